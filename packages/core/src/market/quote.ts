@@ -1,0 +1,58 @@
+import type { Instant } from '../values/instant.js';
+import type { Price } from '../values/price.js';
+import type { Quantity } from '../values/quantity.js';
+
+/** The best bid and offer of an instrument, with the last trade where the source knows it. */
+export interface Quote {
+  readonly symbol: string;
+  /** Absent = no bid. */
+  readonly bid?: Price;
+  /** Absent = no offer. */
+  readonly ask?: Price;
+  /** Displayed size at the bid; absent = unlimited. */
+  readonly bidSize?: Quantity;
+  /** Displayed size at the ask; absent = unlimited. */
+  readonly askSize?: Quantity;
+  readonly last?: Price;
+  readonly lastSize?: Quantity;
+  readonly at: Instant;
+}
+
+/** One bar of trades. `at` is its start; it is known only at its end. */
+export interface Bar {
+  readonly symbol: string;
+  readonly at: Instant;
+  readonly open: Price;
+  readonly high: Price;
+  readonly low: Price;
+  readonly close: Price;
+  /** Shares or contracts. */
+  readonly volume: number;
+}
+
+/** Whether a quote can be used at all: positive prices, not crossed. A locked quote (bid = ask) is legal. */
+export function isUsable(quote: Quote): boolean {
+  if (quote.bid === undefined && quote.ask === undefined && quote.last === undefined) return false;
+  if (quote.bid !== undefined && quote.bid <= 0) return false;
+  if (quote.ask !== undefined && quote.ask <= 0) return false;
+  if (quote.last !== undefined && quote.last <= 0) return false;
+  return quote.bid === undefined || quote.ask === undefined || quote.bid <= quote.ask;
+}
+
+/**
+ * The price a position is marked at (D56): `last` where it lies within bid and ask, else the nearer of the two.
+ * With one side only, `last` if known, else that side. `undefined` without any price.
+ */
+export function markOf(quote: Quote): Price | undefined {
+  const { bid, ask, last } = quote;
+  if (last !== undefined) {
+    if (bid !== undefined && last < bid) return bid;
+    if (ask !== undefined && last > ask) return ask;
+    return last;
+  }
+  if (bid !== undefined && ask !== undefined) {
+    // Without a last trade nothing says which side is nearer: the middle, rounded down to the price unit.
+    return Math.floor((bid + ask) / 2) as Price;
+  }
+  return bid ?? ask;
+}

@@ -1,0 +1,75 @@
+/**
+ * Exact arithmetic on scaled integers.
+ *
+ * Cash, prices and quantities are JavaScript integers that count small units, so that sums are exact and
+ * journal records are plain JSON. Products can leave the safe-integer range; they are then taken on BigInt.
+ * A result that is itself beyond the safe range is returned as the nearest double: large enough to fail every
+ * comparison with what a portfolio can hold, and never allowed into the books (see `Money.isPostable`).
+ */
+
+/** How a quotient that is not whole becomes one. `half-up` rounds halves away from zero. */
+export type Rounding = 'half-up' | 'up' | 'down';
+
+/** `value / divisor` for integers, rounded as named; `up` and `down` are away from and towards zero. */
+export function divideRounded(value: number, divisor: number, rounding: Rounding): number {
+  const remainder = value % divisor;
+  const quotient = (value - remainder) / divisor;
+  if (remainder === 0) return quotient;
+  const away = value < 0 !== divisor < 0 ? -1 : 1;
+  if (rounding === 'down') return quotient;
+  if (rounding === 'up') return quotient + away;
+  return Math.abs(remainder) * 2 >= Math.abs(divisor) ? quotient + away : quotient;
+}
+
+/** `a × b / divisor`, exact before the one rounding, whatever the size of the product. */
+export function multiplyDivide(a: number, b: number, divisor: number, rounding: Rounding): number {
+  const product = a * b;
+  if (product <= Number.MAX_SAFE_INTEGER && product >= -Number.MAX_SAFE_INTEGER) {
+    return divideRounded(product, divisor, rounding) + 0;
+  }
+  return multiplyDivideBig(a, b, divisor, rounding);
+}
+
+function multiplyDivideBig(a: number, b: number, divisor: number, rounding: Rounding): number {
+  if (!Number.isFinite(a) || !Number.isFinite(b)) return a * b;
+  const value = BigInt(a) * BigInt(b);
+  const by = BigInt(divisor);
+  const remainder = value % by;
+  const quotient = value / by;
+  if (remainder === 0n || rounding === 'down') return Number(quotient);
+  const away = value < 0n !== by < 0n ? -1n : 1n;
+  if (rounding === 'up') return Number(quotient + away);
+  const twice = (remainder < 0n ? -remainder : remainder) * 2n;
+  return Number(twice >= (by < 0n ? -by : by) ? quotient + away : quotient);
+}
+
+/**
+ * The integer that counts `text` in units of 10^-scale, or `undefined` where `text` is not a plain decimal or has
+ * more decimals than the scale. Accepts what `String(number)` prints, exponents included.
+ */
+export function parseScaled(text: string, scale: number): number | undefined {
+  const match = /^([+-]?)(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d{1,3}))?$/.exec(text);
+  if (!match) return undefined;
+  const fraction = match[3] ?? '';
+  const exponent = Number(match[4] ?? '0') + scale - fraction.length;
+  let digits = (match[2] ?? '') + fraction;
+  if (exponent < 0) {
+    if (!/^0*$/.test(digits.slice(exponent))) return undefined;
+    digits = digits.slice(0, exponent);
+  } else {
+    if (exponent > 40) return /^0*$/.test(digits) ? 0 : undefined;
+    digits += '0'.repeat(exponent);
+  }
+  const value = Number(digits === '' ? '0' : digits);
+  if (!Number.isSafeInteger(value)) return undefined;
+  return match[1] === '-' && value !== 0 ? -value : value;
+}
+
+/** The shortest decimal text of an integer that counts units of 10^-scale. */
+export function formatScaled(value: number, scale: number): string {
+  const negative = value < 0;
+  const digits = String(Math.abs(value)).padStart(scale + 1, '0');
+  const whole = digits.slice(0, digits.length - scale);
+  const fraction = digits.slice(digits.length - scale).replace(/0+$/, '');
+  return (negative ? '-' : '') + whole + (fraction === '' ? '' : `.${fraction}`);
+}

@@ -1,0 +1,20 @@
+import { fileURLToPath } from 'node:url';
+import { defineConfig } from 'vitest/config';
+
+const source = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export default defineConfig({
+  resolve: {
+    // Tests read the sources of the inner packages; only worker threads and spawned servers use dist/.
+    alias: {
+      '@sandpit/core': source('./packages/core/src/index.ts'),
+      '@sandpit/protocol': source('./packages/protocol/src/index.ts'),
+    },
+  },
+  test: {
+    include: ['packages/**/*.test.ts', 'sim/**/*.test.ts', 'examples/**/*.test.ts', 'scripts/**/*.test.ts', 'bench/**/*.test.ts'],
+    exclude: ['**/node_modules/**', '**/dist/**'],
+    testTimeout: 30_000,
+    coverage: { provider: 'v8', include: ['packages/core/src/**'], exclude: ['**/*.test.ts'] },
+  },
+});
