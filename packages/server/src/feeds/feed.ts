@@ -1,0 +1,43 @@
+import type { Bar, CorporateAction, Equity, Instant, Quote } from '@sandpit/core';
+
+/** What a feed tells at one instant, in the order it must be applied. */
+export interface MarketEvent {
+  readonly at: Instant;
+  readonly quotes: readonly Quote[];
+}
+
+export type BarSize = '1Min' | '5Min' | '15Min' | '1Hour' | '1Day';
+
+export interface BarQuery {
+  readonly symbol: string;
+  readonly size: BarSize;
+  /** Bars that start at or after this. */
+  readonly from: Instant;
+  /** Bars that are complete at this (a bar is known only at its end). */
+  readonly until: Instant;
+  /** At most this many, the latest ones. */
+  readonly limit: number;
+}
+
+/** A source of market data for one simulation. Deterministic: the same questions have the same answers. */
+export interface Feed {
+  readonly kind: 'synthetic' | 'replay' | 'push';
+  /** What the feed lists before anyone adds to it. */
+  instruments(): readonly Equity[];
+  /** Every dividend and split the feed knows, sorted by ex-date. */
+  corporateActions(): readonly CorporateAction[];
+  /**
+   * The quote in force at `at`, for feeds that can compute it (synthetic). Feeds that only stream answer
+   * `undefined`: there the latest event is the quote in force.
+   */
+  quoteAt(symbol: string, at: Instant): Quote | undefined;
+  /**
+   * The events in (after, until], in time order. `symbols` is what somebody is interested in (orders at work, open streams): a feed that
+   * computes its quotes need not yield others; a recorded feed yields everything. Memory use does not depend on
+   * how much lies between the two instants. Calls for one simulation never overlap and move forward.
+   */
+  events(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncIterable<MarketEvent>;
+  /** Bars of trades, oldest first. */
+  bars(query: BarQuery): Promise<readonly Bar[]>;
+  close(): Promise<void>;
+}

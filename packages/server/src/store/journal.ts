@@ -1,0 +1,63 @@
+/**
+ * The journal: the one truth, and the history tables that are written in the same transaction.
+ *
+ * One writer per store. `append` enqueues in call order; records are committed in groups; a record is
+ * durable when its promise resolves. Records of one simulation have gapless sequence numbers from 1.
+ */
+
+/** One command with everything it did, as it was decided. */
+export interface JournalRecord {
+  readonly simulationId: string;
+  readonly seq: number;
+  /** Simulated instant, ms. */
+  readonly at: number;
+  /** JSON text: `{ "command": …, "quotes"?: […], "events": […] }`. */
+  readonly payload: string;
+}
+
+/** An answer kept for `Idempotency-Key`; stored in the same commit as the effect. */
+export interface StoredAnswer {
+  readonly tenantId: string;
+  readonly simulationId: string;
+  /** Method and route template. */
+  readonly route: string;
+  readonly key: string;
+  /** SHA-256 of method, path and body. */
+  readonly fingerprint: string;
+  readonly statusCode: number;
+  readonly body: string;
+  /** Wall-clock ms after which the key may be used again. */
+  readonly expiresAt: number;
+}
+
+export interface Journal {
+  /** Resolves when the record is durable; rejects with `StoreUnavailable` when it could not be made so. */
+  append(record: JournalRecord, answer?: StoredAnswer): Promise<void>;
+  /** Stores an answer without a record (a POST that changed nothing). */
+  saveAnswer(answer: StoredAnswer): Promise<void>;
+  findAnswer(tenantId: string, simulationId: string, route: string, key: string, nowMs: number): StoredAnswer | undefined;
+  /** Records with seq > afterSeq in order, in constant memory. Verifies the hash chain; throws `DamagedJournal`. */
+  read(simulationId: string, afterSeq: number): Iterable<JournalRecord>;
+  lastSeq(simulationId: string): number;
+  saveCheckpoint(checkpoint: Checkpoint): Promise<void>;
+  /** The latest intact checkpoint. */
+  loadCheckpoint(simulationId: string): Checkpoint | undefined;
+}
+
+/** Stored state of a simulation as of a record, so that recovery reads only the tail behind it. */
+export interface Checkpoint {
+  readonly simulationId: string;
+  readonly seq: number;
+  /** JSON text of the state. */
+  readonly state: string;
+}
+
+/** The store cannot commit: nothing is acknowledged until it can. */
+export class StoreUnavailable extends Error {
+  override readonly name = 'StoreUnavailable';
+}
+
+/** The journal on disk is not what was acknowledged: damaged, shortened, foreign, or of a newer version. */
+export class DamagedJournal extends Error {
+  override readonly name = 'DamagedJournal';
+}
