@@ -1,0 +1,84 @@
+import type { Money } from '../values/money.js';
+
+/**
+ * A broker configuration: what a portfolio pays and what it may do, as data (docs/rules/brokers.md).
+ *
+ * Nothing in the brokerage branches on a broker's id: every difference between brokers is a field here.
+ */
+
+/** How an order waits for its price. */
+export type BrokerOrderType =
+  'MARKET' | 'LIMIT' | 'STOP' | 'STOP_LIMIT' | 'TRAILING_STOP' | 'TRAILING_STOP_LIMIT';
+
+/** How long an order lives. */
+export type BrokerTimeInForce = 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'GTD';
+
+/** The hours a broker gives access to. EXTENDED is pre-market and after-hours trading beside the regular session. */
+export type BrokerSession = 'REGULAR' | 'EXTENDED';
+
+/**
+ * Which option strategies the broker lets a customer open. Each level includes those below it.
+ *
+ * 0 none · 1 covered calls and cash-secured puts · 2 long calls and puts · 3 spreads of defined risk · 4 uncovered
+ * short options.
+ */
+export type OptionLevel = 0 | 1 | 2 | 3 | 4;
+
+/** Which rule restricts day trades: the pattern-day-trader rule, or the intraday margin rule that replaced it. */
+export type DayTradeRegime = 'LEGACY_PDT' | 'INTRADAY_MARGIN';
+
+/**
+ * What one order costs: `perOrder + perUnit × quantity`, then at least `minimum`, then at most the smaller of the
+ * maxima. A maximum wins over the minimum, so that a tiny order never costs more than the firm's cap.
+ */
+export interface CommissionSchedule {
+  /** Dollars per order, charged with its first execution. */
+  readonly perOrder: Money;
+  /** Dollars per share or per contract; a rate such as 0.0045 is exact in `Money`. */
+  readonly perUnit: Money;
+  /** Least dollars per order that executes at all. */
+  readonly minimum?: Money;
+  /** Most dollars per order. */
+  readonly maximum?: Money;
+  /** Most of the order's trade value, in basis points (100 = 1 %). */
+  readonly maximumOfValueBps?: number;
+}
+
+/** The yearly rate on the part of a margin loan that lies above `from`, up to the next tier's `from`. */
+export interface MarginInterestTier {
+  readonly from: Money;
+  /** Basis points a year (650 = 6.5 %); interest accrues on 360 days. */
+  readonly rateAnnualBps: number;
+}
+
+export interface BrokerConfiguration {
+  /** What the API calls the broker, kebab-case or as in the contract's table. */
+  readonly id: string;
+  /** What people read. */
+  readonly name: string;
+  /** `perUnit` is per share. */
+  readonly equityCommission: CommissionSchedule;
+  /** `perUnit` is per contract, each leg of a multi-leg order counted. */
+  readonly optionCommission: CommissionSchedule;
+  /** `perUnit` is per contract and side. */
+  readonly futureCommission: CommissionSchedule;
+  /** Whether the SEC and FINRA fees on sales are charged to the customer (see `regulatory.ts`) or borne by the firm. */
+  readonly passesRegulatoryFees: boolean;
+  readonly orderTypes: readonly BrokerOrderType[];
+  readonly timesInForce: readonly BrokerTimeInForce[];
+  readonly sessions: readonly BrokerSession[];
+  readonly fractionalShares: boolean;
+  readonly shortSelling: boolean;
+  readonly optionLevel: OptionLevel;
+  readonly futures: boolean;
+  /** Whether an order that comes while the market is closed waits for the open (D26); otherwise it is refused. */
+  readonly queuesWhenClosed: boolean;
+  /** Ascending by `from`; the first starts at zero. */
+  readonly marginInterestTiers: readonly MarginInterestTier[];
+  /** House maintenance on long stock, basis points of market value; never below FINRA's 2500. */
+  readonly houseMaintenanceLongBps: number;
+  /** House maintenance on short stock, basis points of market value; never below FINRA's 3000. */
+  readonly houseMaintenanceShortBps: number;
+  /** Overrides the regime that the date would give (D45): firms may keep the old rule per account until 2027-10-20. */
+  readonly dayTradeRegime?: DayTradeRegime;
+}
