@@ -1,0 +1,18 @@
+import type { Calendar } from './calendar.js';
+import { DailyCalendar } from './daily-calendar.js';
+import type { DayHours } from './daily-calendar.js';
+
+const WHOLE_DAY: DayHours = {
+  regularOpen: 0,
+  regularClose: 24 * 60,
+  extendedOpen: 0,
+  extendedClose: 24 * 60,
+  earlyClose: false,
+};
+
+/**
+ * A market that never closes, for demos and for tests that do not care about hours: every calendar day is a trading
+ * day, one regular session from midnight to midnight New York. Each midnight is the close of one day and the open of
+ * the next, so that what happens daily still does.
+ */
+export const alwaysOpen: Calendar = new DailyCalendar('always-open', () => WHOLE_DAY);

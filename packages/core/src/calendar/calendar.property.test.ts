@@ -1,0 +1,146 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Instant } from '../values/instant.js';
+import { TradingDate } from '../values/trading-date.js';
+import type { Calendar, TradingDay } from './calendar.js';
+import { calendarById } from './calendars.js';
+import { DailyCalendar } from './daily-calendar.js';
+
+const anyInstant = fc
+  .integer({ min: Date.UTC(1998, 0, 1), max: Date.UTC(2030, 11, 31) })
+  .map((ms) => Instant.ofMs(ms));
+/** The instants at which something changes, and their neighbours, are rare among all others. */
+const edgeOf = (calendar: Calendar): fc.Arbitrary<Instant> =>
+  fc
+    .tuple(
+      anyInstant,
+      fc.constantFrom('nextRegularOpen', 'nextRegularClose', 'nextExtendedOpen', 'nextExtendedClose'),
+      fc.integer({ min: -1, max: 1 }),
+    )
+    .map(([at, next, ms]) => Instant.plusMs(calendar[next](at), ms));
+
+/** The trading days around an instant, read day by day: the plain account the answers are held against. */
+function around(calendar: Calendar, at: Instant): TradingDay[] {
+  const date = calendar.dateOf(at);
+  return Array.from({ length: 21 }, (_, i) => calendar.tradingDay(TradingDate.plusDays(date, i - 10))).filter(
+    (day) => day !== undefined,
+  );
+}
+
+describe.each(['XNYS', 'always-open'] as const)('%s', (id) => {
+  const calendar = calendarById(id);
+  const instant = fc.oneof(anyInstant, edgeOf(calendar));
+
+  it('dates an instant by the day that contains it', () => {
+    fc.assert(
+      fc.property(instant, (at) => {
+        const date = calendar.dateOf(at);
+        expect(calendar.instantOf(date, 0, 0)).toBeLessThanOrEqual(at);
+        expect(calendar.instantOf(TradingDate.plusDays(date, 1), 0, 0)).toBeGreaterThan(at);
+      }),
+    );
+  });
+
+  it('says the session that the hours of the day say', () => {
+    fc.assert(
+      fc.property(instant, (at) => {
+        const day = calendar.tradingDay(calendar.dateOf(at));
+        const within = (from: Instant, to: Instant): boolean => at >= from && at < to;
+        let expected = 'CLOSED';
+        if (day && within(day.extendedOpen, day.extendedClose))
+          expected = at < day.regularOpen ? 'PRE' : 'POST';
+        if (day && within(day.regularOpen, day.regularClose)) expected = 'REGULAR';
+        expect(calendar.sessionAt(at)).toBe(expected);
+      }),
+    );
+  });
+
+  it('finds the first open and close strictly after an instant', () => {
+    fc.assert(
+      fc.property(instant, (at) => {
+        const days = around(calendar, at);
+        const first = (edge: 'regularOpen' | 'regularClose' | 'extendedOpen' | 'extendedClose'): number =>
+          Math.min(...days.map((day) => day[edge]).filter((ms) => ms > at));
+        expect(calendar.nextRegularOpen(at)).toBe(first('regularOpen'));
+        expect(calendar.nextRegularClose(at)).toBe(first('regularClose'));
+        expect(calendar.nextExtendedOpen(at)).toBe(first('extendedOpen'));
+        expect(calendar.nextExtendedClose(at)).toBe(first('extendedClose'));
+      }),
+    );
+  });
+
+  it('gives trades the first trading day that is not over', () => {
+    fc.assert(
+      fc.property(instant, (at) => {
+        const date = calendar.dateOf(at);
+        const first = around(calendar, at).find((day) => day.date >= date);
+        expect(calendar.tradeDateOf(at)).toBe(first?.date);
+        expect(calendar.plusBusinessDays(date, 0)).toBe(first?.date);
+        expect(calendar.isTradingDay(date)).toBe(first?.date === date);
+      }),
+    );
+  });
+
+  it('walks business days one by one, there and back', () => {
+    fc.assert(
+      fc.property(instant, fc.integer({ min: 1, max: 40 }), (at, n) => {
+        const date = calendar.dateOf(at);
+        const reached = calendar.plusBusinessDays(date, n);
+        let back = reached;
+        for (let i = 0; i < n; i++) back = calendar.previousTradingDay(back);
+        expect(calendar.isTradingDay(reached)).toBe(true);
+        expect(back).toBe(calendar.isTradingDay(date) ? date : calendar.previousTradingDay(date));
+      }),
+    );
+  });
+
+  it('writes instants so that they can be read back', () => {
+    fc.assert(
+      fc.property(instant, (at) => {
+        const text = calendar.format(at);
+        expect(Date.parse(text)).toBe(at);
+        expect(text.slice(0, 10)).toBe(calendar.dateOf(at));
+        expect(text).toMatch(/T\d\d:\d\d:\d\d(\.\d{3})?-0[45]:00$/);
+      }),
+    );
+  });
+
+  it('answers the same whatever was asked before', () => {
+    const answers = (calendar: Calendar, at: Instant): unknown[] => [
+      calendar.dateOf(at),
+      calendar.tradeDateOf(at),
+      calendar.sessionAt(at),
+      calendar.tradingDay(calendar.dateOf(at)),
+    ];
+    fc.assert(
+      fc.property(fc.array(instant, { maxLength: 8 }), (instants) => {
+        const there = instants.map((at) => answers(calendar, at));
+        const back = instants.toReversed().map((at) => answers(calendar, at));
+        expect(back.toReversed()).toEqual(there);
+      }),
+    );
+  });
+});
+
+describe('a daily calendar', () => {
+  it('answers the same after it had to forget', () => {
+    const hours = {
+      regularOpen: 600,
+      regularClose: 900,
+      extendedOpen: 500,
+      extendedClose: 1000,
+      earlyClose: false,
+    };
+    const calendar = new DailyCalendar('XNYS', (day) => (day % 2 === 0 ? hours : undefined));
+    const start = TradingDate.of('1900-01-01');
+    const first = calendar.plusBusinessDays(start, 20_000);
+    expect(first).toBe(TradingDate.plusDays(start, calendar.isTradingDay(start) ? 40_000 : 39_999));
+    expect(calendar.plusBusinessDays(start, 20_000)).toBe(first);
+  });
+
+  it('refuses what is no instant or date, rather than search for ever', () => {
+    const calendar = calendarById('XNYS');
+    expect(() => calendar.nextRegularOpen(Instant.ofMs(NaN))).toThrow(RangeError);
+    expect(() => calendar.plusBusinessDays('someday' as TradingDate, 1)).toThrow(RangeError);
+  });
+});

@@ -1,0 +1,167 @@
+import type { Instant } from '../values/instant.js';
+import { TradingDate } from '../values/trading-date.js';
+import type { Calendar, SessionKind, TradingDay } from './calendar.js';
+import { formatNewYork, newYorkDayOf, newYorkInstant } from './new-york-time.js';
+
+/** The hours of a day, in minutes after midnight New York; 1440 is the next midnight. */
+export interface DayHours {
+  readonly regularOpen: number;
+  readonly regularClose: number;
+  readonly extendedOpen: number;
+  readonly extendedClose: number;
+  readonly earlyClose: boolean;
+}
+
+/** The hours of a day number (days since 1970-01-01), `undefined` where the market is closed all day. */
+export type HoursOn = (day: number) => DayHours | undefined;
+
+/** Everything that is asked about one day, worked out once. */
+interface KnownDay {
+  readonly day: number;
+  readonly date: TradingDate;
+  /** The calendar day as a half-open interval: 23 or 25 hours long where the clocks change. */
+  readonly from: Instant;
+  readonly until: Instant;
+  readonly hours: TradingDay | undefined;
+  readonly tradeDate: TradingDate;
+  readonly nextTradingDay: number;
+}
+
+type Edge = 'regularOpen' | 'regularClose' | 'extendedOpen' | 'extendedClose';
+
+/** Some forty years: a run never forgets, and dates made up by callers cannot fill the memory. */
+const MOST_DAYS_KNOWN = 16_384;
+
+/**
+ * A calendar in New York time whose sessions never cross midnight, from a rule that gives the hours of a day.
+ *
+ * Every order asks for its session and date, and nearly all ask about the same day: the last day an instant was
+ * looked up for is kept at hand, so that such a question is two comparisons and allocates nothing. What is
+ * remembered never changes an answer.
+ */
+export class DailyCalendar implements Calendar {
+  readonly id: Calendar['id'];
+  private readonly hoursOn: HoursOn;
+  private readonly known = new Map<number, KnownDay>();
+  private latest: KnownDay | undefined;
+
+  constructor(id: Calendar['id'], hoursOn: HoursOn) {
+    this.id = id;
+    this.hoursOn = hoursOn;
+  }
+
+  dateOf(at: Instant): TradingDate {
+    return this.dayAt(at).date;
+  }
+
+  tradeDateOf(at: Instant): TradingDate {
+    return this.dayAt(at).tradeDate;
+  }
+
+  isTradingDay(date: TradingDate): boolean {
+    return this.dayOf(date).hours !== undefined;
+  }
+
+  tradingDay(date: TradingDate): TradingDay | undefined {
+    return this.dayOf(date).hours;
+  }
+
+  sessionAt(at: Instant): SessionKind {
+    const hours = this.dayAt(at).hours;
+    if (hours === undefined || at < hours.extendedOpen || at >= hours.extendedClose) return 'CLOSED';
+    if (at < hours.regularOpen) return 'PRE';
+    return at < hours.regularClose ? 'REGULAR' : 'POST';
+  }
+
+  plusBusinessDays(date: TradingDate, n: number): TradingDate {
+    let known = this.dayOf(date);
+    if (n === 0) return known.tradeDate;
+    for (let left = n; left > 0; left--) known = this.dayOn(known.nextTradingDay);
+    return known.date;
+  }
+
+  previousTradingDay(date: TradingDate): TradingDate {
+    let known = this.dayOn(this.dayOf(date).day - 1);
+    while (known.hours === undefined) known = this.dayOn(known.day - 1);
+    return known.date;
+  }
+
+  nextRegularOpen(at: Instant): Instant {
+    return this.next('regularOpen', at);
+  }
+
+  nextRegularClose(at: Instant): Instant {
+    return this.next('regularClose', at);
+  }
+
+  nextExtendedOpen(at: Instant): Instant {
+    return this.next('extendedOpen', at);
+  }
+
+  nextExtendedClose(at: Instant): Instant {
+    return this.next('extendedClose', at);
+  }
+
+  instantOf(date: TradingDate, hour: number, minute: number): Instant {
+    return newYorkInstant(this.dayOf(date).day, hour * 60 + minute);
+  }
+
+  format(at: Instant): string {
+    return formatNewYork(at);
+  }
+
+  private next(edge: Edge, at: Instant): Instant {
+    let known = this.dayAt(at);
+    while (known.hours === undefined || known.hours[edge] <= at) known = this.dayOn(known.nextTradingDay);
+    return known.hours[edge];
+  }
+
+  private dayAt(at: Instant): KnownDay {
+    const latest = this.latest;
+    if (latest !== undefined && at >= latest.from && at < latest.until) return latest;
+    return (this.latest = this.dayOn(newYorkDayOf(at)));
+  }
+
+  private dayOf(date: TradingDate): KnownDay {
+    // Questions about other dates (a settlement date, an expiration) leave `latest` alone: the next order asks about now.
+    return this.latest?.date === date ? this.latest : this.dayOn(TradingDate.dayOf(date));
+  }
+
+  private dayOn(day: number): KnownDay {
+    const found = this.known.get(day);
+    if (found !== undefined) return found;
+    if (this.known.size >= MOST_DAYS_KNOWN) this.known.clear();
+    const known = this.workOut(day);
+    this.known.set(day, known);
+    return known;
+  }
+
+  private workOut(day: number): KnownDay {
+    // A search for the next trading day would never end on NaN.
+    if (!Number.isSafeInteger(day)) throw new RangeError(`not a day: ${day}`);
+    const date = TradingDate.ofDay(day);
+    const hours = this.hoursOn(day);
+    let nextTradingDay = day + 1;
+    while (this.hoursOn(nextTradingDay) === undefined) nextTradingDay++;
+    return {
+      day,
+      date,
+      from: newYorkInstant(day, 0),
+      until: newYorkInstant(day + 1, 0),
+      hours: hours && tradingDayOf(day, date, hours),
+      tradeDate: hours ? date : TradingDate.ofDay(nextTradingDay),
+      nextTradingDay,
+    };
+  }
+}
+
+function tradingDayOf(day: number, date: TradingDate, hours: DayHours): TradingDay {
+  return {
+    date,
+    regularOpen: newYorkInstant(day, hours.regularOpen),
+    regularClose: newYorkInstant(day, hours.regularClose),
+    extendedOpen: newYorkInstant(day, hours.extendedOpen),
+    extendedClose: newYorkInstant(day, hours.extendedClose),
+    earlyClose: hours.earlyClose,
+  };
+}

@@ -1,0 +1,33 @@
+import { TradingDate } from '../values/trading-date.js';
+
+/** A day that no rule foretold, with the occasion. Sources: docs/rules/trading-calendar.md. */
+interface Exception {
+  readonly date: TradingDate;
+  readonly occasion: string;
+}
+
+const exception = (date: string, occasion: string): Exception => ({ date: TradingDate.of(date), occasion });
+
+/** Days since 1998 on which the exchange stayed closed though no holiday said so. */
+export const XNYS_SPECIAL_CLOSURES: readonly Exception[] = [
+  exception('2001-09-11', 'attacks of September 11'),
+  exception('2001-09-12', 'attacks of September 11'),
+  exception('2001-09-13', 'attacks of September 11'),
+  exception('2001-09-14', 'attacks of September 11'),
+  exception('2004-06-11', 'day of mourning for President Reagan'),
+  exception('2007-01-02', 'day of mourning for President Ford'),
+  exception('2012-10-29', 'Hurricane Sandy'),
+  exception('2012-10-30', 'Hurricane Sandy'),
+  exception('2018-12-05', 'day of mourning for President George H. W. Bush'),
+  exception('2025-01-09', 'day of mourning for President Carter'),
+];
+
+/**
+ * Days since 1998 that closed at 13:00 beside those of `xnysEarlyCloses`.
+ *
+ * Not here: 1999-12-31, for which the exchange's board had approved an early close in June 1999. The lists of what
+ * happened that we know do not have it.
+ */
+export const XNYS_EXTRA_EARLY_CLOSES: readonly Exception[] = [
+  exception('2003-12-26', 'Friday after Christmas'),
+];

@@ -1,0 +1,37 @@
+import { civilOfDay, TradingDate } from '../values/trading-date.js';
+import type { Calendar } from './calendar.js';
+import { DailyCalendar } from './daily-calendar.js';
+import type { DayHours } from './daily-calendar.js';
+import { SATURDAY, SUNDAY, weekdayOf } from './weekday.js';
+import { xnysEarlyCloses } from './xnys-early-closes.js';
+import { XNYS_EXTRA_EARLY_CLOSES, XNYS_SPECIAL_CLOSURES } from './xnys-exceptions.js';
+import { xnysHolidays } from './xnys-holidays.js';
+
+/** NYSE Arca Rule 7.34-E: early session from 04:00, core session 09:30–16:00, late session to 20:00. */
+const FULL_DAY: DayHours = {
+  extendedOpen: 4 * 60,
+  regularOpen: 9 * 60 + 30,
+  regularClose: 16 * 60,
+  extendedClose: 20 * 60,
+  earlyClose: false,
+};
+
+/** NYSE's yearly announcements: core session to 13:00, late session to 17:00. */
+const SHORT_DAY: DayHours = { ...FULL_DAY, regularClose: 13 * 60, extendedClose: 17 * 60, earlyClose: true };
+
+const specialClosures = new Set(XNYS_SPECIAL_CLOSURES.map(({ date }) => TradingDate.dayOf(date)));
+const extraEarlyCloses = new Set(XNYS_EXTRA_EARLY_CLOSES.map(({ date }) => TradingDate.dayOf(date)));
+
+function hoursOn(day: number): DayHours | undefined {
+  const weekday = weekdayOf(day);
+  if (weekday === SATURDAY || weekday === SUNDAY || specialClosures.has(day)) return undefined;
+  const { year } = civilOfDay(day);
+  if (xnysHolidays(year).some((holiday) => holiday.day === day)) return undefined;
+  return extraEarlyCloses.has(day) || xnysEarlyCloses(year).includes(day) ? SHORT_DAY : FULL_DAY;
+}
+
+/**
+ * The New York Stock Exchange: history for 1998–2026, by rule to 2030 and, as a best guess, beyond both ends.
+ * Today's hours are used throughout. See docs/rules/trading-calendar.md.
+ */
+export const xnys: Calendar = new DailyCalendar('XNYS', hoursOn);
