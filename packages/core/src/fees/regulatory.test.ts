@@ -1,3 +1,4 @@
+import { readFile } from 'node:fs/promises';
 import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
@@ -68,6 +69,22 @@ describe('regulatoryFees', () => {
       expect(dates).toEqual([...new Set(dates)].sort());
     }
   });
+});
+
+test('docs/rules/fees.md shows both tables as they are', async () => {
+  const page = await readFile(new URL('../../../../docs/rules/fees.md', import.meta.url), 'utf8');
+  const rows = [...page.matchAll(/^\| (\d{4}-\d\d-\d\d) \|([\d. |]+)\|/gm)].map(([, date, figures]) => [
+    date,
+    ...(figures ?? '').split('|').map((figure) => figure.trim()),
+  ]);
+  expect(rows).toEqual([
+    ...SEC_FEE_RATES.map((rate) => [rate.effectiveFrom, (rate.centsPerMillion / 100).toFixed(2)]),
+    ...TRADING_ACTIVITY_FEE_RATES.map((rate) => [
+      rate.effectiveFrom,
+      new Decimal(rate.microDollarsPerShare).div(1e6).toFixed(),
+      new Decimal(rate.cap).div(1e4).toFixed(2),
+    ]),
+  ]);
 });
 
 const dates = fc

@@ -257,9 +257,8 @@ class ObjectReader {
     return this.#at === '' ? field : `${this.#at}.${field}`;
   }
 
-  problem(field: string, what: string): undefined {
+  problem(field: string, what: string): void {
     this.problems.push(`${this.path(field)} ${what}`);
-    return undefined;
   }
 
   has(field: string): boolean {
@@ -270,16 +269,24 @@ class ObjectReader {
   optional<Value>(field: string, check: Check<Value>, expected: string): Value | undefined {
     if (!this.has(field)) return undefined;
     const value = this.#fields.get(field);
-    return check(value) ? value : this.problem(field, `must be ${expected}`);
+    if (check(value)) return value;
+    this.problem(field, `must be ${expected}`);
+    return undefined;
   }
 
   required<Value>(field: string, check: Check<Value>, expected: string): Value | undefined {
-    if (!this.has(field)) return this.problem(field, 'is missing');
+    if (!this.has(field)) {
+      this.problem(field, 'is missing');
+      return undefined;
+    }
     return this.optional(field, check, expected);
   }
 
   object(field: string): ObjectReader | undefined {
-    if (!this.has(field)) return this.problem(field, 'is missing');
+    if (!this.has(field)) {
+      this.problem(field, 'is missing');
+      return undefined;
+    }
     return new ObjectReader(this.#fields.get(field), this.path(field), this.problems);
   }
 
@@ -289,9 +296,17 @@ class ObjectReader {
     if (list === undefined) return undefined;
     const check = isOneOf(allowed);
     const values = list.filter(check);
-    if (values.length < list.length) return this.problem(field, `may contain only ${allowed.join(', ')}`);
-    if (new Set(values).size < values.length) return this.problem(field, 'must not repeat a value');
-    return values.length > 0 ? values : this.problem(field, 'must not be empty');
+    if (values.length < list.length) {
+      this.problem(field, `may contain only ${allowed.join(', ')}`);
+      return undefined;
+    }
+    if (new Set(values).size < values.length) {
+      this.problem(field, 'must not repeat a value');
+      return undefined;
+    }
+    if (values.length > 0) return values;
+    this.problem(field, 'must not be empty');
+    return undefined;
   }
 
   /** An amount of dollars that is not negative; `undefined` where absent. */
@@ -300,9 +315,13 @@ class ObjectReader {
     const text = this.optional(field, isDecimal, expected);
     if (text === undefined) return undefined;
     const money = Money.parse(text);
-    if (money === undefined || !Money.isPostable(money)) return this.problem(field, `must be ${expected}`);
+    if (money === undefined || !Money.isPostable(money)) {
+      this.problem(field, `must be ${expected}`);
+      return undefined;
+    }
     if (precision === 'whole cents' && Money.toCents(money) !== money) {
-      return this.problem(field, `must be ${expected}`);
+      this.problem(field, `must be ${expected}`);
+      return undefined;
     }
     return money;
   }
@@ -314,7 +333,10 @@ class ObjectReader {
     if (text === undefined) return undefined;
     // Money's unit is 1/10,000: the count of units of a fraction is its basis points.
     const bps = Money.parse(text);
-    if (bps === undefined || bps < least || bps > 10_000) return this.problem(field, `must be ${expected}`);
+    if (bps === undefined || bps < least || bps > 10_000) {
+      this.problem(field, `must be ${expected}`);
+      return undefined;
+    }
     return Number(bps);
   }
 
