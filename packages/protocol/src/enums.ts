@@ -1,0 +1,222 @@
+/**
+ * Every closed list of values that travels. The list is the source; the type follows from it.
+ * A value, once published, keeps its meaning for ever.
+ */
+
+export const assetClasses = ['EQUITY', 'OPTION', 'FUTURE'] as const;
+export type AssetClass = (typeof assetClasses)[number];
+
+/** What can be listed and quoted; an index is neither held nor ordered. */
+export const instrumentClasses = ['EQUITY', 'OPTION', 'FUTURE', 'INDEX'] as const;
+export type InstrumentClass = (typeof instrumentClasses)[number];
+
+export const orderTypes = [
+  'MARKET',
+  'LIMIT',
+  'STOP',
+  'STOP_LIMIT',
+  'TRAILING_STOP',
+  'TRAILING_STOP_LIMIT',
+] as const;
+export type OrderType = (typeof orderTypes)[number];
+
+export const positionIntents = ['BUY_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_OPEN', 'SELL_TO_CLOSE'] as const;
+export type PositionIntent = (typeof positionIntents)[number];
+
+export const timesInForce = ['DAY', 'GTC', 'IOC', 'FOK', 'GTD'] as const;
+export type TimeInForce = (typeof timesInForce)[number];
+
+export const orderStatuses = [
+  'CREATED',
+  'PENDING',
+  'PENDING_MARKET_OPEN',
+  'RESERVING',
+  'ACTIVE',
+  'FILLED',
+  'CANCELING',
+  'CANCELED',
+  'REJECTED',
+  'ERROR',
+] as const;
+export type OrderStatus = (typeof orderStatuses)[number];
+
+/** Why an order is CANCELED (D19). */
+export const cancelReasons = [
+  'USER',
+  'EXPIRED',
+  'IOC_REMAINDER',
+  'FOK_NOT_FILLABLE',
+  'OCO',
+  'ENTRY_CANCELED',
+  'RESET',
+  'MARGIN_CALL',
+  'BROKER',
+  'CORPORATE_ACTION',
+  'INSTRUMENT_EXPIRED',
+] as const;
+export type CancelReason = (typeof cancelReasons)[number];
+
+/** The sessions an order may be for (D25). */
+export const orderSessions = ['REGULAR', 'EXTENDED'] as const;
+export type OrderSession = (typeof orderSessions)[number];
+
+export const latencyProfiles = ['RETAIL', 'INSTITUTIONAL', 'COLOCATED', 'CUSTOM'] as const;
+export type LatencyProfile = (typeof latencyProfiles)[number];
+
+export const strategies = [
+  'VERTICAL_SPREAD',
+  'IRON_CONDOR',
+  'BUTTERFLY',
+  'CALENDAR_SPREAD',
+  'STRADDLE',
+  'STRANGLE',
+] as const;
+export type Strategy = (typeof strategies)[number];
+
+/** Exactly this many legs (contract 4.2). */
+export const strategyLegCounts = {
+  VERTICAL_SPREAD: 2,
+  IRON_CONDOR: 4,
+  BUTTERFLY: 3,
+  CALENDAR_SPREAD: 2,
+  STRADDLE: 2,
+  STRANGLE: 2,
+} as const satisfies Record<Strategy, number>;
+
+/** The exits of a bracket rest until the entry is gone; an immediate time in force would make no sense. */
+export const bracketTimesInForce = ['DAY', 'GTC'] as const;
+export type BracketTimeInForce = (typeof bracketTimesInForce)[number];
+
+/** Whether an execution met a resting quote (TAKER) or rested until the market came to it (MAKER). */
+export const liquidityFlags = ['TAKER', 'MAKER'] as const;
+export type LiquidityFlag = (typeof liquidityFlags)[number];
+
+export const portfolioTypes = ['CASH', 'MARGIN'] as const;
+export type PortfolioType = (typeof portfolioTypes)[number];
+
+export const accountTypes = ['INDIVIDUAL', 'IRA', 'ROTH_IRA'] as const;
+export type AccountType = (typeof accountTypes)[number];
+
+export const accountStatuses = ['ACTIVE', 'FROZEN'] as const;
+export type AccountStatus = (typeof accountStatuses)[number];
+
+export const marginTypes = ['REG_T', 'PORTFOLIO'] as const;
+export type MarginType = (typeof marginTypes)[number];
+
+/** What the eligibility answer calls a portfolio's margin type; a CASH portfolio has NONE (D14). */
+export const currentMarginTypes = ['NONE', 'REG_T', 'PORTFOLIO'] as const;
+export type CurrentMarginType = (typeof currentMarginTypes)[number];
+
+export const portfolioMarginEngineTypes = ['SIMPLE', 'SPAN', 'TIMS'] as const;
+export type PortfolioMarginEngineType = (typeof portfolioMarginEngineTypes)[number];
+
+export const fillModels = ['ideal', 'quote', 'depth', 'strict'] as const;
+export type FillModel = (typeof fillModels)[number];
+
+export const dayTradeRegimes = ['LEGACY_PDT', 'INTRADAY_MARGIN'] as const;
+export type DayTradeRegime = (typeof dayTradeRegimes)[number];
+
+export const optionTypes = ['CALL', 'PUT'] as const;
+export type OptionType = (typeof optionTypes)[number];
+
+export const optionStyles = ['AMERICAN', 'EUROPEAN'] as const;
+export type OptionStyle = (typeof optionStyles)[number];
+
+export const optionSettlements = ['PHYSICAL', 'CASH'] as const;
+export type OptionSettlement = (typeof optionSettlements)[number];
+
+export const underlyingClasses = ['EQUITY', 'NARROW_INDEX', 'BROAD_INDEX'] as const;
+export type UnderlyingClass = (typeof underlyingClasses)[number];
+
+export const activityCategories = [
+  'ORDER',
+  'EXECUTION',
+  'CASH',
+  'SETTLEMENT',
+  'MARGIN',
+  'OPTION',
+  'CORPORATE_ACTION',
+  'SYSTEM',
+] as const;
+export type ActivityCategory = (typeof activityCategories)[number];
+
+/** What the groups of a margin requirement are called (D43). */
+export const marginStrategies = [
+  'LONG_STOCK',
+  'SHORT_STOCK',
+  'LONG_CALL',
+  'LONG_PUT',
+  'NAKED_CALL',
+  'NAKED_PUT',
+  'COVERED_CALL',
+  'COVERED_PUT',
+  'PROTECTIVE_CALL',
+  'PROTECTIVE_PUT',
+  'COLLAR',
+  'CONVERSION',
+  'REVERSAL',
+  'DEBIT_SPREAD',
+  'CREDIT_SPREAD',
+  'SHORT_STRADDLE',
+  'SHORT_STRANGLE',
+  'LONG_BUTTERFLY',
+  'SHORT_BUTTERFLY',
+  'IRON_CONDOR',
+  'IRON_BUTTERFLY',
+  'LONG_CALENDAR',
+  'SHORT_CALENDAR',
+  'LONG_BOX',
+  'SHORT_BOX',
+  'FUTURE',
+  'FUTURE_SPREAD',
+] as const;
+export type MarginStrategy = (typeof marginStrategies)[number];
+
+export const corporateActionTypes = ['SPLIT', 'CASH_DIVIDEND'] as const;
+export type CorporateActionType = (typeof corporateActionTypes)[number];
+
+/** Which part of the trading day it is. */
+export const marketSessions = ['PRE', 'REGULAR', 'POST', 'CLOSED'] as const;
+export type MarketSession = (typeof marketSessions)[number];
+
+export const barTimeframes = ['1Min', '5Min', '15Min', '1Hour', '1Day'] as const;
+export type BarTimeframe = (typeof barTimeframes)[number];
+
+export const feeds = ['synthetic', 'replay', 'push'] as const;
+export type FeedKind = (typeof feeds)[number];
+
+export const clockModes = ['wall', 'manual', 'scaled'] as const;
+export type ClockMode = (typeof clockModes)[number];
+
+export const calendars = ['XNYS', 'always-open'] as const;
+export type CalendarId = (typeof calendars)[number];
+
+/** Subscription tiers, the smallest first. */
+export const tiers = ['BASIC', 'PRO', 'ENTERPRISE'] as const;
+export type Tier = (typeof tiers)[number];
+
+/** What a token may do (D3). */
+export const scopes = ['trade', 'read', 'simulate', 'admin'] as const;
+export type Scope = (typeof scopes)[number];
+
+/** The names of the server-sent events (D36, D37). */
+export const streamEvents = ['order-update', 'portfolio-update', 'heartbeat', 'reset', 'error'] as const;
+export type StreamEvent = (typeof streamEvents)[number];
+
+/** What happened to the order of an `order-update`: a status it moved to, or something within a status. */
+export const orderTransitions = [
+  'CREATED',
+  'PENDING',
+  'PENDING_MARKET_OPEN',
+  'RESERVING',
+  'ACTIVE',
+  'TRIGGERED',
+  'UPDATED',
+  'PARTIALLY_FILLED',
+  'FILLED',
+  'CANCELING',
+  'CANCELED',
+  'REJECTED',
+  'ERROR',
+] as const;
+export type OrderTransition = (typeof orderTransitions)[number];

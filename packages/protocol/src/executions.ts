@@ -1,0 +1,120 @@
+/** What became of orders: executions, previews, the result of a batch. */
+import { type Static, type TProperties, type TSchema, Type } from 'typebox';
+import { liquidityFlags } from './enums.js';
+import { CodedProblem, type ErrorCode, errorCodes, ErrorCodeValue, Problem } from './errors.js';
+import {
+  anyText,
+  closed,
+  count,
+  date,
+  flag,
+  instant,
+  listOf,
+  namedChoice,
+  number,
+  optional,
+  uuid,
+} from './fields.js';
+import { paged } from './paging.js';
+
+export const Fee = closed('Fee', { name: anyText(), amount: number() });
+export type Fee = Static<typeof Fee>;
+
+/** The quote that justified an execution. */
+export const ExecutionQuote = closed('ExecutionQuote', {
+  bid: optional(number()),
+  ask: optional(number()),
+  bidSize: optional(number()),
+  askSize: optional(number()),
+  last: optional(number()),
+  timestamp: count({ description: 'Epoch milliseconds, as in the quote itself.' }),
+});
+export type ExecutionQuote = Static<typeof ExecutionQuote>;
+
+/** Why an order was executed as it was (D50). */
+export const ExecutionExplanation = closed('ExecutionExplanation', {
+  rule: anyText({ description: 'The rule of the fill model that applied.' }),
+  fillModel: optional(anyText()),
+  quote: optional(ExecutionQuote),
+  sizeAvailable: optional(number({ description: 'Absent = the quote shows no size.' })),
+  latencyMs: optional(number()),
+  priceImprovement: optional(
+    number({ description: 'Per share or contract, against the limit or the touch.' }),
+  ),
+  note: optional(anyText()),
+});
+export type ExecutionExplanation = Static<typeof ExecutionExplanation>;
+
+export const Execution = closed('Execution', {
+  executionId: anyText(),
+  orderId: uuid(),
+  symbol: anyText(),
+  quantity: number(),
+  price: number(),
+  commission: number(),
+  fees: listOf(Fee),
+  executedAt: instant(),
+  liquidity: namedChoice('LiquidityFlag', liquidityFlags),
+  quote: ExecutionQuote,
+  explanation: ExecutionExplanation,
+});
+export type Execution = Static<typeof Execution>;
+
+export const ExecutionPage = paged('ExecutionPage', Execution, 'Executions, newest first.');
+export type ExecutionPage = Static<typeof ExecutionPage>;
+
+const amount = (name: string, description: string) =>
+  closed(name, { before: number(), after: number() }, { description });
+
+/** Why a previewed order would be refused: a code, a sentence, and the details of the code beside them. */
+export interface PreviewRejection {
+  readonly code: ErrorCode;
+  readonly message: string;
+  readonly [detail: string]: unknown;
+}
+
+export const PreviewRejection = Type.Unsafe<PreviewRejection>(
+  closed('PreviewRejection', { code: ErrorCodeValue, message: anyText(), ...everyDetail() }),
+);
+
+/** The details that any code has, all optional. */
+function everyDetail(): TProperties {
+  const details = Object.values(errorCodes).flatMap((entry) => Object.entries<TSchema>(entry.details));
+  return Object.fromEntries(details.map(([name, schema]) => [name, optional(schema)]));
+}
+
+/** What placing an order would do (D42). Money that would be received is negative. */
+export const OrderPreview = closed('OrderPreview', {
+  accepted: flag(),
+  rejections: listOf(PreviewRejection),
+  estimatedPrice: optional(number({ description: 'Absent without a quote to estimate from.' })),
+  estimatedCost: optional(number()),
+  commission: number(),
+  fees: listOf(Fee),
+  reserves: number({ description: 'Cash that would be set aside.' }),
+  cash: amount('PreviewCash', 'Settled cash.'),
+  buyingPower: amount('PreviewBuyingPower', 'Overnight buying power.'),
+  initialMargin: amount('PreviewInitialMargin', 'Initial requirement.'),
+  maintenanceMargin: amount('PreviewMaintenanceMargin', 'Maintenance requirement.'),
+  dayTrade: closed('PreviewDayTrade', {
+    wouldCount: flag({ description: 'Whether it could complete a day trade.' }),
+    countInWindow: count(),
+    restricted: flag(),
+  }),
+  settlementDate: optional(date()),
+});
+export type OrderPreview = Static<typeof OrderPreview>;
+
+export const BatchResult = closed('BatchResult', {
+  successful: listOf(closed('BatchSuccess', { accountId: uuid(), orderId: uuid() })),
+  failed: listOf(
+    closed('BatchFailure', {
+      accountId: uuid(),
+      statusCode: Problem.properties.statusCode,
+      message: Problem.properties.message,
+      error: Type.Union([Problem.properties.error, CodedProblem.properties.error]),
+    }),
+  ),
+  message: anyText({ description: 'How many of each.' }),
+});
+export type BatchResult = Static<typeof BatchResult>;

@@ -1,0 +1,52 @@
+/** Syntax of the text that means something: identifiers, dates, instants. Each must also name a real date and time. */
+
+const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** Any layout of RFC 9562, in either case. */
+export function isUuid(value: string): boolean {
+  return value.length === 36 && uuidPattern.test(value);
+}
+
+const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
+
+export function isDate(value: string): boolean {
+  const parts = datePattern.exec(value);
+  if (parts === null) return false;
+  const year = Number(parts[1]);
+  const month = Number(parts[2]);
+  const day = Number(parts[3]);
+  return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+}
+
+function daysInMonth(year: number, month: number): number {
+  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
+  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
+}
+
+const instantPattern =
+  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
+
+/** A date and time with its zone. Without one it would mean another instant on every machine. */
+export function isInstant(value: string): boolean {
+  if (value.length > 40) return false;
+  const parts = instantPattern.exec(value);
+  return parts?.[1] !== undefined && isDate(parts[1]);
+}
+
+export function isDateOrInstant(value: string): boolean {
+  return value.length === 10 ? isDate(value) : isInstant(value);
+}
+
+/** Blank, or with characters that no terminal, log or database should have to show. */
+export function isUnreadable(value: string): 'blank' | 'control characters' | undefined {
+  if (/[\u0000-\u001f\u007f]/.test(value)) return 'control characters';
+  return value.trim() === '' ? 'blank' : undefined;
+}
+
+/** Whether `value` has at most this many decimal places, as its shortest decimal form shows it. */
+export function hasDecimals(value: number, decimals: number): boolean {
+  const scale = powersOfTen[decimals] ?? 1e8;
+  return Number.isInteger(value) || Math.round(value * scale) / scale === value;
+}
+
+const powersOfTen = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8] as const;

@@ -1,0 +1,83 @@
+import type { Static } from 'typebox';
+import { activityCategories } from './enums.js';
+import {
+  anyText,
+  closed,
+  dateOrInstant,
+  instant,
+  listOf,
+  namedChoice,
+  number,
+  optional,
+  parameters,
+  uuid,
+} from './fields.js';
+import { paged, pageFields } from './paging.js';
+
+export const ActivityCategoryValue = namedChoice('ActivityCategory', activityCategories);
+
+export const ActivityQuery = parameters({ ...pageFields, category: optional(ActivityCategoryValue) });
+export type ActivityQuery = Static<typeof ActivityQuery>;
+
+export const Activity = closed('Activity', {
+  activityId: anyText(),
+  at: instant(),
+  category: ActivityCategoryValue,
+  type: anyText({ description: 'What happened, within its category.' }),
+  description: anyText(),
+  orderId: optional(uuid()),
+  symbol: optional(anyText()),
+  quantity: optional(number()),
+  price: optional(number()),
+  amount: optional(number()),
+});
+export type Activity = Static<typeof Activity>;
+
+export const ActivityPage = paged('ActivityPage', Activity, 'Activities, newest first.');
+export type ActivityPage = Static<typeof ActivityPage>;
+
+export const Posting = closed('Posting', {
+  account: anyText({ description: 'The ledger account.' }),
+  amount: number({ description: 'The postings of an entry sum to zero.' }),
+});
+export type Posting = Static<typeof Posting>;
+
+export const LedgerEntry = closed('LedgerEntry', {
+  entryId: anyText(),
+  at: instant(),
+  type: anyText(),
+  description: anyText(),
+  postings: listOf(Posting),
+  orderId: optional(uuid()),
+  executionId: optional(anyText()),
+});
+export type LedgerEntry = Static<typeof LedgerEntry>;
+
+export const LedgerPage = paged('LedgerPage', LedgerEntry, 'Ledger entries, newest first.');
+export type LedgerPage = Static<typeof LedgerPage>;
+
+export const EquityCurveQuery = parameters({
+  ...pageFields,
+  from: optional(dateOrInstant({ description: 'Points at or after this.' })),
+  to: optional(dateOrInstant({ description: 'Points before this; a date counts as a whole.' })),
+});
+export type EquityCurveQuery = Static<typeof EquityCurveQuery>;
+
+export const EquityPoint = closed('EquityPoint', {
+  at: instant(),
+  totalEquity: number(),
+  settledCash: number(),
+  pendingCash: number(),
+  reservedCash: number(),
+  longMarketValue: number(),
+  shortMarketValue: number(),
+  marginLoan: number(),
+});
+export type EquityPoint = Static<typeof EquityPoint>;
+
+export const EquityCurvePage = paged(
+  'EquityCurvePage',
+  EquityPoint,
+  'Points of the equity curve, newest first.',
+);
+export type EquityCurvePage = Static<typeof EquityCurvePage>;

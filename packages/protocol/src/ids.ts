@@ -1,0 +1,18 @@
+/** The parameters of paths. */
+import { parameters, text, uuid } from './fields.js';
+
+export const AccountParams = parameters({ accountId: uuid({ description: 'The account.' }) });
+export const PortfolioParams = parameters({ portfolioId: uuid({ description: 'The portfolio.' }) });
+export const OrderParams = parameters({ orderId: uuid({ description: 'The order.' }) });
+export const SimulationParams = parameters({
+  simulationId: text({ maxLength: 64, description: 'The simulation.' }),
+});
+export const SymbolParams = parameters({
+  symbol: text({ description: 'A listed symbol.', examples: ['AAPL'] }),
+});
+export const UnderlyingParams = parameters({
+  underlying: text({ description: 'Symbol of the underlying.', examples: ['AAPL'] }),
+});
+export const ExchangeParams = parameters({
+  exchange: text({ description: 'An exchange, by its market identifier code.', examples: ['XNYS'] }),
+});

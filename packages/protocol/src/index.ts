@@ -1,0 +1,44 @@
+export * from './accounts.js';
+export * from './auth.js';
+export * from './enums.js';
+export * from './errors.js';
+export * from './executions.js';
+export {
+  closed,
+  instant,
+  list,
+  number,
+  oneOf,
+  optional,
+  parameters,
+  price,
+  quantity,
+  text,
+  uuid,
+} from './fields.js';
+export { isDate, isDateOrInstant, isInstant, isUuid } from './formats.js';
+export * from './health.js';
+export * from './history.js';
+export * from './ids.js';
+export * from './margin.js';
+export * from './market-data.js';
+export { openApiDocument, openApiPath, type OpenApiOptions } from './openapi.js';
+export type { Json } from './openapi-components.js';
+export * from './order-body.js';
+export * from './orders.js';
+export * from './paging.js';
+export * from './portfolios.js';
+export * from './positions.js';
+export * from './routes.js';
+export {
+  errorCodesOf,
+  errorStatusesOf,
+  type Route,
+  type Tag,
+  tags,
+  takesIdempotencyKey,
+} from './routes/route.js';
+export * from './simulation.js';
+export * from './simulations.js';
+export * from './streams.js';
+export { validateBody, validateParams, validateQuery, type Validation } from './validate.js';

@@ -1,0 +1,99 @@
+/** Margin requirements of a book, held or imagined (D43). */
+import type { Static } from 'typebox';
+import { marginStrategies } from './enums.js';
+import {
+  anyText,
+  byName,
+  closed,
+  dateOrInstant,
+  list,
+  listOf,
+  namedChoice,
+  nonNegative,
+  number,
+  optional,
+  positive,
+  priceBounds,
+  quantityBounds,
+  signed,
+  text,
+} from './fields.js';
+import { EngineTypeValue, MarginTypeValue, onlyForPortfolioMargin } from './portfolios.js';
+import { ruled } from './rules.js';
+
+export const RequirementPosition = ruled(
+  closed('RequirementPosition', {
+    symbol: optional(
+      text({ description: 'An equity, an option in OSI form, or a future.', examples: ['AAPL'] }),
+    ),
+    optionSymbol: optional(
+      text({ description: 'An option in OSI form.', examples: ['AAPL260116C00150000'] }),
+    ),
+    quantity: signed(quantityBounds, { description: 'Negative = short.' }),
+    averagePrice: optional(nonNegative(priceBounds)),
+  }),
+  (body, report) => {
+    if (body.symbol === undefined && body.optionSymbol === undefined) {
+      report.field('symbol', 'or optionSymbol must be given');
+    }
+    if (body.symbol !== undefined && body.optionSymbol !== undefined) {
+      report.field('optionSymbol', 'should not exist together with symbol');
+    }
+    if (body.quantity === 0) report.field('quantity', 'must not be 0');
+  },
+);
+export type RequirementPosition = Static<typeof RequirementPosition>;
+
+export const RequirementsBody = ruled(
+  closed('RequirementsBody', {
+    marginType: MarginTypeValue,
+    portfolioMarginEngineType: optional(EngineTypeValue),
+    brokerId: optional(text({ description: 'Its house rates; absent = the minimums of the rules.' })),
+    positions: list(RequirementPosition, { min: 0, max: 1000 }),
+    prices: byName(nonNegative(priceBounds), {
+      description: 'By symbol; of options per share. The underlyings of options are needed too.',
+      examples: [{ AAPL: 190.5, AAPL260116C00150000: 42.1 }],
+    }),
+    volatilities: optional(
+      byName(positive({ maximum: 100, decimals: 8 }), {
+        description: 'Annual, as fractions, by underlying.',
+      }),
+    ),
+    asOf: optional(dateOrInstant({ description: 'Absent = now, by the clock of the simulation.' })),
+  }),
+  (body, report) => {
+    if (body.portfolioMarginEngineType !== undefined && body.marginType !== 'PORTFOLIO') {
+      report.field('portfolioMarginEngineType', onlyForPortfolioMargin);
+    }
+  },
+);
+export type RequirementsBody = Static<typeof RequirementsBody>;
+
+export const RequirementGroup = closed('RequirementGroup', {
+  strategy: namedChoice('MarginStrategy', marginStrategies),
+  underlying: anyText(),
+  legs: listOf(closed('RequirementLeg', { symbol: anyText(), quantity: number() })),
+  initial: number(),
+  maintenance: number(),
+  rule: anyText({ description: 'The rule that gave the figures.' }),
+});
+export type RequirementGroup = Static<typeof RequirementGroup>;
+
+/** One point of the risk array of portfolio margin. */
+export const RequirementScenario = closed('RequirementScenario', {
+  underlying: anyText({ description: 'The underlying or product group.' }),
+  priceMove: number({ description: 'As a fraction: −0.15 = down 15 %.' }),
+  volatilityMove: optional(number({ description: 'As a fraction of the volatility.' })),
+  pnl: number(),
+});
+export type RequirementScenario = Static<typeof RequirementScenario>;
+
+export const Requirements = closed('Requirements', {
+  initialRequirement: number(),
+  maintenanceRequirement: number(),
+  fedRequirement: number(),
+  houseRequirement: number(),
+  groups: listOf(RequirementGroup),
+  scenarios: optional(listOf(RequirementScenario)),
+});
+export type Requirements = Static<typeof Requirements>;

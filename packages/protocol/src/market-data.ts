@@ -1,0 +1,217 @@
+/** Quotes, trades, bars, option chains, instruments and hours (D32). Market data is stamped in epoch milliseconds. */
+import type { Static } from 'typebox';
+import {
+  barTimeframes,
+  calendars,
+  instrumentClasses,
+  marketSessions,
+  optionSettlements,
+  optionStyles,
+} from './enums.js';
+import {
+  anyText,
+  choice,
+  closed,
+  count,
+  date,
+  dateOrInstant,
+  flag,
+  instant,
+  integer,
+  list,
+  listOf,
+  namedChoice,
+  number,
+  optional,
+  parameters,
+  text,
+} from './fields.js';
+import { paged, pageFields } from './paging.js';
+import { OptionTypeValue } from './positions.js';
+
+const milliseconds = count({ description: 'Epoch milliseconds.', examples: [1767623400000] });
+
+export const Quote = closed('Quote', {
+  symbol: anyText(),
+  price: number({ description: 'What a position is marked at: the last trade within bid and ask.' }),
+  bid: optional(number()),
+  ask: optional(number()),
+  bidSize: optional(number()),
+  askSize: optional(number()),
+  last: optional(number()),
+  lastSize: optional(number()),
+  timestamp: milliseconds,
+});
+export type Quote = Static<typeof Quote>;
+
+export const QuotesBody = closed('QuotesBody', { symbols: list(text(), { min: 1, max: 50 }) });
+export type QuotesBody = Static<typeof QuotesBody>;
+
+export const Quotes = closed('Quotes', {
+  quotes: listOf(Quote),
+  notFound: listOf(anyText(), { description: 'Symbols that are not listed or have no quote yet.' }),
+});
+export type Quotes = Static<typeof Quotes>;
+
+/** The last print on the tape. */
+export const Trade = closed('Trade', {
+  symbol: anyText(),
+  price: number(),
+  size: optional(number()),
+  timestamp: milliseconds,
+});
+export type Trade = Static<typeof Trade>;
+
+export const BarTimeframeValue = namedChoice('BarTimeframe', barTimeframes);
+
+export const BarsQuery = parameters({
+  timeframe: choice(barTimeframes, { default: '1Day' }),
+  from: optional(dateOrInstant({ description: 'Bars that start at or after this.' })),
+  to: optional(dateOrInstant({ description: 'Bars that end at or before this; absent = now.' })),
+  limit: integer(1, 1000, { default: 100, description: 'At most this many, the latest ones.' }),
+});
+export type BarsQuery = Static<typeof BarsQuery>;
+
+export const Bar = closed('Bar', {
+  timestamp: milliseconds,
+  open: number(),
+  high: number(),
+  low: number(),
+  close: number(),
+  volume: number(),
+});
+export type Bar = Static<typeof Bar>;
+
+export const Bars = closed('Bars', {
+  symbol: anyText(),
+  timeframe: BarTimeframeValue,
+  bars: listOf(Bar, { description: 'Oldest first; a bar is known only at its end.' }),
+});
+export type Bars = Static<typeof Bars>;
+
+export const MarketSessionValue = namedChoice('MarketSession', marketSessions);
+
+/** The hours of one trading day, in exchange time with its offset. */
+export const TradingDay = closed('TradingDay', {
+  date: date(),
+  open: instant(),
+  close: instant(),
+  extendedOpen: instant(),
+  extendedClose: instant(),
+  earlyClose: flag(),
+});
+export type TradingDay = Static<typeof TradingDay>;
+
+export const MarketHours = closed('MarketHours', {
+  exchange: anyText({ examples: ['XNYS'] }),
+  isOpen: flag({ description: 'Whether the regular session is on.' }),
+  session: MarketSessionValue,
+  now: instant({ description: 'By the clock of the simulation.' }),
+  nextOpen: instant({ description: 'The first regular open after now, in exchange time.' }),
+  nextClose: instant({ description: 'The first regular close after now, in exchange time.' }),
+  today: optional(TradingDay),
+});
+export type MarketHours = Static<typeof MarketHours>;
+
+export const MarketOpen = closed('MarketOpen', {
+  symbol: anyText(),
+  isOpen: flag(),
+  session: MarketSessionValue,
+  nextOpen: optional(instant()),
+  nextClose: optional(instant()),
+});
+export type MarketOpen = Static<typeof MarketOpen>;
+
+export const OptionExpirations = closed('OptionExpirations', {
+  underlying: anyText(),
+  expirations: listOf(date()),
+});
+export type OptionExpirations = Static<typeof OptionExpirations>;
+
+export const OptionChainQuery = parameters({
+  expiration: optional(date({ description: 'Absent = the nearest one.' })),
+});
+export type OptionChainQuery = Static<typeof OptionChainQuery>;
+
+const optionFields = {
+  optionType: OptionTypeValue,
+  strike: number(),
+  expiration: date(),
+  multiplier: number(),
+  style: choice(optionStyles),
+  settlement: choice(optionSettlements),
+};
+
+export const OptionChainContract = closed('OptionChainContract', {
+  optionSymbol: anyText(),
+  ...optionFields,
+  price: optional(number()),
+  bid: optional(number()),
+  ask: optional(number()),
+  bidSize: optional(number()),
+  askSize: optional(number()),
+  last: optional(number()),
+  impliedVolatility: optional(number()),
+  delta: optional(number()),
+  gamma: optional(number()),
+  theta: optional(number()),
+  vega: optional(number()),
+});
+export type OptionChainContract = Static<typeof OptionChainContract>;
+
+export const OptionChain = closed('OptionChain', {
+  underlying: anyText(),
+  underlyingPrice: optional(number()),
+  expiration: date(),
+  contracts: listOf(OptionChainContract, { description: 'By strike, the call before the put.' }),
+});
+export type OptionChain = Static<typeof OptionChain>;
+
+export const InstrumentClassValue = namedChoice('InstrumentClass', instrumentClasses);
+
+export const InstrumentQuery = parameters({
+  ...pageFields,
+  assetClass: optional(InstrumentClassValue),
+  symbol: optional(text()),
+  underlying: optional(text()),
+});
+export type InstrumentQuery = Static<typeof InstrumentQuery>;
+
+/** A listed instrument; which fields it has follows from its class. */
+export const Instrument = closed('Instrument', {
+  symbol: anyText(),
+  assetClass: InstrumentClassValue,
+  name: optional(anyText()),
+  tickSize: optional(number()),
+  leverageFactor: optional(number()),
+  shortable: optional(flag()),
+  borrowRateAnnual: optional(number()),
+  underlying: optional(anyText()),
+  underlyingClass: optional(anyText()),
+  optionType: optional(optionFields.optionType),
+  strike: optional(optionFields.strike),
+  expiration: optional(optionFields.expiration),
+  multiplier: optional(optionFields.multiplier),
+  style: optional(optionFields.style),
+  settlement: optional(optionFields.settlement),
+  root: optional(anyText()),
+  lastTradeDate: optional(date()),
+  initialMargin: optional(number()),
+  maintenanceMargin: optional(number()),
+});
+export type Instrument = Static<typeof Instrument>;
+
+export const InstrumentPage = paged('InstrumentPage', Instrument, 'Instruments, by symbol.');
+export type InstrumentPage = Static<typeof InstrumentPage>;
+
+export const CalendarQuery = parameters({
+  from: optional(date({ description: 'Absent = today.' })),
+  to: optional(date({ description: 'The last date; absent = 30 days after from.' })),
+});
+export type CalendarQuery = Static<typeof CalendarQuery>;
+
+export const TradingCalendar = closed('TradingCalendar', {
+  calendar: choice(calendars),
+  days: listOf(TradingDay, { description: 'The trading days only.' }),
+});
+export type TradingCalendar = Static<typeof TradingCalendar>;

@@ -1,0 +1,262 @@
+/** The OpenAPI 3.1 document, made of the table of routes and the schemas that validate. */
+import type { TObject, TSchema } from 'typebox';
+import {
+  CodedProblem,
+  type ErrorCode,
+  errorCodes,
+  type HttpErrorStatus,
+  Problem,
+  statusNames,
+  statusOf,
+} from './errors.js';
+import { Components, type Json } from './openapi-components.js';
+import { routeEntries } from './routes.js';
+import { errorCodesOf, errorStatusesOf, type Route, tags, takesIdempotencyKey } from './routes/route.js';
+import { streamEventSchemas } from './streams.js';
+
+export interface OpenApiOptions {
+  /** Where this server is reached. */
+  readonly serverUrl: string;
+  readonly version: string;
+}
+
+/** A complete document as a plain object; the caller may change it. */
+export function openApiDocument({ serverUrl, version }: OpenApiOptions): Record<string, Json> {
+  const components = new Components();
+  const sharedResponses: Record<string, Json> = {};
+  const paths: Record<string, Record<string, Json>> = {};
+  for (const [operationId, route] of routeEntries) {
+    [route.path, ...(route.aliases ?? [])].forEach((path, i) => {
+      const item = (paths[openApiPath(path)] ??= {});
+      item[route.method.toLowerCase()] = operation(operationId, route, i, components, sharedResponses);
+    });
+  }
+  return {
+    openapi: '3.1.0',
+    info: {
+      title: 'Sandpit',
+      version,
+      description: 'A simulated US brokerage: portfolios, orders, market data and simulations.',
+      license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
+    },
+    servers: [{ url: serverUrl }],
+    tags: Object.entries(tags).map(([name, description]) => ({ name, description })),
+    security: [{ bearer: [] }],
+    paths,
+    components: {
+      schemas: components.schemas(),
+      parameters: { IdempotencyKey: idempotencyKey, LastEventId: lastEventId },
+      responses: sharedResponses,
+      headers: responseHeaders,
+      securitySchemes: {
+        bearer: { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' },
+        ticket: {
+          type: 'apiKey',
+          in: 'query',
+          name: 'ticket',
+          description: 'A single-use ticket from `POST /v1/stream/ticket`.',
+        },
+      },
+    },
+  };
+}
+
+/** `/v1/orders/:orderId` → `/v1/orders/{orderId}` */
+export function openApiPath(path: string): string {
+  return path.replace(/:(\w+)/g, '{$1}');
+}
+
+const idempotencyKey: Json = {
+  name: 'Idempotency-Key',
+  in: 'header',
+  required: false,
+  description: 'For 24 hours the same key and body replay the stored answer; another body is 422.',
+  schema: { type: 'string', minLength: 1, maxLength: 255 },
+};
+
+const lastEventId: Json = {
+  name: 'Last-Event-ID',
+  in: 'header',
+  required: false,
+  description: 'The id of the last event that was received.',
+  schema: { type: 'string' },
+};
+
+const responseHeaders: Json = {
+  RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } },
+  RateLimitLimit: { description: 'Requests per minute.', schema: { type: 'integer' } },
+  RateLimitRemaining: { description: 'Requests left.', schema: { type: 'integer' } },
+  RateLimitReset: { description: 'Seconds until more are allowed.', schema: { type: 'integer' } },
+  IdempotentReplayed: { description: '`true` on a replayed answer.', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds.', schema: { type: 'integer' } },
+  WwwAuthenticate: { description: '`Bearer`', schema: { type: 'string' } },
+};
+
+function header(name: string): Json {
+  return { $ref: `#/components/headers/${name}` };
+}
+
+const everyAnswer: Readonly<Record<string, Json>> = {
+  'X-Request-Id': header('RequestId'),
+  'X-RateLimit-Limit': header('RateLimitLimit'),
+  'X-RateLimit-Remaining': header('RateLimitRemaining'),
+  'X-RateLimit-Reset': header('RateLimitReset'),
+};
+
+function operation(
+  operationId: string,
+  route: Route,
+  alias: number,
+  components: Components,
+  sharedResponses: Record<string, Json>,
+): Json {
+  return {
+    operationId: alias === 0 ? operationId : `${operationId}Alias${alias}`,
+    tags: [route.tag],
+    summary: route.summary,
+    ...(alias === 0 ? {} : { 'x-alias-of': operationId }),
+    ...(route.description === undefined ? {} : { description: route.description }),
+    ...(route.scope === undefined ? {} : { 'x-scope': route.scope }),
+    security: security(route),
+    parameters: [
+      ...parametersIn('path', route.params, components),
+      ...parametersIn('query', queryOf(route), components),
+      ...(takesIdempotencyKey(route) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
+      ...(route.events === undefined ? [] : [{ $ref: '#/components/parameters/LastEventId' }]),
+    ],
+    ...(route.body === undefined
+      ? {}
+      : { requestBody: { required: true, content: json(components.refer(route.body)) } }),
+    responses: { ...answers(route, components), ...problems(route, components, sharedResponses) },
+  };
+}
+
+function security(route: Route): Json[] {
+  switch (route.auth) {
+    case 'none':
+      return [];
+    case 'bearer':
+      return [{ bearer: [] }];
+    case 'ticket':
+      return [{ bearer: [] }, { ticket: [] }];
+  }
+}
+
+/** The ticket of a stream is a security scheme in the document, not one more parameter. */
+function queryOf(route: Route): TObject | undefined {
+  if (route.query === undefined || route.auth !== 'ticket') return route.query;
+  const properties = Object.entries(route.query.properties).filter(([name]) => name !== 'ticket');
+  return { ...route.query, properties: Object.fromEntries(properties) };
+}
+
+function parametersIn(place: 'path' | 'query', schema: TObject | undefined, components: Components): Json[] {
+  if (schema === undefined) return [];
+  const required = new Set<string>(schema.required);
+  return Object.entries(schema.properties).map(([name, property]) => {
+    const { description, default: preset } = property as { description?: string; default?: Json };
+    return {
+      name,
+      in: place,
+      required: place === 'path' || (required.has(name) && preset === undefined),
+      ...(description === undefined ? {} : { description }),
+      schema: components.refer(property),
+    };
+  });
+}
+
+function json(schema: Json): Json {
+  return { 'application/json': { schema } };
+}
+
+function answers(route: Route, components: Components): Record<string, Json> {
+  return Object.fromEntries(
+    Object.entries(route.responses).map(([status, schema]) => [
+      status,
+      {
+        description:
+          route.events === undefined ? titleOf(schema, status) : 'The stream, until one side ends it.',
+        headers: {
+          ...everyAnswer,
+          ...(takesIdempotencyKey(route) ? { 'Idempotent-Replayed': header('IdempotentReplayed') } : {}),
+        },
+        content:
+          route.events === undefined
+            ? json(components.refer(schema))
+            : { 'text/event-stream': { schema: eventSchema(route.events, components) } },
+      },
+    ]),
+  );
+}
+
+function titleOf(schema: TSchema, status: string): string {
+  const { description, title } = schema as { description?: string; title?: string };
+  if (status === '503') return 'Not healthy.';
+  return description ?? title ?? 'A list.';
+}
+
+/** OpenAPI 3.1 has no words for a sequence of events: the schema is that of one of them. */
+function eventSchema(events: readonly (keyof typeof streamEventSchemas)[], components: Components): Json {
+  return {
+    description: 'One event; `data` is JSON text of the schema given here.',
+    oneOf: events.map((event) => ({
+      type: 'object',
+      title: event,
+      properties: {
+        id: { type: 'string' },
+        event: { const: event },
+        data: components.refer(streamEventSchemas[event]),
+        retry: { type: 'integer' },
+      },
+      required: ['event', 'data'],
+    })),
+  };
+}
+
+function problems(
+  route: Route,
+  components: Components,
+  sharedResponses: Record<string, Json>,
+): Record<string, Json> {
+  const codes = errorCodesOf(route);
+  return Object.fromEntries(
+    errorStatusesOf(route).map((status) => {
+      const own = codes.filter((code) => statusOf(code) === status);
+      const plain = own.length === 0 || hasPlainForm(route, status);
+      const response = problemResponse(status, own, plain, components);
+      // What most routes answer alike is written once.
+      if (own.some((code) => route.codes?.includes(code))) return [status, response];
+      const name = `${statusNames[status].replaceAll(' ', '')}${plain && own.length > 0 ? 'OrCoded' : ''}`;
+      sharedResponses[name] = response;
+      return [status, { $ref: `#/components/responses/${name}` }];
+    }),
+  );
+}
+
+function problemResponse(
+  status: HttpErrorStatus,
+  codes: readonly ErrorCode[],
+  plain: boolean,
+  components: Components,
+): Json {
+  const schemas = [
+    ...(plain ? [components.refer(Problem)] : []),
+    ...(codes.length === 0 ? [] : [components.refer(CodedProblem)]),
+  ];
+  return {
+    description: [
+      statusNames[status],
+      ...codes.map((code) => `\`${code}\`: ${errorCodes[code].meaning}`),
+    ].join('\n\n'),
+    headers: {
+      ...everyAnswer,
+      ...(status === 401 ? { 'WWW-Authenticate': header('WwwAuthenticate') } : {}),
+      ...(status === 429 || status === 503 ? { 'Retry-After': header('RetryAfter') } : {}),
+    },
+    content: json(schemas.length === 1 ? (schemas[0] ?? {}) : { anyOf: schemas }),
+  };
+}
+
+/** Whether a status also has answers without a code: failed validation, and what the route says itself. */
+function hasPlainForm(route: Route, status: HttpErrorStatus): boolean {
+  return status === 400 || status === 409 || route.errors?.includes(status) === true;
+}

@@ -1,0 +1,298 @@
+/** The bodies that place and change orders, with the rules across their fields (contract 4.2). */
+import type { Static } from 'typebox';
+import {
+  bracketTimesInForce,
+  type OrderType,
+  strategies,
+  type Strategy,
+  strategyLegCounts,
+} from './enums.js';
+import {
+  choice,
+  closed,
+  dateOrInstant,
+  exactly,
+  expectedChoice,
+  integer,
+  list,
+  optional,
+  positive,
+  price,
+  priceBounds,
+  quantity,
+  signed,
+  text,
+  uuid,
+} from './fields.js';
+import {
+  AssetClassValue,
+  LatencyProfileValue,
+  OrderSessionValue,
+  OrderTypeValue,
+  PositionIntentValue,
+  StrategyValue,
+  TimeInForceValue,
+} from './orders.js';
+import { type Report, type Rule, ruled } from './rules.js';
+
+/** The prices that each type has; any other is refused. */
+const pricesOf: Record<
+  OrderType,
+  { readonly limit: boolean; readonly stop: boolean; readonly trailing: boolean }
+> = {
+  MARKET: { limit: false, stop: false, trailing: false },
+  LIMIT: { limit: true, stop: false, trailing: false },
+  STOP: { limit: false, stop: true, trailing: false },
+  STOP_LIMIT: { limit: true, stop: true, trailing: false },
+  TRAILING_STOP: { limit: false, stop: false, trailing: true },
+  TRAILING_STOP_LIMIT: { limit: true, stop: false, trailing: true },
+};
+
+const mustBePositive = 'must be a positive number';
+const mustBeDate = 'must be an ISO 8601 date or a timestamp with a zone';
+
+export const Leg = closed('Leg', {
+  optionSymbol: text({
+    description: 'The contract in OSI form, padded or not.',
+    examples: ['AAPL260116C00150000'],
+  }),
+  positionIntent: PositionIntentValue,
+  quantity: quantity(),
+});
+export type Leg = Static<typeof Leg>;
+
+export const BracketConfig = ruled(
+  closed('BracketConfig', {
+    profitTarget: optional(closed('ProfitTarget', { orderType: exactly('LIMIT'), limitPrice: price() })),
+    stopLoss: optional(
+      ruled(
+        closed('StopLoss', {
+          orderType: choice(['STOP', 'STOP_LIMIT']),
+          stopPrice: price(),
+          limitPrice: optional(price()),
+        }),
+        (body, report) => {
+          if (body.orderType === 'STOP_LIMIT' && body.limitPrice === undefined) {
+            report.field('limitPrice', mustBePositive);
+          }
+          if (body.orderType === 'STOP' && body.limitPrice !== undefined) {
+            report.field('limitPrice', 'should not exist for STOP orders');
+          }
+        },
+      ),
+    ),
+    timeInForce: optional(choice(bracketTimesInForce, { description: 'Of the exits; GTC unless given.' })),
+  }),
+  (body, report) => {
+    if (body.profitTarget === undefined && body.stopLoss === undefined) {
+      report.field('profitTarget', 'or stopLoss must be given');
+    }
+  },
+);
+export type BracketConfig = Static<typeof BracketConfig>;
+
+const terms = {
+  symbol: text({
+    description: 'The instrument; of a multi-leg order the underlying.',
+    examples: ['AAPL'],
+  }),
+  assetClass: AssetClassValue,
+  orderType: OrderTypeValue,
+  positionIntent: PositionIntentValue,
+  quantity: optional(quantity({ description: 'Shares or contracts; optional (1) for a multi-leg order.' })),
+  timeInForce: TimeInForceValue,
+  limitPrice: optional(
+    signed(priceBounds, {
+      description: 'Positive; of a multi-leg order the net price per unit, where a credit is negative.',
+    }),
+  ),
+  stopPrice: optional(price()),
+  trailingAmount: optional(price({ description: 'Dollars; the alternative to trailingPercent.' })),
+  trailingPercent: optional(
+    positive(
+      { maximum: 100, decimals: 4 },
+      { description: 'The alternative to trailingAmount.', exclusiveMaximum: 100 },
+    ),
+  ),
+  strategy: optional(StrategyValue),
+  legs: optional(list(Leg, { min: 2, max: 4 })),
+  bracketConfig: optional(BracketConfig),
+  latencyProfile: optional(LatencyProfileValue),
+  latencyMs: optional(integer(0, 60_000, { description: 'For latencyProfile CUSTOM.' })),
+  goodTillDate: optional(
+    dateOrInstant({ description: 'For timeInForce GTD; without a time that New York date.' }),
+  ),
+  session: optional(OrderSessionValue),
+  clientOrderId: optional(
+    text({
+      maxLength: 64,
+      pattern: '^[A-Za-z0-9._-]+$',
+      'x-expected': 'must be 1 to 64 characters of A-Z, a-z, 0-9, dot, underscore and hyphen',
+    }),
+  ),
+};
+
+type Terms = { readonly [K in keyof typeof terms]?: unknown };
+type TermsReport = Report<keyof typeof terms>;
+
+const orderRule: Rule<Terms> = (body, report) => {
+  checkQuantity(body, report);
+  checkPrices(body, report);
+  checkStrategy(body, report);
+  checkTiming(body, report);
+};
+
+function checkQuantity(body: Terms, report: TermsReport): void {
+  const { quantity, legs, assetClass } = body;
+  if (quantity === undefined && legs === undefined) report.field('quantity', mustBePositive);
+  if ((assetClass === 'OPTION' || assetClass === 'FUTURE') && typeof quantity === 'number') {
+    if (quantity > 0 && !Number.isInteger(quantity)) {
+      report.field('quantity', `must be a whole number for ${assetClass} orders`);
+    }
+  }
+}
+
+function checkPrices(body: Terms, report: TermsReport): void {
+  const { limitPrice, stopPrice, trailingAmount, trailingPercent } = body;
+  const orderType = orderTypeOf(body.orderType);
+  if (typeof limitPrice === 'number' && limitPrice <= 0 && body.legs === undefined) {
+    report.field('limitPrice', mustBePositive);
+  }
+  if (trailingAmount !== undefined && trailingPercent !== undefined) {
+    report.field('trailingPercent', 'should not exist together with trailingAmount');
+  }
+  if (orderType === undefined) return;
+  const has = pricesOf[orderType];
+  const notForType = `should not exist for ${orderType} orders`;
+  if (has.limit && limitPrice === undefined) report.field('limitPrice', 'must be a number');
+  if (!has.limit && limitPrice !== undefined) report.field('limitPrice', notForType);
+  if (has.stop && stopPrice === undefined) report.field('stopPrice', mustBePositive);
+  if (!has.stop && stopPrice !== undefined) report.field('stopPrice', notForType);
+  if (has.trailing) {
+    if (trailingAmount === undefined && trailingPercent === undefined) {
+      report.field('trailingAmount', `or trailingPercent ${mustBePositive}`);
+    }
+  } else {
+    if (trailingAmount !== undefined) report.field('trailingAmount', notForType);
+    if (trailingPercent !== undefined) report.field('trailingPercent', notForType);
+  }
+}
+
+function orderTypeOf(value: unknown): OrderType | undefined {
+  return typeof value === 'string' && Object.hasOwn(pricesOf, value) ? (value as OrderType) : undefined;
+}
+
+function checkStrategy(body: Terms, report: TermsReport): void {
+  const { assetClass, strategy, legs } = body;
+  if (assetClass === 'EQUITY' || assetClass === 'FUTURE') {
+    if (strategy !== undefined) report.field('strategy', `should not exist for ${assetClass} orders`);
+    if (legs !== undefined) report.field('legs', `should not exist for ${assetClass} orders`);
+    return;
+  }
+  if (legs !== undefined && strategy === undefined) report.field('strategy', expectedChoice(strategies));
+  if (typeof strategy === 'string' && Object.hasOwn(strategyLegCounts, strategy)) {
+    const legCount = strategyLegCounts[strategy as Strategy];
+    // A list that no strategy could have is complained about by the schema already.
+    const possible = Array.isArray(legs) && legs.length >= 2 && legs.length <= 4;
+    if (legs === undefined || (possible && legs.length !== legCount)) {
+      report.field('legs', `must contain exactly ${legCount} legs for ${strategy}`);
+    }
+  }
+  if (!Array.isArray(legs)) return;
+  (legs as unknown[]).slice(0, 4).forEach((leg, i) => {
+    const ratio: unknown =
+      typeof leg === 'object' && leg !== null && 'quantity' in leg ? leg.quantity : undefined;
+    if (typeof ratio === 'number' && ratio > 0 && !Number.isInteger(ratio)) {
+      report.field('legs', `${i}.quantity must be a whole number`);
+    }
+  });
+}
+
+function checkTiming(body: Terms, report: TermsReport): void {
+  const { timeInForce, goodTillDate, latencyProfile, latencyMs, orderType } = body;
+  if (timeInForce === 'GTD') {
+    if (goodTillDate === undefined) report.field('goodTillDate', mustBeDate);
+  } else if (goodTillDate !== undefined && typeof timeInForce === 'string') {
+    report.field('goodTillDate', 'should only exist for GTD orders');
+  }
+  if (latencyProfile === 'CUSTOM') {
+    if (latencyMs === undefined) report.field('latencyMs', 'must be an integer from 0 to 60000');
+  } else if (latencyMs !== undefined) {
+    report.field('latencyMs', 'should only exist with latencyProfile CUSTOM');
+  }
+  if (body.session !== 'EXTENDED') return;
+  if (orderTypeOf(orderType) !== undefined && orderType !== 'LIMIT') {
+    report.field('session', 'EXTENDED is only allowed for LIMIT orders');
+  }
+  if (timeInForce === 'IOC' || timeInForce === 'FOK' || timeInForce === 'GTD') {
+    report.field('session', 'EXTENDED is only allowed for DAY and GTC orders');
+  }
+}
+
+/** The body of a create, and of a preview. */
+export const CreateOrderBody = ruled(
+  closed(
+    'CreateOrderBody',
+    { portfolioId: uuid(), ...terms },
+    {
+      examples: [
+        {
+          portfolioId: '0192f0c1-6e01-7d2a-8f3e-9a4c51d0b7aa',
+          symbol: 'AAPL',
+          assetClass: 'EQUITY',
+          orderType: 'LIMIT',
+          positionIntent: 'BUY_TO_OPEN',
+          quantity: 10,
+          timeInForce: 'DAY',
+          limitPrice: 187.5,
+        },
+      ],
+    },
+  ),
+  orderRule,
+);
+export type CreateOrderBody = Static<typeof CreateOrderBody>;
+
+/** The order of a batch: the portfolio is optional, since each account has its own. */
+export const BatchOrderData = ruled(
+  closed('BatchOrderData', {
+    portfolioId: optional(
+      uuid({
+        description: 'Used for the account it belongs to; the others use their oldest open portfolio.',
+      }),
+    ),
+    ...terms,
+  }),
+  orderRule,
+);
+export type BatchOrderData = Static<typeof BatchOrderData>;
+
+export const BatchOrdersBody = closed('BatchOrdersBody', {
+  accountIds: list(uuid(), { min: 1, max: 1000, unique: true }),
+  orderData: BatchOrderData,
+});
+export type BatchOrdersBody = Static<typeof BatchOrdersBody>;
+
+export const UpdateOrderBody = ruled(
+  closed('UpdateOrderBody', {
+    limitPrice: optional(signed(priceBounds, { description: 'LIMIT and STOP_LIMIT types.' })),
+    stopPrice: optional(price({ description: 'STOP and STOP_LIMIT.' })),
+    quantity: optional(quantity({ description: 'Only before the first fill.' })),
+    timeInForce: optional(TimeInForceValue),
+    goodTillDate: optional(dateOrInstant({ description: 'For GTD.' })),
+  }),
+  (body, report) => {
+    const { timeInForce, goodTillDate } = body;
+    if (Object.values(body).every((value) => value === undefined)) {
+      report.sentence(
+        'limitPrice',
+        'body must contain at least one of limitPrice, stopPrice, quantity, timeInForce, goodTillDate',
+      );
+    }
+    if (timeInForce === 'GTD' && goodTillDate === undefined) report.field('goodTillDate', mustBeDate);
+    if (goodTillDate !== undefined && timeInForce !== undefined && timeInForce !== 'GTD') {
+      report.field('goodTillDate', 'should only exist for GTD orders');
+    }
+  },
+);
+export type UpdateOrderBody = Static<typeof UpdateOrderBody>;

@@ -1,0 +1,184 @@
+import type { Static } from 'typebox';
+import {
+  assetClasses,
+  bracketTimesInForce,
+  cancelReasons,
+  latencyProfiles,
+  orderSessions,
+  orderStatuses,
+  orderTypes,
+  positionIntents,
+  strategies,
+  timesInForce,
+} from './enums.js';
+import { ErrorCodeValue } from './errors.js';
+import {
+  anyText,
+  choice,
+  closed,
+  count,
+  dateOrInstant,
+  exactly,
+  instant,
+  listOf,
+  namedChoice,
+  number,
+  optional,
+  parameters,
+  text,
+  uuid,
+} from './fields.js';
+import { paged, pageFields } from './paging.js';
+
+export const AssetClassValue = namedChoice('AssetClass', assetClasses);
+export const OrderTypeValue = namedChoice('OrderType', orderTypes);
+export const PositionIntentValue = namedChoice('PositionIntent', positionIntents);
+export const TimeInForceValue = namedChoice('TimeInForce', timesInForce);
+export const OrderStatusValue = namedChoice('OrderStatus', orderStatuses);
+export const StrategyValue = namedChoice('Strategy', strategies);
+export const LatencyProfileValue = namedChoice('LatencyProfile', latencyProfiles);
+export const OrderSessionValue = namedChoice('OrderSession', orderSessions);
+export const CancelReasonValue = namedChoice('CancelReason', cancelReasons);
+
+/** One leg of an order, as answers show it. */
+export const OrderLeg = closed('OrderLeg', {
+  optionSymbol: anyText(),
+  positionIntent: PositionIntentValue,
+  quantity: number(),
+});
+export type OrderLeg = Static<typeof OrderLeg>;
+
+/** The exits of an order, as answers show them. */
+export const OrderBracket = closed('OrderBracket', {
+  profitTarget: optional(closed('OrderProfitTarget', { orderType: exactly('LIMIT'), limitPrice: number() })),
+  stopLoss: optional(
+    closed('OrderStopLoss', {
+      orderType: choice(['STOP', 'STOP_LIMIT']),
+      stopPrice: number(),
+      limitPrice: optional(number()),
+    }),
+  ),
+  timeInForce: optional(choice(bracketTimesInForce)),
+});
+export type OrderBracket = Static<typeof OrderBracket>;
+
+/** The fields of contract 2.5 first, then what the decisions add. What does not apply to an order is absent. */
+export const orderFields = {
+  orderId: uuid(),
+  portfolioId: uuid(),
+  symbol: anyText(),
+  assetClass: AssetClassValue,
+  orderType: OrderTypeValue,
+  positionIntent: PositionIntentValue,
+  quantity: number(),
+  limitPrice: optional(number()),
+  stopPrice: optional(number()),
+  timeInForce: TimeInForceValue,
+  filledQuantity: optional(number()),
+  averagePrice: optional(number({ description: 'Of what is filled.' })),
+  status: OrderStatusValue,
+  executedAt: optional(instant()),
+  canceledAt: optional(instant()),
+  createdAt: instant(),
+  updatedAt: instant(),
+  trailingAmount: optional(number()),
+  trailingPercent: optional(number()),
+  strategy: optional(StrategyValue),
+  legs: optional(listOf(OrderLeg)),
+  bracketConfig: optional(OrderBracket),
+  latencyProfile: optional(LatencyProfileValue),
+  latencyMs: optional(count()),
+  goodTillDate: optional(anyText()),
+  session: optional(OrderSessionValue),
+  clientOrderId: optional(anyText()),
+  parentOrderId: optional(uuid({ description: 'Of an exit of a bracket: its entry.' })),
+  accountId: optional(uuid()),
+  cancelReason: optional(CancelReasonValue),
+  rejectReason: optional(closed('RejectReason', { code: ErrorCodeValue, message: anyText() })),
+  waitingFor: optional(
+    anyText({
+      description: 'Why an open order does not execute.',
+      examples: ['ask 10.05 above limit 10.00'],
+    }),
+  ),
+};
+
+export const Order = closed('Order', orderFields, {
+  examples: [
+    {
+      orderId: '0192f0c1-7a52-7c11-9e53-2f6d1b1f2a10',
+      portfolioId: '0192f0c1-6e01-7d2a-8f3e-9a4c51d0b7aa',
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      orderType: 'LIMIT',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 10,
+      limitPrice: 187.5,
+      timeInForce: 'DAY',
+      status: 'PENDING',
+      createdAt: '2026-01-05T14:30:00.000Z',
+      updatedAt: '2026-01-05T14:30:00.000Z',
+    },
+  ],
+});
+export type Order = Static<typeof Order>;
+
+export const OrderPage = paged('OrderPage', Order, 'Orders, newest first.');
+export type OrderPage = Static<typeof OrderPage>;
+
+export const OrderListItem = closed('OrderListItem', {
+  orderId: uuid(),
+  symbol: anyText(),
+  orderType: OrderTypeValue,
+  quantity: number(),
+  status: OrderStatusValue,
+  createdAt: instant(),
+});
+export type OrderListItem = Static<typeof OrderListItem>;
+
+export const OrderListPage = paged(
+  'OrderListPage',
+  OrderListItem,
+  'Orders of an account in short, newest first.',
+);
+export type OrderListPage = Static<typeof OrderListPage>;
+
+/** The filters of the order lists (D21). */
+export const OrderQuery = parameters({
+  ...pageFields,
+  status: optional(OrderStatusValue),
+  symbol: optional(text({ description: 'Exactly this symbol.' })),
+  assetClass: optional(AssetClassValue),
+  from: optional(
+    dateOrInstant({ description: 'Created at or after this; a date starts at midnight in New York.' }),
+  ),
+  to: optional(dateOrInstant({ description: 'Created before this; a date counts as a whole.' })),
+});
+export type OrderQuery = Static<typeof OrderQuery>;
+
+/** The answer of an update. */
+export const UpdatedOrder = closed('UpdatedOrder', {
+  orderId: uuid(),
+  limitPrice: optional(number()),
+  status: OrderStatusValue,
+  updatedAt: instant(),
+  message: anyText(),
+});
+export type UpdatedOrder = Static<typeof UpdatedOrder>;
+
+/** The answer of a cancel; without `canceledAt` while the order is CANCELING (D29). */
+export const CanceledOrder = closed('CanceledOrder', {
+  orderId: uuid(),
+  status: OrderStatusValue,
+  canceledAt: optional(instant()),
+  message: anyText(),
+});
+export type CanceledOrder = Static<typeof CanceledOrder>;
+
+/** The answer of cancelling all orders of an account. */
+export const CanceledOrders = closed('CanceledOrders', {
+  canceledCount: count(),
+  canceledOrders: listOf(uuid()),
+  message: anyText(),
+});
+export type CanceledOrders = Static<typeof CanceledOrders>;

@@ -1,0 +1,228 @@
+import type { Static } from 'typebox';
+import { AccountTypeValue, isRetirement, PortfolioTypeValue, retirementIsCash } from './accounts.js';
+import {
+  currentMarginTypes,
+  dayTradeRegimes,
+  fillModels,
+  marginTypes,
+  portfolioMarginEngineTypes,
+} from './enums.js';
+import {
+  anyText,
+  choice,
+  closed,
+  count,
+  flag,
+  instant,
+  listOf,
+  moneyBounds,
+  namedChoice,
+  number,
+  optional,
+  positive,
+  signed,
+  text,
+  uuid,
+} from './fields.js';
+import { ruled } from './rules.js';
+
+export const MarginTypeValue = namedChoice('MarginType', marginTypes);
+export const EngineTypeValue = namedChoice('PortfolioMarginEngineType', portfolioMarginEngineTypes);
+export const FillModelValue = namedChoice('FillModel', fillModels, {
+  description: 'The assumption about how orders are executed.',
+});
+
+export const onlyForPortfolioMargin = 'is only allowed for PORTFOLIO margin';
+
+export const CreatePortfolioBody = ruled(
+  closed('CreatePortfolioBody', {
+    accountId: uuid({ description: 'An account that does not exist yet is opened.' }),
+    portfolioType: PortfolioTypeValue,
+    accountType: AccountTypeValue,
+    brokerId: text({ description: 'A broker configuration.', examples: ['default'] }),
+    marginType: optional(MarginTypeValue),
+    portfolioMarginEngineType: optional(EngineTypeValue),
+    initialCash: optional(
+      positive(moneyBounds, { description: 'Absent = the setting of the server, 100,000.' }),
+    ),
+    name: optional(text()),
+    fillModel: optional(FillModelValue),
+  }),
+  (body, report) => {
+    if (isRetirement(body.accountType) && body.portfolioType === 'MARGIN') {
+      report.sentence('portfolioType', retirementIsCash);
+    }
+    if (body.portfolioType === 'CASH' && body.marginType !== undefined) {
+      report.field('marginType', 'is not allowed for CASH portfolios');
+    }
+    if (body.portfolioMarginEngineType !== undefined) {
+      if (body.portfolioType === 'CASH') {
+        report.field('portfolioMarginEngineType', 'is not allowed for CASH portfolios');
+      } else if (body.marginType !== 'PORTFOLIO') {
+        report.field('portfolioMarginEngineType', onlyForPortfolioMargin);
+      }
+    }
+  },
+);
+export type CreatePortfolioBody = Static<typeof CreatePortfolioBody>;
+
+const identity = {
+  portfolioId: uuid(),
+  accountId: uuid(),
+  portfolioType: PortfolioTypeValue,
+  accountType: AccountTypeValue,
+  brokerId: anyText(),
+  marginType: optional(MarginTypeValue),
+  portfolioMarginEngineType: optional(EngineTypeValue),
+  name: optional(anyText()),
+  fillModel: optional(FillModelValue),
+  dayTradeRegime: optional(namedChoice('DayTradeRegime', dayTradeRegimes)),
+};
+
+const balances = {
+  settledCash: number(),
+  pendingCash: number({ description: 'Not settled yet.' }),
+  reservedCash: number({ description: 'Set aside for open orders; part of equity.' }),
+  longMarketValue: number(),
+  shortMarketValue: number({ description: 'Positive.' }),
+  totalEquity: number({
+    description: 'settledCash + pendingCash + reservedCash + longMarketValue − shortMarketValue − marginLoan',
+  }),
+  marginLoan: number({ description: 'The debit, never negative.' }),
+};
+
+const createdRequirements = {
+  maintenanceMarginRequirement: number(),
+  initialMarginRequirement: number(),
+};
+
+const watchedRequirements = {
+  smaBalance: number(),
+  fedRequirement: number(),
+  houseRequirement: number(),
+};
+
+const power = {
+  overnightBuyingPower: number(),
+  dayTradeBuyingPower: number(),
+};
+
+const times = { createdAt: instant(), updatedAt: instant() };
+
+/** All fields of the resource, in the order of contract 2.1. */
+export const portfolioFields = {
+  ...identity,
+  ...balances,
+  ...createdRequirements,
+  ...watchedRequirements,
+  ...power,
+  marginCallActive: flag(),
+  ...times,
+};
+
+/** The answer of the broker switch: every field (D51). */
+export const Portfolio = closed('Portfolio', portfolioFields, { description: 'A portfolio, all fields.' });
+export type Portfolio = Static<typeof Portfolio>;
+
+/** The answer of a create: without the fields that only the get response has. */
+export const CreatedPortfolio = closed(
+  'CreatedPortfolio',
+  { ...identity, ...balances, ...createdRequirements, ...power, ...times },
+  { description: 'A portfolio as its creation answers it.' },
+);
+export type CreatedPortfolio = Static<typeof CreatedPortfolio>;
+
+/** The answer of a get: without the fields that only the create response has. */
+export const PortfolioDetail = closed(
+  'PortfolioDetail',
+  { ...identity, ...balances, ...watchedRequirements, ...power, marginCallActive: flag(), ...times },
+  { description: 'A portfolio as it stands.' },
+);
+export type PortfolioDetail = Static<typeof PortfolioDetail>;
+
+export const PortfolioSummary = closed('PortfolioSummary', {
+  portfolioId: uuid(),
+  accountId: uuid(),
+  portfolioType: PortfolioTypeValue,
+  accountType: AccountTypeValue,
+  brokerId: anyText(),
+  totalEquity: number(),
+  settledCash: number(),
+});
+export type PortfolioSummary = Static<typeof PortfolioSummary>;
+
+export const PortfolioSummaries = listOf(PortfolioSummary);
+export type PortfolioSummaries = Static<typeof PortfolioSummaries>;
+
+export const SwitchBrokerBody = closed('SwitchBrokerBody', {
+  brokerId: text({ description: 'The configuration to switch to.', examples: ['default'] }),
+});
+export type SwitchBrokerBody = Static<typeof SwitchBrokerBody>;
+
+export const MarginEligibility = closed('MarginEligibility', {
+  eligible: flag(),
+  totalEquity: number(),
+  requiredEquity: number(),
+  reasons: listOf(anyText(), { description: 'Each unmet condition; empty when eligible.' }),
+  currentMarginType: choice(currentMarginTypes),
+  availableEngines: optional(listOf(EngineTypeValue, { description: 'Present when eligible.' })),
+});
+export type MarginEligibility = Static<typeof MarginEligibility>;
+
+export const MarginUpgradeBody = ruled(
+  closed('MarginUpgradeBody', {
+    marginType: MarginTypeValue,
+    portfolioMarginEngineType: optional(EngineTypeValue),
+    addPromotionalCash: optional(
+      flag({ description: 'Adds 150,000 for demo purposes, once per portfolio.' }),
+    ),
+  }),
+  (body, report) => {
+    if (body.portfolioMarginEngineType !== undefined && body.marginType !== 'PORTFOLIO') {
+      report.field('portfolioMarginEngineType', onlyForPortfolioMargin);
+    }
+  },
+);
+export type MarginUpgradeBody = Static<typeof MarginUpgradeBody>;
+
+export const MarginUpgradeResult = closed('MarginUpgradeResult', {
+  success: flag(),
+  portfolio: closed('UpgradedPortfolio', {
+    portfolioId: uuid(),
+    marginType: MarginTypeValue,
+    portfolioMarginEngineType: optional(EngineTypeValue),
+    settledCash: number(),
+  }),
+  message: anyText(),
+  promotionalCashAdded: number(),
+});
+export type MarginUpgradeResult = Static<typeof MarginUpgradeResult>;
+
+export const ResetResult = closed('ResetResult', {
+  success: flag(),
+  portfolioId: uuid(),
+  message: anyText(),
+  resetSummary: closed('ResetSummary', {
+    positionsClosed: count(),
+    ordersCancelled: count(),
+    newCashBalance: number(),
+    oldCashBalance: number(),
+    realizedPnL: number(),
+  }),
+});
+export type ResetResult = Static<typeof ResetResult>;
+
+export const ClosedPortfolio = closed('ClosedPortfolio', { portfolioId: uuid(), message: anyText() });
+export type ClosedPortfolio = Static<typeof ClosedPortfolio>;
+
+/** Cash in (positive) or out (negative), D63. */
+export const TransferBody = ruled(
+  closed('TransferBody', {
+    amount: signed(moneyBounds, { description: 'Dollars; negative = out.', examples: [5000] }),
+    reason: optional(text()),
+  }),
+  (body, report) => {
+    if (body.amount === 0) report.field('amount', 'must not be 0');
+  },
+);
+export type TransferBody = Static<typeof TransferBody>;

@@ -1,0 +1,70 @@
+import type { TObject, TSchema } from 'typebox';
+import type { Scope, StreamEvent } from '../enums.js';
+import { type ErrorCode, type HttpErrorStatus, statusOf } from '../errors.js';
+
+export const tags = {
+  Accounts: 'Who owns portfolios.',
+  Portfolios: 'Balances, positions, margin, history.',
+  Orders: 'Placing, changing, cancelling, finding.',
+  'Market data': 'Quotes, bars, options, instruments, hours.',
+  Streams: 'Live updates as server-sent events.',
+  Simulation: 'Control of the market and the clock of a simulation.',
+  Simulations: 'Simulations of your own, side by side.',
+  Service: 'Tokens and health.',
+} as const;
+export type Tag = keyof typeof tags;
+
+/** One operation of the API. The router registers its handlers against it and the OpenAPI document is made of it. */
+export interface Route {
+  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
+  /** With parameters as `:name`. */
+  readonly path: string;
+  /** Other paths of the same operation. */
+  readonly aliases?: readonly string[];
+  readonly tag: Tag;
+  readonly summary: string;
+  readonly description?: string;
+  /** `ticket`: a bearer, or a ticket in the query. */
+  readonly auth: 'none' | 'bearer' | 'ticket';
+  readonly scope?: Scope;
+  readonly params?: TObject;
+  readonly query?: TObject;
+  readonly body?: TSchema;
+  /** The answers that are no errors, by status. */
+  readonly responses: Readonly<Record<number, TSchema>>;
+  /** The events of a stream; its 200 is `text/event-stream`. */
+  readonly events?: readonly StreamEvent[];
+  /** Statuses of plain errors, beside those that follow from the rest: see `errorStatusesOf`. */
+  readonly errors?: readonly HttpErrorStatus[];
+  readonly codes?: readonly ErrorCode[];
+}
+
+/** Keeps the exact type of a table of routes. */
+export function table<const Routes extends Readonly<Record<string, Route>>>(routes: Routes): Routes {
+  return routes;
+}
+
+/** The codes a route may answer with, those of all authenticated routes included. */
+export function errorCodesOf(route: Route): readonly ErrorCode[] {
+  return [
+    ...(route.codes ?? []),
+    ...(route.scope === undefined ? [] : ['INSUFFICIENT_SCOPE' as const]),
+    'RATE_LIMITED',
+    ...(503 in route.responses ? [] : ['SERVICE_UNAVAILABLE' as const]),
+  ];
+}
+
+/** Every error status a route may answer with, in ascending order. */
+export function errorStatusesOf(route: Route): readonly HttpErrorStatus[] {
+  const statuses = new Set<HttpErrorStatus>([...(route.errors ?? []), ...errorCodesOf(route).map(statusOf)]);
+  if (route.params !== undefined || route.query !== undefined || route.body !== undefined) statuses.add(400);
+  if (route.auth !== 'none') statuses.add(401);
+  if (route.body !== undefined) statuses.add(413).add(415);
+  if (takesIdempotencyKey(route)) statuses.add(409).add(422);
+  return [...statuses].sort((a, b) => a - b);
+}
+
+/** Every authenticated POST takes an `Idempotency-Key` (D24). */
+export function takesIdempotencyKey(route: Route): boolean {
+  return route.method === 'POST' && route.auth === 'bearer';
+}

@@ -1,0 +1,72 @@
+import { AccessToken, StreamTicket, TokenRequest } from '../auth.js';
+import { Health } from '../health.js';
+import { OrderStreamQuery, OrderUpdate, PortfolioStreamQuery, PortfolioUpdate } from '../streams.js';
+import { table } from './route.js';
+
+export const serviceRoutes = table({
+  exchangeToken: {
+    method: 'POST',
+    path: '/v1/auth/token',
+    tag: 'Service',
+    summary: 'Exchange an API key for a token',
+    description: 'An unknown key is 401 `Invalid API Key`.',
+    auth: 'none',
+    body: TokenRequest,
+    responses: { 200: AccessToken },
+    errors: [401],
+  },
+  getHealth: {
+    method: 'GET',
+    path: '/v1/health',
+    tag: 'Service',
+    summary: 'Say whether the service is operational',
+    auth: 'none',
+    responses: { 200: Health, 503: Health },
+  },
+  getReadiness: {
+    method: 'GET',
+    path: '/v1/ready',
+    tag: 'Service',
+    summary: 'Say whether the service takes requests',
+    auth: 'none',
+    responses: { 200: Health, 503: Health },
+  },
+  createStreamTicket: {
+    method: 'POST',
+    path: '/v1/stream/ticket',
+    tag: 'Streams',
+    summary: 'Get a ticket that opens one stream',
+    description: 'For browsers, whose EventSource cannot send a bearer. Single use, 30 seconds.',
+    auth: 'bearer',
+    scope: 'read',
+    responses: { 201: StreamTicket },
+  },
+  streamOrders: {
+    method: 'GET',
+    path: '/v1/stream/orders',
+    aliases: ['/v1/orders/stream'],
+    tag: 'Streams',
+    summary: 'Follow orders',
+    description: 'With `Last-Event-ID` everything missed comes first, in order, without gap or duplicate.',
+    auth: 'ticket',
+    scope: 'read',
+    query: OrderStreamQuery,
+    responses: { 200: OrderUpdate },
+    events: ['order-update', 'heartbeat', 'reset', 'error'],
+    errors: [404],
+  },
+  streamPortfolios: {
+    method: 'GET',
+    path: '/v1/stream/portfolios',
+    aliases: ['/v1/stream/portfolio'],
+    tag: 'Streams',
+    summary: 'Follow portfolios',
+    description: 'A snapshot at once, then at most one per portfolio per second while something changes.',
+    auth: 'ticket',
+    scope: 'read',
+    query: PortfolioStreamQuery,
+    responses: { 200: PortfolioUpdate },
+    events: ['portfolio-update', 'heartbeat', 'error'],
+    errors: [404],
+  },
+});

@@ -1,0 +1,30 @@
+import type { Static, TObject, TSchema } from 'typebox';
+
+/**
+ * Rules across the fields of one object, declared beside its schema. A rule sees the object as it came: any field may
+ * be missing or of any type, so it compares and never assumes.
+ */
+export type Rule<T> = (body: { readonly [K in keyof T]?: unknown }, report: Report<keyof T & string>) => void;
+
+/** Where a rule says what is wrong. Messages come out in the order of the schema's fields, not in that of the reports. */
+export interface Report<Field extends string> {
+  /** `<path of the field> <complaint>`. */
+  field(field: Field, complaint: string): void;
+  /** A sentence of its own, placed among the messages of `field`. */
+  sentence(field: Field, message: string): void;
+}
+
+// By the properties object, which stays the same when a schema is made optional.
+const rules = new WeakMap<object, Rule<Record<string, unknown>>>();
+
+/** Declares the rule of an object schema and answers the schema. */
+export function ruled<Schema extends TObject>(schema: Schema, rule: Rule<Static<Schema>>): Schema {
+  rules.set(schema.properties, rule);
+  return schema;
+}
+
+export function ruleOf(schema: TSchema): Rule<Record<string, unknown>> | undefined {
+  return 'properties' in schema && typeof schema.properties === 'object' && schema.properties !== null
+    ? rules.get(schema.properties)
+    : undefined;
+}

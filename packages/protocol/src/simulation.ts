@@ -1,0 +1,224 @@
+/** Control of a simulation: its quotes, clock, instruments and corporate actions (D35). */
+import { type Static, Type } from 'typebox';
+import { clockModes, optionSettlements, optionStyles, underlyingClasses } from './enums.js';
+import {
+  choice,
+  closed,
+  count,
+  date,
+  dateOrInstant,
+  duration,
+  exactly,
+  expectedChoice,
+  flag,
+  instant,
+  list,
+  listOf,
+  moneyBounds,
+  namedChoice,
+  nonNegative,
+  number,
+  oneOf,
+  optional,
+  positive,
+  price,
+  priceBounds,
+  quantityBounds,
+  signed,
+  text,
+} from './fields.js';
+import { Instrument } from './market-data.js';
+import { OptionTypeValue } from './positions.js';
+import { ruled } from './rules.js';
+
+const size = (): ReturnType<typeof nonNegative> => nonNegative(quantityBounds);
+
+export const PushedQuote = ruled(
+  closed('PushedQuote', {
+    symbol: text({ examples: ['AAPL'] }),
+    bid: nonNegative(priceBounds, { description: '0 = nobody bids.' }),
+    ask: price(),
+    bidSize: optional(size()),
+    askSize: optional(size()),
+    last: optional(price()),
+    lastSize: optional(size()),
+    timestamp: optional(
+      Type.Union([count(), instant()], {
+        description: 'Epoch milliseconds or ISO 8601; absent = now, by the clock of the simulation.',
+        'x-expected': 'must be epoch milliseconds or an ISO 8601 timestamp with a zone',
+      }),
+    ),
+  }),
+  (body, report) => {
+    if (typeof body.bid === 'number' && typeof body.ask === 'number' && body.bid > body.ask) {
+      report.field('bid', 'must not be greater than ask');
+    }
+  },
+);
+export type PushedQuote = Static<typeof PushedQuote>;
+
+export const PushQuotesBody = closed('PushQuotesBody', { quotes: list(PushedQuote, { min: 1, max: 1000 }) });
+export type PushQuotesBody = Static<typeof PushQuotesBody>;
+
+export const PushQuotesResult = closed('PushQuotesResult', {
+  accepted: count({ description: 'Quotes taken; every order they affect has been processed.' }),
+  now: instant(),
+});
+export type PushQuotesResult = Static<typeof PushQuotesResult>;
+
+export const ClockModeValue = namedChoice('ClockMode', clockModes);
+
+export const Clock = closed('Clock', {
+  now: instant(),
+  mode: ClockModeValue,
+  speed: number({ description: 'Simulated seconds per second; 0 for a manual clock.' }),
+});
+export type Clock = Static<typeof Clock>;
+
+export const clockSpeedBounds = { maximum: 1_000_000, decimals: 6 };
+
+export const SetClockBody = ruled(
+  closed('SetClockBody', {
+    now: optional(dateOrInstant({ description: 'Not before the present of the simulation.' })),
+    speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
+  }),
+  (body, report) => {
+    if (body.now === undefined && body.speed === undefined) {
+      report.sentence('now', 'body must contain at least one of now, speed');
+    }
+  },
+);
+export type SetClockBody = Static<typeof SetClockBody>;
+
+export const AdvanceClockBody = ruled(
+  closed('AdvanceClockBody', {
+    to: optional(dateOrInstant({ description: 'The instant to move to.' })),
+    by: optional(duration({ description: 'How far to move.' })),
+  }),
+  (body, report) => {
+    if (body.to === undefined && body.by === undefined) report.field('to', 'or by must be given');
+    if (body.to !== undefined && body.by !== undefined) {
+      report.field('by', 'should not exist together with to');
+    }
+  },
+);
+export type AdvanceClockBody = Static<typeof AdvanceClockBody>;
+
+const rate = { maximum: 100, decimals: 8 };
+
+export const ListEquity = closed('ListEquity', {
+  assetClass: exactly('EQUITY'),
+  symbol: text(),
+  name: optional(text()),
+  tickSize: optional(price()),
+  leverageFactor: optional(
+    signed(
+      { maximum: 10, decimals: 4 },
+      { description: '1 for a plain stock; negative for an inverse fund.' },
+    ),
+  ),
+  shortable: optional(flag()),
+  borrowRateAnnual: optional(nonNegative(rate, { description: 'As a fraction.' })),
+});
+export type ListEquity = Static<typeof ListEquity>;
+
+export const ListOption = ruled(
+  closed('ListOption', {
+    assetClass: exactly('OPTION'),
+    symbol: optional(text({ description: 'OSI form; or the four fields that it is made of.' })),
+    name: optional(text()),
+    underlying: optional(text()),
+    optionType: optional(OptionTypeValue),
+    strike: optional(price()),
+    expiration: optional(date()),
+    multiplier: optional(positive({ maximum: 1e6, decimals: 6 })),
+    style: optional(choice(optionStyles)),
+    settlement: optional(choice(optionSettlements)),
+    underlyingClass: optional(choice(underlyingClasses)),
+  }),
+  (body, report) => {
+    if (body.symbol !== undefined) return;
+    if (body.underlying === undefined) report.field('underlying', 'must be a string');
+    if (body.optionType === undefined) report.field('optionType', expectedChoice(['CALL', 'PUT']));
+    if (body.strike === undefined) report.field('strike', 'must be a positive number');
+    if (body.expiration === undefined) report.field('expiration', 'must be a date, YYYY-MM-DD');
+  },
+);
+export type ListOption = Static<typeof ListOption>;
+
+export const ListFuture = closed('ListFuture', {
+  assetClass: exactly('FUTURE'),
+  symbol: text(),
+  name: optional(text()),
+  root: optional(text()),
+  multiplier: positive({ maximum: 1e7, decimals: 6 }),
+  tickSize: price(),
+  lastTradeDate: date(),
+  initialMargin: nonNegative(moneyBounds),
+  maintenanceMargin: nonNegative(moneyBounds),
+});
+export type ListFuture = Static<typeof ListFuture>;
+
+export const ListIndex = closed('ListIndex', {
+  assetClass: exactly('INDEX'),
+  symbol: text(),
+  name: optional(text()),
+});
+export type ListIndex = Static<typeof ListIndex>;
+
+export const ListInstrument = oneOf('ListInstrument', 'assetClass', [
+  ListEquity,
+  ListOption,
+  ListFuture,
+  ListIndex,
+]);
+export type ListInstrument = Static<typeof ListInstrument>;
+
+export const ListInstrumentsBody = closed('ListInstrumentsBody', {
+  instruments: list(ListInstrument, { min: 1, max: 1000 }),
+});
+export type ListInstrumentsBody = Static<typeof ListInstrumentsBody>;
+
+export const ListedInstruments = closed('ListedInstruments', { instruments: listOf(Instrument) });
+export type ListedInstruments = Static<typeof ListedInstruments>;
+
+export const SplitAction = closed('SplitAction', {
+  type: exactly('SPLIT'),
+  symbol: text(),
+  exDate: date(),
+  payDate: optional(date()),
+  ratio: closed(
+    'SplitRatio',
+    { new: positive({ maximum: 1e6, decimals: 6 }), old: positive({ maximum: 1e6, decimals: 6 }) },
+    { description: 'That many new shares for each that many old ones.' },
+  ),
+});
+export type SplitAction = Static<typeof SplitAction>;
+
+export const CashDividendAction = ruled(
+  closed('CashDividendAction', {
+    type: exactly('CASH_DIVIDEND'),
+    symbol: text(),
+    exDate: date(),
+    payDate: optional(date({ description: 'Absent = the ex-date.' })),
+    amountPerShare: price(),
+  }),
+  (body, report) => {
+    if (typeof body.payDate === 'string' && typeof body.exDate === 'string' && body.payDate < body.exDate) {
+      report.field('payDate', 'must not be before exDate');
+    }
+  },
+);
+export type CashDividendAction = Static<typeof CashDividendAction>;
+
+export const CorporateAction = oneOf('CorporateAction', 'type', [SplitAction, CashDividendAction]);
+export type CorporateAction = Static<typeof CorporateAction>;
+
+export const CorporateActionsBody = closed('CorporateActionsBody', {
+  actions: list(CorporateAction, { min: 1, max: 1000 }),
+});
+export type CorporateActionsBody = Static<typeof CorporateActionsBody>;
+
+/** The actions as they were taken. */
+export const CorporateActions = closed('CorporateActions', { actions: listOf(CorporateAction) });
+export type CorporateActions = Static<typeof CorporateActions>;

@@ -1,0 +1,78 @@
+/** Simulations of a tenant (D44): each with its own clock, calendar, feed, seed and accounts. */
+import { type Static, Type } from 'typebox';
+import { calendars, feeds } from './enums.js';
+import {
+  anyText,
+  choice,
+  closed,
+  dateOrInstant,
+  instant,
+  namedChoice,
+  number,
+  optional,
+  positive,
+  text,
+} from './fields.js';
+import { paged } from './paging.js';
+import { ruled } from './rules.js';
+import { ClockModeValue, clockSpeedBounds } from './simulation.js';
+
+export const FeedValue = namedChoice('FeedKind', feeds);
+
+export const CreateSimulationBody = ruled(
+  closed('CreateSimulationBody', {
+    name: optional(text()),
+    feed: FeedValue,
+    clock: ClockModeValue,
+    calendar: optional(choice(calendars)),
+    start: optional(dateOrInstant({ description: 'Where a manual or scaled clock starts.' })),
+    speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
+    seed: optional(
+      Type.Union([text(), Type.Integer()], {
+        description: 'Where the ids, latencies and synthetic prices come from.',
+        'x-expected': 'must be a string or an integer',
+      }),
+    ),
+    replay: optional(text({ description: 'For the replay feed: the recording.' })),
+  }),
+  (body, report) => {
+    const { feed, clock } = body;
+    if (body.start !== undefined && clock === 'wall') {
+      report.field('start', 'should not exist for wall clocks');
+    }
+    if (body.speed !== undefined && (clock === 'wall' || clock === 'manual')) {
+      report.field('speed', `should not exist for ${clock} clocks`);
+    }
+    if (body.replay !== undefined && (feed === 'synthetic' || feed === 'push')) {
+      report.field('replay', `should not exist for ${feed} feeds`);
+    }
+  },
+);
+export type CreateSimulationBody = Static<typeof CreateSimulationBody>;
+
+const simulationFields = {
+  simulationId: anyText(),
+  name: optional(anyText()),
+  feed: FeedValue,
+  clock: ClockModeValue,
+  calendar: choice(calendars),
+  start: optional(instant()),
+  speed: optional(number()),
+  seed: optional(Type.Union([anyText(), Type.Integer()])),
+  replay: optional(anyText()),
+  now: optional(instant({ description: 'By its clock.' })),
+  createdAt: instant(),
+};
+
+export const Simulation = closed('Simulation', simulationFields);
+export type Simulation = Static<typeof Simulation>;
+
+/** The answer of a create: with a token of the same tenant that lives in the new simulation. */
+export const CreatedSimulation = closed('CreatedSimulation', { ...simulationFields, token: anyText() });
+export type CreatedSimulation = Static<typeof CreatedSimulation>;
+
+export const SimulationPage = paged('SimulationPage', Simulation, 'Simulations of the tenant.');
+export type SimulationPage = Static<typeof SimulationPage>;
+
+export const DeletedSimulation = closed('DeletedSimulation', { simulationId: anyText(), message: anyText() });
+export type DeletedSimulation = Static<typeof DeletedSimulation>;

@@ -1,0 +1,82 @@
+/** Server-sent events: what each of them carries (D36, D37). */
+import { type Static, type TSchema, Type } from 'typebox';
+import { orderTransitions, type StreamEvent } from './enums.js';
+import { Execution } from './executions.js';
+import { anyText, closed, instant, listOf, namedChoice, optional, parameters, text, uuid } from './fields.js';
+import { orderFields } from './orders.js';
+import { portfolioFields } from './portfolios.js';
+import { EquityPosition, FuturePosition, OptionPosition } from './positions.js';
+import { ruled } from './rules.js';
+
+const ticket = optional(
+  text({ maxLength: 4096, description: 'From `POST /v1/stream/ticket`; in place of the bearer.' }),
+);
+const lastEventId = optional(
+  text({ description: 'As the header `Last-Event-ID`, for clients that cannot set it.' }),
+);
+
+export const OrderStreamQuery = parameters({
+  accountId: optional(uuid({ description: 'Only orders of this account.' })),
+  portfolioId: optional(uuid({ description: 'Only orders of this portfolio.' })),
+  lastEventId,
+  ticket,
+});
+export type OrderStreamQuery = Static<typeof OrderStreamQuery>;
+
+export const PortfolioStreamQuery = ruled(
+  parameters({
+    accountId: optional(uuid({ description: 'All portfolios of this account.' })),
+    portfolioId: optional(uuid({ description: 'This portfolio.' })),
+    lastEventId,
+    ticket,
+  }),
+  (query, report) => {
+    if (query.accountId === undefined && query.portfolioId === undefined) {
+      report.field('accountId', 'or portfolioId must be given');
+    }
+    if (query.accountId !== undefined && query.portfolioId !== undefined) {
+      report.field('portfolioId', 'should not exist together with accountId');
+    }
+  },
+);
+export type PortfolioStreamQuery = Static<typeof PortfolioStreamQuery>;
+
+/** Data of `order-update`: the whole order, what happened to it, and for a fill its execution. */
+export const OrderUpdate = closed('OrderUpdate', {
+  ...orderFields,
+  event: namedChoice('OrderTransition', orderTransitions),
+  execution: optional(Execution),
+});
+export type OrderUpdate = Static<typeof OrderUpdate>;
+
+/** Data of `portfolio-update`: the portfolio with its positions. */
+export const PortfolioUpdate = closed('PortfolioUpdate', {
+  ...portfolioFields,
+  equities: listOf(EquityPosition),
+  options: listOf(OptionPosition),
+  futures: listOf(FuturePosition),
+});
+export type PortfolioUpdate = Static<typeof PortfolioUpdate>;
+
+export const Heartbeat = closed('Heartbeat', { timestamp: instant() });
+export type Heartbeat = Static<typeof Heartbeat>;
+
+/** What was missed is no longer kept: read the present state, then go on with the events that follow. */
+export const StreamReset = closed('StreamReset', { timestamp: instant(), message: anyText() });
+export type StreamReset = Static<typeof StreamReset>;
+
+/** The server is about to end the stream. */
+export const StreamError = closed('StreamError', { statusCode: Type.Integer(), message: anyText() });
+export type StreamError = Static<typeof StreamError>;
+
+/** The data of each event, by its name. */
+export const streamEventSchemas = {
+  'order-update': OrderUpdate,
+  'portfolio-update': PortfolioUpdate,
+  heartbeat: Heartbeat,
+  reset: StreamReset,
+  error: StreamError,
+} as const satisfies Record<StreamEvent, TSchema>;
+
+/** The data of an event, by its name. */
+export type StreamEventData<Event extends StreamEvent> = Static<(typeof streamEventSchemas)[Event]>;
