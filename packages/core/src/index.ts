@@ -4,8 +4,73 @@ export { Quantity } from './values/quantity.js';
 export { Instant } from './values/instant.js';
 export { TradingDate } from './values/trading-date.js';
 export { hash32, seedOf, seededUuid, uniform } from './values/seeded.js';
+export { PriorityQueue } from './values/priority-queue.js';
+export type { Calendar, SessionKind, TradingDay } from './calendar/calendar.js';
+export { calendarById } from './calendar/calendars.js';
 export type { AssetClass, Equity, FutureContract, Instrument, OptionContract } from './instruments/instrument.js';
+export { isOnTick, tickSizeFor } from './instruments/tick-size.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
-export type { Calendar, SessionKind, TradingDay } from './calendar/calendar.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
+export type {
+  BracketConfig,
+  CancelReason,
+  LatencyProfile,
+  Order,
+  OrderLeg,
+  OrderProgress,
+  OrderSession,
+  OrderStatus,
+  OrderTerms,
+  OrderType,
+  PositionIntent,
+  RejectReason,
+  Side,
+  TimeInForce,
+} from './orders/order.js';
+export { isOpening, isStop, isTrailing, remainingOf, sideOf } from './orders/order.js';
+export { isTerminal, isUpdatable, TRANSITIONS } from './orders/status.js';
+export type { Execution, Explanation } from './orders/execution.js';
+export type { BrokerConfiguration, CommissionSchedule, MarginInterestTier } from './fees/broker.js';
+export type { Lot } from './positions/position.js';
+export { Position } from './positions/position.js';
+export type { DayTradeRecord } from './positions/day-trade.js';
+export type { Balances, LedgerAccount, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
+export { settlementDateOf } from './settlement/obligation.js';
+export type { Account, AccountType, PortfolioType } from './portfolios/account.js';
+export { accountKey } from './portfolios/account.js';
+export type {
+  CashView,
+  CloseMark,
+  DayTradeRegime,
+  FillModel,
+  MarginEngine,
+  MarginType,
+  Portfolio,
+  PortfolioSettings,
+  PortfolioTerms,
+} from './portfolios/portfolio.js';
+export { cashOf } from './portfolios/portfolio.js';
+export { markOrCost, valuationOf } from './portfolios/valuation.js';
+export type { Valuation, ValuationSource } from './portfolios/valuation.js';
+export { dayTradeRegimeOf } from './margin/day-trade-regime.js';
+export { waitingFor } from './matching/waiting.js';
+export type { Rejection, Tier } from './rejection.js';
+export { rejectionText } from './rejection.js';
+export type { Command, OrderChanges, OrderRequest, Requester } from './command.js';
+export type { AccountDetails, ClosePoint, Event, OrderEvent, OrderTransition, PositionChange } from './event.js';
+export { duplicateClientOrderId } from './commands/submit-order.js';
+export type { Acknowledged } from './commands/submit-order.js';
+export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';
+export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin.js';
+export type { ResetSummary } from './commands/portfolios.js';
+export { actionId } from './commands/market-setup.js';
+export { parseGoodTill } from './commands/order-hours.js';
+export type { Rules } from './decision.js';
+export { Brokerage } from './brokerage.js';
+export type { Outcome, Results } from './brokerage.js';
+export type { State } from './state.js';
+export { brokenInvariants } from './invariants.js';
+export { stateHash } from './state-hash.js';
+export { saveState } from './saved-state.js';
+export type { SavedState } from './saved-state.js';

@@ -1,0 +1,189 @@
+import type { Command } from './command.js';
+import { openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
+import { advanceClock, scheduleSessions } from './commands/advance-clock.js';
+import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
+import { announceActions, listInstruments } from './commands/market-setup.js';
+import { closePortfolio, openPortfolio, resetPortfolio, switchBroker, transferCash } from './commands/portfolios.js';
+import { replaceOrder } from './commands/replace-order.js';
+import { submitOrder } from './commands/submit-order.js';
+import { updateMarket } from './commands/update-market.js';
+import { upgradeMargin } from './commands/upgrade-margin.js';
+import { Decision, instrumentOf } from './decision.js';
+import type { Rules } from './decision.js';
+import type { Event } from './event.js';
+import { evolve } from './evolve.js';
+import type { Instrument } from './instruments/instrument.js';
+import { markOf } from './market/quote.js';
+import type { Quote } from './market/quote.js';
+import { restoreState } from './saved-state.js';
+import type { SavedState } from './saved-state.js';
+import { bookOf, emptyState } from './state.js';
+import type { State } from './state.js';
+import { Instant } from './values/instant.js';
+import type { Price } from './values/price.js';
+
+/** What each command answers when it is not refused. */
+export interface Results {
+  OpenAccount: ReturnType<typeof openAccount>;
+  UpdateAccount: ReturnType<typeof updateAccount>;
+  SetAccountStatus: ReturnType<typeof setAccountStatus>;
+  OpenPortfolio: ReturnType<typeof openPortfolio>;
+  ClosePortfolio: ReturnType<typeof closePortfolio>;
+  SwitchBroker: ReturnType<typeof switchBroker>;
+  UpgradeMargin: ReturnType<typeof upgradeMargin>;
+  ResetPortfolio: ReturnType<typeof resetPortfolio>;
+  TransferCash: ReturnType<typeof transferCash>;
+  SubmitOrder: ReturnType<typeof submitOrder>;
+  ReplaceOrder: ReturnType<typeof replaceOrder>;
+  CancelOrder: ReturnType<typeof cancelOrder>;
+  CancelAccountOrders: ReturnType<typeof cancelAccountOrders>;
+  ListInstruments: ReturnType<typeof listInstruments>;
+  AnnounceActions: ReturnType<typeof announceActions>;
+  UpdateMarket: undefined;
+  AdvanceClock: undefined;
+  MoveClock: undefined;
+}
+
+/** What a command did. A refused one has no events. */
+export interface Outcome<T extends Command['type'] = Command['type']> {
+  readonly result: Results[T];
+  readonly events: readonly Event[];
+  /** Quotes the decision read that the journal does not know yet: they go into its record, before the command. */
+  readonly quotes: readonly Quote[];
+}
+
+/**
+ * The brokerage of one simulation: commands in, events out. Synchronous and deterministic: the same seed and commands at the
+ * same instants give the same events, ids and figures anywhere. It knows no clock, no chance and no I/O of its own.
+ */
+export class Brokerage {
+  readonly state: State;
+  readonly rules: Rules;
+
+  private constructor(state: State, rules: Rules) {
+    this.state = state;
+    this.rules = rules;
+  }
+
+  /** A simulation that begins at `start`. */
+  static begin(rules: Rules, seed: number, start: Instant): Brokerage {
+    const brokerage = new Brokerage(emptyState(seed, start), rules);
+    scheduleSessions(new Decision(brokerage.state, rules, start));
+    return brokerage;
+  }
+
+  /** A simulation as it was saved. Apply the records after it, then call `resume`. */
+  static restore(rules: Rules, saved: SavedState): Brokerage {
+    return new Brokerage(restoreState(saved, rules.calendar), rules);
+  }
+
+  /**
+   * Does one command at an instant, which must not be before that of any command so far. Everything due before `at` must have been
+   * done with `AdvanceClock` first (`nextDue` tells).
+   */
+  execute<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {
+    if (at < this.state.now) throw new RangeError('commands go forward in time');
+    this.state.now = at;
+    const decision = new Decision(this.state, this.rules, at);
+    const result = dispatch(decision, command) as Results[T];
+    return { result, events: decision.events, quotes: decision.quotesRead };
+  }
+
+  /** Recovery: applies what was decided before. */
+  apply(events: readonly Event[], at: Instant): void {
+    this.state.now = Instant.max(this.state.now, at);
+    for (const event of events) evolve(this.state, event, this.rules.calendar);
+  }
+
+  /** A quote that a record carries beside its command: known again, decided upon already. */
+  recall(quotes: readonly Quote[]): void {
+    for (const quote of quotes) bookOf(this.state, quote.symbol).setQuote(quote, true);
+  }
+
+  /** After recovery: sets the session timers going again from the last close that is complete. */
+  resume(): void {
+    const { closedThrough, now } = this.state;
+    const { calendar } = this.rules;
+    const day = closedThrough === undefined ? undefined : calendar.tradingDay(closedThrough);
+    for (const timer of [...this.state.timers.values()]) {
+      if (timer.what.kind === 'SESSION_OPEN' || timer.what.kind === 'SESSION_CLOSE') this.state.timers.remove(timer);
+    }
+    scheduleSessions(new Decision(this.state, this.rules, day?.regularClose ?? now));
+  }
+
+  /** The earliest instant at which something is due, if anything ever is. */
+  nextDue(): Instant | undefined {
+    return this.state.timers.first()?.due;
+  }
+
+  /** Symbols with orders at work, or waiting to be: quotes for others can change nothing now. */
+  symbolsAtWork(): Set<string> {
+    const symbols = new Set<string>();
+    for (const book of this.state.books.values()) if (book.workingOrders > 0) symbols.add(book.symbol);
+    return symbols;
+  }
+
+  /** Symbols that are held or ordered by anybody. */
+  symbolsOfInterest(): Set<string> {
+    const symbols = new Set<string>();
+    for (const order of this.state.orders.values()) symbols.add(order.terms.symbol);
+    for (const portfolio of this.state.portfolios.values()) {
+      for (const symbol of portfolio.positions.keys()) symbols.add(symbol);
+    }
+    return symbols;
+  }
+
+  quote(symbol: string): Quote | undefined {
+    return this.state.books.get(symbol)?.quote;
+  }
+
+  mark(symbol: string): Price | undefined {
+    const quote = this.quote(symbol);
+    return quote === undefined ? undefined : markOf(quote);
+  }
+
+  instrument(symbol: string): Instrument | undefined {
+    return instrumentOf(this.state, this.rules, symbol);
+  }
+}
+
+function dispatch(d: Decision, command: Command): unknown {
+  switch (command.type) {
+    case 'OpenAccount':
+      return openAccount(d, command);
+    case 'UpdateAccount':
+      return updateAccount(d, command);
+    case 'SetAccountStatus':
+      return setAccountStatus(d, command);
+    case 'OpenPortfolio':
+      return openPortfolio(d, command);
+    case 'ClosePortfolio':
+      return closePortfolio(d, command);
+    case 'SwitchBroker':
+      return switchBroker(d, command);
+    case 'UpgradeMargin':
+      return upgradeMargin(d, command);
+    case 'ResetPortfolio':
+      return resetPortfolio(d, command);
+    case 'TransferCash':
+      return transferCash(d, command);
+    case 'SubmitOrder':
+      return submitOrder(d, command);
+    case 'ReplaceOrder':
+      return replaceOrder(d, command);
+    case 'CancelOrder':
+      return cancelOrder(d, command);
+    case 'CancelAccountOrders':
+      return cancelAccountOrders(d, command);
+    case 'ListInstruments':
+      return listInstruments(d, command);
+    case 'AnnounceActions':
+      return announceActions(d, command);
+    case 'UpdateMarket':
+      return updateMarket(d, command);
+    case 'AdvanceClock':
+      return advanceClock(d);
+    case 'MoveClock':
+      return d.emit({ type: 'ClockMoved', now: command.now });
+  }
+}

@@ -1,0 +1,122 @@
+import type { CorporateAction } from './corporate-actions/corporate-action.js';
+import type { AccountDetails } from './event.js';
+import type { AssetClass, Instrument } from './instruments/instrument.js';
+import type { Quote } from './market/quote.js';
+import type {
+  BracketConfig,
+  LatencyProfile,
+  OrderLeg,
+  OrderSession,
+  OrderType,
+  PositionIntent,
+  TimeInForce,
+} from './orders/order.js';
+import type { AccountType, PortfolioType } from './portfolios/account.js';
+import type { FillModel, MarginEngine, MarginType } from './portfolios/portfolio.js';
+import type { Tier } from './rejection.js';
+import type { Instant } from './values/instant.js';
+import type { Money } from './values/money.js';
+import type { Price } from './values/price.js';
+import type { Quantity } from './values/quantity.js';
+
+/** Who asks: the tenant and what its tier allows. */
+export interface Requester {
+  readonly tenantId: string;
+  readonly tier: Tier;
+}
+
+/** What a user asks for with a new order, with every number already exact. */
+export interface OrderRequest {
+  readonly portfolioId: string;
+  readonly symbol: string;
+  readonly assetClass: AssetClass;
+  readonly orderType: OrderType;
+  readonly positionIntent: PositionIntent;
+  readonly quantity: Quantity;
+  readonly timeInForce: TimeInForce;
+  readonly session: OrderSession;
+  readonly limitPrice?: Price;
+  readonly stopPrice?: Price;
+  readonly trailingAmount?: Price;
+  readonly trailingPercent?: number;
+  readonly latencyProfile?: LatencyProfile;
+  readonly latencyMs?: number;
+  readonly goodTillDate?: string;
+  readonly clientOrderId?: string;
+  readonly bracketConfig?: BracketConfig;
+  readonly strategy?: string;
+  readonly legs?: readonly OrderLeg[];
+}
+
+export interface OrderChanges {
+  readonly limitPrice?: Price;
+  readonly stopPrice?: Price;
+  readonly quantity?: Quantity;
+  readonly timeInForce?: TimeInForce;
+}
+
+/**
+ * Everything that can be asked of the brokerage. Ids of portfolios and orders are already resolved to this tenant's
+ * (a foreign one is NOT_FOUND here too).
+ */
+export type Command =
+  | {
+      readonly type: 'OpenAccount';
+      readonly by: Requester;
+      readonly accountId: string;
+      readonly details: AccountDetails;
+      /** How many accounts a PRO tenant may have. */
+      readonly proAccounts: number;
+    }
+  | { readonly type: 'UpdateAccount'; readonly by: Requester; readonly accountId: string; readonly details: AccountDetails }
+  | {
+      readonly type: 'SetAccountStatus';
+      readonly by: Requester;
+      readonly accountId: string;
+      readonly status: 'ACTIVE' | 'FROZEN';
+    }
+  | {
+      readonly type: 'OpenPortfolio';
+      readonly by: Requester;
+      readonly accountId: string;
+      readonly portfolioType: PortfolioType;
+      readonly accountType: AccountType;
+      readonly brokerId: string;
+      readonly marginType?: MarginType;
+      readonly portfolioMarginEngineType?: MarginEngine;
+      readonly name?: string;
+      readonly fillModel: FillModel;
+      readonly initialCash: Money;
+      readonly proAccounts: number;
+    }
+  | { readonly type: 'ClosePortfolio'; readonly by: Requester; readonly portfolioId: string }
+  | { readonly type: 'SwitchBroker'; readonly by: Requester; readonly portfolioId: string; readonly brokerId: string }
+  | {
+      readonly type: 'UpgradeMargin';
+      readonly by: Requester;
+      readonly portfolioId: string;
+      readonly marginType: MarginType;
+      readonly portfolioMarginEngineType?: MarginEngine;
+      readonly addPromotionalCash: boolean;
+    }
+  | { readonly type: 'ResetPortfolio'; readonly by: Requester; readonly portfolioId: string }
+  | {
+      readonly type: 'TransferCash';
+      readonly by: Requester;
+      readonly portfolioId: string;
+      /** Whole cents; negative = out. */
+      readonly amount: Money;
+      readonly reason?: string;
+    }
+  | { readonly type: 'SubmitOrder'; readonly by: Requester; readonly order: OrderRequest }
+  | { readonly type: 'ReplaceOrder'; readonly by: Requester; readonly orderId: string; readonly changes: OrderChanges }
+  | { readonly type: 'CancelOrder'; readonly by: Requester; readonly orderId: string }
+  | { readonly type: 'CancelAccountOrders'; readonly by: Requester; readonly accountId: string }
+  | { readonly type: 'ListInstruments'; readonly instruments: readonly Instrument[] }
+  | { readonly type: 'AnnounceActions'; readonly actions: readonly CorporateAction[] }
+  /** `pushed`: the quotes came through the API and are kept in the journal. */
+  | { readonly type: 'UpdateMarket'; readonly quotes: readonly Quote[]; readonly pushed: boolean }
+  /** Does what is due at the command's instant, a bounded slice at a time; `Brokerage.nextDue` tells whether more is. */
+  | { readonly type: 'AdvanceClock' }
+  /** Remembers where a manual clock stands. */
+  | { readonly type: 'MoveClock'; readonly now: Instant };

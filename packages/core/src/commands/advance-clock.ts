@@ -1,0 +1,136 @@
+import type { Decision } from '../decision.js';
+import type { ClosePoint } from '../event.js';
+import { isTerminal } from '../orders/status.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { valuationOf } from '../portfolios/valuation.js';
+import { addTimer } from '../state.js';
+import type { Timer } from '../state.js';
+import { Money } from '../values/money.js';
+import type { TradingDate } from '../values/trading-date.js';
+import { applyAction } from './apply-action.js';
+import { cancelNow } from './cancel-order.js';
+import { endOrder } from './end-order.js';
+import { matchBook } from './match-orders.js';
+import { reachMarket } from './reach-market.js';
+
+/** Timers one command serves at most, and portfolios one record marks: records and pauses stay short. */
+const SLICE = 256;
+const MARKS_PER_RECORD = 500;
+
+/**
+ * Does what is due at this instant, in the order of `TIMER_RANK`: corporate actions, settlement, orders that are let go to the
+ * market or arrive there, cancels, expiries, the marks of the close. A bounded slice; the engine asks again while more is due.
+ */
+export function advanceClock(d: Decision): void {
+  for (let served = 0; served < SLICE; served++) {
+    const timer = d.state.timers.first();
+    if (timer === undefined || timer.due > d.at) return;
+    d.state.timers.remove(timer);
+    serve(d, timer);
+    // A record of the close, or of a dividend to many, is long enough alone.
+    if (timer.what.kind === 'SESSION_CLOSE' || timer.what.kind === 'CORPORATE_ACTION') return;
+  }
+}
+
+function serve(d: Decision, timer: Timer): void {
+  const { what } = timer;
+  switch (what.kind) {
+    case 'CORPORATE_ACTION':
+      return applyAction(d, what.actionId);
+    case 'SETTLEMENT':
+      return settle(d, what.portfolioId, what.date);
+    case 'SESSION_OPEN':
+      return openSession(d);
+    case 'SESSION_CLOSE':
+      return closeSession(d, what.date);
+    case 'ORDER_RELEASE':
+    case 'ORDER_ARRIVAL': {
+      const order = d.state.orders.get(what.orderId);
+      if (order !== undefined) reachMarket(d, order);
+      return;
+    }
+    case 'CANCEL_ARRIVAL': {
+      const order = d.state.orders.get(what.orderId);
+      if (order !== undefined) cancelNow(d, order, 'USER');
+      return;
+    }
+    case 'ORDER_EXPIRY': {
+      const order = d.state.orders.get(what.orderId);
+      if (order !== undefined && !isTerminal(order.progress.status)) {
+        endOrder(d, order, { status: 'CANCELED', cancelReason: 'EXPIRED', canceledAt: d.at });
+      }
+      return;
+    }
+  }
+}
+
+/** Delivers what was traded a settlement cycle ago: shares become settled, proceeds become cash. */
+function settle(d: Decision, portfolioId: string, date: TradingDate): void {
+  const portfolio = d.state.portfolios.get(portfolioId);
+  const obligation = portfolio?.obligations.get(date);
+  // A reset clears obligations; their timers find nothing.
+  if (obligation === undefined) return;
+  const { cash } = obligation;
+  const quantities = [...obligation.quantities].map(([symbol, quantity]) => ({ symbol, quantity }));
+  d.emit({ type: 'ObligationSettled', portfolioId, date, cash, quantities });
+  if (cash === 0) return;
+  const entry = d.entry(0, 'SETTLEMENT', `Settlement of ${date}`, [
+    { account: 'PENDING_CASH', amount: Money.negate(cash) },
+    { account: 'SETTLED_CASH', amount: cash },
+  ]);
+  d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+}
+
+/** At the open the orders that work in regular hours only meet the market where it stands now. */
+function openSession(d: Decision): void {
+  scheduleSessionOpen(d);
+  for (const book of d.state.books.values()) if (book.workingOrders > 0) matchBook(d, book);
+}
+
+/** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */
+function closeSession(d: Decision, date: TradingDate): void {
+  const points: ClosePoint[] = [];
+  let complete = true;
+  for (const portfolio of d.state.portfolios.values()) {
+    if (portfolio.previousClose?.date === date) continue;
+    if (points.length === MARKS_PER_RECORD) {
+      complete = false;
+      break;
+    }
+    points.push(closePoint(d, portfolio, date));
+  }
+  if (points.length > 0) d.emit({ type: 'SessionMarked', date, points, complete });
+  if (complete) scheduleSessionClose(d);
+  else addTimer(d.state, d.at, 0, { kind: 'SESSION_CLOSE', date });
+}
+
+function closePoint(d: Decision, portfolio: Portfolio, date: TradingDate): ClosePoint {
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  const { settledCash, longMarketValue, shortMarketValue, totalEquity, maintenanceExcess } = value;
+  return {
+    portfolioId: portfolio.terms.portfolioId,
+    date,
+    settledCash,
+    longMarketValue,
+    shortMarketValue,
+    totalEquity,
+    maintenanceExcess,
+  };
+}
+
+function scheduleSessionOpen(d: Decision): void {
+  addTimer(d.state, d.rules.calendar.nextRegularOpen(d.at), 0, { kind: 'SESSION_OPEN' });
+}
+
+function scheduleSessionClose(d: Decision): void {
+  const close = d.rules.calendar.nextRegularClose(d.at);
+  // The close of an always-open day is the first instant of the next: the day that ends is the one before it.
+  const date = d.rules.calendar.dateOf((close - 1) as typeof close);
+  addTimer(d.state, close, 0, { kind: 'SESSION_CLOSE', date });
+}
+
+/** The session timers of a simulation that begins (or is recovered) at this instant. */
+export function scheduleSessions(d: Decision): void {
+  scheduleSessionOpen(d);
+  scheduleSessionClose(d);
+}

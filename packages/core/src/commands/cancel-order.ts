@@ -1,0 +1,61 @@
+import type { Command } from '../command.js';
+import type { Decision } from '../decision.js';
+import { latencyMs } from '../matching/latency.js';
+import type { CancelReason, Order, OrderProgress } from '../orders/order.js';
+import { isUpdatable } from '../orders/status.js';
+import { accountKey } from '../portfolios/account.js';
+import type { Rejection } from '../rejection.js';
+import { Instant } from '../values/instant.js';
+import { endOrder } from './end-order.js';
+import type { Acknowledged } from './submit-order.js';
+
+/** Cancels an open order: at once, or after the latency of its profile (D29), during which it may still fill. */
+export function cancelOrder(d: Decision, command: Extract<Command, { type: 'CancelOrder' }>): Acknowledged | Rejection {
+  const order = d.state.orders.get(command.orderId);
+  if (order?.terms.tenantId !== command.by.tenantId) return { code: 'NOT_FOUND', what: 'Order' };
+  if (!isUpdatable(order.progress.status)) {
+    return { code: 'ORDER_NOT_UPDATABLE', message: `An order with status ${order.progress.status} cannot be canceled` };
+  }
+  requestCancel(d, order);
+  return { terms: order.terms, progress: order.progress };
+}
+
+/** Cancels every open order of an account. Answers with the orders it canceled or set out to cancel. */
+export function cancelAccountOrders(
+  d: Decision,
+  command: Extract<Command, { type: 'CancelAccountOrders' }>,
+): readonly Order[] | Rejection {
+  const account = d.state.accounts.get(accountKey(command.by.tenantId, command.accountId));
+  if (account === undefined) return { code: 'NOT_FOUND', what: 'Account' };
+  const canceled: Order[] = [];
+  for (const portfolioId of account.portfolioIds) {
+    const open = [...(d.state.portfolios.get(portfolioId)?.openOrders.values() ?? [])];
+    for (const order of open) {
+      // Exits of a bracket go with their entry; a cancel that is on its way already is not this call's.
+      if (!isUpdatable(order.progress.status)) continue;
+      requestCancel(d, order);
+      canceled.push(order);
+    }
+  }
+  return canceled;
+}
+
+function requestCancel(d: Decision, order: Order): void {
+  const { latencyProfile, latencyMs: custom, number, orderId, portfolioId } = order.terms;
+  const delay = latencyMs(latencyProfile, custom, d.state.seed, number * 2 + 1);
+  if (delay === 0) {
+    cancelNow(d, order, 'USER');
+    return;
+  }
+  const progress: OrderProgress = {
+    ...order.progress,
+    status: 'CANCELING',
+    cancelAt: Instant.plusMs(d.at, delay),
+    updatedAt: d.at,
+  };
+  d.emit({ type: 'OrderMoved', orderId, portfolioId, transition: 'CANCELING', progress });
+}
+
+export function cancelNow(d: Decision, order: Order, cancelReason: CancelReason): void {
+  endOrder(d, order, { status: 'CANCELED', cancelReason, canceledAt: d.at });
+}

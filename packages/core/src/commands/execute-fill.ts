@@ -1,0 +1,280 @@
+import type { Decision } from '../decision.js';
+import type { PositionChange } from '../event.js';
+import { orderCharges } from '../fees/order-charges.js';
+import { feesOwedBeyond } from '../fees/regulatory.js';
+import type { LedgerEntry, Posting } from '../ledger/ledger.js';
+import type { PlannedFill } from '../matching/fill-model.js';
+import type { Quote } from '../market/quote.js';
+import type { Execution } from '../orders/execution.js';
+import { isOpening, remainingOf, sideOf } from '../orders/order.js';
+import type { Order, OrderProgress, RejectReason } from '../orders/order.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { valuationOf } from '../portfolios/valuation.js';
+import { trackDayTrade } from '../positions/day-trade.js';
+import { closeFirstInFirstOut, Position } from '../positions/position.js';
+import { settlementDateOf } from '../settlement/obligation.js';
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import { followEntry, followExit } from './bracket.js';
+import { endOrder } from './end-order.js';
+
+const CENT = 100;
+
+/**
+ * Carries out one fill: the execution, its lots, commission and fees, its ledger entries, its obligation to settle, its
+ * day trade. Where the portfolio cannot take it after all (the market ran away from what was reserved, the position
+ * turned), the rest of the order is rejected and nothing executes. Says whether it executed.
+ */
+export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote: Quote): boolean {
+  const portfolio = d.state.portfolios.get(order.terms.portfolioId);
+  if (portfolio === undefined) throw new RangeError('order without a portfolio');
+  const { terms, progress } = order;
+  const { symbol } = terms;
+  const side = sideOf(terms.positionIntent);
+  const opening = isOpening(terms.positionIntent);
+  const broker = d.broker(portfolio);
+  const tradeDate = d.rules.calendar.tradeDateOf(d.at);
+  const value = Money.of(fill.price, fill.quantity);
+
+  const filledQuantity = Quantity.add(progress.filledQuantity, fill.quantity);
+  const filledValue = Money.add(progress.filledValue, value);
+  const due = orderCharges(broker, {
+    side,
+    assetClass: 'EQUITY',
+    tradeDate,
+    cumulativeQuantity: filledQuantity,
+    cumulativeValue: filledValue,
+  });
+  const commission = Money.max(Money.subtract(due.commission, progress.commission), Money.zero);
+  const fees = feesOwedBeyond(progress.fees, due.fees);
+  const charges = fees.reduce((sum, fee) => Money.add(sum, fee.amount), commission);
+
+  let cash = Money.toCents(value);
+  const refusal = cannotTake(d, order, portfolio, value);
+  if (refusal !== undefined) return rejectRest(d, order, refusal);
+  if (side === 'BUY' && opening) {
+    const available = Money.add(freeToSpend(d, portfolio), progress.reserved);
+    const short = cash + charges - available;
+    if (portfolio.settings.portfolioType === 'CASH' && short > 0 && short < CENT) {
+      // Whole cents were set aside for the order at once; its parts, each rounded, may come to a fraction of a cent more.
+      cash = Money.subtract(cash, Money.upToCents(Money.ofUnits(short)));
+    } else if (short > 0) {
+      const margin = portfolio.settings.portfolioType === 'MARGIN';
+      return rejectRest(d, order, {
+        code: margin ? 'INSUFFICIENT_BUYING_POWER' : 'INSUFFICIENT_FUNDS',
+        message: margin ? 'Insufficient buying power' : 'Insufficient funds',
+      });
+    }
+  }
+
+  const position = portfolio.positions.get(symbol);
+  let change: PositionChange;
+  if (opening) {
+    change = { kind: 'opened', lotId: d.state.counters.lot + 1, quantity: fill.quantity, cost: value };
+  } else {
+    if (position === undefined) throw new RangeError('closing a position that does not exist');
+    const closings = closeFirstInFirstOut(position, fill.quantity);
+    const cost = closings.reduce((sum, closing) => Money.add(sum, closing.cost), Money.zero);
+    const realizedPnl = side === 'SELL' ? Money.subtract(value, cost) : Money.subtract(cost, value);
+    change = { kind: 'closed', closings, realizedPnl };
+  }
+
+  const executionId = d.nextExecutionId();
+  const execution: Execution = {
+    executionId,
+    orderId: terms.orderId,
+    symbol,
+    side,
+    quantity: fill.quantity,
+    price: fill.price,
+    commission,
+    fees,
+    executedAt: d.at,
+    liquidity: progress.resting === true ? 'MAKER' : 'TAKER',
+    quote,
+    explanation: {
+      rule: fill.rule,
+      ...(fill.sizeAvailable !== undefined && { sizeAvailable: fill.sizeAvailable }),
+      latencyMs: progress.marketAt === undefined ? 0 : Math.max(0, progress.marketAt - terms.createdAt),
+      ...(progress.limitPrice !== undefined && {
+        priceImprovement: Price.ofUnits(
+          side === 'BUY' ? progress.limitPrice - fill.price : fill.price - progress.limitPrice,
+        ),
+      }),
+    },
+  };
+  const done = filledQuantity === progress.quantity;
+  d.emit({
+    type: 'OrderExecuted',
+    orderId: terms.orderId,
+    portfolioId: terms.portfolioId,
+    progress: progressAfter(d, order, fill, { filledQuantity, filledValue, commission, fees, done }),
+    execution,
+    position: change,
+    settlementDate: settlementDateOf(d.rules.calendar, tradeDate),
+    settlementCash: side === 'BUY' ? Money.zero : Money.subtract(cash, charges),
+    ...(fill.rule === 'MODELLED_BOOK' && { modelledQuantity: fill.quantity }),
+  });
+  d.emit({
+    type: 'LedgerPosted',
+    portfolioId: terms.portfolioId,
+    entries: tradeEntries(d, order, execution, value, cash, change),
+  });
+  if (portfolio.settings.portfolioType === 'MARGIN') {
+    const { tracker, record } = trackDayTrade(portfolio.dayTrades.get(symbol), {
+      orderId: terms.orderId,
+      symbol,
+      date: tradeDate,
+      at: d.at,
+      opening,
+      side,
+      quantity: fill.quantity,
+      value,
+    });
+    d.emit({
+      type: 'DayTradeTracked',
+      portfolioId: terms.portfolioId,
+      symbol,
+      tracker,
+      ...(record !== undefined && { record }),
+    });
+  }
+  if (terms.bracketConfig !== undefined) followEntry(d, order);
+  if (terms.parentOrderId !== undefined) followExit(d, order, fill.quantity);
+  return true;
+}
+
+/** What could have changed since the order was accepted, so that it must not execute now. */
+function cannotTake(d: Decision, order: Order, portfolio: Portfolio, value: Money): RejectReason | undefined {
+  const { symbol, positionIntent } = order.terms;
+  const position = portfolio.positions.get(symbol);
+  const held = position === undefined ? 0 : Position.held(position);
+  if ((positionIntent === 'BUY_TO_OPEN' && held < 0) || (positionIntent === 'SELL_TO_OPEN' && held > 0)) {
+    return { code: 'POSITION_CONFLICT', message: `The portfolio now holds an opposite position in ${symbol}` };
+  }
+  const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
+  if (!Money.isPostable(value) || !Money.isPostable(Money.ofUnits(Math.abs(SETTLED_CASH) + Math.abs(PENDING_CASH) + value))) {
+    return { code: 'INSTRUMENT_NOT_TRADABLE', message: 'The value of this execution is beyond what an account can hold' };
+  }
+  if (positionIntent === 'SELL_TO_OPEN') {
+    const { overnightBuyingPower } = valuationOf(portfolio, d, d.broker(portfolio));
+    if (value > overnightBuyingPower - portfolio.reservedCash - portfolio.reservedShort + order.progress.reserved) {
+      return { code: 'INSUFFICIENT_BUYING_POWER', message: 'Insufficient buying power' };
+    }
+  }
+  return undefined;
+}
+
+/** Cash (CASH) or buying power (MARGIN) that nothing is set aside of. */
+export function freeToSpend(d: Decision, portfolio: Portfolio): Money {
+  if (portfolio.settings.portfolioType === 'CASH') {
+    return Money.subtract(portfolio.balances.SETTLED_CASH, portfolio.reservedCash);
+  }
+  const { overnightBuyingPower } = valuationOf(portfolio, d, d.broker(portfolio));
+  return Money.ofUnits(overnightBuyingPower - portfolio.reservedCash - portfolio.reservedShort);
+}
+
+function rejectRest(d: Decision, order: Order, rejectReason: RejectReason): false {
+  endOrder(d, order, { status: 'REJECTED', rejectReason });
+  return false;
+}
+
+function progressAfter(
+  d: Decision,
+  order: Order,
+  fill: PlannedFill,
+  after: {
+    readonly filledQuantity: Quantity;
+    readonly filledValue: Money;
+    readonly commission: Money;
+    readonly fees: Execution['fees'];
+    readonly done: boolean;
+  },
+): OrderProgress {
+  const { progress, terms } = order;
+  const left = Quantity.subtract(remainingOf(order), fill.quantity);
+  return {
+    ...progress,
+    status: after.done ? 'FILLED' : progress.status,
+    filledQuantity: after.filledQuantity,
+    filledValue: after.filledValue,
+    ...averageAfter(progress, fill),
+    commission: Money.add(progress.commission, after.commission),
+    fees: addFees(progress.fees, after.fees),
+    reserved: after.done ? Money.zero : Money.scale(progress.reserved, left, remainingOf(order)),
+    reservedQuantity:
+      isOpening(terms.positionIntent) || progress.reservedQuantity === 0
+        ? progress.reservedQuantity
+        : Quantity.subtract(progress.reservedQuantity, fill.quantity),
+    updatedAt: d.at,
+    ...(after.done && { executedAt: d.at }),
+  };
+}
+
+/** The average over all executions: exact sums, rounded once. */
+function averageAfter(
+  progress: OrderProgress,
+  fill: PlannedFill,
+): { readonly averagePrice: Price; readonly notionalSum?: string } {
+  if (progress.averagePrice === undefined) return { averagePrice: fill.price };
+  if (progress.notionalSum === undefined && progress.averagePrice === fill.price) return { averagePrice: fill.price };
+  const before =
+    progress.notionalSum === undefined
+      ? BigInt(progress.averagePrice) * BigInt(progress.filledQuantity)
+      : BigInt(progress.notionalSum);
+  const sum = before + BigInt(fill.price) * BigInt(fill.quantity);
+  const quantity = BigInt(progress.filledQuantity + fill.quantity);
+  const averagePrice = Price.ofUnits(Number((sum * 2n + quantity) / (quantity * 2n)));
+  return { averagePrice, notionalSum: String(sum) };
+}
+
+function addFees(charged: Execution['fees'], more: Execution['fees']): Execution['fees'] {
+  if (more.length === 0) return charged;
+  const sums = new Map(charged.map((fee) => [fee.name, fee.amount]));
+  for (const fee of more) sums.set(fee.name, Money.add(sums.get(fee.name) ?? Money.zero, fee.amount));
+  return [...sums].map(([name, amount]) => ({ name, amount }));
+}
+
+/**
+ * The entries of an execution. Cash moves in whole cents; what lies between them and the exact value goes to ROUNDING.
+ * A purchase is paid from settled cash at once; the proceeds of a sale, and what is charged on it, settle later.
+ */
+function tradeEntries(
+  d: Decision,
+  order: Order,
+  execution: Execution,
+  value: Money,
+  cash: Money,
+  change: PositionChange,
+): LedgerEntry[] {
+  const { orderId } = order.terms;
+  const source = { orderId, executionId: execution.executionId };
+  const buy = execution.side === 'BUY';
+  const account = buy ? 'SETTLED_CASH' : 'PENDING_CASH';
+  const postings: Posting[] = [{ account, amount: buy ? Money.negate(cash) : cash }];
+  const rounding = Money.ofUnits(buy ? cash - value : value - cash);
+  if (change.kind === 'opened') {
+    postings.push({ account: 'SECURITIES', amount: buy ? value : Money.negate(value) });
+  } else {
+    const cost = change.closings.reduce((sum, closing) => Money.add(sum, closing.cost), Money.zero);
+    postings.push(
+      { account: 'SECURITIES', amount: buy ? cost : Money.negate(cost) },
+      { account: 'REALIZED_PNL', amount: Money.negate(change.realizedPnl) },
+    );
+  }
+  postings.push({ account: 'ROUNDING', amount: rounding });
+  const text = `${buy ? 'Bought' : 'Sold'} ${Quantity.format(execution.quantity)} ${execution.symbol} at ${Price.format(execution.price)}`;
+  const entries = [d.entry(0, 'TRADE', text, postings, source)];
+  const charge = (type: 'COMMISSION' | 'FEE', name: string, amount: Money): void => {
+    const to = type === 'COMMISSION' ? 'COMMISSIONS' : 'FEES';
+    const charged: Posting[] = [
+      { account, amount: Money.negate(amount) },
+      { account: to, amount },
+    ];
+    entries.push(d.entry(entries.length, type, name, charged, source));
+  };
+  if (execution.commission > 0) charge('COMMISSION', 'Commission', execution.commission);
+  for (const fee of execution.fees) if (fee.amount > 0) charge('FEE', fee.name, fee.amount);
+  return entries;
+}

@@ -1,0 +1,35 @@
+import type { Command } from '../command.js';
+import type { CorporateAction } from '../corporate-actions/corporate-action.js';
+import type { Decision } from '../decision.js';
+import type { Rejection } from '../rejection.js';
+
+/** Lists instruments beside those of the feed, or describes a listed one anew (D35). */
+export function listInstruments(d: Decision, command: Extract<Command, { type: 'ListInstruments' }>): undefined {
+  if (command.instruments.length > 0) d.emit({ type: 'InstrumentsListed', instruments: command.instruments });
+  return undefined;
+}
+
+/** Two announcements of the same dividend or split are one. */
+export const actionId = (action: CorporateAction): string => `${action.type}:${action.symbol}:${action.exDate}`;
+
+/** Announces dividends and splits. What was announced before is passed over; the past cannot be changed. */
+export function announceActions(
+  d: Decision,
+  command: Extract<Command, { type: 'AnnounceActions' }>,
+): readonly string[] | Rejection {
+  const today = d.rules.calendar.dateOf(d.at);
+  const problems: string[] = [];
+  const fresh = new Map<string, CorporateAction>();
+  command.actions.forEach((action, index) => {
+    if (action.exDate < today) problems.push(`actions.${index}.exDate must not be in the past`);
+    if (action.type === 'CASH_DIVIDEND' && action.payDate !== undefined && action.payDate < action.exDate) {
+      problems.push(`actions.${index}.payDate must not be before exDate`);
+    }
+    const id = actionId(action);
+    if (!d.state.actions.has(id)) fresh.set(id, action);
+  });
+  if (problems.length > 0) return { code: 'INVALID', messages: problems };
+  const actions = [...fresh].map(([id, action]) => ({ actionId: id, action }));
+  if (actions.length > 0) d.emit({ type: 'ActionsAnnounced', actions });
+  return command.actions.map(actionId);
+}

@@ -1,0 +1,191 @@
+import type { Decision } from '../decision.js';
+import type { Book, Lane, Place } from '../matching/book.js';
+import { planFills } from '../matching/fill-model.js';
+import { trail, triggerPrice } from '../matching/trigger.js';
+import { isUsable } from '../market/quote.js';
+import type { Quote } from '../market/quote.js';
+import { isStop, sideOf } from '../orders/order.js';
+import type { Order, Side } from '../orders/order.js';
+import { isTerminal } from '../orders/status.js';
+import type { Price } from '../values/price.js';
+import { endOrder } from './end-order.js';
+import { executeFill } from './execute-fill.js';
+
+/**
+ * Lets the working orders of one instrument meet its quote: trailing stops follow, stops go off, orders fill by price,
+ * then by time, until nothing more happens. What the quote does not concern is not looked at.
+ */
+export function matchBook(d: Decision, book: Book): void {
+  const quote = book.quote;
+  if (quote === undefined || book.workingOrders === 0 || !canTrade(d, quote)) return;
+  const session = d.rules.calendar.sessionAt(d.at);
+  if (session === 'CLOSED') return;
+  const lanes =
+    session === 'REGULAR' ? book.lanes : book.lanes.filter((candidate) => candidate.session === 'EXTENDED');
+  if (!touchesAny(lanes, quote, session === 'REGULAR') && book.unrested.size === 0) return;
+  // From here on the quote decides something: it belongs to the record.
+  d.book(book.symbol);
+  const triggeredOrders: Order[] = [];
+  for (;;) {
+    const triggered = session === 'REGULAR' && runTriggers(d, lanes, quote, triggeredOrders);
+    const bought = fillSide(d, book, lanes, 'BUY', quote);
+    const sold = fillSide(d, book, lanes, 'SELL', quote);
+    if (!triggered && !bought && !sold) break;
+  }
+  for (const order of triggeredOrders) endImmediate(d, order);
+  restTheUnmarketable(d, book, quote);
+}
+
+/** Whether a quote may fill anything: usable, and young enough (D47). */
+function canTrade(d: Decision, quote: Quote): boolean {
+  const maxAge = d.rules.quoteMaxAgeMs;
+  return isUsable(quote) && (maxAge === undefined || d.at - quote.at <= maxAge);
+}
+
+/** The cheap test every quote passes through: is any first place in any queue concerned? */
+function touchesAny(lanes: readonly Lane[], quote: Quote, triggers: boolean): boolean {
+  const { bid, ask } = quote;
+  const buyTrigger = triggers ? (quote.last ?? ask) : undefined;
+  const sellTrigger = triggers ? (quote.last ?? bid) : undefined;
+  for (const lane of lanes) {
+    if (ask !== undefined) {
+      const buy = lane.buys.first();
+      if (buy !== undefined && buy.price >= ask) return true;
+    }
+    if (bid !== undefined) {
+      const sell = lane.sells.first();
+      if (sell !== undefined && sell.price <= bid) return true;
+    }
+    if (buyTrigger !== undefined) {
+      const stop = lane.buyStops.first();
+      if (stop !== undefined && stop.price <= buyTrigger) return true;
+      const trailing = lane.buyTrails.first();
+      if (trailing !== undefined && trailing.price > buyTrigger) return true;
+    }
+    if (sellTrigger !== undefined) {
+      const stop = lane.sellStops.first();
+      if (stop !== undefined && stop.price >= sellTrigger) return true;
+      const trailing = lane.sellTrails.first();
+      if (trailing !== undefined && trailing.price < sellTrigger) return true;
+    }
+  }
+  return false;
+}
+
+function runTriggers(d: Decision, lanes: readonly Lane[], quote: Quote, triggered: Order[]): boolean {
+  const before = triggered.length;
+  for (const lane of lanes) {
+    const up = triggerPrice(quote, 'SELL');
+    if (up !== undefined) {
+      while (follows(d, lane.sellTrails.first(), 'SELL', up));
+      for (let place = lane.sellStops.first(); place !== undefined && place.price >= up; place = lane.sellStops.first()) {
+        trigger(d, place.order);
+        triggered.push(place.order);
+      }
+    }
+    const down = triggerPrice(quote, 'BUY');
+    if (down !== undefined) {
+      while (follows(d, lane.buyTrails.first(), 'BUY', down));
+      for (let place = lane.buyStops.first(); place !== undefined && place.price <= down; place = lane.buyStops.first()) {
+        trigger(d, place.order);
+        triggered.push(place.order);
+      }
+    }
+  }
+  return triggered.length > before;
+}
+
+/** Moves a trailing stop after the market; false where the first in the queue need not move, so no other needs to. */
+function follows(d: Decision, place: Place | undefined, side: Side, price: Price): boolean {
+  if (place === undefined) return false;
+  const moved = trail(place.order, side, price);
+  if (moved === undefined) return false;
+  moveOrder(d, place.order, 'TRAILED', { ...place.order.progress, ...moved });
+  return true;
+}
+
+function trigger(d: Decision, order: Order): void {
+  moveOrder(d, order, 'TRIGGERED', { ...order.progress, triggered: true, updatedAt: d.at });
+}
+
+function moveOrder(d: Decision, order: Order, transition: 'TRAILED' | 'TRIGGERED' | 'RESTED', progress: Order['progress']): void {
+  const { orderId, portfolioId } = order.terms;
+  d.emit({ type: 'OrderMoved', orderId, portfolioId, transition, progress });
+}
+
+const readyQueue = (lane: Lane, side: Side) => (side === 'BUY' ? lane.buys : lane.sells);
+
+/** The best order of this side that the touch reaches, over the lanes that still have something to give. */
+function bestOf(lanes: readonly Lane[], passedOver: ReadonlySet<Lane>, side: Side, touch: Price): { place: Place; lane: Lane } | undefined {
+  let best: { place: Place; lane: Lane } | undefined;
+  for (const lane of lanes) {
+    if (passedOver.has(lane)) continue;
+    const place = readyQueue(lane, side).first();
+    if (place === undefined || (side === 'BUY' ? place.price < touch : place.price > touch)) continue;
+    if (best === undefined || isBefore(place, best.place, side)) best = { place, lane };
+  }
+  return best;
+}
+
+const isBefore = (a: Place, b: Place, side: Side): boolean =>
+  a.price === b.price ? a.arrival < b.arrival : side === 'BUY' ? a.price > b.price : a.price < b.price;
+
+function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, quote: Quote): boolean {
+  const touch = side === 'BUY' ? quote.ask : quote.bid;
+  if (touch === undefined) return false;
+  let any = false;
+  const passedOver = new Set<Lane>();
+  const setAside: { place: Place; lane: Lane }[] = [];
+  for (;;) {
+    const left = side === 'BUY' ? book.askLeft : book.bidLeft;
+    if (left <= 0) for (const lane of lanes) if (lane.kind === 'sized') passedOver.add(lane);
+    const best = bestOf(lanes, passedOver, side, touch);
+    if (best === undefined) break;
+    const { order } = best.place;
+    if (fillOrder(d, book, order, quote)) {
+      any = true;
+    } else if (!isTerminal(order.progress.status)) {
+      if (order.progress.timeInForce === 'FOK') {
+        // All or nothing, and not all is there: the orders behind it may still have their turn.
+        readyQueue(best.lane, side).remove(best.place);
+        setAside.push(best);
+      } else {
+        passedOver.add(best.lane);
+      }
+    }
+  }
+  for (const { place, lane } of setAside) readyQueue(lane, side).add(place);
+  return any;
+}
+
+function fillOrder(d: Decision, book: Book, order: Order, quote: Quote): boolean {
+  const portfolio = d.state.portfolios.get(order.terms.portfolioId);
+  const equity = d.equity(order.terms.symbol);
+  if (portfolio === undefined || equity === undefined) return false;
+  let any = false;
+  for (const fill of planFills(order, portfolio.terms.fillModel, book, equity)) {
+    if (!executeFill(d, order, fill, quote)) break;
+    any = true;
+  }
+  return any;
+}
+
+/** From now on these fill at their limit when the market comes to them, not at the touch (D47). */
+function restTheUnmarketable(d: Decision, book: Book, quote: Quote): void {
+  if (book.unrested.size === 0) return;
+  for (const order of [...book.unrested]) {
+    const { limitPrice, status } = order.progress;
+    if (limitPrice === undefined || isTerminal(status)) continue;
+    const away = sideOf(order.terms.positionIntent) === 'BUY' ? quote.ask === undefined || quote.ask > limitPrice : quote.bid === undefined || quote.bid < limitPrice;
+    if (away) moveOrder(d, order, 'RESTED', { ...order.progress, resting: true });
+  }
+}
+
+/** What an IOC or FOK order that has had its chance does not fill is canceled. */
+export function endImmediate(d: Decision, order: Order): void {
+  const { status, timeInForce } = order.progress;
+  if (isTerminal(status) || (isStop(order.terms.orderType) && order.progress.triggered !== true)) return;
+  if (timeInForce !== 'IOC' && timeInForce !== 'FOK') return;
+  const cancelReason = timeInForce === 'IOC' ? 'IOC_REMAINDER' : 'FOK_NOT_FILLABLE';
+  endOrder(d, order, { status: 'CANCELED', cancelReason, canceledAt: d.at });
+}

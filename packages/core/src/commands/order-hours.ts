@@ -1,0 +1,67 @@
+import type { Decision } from '../decision.js';
+import type { OrderSession, OrderTerms, TimeInForce } from '../orders/order.js';
+import { Instant } from '../values/instant.js';
+import { TradingDate } from '../values/trading-date.js';
+
+/** Calendar days a GTC order lives at most (contract 4.2). */
+const GTC_DAYS = 90;
+
+/** Whether orders of this session work at this moment. */
+export function isOpenFor(d: Decision, session: OrderSession): boolean {
+  const now = d.rules.calendar.sessionAt(d.at);
+  return session === 'EXTENDED' ? now !== 'CLOSED' : now === 'REGULAR';
+}
+
+/** When orders of this session work next; strictly after now. */
+export const nextOpenFor = (d: Decision, session: OrderSession): Instant =>
+  session === 'EXTENDED' ? d.rules.calendar.nextExtendedOpen(d.at) : d.rules.calendar.nextRegularOpen(d.at);
+
+/**
+ * When an order that goes to work at `from` dies (D58): DAY at the close of its session; GTC at the close of the 90th
+ * calendar day after it was created, GTD at the close of its date (or at its time, where that is earlier), on a day
+ * without a session at the close of the one before. IOC and FOK never wait.
+ */
+export function expiryOf(
+  d: Decision,
+  terms: Pick<OrderTerms, 'session' | 'createdAt' | 'goodTillDate'>,
+  timeInForce: TimeInForce,
+  from: Instant,
+): Instant | undefined {
+  const { calendar } = d.rules;
+  switch (timeInForce) {
+    case 'IOC':
+    case 'FOK':
+      return undefined;
+    case 'DAY':
+      return terms.session === 'EXTENDED' ? calendar.nextExtendedClose(from) : calendar.nextRegularClose(from);
+    case 'GTC':
+      return closeOn(d, TradingDate.plusDays(calendar.dateOf(terms.createdAt), GTC_DAYS), terms.session);
+    case 'GTD': {
+      const till = parseGoodTill(terms.goodTillDate ?? '');
+      if (till === undefined) throw new RangeError('GTD order without a date');
+      if (typeof till === 'string') return closeOn(d, till, terms.session);
+      return Instant.ofMs(Math.min(till, closeOn(d, calendar.dateOf(till), terms.session)));
+    }
+  }
+}
+
+/** A date without a time is that New York date; with one it is an instant. `undefined` = neither. */
+export function parseGoodTill(text: string): TradingDate | Instant | undefined {
+  const date = TradingDate.parse(text);
+  if (date !== undefined) return date;
+  const match = /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:(Z)|([+-])(\d{2}):?(\d{2}))$/i.exec(text);
+  const day = match === null ? undefined : TradingDate.parse(match[1] ?? '');
+  if (match === null || day === undefined) return undefined;
+  const [hour, minute, second] = [Number(match[2]), Number(match[3]), Number(match[4] ?? '0')];
+  if (hour > 23 || minute > 59 || second > 59) return undefined;
+  const offset = (Number(match[8] ?? '0') * 60 + Number(match[9] ?? '0')) * (match[7] === '-' ? -1 : 1);
+  const ms = Number((match[5] ?? '').padEnd(3, '0').slice(0, 3));
+  return Instant.ofMs(TradingDate.dayOf(day) * 86_400_000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + ms);
+}
+
+function closeOn(d: Decision, date: TradingDate, session: OrderSession): Instant {
+  const { calendar } = d.rules;
+  const day = calendar.tradingDay(date) ?? calendar.tradingDay(calendar.previousTradingDay(date));
+  if (day === undefined) throw new RangeError(`no session on or before ${date}`);
+  return session === 'EXTENDED' ? day.extendedClose : day.regularClose;
+}

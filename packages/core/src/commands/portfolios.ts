@@ -1,0 +1,223 @@
+import type { Command } from '../command.js';
+import type { Decision } from '../decision.js';
+import { LEDGER_ACCOUNTS } from '../ledger/ledger.js';
+import type { Posting } from '../ledger/ledger.js';
+import type { LedgerEntry } from '../ledger/ledger.js';
+import { accountKey } from '../portfolios/account.js';
+import { cashOf } from '../portfolios/portfolio.js';
+import type { CloseMark, Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
+import { valuationOf } from '../portfolios/valuation.js';
+import { Position } from '../positions/position.js';
+import type { Rejection } from '../rejection.js';
+import { Money } from '../values/money.js';
+import { openNewAccount, tooManyAccounts } from './accounts.js';
+import { endOrder } from './end-order.js';
+
+const NOT_FOUND: Rejection = { code: 'NOT_FOUND', what: 'Portfolio' };
+
+/** Balances stay exact integers far below what a double can hold: a portfolio never holds more cash than this. */
+const MOST_CASH = Money.ofDollars(100_000_000_000);
+
+/** Opens a portfolio with its initial cash, settled (D10). An account id the tenant does not have is opened with it (D7). */
+export function openPortfolio(
+  d: Decision,
+  command: Extract<Command, { type: 'OpenPortfolio' }>,
+): Portfolio | Rejection {
+  const { by, accountId, initialCash } = command;
+  const refused = brokerProblem(d, command.brokerId);
+  if (refused !== undefined) return refused;
+  const account = d.state.accounts.get(accountKey(by.tenantId, accountId));
+  if (account === undefined) {
+    const tooMany = tooManyAccounts(d, by, command.proAccounts);
+    if (tooMany !== undefined) return tooMany;
+    openNewAccount(d, by, accountId, { accountType: command.accountType });
+  } else if (account.status === 'FROZEN') {
+    return { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: portfolios cannot be opened' };
+  }
+  const { portfolioId, number } = d.nextPortfolio();
+  d.emit({
+    type: 'PortfolioOpened',
+    terms: {
+      portfolioId,
+      number,
+      tenantId: by.tenantId,
+      accountId,
+      accountType: command.accountType,
+      ...(command.name !== undefined && { name: command.name }),
+      fillModel: command.fillModel,
+      initialCash,
+      initialSettings: settingsOf(command),
+      createdAt: d.at,
+    },
+    previousClose: newPortfolioMark(d, initialCash),
+  });
+  d.emit({
+    type: 'LedgerPosted',
+    portfolioId,
+    entries: [d.capitalEntry('INITIAL_CASH', 'Initial cash', initialCash)],
+  });
+  return portfolioOf(d, portfolioId);
+}
+
+function settingsOf(command: Extract<Command, { type: 'OpenPortfolio' }>): PortfolioSettings {
+  const { portfolioType, brokerId } = command;
+  if (portfolioType === 'CASH') return { portfolioType, brokerId };
+  const marginType = command.marginType ?? 'REG_T';
+  if (marginType === 'REG_T') return { portfolioType, brokerId, marginType };
+  return {
+    portfolioType,
+    brokerId,
+    marginType,
+    portfolioMarginEngineType: command.portfolioMarginEngineType ?? 'TIMS',
+  };
+}
+
+/** A new portfolio has no close yet: its day-trade buying power is taken from its cash (D54). */
+function newPortfolioMark(d: Decision, cash: Money): CloseMark {
+  const { calendar } = d.rules;
+  const date = calendar.previousTradingDay(calendar.dateOf(d.at));
+  return { date, totalEquity: cash, maintenanceExcess: cash };
+}
+
+/** Closes an empty portfolio (D11). What cash is left goes with it. */
+export function closePortfolio(
+  d: Decision,
+  command: Extract<Command, { type: 'ClosePortfolio' }>,
+): Portfolio | Rejection {
+  const portfolio = ownPortfolio(d, command);
+  if (portfolio === undefined) return NOT_FOUND;
+  if (portfolio.openOrders.size > 0 || portfolio.positions.size > 0) {
+    return { code: 'CONFLICT', message: 'Portfolio still holds positions or open orders' };
+  }
+  d.emit({ type: 'PortfolioClosed', portfolioId: command.portfolioId, at: d.at });
+  return portfolio;
+}
+
+/** Switches to another broker configuration: not while orders are open (contract 4.1). */
+export function switchBroker(d: Decision, command: Extract<Command, { type: 'SwitchBroker' }>): Portfolio | Rejection {
+  const portfolio = ownPortfolio(d, command);
+  if (portfolio === undefined) return NOT_FOUND;
+  const refused = brokerProblem(d, command.brokerId);
+  if (refused !== undefined) return refused;
+  if (portfolio.openOrders.size > 0) {
+    return { code: 'CONFLICT', message: 'Cannot switch broker while the portfolio has open orders' };
+  }
+  d.emit({
+    type: 'PortfolioChanged',
+    portfolioId: command.portfolioId,
+    change: 'BROKER',
+    settings: { ...portfolio.settings, brokerId: command.brokerId },
+    promotionalCashAdded: portfolio.promotionalCashAdded,
+    at: d.at,
+  });
+  return portfolio;
+}
+
+function brokerProblem(d: Decision, brokerId: string): Rejection | undefined {
+  if (d.rules.brokers.has(brokerId)) return undefined;
+  return { code: 'BROKER_NOT_ALLOWED', allowed: [...d.rules.brokers.keys()] };
+}
+
+export interface ResetSummary {
+  readonly portfolio: Portfolio;
+  readonly positionsClosed: number;
+  readonly ordersCancelled: number;
+  readonly newCashBalance: Money;
+  readonly oldCashBalance: Money;
+  readonly realizedPnL: Money;
+}
+
+/** Back to the initial state: orders canceled, positions closed at their marks, the initial cash restored (D10, D57). */
+export function resetPortfolio(
+  d: Decision,
+  command: Extract<Command, { type: 'ResetPortfolio' }>,
+): ResetSummary | Rejection {
+  const portfolio = ownPortfolio(d, command);
+  if (portfolio === undefined) return NOT_FOUND;
+  const { portfolioId, initialCash } = portfolio.terms;
+  const open = [...portfolio.openOrders.values()];
+  const before = cashOf(portfolio);
+  const oldCashBalance = Money.ofUnits(before.settledCash + before.pendingCash + before.reservedCash - before.marginLoan);
+  const held = [...portfolio.positions.values()].filter((position) => Position.held(position) !== 0);
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  const cost = held.reduce(
+    (sum, position) => sum + (Position.held(position) < 0 ? -1 : 1) * Position.costBasis(position),
+    0,
+  );
+  const realizedPnl = Money.ofUnits(value.longMarketValue - value.shortMarketValue - cost);
+  for (const order of open) {
+    if (d.state.orders.has(order.terms.orderId)) {
+      endOrder(d, order, { status: 'CANCELED', cancelReason: 'RESET', canceledAt: d.at });
+    }
+  }
+  const entries = [resetEntry(d, portfolio)];
+  const summary = {
+    positionsClosed: held.length,
+    ordersCancelled: open.length,
+    newCashBalance: initialCash,
+    oldCashBalance,
+  };
+  d.emit({
+    type: 'PortfolioReset',
+    portfolioId,
+    ...summary,
+    realizedPnl,
+    previousClose: newPortfolioMark(d, initialCash),
+    at: d.at,
+  });
+  d.emit({ type: 'LedgerPosted', portfolioId, entries });
+  return { portfolio, ...summary, realizedPnL: realizedPnl };
+}
+
+/** One entry that takes every account back to where it began. */
+function resetEntry(d: Decision, portfolio: Portfolio): LedgerEntry {
+  const { initialCash } = portfolio.terms;
+  const target: Record<string, Money> = { SETTLED_CASH: initialCash, CAPITAL: Money.negate(initialCash) };
+  const postings: Posting[] = LEDGER_ACCOUNTS.map((account) => ({
+    account,
+    amount: Money.subtract(target[account] ?? Money.zero, portfolio.balances[account]),
+  }));
+  return d.entry(0, 'RESET', 'Reset to the initial state', postings);
+}
+
+/** Cash in and out (D63). Out only what may be withdrawn. */
+export function transferCash(
+  d: Decision,
+  command: Extract<Command, { type: 'TransferCash' }>,
+): LedgerEntry | Rejection {
+  const portfolio = ownPortfolio(d, command);
+  if (portfolio === undefined) return NOT_FOUND;
+  const { portfolioId, amount } = command;
+  if (amount < 0) {
+    const availableCash = withdrawable(d, portfolio);
+    const requiredAmount = Money.negate(amount);
+    if (requiredAmount > availableCash) return { code: 'INSUFFICIENT_FUNDS', availableCash, requiredAmount };
+  } else if (portfolio.balances.SETTLED_CASH + amount > MOST_CASH) {
+    return { code: 'INVALID', messages: [`amount must not take the cash above ${Money.format(MOST_CASH)}`] };
+  }
+  const entry = d.capitalEntry('TRANSFER', command.reason ?? (amount < 0 ? 'Withdrawal' : 'Deposit'), amount);
+  d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+  return entry;
+}
+
+/** Free settled cash; in a MARGIN portfolio no more than the equity above its requirements (nothing may be borrowed to withdraw). */
+export function withdrawable(d: Decision, portfolio: Portfolio): Money {
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  if (portfolio.settings.portfolioType === 'CASH') return value.settledCash;
+  const excess = Money.min(value.maintenanceExcess, Money.subtract(value.totalEquity, value.initialRequirement));
+  return Money.max(Money.min(value.settledCash, excess), Money.zero);
+}
+
+function ownPortfolio(
+  d: Decision,
+  command: { readonly portfolioId: string; readonly by: { readonly tenantId: string } },
+): Portfolio | undefined {
+  const portfolio = d.state.portfolios.get(command.portfolioId);
+  return portfolio?.terms.tenantId === command.by.tenantId ? portfolio : undefined;
+}
+
+function portfolioOf(d: Decision, portfolioId: string): Portfolio {
+  const portfolio = d.state.portfolios.get(portfolioId);
+  if (portfolio === undefined) throw new RangeError('portfolio was not opened');
+  return portfolio;
+}

@@ -1,0 +1,93 @@
+import type { Decision } from '../decision.js';
+import type { OrderTransition } from '../event.js';
+import { triggerPrice } from '../matching/trigger.js';
+import { isUsable } from '../market/quote.js';
+import { isOpening, isStop, isTrailing, sideOf } from '../orders/order.js';
+import type { Order, OrderProgress } from '../orders/order.js';
+import { trail } from '../matching/trigger.js';
+import { endOrder } from './end-order.js';
+import { freeToSpend } from './execute-fill.js';
+import { endImmediate, matchBook } from './match-orders.js';
+import { expiryOf, isOpenFor, nextOpenFor } from './order-hours.js';
+import { reservationFor } from './reserve.js';
+
+/**
+ * An order reaches the market: at once, after its latency, or when the session it waited for opens. Its reservation is brought
+ * up to date (RESERVING), it goes to work (ACTIVE) and meets the quote it finds. While its session is closed it waits
+ * (PENDING_MARKET_OPEN). One whose cancel is on its way keeps saying CANCELING.
+ */
+export function reachMarket(d: Decision, order: Order): void {
+  const { terms } = order;
+  const canceling = order.progress.status === 'CANCELING';
+  if (!isOpenFor(d, terms.session)) {
+    const status = canceling ? 'CANCELING' : 'PENDING_MARKET_OPEN';
+    move(d, order, 'QUEUED', { status, releaseAt: nextOpenFor(d, terms.session) });
+    return;
+  }
+  if (!canceling && !reserve(d, order)) return;
+
+  const { progress } = order;
+  const expiresAt = expiryOf(d, terms, progress.timeInForce, d.at);
+  move(d, order, 'ACTIVATED', {
+    status: canceling ? 'CANCELING' : 'ACTIVE',
+    marketAt: d.at,
+    arrival: d.state.counters.arrival + 1,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...startingMark(d, order),
+    ...(findsMarketAway(d, order) && { resting: true as const }),
+  });
+  matchBook(d, d.book(terms.symbol));
+  endImmediate(d, order);
+}
+
+/** RESERVING: what was set aside at acceptance is set right by today's quote. False where the funds are gone. */
+function reserve(d: Decision, order: Order): boolean {
+  const portfolio = d.state.portfolios.get(order.terms.portfolioId);
+  if (portfolio === undefined) throw new RangeError('order without a portfolio');
+  const before = order.progress.reserved;
+  // An order that comes straight from its acceptance has just been checked.
+  const waited = order.terms.createdAt !== d.at;
+  const reserved =
+    waited && isOpening(order.terms.positionIntent)
+      ? reservationFor(d, portfolio, order.terms, order.progress)
+      : before;
+  if (reserved > before && reserved - before > freeToSpend(d, portfolio)) {
+    const margin = portfolio.settings.portfolioType === 'MARGIN';
+    move(d, order, 'RESERVING', { status: 'RESERVING' });
+    endOrder(d, order, {
+      status: 'REJECTED',
+      rejectReason: margin
+        ? { code: 'INSUFFICIENT_BUYING_POWER', message: 'Insufficient buying power' }
+        : { code: 'INSUFFICIENT_FUNDS', message: 'Insufficient funds' },
+    });
+    return false;
+  }
+  move(d, order, 'RESERVING', { status: 'RESERVING', reserved });
+  return true;
+}
+
+/** A trailing stop starts with the last price at acceptance; where there was none, with the first it meets. */
+function startingMark(d: Decision, order: Order): Pick<OrderProgress, 'mark' | 'stopPrice'> {
+  if (!isTrailing(order.terms.orderType) || order.progress.mark !== undefined) return {};
+  const quote = d.quote(order.terms.symbol);
+  const side = sideOf(order.terms.positionIntent);
+  const price = quote === undefined ? undefined : triggerPrice(quote, side);
+  return price === undefined ? {} : (trail(order, side, price) ?? {});
+}
+
+/** Whether a limit order arrives while the market is away from its limit: then it rests there. */
+function findsMarketAway(d: Decision, order: Order): boolean {
+  const { limitPrice } = order.progress;
+  if (limitPrice === undefined || isStop(order.terms.orderType)) return false;
+  const quote = d.quote(order.terms.symbol);
+  if (quote === undefined || !isUsable(quote)) return false;
+  return sideOf(order.terms.positionIntent) === 'BUY'
+    ? quote.ask === undefined || quote.ask > limitPrice
+    : quote.bid === undefined || quote.bid < limitPrice;
+}
+
+function move(d: Decision, order: Order, transition: OrderTransition, changes: Partial<OrderProgress>): void {
+  const { orderId, portfolioId } = order.terms;
+  const progress: OrderProgress = { ...order.progress, ...changes, updatedAt: d.at };
+  d.emit({ type: 'OrderMoved', orderId, portfolioId, transition, progress });
+}

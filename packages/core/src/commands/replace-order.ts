@@ -1,0 +1,137 @@
+import type { Command, OrderChanges } from '../command.js';
+import type { Decision } from '../decision.js';
+import { isOpening, isTrailing } from '../orders/order.js';
+import type { Order, OrderProgress } from '../orders/order.js';
+import { tickProblems } from '../orders/shape.js';
+import { isUpdatable } from '../orders/status.js';
+import { accountKey } from '../portfolios/account.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { Position } from '../positions/position.js';
+import type { Rejection } from '../rejection.js';
+import { Quantity } from '../values/quantity.js';
+import { endImmediate, matchBook } from './match-orders.js';
+import { expiryOf } from './order-hours.js';
+import { reservationFor } from './reserve.js';
+import { fundsProblem } from './submit-order.js';
+import type { Acknowledged } from './submit-order.js';
+
+/**
+ * Changes an open order (contract 4.2, D20). A new price, or more shares, loses the order's place in the queue; fewer
+ * shares keep it. The order then meets the quote again.
+ */
+export function replaceOrder(
+  d: Decision,
+  command: Extract<Command, { type: 'ReplaceOrder' }>,
+): Acknowledged | Rejection {
+  const order = d.state.orders.get(command.orderId);
+  if (order?.terms.tenantId !== command.by.tenantId) return { code: 'NOT_FOUND', what: 'Order' };
+  const portfolio = d.state.portfolios.get(order.terms.portfolioId);
+  if (portfolio === undefined) return { code: 'NOT_FOUND', what: 'Order' };
+  if (d.state.accounts.get(accountKey(command.by.tenantId, order.terms.accountId))?.status === 'FROZEN') {
+    return { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: orders cannot be updated' };
+  }
+  if (!isUpdatable(order.progress.status)) {
+    return { code: 'ORDER_NOT_UPDATABLE', message: `An order with status ${order.progress.status} cannot be updated` };
+  }
+  const { changes } = command;
+  const problems = [...fieldProblems(order, changes), ...priceProblems(d, order, changes)];
+  if (problems.length > 0) return { code: 'INVALID', messages: problems };
+  const restriction = timeInForceProblem(d, portfolio, changes);
+  if (restriction !== undefined) return restriction;
+
+  const { progress, terms } = order;
+  const moved =
+    (changes.limitPrice !== undefined && changes.limitPrice !== progress.limitPrice) ||
+    (changes.stopPrice !== undefined && changes.stopPrice !== progress.stopPrice) ||
+    (changes.quantity !== undefined && changes.quantity > progress.quantity);
+  const changed: OrderProgress = { ...progress, ...changes, updatedAt: d.at };
+  const reservedQuantity = isOpening(terms.positionIntent) || progress.reservedQuantity === 0
+      ? progress.reservedQuantity
+      : Quantity.subtract(changed.quantity, changed.filledQuantity);
+  const shares = positionProblem(portfolio, order, reservedQuantity);
+  if (shares !== undefined) return shares;
+  const reserved = reservationFor(d, portfolio, terms, changed);
+  const funds = fundsProblem(d, portfolio, { reserved }, progress.reserved);
+  if (funds !== undefined) return funds;
+
+  const working = progress.arrival !== undefined;
+  const expiresAt = working ? expiryOf(d, terms, changed.timeInForce, d.at) : undefined;
+  const next: OrderProgress = {
+    ...changed,
+    reserved,
+    reservedQuantity,
+    ...(expiresAt !== undefined && { expiresAt }),
+    ...(working && moved && { arrival: d.state.counters.arrival + 1 }),
+  };
+  if (moved) delete (next as { resting?: true }).resting;
+  d.emit({
+    type: 'OrderMoved',
+    orderId: terms.orderId,
+    portfolioId: terms.portfolioId,
+    transition: 'REPLACED',
+    progress: next,
+  });
+  if (working) {
+    matchBook(d, d.book(terms.symbol));
+    if (d.state.orders.has(terms.orderId)) endImmediate(d, order);
+  }
+  return { terms, progress: next };
+}
+
+function fieldProblems(order: Order, changes: OrderChanges): string[] {
+  const { orderType } = order.terms;
+  const problems: string[] = [];
+  const has = (allowed: readonly string[]): boolean => allowed.includes(orderType);
+  if (changes.limitPrice !== undefined && !has(['LIMIT', 'STOP_LIMIT'])) {
+    problems.push(`limitPrice cannot be updated on ${orderType} orders`);
+  }
+  if (changes.stopPrice !== undefined && !has(['STOP', 'STOP_LIMIT'])) {
+    problems.push(`stopPrice cannot be updated on ${orderType} orders`);
+  }
+  if (changes.stopPrice !== undefined && order.progress.triggered === true) {
+    problems.push('stopPrice cannot be updated after the stop was triggered');
+  }
+  if (changes.quantity !== undefined && order.progress.filledQuantity > 0) {
+    problems.push('quantity cannot be updated after a partial fill');
+  }
+  if (changes.quantity !== undefined && (order.terms.parentOrderId !== undefined || order.terms.exitOrderIds !== undefined)) {
+    problems.push('quantity cannot be updated on bracket orders');
+  }
+  if (changes.timeInForce !== undefined) {
+    if (orderType === 'MARKET') problems.push('timeInForce cannot be updated on MARKET orders');
+    else if (changes.timeInForce === 'GTD' && order.terms.goodTillDate === undefined) {
+      problems.push('timeInForce cannot be updated to GTD on an order without goodTillDate');
+    } else if (
+      (changes.timeInForce === 'IOC' || changes.timeInForce === 'FOK') &&
+      (isTrailing(orderType) || order.terms.session === 'EXTENDED' || order.progress.arrival === undefined)
+    ) {
+      problems.push(`timeInForce cannot be updated to ${changes.timeInForce} on this order`);
+    }
+  }
+  return problems;
+}
+
+function priceProblems(d: Decision, order: Order, changes: OrderChanges): string[] {
+  const equity = d.equity(order.terms.symbol);
+  return equity === undefined ? [] : tickProblems(equity, changes);
+}
+
+function timeInForceProblem(d: Decision, portfolio: Portfolio, changes: OrderChanges): Rejection | undefined {
+  const broker = d.broker(portfolio);
+  if (changes.timeInForce === undefined || broker.timesInForce.includes(changes.timeInForce)) {
+    if (changes.quantity === undefined || Quantity.isWhole(changes.quantity) || broker.fractionalShares) return undefined;
+    return { code: 'BROKER_RESTRICTION', message: `${broker.name} does not offer fractional shares` };
+  }
+  return { code: 'BROKER_RESTRICTION', message: `${broker.name} does not offer time in force ${changes.timeInForce}` };
+}
+
+function positionProblem(portfolio: Portfolio, order: Order, reserved: Quantity): Rejection | undefined {
+  const more = Quantity.subtract(reserved, order.progress.reservedQuantity);
+  if (more <= 0) return undefined;
+  const position = portfolio.positions.get(order.terms.symbol);
+  const held = position === undefined ? Quantity.zero : Quantity.abs(Position.held(position));
+  const others = Quantity.subtract(position?.reserved ?? Quantity.zero, order.progress.reservedQuantity);
+  const availableQuantity = Quantity.max(Quantity.subtract(held, others), Quantity.zero);
+  if (reserved <= availableQuantity) return undefined;
+  return { code: 'INSUFFICIENT_POSITION', availableQuantity, requiredQuantity: reserved };
+}

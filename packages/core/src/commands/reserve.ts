@@ -1,0 +1,61 @@
+import type { Decision } from '../decision.js';
+import { orderCharges } from '../fees/order-charges.js';
+import { isOpening, sideOf } from '../orders/order.js';
+import type { OrderProgress, OrderTerms } from '../orders/order.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+
+/**
+ * What an opening order sets aside (D30): for a purchase its worst-case cost, the limit or else the ask (a stop: its stop) plus the
+ * collar, and commission and fees, in whole cents; for a short sale its notional and fees. Closing orders set aside shares, not
+ * money. Zero where there is no price to go by yet: the funds are then looked at when the first quote comes.
+ */
+export function reservationFor(
+  d: Decision,
+  portfolio: Portfolio,
+  terms: OrderTerms,
+  progress: Pick<OrderProgress, 'quantity' | 'filledQuantity' | 'filledValue' | 'limitPrice' | 'stopPrice'>,
+): Money {
+  if (!isOpening(terms.positionIntent)) return Money.zero;
+  const side = sideOf(terms.positionIntent);
+  const price = side === 'BUY' ? worstPurchasePrice(d, terms, progress) : shortSalePrice(d, terms, progress);
+  if (price === undefined) return Money.zero;
+  const remaining = Quantity.subtract(progress.quantity, progress.filledQuantity);
+  const value = Money.of(price, remaining);
+  const broker = d.broker(portfolio);
+  const input = { side, assetClass: 'EQUITY' as const, tradeDate: d.rules.calendar.tradeDateOf(d.at) };
+  const whole = orderCharges(broker, {
+    ...input,
+    cumulativeQuantity: progress.quantity,
+    cumulativeValue: Money.add(progress.filledValue, value),
+  });
+  const charged =
+    progress.filledQuantity === 0
+      ? Money.zero
+      : orderCharges(broker, {
+          ...input,
+          cumulativeQuantity: progress.filledQuantity,
+          cumulativeValue: progress.filledValue,
+        }).total;
+  return Money.ofUnits(Money.upToCents(value) + whole.total - charged);
+}
+
+type Prices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
+
+function worstPurchasePrice(d: Decision, terms: OrderTerms, prices: Prices): Price | undefined {
+  if (prices.limitPrice !== undefined) return prices.limitPrice;
+  const quote = d.quote(terms.symbol);
+  const market = quote?.ask ?? quote?.last ?? quote?.bid;
+  const basis = prices.stopPrice === undefined ? market : Price.ofUnits(Math.max(prices.stopPrice, market ?? 0));
+  return basis === undefined ? undefined : Price.scale(basis, 10_000 + d.rules.marketCollarBps, 10_000);
+}
+
+function shortSalePrice(d: Decision, terms: OrderTerms, prices: Prices): Price | undefined {
+  const quote = d.quote(terms.symbol);
+  const market = quote?.bid ?? quote?.last ?? quote?.ask;
+  const named = prices.limitPrice ?? prices.stopPrice;
+  if (named === undefined) return market;
+  return Price.ofUnits(Math.max(named, market ?? 0));
+}

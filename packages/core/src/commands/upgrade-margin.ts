@@ -1,0 +1,139 @@
+import type { Command } from '../command.js';
+import type { Decision } from '../decision.js';
+import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
+import type { MarginEngine, Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
+import { valuationOf } from '../portfolios/valuation.js';
+import type { ValuationSource } from '../portfolios/valuation.js';
+import type { BrokerConfiguration } from '../fees/broker.js';
+import type { Rejection } from '../rejection.js';
+import { Money } from '../values/money.js';
+
+/** What a margin upgrade adds when it is asked to (contract section 8). */
+export const PROMOTIONAL_CASH = Money.ofDollars(150_000);
+
+const ENGINES: readonly MarginEngine[] = ['SIMPLE', 'SPAN', 'TIMS'];
+
+export interface MarginEligibility {
+  readonly eligible: boolean;
+  readonly totalEquity: Money;
+  readonly requiredEquity: Money;
+  readonly reasons: readonly string[];
+  readonly currentMarginType: 'NONE' | 'REG_T' | 'PORTFOLIO';
+  readonly availableEngines: readonly MarginEngine[];
+}
+
+const dollars = (money: Money): string => {
+  const text = Money.format(money);
+  const decimals = text.split('.')[1] ?? '';
+  return `$${decimals.length < 2 ? `${text.split('.')[0] ?? ''}.${decimals.padEnd(2, '0')}` : text}`;
+};
+
+/** Whether a portfolio may move to portfolio margin, and why not (D14). `extra` is cash about to be added. */
+export function marginEligibility(
+  portfolio: Portfolio,
+  source: ValuationSource,
+  broker: BrokerConfiguration,
+  requiredEquity: Money,
+  extra: Money = Money.zero,
+): MarginEligibility {
+  const value = valuationOf(portfolio, source, broker);
+  const totalEquity = Money.add(value.totalEquity, extra);
+  const reasons: string[] = [];
+  if (totalEquity < requiredEquity) {
+    reasons.push(
+      `Total equity of at least ${dollars(requiredEquity)} is required; the portfolio has ${dollars(totalEquity)}`,
+    );
+  }
+  if (portfolio.terms.accountType !== 'INDIVIDUAL') reasons.push('Retirement accounts cannot use margin');
+  if (value.marginCallActive && value.maintenanceExcess + extra < 0) reasons.push('The portfolio has an open margin call');
+  const eligible = reasons.length === 0;
+  return {
+    eligible,
+    totalEquity,
+    requiredEquity,
+    reasons,
+    currentMarginType: portfolio.settings.marginType ?? 'NONE',
+    availableEngines: eligible ? ENGINES : [],
+  };
+}
+
+export interface MarginUpgrade {
+  readonly portfolio: Portfolio;
+  readonly promotionalCashAdded: Money;
+}
+
+/** Changes the kind of margin (D15): to PORTFOLIO when eligible, from CASH to MARGIN with 2,000 of equity, down to REG_T without a call. */
+export function upgradeMargin(
+  d: Decision,
+  command: Extract<Command, { type: 'UpgradeMargin' }>,
+): MarginUpgrade | Rejection {
+  const portfolio = d.state.portfolios.get(command.portfolioId);
+  if (portfolio?.terms.tenantId !== command.by.tenantId) return { code: 'NOT_FOUND', what: 'Portfolio' };
+  if (portfolio.terms.accountType !== 'INDIVIDUAL') {
+    return { code: 'INVALID', messages: ['IRA and ROTH_IRA accounts must use CASH portfolios'] };
+  }
+  const promotional =
+    command.addPromotionalCash && !portfolio.promotionalCashAdded ? PROMOTIONAL_CASH : Money.zero;
+  const refused = upgradeProblem(d, portfolio, command, promotional);
+  if (refused !== undefined) return refused;
+  const settings: PortfolioSettings = {
+    portfolioType: 'MARGIN',
+    brokerId: portfolio.settings.brokerId,
+    marginType: command.marginType,
+    ...(command.marginType === 'PORTFOLIO' && {
+      portfolioMarginEngineType:
+        command.portfolioMarginEngineType ?? portfolio.settings.portfolioMarginEngineType ?? 'TIMS',
+    }),
+  };
+  const { portfolioId } = command;
+  d.emit({
+    type: 'PortfolioChanged',
+    portfolioId,
+    change: 'MARGIN',
+    settings,
+    promotionalCashAdded: portfolio.promotionalCashAdded || promotional > 0,
+    at: d.at,
+  });
+  if (promotional > 0) {
+    const entry = d.capitalEntry('PROMOTIONAL_CASH', 'Promotional cash', promotional);
+    d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+  }
+  return { portfolio, promotionalCashAdded: promotional };
+}
+
+function upgradeProblem(
+  d: Decision,
+  portfolio: Portfolio,
+  command: Extract<Command, { type: 'UpgradeMargin' }>,
+  promotional: Money,
+): Rejection | undefined {
+  const broker = d.broker(portfolio);
+  if (command.marginType === 'PORTFOLIO') {
+    if (portfolio.settings.marginType === 'PORTFOLIO') return undefined;
+    const { eligible, reasons } = marginEligibility(
+      portfolio,
+      d,
+      broker,
+      d.rules.portfolioMarginEquity,
+      promotional,
+    );
+    return eligible ? undefined : { code: 'MARGIN_NOT_ELIGIBLE', message: reasons.join('; '), reasons };
+  }
+  const asRegT: Portfolio = {
+    ...portfolio,
+    settings: { ...portfolio.settings, portfolioType: 'MARGIN', marginType: 'REG_T' },
+  };
+  const value = valuationOf(asRegT, d, broker);
+  if (portfolio.settings.portfolioType === 'CASH') {
+    const equity = Money.add(value.totalEquity, promotional);
+    if (equity >= MINIMUM_MARGIN_EQUITY) return undefined;
+    const reasons = [
+      `Total equity of at least ${dollars(MINIMUM_MARGIN_EQUITY)} is required; the portfolio has ${dollars(equity)}`,
+    ];
+    return { code: 'MARGIN_NOT_ELIGIBLE', message: reasons.join('; '), reasons };
+  }
+  if (portfolio.settings.marginType === 'PORTFOLIO' && value.maintenanceExcess + promotional < 0) {
+    return { code: 'CONFLICT', message: 'Under REG_T the portfolio would have a margin call' };
+  }
+  return undefined;
+}

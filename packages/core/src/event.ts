@@ -1,0 +1,180 @@
+import type { Equity, Instrument } from './instruments/instrument.js';
+import type { CorporateAction } from './corporate-actions/corporate-action.js';
+import type { LedgerEntry } from './ledger/ledger.js';
+import type { Quote } from './market/quote.js';
+import type { Execution } from './orders/execution.js';
+import type { OrderProgress, OrderTerms } from './orders/order.js';
+import type { AccountType, PortfolioType } from './portfolios/account.js';
+import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
+import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';
+import type { LotClosing } from './positions/position.js';
+import type { Instant } from './values/instant.js';
+import type { Money } from './values/money.js';
+import type { Quantity } from './values/quantity.js';
+import type { TradingDate } from './values/trading-date.js';
+
+/** What an account's owner may set. */
+export interface AccountDetails {
+  readonly name?: string;
+  readonly accountType?: AccountType;
+  readonly portfolioType?: PortfolioType;
+  readonly firstName?: string;
+  readonly lastName?: string;
+}
+
+/** What happened to an order, as streams name it. */
+export type OrderTransition =
+  | 'QUEUED'
+  | 'RESERVING'
+  | 'ACTIVATED'
+  | 'TRIGGERED'
+  | 'REPLACED'
+  | 'RESIZED'
+  | 'ADJUSTED'
+  | 'CANCELING'
+  | 'CANCELED'
+  | 'EXPIRED'
+  | 'REJECTED'
+  /** Internal: a limit was seen away from the market, or a trailing stop followed it. Not streamed. */
+  | 'RESTED'
+  | 'TRAILED';
+
+/** How an execution changes the lots. */
+export type PositionChange =
+  | { readonly kind: 'opened'; readonly lotId: number; readonly quantity: Quantity; readonly cost: Money }
+  | { readonly kind: 'closed'; readonly closings: readonly LotClosing[]; readonly realizedPnl: Money };
+
+export interface ClosePoint extends CloseMark {
+  readonly portfolioId: string;
+  readonly settledCash: Money;
+  readonly longMarketValue: Money;
+  readonly shortMarketValue: Money;
+}
+
+/**
+ * What happened. Events carry every figure that a decision settled: applying them needs no rule, so that an old
+ * journal gives the same state under tomorrow's rules.
+ */
+export type Event =
+  | {
+      readonly type: 'AccountOpened';
+      readonly tenantId: string;
+      readonly accountId: string;
+      readonly details: AccountDetails & { readonly accountType: AccountType };
+      readonly at: Instant;
+    }
+  | {
+      readonly type: 'AccountUpdated';
+      readonly tenantId: string;
+      readonly accountId: string;
+      readonly details: AccountDetails;
+      readonly at: Instant;
+    }
+  | {
+      readonly type: 'AccountStatusChanged';
+      readonly tenantId: string;
+      readonly accountId: string;
+      readonly status: 'ACTIVE' | 'FROZEN';
+      readonly at: Instant;
+    }
+  | {
+      readonly type: 'PortfolioOpened';
+      readonly terms: PortfolioTerms;
+      readonly previousClose: CloseMark;
+    }
+  | {
+      readonly type: 'PortfolioChanged';
+      readonly portfolioId: string;
+      readonly change: 'BROKER' | 'MARGIN';
+      readonly settings: PortfolioSettings;
+      readonly promotionalCashAdded: boolean;
+      readonly at: Instant;
+    }
+  | { readonly type: 'PortfolioClosed'; readonly portfolioId: string; readonly at: Instant }
+  | {
+      readonly type: 'PortfolioReset';
+      readonly portfolioId: string;
+      readonly positionsClosed: number;
+      readonly ordersCancelled: number;
+      readonly oldCashBalance: Money;
+      readonly newCashBalance: Money;
+      readonly realizedPnl: Money;
+      readonly previousClose: CloseMark;
+      readonly at: Instant;
+    }
+  | { readonly type: 'LedgerPosted'; readonly portfolioId: string; readonly entries: readonly LedgerEntry[] }
+  | { readonly type: 'OrderAccepted'; readonly terms: OrderTerms; readonly progress: OrderProgress }
+  | {
+      readonly type: 'OrderMoved';
+      readonly orderId: string;
+      readonly portfolioId: string;
+      readonly transition: OrderTransition;
+      readonly progress: OrderProgress;
+    }
+  | {
+      readonly type: 'OrderExecuted';
+      readonly orderId: string;
+      readonly portfolioId: string;
+      readonly progress: OrderProgress;
+      readonly execution: Execution;
+      readonly position: PositionChange;
+      /** When the shares are delivered; for sales also when the cash comes in. */
+      readonly settlementDate: TradingDate;
+      /** Net cash that settles then; 0 for buys, whose cash leaves at once. */
+      readonly settlementCash: Money;
+      /** Beyond the displayed size: shares taken from the modelled book. */
+      readonly modelledQuantity?: Quantity;
+    }
+  | {
+      readonly type: 'DayTradeTracked';
+      readonly portfolioId: string;
+      readonly symbol: string;
+      readonly tracker: DayTradeTracker;
+      readonly record?: DayTradeRecord;
+    }
+  | {
+      readonly type: 'ObligationSettled';
+      readonly portfolioId: string;
+      readonly date: TradingDate;
+      readonly cash: Money;
+      readonly quantities: readonly { readonly symbol: string; readonly quantity: Quantity }[];
+    }
+  | { readonly type: 'InstrumentsListed'; readonly instruments: readonly Instrument[] }
+  /** Quotes that came through the API: they cannot be had again, so the journal keeps them. */
+  | { readonly type: 'QuotesPushed'; readonly quotes: readonly Quote[]; readonly listed: readonly Equity[] }
+  | {
+      readonly type: 'ActionsAnnounced';
+      readonly actions: readonly { readonly actionId: string; readonly action: CorporateAction }[];
+    }
+  | { readonly type: 'ActionDone'; readonly actionId: string; readonly action: CorporateAction }
+  | {
+      readonly type: 'PositionSplit';
+      readonly portfolioId: string;
+      readonly symbol: string;
+      readonly ratio: { readonly new: number; readonly old: number };
+      readonly settled: Quantity;
+      readonly pending: Quantity;
+      readonly obligations: readonly { readonly date: TradingDate; readonly quantity: Quantity }[];
+      readonly lots: readonly { readonly lotId: number; readonly quantity: Quantity; readonly cost: Money }[];
+      /** Fraction of a share paid out in cash; negative for a short position. */
+      readonly fraction: Quantity;
+    }
+  | {
+      readonly type: 'DividendAccrued';
+      readonly portfolioId: string;
+      readonly symbol: string;
+      /** Negative = short: owed by the portfolio. */
+      readonly quantity: Quantity;
+      readonly amount: Money;
+      readonly payDate: TradingDate;
+    }
+  | {
+      readonly type: 'SessionMarked';
+      readonly date: TradingDate;
+      readonly points: readonly ClosePoint[];
+      /** True with the last portfolio of the date. */
+      readonly complete: boolean;
+    }
+  | { readonly type: 'ClockMoved'; readonly now: Instant };
+
+export type OrderEvent = Extract<Event, { type: 'OrderAccepted' | 'OrderMoved' | 'OrderExecuted' }>;

@@ -1,0 +1,351 @@
+import { settlementInstant } from './settlement/obligation.js';
+import type { Calendar } from './calendar/calendar.js';
+import type { Event, OrderEvent } from './event.js';
+import { emptyBalances } from './ledger/ledger.js';
+import type { LedgerEntry } from './ledger/ledger.js';
+import type { Quote } from './market/quote.js';
+import { sideOf } from './orders/order.js';
+import type { Order, OrderProgress } from './orders/order.js';
+import { isTerminal } from './orders/status.js';
+import { accountKey } from './portfolios/account.js';
+import type { Account } from './portfolios/account.js';
+import type { Portfolio } from './portfolios/portfolio.js';
+import { Position } from './positions/position.js';
+import { addTimer, bookOf, scheduleOrder } from './state.js';
+import type { State } from './state.js';
+import { Money } from './values/money.js';
+import { Price } from './values/price.js';
+import { Quantity } from './values/quantity.js';
+import type { TradingDate } from './values/trading-date.js';
+
+/**
+ * Applies one event. The only code that changes state, for decisions as for recovery: an event that a decision emits
+ * and one that is read from a journal go through the same lines.
+ */
+export function evolve(state: State, event: Event, calendar: Calendar): void {
+  switch (event.type) {
+    case 'OrderAccepted':
+      return accept(state, event);
+    case 'OrderMoved':
+      return move(state, orderOf(state, event.orderId), event.progress);
+    case 'OrderExecuted':
+      return execute(state, event, calendar);
+    case 'LedgerPosted':
+      return post(state, portfolioOf(state, event.portfolioId), event.entries);
+    case 'DayTradeTracked':
+      portfolioOf(state, event.portfolioId).dayTrades.set(event.symbol, event.tracker);
+      return;
+    case 'ObligationSettled':
+      return settle(state, event);
+    case 'AccountOpened': {
+      const account: Account = {
+        tenantId: event.tenantId,
+        accountId: event.accountId,
+        ...event.details,
+        status: 'ACTIVE',
+        createdAt: event.at,
+        updatedAt: event.at,
+        portfolioIds: [],
+      };
+      state.accounts.set(accountKey(event.tenantId, event.accountId), account);
+      state.accountsPerTenant.set(event.tenantId, (state.accountsPerTenant.get(event.tenantId) ?? 0) + 1);
+      return;
+    }
+    case 'AccountUpdated':
+      Object.assign(accountOf(state, event), event.details, { updatedAt: event.at });
+      return;
+    case 'AccountStatusChanged':
+      Object.assign(accountOf(state, event), { status: event.status, updatedAt: event.at });
+      return;
+    case 'PortfolioOpened': {
+      const { terms } = event;
+      state.counters.portfolio = Math.max(state.counters.portfolio, terms.number);
+      state.portfolios.set(terms.portfolioId, {
+        terms,
+        settings: terms.initialSettings,
+        updatedAt: terms.createdAt,
+        promotionalCashAdded: false,
+        balances: emptyBalances(),
+        reservedCash: Money.zero,
+        reservedShort: Money.zero,
+        positions: new Map(),
+        openOrders: new Map(),
+        obligations: new Map(),
+        previousClose: event.previousClose,
+        dayTrades: new Map(),
+      });
+      accountOf(state, terms).portfolioIds.push(terms.portfolioId);
+      return;
+    }
+    case 'PortfolioChanged': {
+      const portfolio = portfolioOf(state, event.portfolioId);
+      portfolio.settings = event.settings;
+      portfolio.promotionalCashAdded = event.promotionalCashAdded;
+      portfolio.updatedAt = event.at;
+      return;
+    }
+    case 'PortfolioClosed': {
+      const portfolio = portfolioOf(state, event.portfolioId);
+      const ids = accountOf(state, portfolio.terms).portfolioIds;
+      ids.splice(ids.indexOf(event.portfolioId), 1);
+      state.portfolios.delete(event.portfolioId);
+      return;
+    }
+    case 'PortfolioReset': {
+      const portfolio = portfolioOf(state, event.portfolioId);
+      portfolio.settings = { ...portfolio.terms.initialSettings, brokerId: portfolio.settings.brokerId };
+      portfolio.positions.clear();
+      portfolio.obligations.clear();
+      portfolio.dayTrades.clear();
+      portfolio.previousClose = event.previousClose;
+      portfolio.updatedAt = event.at;
+      return;
+    }
+    case 'InstrumentsListed':
+      for (const instrument of event.instruments) state.listed.set(instrument.symbol, instrument);
+      return;
+    case 'QuotesPushed':
+      for (const instrument of event.listed) state.listed.set(instrument.symbol, instrument);
+      for (const quote of event.quotes) bookOf(state, quote.symbol).setQuote(quote, true);
+      return;
+    case 'ActionsAnnounced':
+      for (const { actionId, action } of event.actions) {
+        const number = ++state.counters.action;
+        state.actions.set(actionId, { actionId, number, action, done: false });
+        scheduleAction(state, calendar, actionId);
+      }
+      return;
+    case 'ActionDone': {
+      const announced = state.actions.get(event.actionId);
+      if (announced !== undefined) announced.done = true;
+      if (event.action.type === 'SPLIT') {
+        const book = bookOf(state, event.action.symbol);
+        if (book.quote !== undefined) book.setQuote(splitQuote(book.quote, event.action.ratio), book.quoteRecorded);
+      }
+      return;
+    }
+    case 'PositionSplit':
+      return split(portfolioOf(state, event.portfolioId), event);
+    case 'DividendAccrued': {
+      const portfolio = portfolioOf(state, event.portfolioId);
+      const obligation = obligationOf(state, calendar, portfolio, event.payDate);
+      obligation.cash = Money.add(obligation.cash, event.amount);
+      return;
+    }
+    case 'SessionMarked':
+      for (const { portfolioId, date, totalEquity, maintenanceExcess } of event.points) {
+        portfolioOf(state, portfolioId).previousClose = { date, totalEquity, maintenanceExcess };
+      }
+      if (event.complete) state.closedThrough = event.date;
+      return;
+    case 'ClockMoved':
+      state.clock = event.now;
+      return;
+  }
+}
+
+/** When a dividend or split takes effect: 03:00 New York on the ex-date, before any session of that day. */
+export function scheduleAction(state: State, calendar: Calendar, actionId: string): void {
+  const announced = state.actions.get(actionId);
+  if (announced === undefined || announced.done) return;
+  const due = calendar.instantOf(announced.action.exDate, 3, 0);
+  addTimer(state, due, announced.number, { kind: 'CORPORATE_ACTION', actionId });
+}
+
+export function scheduleSettlement(state: State, calendar: Calendar, portfolio: Portfolio, date: TradingDate): void {
+  const { portfolioId, number } = portfolio.terms;
+  addTimer(state, settlementInstant(calendar, date), number, { kind: 'SETTLEMENT', portfolioId, date });
+}
+
+function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted' }>): void {
+  const order: Order = { terms: event.terms, progress: event.progress };
+  const { orderId, portfolioId, number } = event.terms;
+  const portfolio = portfolioOf(state, portfolioId);
+  state.counters.order = Math.max(state.counters.order, number);
+  state.orders.set(orderId, order);
+  portfolio.openOrders.set(orderId, order);
+  setAside(portfolio, order, undefined, event.progress);
+  scheduleOrder(state, order);
+}
+
+function move(state: State, order: Order, progress: OrderProgress): void {
+  const before = order.progress;
+  const portfolio = portfolioOf(state, order.terms.portfolioId);
+  order.progress = progress;
+  setAside(portfolio, order, before, progress);
+  if (progress.arrival !== undefined && progress.arrival > state.counters.arrival) {
+    state.counters.arrival = progress.arrival;
+  }
+  if (isTerminal(progress.status)) {
+    bookOf(state, order.terms.symbol).remove(order);
+    state.orders.delete(order.terms.orderId);
+    portfolio.openOrders.delete(order.terms.orderId);
+    if (order.timer !== undefined) scheduleOrder(state, order);
+    return;
+  }
+  if (waitsElsewhere(before, progress)) {
+    if (progress.arrival === undefined) bookOf(state, order.terms.symbol).remove(order);
+    else bookOf(state, order.terms.symbol).place(order, portfolio.terms.fillModel);
+  }
+  if (
+    before.status !== progress.status ||
+    before.expiresAt !== progress.expiresAt ||
+    before.releaseAt !== progress.releaseAt ||
+    before.arrival !== progress.arrival
+  ) {
+    scheduleOrder(state, order);
+  }
+}
+
+const waitsElsewhere = (before: OrderProgress, after: OrderProgress): boolean =>
+  before.arrival !== after.arrival ||
+  before.limitPrice !== after.limitPrice ||
+  before.stopPrice !== after.stopPrice ||
+  before.mark !== after.mark ||
+  before.triggered !== after.triggered ||
+  before.resting !== after.resting;
+
+/** Keeps the portfolio's sums of what open orders set aside. */
+function setAside(portfolio: Portfolio, order: Order, before: OrderProgress | undefined, after: OrderProgress): void {
+  const change = after.reserved - (before?.reserved ?? 0);
+  if (change !== 0) {
+    if (sideOf(order.terms.positionIntent) === 'BUY') {
+      portfolio.reservedCash = Money.ofUnits(portfolio.reservedCash + change);
+    } else {
+      portfolio.reservedShort = Money.ofUnits(portfolio.reservedShort + change);
+    }
+  }
+  const shares = after.reservedQuantity - (before?.reservedQuantity ?? 0);
+  if (shares !== 0) {
+    const position = portfolio.positions.get(order.terms.symbol);
+    if (position !== undefined) position.reserved = Quantity.ofUnits(position.reserved + shares);
+  }
+}
+
+function execute(state: State, event: Extract<OrderEvent, { type: 'OrderExecuted' }>, calendar: Calendar): void {
+  const order = orderOf(state, event.orderId);
+  const portfolio = portfolioOf(state, event.portfolioId);
+  const { execution } = event;
+  const { symbol, side, quantity } = execution;
+  state.counters.execution++;
+
+  let position = portfolio.positions.get(symbol);
+  if (position === undefined) {
+    position = Position.open(symbol);
+    portfolio.positions.set(symbol, position);
+  }
+  const signed = side === 'BUY' ? quantity : Quantity.negate(quantity);
+  position.pending = Quantity.add(position.pending, signed);
+  if (event.position.kind === 'opened') {
+    const { lotId, cost } = event.position;
+    state.counters.lot = Math.max(state.counters.lot, lotId);
+    position.lots.push({ lotId, quantity: signed, cost, openedAt: execution.executedAt });
+  } else {
+    for (const closing of event.position.closings) {
+      const lot = position.lots[0];
+      if (lot?.lotId !== closing.lotId) throw new RangeError('lots are not closed in order');
+      const sign = lot.quantity < 0 ? -1 : 1;
+      lot.quantity = Quantity.ofUnits(lot.quantity - sign * closing.quantity);
+      lot.cost = Money.subtract(lot.cost, closing.cost);
+      if (lot.quantity === 0) position.lots.shift();
+    }
+  }
+  const obligation = obligationOf(state, calendar, portfolio, event.settlementDate);
+  obligation.cash = Money.add(obligation.cash, event.settlementCash);
+  obligation.quantities.set(symbol, Quantity.add(obligation.quantities.get(symbol) ?? Quantity.zero, signed));
+
+  if (portfolio.terms.fillModel !== 'ideal') {
+    const book = bookOf(state, symbol);
+    const modelled = event.modelledQuantity ?? 0;
+    if (side === 'BUY') {
+      book.askLeft -= quantity - modelled;
+      book.modelledAskTaken += modelled;
+    } else {
+      book.bidLeft -= quantity - modelled;
+      book.modelledBidTaken += modelled;
+    }
+  }
+  move(state, order, event.progress);
+}
+
+function obligationOf(state: State, calendar: Calendar, portfolio: Portfolio, date: TradingDate) {
+  let obligation = portfolio.obligations.get(date);
+  if (obligation === undefined) {
+    obligation = { date, cash: Money.zero, quantities: new Map() };
+    portfolio.obligations.set(date, obligation);
+    scheduleSettlement(state, calendar, portfolio, date);
+  }
+  return obligation;
+}
+
+function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' }>): void {
+  const portfolio = portfolioOf(state, event.portfolioId);
+  for (const { symbol, quantity } of event.quantities) {
+    const position = portfolio.positions.get(symbol);
+    if (position === undefined) throw new RangeError('settling a position that does not exist');
+    position.settled = Quantity.add(position.settled, quantity);
+    position.pending = Quantity.subtract(position.pending, quantity);
+    if (position.settled === 0 && position.pending === 0 && position.lots.length === 0) {
+      portfolio.positions.delete(symbol);
+    }
+  }
+  portfolio.obligations.delete(event.date);
+}
+
+function post(state: State, portfolio: Portfolio, entries: readonly LedgerEntry[]): void {
+  state.counters.ledgerEntry += entries.length;
+  for (const entry of entries) {
+    for (const { account, amount } of entry.postings) {
+      portfolio.balances[account] = Money.add(portfolio.balances[account], amount);
+    }
+  }
+}
+
+function split(portfolio: Portfolio, event: Extract<Event, { type: 'PositionSplit' }>): void {
+  const position = portfolio.positions.get(event.symbol);
+  if (position === undefined) throw new RangeError('splitting a position that does not exist');
+  position.settled = event.settled;
+  position.pending = event.pending;
+  const byId = new Map(position.lots.map((lot) => [lot.lotId, lot]));
+  position.lots.length = 0;
+  for (const { lotId, quantity, cost } of event.lots) {
+    const lot = byId.get(lotId);
+    if (lot === undefined) throw new RangeError('splitting a lot that does not exist');
+    position.lots.push({ ...lot, quantity, cost });
+  }
+  for (const { date, quantity } of event.obligations) portfolio.obligations.get(date)?.quantities.set(event.symbol, quantity);
+  if (position.settled === 0 && position.pending === 0 && position.lots.length === 0) {
+    portfolio.positions.delete(event.symbol);
+  }
+}
+
+function splitQuote(quote: Quote, ratio: { readonly new: number; readonly old: number }): Quote {
+  const price = (value: Price): Price => Price.scale(value, ratio.old, ratio.new);
+  const size = (value: Quantity): Quantity => Quantity.ofUnits(Math.floor((value * ratio.new) / ratio.old));
+  return {
+    ...quote,
+    ...(quote.bid !== undefined && { bid: price(quote.bid) }),
+    ...(quote.ask !== undefined && { ask: price(quote.ask) }),
+    ...(quote.last !== undefined && { last: price(quote.last) }),
+    ...(quote.bidSize !== undefined && { bidSize: size(quote.bidSize) }),
+    ...(quote.askSize !== undefined && { askSize: size(quote.askSize) }),
+  };
+}
+
+function orderOf(state: State, orderId: string): Order {
+  const order = state.orders.get(orderId);
+  if (order === undefined) throw new RangeError(`no open order ${orderId}`);
+  return order;
+}
+
+function portfolioOf(state: State, portfolioId: string): Portfolio {
+  const portfolio = state.portfolios.get(portfolioId);
+  if (portfolio === undefined) throw new RangeError(`no portfolio ${portfolioId}`);
+  return portfolio;
+}
+
+function accountOf(state: State, of: { readonly tenantId: string; readonly accountId: string }): Account {
+  const account = state.accounts.get(accountKey(of.tenantId, of.accountId));
+  if (account === undefined) throw new RangeError(`no account ${of.accountId}`);
+  return account;
+}

@@ -1,0 +1,94 @@
+import { LEDGER_ACCOUNTS } from './ledger/ledger.js';
+import { sideOf } from './orders/order.js';
+import type { Order } from './orders/order.js';
+import { isTerminal } from './orders/status.js';
+import { cashOf } from './portfolios/portfolio.js';
+import type { Portfolio } from './portfolios/portfolio.js';
+import { Position } from './positions/position.js';
+import type { State } from './state.js';
+
+/** What must hold after every command. Returns what does not, in words; empty = all is well. */
+export function brokenInvariants(state: State): string[] {
+  const broken: string[] = [];
+  for (const portfolio of state.portfolios.values()) checkPortfolio(portfolio, broken);
+  for (const order of state.orders.values()) checkOrder(state, order, broken);
+  return broken;
+}
+
+function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
+  const { portfolioId, accountType } = portfolio.terms;
+  const fail = (what: string): void => void broken.push(`portfolio ${portfolioId}: ${what}`);
+  const { balances } = portfolio;
+
+  let sum = 0;
+  for (const account of LEDGER_ACCOUNTS) {
+    if (!Number.isSafeInteger(balances[account])) fail(`${account} is not an exact integer`);
+    sum += balances[account];
+  }
+  if (sum !== 0) fail('the ledger does not balance');
+  if (balances.SETTLED_CASH % 100 !== 0 || balances.PENDING_CASH % 100 !== 0) fail('cash is not in whole cents');
+  if (portfolio.settings.portfolioType === 'CASH' && balances.SETTLED_CASH < 0) fail('a CASH portfolio owes cash');
+  if (accountType !== 'INDIVIDUAL' && portfolio.settings.portfolioType !== 'CASH') fail('a retirement account on margin');
+
+  const cash = cashOf(portfolio);
+  if (cash.settledCash < 0 || cash.reservedCash < 0 || cash.marginLoan < 0) fail('a reported balance is negative');
+  if (cash.settledCash + cash.reservedCash - cash.marginLoan !== balances.SETTLED_CASH) fail('cash views disagree');
+
+  let reservedCash = 0;
+  let reservedShort = 0;
+  const reservedShares = new Map<string, number>();
+  for (const order of portfolio.openOrders.values()) {
+    const { reserved, reservedQuantity } = order.progress;
+    if (reserved < 0 || reservedQuantity < 0) fail(`order ${order.terms.orderId} has set aside less than nothing`);
+    if (sideOf(order.terms.positionIntent) === 'BUY') reservedCash += reserved;
+    else reservedShort += reserved;
+    const { symbol } = order.terms;
+    reservedShares.set(symbol, (reservedShares.get(symbol) ?? 0) + reservedQuantity);
+  }
+  if (reservedCash !== portfolio.reservedCash) fail('reserved cash is not what open orders set aside');
+  if (reservedShort !== portfolio.reservedShort) fail('reserved buying power is not what open short sales set aside');
+  if (portfolio.settings.portfolioType === 'CASH' && reservedCash > balances.SETTLED_CASH) {
+    fail('more cash is set aside than there is');
+  }
+
+  let cost = 0;
+  let pendingCash = 0;
+  const pendingShares = new Map<string, number>();
+  for (const obligation of portfolio.obligations.values()) {
+    pendingCash += obligation.cash;
+    for (const [symbol, quantity] of obligation.quantities) {
+      pendingShares.set(symbol, (pendingShares.get(symbol) ?? 0) + quantity);
+    }
+  }
+  if (pendingCash !== balances.PENDING_CASH) fail('pending cash is not what obligations will settle');
+  for (const position of portfolio.positions.values()) {
+    const held = Position.held(position);
+    const lots = position.lots.reduce((total, lot) => total + lot.quantity, 0);
+    if (lots !== held) fail(`lots of ${position.symbol} do not add up to the position`);
+    if (position.lots.some((lot) => lot.quantity === 0 || lot.quantity < 0 !== held < 0 || lot.cost < 0)) {
+      fail(`a lot of ${position.symbol} is empty, on the wrong side or of negative cost`);
+    }
+    if (held < 0 && portfolio.settings.portfolioType === 'CASH') fail(`a CASH portfolio is short ${position.symbol}`);
+    if (position.pending !== (pendingShares.get(position.symbol) ?? 0)) {
+      fail(`pending ${position.symbol} is not what obligations will deliver`);
+    }
+    if (position.reserved !== (reservedShares.get(position.symbol) ?? 0)) {
+      fail(`reserved ${position.symbol} is not what open orders set aside`);
+    }
+    if (position.reserved > Math.abs(held)) fail(`more ${position.symbol} is set aside than held`);
+    cost += (held < 0 ? -1 : 1) * Position.costBasis(position);
+  }
+  if (cost !== balances.SECURITIES) fail('the cost of open lots is not what the ledger says');
+}
+
+function checkOrder(state: State, order: Order, broken: string[]): void {
+  const { orderId, portfolioId } = order.terms;
+  const { status, quantity, filledQuantity } = order.progress;
+  const fail = (what: string): void => void broken.push(`order ${orderId}: ${what}`);
+  if (isTerminal(status)) fail('is over but still open');
+  if (state.portfolios.get(portfolioId)?.openOrders.get(orderId) !== order) fail('is not its portfolio’s');
+  if (filledQuantity < 0 || filledQuantity > quantity || quantity <= 0) fail('fills do not fit its quantity');
+  if ((status === 'ACTIVE') !== (order.progress.arrival !== undefined) && status !== 'CANCELING') {
+    fail('is at work without being active, or the other way round');
+  }
+}

@@ -1,0 +1,90 @@
+import type { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+
+/**
+ * The accounts of a portfolio's books. Amounts are debit-positive: cash and securities owned are positive, what
+ * came in from outside (capital, gains, dividends) is negative. Every entry sums to zero.
+ */
+export type LedgerAccount =
+  /** Cash that is there; negative = borrowed. Includes what open orders have set aside. */
+  | 'SETTLED_CASH'
+  /** Cash owed to (or by) the portfolio until its settlement date. */
+  | 'PENDING_CASH'
+  /** Cost of open lots; negative for short positions (proceeds received). */
+  | 'SECURITIES'
+  | 'REALIZED_PNL'
+  | 'COMMISSIONS'
+  | 'FEES'
+  | 'DIVIDENDS'
+  /** Initial, promotional and transferred cash. */
+  | 'CAPITAL'
+  /** Fractions of a cent between an execution's exact value and the whole cents that moved. */
+  | 'ROUNDING';
+
+export const LEDGER_ACCOUNTS: readonly LedgerAccount[] = [
+  'SETTLED_CASH',
+  'PENDING_CASH',
+  'SECURITIES',
+  'REALIZED_PNL',
+  'COMMISSIONS',
+  'FEES',
+  'DIVIDENDS',
+  'CAPITAL',
+  'ROUNDING',
+];
+
+export type LedgerEntryType =
+  | 'INITIAL_CASH'
+  | 'TRANSFER'
+  | 'PROMOTIONAL_CASH'
+  | 'TRADE'
+  | 'COMMISSION'
+  | 'FEE'
+  | 'SETTLEMENT'
+  | 'DIVIDEND'
+  | 'CASH_IN_LIEU'
+  | 'RESET';
+
+export interface Posting {
+  readonly account: LedgerAccount;
+  readonly amount: Money;
+}
+
+/** A balanced change of the books. */
+export interface LedgerEntry {
+  readonly entryId: string;
+  readonly at: Instant;
+  readonly type: LedgerEntryType;
+  readonly description: string;
+  readonly postings: readonly Posting[];
+  readonly orderId?: string;
+  readonly executionId?: string;
+}
+
+export type Balances = Record<LedgerAccount, Money>;
+
+export function emptyBalances(): Balances {
+  return {
+    SETTLED_CASH: Money.zero,
+    PENDING_CASH: Money.zero,
+    SECURITIES: Money.zero,
+    REALIZED_PNL: Money.zero,
+    COMMISSIONS: Money.zero,
+    FEES: Money.zero,
+    DIVIDENDS: Money.zero,
+    CAPITAL: Money.zero,
+    ROUNDING: Money.zero,
+  };
+}
+
+/** Postings of an entry, without those of nothing. Throws where they do not balance: that is a broken invariant. */
+export function balanced(postings: readonly Posting[]): Posting[] {
+  const kept = postings.filter((posting) => posting.amount !== 0);
+  let sum = 0;
+  for (const posting of kept) {
+    if (!Number.isSafeInteger(posting.amount)) throw new RangeError(`posting out of range: ${posting.account}`);
+    sum += posting.amount;
+  }
+  if (sum !== 0) throw new RangeError('ledger entry does not balance');
+  return kept;
+}

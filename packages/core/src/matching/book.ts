@@ -1,0 +1,148 @@
+import type { Quote } from '../market/quote.js';
+import { isStop, isTrailing, sideOf } from '../orders/order.js';
+import type { Order, OrderSession, Side } from '../orders/order.js';
+import type { FillModel } from '../portfolios/portfolio.js';
+import { PriorityQueue } from '../values/priority-queue.js';
+
+/**
+ * The orders at work in one instrument, and the quote they meet.
+ *
+ * There is no book of other people's orders here: this is an index that finds, for a new quote, the orders it
+ * concerns without looking at the others. Orders wait in lanes, one per hours they work in and way they are
+ * filled; each lane has queues by price, so that a quote that touches nobody costs a handful of comparisons.
+ */
+
+/** A place of an order in one queue. `price` is the price that matters there; ties go by arrival (D62). */
+export interface Place {
+  place: number;
+  readonly price: number;
+  readonly arrival: number;
+  readonly order: Order;
+}
+
+/** Orders whose fills depend on displayed size, on the modelled book, or on neither: each kind can be passed over whole. */
+export type LaneKind = 'sized' | 'depth' | 'ideal';
+
+type PlaceQueue = PriorityQueue<Place>;
+
+const lowestFirst = (a: Place, b: Place): boolean => (a.price === b.price ? a.arrival < b.arrival : a.price < b.price);
+const highestFirst = (a: Place, b: Place): boolean => (a.price === b.price ? a.arrival < b.arrival : a.price > b.price);
+
+export class Lane {
+  readonly session: OrderSession;
+  readonly kind: LaneKind;
+  /** Ready to trade, best price first: buys by highest limit, sells by lowest. */
+  readonly buys: PlaceQueue = new PriorityQueue(highestFirst);
+  readonly sells: PlaceQueue = new PriorityQueue(lowestFirst);
+  /** Waiting for a trigger: buys by lowest stop, sells by highest. */
+  readonly buyStops: PlaceQueue = new PriorityQueue(lowestFirst);
+  readonly sellStops: PlaceQueue = new PriorityQueue(highestFirst);
+  /** Trailing stops by the mark the market must pass to move them: buys follow it down, sells up. */
+  readonly buyTrails: PlaceQueue = new PriorityQueue(highestFirst);
+  readonly sellTrails: PlaceQueue = new PriorityQueue(lowestFirst);
+
+  constructor(session: OrderSession, kind: LaneKind) {
+    this.session = session;
+    this.kind = kind;
+  }
+}
+
+const kindOf = (model: FillModel): LaneKind => (model === 'ideal' ? 'ideal' : model === 'depth' ? 'depth' : 'sized');
+
+/** What `Book` keeps of an order at work. */
+interface Presence {
+  readonly lane: Lane;
+  readonly queues: readonly { readonly queue: PlaceQueue; readonly place: Place }[];
+}
+
+export class Book {
+  readonly symbol: string;
+  quote: Quote | undefined;
+  /** Whether the journal knows `quote`: one that no decision has read leaves no record. */
+  quoteRecorded = false;
+  /** What is left of the displayed sizes until the next quote; Infinity where no size was given. */
+  bidLeft = 0;
+  askLeft = 0;
+  /** Shares taken from the modelled book behind the touch since the last quote. */
+  modelledBidTaken = 0;
+  modelledAskTaken = 0;
+  readonly lanes: Lane[] = [];
+  /** Limit orders at work that have not seen the market away from their limit yet. */
+  readonly unrested = new Set<Order>();
+  private readonly presences = new Map<Order, Presence>();
+
+  constructor(symbol: string) {
+    this.symbol = symbol;
+  }
+
+  get workingOrders(): number {
+    return this.presences.size;
+  }
+
+  orders(): Iterable<Order> {
+    return this.presences.keys();
+  }
+
+  setQuote(quote: Quote, recorded: boolean): void {
+    this.quote = quote;
+    this.quoteRecorded = recorded;
+    this.bidLeft = quote.bid === undefined ? 0 : (quote.bidSize ?? Infinity);
+    this.askLeft = quote.ask === undefined ? 0 : (quote.askSize ?? Infinity);
+    this.modelledBidTaken = 0;
+    this.modelledAskTaken = 0;
+  }
+
+  /** Puts an order to work, or to its new place after it changed. */
+  place(order: Order, model: FillModel): void {
+    this.remove(order);
+    const { terms, progress } = order;
+    const lane = this.lane(terms.session, kindOf(model));
+    const side = sideOf(terms.positionIntent);
+    const arrival = progress.arrival ?? 0;
+    const queues: { queue: PlaceQueue; place: Place }[] = [];
+    const put = (queue: PlaceQueue, price: number): void => {
+      const place: Place = { place: -1, price, arrival, order };
+      queue.add(place);
+      queues.push({ queue, place });
+    };
+    if (isStop(terms.orderType) && progress.triggered !== true) {
+      if (progress.stopPrice !== undefined) put(side === 'BUY' ? lane.buyStops : lane.sellStops, progress.stopPrice);
+      if (isTrailing(terms.orderType)) {
+        const unmarked = side === 'BUY' ? Infinity : -Infinity;
+        put(side === 'BUY' ? lane.buyTrails : lane.sellTrails, progress.mark ?? unmarked);
+      }
+    } else {
+      put(side === 'BUY' ? lane.buys : lane.sells, readyPrice(order, side, model));
+      if (progress.limitPrice !== undefined && progress.resting !== true) this.unrested.add(order);
+    }
+    this.presences.set(order, { lane, queues });
+  }
+
+  remove(order: Order): void {
+    const presence = this.presences.get(order);
+    if (presence === undefined) return;
+    for (const { queue, place } of presence.queues) queue.remove(place);
+    this.presences.delete(order);
+    this.unrested.delete(order);
+  }
+
+  private lane(session: OrderSession, kind: LaneKind): Lane {
+    let lane = this.lanes.find((candidate) => candidate.session === session && candidate.kind === kind);
+    if (lane === undefined) {
+      lane = new Lane(session, kind);
+      this.lanes.push(lane);
+    }
+    return lane;
+  }
+}
+
+/**
+ * The price at which the market must stand for an order to trade: its limit; anything for an order without one. Under
+ * `strict` a resting limit needs the market to go one price unit beyond it.
+ */
+function readyPrice(order: Order, side: Side, model: FillModel): number {
+  const limit = order.progress.limitPrice;
+  if (limit === undefined) return side === 'BUY' ? Infinity : -Infinity;
+  if (model === 'strict' && order.progress.resting === true) return side === 'BUY' ? limit - 1 : limit + 1;
+  return limit;
+}

@@ -1,0 +1,27 @@
+import type { Quote } from '../market/quote.js';
+import type { Order, OrderProgress, Side } from '../orders/order.js';
+import { Price } from '../values/price.js';
+
+/** One percent in the unit of `OrderTerms.trailingPercent`, times a hundred: the whole. */
+const WHOLE = 1_000_000;
+
+/** The price that sets off stops (D48): the last trade; where a quote has none, sells look at the bid and buys at the ask. */
+export const triggerPrice = (quote: Quote, side: Side): Price | undefined =>
+  quote.last ?? (side === 'SELL' ? quote.bid : quote.ask);
+
+/**
+ * Where a trailing stop stands once the market has been at `price`: the mark never moves back, the stop keeps its
+ * distance. `undefined` where nothing moves.
+ */
+export function trail(
+  order: Order,
+  side: Side,
+  price: Price,
+): Required<Pick<OrderProgress, 'mark' | 'stopPrice'>> | undefined {
+  const { mark } = order.progress;
+  if (mark !== undefined && (side === 'SELL' ? price <= mark : price >= mark)) return undefined;
+  const { trailingAmount, trailingPercent } = order.terms;
+  const distance = trailingAmount ?? Price.scale(price, trailingPercent ?? 0, WHOLE);
+  const stopPrice = Price.ofUnits(side === 'SELL' ? Math.max(price - distance, 1) : price + distance);
+  return { mark: price, stopPrice };
+}

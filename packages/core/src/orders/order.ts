@@ -1,0 +1,166 @@
+import type { AssetClass } from '../instruments/instrument.js';
+import type { Instant } from '../values/instant.js';
+import type { Money } from '../values/money.js';
+import type { Price } from '../values/price.js';
+import type { Quantity } from '../values/quantity.js';
+import type { Queued } from '../values/priority-queue.js';
+
+export type OrderType = 'MARKET' | 'LIMIT' | 'STOP' | 'STOP_LIMIT' | 'TRAILING_STOP' | 'TRAILING_STOP_LIMIT';
+export type PositionIntent = 'BUY_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_OPEN' | 'SELL_TO_CLOSE';
+export type Side = 'BUY' | 'SELL';
+export type TimeInForce = 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'GTD';
+/** Which hours an order works in; EXTENDED includes the regular session. */
+export type OrderSession = 'REGULAR' | 'EXTENDED';
+export type LatencyProfile = 'RETAIL' | 'INSTITUTIONAL' | 'COLOCATED' | 'CUSTOM';
+
+export type OrderStatus =
+  | 'CREATED'
+  | 'PENDING'
+  | 'PENDING_MARKET_OPEN'
+  | 'RESERVING'
+  | 'ACTIVE'
+  | 'FILLED'
+  | 'CANCELING'
+  | 'CANCELED'
+  | 'REJECTED'
+  | 'ERROR';
+
+export type CancelReason =
+  | 'USER'
+  | 'EXPIRED'
+  | 'IOC_REMAINDER'
+  | 'FOK_NOT_FILLABLE'
+  | 'OCO'
+  | 'RESET'
+  | 'MARGIN_CALL'
+  | 'BROKER'
+  | 'CORPORATE_ACTION';
+
+/** Why an order that was acknowledged could not be carried out after all. */
+export interface RejectReason {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** What a bracket asks for beside its entry (D27). At least one of the two exits is there. */
+export interface BracketConfig {
+  readonly profitTarget?: { readonly orderType: 'LIMIT'; readonly limitPrice: Price };
+  readonly stopLoss?: {
+    readonly orderType: 'STOP' | 'STOP_LIMIT';
+    readonly stopPrice: Price;
+    readonly limitPrice?: Price;
+  };
+  /** Of the exits; absent = GTC. */
+  readonly timeInForce?: 'DAY' | 'GTC';
+}
+
+/** One leg of a multi-leg options order. Carried by the model; such orders are not accepted yet. */
+export interface OrderLeg {
+  readonly optionSymbol: string;
+  readonly positionIntent: PositionIntent;
+  readonly quantity: Quantity;
+}
+
+/** The part of an order that never changes. */
+export interface OrderTerms {
+  readonly orderId: string;
+  /** Running number of the order in its simulation: the order of creation. */
+  readonly number: number;
+  readonly tenantId: string;
+  readonly accountId: string;
+  readonly portfolioId: string;
+  readonly symbol: string;
+  readonly assetClass: AssetClass;
+  readonly orderType: OrderType;
+  readonly positionIntent: PositionIntent;
+  readonly session: OrderSession;
+  /** Distance of a trailing stop from its mark, in price. */
+  readonly trailingAmount?: Price;
+  /** Distance of a trailing stop from its mark, in 1/10,000 of a percent (5 % = 50,000). */
+  readonly trailingPercent?: number;
+  readonly latencyProfile?: LatencyProfile;
+  readonly latencyMs?: number;
+  /** As the user gave it; `OrderProgress.expiresAt` is what it means. */
+  readonly goodTillDate?: string;
+  readonly clientOrderId?: string;
+  readonly parentOrderId?: string;
+  /** Of a bracket's entry: its exits. */
+  readonly exitOrderIds?: readonly string[];
+  /** Of an exit: the other one. */
+  readonly siblingOrderId?: string;
+  /** What a child of a bracket is for. */
+  readonly exit?: 'PROFIT_TARGET' | 'STOP_LOSS';
+  readonly bracketConfig?: BracketConfig;
+  readonly strategy?: string;
+  readonly legs?: readonly OrderLeg[];
+  readonly createdAt: Instant;
+}
+
+/**
+ * The part of an order that changes. Every order event carries the whole of it as it is afterwards, so that a
+ * stream can render any event from the terms and that event alone.
+ */
+export interface OrderProgress {
+  readonly status: OrderStatus;
+  readonly quantity: Quantity;
+  readonly limitPrice?: Price;
+  /** For a trailing stop: where it stands now. */
+  readonly stopPrice?: Price;
+  readonly timeInForce: TimeInForce;
+  readonly filledQuantity: Quantity;
+  /** Average over all executions, rounded half up to 10^-8. */
+  readonly averagePrice?: Price;
+  /** Exact Σ price × quantity (10^-14 dollars, decimal text), once there are executions at different prices. */
+  readonly notionalSum?: string;
+  /** Σ of the values of all executions. */
+  readonly filledValue: Money;
+  /** Commission charged so far. */
+  readonly commission: Money;
+  /** Regulatory fees charged so far, by name. */
+  readonly fees: readonly { readonly name: string; readonly amount: Money }[];
+  /** Cash (CASH portfolios) or buying power (MARGIN) set aside for what is still open. */
+  readonly reserved: Money;
+  /** Shares set aside for a closing order. */
+  readonly reservedQuantity: Quantity;
+  readonly updatedAt: Instant;
+  /** When a queued order is let go to the market. */
+  readonly releaseAt?: Instant;
+  /** When the order reaches (or reached) the market. */
+  readonly marketAt?: Instant;
+  /** When a cancel on its way reaches the market. */
+  readonly cancelAt?: Instant;
+  readonly expiresAt?: Instant;
+  /** Place in the queue of those that reached the market at the same price. */
+  readonly arrival?: number;
+  /** A stop that has been set off. */
+  readonly triggered?: true;
+  /** A limit that the market was away from since it arrived: it fills at its limit, not at the touch. */
+  readonly resting?: true;
+  /** The best last price since acceptance that a trailing stop follows. */
+  readonly mark?: Price;
+  readonly executedAt?: Instant;
+  readonly canceledAt?: Instant;
+  readonly cancelReason?: CancelReason;
+  readonly rejectReason?: RejectReason;
+}
+
+/** An order that is still open. Closed orders live in history only. */
+export interface Order {
+  readonly terms: OrderTerms;
+  progress: OrderProgress;
+  /** Derived: the timer of what the order waits for next (see `state.ts`). */
+  timer?: Queued & object;
+}
+
+export const sideOf = (intent: PositionIntent): Side =>
+  intent === 'BUY_TO_OPEN' || intent === 'BUY_TO_CLOSE' ? 'BUY' : 'SELL';
+
+export const isOpening = (intent: PositionIntent): boolean => intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_OPEN';
+
+export const remainingOf = (order: Order): Quantity =>
+  (order.progress.quantity - order.progress.filledQuantity) as Quantity;
+
+export const isTrailing = (type: OrderType): boolean => type === 'TRAILING_STOP' || type === 'TRAILING_STOP_LIMIT';
+
+/** Whether an order of this type waits for a trigger before it can trade. */
+export const isStop = (type: OrderType): boolean => type === 'STOP' || type === 'STOP_LIMIT' || isTrailing(type);

@@ -1,0 +1,22 @@
+import type { OrderStatus } from './order.js';
+
+/** Every move an order may make (contract section 3, D18–D20). A move that is not listed is a broken invariant. */
+export const TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> = {
+  CREATED: ['RESERVING', 'ACTIVE', 'PENDING_MARKET_OPEN', 'CANCELED', 'REJECTED'],
+  PENDING: ['PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'CANCELING', 'CANCELED', 'REJECTED'],
+  PENDING_MARKET_OPEN: ['PENDING_MARKET_OPEN', 'RESERVING', 'CANCELING', 'CANCELED', 'REJECTED'],
+  RESERVING: ['ACTIVE', 'REJECTED', 'CANCELED'],
+  ACTIVE: ['ACTIVE', 'FILLED', 'CANCELING', 'CANCELED', 'REJECTED'],
+  CANCELING: ['CANCELING', 'RESERVING', 'ACTIVE', 'FILLED', 'CANCELED', 'REJECTED'],
+  FILLED: [],
+  CANCELED: [],
+  REJECTED: [],
+  ERROR: [],
+};
+
+export const isTerminal = (status: OrderStatus): boolean =>
+  status === 'FILLED' || status === 'CANCELED' || status === 'REJECTED' || status === 'ERROR';
+
+/** Statuses in which a user may change or cancel an order (D20). */
+export const isUpdatable = (status: OrderStatus): boolean =>
+  status === 'PENDING' || status === 'PENDING_MARKET_OPEN' || status === 'ACTIVE';

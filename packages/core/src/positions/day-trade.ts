@@ -1,0 +1,119 @@
+import type { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { TradingDate } from '../values/trading-date.js';
+
+/**
+ * Day trades, counted by changes of direction (FINRA Regulatory Notice 21-13): opening and then closing the same
+ * security on the same day counts once for every turn from opening to closing, however many executions it
+ * takes. Closing only what was held overnight, before anything was opened that day, does not count.
+ */
+export interface DayTradeRecord {
+  /** Running number in the portfolio's day, so that a growing record replaces itself. */
+  readonly number: number;
+  readonly symbol: string;
+  readonly tradingDate: TradingDate;
+  readonly buyTime: Instant;
+  readonly sellTime: Instant;
+  readonly quantity: Quantity;
+  readonly buyPrice: Price;
+  readonly sellPrice: Price;
+  /** Without fees (D60). */
+  readonly pnl: Money;
+}
+
+/** One symbol's day so far. */
+export interface DayTradeTracker {
+  readonly date: TradingDate;
+  /** Shares opened today that no close has been matched with, and what they cost. */
+  readonly openQuantity: Quantity;
+  readonly openValue: Money;
+  readonly openedAt?: Instant;
+  /** True where the next closing order turns the direction. */
+  readonly turnsOnClose: boolean;
+  /** The order that opened last and the one that closed last: fills of one order are one transaction. */
+  readonly lastOpeningOrder?: string;
+  readonly lastClosingOrder?: string;
+  readonly count: number;
+  /** The record of the current turn, and the exact values it averages. */
+  readonly current?: {
+    readonly record: DayTradeRecord;
+    readonly openValue: Money;
+    readonly closeValue: Money;
+  };
+}
+
+export interface DayTradeFill {
+  readonly orderId: string;
+  readonly symbol: string;
+  readonly date: TradingDate;
+  readonly at: Instant;
+  readonly opening: boolean;
+  readonly side: 'BUY' | 'SELL';
+  readonly quantity: Quantity;
+  readonly value: Money;
+}
+
+const average = (value: Money, quantity: Quantity): Price => Price.scale(Price.ofUnits(value), 1e10, quantity);
+
+/** The tracker after a fill, and the day trade it counts or extends. */
+export function trackDayTrade(
+  before: DayTradeTracker | undefined,
+  fill: DayTradeFill,
+): { readonly tracker: DayTradeTracker; readonly record?: DayTradeRecord } {
+  const tracker: DayTradeTracker =
+    before?.date === fill.date
+      ? before
+      : { date: fill.date, openQuantity: Quantity.zero, openValue: Money.zero, turnsOnClose: false, count: 0 };
+  if (fill.opening) {
+    return {
+      tracker: {
+        ...tracker,
+        openQuantity: Quantity.add(tracker.openQuantity, fill.quantity),
+        openValue: Money.add(tracker.openValue, fill.value),
+        openedAt: tracker.openQuantity === 0 || tracker.openedAt === undefined ? fill.at : tracker.openedAt,
+        turnsOnClose: tracker.turnsOnClose || tracker.lastOpeningOrder !== fill.orderId,
+        lastOpeningOrder: fill.orderId,
+      },
+    };
+  }
+  // Only shares of earlier days are being closed: exempt.
+  if (tracker.lastOpeningOrder === undefined) return { tracker: { ...tracker, lastClosingOrder: fill.orderId } };
+
+  const turns = tracker.turnsOnClose && tracker.lastClosingOrder !== fill.orderId;
+  const matched = Quantity.min(fill.quantity, tracker.openQuantity);
+  const openValue =
+    matched === tracker.openQuantity
+      ? tracker.openValue
+      : Money.scale(tracker.openValue, matched, tracker.openQuantity);
+  const closeValue = matched === fill.quantity ? fill.value : Money.scale(fill.value, matched, fill.quantity);
+  const previous = turns ? undefined : tracker.current;
+  const rest = {
+    ...tracker,
+    openQuantity: Quantity.subtract(tracker.openQuantity, matched),
+    openValue: Money.subtract(tracker.openValue, openValue),
+    turnsOnClose: turns ? false : tracker.turnsOnClose,
+    lastClosingOrder: fill.orderId,
+    count: tracker.count + (turns ? 1 : 0),
+  };
+  if (matched === 0 || (!turns && previous === undefined)) return { tracker: rest };
+
+  const quantity = Quantity.add(previous?.record.quantity ?? Quantity.zero, matched);
+  const opened = Money.add(previous?.openValue ?? Money.zero, openValue);
+  const closed = Money.add(previous?.closeValue ?? Money.zero, closeValue);
+  const openedAt = previous ? undefined : (tracker.openedAt ?? fill.at);
+  const long = fill.side === 'SELL';
+  const record: DayTradeRecord = {
+    number: previous?.record.number ?? rest.count,
+    symbol: fill.symbol,
+    tradingDate: fill.date,
+    buyTime: long ? (previous?.record.buyTime ?? openedAt ?? fill.at) : fill.at,
+    sellTime: long ? fill.at : (previous?.record.sellTime ?? openedAt ?? fill.at),
+    quantity,
+    buyPrice: average(long ? opened : closed, quantity),
+    sellPrice: average(long ? closed : opened, quantity),
+    pnl: long ? Money.subtract(closed, opened) : Money.subtract(opened, closed),
+  };
+  return { tracker: { ...rest, current: { record, openValue: opened, closeValue: closed } }, record };
+}

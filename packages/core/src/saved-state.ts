@@ -1,0 +1,154 @@
+import type { Calendar } from './calendar/calendar.js';
+import { scheduleAction, scheduleSettlement } from './evolve.js';
+import type { Instrument } from './instruments/instrument.js';
+import type { Balances } from './ledger/ledger.js';
+import type { Quote } from './market/quote.js';
+import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
+import { accountKey } from './portfolios/account.js';
+import type { Account } from './portfolios/account.js';
+import type { CloseMark, Portfolio, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
+import type { DayTradeTracker } from './positions/day-trade.js';
+import type { Lot } from './positions/position.js';
+import { bookOf, emptyState, scheduleOrder } from './state.js';
+import type { AnnouncedAction, Counters, State } from './state.js';
+import type { Instant } from './values/instant.js';
+import type { Money } from './values/money.js';
+import type { Quantity } from './values/quantity.js';
+import type { TradingDate } from './values/trading-date.js';
+
+interface SavedPosition {
+  readonly symbol: string;
+  readonly settled: Quantity;
+  readonly pending: Quantity;
+  readonly reserved: Quantity;
+  readonly lots: readonly Lot[];
+}
+
+interface SavedPortfolio {
+  readonly terms: PortfolioTerms;
+  readonly settings: PortfolioSettings;
+  readonly updatedAt: Instant;
+  readonly promotionalCashAdded: boolean;
+  readonly balances: Balances;
+  readonly reservedCash: Money;
+  readonly reservedShort: Money;
+  readonly previousClose?: CloseMark;
+  readonly positions: readonly SavedPosition[];
+  readonly obligations: readonly {
+    readonly date: TradingDate;
+    readonly cash: Money;
+    readonly quantities: readonly (readonly [string, Quantity])[];
+  }[];
+  readonly dayTrades: readonly (readonly [string, DayTradeTracker])[];
+}
+
+/** A state as plain JSON, in an order that does not depend on how it came about. Indexes and timers are left out: they are made again. */
+export interface SavedState {
+  readonly seed: number;
+  readonly now: Instant;
+  readonly counters: Counters;
+  readonly closedThrough?: TradingDate;
+  readonly clock?: Instant;
+  readonly accounts: readonly Account[];
+  readonly portfolios: readonly SavedPortfolio[];
+  readonly orders: readonly { readonly terms: OrderTerms; readonly progress: OrderProgress }[];
+  readonly listed: readonly Instrument[];
+  readonly actions: readonly AnnouncedAction[];
+  /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
+  readonly quotes: readonly Quote[];
+}
+
+export function saveState(state: State): SavedState {
+  return {
+    seed: state.seed,
+    now: state.now,
+    counters: { ...state.counters },
+    ...(state.closedThrough !== undefined && { closedThrough: state.closedThrough }),
+    ...(state.clock !== undefined && { clock: state.clock }),
+    accounts: [...state.accounts.values()],
+    portfolios: [...state.portfolios.values()].map(savePortfolio),
+    orders: [...state.orders.values()]
+      .sort((a, b) => a.terms.number - b.terms.number)
+      .map(({ terms, progress }) => ({ terms, progress })),
+    listed: [...state.listed.values()],
+    actions: [...state.actions.values()],
+    quotes: [...state.books.values()].flatMap((book) =>
+      book.quote !== undefined && book.quoteRecorded ? [book.quote] : [],
+    ),
+  };
+}
+
+function savePortfolio(portfolio: Portfolio): SavedPortfolio {
+  const { terms, settings, updatedAt, promotionalCashAdded, balances, reservedCash, reservedShort } = portfolio;
+  return {
+    terms,
+    settings,
+    updatedAt,
+    promotionalCashAdded,
+    balances,
+    reservedCash,
+    reservedShort,
+    ...(portfolio.previousClose !== undefined && { previousClose: portfolio.previousClose }),
+    positions: [...portfolio.positions.values()],
+    obligations: [...portfolio.obligations.values()].map(({ date, cash, quantities }) => ({
+      date,
+      cash,
+      quantities: [...quantities],
+    })),
+    dayTrades: [...portfolio.dayTrades],
+  };
+}
+
+export function restoreState(saved: SavedState, calendar: Calendar): State {
+  const state = emptyState(saved.seed, saved.now);
+  Object.assign(state.counters, saved.counters);
+  state.closedThrough = saved.closedThrough;
+  state.clock = saved.clock;
+  for (const account of saved.accounts) {
+    state.accounts.set(accountKey(account.tenantId, account.accountId), { ...account, portfolioIds: [...account.portfolioIds] });
+    state.accountsPerTenant.set(account.tenantId, (state.accountsPerTenant.get(account.tenantId) ?? 0) + 1);
+  }
+  for (const portfolio of saved.portfolios) restorePortfolio(state, portfolio, calendar);
+  for (const instrument of saved.listed) state.listed.set(instrument.symbol, instrument);
+  for (const quote of saved.quotes) bookOf(state, quote.symbol).setQuote(quote, true);
+  for (const action of saved.actions) {
+    state.actions.set(action.actionId, { ...action });
+    scheduleAction(state, calendar, action.actionId);
+  }
+  for (const { terms, progress } of saved.orders) {
+    const order: Order = { terms, progress };
+    const portfolio = state.portfolios.get(terms.portfolioId);
+    if (portfolio === undefined) throw new RangeError('saved order without a portfolio');
+    state.orders.set(terms.orderId, order);
+    portfolio.openOrders.set(terms.orderId, order);
+    if (progress.arrival !== undefined) bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
+    scheduleOrder(state, order);
+  }
+  return state;
+}
+
+function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calendar): void {
+  const portfolio: Portfolio = {
+    terms: saved.terms,
+    settings: saved.settings,
+    updatedAt: saved.updatedAt,
+    promotionalCashAdded: saved.promotionalCashAdded,
+    balances: { ...saved.balances },
+    reservedCash: saved.reservedCash,
+    reservedShort: saved.reservedShort,
+    ...(saved.previousClose !== undefined && { previousClose: saved.previousClose }),
+    positions: new Map(
+      saved.positions.map((position) => [
+        position.symbol,
+        { ...position, lots: position.lots.map((lot) => ({ ...lot })) },
+      ]),
+    ),
+    openOrders: new Map(),
+    obligations: new Map(
+      saved.obligations.map(({ date, cash, quantities }) => [date, { date, cash, quantities: new Map(quantities) }]),
+    ),
+    dayTrades: new Map(saved.dayTrades),
+  };
+  state.portfolios.set(saved.terms.portfolioId, portfolio);
+  for (const date of portfolio.obligations.keys()) scheduleSettlement(state, calendar, portfolio, date);
+}

@@ -1,0 +1,35 @@
+import type { Calendar } from '../calendar/calendar.js';
+import type { Instant } from '../values/instant.js';
+import type { Money } from '../values/money.js';
+import type { Quantity } from '../values/quantity.js';
+import { TradingDate } from '../values/trading-date.js';
+
+/** What a portfolio's trades of one day (and dividends payable that day) will move when they settle. */
+export interface Obligation {
+  readonly date: TradingDate;
+  /** Cash to come in (negative: to go out) of PENDING_CASH. */
+  cash: Money;
+  /** Shares to be delivered, by symbol; negative = to be given. */
+  readonly quantities: Map<string, Quantity>;
+}
+
+/** Business days from trade to settlement of US equities, by the trade date from which the cycle holds (Rule 15c6-1). */
+const CYCLES: readonly { readonly effectiveFrom: TradingDate; readonly days: number }[] = [
+  { effectiveFrom: TradingDate.of('1995-06-07'), days: 3 },
+  { effectiveFrom: TradingDate.of('2017-09-05'), days: 2 },
+  { effectiveFrom: TradingDate.of('2024-05-28'), days: 1 },
+];
+
+/** How many business days after `tradeDate` an equity trade settles. Source: SEC Rule 15c6-1 as amended. */
+export function settlementCycle(tradeDate: TradingDate): number {
+  let days = CYCLES[0]?.days ?? 1;
+  for (const cycle of CYCLES) if (tradeDate >= cycle.effectiveFrom) days = cycle.days;
+  return days;
+}
+
+/** The business day on which an equity trade of `tradeDate` settles. */
+export const settlementDateOf = (calendar: Calendar, tradeDate: TradingDate): TradingDate =>
+  calendar.plusBusinessDays(tradeDate, settlementCycle(tradeDate));
+
+/** Settlement happens at 09:00 New York on the settlement date (D58). */
+export const settlementInstant = (calendar: Calendar, date: TradingDate): Instant => calendar.instantOf(date, 9, 0);

@@ -1,0 +1,150 @@
+import type { CorporateAction } from './corporate-actions/corporate-action.js';
+import type { Instrument } from './instruments/instrument.js';
+import { Book } from './matching/book.js';
+import type { Order } from './orders/order.js';
+import type { Account } from './portfolios/account.js';
+import type { Portfolio } from './portfolios/portfolio.js';
+import type { Instant } from './values/instant.js';
+import { PriorityQueue } from './values/priority-queue.js';
+import type { TradingDate } from './values/trading-date.js';
+
+/** Running numbers; together with the seed they are all the chance and identity there is. */
+export interface Counters {
+  portfolio: number;
+  order: number;
+  execution: number;
+  ledgerEntry: number;
+  lot: number;
+  arrival: number;
+  action: number;
+}
+
+/** A dividend or split that was announced. Kept for some days after it is done, so that it is not announced twice. */
+export interface AnnouncedAction {
+  readonly actionId: string;
+  readonly number: number;
+  readonly action: CorporateAction;
+  done: boolean;
+}
+
+/**
+ * Something that is due at an instant. Timers are derived from the state and rebuilt on recovery. At the same
+ * instant they go by `rank`, then by `number`.
+ */
+export interface Timer {
+  place: number;
+  readonly due: Instant;
+  readonly rank: number;
+  readonly number: number;
+  readonly what:
+    | { readonly kind: 'CORPORATE_ACTION'; readonly actionId: string }
+    | { readonly kind: 'SETTLEMENT'; readonly portfolioId: string; readonly date: TradingDate }
+    | { readonly kind: 'SESSION_OPEN' }
+    | { readonly kind: 'ORDER_RELEASE'; readonly orderId: string }
+    | { readonly kind: 'ORDER_ARRIVAL'; readonly orderId: string }
+    | { readonly kind: 'CANCEL_ARRIVAL'; readonly orderId: string }
+    | { readonly kind: 'ORDER_EXPIRY'; readonly orderId: string }
+    | { readonly kind: 'SESSION_CLOSE'; readonly date: TradingDate };
+}
+
+/** The order in which things due at the same instant happen. */
+export const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
+  CORPORATE_ACTION: 0,
+  SETTLEMENT: 1,
+  SESSION_OPEN: 2,
+  ORDER_RELEASE: 3,
+  ORDER_ARRIVAL: 4,
+  CANCEL_ARRIVAL: 5,
+  ORDER_EXPIRY: 6,
+  SESSION_CLOSE: 7,
+};
+
+const timerBefore = (a: Timer, b: Timer): boolean =>
+  a.due !== b.due ? a.due < b.due : a.rank !== b.rank ? a.rank < b.rank : a.number < b.number;
+
+/** Everything a simulation knows. Changed by `evolve.ts` only. */
+export interface State {
+  readonly seed: number;
+  /** The instant of the latest command. */
+  now: Instant;
+  readonly counters: Counters;
+  /** By `accountKey`. */
+  readonly accounts: Map<string, Account>;
+  readonly accountsPerTenant: Map<string, number>;
+  readonly portfolios: Map<string, Portfolio>;
+  /** Open orders only. */
+  readonly orders: Map<string, Order>;
+  /** What commands listed beside what the feed knows. */
+  readonly listed: Map<string, Instrument>;
+  readonly actions: Map<string, AnnouncedAction>;
+  /** The latest date whose close marks are complete. */
+  closedThrough: TradingDate | undefined;
+  /** Where a clock that moves only when told stands; undefined under other clocks. */
+  clock: Instant | undefined;
+
+  // Derived: indexes that recovery rebuilds. Not part of the state hash.
+  readonly books: Map<string, Book>;
+  readonly timers: PriorityQueue<Timer>;
+}
+
+export function emptyState(seed: number, now: Instant): State {
+  return {
+    seed,
+    now,
+    counters: { portfolio: 0, order: 0, execution: 0, ledgerEntry: 0, lot: 0, arrival: 0, action: 0 },
+    accounts: new Map(),
+    accountsPerTenant: new Map(),
+    portfolios: new Map(),
+    orders: new Map(),
+    listed: new Map(),
+    actions: new Map(),
+    closedThrough: undefined,
+    clock: undefined,
+    books: new Map(),
+    timers: new PriorityQueue(timerBefore),
+  };
+}
+
+/** The book of an instrument, made on first use. */
+export function bookOf(state: State, symbol: string): Book {
+  let book = state.books.get(symbol);
+  if (book === undefined) {
+    book = new Book(symbol);
+    state.books.set(symbol, book);
+  }
+  return book;
+}
+
+/** Adds a timer. `number` breaks ties, so it must not depend on when the timer was made: recovery makes it again. */
+export function addTimer(state: State, due: Instant, number: number, what: Timer['what']): Timer {
+  const timer: Timer = { place: -1, due, rank: TIMER_RANK[what.kind], number, what };
+  state.timers.add(timer);
+  return timer;
+}
+
+/** Sets the one timer of an open order to what it waits for next, or to none. */
+export function scheduleOrder(state: State, order: Order): void {
+  if (order.timer !== undefined) state.timers.remove(order.timer as Timer);
+  delete order.timer;
+  const { orderId, number, createdAt } = order.terms;
+  const { status, releaseAt, marketAt, cancelAt, expiresAt, arrival } = order.progress;
+  let due: Instant | undefined;
+  let kind: 'ORDER_RELEASE' | 'ORDER_ARRIVAL' | 'CANCEL_ARRIVAL' | 'ORDER_EXPIRY' | undefined;
+  const consider = (at: Instant | undefined, candidate: NonNullable<typeof kind>): void => {
+    if (at === undefined || (due !== undefined && at >= due)) return;
+    due = at;
+    kind = candidate;
+  };
+  if (status === 'ACTIVE') {
+    consider(expiresAt, 'ORDER_EXPIRY');
+  } else if (status === 'PENDING' && marketAt !== undefined && marketAt > createdAt) {
+    consider(marketAt, 'ORDER_ARRIVAL');
+  } else if (status === 'PENDING_MARKET_OPEN') {
+    consider(releaseAt, 'ORDER_RELEASE');
+  } else if (status === 'CANCELING') {
+    if (arrival === undefined) consider(releaseAt ?? marketAt, releaseAt === undefined ? 'ORDER_ARRIVAL' : 'ORDER_RELEASE');
+    else consider(expiresAt, 'ORDER_EXPIRY');
+    consider(cancelAt, 'CANCEL_ARRIVAL');
+  }
+  if (due !== undefined && kind !== undefined) order.timer = addTimer(state, due, number, { kind, orderId });
+}

@@ -1,0 +1,83 @@
+/** An element of a queue knows its place, so that it can leave from the middle. Owned by the queue: set it to -1 at first. */
+export interface Queued {
+  place: number;
+}
+
+/** A binary heap with removal from the middle: first is the least by `before`. `before` must be a total order. */
+export class PriorityQueue<T extends Queued> {
+  private readonly heap: T[] = [];
+  private readonly before: (a: T, b: T) => boolean;
+
+  constructor(before: (a: T, b: T) => boolean) {
+    this.before = before;
+  }
+
+  get size(): number {
+    return this.heap.length;
+  }
+
+  first(): T | undefined {
+    return this.heap[0];
+  }
+
+  add(element: T): void {
+    this.heap.push(element);
+    this.rise(element, this.heap.length - 1);
+  }
+
+  /** Takes an element out, wherever it is; does nothing where it is not queued. */
+  remove(element: T): void {
+    const place = element.place;
+    if (place < 0 || this.heap[place] !== element) return;
+    element.place = -1;
+    const last = this.heap.pop();
+    if (last === undefined || last === element) return;
+    this.sink(last, place);
+    this.rise(last, last.place);
+  }
+
+  takeFirst(): T | undefined {
+    const first = this.heap[0];
+    if (first !== undefined) this.remove(first);
+    return first;
+  }
+
+  /** In no particular order. */
+  values(): Iterable<T> {
+    return this.heap;
+  }
+
+  private rise(element: T, from: number): void {
+    let place = from;
+    while (place > 0) {
+      const parentPlace = (place - 1) >> 1;
+      const parent = this.heap[parentPlace];
+      if (parent === undefined || !this.before(element, parent)) break;
+      this.heap[place] = parent;
+      parent.place = place;
+      place = parentPlace;
+    }
+    this.heap[place] = element;
+    element.place = place;
+  }
+
+  private sink(element: T, from: number): void {
+    let place = from;
+    for (;;) {
+      let childPlace = 2 * place + 1;
+      let child = this.heap[childPlace];
+      if (child === undefined) break;
+      const right = this.heap[childPlace + 1];
+      if (right !== undefined && this.before(right, child)) {
+        child = right;
+        childPlace++;
+      }
+      if (!this.before(child, element)) break;
+      this.heap[place] = child;
+      child.place = place;
+      place = childPlace;
+    }
+    this.heap[place] = element;
+    element.place = place;
+  }
+}
