@@ -61,7 +61,10 @@ export interface OrderRow {
 export interface OrderQuery {
   readonly simulationId: string;
   /** Exactly one of the three. */
-  readonly scope: { readonly portfolioId: string } | { readonly tenantId: string; readonly accountId: string } | { readonly tenantId: string; readonly filledOn: string };
+  readonly scope:
+    | { readonly portfolioId: string }
+    | { readonly tenantId: string; readonly accountId: string }
+    | { readonly tenantId: string; readonly filledOn: string };
   readonly status?: string;
   readonly symbol?: string;
   readonly assetClass?: string;
@@ -89,7 +92,11 @@ export interface Page<T> {
 export interface History {
   order(simulationId: string, orderId: string): OrderRow | undefined;
   /** The order of this portfolio with this client order id, open or closed. */
-  orderIdByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): string | undefined;
+  orderIdByClientOrderId(
+    simulationId: string,
+    portfolioId: string,
+    clientOrderId: string,
+  ): string | undefined;
   /** Newest first (by creation). Totals and deep pages cost the same however long the list is, unless filtered. */
   orders(query: OrderQuery): Promise<Page<OrderRow>>;
   /** Newest first. */
@@ -102,5 +109,10 @@ export interface History {
     readonly limit: number;
   }): Promise<Page<ListItem>>;
   /** Order events of a tenant after a stream position, oldest first, at most `limit`. */
-  orderEvents(simulationId: string, tenantId: string, after: { readonly seq: number; readonly event: number }, limit: number): readonly ListItem[];
+  orderEvents(
+    simulationId: string,
+    tenantId: string,
+    after: { readonly seq: number; readonly event: number },
+    limit: number,
+  ): readonly ListItem[];
 }

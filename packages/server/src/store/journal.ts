@@ -3,6 +3,9 @@
  *
  * One writer per store. `append` enqueues in call order; records are committed in groups; a record is
  * durable when its promise resolves. Records of one simulation have gapless sequence numbers from 1.
+ *
+ * The simulation must be in the registry; records may follow as soon as `createSimulation` has been called. Those
+ * who put something into the same commit share one promise: awaiting it is cheap, and it settles for all at once.
  */
 
 /** One command with everything it did, as it was decided. */
@@ -31,16 +34,27 @@ export interface StoredAnswer {
 }
 
 export interface Journal {
-  /** Resolves when the record is durable; rejects with `StoreUnavailable` when it could not be made so. */
+  /**
+   * Resolves when the record is durable. Rejects with `StoreUnavailable` when it was not taken (the store is failing)
+   * or nobody knows when it will be (a full disk, after a second): it may then still become durable. Memory that is
+   * ahead of the store after that has one way back: to recover from the journal.
+   */
   append(record: JournalRecord, answer?: StoredAnswer): Promise<void>;
   /** Stores an answer without a record (a POST that changed nothing). */
   saveAnswer(answer: StoredAnswer): Promise<void>;
-  findAnswer(tenantId: string, simulationId: string, route: string, key: string, nowMs: number): StoredAnswer | undefined;
+  findAnswer(
+    tenantId: string,
+    simulationId: string,
+    route: string,
+    key: string,
+    nowMs: number,
+  ): StoredAnswer | undefined;
   /** Records with seq > afterSeq in order, in constant memory. Verifies the hash chain; throws `DamagedJournal`. */
   read(simulationId: string, afterSeq: number): Iterable<JournalRecord>;
+  /** Of the last durable record; 0 when there is none. */
   lastSeq(simulationId: string): number;
   saveCheckpoint(checkpoint: Checkpoint): Promise<void>;
-  /** The latest intact checkpoint. */
+  /** The latest intact checkpoint: the store keeps two. */
   loadCheckpoint(simulationId: string): Checkpoint | undefined;
 }
 
@@ -60,4 +74,9 @@ export class StoreUnavailable extends Error {
 /** The journal on disk is not what was acknowledged: damaged, shortened, foreign, or of a newer version. */
 export class DamagedJournal extends Error {
   override readonly name = 'DamagedJournal';
+}
+
+/** Another process uses the data directory. */
+export class StoreInUse extends Error {
+  override readonly name = 'StoreInUse';
 }

@@ -1,0 +1,94 @@
+/** What the contract suites and the tests of single stores share. */
+import type { HistoryChange } from './history.js';
+import type { JournalRecord, StoredAnswer } from './journal.js';
+import type { Projection } from './projection.js';
+import type { Store } from './store.js';
+
+/** How a suite gets the store it examines. */
+export interface StoreUnderTest {
+  readonly open: () => Promise<Store>;
+  /** Closes it and opens it again, for stores that outlive that. */
+  readonly reopen?: (store: Store) => Promise<Store>;
+}
+
+/** Events of the suites say themselves what they change. */
+export const testProjection: Projection = (_, { events }) =>
+  events.flatMap((event) => (event as { changes?: HistoryChange[] }).changes ?? []);
+
+/** The same, for the thread of a store: a module of its own. */
+export const testProjectionUrl = `data:text/javascript,${encodeURIComponent(
+  'export const projectRecord = (_, { events }) => events.flatMap((event) => event.changes ?? [])',
+)}`;
+
+export const START = 1_767_225_600_000;
+
+export interface TestEvent {
+  readonly type: string;
+  readonly changes?: readonly HistoryChange[];
+}
+
+export function recordOf(
+  simulationId: string,
+  seq: number,
+  events: readonly TestEvent[] = [],
+): JournalRecord {
+  return {
+    simulationId,
+    seq,
+    at: START + seq,
+    payload: JSON.stringify({ command: { type: 'Test', seq }, events }),
+  };
+}
+
+/** A record whose one event makes these changes. */
+export function changing(
+  simulationId: string,
+  seq: number,
+  ...changes: readonly HistoryChange[]
+): JournalRecord {
+  return recordOf(simulationId, seq, [{ type: 'Changed', changes }]);
+}
+
+export function answerOf(key: string, overrides: Partial<StoredAnswer> = {}): StoredAnswer {
+  return {
+    tenantId: 'tenant-1',
+    simulationId: 'main',
+    route: 'POST /v1/orders',
+    key,
+    fingerprint: 'f1',
+    statusCode: 201,
+    body: '{"orderId":"o-1"}',
+    // Far away: stores remove expired answers by the wall clock.
+    expiresAt: 4_000_000_000_000,
+    ...overrides,
+  };
+}
+
+/** An id that looks like those of the engine. */
+export function idOf(number: number): string {
+  return `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`;
+}
+
+type OrderAdded = Extract<HistoryChange, { change: 'order-added' }>;
+
+export function orderAdded(number: number, overrides: Partial<OrderAdded> = {}): OrderAdded {
+  return {
+    change: 'order-added',
+    orderId: idOf(number),
+    tenantId: 'tenant-1',
+    accountId: 'account-1',
+    portfolioId: 'portfolio-1',
+    symbol: 'AAPL',
+    assetClass: 'EQUITY',
+    status: 'PENDING',
+    createdAt: START + number,
+    terms: `{"number":${number}}`,
+    progress: '{}',
+    ...overrides,
+  };
+}
+
+export async function withSimulation(store: Store, id = 'main'): Promise<Store> {
+  await store.registry.createSimulation({ id, tenantId: null, config: '{}', createdAt: START });
+  return store;
+}

@@ -1,0 +1,329 @@
+import { afterEach, describe, expect, it } from 'vitest';
+import { changing, idOf, orderAdded, recordOf, START, withSimulation } from './fixtures.contract.js';
+import type { StoreUnderTest } from './fixtures.contract.js';
+import type { HistoryChange, ListItem, OrderQuery } from './history.js';
+import type { Store } from './store.js';
+
+/** What every history answers. */
+export function historyContract(name: string, underTest: StoreUnderTest): void {
+  describe(`${name} as a history`, () => {
+    const opened: Store[] = [];
+    const open = async (): Promise<Store> => {
+      const store = await withSimulation(await underTest.open());
+      opened.push(store);
+      return store;
+    };
+    afterEach(async () => {
+      for (const store of opened.splice(0)) await store.close();
+    });
+
+    const inPortfolio = (query: Partial<OrderQuery> = {}): OrderQuery => ({
+      simulationId: 'main',
+      scope: { portfolioId: 'portfolio-1' },
+      offset: 0,
+      limit: 50,
+      ...query,
+    });
+    const numbersOf = (page: { readonly items: readonly { readonly terms: string }[] }): readonly number[] =>
+      page.items.map((row) => (JSON.parse(row.terms) as { number: number }).number);
+
+    it('finds an order by its id, as it is now', async () => {
+      const { history, journal } = await open();
+      await journal.append(changing('main', 1, orderAdded(1), orderAdded(2, { orderId: 'not-a-uuid' })));
+      expect(history.order('main', idOf(1))).toEqual({
+        orderId: idOf(1),
+        tenantId: 'tenant-1',
+        accountId: 'account-1',
+        portfolioId: 'portfolio-1',
+        status: 'PENDING',
+        terms: '{"number":1}',
+        progress: '{}',
+      });
+      expect(history.order('main', 'not-a-uuid')?.terms).toBe('{"number":2}');
+      expect(history.order('main', idOf(3))).toBeUndefined();
+      expect(history.order('other', idOf(1))).toBeUndefined();
+      await journal.append(
+        changing('main', 2, {
+          change: 'order-moved',
+          orderId: idOf(1),
+          status: 'ACTIVE',
+          progress: '{"a":1}',
+        }),
+      );
+      expect(history.order('main', idOf(1))).toMatchObject({ status: 'ACTIVE', progress: '{"a":1}' });
+    });
+
+    it('adds an order that moves in the same record as it ends', async () => {
+      const { history, journal } = await open();
+      const moved = (status: string, filledOn?: string): HistoryChange => ({
+        change: 'order-moved',
+        orderId: idOf(1),
+        status,
+        progress: `{"status":"${status}"}`,
+        ...(filledOn === undefined ? {} : { filledOn }),
+      });
+      await journal.append(
+        changing('main', 1, orderAdded(1), moved('ACTIVE'), moved('FILLED', '2026-01-02')),
+      );
+      await journal.append(changing('main', 2, moved('FILLED')));
+      expect(history.order('main', idOf(1))).toMatchObject({
+        status: 'FILLED',
+        progress: '{"status":"FILLED"}',
+      });
+      const today = inPortfolio({ scope: { tenantId: 'tenant-1', filledOn: '2026-01-02' } });
+      expect(numbersOf(await history.orders(today))).toEqual([1]);
+    });
+
+    it('finds an order by its client order id, in its portfolio only', async () => {
+      const { history, journal } = await open();
+      await journal.append(
+        changing(
+          'main',
+          1,
+          orderAdded(1, { clientOrderId: 'mine' }),
+          orderAdded(2, { clientOrderId: 'mine', portfolioId: 'portfolio-2' }),
+          orderAdded(3),
+        ),
+      );
+      expect(history.orderIdByClientOrderId('main', 'portfolio-1', 'mine')).toBe(idOf(1));
+      expect(history.orderIdByClientOrderId('main', 'portfolio-2', 'mine')).toBe(idOf(2));
+      expect(history.orderIdByClientOrderId('main', 'portfolio-3', 'mine')).toBeUndefined();
+      expect(history.orderIdByClientOrderId('main', 'portfolio-1', 'yours')).toBeUndefined();
+      expect(history.orderIdByClientOrderId('other', 'portfolio-1', 'mine')).toBeUndefined();
+    });
+
+    it('pages orders newest first, by portfolio and by account', async () => {
+      const { history, journal } = await open();
+      const portfolios = ['portfolio-1', 'portfolio-2'];
+      const orders = Array.from({ length: 120 }, (_, index) =>
+        orderAdded(index + 1, {
+          portfolioId: portfolios[index % 2]!,
+          tenantId: index < 100 ? 'tenant-1' : 'tenant-2',
+        }),
+      );
+      await Promise.all(orders.map((order, index) => journal.append(changing('main', index + 1, order))));
+
+      const first = await history.orders(inPortfolio({ limit: 3 }));
+      expect(first.total).toBe(60);
+      expect(numbersOf(first)).toEqual([119, 117, 115]);
+      expect(numbersOf(await history.orders(inPortfolio({ offset: 57, limit: 10 })))).toEqual([5, 3, 1]);
+      expect(await history.orders(inPortfolio({ offset: 60 }))).toEqual({ items: [], total: 60 });
+      expect(await history.orders(inPortfolio({ offset: 6_000 }))).toEqual({ items: [], total: 60 });
+
+      const account = inPortfolio({ scope: { tenantId: 'tenant-1', accountId: 'account-1' }, limit: 2 });
+      expect(await history.orders(account)).toMatchObject({ total: 100 });
+      expect(numbersOf(await history.orders({ ...account, offset: 98 }))).toEqual([2, 1]);
+      const foreign = inPortfolio({ scope: { tenantId: 'tenant-3', accountId: 'account-1' } });
+      expect(await history.orders(foreign)).toEqual({ items: [], total: 0 });
+      expect(await history.orders(inPortfolio({ simulationId: 'other' }))).toEqual({ items: [], total: 0 });
+    });
+
+    it('filters orders', async () => {
+      const { history, journal } = await open();
+      const orders = Array.from({ length: 40 }, (_, index) =>
+        orderAdded(index + 1, {
+          symbol: index % 2 === 0 ? 'AAPL' : 'MSFT',
+          assetClass: index % 4 === 0 ? 'OPTION' : 'EQUITY',
+          status: index % 5 === 0 ? 'FILLED' : 'CANCELED',
+          createdAt: START + index * 1_000,
+        }),
+      );
+      await journal.append(changing('main', 1, ...orders));
+      const bySymbol = await history.orders(inPortfolio({ symbol: 'MSFT', limit: 2 }));
+      expect([bySymbol.total, numbersOf(bySymbol)]).toEqual([20, [40, 38]]);
+      const combined = await history.orders(inPortfolio({ assetClass: 'OPTION', status: 'FILLED' }));
+      expect([combined.total, numbersOf(combined)]).toEqual([2, [21, 1]]);
+      const between = await history.orders(
+        inPortfolio({ from: START + 10_000, to: START + 13_000, offset: 1 }),
+      );
+      expect([between.total, numbersOf(between)]).toEqual([3, [12, 11]]);
+      const account = { tenantId: 'tenant-1', accountId: 'account-1' };
+      expect(
+        numbersOf(await history.orders(inPortfolio({ scope: account, symbol: 'AAPL', limit: 2 }))),
+      ).toEqual([39, 37]);
+    });
+
+    it('lists the orders of a tenant that were filled on a day', async () => {
+      const { history, journal } = await open();
+      const filled = (number: number, filledOn: string, tenantId = 'tenant-1'): HistoryChange =>
+        orderAdded(number, { status: 'FILLED', filledOn, tenantId });
+      await journal.append(
+        changing(
+          'main',
+          1,
+          filled(1, '2026-01-02'),
+          filled(2, '2026-01-05'),
+          filled(3, '2026-01-05', 'tenant-2'),
+          filled(4, '2026-01-05'),
+          orderAdded(5),
+        ),
+      );
+      const page = await history.orders(
+        inPortfolio({ scope: { tenantId: 'tenant-1', filledOn: '2026-01-05' } }),
+      );
+      expect([page.total, numbersOf(page)]).toEqual([2, [4, 2]]);
+    });
+
+    const listed = (owner: string, tag?: string, event = 0, item = 0): HistoryChange => ({
+      change: 'listed',
+      list: 'activities',
+      owner,
+      event,
+      item,
+      ...(tag === undefined ? {} : { tag }),
+    });
+    const activities = {
+      simulationId: 'main',
+      list: 'activities',
+      owner: 'portfolio-1',
+      offset: 0,
+      limit: 10,
+    } as const;
+    const placesOf = (items: readonly ListItem[]): readonly string[] =>
+      items.map(({ seq, event, item }) => `${seq}.${event}.${item}`);
+
+    it('lists items newest first, with the event they are part of', async () => {
+      const { history, journal } = await open();
+      await journal.append(
+        recordOf('main', 1, [
+          { type: 'First', changes: [listed('portfolio-1'), listed('portfolio-1', undefined, 0, 1)] },
+          {
+            type: 'Second',
+            changes: [listed('portfolio-1', undefined, 1), listed('portfolio-2', undefined, 1)],
+          },
+        ]),
+      );
+      await journal.append(changing('main', 2, listed('portfolio-1')));
+      const page = await history.list(activities);
+      expect(page.total).toBe(4);
+      expect(placesOf(page.items)).toEqual(['2.0.0', '1.1.0', '1.0.1', '1.0.0']);
+      expect(page.items[1]).toMatchObject({ at: START + 1, data: { type: 'Second' } });
+      expect(placesOf((await history.list({ ...activities, offset: 1, limit: 2 })).items)).toEqual([
+        '1.1.0',
+        '1.0.1',
+      ]);
+      expect(await history.list({ ...activities, list: 'ledger' })).toEqual({ items: [], total: 0 });
+      expect(await history.list({ ...activities, owner: 'portfolio-3' })).toEqual({ items: [], total: 0 });
+    });
+
+    it('pages through a list of any length', async () => {
+      const { history, journal } = await open();
+      // Sizes that make runs begin, end and be split at different places.
+      const sizes = [1, 200, 64, 3, 63, 65, 1, 128];
+      const places: string[] = [];
+      for (const [index, size] of sizes.entries()) {
+        const items = Array.from({ length: size }, (_, item) => listed('portfolio-1', undefined, 0, item));
+        await journal.append(changing('main', index + 1, ...items));
+        places.unshift(...items.map((_, item) => `${index + 1}.0.${item}`).reverse());
+      }
+      for (const limit of [1, 7, 64, 500]) {
+        const read: string[] = [];
+        for (let offset = 0; offset < places.length; offset += limit) {
+          const page = await history.list({ ...activities, offset, limit });
+          expect(page.total).toBe(places.length);
+          read.push(...placesOf(page.items));
+        }
+        expect(read).toEqual(places);
+      }
+    });
+
+    it('filters a list by tag', async () => {
+      const { history, journal } = await open();
+      for (let seq = 1; seq <= 30; seq += 1) {
+        await journal.append(
+          changing(
+            'main',
+            seq,
+            listed('portfolio-1', seq % 3 === 0 ? 'FEE' : 'TRADE'),
+            listed('portfolio-1'),
+          ),
+        );
+      }
+      const page = await history.list({ ...activities, tag: 'FEE', offset: 2, limit: 3 });
+      expect([page.total, placesOf(page.items)]).toEqual([10, ['24.0.0', '21.0.0', '18.0.0']]);
+      expect(await history.list({ ...activities, tag: 'NONE' })).toEqual({ items: [], total: 0 });
+    });
+
+    it('lists executions of an order, also of one added long ago', async () => {
+      const { history, journal } = await open();
+      const execution = (item: number): HistoryChange => ({
+        change: 'listed',
+        list: 'executions',
+        owner: idOf(1),
+        event: 0,
+        item,
+      });
+      await journal.append(changing('main', 1, orderAdded(1), execution(0)));
+      await journal.append(changing('main', 2, execution(0), execution(1)));
+      const page = await history.list({ ...activities, list: 'executions', owner: idOf(1) });
+      expect([page.total, placesOf(page.items)]).toEqual([3, ['2.0.1', '2.0.0', '1.0.0']]);
+      expect(await history.list({ ...activities, list: 'executions', owner: idOf(2) })).toEqual({
+        items: [],
+        total: 0,
+      });
+    });
+
+    it('resumes order events of a tenant where a stream left off', async () => {
+      const { history, journal } = await open();
+      const happened = (event: number, tenantId = 'tenant-1'): HistoryChange => ({
+        change: 'order-event',
+        tenantId,
+        event,
+      });
+      await Promise.all(
+        Array.from({ length: 100 }, (_, index) =>
+          journal.append(
+            recordOf('main', index + 1, [
+              { type: 'A', changes: [happened(0)] },
+              { type: 'B', changes: [happened(1), happened(1, 'tenant-2')] },
+            ]),
+          ),
+        ),
+      );
+      const after = (seq: number, event: number, limit: number): readonly string[] =>
+        placesOf(history.orderEvents('main', 'tenant-1', { seq, event }, limit));
+      expect(after(0, -1, 3)).toEqual(['1.0.0', '1.1.0', '2.0.0']);
+      expect(after(50, 0, 2)).toEqual(['50.1.0', '51.0.0']);
+      expect(after(50, 1, 1)).toEqual(['51.0.0']);
+      expect(after(99, 1, 10)).toEqual(['100.0.0', '100.1.0']);
+      expect(after(100, 1, 10)).toEqual([]);
+      expect(after(0, -1, 1_000)).toHaveLength(200);
+      const [first] = history.orderEvents('main', 'tenant-2', { seq: 7, event: 0 }, 1);
+      expect(first).toMatchObject({ seq: 7, event: 1, at: START + 7, data: { type: 'B' } });
+      expect(history.orderEvents('main', 'tenant-3', { seq: 0, event: 0 }, 10)).toEqual([]);
+    });
+
+    it('keeps simulations apart, and forgets deleted ones', async () => {
+      const store = await open();
+      const { history, journal, registry } = store;
+      await withSimulation(store, 'other');
+      await journal.append(changing('main', 1, orderAdded(1, { clientOrderId: 'c' }), listed('portfolio-1')));
+      await journal.append(
+        changing('other', 1, orderAdded(1, { clientOrderId: 'c' }), listed('portfolio-1')),
+      );
+      await registry.deleteSimulation('main', START);
+      expect(history.order('main', idOf(1))).toBeUndefined();
+      expect(history.orderIdByClientOrderId('main', 'portfolio-1', 'c')).toBeUndefined();
+      expect(await history.orders(inPortfolio())).toEqual({ items: [], total: 0 });
+      expect(await history.list(activities)).toEqual({ items: [], total: 0 });
+      expect(history.order('other', idOf(1))).toBeDefined();
+      expect((await history.list({ ...activities, simulationId: 'other' })).total).toBe(1);
+    });
+
+    const { reopen } = underTest;
+    if (reopen === undefined) return;
+
+    it('goes on counting after it is opened again', async () => {
+      let store = await open();
+      const execution = { change: 'listed', list: 'executions', owner: idOf(1), event: 0, item: 0 } as const;
+      await store.journal.append(changing('main', 1, orderAdded(1), listed('portfolio-1'), execution));
+      store = await reopen(store);
+      opened.push(store);
+      await store.journal.append(changing('main', 2, orderAdded(2), listed('portfolio-1'), execution));
+      expect(numbersOf(await store.history.orders(inPortfolio()))).toEqual([2, 1]);
+      expect(placesOf((await store.history.list(activities)).items)).toEqual(['2.0.0', '1.0.0']);
+      const executions = { ...activities, list: 'executions', owner: idOf(1) } as const;
+      expect((await store.history.list(executions)).total).toBe(2);
+    });
+  });
+}

@@ -1,0 +1,98 @@
+import type { Checkpoint, Journal, JournalRecord, StoredAnswer } from '../journal.js';
+import type { ParsedPayload } from '../projection.js';
+import type { Commits } from './commits.js';
+import type { MemoryRegistry } from './memory-registry.js';
+
+export class MemoryJournal implements Journal {
+  readonly #commits: Commits;
+  readonly #registry: MemoryRegistry;
+  readonly #records = new Map<string, JournalRecord[]>();
+  readonly #accepted = new Map<string, number>();
+  readonly #answers = new Map<string, StoredAnswer>();
+  readonly #checkpoints = new Map<string, Checkpoint>();
+  onCommitted: (record: JournalRecord, parsed: ParsedPayload) => void = () => undefined;
+
+  constructor(commits: Commits, registry: MemoryRegistry) {
+    this.#commits = commits;
+    this.#registry = registry;
+  }
+
+  append(record: JournalRecord, answer?: StoredAnswer): Promise<void> {
+    const { simulationId, seq } = record;
+    if (!this.#registry.isOpen(simulationId))
+      return Promise.reject(new Error(`There is no simulation ${simulationId}`));
+    const last = this.#accepted.get(simulationId) ?? 0;
+    if (seq !== last + 1)
+      return Promise.reject(new Error(`Record ${seq} cannot follow record ${last} of ${simulationId}`));
+    this.#accepted.set(simulationId, seq);
+    return this.#commits.add(() => {
+      const records = this.#records.get(simulationId) ?? [];
+      records.push(record);
+      this.#records.set(simulationId, records);
+      if (answer !== undefined) this.#keep(answer);
+      const { command, events } = JSON.parse(record.payload) as Partial<ParsedPayload>;
+      this.onCommitted(record, { command, events: events ?? [] });
+    });
+  }
+
+  saveAnswer(answer: StoredAnswer): Promise<void> {
+    return this.#commits.add(() => this.#keep(answer));
+  }
+
+  #keep(answer: StoredAnswer): void {
+    this.#answers.set(answerName(answer.tenantId, answer.simulationId, answer.route, answer.key), answer);
+  }
+
+  findAnswer(
+    tenantId: string,
+    simulationId: string,
+    route: string,
+    key: string,
+    nowMs: number,
+  ): StoredAnswer | undefined {
+    const answer = this.#answers.get(answerName(tenantId, simulationId, route, key));
+    return answer !== undefined && answer.expiresAt > nowMs ? answer : undefined;
+  }
+
+  *read(simulationId: string, afterSeq: number): Iterable<JournalRecord> {
+    const records = this.#records.get(simulationId) ?? [];
+    // What is appended while somebody reads is not part of what they asked for.
+    const end = records.length;
+    for (let seq = afterSeq; seq < end; seq += 1) {
+      const record = records[seq];
+      if (record !== undefined) yield record;
+    }
+  }
+
+  record(simulationId: string, seq: number): JournalRecord | undefined {
+    return this.#records.get(simulationId)?.[seq - 1];
+  }
+
+  lastSeq(simulationId: string): number {
+    return this.#records.get(simulationId)?.length ?? 0;
+  }
+
+  saveCheckpoint(checkpoint: Checkpoint): Promise<void> {
+    const { simulationId, seq } = checkpoint;
+    if (!this.#registry.isOpen(simulationId))
+      return Promise.reject(new Error(`There is no simulation ${simulationId}`));
+    return this.#commits.add(() => {
+      const latest = this.#checkpoints.get(simulationId);
+      if (latest === undefined || latest.seq <= seq) this.#checkpoints.set(simulationId, checkpoint);
+    });
+  }
+
+  loadCheckpoint(simulationId: string): Checkpoint | undefined {
+    return this.#checkpoints.get(simulationId);
+  }
+
+  remove(simulationId: string): void {
+    this.#records.delete(simulationId);
+    this.#accepted.delete(simulationId);
+    this.#checkpoints.delete(simulationId);
+  }
+}
+
+function answerName(...parts: readonly string[]): string {
+  return JSON.stringify(parts);
+}

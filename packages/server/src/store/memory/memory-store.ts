@@ -1,0 +1,33 @@
+import { projectRecord } from '../projection.js';
+import type { Projection } from '../projection.js';
+import type { Store } from '../store.js';
+import { Commits } from './commits.js';
+import { MemoryHistory } from './memory-history.js';
+import { MemoryJournal } from './memory-journal.js';
+import { MemoryRegistry } from './memory-registry.js';
+
+export interface MemoryStoreOptions {
+  readonly project?: Projection;
+}
+
+/** A store for tests and for programs that embed a brokerage: it keeps everything, and forgets it at the end. */
+export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
+  const commits = new Commits();
+  const registry = new MemoryRegistry(commits);
+  const journal = new MemoryJournal(commits, registry);
+  const history = new MemoryHistory(registry, journal);
+  registry.onDeleted = (id) => {
+    journal.remove(id);
+    history.remove(id);
+  };
+  const project = options.project ?? projectRecord;
+  journal.onCommitted = (record, parsed) => history.apply(record, project(record, parsed));
+  return {
+    journal,
+    history,
+    registry,
+    probe: () => commits.add(() => undefined),
+    health: () => ({ status: commits.isClosed ? 'closed' : 'ok', waiting: commits.waiting }),
+    close: () => commits.close(),
+  };
+}

@@ -1,0 +1,80 @@
+/**
+ * What an installation knows beside its journals: who may use it, which simulations exist, and its own settings.
+ *
+ * Changes are durable when their promise resolves, and are ordered with the appends around them: a record may be
+ * appended to a simulation as soon as `createSimulation` has been called. Reads are point lookups on the calling
+ * thread and see everything whose promise has resolved.
+ */
+
+export type Tier = 'BASIC' | 'PRO' | 'ENTERPRISE';
+
+export interface Tenant {
+  readonly id: string;
+  /** Unique in the installation. */
+  readonly name: string;
+  readonly tier: Tier;
+  /** What its tokens may do unless they say otherwise, separated by spaces. */
+  readonly scope: string;
+  /** Wall-clock ms, like every instant in the registry. */
+  readonly createdAt: number;
+}
+
+export interface ApiKey {
+  /** SHA-256 of the key, in hex. The key itself is never stored. */
+  readonly hash: string;
+  readonly tenantId: string;
+  readonly tier: Tier;
+  readonly scope: string;
+  readonly createdAt: number;
+  readonly revokedAt?: number;
+}
+
+export interface SimulationEntry {
+  readonly id: string;
+  /** Null for the market that all tenants share. */
+  readonly tenantId: string | null;
+  /** JSON text. */
+  readonly config: string;
+  readonly createdAt: number;
+  readonly deletedAt?: number;
+}
+
+export interface Registry {
+  /** Rejects with `AlreadyExists` when the id or the name is taken. */
+  createTenant(tenant: Tenant): Promise<void>;
+  /** Changes everything but the id and `createdAt`. */
+  updateTenant(tenant: Tenant): Promise<void>;
+  tenant(id: string): Tenant | undefined;
+  tenantByName(name: string): Tenant | undefined;
+  /** Oldest first. */
+  tenants(): readonly Tenant[];
+
+  createApiKey(key: ApiKey): Promise<void>;
+  /** Revoked keys are found too: whoever asks decides by `revokedAt`. */
+  apiKey(hash: string): ApiKey | undefined;
+  /** Oldest first. */
+  apiKeys(tenantId: string): readonly ApiKey[];
+  /** The first revocation counts. */
+  revokeApiKey(hash: string, revokedAt: number): Promise<void>;
+
+  createSimulation(simulation: Omit<SimulationEntry, 'deletedAt'>): Promise<void>;
+  /** Deleted ones are found too, with `deletedAt`; an id is never used again. */
+  simulation(id: string): SimulationEntry | undefined;
+  /** Those of a tenant (null: the shared ones) that are not deleted, oldest first; without an argument those of all. */
+  simulations(tenantId?: string | null): readonly SimulationEntry[];
+  /** Its journal and history are gone for readers when this resolves; their rows are removed little by little. */
+  deleteSimulation(id: string, deletedAt: number): Promise<void>;
+
+  setting(name: string): string | undefined;
+  saveSetting(name: string, value: string): Promise<void>;
+}
+
+/** Somebody else has this id or name. */
+export class AlreadyExists extends Error {
+  override readonly name = 'AlreadyExists';
+}
+
+/** What was to be changed is not there. */
+export class NotInRegistry extends Error {
+  override readonly name = 'NotInRegistry';
+}

@@ -1,0 +1,99 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
+import { DamagedJournal } from '../journal.js';
+
+export type Database = DatabaseSyncInstance;
+export type Statement = StatementSyncInstance;
+export type SqlValue = string | number | null | Uint8Array;
+
+/** Earlier versions can lose commits when a WAL is reset while another connection reads it. */
+const OLDEST_SQLITE = [3, 51, 3] as const;
+
+/** A statement waits this long for a lock of another process (a backup, a curious shell) before it fails. */
+const LOCK_TIMEOUT_MS = 5_000;
+
+export function openConnection(path: string, options: { readonly readOnly: boolean }): Database {
+  const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: LOCK_TIMEOUT_MS });
+  // The binding's default in WAL mode is NORMAL, which does not survive a power cut.
+  database.exec('PRAGMA synchronous = FULL; PRAGMA temp_store = MEMORY');
+  return database;
+}
+
+export function requireSqliteVersion(database: Database): void {
+  const version =
+    one<{ version: string }>(database.prepare('SELECT sqlite_version() AS version'))?.version ?? '0';
+  const parts = version.split('.').map(Number);
+  for (const [index, oldest] of OLDEST_SQLITE.entries()) {
+    const part = parts[index] ?? 0;
+    if (part > oldest) return;
+    if (part < oldest)
+      throw new Error(`SQLite ${version} is too old: ${OLDEST_SQLITE.join('.')} or later is needed`);
+  }
+}
+
+/** A pragma that answers with one number. */
+export function pragmaNumber(database: Database, name: string): number {
+  const row = one<Record<string, number>>(database.prepare(`PRAGMA ${name}`));
+  return Object.values(row ?? {})[0] ?? Number.NaN;
+}
+
+/* The type parameter says at the call what the statement there selects; SQLite cannot. */
+/* eslint-disable @typescript-eslint/no-unnecessary-type-parameters */
+export function one<Row>(statement: Statement, ...values: readonly SqlValue[]): Row | undefined {
+  return statement.get(...values) as Row | undefined;
+}
+
+export function all<Row>(statement: Statement, ...values: readonly SqlValue[]): readonly Row[] {
+  return statement.all(...values) as readonly Row[];
+}
+/* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
+
+/** Prepares each statement once, when it is first needed. */
+export class Statements {
+  readonly #database: Database;
+  readonly #prepared = new Map<string, Statement>();
+
+  constructor(database: Database) {
+    this.#database = database;
+  }
+
+  of(sql: string): Statement {
+    let statement = this.#prepared.get(sql);
+    if (statement === undefined) {
+      statement = this.#database.prepare(sql);
+      this.#prepared.set(sql, statement);
+    }
+    return statement;
+  }
+}
+
+const SQLITE_CORRUPT = 11;
+const SQLITE_FULL = 13;
+const SQLITE_NOTADB = 26;
+
+function sqliteCode(error: unknown): number | undefined {
+  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
+    return undefined;
+  return error.errcode & 0xff;
+}
+
+/** No space left: the one error after which the same commit may be tried again. */
+export function isDiskFull(error: unknown): boolean {
+  if (sqliteCode(error) === SQLITE_FULL) return true;
+  return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+/** Runs a read, and names what it finds broken. */
+export function readingIntact<Result>(read: () => Result): Result {
+  try {
+    return read();
+  } catch (error) {
+    throw asDamage(error);
+  }
+}
+
+export function asDamage(error: unknown): unknown {
+  const code = sqliteCode(error);
+  if (code !== SQLITE_CORRUPT && code !== SQLITE_NOTADB) return error;
+  return new DamagedJournal(`The database is damaged: ${(error as Error).message}`, { cause: error });
+}

@@ -1,0 +1,55 @@
+import { one } from './connection.js';
+import type { Statements } from './connection.js';
+
+/** A simulation as the main thread sees it: its key in the tables, and the last record that was accepted. */
+export interface SimulationEnd {
+  readonly key: number;
+  lastSeq: number;
+}
+
+/**
+ * Keys of simulations, found in the database when they are first needed. An entry is ahead of the database while
+ * its records wait to be written, and stays for as long as the simulation exists.
+ */
+export class SimulationKeys {
+  readonly #statements: Statements;
+  readonly #ends = new Map<string, SimulationEnd>();
+  /** Deleted, and the database does not know yet. */
+  readonly #deleting = new Set<string>();
+  #lastKey: number;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+    this.#lastKey = one<{ n: number | null }>(statements.of('SELECT max(key) AS n FROM simulation'))?.n ?? 0;
+  }
+
+  find(id: string): SimulationEnd | undefined {
+    const known = this.#ends.get(id);
+    if (known !== undefined) return known;
+    if (this.#deleting.has(id)) return undefined;
+    const end = one<SimulationEnd>(
+      this.#statements.of(
+        `SELECT s.key AS key, coalesce(t.seq, 0) AS lastSeq FROM simulation s LEFT JOIN tail t ON t.simulation = s.key
+         WHERE s.id = ? AND s.deleted_at IS NULL`,
+      ),
+      id,
+    );
+    if (end !== undefined) this.#ends.set(id, end);
+    return end;
+  }
+
+  add(id: string): number {
+    this.#lastKey += 1;
+    this.#ends.set(id, { key: this.#lastKey, lastSeq: 0 });
+    return this.#lastKey;
+  }
+
+  deleting(id: string): void {
+    this.#ends.delete(id);
+    this.#deleting.add(id);
+  }
+
+  deleted(id: string): void {
+    this.#deleting.delete(id);
+  }
+}

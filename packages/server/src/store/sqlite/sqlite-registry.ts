@@ -1,0 +1,95 @@
+import { AlreadyExists } from '../registry.js';
+import type { ApiKey, Registry, SimulationEntry, Tenant } from '../registry.js';
+import type { Operation } from './batch.js';
+import type { RegistryQueries } from './registry-tables.js';
+import type { SimulationKeys } from './simulation-keys.js';
+import type { WriteQueue } from './write-queue.js';
+
+export class SqliteRegistry implements Registry {
+  readonly #queue: WriteQueue;
+  readonly #queries: RegistryQueries;
+  readonly #keys: SimulationKeys;
+
+  constructor(queue: WriteQueue, queries: RegistryQueries, keys: SimulationKeys) {
+    this.#queue = queue;
+    this.#queries = queries;
+    this.#keys = keys;
+  }
+
+  createTenant(tenant: Tenant): Promise<void> {
+    return this.#write({ kind: 'create-tenant', tenant });
+  }
+
+  updateTenant(tenant: Tenant): Promise<void> {
+    return this.#write({ kind: 'update-tenant', tenant });
+  }
+
+  tenant(id: string): Tenant | undefined {
+    return this.#queries.tenants('id = ?', id)[0];
+  }
+
+  tenantByName(name: string): Tenant | undefined {
+    return this.#queries.tenants('name = ?', name)[0];
+  }
+
+  tenants(): readonly Tenant[] {
+    return this.#queries.tenants('true');
+  }
+
+  createApiKey(key: ApiKey): Promise<void> {
+    return this.#write({ kind: 'create-api-key', key });
+  }
+
+  apiKey(hash: string): ApiKey | undefined {
+    return this.#queries.apiKeys('hash = ?', hash)[0];
+  }
+
+  apiKeys(tenantId: string): readonly ApiKey[] {
+    return this.#queries.apiKeys('tenant = ?', tenantId);
+  }
+
+  revokeApiKey(hash: string, revokedAt: number): Promise<void> {
+    return this.#write({ kind: 'revoke-api-key', hash, revokedAt });
+  }
+
+  async createSimulation(simulation: Omit<SimulationEntry, 'deletedAt'>): Promise<void> {
+    const { id } = simulation;
+    if (this.#keys.find(id) !== undefined || this.simulation(id) !== undefined) {
+      throw new AlreadyExists(`There is a simulation with the id ${id} already`);
+    }
+    const refusal = this.#queue.refusal();
+    if (refusal !== undefined) throw refusal;
+    // The key is given here, so that records may follow at once.
+    await this.#queue.submit({ kind: 'create-simulation', key: this.#keys.add(id), simulation });
+  }
+
+  simulation(id: string): SimulationEntry | undefined {
+    return this.#queries.simulations('id = ?', id)[0];
+  }
+
+  simulations(tenantId?: string | null): readonly SimulationEntry[] {
+    if (tenantId === undefined) return this.#queries.simulations('deleted_at IS NULL');
+    return this.#queries.simulations('tenant IS ? AND deleted_at IS NULL', tenantId);
+  }
+
+  async deleteSimulation(id: string, deletedAt: number): Promise<void> {
+    const refusal = this.#queue.refusal();
+    if (refusal !== undefined) throw refusal;
+    this.#keys.deleting(id);
+    await this.#queue.submit({ kind: 'delete-simulation', id, deletedAt });
+    this.#keys.deleted(id);
+  }
+
+  setting(name: string): string | undefined {
+    return this.#queries.setting(name);
+  }
+
+  saveSetting(name: string, value: string): Promise<void> {
+    return this.#write({ kind: 'save-setting', name, value });
+  }
+
+  #write(operation: Operation): Promise<void> {
+    const refusal = this.#queue.refusal();
+    return refusal === undefined ? this.#queue.submit(operation) : Promise.reject(refusal);
+  }
+}

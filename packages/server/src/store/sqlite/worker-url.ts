@@ -1,0 +1,14 @@
+/**
+ * Where a worker's module is. Threads run compiled code: when the sources themselves are running (tests, tools that
+ * strip types), the worker is the one that the last build left in dist/.
+ */
+export function workerUrl(name: string): URL {
+  const here = import.meta.url;
+  if (!here.endsWith('.ts')) return new URL(`./${name}.js`, here);
+  return new URL(`../../../dist/store/sqlite/${name}.js`, here);
+}
+
+/** The projection that records are written with, for the same two ways of running. */
+export function projectionUrl(): URL {
+  return new URL('../projection.js', workerUrl('journal-writer'));
+}

@@ -1,0 +1,32 @@
+import type { History } from './history.js';
+import type { Journal } from './journal.js';
+import type { Registry } from './registry.js';
+
+/** Everything a server keeps, behind its ports. */
+export interface Store {
+  readonly journal: Journal;
+  readonly history: History;
+  readonly registry: Registry;
+  /** Commits something, or rejects with `StoreUnavailable` within a second. */
+  probe(): Promise<void>;
+  /** What the store knows about itself without trying. */
+  health(): StoreHealth;
+  /** Commits what was appended, and lets go of the data directory. */
+  close(): Promise<void>;
+}
+
+export interface StoreHealth {
+  /**
+   * `failing`: it cannot commit now and keeps trying (a full disk); appends are refused meanwhile.
+   * `failed`: it never will again in this process.
+   */
+  readonly status: 'ok' | 'failing' | 'failed' | 'closed';
+  readonly reason?: string;
+  /** Appends and changes that wait to become durable. */
+  readonly waiting: number;
+}
+
+export { openMemoryStore } from './memory/memory-store.js';
+export type { MemoryStoreOptions } from './memory/memory-store.js';
+export { openSqliteStore } from './sqlite/sqlite-store.js';
+export type { SqliteStoreOptions } from './sqlite/sqlite-store.js';
