@@ -3,6 +3,19 @@ import type { Bar, CorporateAction, Equity, Instant, Quote } from '@sandpit/core
 /** What a feed tells at one instant, in the order it must be applied. */
 export interface MarketEvent {
   readonly at: Instant;
+  /** In order; a symbol may occur twice (its quote, then its trade). The last one is the quote in force. */
+  readonly quotes: readonly Quote[];
+  /** Only from recorded minute bars: what the market went through before it came to `quotes`. */
+  readonly passed?: PassedQuotes;
+}
+
+/**
+ * The inside of a recorded bar: per symbol its open, its low, its high, in that order (the true order of low and
+ * high is not recorded). Only orders that were at work at `since` may be tested against these; whoever ignores
+ * them sees the market at the end of each minute alone, which is correct but misses touches between.
+ */
+export interface PassedQuotes {
+  readonly since: Instant;
   readonly quotes: readonly Quote[];
 }
 
@@ -26,6 +39,8 @@ export interface Feed {
   instruments(): readonly Equity[];
   /** Every dividend and split the feed knows, sorted by ex-date. */
   corporateActions(): readonly CorporateAction[];
+  /** What the feed found in its source and does not replay, in words for a person; empty for most. */
+  notes(): readonly string[];
   /**
    * The quote in force at `at`, for feeds that can compute it (synthetic). Feeds that only stream answer
    * `undefined`: there the latest event is the quote in force.
@@ -37,7 +52,9 @@ export interface Feed {
    * how much lies between the two instants. Calls for one simulation never overlap and move forward.
    */
   events(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncIterable<MarketEvent>;
-  /** Bars of trades, oldest first. */
+  /** Takes note of quotes that came through the API; a feed with quotes of its own has no use for them. */
+  record(quotes: readonly Quote[]): void;
+  /** Bars of trades, oldest first. Intraday bars cover every session, `1Day` the regular one. */
   bars(query: BarQuery): Promise<readonly Bar[]>;
   close(): Promise<void>;
 }

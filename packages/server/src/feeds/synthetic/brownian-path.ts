@@ -1,0 +1,125 @@
+/**
+ * A random path that can be asked at any second without having walked there, and always gives the same answer.
+ *
+ * Time is cut into blocks of 2^24 seconds (194 days). The values at the cuts are independent draws. Inside a block
+ * the path is a Brownian bridge, built by halving: the middle of an interval of length T is the mean of its ends
+ * plus a draw with standard deviation √T / 2. Every second is the middle of exactly one such interval, so each
+ * second owns one draw, a pure function of its number: any second is reached in 24 steps, and a path that is
+ * walked forward, with the intervals it stands in remembered, needs two per second on average.
+ *
+ * The cuts have variance T / 2, which makes the variance T / 2 everywhere: over short times a random walk with
+ * variance 1 per second, over years a stationary one that has no year in which it can get lost.
+ */
+
+/** A draw with mean 0 and variance 1 that belongs to a second; at most `bound` in size. */
+export interface Draws {
+  readonly bound: number;
+  of(second: number): number;
+}
+
+const LEVELS = 24;
+const BLOCK_SECONDS = 1 << LEVELS;
+const CUT_SCALE = Math.sqrt(BLOCK_SECONDS / 2);
+
+/** By level (interval length 2^level): the standard deviation of the middle. */
+const MIDDLE_SCALE = Float64Array.from({ length: LEVELS + 1 }, (_, level) => Math.sqrt(2 ** level) / 2);
+
+/** By level: how far beyond its ends a path can get inside an interval, per unit of the largest draw. */
+const REACH = Float64Array.from({ length: LEVELS + 1 }, (_, level) =>
+  MIDDLE_SCALE.slice(1, level + 1).reduce((sum, scale) => sum + scale, 0),
+);
+
+export class BrownianPath {
+  private readonly draws: Draws;
+  private block = Number.NaN;
+  private offset = 0;
+  /** The ends of the interval of each length that the last second lies in. */
+  private readonly left = new Float64Array(LEVELS + 1);
+  private readonly right = new Float64Array(LEVELS + 1);
+
+  constructor(draws: Draws) {
+    this.draws = draws;
+  }
+
+  /** The value at a whole second. */
+  at(second: number): number {
+    const block = Math.floor(second / BLOCK_SECONDS);
+    const start = block * BLOCK_SECONDS;
+    const offset = second - start;
+    let level: number;
+    if (block === this.block) {
+      // Intervals longer than the highest bit that changed are the same as last time.
+      level = 32 - Math.clz32(offset ^ this.offset);
+    } else {
+      level = LEVELS;
+      this.block = block;
+      this.left[LEVELS] = this.cut(block);
+      this.right[LEVELS] = this.cut(block + 1);
+    }
+    this.offset = offset;
+    let left = this.left[level] as number;
+    let right = this.right[level] as number;
+    while (level > 0) {
+      const half = 1 << (level - 1);
+      const middle = (offset & -(half << 1)) + half;
+      const value = (left + right) / 2 + (MIDDLE_SCALE[level] as number) * this.draws.of(start + middle);
+      if ((offset & half) === 0) right = value;
+      else left = value;
+      level--;
+      this.left[level] = left;
+      this.right[level] = right;
+    }
+    return left;
+  }
+
+  /**
+   * Visits seconds of [from, until), coarse ones first, and passes over whole intervals that `matters` says are of
+   * no interest, given between which values the path stays there: the way to an exact high and low of a day
+   * without computing each of its seconds.
+   */
+  explore(
+    from: number,
+    until: number,
+    matters: (lowest: number, highest: number) => boolean,
+    visit: (second: number, value: number) => void,
+  ): void {
+    for (let block = Math.floor(from / BLOCK_SECONDS); block * BLOCK_SECONDS < until; block++) {
+      this.exploreBlock(block, from, until, matters, visit);
+    }
+  }
+
+  private exploreBlock(
+    block: number,
+    from: number,
+    until: number,
+    matters: (lowest: number, highest: number) => boolean,
+    visit: (second: number, value: number) => void,
+  ): void {
+    const start = block * BLOCK_SECONDS;
+    const first = this.cut(block);
+    if (start >= from && start < until) visit(start, first);
+    /** Three numbers per interval of the level: its start and the values at its ends. */
+    let intervals = [start, first, this.cut(block + 1)];
+    for (let level = LEVELS; level > 0; level--) {
+      const half = 1 << (level - 1);
+      const reach = (REACH[level] as number) * this.draws.bound;
+      const halves: number[] = [];
+      for (let i = 0; i < intervals.length; i += 3) {
+        const begin = intervals[i] as number;
+        if (begin + 2 * half <= from || begin >= until) continue;
+        const left = intervals[i + 1] as number;
+        const right = intervals[i + 2] as number;
+        if (!matters(Math.min(left, right) - reach, Math.max(left, right) + reach)) continue;
+        const middle = begin + half;
+        const value = (left + right) / 2 + (MIDDLE_SCALE[level] as number) * this.draws.of(middle);
+        if (middle >= from && middle < until) visit(middle, value);
+        halves.push(begin, left, value, middle, value, right);
+      }
+      intervals = halves;
+    }
+  }
+
+  private cut(block: number): number {
+    return CUT_SCALE * this.draws.of(block * BLOCK_SECONDS);
+  }
+}

@@ -1,0 +1,81 @@
+import { hash32, seedOf } from '@sandpit/core';
+import { catalogueEntry } from '../catalogue.js';
+import type { CatalogueEntry } from '../catalogue.js';
+import type { Draws } from './brownian-path.js';
+
+/** Daily volatility of the market factor. */
+const MARKET_VOLATILITY = 0.009;
+/** How much of a share's daily volatility its sector explains. */
+const SECTOR_SHARE = 0.35;
+/** The path moves at every second of the year, the volatility of an instrument is per trading day. */
+const PER_ROOT_SECOND = Math.sqrt(252 / 365.25 / 86_400);
+
+/**
+ * A draw from one hash: the sum of its four bytes. Mean 0 and variance 1, whole numbers until the last step, and
+ * bounded, which `BrownianPath.explore` needs. Sums of such draws are as good as normal after a few seconds.
+ */
+function drawOf(hash: number): number {
+  return ((hash & 255) + ((hash >>> 8) & 255) + ((hash >>> 16) & 255) + (hash >>> 24) - 510) / DEVIATION;
+}
+const DEVIATION = Math.sqrt((256 * 256 - 1) / 3);
+const LARGEST_DRAW = 510 / DEVIATION;
+
+/**
+ * What moves an instrument: the market, its sector and itself, each with its own stream of draws. Bridges are
+ * linear, so the three paths are one path whose draws are added up. The path is the logarithm of the price.
+ */
+export function factorDraws(seed: number, entry: CatalogueEntry): Draws {
+  const { market, sector, own, ownSymbol } = exposures(entry);
+  const marketStream = seedOf('market');
+  const sectorStream = seedOf(`sector ${entry.sector}`);
+  const ownStream = seedOf(`symbol ${ownSymbol}`);
+  return {
+    bound: (Math.abs(market) + Math.abs(sector) + Math.abs(own)) * LARGEST_DRAW,
+    of: (second) =>
+      market * drawOf(hash32(seed, marketStream, second)) +
+      (sector === 0 ? 0 : sector * drawOf(hash32(seed, sectorStream, second))) +
+      own * drawOf(hash32(seed, ownStream, second)),
+  };
+}
+
+interface Exposures {
+  readonly market: number;
+  readonly sector: number;
+  readonly own: number;
+  /** Whose fate `own` is: a leveraged fund shares that of the fund it follows. */
+  readonly ownSymbol: string;
+}
+
+function exposures(entry: CatalogueEntry): Exposures {
+  const followed = entry.follows === undefined ? undefined : catalogueEntry(entry.follows);
+  if (followed) {
+    const base = exposures(followed);
+    const factor = entry.equity.leverageFactor;
+    return {
+      market: base.market * factor,
+      sector: base.sector * factor,
+      own: base.own * factor,
+      ownSymbol: base.ownSymbol,
+    };
+  }
+  const total = entry.equity.dailyVolatility;
+  const market = entry.beta * MARKET_VOLATILITY;
+  const sector = sectorVolatility(entry, remainder(total, market));
+  const own = remainder(remainder(total, market), sector);
+  return {
+    market: market * PER_ROOT_SECOND,
+    sector: sector * PER_ROOT_SECOND,
+    own: own * PER_ROOT_SECOND,
+    ownSymbol: entry.equity.symbol,
+  };
+}
+
+function sectorVolatility(entry: CatalogueEntry, besideMarket: number): number {
+  if (entry.sector === '') return 0;
+  return Math.min(besideMarket, entry.isFund ? 0.9 * besideMarket : SECTOR_SHARE * entry.equity.dailyVolatility);
+}
+
+/** The volatility that is left when an independent part is taken away. */
+function remainder(total: number, part: number): number {
+  return Math.sqrt(Math.max(0, total * total - part * part));
+}

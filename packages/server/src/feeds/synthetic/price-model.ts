@@ -1,0 +1,120 @@
+import { Instant, Price, Quantity, hash32, seedOf } from '@sandpit/core';
+import type { Quote } from '@sandpit/core';
+import type { CatalogueEntry } from '../catalogue.js';
+import { BrownianPath } from './brownian-path.js';
+import { factorDraws } from './factor-draws.js';
+
+const UNITS_PER_DOLLAR = 1e8;
+/** Rule 612: one cent from one dollar, 1/100 of a cent below. */
+const CENT = 0.01;
+const SMALL_TICK = 0.0001;
+/** The price never leaves base / 3 … base × 3; far out it is pulled in more and more. */
+const LARGEST_LOG = Math.log(3);
+/** A spread is at most this many ticks above its usual width. */
+const WIDEST_EXTRA_TICKS = 2;
+const LOT = 100;
+
+/** The market of one instrument as a pure function of seed, symbol and second. Remembers only where it was last asked. */
+export class PriceModel {
+  readonly entry: CatalogueEntry;
+  readonly path: BrownianPath;
+  private readonly seed: number;
+  private readonly stream: number;
+  /** The book at the second last computed, in units of `Price`. */
+  private bid = 0;
+  private ask = 0;
+  private last = 0;
+  private chance = 0;
+
+  constructor(seed: number, entry: CatalogueEntry) {
+    this.entry = entry;
+    this.path = new BrownianPath(factorDraws(seed, entry));
+    this.seed = seed;
+    this.stream = seedOf(`book ${entry.equity.symbol}`);
+  }
+
+  /** The quote that comes into force at a whole second. */
+  quoteAt(second: number): Quote {
+    this.compute(second, this.path.at(second));
+    const { chance, entry } = this;
+    // Displayed sizes lie between one lot and twice the usual, so that the usual is their mean.
+    const most = 2 * entry.typicalLots - 1;
+    return {
+      symbol: entry.equity.symbol,
+      bid: Price.ofUnits(this.bid),
+      ask: Price.ofUnits(this.ask),
+      bidSize: lots(1 + Math.floor((((chance >>> 8) & 0xff) * most) / 256)),
+      askSize: lots(1 + Math.floor((((chance >>> 16) & 0xff) * most) / 256)),
+      last: Price.ofUnits(this.last),
+      lastSize: lots(1 + Math.floor((((chance >>> 24) & 0xff) * entry.typicalLots) / 512)),
+      at: Instant.ofMs(second * 1000),
+    };
+  }
+
+  /** The last trade at a second whose path value is already known, in units of `Price`. */
+  lastOf(second: number, pathValue: number): number {
+    this.compute(second, pathValue);
+    return this.last;
+  }
+
+  /** The path value at which the middle of the market is `price` units; ±Infinity where it never gets there. */
+  pathValueOf(price: number): number {
+    if (price <= 0) return Number.NEGATIVE_INFINITY;
+    const log = Math.log(price / (this.entry.basePrice * UNITS_PER_DOLLAR)) / LARGEST_LOG;
+    if (log >= 1) return Number.POSITIVE_INFINITY;
+    if (log <= -1) return Number.NEGATIVE_INFINITY;
+    return (log / Math.sqrt(1 - log * log)) * LARGEST_LOG;
+  }
+
+  /** How far a last trade near `price` can be from the middle of the market; both in units of `Price`. */
+  farthestLast(price: number): number {
+    const dollars = price / UNITS_PER_DOLLAR;
+    const small = dollars < 1.1 ? halfOfWidest(this.entry.typicalSpread, SMALL_TICK) : 0;
+    const whole = dollars > 0.9 ? halfOfWidest(this.entry.typicalSpread, CENT) : 0;
+    return Math.max(small, whole) * UNITS_PER_DOLLAR;
+  }
+
+  private compute(second: number, pathValue: number): void {
+    const middle = this.entry.basePrice * Math.exp(squash(pathValue));
+    const tick = middle >= 1 ? CENT : SMALL_TICK;
+    const ticksPerDollar = middle >= 1 ? 100 : 10_000;
+    const chance = hash32(this.seed, this.stream, second);
+    const spread = spreadTicks(usualTicks(this.entry.typicalSpread, tick), chance & 7);
+    const bid = Math.max(1, Math.floor(middle * ticksPerDollar - (spread - 1) / 2));
+    // An offer of a dollar or more has to stand on a whole cent.
+    const ask = middle >= 1 ? bid + spread : Math.min(bid + spread, 10_000);
+    const unitsPerTick = UNITS_PER_DOLLAR / ticksPerDollar;
+    this.chance = chance;
+    this.bid = bid * unitsPerTick;
+    this.ask = ask * unitsPerTick;
+    // Buyers and sellers take turns at crossing the spread; neither side is favoured.
+    this.last = (chance & 8) === 0 ? this.bid : this.ask;
+  }
+}
+
+function usualTicks(typicalSpread: number, tick: number): number {
+  return Math.max(1, Math.round(typicalSpread / tick));
+}
+
+/** In dollars: the middle lies in the book to within a tick, so this is the farthest that a side can be from it. */
+function halfOfWidest(typicalSpread: number, tick: number): number {
+  return ((usualTicks(typicalSpread, tick) + WIDEST_EXTRA_TICKS + 1.1) / 2) * tick;
+}
+
+/** Three seconds in eight have another spread than the usual. */
+function spreadTicks(usual: number, chance: number): number {
+  if (chance === 0) return usual + WIDEST_EXTRA_TICKS;
+  if (chance === 1) return usual + 1;
+  if (chance === 2) return Math.max(1, usual - 1);
+  return usual;
+}
+
+/** Close to x where x is small, never beyond ±`LARGEST_LOG`, always rising. */
+function squash(x: number): number {
+  const ratio = x / LARGEST_LOG;
+  return x / Math.sqrt(1 + ratio * ratio);
+}
+
+function lots(count: number): Quantity {
+  return Quantity.of(count * LOT);
+}
