@@ -2,40 +2,10 @@
 import type { TSchema } from 'typebox';
 import { type Check, isObject, maxMessages, named, prefixOf, shouldNotExist } from './check.js';
 import { expectedChoice } from './fields.js';
-import { hasDecimals, isDate, isDateOrInstant, isInstant, isUnreadable, isUuid } from './formats.js';
+import { choiceCheck, type Keywords, leaf, numberCheck, stringCheck } from './leaf-check.js';
 import { objectCheck } from './object-check.js';
 import { queryField } from './query-field.js';
 import { ruleOf } from './rules.js';
-
-/** A schema as the compiler reads it: JSON Schema keywords and the extensions of `fields.ts`. */
-interface Keywords {
-  readonly type?: string;
-  readonly enum?: readonly unknown[];
-  readonly const?: unknown;
-  readonly anyOf?: readonly TSchema[];
-  readonly format?: string;
-  readonly pattern?: string;
-  readonly minLength?: number;
-  readonly maxLength?: number;
-  readonly minimum?: number;
-  readonly exclusiveMinimum?: number;
-  readonly maximum?: number;
-  readonly exclusiveMaximum?: number;
-  readonly minItems?: number;
-  readonly maxItems?: number;
-  readonly uniqueItems?: boolean;
-  readonly items?: TSchema;
-  readonly properties?: Readonly<Record<string, TSchema>>;
-  readonly required?: readonly string[];
-  readonly patternProperties?: Readonly<Record<string, TSchema>>;
-  readonly default?: unknown;
-  readonly 'x-expected'?: string;
-  readonly 'x-decimals'?: number;
-  readonly 'x-text'?: boolean;
-  readonly 'x-format'?: string;
-  readonly 'x-discriminator'?: string;
-  readonly 'x-range-in-expected'?: boolean;
-}
 
 const compiled = new WeakMap<TSchema, Check>();
 
@@ -68,110 +38,6 @@ function compile(schema: TSchema): Check {
     default:
       throw new TypeError(`No check for schema ${JSON.stringify(schema)}`);
   }
-}
-
-function leaf(keywords: Keywords, fallback: string, passes: (value: unknown) => boolean): Check {
-  const expected = keywords['x-expected'] ?? fallback;
-  return {
-    passes,
-    explain(value, path, out) {
-      if (!passes(value)) out.push(`${named(path)} ${expected}`);
-    },
-  };
-}
-
-function choiceCheck(values: readonly unknown[], keywords: Keywords): Check {
-  const allowed = new Set(values);
-  return leaf(keywords, `must be one of ${values.join(', ')}`, (value) => allowed.has(value));
-}
-
-const formats: Readonly<Record<string, (value: string) => boolean>> = {
-  uuid: isUuid,
-  date: isDate,
-  'date-time': isInstant,
-  'date-or-date-time': isDateOrInstant,
-};
-
-function stringCheck(keywords: Keywords): Check {
-  const { pattern, minLength = 0, maxLength = Infinity } = keywords;
-  const format = formats[keywords['x-format'] ?? keywords.format ?? ''];
-  const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u');
-  if (format !== undefined || expression !== undefined) {
-    // One message for the whole syntax: its length is part of it.
-    const check = leaf(
-      keywords,
-      'must be a string',
-      (value) =>
-        typeof value === 'string' &&
-        value.length >= minLength &&
-        value.length <= maxLength &&
-        (format === undefined || format(value)) &&
-        (expression === undefined || expression.test(value)),
-    );
-    return keywords.format === 'uuid'
-      ? { ...check, settle: (value) => (value as string).toLowerCase() }
-      : check;
-  }
-  const readable = keywords['x-text'] === true;
-  const expected = keywords['x-expected'] ?? 'must be a string';
-  return {
-    passes: (value) =>
-      typeof value === 'string' &&
-      value.length >= minLength &&
-      value.length <= maxLength &&
-      (!readable || isUnreadable(value) === undefined),
-    explain(value, path, out) {
-      if (typeof value !== 'string') {
-        out.push(`${named(path)} ${expected}`);
-        return;
-      }
-      const unreadable = readable ? isUnreadable(value) : undefined;
-      if (value.length < minLength || unreadable === 'blank') out.push(`${named(path)} should not be empty`);
-      if (value.length > maxLength) out.push(`${named(path)} must be at most ${maxLength} characters`);
-      if (unreadable === 'control characters') out.push(`${named(path)} must not contain control characters`);
-    },
-  };
-}
-
-function numberCheck(keywords: Keywords): Check {
-  const {
-    minimum = -Infinity,
-    exclusiveMinimum = -Infinity,
-    maximum = Infinity,
-    exclusiveMaximum = Infinity,
-  } = keywords;
-  const integer = keywords.type === 'integer';
-  const decimals = keywords['x-decimals'];
-  const expected = keywords['x-expected'] ?? (integer ? 'must be an integer' : 'must be a number');
-  // A sign is part of what is expected ("a positive number"), a lower bound of another size is a rule of its own.
-  const lowerInExpected = keywords['x-range-in-expected'] === true || minimum >= 0;
-  const upperInExpected = keywords['x-range-in-expected'] === true;
-  const isKind = (value: unknown): value is number =>
-    typeof value === 'number' &&
-    (integer ? Number.isSafeInteger(value) : Number.isFinite(value)) &&
-    value > exclusiveMinimum &&
-    (!lowerInExpected || value >= minimum) &&
-    (!upperInExpected || value <= maximum);
-  return {
-    passes: (value) =>
-      isKind(value) &&
-      value >= minimum &&
-      value <= maximum &&
-      value < exclusiveMaximum &&
-      (decimals === undefined || hasDecimals(value, decimals)),
-    explain(value, path, out) {
-      if (!isKind(value)) {
-        out.push(`${named(path)} ${expected}`);
-        return;
-      }
-      if (value < minimum) out.push(`${named(path)} must not be less than ${minimum}`);
-      if (value > maximum) out.push(`${named(path)} must not be greater than ${maximum}`);
-      if (value >= exclusiveMaximum) out.push(`${named(path)} must be less than ${exclusiveMaximum}`);
-      if (decimals !== undefined && !hasDecimals(value, decimals)) {
-        out.push(`${named(path)} must have at most ${decimals} decimal places`);
-      }
-    },
-  };
 }
 
 function arrayCheck(keywords: Keywords): Check {

@@ -43,7 +43,10 @@ export function isUnreadable(value: string): 'blank' | 'control characters' | un
   return value.trim() === '' ? 'blank' : undefined;
 }
 
-/** Whether `value` has at most this many decimal places, as its shortest decimal form shows it. */
+/**
+ * Whether `value` has at most this many decimal places, as its shortest decimal form shows it. Exact while the value in
+ * units of its last place stays below 2^51, which the bounds of all fields ensure.
+ */
 export function hasDecimals(value: number, decimals: number): boolean {
   const scale = powersOfTen[decimals] ?? 1e8;
   return Number.isInteger(value) || Math.round(value * scale) / scale === value;

@@ -51,14 +51,19 @@ const pricesOf: Record<
 const mustBePositive = 'must be a positive number';
 const mustBeDate = 'must be an ISO 8601 date or a timestamp with a zone';
 
-export const Leg = closed('Leg', {
-  optionSymbol: text({
-    description: 'The contract in OSI form, padded or not.',
-    examples: ['AAPL260116C00150000'],
+export const Leg = ruled(
+  closed('Leg', {
+    optionSymbol: text({
+      description: 'The contract in OSI form, padded or not.',
+      examples: ['AAPL260116C00150000'],
+    }),
+    positionIntent: PositionIntentValue,
+    quantity: quantity({ description: 'Contracts: the ratio of the leg, or its total.' }),
   }),
-  positionIntent: PositionIntentValue,
-  quantity: quantity(),
-});
+  (body, report) => {
+    if (isFraction(body.quantity)) report.field('quantity', 'must be a whole number');
+  },
+);
 export type Leg = Static<typeof Leg>;
 
 export const BracketConfig = ruled(
@@ -145,11 +150,16 @@ const orderRule: Rule<Terms> = (body, report) => {
 function checkQuantity(body: Terms, report: TermsReport): void {
   const { quantity, legs, assetClass } = body;
   if (quantity === undefined && legs === undefined) report.field('quantity', mustBePositive);
-  if ((assetClass === 'OPTION' || assetClass === 'FUTURE') && typeof quantity === 'number') {
-    if (quantity > 0 && !Number.isInteger(quantity)) {
-      report.field('quantity', `must be a whole number for ${assetClass} orders`);
-    }
+  if ((assetClass === 'OPTION' || assetClass === 'FUTURE') && isFraction(quantity)) {
+    report.field('quantity', `must be a whole number for ${assetClass} orders`);
   }
+}
+
+/** Contracts come whole. A number that is no quantity at all is complained about by its schema. */
+function isFraction(quantity: unknown): boolean {
+  return (
+    typeof quantity === 'number' && quantity > 0 && Number.isFinite(quantity) && !Number.isInteger(quantity)
+  );
 }
 
 function checkPrices(body: Terms, report: TermsReport): void {
@@ -198,14 +208,6 @@ function checkStrategy(body: Terms, report: TermsReport): void {
       report.field('legs', `must contain exactly ${legCount} legs for ${strategy}`);
     }
   }
-  if (!Array.isArray(legs)) return;
-  (legs as unknown[]).slice(0, 4).forEach((leg, i) => {
-    const ratio: unknown =
-      typeof leg === 'object' && leg !== null && 'quantity' in leg ? leg.quantity : undefined;
-    if (typeof ratio === 'number' && ratio > 0 && !Number.isInteger(ratio)) {
-      report.field('legs', `${i}.quantity must be a whole number`);
-    }
-  });
 }
 
 function checkTiming(body: Terms, report: TermsReport): void {

@@ -35,19 +35,33 @@ export const FillModelValue = namedChoice('FillModel', fillModels, {
 export const onlyForPortfolioMargin = 'is only allowed for PORTFOLIO margin';
 
 export const CreatePortfolioBody = ruled(
-  closed('CreatePortfolioBody', {
-    accountId: uuid({ description: 'An account that does not exist yet is opened.' }),
-    portfolioType: PortfolioTypeValue,
-    accountType: AccountTypeValue,
-    brokerId: text({ description: 'A broker configuration.', examples: ['default'] }),
-    marginType: optional(MarginTypeValue),
-    portfolioMarginEngineType: optional(EngineTypeValue),
-    initialCash: optional(
-      positive(moneyBounds, { description: 'Absent = the setting of the server, 100,000.' }),
-    ),
-    name: optional(text()),
-    fillModel: optional(FillModelValue),
-  }),
+  closed(
+    'CreatePortfolioBody',
+    {
+      accountId: uuid({ description: 'An account that does not exist yet is opened.' }),
+      portfolioType: PortfolioTypeValue,
+      accountType: AccountTypeValue,
+      brokerId: text({ description: 'A broker configuration.', examples: ['default'] }),
+      marginType: optional(MarginTypeValue),
+      portfolioMarginEngineType: optional(EngineTypeValue),
+      initialCash: optional(
+        positive(moneyBounds, { description: 'Absent = the setting of the server, 100,000.' }),
+      ),
+      name: optional(text()),
+      fillModel: optional(FillModelValue),
+    },
+    {
+      examples: [
+        {
+          accountId: '0192f0c0-11aa-7a01-b2c3-5d6e7f809102',
+          portfolioType: 'MARGIN',
+          accountType: 'INDIVIDUAL',
+          brokerId: 'default',
+          marginType: 'REG_T',
+        },
+      ],
+    },
+  ),
   (body, report) => {
     if (isRetirement(body.accountType) && body.portfolioType === 'MARGIN') {
       report.sentence('portfolioType', retirementIsCash);

@@ -214,9 +214,15 @@ export type CashDividendAction = Static<typeof CashDividendAction>;
 export const CorporateAction = oneOf('CorporateAction', 'type', [SplitAction, CashDividendAction]);
 export type CorporateAction = Static<typeof CorporateAction>;
 
-export const CorporateActionsBody = closed('CorporateActionsBody', {
-  actions: list(CorporateAction, { min: 1, max: 1000 }),
-});
+export const CorporateActionsBody = closed(
+  'CorporateActionsBody',
+  { actions: list(CorporateAction, { min: 1, max: 1000 }) },
+  {
+    examples: [
+      { actions: [{ type: 'SPLIT', symbol: 'AAPL', exDate: '2026-03-02', ratio: { new: 2, old: 1 } }] },
+    ],
+  },
+);
 export type CorporateActionsBody = Static<typeof CorporateActionsBody>;
 
 /** The actions as they were taken. */

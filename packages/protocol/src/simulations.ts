@@ -20,21 +20,29 @@ import { ClockModeValue, clockSpeedBounds } from './simulation.js';
 export const FeedValue = namedChoice('FeedKind', feeds);
 
 export const CreateSimulationBody = ruled(
-  closed('CreateSimulationBody', {
-    name: optional(text()),
-    feed: FeedValue,
-    clock: ClockModeValue,
-    calendar: optional(choice(calendars)),
-    start: optional(dateOrInstant({ description: 'Where a manual or scaled clock starts.' })),
-    speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
-    seed: optional(
-      Type.Union([text(), Type.Integer()], {
-        description: 'Where the ids, latencies and synthetic prices come from.',
-        'x-expected': 'must be a string or an integer',
-      }),
-    ),
-    replay: optional(text({ description: 'For the replay feed: the recording.' })),
-  }),
+  closed(
+    'CreateSimulationBody',
+    {
+      name: optional(text()),
+      feed: FeedValue,
+      clock: ClockModeValue,
+      calendar: optional(choice(calendars)),
+      start: optional(dateOrInstant({ description: 'Where a manual or scaled clock starts.' })),
+      speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
+      seed: optional(
+        Type.Union([text(), Type.Integer()], {
+          description: 'Where the ids, latencies and synthetic prices come from.',
+          'x-expected': 'must be a string or an integer',
+        }),
+      ),
+      replay: optional(text({ description: 'For the replay feed: the recording.' })),
+    },
+    {
+      examples: [
+        { name: 'my test', feed: 'push', clock: 'manual', calendar: 'XNYS', start: '2026-01-05T14:30:00Z' },
+      ],
+    },
+  ),
   (body, report) => {
     const { feed, clock } = body;
     if (body.start !== undefined && clock === 'wall') {

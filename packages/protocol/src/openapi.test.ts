@@ -1,0 +1,225 @@
+import { Type } from 'typebox';
+import { Compile } from 'typebox/schema';
+import { describe, expect, it } from 'vitest';
+import { errorCodeNames } from './errors.js';
+import { text } from './fields.js';
+import { Components } from './openapi-components.js';
+import { openApiDocument, openApiPath } from './openapi.js';
+import { limitOrder } from './testing/order.js';
+import { type BodyOf, type ParamsOf, type QueryOf, type ReplyOf, routeEntries, routes } from './routes.js';
+import { errorStatusesOf } from './routes/route.js';
+
+interface Operation {
+  operationId: string;
+  parameters: { $ref?: string; name: string; in: string; required: boolean }[];
+  requestBody?: object;
+  responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }> }>;
+  security: object[];
+}
+
+interface Document {
+  openapi: string;
+  servers: { url: string }[];
+  paths: Record<string, Record<string, Operation>>;
+  components: { schemas: Record<string, Record<string, unknown>> };
+}
+
+const document = openApiDocument({
+  serverUrl: 'http://127.0.0.1:3000',
+  version: '1.2.3',
+}) as unknown as Document;
+const operations = Object.entries(document.paths).flatMap(([path, item]) =>
+  Object.entries(item).map(([method, operation]) => ({ path, method, operation })),
+);
+
+function walk(value: unknown, visit: (node: Record<string, unknown>) => void): void {
+  if (Array.isArray(value)) for (const item of value) walk(item, visit);
+  else if (typeof value === 'object' && value !== null) {
+    visit(value as Record<string, unknown>);
+    for (const item of Object.values(value)) walk(item, visit);
+  }
+}
+
+function at(pointer: string): unknown {
+  return pointer
+    .slice(2)
+    .split('/')
+    .reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], document);
+}
+
+describe('the table of routes', () => {
+  it('has no two operations on one method and path', () => {
+    const all = routeEntries.flatMap(([, route]) =>
+      [route.path, ...(route.aliases ?? [])].map((path) => `${route.method} ${path.replace(/:\w+/g, ':')}`),
+    );
+    expect(new Set(all).size).toBe(all.length);
+  });
+
+  it('declares exactly the parameters of its paths', () => {
+    for (const [id, route] of routeEntries) {
+      for (const path of [route.path, ...(route.aliases ?? [])]) {
+        const named = [...path.matchAll(/:(\w+)/g)].map((match) => match[1]);
+        expect(Object.keys(route.params?.properties ?? {}), id).toEqual(named);
+      }
+    }
+  });
+
+  it('reads with `read`, changes with `trade` or `simulate`', () => {
+    for (const [id, route] of routeEntries) {
+      expect(route.path.startsWith('/v1/'), id).toBe(true);
+      expect(route.scope === undefined, id).toBe(route.auth === 'none');
+      if (/^\/v1\/simulations?(\/|$)/.test(route.path)) expect(route.scope, id).toBe('simulate');
+      else if (route.method === 'GET' && route.auth !== 'none') expect(route.scope, id).toBe('read');
+      else if (route.method === 'PUT' || route.method === 'DELETE') expect(route.scope, id).toBe('trade');
+    }
+  });
+
+  it.each([
+    'POST /v1/accounts/portfolios',
+    'GET /v1/accounts/portfolios/:portfolioId',
+    'GET /v1/accounts/:accountId/portfolios',
+    'GET /v1/accounts/portfolios/:portfolioId/equities',
+    'GET /v1/accounts/portfolios/:portfolioId/options',
+    'GET /v1/accounts/portfolios/:portfolioId/day-trades',
+    'GET /v1/accounts/portfolios/:portfolioId/margin-eligibility',
+    'PUT /v1/accounts/portfolios/:portfolioId/margin-upgrade',
+    'PUT /v1/accounts/portfolios/:portfolioId/broker',
+    'POST /v1/accounts/portfolios/:portfolioId/reset',
+    'POST /v1/orders',
+    'GET /v1/orders/:orderId',
+    'PUT /v1/orders/:orderId',
+    'PUT /v1/orders/:orderId/cancel',
+    'GET /v1/orders/account/:accountId',
+    'GET /v1/orders/portfolio/:portfolioId',
+    'DELETE /v1/orders/account/:accountId',
+    'POST /v1/orders/batch',
+    'GET /v1/health',
+    'GET /v1/stream/orders',
+  ])('has %s of the contract', (operation) => {
+    expect(routeEntries.map(([, route]) => `${route.method} ${route.path}`)).toContain(operation);
+  });
+
+  it('gives handlers their types', () => {
+    const params: ParamsOf<'getOrder'> = { orderId: limitOrder.portfolioId };
+    const query: QueryOf<'listAccountOrders'> = { page: 1, limit: 50, status: 'FILLED' };
+    const none: BodyOf<'getOrder'> = undefined;
+    const health: ReplyOf<'getHealth'> = { status: 'ok', timestamp: '' };
+    const body: Pick<BodyOf<'createOrder'>, 'orderType' | 'limitPrice'> = { orderType: 'MARKET' };
+    // @ts-expect-error -- a closed list
+    const wrong: BodyOf<'createOrder'>['orderType'] = 'BEST';
+    expect([params, query, none, health, body, wrong]).toHaveLength(6);
+  });
+});
+
+describe('the document', () => {
+  it('is plain JSON of OpenAPI 3.1', () => {
+    expect(document.openapi).toBe('3.1.0');
+    expect(document.servers).toEqual([{ url: 'http://127.0.0.1:3000' }]);
+    expect(JSON.parse(JSON.stringify(document))).toEqual(document);
+  });
+
+  it('is the same every time, and its own copy', () => {
+    const again = openApiDocument({ serverUrl: 'http://127.0.0.1:3000', version: '1.2.3' });
+    expect(again).toEqual(document);
+    expect(again['paths']).not.toBe(document.paths);
+  });
+
+  it('resolves every reference', () => {
+    let count = 0;
+    walk(document, (node) => {
+      if (typeof node['$ref'] !== 'string') return;
+      count++;
+      expect(at(node['$ref']), node['$ref']).toBeTypeOf('object');
+    });
+    expect(count).toBeGreaterThan(300);
+  });
+
+  it('has every route under every path, and nothing else', () => {
+    const expected = routeEntries.flatMap(([, route]) =>
+      [route.path, ...(route.aliases ?? [])].map(
+        (path) => `${route.method.toLowerCase()} ${openApiPath(path)}`,
+      ),
+    );
+    expect(operations.map(({ path, method }) => `${method} ${path}`).sort()).toEqual(expected.sort());
+  });
+
+  it('names every operation once', () => {
+    const ids = operations.map(({ operation }) => operation.operationId);
+    expect(new Set(ids).size).toBe(ids.length);
+    for (const id of Object.keys(routes)) expect(ids).toContain(id);
+  });
+
+  it('declares the parameters, bodies, answers and errors of each operation', () => {
+    for (const [id, route] of routeEntries) {
+      const operation = document.paths[openApiPath(route.path)]?.[route.method.toLowerCase()];
+      const inPath = operation?.parameters.filter((parameter) => parameter.in === 'path');
+      expect(
+        inPath?.map(({ name }) => name),
+        id,
+      ).toEqual(Object.keys(route.params?.properties ?? {}));
+      expect(
+        inPath?.every(({ required }) => required),
+        id,
+      ).toBe(true);
+      expect(operation?.requestBody !== undefined, id).toBe(route.body !== undefined);
+      const statuses = [...Object.keys(route.responses), ...errorStatusesOf(route).map(String)];
+      expect(Object.keys(operation?.responses ?? {}).sort(), id).toEqual([...new Set(statuses)].sort());
+      expect(operation?.security.length, id).toBe({ none: 0, bearer: 1, ticket: 2 }[route.auth]);
+    }
+  });
+
+  it('describes streams as events', () => {
+    const stream = document.paths['/v1/stream/orders']?.['get'];
+    expect(Object.keys(stream?.responses['200']?.content ?? {})).toEqual(['text/event-stream']);
+    expect(JSON.stringify(stream)).toContain('#/components/schemas/OrderUpdate');
+    expect(stream?.parameters.map(({ name }) => name)).not.toContain('ticket');
+  });
+
+  it('keeps what only the validator needs to itself', () => {
+    const keywords = new Set<string>();
+    walk(document, (node) => Object.keys(node).forEach((name) => keywords.add(name)));
+    for (const name of [
+      '$id',
+      '~kind',
+      'x-expected',
+      'x-text',
+      'x-format',
+      'x-discriminator',
+      'x-range-in-expected',
+    ]) {
+      expect(keywords).not.toContain(name);
+    }
+  });
+
+  it('has schemas that judge: an order by the published one', () => {
+    const published: unknown = JSON.parse(
+      JSON.stringify({
+        $ref: '#/$defs/CreateOrderBody',
+        $defs: document.components.schemas,
+      }).replaceAll('#/components/schemas/', '#/$defs/'),
+    );
+    const check = Compile(published as object);
+    expect(check.Check(limitOrder)).toBe(true);
+    expect(check.Check({ ...limitOrder, orderType: 'BEST' })).toBe(false);
+    expect(check.Check({ ...limitOrder, extra: 1 })).toBe(false);
+    expect(check.Check({ ...limitOrder, quantity: 0 })).toBe(false);
+  });
+
+  it('closes every object and gives every code', () => {
+    for (const [name, schema] of Object.entries(document.components.schemas)) {
+      if (schema['type'] === 'object') expect(schema['additionalProperties'], name).toBe(false);
+    }
+    expect(document.components.schemas['ErrorCode']).toMatchObject({ enum: errorCodeNames });
+  });
+});
+
+describe('components', () => {
+  it('refuses two schemas of one name', () => {
+    const components = new Components();
+    components.refer(Type.Object({ a: text() }, { $id: 'Same' }));
+    components.refer(Type.Optional(Type.Object({ a: text() }, { $id: 'Same' })));
+    expect(() => components.refer(Type.Object({ b: text() }, { $id: 'Same' }))).toThrow(
+      'Two schemas are called Same',
+    );
+  });
+});

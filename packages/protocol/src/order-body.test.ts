@@ -1,0 +1,292 @@
+import { describe, expect, it } from 'vitest';
+import { orderTypes, strategies, strategyLegCounts } from './enums.js';
+import { BatchOrdersBody, CreateOrderBody, UpdateOrderBody } from './order-body.js';
+import { limitOrder, marketOrder, verticalSpread, without } from './testing/order.js';
+import { validateBody } from './validate.js';
+
+const judge = (body: unknown): string[] => {
+  const result = validateBody(CreateOrderBody, body);
+  return result.ok ? [] : result.messages;
+};
+
+describe('an order', () => {
+  it('is accepted', () => {
+    expect(validateBody(CreateOrderBody, limitOrder)).toEqual({ ok: true, value: limitOrder });
+    expect(judge(marketOrder)).toEqual([]);
+    expect(judge(verticalSpread)).toEqual([]);
+  });
+
+  it('says everything an empty body lacks', () => {
+    expect(judge({})).toEqual([
+      'portfolioId must be a UUID',
+      'symbol must be a string',
+      'assetClass must be one of EQUITY, OPTION, FUTURE',
+      'orderType must be one of MARKET, LIMIT, STOP, STOP_LIMIT, TRAILING_STOP, TRAILING_STOP_LIMIT',
+      'positionIntent must be one of BUY_TO_OPEN, BUY_TO_CLOSE, SELL_TO_OPEN, SELL_TO_CLOSE',
+      'quantity must be a positive number',
+      'timeInForce must be one of DAY, GTC, IOC, FOK, GTD',
+    ]);
+  });
+
+  it('keeps the order of the fields, whatever rule says it', () => {
+    expect(
+      judge({ ...marketOrder, quantity: '10', limitPrice: 1, latencyMs: 5, session: 'EXTENDED', foo: 1 }),
+    ).toEqual([
+      'quantity must be a positive number',
+      'limitPrice should not exist for MARKET orders',
+      'latencyMs should only exist with latencyProfile CUSTOM',
+      'session EXTENDED is only allowed for LIMIT orders',
+      'property foo should not exist',
+    ]);
+  });
+});
+
+describe('prices by type', () => {
+  const base = without(limitOrder, 'limitPrice', 'orderType');
+  const prices = { limitPrice: 10, stopPrice: 11, trailingAmount: 1 };
+  const needs = {
+    MARKET: [],
+    LIMIT: ['limitPrice'],
+    STOP: ['stopPrice'],
+    STOP_LIMIT: ['limitPrice', 'stopPrice'],
+    TRAILING_STOP: ['trailingAmount'],
+    TRAILING_STOP_LIMIT: ['limitPrice', 'trailingAmount'],
+  } as const;
+  const missing = {
+    limitPrice: 'limitPrice must be a number',
+    stopPrice: 'stopPrice must be a positive number',
+    trailingAmount: 'trailingAmount or trailingPercent must be a positive number',
+  };
+
+  it.each(orderTypes)('%s', (orderType) => {
+    const needed: readonly string[] = needs[orderType];
+    expect(judge({ ...base, orderType })).toEqual(
+      Object.entries(missing).flatMap(([name, message]) => (needed.includes(name) ? [message] : [])),
+    );
+    expect(judge({ ...base, orderType, ...prices })).toEqual(
+      Object.keys(prices).flatMap((name) =>
+        needed.includes(name) ? [] : [`${name} should not exist for ${orderType} orders`],
+      ),
+    );
+  });
+
+  it('trails by an amount or by a percentage', () => {
+    const trailing = { ...base, orderType: 'TRAILING_STOP' };
+    expect(judge({ ...trailing, trailingPercent: 2.5 })).toEqual([]);
+    expect(judge({ ...trailing, trailingAmount: 1, trailingPercent: 2.5 })).toEqual([
+      'trailingPercent should not exist together with trailingAmount',
+    ]);
+    expect(judge({ ...trailing, trailingPercent: 100 })).toEqual(['trailingPercent must be less than 100']);
+    expect(judge({ ...trailing, trailingPercent: 0.00001 })).toEqual([
+      'trailingPercent must have at most 4 decimal places',
+    ]);
+  });
+
+  it.each<[unknown, string]>([
+    ['10', 'limitPrice must be a number'],
+    [null, 'limitPrice must be a number'],
+    [0, 'limitPrice must be a positive number'],
+    [-1, 'limitPrice must be a positive number'],
+    [1e7 + 1, 'limitPrice must not be greater than 10000000'],
+    [1.123456789, 'limitPrice must have at most 8 decimal places'],
+  ])('a limit of %j', (limitPrice, message) => {
+    expect(judge({ ...limitOrder, limitPrice })).toEqual([message]);
+  });
+});
+
+describe('time in force, session, latency', () => {
+  it('GTD and goodTillDate belong together', () => {
+    expect(judge({ ...limitOrder, timeInForce: 'GTD' })).toEqual([
+      'goodTillDate must be an ISO 8601 date or a timestamp with a zone',
+    ]);
+    expect(judge({ ...limitOrder, timeInForce: 'GTD', goodTillDate: '2026-02-01' })).toEqual([]);
+    expect(judge({ ...limitOrder, timeInForce: 'GTD', goodTillDate: '2026-02-01T15:00:00-05:00' })).toEqual(
+      [],
+    );
+    expect(judge({ ...limitOrder, goodTillDate: '2026-02-01' })).toEqual([
+      'goodTillDate should only exist for GTD orders',
+    ]);
+    expect(judge({ ...limitOrder, timeInForce: 'GTD', goodTillDate: '2026-02-30' })).toHaveLength(1);
+    expect(judge({ ...limitOrder, timeInForce: 'GTD', goodTillDate: '2026-02-01T15:00:00' })).toHaveLength(1);
+  });
+
+  it('EXTENDED is for LIMIT orders of DAY and GTC', () => {
+    expect(judge({ ...limitOrder, session: 'EXTENDED' })).toEqual([]);
+    expect(judge({ ...limitOrder, session: 'EXTENDED', timeInForce: 'GTC' })).toEqual([]);
+    expect(judge({ ...marketOrder, session: 'EXTENDED', timeInForce: 'IOC' })).toEqual([
+      'session EXTENDED is only allowed for LIMIT orders',
+      'session EXTENDED is only allowed for DAY and GTC orders',
+    ]);
+    expect(judge({ ...limitOrder, session: 'OVERNIGHT' })).toEqual(['session must be REGULAR or EXTENDED']);
+  });
+
+  it('latencyMs and CUSTOM belong together', () => {
+    expect(judge({ ...limitOrder, latencyProfile: 'CUSTOM', latencyMs: 0 })).toEqual([]);
+    expect(judge({ ...limitOrder, latencyProfile: 'CUSTOM' })).toEqual([
+      'latencyMs must be an integer from 0 to 60000',
+    ]);
+    expect(judge({ ...limitOrder, latencyProfile: 'RETAIL', latencyMs: 5 })).toEqual([
+      'latencyMs should only exist with latencyProfile CUSTOM',
+    ]);
+  });
+});
+
+describe('strategies', () => {
+  it.each(strategies)('%s has its number of legs', (strategy) => {
+    const legs = Array.from({ length: 4 }, () => verticalSpread.legs[0]);
+    for (const n of [2, 3, 4]) {
+      expect(judge({ ...verticalSpread, strategy, legs: legs.slice(0, n) })).toEqual(
+        n === strategyLegCounts[strategy]
+          ? []
+          : [`legs must contain exactly ${strategyLegCounts[strategy]} legs for ${strategy}`],
+      );
+    }
+  });
+
+  it('refuses impossible lists of legs', () => {
+    expect(judge({ ...verticalSpread, legs: [] })).toEqual(['legs must contain 2 to 4 elements']);
+    expect(judge({ ...verticalSpread, legs: {} })).toEqual(['legs must be an array']);
+    expect(judge(without(verticalSpread, 'legs'))).toEqual([
+      'legs must contain exactly 2 legs for VERTICAL_SPREAD',
+    ]);
+    expect(judge({ ...verticalSpread, legs: [{ quantity: 1.5 }, null] })).toEqual([
+      'legs.0.optionSymbol must be a string',
+      'legs.0.positionIntent must be one of BUY_TO_OPEN, BUY_TO_CLOSE, SELL_TO_OPEN, SELL_TO_CLOSE',
+      'legs.0.quantity must be a whole number',
+      'legs.1 must be an object',
+    ]);
+  });
+
+  it('needs a strategy for legs, and options for both', () => {
+    expect(judge(without(verticalSpread, 'strategy'))).toEqual([
+      'strategy must be one of VERTICAL_SPREAD, IRON_CONDOR, BUTTERFLY, CALENDAR_SPREAD, STRADDLE, STRANGLE',
+    ]);
+    expect(judge({ ...verticalSpread, assetClass: 'EQUITY' })).toEqual([
+      'strategy should not exist for EQUITY orders',
+      'legs should not exist for EQUITY orders',
+    ]);
+  });
+
+  it('allows a net credit and no quantity', () => {
+    expect(judge({ ...without(verticalSpread, 'quantity'), limitPrice: -1.25 })).toEqual([]);
+    expect(judge({ ...verticalSpread, limitPrice: 0 })).toEqual([]);
+  });
+
+  it.each(['OPTION', 'FUTURE'])('%s contracts are whole', (assetClass) => {
+    expect(judge({ ...limitOrder, assetClass, quantity: 1.5 })).toEqual([
+      `quantity must be a whole number for ${assetClass} orders`,
+    ]);
+  });
+});
+
+describe('brackets', () => {
+  const bracket = (bracketConfig: unknown): string[] => judge({ ...limitOrder, bracketConfig });
+
+  it('accepts one exit or both', () => {
+    const profitTarget = { orderType: 'LIMIT', limitPrice: 200 };
+    const stopLoss = { orderType: 'STOP', stopPrice: 180 };
+    expect(bracket({ profitTarget })).toEqual([]);
+    expect(bracket({ stopLoss })).toEqual([]);
+    expect(bracket({ profitTarget, stopLoss, timeInForce: 'DAY' })).toEqual([]);
+    expect(bracket({ stopLoss: { orderType: 'STOP_LIMIT', stopPrice: 180, limitPrice: 179 } })).toEqual([]);
+  });
+
+  it('says where it is wrong', () => {
+    expect(bracket('yes')).toEqual(['bracketConfig must be an object']);
+    expect(bracket([])).toEqual(['bracketConfig must be an object']);
+    expect(bracket({})).toEqual(['bracketConfig.profitTarget or stopLoss must be given']);
+    expect(
+      bracket({
+        profitTarget: { orderType: 'MARKET', limitPrice: 0 },
+        stopLoss: { orderType: 'STOP', limitPrice: 5, x: 1 },
+        timeInForce: 'IOC',
+      }),
+    ).toEqual([
+      'bracketConfig.profitTarget.orderType must be LIMIT',
+      'bracketConfig.profitTarget.limitPrice must be a positive number',
+      'bracketConfig.stopLoss.stopPrice must be a positive number',
+      'bracketConfig.stopLoss.limitPrice should not exist for STOP orders',
+      'property bracketConfig.stopLoss.x should not exist',
+      'bracketConfig.timeInForce must be DAY or GTC',
+    ]);
+    expect(bracket({ stopLoss: { orderType: 'STOP_LIMIT', stopPrice: 180 } })).toEqual([
+      'bracketConfig.stopLoss.limitPrice must be a positive number',
+    ]);
+  });
+});
+
+describe('clientOrderId', () => {
+  it.each(['a', 'A-1_b.c', 'x'.repeat(64)])('%s', (clientOrderId) => {
+    expect(judge({ ...limitOrder, clientOrderId })).toEqual([]);
+  });
+
+  it.each(['', 'a b', 'ä', 'a\n', 'x'.repeat(65), 7, null])('not %j', (clientOrderId) => {
+    expect(judge({ ...limitOrder, clientOrderId })).toEqual([
+      'clientOrderId must be 1 to 64 characters of A-Z, a-z, 0-9, dot, underscore and hyphen',
+    ]);
+  });
+});
+
+describe('a batch', () => {
+  const judgeBatch = (body: unknown): string[] => {
+    const result = validateBody(BatchOrdersBody, body);
+    return result.ok ? [] : result.messages;
+  };
+  const accountIds = [limitOrder.portfolioId];
+
+  it('needs no portfolio', () => {
+    expect(judgeBatch({ accountIds, orderData: limitOrder })).toEqual([]);
+    expect(judgeBatch({ accountIds, orderData: without(limitOrder, 'portfolioId') })).toEqual([]);
+  });
+
+  it('says where the order is wrong', () => {
+    expect(
+      judgeBatch({ accountIds: [], orderData: { ...marketOrder, limitPrice: 3, quantity: -1 } }),
+    ).toEqual([
+      'accountIds must contain 1 to 1000 elements',
+      'orderData.quantity must be a positive number',
+      'orderData.limitPrice should not exist for MARKET orders',
+    ]);
+    expect(judgeBatch({})).toEqual(['accountIds must be an array', 'orderData must be an object']);
+  });
+
+  it('takes a thousand accounts and no more', () => {
+    const many = (n: number): string[] =>
+      Array.from({ length: n }, (_, i) => `00000000-0000-4000-8000-${String(i).padStart(12, '0')}`);
+    expect(judgeBatch({ accountIds: many(1000), orderData: marketOrder })).toEqual([]);
+    expect(judgeBatch({ accountIds: many(1001), orderData: marketOrder })).toEqual([
+      'accountIds must contain 1 to 1000 elements',
+    ]);
+    expect(judgeBatch({ accountIds: [...accountIds, ...accountIds], orderData: marketOrder })).toEqual([
+      'accountIds must not contain duplicates',
+    ]);
+  });
+});
+
+describe('an update', () => {
+  const judgeUpdate = (body: unknown): string[] => {
+    const result = validateBody(UpdateOrderBody, body);
+    return result.ok ? [] : result.messages;
+  };
+
+  it('changes one thing or several', () => {
+    expect(judgeUpdate({ limitPrice: 10 })).toEqual([]);
+    expect(judgeUpdate({ limitPrice: -0.5 })).toEqual([]);
+    expect(judgeUpdate({ stopPrice: 10, quantity: 5, timeInForce: 'GTC' })).toEqual([]);
+    expect(judgeUpdate({ timeInForce: 'GTD', goodTillDate: '2026-02-01' })).toEqual([]);
+    expect(judgeUpdate({ goodTillDate: '2026-02-01' })).toEqual([]);
+  });
+
+  it('refuses nothing, and what cannot change', () => {
+    expect(judgeUpdate({})).toEqual([
+      'body must contain at least one of limitPrice, stopPrice, quantity, timeInForce, goodTillDate',
+    ]);
+    expect(judgeUpdate({ limitPrice: 1, symbol: 'MSFT' })).toEqual(['property symbol should not exist']);
+    expect(judgeUpdate({ timeInForce: 'GTD' })).toEqual([
+      'goodTillDate must be an ISO 8601 date or a timestamp with a zone',
+    ]);
+    expect(judgeUpdate({ timeInForce: 'DAY', goodTillDate: '2026-02-01' })).toEqual([
+      'goodTillDate should only exist for GTD orders',
+    ]);
+  });
+});

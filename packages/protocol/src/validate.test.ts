@@ -1,0 +1,323 @@
+import { Type } from 'typebox';
+import { describe, expect, it } from 'vitest';
+import {
+  byName,
+  closed,
+  duration,
+  integer,
+  list,
+  optional,
+  parameters,
+  positive,
+  quantity,
+  text,
+  uuid,
+} from './fields.js';
+import { OrderParams, PortfolioParams } from './ids.js';
+import { OrderQuery } from './orders.js';
+import { NoQuery, PageQuery } from './paging.js';
+import { ruled } from './rules.js';
+import { validateBody, validateParams, validateQuery } from './validate.js';
+
+const messages = (result: ReturnType<typeof validateBody>): string[] => (result.ok ? [] : result.messages);
+const judge = (schema: Parameters<typeof validateBody>[0], value: unknown): string[] =>
+  messages(validateBody(schema, value));
+
+const id = '0192f0c1-6e01-7d2a-8f3e-9a4c51d0b7aa';
+
+describe('the body as a whole', () => {
+  const schema = closed('Whole', { name: text() });
+
+  it.each([[null], [undefined], ['{}'], [3], [true], [[]], [[{ name: 'x' }]]])('%j is no object', (value) => {
+    expect(judge(schema, value)).toEqual(['body must be an object']);
+  });
+
+  it('says every failed rule in the order of the schema, unknown fields last', () => {
+    const two = closed('Two', { first: text(), second: quantity(), third: optional(uuid()) });
+    expect(judge(two, { zzz: 1, third: 7, second: -1 })).toEqual([
+      'first must be a string',
+      'second must be a positive number',
+      'third must be a UUID',
+      'property zzz should not exist',
+    ]);
+  });
+
+  it.each(['__proto__', 'constructor', 'prototype', 'toString', 'hasOwnProperty'])(
+    'refuses a field %s',
+    (name) => {
+      const body: unknown = JSON.parse(`{ "name": "x", "${name}": { "isAdmin": true } }`);
+      expect(judge(schema, body)).toEqual([`property ${name} should not exist`]);
+    },
+  );
+
+  it('takes no inherited field for one that was sent', () => {
+    const inherited: unknown = Object.create({ name: 'x' });
+    expect(judge(schema, inherited)).toEqual(['name must be a string']);
+  });
+
+  it('refuses null where a field may be absent', () => {
+    expect(judge(closed('Nullable', { name: optional(text()) }), { name: null })).toEqual([
+      'name must be a string',
+    ]);
+  });
+
+  it('cuts the name of an unknown field and the number of messages', () => {
+    expect(judge(schema, { name: 'x', ['y'.repeat(5000)]: 1 })).toEqual([
+      `property ${'y'.repeat(64)}… should not exist`,
+    ]);
+    const many = Object.fromEntries(Array.from({ length: 5000 }, (_, i) => [`f${i}`, i]));
+    expect(judge(schema, { name: 'x', ...many })).toHaveLength(1000);
+  });
+
+  it('leaves the value as it was and answers UUIDs in lower case', () => {
+    const nested = closed('Nested', {
+      id: uuid(),
+      inner: closed('Inner', { ids: list(uuid(), { min: 1, max: 3 }) }),
+    });
+    const body = { id: id.toUpperCase(), inner: { ids: [id, id.toUpperCase()] } };
+    const before = structuredClone(body);
+    expect(validateBody(nested, body)).toEqual({ ok: true, value: { id, inner: { ids: [id, id] } } });
+    expect(body).toEqual(before);
+    const final = { id, inner: { ids: [id] } };
+    expect(validateBody(nested, final)).toEqual({ ok: true, value: final });
+  });
+});
+
+describe('kinds of fields', () => {
+  const one = (schema: Parameters<typeof validateBody>[0], value: unknown): string[] =>
+    judge(closed('One', { field: schema }), { field: value });
+
+  it.each<[unknown, string[]]>([
+    [0.000001, []],
+    [1e9, []],
+    [123456789.123456, []],
+    [0, ['field must be a positive number']],
+    [-0, ['field must be a positive number']],
+    [-5, ['field must be a positive number']],
+    ['10', ['field must be a positive number']],
+    [[10], ['field must be a positive number']],
+    [NaN, ['field must be a positive number']],
+    [JSON.parse('1e400'), ['field must be a positive number']],
+    [JSON.parse('-1e400'), ['field must be a positive number']],
+    [1e9 + 1, ['field must not be greater than 1000000000']],
+    [0.1234567, ['field must have at most 6 decimal places']],
+    [0.1 + 0.2, ['field must have at most 6 decimal places']],
+    [1e-9, ['field must have at most 6 decimal places']],
+    [
+      2e9 + 0.1234567,
+      ['field must not be greater than 1000000000', 'field must have at most 6 decimal places'],
+    ],
+  ])('a quantity of %s', (value, expected) => {
+    expect(one(quantity(), value)).toEqual(expected);
+  });
+
+  it.each<[unknown, string[]]>([
+    [0, []],
+    [60000, []],
+    [60001, ['field must be an integer from 0 to 60000']],
+    [-1, ['field must be an integer from 0 to 60000']],
+    [1.5, ['field must be an integer from 0 to 60000']],
+    ['5', ['field must be an integer from 0 to 60000']],
+  ])('an integer of %j', (value, expected) => {
+    expect(one(integer(0, 60_000), value)).toEqual(expected);
+  });
+
+  it('an exclusive upper bound', () => {
+    const percent = positive({ maximum: 100, decimals: 4 }, { exclusiveMaximum: 100 });
+    expect(one(percent, 99.9999)).toEqual([]);
+    expect(one(percent, 100)).toEqual(['field must be less than 100']);
+  });
+
+  it.each<[unknown, string[]]>([
+    ['x', []],
+    ['x'.repeat(256), []],
+    ['x'.repeat(257), ['field must be at most 256 characters']],
+    ['', ['field should not be empty']],
+    ['   ', ['field should not be empty']],
+    ['a\u0000b', ['field must not contain control characters']],
+    [7, ['field must be a string']],
+    [{}, ['field must be a string']],
+  ])('a text of %j', (value, expected) => {
+    expect(one(text(), value)).toEqual(expected);
+  });
+
+  it.each([
+    '00000000-0000-0000-0000-000000000000',
+    'ffffffff-ffff-ffff-ffff-ffffffffffff',
+    '6ba7b810-9dad-11d1-80b4-00c04fd430c8',
+    '9C858901-8A57-4791-81FE-4C455B099BC9',
+    '0192f0c1-6e01-7d2a-8f3e-9a4c51d0b7aa',
+  ])('%s is a UUID', (value) => {
+    expect(one(uuid(), value)).toEqual([]);
+  });
+
+  it.each(['', 'abc', `${id}0`, ` ${id}`, id.replaceAll('-', ''), `{${id}}`, `${id}\n`, 7, null])(
+    '%j is no UUID',
+    (value) => {
+      expect(one(uuid(), value)).toEqual(['field must be a UUID']);
+    },
+  );
+
+  it.each(['PT1S', 'PT0.5S', 'P1D', 'P1DT2H3M4S', 'P2W', 'PT90M'])('%s is a duration', (value) => {
+    expect(one(duration(), value)).toEqual([]);
+  });
+
+  it.each(['', 'P', 'PT', '1D', 'P1M', 'P1Y', '-P1D', 'PT-1S', 'P1DT', 60])('%j is no duration', (value) => {
+    expect(one(duration(), value)).toEqual([
+      'field must be an ISO 8601 duration in weeks, days, hours, minutes or seconds',
+    ]);
+  });
+
+  it('lists: size, items with their path, duplicates in either case', () => {
+    const ids = list(uuid(), { min: 1, max: 3, unique: true });
+    expect(one(ids, id)).toEqual(['field must be an array']);
+    expect(one(ids, {})).toEqual(['field must be an array']);
+    expect(one(ids, [])).toEqual(['field must contain 1 to 3 elements']);
+    expect(one(ids, [1, 2, 3, 4])).toEqual(['field must contain 1 to 3 elements']);
+    expect(one(ids, [id, 'x'])).toEqual(['field.1 must be a UUID']);
+    expect(one(ids, [id, id.toUpperCase()])).toEqual(['field must not contain duplicates']);
+  });
+
+  it('values by name', () => {
+    const prices = byName(quantity());
+    expect(one(prices, { AAPL: 1, MSFT: 2 })).toEqual([]);
+    expect(one(prices, { AAPL: 0 })).toEqual(['field.AAPL must be a positive number']);
+    expect(one(prices, [])).toEqual(['field must be an object']);
+    expect(one(prices, JSON.parse('{ "__proto__": 1 }'))).toEqual([
+      'property field.__proto__ should not exist',
+    ]);
+  });
+
+  it('a list as the whole', () => {
+    const all = Type.Array(closed('Item', { name: text() }));
+    expect(judge(all, [{ name: 'x' }, { name: 7 }])).toEqual(['1.name must be a string']);
+    expect(judge(all, {})).toEqual(['body must be an array']);
+  });
+});
+
+describe('rules across fields', () => {
+  const schema = ruled(
+    closed('Ruled', { a: optional(text()), b: optional(text()), c: text() }),
+    (body, report) => {
+      if (body.b !== undefined && body.a === undefined) {
+        report.field('b', 'needs a');
+        report.field('a', 'must be a string');
+        report.sentence('a', 'one of the two is too few');
+      }
+    },
+  );
+
+  it('come in the order of the fields', () => {
+    expect(judge(schema, { b: 'x' })).toEqual([
+      'a must be a string',
+      'one of the two is too few',
+      'b needs a',
+      'c must be a string',
+    ]);
+  });
+
+  it('go with the schema where it is nested and optional', () => {
+    const outer = closed('Outer', { inner: optional(schema) });
+    expect(judge(outer, {})).toEqual([]);
+    expect(judge(outer, { inner: { b: 'x', c: 'x' } })).toEqual([
+      'inner.a must be a string',
+      'one of the two is too few',
+      'inner.b needs a',
+    ]);
+  });
+
+  it('do not repeat what the field itself says', () => {
+    const twice = ruled(closed('Twice', { a: quantity() }), (_, report) =>
+      report.field('a', 'must be a positive number'),
+    );
+    expect(judge(twice, {})).toEqual(['a must be a positive number']);
+  });
+});
+
+describe('queries', () => {
+  it('fills in defaults and turns digits into numbers', () => {
+    expect(validateQuery(PageQuery, {})).toEqual({ ok: true, value: { page: 1, limit: 50 } });
+    expect(validateQuery(PageQuery, { page: '3', limit: '500' })).toEqual({
+      ok: true,
+      value: { page: 3, limit: 500 },
+    });
+  });
+
+  it.each(['0', '-1', '1.5', '1e3', ' 1', '+1', 'abc', '', '0x10', '9'.repeat(40)])(
+    'refuses page %j',
+    (page) => {
+      expect(messages(validateQuery(PageQuery, { page }))).toEqual(['page must be an integer of at least 1']);
+    },
+  );
+
+  it.each(['0', '501', '-1', 'all', ''])('refuses limit %j', (limit) => {
+    expect(messages(validateQuery(PageQuery, { limit }))).toEqual(['limit must be an integer from 1 to 500']);
+  });
+
+  it('refuses what is repeated or unknown', () => {
+    expect(
+      messages(validateQuery(OrderQuery, { limit: ['1', '2'], symbol: ['A', 'B'], offset: '3' })),
+    ).toEqual([
+      'limit must be given only once',
+      'symbol must be given only once',
+      'property offset should not exist',
+    ]);
+    expect(messages(validateQuery(NoQuery, { x: '1' }))).toEqual(['property x should not exist']);
+  });
+
+  it('takes filters', () => {
+    const query = {
+      status: 'FILLED',
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      from: '2026-01-05',
+      to: '2026-01-05T15:00:00Z',
+    };
+    expect(validateQuery(OrderQuery, query)).toEqual({ ok: true, value: { ...query, page: 1, limit: 50 } });
+    expect(
+      messages(
+        validateQuery(OrderQuery, {
+          status: 'OPEN',
+          assetClass: 'BOND',
+          from: 'yesterday',
+          to: '2026-02-30',
+        }),
+      ),
+    ).toEqual([
+      'status must be one of CREATED, PENDING, PENDING_MARKET_OPEN, RESERVING, ACTIVE, FILLED, CANCELING, CANCELED, REJECTED, ERROR',
+      'assetClass must be one of EQUITY, OPTION, FUTURE',
+      'from must be an ISO 8601 date or a timestamp with a zone',
+      'to must be an ISO 8601 date or a timestamp with a zone',
+    ]);
+  });
+
+  it('reads objects without a prototype, as routers make them', () => {
+    const query = Object.assign(Object.create(null) as object, { page: '2' });
+    expect(validateQuery(PageQuery, query)).toMatchObject({ ok: true, value: { page: 2, limit: 50 } });
+  });
+
+  it('turns UUIDs to lower case', () => {
+    expect(
+      validateQuery(parameters({ accountId: optional(uuid()) }), { accountId: id.toUpperCase() }),
+    ).toEqual({
+      ok: true,
+      value: { accountId: id },
+    });
+  });
+});
+
+describe('paths', () => {
+  it('names the parameter', () => {
+    expect(messages(validateParams(PortfolioParams, { portfolioId: 'x' }))).toEqual([
+      'portfolioId must be a UUID',
+    ]);
+    expect(messages(validateParams(OrderParams, { orderId: '1' }))).toEqual(['orderId must be a UUID']);
+  });
+
+  it('answers lower case', () => {
+    expect(validateParams(OrderParams, { orderId: id.toUpperCase() })).toEqual({
+      ok: true,
+      value: { orderId: id },
+    });
+  });
+});
