@@ -107,6 +107,7 @@ export type Event =
   | {
       readonly type: 'OrderMoved';
       readonly orderId: string;
+      readonly tenantId: string;
       readonly portfolioId: string;
       readonly transition: OrderTransition;
       readonly progress: OrderProgress;
@@ -114,10 +115,12 @@ export type Event =
   | {
       readonly type: 'OrderExecuted';
       readonly orderId: string;
+      readonly tenantId: string;
       readonly portfolioId: string;
       readonly progress: OrderProgress;
       readonly execution: Execution;
       readonly position: PositionChange;
+      readonly tradeDate: TradingDate;
       /** When the shares are delivered; for sales also when the cash comes in. */
       readonly settlementDate: TradingDate;
       /** Net cash that settles then; 0 for buys, whose cash leaves at once. */

@@ -180,7 +180,7 @@ function splitOrder(d: Decision, order: Order, action: Split): void {
 function adjust(d: Decision, order: Order, progress: OrderProgress): void {
   const portfolio = d.state.portfolios.get(order.terms.portfolioId);
   if (portfolio === undefined) return;
-  const { orderId, portfolioId } = order.terms;
+  const { orderId, tenantId, portfolioId } = order.terms;
   if (progress.quantity <= progress.filledQuantity) {
     endOrder(d, order, { status: 'CANCELED', cancelReason: 'CORPORATE_ACTION', canceledAt: d.at });
     return;
@@ -190,6 +190,7 @@ function adjust(d: Decision, order: Order, progress: OrderProgress): void {
   d.emit({
     type: 'OrderMoved',
     orderId,
+    tenantId,
     portfolioId,
     transition: 'ADJUSTED',
     progress: { ...progress, reserved, updatedAt: d.at },

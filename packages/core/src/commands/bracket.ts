@@ -42,6 +42,7 @@ function resize(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: 
   d.emit({
     type: 'OrderMoved',
     orderId: exit.terms.orderId,
+    tenantId: exit.terms.tenantId,
     portfolioId: exit.terms.portfolioId,
     transition: 'RESIZED',
     progress: { ...exit.progress, quantity, reservedQuantity, updatedAt: d.at },
@@ -51,7 +52,7 @@ function resize(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: 
 function goToWork(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: Quantity): void {
   const { terms } = exit;
   const move = (transition: 'QUEUED' | 'ACTIVATED', progress: OrderProgress): void =>
-    d.emit({ type: 'OrderMoved', orderId: terms.orderId, portfolioId: terms.portfolioId, transition, progress });
+    d.emit({ type: 'OrderMoved', orderId: terms.orderId, tenantId: terms.tenantId, portfolioId: terms.portfolioId, transition, progress });
   const progress: OrderProgress = { ...exit.progress, quantity, reservedQuantity, updatedAt: d.at };
   if (!isOpenFor(d, terms.session)) {
     move('QUEUED', { ...progress, status: 'PENDING_MARKET_OPEN', releaseAt: nextOpenFor(d, terms.session) });

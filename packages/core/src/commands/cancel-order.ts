@@ -41,7 +41,7 @@ export function cancelAccountOrders(
 }
 
 function requestCancel(d: Decision, order: Order): void {
-  const { latencyProfile, latencyMs: custom, number, orderId, portfolioId } = order.terms;
+  const { latencyProfile, latencyMs: custom, number, orderId, tenantId, portfolioId } = order.terms;
   const delay = latencyMs(latencyProfile, custom, d.state.seed, number * 2 + 1);
   if (delay === 0) {
     cancelNow(d, order, 'USER');
@@ -53,7 +53,7 @@ function requestCancel(d: Decision, order: Order): void {
     cancelAt: Instant.plusMs(d.at, delay),
     updatedAt: d.at,
   };
-  d.emit({ type: 'OrderMoved', orderId, portfolioId, transition: 'CANCELING', progress });
+  d.emit({ type: 'OrderMoved', orderId, tenantId, portfolioId, transition: 'CANCELING', progress });
 }
 
 export function cancelNow(d: Decision, order: Order, cancelReason: CancelReason): void {

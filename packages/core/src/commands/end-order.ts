@@ -14,10 +14,11 @@ export type OrderEnd = Required<Pick<OrderProgress, 'status'>> &
  * their entry; an exit left alone takes over what the two had set aside together.
  */
 export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
-  const { orderId, portfolioId } = order.terms;
+  const { orderId, tenantId, portfolioId } = order.terms;
   d.emit({
     type: 'OrderMoved',
     orderId,
+    tenantId,
     portfolioId,
     transition: end.status === 'REJECTED' ? 'REJECTED' : end.cancelReason === 'EXPIRED' ? 'EXPIRED' : 'CANCELED',
     progress: {
@@ -38,6 +39,7 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
   d.emit({
     type: 'OrderMoved',
     orderId: sibling.terms.orderId,
+    tenantId: sibling.terms.tenantId,
     portfolioId,
     transition: 'RESIZED',
     progress: { ...sibling.progress, reservedQuantity: remainingOf(sibling), updatedAt: d.at },

@@ -108,10 +108,12 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
   d.emit({
     type: 'OrderExecuted',
     orderId: terms.orderId,
+    tenantId: terms.tenantId,
     portfolioId: terms.portfolioId,
     progress: progressAfter(d, order, fill, { filledQuantity, filledValue, commission, fees, done }),
     execution,
     position: change,
+    tradeDate,
     settlementDate: settlementDateOf(d.rules.calendar, tradeDate),
     settlementCash: side === 'BUY' ? Money.zero : Money.subtract(cash, charges),
     ...(fill.rule === 'MODELLED_BOOK' && { modelledQuantity: fill.quantity }),

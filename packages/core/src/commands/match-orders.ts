@@ -109,8 +109,8 @@ function trigger(d: Decision, order: Order): void {
 }
 
 function moveOrder(d: Decision, order: Order, transition: 'TRAILED' | 'TRIGGERED' | 'RESTED', progress: Order['progress']): void {
-  const { orderId, portfolioId } = order.terms;
-  d.emit({ type: 'OrderMoved', orderId, portfolioId, transition, progress });
+  const { orderId, tenantId, portfolioId } = order.terms;
+  d.emit({ type: 'OrderMoved', orderId, tenantId, portfolioId, transition, progress });
 }
 
 const readyQueue = (lane: Lane, side: Side) => (side === 'BUY' ? lane.buys : lane.sells);

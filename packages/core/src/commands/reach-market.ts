@@ -87,7 +87,7 @@ function findsMarketAway(d: Decision, order: Order): boolean {
 }
 
 function move(d: Decision, order: Order, transition: OrderTransition, changes: Partial<OrderProgress>): void {
-  const { orderId, portfolioId } = order.terms;
+  const { orderId, tenantId, portfolioId } = order.terms;
   const progress: OrderProgress = { ...order.progress, ...changes, updatedAt: d.at };
-  d.emit({ type: 'OrderMoved', orderId, portfolioId, transition, progress });
+  d.emit({ type: 'OrderMoved', orderId, tenantId, portfolioId, transition, progress });
 }

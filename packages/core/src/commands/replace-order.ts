@@ -67,6 +67,7 @@ export function replaceOrder(
   d.emit({
     type: 'OrderMoved',
     orderId: terms.orderId,
+    tenantId: terms.tenantId,
     portfolioId: terms.portfolioId,
     transition: 'REPLACED',
     progress: next,
