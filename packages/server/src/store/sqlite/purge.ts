@@ -12,10 +12,11 @@ const ORDERS_PER_STEP = 64;
  */
 export class Purge {
   readonly #statements: Statements;
-  #isPending = true;
+  #isPending: boolean;
 
   constructor(database: Database) {
     this.#statements = new Statements(database);
+    this.#isPending = this.#next() !== undefined;
   }
 
   /** There may be something to remove. */
@@ -29,9 +30,7 @@ export class Purge {
 
   step(): void {
     if (!this.#isPending) return;
-    const next = this.#one(
-      'SELECT key AS k FROM simulation WHERE deleted_at IS NOT NULL AND purged = 0 ORDER BY key LIMIT 1',
-    );
+    const next = this.#next();
     if (next === undefined) {
       this.#isPending = false;
       return;
@@ -40,6 +39,12 @@ export class Purge {
     this.#run('DELETE FROM checkpoint WHERE simulation = ?', next);
     this.#run('DELETE FROM tail WHERE simulation = ?', next);
     this.#run('UPDATE simulation SET purged = 1 WHERE key = ?', next);
+  }
+
+  #next(): number | undefined {
+    return this.#one(
+      'SELECT key AS k FROM simulation WHERE deleted_at IS NOT NULL AND purged = 0 ORDER BY key LIMIT 1',
+    );
   }
 
   #removedJournal(simulation: number): boolean {

@@ -5,7 +5,7 @@ import { readingIntact } from './connection.js';
 import type { HistoryQueries, StoredItem } from './history-queries.js';
 import type { ReaderAnswer, ReaderData, ReaderRequest } from './history-reader.js';
 import type { SimulationKeys } from './simulation-keys.js';
-import { workerUrl } from './worker-url.js';
+import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
 /** Queries that may wait for the reader; more means that it does not keep up. */
 const MOST_WAITING = 1_000;
@@ -96,7 +96,11 @@ export class SqliteHistory implements History {
 
   #startReader(): Worker {
     const workerData: ReaderData = { path: this.#path };
-    const reader = new Worker(workerUrl('history-reader'), { workerData, name: 'history-reader' });
+    const reader = new Worker(workerUrl('history-reader'), {
+      workerData,
+      name: 'history-reader',
+      ...WORKER_OPTIONS,
+    });
     reader.on('message', (answer: ReaderAnswer) => {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);

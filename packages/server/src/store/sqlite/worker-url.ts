@@ -12,3 +12,6 @@ export function workerUrl(name: string): URL {
 export function projectionUrl(): URL {
   return new URL('../projection.js', workerUrl('journal-writer'));
 }
+
+/** Loaders that the process was started with are for sources; compiled code needs none. */
+export const WORKER_OPTIONS = { execArgv: [] };

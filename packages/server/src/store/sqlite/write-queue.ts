@@ -4,7 +4,7 @@ import { AlreadyExists, NotInRegistry } from '../registry.js';
 import type { StoreHealth } from '../store.js';
 import { emptyBatch } from './batch.js';
 import type { Batch, FromWriter, Operation, Refusal, ToWriter, WriterData } from './batch.js';
-import { workerUrl } from './worker-url.js';
+import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
 /** Nobody waits longer than this for a disk without room. */
 const PATIENCE_MS = 1_000;
@@ -46,7 +46,11 @@ export class WriteQueue {
 
   /** Rejects with what keeps the database from being opened. */
   static async start(data: WriterData, onFatal: (error: Error) => void): Promise<WriteQueue> {
-    const worker = new Worker(workerUrl('journal-writer'), { workerData: data, name: 'journal-writer' });
+    const worker = new Worker(workerUrl('journal-writer'), {
+      workerData: data,
+      name: 'journal-writer',
+      ...WORKER_OPTIONS,
+    });
     await new Promise<void>((resolve, reject) => {
       const ended = (): void => reject(new Error('The writer has ended'));
       worker.once('error', reject).once('exit', ended);

@@ -1,0 +1,164 @@
+import fc from 'fast-check';
+import { afterAll, expect, it } from 'vitest';
+import { idOf, orderAdded, recordOf, START, testProjection, withSimulation } from './fixtures.contract.js';
+import type { TestEvent } from './fixtures.contract.js';
+import type { HistoryChange, OrderQuery } from './history.js';
+import { openMemoryStore } from './memory/memory-store.js';
+import { newDirectory, openTestStore, removeDirectories } from './sqlite/data-directory.contract.js';
+import type { Store } from './store.js';
+
+afterAll(removeDirectories);
+
+const tenant = fc.constantFrom('tenant-1', 'tenant-2');
+const portfolio = fc.constantFrom('portfolio-1', 'portfolio-2');
+const status = fc.constantFrom('PENDING', 'ACTIVE', 'FILLED');
+const day = fc.constantFrom('2026-01-02', '2026-01-05', undefined);
+
+/** Changes by what they do; ids are given when the sequence is made, since an order must be there before it moves. */
+const step = fc.oneof(
+  fc.record({
+    do: fc.constant('add' as const),
+    tenant,
+    portfolio,
+    status,
+    day,
+    symbol: fc.constantFrom('AAPL', 'MSFT'),
+    named: fc.boolean(),
+  }),
+  fc.record({ do: fc.constant('move' as const), which: fc.nat(), status, day }),
+  fc.record({ do: fc.constant('execute' as const), which: fc.nat(), times: fc.integer({ min: 1, max: 3 }) }),
+  fc.record({
+    do: fc.constant('list' as const),
+    portfolio,
+    times: fc.integer({ min: 1, max: 90 }),
+    tag: fc.constantFrom('FEE', undefined),
+  }),
+  fc.record({ do: fc.constant('event' as const), tenant }),
+);
+type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
+
+/** Events of records; a record ends where the plan says so. */
+const plan = fc.array(fc.array(fc.array(step, { maxLength: 4 }), { minLength: 1, maxLength: 3 }), {
+  minLength: 1,
+  maxLength: 12,
+});
+
+function changesOf(steps: readonly Step[], event: number, made: { orders: number }): HistoryChange[] {
+  return steps.flatMap((made_): HistoryChange[] => {
+    switch (made_.do) {
+      case 'add': {
+        made.orders += 1;
+        return [
+          orderAdded(made.orders, {
+            tenantId: made_.tenant,
+            portfolioId: made_.portfolio,
+            status: made_.status,
+            symbol: made_.symbol,
+            ...(made_.day === undefined ? {} : { filledOn: made_.day }),
+            ...(made_.named ? { clientOrderId: `c-${made.orders}` } : {}),
+          }),
+        ];
+      }
+      case 'move':
+        if (made.orders === 0) return [];
+        return [
+          {
+            change: 'order-moved',
+            orderId: idOf((made_.which % made.orders) + 1),
+            status: made_.status,
+            progress: `{"which":${made_.which}}`,
+            ...(made_.day === undefined ? {} : { filledOn: made_.day }),
+          },
+        ];
+      case 'execute':
+        if (made.orders === 0) return [];
+        return Array.from({ length: made_.times }, (_, item) => ({
+          change: 'listed',
+          list: 'executions',
+          owner: idOf((made_.which % made.orders) + 1),
+          event,
+          item,
+        }));
+      case 'list':
+        return Array.from({ length: made_.times }, (_, item) => ({
+          change: 'listed',
+          list: 'activities',
+          owner: made_.portfolio,
+          event,
+          item,
+          ...(made_.tag === undefined ? {} : { tag: made_.tag }),
+        }));
+      case 'event':
+        return [{ change: 'order-event', tenantId: made_.tenant, event }];
+    }
+  });
+}
+
+async function answers(store: Store, offset: number, limit: number): Promise<unknown> {
+  const { history } = store;
+  const page = { simulationId: 'main', offset, limit };
+  const scopes: OrderQuery['scope'][] = [
+    { portfolioId: 'portfolio-1' },
+    { tenantId: 'tenant-1', accountId: 'account-1' },
+    { tenantId: 'tenant-2', filledOn: '2026-01-05' },
+  ];
+  const filters: Partial<OrderQuery>[] = [
+    {},
+    { status: 'FILLED' },
+    { symbol: 'MSFT', from: START + 3, to: START + 20 },
+  ];
+  const orders = scopes.flatMap((scope) =>
+    filters.map((filter) => history.orders({ ...page, scope, ...filter })),
+  );
+  const lists = [
+    ...['portfolio-1', 'portfolio-2'].flatMap((owner) => [
+      history.list({ ...page, list: 'activities', owner }),
+      history.list({ ...page, list: 'activities', owner, tag: 'FEE' }),
+    ]),
+    ...[1, 2, 3].map((order) => history.list({ ...page, list: 'executions', owner: idOf(order) })),
+  ];
+  return {
+    orders: await Promise.all(orders),
+    lists: await Promise.all(lists),
+    single: [1, 2, 3, 4].map((order) => history.order('main', idOf(order))),
+    named: [1, 2, 3].map((order) => history.orderIdByClientOrderId('main', 'portfolio-1', `c-${order}`)),
+    events: history.orderEvents('main', 'tenant-1', { seq: offset, event: 0 }, limit),
+  };
+}
+
+it('gives the same answers from memory and from SQLite', async () => {
+  await fc.assert(
+    fc.asyncProperty(
+      plan,
+      fc.nat({ max: 40 }),
+      fc.integer({ min: 1, max: 60 }),
+      fc.boolean(),
+      async (records, offset, limit, together) => {
+        const directory = newDirectory();
+        const stores = [
+          await withSimulation(openMemoryStore({ project: testProjection })),
+          await withSimulation(await openTestStore(directory)),
+        ];
+        const given = await Promise.all(
+          stores.map(async (store) => {
+            const made = { orders: 0 };
+            const appends: Promise<void>[] = [];
+            for (const [index, events] of records.entries()) {
+              const testEvents: TestEvent[] = events.map((steps, event) => ({
+                type: 'T',
+                changes: changesOf(steps, event, made),
+              }));
+              appends.push(store.journal.append(recordOf('main', index + 1, testEvents)));
+              if (!together) await Promise.all(appends.splice(0));
+            }
+            await Promise.all(appends);
+            return answers(store, offset, limit);
+          }),
+        );
+        for (const store of stores) await store.close();
+        expect(given[1]).toEqual(given[0]);
+      },
+    ),
+    { numRuns: 40 },
+  );
+});

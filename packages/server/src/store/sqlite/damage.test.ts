@@ -1,0 +1,219 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import { recordOf, withSimulation } from '../fixtures.contract.js';
+import { DamagedJournal } from '../journal.js';
+import type { Store } from '../store.js';
+import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
+
+const opened: Store[] = [];
+
+async function open(directory: string): Promise<Store> {
+  const store = await openTestStore(directory);
+  opened.push(store);
+  return store;
+}
+
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+afterAll(removeDirectories);
+
+async function append(store: Store, from: number, to: number): Promise<void> {
+  // One commit each: that is what is to be missing or torn.
+  for (let seq = from; seq <= to; seq += 1) await store.journal.append(recordOf('main', seq));
+}
+
+/** A closed data directory with so many records. */
+async function directoryWith(records: number): Promise<string> {
+  const directory = newDirectory();
+  const store = await withSimulation(await openTestStore(directory));
+  await append(store, 1, records);
+  await store.close();
+  return directory;
+}
+
+function change(directory: string, sql: string): void {
+  const database = new DatabaseSync(join(directory, 'sandpit.db'));
+  database.exec(sql);
+  database.close();
+}
+
+/** What a power cut would leave of a directory that is in use. */
+function copyOf(directory: string): string {
+  const copy = newDirectory();
+  for (const file of ['sandpit.db', 'sandpit.db-wal', 'journal.mark'])
+    cpSync(join(directory, file), join(copy, file));
+  return copy;
+}
+
+describe('A damaged record', () => {
+  const readAll = async (directory: string, afterSeq = 0): Promise<readonly number[]> =>
+    [...(await open(directory)).journal.read('main', afterSeq)].map(({ seq }) => seq);
+
+  it('is found when it is read, and not passed over', async () => {
+    const directory = await directoryWith(5);
+    change(directory, `UPDATE journal SET payload = replace(payload, '"seq":3', '"seq":4') WHERE seq = 3`);
+    const read: number[] = [];
+    const { journal } = await open(directory);
+    expect(() => {
+      for (const record of journal.read('main', 0)) read.push(record.seq);
+    }).toThrow(DamagedJournal);
+    expect(read).toEqual([1, 2]);
+    expect([...journal.read('main', 3)].map(({ seq }) => seq)).toEqual([4, 5]);
+  });
+
+  it.each([
+    ['its instant', 'UPDATE journal SET at = at + 1 WHERE seq = 3'],
+    ['its epoch', 'UPDATE journal SET epoch = epoch + 1 WHERE seq = 3'],
+    ['its hash', `UPDATE journal SET hash = 'x' WHERE seq = 3`],
+    ['its place', 'DELETE FROM journal WHERE seq = 3'],
+    ['the end', 'DELETE FROM journal WHERE seq = 5'],
+    ['the end and its hash', `UPDATE tail SET hash = 'x'`],
+  ])('is found by %s', async (_, sql) => {
+    const directory = await directoryWith(5);
+    change(directory, sql);
+    await expect(readAll(directory)).rejects.toThrow(DamagedJournal);
+  });
+
+  it('is found when it is the one to read on from', async () => {
+    const directory = await directoryWith(5);
+    change(directory, `UPDATE journal SET hash = 'x' WHERE seq = 3`);
+    await expect(readAll(directory, 3)).rejects.toThrow(DamagedJournal);
+  });
+
+  it('is found when the bytes of the file have changed', async () => {
+    const directory = await directoryWith(5);
+    const path = join(directory, 'sandpit.db');
+    const bytes = readFileSync(path);
+    const at = bytes.indexOf('"seq":3');
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+    writeFileSync(path, bytes);
+    await expect(readAll(directory)).rejects.toThrow(DamagedJournal);
+  });
+});
+
+describe('A shortened journal', () => {
+  it('is refused however little of the write-ahead log is missing', async () => {
+    const directory = newDirectory();
+    const store = await withSimulation(await open(directory));
+    await append(store, 1, 10);
+    const whole = copyOf(directory);
+    const size = statSync(join(whole, 'sandpit.db-wal')).size;
+    for (const missing of [1, 8_192, Math.floor(size / 2), size - 32, size]) {
+      const copy = copyOf(directory);
+      truncateSync(join(copy, 'sandpit.db-wal'), size - missing);
+      await expect(openTestStore(copy)).rejects.toThrow(DamagedJournal);
+    }
+    const { journal } = await open(whole);
+    expect(journal.lastSeq('main')).toBe(10);
+  });
+
+  it('is refused when a bit of the write-ahead log has flipped', async () => {
+    const directory = newDirectory();
+    await append(await withSimulation(await open(directory)), 1, 10);
+    const size = statSync(join(directory, 'sandpit.db-wal')).size;
+    for (let at = 100; at < size; at += Math.floor(size / 12)) {
+      const copy = copyOf(directory);
+      const path = join(copy, 'sandpit.db-wal');
+      const bytes = readFileSync(path);
+      bytes.writeUInt8(bytes.readUInt8(at) ^ 4, at);
+      writeFileSync(path, bytes);
+      await expect(openTestStore(copy)).rejects.toThrow(DamagedJournal);
+    }
+  });
+
+  it('is refused when an older database has taken its place', async () => {
+    const directory = await directoryWith(3);
+    const older = readFileSync(join(directory, 'sandpit.db'));
+    const store = await openTestStore(directory);
+    await append(store, 4, 6);
+    await store.close();
+    writeFileSync(join(directory, 'sandpit.db'), older);
+    await expect(openTestStore(directory)).rejects.toThrow(/shortened/);
+  });
+
+  it('is refused when it is another one of the same length', async () => {
+    const directory = await directoryWith(3);
+    change(directory, `UPDATE meta SET digest = 'x'`);
+    await expect(openTestStore(directory)).rejects.toThrow(/not the one/);
+  });
+
+  it('is refused when the database is gone, or the mark', async () => {
+    const directory = await directoryWith(3);
+    const withoutMark = newDirectory();
+    cpSync(join(directory, 'sandpit.db'), join(withoutMark, 'sandpit.db'));
+    await expect(openTestStore(withoutMark)).rejects.toThrow(/journal\.mark is missing/);
+    rmSync(join(directory, 'sandpit.db'));
+    await expect(openTestStore(directory)).rejects.toThrow(/sandpit\.db is missing/);
+  });
+});
+
+describe('What an interrupted commit leaves', () => {
+  const SLOT = 4_096;
+
+  it('is accepted: a commit that nobody was told of', async () => {
+    const directory = await directoryWith(3);
+    const mark = readFileSync(join(directory, 'journal.mark'));
+    const store = await openTestStore(directory);
+    await store.close();
+    writeFileSync(join(directory, 'journal.mark'), mark);
+    expect((await open(directory)).journal.lastSeq('main')).toBe(3);
+  });
+
+  it.each([0, 1])('is accepted: a torn mark in slot %i', async (slot) => {
+    const directory = await directoryWith(3);
+    const path = join(directory, 'journal.mark');
+    const mark = readFileSync(path);
+    mark.fill(0, slot * SLOT + 20, slot * SLOT + 200);
+    writeFileSync(path, mark);
+    expect((await open(directory)).journal.lastSeq('main')).toBe(3);
+  });
+});
+
+describe('A file that is not ours', () => {
+  const refusedUnchanged = async (directory: string, message: RegExp): Promise<void> => {
+    const before = readFileSync(join(directory, 'sandpit.db'));
+    await expect(openTestStore(directory)).rejects.toThrow(message);
+    await expect(openTestStore(directory)).rejects.toThrow(DamagedJournal);
+    expect(readFileSync(join(directory, 'sandpit.db')).equals(before)).toBe(true);
+  };
+
+  it('is refused when another program wrote it', async () => {
+    const directory = newDirectory();
+    change(directory, 'CREATE TABLE theirs (a)');
+    await refusedUnchanged(directory, /another program/);
+  });
+
+  it('is refused when it is no database', async () => {
+    const directory = newDirectory();
+    writeFileSync(
+      join(directory, 'sandpit.db'),
+      'something else entirely, and long enough to have a header'.repeat(20),
+    );
+    await refusedUnchanged(directory, /not a database/);
+  });
+
+  it('is refused when a newer version wrote it', async () => {
+    const directory = await directoryWith(1);
+    change(directory, 'PRAGMA user_version = 99');
+    await refusedUnchanged(directory, /newer version \(format 99/);
+  });
+});
+
+describe('A damaged checkpoint', () => {
+  it('gives way to the one before it', async () => {
+    const directory = await directoryWith(3);
+    let store = await openTestStore(directory);
+    for (const seq of [1, 2, 3])
+      await store.journal.saveCheckpoint({ simulationId: 'main', seq, state: `state ${seq}` });
+    await store.close();
+    change(directory, `UPDATE checkpoint SET state = 'State 3' WHERE seq = 3`);
+    store = await open(directory);
+    expect(store.journal.loadCheckpoint('main')).toEqual({ simulationId: 'main', seq: 2, state: 'state 2' });
+    await store.close();
+    change(directory, `UPDATE checkpoint SET state = ''`);
+    expect((await open(directory)).journal.loadCheckpoint('main')).toBeUndefined();
+  });
+});

@@ -1,0 +1,234 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import { join } from 'node:path';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import {
+  answerOf,
+  changing,
+  idOf,
+  orderAdded,
+  recordOf,
+  START,
+  withSimulation,
+} from '../fixtures.contract.js';
+import { StoreUnavailable } from '../journal.js';
+import type { Store } from '../store.js';
+import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
+import type { SqliteStoreOptions } from './sqlite-store.js';
+
+const opened: Store[] = [];
+
+async function open(directory: string, options: Partial<SqliteStoreOptions> = {}): Promise<Store> {
+  const store = await openTestStore(directory, options);
+  opened.push(store);
+  return store;
+}
+
+afterEach(async () => {
+  for (const store of opened.splice(0)) await store.close();
+});
+afterAll(removeDirectories);
+
+function ask(directory: string, sql: string): number {
+  const database = new DatabaseSync(join(directory, 'sandpit.db'), { readOnly: true });
+  const value = Object.values(database.prepare(sql).get() as Record<string, number>)[0]!;
+  database.close();
+  return value;
+}
+
+describe('A full disk', () => {
+  const big = (seq: number): ReturnType<typeof recordOf> =>
+    recordOf('main', seq, [{ type: 'x'.repeat(300_000) }]);
+
+  async function fullDisk(): Promise<{ store: Store; makeRoom: () => void }> {
+    const directory = newDirectory();
+    const pageLimit = new Int32Array(new SharedArrayBuffer(4));
+    const store = await withSimulation(await open(directory, { pageLimit }));
+    await store.journal.append(changing('main', 1, orderAdded(1)));
+    Atomics.store(pageLimit, 0, ask(directory, 'PRAGMA page_count'));
+    return { store, makeRoom: () => Atomics.store(pageLimit, 0, 0) };
+  }
+
+  it('keeps what was accepted, refuses more, and resumes by itself', async () => {
+    const { store, makeRoom } = await fullDisk();
+    const accepted = [2, 3].map((seq) => store.journal.append(big(seq)));
+    const started = performance.now();
+    for (const append of accepted) await expect(append).rejects.toThrow(StoreUnavailable);
+    expect(performance.now() - started).toBeLessThan(1_500);
+
+    expect(store.health()).toMatchObject({
+      status: 'failing',
+      waiting: 2,
+      reason: expect.stringContaining('full') as string,
+    });
+    await expect(store.journal.append(recordOf('main', 4))).rejects.toThrow(StoreUnavailable);
+    await expect(store.journal.saveAnswer(answerOf('k'))).rejects.toThrow(StoreUnavailable);
+    await expect(store.registry.saveSetting('a', 'b')).rejects.toThrow(StoreUnavailable);
+    await expect(store.probe()).rejects.toThrow(StoreUnavailable);
+    expect([...store.journal.read('main', 0)]).toHaveLength(1);
+    expect(store.history.order('main', idOf(1))).toBeDefined();
+
+    makeRoom();
+    await expect.poll(() => store.health().status, { timeout: 5_000 }).toBe('ok');
+    expect(store.journal.lastSeq('main')).toBe(3);
+    await store.probe();
+    await store.journal.append(changing('main', 4, orderAdded(2)));
+    expect([...store.journal.read('main', 0)].map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect(
+      (
+        await store.history.orders({
+          simulationId: 'main',
+          scope: { portfolioId: 'portfolio-1' },
+          offset: 0,
+          limit: 9,
+        })
+      ).total,
+    ).toBe(2);
+  });
+
+  it('is not noticed by those who wait when there is room soon enough', async () => {
+    const { store, makeRoom } = await fullDisk();
+    const append = store.journal.append(big(2));
+    await expect.poll(() => store.health().status).toBe('failing');
+    makeRoom();
+    await append;
+    expect(store.health()).toEqual({ status: 'ok', waiting: 0 });
+  });
+
+  it('does not keep the store from closing', async () => {
+    const { store } = await fullDisk();
+    const append = store.journal.append(big(2));
+    const closed = store.close();
+    await expect(append).rejects.toThrow(StoreUnavailable);
+    await closed;
+  });
+});
+
+describe('An error that nobody can explain', () => {
+  it('ends the store: nothing more is acknowledged', async () => {
+    const directory = newDirectory();
+    const errors: Error[] = [];
+    const store = await withSimulation(await open(directory, { onFatal: (error) => errors.push(error) }));
+    await store.journal.append(recordOf('main', 1));
+    const database = new DatabaseSync(join(directory, 'sandpit.db'));
+    database.exec('UPDATE meta SET epoch = epoch + 1');
+    database.close();
+    const appends = await Promise.allSettled(
+      [2, 3].map((seq) => store.journal.append(recordOf('main', seq))),
+    );
+    expect(appends.map(({ status }) => status)).toEqual(['rejected', 'rejected']);
+    await expect(store.journal.append(recordOf('main', 4))).rejects.toThrow(StoreUnavailable);
+    await expect(store.probe()).rejects.toThrow(StoreUnavailable);
+    expect(store.health()).toMatchObject({
+      status: 'failed',
+      reason: expect.stringContaining('Another writer') as string,
+    });
+    expect(errors).toHaveLength(1);
+  });
+
+  it('is a projection that throws, too', async () => {
+    const errors: Error[] = [];
+    const store = await withSimulation(
+      await open(newDirectory(), { onFatal: (error) => errors.push(error) }),
+    );
+    const move = { change: 'order-moved', orderId: idOf(9), status: 'ACTIVE', progress: '{}' } as const;
+    await expect(store.journal.append(changing('main', 1, move))).rejects.toThrow(/no order/);
+    expect(errors).toHaveLength(1);
+  });
+});
+
+describe('Commits', () => {
+  it('take what arrives together, and what arrives meanwhile', async () => {
+    const directory = newDirectory();
+    const store = await withSimulation(await open(directory));
+    const before = ask(directory, 'SELECT commits FROM meta');
+    await Promise.all(
+      Array.from({ length: 500 }, (_, index) => store.journal.append(recordOf('main', index + 1))),
+    );
+    expect(ask(directory, 'SELECT commits FROM meta') - before).toBe(1);
+  });
+
+  it('write an order once, however often it moves within one', async () => {
+    const directory = newDirectory();
+    const store = await withSimulation(await open(directory));
+    const moves = Array.from({ length: 10 }, (_, move) =>
+      changing('main', move + 2, {
+        change: 'order-moved',
+        orderId: idOf(1),
+        status: 'ACTIVE',
+        progress: `{"move":${move}}`,
+      }),
+    );
+    await Promise.all(
+      [changing('main', 1, orderAdded(1)), ...moves].map((record) => store.journal.append(record)),
+    );
+    expect(store.history.order('main', idOf(1))?.progress).toBe('{"move":9}');
+  });
+
+  it('remove expired answers, a few at a time', async () => {
+    const directory = newDirectory();
+    const store = await withSimulation(await open(directory));
+    const expired = Array.from({ length: 200 }, (_, index) =>
+      answerOf(`k${index}`, { expiresAt: START - 1 }),
+    );
+    await Promise.all([...expired, answerOf('alive')].map((answer) => store.journal.saveAnswer(answer)));
+    await expect
+      .poll(
+        async () => {
+          await store.probe();
+          return ask(directory, 'SELECT count(*) FROM answer');
+        },
+        { timeout: 10_000 },
+      )
+      .toBe(1);
+    expect(store.journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'alive', START)).toBeDefined();
+  });
+});
+
+describe('A deleted simulation', () => {
+  const rows = (directory: string): number =>
+    ['journal', 'orders', 'execution', 'item', 'order_event', 'list', 'tail', 'checkpoint']
+      .map((table) => ask(directory, `SELECT count(*) FROM ${table}`))
+      .reduce((sum, count) => sum + count, 0);
+
+  async function filled(directory: string): Promise<Store> {
+    const store = await withSimulation(await openTestStore(directory));
+    const appends = Array.from({ length: 600 }, (_, index) =>
+      store.journal.append(
+        changing(
+          'main',
+          index + 1,
+          orderAdded(index),
+          { change: 'listed', list: 'executions', owner: idOf(index), event: 0, item: 0 },
+          { change: 'listed', list: 'ledger', owner: `portfolio-${index % 7}`, event: 0, item: 0 },
+          { change: 'order-event', tenantId: 'tenant-1', event: 0 },
+        ),
+      ),
+    );
+    await Promise.all(appends);
+    await store.journal.saveCheckpoint({ simulationId: 'main', seq: 600, state: '{}' });
+    return store;
+  }
+
+  it('leaves no rows behind, and those of others alone', async () => {
+    const directory = newDirectory();
+    const store = await filled(directory);
+    opened.push(store);
+    await withSimulation(store, 'other');
+    await store.journal.append(changing('other', 1, orderAdded(1)));
+    await store.registry.deleteSimulation('main', START);
+    // journal 1, orders 1, lists 3, tail 1
+    await expect.poll(() => rows(directory), { timeout: 5_000 }).toBe(6);
+    expect(store.history.order('other', idOf(1))).toBeDefined();
+  });
+
+  it('is removed to the end by the next process', async () => {
+    const directory = newDirectory();
+    const store = await filled(directory);
+    await store.close();
+    const database = new DatabaseSync(join(directory, 'sandpit.db'));
+    database.exec('UPDATE simulation SET deleted_at = 1');
+    database.close();
+    await open(directory);
+    await expect.poll(() => rows(directory), { timeout: 5_000 }).toBe(0);
+  });
+});
