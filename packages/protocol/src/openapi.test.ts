@@ -8,6 +8,7 @@ import { openApiDocument, openApiPath } from './openapi.js';
 import { limitOrder } from './testing/order.js';
 import { type BodyOf, type ParamsOf, type QueryOf, type ReplyOf, routeEntries, routes } from './routes.js';
 import { errorStatusesOf } from './routes/route.js';
+import { validateBody } from './validate.js';
 
 interface Operation {
   operationId: string;
@@ -203,6 +204,19 @@ describe('the document', () => {
     expect(check.Check({ ...limitOrder, orderType: 'BEST' })).toBe(false);
     expect(check.Check({ ...limitOrder, extra: 1 })).toBe(false);
     expect(check.Check({ ...limitOrder, quantity: 0 })).toBe(false);
+  });
+
+  it('gives examples that its schemas accept', () => {
+    let count = 0;
+    for (const [id, route] of routeEntries) {
+      for (const schema of [route.body ?? {}, ...Object.values(route.responses)]) {
+        for (const example of (schema as { examples?: unknown[] }).examples ?? []) {
+          count++;
+          expect(validateBody(schema, example), id).toEqual({ ok: true, value: example });
+        }
+      }
+    }
+    expect(count).toBeGreaterThan(5);
   });
 
   it('closes every object and gives every code', () => {

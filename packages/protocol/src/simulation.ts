@@ -57,7 +57,11 @@ export const PushedQuote = ruled(
 );
 export type PushedQuote = Static<typeof PushedQuote>;
 
-export const PushQuotesBody = closed('PushQuotesBody', { quotes: list(PushedQuote, { min: 1, max: 1000 }) });
+export const PushQuotesBody = closed(
+  'PushQuotesBody',
+  { quotes: list(PushedQuote, { min: 1, max: 1000 }) },
+  { examples: [{ quotes: [{ symbol: 'AAPL', bid: 187.45, ask: 187.5, bidSize: 300, askSize: 200 }] }] },
+);
 export type PushQuotesBody = Static<typeof PushQuotesBody>;
 
 export const PushQuotesResult = closed('PushQuotesResult', {
