@@ -86,6 +86,7 @@ export class Brokerage {
     this.state.now = at;
     const decision = new Decision(this.state, this.rules, at);
     const result = dispatch(decision, command) as Results[T];
+    if (decision.events.length === 0) decision.forgetReads();
     return { result, events: decision.events, quotes: decision.quotesRead };
   }
 

@@ -65,6 +65,12 @@ export class Decision {
     return book;
   }
 
+  /** A decision without events leaves no record, so what it read is still unknown to the journal. */
+  forgetReads(): void {
+    for (const quote of this.quotesRead) bookOf(this.state, quote.symbol).quoteRecorded = false;
+    this.quotesRead.length = 0;
+  }
+
   quote(symbol: string): Quote | undefined {
     return this.book(symbol).quote;
   }
