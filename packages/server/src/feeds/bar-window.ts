@@ -53,7 +53,8 @@ export class BarCollector {
       this.finish();
       this.window = windowAt(this.query.size, bar.at, this.calendar);
     }
-    if (this.window) this.current = this.current ? join(this.current, bar) : { ...bar, at: this.window.start };
+    if (this.window)
+      this.current = this.current ? join(this.current, bar) : { ...bar, at: this.window.start };
   }
 
   /** The bars, oldest first; nothing can be added afterwards. */

@@ -146,15 +146,51 @@ const GROUPS: readonly Group[] = [
       ['IWM', 'iShares Russell 2000 ETF', 220.7, 1.35, 1.15, 28, 0.01, 12],
     ],
   },
-  { sector: 'Technology', isFund: true, rows: [['XLK', 'Technology Select Sector SPDR Fund', 228.8, 1.35, 1.2, 5, 0.02, 5]] },
-  { sector: 'Technology', isFund: true, rows: [['QQQ', 'Invesco QQQ Trust', 493.4, 1.25, 1.18, 38, 0.01, 6]] },
-  { sector: 'Financials', isFund: true, rows: [['XLF', 'Financial Select Sector SPDR Fund', 46.9, 1.1, 0.95, 36, 0.01, 150]] },
-  { sector: 'Health care', isFund: true, rows: [['XLV', 'Health Care Select Sector SPDR Fund', 152.1, 0.85, 0.65, 7, 0.01, 12]] },
-  { sector: 'Energy', isFund: true, rows: [['XLE', 'Energy Select Sector SPDR Fund', 90.6, 1.4, 0.8, 15, 0.01, 40]] },
-  { sector: 'Industrials', isFund: true, rows: [['XLI', 'Industrial Select Sector SPDR Fund', 136.2, 1.0, 0.95, 8, 0.01, 15]] },
-  { sector: 'Consumer staples', isFund: true, rows: [['XLP', 'Consumer Staples Select Sector SPDR Fund', 82.3, 0.75, 0.45, 10, 0.01, 30]] },
-  { sector: 'Consumer cyclical', isFund: true, rows: [['XLY', 'Consumer Discretionary Select Sector SPDR Fund', 199.5, 1.3, 1.15, 4, 0.02, 5]] },
-  { sector: 'Treasuries', isFund: true, rows: [['TLT', 'iShares 20+ Year Treasury Bond ETF', 93.8, 0.95, -0.15, 38, 0.01, 40]] },
+  {
+    sector: 'Technology',
+    isFund: true,
+    rows: [['XLK', 'Technology Select Sector SPDR Fund', 228.8, 1.35, 1.2, 5, 0.02, 5]],
+  },
+  {
+    sector: 'Technology',
+    isFund: true,
+    rows: [['QQQ', 'Invesco QQQ Trust', 493.4, 1.25, 1.18, 38, 0.01, 6]],
+  },
+  {
+    sector: 'Financials',
+    isFund: true,
+    rows: [['XLF', 'Financial Select Sector SPDR Fund', 46.9, 1.1, 0.95, 36, 0.01, 150]],
+  },
+  {
+    sector: 'Health care',
+    isFund: true,
+    rows: [['XLV', 'Health Care Select Sector SPDR Fund', 152.1, 0.85, 0.65, 7, 0.01, 12]],
+  },
+  {
+    sector: 'Energy',
+    isFund: true,
+    rows: [['XLE', 'Energy Select Sector SPDR Fund', 90.6, 1.4, 0.8, 15, 0.01, 40]],
+  },
+  {
+    sector: 'Industrials',
+    isFund: true,
+    rows: [['XLI', 'Industrial Select Sector SPDR Fund', 136.2, 1.0, 0.95, 8, 0.01, 15]],
+  },
+  {
+    sector: 'Consumer staples',
+    isFund: true,
+    rows: [['XLP', 'Consumer Staples Select Sector SPDR Fund', 82.3, 0.75, 0.45, 10, 0.01, 30]],
+  },
+  {
+    sector: 'Consumer cyclical',
+    isFund: true,
+    rows: [['XLY', 'Consumer Discretionary Select Sector SPDR Fund', 199.5, 1.3, 1.15, 4, 0.02, 5]],
+  },
+  {
+    sector: 'Treasuries',
+    isFund: true,
+    rows: [['TLT', 'iShares 20+ Year Treasury Bond ETF', 93.8, 0.95, -0.15, 38, 0.01, 40]],
+  },
   {
     sector: 'Precious metals',
     isFund: true,
@@ -181,13 +217,22 @@ const LEVERAGED: readonly (readonly [string, string, number, string, number, num
 const NOT_SHORTABLE: ReadonlySet<string> = new Set(['MULN', 'TLRY']);
 
 /** Yearly borrow rates that differ from general collateral. */
-const HARD_TO_BORROW: Readonly<Record<string, number>> = { GME: 0.12, AMC: 0.18, PLUG: 0.09, MULN: 0.9, TLRY: 0.35, SOFI: 0.01 };
+const HARD_TO_BORROW: Readonly<Record<string, number>> = {
+  GME: 0.12,
+  AMC: 0.18,
+  PLUG: 0.09,
+  MULN: 0.9,
+  TLRY: 0.35,
+  SOFI: 0.01,
+};
 const GENERAL_COLLATERAL = 0.003;
 
 /** The catalogue, in alphabetical order. */
 export const CATALOGUE: readonly CatalogueEntry[] = entries();
 
-const BY_SYMBOL: ReadonlyMap<string, CatalogueEntry> = new Map(CATALOGUE.map((entry) => [entry.equity.symbol, entry]));
+const BY_SYMBOL: ReadonlyMap<string, CatalogueEntry> = new Map(
+  CATALOGUE.map((entry) => [entry.equity.symbol, entry]),
+);
 
 export function catalogueEntry(symbol: string): CatalogueEntry | undefined {
   return BY_SYMBOL.get(symbol);
@@ -195,34 +240,53 @@ export function catalogueEntry(symbol: string): CatalogueEntry | undefined {
 
 function entries(): CatalogueEntry[] {
   const plain = GROUPS.flatMap(({ sector, isFund = false, rows }) =>
-    rows.map(([symbol, name, basePrice, volatilityPercent, beta, millions, typicalSpread, typicalLots]): CatalogueEntry => ({
-      equity: equity(symbol, name, 1, volatilityPercent / 100, millions),
-      basePrice,
-      sector,
-      beta,
-      isFund,
-      typicalSpread,
-      typicalLots,
-    })),
+    rows.map(
+      ([
+        symbol,
+        name,
+        basePrice,
+        volatilityPercent,
+        beta,
+        millions,
+        typicalSpread,
+        typicalLots,
+      ]): CatalogueEntry => ({
+        equity: equity(symbol, name, 1, volatilityPercent / 100, millions),
+        basePrice,
+        sector,
+        beta,
+        isFund,
+        typicalSpread,
+        typicalLots,
+      }),
+    ),
   );
-  const leveraged = LEVERAGED.map(([symbol, name, basePrice, follows, factor, millions, typicalSpread, typicalLots]): CatalogueEntry => {
-    const fund = plain.find((entry) => entry.equity.symbol === follows);
-    if (!fund) throw new Error(`${symbol} follows ${follows}, which is not in the catalogue`);
-    return {
-      equity: equity(symbol, name, factor, Math.abs(factor) * fund.equity.dailyVolatility, millions),
-      basePrice,
-      sector: fund.sector,
-      beta: fund.beta * factor,
-      isFund: true,
-      follows,
-      typicalSpread,
-      typicalLots,
-    };
-  });
+  const leveraged = LEVERAGED.map(
+    ([symbol, name, basePrice, follows, factor, millions, typicalSpread, typicalLots]): CatalogueEntry => {
+      const fund = plain.find((entry) => entry.equity.symbol === follows);
+      if (!fund) throw new Error(`${symbol} follows ${follows}, which is not in the catalogue`);
+      return {
+        equity: equity(symbol, name, factor, Math.abs(factor) * fund.equity.dailyVolatility, millions),
+        basePrice,
+        sector: fund.sector,
+        beta: fund.beta * factor,
+        isFund: true,
+        follows,
+        typicalSpread,
+        typicalLots,
+      };
+    },
+  );
   return [...plain, ...leveraged].sort((a, b) => (a.equity.symbol < b.equity.symbol ? -1 : 1));
 }
 
-function equity(symbol: string, name: string, leverageFactor: number, dailyVolatility: number, millions: number): Equity {
+function equity(
+  symbol: string,
+  name: string,
+  leverageFactor: number,
+  dailyVolatility: number,
+  millions: number,
+): Equity {
   return {
     assetClass: 'EQUITY',
     symbol,

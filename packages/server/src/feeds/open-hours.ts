@@ -18,7 +18,11 @@ export function* daysBetween(calendar: Calendar, from: Instant, until: Instant):
 export function* daysBackwards(calendar: Calendar, from: Instant, until: Instant): Generator<TradingDay> {
   if (until <= from) return;
   const first = calendar.dateOf(from);
-  for (let date = calendar.dateOf(Instant.plusMs(until, -1)); date >= first; date = TradingDate.plusDays(date, -1)) {
+  for (
+    let date = calendar.dateOf(Instant.plusMs(until, -1));
+    date >= first;
+    date = TradingDate.plusDays(date, -1)
+  ) {
     const day = calendar.tradingDay(date);
     if (day && day.extendedClose > from && day.extendedOpen < until) yield day;
   }
@@ -26,10 +30,12 @@ export function* daysBackwards(calendar: Calendar, from: Instant, until: Instant
 
 /** The latest whole second at or before `at` in which some session was open. */
 export function lastOpenSecond(calendar: Calendar, at: Instant): Instant {
-  if (calendar.sessionAt(at) !== 'CLOSED') return Instant.ofMs(at - (((at % SECOND_MS) + SECOND_MS) % SECOND_MS));
+  if (calendar.sessionAt(at) !== 'CLOSED')
+    return Instant.ofMs(at - (((at % SECOND_MS) + SECOND_MS) % SECOND_MS));
   const date = calendar.dateOf(at);
   const today = calendar.tradingDay(date);
-  const day = today && today.extendedClose <= at ? today : calendar.tradingDay(calendar.previousTradingDay(date));
+  const day =
+    today && today.extendedClose <= at ? today : calendar.tradingDay(calendar.previousTradingDay(date));
   // A previous trading day is a trading day; the calendar's type cannot say so.
   if (!day) throw new Error(`no trading day before ${date}`);
   return Instant.plusMs(day.extendedClose, -SECOND_MS);

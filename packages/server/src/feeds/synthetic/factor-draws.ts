@@ -72,7 +72,10 @@ function exposures(entry: CatalogueEntry): Exposures {
 
 function sectorVolatility(entry: CatalogueEntry, besideMarket: number): number {
   if (entry.sector === '') return 0;
-  return Math.min(besideMarket, entry.isFund ? 0.9 * besideMarket : SECTOR_SHARE * entry.equity.dailyVolatility);
+  return Math.min(
+    besideMarket,
+    entry.isFund ? 0.9 * besideMarket : SECTOR_SHARE * entry.equity.dailyVolatility,
+  );
 }
 
 /** The volatility that is left when an independent part is taken away. */

@@ -5,7 +5,7 @@ import { BAR_MS } from '../bar-window.js';
 import type { BarWindow } from '../bar-window.js';
 import type { BarQuery } from '../feed.js';
 import { SECOND_MS, daysBackwards } from '../open-hours.js';
-import { PriceModel } from './price-model.js';
+import type { PriceModel } from './price-model.js';
 import type { VolumeProfile } from './volume-profile.js';
 
 /** No bar is older: a query without a start must come to an end. */

@@ -114,7 +114,8 @@ function* instants(calendar: Calendar, after: Instant, until: Instant): Generato
       if (step > SECOND_MS) yield* lastSeconds(day, at, Math.min(at + step, last));
     }
     // The span may begin in the last minute of a session.
-    if (step > SECOND_MS) yield* lastSeconds(day, Math.max(from, day.extendedOpen) - 1, Math.min(first, last));
+    if (step > SECOND_MS)
+      yield* lastSeconds(day, Math.max(from, day.extendedOpen) - 1, Math.min(first, last));
   }
 }
 

@@ -24,7 +24,9 @@ export class VolumeProfile {
   /** Shares traded in the minute that starts at `minute`, which lies in the sessions of `day`. */
   ofMinute(minute: Instant, day: TradingDay): number {
     const expected = this.averageDailyVolume * this.dayFactor(day) * shareOfDay(minute, day);
-    return Math.round(expected * (0.5 + uniform(this.seed, this.minuteStream, Math.floor(minute / MINUTE_MS))));
+    return Math.round(
+      expected * (0.5 + uniform(this.seed, this.minuteStream, Math.floor(minute / MINUTE_MS))),
+    );
   }
 
   /** Sum of the minutes of [from, until) inside the sessions of `day`. */
@@ -46,7 +48,8 @@ export class VolumeProfile {
 function shareOfDay(minute: Instant, day: TradingDay): number {
   if (minute < day.regularOpen || minute >= day.regularClose) return EXTENDED_MINUTE_SHARE;
   const minutes = (day.regularClose - day.regularOpen) / MINUTE_MS;
-  const fromNoon = (2 * (minute - day.regularOpen + MINUTE_MS / 2)) / (day.regularClose - day.regularOpen) - 1;
+  const fromNoon =
+    (2 * (minute - day.regularOpen + MINUTE_MS / 2)) / (day.regularClose - day.regularOpen) - 1;
   const dayLength = Math.min(1, minutes / USUAL_MINUTES);
   return ((0.5 + 1.5 * fromNoon * fromNoon) * dayLength) / minutes;
 }

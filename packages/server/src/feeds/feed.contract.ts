@@ -1,0 +1,177 @@
+import { Instant, isUsable } from '@sandpit/core';
+import type { Quote } from '@sandpit/core';
+import { describe, expect, test } from 'vitest';
+import { BAR_MS } from './bar-window.js';
+import type { BarSize, Feed, MarketEvent } from './feed.js';
+
+/** What a feed must show to run the suite that every feed passes. */
+export interface FeedCase {
+  readonly name: string;
+  /** A new feed, as another process would make it; the same each time. */
+  open(): Promise<Feed>;
+  /** A span in which there is something to tell, on one grid with its halves. */
+  readonly after: Instant;
+  readonly until: Instant;
+  readonly symbols: readonly string[];
+  /** A size of bar that the span has several of, and where the events of a bar lie. */
+  readonly bars: {
+    readonly size: Exclude<BarSize, '1Day'>;
+    readonly eventsLie: 'before its end' | 'up to its end';
+  };
+  /** For a feed that is told its quotes: they, in (after, until]. Recorded before the bars are asked for. */
+  readonly pushed?: readonly Quote[];
+}
+
+export function feedContract(feedCase: FeedCase): void {
+  const { after, until, symbols } = feedCase;
+  const interest = new Set(symbols);
+  const middle = Instant.ofMs(Math.floor((after + until) / 2 / 1000) * 1000);
+
+  async function told(feed: Feed, from = after, to = until): Promise<MarketEvent[]> {
+    const events: MarketEvent[] = [];
+    for await (const event of feed.events(from, to, interest)) events.push(event);
+    return events;
+  }
+
+  async function opened<T>(use: (feed: Feed) => Promise<T>): Promise<T> {
+    const feed = await feedCase.open();
+    try {
+      feed.record(feedCase.pushed ?? []);
+      return await use(feed);
+    } finally {
+      await feed.close();
+    }
+  }
+
+  describe(`${feedCase.name}: the contract of feeds`, () => {
+    test('lists each symbol once, and the ones it tells about', async () => {
+      await opened((feed) => {
+        const listed = feed.instruments().map(({ symbol }) => symbol);
+        expect(new Set(listed).size).toBe(listed.length);
+        expect(listed).toEqual(expect.arrayContaining([...symbols]));
+        return Promise.resolve();
+      });
+    });
+
+    test('says the same to the same question, in another process too', async () => {
+      const first = await opened(told);
+      expect(await opened(told)).toEqual(first);
+      if (!feedCase.pushed) expect(first.length).toBeGreaterThan(2);
+    });
+
+    test('tells what happened in (after, until], in order, with usable quotes', async () => {
+      const events = await opened(told);
+      let before = after;
+      for (const { at, quotes } of events) {
+        expect(at).toBeGreaterThan(before);
+        expect(quotes.length).toBeGreaterThan(0);
+        for (const quote of quotes) {
+          expect(quote.at).toBe(at);
+          expect(isUsable(quote)).toBe(true);
+        }
+        before = at;
+      }
+      expect(before).toBeLessThanOrEqual(until);
+    });
+
+    test('tells the same in two halves as in one piece, whether it continues or starts anew', async () => {
+      const whole = await opened(told);
+      const halves = await opened(async (feed) => [
+        ...(await told(feed, after, middle)),
+        ...(await told(feed, middle, until)),
+      ]);
+      expect(halves).toEqual(whole);
+      const second = await opened((feed) => told(feed, middle, until));
+      expect(second).toEqual(whole.filter(({ at }) => at > middle));
+    });
+
+    test('goes on where the reading of a span was broken off', async () => {
+      const whole = await opened(told);
+      const parts = await opened(async (feed) => {
+        const seen: MarketEvent[] = [];
+        for await (const event of feed.events(after, until, interest)) {
+          seen.push(event);
+          if (seen.length === 2) break;
+        }
+        return [...seen, ...(await told(feed, seen.at(-1)?.at ?? after, until))];
+      });
+      expect(parts).toEqual(whole);
+    });
+
+    test('tells nothing in an empty span', async () => {
+      expect(await opened((feed) => told(feed, middle, middle))).toEqual([]);
+    });
+
+    test('quotes in force, where it can compute them, are the latest told', async () => {
+      await opened(async (feed) => {
+        for (const { at, quotes } of await told(feed)) {
+          for (const quote of quotes) {
+            const inForce = feed.quoteAt(quote.symbol, at);
+            if (inForce) expect(inForce).toEqual(quote);
+          }
+        }
+      });
+    });
+
+    test('makes bars of what it told', async () => {
+      const { size, eventsLie } = feedCase.bars;
+      const length = BAR_MS[size];
+      await opened(async (feed) => {
+        const quotes = feedCase.pushed ?? (await told(feed)).flatMap((event) => event.quotes);
+        for (const symbol of symbols) {
+          const bars = await feed.bars({ symbol, size, from: after, until, limit: 1000 });
+          expect(bars.length).toBeGreaterThan(2);
+          for (const bar of bars) {
+            const inside = quotes.filter((quote) => {
+              const offset = quote.at - bar.at - (eventsLie === 'up to its end' ? 1 : 0);
+              return quote.symbol === symbol && offset >= 0 && offset < length;
+            });
+            const trades = inside.map(({ last }) => last).filter((last) => last !== undefined);
+            expect(trades.at(-1)).toBe(bar.close);
+            expect(Math.max(...trades)).toBeLessThanOrEqual(bar.high);
+            expect(Math.min(...trades)).toBeGreaterThanOrEqual(bar.low);
+            expect(bar.volume).toBeGreaterThanOrEqual(0);
+          }
+        }
+      });
+    });
+
+    test('bars are aligned, complete, ordered, and the latest where there is a limit', async () => {
+      const { size } = feedCase.bars;
+      const [symbol = ''] = symbols;
+      await opened(async (feed) => {
+        const all = await feed.bars({ symbol, size, from: after, until, limit: 1000 });
+        all.forEach((bar, index) => {
+          expect(bar.at % BAR_MS[size]).toBe(0);
+          expect(bar.at).toBeGreaterThanOrEqual(after);
+          expect(bar.at + BAR_MS[size]).toBeLessThanOrEqual(until);
+          expect(bar.at).toBeGreaterThan(all[index - 1]?.at ?? 0);
+        });
+        expect(await feed.bars({ symbol, size, from: after, until, limit: 2 })).toEqual(all.slice(-2));
+        expect(await feed.bars({ symbol, size, from: after, until, limit: 0 })).toEqual([]);
+        const last = all.at(-1)!;
+        const unfinished = Instant.ofMs(last.at + BAR_MS[size] - 1);
+        expect(await feed.bars({ symbol, size, from: after, until: unfinished, limit: 1000 })).toEqual(
+          all.slice(0, -1),
+        );
+      });
+    });
+
+    test('knows nothing of a symbol that is not listed', async () => {
+      await opened(async (feed) => {
+        expect(feed.quoteAt('NOT.LISTED', until)).toBeUndefined();
+        expect(
+          await feed.bars({ symbol: 'NOT.LISTED', size: '1Min', from: after, until, limit: 10 }),
+        ).toEqual([]);
+      });
+    });
+
+    test('corporate actions come by ex-date', async () => {
+      await opened((feed) => {
+        const dates = feed.corporateActions().map(({ exDate }) => exDate);
+        expect(dates).toEqual([...dates].sort());
+        return Promise.resolve();
+      });
+    });
+  });
+}

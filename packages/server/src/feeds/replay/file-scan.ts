@@ -1,0 +1,187 @@
+import { Instant, TradingDate } from '@sandpit/core';
+import type { Calendar, Equity, Price } from '@sandpit/core';
+import { MINUTE_MS } from '../bar-window.js';
+import { BadReplayFile } from './bad-replay-file.js';
+import type { FilePosition } from './csv-lines.js';
+import { rowBatches } from './recorded-file.js';
+import type { RecordedFile, Row } from './recorded-file.js';
+import { CLOSE_COLUMN, dateOf, priceOf, startOf, symbolOf, volumeOf } from './rows.js';
+
+/** A file that was read through once. */
+export interface ScannedFile extends RecordedFile {
+  /** Keys of the first and last row: the start of the minute; for a daily row midnight UTC of its date. */
+  readonly first: Instant;
+  readonly last: Instant;
+  /** Where to start reading for rows from a key on; only the beginning for a packed file. */
+  positionFor(key: Instant): FilePosition | undefined;
+}
+
+/** One place to start at per this many bytes. */
+const BYTES_PER_MARK = 1 << 18;
+const DAY_MS = 86_400_000;
+/** Days from which average volume and volatility are taken: the first ones, so that no run knows its future. */
+const DAYS_OF_STATISTICS = 20;
+/** Larger moves of a day are splits, which recorded prices are not adjusted for. */
+const LARGEST_RETURN = 0.4;
+const USUAL_VOLUME = 1_000_000;
+const USUAL_VOLATILITY = 0.02;
+const GENERAL_COLLATERAL = 0.003;
+
+/** Option series (OSI) and delivery months (ESZ13, ESH20 C3100) in a recording are no shares. */
+const DERIVATIVE = /^([A-Z]{1,6}\d{6}[CP]\d{8}|[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2}( [CP]\d+(\.\d+)?)?)$/;
+
+/** What a recording tells about one symbol without its rows being kept. */
+export class SymbolFacts {
+  hasDaily = false;
+  hasTrades = false;
+  /** The span of its minute rows; daily rows inside it are not replayed. */
+  minutes: { readonly first: Instant; readonly last: Instant } | undefined;
+  private date = '';
+  private days = 0;
+  private volume = 0;
+  private returns = 0;
+  private squares = 0;
+  private close: Price | undefined;
+
+  addMinute(start: Instant): void {
+    const { minutes } = this;
+    if (!minutes) this.minutes = { first: start, last: start };
+    else if (start < minutes.first) this.minutes = { first: start, last: minutes.last };
+    else if (start > minutes.last) this.minutes = { first: minutes.first, last: start };
+  }
+
+  /** Whether this row of trades still counts for the statistics. */
+  isEarly(date: string): boolean {
+    return this.days < DAYS_OF_STATISTICS || this.date === date;
+  }
+
+  addTrades(date: string, volume: number, close?: Price): void {
+    if (date !== this.date) this.days++;
+    this.date = date;
+    this.volume += volume;
+    const before = this.close;
+    this.close = close;
+    if (before === undefined || close === undefined) return;
+    const change = Math.log(close / before);
+    if (Math.abs(change) > LARGEST_RETURN) return;
+    this.returns++;
+    this.squares += change * change;
+  }
+
+  equity(symbol: string): Equity {
+    const volatility = Math.sqrt(this.squares / Math.max(1, this.returns));
+    return {
+      assetClass: 'EQUITY',
+      symbol,
+      name: symbol,
+      leverageFactor: 1,
+      shortable: true,
+      borrowRateAnnual: GENERAL_COLLATERAL,
+      averageDailyVolume: Math.round(this.volume / Math.max(1, this.days)) || USUAL_VOLUME,
+      dailyVolatility: this.returns >= 5 && volatility > 0 ? volatility : USUAL_VOLATILITY,
+    };
+  }
+}
+
+/**
+ * The first reading of a file: order of rows, number of cells, dates and symbols are checked here, prices when
+ * they are reached.
+ */
+export class FileScan {
+  private readonly file: RecordedFile;
+  private readonly calendar: Calendar;
+  private readonly facts: Map<string, SymbolFacts>;
+  private readonly notes: string[];
+  private readonly marks: { key: Instant; position: FilePosition }[] = [];
+  private first: Instant | undefined;
+  private last = Instant.ofMs(Number.NEGATIVE_INFINITY);
+  private derivatives = 0;
+  private closedDays = 0;
+
+  constructor(file: RecordedFile, calendar: Calendar, facts: Map<string, SymbolFacts>, notes: string[]) {
+    this.file = file;
+    this.calendar = calendar;
+    this.facts = facts;
+    this.notes = notes;
+  }
+
+  async run(): Promise<ScannedFile> {
+    const { file, marks } = this;
+    for await (const { rows, position } of rowBatches(file)) {
+      const [row] = rows;
+      if (row) this.mark(row, position);
+      for (const each of rows) this.add(each);
+    }
+    if (this.derivatives > 0) {
+      this.notes.push(
+        `${file.path}: ${this.derivatives} rows of options and futures are not replayed; only shares are`,
+      );
+    }
+    if (this.closedDays > 0) {
+      this.notes.push(
+        `${file.path}: ${this.closedDays} rows on days when the market was closed are not replayed`,
+      );
+    }
+    return {
+      ...file,
+      first: this.first ?? Instant.ofMs(Number.POSITIVE_INFINITY),
+      last: this.last,
+      // Strictly before: rows with the wanted key may stand on both sides of a mark.
+      positionFor: (key) => marks.findLast((mark) => mark.key < key)?.position,
+    };
+  }
+
+  private mark(row: Row, position: FilePosition): void {
+    const before = this.marks.at(-1)?.position.offset ?? 0;
+    if (this.file.path.endsWith('.gz') || position.offset - before < BYTES_PER_MARK) return;
+    this.marks.push({ key: keyOf(this.file, row), position });
+  }
+
+  private add(row: Row): void {
+    const { file } = this;
+    const key = keyOf(file, row);
+    if (key < this.last)
+      throw new BadReplayFile(file.path, row.line, 'rows must be sorted by time, this one goes back');
+    this.last = key;
+    this.first ??= key;
+    const symbol = symbolOf(row);
+    if (symbol === '') throw new BadReplayFile(file.path, row.line, 'no symbol');
+    if (DERIVATIVE.test(symbol)) {
+      this.derivatives++;
+      return;
+    }
+    let facts = this.facts.get(symbol);
+    if (!facts) this.facts.set(symbol, (facts = new SymbolFacts()));
+    if (file.kind === 'daily') this.addDaily(row, key, facts);
+    else this.addMinute(row, key, facts);
+  }
+
+  private addDaily(row: Row, key: Instant, facts: SymbolFacts): void {
+    const date = TradingDate.ofDay(key / DAY_MS);
+    facts.hasDaily = true;
+    if (!this.calendar.isTradingDay(date)) this.closedDays++;
+    else if (facts.isEarly(date)) {
+      facts.addTrades(date, volumeOf(this.file, row), priceOf(this.file, row, CLOSE_COLUMN));
+    }
+  }
+
+  private addMinute(row: Row, key: Instant, facts: SymbolFacts): void {
+    facts.addMinute(key);
+    if (this.file.kind !== 'trades') return;
+    facts.hasTrades = true;
+    const date = (row.cells[0] ?? '').slice(0, 10);
+    if (facts.isEarly(date)) facts.addTrades(date, volumeOf(this.file, row));
+  }
+}
+
+/** What rows are sorted by. */
+export function keyOf(file: RecordedFile, row: Row): Instant {
+  return file.kind === 'daily'
+    ? Instant.ofMs(TradingDate.dayOf(dateOf(file, row)) * DAY_MS)
+    : startOf(file, row);
+}
+
+/** A row of minutes becomes known at the end of its minute. */
+export function knownAt(start: Instant): Instant {
+  return Instant.plusMs(start, MINUTE_MS);
+}

@@ -1,0 +1,53 @@
+import { Price } from '@sandpit/core';
+import type { CorporateAction } from '@sandpit/core';
+import { BadReplayFile } from './bad-replay-file.js';
+import { rowBatches } from './recorded-file.js';
+import type { RecordedFile, Row } from './recorded-file.js';
+import { dateOf, symbolOf } from './rows.js';
+
+/** Every split and cash dividend of the file, by ex-date; what is neither is left out with a note. */
+export async function recordedActions(
+  file: RecordedFile,
+  notes: string[],
+): Promise<readonly CorporateAction[]> {
+  const actions: CorporateAction[] = [];
+  for await (const { rows } of rowBatches(file)) {
+    for (const row of rows) {
+      const action = actionOf(file, row);
+      if (action) actions.push(action);
+      else {
+        const [date = '', symbol = '', type = ''] = row.cells;
+        notes.push(
+          `${symbol} ${date}: ${type} is not replayed (${file.path}, line ${row.line}); only cash dividends and splits are`,
+        );
+      }
+    }
+  }
+  return actions.sort((a, b) => compare(a.exDate, b.exDate) || compare(a.symbol, b.symbol));
+}
+
+function actionOf(file: RecordedFile, row: Row): CorporateAction | undefined {
+  const [, , type, ratio = '', cash = ''] = row.cells;
+  const common = { symbol: symbolOf(row), exDate: dateOf(file, row) };
+  switch (type) {
+    case 'split': {
+      const parts = /^([1-9]\d{0,5}):([1-9]\d{0,5})$/.exec(ratio);
+      if (!parts) throw new BadReplayFile(file.path, row.line, `not a split ratio (new:old): "${ratio}"`);
+      return { type: 'SPLIT', ...common, ratio: { new: Number(parts[1]), old: Number(parts[2]) } };
+    }
+    case 'cash_dividend': {
+      const amountPerShare = Price.parse(cash);
+      if (amountPerShare === undefined || amountPerShare <= 0) {
+        throw new BadReplayFile(file.path, row.line, `not an amount above zero: "${cash}"`);
+      }
+      return { type: 'CASH_DIVIDEND', ...common, amountPerShare };
+    }
+    default:
+      return undefined;
+  }
+}
+
+function compare(a: string, b: string): number {
+  if (a === b) return 0;
+  return a < b ? -1 : 1;
+}

@@ -1,0 +1,128 @@
+import { Instant, TradingDate } from '@sandpit/core';
+import type { Price } from '@sandpit/core';
+import type { ReplayArchive } from './archive.js';
+import { BadReplayFile } from './bad-replay-file.js';
+import { knownAt } from './file-scan.js';
+import type { ScannedFile } from './file-scan.js';
+import { rowBatches } from './recorded-file.js';
+import { dailyRowOf, quoteRowOf, startOf, symbolOf, tradeRowOf } from './rows.js';
+import type { DailyRow, QuoteRow, TradeRow } from './rows.js';
+
+/** Something that becomes known at an instant. */
+export type RecordedItem =
+  | { readonly kind: 'quote'; readonly at: Instant; readonly symbol: string; readonly row: QuoteRow }
+  | { readonly kind: 'trade'; readonly at: Instant; readonly symbol: string; readonly row: TradeRow }
+  | { readonly kind: 'daily'; readonly at: Instant; readonly symbol: string; readonly price: Price };
+
+const DAY_MS = 86_400_000;
+
+/** The items of a file from an instant on, in order, some at a time. */
+export function itemsOf(
+  archive: ReplayArchive,
+  file: ScannedFile,
+  from: Instant,
+  wanted: (symbol: string) => boolean,
+): AsyncGenerator<readonly RecordedItem[]> {
+  return file.kind === 'daily'
+    ? dailyItems(archive, file, from, wanted)
+    : minuteItems(archive, file, from, wanted);
+}
+
+async function* minuteItems(
+  archive: ReplayArchive,
+  file: ScannedFile,
+  from: Instant,
+  wanted: (symbol: string) => boolean,
+): AsyncGenerator<readonly RecordedItem[]> {
+  const firstStart = Instant.ofMs(from - (knownAt(from) - from));
+  for await (const { rows } of rowBatches(file, file.positionFor(firstStart))) {
+    const items: RecordedItem[] = [];
+    for (const row of rows) {
+      const symbol = symbolOf(row);
+      if (!wanted(symbol) || !archive.facts.has(symbol)) continue;
+      const start = startOf(file, row);
+      if (start < firstStart) continue;
+      const at = knownAt(start);
+      if (file.kind === 'quotes') items.push({ kind: 'quote', at, symbol, row: quoteRowOf(file, row) });
+      else items.push({ kind: 'trade', at, symbol, row: tradeRowOf(file, row) });
+    }
+    yield items.sort(compareItems);
+  }
+}
+
+/** A day at a time: all opens, all lows, all highs, all closes. Holds one row per symbol. */
+async function* dailyItems(
+  archive: ReplayArchive,
+  file: ScannedFile,
+  from: Instant,
+  wanted: (symbol: string) => boolean,
+): AsyncGenerator<readonly RecordedItem[]> {
+  // The key of a date is midnight UTC, its session ends less than a day and a half later.
+  const firstKey = Instant.plusMs(from, -2 * DAY_MS);
+  const firstDate = TradingDate.ofDay(Math.floor(firstKey / DAY_MS));
+  let day = new Map<string, DailyRow>();
+  let date: TradingDate | undefined;
+  for await (const { rows } of rowBatches(file, file.positionFor(firstKey))) {
+    for (const row of rows) {
+      const symbol = symbolOf(row);
+      // Dates of the layout sort as text; parsing is for rows that are used.
+      if ((row.cells[0] ?? '') < firstDate || !wanted(symbol)) continue;
+      const facts = archive.facts.get(symbol);
+      if (!facts) continue;
+      const daily = dailyRowOf(file, row);
+      if (daily.date !== date) {
+        yield itemsOfDay(archive, date, day);
+        day = new Map();
+        date = daily.date;
+      }
+      if (day.has(symbol))
+        throw new BadReplayFile(file.path, row.line, `${symbol} has two rows on ${daily.date}`);
+      day.set(symbol, daily);
+    }
+  }
+  yield itemsOfDay(archive, date, day);
+}
+
+/**
+ * A daily bar as four trades: the open at the opening bell, the low a third through the session, the high at two
+ * thirds, the close one second before the closing bell. Low always comes before high: an order chosen by whether
+ * the day rose would tell its end in the morning. For whoever holds a long position it is the pessimistic one.
+ */
+function itemsOfDay(
+  archive: ReplayArchive,
+  date: TradingDate | undefined,
+  rows: ReadonlyMap<string, DailyRow>,
+): readonly RecordedItem[] {
+  const hours = date === undefined ? undefined : archive.calendar.tradingDay(date);
+  if (!hours) return [];
+  const third = Math.floor((hours.regularClose - hours.regularOpen) / 3000) * 1000;
+  const steps: readonly [Instant, (row: DailyRow) => Price][] = [
+    [hours.regularOpen, (row) => row.open],
+    [Instant.plusMs(hours.regularOpen, third), (row) => row.low],
+    [Instant.plusMs(hours.regularOpen, 2 * third), (row) => row.high],
+    [Instant.plusMs(hours.regularClose, -1000), (row) => row.close],
+  ];
+  const replayed = [...rows.values()].filter((row) => !hasMinutesOn(hours.date, archive, row.symbol));
+  return steps.flatMap(([at, priceOf]) =>
+    replayed
+      .map((row): RecordedItem => ({ kind: 'daily', at, symbol: row.symbol, price: priceOf(row) }))
+      .sort(compareItems),
+  );
+}
+
+/** Whether a day lies in the span of a symbol's recorded minutes, which then say more than its daily bar. */
+function hasMinutesOn(date: TradingDate, { calendar, facts }: ReplayArchive, symbol: string): boolean {
+  const minutes = facts.get(symbol)?.minutes;
+  if (!minutes) return false;
+  return date >= calendar.dateOf(minutes.first) && date <= calendar.dateOf(minutes.last);
+}
+
+const RANK = { quote: 0, trade: 1, daily: 2 } as const;
+
+/** By time; in one instant quotes before trades; then by symbol. */
+export function compareItems(a: RecordedItem, b: RecordedItem): number {
+  if (a.at !== b.at) return a.at - b.at;
+  if (a.kind !== b.kind) return RANK[a.kind] - RANK[b.kind];
+  if (a.symbol === b.symbol) return 0;
+  return a.symbol < b.symbol ? -1 : 1;
+}

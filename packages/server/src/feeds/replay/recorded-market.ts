@@ -1,0 +1,125 @@
+import { Instant, Quantity } from '@sandpit/core';
+import type { Price, Quote } from '@sandpit/core';
+import { MINUTE_MS } from '../bar-window.js';
+import type { MarketEvent } from '../feed.js';
+import type { RecordedItem } from './recorded-items.js';
+import type { PriceBar, QuoteRow, TradeRow } from './rows.js';
+
+/**
+ * How long a side or a trade is carried into later quotes. Bounded, so that the event of an instant depends on the
+ * rows of the day before it alone, wherever the reading began.
+ */
+export const CARRIED_MS = 86_400_000;
+
+/** The part of a minute's volume that a taker can have where no quotes are recorded. */
+const SHARE_OF_VOLUME = 0.1;
+
+type Sides = Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
+type Last = Pick<Quote, 'last' | 'lastSize'>;
+
+/** The market of one symbol as the recording has told it so far. */
+interface SymbolMarket {
+  quote?: { readonly at: Instant; readonly sides: Sides };
+  trade?: { readonly at: Instant; readonly last: Last };
+}
+
+/** Turns recorded rows into whole quotes: a row tells one part, the rest stays as it was. */
+export class RecordedMarket {
+  private readonly markets = new Map<string, SymbolMarket>();
+
+  /** What one instant tells; `undefined` where nothing of it can be used. */
+  apply(at: Instant, items: readonly RecordedItem[]): MarketEvent | undefined {
+    const passed = this.passed(at, items);
+    const quotes = items.map((item) => this.applyItem(item)).filter((quote) => quote !== undefined);
+    if (quotes.length === 0) return undefined;
+    if (passed.length === 0) return { at, quotes };
+    return { at, quotes, passed: { since: Instant.plusMs(at, -MINUTE_MS), quotes: passed } };
+  }
+
+  private applyItem(item: RecordedItem): Quote | undefined {
+    const { at, symbol } = item;
+    const market = this.marketOf(symbol);
+    if (item.kind === 'quote') {
+      const sides = sidesOf(item.row, 'close');
+      // A crossed quote is a flaw of the recording: the one before stays in force.
+      if (isCrossed(sides)) return undefined;
+      market.quote = { at, sides };
+      // Neither side quoted: there is no market, which must be told; the last trade is none.
+      return { symbol, ...sides, ...lastOf(market, at), at };
+    }
+    if (item.kind === 'daily') {
+      const { price } = item;
+      return { symbol, bid: price, ask: price, last: price, at };
+    }
+    const last = {
+      last: item.row.close,
+      ...(item.row.volume > 0 && { lastSize: Quantity.of(item.row.volume) }),
+    };
+    market.trade = { at, last };
+    return { symbol, ...(recentSides(market, at) ?? sidesOfTrade(item.row, item.row.close)), ...last, at };
+  }
+
+  /** Per symbol with a minute behind it: open, low and high as quotes. */
+  private passed(at: Instant, items: readonly RecordedItem[]): readonly Quote[] {
+    const minutes = new Map<string, { quote?: QuoteRow; trade?: TradeRow }>();
+    for (const item of items) {
+      if (item.kind === 'daily') continue;
+      const minute = minutes.get(item.symbol) ?? {};
+      if (item.kind === 'quote') minute.quote = item.row;
+      else minute.trade = item.row;
+      minutes.set(item.symbol, minute);
+    }
+    return [...minutes].flatMap(([symbol, { quote, trade }]) => {
+      if (isFlat(trade) && isFlat(quote?.bid) && isFlat(quote?.ask)) return [];
+      const market = this.marketOf(symbol);
+      return (['open', 'low', 'high'] as const)
+        .map((point): Quote => {
+          const sides = quote ? sidesOf(quote, point) : recentSides(market, at);
+          return {
+            symbol,
+            ...(sides ?? (trade && sidesOfTrade(trade, trade[point]))),
+            ...(trade ? { last: trade[point] } : lastOf(market, at)),
+            at,
+          };
+        })
+        .filter((passing) => !isCrossed(passing));
+    });
+  }
+
+  private marketOf(symbol: string): SymbolMarket {
+    let market = this.markets.get(symbol);
+    if (!market) this.markets.set(symbol, (market = {}));
+    return market;
+  }
+}
+
+function isFlat(bar: PriceBar | undefined): boolean {
+  return bar === undefined || (bar.low === bar.high && bar.open === bar.close);
+}
+
+function sidesOf({ bid, ask }: QuoteRow, point: keyof PriceBar): Sides {
+  return {
+    ...(bid && { bid: bid[point] }),
+    ...(ask && { ask: ask[point] }),
+    ...(bid?.size !== undefined && { bidSize: bid.size }),
+    ...(ask?.size !== undefined && { askSize: ask.size }),
+  };
+}
+
+/** Without recorded quotes both sides stand at the trade, for a share of what was traded. */
+function sidesOfTrade(row: TradeRow, price: Price): Sides {
+  const size = Quantity.of(Math.max(1, Math.floor(row.volume * SHARE_OF_VOLUME)));
+  return { bid: price, ask: price, bidSize: size, askSize: size };
+}
+
+function isCrossed({ bid, ask }: Sides): boolean {
+  return bid !== undefined && ask !== undefined && bid > ask;
+}
+
+function recentSides(market: SymbolMarket, at: Instant): Sides | undefined {
+  return market.quote && at - market.quote.at <= CARRIED_MS ? market.quote.sides : undefined;
+}
+
+function lastOf(market: SymbolMarket, at: Instant): Last {
+  return market.trade && at - market.trade.at <= CARRIED_MS ? market.trade.last : {};
+}

@@ -1,0 +1,90 @@
+import { Instant } from '@sandpit/core';
+import type { Bar, CorporateAction, Equity } from '@sandpit/core';
+import type { BarQuery, Feed, MarketEvent } from '../feed.js';
+import type { ReplayArchive } from './archive.js';
+import { replayBars } from './replay-bars.js';
+import { ReplayReader } from './replay-reader.js';
+
+export interface ReplayFeedOptions {
+  /** Opened once, shared by every simulation that replays the same directory. */
+  readonly archive: ReplayArchive;
+  /** Replay and list these alone; absent = all. */
+  readonly symbols?: readonly string[];
+  /** Nothing earlier is replayed. */
+  readonly from?: Instant;
+}
+
+/** Recorded market data, told at the instants at which it became known. */
+export class ReplayFeed implements Feed {
+  readonly kind = 'replay';
+  private readonly archive: ReplayArchive;
+  private readonly wanted: (symbol: string) => boolean;
+  private readonly from: Instant;
+  private reader: ReplayReader | undefined;
+
+  constructor(options: ReplayFeedOptions) {
+    const symbols = options.symbols && new Set(options.symbols);
+    this.archive = options.archive;
+    this.wanted = (symbol) => symbols?.has(symbol) ?? true;
+    this.from = options.from ?? Instant.ofMs(Number.NEGATIVE_INFINITY);
+  }
+
+  instruments(): readonly Equity[] {
+    return this.archive.instruments.filter(({ symbol }) => this.wanted(symbol));
+  }
+
+  corporateActions(): readonly CorporateAction[] {
+    return this.archive.corporateActions.filter(({ symbol }) => this.wanted(symbol));
+  }
+
+  notes(): readonly string[] {
+    return this.archive.notes;
+  }
+
+  /** The recording only streams: the latest event of a symbol is its quote in force. */
+  quoteAt(): undefined {
+    return undefined;
+  }
+
+  async *events(after: Instant, until: Instant): AsyncGenerator<MarketEvent> {
+    // `from` itself is replayed.
+    const start = Instant.max(after, Instant.plusMs(this.from, -1));
+    if (until <= start) return;
+    const reader = await this.readerAt(start);
+    let isSound = true;
+    try {
+      for (let event = await reader.next(start, until); event; event = await reader.next(start, until))
+        yield event;
+    } catch (error) {
+      isSound = false;
+      throw error;
+    } finally {
+      // Also where the caller stops early: what it has seen is where the reader stands.
+      await (isSound ? this.archive.keep(reader) : this.archive.drop(reader));
+    }
+  }
+
+  /** The recording has quotes of its own: nothing to record. */
+  record(): void {
+    return;
+  }
+
+  async bars(query: BarQuery): Promise<readonly Bar[]> {
+    return this.wanted(query.symbol) ? replayBars(this.archive, query) : [];
+  }
+
+  async close(): Promise<void> {
+    if (this.reader) await this.archive.drop(this.reader);
+    this.reader = undefined;
+  }
+
+  private async readerAt(after: Instant): Promise<ReplayReader> {
+    const { reader } = this;
+    if (reader?.canContinueFrom(after)) {
+      this.archive.use(reader);
+      return reader;
+    }
+    if (reader) await this.archive.drop(reader);
+    return (this.reader = new ReplayReader(this.archive, after, this.wanted));
+  }
+}

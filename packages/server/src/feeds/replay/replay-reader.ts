@@ -1,0 +1,61 @@
+import { Instant } from '@sandpit/core';
+import type { MarketEvent } from '../feed.js';
+import type { ReplayArchive } from './archive.js';
+import { knownAt } from './file-scan.js';
+import { mergeByInstant } from './merge.js';
+import { itemsOf } from './recorded-items.js';
+import type { RecordedItem } from './recorded-items.js';
+import { CARRIED_MS, RecordedMarket } from './recorded-market.js';
+
+/** A place in the recording that moves forward. Its events do not depend on where the reading began. */
+export class ReplayReader {
+  private readonly market = new RecordedMarket();
+  private readonly groups: AsyncGenerator<readonly RecordedItem[]>;
+  private ahead: readonly RecordedItem[] | undefined;
+  private through: Instant;
+  private closed = false;
+
+  constructor(archive: ReplayArchive, after: Instant, wanted: (symbol: string) => boolean) {
+    // A day earlier than asked for: what is carried from there belongs to the first events.
+    const from = Instant.plusMs(after, -CARRIED_MS);
+    const sources = archive.files
+      .filter((file) => file.last >= from - 2 * CARRIED_MS)
+      .map((file) => ({
+        firstAt: Instant.max(from, file.kind === 'daily' ? file.first : knownAt(file.first)),
+        open: () => itemsOf(archive, file, from, wanted),
+      }));
+    this.groups = mergeByInstant(sources);
+    this.through = after;
+  }
+
+  /** Whether the events after `after` are still to come. */
+  canContinueFrom(after: Instant): boolean {
+    return !this.closed && after >= this.through;
+  }
+
+  /** The next event in (after, until]; `undefined` where there is none, which leaves the reader at `until`. */
+  async next(after: Instant, until: Instant): Promise<MarketEvent | undefined> {
+    for (;;) {
+      this.ahead ??= await this.read();
+      const at = this.ahead?.[0]?.at;
+      if (!this.ahead || at === undefined || at > until) {
+        this.through = Instant.max(this.through, until);
+        return undefined;
+      }
+      const event = this.market.apply(at, this.ahead);
+      this.ahead = undefined;
+      this.through = Instant.max(this.through, at);
+      if (event && at > after) return event;
+    }
+  }
+
+  async close(): Promise<void> {
+    this.closed = true;
+    await this.groups.return(undefined);
+  }
+
+  private async read(): Promise<readonly RecordedItem[] | undefined> {
+    const next = await this.groups.next();
+    return next.done ? undefined : next.value;
+  }
+}
