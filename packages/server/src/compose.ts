@@ -1,0 +1,87 @@
+import { join } from 'node:path';
+import type { Calendar } from '@sandpit/core';
+import { loadBrokers } from './brokers/load-brokers.js';
+import type { Settings } from './config.js';
+import { Simulations } from './engine/simulations.js';
+import type { Ground, SimulationConfig } from './engine/simulations.js';
+import type { Feed } from './feeds/feed.js';
+import { PushFeed } from './feeds/push/push-feed.js';
+import { ReplayArchive } from './feeds/replay/archive.js';
+import { ReplayFeed } from './feeds/replay/replay-feed.js';
+import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
+import { Instant } from '@sandpit/core';
+import { openSqliteStore } from './store/store.js';
+import type { Store } from './store/store.js';
+
+/** The parts of a running server. */
+export interface Composition {
+  readonly store: Store;
+  readonly simulations: Simulations;
+}
+
+/** The one place where concrete parts are chosen and joined. */
+export async function compose(
+  settings: Settings,
+  onFatal: (error: Error) => void,
+  openStore: () => Promise<Store> = () => openSqliteStore({ directory: settings.dataDir, onFatal }),
+): Promise<Composition> {
+  const store = await openStore();
+  try {
+    const simulations = await Simulations.start(await groundOf(settings, store, onFatal), {
+      feed: settings.feed,
+      clock: settings.clock,
+      calendar: settings.calendar,
+      start: settings.clockStart ?? Date.now(),
+      speed: settings.clockSpeed,
+      ...(settings.seed !== undefined && { seed: settings.seed }),
+    });
+    return { store, simulations };
+  } catch (error) {
+    await store.close();
+    throw error;
+  }
+}
+
+/** What all simulations share under these settings. */
+export async function groundOf(
+  settings: Settings,
+  store: Store,
+  onFatal: (error: Error) => void,
+): Promise<Ground> {
+  const brokers = await loadBrokers(settings.brokersFile);
+  return {
+    store,
+    brokers: new Map(brokers.map((broker) => [broker.id, broker])),
+    portfolioMarginEquity: settings.portfolioMarginEquity,
+    marketCollarBps: settings.marketCollarBps,
+    quoteMaxAgeMs: settings.quoteMaxAgeMs,
+    openFeed: feedOpener(settings),
+    onError: (error) => onFatal(error instanceof Error ? error : new Error(String(error))),
+  };
+}
+
+/** Recordings are opened once and shared. */
+function feedOpener(settings: Settings): Ground['openFeed'] {
+  const archives = new Map<Calendar['id'], Promise<ReplayArchive>>();
+  return async (config: SimulationConfig, calendar: Calendar): Promise<Feed> => {
+    switch (config.feed) {
+      case 'synthetic':
+        return new SyntheticFeed({ seed: config.seed, calendar });
+      case 'push':
+        return new PushFeed({ calendar });
+      case 'replay': {
+        const path = settings.replayPath ?? join(import.meta.dirname, '../../../samples/equities');
+        let archive = archives.get(calendar.id);
+        if (archive === undefined) {
+          archive = ReplayArchive.open({ path, calendar });
+          archives.set(calendar.id, archive);
+        }
+        return new ReplayFeed({
+          archive: await archive,
+          ...(config.replay?.symbols !== undefined && { symbols: config.replay.symbols }),
+          ...(config.replay?.from !== undefined && { from: Instant.ofMs(config.replay.from) }),
+        });
+      }
+    }
+  };
+}

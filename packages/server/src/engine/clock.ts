@@ -1,0 +1,76 @@
+import { Instant } from '@sandpit/core';
+
+export type ClockMode = 'wall' | 'manual' | 'scaled';
+
+/** Where a simulation's time comes from. */
+export interface Clock {
+  readonly mode: ClockMode;
+  /** Simulated seconds per real second; 0 for a manual clock. */
+  readonly speed: number;
+  now(): Instant;
+}
+
+/** Real time. */
+export class WallClock implements Clock {
+  readonly mode = 'wall';
+  readonly speed = 1;
+
+  now(): Instant {
+    return Instant.ofMs(Date.now());
+  }
+}
+
+/** Moves only when told. */
+export class ManualClock implements Clock {
+  readonly mode = 'manual';
+  readonly speed = 0;
+  private current: Instant;
+
+  constructor(start: Instant) {
+    this.current = start;
+  }
+
+  now(): Instant {
+    return this.current;
+  }
+
+  moveTo(to: Instant): void {
+    this.current = to;
+  }
+}
+
+/** Runs `speed` times as fast as real time from where it was set. Measured on the monotonic clock. */
+export class ScaledClock implements Clock {
+  readonly mode = 'scaled';
+  private base: Instant;
+  private realBase = performance.now();
+  private factor: number;
+
+  constructor(start: Instant, speed: number) {
+    this.base = start;
+    this.factor = speed;
+  }
+
+  get speed(): number {
+    return this.factor;
+  }
+
+  now(): Instant {
+    return Instant.plusMs(this.base, Math.floor((performance.now() - this.realBase) * this.factor));
+  }
+
+  moveTo(to: Instant): void {
+    this.base = to;
+    this.realBase = performance.now();
+  }
+
+  setSpeed(speed: number): void {
+    this.moveTo(this.now());
+    this.factor = speed;
+  }
+}
+
+/** The clock of this simulation does not do what was asked. */
+export class ClockRefused extends Error {
+  override readonly name = 'ClockRefused';
+}

@@ -1,0 +1,351 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { Instant } from '@sandpit/core';
+import type { Brokerage, Command, Event, Outcome, Quote } from '@sandpit/core';
+import type { Feed } from '../feeds/feed.js';
+import type { History } from '../store/history.js';
+import { StoreUnavailable } from '../store/journal.js';
+import type { Journal, StoredAnswer } from '../store/journal.js';
+import type { Store } from '../store/store.js';
+import { ClockRefused, ManualClock, ScaledClock } from './clock.js';
+import type { Clock, ClockMode } from './clock.js';
+import { symbolsConcerned, symbolsOfTimer } from './concern.js';
+import { checkpointText } from './recovery.js';
+
+/** A record as streams see it: after it became durable. */
+export interface DurableRecord {
+  readonly seq: number;
+  readonly at: Instant;
+  readonly events: readonly Event[];
+}
+
+export interface SimulationParts {
+  readonly id: string;
+  /** Null for `main`, which all tenants share. */
+  readonly tenantId: string | null;
+  readonly brokerage: Brokerage;
+  readonly feed: Feed;
+  readonly clock: Clock;
+  readonly store: Store;
+  /** Of the last record in the journal. */
+  readonly seq: number;
+  /** Where the recovered market stands: feed events up to here have been applied. */
+  readonly onError: (error: unknown) => void;
+}
+
+/** Real time between two looks at the market while orders are open. */
+const TICK_MS = 250;
+/** Timers are set no further ahead than this; then one looks again. */
+const LONGEST_SLEEP_MS = 3_600_000;
+/** How long a walk through time keeps the event loop before it lets others have a turn. */
+const WALK_SLICE_MS = 8;
+/** Records between two checkpoints: what a recovery has to read at most. */
+const CHECKPOINT_EVERY = 100_000;
+
+/**
+ * One simulation: its brokerage, its market, its time, and the one queue through which everything goes. Execute →
+ * append to the journal → acknowledge and publish: nothing is shown to anybody before it is durable.
+ */
+export class Simulation {
+  readonly id: string;
+  readonly tenantId: string | null;
+  readonly brokerage: Brokerage;
+  readonly feed: Feed;
+  readonly journal: Journal;
+  readonly history: History;
+  private readonly store: Store;
+  private readonly time: Clock;
+  private readonly onError: (error: unknown) => void;
+  private seq: number;
+  private checkpointSeq: number;
+  /** Feed events up to here are applied. */
+  private marketAt: Instant;
+  /** Settles when everything appended so far is durable. */
+  private lastAppend: Promise<void> | undefined;
+  /** Set while a walk through time is under way: others wait for their turn. */
+  private walking: Promise<void> | undefined;
+  private readonly listeners = new Set<(record: DurableRecord) => void>();
+  private timer: NodeJS.Timeout | undefined;
+  private closed = false;
+
+  constructor(parts: SimulationParts) {
+    this.id = parts.id;
+    this.tenantId = parts.tenantId;
+    this.brokerage = parts.brokerage;
+    this.feed = parts.feed;
+    this.time = parts.clock;
+    this.store = parts.store;
+    this.journal = parts.store.journal;
+    this.history = parts.store.history;
+    this.seq = parts.seq;
+    this.checkpointSeq = parts.seq;
+    this.onError = parts.onError;
+    this.marketAt = parts.brokerage.state.now;
+  }
+
+  /** Simulated time: that of the clock, but never before what has already happened. */
+  now(): Instant {
+    return Instant.max(this.time.now(), this.brokerage.state.now);
+  }
+
+  clock(): { readonly mode: ClockMode; readonly speed: number; readonly now: Instant } {
+    return { mode: this.time.mode, speed: this.time.speed, now: this.now() };
+  }
+
+  /** Catches up with what happened while nobody looked, announces the feed's dividends and splits, sets the timers going. */
+  async start(): Promise<void> {
+    const today = this.brokerage.rules.calendar.dateOf(this.brokerage.state.now);
+    const actions = this.feed.corporateActions().filter((action) => action.exDate >= today);
+    if (actions.length > 0) await this.submit({ type: 'AnnounceActions', actions });
+    await this.walk(this.now());
+    await this.durable();
+    this.sleep();
+  }
+
+  /**
+   * Executes a command, after whatever is due, and resolves once what it did is durable. `answerFor` is called at once
+   * with the outcome; the answer it gives is stored in the same commit. Rejects with `StoreUnavailable`.
+   */
+  async submit<T extends Command['type']>(
+    command: Extract<Command, { type: T }>,
+    answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
+  ): Promise<Outcome<T>> {
+    while (this.walking !== undefined) await this.walking;
+    this.catchUp();
+    const outcome = this.executeNow<T>(command, this.now(), answerFor);
+    this.catchUp();
+    await this.durable();
+    return outcome;
+  }
+
+  /** Several commands in one turn, one outcome each, durable together. */
+  async submitAll<T extends Command['type']>(
+    commands: readonly Extract<Command, { type: T }>[],
+    answerFor?: (outcomes: readonly Outcome<T>[]) => StoredAnswer | undefined,
+  ): Promise<readonly Outcome<T>[]> {
+    while (this.walking !== undefined) await this.walking;
+    this.catchUp();
+    const outcomes = commands.map((command) => this.executeNow<T>(command, this.now()));
+    this.catchUp();
+    const answer = answerFor?.(outcomes);
+    if (answer !== undefined) this.remember(this.journal.saveAnswer(answer));
+    await this.durable();
+    return outcomes;
+  }
+
+  /**
+   * A look at the state. Quotes of `symbols` are brought up to now first; the result is given out only when everything it shows
+   * is durable.
+   */
+  async read<T>(look: (brokerage: Brokerage) => T, symbols: Iterable<string> = []): Promise<T> {
+    while (this.walking !== undefined) await this.walking;
+    if (this.isAccepting()) {
+      this.catchUp();
+      this.refresh(symbols, this.now());
+    }
+    const result = look(this.brokerage);
+    await this.durable();
+    return result;
+  }
+
+  /** Quotes that came through the API: matched in order, kept in the journal. */
+  async pushQuotes(quotes: readonly Quote[]): Promise<void> {
+    await this.submit({ type: 'UpdateMarket', quotes, pushed: true });
+    this.feed.record(quotes);
+  }
+
+  /** Moves a manual or scaled clock; everything due on the way has happened, in order, when it resolves. */
+  async moveClock(to: Instant): Promise<void> {
+    while (this.walking !== undefined) await this.walking;
+    const { time } = this;
+    if (!(time instanceof ManualClock || time instanceof ScaledClock)) {
+      throw new ClockRefused('The clock of this simulation follows real time');
+    }
+    if (to < this.now()) throw new ClockRefused('The clock cannot go back');
+    await this.walk(to);
+    time.moveTo(to);
+    this.executeNow<'MoveClock'>({ type: 'MoveClock', now: to }, Instant.max(to, this.brokerage.state.now));
+    this.sleep();
+    await this.durable();
+  }
+
+  async setSpeed(speed: number): Promise<void> {
+    while (this.walking !== undefined) await this.walking;
+    if (!(this.time instanceof ScaledClock)) {
+      throw new ClockRefused('Only a scaled clock has a speed');
+    }
+    this.time.setSpeed(speed);
+    this.sleep();
+  }
+
+  /** Every record once it is durable, in order. Returns how to stop. */
+  subscribe(listener: (record: DurableRecord) => void): () => void {
+    this.listeners.add(listener);
+    return () => this.listeners.delete(listener);
+  }
+
+  /** Resolves when everything that was decided so far is durable. */
+  durable(): Promise<void> {
+    return this.lastAppend ?? Promise.resolve();
+  }
+
+  /** Stops the timers, and leaves a checkpoint so that the next start reads little. */
+  async close(): Promise<void> {
+    this.closed = true;
+    clearTimeout(this.timer);
+    while (this.walking !== undefined) await this.walking;
+    if (this.seq > this.checkpointSeq && this.isAccepting()) await this.checkpoint();
+    await this.feed.close();
+  }
+
+  private isAccepting(): boolean {
+    return this.store.health().status === 'ok';
+  }
+
+  /** Everything that is due at this moment, without waiting for anything. */
+  private catchUp(): void {
+    const now = this.now();
+    for (let due = this.brokerage.nextDue(); due !== undefined && due <= now; due = this.brokerage.nextDue()) {
+      this.advanceOnce(due);
+    }
+  }
+
+  private advanceOnce(due: Instant): void {
+    const at = Instant.max(due, this.brokerage.state.now);
+    this.refresh(symbolsOfTimer(this.brokerage), at);
+    // The refresh may have served what was due.
+    const still = this.brokerage.nextDue();
+    if (still !== undefined && still <= at) this.executeNow<'AdvanceClock'>({ type: 'AdvanceClock' }, at);
+  }
+
+  /** Brings quotes of a feed that can compute them up to an instant. Orders they touch are filled. */
+  private refresh(symbols: Iterable<string>, at: Instant): void {
+    if (this.feed.kind !== 'synthetic') return;
+    const quotes: Quote[] = [];
+    for (const symbol of symbols) {
+      const quote = this.feed.quoteAt(symbol, at);
+      if (quote !== undefined && this.brokerage.quote(symbol)?.at !== quote.at) quotes.push(quote);
+    }
+    if (quotes.length === 0) return;
+    this.executeNow<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, at);
+  }
+
+  private executeNow<T extends Command['type']>(
+    command: Extract<Command, { type: T }>,
+    at: Instant,
+    answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
+  ): Outcome<T> {
+    // Memory must not run ahead of a store that takes nothing.
+    if (!this.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+    const concerned = symbolsConcerned(this.brokerage, command);
+    if (concerned.length > 0) this.refresh(concerned, at);
+    const outcome = this.brokerage.execute<T>(command, at);
+    const answer = answerFor?.(outcome);
+    const { events, quotes } = outcome;
+    if (events.length > 0) {
+      const payload = JSON.stringify(quotes.length === 0 ? { command, events } : { command, quotes, events });
+      const seq = ++this.seq;
+      const appended = this.journal.append({ simulationId: this.id, seq, at, payload }, answer);
+      this.remember(appended.then(() => this.publish({ seq, at, events })));
+      if (this.seq - this.checkpointSeq >= CHECKPOINT_EVERY) this.checkpointSoon();
+    } else if (answer !== undefined) {
+      this.remember(this.journal.saveAnswer(answer));
+    }
+    return outcome;
+  }
+
+  private remember(appended: Promise<void>): void {
+    this.lastAppend = appended;
+    // Whoever waits hears of a failure; a record nobody waits for must not bring the process down.
+    appended.catch(() => undefined);
+  }
+
+  private publish(record: DurableRecord): void {
+    for (const listener of this.listeners) listener(record);
+  }
+
+  /**
+   * Goes through time up to an instant: market events and what is due, in order; at the same instant the market first. Lets
+   * others have the event loop now and then, but not this simulation.
+   */
+  private async walk(until: Instant): Promise<void> {
+    while (this.walking !== undefined) await this.walking;
+    let done: () => void = () => undefined;
+    this.walking = new Promise((resolve) => (done = resolve));
+    try {
+      await this.walkAlone(until);
+    } finally {
+      this.walking = undefined;
+      done();
+    }
+  }
+
+  private async walkAlone(until: Instant): Promise<void> {
+    const { brokerage } = this;
+    const from = this.marketAt;
+    let sliceBegan = performance.now();
+    const breathe = async (): Promise<void> => {
+      if (performance.now() - sliceBegan < WALK_SLICE_MS) return;
+      await nextTurn();
+      sliceBegan = performance.now();
+    };
+    const dueBy = async (limit: Instant, inclusive: boolean): Promise<void> => {
+      for (let due = brokerage.nextDue(); due !== undefined; due = brokerage.nextDue()) {
+        if (inclusive ? due > limit : due >= limit) return;
+        this.advanceOnce(due);
+        await breathe();
+      }
+    };
+    if (until > from && this.feed.kind !== 'push') {
+      const symbols = new Set<string>();
+      for (const order of brokerage.state.orders.values()) symbols.add(order.terms.symbol);
+      if (symbols.size > 0 || this.feed.kind === 'replay') {
+        for await (const { at, quotes } of this.feed.events(from, until, symbols)) {
+          await dueBy(at, false);
+          const moment = Instant.max(at, brokerage.state.now);
+          this.executeNow<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, moment);
+          this.marketAt = at;
+          await breathe();
+        }
+      }
+    }
+    await dueBy(until, true);
+    this.marketAt = Instant.max(this.marketAt, until);
+  }
+
+  /** Sets the timer for the next thing to do. A manual clock has nothing to wait for. */
+  private sleep(): void {
+    clearTimeout(this.timer);
+    if (this.closed || this.time.mode === 'manual') return;
+    this.timer = setTimeout(() => void this.wake(), this.sleepMs());
+    this.timer.unref();
+  }
+
+  private sleepMs(): number {
+    if (this.brokerage.state.orders.size > 0 || this.feed.kind === 'replay') return TICK_MS;
+    const due = this.brokerage.nextDue();
+    if (due === undefined) return LONGEST_SLEEP_MS;
+    return Math.min(LONGEST_SLEEP_MS, Math.max(1, Math.ceil((due - this.now()) / Math.max(this.time.speed, 1e-6))));
+  }
+
+  private async wake(): Promise<void> {
+    try {
+      if (this.isAccepting()) await this.walk(this.now());
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) this.onError(error);
+    }
+    this.sleep();
+  }
+
+  private checkpointSoon(): void {
+    this.checkpointSeq = this.seq;
+    setImmediate(() => {
+      if (!this.closed && this.isAccepting()) this.checkpoint().catch(() => undefined);
+    });
+  }
+
+  private async checkpoint(): Promise<void> {
+    const { seq } = this;
+    this.checkpointSeq = seq;
+    await this.journal.saveCheckpoint({ simulationId: this.id, seq, state: checkpointText(this.brokerage) });
+  }
+}
