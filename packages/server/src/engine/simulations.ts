@@ -89,7 +89,8 @@ export class Simulations {
 
   info(id: string, tenantId: string): SimulationInfo | undefined {
     const entry = this.registry.simulation(id);
-    if (entry?.deletedAt !== undefined || (id !== MAIN && entry?.tenantId !== tenantId)) return undefined;
+    if (entry === undefined || entry.deletedAt !== undefined) return undefined;
+    if (id !== MAIN && entry.tenantId !== tenantId) return undefined;
     return infoOf(entry);
   }
 

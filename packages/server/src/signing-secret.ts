@@ -1,0 +1,41 @@
+import { randomBytes } from 'node:crypto';
+import { chmodSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Settings } from './config.js';
+import { BadSetting } from './config.js';
+
+const FILE = 'jwt-secret';
+
+/**
+ * The secret tokens are signed with: `JWT_SECRET`, else one that the installation drew for itself and keeps in its data
+ * directory, readable by its owner only. Undefined where tokens come from elsewhere (`JWT_JWKS_URL`).
+ */
+export function signingSecret(settings: Pick<Settings, 'jwtSecret' | 'jwksUrl' | 'dataDir'>): string | undefined {
+  if (settings.jwksUrl !== undefined) return undefined;
+  if (settings.jwtSecret !== undefined) return settings.jwtSecret;
+  mkdirSync(settings.dataDir, { recursive: true });
+  const path = join(settings.dataDir, FILE);
+  try {
+    return readSecret(path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+  }
+  // Written whole beside its place and linked there: whoever comes second finds the first one's secret.
+  const draft = `${path}.${process.pid}`;
+  writeFileSync(draft, randomBytes(48).toString('base64url'), { mode: 0o600 });
+  chmodSync(draft, 0o600);
+  try {
+    linkSync(draft, path);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+  } finally {
+    unlinkSync(draft);
+  }
+  return readSecret(path);
+}
+
+function readSecret(path: string): string {
+  const secret = readFileSync(path, 'utf8').trim();
+  if (Buffer.byteLength(secret) < 32) throw new BadSetting(`${path} is damaged: it must hold at least 32 bytes`);
+  return secret;
+}

@@ -1,0 +1,46 @@
+import { parseArgs } from 'node:util';
+import { calendarById } from '@sandpit/core';
+import { groundOf } from './compose.js';
+import { BadSetting, readSettings } from './config.js';
+import { rulesFor } from './engine/simulations.js';
+import type { SimulationConfig } from './engine/simulations.js';
+import { verifyJournal } from './engine/verify.js';
+import { openSqliteStore } from './store/store.js';
+
+/**
+ * `npm run verify -- --data DIR`: replays every journal of a data directory, re-executes its commands, compares events and state,
+ * checks every invariant. Exits 0 when all is well, 1 with what is not.
+ */
+async function main(): Promise<number> {
+  const { values } = parseArgs({ options: { data: { type: 'string' } } });
+  const settings = readSettings({ ...process.env, ...(values.data !== undefined && { DATA_DIR: values.data }) });
+  const store = await openSqliteStore({ directory: settings.dataDir });
+  try {
+    const ground = await groundOf(settings, store, (error) => {
+      throw error;
+    });
+    let sound = true;
+    for (const entry of store.registry.simulations()) {
+      const config = JSON.parse(entry.config) as SimulationConfig;
+      const calendar = calendarById(config.calendar);
+      const feed = await ground.openFeed(config, calendar);
+      const report = verifyJournal(store.journal, entry.id, rulesFor(ground, feed, calendar), config);
+      await feed.close();
+      for (const problem of report.problems) console.error(`${entry.id}: ${problem}`);
+      console.log(`${entry.id}: ${report.records} records, ${report.events} events, state ${report.stateHash}`);
+      sound &&= report.problems.length === 0;
+    }
+    console.log(sound ? 'sound' : 'NOT SOUND');
+    return sound ? 0 : 1;
+  } finally {
+    await store.close();
+  }
+}
+
+try {
+  process.exitCode = await main();
+} catch (error) {
+  const known = error instanceof BadSetting || (error instanceof Error && /Journal|Store|Replay|Brokers/.test(error.name));
+  console.error(known ? (error).message : error);
+  process.exitCode = 1;
+}
