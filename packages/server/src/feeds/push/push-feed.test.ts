@@ -37,7 +37,12 @@ describe('PushFeed', () => {
 
   test('counts the volume of trades; a quote without a trade counts at its mark, without volume', async () => {
     const feed = new PushFeed({ calendar });
-    const { last: _, ...untraded } = quote(20_000, '11', { bid: Price.of('10.5'), ask: Price.of('11.5') });
+    const untraded: Quote = {
+      symbol: 'AAPL',
+      bid: Price.of('10.5'),
+      ask: Price.of('11.5'),
+      at: Instant.plusMs(OPEN, 20_000),
+    };
     feed.record([
       quote(0, '10', { lastSize: Quantity.of(100) }),
       untraded,

@@ -95,6 +95,7 @@ export class FileScan {
   private readonly marks: { key: Instant; position: FilePosition }[] = [];
   private first: Instant | undefined;
   private last = Instant.ofMs(Number.NEGATIVE_INFINITY);
+  private lastSymbol = '';
   private derivatives = 0;
   private closedDays = 0;
 
@@ -142,10 +143,15 @@ export class FileScan {
     const key = keyOf(file, row);
     if (key < this.last)
       throw new BadReplayFile(file.path, row.line, 'rows must be sorted by time, this one goes back');
-    this.last = key;
-    this.first ??= key;
     const symbol = symbolOf(row);
     if (symbol === '') throw new BadReplayFile(file.path, row.line, 'no symbol');
+    // What happens at one instant is held in memory: it must not be more than a row per symbol.
+    if (key === this.last && symbol === this.lastSymbol) {
+      throw new BadReplayFile(file.path, row.line, `a second row of ${symbol} for the same time`);
+    }
+    this.last = key;
+    this.lastSymbol = symbol;
+    this.first ??= key;
     if (DERIVATIVE.test(symbol)) {
       this.derivatives++;
       return;

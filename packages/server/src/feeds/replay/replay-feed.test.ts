@@ -1,0 +1,492 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { gzipSync } from 'node:zlib';
+import { Instant, Price, Quantity, TradingDate, calendarById } from '@sandpit/core';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { feedContract } from '../feed.contract.js';
+import type { MarketEvent } from '../feed.js';
+import { ReplayArchive } from './archive.js';
+import { BadReplayFile } from './bad-replay-file.js';
+import { ReplayFeed } from './replay-feed.js';
+
+const SAMPLES = fileURLToPath(new URL('../../../../../samples/equities', import.meta.url));
+const calendar = calendarById('XNYS');
+const at = (date: string, hour: number, minute = 0): Instant =>
+  calendar.instantOf(TradingDate.of(date), hour, minute);
+const utc = (text: string): Instant => Instant.ofMs(Date.parse(text));
+
+const directories: string[] = [];
+/** A directory with these files; a name that ends in .gz is packed. */
+async function recording(files: Readonly<Record<string, string>>): Promise<string> {
+  const path = await mkdtemp(join(tmpdir(), 'sandpit-replay-'));
+  directories.push(path);
+  for (const [name, text] of Object.entries(files)) {
+    await writeFile(join(path, name), name.endsWith('.gz') ? gzipSync(text) : text);
+  }
+  return path;
+}
+afterAll(async () => {
+  await Promise.all(directories.map((path) => rm(path, { recursive: true, force: true })));
+});
+
+async function feedOf(
+  files: Readonly<Record<string, string>>,
+  symbols?: readonly string[],
+): Promise<ReplayFeed> {
+  const archive = await ReplayArchive.open({ path: await recording(files), calendar });
+  return new ReplayFeed({ archive, ...(symbols && { symbols }) });
+}
+
+async function told(feed: ReplayFeed, after: Instant, until: Instant): Promise<MarketEvent[]> {
+  const events: MarketEvent[] = [];
+  for await (const event of feed.events(after, until)) events.push(event);
+  return events;
+}
+
+const TRADES = 'ts,symbol,open,high,low,close,volume\n';
+const QUOTES =
+  'ts,symbol,bid_open,bid_high,bid_low,bid_close,bid_size,ask_open,ask_high,ask_low,ask_close,ask_size,carried\n';
+const DAILY = 'date,symbol,open,high,low,close,volume\n';
+
+/** Two symbols for forty minutes; B has no quotes. */
+function minutes(): Record<string, string> {
+  let trades = TRADES;
+  let quotes = QUOTES;
+  for (let i = 0; i < 40; i++) {
+    const ts = new Date(utc('2024-03-04T14:30:00Z') + i * 60_000).toISOString().replace('.000', '');
+    const price = 50 + ((i * 7) % 11) / 10;
+    const near = (shift: number): string => (price + shift).toFixed(2);
+    trades += `${ts},A,${near(0)},${near(0.1)},${near(-0.1)},${near(0.05)},${100 + i}\n`;
+    trades += `${ts},B,9,9,9,9.0000,${i}\n`;
+    quotes += `${ts},A,${near(-0.02)},${near(0.05)},${near(-0.12)},${near(-0.01)},${i + 1},`;
+    quotes += `${near(0.02)},${near(0.12)},${near(-0.08)},${near(0.06)},300,\n`;
+  }
+  return { 'A_2024_trades.csv': trades, 'A_2024_quotes.csv.gz': quotes };
+}
+
+let samples: ReplayArchive;
+let recorded: ReplayArchive;
+beforeAll(async () => {
+  samples = await ReplayArchive.open({ path: SAMPLES, calendar });
+  recorded = await ReplayArchive.open({ path: await recording(minutes()), calendar });
+});
+
+feedContract({
+  name: 'replay of minutes',
+  open: () => Promise.resolve(new ReplayFeed({ archive: recorded })),
+  after: utc('2024-03-04T14:25:00Z'),
+  until: utc('2024-03-04T15:10:00Z'),
+  symbols: ['A', 'B'],
+  bars: { size: '5Min', eventsLie: 'up to its end' },
+});
+
+describe('the shipped recording', () => {
+  test('lists its symbols with figures from their first days', () => {
+    const feed = new ReplayFeed({ archive: samples });
+    expect(feed.instruments()).toHaveLength(16);
+    expect(feed.instruments().map(({ symbol }) => symbol)).toContain('BRK_A');
+    const apple = feed.instruments().find(({ symbol }) => symbol === 'AAPL')!;
+    expect(apple).toMatchObject({ assetClass: 'EQUITY', name: 'AAPL', leverageFactor: 1, shortable: true });
+    expect(apple.averageDailyVolume).toBeGreaterThan(1e6);
+    expect(apple.dailyVolatility).toBeGreaterThan(0.01);
+  });
+
+  test('tells the days around the split of AAPL as four trades each', async () => {
+    const feed = new ReplayFeed({ archive: samples, symbols: ['AAPL'] });
+    const events = await told(feed, at('2014-06-06', 0), at('2014-06-09', 12));
+    expect(events.map((event) => [event.at, event.quotes[0]?.last])).toEqual([
+      [at('2014-06-06', 9, 30), Price.of('649.9')],
+      [at('2014-06-06', 11, 40), Price.of('644.47')],
+      [at('2014-06-06', 13, 50), Price.of('651.26')],
+      [Instant.plusMs(at('2014-06-06', 16), -1000), Price.of('645.57')],
+      [at('2014-06-09', 9, 30), Price.of('92.7')],
+      [at('2014-06-09', 11, 40), Price.of('91.75')],
+    ]);
+    const price = Price.of('92.7');
+    expect(events[4]?.quotes).toEqual([
+      { symbol: 'AAPL', bid: price, ask: price, last: price, at: at('2014-06-09', 9, 30) },
+    ]);
+    await feed.close();
+  });
+
+  test('knows its splits and dividends and says what it leaves out', () => {
+    const feed = new ReplayFeed({ archive: samples });
+    const actions = feed.corporateActions();
+    expect(actions).toHaveLength(242);
+    expect(actions).toContainEqual({
+      type: 'SPLIT',
+      symbol: 'AAPL',
+      exDate: '2014-06-09',
+      ratio: { new: 7, old: 1 },
+    });
+    expect(actions).toContainEqual({
+      type: 'CASH_DIVIDEND',
+      symbol: 'GE',
+      exDate: '2000-03-06',
+      amountPerShare: Price.of('0.41'),
+    });
+    expect(actions).toContainEqual({
+      type: 'SPLIT',
+      symbol: 'AIG',
+      exDate: '2009-07-01',
+      ratio: { new: 1, old: 20 },
+    });
+    expect(feed.notes().filter((note) => note.includes('stock_distribution'))).toHaveLength(2);
+    expect(
+      new ReplayFeed({ archive: samples, symbols: ['KO'] })
+        .corporateActions()
+        .every(({ symbol }) => symbol === 'KO'),
+    ).toBe(true);
+  });
+
+  test('has daily bars as recorded, known after the close, and none shorter', async () => {
+    const feed = new ReplayFeed({ archive: samples });
+    const query = { symbol: 'AAPL', size: '1Day', from: at('2014-06-01', 0), limit: 2 } as const;
+    expect(await feed.bars({ ...query, until: at('2014-06-09', 16) })).toEqual([
+      expect.objectContaining({ at: at('2014-06-06', 9, 30), close: Price.of('645.57'), volume: 12_497_800 }),
+      expect.objectContaining({ at: at('2014-06-09', 9, 30), open: Price.of('92.7'), volume: 75_414_997 }),
+    ]);
+    const before = await feed.bars({ ...query, until: Instant.plusMs(at('2014-06-09', 16), -1) });
+    expect(before.map((bar) => bar.at)).toEqual([at('2014-06-05', 9, 30), at('2014-06-06', 9, 30)]);
+    expect(await feed.bars({ ...query, size: '1Hour', until: at('2014-06-09', 16) })).toEqual([]);
+    const all = await feed.bars({
+      ...query,
+      from: Instant.ofMs(0),
+      until: at('2020-01-01', 0),
+      limit: 10_000,
+    });
+    expect(all).toHaveLength(4585);
+    expect(
+      await feed.bars({ ...query, from: Instant.ofMs(0), until: at('2020-01-01', 0), limit: 7 }),
+    ).toEqual(all.slice(-7));
+  });
+
+  test('an early close ends the day at 13:00', async () => {
+    const feed = new ReplayFeed({ archive: samples, symbols: ['MSFT'] });
+    const events = await told(feed, at('2014-11-28', 0), at('2014-11-29', 0));
+    expect(events.map((event) => event.at)).toEqual([
+      at('2014-11-28', 9, 30),
+      at('2014-11-28', 10, 40),
+      at('2014-11-28', 11, 50),
+      Instant.plusMs(at('2014-11-28', 13), -1000),
+    ]);
+    await feed.close();
+  });
+
+  test('`from` leaves out what is earlier', async () => {
+    const feed = new ReplayFeed({ archive: samples, symbols: ['KO'], from: at('2010-01-05', 9, 30) });
+    const events = await told(feed, at('2010-01-01', 0), at('2010-01-05', 10));
+    expect(events.map((event) => event.at)).toEqual([at('2010-01-05', 9, 30)]);
+    await feed.close();
+  });
+});
+
+describe('recorded minutes', () => {
+  test('become known at their end: the quote, then the trade, and what they went through', async () => {
+    const feed = await feedOf({
+      'x_quotes.csv': `${QUOTES}2024-03-04T14:30:00Z,X,10,10.5,9.5,10.10,200,10.2,10.8,9.9,10.30,,\n`,
+      'x_trades.csv': `${TRADES}2024-03-04T14:30:00Z,X,10.1,10.7,9.6,10.2001,500\n`,
+    });
+    const end = utc('2024-03-04T14:31:00Z');
+    expect(await told(feed, utc('2024-03-04T14:00:00Z'), Instant.plusMs(end, -1))).toEqual([]);
+    const sides = { bid: Price.of('10.1'), bidSize: Quantity.of(200), ask: Price.of('10.3') };
+    const through = (bid: string, ask: string, last: string): unknown => ({
+      symbol: 'X',
+      bid: Price.of(bid),
+      bidSize: Quantity.of(200),
+      ask: Price.of(ask),
+      last: Price.of(last),
+      at: end,
+    });
+    expect(await told(feed, Instant.plusMs(end, -1), end)).toEqual([
+      {
+        at: end,
+        quotes: [
+          { symbol: 'X', ...sides, at: end },
+          { symbol: 'X', ...sides, last: Price.of('10.2001'), lastSize: Quantity.of(500), at: end },
+        ],
+        passed: {
+          since: utc('2024-03-04T14:30:00Z'),
+          quotes: [
+            through('10', '10.2', '10.1'),
+            through('9.5', '9.9', '9.6'),
+            through('10.5', '10.8', '10.7'),
+          ],
+        },
+      },
+    ]);
+    await feed.close();
+  });
+
+  test('a crossed quote is skipped, an empty price is no side', async () => {
+    const feed = await feedOf({
+      'x_quotes.csv': [
+        QUOTES.trimEnd(),
+        '2024-03-04T14:30:00Z,X,10,10,10,10,1,10.2,10.2,10.2,10.2,1,',
+        '2024-03-04T14:31:00Z,X,10.4,10.4,10.4,10.4,1,10.2,10.2,10.2,10.2,1,',
+        '2024-03-04T14:32:00Z,X,10.2,10.2,10.2,10.2,1,10.2,10.2,10.2,10.2,1,',
+        '2024-03-04T14:33:00Z,X,,,,,0,10.2,10.2,10.2,10.2,1,B',
+        '',
+      ].join('\n'),
+    });
+    const events = await told(feed, utc('2024-03-04T14:00:00Z'), utc('2024-03-04T15:00:00Z'));
+    expect(events.map((event) => event.at)).toEqual(
+      ['14:31', '14:33', '14:34'].map((time) => utc(`2024-03-04T${time}:00Z`)),
+    );
+    expect(events[2]?.quotes[0]).toEqual({
+      symbol: 'X',
+      ask: Price.of('10.2'),
+      askSize: Quantity.of(1),
+      at: utc('2024-03-04T14:34:00Z'),
+    });
+    await feed.close();
+  });
+
+  test('without quotes both sides stand at the trade, for a tenth of its volume', async () => {
+    const feed = await feedOf({ 'x_trades.csv.gz': `${TRADES}2024-03-04T14:30:00Z,X,10,10,10,10,500\n` });
+    const [event] = await told(feed, utc('2024-03-04T14:00:00Z'), utc('2024-03-04T15:00:00Z'));
+    const price = Price.of('10');
+    const size = Quantity.of(50);
+    expect(event?.quotes).toEqual([
+      {
+        symbol: 'X',
+        bid: price,
+        ask: price,
+        bidSize: size,
+        askSize: size,
+        last: price,
+        lastSize: Quantity.of(500),
+        at: event?.at,
+      },
+    ]);
+    await feed.close();
+  });
+
+  test('many files are merged by time, whatever their names', async () => {
+    const day = (date: string, symbol: string): string =>
+      `${TRADES}${date}T14:30:00Z,${symbol},10,10,10,10,5\n`;
+    const feed = await feedOf({
+      'a_trades.csv': day('2024-03-06', 'A'),
+      'b_trades.csv.gz': day('2024-03-04', 'B'),
+      'c_trades.csv': day('2024-03-05', 'C'),
+      'd_trades.csv': day('2024-03-04', 'A'),
+      'daily_bars.csv': `${DAILY}2024-03-01,A,1,1,1,1,7\n2024-03-04,A,2,2,2,2,7\n2024-03-05,D,3,3,3,3,7\n`,
+    });
+    const events = await told(feed, utc('2024-03-03T00:00:00Z'), utc('2024-03-07T00:00:00Z'));
+    expect(events.map(({ quotes }) => quotes.map((quote) => quote.symbol).join())).toEqual(
+      // A has minutes from the 4th to the 6th: its daily bar of the 4th is not replayed.
+      ['A,B', ...['D', 'C', 'D', 'D', 'D'], 'A'],
+    );
+    const bars = await feed.bars({
+      symbol: 'A',
+      size: '1Min',
+      from: utc('2024-03-01T00:00:00Z'),
+      until: utc('2024-03-08T00:00:00Z'),
+      limit: 9,
+    });
+    expect(bars.map((bar) => bar.at)).toEqual([utc('2024-03-04T14:30:00Z'), utc('2024-03-06T14:30:00Z')]);
+    await feed.close();
+  });
+
+  test('options and futures in a recording are left out with a note', async () => {
+    const row = (symbol: string): string => `2024-03-04T14:30:00Z,${symbol},10,10,10,10,5\n`;
+    const feed = await feedOf({
+      'x_trades.csv': TRADES + row('ESH24') + row('SPY') + row('SPY240315C00500000'),
+    });
+    expect(feed.instruments().map(({ symbol }) => symbol)).toEqual(['SPY']);
+    expect(feed.notes()).toEqual([expect.stringContaining('2 rows of options and futures')]);
+    await feed.close();
+  });
+
+  test('rows on closed days are left out with a note', async () => {
+    const feed = await feedOf({
+      'daily_bars.csv': `${DAILY}2024-03-02,X,1,1,1,1,7\n2024-03-04,X,1,1,1,1,7\n`,
+    });
+    expect(feed.notes()).toEqual([expect.stringContaining('1 rows on days when the market was closed')]);
+    expect(await told(feed, utc('2024-03-01T00:00:00Z'), utc('2024-03-04T15:00:00Z'))).toHaveLength(1);
+    await feed.close();
+  });
+
+  test('columns may stand in any order, lines may end in CR LF', async () => {
+    const text = 'symbol,date,volume,low,high,close,open,extra\r\nX,2024-03-04,7,1,4,3,2,?\r\n';
+    const feed = await feedOf({ 'daily_bars.csv': text });
+    const events = await told(feed, utc('2024-03-04T00:00:00Z'), utc('2024-03-05T00:00:00Z'));
+    expect(events.map(({ quotes }) => quotes[0]?.last)).toEqual(
+      ['2', '1', '4', '3'].map((price) => Price.of(price)),
+    );
+    await feed.close();
+  });
+});
+
+describe('damaged recordings', () => {
+  const opening = async (files: Readonly<Record<string, string>>): Promise<unknown> =>
+    ReplayArchive.open({ path: await recording(files), calendar }).then(
+      () => 'opened',
+      (error: unknown) => error,
+    );
+
+  test.each([
+    [
+      'a missing column',
+      { 'daily_bars.csv': 'date,symbol,open,high,low,close\n' },
+      /daily_bars.csv, line 1: .*"volume"/,
+    ],
+    ['an empty file', { 'daily_bars.csv': '' }, /daily_bars.csv, line 1: the file is empty/],
+    [
+      'a short row',
+      { 'daily_bars.csv': `${DAILY}2024-03-04,X,1,1,1,1,7\n2024-03-05,X,1,1\n` },
+      /line 3: 4 cells where the header has 7/,
+    ],
+    [
+      'a date that does not exist',
+      { 'daily_bars.csv': `${DAILY}2024-02-30,X,1,1,1,1,7\n` },
+      /line 2: not a date/,
+    ],
+    [
+      'an instant without Z',
+      { 'x_trades.csv': `${TRADES}2024-03-04T14:30:00,X,1,1,1,1,7\n` },
+      /x_trades.csv, line 2: not an instant/,
+    ],
+    [
+      'rows out of order',
+      { 'daily_bars.csv.gz': `${DAILY}2024-03-05,X,1,1,1,1,7\n2024-03-04,X,1,1,1,1,7\n` },
+      /line 3: rows must be sorted/,
+    ],
+    ['a row without a symbol', { 'daily_bars.csv': `${DAILY}2024-03-05,,1,1,1,1,7\n` }, /line 2: no symbol/],
+    [
+      'a minute told twice',
+      { 'x_trades.csv': `${TRADES}${'2024-03-04T14:30:00Z,X,1,1,1,1,7\n'.repeat(2)}` },
+      /line 3: a second row of X/,
+    ],
+    ['nothing to replay', { 'notes.txt': 'hello' }, /no daily_bars.csv/],
+    ['packed and unpacked', { 'daily_bars.csv': DAILY, 'daily_bars.csv.gz': DAILY }, /remove one of the two/],
+    [
+      'a bad split',
+      {
+        'daily_bars.csv': DAILY,
+        'corporate_actions.csv':
+          'ex_date,symbol,type,split_new_for_old,cash_per_share\n2024-03-04,X,split,7,\n',
+      },
+      /line 2: not a split ratio/,
+    ],
+    [
+      'a bad dividend',
+      {
+        'daily_bars.csv': DAILY,
+        'corporate_actions.csv':
+          'ex_date,symbol,type,split_new_for_old,cash_per_share\n2024-03-04,X,cash_dividend,,x\n',
+      },
+      /line 2: not an amount/,
+    ],
+    ['one endless line', { 'daily_bars.csv': 'x'.repeat(400_000) }, /line 1: no end of line/],
+  ])('%s is named with file and line when opened', async (_, files, message) => {
+    const error = await opening(files);
+    expect(error).toBeInstanceOf(BadReplayFile);
+    expect(String(error)).toMatch(message);
+  });
+
+  test('a packed file that ends early, or is not packed', async () => {
+    const path = await recording({});
+    const whole = gzipSync(
+      DAILY + Array.from({ length: 20_000 }, (_, i) => `2024-03-04,S${i},1,1,1,1,${i}`).join('\n'),
+    );
+    await writeFile(join(path, 'daily_bars.csv.gz'), whole.subarray(0, whole.length / 2));
+    await expect(ReplayArchive.open({ path, calendar })).rejects.toThrow(
+      /daily_bars.csv.gz, line \d+: cannot be read/,
+    );
+    await writeFile(join(path, 'daily_bars.csv.gz'), DAILY);
+    await expect(ReplayArchive.open({ path, calendar })).rejects.toThrow(BadReplayFile);
+  });
+
+  test('a directory that is not there', async () => {
+    await expect(ReplayArchive.open({ path: '/nowhere/at/all', calendar })).rejects.toThrow(
+      /not a directory that can be read/,
+    );
+  });
+
+  test.each([
+    ['a price that is none', '2024-03-05,X,1,1,1,abc,7'],
+    ['a price of zero', '2024-03-05,X,1,1,0,1,7'],
+    ['high below low', '2024-03-05,X,2,1,3,2,7'],
+    ['a negative volume', '2024-03-05,X,1,1,1,1,-7'],
+    ['a symbol twice in a day', '2024-03-05,X,1,1,1,1,7\n2024-03-05,Y,1,1,1,1,7\n2024-03-05,X,1,1,1,1,7'],
+  ])('%s is named when it is reached, every time', async (_, damaged) => {
+    // Prices of the first days are looked at when opening; these come later.
+    const rows = Array.from(
+      { length: 35 },
+      (_row, i) => `${TradingDate.plusDays(TradingDate.of('2024-01-01'), i)},X,1,1,1,1,7`,
+    );
+    const good = '2024-03-04,X,1,1,1,1,7';
+    const feed = await feedOf({ 'daily_bars.csv': `${DAILY}${rows.join('\n')}\n${good}\n${damaged}\n` });
+    const span = [utc('2024-03-04T00:00:00Z'), utc('2024-03-06T00:00:00Z')] as const;
+    for (let attempt = 0; attempt < 2; attempt++) {
+      await expect(told(feed, ...span)).rejects.toThrow(/daily_bars.csv, line (38|40): /);
+    }
+    await feed.close();
+  });
+
+  test('a damaged quote or trade, too', async () => {
+    const quotes = `${QUOTES}2024-03-04T14:30:00Z,X,1,1,1,1,-1,2,2,2,2,1,\n`;
+    const feed = await feedOf({ 'x_quotes.csv': quotes });
+    await expect(told(feed, utc('2024-03-04T00:00:00Z'), utc('2024-03-06T00:00:00Z'))).rejects.toThrow(
+      /line 2: not a size/,
+    );
+  });
+});
+
+describe('large recordings', () => {
+  /** About 6 MB: a file that is read in a hundred pieces. */
+  const ROWS = 120_000;
+  const start = utc('2023-01-02T00:00:00Z');
+  const text = (): string => {
+    const lines = Array.from({ length: ROWS }, (_, i) => {
+      const ts = new Date(start + i * 60_000).toISOString().replace('.000', '');
+      return `${ts},BIG,10,10,10,10,${i}`;
+    });
+    return `${TRADES}${lines.join('\n')}\n`;
+  };
+
+  test.each(['big_trades.csv', 'big_trades.csv.gz'])(
+    '%s is read a piece at a time and no further than needed',
+    async (name) => {
+      const path = await recording({ [name]: text() });
+      const archive = await ReplayArchive.open({ path, calendar });
+      const [file] = archive.files;
+      const { rowBatches } = await import('./recorded-file.js');
+      let largest = 0;
+      let rows = 0;
+      for await (const batch of rowBatches(file!)) {
+        largest = Math.max(largest, batch.rows.length);
+        rows += batch.rows.length;
+      }
+      expect(rows).toBe(ROWS);
+      expect(largest).toBeLessThan(3000);
+
+      const feed = new ReplayFeed({ archive });
+      const late = Instant.plusMs(start, 100_000 * 60_000);
+      const events = await told(feed, late, Instant.plusMs(late, 5 * 60_000));
+      expect(events.map(({ quotes }) => quotes[0]?.lastSize)).toEqual(
+        [0, 1, 2, 3, 4].map((i) => Quantity.of(100_000 + i)),
+      );
+      // A plain file is entered near the place, a packed one has to be read from its beginning.
+      const position = file!.positionFor(late);
+      if (name.endsWith('.gz')) expect(position).toBeUndefined();
+      else expect(position!.line).toBeGreaterThan(90_000);
+      await feed.close();
+    },
+  );
+
+  test('many simulations share an archive, and each goes on where it was', async () => {
+    const feeds = Array.from({ length: 40 }, () => new ReplayFeed({ archive: samples, symbols: ['IBM'] }));
+    const [first, middle, last] = [at('2008-01-02', 0), at('2008-01-03', 12), at('2008-01-05', 0)];
+    for (const [from, to, count] of [
+      [first, middle, 6],
+      [middle, last, 6],
+    ] as const) {
+      for (const feed of feeds) expect(await told(feed, from, to)).toHaveLength(count);
+    }
+    await Promise.all(feeds.map((feed) => feed.close()));
+  });
+});
