@@ -13,7 +13,7 @@ import type { Rules } from './decision.js';
 import type { Event } from './event.js';
 import { evolve } from './evolve.js';
 import type { Instrument } from './instruments/instrument.js';
-import { markOf } from './market/quote.js';
+import { isUsable, markOf } from './market/quote.js';
 import type { Quote } from './market/quote.js';
 import { restoreState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
@@ -99,6 +99,14 @@ export class Brokerage {
   /** A quote that a record carries beside its command: known again, decided upon already. */
   recall(quotes: readonly Quote[]): void {
     for (const quote of quotes) bookOf(this.state, quote.symbol).setQuote(quote, true);
+  }
+
+  /** The market as it was when nobody looked: quotes that are in force already and meet no order. Known ones stay. */
+  prime(quotes: readonly Quote[]): void {
+    for (const quote of quotes) {
+      const book = bookOf(this.state, quote.symbol);
+      if (book.quote === undefined && isUsable(quote)) book.setQuote(quote, false);
+    }
   }
 
   /** After recovery: sets the session timers going again from the last close that is complete. */

@@ -1,4 +1,5 @@
 import { join } from 'node:path';
+import { calendarById, Instant } from '@sandpit/core';
 import type { Calendar } from '@sandpit/core';
 import { loadBrokers } from './brokers/load-brokers.js';
 import type { Settings } from './config.js';
@@ -9,7 +10,6 @@ import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
-import { Instant } from '@sandpit/core';
 import { openSqliteStore } from './store/store.js';
 import type { Store } from './store/store.js';
 
@@ -62,7 +62,7 @@ export async function groundOf(
 
 /** Recordings are opened once and shared. */
 function feedOpener(settings: Settings): Ground['openFeed'] {
-  const archives = new Map<Calendar['id'], Promise<ReplayArchive>>();
+  let archive: Promise<ReplayArchive> | undefined;
   return async (config: SimulationConfig, calendar: Calendar): Promise<Feed> => {
     switch (config.feed) {
       case 'synthetic':
@@ -71,11 +71,8 @@ function feedOpener(settings: Settings): Ground['openFeed'] {
         return new PushFeed({ calendar });
       case 'replay': {
         const path = settings.replayPath ?? join(import.meta.dirname, '../../../samples/equities');
-        let archive = archives.get(calendar.id);
-        if (archive === undefined) {
-          archive = ReplayArchive.open({ path, calendar });
-          archives.set(calendar.id, archive);
-        }
+        // Recordings were made in the real market's hours, whatever hours the simulation keeps.
+        archive ??= ReplayArchive.open({ path, calendar: calendarById('XNYS') });
         return new ReplayFeed({
           archive: await archive,
           ...(config.replay?.symbols !== undefined && { symbols: config.replay.symbols }),

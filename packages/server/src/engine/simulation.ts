@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Instant } from '@sandpit/core';
 import type { Brokerage, Command, Event, Outcome, Quote } from '@sandpit/core';
-import type { Feed } from '../feeds/feed.js';
+import type { Feed, MarketEvent } from '../feeds/feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Journal, StoredAnswer } from '../store/journal.js';
@@ -28,7 +28,6 @@ export interface SimulationParts {
   readonly store: Store;
   /** Of the last record in the journal. */
   readonly seq: number;
-  /** Where the recovered market stands: feed events up to here have been applied. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -38,6 +37,8 @@ const TICK_MS = 250;
 const LONGEST_SLEEP_MS = 3_600_000;
 /** How long a walk through time keeps the event loop before it lets others have a turn. */
 const WALK_SLICE_MS = 8;
+/** How far back the last quotes before a beginning may lie: a long weekend. */
+const PRIMING_MS = 4 * 86_400_000;
 /** Records between two checkpoints: what a recovery has to read at most. */
 const CHECKPOINT_EVERY = 100_000;
 
@@ -96,9 +97,20 @@ export class Simulation {
     const today = this.brokerage.rules.calendar.dateOf(this.brokerage.state.now);
     const actions = this.feed.corporateActions().filter((action) => action.exDate >= today);
     if (actions.length > 0) await this.submit({ type: 'AnnounceActions', actions });
+    if (this.feed.kind === 'replay') await this.prime();
     await this.walk(this.now());
     await this.durable();
     this.sleep();
+  }
+
+  /** A recording only streams: the quotes in force at the beginning are the last ones of the days before. */
+  private async prime(): Promise<void> {
+    const latest = new Map<string, Quote>();
+    const from = Instant.plusMs(this.marketAt, -PRIMING_MS);
+    for await (const { quotes } of this.feed.events(from, this.marketAt, new Set())) {
+      for (const quote of quotes) latest.set(quote.symbol, quote);
+    }
+    this.brokerage.prime([...latest.values()]);
   }
 
   /**
@@ -299,9 +311,10 @@ export class Simulation {
       const symbols = new Set<string>();
       for (const order of brokerage.state.orders.values()) symbols.add(order.terms.symbol);
       if (symbols.size > 0 || this.feed.kind === 'replay') {
-        for await (const { at, quotes } of this.feed.events(from, until, symbols)) {
+        for await (const { at, quotes, passed } of this.feed.events(from, until, symbols)) {
           await dueBy(at, false);
           const moment = Instant.max(at, brokerage.state.now);
+          if (passed !== undefined) this.showPassed(passed, moment);
           this.executeNow<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, moment);
           this.marketAt = at;
           await breathe();
@@ -310,6 +323,22 @@ export class Simulation {
     }
     await dueBy(until, true);
     this.marketAt = Instant.max(this.marketAt, until);
+  }
+
+  /**
+   * What the market touched inside a recorded bar, for the orders that were at work when the bar began. A symbol with an order that came
+   * later is passed over: that order must not fill at a price from before it came.
+   */
+  private showPassed(passed: NonNullable<MarketEvent['passed']>, at: Instant): void {
+    const late = new Set<string>();
+    for (const { terms, progress } of this.brokerage.state.orders.values()) {
+      if (progress.marketAt === undefined || progress.marketAt > passed.since) late.add(terms.symbol);
+    }
+    const quotes = passed.quotes.filter(({ symbol }) => !late.has(symbol));
+    // One at a time: each is a moment of its own.
+    for (const quote of quotes) {
+      this.executeNow<'UpdateMarket'>({ type: 'UpdateMarket', quotes: [quote], pushed: false }, at);
+    }
   }
 
   /** Sets the timer for the next thing to do. A manual clock has nothing to wait for. */

@@ -1,0 +1,110 @@
+import { Money, Position, stateHash } from '@sandpit/core';
+import { describe, expect, it } from 'vitest';
+import type { DurableRecord } from './simulation.js';
+import { verifyJournal } from './verify.js';
+import {
+  minutesLater,
+  MONDAY_TEN,
+  openTestPortfolio,
+  placeTestOrder,
+  pushTestQuote,
+  startSimulations,
+} from '../testing/simulations.js';
+
+const DAY_MINUTES = 24 * 60;
+
+describe('a simulation', () => {
+  it('shows a record to subscribers once it is durable, in order', async () => {
+    const { main } = await startSimulations();
+    const seen: DurableRecord[] = [];
+    main.subscribe((record) => seen.push(record));
+    const portfolio = await openTestPortfolio(main);
+    await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+    await placeTestOrder(main, portfolio);
+    expect(seen.map((record) => record.seq)).toEqual([1, 2, 3]);
+    expect(seen[2]?.events.map((event) => event.type)).toEqual([
+      'OrderAccepted',
+      'OrderMoved',
+      'OrderMoved',
+      'OrderExecuted',
+      'LedgerPosted',
+    ]);
+  });
+
+  it('is the same after a restart, and goes on as if there had been none', async () => {
+    const { main, store } = await startSimulations();
+    const portfolio = await openTestPortfolio(main);
+    await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+    await placeTestOrder(main, portfolio);
+    await main.moveClock(minutesLater(main, 30));
+    const { main: again } = await startSimulations({}, store);
+    expect(stateHash(again.brokerage.state)).toBe(stateHash(main.brokerage.state));
+    expect(again.now()).toBe(main.now());
+    await again.moveClock(minutesLater(again, DAY_MINUTES));
+    const position = again.brokerage.state.portfolios.get(portfolio)?.positions.get('AAPL');
+    expect(position?.pending).toBe(0);
+  });
+
+  it('restarts from a checkpoint it left when it was closed', async () => {
+    const { main, store, simulations } = await startSimulations();
+    const portfolio = await openTestPortfolio(main);
+    await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+    await placeTestOrder(main, portfolio);
+    const hash = stateHash(main.brokerage.state);
+    await simulations.close();
+    expect(store.journal.loadCheckpoint('main')?.seq).toBe(3);
+    const { main: again } = await startSimulations({}, store);
+    expect(stateHash(again.brokerage.state)).toBe(hash);
+    expect(again.brokerage.mark('AAPL')).toBe(18_745_000_000);
+  });
+
+  it('has a journal that verifies: the same commands give the same events', async () => {
+    const { main, store } = await startSimulations({ feed: 'synthetic', calendar: 'XNYS' });
+    const portfolio = await openTestPortfolio(main);
+    for (const symbol of ['AAPL', 'MSFT', 'KO']) {
+      await placeTestOrder(main, portfolio, { symbol, timeInForce: 'GTC' });
+      const mark = await main.read((brokerage) => brokerage.mark(symbol), [symbol]);
+      await placeTestOrder(main, portfolio, {
+        symbol,
+        orderType: 'LIMIT',
+        timeInForce: 'GTC',
+        limitPrice: (Math.floor(((mark ?? 0) * 0.995) / 1_000_000) * 1_000_000) as never,
+      });
+    }
+    await main.moveClock(minutesLater(main, 3 * DAY_MINUTES));
+    const { brokerage } = main;
+    const report = verifyJournal(store.journal, 'main', brokerage.rules, { seed: 7, start: MONDAY_TEN });
+    expect(report.problems).toEqual([]);
+    expect(report.stateHash).toBe(stateHash(brokerage.state));
+    expect(report.records).toBeGreaterThan(8);
+  });
+
+  it('gives the same ids and prices for the same calls', async () => {
+    const run = async (): Promise<string> => {
+      const { main } = await startSimulations({ feed: 'synthetic', calendar: 'always-open' });
+      const portfolio = await openTestPortfolio(main, { type: 'MARGIN' });
+      await placeTestOrder(main, portfolio);
+      await main.moveClock(minutesLater(main, 90));
+      await placeTestOrder(main, portfolio, { symbol: 'SPY' });
+      return stateHash(main.brokerage.state);
+    };
+    expect(await run()).toBe(await run());
+  });
+
+  it('replays recorded days with their splits', async () => {
+    const { main } = await startSimulations({
+      feed: 'replay',
+      start: Date.parse('2014-06-06T09:00:00-04:00'),
+      replay: { symbols: ['AAPL'] },
+    });
+    const portfolio = await openTestPortfolio(main);
+    await main.moveClock(minutesLater(main, 60));
+    await placeTestOrder(main, portfolio);
+    await main.moveClock(minutesLater(main, 3 * DAY_MINUTES));
+    const held = main.brokerage.state.portfolios.get(portfolio)?.positions.get('AAPL');
+    expect(held === undefined ? undefined : Position.held(held)).toBe(70_000_000);
+    expect(main.brokerage.mark('AAPL')).toBe(9_270_000_000);
+    // Ten shares at the open of 2014-06-06, 649.90.
+    expect(main.brokerage.state.portfolios.get(portfolio)?.balances.SETTLED_CASH).toBe(Money.ofDollars(100_000 - 6499));
+  });
+});

@@ -1,0 +1,83 @@
+import { Instant, Money, Price, Quantity } from '@sandpit/core';
+import type { OrderRequest } from '@sandpit/core';
+import { groundOf } from '../compose.js';
+import { readSettings } from '../config.js';
+import type { Settings } from '../config.js';
+import { Simulations } from '../engine/simulations.js';
+import type { SimulationConfig } from '../engine/simulations.js';
+import type { Simulation } from '../engine/simulation.js';
+import { projectRecord } from '../store/projection.js';
+import { openMemoryStore } from '../store/store.js';
+import type { Store } from '../store/store.js';
+
+/** Monday 2026-01-05, 10:00 New York. */
+export const MONDAY_TEN = Date.parse('2026-01-05T10:00:00-05:00');
+
+export const BY = { tenantId: 'tenant-1', tier: 'PRO' } as const;
+
+/** Settings of a server under test: nothing from the surroundings. */
+export const testSettings = (more: Record<string, string> = {}): Settings => readSettings({ LOG_LEVEL: 'silent', ...more });
+
+/** Simulations on a store, by default in memory, `main` with a push feed and a manual clock. */
+export async function startSimulations(
+  config: Partial<SimulationConfig> = {},
+  store: Store = openMemoryStore({ project: projectRecord }),
+  settings: Settings = testSettings(),
+): Promise<{ store: Store; simulations: Simulations; main: Simulation }> {
+  const ground = await groundOf(settings, store, (error) => {
+    throw error;
+  });
+  const simulations = await Simulations.start(ground, {
+    feed: 'push',
+    clock: 'manual',
+    calendar: 'XNYS',
+    start: MONDAY_TEN,
+    speed: 1,
+    seed: 7,
+    ...config,
+  });
+  return { store, simulations, main: simulations.main };
+}
+
+export async function openTestPortfolio(simulation: Simulation, more: { cash?: number; type?: 'CASH' | 'MARGIN' } = {}): Promise<string> {
+  const { result } = await simulation.submit<'OpenPortfolio'>({
+    type: 'OpenPortfolio',
+    by: BY,
+    accountId: '11111111-1111-4111-8111-111111111111',
+    portfolioType: more.type ?? 'CASH',
+    accountType: 'INDIVIDUAL',
+    brokerId: 'default',
+    fillModel: 'quote',
+    initialCash: Money.ofDollars(more.cash ?? 100_000),
+    proAccounts: 10,
+  });
+  if ('code' in result) throw new Error(result.code);
+  return result.terms.portfolioId;
+}
+
+export async function placeTestOrder(simulation: Simulation, portfolioId: string, more: Partial<OrderRequest> = {}): Promise<string> {
+  const { result } = await simulation.submit<'SubmitOrder'>({
+    type: 'SubmitOrder',
+    by: BY,
+    order: {
+      portfolioId,
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      orderType: 'MARKET',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: Quantity.of(10),
+      timeInForce: 'DAY',
+      session: 'REGULAR',
+      ...more,
+    },
+  });
+  if ('code' in result) throw new Error(JSON.stringify(result));
+  return result.terms.orderId;
+}
+
+export async function pushTestQuote(simulation: Simulation, symbol: string, bid: string, ask: string): Promise<void> {
+  await simulation.pushQuotes([{ symbol, bid: Price.of(bid), ask: Price.of(ask), at: simulation.now() }]);
+}
+
+export const minutesLater = (simulation: Simulation, minutes: number): Instant =>
+  Instant.plusMs(simulation.now(), minutes * 60_000);
