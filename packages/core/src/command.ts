@@ -1,7 +1,9 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { AccountDetails } from './event.js';
 import type { AssetClass, Instrument } from './instruments/instrument.js';
+import type { MarginEngine, MarginType } from './margin/margin-type.js';
 import type { Quote } from './market/quote.js';
+import type { FillModel } from './matching/fill-model.js';
 import type {
   BracketConfig,
   LatencyProfile,
@@ -12,7 +14,6 @@ import type {
   TimeInForce,
 } from './orders/order.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
-import type { FillModel, MarginEngine, MarginType } from './portfolios/portfolio.js';
 import type { Tier } from './rejection.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';

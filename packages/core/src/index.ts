@@ -31,7 +31,7 @@ export type {
 export { isOpening, isStop, isTrailing, remainingOf, sideOf } from './orders/order.js';
 export { isTerminal, isUpdatable, TRANSITIONS } from './orders/status.js';
 export type { Execution, Explanation } from './orders/execution.js';
-export type { BrokerConfiguration, CommissionSchedule, MarginInterestTier } from './fees/broker.js';
+export type { BrokerConfiguration, CommissionSchedule, DayTradeRegime, MarginInterestTier } from './fees/broker.js';
 export type { Lot } from './positions/position.js';
 export { Position } from './positions/position.js';
 export type { DayTradeRecord } from './positions/day-trade.js';
@@ -42,10 +42,6 @@ export { accountKey } from './portfolios/account.js';
 export type {
   CashView,
   CloseMark,
-  DayTradeRegime,
-  FillModel,
-  MarginEngine,
-  MarginType,
   Portfolio,
   PortfolioSettings,
   PortfolioTerms,
@@ -53,7 +49,9 @@ export type {
 export { cashOf } from './portfolios/portfolio.js';
 export { markOrCost, valuationOf } from './portfolios/valuation.js';
 export type { Valuation, ValuationSource } from './portfolios/valuation.js';
+export type { MarginEngine, MarginType } from './margin/margin-type.js';
 export { dayTradeRegimeOf } from './margin/day-trade-regime.js';
+export type { FillModel } from './matching/fill-model.js';
 export { waitingFor } from './matching/waiting.js';
 export type { Rejection, Tier } from './rejection.js';
 export { rejectionText } from './rejection.js';

@@ -3,7 +3,7 @@ import type { PositionChange } from '../event.js';
 import { orderCharges } from '../fees/order-charges.js';
 import { feesOwedBeyond } from '../fees/regulatory.js';
 import type { LedgerEntry, Posting } from '../ledger/ledger.js';
-import type { PlannedFill } from '../matching/fill-model.js';
+import type { PlannedFill } from '../matching/plan-fills.js';
 import type { Quote } from '../market/quote.js';
 import type { Execution } from '../orders/execution.js';
 import { isOpening, remainingOf, sideOf } from '../orders/order.js';

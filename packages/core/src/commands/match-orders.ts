@@ -1,6 +1,6 @@
 import type { Decision } from '../decision.js';
 import type { Book, Lane, Place } from '../matching/book.js';
-import { planFills } from '../matching/fill-model.js';
+import { planFills } from '../matching/plan-fills.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';

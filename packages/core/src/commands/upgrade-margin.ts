@@ -1,7 +1,8 @@
 import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
-import type { MarginEngine, Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
+import type { MarginEngine } from '../margin/margin-type.js';
+import type { Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import type { ValuationSource } from '../portfolios/valuation.js';
 import type { BrokerConfiguration } from '../fees/broker.js';

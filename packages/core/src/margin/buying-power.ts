@@ -1,14 +1,19 @@
-import type { Portfolio } from '../portfolios/portfolio.js';
 import { Money } from '../values/money.js';
+import type { MarginType } from './margin-type.js';
 
 /** What buying powers are taken from, all at the current marks. */
 export interface BuyingPowerBasis {
-  readonly portfolio: Portfolio;
+  /** Absent for CASH portfolios. */
+  readonly marginType: MarginType | undefined;
   readonly totalEquity: Money;
+  /** Settled and pending cash together; negative = a loan. */
+  readonly cash: Money;
   /** Settled cash that nothing is set aside of. */
   readonly freeCash: Money;
   readonly regTExcess: Money;
   readonly maintenanceExcess: Money;
+  /** Maintenance excess at the previous close; absent before the first one. */
+  readonly previousMaintenanceExcess: Money | undefined;
   readonly houseRateBps: number;
 }
 
@@ -33,9 +38,8 @@ const positive = (money: number): Money => Money.ofUnits(Math.max(0, money));
  * (FINRA Rule 4210(f)(8)(B); D54). PORTFOLIO: excess over 15 % of unhedged stock. Before what open orders set aside.
  */
 export function buyingPowers(basis: BuyingPowerBasis): BuyingPowers {
-  const { portfolio, freeCash, maintenanceExcess, regTExcess } = basis;
-  const { portfolioType, marginType } = portfolio.settings;
-  if (portfolioType === 'CASH') {
+  const { marginType, freeCash, maintenanceExcess, regTExcess } = basis;
+  if (marginType === undefined) {
     return { smaBalance: Money.zero, overnightBuyingPower: freeCash, dayTradeBuyingPower: freeCash };
   }
   if (marginType === 'PORTFOLIO') {
@@ -43,10 +47,9 @@ export function buyingPowers(basis: BuyingPowerBasis): BuyingPowers {
     return { smaBalance: Money.zero, overnightBuyingPower: power, dayTradeBuyingPower: power };
   }
   const sma = positive(regTExcess);
-  const dayTrade = positive((portfolio.previousClose?.maintenanceExcess ?? 0) * DAY_TRADE_MULTIPLE);
+  const dayTrade = positive((basis.previousMaintenanceExcess ?? 0) * DAY_TRADE_MULTIPLE);
   if (basis.totalEquity < MINIMUM_MARGIN_EQUITY) {
-    const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
-    const paid = positive(SETTLED_CASH + PENDING_CASH);
+    const paid = positive(basis.cash);
     return { smaBalance: sma, overnightBuyingPower: paid, dayTradeBuyingPower: Money.min(paid, dayTrade) };
   }
   const overnight = Math.min(sma * 2, Money.scale(positive(maintenanceExcess), 10_000, basis.houseRateBps));

@@ -1,5 +1,4 @@
-import type { BrokerConfiguration } from '../fees/broker.js';
-import type { DayTradeRegime } from '../portfolios/portfolio.js';
+import type { BrokerConfiguration, DayTradeRegime } from '../fees/broker.js';
 import { TradingDate } from '../values/trading-date.js';
 
 /** From this date FINRA's intraday margin rule replaces the pattern-day-trader rule (Regulatory Notice 26-10). */

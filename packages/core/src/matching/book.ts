@@ -1,8 +1,8 @@
 import type { Quote } from '../market/quote.js';
 import { isStop, isTrailing, sideOf } from '../orders/order.js';
 import type { Order, OrderSession, Side } from '../orders/order.js';
-import type { FillModel } from '../portfolios/portfolio.js';
 import { PriorityQueue } from '../values/priority-queue.js';
+import type { FillModel } from './fill-model.js';
 
 /**
  * The orders at work in one instrument, and the quote they meet.

@@ -1,4 +1,6 @@
 import type { Balances } from '../ledger/ledger.js';
+import type { MarginEngine, MarginType } from '../margin/margin-type.js';
+import type { FillModel } from '../matching/fill-model.js';
 import type { Order } from '../orders/order.js';
 import type { DayTradeTracker } from '../positions/day-trade.js';
 import type { Position } from '../positions/position.js';
@@ -7,12 +9,6 @@ import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 import type { AccountType, PortfolioType } from './account.js';
-
-export type MarginType = 'REG_T' | 'PORTFOLIO';
-export type MarginEngine = 'SIMPLE' | 'SPAN' | 'TIMS';
-/** How executions are assumed to happen (D46); there is no book of other people's orders. */
-export type FillModel = 'ideal' | 'quote' | 'depth' | 'strict';
-export type DayTradeRegime = 'LEGACY_PDT' | 'INTRADAY_MARGIN';
 
 /** What may change about a portfolio's set-up. */
 export interface PortfolioSettings {

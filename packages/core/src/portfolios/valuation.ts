@@ -34,6 +34,13 @@ export interface Valuation extends CashView {
   readonly marginCallActive: boolean;
 }
 
+/**
+ * 200 billion dollars: where figures that move with the market end. A quote can jump anywhere; what is reported, compared and kept as
+ * the mark of a close stays an exact integer all the same.
+ */
+const MOST = 2e15;
+const bounded = (money: number): Money => Money.ofUnits(Math.min(money, MOST));
+
 export function valuationOf(portfolio: Portfolio, source: ValuationSource, broker: BrokerConfiguration): Valuation {
   let longMarketValue = 0;
   let shortMarketValue = 0;
@@ -57,16 +64,23 @@ export function valuationOf(portfolio: Portfolio, source: ValuationSource, broke
     fed += requirement.fed;
     house += requirement.house;
   }
+  longMarketValue = bounded(longMarketValue);
+  shortMarketValue = bounded(shortMarketValue);
+  fed = bounded(fed);
+  house = bounded(house);
   const cash = cashOf(portfolio);
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const totalEquity = Money.ofUnits(SETTLED_CASH + PENDING_CASH + longMarketValue - shortMarketValue);
   const maintenanceExcess = Money.ofUnits(totalEquity - house);
   const powers = buyingPowers({
-    portfolio,
+    marginType: portfolioType === 'MARGIN' ? (marginType ?? 'REG_T') : undefined,
     totalEquity,
+    cash: Money.ofUnits(SETTLED_CASH + PENDING_CASH),
     freeCash: cash.settledCash,
+    paidFor: Money.ofUnits(SETTLED_CASH + PENDING_CASH - shortMarketValue),
     regTExcess: Money.ofUnits(totalEquity - fed),
     maintenanceExcess,
+    previousMaintenanceExcess: portfolio.previousClose?.maintenanceExcess,
     houseRateBps: broker.houseMaintenanceLongBps,
   });
   return {

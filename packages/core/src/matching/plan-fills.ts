@@ -1,0 +1,96 @@
+import { tickSizeFor } from '../instruments/tick-size.js';
+import type { Equity } from '../instruments/instrument.js';
+import { remainingOf, sideOf } from '../orders/order.js';
+import type { Order } from '../orders/order.js';
+import type { Explanation } from '../orders/execution.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { Book } from './book.js';
+import type { FillModel } from './fill-model.js';
+
+/** A part of an order that would execute now. */
+export interface PlannedFill {
+  readonly price: Price;
+  readonly quantity: Quantity;
+  readonly rule: Explanation['rule'];
+  /** Absent = unlimited. */
+  readonly sizeAvailable?: Quantity;
+}
+
+/** Levels of the modelled book that one quote offers, and their least distance as a part of the touch. */
+const MODELLED_LEVELS = 40;
+const MODELLED_STEP_BPS = 5;
+
+/**
+ * What of an order would execute against the book's quote (D46, D47). The order is ready to trade and its limit, if
+ * it has one, is at or beyond the touch. Empty = nothing; for FOK all or nothing.
+ */
+export function planFills(order: Order, model: FillModel, book: Book, equity: Equity): PlannedFill[] {
+  const quote = book.quote;
+  const buy = sideOf(order.terms.positionIntent) === 'BUY';
+  const touch = buy ? quote?.ask : quote?.bid;
+  if (quote === undefined || touch === undefined) return [];
+  const { limitPrice, resting, timeInForce } = order.progress;
+  const remaining = remainingOf(order);
+  const atLimit = resting === true && limitPrice !== undefined;
+  const price = atLimit ? limitPrice : touch;
+  const rule = atLimit ? 'RESTING_LIMIT' : 'TOUCH';
+  if (model === 'ideal') return [{ price, quantity: remaining, rule }];
+
+  const left = buy ? book.askLeft : book.bidLeft;
+  const fills: PlannedFill[] = [];
+  const fromTouch = Math.min(remaining, left);
+  if (fromTouch > 0) {
+    fills.push({
+      price,
+      quantity: Quantity.ofUnits(fromTouch),
+      rule,
+      ...(left !== Infinity && { sizeAvailable: Quantity.ofUnits(left) }),
+    });
+  }
+  if (model === 'depth' && fromTouch < remaining) {
+    fills.push(...modelledFills(order, book, equity, touch, Quantity.ofUnits(remaining - fromTouch)));
+  }
+  if (timeInForce === 'FOK') {
+    const total = fills.reduce((sum, fill) => sum + fill.quantity, 0);
+    if (total < remaining) return [];
+  }
+  return fills;
+}
+
+/**
+ * The modelled book behind the touch. By the square-root law of market impact, moving the price by a fraction x takes
+ * `ADV × (x / σ)²` shares (ADV = shares a day, σ = a day's standard deviation): so many stand within x of the touch. Levels are a tick
+ * or 0.05 % apart, whichever is more; whole shares; what one order took is gone until the next quote.
+ */
+function modelledFills(
+  order: Order,
+  book: Book,
+  equity: Equity,
+  touch: Price,
+  wanted: Quantity,
+): PlannedFill[] {
+  const buy = sideOf(order.terms.positionIntent) === 'BUY';
+  const { limitPrice, resting } = order.progress;
+  const tick = tickSizeFor(equity, touch);
+  const step = Price.roundToTick(Price.ofUnits(Math.max(tick, Math.floor((touch * MODELLED_STEP_BPS) / 10_000))), tick, 'up');
+  const taken = buy ? book.modelledAskTaken : book.modelledBidTaken;
+  const fills: PlannedFill[] = [];
+  let left: number = wanted;
+  let passed = 0;
+  for (let level = 1; level <= MODELLED_LEVELS && left > 0; level++) {
+    const price = Price.ofUnits(buy ? touch + level * step : touch - level * step);
+    if (price <= 0) break;
+    if (limitPrice !== undefined && (buy ? price > limitPrice : price < limitPrice)) break;
+    const x = (level * step) / touch / equity.dailyVolatility;
+    const cumulative = Math.floor(equity.averageDailyVolume * x * x) * 1e6;
+    const free = cumulative - Math.max(taken, 0) - passed;
+    if (free <= 0) continue;
+    const quantity = Quantity.ofUnits(Math.min(left, free));
+    passed += quantity;
+    left -= quantity;
+    const paid = resting === true && limitPrice !== undefined ? limitPrice : price;
+    fills.push({ price: paid, quantity, rule: 'MODELLED_BOOK', sizeAvailable: Quantity.ofUnits(free) });
+  }
+  return fills;
+}
