@@ -3,7 +3,7 @@ import type { OrderTransition } from '../event.js';
 import { triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
 import { isOpening, isStop, isTrailing, sideOf } from '../orders/order.js';
-import type { Order, OrderProgress } from '../orders/order.js';
+import type { Mutable, Order, OrderProgress } from '../orders/order.js';
 import { trail } from '../matching/trigger.js';
 import { endOrder } from './end-order.js';
 import { freeToSpend } from './execute-fill.js';
@@ -21,21 +21,25 @@ export function reachMarket(d: Decision, order: Order): void {
   const canceling = order.progress.status === 'CANCELING';
   if (!isOpenFor(d, terms.session)) {
     const status = canceling ? 'CANCELING' : 'PENDING_MARKET_OPEN';
-    move(d, order, 'QUEUED', { status, releaseAt: nextOpenFor(d, terms.session) });
+    const releaseAt = nextOpenFor(d, terms.session);
+    move(d, order, 'QUEUED', { ...order.progress, status, releaseAt, updatedAt: d.at });
     return;
   }
   if (!canceling && !reserve(d, order)) return;
 
   const { progress } = order;
-  const expiresAt = expiryOf(d, terms, progress.timeInForce, d.at);
-  move(d, order, 'ACTIVATED', {
+  const active: Mutable<OrderProgress> = {
+    ...progress,
     status: canceling ? 'CANCELING' : 'ACTIVE',
     marketAt: d.at,
     arrival: d.state.counters.arrival + 1,
-    ...(expiresAt !== undefined && { expiresAt }),
-    ...startingMark(d, order),
-    ...(findsMarketAway(d, order) && { resting: true as const }),
-  });
+    updatedAt: d.at,
+  };
+  const expiresAt = expiryOf(d, terms, progress.timeInForce, d.at);
+  if (expiresAt !== undefined) active.expiresAt = expiresAt;
+  if (isTrailing(terms.orderType) && active.mark === undefined) Object.assign(active, startingMark(d, order));
+  if (findsMarketAway(d, order)) active.resting = true;
+  move(d, order, 'ACTIVATED', active);
   matchBook(d, d.book(terms.symbol));
   endImmediate(d, order);
 }
@@ -53,7 +57,7 @@ function reserve(d: Decision, order: Order): boolean {
       : before;
   if (reserved > before && reserved - before > freeToSpend(d, portfolio)) {
     const margin = portfolio.settings.portfolioType === 'MARGIN';
-    move(d, order, 'RESERVING', { status: 'RESERVING' });
+    move(d, order, 'RESERVING', { ...order.progress, status: 'RESERVING', updatedAt: d.at });
     endOrder(d, order, {
       status: 'REJECTED',
       rejectReason: margin
@@ -62,7 +66,7 @@ function reserve(d: Decision, order: Order): boolean {
     });
     return false;
   }
-  move(d, order, 'RESERVING', { status: 'RESERVING', reserved });
+  move(d, order, 'RESERVING', { ...order.progress, status: 'RESERVING', reserved, updatedAt: d.at });
   return true;
 }
 
@@ -86,8 +90,7 @@ function findsMarketAway(d: Decision, order: Order): boolean {
     : quote.bid === undefined || quote.bid < limitPrice;
 }
 
-function move(d: Decision, order: Order, transition: OrderTransition, changes: Partial<OrderProgress>): void {
+function move(d: Decision, order: Order, transition: OrderTransition, progress: OrderProgress): void {
   const { orderId, tenantId, portfolioId } = order.terms;
-  const progress: OrderProgress = { ...order.progress, ...changes, updatedAt: d.at };
   d.emit({ type: 'OrderMoved', orderId, tenantId, portfolioId, transition, progress });
 }

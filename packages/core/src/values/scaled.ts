@@ -70,6 +70,8 @@ export function formatScaled(value: number, scale: number): string {
   const negative = value < 0;
   const digits = String(Math.abs(value)).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale);
-  const fraction = digits.slice(digits.length - scale).replace(/0+$/, '');
-  return (negative ? '-' : '') + whole + (fraction === '' ? '' : `.${fraction}`);
+  let end = digits.length;
+  while (end > whole.length && digits.charCodeAt(end - 1) === 48) end--;
+  const fraction = end === whole.length ? '' : `.${digits.slice(whole.length, end)}`;
+  return (negative ? '-' : '') + whole + fraction;
 }
