@@ -5,7 +5,7 @@
  * are read off the events, where a server's projection has to work them out. `fsync` is as fast as the disk of the
  * machine says; a virtual disk may say more than it does.
  *
- *   npx tsc -b packages/server && npx tsx bench/store.ts [seconds]
+ *   npx tsc -b packages/server && npx tsx bench/store.ts [records]
  */
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';

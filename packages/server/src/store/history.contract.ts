@@ -244,6 +244,40 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(await history.list({ ...activities, tag: 'NONE' })).toEqual({ items: [], total: 0 });
     });
 
+    it('lets a later item with the same key take the place of the first', async () => {
+      const { history, journal } = await open();
+      const keyed = (key: string, tag: string, item: number): HistoryChange =>
+        ({ ...listed('portfolio-1', tag, 0, item), key }) as HistoryChange;
+      await journal.append(
+        changing(
+          'main',
+          1,
+          listed('portfolio-1'),
+          keyed('a', 'OLD', 1),
+          keyed('b', 'OLD', 2),
+          keyed('a', 'OLD', 3),
+        ),
+      );
+      await journal.append(
+        changing(
+          'main',
+          2,
+          listed('portfolio-1'),
+          keyed('a', 'NEW', 1),
+          keyed('c', 'NEW', 2),
+          listed('portfolio-1'),
+        ),
+      );
+      const page = await history.list(activities);
+      expect(page.total).toBe(6);
+      expect(placesOf(page.items)).toEqual(['2.0.0', '2.0.2', '2.0.0', '1.0.2', '2.0.1', '1.0.0']);
+      expect(placesOf((await history.list({ ...activities, tag: 'NEW' })).items)).toEqual(['2.0.2', '2.0.1']);
+      await journal.append(
+        changing('main', 3, { ...keyed('a', 'NEW', 0), owner: 'portfolio-2' } as HistoryChange),
+      );
+      expect((await history.list(activities)).total).toBe(6);
+    });
+
     it('lists executions of an order, also of one added long ago', async () => {
       const { history, journal } = await open();
       const execution = (item: number): HistoryChange => ({

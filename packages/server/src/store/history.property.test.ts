@@ -34,6 +34,7 @@ const step = fc.oneof(
     tag: fc.constantFrom('FEE', undefined),
   }),
   fc.record({ do: fc.constant('event' as const), tenant }),
+  fc.record({ do: fc.constant('grow' as const), portfolio, key: fc.constantFrom('a', 'b', 'c') }),
 );
 type Step = typeof step extends fc.Arbitrary<infer Made> ? Made : never;
 
@@ -44,18 +45,18 @@ const plan = fc.array(fc.array(fc.array(step, { maxLength: 4 }), { minLength: 1,
 });
 
 function changesOf(steps: readonly Step[], event: number, made: { orders: number }): HistoryChange[] {
-  return steps.flatMap((made_): HistoryChange[] => {
-    switch (made_.do) {
+  return steps.flatMap((done): HistoryChange[] => {
+    switch (done.do) {
       case 'add': {
         made.orders += 1;
         return [
           orderAdded(made.orders, {
-            tenantId: made_.tenant,
-            portfolioId: made_.portfolio,
-            status: made_.status,
-            symbol: made_.symbol,
-            ...(made_.day === undefined ? {} : { filledOn: made_.day }),
-            ...(made_.named ? { clientOrderId: `c-${made.orders}` } : {}),
+            tenantId: done.tenant,
+            portfolioId: done.portfolio,
+            status: done.status,
+            symbol: done.symbol,
+            ...(done.day === undefined ? {} : { filledOn: done.day }),
+            ...(done.named ? { clientOrderId: `c-${made.orders}` } : {}),
           }),
         ];
       }
@@ -64,32 +65,36 @@ function changesOf(steps: readonly Step[], event: number, made: { orders: number
         return [
           {
             change: 'order-moved',
-            orderId: idOf((made_.which % made.orders) + 1),
-            status: made_.status,
-            progress: `{"which":${made_.which}}`,
-            ...(made_.day === undefined ? {} : { filledOn: made_.day }),
+            orderId: idOf((done.which % made.orders) + 1),
+            status: done.status,
+            progress: `{"which":${done.which}}`,
+            ...(done.day === undefined ? {} : { filledOn: done.day }),
           },
         ];
       case 'execute':
         if (made.orders === 0) return [];
-        return Array.from({ length: made_.times }, (_, item) => ({
+        return Array.from({ length: done.times }, (_, item) => ({
           change: 'listed',
           list: 'executions',
-          owner: idOf((made_.which % made.orders) + 1),
+          owner: idOf((done.which % made.orders) + 1),
           event,
           item,
         }));
       case 'list':
-        return Array.from({ length: made_.times }, (_, item) => ({
+        return Array.from({ length: done.times }, (_, item) => ({
           change: 'listed',
           list: 'activities',
-          owner: made_.portfolio,
+          owner: done.portfolio,
           event,
           item,
-          ...(made_.tag === undefined ? {} : { tag: made_.tag }),
+          ...(done.tag === undefined ? {} : { tag: done.tag }),
         }));
+      case 'grow':
+        return [
+          { change: 'listed', list: 'activities', owner: done.portfolio, event, item: 0, key: done.key },
+        ];
       case 'event':
-        return [{ change: 'order-event', tenantId: made_.tenant, event }];
+        return [{ change: 'order-event', tenantId: done.tenant, event }];
     }
   });
 }

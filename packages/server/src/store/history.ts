@@ -42,7 +42,10 @@ export type HistoryChange =
       readonly item: number;
       /** For filters: the category of an activity. */
       readonly tag?: string;
-      /** An item that grows: a later one with the same key of this owner and list takes its place. */
+      /**
+       * An item that grows: a later one with the same key of this owner and list takes its place, among its
+       * neighbours too. Not for executions.
+       */
       readonly key?: string;
     }
   /** An order event that streams of this tenant must be able to resume from. */

@@ -18,6 +18,7 @@ interface Listed {
   readonly event: number;
   readonly item: number;
   readonly tag?: string | undefined;
+  readonly key?: string | undefined;
 }
 
 /** The tables of one simulation. */
@@ -129,10 +130,11 @@ function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
       return;
     }
     case 'listed': {
-      const { list, owner, event, item, tag } = change;
+      const { list, owner, event, item, tag, key } = change;
+      if (list === 'executions' && key !== undefined) throw new Error('Executions have no keys');
       if (list === 'executions' && !tables.orders.has(owner))
         throw new Error(`The history has no order ${owner}`);
-      addTo(tables, listName(list, owner), { seq, event, item, tag });
+      addTo(tables, listName(list, owner), { seq, event, item, tag, key });
       return;
     }
     case 'order-event':
@@ -141,9 +143,11 @@ function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
 }
 
 function addTo(tables: Tables, name: string, listed: Listed): void {
-  const list = tables.lists.get(name);
-  if (list === undefined) tables.lists.set(name, [listed]);
-  else list.push(listed);
+  const list = tables.lists.get(name) ?? [];
+  tables.lists.set(name, list);
+  const place = listed.key === undefined ? -1 : list.findIndex(({ key }) => key === listed.key);
+  if (place === -1) list.push(listed);
+  else list[place] = listed;
 }
 
 function listName(list: string, owner: string): string {

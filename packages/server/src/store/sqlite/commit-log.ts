@@ -14,9 +14,9 @@ const MARK_FILE = 'journal.mark';
 /** What `PRAGMA synchronous` answers for FULL. */
 const SYNCHRONOUS_FULL = 2;
 
-/** Some 64 MB: long enough that pages written again and again are copied once, short enough for a fast start. */
-const CHECKPOINT_AFTER_PAGES = 8_192;
-const MEASURE_EVERY_COMMITS = 16;
+/** Some 8 MB: copying them takes about 10 ms, which is what a commit may have to wait for it. */
+const CHECKPOINT_AFTER_PAGES = 1_024;
+const MEASURE_EVERY_COMMITS = 4;
 
 /**
  * The numbered commits of a data directory. Each carries a digest over all before it, is refused once another

@@ -125,6 +125,17 @@ describe('An error that nobody can explain', () => {
     expect(errors).toHaveLength(1);
   });
 
+  it('is the end of the writing thread, too', async () => {
+    const errors: Error[] = [];
+    const projection = 'data:text/javascript,export const projectRecord = () => process.exit(3)';
+    const store = await withSimulation(
+      await open(newDirectory(), { projection, onFatal: (error) => errors.push(error) }),
+    );
+    await expect(store.journal.append(changing('main', 1))).rejects.toThrow(/writer has ended/);
+    expect(store.health().status).toBe('failed');
+    expect(errors).toHaveLength(1);
+  });
+
   it('is a projection that throws, too', async () => {
     const errors: Error[] = [];
     const store = await withSimulation(
@@ -186,7 +197,7 @@ describe('Commits', () => {
 
 describe('A deleted simulation', () => {
   const rows = (directory: string): number =>
-    ['journal', 'orders', 'execution', 'item', 'order_event', 'list', 'tail', 'checkpoint']
+    ['journal', 'orders', 'execution', 'item', 'item_key', 'order_event', 'list', 'tail', 'checkpoint']
       .map((table) => ask(directory, `SELECT count(*) FROM ${table}`))
       .reduce((sum, count) => sum + count, 0);
 
@@ -200,6 +211,14 @@ describe('A deleted simulation', () => {
           orderAdded(index),
           { change: 'listed', list: 'executions', owner: idOf(index), event: 0, item: 0 },
           { change: 'listed', list: 'ledger', owner: `portfolio-${index % 7}`, event: 0, item: 0 },
+          {
+            change: 'listed',
+            list: 'day-trades',
+            owner: 'portfolio-1',
+            event: 0,
+            item: 0,
+            key: `${index % 5}`,
+          },
           { change: 'order-event', tenantId: 'tenant-1', event: 0 },
         ),
       ),

@@ -75,6 +75,9 @@ export class HistoryTables {
   readonly #addOrder: Statement;
   readonly #moveOrder: Statement;
   readonly #addItems: Statement;
+  readonly #findKey: Statement;
+  readonly #addKey: Statement;
+  readonly #replaceItem: Statement;
   readonly #addExecutions: Statement;
   readonly #addEvents: Statement;
 
@@ -97,6 +100,9 @@ export class HistoryTables {
       'UPDATE orders SET status = ?, filled_on = coalesce(?, filled_on), progress = ? WHERE k = ?',
     );
     this.#addItems = prepare('INSERT INTO item (list, n, run) VALUES (?, ?, ?)');
+    this.#findKey = prepare('SELECT n FROM item_key WHERE list = ? AND key = ?');
+    this.#addKey = prepare('INSERT INTO item_key (list, key, n) VALUES (?, ?, ?)');
+    this.#replaceItem = prepare('UPDATE item SET run = ? WHERE list = ? AND n = ?');
     this.#addExecutions = prepare('INSERT INTO execution (order_k, n, run) VALUES (?, ?, ?)');
     this.#addEvents = prepare('INSERT INTO order_event (list, seq, event, run) VALUES (?, ?, ?, ?)');
   }
@@ -176,11 +182,29 @@ export class HistoryTables {
       ? this.#executionsOf(this.#orderKey(simulation, change.owner))
       : this.#list(simulation, change.list, change.owner);
     const entry = runEntry(seq, change.event, change.item, change.tag);
+    if (change.key !== undefined) {
+      if (isExecution) throw new Error('Executions have no keys');
+      this.#listedByKey(end, change.key, entry);
+      return;
+    }
     end.run = end.runLength === 0 ? entry : `${end.run},${entry}`;
     end.runLength += 1;
     end.last += 1;
     (isExecution ? this.#openExecutions : this.#openItems).add(end);
     if (end.runLength === LONGEST_RUN) writeRun(isExecution ? this.#addExecutions : this.#addItems, end);
+  }
+
+  /** Written at once: these are few, and the item to replace must be in its table. */
+  #listedByKey(end: ListEnd, key: string, entry: string): void {
+    const place = one<{ n: number }>(this.#findKey, end.key, key)?.n;
+    if (place !== undefined) {
+      this.#replaceItem.run(entry, end.key, place);
+      return;
+    }
+    writeRun(this.#addItems, end);
+    end.last += 1;
+    this.#addItems.run(end.key, end.last, entry);
+    this.#addKey.run(end.key, key, end.last);
   }
 
   #orderEvent(simulation: number, tenantId: string, seq: number, event: number): void {

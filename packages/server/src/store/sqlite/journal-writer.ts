@@ -144,7 +144,7 @@ class JournalWriter {
     this.#history.flush();
     this.#journal.flush();
     this.#answers.removeExpired(Date.now());
-    this.#purge.step();
+    this.#purge.step(this.#group.length === 0);
     return digest;
   }
 

@@ -1,10 +1,12 @@
 import { one, Statements } from './connection.js';
 import type { Database, SqlValue } from './connection.js';
 
-/** Rows of one table that a step removes at most. */
-const STEP = 256;
-/** Orders per step: each can have many executions. */
-const ORDERS_PER_STEP = 64;
+/** Rows of one table that a step removes at most: when nobody waits for the commit, and when somebody does. */
+const ROWS_WHEN_IDLE = 256;
+const ROWS_WHEN_BUSY = 16;
+
+/** An order is in many indexes, and can have many executions. */
+const ROWS_PER_ORDER = 4;
 
 /**
  * Removes the rows of deleted simulations, a little in each commit, so that nobody waits for it. Where it has
@@ -28,17 +30,19 @@ export class Purge {
     this.#isPending = true;
   }
 
-  step(): void {
+  step(isIdle: boolean): void {
     if (!this.#isPending) return;
-    const next = this.#next();
-    if (next === undefined) {
+    const simulation = this.#next();
+    if (simulation === undefined) {
       this.#isPending = false;
       return;
     }
-    if (this.#removedJournal(next) || this.#removedOrders(next) || this.#removedLists(next)) return;
-    this.#run('DELETE FROM checkpoint WHERE simulation = ?', next);
-    this.#run('DELETE FROM tail WHERE simulation = ?', next);
-    this.#run('UPDATE simulation SET purged = 1 WHERE key = ?', next);
+    const rows = isIdle ? ROWS_WHEN_IDLE : ROWS_WHEN_BUSY;
+    // What names records goes before them: a query that began earlier must not find half of it.
+    if (this.#removedLists(simulation, rows) || this.#removedRecords(simulation, rows)) return;
+    this.#run('DELETE FROM checkpoint WHERE simulation = ?', simulation);
+    this.#run('DELETE FROM tail WHERE simulation = ?', simulation);
+    this.#run('UPDATE simulation SET purged = 1 WHERE key = ?', simulation);
   }
 
   #next(): number | undefined {
@@ -47,37 +51,52 @@ export class Purge {
     );
   }
 
-  #removedJournal(simulation: number): boolean {
-    const some = `SELECT k FROM journal WHERE simulation = ? LIMIT ${STEP}`;
-    return this.#run(`DELETE FROM journal WHERE k IN (${some})`, simulation) > 0;
-  }
-
-  #removedOrders(simulation: number): boolean {
-    const some = `SELECT k FROM orders WHERE simulation = ? ORDER BY id LIMIT ${ORDERS_PER_STEP}`;
-    const removed = this.#run(
-      `DELETE FROM execution WHERE (order_k, n) IN
-         (SELECT order_k, n FROM execution WHERE order_k IN (${some}) LIMIT ${STEP})`,
-      simulation,
-    );
-    if (removed === STEP) return true;
-    return this.#run(`DELETE FROM orders WHERE k IN (${some})`, simulation) > 0;
-  }
-
-  #removedLists(simulation: number): boolean {
+  /** One list after the other; orders with the list of their portfolio, where they lie closest together. */
+  #removedLists(simulation: number, rows: number): boolean {
     const list = this.#one('SELECT key AS k FROM list WHERE simulation = ? LIMIT 1', simulation);
     if (list === undefined) return false;
-    const items = this.#run(
-      `DELETE FROM item WHERE list = ?1 AND n IN (SELECT n FROM item WHERE list = ?1 LIMIT ${STEP})`,
-      list,
-    );
-    if (items === STEP) return true;
-    const events = this.#run(
-      `DELETE FROM order_event WHERE list = ?1 AND (seq, event) IN
-         (SELECT seq, event FROM order_event WHERE list = ?1 LIMIT ${STEP})`,
-      list,
-    );
-    if (events < STEP) this.#run('DELETE FROM list WHERE key = ?', list);
+    const isEmpty = this.#removedItems(list, rows) === 0 && !this.#removedOrders(list, rows);
+    if (isEmpty) this.#run('DELETE FROM list WHERE key = ?', list);
     return true;
+  }
+
+  #removedItems(list: number, rows: number): number {
+    const items = this.#run(
+      'DELETE FROM item WHERE list = ?1 AND n IN (SELECT n FROM item WHERE list = ?1 ORDER BY n LIMIT ?2)',
+      list,
+      rows,
+    );
+    if (items > 0) return items;
+    const keys = this.#run(
+      'DELETE FROM item_key WHERE list = ?1 AND key IN (SELECT key FROM item_key WHERE list = ?1 ORDER BY key LIMIT ?2)',
+      list,
+      rows,
+    );
+    if (keys > 0) return keys;
+    return this.#run(
+      `DELETE FROM order_event WHERE list = ?1 AND (seq, event) IN
+         (SELECT seq, event FROM order_event WHERE list = ?1 ORDER BY seq, event LIMIT ?2)`,
+      list,
+      rows,
+    );
+  }
+
+  #removedOrders(portfolio: number, rows: number): boolean {
+    const orders = 'SELECT k FROM orders WHERE portfolio = ?1 ORDER BY portfolio_n LIMIT ?2';
+    const executions = this.#run(
+      `DELETE FROM execution WHERE (order_k, n) IN
+         (SELECT order_k, n FROM execution WHERE order_k IN (${orders}) LIMIT ?3)`,
+      portfolio,
+      rows / ROWS_PER_ORDER,
+      rows,
+    );
+    if (executions === rows) return true;
+    return this.#run(`DELETE FROM orders WHERE k IN (${orders})`, portfolio, rows / ROWS_PER_ORDER) > 0;
+  }
+
+  #removedRecords(simulation: number, rows: number): boolean {
+    const records = 'SELECT k FROM journal WHERE simulation = ? ORDER BY seq LIMIT ?';
+    return this.#run(`DELETE FROM journal WHERE k IN (${records})`, simulation, rows) > 0;
   }
 
   #one(sql: string, ...values: readonly SqlValue[]): number | undefined {

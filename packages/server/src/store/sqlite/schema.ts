@@ -17,7 +17,7 @@ const PAGE_SIZE = 8_192;
  * totals (the last n) and pages (a range of n) are found without counting.
  *
  * `item`, `execution` and `order_event` hold runs: one row for the consecutive items that one commit added,
- * filed under the last of them. See runs.ts.
+ * filed under the last of them. See runs.ts. Items with a key have runs of their own: they are replaced.
  *
  * `journal` is written in the order of commits, whatever the simulation, so that a commit touches the end of one
  * table and not a page per simulation.
@@ -104,6 +104,8 @@ const TABLES = `
 
   CREATE TABLE item (list INTEGER NOT NULL, n INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (list, n)) STRICT, WITHOUT ROWID;
 
+  CREATE TABLE item_key (list INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (list, key)) STRICT, WITHOUT ROWID;
+
   CREATE TABLE order_event (list INTEGER NOT NULL, seq INTEGER NOT NULL, event INTEGER NOT NULL, run TEXT NOT NULL,
     PRIMARY KEY (list, seq, event)) STRICT, WITHOUT ROWID;
 
@@ -138,12 +140,12 @@ const TABLES = `
 
 /** Opens the writing connection: creates the tables of a new file, refuses a file that is not ours to write. */
 export function openForWriting(path: string): Database {
-  const isNew = !existsSync(path);
   let database: Database | undefined;
   try {
+    // Read-only, so that a file that is refused stays as it was.
+    if (existsSync(path)) refuseForeign(path);
     database = openConnection(path, { readOnly: false });
     requireSqliteVersion(database);
-    if (!isNew) refuseForeign(database, path);
     // Takes effect in an empty file only, and before its first page is written.
     database.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
     const mode = one<{ journal_mode: string }>(database.prepare('PRAGMA journal_mode = WAL'));
@@ -157,16 +159,21 @@ export function openForWriting(path: string): Database {
   }
 }
 
-function refuseForeign(database: Database, path: string): void {
-  if (isEmpty(database)) return;
-  if (pragmaNumber(database, 'application_id') !== APPLICATION_ID) {
-    throw new DamagedJournal(`${path} is a database of another program`);
-  }
-  const format = pragmaNumber(database, 'user_version');
-  if (format > FORMAT) {
-    throw new DamagedJournal(
-      `${path} was written by a newer version (format ${format}; this one knows ${FORMAT}). Nothing was changed.`,
-    );
+function refuseForeign(path: string): void {
+  const database = openConnection(path, { readOnly: true });
+  try {
+    if (isEmpty(database)) return;
+    if (pragmaNumber(database, 'application_id') !== APPLICATION_ID) {
+      throw new DamagedJournal(`${path} is a database of another program`);
+    }
+    const format = pragmaNumber(database, 'user_version');
+    if (format > FORMAT) {
+      throw new DamagedJournal(
+        `${path} was written by a newer version (format ${format}; this one knows ${FORMAT}). Nothing was changed.`,
+      );
+    }
+  } finally {
+    database.close();
   }
 }
 

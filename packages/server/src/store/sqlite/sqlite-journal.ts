@@ -89,7 +89,7 @@ export class SqliteJournal implements Journal {
       const chunk = this.#chunk(simulation, seq, Math.min(size, tail.seq - seq));
       let characters = 0;
       for (const stored of chunk) {
-        if (stored.seq !== seq + 1) throw missing(simulationId, seq + 1);
+        if (stored.seq !== seq + 1) break;
         hash = chainHash(hash, stored.epoch, stored.seq, stored.at, stored.payload);
         if (hash !== stored.hash)
           throw new DamagedJournal(`Record ${stored.seq} of ${simulationId} is damaged`);
@@ -97,7 +97,11 @@ export class SqliteJournal implements Journal {
         characters += stored.payload.length;
         yield { simulationId, seq, at: stored.at, payload: stored.payload };
       }
-      if (chunk.length === 0) throw missing(simulationId, seq + 1);
+      if (chunk.at(-1)?.seq !== seq) {
+        // Deleted while it was read.
+        if (this.#keys.find(simulationId) === undefined) return;
+        throw missing(simulationId, seq + 1);
+      }
       size = Math.max(1, Math.min(LARGEST_CHUNK, Math.floor((CHUNK_CHARACTERS / characters) * chunk.length)));
     }
     if (seq === tail.seq && hash !== tail.hash) {
