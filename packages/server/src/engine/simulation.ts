@@ -66,6 +66,8 @@ export class Simulation {
   private walking: Promise<void> | undefined;
   private readonly listeners = new Set<(record: DurableRecord) => void>();
   private timer: NodeJS.Timeout | undefined;
+  /** On the monotonic clock. */
+  private wakesAt = 0;
   private closed = false;
 
   constructor(parts: SimulationParts) {
@@ -125,6 +127,7 @@ export class Simulation {
     this.catchUp();
     const outcome = this.executeNow<T>(command, this.now(), answerFor);
     this.catchUp();
+    this.sleepLess();
     await this.durable();
     return outcome;
   }
@@ -138,6 +141,7 @@ export class Simulation {
     this.catchUp();
     const outcomes = commands.map((command) => this.executeNow<T>(command, this.now()));
     this.catchUp();
+    this.sleepLess();
     const answer = answerFor?.(outcomes);
     if (answer !== undefined) this.remember(this.journal.saveAnswer(answer));
     await this.durable();
@@ -345,8 +349,15 @@ export class Simulation {
   private sleep(): void {
     clearTimeout(this.timer);
     if (this.closed || this.time.mode === 'manual') return;
-    this.timer = setTimeout(() => void this.wake(), this.sleepMs());
+    const ms = this.sleepMs();
+    this.wakesAt = performance.now() + ms;
+    this.timer = setTimeout(() => void this.wake(), ms);
     this.timer.unref();
+  }
+
+  /** After a command: a new order, or something due sooner, may need an earlier look. */
+  private sleepLess(): void {
+    if (this.time.mode !== 'manual' && performance.now() + this.sleepMs() < this.wakesAt) this.sleep();
   }
 
   private sleepMs(): number {
