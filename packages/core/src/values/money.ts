@@ -35,7 +35,7 @@ export const Money = {
   negate: (a: Money): Money => (0 - a) as Money,
   max: (a: Money, b: Money): Money => (a > b ? a : b),
   min: (a: Money, b: Money): Money => (a < b ? a : b),
-  abs: (a: Money): Money => (a < 0 ? -a : a) as Money,
+  abs: (a: Money): Money => Math.abs(a) as Money,
 
   /** price × quantity, rounded half up to 1/10,000 dollar. Exact for whole shares at four-decimal prices. */
   of(price: Price, quantity: Quantity): Money {

@@ -7,6 +7,8 @@ export type Quantity = number & { readonly [brand]: 'Quantity' };
 
 const SCALE = 6;
 const UNITS = 1e6;
+/** Two billion: more than any company lets one portfolio have, and less than a quarter of the safe range. */
+const MOST_HELD = 2e15;
 
 export const Quantity = {
   zero: 0 as Quantity,
@@ -22,7 +24,9 @@ export const Quantity = {
   negate: (a: Quantity): Quantity => (0 - a) as Quantity,
   min: (a: Quantity, b: Quantity): Quantity => (a < b ? a : b),
   max: (a: Quantity, b: Quantity): Quantity => (a > b ? a : b),
-  abs: (a: Quantity): Quantity => (a < 0 ? -a : a) as Quantity,
+  abs: (a: Quantity): Quantity => Math.abs(a) as Quantity,
+  /** Whether so many may be held or ordered: sums and the products of a split's bookkeeping stay exact integers. */
+  isHoldable: (quantity: Quantity): boolean => quantity <= MOST_HELD && quantity >= -MOST_HELD,
   isWhole: (quantity: Quantity): boolean => quantity % UNITS === 0,
   /** The part in whole shares, towards zero. */
   wholePart: (quantity: Quantity): Quantity => (quantity - (quantity % UNITS)) as Quantity,
