@@ -91,6 +91,16 @@ describe('a simulation', () => {
     expect(await run()).toBe(await run());
   });
 
+  it('refuses a client order id again, whether the order that has it is on its way to the store or long closed', async () => {
+    const { main } = await startSimulations();
+    const portfolio = await openTestPortfolio(main);
+    await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+    const orders = [1, 2].map(() => placeTestOrder(main, portfolio, { clientOrderId: 'mine' }));
+    const settled = await Promise.allSettled(orders);
+    expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
+    await expect(placeTestOrder(main, portfolio, { clientOrderId: 'mine' })).rejects.toThrow('DUPLICATE_CLIENT_ORDER_ID');
+  });
+
   it('replays recorded days with their splits', async () => {
     const { main } = await startSimulations({
       feed: 'replay',

@@ -1,5 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Instant } from '@sandpit/core';
+import { duplicateClientOrderId, Instant } from '@sandpit/core';
 import type { Brokerage, Command, Event, Outcome, Quote } from '@sandpit/core';
 import type { Feed, MarketEvent } from '../feeds/feed.js';
 import type { History } from '../store/history.js';
@@ -64,6 +64,8 @@ export class Simulation {
   private lastAppend: Promise<void> | undefined;
   /** Set while a walk through time is under way: others wait for their turn. */
   private walking: Promise<void> | undefined;
+  /** Client order ids of records that are on their way to the store. */
+  private readonly closing = new Map<string, string>();
   private readonly listeners = new Set<(record: DurableRecord) => void>();
   private timer: NodeJS.Timeout | undefined;
   /** On the monotonic clock. */
@@ -254,7 +256,7 @@ export class Simulation {
     if (!this.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
     const concerned = symbolsConcerned(this.brokerage, command);
     if (concerned.length > 0) this.refresh(concerned, at);
-    const outcome = this.brokerage.execute<T>(command, at);
+    const outcome = this.usedBefore<T>(command) ?? this.brokerage.execute<T>(command, at);
     const answer = answerFor?.(outcome);
     const { events, quotes } = outcome;
     if (events.length > 0) {
@@ -262,11 +264,35 @@ export class Simulation {
       const seq = ++this.seq;
       const appended = this.journal.append({ simulationId: this.id, seq, at, payload }, answer);
       this.remember(appended.then(() => this.publish({ seq, at, events })));
+      this.noteClientOrderId(events[0], appended);
       if (this.seq - this.checkpointSeq >= CHECKPOINT_EVERY) this.checkpointSoon();
     } else if (answer !== undefined) {
       this.remember(this.journal.saveAnswer(answer));
     }
     return outcome;
+  }
+
+  /**
+   * The refusal of a client order id that a closed order of the portfolio has used (D24): the brokerage knows the open ones
+   * only, history those that are durable, and `closing` those in between.
+   */
+  private usedBefore<T extends Command['type']>(command: Command): Outcome<T> | undefined {
+    if (command.type !== 'SubmitOrder' || command.order.clientOrderId === undefined) return undefined;
+    const { portfolioId, clientOrderId } = command.order;
+    if (this.brokerage.state.portfolios.get(portfolioId)?.terms.tenantId !== command.by.tenantId) return undefined;
+    const orderId =
+      this.closing.get(`${portfolioId}/${clientOrderId}`) ??
+      this.history.orderIdByClientOrderId(this.id, portfolioId, clientOrderId);
+    if (orderId === undefined) return undefined;
+    return { result: duplicateClientOrderId(orderId), events: [], quotes: [] } as unknown as Outcome<T>;
+  }
+
+  private noteClientOrderId(first: Event | undefined, appended: Promise<void>): void {
+    if (first?.type !== 'OrderAccepted' || first.terms.clientOrderId === undefined) return;
+    const key = `${first.terms.portfolioId}/${first.terms.clientOrderId}`;
+    this.closing.set(key, first.terms.orderId);
+    // A record that the store could not promise may still become durable: its id stays taken.
+    appended.then(() => this.closing.delete(key)).catch(() => undefined);
   }
 
   private remember(appended: Promise<void>): void {
