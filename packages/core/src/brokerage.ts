@@ -3,7 +3,13 @@ import { openAccount, setAccountStatus, updateAccount } from './commands/account
 import { advanceClock, scheduleSessions } from './commands/advance-clock.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
 import { announceActions, listInstruments } from './commands/market-setup.js';
-import { closePortfolio, openPortfolio, resetPortfolio, switchBroker, transferCash } from './commands/portfolios.js';
+import {
+  closePortfolio,
+  openPortfolio,
+  resetPortfolio,
+  switchBroker,
+  transferCash,
+} from './commands/portfolios.js';
 import { replaceOrder } from './commands/replace-order.js';
 import { submitOrder } from './commands/submit-order.js';
 import { updateMarket } from './commands/update-market.js';
@@ -115,7 +121,8 @@ export class Brokerage {
     const { calendar } = this.rules;
     const day = closedThrough === undefined ? undefined : calendar.tradingDay(closedThrough);
     for (const timer of [...this.state.timers.values()]) {
-      if (timer.what.kind === 'SESSION_OPEN' || timer.what.kind === 'SESSION_CLOSE') this.state.timers.remove(timer);
+      if (timer.what.kind === 'SESSION_OPEN' || timer.what.kind === 'SESSION_CLOSE')
+        this.state.timers.remove(timer);
     }
     scheduleSessions(new Decision(this.state, this.rules, day?.regularClose ?? now));
   }

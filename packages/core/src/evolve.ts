@@ -16,6 +16,7 @@ import type { State } from './state.js';
 import { Money } from './values/money.js';
 import { Price } from './values/price.js';
 import { Quantity } from './values/quantity.js';
+import { multiplyDivide } from './values/scaled.js';
 import type { TradingDate } from './values/trading-date.js';
 
 /**
@@ -120,7 +121,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       if (announced !== undefined) announced.done = true;
       if (event.action.type === 'SPLIT') {
         const book = bookOf(state, event.action.symbol);
-        if (book.quote !== undefined) book.setQuote(splitQuote(book.quote, event.action.ratio), book.quoteRecorded);
+        if (book.quote !== undefined)
+          book.setQuote(splitQuote(book.quote, event.action.ratio), book.quoteRecorded);
       }
       return;
     }
@@ -152,7 +154,12 @@ export function scheduleAction(state: State, calendar: Calendar, actionId: strin
   addTimer(state, due, announced.number, { kind: 'CORPORATE_ACTION', actionId });
 }
 
-export function scheduleSettlement(state: State, calendar: Calendar, portfolio: Portfolio, date: TradingDate): void {
+export function scheduleSettlement(
+  state: State,
+  calendar: Calendar,
+  portfolio: Portfolio,
+  date: TradingDate,
+): void {
   const { portfolioId, number } = portfolio.terms;
   addTimer(state, settlementInstant(calendar, date), number, { kind: 'SETTLEMENT', portfolioId, date });
 }
@@ -206,7 +213,12 @@ const waitsElsewhere = (before: OrderProgress, after: OrderProgress): boolean =>
   before.resting !== after.resting;
 
 /** Keeps the portfolio's sums of what open orders set aside. */
-function setAside(portfolio: Portfolio, order: Order, before: OrderProgress | undefined, after: OrderProgress): void {
+function setAside(
+  portfolio: Portfolio,
+  order: Order,
+  before: OrderProgress | undefined,
+  after: OrderProgress,
+): void {
   const change = after.reserved - (before?.reserved ?? 0);
   if (change !== 0) {
     if (sideOf(order.terms.positionIntent) === 'BUY') {
@@ -222,7 +234,11 @@ function setAside(portfolio: Portfolio, order: Order, before: OrderProgress | un
   }
 }
 
-function execute(state: State, event: Extract<OrderEvent, { type: 'OrderExecuted' }>, calendar: Calendar): void {
+function execute(
+  state: State,
+  event: Extract<OrderEvent, { type: 'OrderExecuted' }>,
+  calendar: Calendar,
+): void {
   const order = orderOf(state, event.orderId);
   const portfolio = portfolioOf(state, event.portfolioId);
   const { execution } = event;
@@ -280,16 +296,21 @@ function obligationOf(state: State, calendar: Calendar, portfolio: Portfolio, da
 
 function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' }>): void {
   const portfolio = portfolioOf(state, event.portfolioId);
+  portfolio.obligations.delete(event.date);
   for (const { symbol, quantity } of event.quantities) {
     const position = portfolio.positions.get(symbol);
     if (position === undefined) throw new RangeError('settling a position that does not exist');
     position.settled = Quantity.add(position.settled, quantity);
     position.pending = Quantity.subtract(position.pending, quantity);
-    if (position.settled === 0 && position.pending === 0 && position.lots.length === 0) {
-      portfolio.positions.delete(symbol);
-    }
+    removeIfOver(portfolio, position);
   }
-  portfolio.obligations.delete(event.date);
+}
+
+/** A position is over when nothing of it is held and no obligation will still move shares of it. */
+function removeIfOver(portfolio: Portfolio, position: Position): void {
+  if (position.settled !== 0 || position.pending !== 0 || position.lots.length > 0) return;
+  for (const { quantities } of portfolio.obligations.values()) if (quantities.has(position.symbol)) return;
+  portfolio.positions.delete(position.symbol);
 }
 
 function post(state: State, portfolio: Portfolio, entries: readonly LedgerEntry[]): void {
@@ -313,15 +334,17 @@ function split(portfolio: Portfolio, event: Extract<Event, { type: 'PositionSpli
     if (lot === undefined) throw new RangeError('splitting a lot that does not exist');
     position.lots.push({ ...lot, quantity, cost });
   }
-  for (const { date, quantity } of event.obligations) portfolio.obligations.get(date)?.quantities.set(event.symbol, quantity);
-  if (position.settled === 0 && position.pending === 0 && position.lots.length === 0) {
-    portfolio.positions.delete(event.symbol);
-  }
+  for (const { date, quantity } of event.obligations)
+    portfolio.obligations.get(date)?.quantities.set(event.symbol, quantity);
+  removeIfOver(portfolio, position);
 }
 
 function splitQuote(quote: Quote, ratio: { readonly new: number; readonly old: number }): Quote {
-  const price = (value: Price): Price => Price.scale(value, ratio.old, ratio.new);
-  const size = (value: Quantity): Quantity => Quantity.ofUnits(Math.floor((value * ratio.new) / ratio.old));
+  // Prices and sizes that no integer can count any more are as good as the largest that one can.
+  const price = (value: Price): Price =>
+    Price.ofUnits(Math.min(Price.scale(value, ratio.old, ratio.new), Number.MAX_SAFE_INTEGER));
+  const size = (value: Quantity): Quantity =>
+    Quantity.ofUnits(Math.min(multiplyDivide(value, ratio.new, ratio.old, 'down'), Number.MAX_SAFE_INTEGER));
   return {
     ...quote,
     ...(quote.bid !== undefined && { bid: price(quote.bid) }),

@@ -26,27 +26,34 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     sum += balances[account];
   }
   if (sum !== 0) fail('the ledger does not balance');
-  if (balances.SETTLED_CASH % 100 !== 0 || balances.PENDING_CASH % 100 !== 0) fail('cash is not in whole cents');
-  if (portfolio.settings.portfolioType === 'CASH' && balances.SETTLED_CASH < 0) fail('a CASH portfolio owes cash');
-  if (accountType !== 'INDIVIDUAL' && portfolio.settings.portfolioType !== 'CASH') fail('a retirement account on margin');
+  if (balances.SETTLED_CASH % 100 !== 0 || balances.PENDING_CASH % 100 !== 0)
+    fail('cash is not in whole cents');
+  if (portfolio.settings.portfolioType === 'CASH' && balances.SETTLED_CASH < 0)
+    fail('a CASH portfolio owes cash');
+  if (accountType !== 'INDIVIDUAL' && portfolio.settings.portfolioType !== 'CASH')
+    fail('a retirement account on margin');
 
   const cash = cashOf(portfolio);
-  if (cash.settledCash < 0 || cash.reservedCash < 0 || cash.marginLoan < 0) fail('a reported balance is negative');
-  if (cash.settledCash + cash.reservedCash - cash.marginLoan !== balances.SETTLED_CASH) fail('cash views disagree');
+  if (cash.settledCash < 0 || cash.reservedCash < 0 || cash.marginLoan < 0)
+    fail('a reported balance is negative');
+  if (cash.settledCash + cash.reservedCash - cash.marginLoan !== balances.SETTLED_CASH)
+    fail('cash views disagree');
 
   let reservedCash = 0;
   let reservedShort = 0;
   const reservedShares = new Map<string, number>();
   for (const order of portfolio.openOrders.values()) {
     const { reserved, reservedQuantity } = order.progress;
-    if (reserved < 0 || reservedQuantity < 0) fail(`order ${order.terms.orderId} has set aside less than nothing`);
+    if (reserved < 0 || reservedQuantity < 0)
+      fail(`order ${order.terms.orderId} has set aside less than nothing`);
     if (sideOf(order.terms.positionIntent) === 'BUY') reservedCash += reserved;
     else reservedShort += reserved;
     const { symbol } = order.terms;
     reservedShares.set(symbol, (reservedShares.get(symbol) ?? 0) + reservedQuantity);
   }
   if (reservedCash !== portfolio.reservedCash) fail('reserved cash is not what open orders set aside');
-  if (reservedShort !== portfolio.reservedShort) fail('reserved buying power is not what open short sales set aside');
+  if (reservedShort !== portfolio.reservedShort)
+    fail('reserved buying power is not what open short sales set aside');
   if (portfolio.settings.portfolioType === 'CASH' && reservedCash > balances.SETTLED_CASH) {
     fail('more cash is set aside than there is');
   }
@@ -68,7 +75,8 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (position.lots.some((lot) => lot.quantity === 0 || lot.quantity < 0 !== held < 0 || lot.cost < 0)) {
       fail(`a lot of ${position.symbol} is empty, on the wrong side or of negative cost`);
     }
-    if (held < 0 && portfolio.settings.portfolioType === 'CASH') fail(`a CASH portfolio is short ${position.symbol}`);
+    if (held < 0 && portfolio.settings.portfolioType === 'CASH')
+      fail(`a CASH portfolio is short ${position.symbol}`);
     if (position.pending !== (pendingShares.get(position.symbol) ?? 0)) {
       fail(`pending ${position.symbol} is not what obligations will deliver`);
     }

@@ -2,6 +2,7 @@ import type { Calendar } from './calendar/calendar.js';
 import { scheduleAction, scheduleSettlement } from './evolve.js';
 import type { Instrument } from './instruments/instrument.js';
 import type { Balances } from './ledger/ledger.js';
+import type { Book } from './matching/book.js';
 import type { Quote } from './market/quote.js';
 import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
 import { accountKey } from './portfolios/account.js';
@@ -42,7 +43,10 @@ interface SavedPortfolio {
   readonly dayTrades: readonly (readonly [string, DayTradeTracker])[];
 }
 
-/** A state as plain JSON, in an order that does not depend on how it came about. Indexes and timers are left out: they are made again. */
+/**
+ * A state as plain JSON, in an order that does not depend on how it came about. Indexes and timers are left out: they
+ * are made again.
+ */
 export interface SavedState {
   readonly seed: number;
   readonly now: Instant;
@@ -56,40 +60,71 @@ export interface SavedState {
   readonly actions: readonly AnnouncedAction[];
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
   readonly quotes: readonly Quote[];
+  /** What executions have taken from them. */
+  readonly taken: readonly TakenSizes[];
 }
 
+/** Shares that are gone from a quote until the next one: of the displayed sizes, and of the modelled book behind them. */
+interface TakenSizes {
+  readonly symbol: string;
+  readonly bid: number;
+  readonly ask: number;
+  readonly modelledBid: number;
+  readonly modelledAsk: number;
+}
+
+/** The state as it is now; what happens to the simulation afterwards does not change it. */
 export function saveState(state: State): SavedState {
+  const recorded = [...state.books.values()].filter((book) => book.quoteRecorded);
   return {
     seed: state.seed,
     now: state.now,
     counters: { ...state.counters },
     ...(state.closedThrough !== undefined && { closedThrough: state.closedThrough }),
     ...(state.clock !== undefined && { clock: state.clock }),
-    accounts: [...state.accounts.values()],
+    accounts: [...state.accounts.values()].map((account) => ({
+      ...account,
+      portfolioIds: [...account.portfolioIds],
+    })),
     portfolios: [...state.portfolios.values()].map(savePortfolio),
     orders: [...state.orders.values()]
       .sort((a, b) => a.terms.number - b.terms.number)
       .map(({ terms, progress }) => ({ terms, progress })),
     listed: [...state.listed.values()],
-    actions: [...state.actions.values()],
-    quotes: [...state.books.values()].flatMap((book) =>
-      book.quote !== undefined && book.quoteRecorded ? [book.quote] : [],
-    ),
+    actions: [...state.actions.values()].map((announced) => ({ ...announced })),
+    quotes: recorded.flatMap((book) => book.quote ?? []),
+    taken: recorded.flatMap(takenFrom),
   };
 }
 
+function takenFrom(book: Book): TakenSizes | [] {
+  const { symbol, quote, bidLeft, askLeft } = book;
+  // An unlimited size stays unlimited.
+  const taken = (size: Quantity | undefined, left: number): number => (size === undefined ? 0 : size - left);
+  const bid = taken(quote?.bidSize, bidLeft);
+  const ask = taken(quote?.askSize, askLeft);
+  const { modelledBidTaken: modelledBid, modelledAskTaken: modelledAsk } = book;
+  return bid === 0 && ask === 0 && modelledBid === 0 && modelledAsk === 0
+    ? []
+    : { symbol, bid, ask, modelledBid, modelledAsk };
+}
+
 function savePortfolio(portfolio: Portfolio): SavedPortfolio {
-  const { terms, settings, updatedAt, promotionalCashAdded, balances, reservedCash, reservedShort } = portfolio;
+  const { terms, settings, updatedAt, promotionalCashAdded, balances, reservedCash, reservedShort } =
+    portfolio;
   return {
     terms,
     settings,
     updatedAt,
     promotionalCashAdded,
-    balances,
+    balances: { ...balances },
     reservedCash,
     reservedShort,
     ...(portfolio.previousClose !== undefined && { previousClose: portfolio.previousClose }),
-    positions: [...portfolio.positions.values()],
+    positions: [...portfolio.positions.values()].map((position) => ({
+      ...position,
+      lots: position.lots.map((lot) => ({ ...lot })),
+    })),
     obligations: [...portfolio.obligations.values()].map(({ date, cash, quantities }) => ({
       date,
       cash,
@@ -105,12 +140,22 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
   state.closedThrough = saved.closedThrough;
   state.clock = saved.clock;
   for (const account of saved.accounts) {
-    state.accounts.set(accountKey(account.tenantId, account.accountId), { ...account, portfolioIds: [...account.portfolioIds] });
+    state.accounts.set(accountKey(account.tenantId, account.accountId), {
+      ...account,
+      portfolioIds: [...account.portfolioIds],
+    });
     state.accountsPerTenant.set(account.tenantId, (state.accountsPerTenant.get(account.tenantId) ?? 0) + 1);
   }
   for (const portfolio of saved.portfolios) restorePortfolio(state, portfolio, calendar);
   for (const instrument of saved.listed) state.listed.set(instrument.symbol, instrument);
   for (const quote of saved.quotes) bookOf(state, quote.symbol).setQuote(quote, true);
+  for (const { symbol, bid, ask, modelledBid, modelledAsk } of saved.taken) {
+    const book = bookOf(state, symbol);
+    book.bidLeft -= bid;
+    book.askLeft -= ask;
+    book.modelledBidTaken = modelledBid;
+    book.modelledAskTaken = modelledAsk;
+  }
   for (const action of saved.actions) {
     state.actions.set(action.actionId, { ...action });
     scheduleAction(state, calendar, action.actionId);
@@ -145,7 +190,10 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
     ),
     openOrders: new Map(),
     obligations: new Map(
-      saved.obligations.map(({ date, cash, quantities }) => [date, { date, cash, quantities: new Map(quantities) }]),
+      saved.obligations.map(({ date, cash, quantities }) => [
+        date,
+        { date, cash, quantities: new Map(quantities) },
+      ]),
     ),
     dayTrades: new Map(saved.dayTrades),
   };

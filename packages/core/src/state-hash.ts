@@ -2,12 +2,12 @@ import { saveState } from './saved-state.js';
 import type { State } from './state.js';
 
 /**
- * A 53-bit hash of everything a simulation knows but its market (quotes are input; what they did is in the state). Two states with
+ * A 64-bit hash of everything a simulation knows but its market (quotes are input; what they did is in the state). Two states with
  * the same hash went through the same history; recovery and re-execution are checked with it.
  */
 export function stateHash(state: State): string {
-  const { quotes: _quotes, now: _now, ...rest } = saveState(state);
-  return hashText(JSON.stringify(rest, sortedKeys));
+  const known = { ...saveState(state), quotes: undefined, taken: undefined, now: undefined };
+  return hashText(JSON.stringify(known, sortedKeys));
 }
 
 /** Objects by sorted keys, so that the order in which fields were set does not matter. */
@@ -27,5 +27,5 @@ function hashText(text: string): string {
   }
   h1 = Math.imul(h1 ^ (h1 >>> 16), 2246822507) ^ Math.imul(h2 ^ (h2 >>> 13), 3266489909);
   h2 = Math.imul(h2 ^ (h2 >>> 16), 2246822507) ^ Math.imul(h1 ^ (h1 >>> 13), 3266489909);
-  return ((h2 >>> 0).toString(16).padStart(8, '0') + (h1 >>> 0).toString(16).padStart(8, '0'));
+  return (h2 >>> 0).toString(16).padStart(8, '0') + (h1 >>> 0).toString(16).padStart(8, '0');
 }

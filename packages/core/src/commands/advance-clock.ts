@@ -84,7 +84,10 @@ function settle(d: Decision, portfolioId: string, date: TradingDate): void {
 /** At the open the orders that work in regular hours only meet the market where it stands now. */
 function openSession(d: Decision): void {
   scheduleSessionOpen(d);
-  for (const book of d.state.books.values()) if (book.workingOrders > 0) matchBook(d, book);
+  // By symbol: the order in which books came about is not the same after a recovery.
+  const books = [...d.state.books.values()].filter((book) => book.workingOrders > 0);
+  books.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
+  for (const book of books) matchBook(d, book);
 }
 
 /** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */
@@ -92,7 +95,8 @@ function closeSession(d: Decision, date: TradingDate): void {
   const points: ClosePoint[] = [];
   let complete = true;
   for (const portfolio of d.state.portfolios.values()) {
-    if (portfolio.previousClose?.date === date) continue;
+    // Marked already, or opened after that close (a recovery may come back to a close that is long past).
+    if (portfolio.previousClose !== undefined && portfolio.previousClose.date >= date) continue;
     if (points.length === MARKS_PER_RECORD) {
       complete = false;
       break;
@@ -106,15 +110,17 @@ function closeSession(d: Decision, date: TradingDate): void {
 
 function closePoint(d: Decision, portfolio: Portfolio, date: TradingDate): ClosePoint {
   const value = valuationOf(portfolio, d, d.broker(portfolio));
-  const { settledCash, longMarketValue, shortMarketValue, totalEquity, maintenanceExcess } = value;
   return {
     portfolioId: portfolio.terms.portfolioId,
     date,
-    settledCash,
-    longMarketValue,
-    shortMarketValue,
-    totalEquity,
-    maintenanceExcess,
+    settledCash: value.settledCash,
+    pendingCash: value.pendingCash,
+    reservedCash: value.reservedCash,
+    longMarketValue: value.longMarketValue,
+    shortMarketValue: value.shortMarketValue,
+    marginLoan: value.marginLoan,
+    totalEquity: value.totalEquity,
+    maintenanceExcess: value.maintenanceExcess,
   };
 }
 

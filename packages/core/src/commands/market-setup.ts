@@ -1,16 +1,34 @@
 import type { Command } from '../command.js';
-import type { CorporateAction } from '../corporate-actions/corporate-action.js';
+import type { CorporateAction, Split } from '../corporate-actions/corporate-action.js';
 import type { Decision } from '../decision.js';
 import type { Rejection } from '../rejection.js';
 
 /** Lists instruments beside those of the feed, or describes a listed one anew (D35). */
-export function listInstruments(d: Decision, command: Extract<Command, { type: 'ListInstruments' }>): undefined {
+export function listInstruments(
+  d: Decision,
+  command: Extract<Command, { type: 'ListInstruments' }>,
+): undefined {
   if (command.instruments.length > 0) d.emit({ type: 'InstrumentsListed', instruments: command.instruments });
   return undefined;
 }
 
+/** Ratios may have six decimals. */
+const RATIO_SCALE = 1e6;
+
 /** Two announcements of the same dividend or split are one. */
-export const actionId = (action: CorporateAction): string => `${action.type}:${action.symbol}:${action.exDate}`;
+export const actionId = (action: CorporateAction): string =>
+  `${action.type}:${action.symbol}:${action.exDate}`;
+
+/** The same split with the least whole numbers: 1.5 for 1 is 3 for 2. `undefined` where it is none. */
+function inWholeNumbers(action: Split): Split | undefined {
+  const more = Math.round(action.ratio.new * RATIO_SCALE);
+  const old = Math.round(action.ratio.old * RATIO_SCALE);
+  if (!Number.isSafeInteger(more) || !Number.isSafeInteger(old) || more <= 0 || old <= 0 || more === old)
+    return undefined;
+  let [divisor, rest] = [more, old];
+  while (rest !== 0) [divisor, rest] = [rest, divisor % rest];
+  return { ...action, ratio: { new: more / divisor, old: old / divisor } };
+}
 
 /** Announces dividends and splits. What was announced before is passed over; the past cannot be changed. */
 export function announceActions(
@@ -20,7 +38,15 @@ export function announceActions(
   const today = d.rules.calendar.dateOf(d.at);
   const problems: string[] = [];
   const fresh = new Map<string, CorporateAction>();
-  command.actions.forEach((action, index) => {
+  command.actions.forEach((announced, index) => {
+    const action = announced.type === 'SPLIT' ? inWholeNumbers(announced) : announced;
+    if (action === undefined) {
+      problems.push(`actions.${index}.ratio must be of two different positive numbers`);
+      return;
+    }
+    if (action.type === 'CASH_DIVIDEND' && action.amountPerShare <= 0) {
+      problems.push(`actions.${index}.amountPerShare must be greater than 0`);
+    }
     if (action.exDate < today) problems.push(`actions.${index}.exDate must not be in the past`);
     if (action.type === 'CASH_DIVIDEND' && action.payDate !== undefined && action.payDate < action.exDate) {
       problems.push(`actions.${index}.payDate must not be before exDate`);

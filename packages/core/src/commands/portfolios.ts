@@ -1,8 +1,8 @@
 import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
-import { LEDGER_ACCOUNTS } from '../ledger/ledger.js';
-import type { Posting } from '../ledger/ledger.js';
-import type { LedgerEntry } from '../ledger/ledger.js';
+import { hasRoomFor, LEDGER_ACCOUNTS } from '../ledger/ledger.js';
+import type { LedgerEntry, Posting } from '../ledger/ledger.js';
+import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import { accountKey } from '../portfolios/account.js';
 import { cashOf } from '../portfolios/portfolio.js';
 import type { CloseMark, Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
@@ -15,15 +15,15 @@ import { endOrder } from './end-order.js';
 
 const NOT_FOUND: Rejection = { code: 'NOT_FOUND', what: 'Portfolio' };
 
-/** Balances stay exact integers far below what a double can hold: a portfolio never holds more cash than this. */
-const MOST_CASH = Money.ofDollars(100_000_000_000);
-
 /** Opens a portfolio with its initial cash, settled (D10). An account id the tenant does not have is opened with it (D7). */
 export function openPortfolio(
   d: Decision,
   command: Extract<Command, { type: 'OpenPortfolio' }>,
 ): Portfolio | Rejection {
   const { by, accountId, initialCash } = command;
+  if (command.accountType !== 'INDIVIDUAL' && command.portfolioType !== 'CASH') {
+    return { code: 'INVALID', messages: ['IRA and ROTH_IRA accounts must use CASH portfolios'] };
+  }
   const refused = brokerProblem(d, command.brokerId);
   if (refused !== undefined) return refused;
   const account = d.state.accounts.get(accountKey(by.tenantId, accountId));
@@ -79,14 +79,15 @@ function newPortfolioMark(d: Decision, cash: Money): CloseMark {
   return { date, totalEquity: cash, maintenanceExcess: cash };
 }
 
-/** Closes an empty portfolio (D11). What cash is left goes with it. */
+/** Closes an empty portfolio (D11). What cash is left goes with it, settled or not. */
 export function closePortfolio(
   d: Decision,
   command: Extract<Command, { type: 'ClosePortfolio' }>,
 ): Portfolio | Rejection {
   const portfolio = ownPortfolio(d, command);
   if (portfolio === undefined) return NOT_FOUND;
-  if (portfolio.openOrders.size > 0 || portfolio.positions.size > 0) {
+  const holds = [...portfolio.positions.values()].some((position) => Position.held(position) !== 0);
+  if (portfolio.openOrders.size > 0 || holds) {
     return { code: 'CONFLICT', message: 'Portfolio still holds positions or open orders' };
   }
   d.emit({ type: 'PortfolioClosed', portfolioId: command.portfolioId, at: d.at });
@@ -94,7 +95,10 @@ export function closePortfolio(
 }
 
 /** Switches to another broker configuration: not while orders are open (contract 4.1). */
-export function switchBroker(d: Decision, command: Extract<Command, { type: 'SwitchBroker' }>): Portfolio | Rejection {
+export function switchBroker(
+  d: Decision,
+  command: Extract<Command, { type: 'SwitchBroker' }>,
+): Portfolio | Rejection {
   const portfolio = ownPortfolio(d, command);
   if (portfolio === undefined) return NOT_FOUND;
   const refused = brokerProblem(d, command.brokerId);
@@ -137,7 +141,9 @@ export function resetPortfolio(
   const { portfolioId, initialCash } = portfolio.terms;
   const open = [...portfolio.openOrders.values()];
   const before = cashOf(portfolio);
-  const oldCashBalance = Money.ofUnits(before.settledCash + before.pendingCash + before.reservedCash - before.marginLoan);
+  const oldCashBalance = Money.ofUnits(
+    before.settledCash + before.pendingCash + before.reservedCash - before.marginLoan,
+  );
   const held = [...portfolio.positions.values()].filter((position) => Position.held(position) !== 0);
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   const cost = held.reduce(
@@ -192,19 +198,29 @@ export function transferCash(
     const availableCash = withdrawable(d, portfolio);
     const requiredAmount = Money.negate(amount);
     if (requiredAmount > availableCash) return { code: 'INSUFFICIENT_FUNDS', availableCash, requiredAmount };
-  } else if (portfolio.balances.SETTLED_CASH + amount > MOST_CASH) {
-    return { code: 'INVALID', messages: [`amount must not take the cash above ${Money.format(MOST_CASH)}`] };
+  }
+  if (!hasRoomFor(portfolio.balances, Money.abs(amount))) {
+    return { code: 'INVALID', messages: ['amount must not take the books beyond 100 billion dollars'] };
   }
   const entry = d.capitalEntry('TRANSFER', command.reason ?? (amount < 0 ? 'Withdrawal' : 'Deposit'), amount);
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   return entry;
 }
 
-/** Free settled cash; in a MARGIN portfolio no more than the equity above its requirements (nothing may be borrowed to withdraw). */
+/**
+ * Free settled cash; in a MARGIN portfolio no more than the equity above its requirements (nothing may be borrowed to
+ * withdraw), and never so much that less than the minimum equity is left behind a short position (FINRA Rule 4210(b)).
+ */
 export function withdrawable(d: Decision, portfolio: Portfolio): Money {
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   if (portfolio.settings.portfolioType === 'CASH') return value.settledCash;
-  const excess = Money.min(value.maintenanceExcess, Money.subtract(value.totalEquity, value.initialRequirement));
+  let excess = Money.min(
+    value.maintenanceExcess,
+    Money.subtract(value.totalEquity, value.initialRequirement),
+  );
+  if (value.shortMarketValue > 0) {
+    excess = Money.min(excess, Money.subtract(value.totalEquity, MINIMUM_MARGIN_EQUITY));
+  }
   return Money.max(Money.min(value.settledCash, excess), Money.zero);
 }
 

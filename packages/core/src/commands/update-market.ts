@@ -2,6 +2,7 @@ import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { Equity } from '../instruments/instrument.js';
 import { isUsable } from '../market/quote.js';
+import type { Quote } from '../market/quote.js';
 import { bookOf } from '../state.js';
 import { matchBook } from './match-orders.js';
 
@@ -12,29 +13,40 @@ import { matchBook } from './match-orders.js';
 export function updateMarket(d: Decision, command: Extract<Command, { type: 'UpdateMarket' }>): void {
   const { quotes, pushed } = command;
   if (pushed) {
-    const usable = quotes.filter(isUsable);
-    const listed: Equity[] = [];
-    const seen = new Set<string>();
-    for (const { symbol } of usable) {
-      if (d.instrument(symbol) !== undefined || seen.has(symbol)) continue;
-      seen.add(symbol);
-      listed.push(plainEquity(symbol));
-    }
-    if (usable.length > 0) d.emit({ type: 'QuotesPushed', quotes: usable, listed });
-    // Each quote is its own moment: a symbol that is quoted twice in one call is matched twice.
-    for (const quote of usable) {
-      const book = bookOf(d.state, quote.symbol);
-      if (book.quote !== quote) book.setQuote(quote, true);
-      matchBook(d, book);
-    }
+    pushQuotes(d, quotes.filter(isUsable));
     return;
   }
   for (const quote of quotes) {
     if (!isUsable(quote)) continue;
     const book = bookOf(d.state, quote.symbol);
+    if (book.quote !== undefined && book.quoteRecorded && d.quotesRead.includes(book.quote)) {
+      // An earlier quote of this command has decided something: the journal must tell the two apart.
+      pushQuotes(d, [quote]);
+      continue;
+    }
     book.setQuote(quote, false);
     if (book.workingOrders > 0) matchBook(d, book);
   }
+}
+
+/** Each quote is its own moment: a symbol that is quoted twice in one call makes two events and is matched twice. */
+function pushQuotes(d: Decision, quotes: readonly Quote[]): void {
+  let batch = new Map<string, Quote>();
+  for (const quote of quotes) {
+    if (batch.has(quote.symbol)) {
+      pushBatch(d, batch);
+      batch = new Map();
+    }
+    batch.set(quote.symbol, quote);
+  }
+  if (batch.size > 0) pushBatch(d, batch);
+}
+
+function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
+  const listed: Equity[] = [];
+  for (const symbol of batch.keys()) if (d.instrument(symbol) === undefined) listed.push(plainEquity(symbol));
+  d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
+  for (const symbol of batch.keys()) matchBook(d, bookOf(d.state, symbol));
 }
 
 /** What is known of a symbol that nobody described: an ordinary stock of middling volume. */

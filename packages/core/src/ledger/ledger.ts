@@ -77,12 +77,21 @@ export function emptyBalances(): Balances {
   };
 }
 
+/** Whether every account can take as much more and all sums stay exact integers: 100 billion dollars is where books end. */
+export function hasRoomFor(balances: Balances, amount: Money): boolean {
+  for (const account of LEDGER_ACCOUNTS) {
+    if (!Money.isPostable(Money.add(Money.abs(balances[account]), amount))) return false;
+  }
+  return true;
+}
+
 /** Postings of an entry, without those of nothing. Throws where they do not balance: that is a broken invariant. */
 export function balanced(postings: readonly Posting[]): Posting[] {
   const kept = postings.filter((posting) => posting.amount !== 0);
   let sum = 0;
   for (const posting of kept) {
-    if (!Number.isSafeInteger(posting.amount)) throw new RangeError(`posting out of range: ${posting.account}`);
+    if (!Number.isSafeInteger(posting.amount))
+      throw new RangeError(`posting out of range: ${posting.account}`);
     sum += posting.amount;
   }
   if (sum !== 0) throw new RangeError('ledger entry does not balance');

@@ -6,7 +6,7 @@ export interface BuyingPowerBasis {
   /** Absent for CASH portfolios. */
   readonly marginType: MarginType | undefined;
   readonly totalEquity: Money;
-  /** Settled and pending cash together; negative = a loan. */
+  /** Settled and pending cash together, without the proceeds of short sales; negative = a loan. */
   readonly cash: Money;
   /** Settled cash that nothing is set aside of. */
   readonly freeCash: Money;
@@ -28,7 +28,8 @@ export const MINIMUM_MARGIN_EQUITY = Money.ofDollars(2000);
 const SWEEP_BPS = 1500;
 const DAY_TRADE_MULTIPLE = 4;
 
-const positive = (money: number): Money => Money.ofUnits(Math.max(0, money));
+const positive = (money: number): Money =>
+  Money.ofUnits(Math.min(Math.max(0, money), Number.MAX_SAFE_INTEGER));
 
 /**
  * How much stock may be bought (or sold short).

@@ -37,7 +37,8 @@ export function regTRequirement(
   const value = Money.of(mark, shares);
   const fed = Money.scale(value, INITIAL_BPS, 10_000);
   const factor = Math.max(1, Math.abs(equity.leverageFactor));
-  const scaled = (bps: number): Money => Money.scale(value, Math.min(10_000, bps * factor), 10_000);
+  const scaled = (bps: number): Money =>
+    Money.scale(value, Math.min(10_000, Math.round(bps * factor)), 10_000);
   if (quantity >= 0) {
     return { fed, house: scaled(Math.max(FINRA_LONG_BPS, broker.houseMaintenanceLongBps)) };
   }

@@ -41,7 +41,11 @@ export interface Valuation extends CashView {
 const MOST = 2e15;
 const bounded = (money: number): Money => Money.ofUnits(Math.min(money, MOST));
 
-export function valuationOf(portfolio: Portfolio, source: ValuationSource, broker: BrokerConfiguration): Valuation {
+export function valuationOf(
+  portfolio: Portfolio,
+  source: ValuationSource,
+  broker: BrokerConfiguration,
+): Valuation {
   let longMarketValue = 0;
   let shortMarketValue = 0;
   let fed = 0;
@@ -75,9 +79,8 @@ export function valuationOf(portfolio: Portfolio, source: ValuationSource, broke
   const powers = buyingPowers({
     marginType: portfolioType === 'MARGIN' ? (marginType ?? 'REG_T') : undefined,
     totalEquity,
-    cash: Money.ofUnits(SETTLED_CASH + PENDING_CASH),
+    cash: Money.ofUnits(SETTLED_CASH + PENDING_CASH - shortMarketValue),
     freeCash: cash.settledCash,
-    paidFor: Money.ofUnits(SETTLED_CASH + PENDING_CASH - shortMarketValue),
     regTExcess: Money.ofUnits(totalEquity - fed),
     maintenanceExcess,
     previousMaintenanceExcess: portfolio.previousClose?.maintenanceExcess,

@@ -55,7 +55,8 @@ export interface DayTradeFill {
   readonly value: Money;
 }
 
-const average = (value: Money, quantity: Quantity): Price => Price.scale(Price.ofUnits(value), 1e10, quantity);
+const average = (value: Money, quantity: Quantity): Price =>
+  Price.scale(Price.ofUnits(value), 1e10, quantity);
 
 /** The tracker after a fill, and the day trade it counts or extends. */
 export function trackDayTrade(
@@ -65,7 +66,13 @@ export function trackDayTrade(
   const tracker: DayTradeTracker =
     before?.date === fill.date
       ? before
-      : { date: fill.date, openQuantity: Quantity.zero, openValue: Money.zero, turnsOnClose: false, count: 0 };
+      : {
+          date: fill.date,
+          openQuantity: Quantity.zero,
+          openValue: Money.zero,
+          turnsOnClose: false,
+          count: 0,
+        };
   if (fill.opening) {
     return {
       tracker: {
@@ -79,7 +86,8 @@ export function trackDayTrade(
     };
   }
   // Only shares of earlier days are being closed: exempt.
-  if (tracker.lastOpeningOrder === undefined) return { tracker: { ...tracker, lastClosingOrder: fill.orderId } };
+  if (tracker.lastOpeningOrder === undefined)
+    return { tracker: { ...tracker, lastClosingOrder: fill.orderId } };
 
   const turns = tracker.turnsOnClose && tracker.lastClosingOrder !== fill.orderId;
   const matched = Quantity.min(fill.quantity, tracker.openQuantity);

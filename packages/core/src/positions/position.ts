@@ -35,7 +35,8 @@ export const Position = {
   /** Negative = short. */
   held: (position: Position): Quantity => Quantity.add(position.settled, position.pending),
   /** Cost of the open lots; for a short position the proceeds. Never negative. */
-  costBasis: (position: Position): Money => position.lots.reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero),
+  costBasis: (position: Position): Money =>
+    position.lots.reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero),
 } as const;
 
 /** What an execution takes from one lot. */

@@ -32,4 +32,5 @@ export const settlementDateOf = (calendar: Calendar, tradeDate: TradingDate): Tr
   calendar.plusBusinessDays(tradeDate, settlementCycle(tradeDate));
 
 /** Settlement happens at 09:00 New York on the settlement date (D58). */
-export const settlementInstant = (calendar: Calendar, date: TradingDate): Instant => calendar.instantOf(date, 9, 0);
+export const settlementInstant = (calendar: Calendar, date: TradingDate): Instant =>
+  calendar.instantOf(date, 9, 0);
