@@ -54,6 +54,7 @@ export interface OrderChanges {
   readonly stopPrice?: Price;
   readonly quantity?: Quantity;
   readonly timeInForce?: TimeInForce;
+  readonly goodTillDate?: string;
 }
 
 /**

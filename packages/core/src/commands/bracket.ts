@@ -9,25 +9,32 @@ import { expiryOf, isOpenFor, nextOpenFor } from './order-hours.js';
  * and share that quantity: what one sells the other no longer can.
  */
 
-/** After the entry filled something: its exits work for all it has filled so far, less what they closed already. */
-export function followEntry(d: Decision, entry: Order): void {
-  const exits = exitsOf(d, entry);
-  let closed = 0;
-  for (const exit of exits) closed += exit.progress.filledQuantity;
-  const target = Quantity.ofUnits(entry.progress.filledQuantity - closed);
-  exits.forEach((exit, index) => {
-    const quantity = Quantity.add(exit.progress.filledQuantity, target);
-    // One reservation covers both exits: they can never both sell the same share.
-    const reservedQuantity = index === 0 ? target : Quantity.zero;
-    if (exit.progress.status === 'CREATED') goToWork(d, exit, quantity, reservedQuantity);
-    else resize(d, exit, quantity, reservedQuantity);
+/** After the entry filled something: its exits work for so much more. */
+export function followEntry(d: Decision, entry: Order, filled: Quantity): void {
+  exitsOf(d, entry).forEach((exit, index) => {
+    // One reservation covers both exits: they can never both sell the same share. The first that is open has it.
+    const reserved = index === 0 ? filled : Quantity.zero;
+    const { status, quantity, reservedQuantity } = exit.progress;
+    if (status === 'CREATED') goToWork(d, exit, filled, reserved);
+    else resize(d, exit, Quantity.add(quantity, filled), Quantity.add(reservedQuantity, reserved));
   });
 }
 
-/** After an exit filled something: the other shrinks by as much, and is gone when nothing is left of it. */
+/**
+ * After an exit filled something: the other shrinks by as much, and is gone when nothing is left of it. An exit that has
+ * closed all there was ends the bracket, and with it what the entry has not filled yet: it would open a position
+ * that nothing protects.
+ */
 export function followExit(d: Decision, exit: Order, filled: Quantity): void {
   const sibling = siblingOf(d, exit);
-  if (sibling === undefined) return;
+  if (sibling !== undefined) shrink(d, sibling, filled);
+  if (exit.progress.status !== 'FILLED') return;
+  const { parentOrderId } = exit.terms;
+  const entry = parentOrderId === undefined ? undefined : d.state.orders.get(parentOrderId);
+  if (entry !== undefined) endOrder(d, entry, { status: 'CANCELED', cancelReason: 'OCO', canceledAt: d.at });
+}
+
+function shrink(d: Decision, sibling: Order, filled: Quantity): void {
   const quantity = Quantity.subtract(sibling.progress.quantity, filled);
   if (quantity <= sibling.progress.filledQuantity) {
     endOrder(d, sibling, { status: 'CANCELED', cancelReason: 'OCO', canceledAt: d.at });
@@ -38,7 +45,6 @@ export function followExit(d: Decision, exit: Order, filled: Quantity): void {
 }
 
 function resize(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: Quantity): void {
-  if (exit.progress.quantity === quantity && exit.progress.reservedQuantity === reservedQuantity) return;
   d.emit({
     type: 'OrderMoved',
     orderId: exit.terms.orderId,
@@ -52,13 +58,20 @@ function resize(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: 
 function goToWork(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: Quantity): void {
   const { terms } = exit;
   const move = (transition: 'QUEUED' | 'ACTIVATED', progress: OrderProgress): void =>
-    d.emit({ type: 'OrderMoved', orderId: terms.orderId, tenantId: terms.tenantId, portfolioId: terms.portfolioId, transition, progress });
+    d.emit({
+      type: 'OrderMoved',
+      orderId: terms.orderId,
+      tenantId: terms.tenantId,
+      portfolioId: terms.portfolioId,
+      transition,
+      progress,
+    });
   const progress: OrderProgress = { ...exit.progress, quantity, reservedQuantity, updatedAt: d.at };
   if (!isOpenFor(d, terms.session)) {
     move('QUEUED', { ...progress, status: 'PENDING_MARKET_OPEN', releaseAt: nextOpenFor(d, terms.session) });
     return;
   }
-  const expiresAt = expiryOf(d, terms, progress.timeInForce, d.at);
+  const expiresAt = expiryOf(d, terms, progress, d.at);
   move('ACTIVATED', {
     ...progress,
     status: 'ACTIVE',

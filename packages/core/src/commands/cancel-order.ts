@@ -10,11 +10,17 @@ import { endOrder } from './end-order.js';
 import type { Acknowledged } from './submit-order.js';
 
 /** Cancels an open order: at once, or after the latency of its profile (D29), during which it may still fill. */
-export function cancelOrder(d: Decision, command: Extract<Command, { type: 'CancelOrder' }>): Acknowledged | Rejection {
+export function cancelOrder(
+  d: Decision,
+  command: Extract<Command, { type: 'CancelOrder' }>,
+): Acknowledged | Rejection {
   const order = d.state.orders.get(command.orderId);
   if (order?.terms.tenantId !== command.by.tenantId) return { code: 'NOT_FOUND', what: 'Order' };
   if (!isUpdatable(order.progress.status)) {
-    return { code: 'ORDER_NOT_UPDATABLE', message: `An order with status ${order.progress.status} cannot be canceled` };
+    return {
+      code: 'ORDER_NOT_UPDATABLE',
+      message: `An order with status ${order.progress.status} cannot be canceled`,
+    };
   }
   requestCancel(d, order);
   return { terms: order.terms, progress: order.progress };

@@ -20,7 +20,8 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
     orderId,
     tenantId,
     portfolioId,
-    transition: end.status === 'REJECTED' ? 'REJECTED' : end.cancelReason === 'EXPIRED' ? 'EXPIRED' : 'CANCELED',
+    transition:
+      end.status === 'REJECTED' ? 'REJECTED' : end.cancelReason === 'EXPIRED' ? 'EXPIRED' : 'CANCELED',
     progress: {
       ...order.progress,
       ...end,
@@ -35,7 +36,12 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
     }
   }
   const sibling = siblingOf(d, order);
-  if (sibling === undefined || sibling.progress.status === 'CREATED' || sibling.progress.reservedQuantity !== 0) return;
+  if (
+    sibling === undefined ||
+    sibling.progress.status === 'CREATED' ||
+    sibling.progress.reservedQuantity !== 0
+  )
+    return;
   d.emit({
     type: 'OrderMoved',
     orderId: sibling.terms.orderId,

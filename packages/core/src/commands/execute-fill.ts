@@ -1,13 +1,15 @@
 import type { Decision } from '../decision.js';
 import type { PositionChange } from '../event.js';
-import { orderCharges } from '../fees/order-charges.js';
-import { feesOwedBeyond } from '../fees/regulatory.js';
+import type { BrokerConfiguration } from '../fees/broker.js';
+import { commissionDue } from '../fees/commission.js';
+import { feesOwedBeyond, regulatoryFees } from '../fees/regulatory.js';
 import type { LedgerEntry, Posting } from '../ledger/ledger.js';
+import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
 import type { Quote } from '../market/quote.js';
 import type { Execution } from '../orders/execution.js';
 import { isOpening, remainingOf, sideOf } from '../orders/order.js';
-import type { Order, OrderProgress, RejectReason } from '../orders/order.js';
+import type { FeeDay, Order, OrderProgress, RejectReason } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import { trackDayTrade } from '../positions/day-trade.js';
@@ -16,8 +18,10 @@ import { settlementDateOf } from '../settlement/obligation.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
+import type { TradingDate } from '../values/trading-date.js';
 import { followEntry, followExit } from './bracket.js';
 import { endOrder } from './end-order.js';
+import { freeToSpend, shortOfFunds } from './reserve.js';
 
 const CENT = 100;
 
@@ -39,32 +43,25 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
 
   const filledQuantity = Quantity.add(progress.filledQuantity, fill.quantity);
   const filledValue = Money.add(progress.filledValue, value);
-  const due = orderCharges(broker, {
-    side,
-    assetClass: 'EQUITY',
-    tradeDate,
-    cumulativeQuantity: filledQuantity,
-    cumulativeValue: filledValue,
-  });
-  const commission = Money.max(Money.subtract(due.commission, progress.commission), Money.zero);
-  const fees = feesOwedBeyond(progress.fees, due.fees);
-  const charges = fees.reduce((sum, fee) => Money.add(sum, fee.amount), commission);
+  // Rounded on the order's total: in a hundred parts it costs the same cents as at once.
+  let cash = Money.subtract(Money.toCents(filledValue), Money.toCents(progress.filledValue));
+  const unpaid = chargesBeyond(order, broker, tradeDate, fill.quantity, value);
+  // A CASH portfolio cannot owe: a sale is charged no more than it brings. The next execution is charged the rest.
+  const charged =
+    side === 'SELL' && portfolio.settings.portfolioType === 'CASH' ? chargesWithin(cash, unpaid) : unpaid;
+  const { commission, fees } = charged;
+  const charges = totalOf(charged);
 
-  let cash = Money.toCents(value);
   const refusal = cannotTake(d, order, portfolio, value);
   if (refusal !== undefined) return rejectRest(d, order, refusal);
   if (side === 'BUY' && opening) {
     const available = Money.add(freeToSpend(d, portfolio), progress.reserved);
     const short = cash + charges - available;
     if (portfolio.settings.portfolioType === 'CASH' && short > 0 && short < CENT) {
-      // Whole cents were set aside for the order at once; its parts, each rounded, may come to a fraction of a cent more.
+      // Parts of a share are valued to 1/10,000 dollar each: together they may come to a cent more than was set aside.
       cash = Money.subtract(cash, Money.upToCents(Money.ofUnits(short)));
     } else if (short > 0) {
-      const margin = portfolio.settings.portfolioType === 'MARGIN';
-      return rejectRest(d, order, {
-        code: margin ? 'INSUFFICIENT_BUYING_POWER' : 'INSUFFICIENT_FUNDS',
-        message: margin ? 'Insufficient buying power' : 'Insufficient funds',
-      });
+      return rejectRest(d, order, shortOfFunds(portfolio));
     }
   }
 
@@ -96,7 +93,7 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
     explanation: {
       rule: fill.rule,
       ...(fill.sizeAvailable !== undefined && { sizeAvailable: fill.sizeAvailable }),
-      latencyMs: progress.marketAt === undefined ? 0 : Math.max(0, progress.marketAt - terms.createdAt),
+      latencyMs: latencyMs(terms.latencyProfile, terms.latencyMs, d.state.seed, terms.number * 2),
       ...(progress.limitPrice !== undefined && {
         priceImprovement: Price.ofUnits(
           side === 'BUY' ? progress.limitPrice - fill.price : fill.price - progress.limitPrice,
@@ -110,7 +107,15 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
     orderId: terms.orderId,
     tenantId: terms.tenantId,
     portfolioId: terms.portfolioId,
-    progress: progressAfter(d, order, fill, { filledQuantity, filledValue, commission, fees, done }),
+    progress: progressAfter(d, order, fill, {
+      filledQuantity,
+      filledValue,
+      commission,
+      fees,
+      paid: Money.add(cash, charges),
+      done,
+      tradeDate,
+    }),
     execution,
     position: change,
     tradeDate,
@@ -142,7 +147,7 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
       ...(record !== undefined && { record }),
     });
   }
-  if (terms.bracketConfig !== undefined) followEntry(d, order);
+  if (terms.bracketConfig !== undefined) followEntry(d, order, fill.quantity);
   if (terms.parentOrderId !== undefined) followExit(d, order, fill.quantity);
   return true;
 }
@@ -153,28 +158,31 @@ function cannotTake(d: Decision, order: Order, portfolio: Portfolio, value: Mone
   const position = portfolio.positions.get(symbol);
   const held = position === undefined ? 0 : Position.held(position);
   if ((positionIntent === 'BUY_TO_OPEN' && held < 0) || (positionIntent === 'SELL_TO_OPEN' && held > 0)) {
-    return { code: 'POSITION_CONFLICT', message: `The portfolio now holds an opposite position in ${symbol}` };
+    return {
+      code: 'POSITION_CONFLICT',
+      message: `The portfolio now holds an opposite position in ${symbol}`,
+    };
   }
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
-  if (!Money.isPostable(value) || !Money.isPostable(Money.ofUnits(Math.abs(SETTLED_CASH) + Math.abs(PENDING_CASH) + value))) {
-    return { code: 'INSTRUMENT_NOT_TRADABLE', message: 'The value of this execution is beyond what an account can hold' };
+  if (
+    !Money.isPostable(value) ||
+    !Money.isPostable(Money.ofUnits(Math.abs(SETTLED_CASH) + Math.abs(PENDING_CASH) + value))
+  ) {
+    return {
+      code: 'INSTRUMENT_NOT_TRADABLE',
+      message: 'The value of this execution is beyond what an account can hold',
+    };
   }
   if (positionIntent === 'SELL_TO_OPEN') {
     const { overnightBuyingPower } = valuationOf(portfolio, d, d.broker(portfolio));
-    if (value > overnightBuyingPower - portfolio.reservedCash - portfolio.reservedShort + order.progress.reserved) {
+    if (
+      value >
+      overnightBuyingPower - portfolio.reservedCash - portfolio.reservedShort + order.progress.reserved
+    ) {
       return { code: 'INSUFFICIENT_BUYING_POWER', message: 'Insufficient buying power' };
     }
   }
   return undefined;
-}
-
-/** Cash (CASH) or buying power (MARGIN) that nothing is set aside of. */
-export function freeToSpend(d: Decision, portfolio: Portfolio): Money {
-  if (portfolio.settings.portfolioType === 'CASH') {
-    return Money.subtract(portfolio.balances.SETTLED_CASH, portfolio.reservedCash);
-  }
-  const { overnightBuyingPower } = valuationOf(portfolio, d, d.broker(portfolio));
-  return Money.ofUnits(overnightBuyingPower - portfolio.reservedCash - portfolio.reservedShort);
 }
 
 function rejectRest(d: Decision, order: Order, rejectReason: RejectReason): false {
@@ -191,7 +199,10 @@ function progressAfter(
     readonly filledValue: Money;
     readonly commission: Money;
     readonly fees: Execution['fees'];
+    /** What left the cash set aside, where this is a purchase. */
+    readonly paid: Money;
     readonly done: boolean;
+    readonly tradeDate: TradingDate;
   },
 ): OrderProgress {
   const { progress, terms } = order;
@@ -204,14 +215,87 @@ function progressAfter(
     ...averageAfter(progress, fill),
     commission: Money.add(progress.commission, after.commission),
     fees: addFees(progress.fees, after.fees),
-    reserved: after.done ? Money.zero : Money.scale(progress.reserved, left, remainingOf(order)),
+    reserved: after.done ? Money.zero : stillReserved(order, left, after.paid),
     reservedQuantity:
       isOpening(terms.positionIntent) || progress.reservedQuantity === 0
         ? progress.reservedQuantity
         : Quantity.subtract(progress.reservedQuantity, fill.quantity),
     updatedAt: d.at,
     ...(after.done && { executedAt: d.at }),
+    ...(!after.done &&
+      sideOf(terms.positionIntent) === 'SELL' && { feeDay: feeDayAfter(progress, fill, after) }),
   };
+}
+
+/** The share of what is left; for a purchase no more than what was set aside and not paid out yet. */
+function stillReserved(order: Order, left: Quantity, paid: Money): Money {
+  const { reserved } = order.progress;
+  const share = Money.scale(reserved, left, remainingOf(order));
+  if (sideOf(order.terms.positionIntent) === 'SELL') return share;
+  return Money.max(Money.min(share, Money.subtract(reserved, paid)), Money.zero);
+}
+
+function feeDayAfter(
+  progress: OrderProgress,
+  fill: PlannedFill,
+  after: { readonly tradeDate: TradingDate; readonly fees: Execution['fees'] },
+): FeeDay {
+  const today = progress.feeDay?.date === after.tradeDate ? progress.feeDay : undefined;
+  return {
+    date: after.tradeDate,
+    quantity: Quantity.add(today?.quantity ?? Quantity.zero, fill.quantity),
+    value: Money.add(today?.value ?? Money.zero, Money.of(fill.price, fill.quantity)),
+    fees: addFees(today?.fees ?? [], after.fees),
+  };
+}
+
+type Charges = Pick<Execution, 'commission' | 'fees'>;
+
+const totalOf = ({ commission, fees }: Charges): Money =>
+  fees.reduce((sum, fee) => Money.add(sum, fee.amount), commission);
+
+/**
+ * What one more execution is charged: the commission of the order so far, and the regulatory fees of its trade date so
+ * far, less what was charged before (docs/rules/fees.md).
+ */
+function chargesBeyond(
+  order: Order,
+  broker: BrokerConfiguration,
+  tradeDate: TradingDate,
+  quantity: Quantity,
+  value: Money,
+): Charges {
+  const { terms, progress } = order;
+  const due = commissionDue(
+    broker,
+    'EQUITY',
+    Quantity.add(progress.filledQuantity, quantity),
+    Money.add(progress.filledValue, value),
+  );
+  const commission = Money.max(Money.subtract(due, progress.commission), Money.zero);
+  if (!broker.passesRegulatoryFees || sideOf(terms.positionIntent) === 'BUY') return { commission, fees: [] };
+  const today = progress.feeDay?.date === tradeDate ? progress.feeDay : undefined;
+  const feesDue = regulatoryFees({
+    side: 'SELL',
+    assetClass: 'EQUITY',
+    tradeDate,
+    cumulativeQuantity: Quantity.add(today?.quantity ?? Quantity.zero, quantity),
+    cumulativeValue: Money.add(today?.value ?? Money.zero, value),
+  });
+  return { commission, fees: feesOwedBeyond(today?.fees ?? [], feesDue) };
+}
+
+/** As much of the charges as an amount covers, regulatory fees first. */
+function chargesWithin(amount: Money, charges: Charges): Charges {
+  if (totalOf(charges) <= amount) return charges;
+  let left = amount;
+  const fees: { name: string; amount: Money }[] = [];
+  for (const fee of charges.fees) {
+    const covered = Money.min(fee.amount, left);
+    if (covered > 0) fees.push({ name: fee.name, amount: covered });
+    left = Money.subtract(left, covered);
+  }
+  return { commission: Money.min(charges.commission, left), fees };
 }
 
 /** The average over all executions: exact sums, rounded once. */
@@ -220,7 +304,8 @@ function averageAfter(
   fill: PlannedFill,
 ): { readonly averagePrice: Price; readonly notionalSum?: string } {
   if (progress.averagePrice === undefined) return { averagePrice: fill.price };
-  if (progress.notionalSum === undefined && progress.averagePrice === fill.price) return { averagePrice: fill.price };
+  if (progress.notionalSum === undefined && progress.averagePrice === fill.price)
+    return { averagePrice: fill.price };
   const before =
     progress.notionalSum === undefined
       ? BigInt(progress.averagePrice) * BigInt(progress.filledQuantity)

@@ -1,15 +1,20 @@
 import type { Decision } from '../decision.js';
+import { orderCharges } from '../fees/order-charges.js';
 import type { Book, Lane, Place } from '../matching/book.js';
 import { planFills } from '../matching/plan-fills.js';
+import type { PlannedFill } from '../matching/plan-fills.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
-import { isStop, sideOf } from '../orders/order.js';
+import { isOpening, isStop, sideOf } from '../orders/order.js';
 import type { Order, Side } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { endOrder } from './end-order.js';
 import { executeFill } from './execute-fill.js';
+import { freeToSpend, reservationFor, shortOfFunds } from './reserve.js';
 
 /**
  * Lets the working orders of one instrument meet its quote: trailing stops follow, stops go off, orders fill by price,
@@ -37,7 +42,7 @@ export function matchBook(d: Decision, book: Book): void {
 }
 
 /** Whether a quote may fill anything: usable, and young enough (D47). */
-function canTrade(d: Decision, quote: Quote): boolean {
+export function canTrade(d: Decision, quote: Quote): boolean {
   const maxAge = d.rules.quoteMaxAgeMs;
   return isUsable(quote) && (maxAge === undefined || d.at - quote.at <= maxAge);
 }
@@ -78,7 +83,11 @@ function runTriggers(d: Decision, lanes: readonly Lane[], quote: Quote, triggere
     const up = triggerPrice(quote, 'SELL');
     if (up !== undefined) {
       while (follows(d, lane.sellTrails.first(), 'SELL', up));
-      for (let place = lane.sellStops.first(); place !== undefined && place.price >= up; place = lane.sellStops.first()) {
+      for (
+        let place = lane.sellStops.first();
+        place !== undefined && place.price >= up;
+        place = lane.sellStops.first()
+      ) {
         trigger(d, place.order);
         triggered.push(place.order);
       }
@@ -86,7 +95,11 @@ function runTriggers(d: Decision, lanes: readonly Lane[], quote: Quote, triggere
     const down = triggerPrice(quote, 'BUY');
     if (down !== undefined) {
       while (follows(d, lane.buyTrails.first(), 'BUY', down));
-      for (let place = lane.buyStops.first(); place !== undefined && place.price <= down; place = lane.buyStops.first()) {
+      for (
+        let place = lane.buyStops.first();
+        place !== undefined && place.price <= down;
+        place = lane.buyStops.first()
+      ) {
         trigger(d, place.order);
         triggered.push(place.order);
       }
@@ -108,7 +121,12 @@ function trigger(d: Decision, order: Order): void {
   moveOrder(d, order, 'TRIGGERED', { ...order.progress, triggered: true, updatedAt: d.at });
 }
 
-function moveOrder(d: Decision, order: Order, transition: 'TRAILED' | 'TRIGGERED' | 'RESTED', progress: Order['progress']): void {
+function moveOrder(
+  d: Decision,
+  order: Order,
+  transition: 'TRAILED' | 'TRIGGERED' | 'RESTED' | 'RESERVING',
+  progress: Order['progress'],
+): void {
   const { orderId, tenantId, portfolioId } = order.terms;
   d.emit({ type: 'OrderMoved', orderId, tenantId, portfolioId, transition, progress });
 }
@@ -116,7 +134,12 @@ function moveOrder(d: Decision, order: Order, transition: 'TRAILED' | 'TRIGGERED
 const readyQueue = (lane: Lane, side: Side) => (side === 'BUY' ? lane.buys : lane.sells);
 
 /** The best order of this side that the touch reaches, over the lanes that still have something to give. */
-function bestOf(lanes: readonly Lane[], passedOver: ReadonlySet<Lane>, side: Side, touch: Price): { place: Place; lane: Lane } | undefined {
+function bestOf(
+  lanes: readonly Lane[],
+  passedOver: ReadonlySet<Lane>,
+  side: Side,
+  touch: Price,
+): { place: Place; lane: Lane } | undefined {
   let best: { place: Place; lane: Lane } | undefined;
   for (const lane of lanes) {
     if (passedOver.has(lane)) continue;
@@ -162,12 +185,49 @@ function fillOrder(d: Decision, book: Book, order: Order, quote: Quote): boolean
   const portfolio = d.state.portfolios.get(order.terms.portfolioId);
   const equity = d.equity(order.terms.symbol);
   if (portfolio === undefined || equity === undefined) return false;
+  const { reserved, filledQuantity, timeInForce } = order.progress;
+  if (reserved === 0 && filledQuantity === 0 && isOpening(order.terms.positionIntent)) {
+    if (!reserveAtFirstQuote(d, order, portfolio)) return false;
+  }
+  const fills = planFills(order, portfolio.terms.fillModel, book, equity);
+  if (timeInForce === 'FOK' && fills.length > 1 && !canPayAll(d, order, portfolio, fills)) {
+    endOrder(d, order, { status: 'REJECTED', rejectReason: shortOfFunds(portfolio) });
+    return false;
+  }
   let any = false;
-  for (const fill of planFills(order, portfolio.terms.fillModel, book, equity)) {
+  for (const fill of fills) {
     if (!executeFill(d, order, fill, quote)) break;
     any = true;
   }
   return any;
+}
+
+/** An order that had no price to go by when it was accepted sets its funds aside at the first quote. False where they are not there. */
+function reserveAtFirstQuote(d: Decision, order: Order, portfolio: Portfolio): boolean {
+  const reserved = reservationFor(d, portfolio, order.terms, order.progress);
+  if (reserved === 0) return true;
+  if (reserved > freeToSpend(d, portfolio)) {
+    endOrder(d, order, { status: 'REJECTED', rejectReason: shortOfFunds(portfolio) });
+    return false;
+  }
+  moveOrder(d, order, 'RESERVING', { ...order.progress, reserved, updatedAt: d.at });
+  return true;
+}
+
+/** All or nothing: fills at several prices must not stop half-way for want of funds. */
+function canPayAll(d: Decision, order: Order, portfolio: Portfolio, fills: readonly PlannedFill[]): boolean {
+  const { terms, progress } = order;
+  if (terms.positionIntent !== 'BUY_TO_OPEN') return true;
+  let value = Money.zero;
+  for (const fill of fills) value = Money.add(value, Money.of(fill.price, fill.quantity));
+  const { total } = orderCharges(d.broker(portfolio), {
+    side: 'BUY',
+    assetClass: 'EQUITY',
+    tradeDate: d.rules.calendar.tradeDateOf(d.at),
+    cumulativeQuantity: progress.quantity,
+    cumulativeValue: value,
+  });
+  return Money.toCents(value) + total <= freeToSpend(d, portfolio) + progress.reserved;
 }
 
 /** From now on these fill at their limit when the market comes to them, not at the touch (D47). */
@@ -176,7 +236,10 @@ function restTheUnmarketable(d: Decision, book: Book, quote: Quote): void {
   for (const order of [...book.unrested]) {
     const { limitPrice, status } = order.progress;
     if (limitPrice === undefined || isTerminal(status)) continue;
-    const away = sideOf(order.terms.positionIntent) === 'BUY' ? quote.ask === undefined || quote.ask > limitPrice : quote.bid === undefined || quote.bid < limitPrice;
+    const away =
+      sideOf(order.terms.positionIntent) === 'BUY'
+        ? quote.ask === undefined || quote.ask > limitPrice
+        : quote.bid === undefined || quote.bid < limitPrice;
     if (away) moveOrder(d, order, 'RESTED', { ...order.progress, resting: true });
   }
 }

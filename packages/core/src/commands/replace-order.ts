@@ -1,8 +1,9 @@
 import type { Command, OrderChanges } from '../command.js';
 import type { Decision } from '../decision.js';
+import type { BrokerConfiguration } from '../fees/broker.js';
 import { isOpening, isTrailing } from '../orders/order.js';
-import type { Order, OrderProgress } from '../orders/order.js';
-import { tickProblems } from '../orders/shape.js';
+import type { Order, OrderProgress, TimeInForce } from '../orders/order.js';
+import { bracketProblems, tickProblems } from '../orders/shape.js';
 import { isUpdatable } from '../orders/status.js';
 import { accountKey } from '../portfolios/account.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -10,10 +11,11 @@ import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Quantity } from '../values/quantity.js';
 import { endImmediate, matchBook } from './match-orders.js';
-import { expiryOf } from './order-hours.js';
+import { expiryOf, goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
 import { reservationFor } from './reserve.js';
 import { fundsProblem } from './submit-order.js';
 import type { Acknowledged } from './submit-order.js';
+import { timeInForceBeyondTier } from './tier.js';
 
 /**
  * Changes an open order (contract 4.2, D20). A new price, or more shares, loses the order's place in the queue; fewer
@@ -27,16 +29,26 @@ export function replaceOrder(
   if (order?.terms.tenantId !== command.by.tenantId) return { code: 'NOT_FOUND', what: 'Order' };
   const portfolio = d.state.portfolios.get(order.terms.portfolioId);
   if (portfolio === undefined) return { code: 'NOT_FOUND', what: 'Order' };
+  const { changes } = command;
+  const tier = changes.timeInForce && timeInForceBeyondTier(command.by, changes.timeInForce);
+  if (tier !== undefined) return tier;
   if (d.state.accounts.get(accountKey(command.by.tenantId, order.terms.accountId))?.status === 'FROZEN') {
     return { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: orders cannot be updated' };
   }
   if (!isUpdatable(order.progress.status)) {
-    return { code: 'ORDER_NOT_UPDATABLE', message: `An order with status ${order.progress.status} cannot be updated` };
+    return {
+      code: 'ORDER_NOT_UPDATABLE',
+      message: `An order with status ${order.progress.status} cannot be updated`,
+    };
   }
-  const { changes } = command;
-  const problems = [...fieldProblems(order, changes), ...priceProblems(d, order, changes)];
+  const problems = [
+    ...fieldProblems(order, changes),
+    ...priceProblems(d, order, changes),
+    ...dateProblems(d, order, changes),
+  ];
   if (problems.length > 0) return { code: 'INVALID', messages: problems };
-  const restriction = timeInForceProblem(d, portfolio, changes);
+  const restriction =
+    brokerRestriction(d.broker(portfolio), order, changes) ?? closedMarket(d, order, changes);
   if (restriction !== undefined) return restriction;
 
   const { progress, terms } = order;
@@ -45,7 +57,8 @@ export function replaceOrder(
     (changes.stopPrice !== undefined && changes.stopPrice !== progress.stopPrice) ||
     (changes.quantity !== undefined && changes.quantity > progress.quantity);
   const changed: OrderProgress = { ...progress, ...changes, updatedAt: d.at };
-  const reservedQuantity = isOpening(terms.positionIntent) || progress.reservedQuantity === 0
+  const reservedQuantity =
+    isOpening(terms.positionIntent) || progress.reservedQuantity === 0
       ? progress.reservedQuantity
       : Quantity.subtract(changed.quantity, changed.filledQuantity);
   const shares = positionProblem(portfolio, order, reservedQuantity);
@@ -55,7 +68,7 @@ export function replaceOrder(
   if (funds !== undefined) return funds;
 
   const working = progress.arrival !== undefined;
-  const expiresAt = working ? expiryOf(d, terms, changed.timeInForce, d.at) : undefined;
+  const expiresAt = working ? expiryOf(d, terms, changed, d.at) : undefined;
   const next: OrderProgress = {
     ...changed,
     reserved,
@@ -95,15 +108,18 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
   if (changes.quantity !== undefined && order.progress.filledQuantity > 0) {
     problems.push('quantity cannot be updated after a partial fill');
   }
-  if (changes.quantity !== undefined && (order.terms.parentOrderId !== undefined || order.terms.exitOrderIds !== undefined)) {
+  if (
+    changes.quantity !== undefined &&
+    (order.terms.parentOrderId !== undefined || order.terms.exitOrderIds !== undefined)
+  ) {
     problems.push('quantity cannot be updated on bracket orders');
   }
   if (changes.timeInForce !== undefined) {
     if (orderType === 'MARKET') problems.push('timeInForce cannot be updated on MARKET orders');
-    else if (changes.timeInForce === 'GTD' && order.terms.goodTillDate === undefined) {
-      problems.push('timeInForce cannot be updated to GTD on an order without goodTillDate');
+    else if (changes.timeInForce === 'GTD' && order.terms.session === 'EXTENDED') {
+      problems.push('timeInForce cannot be updated to GTD on this order');
     } else if (
-      (changes.timeInForce === 'IOC' || changes.timeInForce === 'FOK') &&
+      isImmediate(changes.timeInForce) &&
       (isTrailing(orderType) || order.terms.session === 'EXTENDED' || order.progress.arrival === undefined)
     ) {
       problems.push(`timeInForce cannot be updated to ${changes.timeInForce} on this order`);
@@ -112,18 +128,63 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
   return problems;
 }
 
+const isImmediate = (timeInForce: TimeInForce | undefined): boolean =>
+  timeInForce === 'IOC' || timeInForce === 'FOK';
+
+/** New prices must be on the tick; those of a bracket's entry on the right side of its exits, while none of them is at work. */
 function priceProblems(d: Decision, order: Order, changes: OrderChanges): string[] {
   const equity = d.equity(order.terms.symbol);
-  return equity === undefined ? [] : tickProblems(equity, changes);
+  if (equity === undefined) return [];
+  const problems = tickProblems(equity, changes);
+  const { orderType, positionIntent, bracketConfig } = order.terms;
+  const priced = changes.limitPrice ?? changes.stopPrice;
+  if (bracketConfig === undefined || priced === undefined || order.progress.filledQuantity > 0)
+    return problems;
+  const entry = { orderType, positionIntent, bracketConfig, ...pricesAfter(order, changes) };
+  return [...problems, ...bracketProblems(entry, undefined)];
 }
 
-function timeInForceProblem(d: Decision, portfolio: Portfolio, changes: OrderChanges): Rejection | undefined {
-  const broker = d.broker(portfolio);
-  if (changes.timeInForce === undefined || broker.timesInForce.includes(changes.timeInForce)) {
-    if (changes.quantity === undefined || Quantity.isWhole(changes.quantity) || broker.fractionalShares) return undefined;
-    return { code: 'BROKER_RESTRICTION', message: `${broker.name} does not offer fractional shares` };
+function pricesAfter(order: Order, changes: OrderChanges): Pick<OrderChanges, 'limitPrice' | 'stopPrice'> {
+  const { limitPrice, stopPrice } = { ...order.progress, ...changes };
+  return { ...(limitPrice !== undefined && { limitPrice }), ...(stopPrice !== undefined && { stopPrice }) };
+}
+
+function dateProblems(d: Decision, order: Order, changes: OrderChanges): string[] {
+  const timeInForce = changes.timeInForce ?? order.progress.timeInForce;
+  const goodTillDate = changes.goodTillDate ?? order.progress.goodTillDate;
+  if (timeInForce !== 'GTD') {
+    return changes.goodTillDate === undefined ? [] : ['goodTillDate can only be updated on GTD orders'];
   }
-  return { code: 'BROKER_RESTRICTION', message: `${broker.name} does not offer time in force ${changes.timeInForce}` };
+  if (goodTillDate === undefined) return ['timeInForce cannot be updated to GTD without goodTillDate'];
+  const asked = changes.timeInForce ?? changes.goodTillDate;
+  return asked === undefined ? [] : goodTillProblems(d, order.terms.session, goodTillDate);
+}
+
+function brokerRestriction(
+  broker: BrokerConfiguration,
+  order: Order,
+  changes: OrderChanges,
+): Rejection | undefined {
+  const refuse = (message: string): Rejection => ({
+    code: 'BROKER_RESTRICTION',
+    message: `${broker.name} ${message}`,
+  });
+  const { timeInForce, quantity } = changes;
+  if (timeInForce !== undefined && !broker.timesInForce.includes(timeInForce)) {
+    return refuse(`does not offer time in force ${timeInForce}`);
+  }
+  if (quantity === undefined || Quantity.isWhole(quantity)) return undefined;
+  if (!broker.fractionalShares) return refuse('does not offer fractional shares');
+  return order.terms.positionIntent === 'SELL_TO_OPEN'
+    ? refuse('does not lend fractional shares')
+    : undefined;
+}
+
+/** What should fill at once or not at all cannot be asked for while nothing can fill (D26). */
+function closedMarket(d: Decision, order: Order, changes: OrderChanges): Rejection | undefined {
+  const { session } = order.terms;
+  if (!isImmediate(changes.timeInForce) || isOpenFor(d, session)) return undefined;
+  return { code: 'MARKET_CLOSED', nextOpen: d.rules.calendar.format(nextOpenFor(d, session)) };
 }
 
 function positionProblem(portfolio: Portfolio, order: Order, reserved: Quantity): Rejection | undefined {

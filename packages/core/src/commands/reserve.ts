@@ -1,8 +1,9 @@
 import type { Decision } from '../decision.js';
 import { orderCharges } from '../fees/order-charges.js';
 import { isOpening, sideOf } from '../orders/order.js';
-import type { OrderProgress, OrderTerms } from '../orders/order.js';
+import type { OrderProgress, OrderTerms, RejectReason } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
+import { valuationOf } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
@@ -48,7 +49,8 @@ function worstPurchasePrice(d: Decision, terms: OrderTerms, prices: Prices): Pri
   if (prices.limitPrice !== undefined) return prices.limitPrice;
   const quote = d.quote(terms.symbol);
   const market = quote?.ask ?? quote?.last ?? quote?.bid;
-  const basis = prices.stopPrice === undefined ? market : Price.ofUnits(Math.max(prices.stopPrice, market ?? 0));
+  const basis =
+    prices.stopPrice === undefined ? market : Price.ofUnits(Math.max(prices.stopPrice, market ?? 0));
   return basis === undefined ? undefined : Price.scale(basis, 10_000 + d.rules.marketCollarBps, 10_000);
 }
 
@@ -59,3 +61,18 @@ function shortSalePrice(d: Decision, terms: OrderTerms, prices: Prices): Price |
   if (named === undefined) return market;
   return Price.ofUnits(Math.max(named, market ?? 0));
 }
+
+/** Cash (CASH) or buying power (MARGIN) that nothing is set aside of. */
+export function freeToSpend(d: Decision, portfolio: Portfolio): Money {
+  if (portfolio.settings.portfolioType === 'CASH') {
+    return Money.subtract(portfolio.balances.SETTLED_CASH, portfolio.reservedCash);
+  }
+  const { overnightBuyingPower } = valuationOf(portfolio, d, d.broker(portfolio));
+  return Money.ofUnits(overnightBuyingPower - portfolio.reservedCash - portfolio.reservedShort);
+}
+
+/** Why an order that was acknowledged is rejected when what it needs is not there any more. */
+export const shortOfFunds = (portfolio: Portfolio): RejectReason =>
+  portfolio.settings.portfolioType === 'MARGIN'
+    ? { code: 'INSUFFICIENT_BUYING_POWER', message: 'Insufficient buying power' }
+    : { code: 'INSUFFICIENT_FUNDS', message: 'Insufficient funds' };

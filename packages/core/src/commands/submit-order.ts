@@ -5,7 +5,7 @@ import type { Equity } from '../instruments/instrument.js';
 import { latencyMs } from '../matching/latency.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isOpening, isTrailing, sideOf } from '../orders/order.js';
-import type { Order, OrderProgress, OrderTerms } from '../orders/order.js';
+import type { BracketConfig, Order, OrderProgress, OrderTerms, TimeInForce } from '../orders/order.js';
 import { bracketProblems, tickProblems } from '../orders/shape.js';
 import { accountKey } from '../portfolios/account.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -14,10 +14,9 @@ import type { Rejection } from '../rejection.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
-import { freeToSpend } from './execute-fill.js';
-import { isOpenFor, nextOpenFor, parseGoodTill } from './order-hours.js';
+import { goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
 import { reachMarket } from './reach-market.js';
-import { reservationFor } from './reserve.js';
+import { freeToSpend, reservationFor } from './reserve.js';
 import { beyondTier } from './tier.js';
 
 /** An order as it was acknowledged. */
@@ -30,7 +29,10 @@ export interface Acknowledged {
  * Takes a new order or refuses it. The checks stand in their order of precedence: who may ask, what the order is, whether
  * it can trade now, what it would take and what there is. Nothing is changed before the last of them has passed.
  */
-export function submitOrder(d: Decision, command: Extract<Command, { type: 'SubmitOrder' }>): Acknowledged | Rejection {
+export function submitOrder(
+  d: Decision,
+  command: Extract<Command, { type: 'SubmitOrder' }>,
+): Acknowledged | Rejection {
   const { by, order } = command;
   const portfolio = d.state.portfolios.get(order.portfolioId);
   if (portfolio?.terms.tenantId !== by.tenantId) return { code: 'NOT_FOUND', what: 'Portfolio' };
@@ -47,7 +49,7 @@ export function submitOrder(d: Decision, command: Extract<Command, { type: 'Subm
   const problems = [
     ...tickProblems(equity, order),
     ...bracketProblems(order, marketFor(d, order)),
-    ...goodTillProblems(d, order),
+    ...(order.timeInForce === 'GTD' ? goodTillProblems(d, order.session, order.goodTillDate ?? '') : []),
   ];
   if (problems.length > 0) return { code: 'INVALID', messages: problems };
   const restriction = brokerRestriction(broker, order) ?? closedMarket(d, broker, order);
@@ -101,32 +103,36 @@ function marketFor(d: Decision, order: OrderRequest) {
   return sideOf(order.positionIntent) === 'BUY' ? quote?.ask : quote?.bid;
 }
 
-function goodTillProblems(d: Decision, order: OrderRequest): string[] {
-  if (order.timeInForce !== 'GTD') return [];
-  const till = parseGoodTill(order.goodTillDate ?? '');
-  if (till === undefined) return ['goodTillDate must be an ISO 8601 date'];
-  const { calendar } = d.rules;
-  const past = typeof till === 'string' ? till < calendar.dateOf(d.at) : till <= d.at;
-  if (past) return ['goodTillDate must be in the future'];
-  // A date whose last session is over would expire before it could trade.
-  const date = typeof till === 'string' ? till : calendar.dateOf(till);
-  const day = calendar.tradingDay(date) ?? calendar.tradingDay(calendar.previousTradingDay(date));
-  const close = order.session === 'EXTENDED' ? day?.extendedClose : day?.regularClose;
-  return close !== undefined && close <= d.at ? ['goodTillDate must not be before the close of the next session'] : [];
-}
-
 function brokerRestriction(broker: BrokerConfiguration, order: OrderRequest): Rejection | undefined {
-  const refuse = (message: string): Rejection => ({ code: 'BROKER_RESTRICTION', message: `${broker.name} ${message}` });
+  const refuse = (message: string): Rejection => ({
+    code: 'BROKER_RESTRICTION',
+    message: `${broker.name} ${message}`,
+  });
   if (!broker.orderTypes.includes(order.orderType)) return refuse(`does not offer ${order.orderType} orders`);
-  if (!broker.timesInForce.includes(order.timeInForce)) return refuse(`does not offer time in force ${order.timeInForce}`);
+  if (!broker.timesInForce.includes(order.timeInForce))
+    return refuse(`does not offer time in force ${order.timeInForce}`);
   if (!broker.sessions.includes(order.session)) return refuse('does not offer extended hours');
   if (!Quantity.isWhole(order.quantity)) {
     if (!broker.fractionalShares) return refuse('does not offer fractional shares');
     if (order.positionIntent === 'SELL_TO_OPEN') return refuse('does not lend fractional shares');
   }
-  if (order.positionIntent === 'SELL_TO_OPEN' && !broker.shortSelling) return refuse('does not offer short selling');
-  return undefined;
+  if (order.positionIntent === 'SELL_TO_OPEN' && !broker.shortSelling)
+    return refuse('does not offer short selling');
+  const { bracketConfig: bracket } = order;
+  if (bracket === undefined) return undefined;
+  for (const exit of [bracket.profitTarget, bracket.stopLoss]) {
+    if (exit !== undefined && !broker.orderTypes.includes(exit.orderType)) {
+      return refuse(`does not offer ${exit.orderType} orders`);
+    }
+  }
+  const exitsLive = exitTimeInForce(bracket);
+  return broker.timesInForce.includes(exitsLive)
+    ? undefined
+    : refuse(`does not offer time in force ${exitsLive}`);
 }
+
+/** The exits of a bracket are GTC unless it says otherwise (D59). */
+const exitTimeInForce = (bracket: BracketConfig): TimeInForce => bracket.timeInForce ?? 'GTC';
 
 function closedMarket(d: Decision, broker: BrokerConfiguration, order: OrderRequest): Rejection | undefined {
   if (isOpenFor(d, order.session)) return undefined;
@@ -209,14 +215,18 @@ function termsOf(d: Decision, portfolio: Portfolio, order: OrderRequest): OrderT
     ...(order.trailingPercent !== undefined && { trailingPercent: order.trailingPercent }),
     ...(order.latencyProfile !== undefined && { latencyProfile: order.latencyProfile }),
     ...(order.latencyMs !== undefined && { latencyMs: order.latencyMs }),
-    ...(order.goodTillDate !== undefined && { goodTillDate: order.goodTillDate }),
     ...(order.clientOrderId !== undefined && { clientOrderId: order.clientOrderId }),
     ...(order.bracketConfig !== undefined && { bracketConfig: order.bracketConfig, exitOrderIds: exits }),
     createdAt: d.at,
   };
 }
 
-function progressOf(d: Decision, portfolio: Portfolio, terms: OrderTerms, order: OrderRequest): OrderProgress {
+function progressOf(
+  d: Decision,
+  portfolio: Portfolio,
+  terms: OrderTerms,
+  order: OrderRequest,
+): OrderProgress {
   const delay = latencyMs(terms.latencyProfile, terms.latencyMs, d.state.seed, terms.number * 2);
   const start: OrderProgress = {
     status: 'PENDING',
@@ -224,6 +234,7 @@ function progressOf(d: Decision, portfolio: Portfolio, terms: OrderTerms, order:
     ...(order.limitPrice !== undefined && { limitPrice: order.limitPrice }),
     ...(order.stopPrice !== undefined && { stopPrice: order.stopPrice }),
     timeInForce: order.timeInForce,
+    ...(order.goodTillDate !== undefined && { goodTillDate: order.goodTillDate }),
     filledQuantity: Quantity.zero,
     filledValue: Money.zero,
     commission: Money.zero,
@@ -238,7 +249,11 @@ function progressOf(d: Decision, portfolio: Portfolio, terms: OrderTerms, order:
 }
 
 /** A trailing stop's mark starts with the last price at acceptance (D48). */
-function startingTrail(d: Decision, terms: OrderTerms, progress: OrderProgress): Pick<OrderProgress, 'mark' | 'stopPrice'> {
+function startingTrail(
+  d: Decision,
+  terms: OrderTerms,
+  progress: OrderProgress,
+): Pick<OrderProgress, 'mark' | 'stopPrice'> {
   if (!isTrailing(terms.orderType)) return {};
   const quote = d.quote(terms.symbol);
   const side = sideOf(terms.positionIntent);
@@ -290,7 +305,7 @@ function acceptExits(d: Decision, entry: OrderTerms, order: OrderRequest): void 
         quantity: order.quantity,
         ...(limitPrice !== undefined && { limitPrice }),
         ...(stop !== undefined && { stopPrice: stop.stopPrice }),
-        timeInForce: bracket.timeInForce ?? 'GTC',
+        timeInForce: exitTimeInForce(bracket),
         filledQuantity: Quantity.zero,
         filledValue: Money.zero,
         commission: Money.zero,

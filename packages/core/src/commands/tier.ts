@@ -1,4 +1,5 @@
 import type { OrderRequest, Requester } from '../command.js';
+import type { TimeInForce } from '../orders/order.js';
 import type { Rejection } from '../rejection.js';
 
 const needsPro = (by: Requester, what: string): Rejection => ({
@@ -13,7 +14,8 @@ export function beyondTier(by: Requester, order: OrderRequest): Rejection | unde
   if (by.tier !== 'BASIC') return undefined;
   const { assetClass, orderType, timeInForce, session, bracketConfig, latencyProfile } = order;
   if (orderType !== 'MARKET' && orderType !== 'LIMIT') return needsPro(by, `${orderType} orders are`);
-  if (timeInForce !== 'DAY' && timeInForce !== 'GTC') return needsPro(by, `Time in force ${timeInForce} is`);
+  const tif = timeInForceBeyondTier(by, timeInForce);
+  if (tif !== undefined) return tif;
   if (assetClass !== 'EQUITY') return needsPro(by, `${assetClass} orders are`);
   if (session === 'EXTENDED') return needsPro(by, 'Extended hours are');
   if (bracketConfig !== undefined) return needsPro(by, 'Bracket orders are');
@@ -21,4 +23,10 @@ export function beyondTier(by: Requester, order: OrderRequest): Rejection | unde
     return needsPro(by, `Latency profile ${latencyProfile} is`);
   }
   return undefined;
+}
+
+/** The same for a time in force alone, which an update can change. */
+export function timeInForceBeyondTier(by: Requester, timeInForce: TimeInForce): Rejection | undefined {
+  if (by.tier !== 'BASIC' || timeInForce === 'DAY' || timeInForce === 'GTC') return undefined;
+  return needsPro(by, `Time in force ${timeInForce} is`);
 }

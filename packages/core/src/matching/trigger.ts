@@ -18,10 +18,9 @@ export function trail(
   side: Side,
   price: Price,
 ): Required<Pick<OrderProgress, 'mark' | 'stopPrice'>> | undefined {
-  const { mark } = order.progress;
+  const { mark, trailingAmount = order.terms.trailingAmount } = order.progress;
   if (mark !== undefined && (side === 'SELL' ? price <= mark : price >= mark)) return undefined;
-  const { trailingAmount, trailingPercent } = order.terms;
-  const distance = trailingAmount ?? Price.scale(price, trailingPercent ?? 0, WHOLE);
+  const distance = trailingAmount ?? Price.scale(price, order.terms.trailingPercent ?? 0, WHOLE);
   const stopPrice = Price.ofUnits(side === 'SELL' ? Math.max(price - distance, 1) : price + distance);
   return { mark: price, stopPrice };
 }

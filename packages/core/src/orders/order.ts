@@ -4,6 +4,7 @@ import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { Queued } from '../values/priority-queue.js';
+import type { TradingDate } from '../values/trading-date.js';
 
 export type OrderType = 'MARKET' | 'LIMIT' | 'STOP' | 'STOP_LIMIT' | 'TRAILING_STOP' | 'TRAILING_STOP_LIMIT';
 export type PositionIntent = 'BUY_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_OPEN' | 'SELL_TO_CLOSE';
@@ -80,8 +81,6 @@ export interface OrderTerms {
   readonly trailingPercent?: number;
   readonly latencyProfile?: LatencyProfile;
   readonly latencyMs?: number;
-  /** As the user gave it; `OrderProgress.expiresAt` is what it means. */
-  readonly goodTillDate?: string;
   readonly clientOrderId?: string;
   readonly parentOrderId?: string;
   /** Of a bracket's entry: its exits. */
@@ -96,6 +95,14 @@ export interface OrderTerms {
   readonly createdAt: Instant;
 }
 
+/** What a sale executed on one trade date, and the regulatory fees charged for it. */
+export interface FeeDay {
+  readonly date: TradingDate;
+  readonly quantity: Quantity;
+  readonly value: Money;
+  readonly fees: readonly { readonly name: string; readonly amount: Money }[];
+}
+
 /**
  * The part of an order that changes. Every order event carries the whole of it as it is afterwards, so that a
  * stream can render any event from the terms and that event alone.
@@ -107,6 +114,8 @@ export interface OrderProgress {
   /** For a trailing stop: where it stands now. */
   readonly stopPrice?: Price;
   readonly timeInForce: TimeInForce;
+  /** Of a GTD order, as the user gave it; `expiresAt` is what it means. */
+  readonly goodTillDate?: string;
   readonly filledQuantity: Quantity;
   /** Average over all executions, rounded half up to 10^-8. */
   readonly averagePrice?: Price;
@@ -118,6 +127,8 @@ export interface OrderProgress {
   readonly commission: Money;
   /** Regulatory fees charged so far, by name. */
   readonly fees: readonly { readonly name: string; readonly amount: Money }[];
+  /** Of a sale that goes on: what executed on its latest trade date. Regulatory fees count from there, anew each date. */
+  readonly feeDay?: FeeDay;
   /** Cash (CASH portfolios) or buying power (MARGIN) set aside for what is still open. */
   readonly reserved: Money;
   /** Shares set aside for a closing order. */
@@ -138,6 +149,8 @@ export interface OrderProgress {
   readonly resting?: true;
   /** The best last price since acceptance that a trailing stop follows. */
   readonly mark?: Price;
+  /** A trailing stop's distance, where a split has changed it from what the terms say. */
+  readonly trailingAmount?: Price;
   readonly executedAt?: Instant;
   readonly canceledAt?: Instant;
   readonly cancelReason?: CancelReason;
@@ -158,12 +171,15 @@ export interface Order {
 export const sideOf = (intent: PositionIntent): Side =>
   intent === 'BUY_TO_OPEN' || intent === 'BUY_TO_CLOSE' ? 'BUY' : 'SELL';
 
-export const isOpening = (intent: PositionIntent): boolean => intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_OPEN';
+export const isOpening = (intent: PositionIntent): boolean =>
+  intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_OPEN';
 
 export const remainingOf = (order: Order): Quantity =>
   (order.progress.quantity - order.progress.filledQuantity) as Quantity;
 
-export const isTrailing = (type: OrderType): boolean => type === 'TRAILING_STOP' || type === 'TRAILING_STOP_LIMIT';
+export const isTrailing = (type: OrderType): boolean =>
+  type === 'TRAILING_STOP' || type === 'TRAILING_STOP_LIMIT';
 
 /** Whether an order of this type waits for a trigger before it can trade. */
-export const isStop = (type: OrderType): boolean => type === 'STOP' || type === 'STOP_LIMIT' || isTrailing(type);
+export const isStop = (type: OrderType): boolean =>
+  type === 'STOP' || type === 'STOP_LIMIT' || isTrailing(type);

@@ -46,7 +46,9 @@ export function bracketProblems(
   const short = buy ? 'below' : 'above';
   const isBeyond = (price: Price, reference: Price): boolean => (buy ? price > reference : price < reference);
   if (target !== undefined && entry !== undefined && !isBeyond(target, entry)) {
-    problems.push(`bracketConfig.profitTarget.limitPrice must be ${beyond} the entry price ${Price.format(entry)}`);
+    problems.push(
+      `bracketConfig.profitTarget.limitPrice must be ${beyond} the entry price ${Price.format(entry)}`,
+    );
   }
   if (stop !== undefined && entry !== undefined && !isBeyond(entry, stop)) {
     problems.push(`bracketConfig.stopLoss.stopPrice must be ${short} the entry price ${Price.format(entry)}`);
