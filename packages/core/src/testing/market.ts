@@ -1,7 +1,7 @@
 import { Brokerage } from '../brokerage.js';
 import type { Outcome } from '../brokerage.js';
 import { calendarById } from '../calendar/calendars.js';
-import type { Command, OrderRequest } from '../command.js';
+import type { Command, OrderRequest, Requester } from '../command.js';
 import type { Rules } from '../decision.js';
 import type { Event } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
@@ -9,11 +9,15 @@ import type { Equity } from '../instruments/instrument.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
 import type { Quote } from '../market/quote.js';
+import { waitingFor } from '../matching/waiting.js';
+import type { Execution } from '../orders/execution.js';
 import type { FillModel } from '../matching/fill-model.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import type { Valuation } from '../portfolios/valuation.js';
 import type { Rejection } from '../rejection.js';
+import { saveState } from '../saved-state.js';
+import type { SavedState } from '../saved-state.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
@@ -22,14 +26,17 @@ import { TradingDate } from '../values/trading-date.js';
 
 /** A brokerage under test: human numbers in, every invariant checked after every command. */
 export class TestMarket {
-  readonly brokerage: Brokerage;
+  brokerage: Brokerage;
   /** Every command that had events, with them, as a journal would keep it. */
-  readonly journal: { at: Instant; quotes: readonly Quote[]; command: Command; events: readonly Event[] }[] = [];
+  readonly journal: { at: Instant; quotes: readonly Quote[]; command: Command; events: readonly Event[] }[] =
+    [];
   readonly by = { tenantId: 'tenant-1', tier: 'PRO' as const };
   now: Instant;
 
   /** Begins at an exchange-local time, by default Monday 2026-01-05 10:00 New York. */
-  constructor(options: { date?: string; hour?: number; minute?: number; rules?: Partial<Rules>; seed?: number } = {}) {
+  constructor(
+    options: { date?: string; hour?: number; minute?: number; rules?: Partial<Rules>; seed?: number } = {},
+  ) {
     const rules = { ...testRules(), ...options.rules };
     this.now = rules.calendar.instantOf(
       TradingDate.of(options.date ?? '2026-01-05'),
@@ -55,7 +62,11 @@ export class TestMarket {
   }
 
   private doWhatIsDue(until: Instant): void {
-    for (let due = this.brokerage.nextDue(); due !== undefined && due <= until; due = this.brokerage.nextDue()) {
+    for (
+      let due = this.brokerage.nextDue();
+      due !== undefined && due <= until;
+      due = this.brokerage.nextDue()
+    ) {
       this.run({ type: 'AdvanceClock' }, Instant.max(due, this.brokerage.state.now));
     }
   }
@@ -120,8 +131,12 @@ export class TestMarket {
   }
 
   /** Submits an order; the refusal where it is refused, else its id. */
-  submit(portfolioId: string, order: TestOrder): string | Rejection {
-    const { result } = this.execute<'SubmitOrder'>({ type: 'SubmitOrder', by: this.by, order: requestOf(portfolioId, order) });
+  submit(portfolioId: string, order: TestOrder, by: Requester = this.by): string | Rejection {
+    const { result } = this.execute<'SubmitOrder'>({
+      type: 'SubmitOrder',
+      by,
+      order: requestOf(portfolioId, order),
+    });
     return 'code' in result ? result : result.terms.orderId;
   }
 
@@ -130,6 +145,71 @@ export class TestMarket {
     const result = this.submit(portfolioId, order);
     if (typeof result !== 'string') throw new Error(`refused: ${JSON.stringify(result)}`);
     return result;
+  }
+
+  /** Updates an order; the refusal where it is refused. */
+  replace(orderId: string, changes: TestChanges, by: Requester = this.by): Rejection | undefined {
+    const { result } = this.execute<'ReplaceOrder'>({
+      type: 'ReplaceOrder',
+      by,
+      orderId,
+      changes: {
+        ...(changes.limit !== undefined && { limitPrice: Price.of(changes.limit) }),
+        ...(changes.stop !== undefined && { stopPrice: Price.of(changes.stop) }),
+        ...(changes.quantity !== undefined && { quantity: quantityOf(changes.quantity) }),
+        ...(changes.tif !== undefined && { timeInForce: changes.tif }),
+        ...(changes.goodTillDate !== undefined && { goodTillDate: changes.goodTillDate }),
+      },
+    });
+    return 'code' in result ? result : undefined;
+  }
+
+  /** Cancels an order; the refusal where it is refused. */
+  cancel(orderId: string, by: Requester = this.by): Rejection | undefined {
+    const { result } = this.execute<'CancelOrder'>({ type: 'CancelOrder', by, orderId });
+    return 'code' in result ? result : undefined;
+  }
+
+  /** Stops the simulation and starts it again from what it saved, as text. */
+  restart(): void {
+    const saved = JSON.parse(JSON.stringify(saveState(this.brokerage.state))) as SavedState;
+    this.brokerage = Brokerage.restore(this.brokerage.rules, saved);
+    this.brokerage.resume();
+  }
+
+  /** Executions of an order, oldest first. */
+  executions(orderId: string): Execution[] {
+    return this.events('OrderExecuted').flatMap((event) =>
+      event.orderId === orderId ? [event.execution] : [],
+    );
+  }
+
+  /** The same as text: `10 @ 187.5`. */
+  fills(orderId: string): string[] {
+    return this.executions(orderId).map(
+      ({ quantity, price }) => `${Quantity.format(quantity)} @ ${Price.format(price)}`,
+    );
+  }
+
+  /** Ids of the exits of a bracket: profit target, stop loss. */
+  exits(orderId: string): string[] {
+    return this.events('OrderAccepted').flatMap(({ terms }) =>
+      terms.parentOrderId === orderId ? [terms.orderId] : [],
+    );
+  }
+
+  /** Why an open order has not filled; undefined once it is over. */
+  waitingFor(orderId: string): string | undefined {
+    const order = this.brokerage.state.orders.get(orderId);
+    const { calendar, quoteMaxAgeMs } = this.brokerage.rules;
+    return (
+      order && waitingFor(order, this.brokerage.quote(order.terms.symbol), calendar, this.now, quoteMaxAgeMs)
+    );
+  }
+
+  /** An instant in exchange time, as users read it. */
+  time(at: Instant | undefined): string | undefined {
+    return at === undefined ? undefined : this.brokerage.rules.calendar.format(at);
   }
 
   portfolio(portfolioId: string): Portfolio {
@@ -166,7 +246,12 @@ export class TestMarket {
     const statuses: string[] = [];
     for (const { events } of this.journal) {
       for (const event of events) {
-        const id = event.type === 'OrderAccepted' ? event.terms.orderId : 'orderId' in event ? event.orderId : undefined;
+        const id =
+          event.type === 'OrderAccepted'
+            ? event.terms.orderId
+            : 'orderId' in event
+              ? event.orderId
+              : undefined;
         if (id === orderId && 'progress' in event && statuses.at(-1) !== event.progress.status) {
           statuses.push(event.progress.status);
         }
@@ -180,6 +265,20 @@ export class TestMarket {
       events.filter((event): event is Extract<Event, { type: T }> => event.type === type),
     );
   }
+}
+
+export interface TestChanges {
+  limit?: string;
+  stop?: string;
+  quantity?: number | string;
+  tif?: OrderRequest['timeInForce'];
+  goodTillDate?: string;
+}
+
+function quantityOf(value: number | string): Quantity {
+  const quantity = Quantity.parse(String(value));
+  if (quantity === undefined) throw new Error('not a quantity');
+  return quantity;
 }
 
 export interface TestOrder {
@@ -197,8 +296,7 @@ export interface TestOrder {
 }
 
 export function requestOf(portfolioId: string, order: TestOrder): OrderRequest {
-  const quantity = Quantity.parse(String(order.quantity ?? 10));
-  if (quantity === undefined) throw new Error('not a quantity');
+  const quantity = quantityOf(order.quantity ?? 10);
   const type = order.type ?? (order.limit !== undefined ? 'LIMIT' : 'MARKET');
   return {
     portfolioId,
