@@ -6,7 +6,7 @@ import type { LedgerEntry } from './ledger/ledger.js';
 import type { Quote } from './market/quote.js';
 import { sideOf } from './orders/order.js';
 import type { Order, OrderProgress } from './orders/order.js';
-import { isTerminal } from './orders/status.js';
+import { isTerminal, TRANSITIONS } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
@@ -177,6 +177,9 @@ function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted'
 
 function move(state: State, order: Order, progress: OrderProgress): void {
   const before = order.progress;
+  if (before.status !== progress.status && !TRANSITIONS[before.status].includes(progress.status)) {
+    throw new RangeError(`order ${order.terms.orderId} cannot move from ${before.status} to ${progress.status}`);
+  }
   const portfolio = portfolioOf(state, order.terms.portfolioId);
   order.progress = progress;
   setAside(portfolio, order, before, progress);
