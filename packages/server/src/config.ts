@@ -40,7 +40,8 @@ export class BadSetting extends Error {
 const text = { type: 'string' } as const;
 const oneOf = (values: readonly string[], fallback: string) => ({ type: 'string', enum: values, default: fallback });
 
-const SCHEMA = {
+/** Names, ranges and defaults. The table in the README is compared with it. */
+export const SCHEMA = {
   type: 'object',
   properties: {
     PORT: { type: 'integer', minimum: 0, maximum: 65_535, default: 3000 },
