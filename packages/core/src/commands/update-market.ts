@@ -16,11 +16,14 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     pushQuotes(d, quotes.filter(isUsable));
     return;
   }
+  const told = new Set<Quote>();
   for (const quote of quotes) {
     if (!isUsable(quote)) continue;
     const book = bookOf(d.state, quote.symbol);
-    if (book.quote !== undefined && book.quoteRecorded && d.quotesRead.includes(book.quote)) {
-      // An earlier quote of this command has decided something: the journal must tell the two apart.
+    told.add(quote);
+    if (book.quote !== undefined && book.quoteRecorded && told.has(book.quote)) {
+      // An earlier quote of this command has decided something: the journal must tell the two apart. (One from before it, read
+      // for its mark alone, is in the record already.)
       pushQuotes(d, [quote]);
       continue;
     }

@@ -1,0 +1,149 @@
+/**
+ * A seeded run of the whole system in one process: the production engine on a store in memory, several days of a market,
+ * many portfolios that do all kinds of things. A second brokerage applies every record as recovery would, with every
+ * invariant checked after each; an auditor keeps the books again; at the end the journal is verified and recovered.
+ *
+ *   npm run sim -- --seed 42 --days 5
+ *
+ * Leaves out: HTTP, the disk, crashes (`npm run crash`), real time.
+ */
+import { parseArgs } from 'node:util';
+import { Brokerage, brokenInvariants, Instant, stateHash, TradingDate } from '@sandpit/core';
+import { applyRecord, payloadOf } from '../packages/server/src/engine/recovery.js';
+import type { SimulationConfig } from '../packages/server/src/engine/simulations.js';
+import { verifyJournal } from '../packages/server/src/engine/verify.js';
+import { openMemoryStore } from '../packages/server/src/store/store.js';
+import { projectRecord } from '../packages/server/src/store/projection.js';
+import { startSimulations } from '../packages/server/src/testing/simulations.js';
+import { Auditor } from './auditor.js';
+import { Chance } from './chance.js';
+import { Workload } from './workload.js';
+
+export interface RunOptions {
+  readonly seed: number;
+  readonly days: number;
+  readonly feed: 'synthetic' | 'push';
+  readonly portfolios?: number;
+  readonly actionsPerDay?: number;
+}
+
+export interface RunReport {
+  readonly seed: number;
+  readonly feed: string;
+  readonly records: number;
+  readonly events: number;
+  readonly stateHash: string;
+  readonly counts: Auditor['counts'];
+  readonly refusals: Readonly<Record<string, number>>;
+  /** What is not as it must be; empty = all is well. */
+  readonly problems: readonly string[];
+}
+
+/** Monday 2026-03-02, 08:00 New York; the clocks change in the first weekend. */
+const START = Date.parse('2026-03-02T08:00:00-05:00');
+const HOUR_MS = 3_600_000;
+
+export async function simulate(options: RunOptions): Promise<RunReport> {
+  const { seed, days, feed, portfolios = 24, actionsPerDay = 400 } = options;
+  const chance = new Chance(seed);
+  const config: Omit<SimulationConfig, 'name'> = {
+    feed,
+    clock: 'manual',
+    calendar: 'XNYS',
+    start: START,
+    speed: 1,
+    seed,
+  };
+  const store = openMemoryStore({ project: projectRecord });
+  const { main, simulations } = await startSimulations(config, store);
+  const { calendar } = main.brokerage.rules;
+  const problems: string[] = [];
+  const auditor = new Auditor();
+  const twin = Brokerage.begin(main.brokerage.rules, seed, Instant.ofMs(START));
+  let seen = 0;
+  const inspect = (): void => {
+    for (const record of store.journal.read('main', seen)) {
+      seen = record.seq;
+      const { command, events } = payloadOf(record);
+      applyRecord(twin, record);
+      auditor.see(command, events);
+      for (const broken of brokenInvariants(twin.state)) problems.push(`after record ${seen}: ${broken}`);
+    }
+    auditor.compare(twin.state);
+  };
+
+  const workload = new Workload(main, chance.fork());
+  if (feed === 'push') await workload.quote();
+  await workload.open(portfolios);
+  let date = calendar.tradeDateOf(main.now());
+  for (let day = 0; day < days && problems.length + auditor.findings.length === 0; day++) {
+    const begin = calendar.instantOf(date, 8, 30);
+    if (begin > main.now()) await main.moveClock(begin);
+    const step = (9 * HOUR_MS) / actionsPerDay;
+    for (let i = 0; i < actionsPerDay; i++) {
+      if (chance.hits(0.7))
+        await main.moveClock(Instant.plusMs(main.now(), Math.floor(chance.next() * 2 * step)));
+      if (feed === 'push' && chance.hits(0.6)) await workload.quote();
+      await workload.act();
+    }
+    const next = calendar.plusBusinessDays(TradingDate.of(date), 1);
+    if (feed === 'push' && chance.hits(0.7)) await workload.announce(next);
+    await main.moveClock(Instant.max(calendar.instantOf(date, 20, 5), main.now()));
+    inspect();
+    date = next;
+  }
+
+  const hash = stateHash(main.brokerage.state);
+  if (stateHash(twin.state) !== hash) problems.push('the records, applied, end in another state');
+  await simulations.close();
+  const origin = { seed, start: START };
+  const report = verifyJournal(store.journal, 'main', main.brokerage.rules, origin);
+  problems.push(...report.problems, ...auditor.findings);
+  if (report.stateHash !== hash) problems.push('the verified state is another one');
+  const { main: recovered, simulations: again } = await startSimulations(config, store);
+  if (stateHash(recovered.brokerage.state) !== hash) problems.push('the recovered state is another one');
+  await again.close();
+  return {
+    seed,
+    feed,
+    records: report.records,
+    events: report.events,
+    stateHash: hash,
+    counts: auditor.counts,
+    refusals: Object.fromEntries([...workload.refusals].sort(([a], [b]) => (a < b ? -1 : 1))),
+    problems,
+  };
+}
+
+async function main(): Promise<void> {
+  const { values } = parseArgs({
+    options: {
+      seed: { type: 'string', default: '42' },
+      days: { type: 'string', default: '5' },
+      runs: { type: 'string', default: '1' },
+    },
+  });
+  const days = Number(values.days);
+  const first = Number(values.seed);
+  const runs = Number(values.runs);
+  if (![days, first, runs].every((value) => Number.isSafeInteger(value) && value >= 0)) {
+    throw new Error('--seed, --days and --runs are whole numbers');
+  }
+  for (let seed = first; seed < first + runs; seed++) {
+    for (const feed of ['synthetic', 'push'] as const) {
+      const began = performance.now();
+      const report = await simulate({ seed, days, feed });
+      const seconds = ((performance.now() - began) / 1000).toFixed(1);
+      console.log(
+        `seed ${seed}, ${feed}, ${days} days: ${report.records} records, ${report.events} events in ${seconds} s`,
+      );
+      console.log(`  ${JSON.stringify(report.counts)}`);
+      console.log(`  refused: ${JSON.stringify(report.refusals)}`);
+      console.log(`  state ${report.stateHash}: ${report.problems.length === 0 ? 'sound' : 'NOT SOUND'}`);
+      for (const problem of report.problems.slice(0, 20)) console.log(`  ${problem}`);
+      if (report.problems.length > 0) process.exitCode = 1;
+    }
+  }
+}
+
+if (process.argv[1] === import.meta.filename) await main();
