@@ -1,0 +1,341 @@
+/**
+ * What reviewers would otherwise have to remember. Reads the repository's own pages: the import tables of
+ * ARCHITECTURE.md, the settings of README.md, the links and paths of every page.
+ */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { builtinModules } from 'node:module';
+import { basename, dirname, join, normalize } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { SCHEMA } from '../packages/server/src/config.js';
+
+const ROOT = fileURLToPath(new URL('..', import.meta.url));
+const PASSED_OVER = new Set(['node_modules', 'dist', 'data', 'coverage', '.git']);
+
+/** Paths from the root, in the order of names. */
+const files = walk('');
+const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
+
+const sources = files.filter((path) => /^packages\/[\w-]+\/src\/.*\.ts$/.test(path)).map(sourceAt);
+const isTest = (path: string): boolean => /\.(test|contract)\.ts$|\/testing\//.test(path);
+const shipped = sources.filter(({ path }) => !isTest(path));
+const pages = files.filter((path) => path.endsWith('.md') && !path.startsWith('samples/'));
+
+interface Source {
+  readonly path: string;
+  readonly package: string;
+  /** Without comments. */
+  readonly code: string;
+  readonly imports: readonly string[];
+}
+
+function walk(directory: string): string[] {
+  return readdirSync(join(ROOT, directory), { withFileTypes: true })
+    .sort((a, b) => (a.name < b.name ? -1 : 1))
+    .flatMap((entry) => {
+      if (PASSED_OVER.has(entry.name)) return [];
+      const path = join(directory, entry.name);
+      return entry.isDirectory() ? walk(path) : [path];
+    });
+}
+
+function sourceAt(path: string): Source {
+  const code = read(path)
+    .replace(/\/\*[\s\S]*?\*\//g, '')
+    .replace(/(^|\s)\/\/.*$/gm, '$1');
+  const specifiers = [
+    ...code.matchAll(/^(?:import|export)\b[^;']*?\bfrom\s+'([^']+)'/gm),
+    ...code.matchAll(/^import\s+'([^']+)'/gm),
+    ...code.matchAll(/\bimport\(\s*'([^']+)'/g),
+  ].map((match) => match[1] ?? '');
+  return { path, package: path.split('/')[1] ?? '', code, imports: specifiers };
+}
+
+/** The file behind a relative import, from the root. */
+const target = (from: string, specifier: string): string =>
+  normalize(join(dirname(from), specifier)).replace(/\.js$/, '.ts');
+
+/** The folder of `packages/<name>/src/<folder>/…`; '' for files at the root of a package. */
+function folderOf(path: string): string {
+  const parts = path.split('/');
+  return parts.length > 4 ? (parts[3] ?? '') : '';
+}
+
+/** Cells of the table under a heading, without its head. */
+function tableUnder(page: string, heading: string): string[][] {
+  const text = read(page);
+  const start = text.indexOf(`\n${heading}\n`);
+  if (start < 0) throw new Error(`${page} has no heading "${heading}"`);
+  const rest = text.slice(start + heading.length + 2);
+  const end = rest.search(/^#/m);
+  const rows = (end < 0 ? rest : rest.slice(0, end)).split('\n').filter((line) => line.startsWith('|'));
+  return rows.slice(2).map((row) =>
+    row
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim()),
+  );
+}
+
+const names = (cell: string): string[] => [...cell.matchAll(/`([\w-]+)\/?`/g)].map((match) => match[1] ?? '');
+
+describe.each([
+  { package: 'core', heading: '### In the core', everything: new Set(['commands']) },
+  { package: 'server', heading: '### In the server', everything: new Set<string>() },
+])('the import table of $package', ({ package: name, heading, everything }) => {
+  const rows = tableUnder('ARCHITECTURE.md', heading).map(([folder = '', , may = '']) => ({
+    folder: names(folder)[0] ?? '',
+    may: names(may),
+  }));
+  const mine = shipped.filter((source) => source.package === name);
+
+  it('has a row for every folder, and a folder for every row', () => {
+    const folders = [...new Set(mine.map(({ path }) => folderOf(path)))].filter((folder) => folder !== '');
+    expect(rows.map(({ folder }) => folder).sort()).toEqual(folders.sort());
+  });
+
+  it('has no cycle: a row names only rows above it', () => {
+    const above = new Set<string>();
+    for (const { folder, may } of rows) {
+      expect(
+        may.filter((other) => !above.has(other)),
+        `${folder} names`,
+      ).toEqual([]);
+      above.add(folder);
+    }
+  });
+
+  it('is kept by every import', () => {
+    const may = new Map(rows.map((row) => [row.folder, new Set(row.may)]));
+    const broken: string[] = [];
+    for (const { path, imports } of mine) {
+      const from = folderOf(path);
+      if (from === '' || everything.has(from)) continue;
+      for (const specifier of imports.filter((one) => one.startsWith('.'))) {
+        const to = folderOf(target(path, specifier));
+        if (to !== from && may.get(from)?.has(to) !== true) broken.push(`${path} imports ${specifier}`);
+      }
+    }
+    expect(broken).toEqual([]);
+  });
+});
+
+describe('imports', () => {
+  it('name files that exist, and stay inside their package', () => {
+    const broken = sources.flatMap(({ path, imports }) =>
+      imports
+        .filter((specifier) => specifier.startsWith('.'))
+        .filter((specifier) => {
+          const to = target(path, specifier);
+          return !files.includes(to) || to.split('/')[1] !== path.split('/')[1];
+        })
+        .map((specifier) => `${path} imports ${specifier}`),
+    );
+    expect(broken).toEqual([]);
+  });
+
+  it('go to the file that has the thing, not to a barrel inside the package', () => {
+    const barrels = shipped.flatMap(({ path, imports }) =>
+      imports
+        .filter((one) => /^\.{1,2}\/?$|^\.{1,2}\/(.*\/)?index\.js$/.test(one))
+        .map((one) => `${path} imports ${one}`),
+    );
+    expect(barrels).toEqual([]);
+  });
+
+  it.each(['core', 'protocol'])('go round in no circle between the files of %s', (name) => {
+    const graph = new Map(
+      shipped
+        .filter((source) => source.package === name)
+        .map(({ path, imports }) => [
+          path,
+          imports.filter((one) => one.startsWith('.')).map((one) => target(path, one)),
+        ]),
+    );
+    expect(cycleIn(graph)).toEqual([]);
+  });
+
+  it('of other packages are declared, and the inner packages keep to themselves', () => {
+    const broken: string[] = [];
+    for (const { path, package: name, imports } of shipped) {
+      const manifest = JSON.parse(read(`packages/${name}/package.json`)) as {
+        dependencies?: Record<string, string>;
+      };
+      const declared = new Set(Object.keys(manifest.dependencies ?? {}));
+      for (const specifier of imports.filter((one) => !one.startsWith('.'))) {
+        const module = /^(@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[1] ?? '';
+        const isBuiltin = specifier.startsWith('node:');
+        if (isBuiltin ? name !== 'server' : !declared.has(module) || builtinModules.includes(module)) {
+          broken.push(`${path} imports ${specifier}`);
+        }
+      }
+    }
+    expect(broken).toEqual([]);
+  });
+
+  it('of the protocol are found under http/ only', () => {
+    const elsewhere = shipped
+      .filter(({ package: name, imports }) => name === 'server' && imports.includes('@sandpit/protocol'))
+      .filter(({ path }) => folderOf(path) !== 'http');
+    expect(elsewhere.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('enter the rooms behind the ports at compose.ts and the front door only', () => {
+    const room = (path: string): string | undefined => /\/src\/((?:store|feeds)\/[\w-]+)\//.exec(path)?.[1];
+    const doors = new Set(['packages/server/src/compose.ts', 'packages/server/src/store/store.ts']);
+    const broken = shipped
+      .filter(({ path }) => !doors.has(path))
+      .flatMap(({ path, imports }) =>
+        imports
+          .filter((specifier) => specifier.startsWith('.'))
+          .filter((specifier) => {
+            const entered = room(target(path, specifier));
+            return entered !== undefined && entered !== room(path);
+          })
+          .map((specifier) => `${path} imports ${specifier}`),
+      );
+    expect(broken).toEqual([]);
+  });
+});
+
+/** The first circle found, as a path; empty = none. */
+function cycleIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
+  const done = new Set<string>();
+  const visit = (file: string, way: readonly string[]): string[] => {
+    if (way.includes(file)) return [...way.slice(way.indexOf(file)), file];
+    if (done.has(file)) return [];
+    for (const next of graph.get(file) ?? []) {
+      const found = visit(next, [...way, file]);
+      if (found.length > 0) return found;
+    }
+    done.add(file);
+    return [];
+  };
+  for (const file of graph.keys()) {
+    const found = visit(file, []);
+    if (found.length > 0) return found;
+  }
+  return [];
+}
+
+describe('the core', () => {
+  const core = shipped.filter((source) => source.package === 'core');
+
+  it.each([
+    ['a clock', /\bDate\.now\b|\bnew Date\(\s*\)|\bDate\(\s*\)|\bperformance\./],
+    ['chance', /\bMath\.random\b|\bcrypto\./],
+    ['a locale', /\bIntl\b|\.toLocale\w+|\.localeCompare\b/],
+    ['I/O', /'node:|\bprocess\.|\bconsole\.|\bsetTimeout\b|\bfetch\(/],
+    ['powers and logarithms', /\bMath\.(pow|exp|expm1|log\w*|sin\w*|cos\w*|tan\w*|cbrt|hypot)\b|[\w)] \*\* /],
+  ])('does without %s', (_what, pattern) => {
+    const found = core.filter(({ code }) => pattern.test(code)).map(({ path }) => path);
+    expect(found).toEqual([]);
+  });
+});
+
+describe('settings', () => {
+  it('are read from the environment in config.ts only', () => {
+    const found = shipped
+      .filter(({ path }) => path !== 'packages/server/src/config.ts')
+      .flatMap(({ path, code }) => code.split('\n').map((line) => ({ path, line })))
+      .filter(({ line }) => line.includes('process.env') && !line.includes('readSettings('));
+    expect(found).toEqual([]);
+  });
+
+  it('stand in the README, in the order of the schema, with their defaults', () => {
+    const documented = tableUnder('README.md', '## Settings').map(([setting = '', fallback = '']) => ({
+      setting: names(setting)[0] ?? '',
+      fallback: /^`(.*)`$/.exec(fallback)?.[1],
+    }));
+    const known = Object.entries(SCHEMA.properties as Record<string, { default?: string | number }>).map(
+      ([setting, { default: fallback }]) => ({
+        setting,
+        fallback: fallback === undefined ? undefined : String(fallback),
+      }),
+    );
+    expect(documented).toEqual(known);
+  });
+});
+
+describe('file names', () => {
+  it('say what is inside', () => {
+    const vague = /^(utils?|commons?|helpers?|shared|misc)$/;
+    const found = files.filter((path) =>
+      path.split('/').some((part) => vague.test(part.split('.')[0] ?? '')),
+    );
+    expect(found).toEqual([]);
+  });
+
+  it('are in kebab-case', () => {
+    const found = files
+      .filter((path) => path.endsWith('.ts'))
+      .filter((path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.ts$/.test(basename(path)));
+    expect(found).toEqual([]);
+  });
+});
+
+describe('tests', () => {
+  it('are neither singled out nor passed over', () => {
+    const found = files
+      .filter((path) => /\.(test|contract)\.ts$/.test(path))
+      .filter((path) =>
+        /\b(it|test|describe|suite)\.(\w+\.)*(only|skip|todo|fails)\b|\b[xf](it|describe)\(/.test(read(path)),
+      );
+    expect(found).toEqual([]);
+  });
+});
+
+describe('pages', () => {
+  it.each(pages)('%s links to files that exist', (page) => {
+    const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
+    const broken = links
+      .filter((link) => !/^(https?:|mailto:|#)/.test(link))
+      .filter((link) => !existsSync(join(ROOT, dirname(page), link.split('#')[0] ?? '')));
+    expect(broken).toEqual([]);
+  });
+
+  it.each(pages)('%s names paths that exist', (page) => {
+    const paths = [
+      ...read(page).matchAll(/`((?:packages|docs|scripts|sim|bench|samples|examples|\.ci)\/[\w./-]+)`/g),
+    ];
+    expect(paths.map((match) => match[1] ?? '').filter((path) => !existsSync(join(ROOT, path)))).toEqual([]);
+  });
+
+  const rules = files.filter((path) => /^docs\/rules\/.*\.md$/.test(path));
+  const index = read('docs/README.md');
+
+  it.each(rules)('%s is linked from docs/README.md', (page) => {
+    expect(index).toContain(`](rules/${basename(page)})`);
+  });
+
+  it.each(rules)('%s names a test that exists', (page) => {
+    const tests = [...read(page).matchAll(/[\w./-]*[\w-]+\.test\.ts/g)].map((match) => basename(match[0]));
+    const known = new Set(files.filter((path) => path.endsWith('.test.ts')).map((path) => basename(path)));
+    expect(tests.length, 'tests named').toBeGreaterThan(0);
+    expect(tests.filter((test) => !known.has(test))).toEqual([]);
+  });
+
+  it.each(files.filter((path) => /^docs\/(decisions|reference)\/.*\.md$/.test(path)))(
+    '%s is linked from docs/README.md',
+    (page) => {
+      expect(index).toContain(`](${page.slice('docs/'.length)})`);
+    },
+  );
+});
+
+describe('the repository', () => {
+  it('starts only commands that are there', () => {
+    const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
+    const started = Object.values(scripts).flatMap((script) =>
+      [...script.matchAll(/[\w./-]+\.(?:ts|js)\b/g)].map(([path]) => path),
+    );
+    const source = (path: string): string => path.replace('/dist/', '/src/').replace(/\.js$/, '.ts');
+    expect(started.filter((path) => !files.includes(source(path)) && !files.includes(path))).toEqual([]);
+  });
+
+  it('knows nothing of the machine it was written on', () => {
+    const machine = new RegExp(`(?<![\\w.])/(${['work', 'root', 'home', 'Users'].join('|')})/\\w`);
+    const texts = files.filter((path) => /\.(ts|js|json|md|sh|yml)$|^\.ci\/|^[A-Z]+$/.test(path));
+    expect(texts.filter((path) => machine.test(read(path)))).toEqual([]);
+  });
+});
