@@ -124,7 +124,8 @@ export class Brokerage {
       if (timer.what.kind === 'SESSION_OPEN' || timer.what.kind === 'SESSION_CLOSE')
         this.state.timers.remove(timer);
     }
-    scheduleSessions(new Decision(this.state, this.rules, day?.regularClose ?? now));
+    // Before the first complete close, the one that may be under way at this very instant counts as still to come.
+    scheduleSessions(new Decision(this.state, this.rules, day?.regularClose ?? Instant.plusMs(now, -1)));
   }
 
   /** The earliest instant at which something is due, if anything ever is. */

@@ -47,8 +47,11 @@ export type PositionChange =
 export interface ClosePoint extends CloseMark {
   readonly portfolioId: string;
   readonly settledCash: Money;
+  readonly pendingCash: Money;
+  readonly reservedCash: Money;
   readonly longMarketValue: Money;
   readonly shortMarketValue: Money;
+  readonly marginLoan: Money;
 }
 
 /**

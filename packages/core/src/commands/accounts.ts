@@ -8,7 +8,10 @@ import type { Rejection } from '../rejection.js';
 const NOT_FOUND: Rejection = { code: 'NOT_FOUND', what: 'Account' };
 
 /** Opens an account (D6, D8). An id this tenant has already is a conflict; another tenant's id is nobody's business. */
-export function openAccount(d: Decision, command: Extract<Command, { type: 'OpenAccount' }>): Account | Rejection {
+export function openAccount(
+  d: Decision,
+  command: Extract<Command, { type: 'OpenAccount' }>,
+): Account | Rejection {
   const { by, accountId, details, proAccounts } = command;
   if (d.state.accounts.has(accountKey(by.tenantId, accountId))) {
     return { code: 'CONFLICT', message: 'An account with this accountId already exists' };
@@ -44,7 +47,10 @@ export function openNewAccount(
   return account;
 }
 
-export function updateAccount(d: Decision, command: Extract<Command, { type: 'UpdateAccount' }>): Account | Rejection {
+export function updateAccount(
+  d: Decision,
+  command: Extract<Command, { type: 'UpdateAccount' }>,
+): Account | Rejection {
   const { by, accountId, details } = command;
   const account = d.state.accounts.get(accountKey(by.tenantId, accountId));
   if (account === undefined) return NOT_FOUND;

@@ -5,6 +5,7 @@ import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import { addTimer } from '../state.js';
 import type { Timer } from '../state.js';
+import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
@@ -81,7 +82,7 @@ function settle(d: Decision, portfolioId: string, date: TradingDate): void {
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
 }
 
-/** At the open the orders that work in regular hours only meet the market where it stands now. */
+/** At an open, of the extended session or the regular one, the orders that work in it meet the market where it stands now. */
 function openSession(d: Decision): void {
   scheduleSessionOpen(d);
   // By symbol: the order in which books came about is not the same after a recovery.
@@ -103,7 +104,8 @@ function closeSession(d: Decision, date: TradingDate): void {
     }
     points.push(closePoint(d, portfolio, date));
   }
-  if (points.length > 0) d.emit({ type: 'SessionMarked', date, points, complete });
+  // Recorded with nobody to mark as well: recovery must know which closes are past.
+  d.emit({ type: 'SessionMarked', date, points, complete });
   if (complete) scheduleSessionClose(d);
   else addTimer(d.state, d.at, 0, { kind: 'SESSION_CLOSE', date });
 }
@@ -125,7 +127,9 @@ function closePoint(d: Decision, portfolio: Portfolio, date: TradingDate): Close
 }
 
 function scheduleSessionOpen(d: Decision): void {
-  addTimer(d.state, d.rules.calendar.nextRegularOpen(d.at), 0, { kind: 'SESSION_OPEN' });
+  const { calendar } = d.rules;
+  const next = Math.min(calendar.nextRegularOpen(d.at), calendar.nextExtendedOpen(d.at));
+  addTimer(d.state, Instant.ofMs(next), 0, { kind: 'SESSION_OPEN' });
 }
 
 function scheduleSessionClose(d: Decision): void {

@@ -1,15 +1,17 @@
 import type { CashDividend, Split } from '../corporate-actions/corporate-action.js';
 import type { Decision } from '../decision.js';
 import { tickSizeFor } from '../instruments/tick-size.js';
-import { isTrailing, sideOf } from '../orders/order.js';
+import { hasRoomFor } from '../ledger/ledger.js';
+import { isTrailing, remainingOf, sideOf } from '../orders/order.js';
 import type { Order, OrderProgress } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
+import { multiplyDivide } from '../values/scaled.js';
+import type { TradingDate } from '../values/trading-date.js';
 import { cancelNow } from './cancel-order.js';
-import { endOrder } from './end-order.js';
 import { reservationFor } from './reserve.js';
 
 /** Carries out a dividend or split on its ex-date, before the first session of the day. */
@@ -33,12 +35,18 @@ function applyDividend(d: Decision, actionId: string, action: CashDividend): voi
     if (position === undefined) continue;
     const quantity = Position.held(position);
     const amount = Money.toCents(Money.of(action.amountPerShare, quantity));
-    if (amount === 0) continue;
+    // Less than half a cent, or more than books can hold: nothing is booked.
+    if (amount === 0 || !hasRoomFor(portfolio.balances, Money.abs(amount))) continue;
     const { portfolioId } = portfolio.terms;
-    const entry = d.entry(0, 'DIVIDEND', `Dividend of ${Price.format(action.amountPerShare)} a share on ${symbol}`, [
-      { account: 'PENDING_CASH', amount },
-      { account: 'DIVIDENDS', amount: Money.negate(amount) },
-    ]);
+    const entry = d.entry(
+      0,
+      'DIVIDEND',
+      `Dividend of ${Price.format(action.amountPerShare)} a share on ${symbol}`,
+      [
+        { account: 'PENDING_CASH', amount },
+        { account: 'DIVIDENDS', amount: Money.negate(amount) },
+      ],
+    );
     d.emit({ type: 'DividendAccrued', portfolioId, symbol, quantity, amount, payDate });
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   }
@@ -53,13 +61,20 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
   const lower = (price: Price): Price => {
     const reduced = Price.ofUnits(price - amount);
     const equity = d.equity(terms.symbol);
-    return reduced <= 0 || equity === undefined ? price : Price.roundToTick(reduced, tickSizeFor(equity, reduced), 'down');
+    return reduced <= 0 || equity === undefined
+      ? price
+      : Price.roundToTick(reduced, tickSizeFor(equity, reduced), 'down');
   };
   const changes: { limitPrice?: Price; stopPrice?: Price } = {};
   if (buy && terms.orderType === 'LIMIT' && progress.limitPrice !== undefined) {
     changes.limitPrice = lower(progress.limitPrice);
   }
-  if (!buy && progress.stopPrice !== undefined && !isTrailing(terms.orderType) && progress.triggered !== true) {
+  if (
+    !buy &&
+    progress.stopPrice !== undefined &&
+    !isTrailing(terms.orderType) &&
+    progress.triggered !== true
+  ) {
     changes.stopPrice = lower(progress.stopPrice);
     if (progress.limitPrice !== undefined) changes.limitPrice = lower(progress.limitPrice);
   }
@@ -69,61 +84,81 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
 
 function applySplit(d: Decision, actionId: string, action: Split): void {
   const { symbol, ratio } = action;
-  const open = [...openOrdersIn(d, symbol)];
-  // Exchanges cancel open orders over a reverse split.
-  if (ratio.new < ratio.old) {
-    for (const order of open) if (d.state.orders.has(order.terms.orderId)) cancelNow(d, order, 'CORPORATE_ACTION');
+  const open = openOrdersIn(d, symbol);
+  // Read before anything changes it: the record must know the quote as it was.
+  const mark = d.mark(symbol);
+  const holders = holdersOf(d, symbol);
+  const beyond = new Set(holders.filter((portfolio) => !canSplit(portfolio, action)));
+  for (const order of open) {
+    const portfolio = d.state.portfolios.get(order.terms.portfolioId);
+    // Exchanges cancel open orders over a reverse split.
+    const cancels = ratio.new < ratio.old || (portfolio !== undefined && beyond.has(portfolio));
+    if (cancels && d.state.orders.has(order.terms.orderId)) cancelNow(d, order, 'CORPORATE_ACTION');
   }
-  for (const portfolio of holdersOf(d, symbol)) splitPosition(d, portfolio, action);
+  for (const portfolio of holders) if (!beyond.has(portfolio)) splitPosition(d, portfolio, action, mark);
   d.emit({ type: 'ActionDone', actionId, action });
-  if (ratio.new > ratio.old) for (const order of open) splitOrder(d, order, action);
+  for (const order of open) if (d.state.orders.has(order.terms.orderId)) splitOrder(d, order, action);
 }
+
+/** `new` for each `old`, towards zero. */
+const times = (quantity: number, { ratio }: Split): Quantity =>
+  Quantity.ofUnits(multiplyDivide(quantity, ratio.new, ratio.old, 'down'));
+
+/** Shares a split would take beyond what can be counted are left as they were: no real split comes near. */
+const canSplit = (portfolio: Portfolio, action: Split): boolean => {
+  const position = portfolio.positions.get(action.symbol);
+  if (position === undefined) return true;
+  const moving = Math.max(
+    Math.abs(position.settled),
+    Math.abs(position.pending),
+    Math.abs(Position.held(position)),
+  );
+  return Quantity.isHoldable(times(moving, action));
+};
 
 /**
  * Shares are multiplied; the cost of a lot stays. A fraction of a share is paid out in cash at the price before the split
  * (divided by the ratio), unless the broker keeps fractions.
  */
-function splitPosition(d: Decision, portfolio: Portfolio, action: Split): void {
+function splitPosition(d: Decision, portfolio: Portfolio, action: Split, mark: Price | undefined): void {
   const { symbol, ratio } = action;
   const position = portfolio.positions.get(symbol);
   if (position === undefined) return;
-  const times = (quantity: number): number => Number((BigInt(quantity) * BigInt(ratio.new)) / BigInt(ratio.old));
   const held = Position.held(position);
-  const exact = times(held);
-  const whole = d.broker(portfolio).fractionalShares ? exact : exact - (exact % 1_000_000);
-  const fraction = Quantity.ofUnits(exact - whole);
-  const obligations = [...portfolio.obligations.values()].flatMap(({ date, quantities }) => {
-    const quantity = quantities.get(symbol);
-    return quantity === undefined ? [] : [{ date, quantity: Quantity.ofUnits(times(quantity)) }];
-  });
-  const pending = Quantity.ofUnits(obligations.reduce((sum, obligation) => sum + obligation.quantity, 0));
-  const lots: { lotId: number; quantity: Quantity; cost: Money }[] = [];
-  let before = 0;
-  let given = 0;
-  for (const lot of position.lots) {
-    before += lot.quantity;
-    const until = times(before);
-    lots.push({ lotId: lot.lotId, quantity: Quantity.ofUnits(until - given), cost: lot.cost });
-    given = until;
+  const exact = times(held, action);
+  const whole = d.broker(portfolio).fractionalShares ? exact : Quantity.wholePart(exact);
+  const fraction = Quantity.subtract(exact, whole);
+  const obligations = splitObligations(portfolio, action);
+  let pending = 0;
+  for (const { quantity } of obligations) pending += quantity;
+  const last = obligations.findLast(({ quantity }) => quantity < 0 === held < 0 && quantity !== 0);
+  if (position.settled === 0 && last !== undefined) {
+    // Nothing is delivered yet, so it is the delivery that loses the fraction.
+    last.quantity = Quantity.ofUnits(last.quantity + whole - pending);
+    pending = whole;
   }
-  const removedCost = takeFraction(lots, fraction);
+  const lots = splitLots(position, action);
+  takeFraction(lots, fraction);
+  const cost = lots.reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero);
+  const costGone = Money.subtract(Position.costBasis(position), cost);
+  const removedCost = held < 0 ? Money.negate(costGone) : costGone;
   const { portfolioId } = portfolio.terms;
-  const mark = d.mark(symbol);
   d.emit({
     type: 'PositionSplit',
     portfolioId,
     symbol,
     ratio,
     settled: Quantity.ofUnits(whole - pending),
-    pending,
+    pending: Quantity.ofUnits(pending),
     obligations,
     lots,
     fraction,
   });
-  if (fraction === 0) return;
+  if (fraction === 0 && removedCost === 0) return;
   const price = mark === undefined ? undefined : Price.scale(mark, ratio.old, ratio.new);
   // Positive: paid to a holder; negative: owed by a short seller.
   const value = price === undefined ? Money.toCents(removedCost) : Money.toCents(Money.of(price, fraction));
+  if (value === 0 && removedCost === 0) return;
   const entry = d.entry(0, 'CASH_IN_LIEU', `Cash in lieu of ${Quantity.format(fraction)} ${symbol}`, [
     { account: 'SETTLED_CASH', amount: value },
     { account: 'SECURITIES', amount: Money.negate(removedCost) },
@@ -132,10 +167,45 @@ function splitPosition(d: Decision, portfolio: Portfolio, action: Split): void {
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
 }
 
-/** Takes a signed fraction of a share from the last lots; the signed cost that goes with it. */
-function takeFraction(lots: { quantity: Quantity; cost: Money }[], fraction: Quantity): Money {
+function splitObligations(portfolio: Portfolio, action: Split): { date: TradingDate; quantity: Quantity }[] {
+  return [...portfolio.obligations.values()].flatMap(({ date, quantities }) => {
+    const quantity = quantities.get(action.symbol);
+    return quantity === undefined ? [] : [{ date, quantity: times(quantity, action) }];
+  });
+}
+
+interface SplitLot {
+  readonly lotId: number;
+  quantity: Quantity;
+  cost: Money;
+}
+
+/** The lots with their new quantities, which add up to the new position. A lot of which nothing is left leaves its cost to the next. */
+function splitLots(position: Position, action: Split): SplitLot[] {
+  const lots: SplitLot[] = [];
+  let before = 0;
+  let given = 0;
+  let costLeft = Money.zero;
+  for (const lot of position.lots) {
+    before += lot.quantity;
+    const until = times(before, action);
+    const cost = Money.add(lot.cost, costLeft);
+    if (until === given) {
+      costLeft = cost;
+      continue;
+    }
+    lots.push({ lotId: lot.lotId, quantity: Quantity.ofUnits(until - given), cost });
+    costLeft = Money.zero;
+    given = until;
+  }
+  const last = lots.at(-1);
+  if (last !== undefined) last.cost = Money.add(last.cost, costLeft);
+  return lots;
+}
+
+/** Takes a signed fraction of a share, and the cost that goes with it, from the last lots. */
+function takeFraction(lots: SplitLot[], fraction: Quantity): void {
   let left = Math.abs(fraction);
-  let removed = 0;
   const sign = fraction < 0 ? -1 : 1;
   while (left > 0) {
     const lot = lots.at(-1);
@@ -145,48 +215,65 @@ function takeFraction(lots: { quantity: Quantity; cost: Money }[], fraction: Qua
     const cost = taken === size ? lot.cost : Money.scale(lot.cost, taken, size);
     lot.quantity = Quantity.ofUnits(lot.quantity - sign * taken);
     lot.cost = Money.subtract(lot.cost, cost);
-    removed += sign * cost;
     left -= taken;
     if (lot.quantity === 0) lots.pop();
   }
-  return Money.ofUnits(removed);
 }
 
-/** Open orders keep their value: more shares at lower prices, buys rounded down to the tick, sells up. */
+/**
+ * Open orders keep their value: more shares at lower prices, buys rounded down to the tick, sells up. One that has nothing left to
+ * trade, or a price of nothing, is canceled.
+ */
 function splitOrder(d: Decision, order: Order, action: Split): void {
   const { new: more, old } = action.ratio;
-  const equity = d.equity(order.terms.symbol);
-  if (equity === undefined) return;
-  const direction = sideOf(order.terms.positionIntent) === 'BUY' ? 'down' : 'up';
-  const price = (value: Price): Price => {
-    const divided = Price.scale(value, old, more);
-    return Price.roundToTick(divided, tickSizeFor(equity, divided), direction);
+  const { progress, terms } = order;
+  const equity = d.equity(terms.symbol);
+  const portfolio = d.state.portfolios.get(terms.portfolioId);
+  if (equity === undefined || portfolio === undefined) return;
+  const direction = sideOf(terms.positionIntent) === 'BUY' ? 'down' : 'up';
+  const divided = (value: Price): Price => Price.scale(value, old, more);
+  const price = (value: Price): Price =>
+    Price.roundToTick(divided(value), tickSizeFor(equity, divided(value)), direction);
+  const { fractionalShares } = d.broker(portfolio);
+  const shares = (value: Quantity): Quantity => {
+    const multiplied = times(value, action);
+    return fractionalShares ? multiplied : Quantity.wholePart(multiplied);
   };
-  const shares = (value: Quantity): Quantity => Quantity.ofUnits(Math.floor((value * more) / old));
-  const { progress } = order;
+  // What is left is multiplied by itself: it must never come to more than what it has set aside.
+  const left = shares(remainingOf(order));
   const filledQuantity = shares(progress.filledQuantity);
-  adjust(d, order, {
+  const quantity = Quantity.add(filledQuantity, left);
+  const limitPrice = progress.limitPrice === undefined ? undefined : price(progress.limitPrice);
+  const stopPrice = progress.stopPrice === undefined ? undefined : price(progress.stopPrice);
+  const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
+  if (left === 0 || limitPrice === 0 || stopPrice === 0 || !Quantity.isHoldable(quantity)) {
+    cancelNow(d, order, 'CORPORATE_ACTION');
+    return;
+  }
+  const next = {
     ...progress,
-    quantity: shares(progress.quantity),
+    quantity,
     filledQuantity,
-    ...(progress.limitPrice !== undefined && { limitPrice: price(progress.limitPrice) }),
-    ...(progress.stopPrice !== undefined && { stopPrice: price(progress.stopPrice) }),
-    ...(progress.mark !== undefined && { mark: Price.scale(progress.mark, old, more) }),
-    ...(progress.averagePrice !== undefined && { averagePrice: Price.scale(progress.averagePrice, old, more) }),
-    ...(progress.reservedQuantity !== 0 && { reservedQuantity: shares(progress.reservedQuantity) }),
-  });
+    ...(limitPrice !== undefined && { limitPrice }),
+    ...(stopPrice !== undefined && { stopPrice }),
+    ...(trailingAmount !== undefined && { trailingAmount: divided(trailingAmount) }),
+    ...(progress.mark !== undefined && { mark: divided(progress.mark) }),
+    ...(progress.averagePrice !== undefined && { averagePrice: divided(progress.averagePrice) }),
+    ...(progress.reservedQuantity !== 0 && { reservedQuantity: left }),
+  };
+  // An exact sum over the old shares; from here on it is taken from the average.
+  delete (next as { notionalSum?: string }).notionalSum;
+  adjust(d, order, next);
 }
 
 function adjust(d: Decision, order: Order, progress: OrderProgress): void {
   const portfolio = d.state.portfolios.get(order.terms.portfolioId);
   if (portfolio === undefined) return;
   const { orderId, tenantId, portfolioId } = order.terms;
-  if (progress.quantity <= progress.filledQuantity) {
-    endOrder(d, order, { status: 'CANCELED', cancelReason: 'CORPORATE_ACTION', canceledAt: d.at });
-    return;
-  }
   const reserved =
-    progress.reserved === 0 ? progress.reserved : Money.min(progress.reserved, reservationFor(d, portfolio, order.terms, progress));
+    progress.reserved === 0
+      ? progress.reserved
+      : Money.min(progress.reserved, reservationFor(d, portfolio, order.terms, progress));
   d.emit({
     type: 'OrderMoved',
     orderId,

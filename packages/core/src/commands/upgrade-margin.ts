@@ -46,7 +46,8 @@ export function marginEligibility(
     );
   }
   if (portfolio.terms.accountType !== 'INDIVIDUAL') reasons.push('Retirement accounts cannot use margin');
-  if (value.marginCallActive && value.maintenanceExcess + extra < 0) reasons.push('The portfolio has an open margin call');
+  if (value.marginCallActive && value.maintenanceExcess + extra < 0)
+    reasons.push('The portfolio has an open margin call');
   const eligible = reasons.length === 0;
   return {
     eligible,

@@ -83,7 +83,7 @@ function modelledFills(
     if (price <= 0) break;
     if (limitPrice !== undefined && (buy ? price > limitPrice : price < limitPrice)) break;
     const x = (level * step) / touch / equity.dailyVolatility;
-    const cumulative = Math.floor(equity.averageDailyVolume * x * x) * 1e6;
+    const cumulative = Math.min(Math.floor(equity.averageDailyVolume * x * x) * 1e6, Number.MAX_SAFE_INTEGER);
     const free = cumulative - Math.max(taken, 0) - passed;
     if (free <= 0) continue;
     const quantity = Quantity.ofUnits(Math.min(left, free));

@@ -1,0 +1,87 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { calendarById } from './calendar/calendars.js';
+import { saveState } from './saved-state.js';
+import { stateHash } from './state-hash.js';
+import { Adventure, adventureRules, anyAdventure, assertPlain, recovered } from './testing/adventure.js';
+
+/*
+ * The whole core against an auditor (testing/auditor.ts), on adventures made up by chance: any command with any figures the
+ * API lets through, markets that jump, cross and vanish, time that passes in minutes or months. `SANDPIT_RUNS` says how many; what fails is
+ * shrunk to a short story and printed with its seed.
+ */
+const RUNS = Number(process.env['SANDPIT_RUNS'] ?? '120');
+const SEED = process.env['SANDPIT_SEED'];
+const settings = { numRuns: RUNS, ...(SEED !== undefined && { seed: Number(SEED) }) };
+
+describe.each(['XNYS', 'always-open'] as const)('%s', (id) => {
+  const rules = adventureRules(calendarById(id));
+
+  it('keeps books that an auditor comes to as well, after every step', () => {
+    fc.assert(
+      fc.property(anyAdventure, (steps) => {
+        const adventure = new Adventure(rules);
+        for (const step of steps) adventure.take(step);
+        const saved = saveState(adventure.market.brokerage.state);
+        assertPlain(saved, 'state');
+        expect(JSON.parse(JSON.stringify(saved))).toEqual(saved);
+      }),
+      settings,
+    );
+  });
+
+  it('does the same again in another brokerage', () => {
+    fc.assert(
+      fc.property(anyAdventure, (steps) => {
+        const [one, other] = [
+          new Adventure(rules, { audited: false }),
+          new Adventure(rules, { audited: false }),
+        ];
+        for (const step of steps) one.take(step);
+        for (const step of steps) other.take(step);
+        expect(other.market.journal).toEqual(one.market.journal);
+        expect(stateHash(other.market.brokerage.state)).toBe(stateHash(one.market.brokerage.state));
+      }),
+      { ...settings, numRuns: Math.ceil(RUNS / 4) },
+    );
+  });
+
+  it('goes on after a recovery as if nothing had happened', () => {
+    fc.assert(
+      fc.property(anyAdventure, fc.nat(), fc.nat(), (steps, a, b) => {
+        const savedAfter = a % steps.length;
+        const stopsAfter = savedAfter + (b % (steps.length - savedAfter));
+        const one = new Adventure(rules, { audited: false });
+        let saved = JSON.stringify(saveState(one.market.brokerage.state));
+        let records = 0;
+        steps.slice(0, stopsAfter).forEach((step, i) => {
+          one.take(step);
+          if (i !== savedAfter) return;
+          saved = JSON.stringify(saveState(one.market.brokerage.state));
+          records = one.market.journal.length;
+        });
+        // What is due already is done, so that nothing new happens on the way.
+        one.market.advanceMs(0);
+        const brokerage = recovered(rules, saved, one.market.journal.slice(records));
+        expect(stateHash(brokerage.state)).toBe(stateHash(one.market.brokerage.state));
+
+        const other = one.continued(brokerage);
+        // Quotes that no decision has read are the feed's to bring again.
+        for (const { quote, quoteRecorded } of one.market.brokerage.state.books.values()) {
+          if (quote !== undefined && !quoteRecorded) {
+            other.market.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: [quote], pushed: false });
+          }
+        }
+        expect(other.events()).toEqual([]);
+        const before = one.market.journal.length;
+        for (const step of steps.slice(stopsAfter)) {
+          one.take(step);
+          other.take(step);
+        }
+        expect(other.events()).toEqual(one.events(before));
+        expect(stateHash(other.market.brokerage.state)).toBe(stateHash(one.market.brokerage.state));
+      }),
+      { ...settings, numRuns: Math.ceil(RUNS / 2) },
+    );
+  });
+});

@@ -1,0 +1,651 @@
+import fc from 'fast-check';
+import { Brokerage } from '../brokerage.js';
+import type { Command, OrderRequest } from '../command.js';
+import type { CorporateAction } from '../corporate-actions/corporate-action.js';
+import type { Rules } from '../decision.js';
+import type { Event } from '../event.js';
+import type { Quote } from '../market/quote.js';
+import type { FillModel } from '../matching/fill-model.js';
+import { tickSizeFor } from '../instruments/tick-size.js';
+import type { SavedState } from '../saved-state.js';
+import { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import { TradingDate } from '../values/trading-date.js';
+import { Auditor } from './auditor.js';
+import { testBroker, testEquity, TestMarket, testRules } from './market.js';
+
+/** One thing that happens in an adventure. Portfolios and orders are named by a number that is taken modulo how many there are. */
+export type Step =
+  | {
+      readonly kind: 'open';
+      readonly type: PortfolioKind;
+      readonly model: FillModel;
+      readonly broker: string;
+      readonly cash: number;
+    }
+  | {
+      readonly kind: 'quote';
+      readonly symbol: string;
+      readonly shape: QuoteShape;
+      readonly move: number;
+      readonly spread: number;
+      readonly size: number;
+      readonly pushed: boolean;
+    }
+  | {
+      readonly kind: 'order';
+      readonly portfolio: number;
+      readonly symbol: string;
+      readonly type: OrderRequest['orderType'];
+      readonly aim: Aim;
+      readonly quantity: number;
+      readonly tif: OrderRequest['timeInForce'];
+      readonly distance: number;
+      readonly extended: boolean;
+      readonly latency: number;
+      readonly bracket: boolean;
+    }
+  | { readonly kind: 'replace'; readonly order: number; readonly distance: number; readonly quantity: number }
+  | { readonly kind: 'cancel'; readonly order: number }
+  | { readonly kind: 'cancel-all'; readonly portfolio: number }
+  | { readonly kind: 'wait'; readonly minutes: number }
+  /** To some minutes after the next open. */
+  | { readonly kind: 'next-open'; readonly minutes: number }
+  | {
+      readonly kind: 'dividend';
+      readonly symbol: string;
+      readonly inDays: number;
+      readonly amount: number;
+      readonly payAfter: number;
+    }
+  | {
+      readonly kind: 'split';
+      readonly symbol: string;
+      readonly inDays: number;
+      readonly more: number;
+      readonly old: number;
+    }
+  | { readonly kind: 'reset'; readonly portfolio: number }
+  | { readonly kind: 'transfer'; readonly portfolio: number; readonly cents: number }
+  | {
+      readonly kind: 'upgrade';
+      readonly portfolio: number;
+      readonly to: 'REG_T' | 'PORTFOLIO';
+      readonly promotional: boolean;
+    }
+  | { readonly kind: 'broker'; readonly portfolio: number; readonly broker: string }
+  | { readonly kind: 'close'; readonly portfolio: number }
+  | { readonly kind: 'freeze'; readonly portfolio: number; readonly frozen: boolean };
+
+/** `close` and `close-part` do what fits the position; the others are as named, possible or not. */
+type Aim = 'close' | 'close-part' | OrderRequest['positionIntent'];
+type PortfolioKind = 'CASH' | 'IRA' | 'REG_T' | 'PORTFOLIO';
+type QuoteShape =
+  'both' | 'both-with-last' | 'bid-only' | 'ask-only' | 'last-only' | 'crossed' | 'locked' | 'twice' | 'jump';
+
+const SYMBOLS = ['AAPL', 'F', 'TQQQ', 'PENNY', 'NEW'];
+const BROKERS = ['default', 'per-share', 'strict'];
+
+export function adventureRules(calendar: Rules['calendar']): Rules {
+  const rules = testRules();
+  return {
+    ...rules,
+    calendar,
+    brokers: new Map([
+      ['default', testBroker('default')],
+      [
+        'per-share',
+        testBroker('per-share', {
+          equityCommission: { perOrder: Money.zero, perUnit: Money.ofUnits(50), minimum: Money.ofDollars(1) },
+          passesRegulatoryFees: true,
+        }),
+      ],
+      [
+        'strict',
+        testBroker('strict', {
+          equityCommission: { perOrder: Money.ofUnits(49_500), perUnit: Money.zero },
+          fractionalShares: false,
+          queuesWhenClosed: false,
+          houseMaintenanceLongBps: 4000,
+          houseMaintenanceShortBps: 4500,
+        }),
+      ],
+    ]),
+    instruments: new Map([
+      ...rules.instruments,
+      ['PENNY', testEquity('PENNY', { averageDailyVolume: 1000 })],
+    ]),
+  };
+}
+
+/** The first two portfolios, and the first symbol, have most of the adventures. */
+const index = fc.oneof(
+  { weight: 4, arbitrary: fc.nat({ max: 1 }) },
+  { weight: 1, arbitrary: fc.nat({ max: 30 }) },
+);
+const symbol = fc.constantFrom('AAPL', 'AAPL', 'AAPL', ...SYMBOLS);
+const broker = fc.constantFrom(...BROKERS);
+const quantity = fc.oneof(
+  { weight: 20, arbitrary: fc.integer({ min: 1, max: 120 }).map((shares) => shares * 1_000_000) },
+  { weight: 3, arbitrary: fc.integer({ min: 1, max: 5_000_000 }) },
+  { weight: 2, arbitrary: fc.constantFrom(1, 1e15, 999_999_999_000_000, 3e13, 1e12, 7_777_777) },
+);
+
+/** Any step; the common ones more often. `fc` shrinks what fails to a short story. */
+export const anyStep: fc.Arbitrary<Step> = fc.oneof(
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('open' as const),
+      type: fc.constantFrom<PortfolioKind>('CASH', 'CASH', 'IRA', 'REG_T', 'REG_T', 'PORTFOLIO'),
+      model: fc.constantFrom<FillModel>('ideal', 'quote', 'quote', 'depth', 'strict'),
+      broker,
+      cash: fc.constantFrom(100_000, 1000, 2500, 0.01, 250_000, 1e9),
+    }),
+  },
+  {
+    weight: 22,
+    arbitrary: fc.record({
+      kind: fc.constant('quote' as const),
+      symbol,
+      shape: fc.constantFrom<QuoteShape>(
+        ...(['both', 'both', 'both', 'both-with-last', 'both-with-last', 'bid-only', 'ask-only'] as const),
+        ...(['last-only', 'crossed', 'locked', 'twice', 'jump'] as const),
+      ),
+      move: fc.integer({ min: -1200, max: 1200 }),
+      spread: fc.integer({ min: 0, max: 40 }),
+      size: fc.constantFrom(0, 1, 10, 10, 100, 100, 5000, 1e9),
+      pushed: fc.boolean(),
+    }),
+  },
+  {
+    weight: 34,
+    arbitrary: fc.record({
+      kind: fc.constant('order' as const),
+      portfolio: index,
+      symbol,
+      type: fc.constantFrom<OrderRequest['orderType']>(
+        ...([
+          'MARKET',
+          'MARKET',
+          'LIMIT',
+          'LIMIT',
+          'STOP',
+          'STOP_LIMIT',
+          'TRAILING_STOP',
+          'TRAILING_STOP_LIMIT',
+        ] as const),
+      ),
+      aim: fc.constantFrom<Aim>(
+        ...([
+          'BUY_TO_OPEN',
+          'BUY_TO_OPEN',
+          'BUY_TO_OPEN',
+          'BUY_TO_OPEN',
+          'SELL_TO_OPEN',
+          'SELL_TO_OPEN',
+        ] as const),
+        ...([
+          'close',
+          'close',
+          'close-part',
+          'close-part',
+          'close-part',
+          'SELL_TO_CLOSE',
+          'BUY_TO_CLOSE',
+        ] as const),
+      ),
+      quantity,
+      tif: fc.constantFrom<OrderRequest['timeInForce']>('DAY', 'DAY', 'GTC', 'GTC', 'IOC', 'FOK', 'GTD'),
+      distance: fc.oneof(fc.integer({ min: -300, max: 300 }), fc.constantFrom(-9900, 100_000)),
+      extended: fc.boolean(),
+      latency: fc.constantFrom(0, 0, 0, 0, 0, 250, 60_000),
+      bracket: fc.constantFrom(false, false, true),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('replace' as const),
+      order: index,
+      distance: fc.integer({ min: -300, max: 300 }),
+      quantity,
+    }),
+  },
+  { weight: 3, arbitrary: fc.record({ kind: fc.constant('cancel' as const), order: index }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('cancel-all' as const), portfolio: index }) },
+  {
+    weight: 6,
+    arbitrary: fc.record({
+      kind: fc.constant('wait' as const),
+      minutes: fc.constantFrom(0, 1, 1, 1, 5, 5, 30, 60, 200, 900, 1440, 4320, 130_000),
+    }),
+  },
+  {
+    weight: 5,
+    arbitrary: fc.record({
+      kind: fc.constant('next-open' as const),
+      minutes: fc.constantFrom(-330, -40, 0, 1, 1, 30, 300),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('dividend' as const),
+      symbol,
+      inDays: fc.nat({ max: 4 }),
+      amount: fc.constantFrom('0.25', '0.00000001', '1.13', '10000000', '3').map((text) => Price.of(text)),
+      payAfter: fc.nat({ max: 10 }),
+    }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('split' as const),
+      symbol,
+      inDays: fc.nat({ max: 4 }),
+      more: fc.constantFrom(7, 3, 2, 1, 1, 1_000_000, 1.5),
+      old: fc.constantFrom(1, 2, 20, 3, 0.01),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset' as const), portfolio: index }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('transfer' as const),
+      portfolio: index,
+      cents: fc.constantFrom(1, -1, 100_000, -50_000, -10_000_000, 1e11, -1e11),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('upgrade' as const),
+      portfolio: index,
+      to: fc.constantFrom('REG_T' as const, 'PORTFOLIO' as const),
+      promotional: fc.boolean(),
+    }),
+  },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('broker' as const), portfolio: index, broker }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('close' as const), portfolio: index }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('freeze' as const),
+      portfolio: index,
+      frozen: fc.constantFrom(true, false, false),
+    }),
+  },
+);
+
+/** Something to trade with from the first step on. */
+const opening: fc.Arbitrary<Step[]> = fc
+  .tuple(
+    fc.constantFrom<FillModel>('ideal', 'quote', 'depth', 'strict'),
+    broker,
+    fc.constantFrom<FillModel>('ideal', 'quote', 'depth', 'strict'),
+    broker,
+  )
+  .map(([cashModel, cashBroker, marginModel, marginBroker]) => [
+    { kind: 'open', type: 'CASH', model: cashModel, broker: cashBroker, cash: 100_000 },
+    { kind: 'open', type: 'REG_T', model: marginModel, broker: marginBroker, cash: 50_000 },
+    ...SYMBOLS.map((name): Step => ({
+      kind: 'quote',
+      symbol: name,
+      shape: 'both',
+      move: 0,
+      spread: 2,
+      size: 100,
+      pushed: true,
+    })),
+  ]);
+
+/** A story: an opening, then anything. */
+export const anyAdventure: fc.Arbitrary<Step[]> = fc
+  .tuple(
+    fc.option(opening, { nil: [], freq: 8 }),
+    fc.array(anyStep, { minLength: 1, maxLength: 60, size: 'max' }),
+  )
+  .map(([first, then]) => [...first, ...then]);
+
+const ACCOUNTS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
+
+/** A world in which steps happen: the core, its journal, and an auditor who looks after every step. */
+export class Adventure {
+  readonly market: TestMarket;
+  private readonly auditor: Auditor | undefined;
+  private readonly portfolios: string[] = [];
+  private readonly orders: string[] = [];
+  private readonly prices = new Map<string, number>();
+  private noted = 0;
+
+  constructor(rules: Rules, options: { readonly audited: boolean } = { audited: true }) {
+    this.market = new TestMarket({ rules });
+    this.auditor = options.audited ? new Auditor() : undefined;
+  }
+
+  /** Another world that has come as far as this one, around a brokerage that was recovered. */
+  continued(brokerage: Brokerage): Adventure {
+    const twin = new Adventure(brokerage.rules, { audited: false });
+    twin.market.brokerage = brokerage;
+    twin.market.now = this.market.now;
+    twin.portfolios.push(...this.portfolios);
+    twin.orders.push(...this.orders);
+    for (const [name, price] of this.prices) twin.prices.set(name, price);
+    return twin;
+  }
+
+  events(from = 0): Event[] {
+    return this.market.journal.slice(from).flatMap(({ events }) => events);
+  }
+
+  take(step: Step): void {
+    this.happen(step);
+    if (this.auditor === undefined) return;
+    const { journal } = this.market;
+    for (; this.noted < journal.length; this.noted++) {
+      const events = journal[this.noted]?.events ?? [];
+      for (const event of events) assertPlain(event, event.type);
+      this.auditor.note(events);
+    }
+    const differences = this.auditor.differences(this.market.brokerage.state);
+    if (differences.length > 0) throw new Error(differences.join('; '));
+  }
+
+  private happen(step: Step): void {
+    const { market } = this;
+    const { by } = market;
+    switch (step.kind) {
+      case 'open': {
+        const { result } = market.execute<'OpenPortfolio'>({
+          type: 'OpenPortfolio',
+          by,
+          accountId: ACCOUNTS[this.portfolios.length % 2] ?? '',
+          portfolioType: step.type === 'CASH' || step.type === 'IRA' ? 'CASH' : 'MARGIN',
+          accountType: step.type === 'IRA' ? 'IRA' : 'INDIVIDUAL',
+          brokerId: step.broker,
+          ...(step.type === 'PORTFOLIO' && { marginType: 'PORTFOLIO' as const }),
+          fillModel: step.model,
+          initialCash: Money.ofUnits(Math.round(step.cash * 10_000)),
+          proAccounts: 10,
+        });
+        if (!('code' in result)) this.portfolios.push(result.terms.portfolioId);
+        return;
+      }
+      case 'quote':
+        market.execute<'UpdateMarket'>({
+          type: 'UpdateMarket',
+          quotes: this.quotesOf(step),
+          pushed: step.pushed,
+        });
+        return;
+      case 'order':
+        return this.order(step);
+      case 'replace': {
+        const orderId = this.orders[step.order % Math.max(1, this.orders.length)];
+        const order = orderId === undefined ? undefined : market.brokerage.state.orders.get(orderId);
+        if (order === undefined) return;
+        const { limitPrice, stopPrice } = order.progress;
+        const trailing = order.terms.orderType.startsWith('TRAILING');
+        market.execute<'ReplaceOrder'>({
+          type: 'ReplaceOrder',
+          by,
+          orderId: order.terms.orderId,
+          changes: {
+            ...(limitPrice !== undefined &&
+              !trailing && { limitPrice: onTick(limitPrice * (1 + step.distance / 10_000)) }),
+            ...(stopPrice !== undefined &&
+              !trailing && { stopPrice: onTick(stopPrice * (1 + step.distance / 10_000)) }),
+            ...(step.distance % 3 === 0 && { quantity: Quantity.ofUnits(step.quantity) }),
+          },
+        });
+        return;
+      }
+      case 'cancel': {
+        const orderId = this.orders[step.order % Math.max(1, this.orders.length)];
+        if (orderId !== undefined) market.execute<'CancelOrder'>({ type: 'CancelOrder', by, orderId });
+        return;
+      }
+      case 'cancel-all':
+        market.execute<'CancelAccountOrders'>({
+          type: 'CancelAccountOrders',
+          by,
+          accountId: ACCOUNTS[step.portfolio % 2] ?? '',
+        });
+        return;
+      case 'wait':
+        market.advanceMs(step.minutes * 60_000);
+        return;
+      case 'next-open': {
+        const { calendar } = market.brokerage.rules;
+        const to = Instant.plusMs(calendar.nextRegularOpen(market.now), step.minutes * 60_000);
+        if (to > market.now) market.advanceMs(to - market.now);
+        return;
+      }
+      case 'dividend': {
+        const exDate = this.dateIn(step.inDays);
+        const payDate = TradingDate.plusDays(exDate, step.payAfter);
+        this.announce({
+          type: 'CASH_DIVIDEND',
+          symbol: step.symbol,
+          exDate,
+          amountPerShare: Price.ofUnits(step.amount),
+          ...(step.payAfter > 0 && { payDate }),
+        });
+        return;
+      }
+      case 'split': {
+        const exDate = this.dateIn(step.inDays);
+        this.announce({
+          type: 'SPLIT',
+          symbol: step.symbol,
+          exDate,
+          ratio: { new: step.more, old: step.old },
+        });
+        return;
+      }
+      default:
+        return this.manage(step);
+    }
+  }
+
+  private manage(
+    step: Extract<Step, { kind: 'reset' | 'transfer' | 'upgrade' | 'broker' | 'close' | 'freeze' }>,
+  ): void {
+    const { market } = this;
+    const { by } = market;
+    const portfolioId = this.portfolioId(step.portfolio);
+    if (portfolioId === undefined) return;
+    switch (step.kind) {
+      case 'reset':
+        market.execute<'ResetPortfolio'>({ type: 'ResetPortfolio', by, portfolioId });
+        return;
+      case 'transfer':
+        market.execute<'TransferCash'>({
+          type: 'TransferCash',
+          by,
+          portfolioId,
+          amount: Money.ofUnits(step.cents * 100),
+        });
+        return;
+      case 'upgrade':
+        market.execute<'UpgradeMargin'>({
+          type: 'UpgradeMargin',
+          by,
+          portfolioId,
+          marginType: step.to,
+          addPromotionalCash: step.promotional,
+        });
+        return;
+      case 'broker':
+        market.execute<'SwitchBroker'>({ type: 'SwitchBroker', by, portfolioId, brokerId: step.broker });
+        return;
+      case 'close':
+        market.execute<'ClosePortfolio'>({ type: 'ClosePortfolio', by, portfolioId });
+        return;
+      case 'freeze':
+        market.execute<'SetAccountStatus'>({
+          type: 'SetAccountStatus',
+          by,
+          accountId: ACCOUNTS[step.portfolio % 2] ?? '',
+          status: step.frozen ? 'FROZEN' : 'ACTIVE',
+        });
+        return;
+    }
+  }
+
+  private order(step: Extract<Step, { kind: 'order' }>): void {
+    const portfolioId = this.portfolioId(step.portfolio);
+    if (portfolioId === undefined) return;
+    const symbol = step.aim.startsWith('close') ? this.holding(portfolioId, step.symbol) : step.symbol;
+    if (symbol === undefined) return;
+    const basis = this.priceOf(symbol);
+    const near = (bps: number): Price => onTick(basis * (1 + bps / 10_000));
+    const { type, distance } = step;
+    const limited = type === 'LIMIT' || type === 'STOP_LIMIT' || type === 'TRAILING_STOP_LIMIT';
+    const held = this.heldOf(portfolioId, symbol);
+    const closes = held < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE';
+    const intent = step.aim === 'close' || step.aim === 'close-part' ? closes : step.aim;
+    const all = Math.abs(held);
+    const quantity =
+      step.aim === 'close' ? all : step.aim === 'close-part' ? Math.ceil(all / 3) : step.quantity;
+    const buys = intent.startsWith('BUY');
+    const bracketed = step.bracket && intent.endsWith('OPEN');
+    this.submit({
+      portfolioId,
+      symbol,
+      assetClass: 'EQUITY',
+      orderType: type,
+      positionIntent: intent,
+      quantity: Quantity.ofUnits(quantity),
+      timeInForce: step.tif,
+      session: step.extended && type === 'LIMIT' ? 'EXTENDED' : 'REGULAR',
+      ...(limited && { limitPrice: near(distance) }),
+      ...((type === 'STOP' || type === 'STOP_LIMIT') && { stopPrice: near(buys ? 150 : -150) }),
+      ...(type.startsWith('TRAILING') &&
+        (distance % 2 === 0 ? { trailingAmount: onTick(basis / 50) } : { trailingPercent: 20_000 })),
+      ...(step.latency > 0 && { latencyProfile: 'CUSTOM' as const, latencyMs: step.latency }),
+      ...(step.tif === 'GTD' && { goodTillDate: this.dateIn(3) }),
+      ...(bracketed && {
+        bracketConfig: {
+          profitTarget: { orderType: 'LIMIT' as const, limitPrice: near(buys ? 500 : -500) },
+          stopLoss: { orderType: 'STOP' as const, stopPrice: near(buys ? -500 : 500) },
+        },
+      }),
+    });
+  }
+
+  private submit(order: OrderRequest): void {
+    const { market } = this;
+    const { result } = market.execute<'SubmitOrder'>({ type: 'SubmitOrder', by: market.by, order });
+    if (!('code' in result)) this.orders.push(result.terms.orderId, ...(result.terms.exitOrderIds ?? []));
+  }
+
+  private announce(action: CorporateAction): void {
+    this.market.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions: [action] });
+  }
+
+  private quotesOf(step: Extract<Step, { kind: 'quote' }>): Quote[] {
+    const before = this.priceOf(step.symbol);
+    const jump = step.move > 0 ? 1e15 : 1000;
+    const middle = step.shape === 'jump' ? jump : Math.round(before * (1 + step.move / 10_000));
+    const price = Math.min(Math.max(middle, 1000), 1e15);
+    this.prices.set(step.symbol, price);
+    const half = Math.round((price * step.spread) / 20_000);
+    const bid = Price.ofUnits(Math.max(1, price - half));
+    const ask = Price.ofUnits(Math.min(price + half, 1e15));
+    const sizes = step.size === 0 ? {} : { bidSize: Quantity.of(step.size), askSize: Quantity.of(step.size) };
+    const plain = { symbol: step.symbol, at: this.market.now, ...sizes };
+    switch (step.shape) {
+      case 'bid-only':
+        return [{ ...plain, bid }];
+      case 'ask-only':
+        return [{ ...plain, ask }];
+      case 'last-only':
+        return [{ ...plain, last: bid }];
+      case 'crossed':
+        return [{ ...plain, bid: ask, ask: Price.ofUnits(bid - 1) }];
+      case 'locked':
+        return [{ ...plain, bid, ask: bid, last: bid }];
+      case 'twice':
+        return [
+          { ...plain, bid, ask },
+          { ...plain, bid: Price.ofUnits(Math.max(1, Math.floor(bid / 2))), ask: bid, last: bid },
+        ];
+      case 'both-with-last':
+        return [{ ...plain, bid, ask, last: step.move % 2 === 0 ? bid : ask }];
+      default:
+        return [{ ...plain, bid, ask }];
+    }
+  }
+
+  private priceOf(name: string): number {
+    return this.prices.get(name) ?? (name === 'PENNY' ? 30_000 : 10_000_000_000);
+  }
+
+  private portfolioId(number: number): string | undefined {
+    return this.portfolios[number % Math.max(1, this.portfolios.length)];
+  }
+
+  private heldOf(portfolioId: string, name: string): number {
+    const position = this.market.brokerage.state.portfolios.get(portfolioId)?.positions.get(name);
+    return position === undefined ? 0 : position.settled + position.pending;
+  }
+
+  /** The symbol, if the portfolio holds it, or else another that it holds. */
+  private holding(portfolioId: string, name: string): string | undefined {
+    return [name, ...SYMBOLS].find((candidate) => this.heldOf(portfolioId, candidate) !== 0);
+  }
+
+  private dateIn(days: number): TradingDate {
+    const { calendar } = this.market.brokerage.rules;
+    return TradingDate.plusDays(calendar.dateOf(this.market.now), days);
+  }
+}
+
+/** The nearest price that an order may have. */
+function onTick(units: number): Price {
+  const rounded = Price.ofUnits(Math.min(Math.max(1, Math.round(units)), 1e15));
+  const tick = tickSizeFor(testEquity('X'), rounded);
+  return Price.ofUnits(Math.max(tick, Price.roundToTick(rounded, tick, 'down')));
+}
+
+/** Fractions of an instrument's description are no amounts: they may be any number. */
+const RATIOS = new Set(['leverageFactor', 'borrowRateAnnual', 'dailyVolatility']);
+
+/** What goes to the journal must come back from it as it was. */
+export function assertPlain(value: unknown, path: string): void {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
+  if (typeof value === 'number') {
+    if (RATIOS.has(path.slice(path.lastIndexOf('.') + 1)) && Number.isFinite(value)) return;
+    if (!Number.isSafeInteger(value) || Object.is(value, -0)) throw new Error(`${path} is ${value}`);
+    return;
+  }
+  if (Array.isArray(value)) {
+    value.forEach((element, i) => assertPlain(element, `${path}.${i}`));
+    return;
+  }
+  if (typeof value !== 'object' || Object.getPrototypeOf(value) !== Object.prototype) {
+    throw new Error(`${path} is not plain data`);
+  }
+  for (const [key, member] of Object.entries(value)) assertPlain(member, `${path}.${key}`);
+}
+
+/** Recovers as the engine does: what was saved, then the records behind it. */
+export function recovered(
+  rules: Rules,
+  saved: string,
+  records: readonly { at: Instant; quotes: readonly Quote[]; command: Command; events: readonly Event[] }[],
+): Brokerage {
+  const brokerage = Brokerage.restore(rules, JSON.parse(saved) as SavedState);
+  for (const record of records) {
+    const { at, quotes, command, events } = JSON.parse(JSON.stringify(record)) as typeof record;
+    brokerage.recall(quotes);
+    if (command.type === 'UpdateMarket' && !command.pushed) brokerage.recall(command.quotes);
+    brokerage.apply(events, at);
+  }
+  brokerage.resume();
+  return brokerage;
+}
