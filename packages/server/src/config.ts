@@ -1,5 +1,6 @@
 import { envSchema } from 'env-schema';
 import { Instant, Money, seedOf } from '@sandpit/core';
+import { defaultCalendar } from './engine/default-calendar.js';
 
 /** Everything an operator can set, parsed and checked. `config.ts` is the only reader of the environment. */
 export interface Settings {
@@ -148,10 +149,6 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     streamHeartbeatMs: env.STREAM_HEARTBEAT_MS,
   };
 }
-
-/** Made-up quotes may trade at any hour, so that a first order fills; a real market keeps its hours (D34). */
-export const defaultCalendar = (feed: Settings['feed']): Settings['calendar'] =>
-  feed === 'synthetic' ? 'always-open' : 'XNYS';
 
 function parse(data: Record<string, string | undefined>): Environment {
   try {
