@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { testEquity, TestMarket } from '../../../src/testing/market.js';
+
+describe('fill or kill', () => {
+  it('fills whole where all of it is displayed', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '99.90', '100.00', { askSize: 10 });
+    const order = market.place(market.openPortfolio(), { limit: '100.00', tif: 'FOK', quantity: 10 });
+    expect(market.fills(order)).toEqual(['10 @ 100']);
+    expect(market.order(order).status).toBe('FILLED');
+  });
+
+  it('is canceled where one share is missing, and takes nothing of what is displayed', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '99.90', '100.00', { askSize: 9 });
+    const portfolio = market.openPortfolio();
+    const order = market.place(portfolio, { limit: '100.00', tif: 'FOK', quantity: 10 });
+    expect(market.fills(order)).toEqual([]);
+    expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'FOK_NOT_FILLABLE' });
+    const next = market.place(portfolio, { quantity: 9 });
+    expect(market.fills(next)).toEqual(['9 @ 100']);
+  });
+
+  it('does not take the turn of an order that was there before it', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '99.90', '100.00', { askSize: 2 });
+    const first = market.place(market.openPortfolio(), { limit: '100.00', quantity: 10 });
+    expect(market.fills(first)).toEqual(['2 @ 100']);
+    market.quote('AAPL', '99.90', '100.00', { askSize: 12 });
+    // Eight of the twelve went to the first order; four are left.
+    const order = market.place(market.openPortfolio(), { limit: '100.00', tif: 'FOK', quantity: 5 });
+    expect(market.fills(order)).toEqual([]);
+    const fits = market.place(market.openPortfolio(), { limit: '100.00', tif: 'FOK', quantity: 4 });
+    expect(market.fills(fits)).toEqual(['4 @ 100']);
+  });
+
+  it('a triggered stop that cannot fill whole lets the orders behind it have their turn', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '99.90', '100.00', { last: '100.00' });
+    const portfolio = market.openPortfolio();
+    const all = market.place(portfolio, { type: 'STOP', stop: '105.00', tif: 'FOK', quantity: 10 });
+    const some = market.place(portfolio, { type: 'STOP', stop: '105.00', quantity: 10 });
+    market.quote('AAPL', '104.90', '105.10', { last: '105.00', askSize: 6 });
+    expect(market.order(all)).toMatchObject({ status: 'CANCELED', cancelReason: 'FOK_NOT_FILLABLE' });
+    expect(market.fills(all)).toEqual([]);
+    expect(market.fills(some)).toEqual(['6 @ 105.1']);
+  });
+
+  it('counts the modelled book where the portfolio has one', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '99.90', '100.00', { askSize: 100 });
+    const portfolio = market.openPortfolio({ fillModel: 'depth' });
+    // Levels of 0.05: within 0.0005 of the touch 50,000,000 × (0.0005 / 0.02)² = 31,250 shares are modelled.
+    const within = market.place(portfolio, { limit: '100.05', tif: 'FOK', quantity: 200 });
+    expect(market.fills(within)).toEqual(['100 @ 100', '100 @ 100.05']);
+    const beyond = market.place(portfolio, { limit: '100.04', tif: 'FOK', quantity: 200 });
+    expect(market.fills(beyond)).toEqual([]);
+  });
+
+  it('walking the modelled book it never stops half-way for want of funds', () => {
+    // A cent a level: 1,000 × (0.01 / 0.02)² = 250 shares stand within the first, 250 × 8² = 16,000 within the eighth.
+    const thin = testEquity('THIN', { averageDailyVolume: 1000 });
+    const market = new TestMarket({ rules: { instruments: new Map([['THIN', thin]]) } });
+    const buy = { symbol: 'THIN', quantity: 16_100 };
+    // 16,100 × 1.00 × 1.05 = 16,905.00 is set aside. The shares would cost 100 × 1.00 + 250 × 1.01 + 750 × 1.02 + … + 3,750 × 1.08 = 17,030.00.
+    const cash = 16_905;
+    market.quote('THIN', '0.99', '1.00', { askSize: 100 });
+    const poor = market.openPortfolio({ fillModel: 'depth', cash });
+    const killed = market.place(poor, { ...buy, tif: 'FOK' });
+    expect(market.fills(killed)).toEqual([]);
+    expect(market.order(killed)).toMatchObject({
+      status: 'REJECTED',
+      rejectReason: { code: 'INSUFFICIENT_FUNDS' },
+    });
+    // The same order without FOK takes what it can pay for, level by level.
+    const partial = market.place(poor, buy);
+    expect(market.fills(partial)).toHaveLength(8);
+    expect(market.order(partial)).toMatchObject({ status: 'REJECTED', filledQuantity: 12_350_000_000 });
+  });
+});

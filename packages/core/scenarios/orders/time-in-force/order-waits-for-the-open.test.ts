@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { TestMarket } from '../../../src/testing/market.js';
+
+describe('an order that comes while the market is closed waits for the open', () => {
+  it.each([
+    ['on a Monday before the open', '2026-01-05', 8, '2026-01-05T09:30:00-05:00'],
+    ['on a Monday after the close', '2026-01-05', 16, '2026-01-06T09:30:00-05:00'],
+    ['on a Friday after the close', '2026-01-09', 17, '2026-01-12T09:30:00-05:00'],
+    ['on a Saturday', '2026-01-10', 12, '2026-01-12T09:30:00-05:00'],
+    ['over a holiday Monday', '2026-01-16', 17, '2026-01-20T09:30:00-05:00'],
+    ['over the change to daylight time', '2026-03-06', 17, '2026-03-09T09:30:00-04:00'],
+    ['over the change back', '2026-10-30', 17, '2026-11-02T09:30:00-05:00'],
+    ['after an early close', '2026-11-27', 14, '2026-11-30T09:30:00-05:00'],
+  ])('%s', (_when, date, hour, opens) => {
+    const market = new TestMarket({ date, hour });
+    market.quote('AAPL', '99.90', '100.00');
+    const order = market.place(market.openPortfolio(), { quantity: 10 });
+    expect(market.statuses(order)).toEqual(['PENDING', 'PENDING_MARKET_OPEN']);
+    expect(market.waitingFor(order)).toBe(`market opens ${opens}`);
+    market.advanceMs((market.order(order).releaseAt ?? 0) - market.now - 1);
+    expect(market.order(order).status).toBe('PENDING_MARKET_OPEN');
+    market.advanceMs(1);
+    expect(market.time(market.now)).toBe(opens);
+    expect(market.statuses(order)).toEqual([
+      'PENDING',
+      'PENDING_MARKET_OPEN',
+      'RESERVING',
+      'ACTIVE',
+      'FILLED',
+    ]);
+    expect(market.time(market.order(order).executedAt)).toBe(opens);
+  });
+
+  it('those that wait together go in the order they came', () => {
+    const market = new TestMarket({ hour: 8 });
+    market.quote('AAPL', '99.90', '100.00', { askSize: 15 });
+    const first = market.place(market.openPortfolio(), { quantity: 10 });
+    const second = market.place(market.openPortfolio(), { quantity: 10 });
+    market.advanceTo('2026-01-05', 9, 30);
+    expect(market.fills(first)).toEqual(['10 @ 100']);
+    expect(market.fills(second)).toEqual(['5 @ 100']);
+  });
+
+  it('its reservation is brought up to date at the open: it rises with the market', () => {
+    const market = new TestMarket({ hour: 8 });
+    market.quote('AAPL', '99.90', '100.00');
+    const portfolio = market.openPortfolio();
+    market.place(portfolio, { quantity: 10 });
+    // 10 × 100.00 × 1.05
+    expect(market.portfolio(portfolio).reservedCash).toBe(10_500_000);
+    market.quote('AAPL', '119.90', '120.00', { askSize: 5 });
+    market.advanceTo('2026-01-05', 9, 30);
+    // 10 × 120.00 × 1.05 = 1,260.00; half of it is left after five shares.
+    expect(market.portfolio(portfolio).reservedCash).toBe(6_300_000);
+  });
+
+  it('and the order is rejected where the funds are not there any more', () => {
+    const market = new TestMarket({ hour: 8 });
+    market.quote('AAPL', '99.90', '100.00');
+    const portfolio = market.openPortfolio({ cash: 1100 });
+    const order = market.place(portfolio, { quantity: 10 });
+    market.quote('AAPL', '119.90', '120.00');
+    market.advanceTo('2026-01-05', 9, 30);
+    expect(market.statuses(order)).toEqual(['PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'REJECTED']);
+    expect(market.order(order).rejectReason).toEqual({
+      code: 'INSUFFICIENT_FUNDS',
+      message: 'Insufficient funds',
+    });
+    expect(market.portfolio(portfolio).reservedCash).toBe(0);
+  });
+
+  it('the time it waited is not its latency', () => {
+    const market = new TestMarket({ hour: 8 });
+    market.quote('AAPL', '99.90', '100.00');
+    const order = market.place(market.openPortfolio(), {});
+    market.advanceTo('2026-01-05', 9, 30);
+    expect(market.executions(order)[0]?.explanation.latencyMs).toBe(0);
+  });
+});

@@ -1,0 +1,48 @@
+import { expect, it } from 'vitest';
+import { TestMarket } from '../../../src/testing/market.js';
+
+const sixtySeconds = { rules: { quoteMaxAgeMs: 60_000 } };
+
+it('an order that finds a quote older than the limit waits and says why; the next quote fills it', () => {
+  const market = new TestMarket(sixtySeconds);
+  market.quote('AAPL', '99.90', '100.00');
+  market.advanceMs(60_001);
+  const order = market.place(market.openPortfolio(), { quantity: 10 });
+  expect(market.fills(order)).toEqual([]);
+  expect(market.waitingFor(order)).toBe('quote is stale');
+  market.quote('AAPL', '99.91', '100.01');
+  expect(market.fills(order)).toEqual(['10 @ 100.01']);
+});
+
+it('a quote of exactly that age still fills', () => {
+  const market = new TestMarket(sixtySeconds);
+  market.quote('AAPL', '99.90', '100.00');
+  market.advanceMs(60_000);
+  expect(market.fills(market.place(market.openPortfolio(), { quantity: 10 }))).toEqual(['10 @ 100']);
+});
+
+it('a limit that met only a stale quote has not seen the market: it fills at the touch of the next', () => {
+  const market = new TestMarket(sixtySeconds);
+  market.quote('AAPL', '104.90', '105.00');
+  market.advanceMs(61_000);
+  const order = market.place(market.openPortfolio(), { limit: '102.00' });
+  market.quote('AAPL', '100.90', '101.00');
+  expect(market.fills(order)).toEqual(['10 @ 101']);
+});
+
+it('without a limit on their age quotes do not grow old', () => {
+  const market = new TestMarket();
+  market.quote('AAPL', '99.90', '100.00');
+  market.advanceMs(3_600_000);
+  expect(market.fills(market.place(market.openPortfolio(), { quantity: 10 }))).toEqual(['10 @ 100']);
+});
+
+it('crossed and non-positive quotes are passed over', () => {
+  const market = new TestMarket();
+  market.quote('AAPL', '99.90', '100.00');
+  market.quote('AAPL', '101.00', '100.00');
+  market.quote('AAPL', '0', '100.00');
+  expect(market.fills(market.place(market.openPortfolio(), { quantity: 10 }))).toEqual(['10 @ 100']);
+  market.quote('AAPL', '100.50', '100.50');
+  expect(market.fills(market.place(market.openPortfolio(), { quantity: 10 }))).toEqual(['10 @ 100.5']);
+});
