@@ -7,7 +7,13 @@ export { hash32, seedOf, seededUuid, uniform } from './values/seeded.js';
 export { PriorityQueue } from './values/priority-queue.js';
 export type { Calendar, SessionKind, TradingDay } from './calendar/calendar.js';
 export { calendarById } from './calendar/calendars.js';
-export type { AssetClass, Equity, FutureContract, Instrument, OptionContract } from './instruments/instrument.js';
+export type {
+  AssetClass,
+  Equity,
+  FutureContract,
+  Instrument,
+  OptionContract,
+} from './instruments/instrument.js';
 export { isOnTick, tickSizeFor } from './instruments/tick-size.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
@@ -31,7 +37,12 @@ export type {
 export { isOpening, isStop, isTrailing, remainingOf, sideOf } from './orders/order.js';
 export { isTerminal, isUpdatable, TRANSITIONS } from './orders/status.js';
 export type { Execution, Explanation } from './orders/execution.js';
-export type { BrokerConfiguration, CommissionSchedule, DayTradeRegime, MarginInterestTier } from './fees/broker.js';
+export type {
+  BrokerConfiguration,
+  CommissionSchedule,
+  DayTradeRegime,
+  MarginInterestTier,
+} from './fees/broker.js';
 export type { Lot } from './positions/position.js';
 export { Position } from './positions/position.js';
 export type { DayTradeRecord } from './positions/day-trade.js';
@@ -56,7 +67,14 @@ export { waitingFor } from './matching/waiting.js';
 export type { Rejection, Tier } from './rejection.js';
 export { rejectionText } from './rejection.js';
 export type { Command, OrderChanges, OrderRequest, Requester } from './command.js';
-export type { AccountDetails, ClosePoint, Event, OrderEvent, OrderTransition, PositionChange } from './event.js';
+export type {
+  AccountDetails,
+  ClosePoint,
+  Event,
+  OrderEvent,
+  OrderTransition,
+  PositionChange,
+} from './event.js';
 export { duplicateClientOrderId } from './commands/submit-order.js';
 export type { Acknowledged } from './commands/submit-order.js';
 export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';

@@ -39,7 +39,11 @@ export class BadSetting extends Error {
 }
 
 const text = { type: 'string' } as const;
-const oneOf = (values: readonly string[], fallback: string) => ({ type: 'string', enum: values, default: fallback });
+const oneOf = (values: readonly string[], fallback: string) => ({
+  type: 'string',
+  enum: values,
+  default: fallback,
+});
 
 /** Names, ranges and defaults. The table in the README is compared with it. */
 export const SCHEMA = {
@@ -108,7 +112,8 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
   // An empty variable is one that is not set.
   const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
   const env = parse(given);
-  if (env.DATABASE_URL !== undefined) throw new BadSetting('DATABASE_URL: only the embedded store is supported yet');
+  if (env.DATABASE_URL !== undefined)
+    throw new BadSetting('DATABASE_URL: only the embedded store is supported yet');
   if (env.JWT_SECRET !== undefined && Buffer.byteLength(env.JWT_SECRET) < 32) {
     throw new BadSetting('JWT_SECRET must be at least 32 bytes');
   }
@@ -175,7 +180,9 @@ function instant(name: string, value: string | undefined): Instant | undefined {
 function money(name: string, value: string): Money {
   const amount = Money.parse(value);
   if (amount === undefined || amount <= 0 || amount % 100 !== 0 || amount > Money.ofDollars(1_000_000_000)) {
-    throw new BadSetting(`${name} must be a positive number of dollars with at most two decimals, at most 1000000000`);
+    throw new BadSetting(
+      `${name} must be a positive number of dollars with at most two decimals, at most 1000000000`,
+    );
   }
   return amount;
 }

@@ -29,7 +29,8 @@ export interface DemoDeps {
 export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefined> {
   const path = join(deps.dataDir, FILE);
   const now = Date.now();
-  if (deps.registry.tenant(DEMO.id) === undefined) await deps.registry.createTenant({ ...DEMO, createdAt: now });
+  if (deps.registry.tenant(DEMO.id) === undefined)
+    await deps.registry.createTenant({ ...DEMO, createdAt: now });
   if (deps.registry.apiKeys(DEMO.id).length > 0) {
     if (existsSync(path)) writeCredentials(path, deps, keptKey(path));
     return undefined;
@@ -57,6 +58,12 @@ function keptKey(path: string): string | undefined {
 }
 
 function writeCredentials(path: string, deps: DemoDeps, apiKey: string | undefined): void {
-  const credentials = { baseUrl: deps.baseUrl, tenantId: DEMO.id, tier: DEMO.tier, apiKey, token: deps.token };
+  const credentials = {
+    baseUrl: deps.baseUrl,
+    tenantId: DEMO.id,
+    tier: DEMO.tier,
+    apiKey,
+    token: deps.token,
+  };
   writeFileSync(path, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
 }

@@ -10,7 +10,9 @@ const FILE = 'jwt-secret';
  * The secret tokens are signed with: `JWT_SECRET`, else one that the installation drew for itself and keeps in its data
  * directory, readable by its owner only. Undefined where tokens come from elsewhere (`JWT_JWKS_URL`).
  */
-export function signingSecret(settings: Pick<Settings, 'jwtSecret' | 'jwksUrl' | 'dataDir'>): string | undefined {
+export function signingSecret(
+  settings: Pick<Settings, 'jwtSecret' | 'jwksUrl' | 'dataDir'>,
+): string | undefined {
   if (settings.jwksUrl !== undefined) return undefined;
   if (settings.jwtSecret !== undefined) return settings.jwtSecret;
   mkdirSync(settings.dataDir, { recursive: true });
@@ -36,6 +38,7 @@ export function signingSecret(settings: Pick<Settings, 'jwtSecret' | 'jwksUrl' |
 
 function readSecret(path: string): string {
   const secret = readFileSync(path, 'utf8').trim();
-  if (Buffer.byteLength(secret) < 32) throw new BadSetting(`${path} is damaged: it must hold at least 32 bytes`);
+  if (Buffer.byteLength(secret) < 32)
+    throw new BadSetting(`${path} is damaged: it must hold at least 32 bytes`);
   return secret;
 }

@@ -13,7 +13,10 @@ import { openSqliteStore } from './store/store.js';
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { data: { type: 'string' } } });
-  const settings = readSettings({ ...process.env, ...(values.data !== undefined && { DATA_DIR: values.data }) });
+  const settings = readSettings({
+    ...process.env,
+    ...(values.data !== undefined && { DATA_DIR: values.data }),
+  });
   const store = await openSqliteStore({ directory: settings.dataDir });
   try {
     const ground = await groundOf(settings, store, (error) => {
@@ -27,7 +30,9 @@ async function main(): Promise<number> {
       const report = verifyJournal(store.journal, entry.id, rulesFor(ground, feed, calendar), config);
       await feed.close();
       for (const problem of report.problems) console.error(`${entry.id}: ${problem}`);
-      console.log(`${entry.id}: ${report.records} records, ${report.events} events, state ${report.stateHash}`);
+      console.log(
+        `${entry.id}: ${report.records} records, ${report.events} events, state ${report.stateHash}`,
+      );
       sound &&= report.problems.length === 0;
     }
     console.log(sound ? 'sound' : 'NOT SOUND');
@@ -40,7 +45,9 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main();
 } catch (error) {
-  const known = error instanceof BadSetting || (error instanceof Error && /Journal|Store|Replay|Brokers/.test(error.name));
-  console.error(known ? (error).message : error);
+  const known =
+    error instanceof BadSetting ||
+    (error instanceof Error && /Journal|Store|Replay|Brokers/.test(error.name));
+  console.error(known ? error.message : error);
   process.exitCode = 1;
 }

@@ -46,7 +46,8 @@ export const Money = {
   },
 
   /** Rounded half up (away from zero) to whole cents: what a cash account can pay or receive. */
-  toCents: (money: Money): Money => (divideRounded(money, UNITS_PER_CENT, 'half-up') * UNITS_PER_CENT) as Money,
+  toCents: (money: Money): Money =>
+    (divideRounded(money, UNITS_PER_CENT, 'half-up') * UNITS_PER_CENT) as Money,
   /** Rounded up (away from zero) to whole cents: how regulatory fees are charged. */
   upToCents: (money: Money): Money => (divideRounded(money, UNITS_PER_CENT, 'up') * UNITS_PER_CENT) as Money,
 

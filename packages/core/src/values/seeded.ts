@@ -14,7 +14,13 @@ function mix(value: number): number {
 export function hash32(seed: number, stream: number, counter: number): number {
   const low = counter | 0;
   const high = Math.floor(counter / 0x100000000) | 0;
-  return mix(mix(mix(seed ^ 0x9e3779b9) + Math.imul(stream, 0x85ebca77)) + mix(low ^ 0x27d4eb2f) + Math.imul(high, 0xc2b2ae3d)) >>> 0;
+  return (
+    mix(
+      mix(mix(seed ^ 0x9e3779b9) + Math.imul(stream, 0x85ebca77)) +
+        mix(low ^ 0x27d4eb2f) +
+        Math.imul(high, 0xc2b2ae3d),
+    ) >>> 0
+  );
 }
 
 /** A number in [0, 1) of the three inputs. */

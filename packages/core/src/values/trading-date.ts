@@ -19,7 +19,11 @@ export function civilOfDay(days: number): { year: number; month: number; day: nu
   const era = Math.floor(shifted / 146_097);
   const dayOfEra = shifted - era * 146_097;
   const yearOfEra = Math.floor(
-    (dayOfEra - Math.floor(dayOfEra / 1460) + Math.floor(dayOfEra / 36_524) - Math.floor(dayOfEra / 146_096)) / 365,
+    (dayOfEra -
+      Math.floor(dayOfEra / 1460) +
+      Math.floor(dayOfEra / 36_524) -
+      Math.floor(dayOfEra / 146_096)) /
+      365,
   );
   const dayOfYear = dayOfEra - (365 * yearOfEra + Math.floor(yearOfEra / 4) - Math.floor(yearOfEra / 100));
   const monthIndex = Math.floor((5 * dayOfYear + 2) / 153);
@@ -40,7 +44,9 @@ export const TradingDate = {
   /** `undefined` where the text is not a date that exists. */
   parse(text: string): TradingDate | undefined {
     if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
-    return TradingDate.ofDay(TradingDate.dayOf(text as TradingDate)) === text ? (text as TradingDate) : undefined;
+    return TradingDate.ofDay(TradingDate.dayOf(text as TradingDate)) === text
+      ? (text as TradingDate)
+      : undefined;
   },
   /** For literals in code and tests: throws on anything that is not a date. */
   of(text: string): TradingDate {
@@ -48,7 +54,8 @@ export const TradingDate = {
     if (date === undefined) throw new RangeError(`not a date: ${text}`);
     return date;
   },
-  plusDays: (date: TradingDate, days: number): TradingDate => TradingDate.ofDay(TradingDate.dayOf(date) + days),
+  plusDays: (date: TradingDate, days: number): TradingDate =>
+    TradingDate.ofDay(TradingDate.dayOf(date) + days),
   /** 0 = Sunday … 6 = Saturday. */
   dayOfWeek: (date: TradingDate): number => (((TradingDate.dayOf(date) + 4) % 7) + 7) % 7,
 } as const;
