@@ -1,0 +1,178 @@
+/**
+ * The first part of every request, before its body is read: who asks (401), may they (403), not too often (429), and in which
+ * simulation.
+ */
+import type { OperationId, Route, Scope } from '@sandpit/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Simulation } from '../engine/simulation.js';
+import { type Answer, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
+import { Authenticator, type Principal } from './auth.js';
+import { failed, reply as send } from './reply.js';
+import { RateLimits, type SlidingWindow } from './rate-limit.js';
+import type { Health } from './routes/service.js';
+import type { HttpDeps } from './settings.js';
+import type { Tickets } from './tickets.js';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whoever asks, once admitted. */
+    principal: Principal | undefined;
+    /** The simulation that the request is about, once admitted. */
+    simulation: Simulation | undefined;
+    operation: OperationId | undefined;
+  }
+}
+
+/** Requests per minute that settings do not touch (contract section 8, D38). */
+const FIXED_LIMITS: Readonly<Partial<Record<OperationId, number>>> = {
+  listDayTrades: 500,
+  listAccountOrders: 500,
+  getHealth: 100,
+};
+
+/** Changing the market of all tenants takes more than changing one's own (D53). */
+const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
+  'pushQuotes',
+  'setClock',
+  'advanceClock',
+  'putInstruments',
+  'addCorporateActions',
+]);
+
+const MAIN = 'main';
+
+type Next = () => void;
+
+export class Admission {
+  readonly #deps: HttpDeps;
+  readonly #authenticator: Authenticator;
+  readonly #limits = new RateLimits();
+  readonly #tickets: Tickets;
+  readonly #health: Health;
+
+  constructor(deps: HttpDeps, tickets: Tickets, health: Health) {
+    this.#deps = deps;
+    this.#authenticator = new Authenticator(deps.settings, deps.clockMs);
+    this.#tickets = tickets;
+    this.#health = health;
+  }
+
+  /** The check of one route. Answers itself where it refuses; calls `next` at once where it need not wait for anything. */
+  for(id: OperationId, route: Route): (request: FastifyRequest, reply: FastifyReply, next: Next) => void {
+    const limit = FIXED_LIMITS[id] ?? this.#deps.settings.rateLimitDefault;
+    if (route.auth === 'none') {
+      return (request, reply, next) => {
+        request.operation = id;
+        if (this.#health.isDraining && !(503 in route.responses))
+          return send(request, reply, SERVICE_UNAVAILABLE);
+        const window = this.#limits.ofAddress(id, request.ip, limit);
+        if (this.#take(request, reply, window)) next();
+      };
+    }
+    const admit = this.#admit(id, route, limit);
+    return (request, reply, next) => {
+      request.operation = id;
+      if (this.#health.isDraining) return send(request, reply, SERVICE_UNAVAILABLE);
+      const principal =
+        route.auth === 'ticket'
+          ? this.#byTicketOrToken(request)
+          : this.#authenticator.principalOf(request.headers.authorization);
+      if (principal instanceof Promise) {
+        principal.then(
+          (found) => admit(request, reply, found, next),
+          (error: unknown) => failed(request, reply, error),
+        );
+      } else {
+        admit(request, reply, principal, next);
+      }
+    };
+  }
+
+  #admit(id: OperationId, route: Route, limit: number) {
+    const { simulations } = this.#deps;
+    const controlsMarket = MARKET_CONTROL.has(id);
+    return (
+      request: FastifyRequest,
+      reply: FastifyReply,
+      principal: Principal | undefined,
+      next: Next,
+    ): void => {
+      if (principal === undefined) return this.#refuseStranger(id, request, reply, limit);
+      const isMain = principal.simulationId === MAIN;
+      const missing = missingScope(principal, route.scope, controlsMarket && isMain);
+      const window = this.#limits.ofTenant(id, principal.tenantId, limit);
+      if (missing !== undefined) {
+        rateLimitHeaders(reply, window, this.#deps.clockMs());
+        return send(request, reply, insufficientScope(missing));
+      }
+      if (!this.#take(request, reply, window)) return;
+      request.principal = principal;
+      if (isMain) {
+        request.simulation = simulations.main;
+        next();
+        return;
+      }
+      simulations.find(principal.simulationId, principal.tenantId).then(
+        (simulation) => {
+          // The token of a simulation that is gone is good for nothing.
+          if (simulation === undefined) return send(request, reply, UNAUTHORIZED);
+          request.simulation = simulation;
+          next();
+        },
+        (error: unknown) => failed(request, reply, error),
+      );
+    };
+  }
+
+  #byTicketOrToken(request: FastifyRequest): ReturnType<Authenticator['principalOf']> {
+    const { ticket } = request.query as { readonly ticket?: unknown };
+    if (request.headers.authorization === undefined && typeof ticket === 'string')
+      return this.#tickets.take(ticket);
+    return this.#authenticator.principalOf(request.headers.authorization);
+  }
+
+  /** Whoever cannot say who they are is counted by address, and told nothing but that. */
+  #refuseStranger(id: OperationId, request: FastifyRequest, reply: FastifyReply, limit: number): void {
+    const window = this.#limits.ofAddress(id, request.ip, limit);
+    const nowMs = this.#deps.clockMs();
+    window.take(nowMs);
+    rateLimitHeaders(reply, window, nowMs);
+    send(request, reply, UNAUTHORIZED);
+  }
+
+  #take(request: FastifyRequest, reply: FastifyReply, window: SlidingWindow): boolean {
+    const nowMs = this.#deps.clockMs();
+    const isAllowed = window.take(nowMs);
+    rateLimitHeaders(reply, window, nowMs);
+    if (!isAllowed) send(request, reply, rateLimited(window.resetSeconds(nowMs)));
+    return isAllowed;
+  }
+}
+
+function rateLimitHeaders(reply: FastifyReply, window: SlidingWindow, nowMs: number): void {
+  reply.header('x-ratelimit-limit', window.limit);
+  reply.header('x-ratelimit-remaining', window.remaining);
+  reply.header('x-ratelimit-reset', window.resetSeconds(nowMs));
+}
+
+function rateLimited(retryAfter: number): Answer {
+  return refuseCoded(
+    'RATE_LIMITED',
+    'Rate limit exceeded',
+    { retryAfter },
+    { 'retry-after': String(retryAfter) },
+  );
+}
+
+function missingScope(
+  principal: Principal,
+  scope: Scope | undefined,
+  needsAdmin: boolean,
+): Scope | undefined {
+  if (scope !== undefined && !principal.scopes.has(scope)) return scope;
+  return needsAdmin && !principal.scopes.has('admin') ? 'admin' : undefined;
+}
+
+function insufficientScope(requiredScope: Scope): Answer {
+  return refuseCoded('INSUFFICIENT_SCOPE', `The token lacks the scope ${requiredScope}`, { requiredScope });
+}

@@ -1,0 +1,66 @@
+import {
+  type ErrorCode,
+  type ErrorDetails,
+  type HttpErrorStatus,
+  codedProblem,
+  problem,
+} from '@sandpit/protocol';
+
+/**
+ * A finished answer: its status and its body as text. Handlers return one in place of a plain reply when they refuse, or when the
+ * text was made at a moment that must not pass (the turn in which a command was executed).
+ */
+export class Answer {
+  readonly status: number;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(status: number, text: string, headers?: Readonly<Record<string, string>>) {
+    this.status = status;
+    this.text = text;
+    this.headers = headers;
+  }
+
+  static json(status: number, body: unknown, headers?: Readonly<Record<string, string>>): Answer {
+    return new Answer(status, JSON.stringify(body), headers);
+  }
+}
+
+/** An error in the plain shape. */
+export function refuse(
+  status: HttpErrorStatus,
+  message: string | string[],
+  headers?: Readonly<Record<string, string>>,
+): Answer {
+  return Answer.json(status, problem(status, message), headers);
+}
+
+/** An error with a code. */
+export function refuseCoded<Code extends ErrorCode>(
+  code: Code,
+  message: string,
+  details: ErrorDetails<Code>,
+  headers?: Readonly<Record<string, string>>,
+): Answer {
+  const body = codedProblem(code, message, details);
+  return Answer.json(body.statusCode, body, headers);
+}
+
+/** One body for whatever is wrong with a token (D4). */
+export const UNAUTHORIZED = refuse(401, 'Unauthorized', { 'www-authenticate': 'Bearer' });
+export const ROUTE_NOT_FOUND = refuse(404, 'Route not found');
+export const PORTFOLIO_NOT_FOUND = refuse(404, 'Portfolio not found');
+export const ACCOUNT_NOT_FOUND = refuse(404, 'Account not found');
+export const ORDER_NOT_FOUND = refuse(404, 'Order not found');
+export const SIMULATION_NOT_FOUND = refuse(404, 'Simulation not found');
+export const INTERNAL_ERROR = refuse(500, 'Internal server error');
+
+const RETRY_AFTER_SECONDS = 1;
+
+/** Nothing can be committed now, or the server is on its way out. Nothing was changed. */
+export const SERVICE_UNAVAILABLE = refuseCoded(
+  'SERVICE_UNAVAILABLE',
+  'Service unavailable',
+  { retryAfter: RETRY_AFTER_SECONDS },
+  { 'retry-after': String(RETRY_AFTER_SECONDS) },
+);

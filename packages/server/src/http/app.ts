@@ -1,0 +1,134 @@
+import { randomUUID } from 'node:crypto';
+import { type OperationId, routeEntries } from '@sandpit/protocol';
+import fastify, {
+  type FastifyBaseLogger,
+  type FastifyInstance,
+  type FastifyReply,
+  type FastifyRequest,
+} from 'fastify';
+import { Admission } from './admission.js';
+import { ROUTE_NOT_FOUND } from './answer.js';
+import { parseJsonBodies } from './body.js';
+import type { Handlers } from './call.js';
+import { answerBrokenRequest } from './client-error.js';
+import { registerDocs } from './docs.js';
+import { Idempotency } from './idempotency.js';
+import { Traffic } from './metrics.js';
+import { failed, reply as send } from './reply.js';
+import { accountHandlers } from './routes/accounts.js';
+import { authHandlers } from './routes/auth.js';
+import { ClientOrderIds } from './routes/client-order-ids.js';
+import { historyHandlers } from './routes/history.js';
+import { marketDataHandlers } from './routes/market-data.js';
+import { orderBatchHandlers } from './routes/order-batch.js';
+import { orderListHandlers } from './routes/order-lists.js';
+import { orderHandlers } from './routes/orders.js';
+import { portfolioHandlers } from './routes/portfolios.js';
+import { Health, serviceHandlers } from './routes/service.js';
+import { simulationHandlers } from './routes/simulation.js';
+import { simulationsHandlers } from './routes/simulations.js';
+import { streamHandlers } from './routes/streams.js';
+import { serve } from './serve.js';
+import type { HttpDeps } from './settings.js';
+import { Streams } from './stream/streams.js';
+import { Tickets } from './tickets.js';
+
+const MAX_BODY_BYTES = 1_048_576;
+/** Longer than any id or symbol: what is too long is for the validator to say. */
+const MAX_PARAMETER_LENGTH = 1024;
+
+export interface AppDeps extends HttpDeps {
+  readonly log?: FastifyBaseLogger;
+  /** What the OpenAPI document calls this server; absent = wherever the document was found. */
+  readonly publicUrl?: string;
+  readonly version?: string;
+}
+
+declare module 'fastify' {
+  interface FastifyInstance {
+    /** What the metrics server shows of this one. */
+    traffic: Traffic;
+  }
+}
+
+/** The whole HTTP surface: every operation of the table of routes, and the pages that describe them. */
+export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
+  const app = fastify({
+    ...(deps.log === undefined ? { logger: false } : { loggerInstance: deps.log }),
+    disableRequestLogging: true,
+    bodyLimit: MAX_BODY_BYTES,
+    exposeHeadRoutes: false,
+    forceCloseConnections: 'idle',
+    return503OnClosing: false,
+    requestIdHeader: false,
+    genReqId: requestIdOf,
+    requestTimeout: 20_000,
+    keepAliveTimeout: 65_000,
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5000 },
+    routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    clientErrorHandler: answerBrokenRequest,
+    frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
+      failed(request, reply, error),
+  }) as unknown as FastifyInstance;
+  app.decorateRequest('principal', undefined);
+  app.decorateRequest('simulation', undefined);
+  app.decorateRequest('operation', undefined);
+  const traffic = new Traffic();
+  app.decorate('traffic', traffic);
+  app.addHook('onResponse', (request, reply, done) => {
+    traffic.count(request.operation ?? 'unknown', reply.statusCode, reply.elapsedTime);
+    done();
+  });
+  parseJsonBodies(app);
+  app.setNotFoundHandler((request, reply) => send(request, reply, ROUTE_NOT_FOUND));
+  app.setErrorHandler((error, request, reply) => failed(request, reply, error));
+
+  const health = new Health(deps);
+  const tickets = new Tickets(deps.clockMs);
+  const streams = new Streams(deps);
+  app.addHook('preClose', (done) => {
+    health.isDraining = true;
+    streams.close();
+    done();
+  });
+  const admission = new Admission(deps, tickets, health);
+  const idempotency = new Idempotency(deps.store.journal, deps.clockMs);
+  const handlers = handlersOf(deps, health, tickets, streams);
+  for (const [id, route] of routeEntries) {
+    const onRequest = admission.for(id, route);
+    const handler = serve(id, route, handlers[id], idempotency);
+    for (const url of [route.path, ...(route.aliases ?? [])]) {
+      app.route({ method: route.method, url, onRequest, handler });
+    }
+  }
+  await registerDocs(app, { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' });
+  return app;
+}
+
+function handlersOf(deps: HttpDeps, health: Health, tickets: Tickets, streams: Streams): Handlers {
+  const clientOrderIds = new ClientOrderIds();
+  return {
+    ...accountHandlers(deps.settings),
+    ...portfolioHandlers(deps.settings),
+    ...historyHandlers,
+    ...orderHandlers(clientOrderIds),
+    ...orderListHandlers,
+    ...orderBatchHandlers(clientOrderIds),
+    ...marketDataHandlers,
+    ...simulationHandlers,
+    ...simulationsHandlers(deps, streams),
+    ...authHandlers(deps, tickets),
+    ...streamHandlers(streams),
+    ...serviceHandlers(health, deps.clockMs),
+  } satisfies Record<OperationId, unknown>;
+}
+
+const USABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;
+
+/** The client's own name for its request, where it is one that a log can show. */
+function requestIdOf(request: {
+  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
+}): string {
+  const given = request.headers['x-request-id'];
+  return typeof given === 'string' && USABLE_ID.test(given) ? given : randomUUID();
+}

@@ -1,0 +1,226 @@
+/**
+ * Who asks: bearer tokens (D3), API keys (D2).
+ *
+ * A token is verified with exactly one algorithm and with keys of this server's own configuration: nothing that a token says about
+ * itself chooses either. A verified token is remembered until it expires, so that a busy client pays for one signature.
+ */
+import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import type { Requester } from '@sandpit/core';
+import { type Scope, scopes, type Tier, tiers } from '@sandpit/protocol';
+import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { LRUCache } from 'lru-cache';
+
+export interface TokenSettings {
+  /** Signs and verifies HS256; undefined where tokens come from elsewhere. */
+  readonly jwtSecret: string | undefined;
+  /** The keys of an identity provider; tokens are then RS256. */
+  readonly jwksUrl: string | undefined;
+  readonly jwtIssuer: string;
+  readonly jwtAudience: string;
+  readonly tokenTtlSeconds: number;
+}
+
+/** Whoever stands behind a verified token. */
+export interface Principal {
+  readonly tenantId: string;
+  readonly tier: Tier;
+  readonly scopes: ReadonlySet<Scope>;
+  /** The simulation that the token lives in. */
+  readonly simulationId: string;
+  readonly expiresAtMs: number;
+  /** As commands name it. */
+  readonly by: Requester;
+}
+
+/** What a new token says. */
+export interface Grant {
+  readonly tenantId: string;
+  readonly tier: Tier;
+  /** Separated by spaces; absent = `trade read`. */
+  readonly scope?: string;
+  /** Absent = `main`. */
+  readonly simulationId?: string;
+  /** The token ends no later than this, ms. */
+  readonly notAfterMs?: number;
+}
+
+export interface IssuedToken {
+  readonly token: string;
+  readonly tokenId: string;
+  readonly issuedAtMs: number;
+  readonly expiresAtMs: number;
+}
+
+const MAIN = 'main';
+const DEFAULT_SCOPE = 'trade read';
+const LONGEST_TOKEN = 4096;
+const TOKENS_KEPT = 10_000;
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
+
+const signatureOf = (secret: string, content: string): string =>
+  createHmac('sha256', secret).update(content).digest('base64url');
+
+/** Signs a token; undefined where this server issues none. */
+export function issueToken(settings: TokenSettings, grant: Grant, nowMs: number): IssuedToken | undefined {
+  if (settings.jwtSecret === undefined) return undefined;
+  const issuedAt = Math.floor(nowMs / 1000);
+  const limit = Math.floor((grant.notAfterMs ?? Infinity) / 1000);
+  const expiresAt = Math.min(issuedAt + settings.tokenTtlSeconds, limit);
+  const tokenId = randomUUID();
+  const payload = encode({
+    sub: grant.tenantId,
+    tier: grant.tier,
+    scope: grant.scope ?? DEFAULT_SCOPE,
+    ...(grant.simulationId !== undefined && { sim: grant.simulationId }),
+    iat: issuedAt,
+    exp: expiresAt,
+    jti: tokenId,
+    iss: settings.jwtIssuer,
+    aud: settings.jwtAudience,
+  });
+  const content = `${HEADER}.${payload}`;
+  return {
+    token: `${content}.${signatureOf(settings.jwtSecret, content)}`,
+    tokenId,
+    issuedAtMs: issuedAt * 1000,
+    expiresAtMs: expiresAt * 1000,
+  };
+}
+
+/** Verifies bearers. */
+export class Authenticator {
+  readonly #settings: TokenSettings;
+  readonly #clockMs: () => number;
+  /** By the whole header, so that a request that was seen before costs one look-up. */
+  readonly #known = new LRUCache<string, Principal>({ max: TOKENS_KEPT });
+  readonly #remoteKeys: ReturnType<typeof createRemoteJWKSet> | undefined;
+
+  constructor(settings: TokenSettings, clockMs: () => number) {
+    this.#settings = settings;
+    this.#clockMs = clockMs;
+    this.#remoteKeys =
+      settings.jwksUrl === undefined ? undefined : createRemoteJWKSet(new URL(settings.jwksUrl));
+  }
+
+  /** The principal of an `Authorization` header; undefined = 401. A promise only where keys may have to be fetched. */
+  principalOf(header: string | undefined): Principal | undefined | Promise<Principal | undefined> {
+    if (header === undefined) return undefined;
+    const known = this.#known.get(header);
+    if (known !== undefined) {
+      if (known.expiresAtMs > this.#clockMs()) return known;
+      this.#known.delete(header);
+      return undefined;
+    }
+    const token = bearerOf(header);
+    if (token === undefined) return undefined;
+    if (this.#remoteKeys !== undefined) return this.#remote(header, token, this.#remoteKeys);
+    return this.#remember(header, this.#local(token));
+  }
+
+  #remember(header: string, claims: Record<string, unknown> | undefined): Principal | undefined {
+    const principal =
+      claims === undefined ? undefined : principalFrom(claims, this.#settings, this.#clockMs());
+    if (principal !== undefined) this.#known.set(header, principal);
+    return principal;
+  }
+
+  #local(token: string): Record<string, unknown> | undefined {
+    const { jwtSecret } = this.#settings;
+    const [head, payload, signature, more] = token.split('.');
+    if (jwtSecret === undefined || head === undefined || payload === undefined || signature === undefined) {
+      return undefined;
+    }
+    if (more !== undefined || !isSame(signature, signatureOf(jwtSecret, `${head}.${payload}`)))
+      return undefined;
+    const header = jsonOf(head);
+    // `crit` names extensions that must be understood, and there are none here.
+    if (header?.['alg'] !== 'HS256' || 'crit' in header) return undefined;
+    return jsonOf(payload);
+  }
+
+  async #remote(
+    header: string,
+    token: string,
+    keys: ReturnType<typeof createRemoteJWKSet>,
+  ): Promise<Principal | undefined> {
+    try {
+      const { payload } = await jwtVerify(token, keys, {
+        algorithms: ['RS256'],
+        currentDate: new Date(this.#clockMs()),
+      });
+      return this.#remember(header, payload);
+    } catch {
+      // Whatever is wrong with a token, or with reaching those who vouch for it: it is not accepted.
+      return undefined;
+    }
+  }
+}
+
+function bearerOf(header: string): string | undefined {
+  if (header.length > LONGEST_TOKEN + 7) return undefined;
+  return /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(header)?.[1];
+}
+
+function isSame(a: string, b: string): boolean {
+  const left = Buffer.from(a);
+  const right = Buffer.from(b);
+  return left.length === right.length && timingSafeEqual(left, right);
+}
+
+function jsonOf(part: string): Record<string, unknown> | undefined {
+  try {
+    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
+    return typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? (value as Record<string, unknown>)
+      : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+const isTier = (value: unknown): value is Tier => (tiers as readonly unknown[]).includes(value);
+const isScope = (value: string): value is Scope => (scopes as readonly string[]).includes(value);
+const isText = (value: unknown): value is string =>
+  typeof value === 'string' && value.length > 0 && value.length <= 256;
+
+/** What verified claims amount to; undefined where they break a rule of D3. */
+function principalFrom(
+  claims: Readonly<Record<string, unknown>>,
+  settings: TokenSettings,
+  nowMs: number,
+): Principal | undefined {
+  const { sub, exp, nbf, iss, aud, tier = 'BASIC', scope = DEFAULT_SCOPE, sim = MAIN } = claims;
+  if (!isText(sub) || !isText(sim) || !isTier(tier) || typeof scope !== 'string') return undefined;
+  if (typeof exp !== 'number' || !Number.isFinite(exp) || exp * 1000 <= nowMs) return undefined;
+  if (nbf !== undefined && (typeof nbf !== 'number' || nbf * 1000 > nowMs)) return undefined;
+  // An operator's own tokens may leave these out; what is there must be meant for this server.
+  if (iss !== undefined && iss !== settings.jwtIssuer) return undefined;
+  const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
+  if (aud !== undefined && !audiences.includes(settings.jwtAudience)) return undefined;
+  return {
+    tenantId: sub,
+    tier,
+    scopes: new Set(scope.split(' ').filter(isScope)),
+    simulationId: sim,
+    expiresAtMs: exp * 1000,
+    by: { tenantId: sub, tier },
+  };
+}
+
+/** A new API key, and the hash that is all that is stored of it. */
+export function newApiKey(): { readonly apiKey: string; readonly hash: string } {
+  const apiKey = `sp_${randomBytes(32).toString('base64url')}`;
+  return { apiKey, hash: hashOfApiKey(apiKey) };
+}
+
+/** 256 random bits need no slow hash. */
+export function hashOfApiKey(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex');
+}
+
+/** Compares in constant time. */
+export function isHashOf(hash: string, apiKey: string): boolean {
+  return isSame(hash, hashOfApiKey(apiKey));
+}

@@ -1,0 +1,74 @@
+import type { Command, Outcome } from '@sandpit/core';
+import type { BodyOf, OperationId, ParamsOf, QueryOf, ReplyOf, routes } from '@sandpit/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Simulation } from '../engine/simulation.js';
+import { Answer } from './answer.js';
+import type { Principal } from './auth.js';
+import type { PendingAnswer } from './idempotency.js';
+
+/** What a handler gets to see of a request: everything is checked already. */
+export interface PublicCall<Id extends OperationId = OperationId> {
+  readonly params: ParamsOf<Id>;
+  readonly query: QueryOf<Id>;
+  readonly body: BodyOf<Id>;
+}
+
+/** A request of somebody. */
+export interface Call<Id extends OperationId = OperationId> extends PublicCall<Id> {
+  readonly principal: Principal;
+  readonly simulation: Simulation;
+  /** The 2xx of the route. */
+  readonly status: number;
+  /** Where the answer is to be kept for an `Idempotency-Key`. */
+  readonly pending: PendingAnswer | undefined;
+}
+
+/** A request for a stream: the handler takes the connection over. */
+export interface StreamCall<Id extends StreamId = StreamId> extends Call<Id> {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+type PublicId = {
+  [Id in OperationId]: (typeof routes)[Id]['auth'] extends 'none' ? Id : never;
+}[OperationId];
+
+export type StreamId = 'streamOrders' | 'streamPortfolios';
+
+type Reply<Id extends OperationId> = ReplyOf<Id> | Answer | Promise<ReplyOf<Id> | Answer>;
+
+export type Handler<Id extends OperationId> = Id extends StreamId
+  ? /** Undefined = the stream is under way. */ (call: StreamCall<Id>) => Promise<Answer | undefined>
+  : Id extends PublicId
+    ? (call: PublicCall<Id>) => Reply<Id>
+    : (call: Call<Id>) => Reply<Id>;
+
+/** One handler for each operation that is offered: a missing one does not compile. */
+export type Handlers = { readonly [Id in OperationId]: Handler<Id> };
+
+/**
+ * Executes a command and answers with what `render` makes of its outcome. That happens in the turn of the command: a moment later the
+ * state may show things that are not durable yet. The answer is kept in the commit of the effect where the request has an
+ * `Idempotency-Key`.
+ */
+export async function execute<T extends Command['type']>(
+  call: Pick<Call, 'simulation' | 'status' | 'pending'>,
+  command: Extract<Command, { type: T }>,
+  render: (outcome: Outcome<T>) => object,
+): Promise<Answer> {
+  let answer: Answer | undefined;
+  let failure: unknown;
+  await call.simulation.submit<T>(command, (outcome) => {
+    try {
+      const rendered = render(outcome);
+      answer = rendered instanceof Answer ? rendered : Answer.json(call.status, rendered);
+    } catch (error) {
+      // Thrown here it would keep what has been decided out of the journal.
+      failure = error;
+      return undefined;
+    }
+    return call.pending?.keep(answer);
+  });
+  if (answer === undefined) throw failure;
+  return answer;
+}

@@ -1,0 +1,111 @@
+/**
+ * `Idempotency-Key` (D24): the first answer to a key is kept for a day and given again to whoever repeats the request. It is stored in
+ * the commit of the effect where there is one, so that a crash leaves both or neither.
+ */
+import { createHash } from 'node:crypto';
+import type { Journal, StoredAnswer } from '../store/journal.js';
+import { Answer, refuse } from './answer.js';
+
+const TTL_MS = 86_400_000;
+const REPLAYED = { 'idempotent-replayed': 'true' } as const;
+const VALID_KEY = /^[\x21-\x7e]{1,255}$/;
+
+/** Refusals that say nothing about the request itself: the same request may do better a moment later. */
+const NEVER_KEPT: ReadonlySet<number> = new Set([401, 403, 408, 429, 500, 503]);
+
+/** One request with a key, under way. */
+export class PendingAnswer {
+  /** Whether the answer has gone to the journal already. */
+  isKept = false;
+  readonly #answer: Omit<StoredAnswer, 'statusCode' | 'body'>;
+
+  constructor(answer: Omit<StoredAnswer, 'statusCode' | 'body'>) {
+    this.#answer = answer;
+  }
+
+  /** What is to be stored; undefined for an answer that is not worth keeping. */
+  keep(answer: Answer): StoredAnswer | undefined {
+    if (NEVER_KEPT.has(answer.status)) return undefined;
+    this.isKept = true;
+    return { ...this.#answer, statusCode: answer.status, body: answer.text };
+  }
+}
+
+export interface KeyedRequest {
+  readonly tenantId: string;
+  readonly simulationId: string;
+  /** Method and route template. */
+  readonly route: string;
+  readonly method: string;
+  /** Path with its parameters, without the query. */
+  readonly path: string;
+  readonly body: unknown;
+}
+
+/** The keys of a server. */
+export class Idempotency {
+  readonly #journal: Journal;
+  readonly #clockMs: () => number;
+  readonly #underWay = new Set<string>();
+
+  constructor(journal: Journal, clockMs: () => number) {
+    this.#journal = journal;
+    this.#clockMs = clockMs;
+  }
+
+  /** Does the request, unless it has been done: then its answer is replayed. */
+  async once(
+    key: string,
+    request: KeyedRequest,
+    perform: (pending: PendingAnswer) => Promise<Answer>,
+  ): Promise<Answer> {
+    if (!VALID_KEY.test(key)) return refuse(400, ['Idempotency-Key must be 1 to 255 visible characters']);
+    const { tenantId, simulationId, route } = request;
+    const nowMs = this.#clockMs();
+    const fingerprint = fingerprintOf(request);
+    const found = this.#journal.findAnswer(tenantId, simulationId, route, key, nowMs);
+    if (found !== undefined) {
+      return found.fingerprint === fingerprint
+        ? new Answer(found.statusCode, found.body, REPLAYED)
+        : refuse(422, 'Idempotency-Key was used with another request');
+    }
+    const name = JSON.stringify([tenantId, simulationId, route, key]);
+    if (this.#underWay.has(name)) return refuse(409, 'A request with this Idempotency-Key is under way');
+    this.#underWay.add(name);
+    try {
+      const pending = new PendingAnswer({
+        tenantId,
+        simulationId,
+        route,
+        key,
+        fingerprint,
+        expiresAt: nowMs + TTL_MS,
+      });
+      const answer = await perform(pending);
+      if (!pending.isKept) {
+        const stored = pending.keep(answer);
+        if (stored !== undefined) await this.#journal.saveAnswer(stored);
+      }
+      return answer;
+    } finally {
+      this.#underWay.delete(name);
+    }
+  }
+}
+
+function fingerprintOf({ method, path, body }: KeyedRequest): string {
+  return createHash('sha256')
+    .update(`${method} ${path}\n${canonical(body)}`)
+    .digest('hex');
+}
+
+/** JSON with the names of each object in one order: the same request in another spelling is the same request. */
+function canonical(body: unknown): string {
+  return (
+    JSON.stringify(body, (_, value: unknown) =>
+      typeof value === 'object' && value !== null && !Array.isArray(value)
+        ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+        : value,
+    ) ?? ''
+  );
+}

@@ -1,0 +1,63 @@
+/** The way out of every request, whatever became of it. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { StoreUnavailable } from '../store/journal.js';
+import { type Answer, INTERNAL_ERROR, refuse, SERVICE_UNAVAILABLE } from './answer.js';
+
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/** On every answer. An answer is somebody's own: no cache keeps it, no page embeds it. */
+export const SECURITY_HEADERS = {
+  'cache-control': 'no-store',
+  'x-content-type-options': 'nosniff',
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+  'referrer-policy': 'no-referrer',
+  'x-frame-options': 'DENY',
+  'cross-origin-resource-policy': 'same-origin',
+} as const;
+
+/** Sends JSON text. */
+export function send(request: FastifyRequest, reply: FastifyReply, status: number, text: string): void {
+  reply.statusCode = status;
+  reply.headers(SECURITY_HEADERS);
+  reply.header('content-type', JSON_TYPE);
+  reply.header('x-request-id', request.id);
+  reply.send(text);
+}
+
+/** Sends a finished answer. */
+export function reply(request: FastifyRequest, to: FastifyReply, answer: Answer): void {
+  if (answer.headers !== undefined) to.headers(answer.headers);
+  send(request, to, answer.status, answer.text);
+}
+
+/** Answers for an error. What is not the client's doing is logged, and told to nobody. */
+export function failed(request: FastifyRequest, to: FastifyReply, error: unknown): void {
+  reply(request, to, answerForError(request, error));
+}
+
+function answerForError(request: FastifyRequest, error: unknown): Answer {
+  if (error instanceof StoreUnavailable) return SERVICE_UNAVAILABLE;
+  const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
+  const known = typeof code === 'string' ? BY_CODE[code] : undefined;
+  if (known !== undefined) return known;
+  // A client that broke off or sent what it had not announced.
+  if (statusCode === 400 && typeof code === 'string' && code.startsWith('FST_')) return MALFORMED;
+  request.log.error({ err: error, requestId: request.id, operation: request.operation }, 'request failed');
+  return INTERNAL_ERROR;
+}
+
+const MALFORMED = refuse(400, 'Malformed request');
+const INVALID_JSON = refuse(400, 'Body is not valid JSON');
+export const UNSUPPORTED_MEDIA_TYPE = refuse(415, 'Content-Type must be application/json');
+
+/** What the framework refuses by itself. */
+const BY_CODE: Readonly<Partial<Record<string, Answer>>> = {
+  FST_ERR_CTP_BODY_TOO_LARGE: refuse(413, 'Body must not be larger than 1 MiB'),
+  FST_ERR_CTP_INVALID_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE,
+  FST_ERR_CTP_INVALID_JSON_BODY: INVALID_JSON,
+  FST_ERR_CTP_EMPTY_JSON_BODY: INVALID_JSON,
+  FST_ERR_CTP_INVALID_CONTENT_LENGTH: refuse(400, 'Content-Length does not match the body'),
+  FST_ERR_BAD_URL: refuse(400, 'Malformed URL'),
+  SANDPIT_INVALID_JSON: INVALID_JSON,
+  SANDPIT_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE,
+};

@@ -1,0 +1,111 @@
+import { type Account, accountKey, type Brokerage, seededUuid, seedOf } from '@sandpit/core';
+import type { CreateAccountBody } from '@sandpit/protocol';
+import { ACCOUNT_NOT_FOUND, type Answer } from '../answer.js';
+import { type Call, execute, type Handlers } from '../call.js';
+import type { HttpSettings } from '../settings.js';
+import { pageOfAll } from '../translate/pages.js';
+import { accountOf, portfolioSummary } from '../translate/portfolios.js';
+import { answerTo, isRejection } from '../translate/rejections.js';
+import { holdingsOf } from './owned.js';
+
+type AccountHandlers = Pick<
+  Handlers,
+  | 'createAccount'
+  | 'listAccounts'
+  | 'getAccount'
+  | 'updateAccount'
+  | 'freezeAccount'
+  | 'unfreezeAccount'
+  | 'listAccountPortfolios'
+>;
+
+export function accountHandlers(settings: HttpSettings): AccountHandlers {
+  return {
+    async createAccount(call) {
+      const { accountId } = call.body;
+      if (accountId !== undefined) return openAccount(call, accountId, settings.proAccounts);
+      return openAccount(call, await freeAccountId(call), settings.proAccounts);
+    },
+
+    listAccounts: ({ simulation, principal, query }) =>
+      simulation.read(({ state }) => {
+        const own: Account[] = [];
+        for (const account of state.accounts.values())
+          if (account.tenantId === principal.tenantId) own.push(account);
+        return pageOfAll(own.reverse(), query, accountOf);
+      }),
+
+    getAccount: ({ simulation, principal, params }) =>
+      simulation.read((brokerage) => {
+        const account = ownAccount(brokerage, principal.tenantId, params.accountId);
+        return account === undefined ? ACCOUNT_NOT_FOUND : accountOf(account);
+      }),
+
+    updateAccount: (call) =>
+      execute<'UpdateAccount'>(
+        call,
+        {
+          type: 'UpdateAccount',
+          by: call.principal.by,
+          accountId: call.params.accountId,
+          details: call.body,
+        },
+        ({ result }) => (isRejection(result) ? answerTo(result) : accountOf(result)),
+      ),
+
+    freezeAccount: (call) => setStatus(call, 'FROZEN'),
+    unfreezeAccount: (call) => setStatus(call, 'ACTIVE'),
+
+    listAccountPortfolios({ simulation, principal, params }) {
+      const portfolios = (brokerage: Brokerage) =>
+        (ownAccount(brokerage, principal.tenantId, params.accountId)?.portfolioIds ?? []).flatMap(
+          (id) => brokerage.state.portfolios.get(id) ?? [],
+        );
+      return simulation.read(
+        (brokerage) =>
+          ownAccount(brokerage, principal.tenantId, params.accountId) === undefined
+            ? ACCOUNT_NOT_FOUND
+            : portfolios(brokerage).map((portfolio) => portfolioSummary(brokerage, portfolio)),
+        holdingsOf(portfolios(simulation.brokerage)),
+      );
+    },
+  };
+}
+
+const ownAccount = ({ state }: Brokerage, tenantId: string, accountId: string): Account | undefined =>
+  state.accounts.get(accountKey(tenantId, accountId));
+
+function openAccount(call: Call<'createAccount'>, accountId: string, proAccounts: number): Promise<Answer> {
+  const { accountId: _, ...details }: CreateAccountBody = call.body;
+  return execute<'OpenAccount'>(
+    call,
+    { type: 'OpenAccount', by: call.principal.by, accountId, details, proAccounts },
+    ({ result }) => (isRejection(result) ? answerTo(result) : accountOf(result)),
+  );
+}
+
+const ACCOUNT_IDS = 5;
+
+/** An id that the service chooses: from the seed, like every other, so that the same calls give the same ids. */
+function freeAccountId({ simulation, principal }: Call<'createAccount'>): Promise<string> {
+  const { tenantId } = principal;
+  return simulation.read((brokerage) => {
+    const { state } = brokerage;
+    const seed = state.seed ^ seedOf(tenantId);
+    for (let number = (state.accountsPerTenant.get(tenantId) ?? 0) + 1; ; number++) {
+      const id = seededUuid(seed, ACCOUNT_IDS, number, simulation.now());
+      if (ownAccount(brokerage, tenantId, id) === undefined) return id;
+    }
+  });
+}
+
+function setStatus(
+  call: Call<'freezeAccount'> | Call<'unfreezeAccount'>,
+  status: 'ACTIVE' | 'FROZEN',
+): Promise<Answer> {
+  return execute<'SetAccountStatus'>(
+    call,
+    { type: 'SetAccountStatus', by: call.principal.by, accountId: call.params.accountId, status },
+    ({ result }) => (isRejection(result) ? answerTo(result) : accountOf(result)),
+  );
+}

@@ -1,0 +1,46 @@
+import { refuse } from '../answer.js';
+import { hashOfApiKey, isHashOf, issueToken } from '../auth.js';
+import type { Handlers } from '../call.js';
+import type { HttpDeps } from '../settings.js';
+import type { Tickets } from '../tickets.js';
+import { isoOfMs } from '../translate/instants.js';
+
+const INVALID_API_KEY = refuse(401, 'Invalid API Key');
+
+/** Token exchange (D2) and stream tickets (D5). */
+export function authHandlers(
+  { store, settings, clockMs }: HttpDeps,
+  tickets: Tickets,
+): Pick<Handlers, 'exchangeToken' | 'createStreamTicket'> {
+  return {
+    exchangeToken({ body }) {
+      const key = store.registry.apiKey(hashOfApiKey(body.apiKey));
+      if (key === undefined || key.revokedAt !== undefined || !isHashOf(key.hash, body.apiKey)) {
+        return INVALID_API_KEY;
+      }
+      const issued = issueToken(
+        settings,
+        { tenantId: key.tenantId, tier: key.tier, scope: key.scope },
+        clockMs(),
+      );
+      // Where tokens come from an identity provider, no key buys one here.
+      if (issued === undefined) return INVALID_API_KEY;
+      const { token, tokenId, issuedAtMs, expiresAtMs } = issued;
+      const createdAt = isoOfMs(issuedAtMs);
+      return {
+        token,
+        tokenId,
+        tokenType: 'Bearer',
+        expiresIn: (expiresAtMs - issuedAtMs) / 1000,
+        expiresAt: isoOfMs(expiresAtMs),
+        createdAt,
+        updatedAt: createdAt,
+      };
+    },
+
+    createStreamTicket({ principal }) {
+      const { ticket, expiresAtMs } = tickets.issue(principal);
+      return { ticket, expiresIn: tickets.ttlSeconds, expiresAt: isoOfMs(expiresAtMs) };
+    },
+  };
+}

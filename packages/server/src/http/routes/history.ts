@@ -1,0 +1,108 @@
+import type { OrderTerms } from '@sandpit/core';
+import type { PageQuery } from '@sandpit/protocol';
+import type { Simulation } from '../../engine/simulation.js';
+import type { ListItem, ListName, Page } from '../../store/history.js';
+import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
+import type { Call, Handlers } from '../call.js';
+import {
+  listedActivity,
+  listedDayTrade,
+  listedEquityPoint,
+  listedLedgerEntry,
+} from '../translate/history.js';
+import { endOf, instantOf } from '../translate/instants.js';
+import { pageOfAll, type PageReply, pageReply, windowOf } from '../translate/pages.js';
+import { ownPortfolio } from './owned.js';
+
+type HistoryHandlers = Pick<
+  Handlers,
+  'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'getEquityCurve'
+>;
+
+export const historyHandlers: HistoryHandlers = {
+  async listActivities(call) {
+    const { category } = call.query;
+    const terms = termsFinder(call.simulation);
+    return listOf(call, 'activities', (item) => listedActivity(item, terms), category);
+  },
+
+  listLedgerEntries: (call) => listOf(call, 'ledger', listedLedgerEntry),
+
+  listDayTrades: (call) => listOf(call, 'day-trades', listedDayTrade),
+
+  async getEquityCurve(call) {
+    const { simulation, query } = call;
+    if (query.from === undefined && query.to === undefined) return listOf(call, 'equity', listedEquityPoint);
+    if (!(await isOwn(call))) return PORTFOLIO_NOT_FOUND;
+    const { calendar } = simulation.brokerage.rules;
+    const from = query.from === undefined ? -Infinity : instantOf(query.from, calendar);
+    const to = query.to === undefined ? Infinity : endOf(query.to, calendar);
+    const points = await pointsFrom(call, from);
+    return pageOfAll(
+      points.filter(({ at }) => at < to),
+      query,
+      listedEquityPoint,
+    );
+  },
+};
+
+type PortfolioCall = Call<'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'getEquityCurve'>;
+
+const isOwn = ({
+  simulation,
+  principal,
+  params,
+}: Pick<PortfolioCall, 'simulation' | 'principal' | 'params'>) =>
+  simulation.read(
+    (brokerage) => ownPortfolio(brokerage, principal.tenantId, params.portfolioId) !== undefined,
+  );
+
+async function listOf<Item>(
+  call: Pick<PortfolioCall, 'simulation' | 'principal' | 'params'> & { readonly query: PageQuery },
+  list: ListName,
+  show: (item: ListItem) => Item,
+  tag?: string,
+): Promise<PageReply<Item> | Answer> {
+  if (!(await isOwn(call))) return PORTFOLIO_NOT_FOUND;
+  const { simulation, params, query } = call;
+  const { items, total } = await simulation.history.list({
+    simulationId: simulation.id,
+    list,
+    owner: params.portfolioId,
+    ...(tag !== undefined && { tag }),
+    ...windowOf(query),
+  });
+  return pageReply(items.map(show), total, query);
+}
+
+const POINTS_AT_ONCE = 500;
+
+/** The points of an equity curve at or after an instant, newest first. There is one a day. */
+async function pointsFrom({ simulation, params }: PortfolioCall, from: number): Promise<ListItem[]> {
+  const points: ListItem[] = [];
+  for (;;) {
+    const page: Page<ListItem> = await simulation.history.list({
+      simulationId: simulation.id,
+      list: 'equity',
+      owner: params.portfolioId,
+      offset: points.length,
+      limit: POINTS_AT_ONCE,
+    });
+    points.push(...page.items);
+    const oldest = page.items.at(-1);
+    if (oldest === undefined || oldest.at < from || points.length >= page.total) break;
+  }
+  return points.filter(({ at }) => at >= from);
+}
+
+/** Finds orders by id for as long as one page takes. */
+function termsFinder(simulation: Simulation): (orderId: string) => OrderTerms | undefined {
+  const found = new Map<string, OrderTerms | undefined>();
+  return (orderId) => {
+    if (!found.has(orderId)) {
+      const row = simulation.history.order(simulation.id, orderId);
+      found.set(orderId, row === undefined ? undefined : (JSON.parse(row.terms) as OrderTerms));
+    }
+    return found.get(orderId);
+  };
+}

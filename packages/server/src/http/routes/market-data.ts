@@ -1,0 +1,220 @@
+import { type Brokerage, Instant, type Instrument, type OptionContract, TradingDate } from '@sandpit/core';
+import type { OptionChain } from '@sandpit/protocol';
+import type { Simulation } from '../../engine/simulation.js';
+import { type Answer, refuse } from '../answer.js';
+import type { Handlers } from '../call.js';
+import { endOf, instantOf } from '../translate/instants.js';
+import { plainSymbol, shownInstrument } from '../translate/instruments.js';
+import { barOf, marketHoursOf, quoteOf, tradeOf, tradingDayOf } from '../translate/market-data.js';
+import { priceNumber, quantityNumber } from '../translate/numbers.js';
+import { pageOfAll } from '../translate/pages.js';
+
+type MarketDataHandlers = Pick<
+  Handlers,
+  | 'getQuote'
+  | 'getQuotes'
+  | 'getTrade'
+  | 'getBars'
+  | 'getMarketHours'
+  | 'getExchangeHours'
+  | 'isMarketOpen'
+  | 'listOptionExpirations'
+  | 'getOptionChain'
+  | 'listInstruments'
+  | 'getTradingCalendar'
+>;
+
+const SYMBOL_NOT_FOUND = refuse(404, 'Symbol not found');
+const NO_QUOTE = refuse(404, 'No quote yet');
+const NO_TRADE = refuse(404, 'No trade yet');
+const EXCHANGE_NOT_FOUND = refuse(404, 'Exchange not found');
+const NO_OPTIONS = refuse(404, 'No options listed');
+
+/** Names of the exchanges whose hours the calendar is about. */
+const EXCHANGES: ReadonlySet<string> = new Set(['XNYS', 'XNAS', 'ARCX', 'NYSE', 'NASDAQ']);
+
+const LONGEST_CALENDAR_DAYS = 3660;
+
+export const marketDataHandlers: MarketDataHandlers = {
+  getQuote: ({ simulation, params }) =>
+    lookAt(simulation, params.symbol, (brokerage, symbol) => {
+      const quote = brokerage.quote(symbol);
+      return (quote === undefined ? undefined : quoteOf(quote)) ?? NO_QUOTE;
+    }),
+
+  getQuotes({ simulation, body }) {
+    const symbols = body.symbols.map(plainSymbol);
+    return simulation.read((brokerage) => {
+      const found = symbols.map((symbol) => {
+        const quote = brokerage.quote(symbol);
+        return quote === undefined ? undefined : quoteOf(quote);
+      });
+      return {
+        quotes: found.filter((quote) => quote !== undefined),
+        notFound: body.symbols.filter((_, i) => found[i] === undefined),
+      };
+    }, symbols);
+  },
+
+  getTrade: ({ simulation, params }) =>
+    lookAt(simulation, params.symbol, (brokerage, symbol) => {
+      const quote = brokerage.quote(symbol);
+      return (quote === undefined ? undefined : tradeOf(quote)) ?? NO_TRADE;
+    }),
+
+  async getBars({ simulation, params, query }) {
+    const symbol = plainSymbol(params.symbol);
+    const { calendar } = simulation.brokerage.rules;
+    const isListed = await simulation.read((brokerage) => brokerage.instrument(symbol) !== undefined);
+    if (!isListed) return SYMBOL_NOT_FOUND;
+    const now = simulation.now();
+    const until = query.to === undefined ? now : endOf(query.to, calendar);
+    const bars = await simulation.feed.bars({
+      symbol,
+      size: query.timeframe,
+      from: query.from === undefined ? Instant.ofMs(0) : instantOf(query.from, calendar),
+      // Nothing of the future is known.
+      until: until < now ? until : now,
+      limit: query.limit,
+    });
+    return { symbol, timeframe: query.timeframe, bars: bars.map(barOf) };
+  },
+
+  getMarketHours: ({ simulation }) => marketHoursOf(simulation.brokerage.rules.calendar, simulation.now()),
+
+  getExchangeHours({ simulation, params }) {
+    const { calendar } = simulation.brokerage.rules;
+    if (params.exchange !== calendar.id && !EXCHANGES.has(params.exchange)) return EXCHANGE_NOT_FOUND;
+    return { ...marketHoursOf(calendar, simulation.now()), exchange: params.exchange };
+  },
+
+  isMarketOpen: ({ simulation, params }) =>
+    lookAt(simulation, params.symbol, (brokerage, symbol) => {
+      const { isOpen, session, nextOpen, nextClose } = marketHoursOf(
+        brokerage.rules.calendar,
+        simulation.now(),
+      );
+      return { symbol, isOpen, session, nextOpen, nextClose };
+    }),
+
+  listOptionExpirations: ({ simulation, params }) =>
+    lookAt(simulation, params.underlying, (brokerage, underlying) => ({
+      underlying,
+      expirations: expirationsOf(optionsOn(brokerage, underlying)),
+    })),
+
+  getOptionChain({ simulation, params, query }) {
+    const underlying = plainSymbol(params.underlying);
+    const symbols = optionsOn(simulation.brokerage, underlying).map(({ symbol }) => symbol);
+    return simulation.read(
+      (brokerage) => {
+        if (brokerage.instrument(underlying) === undefined) return SYMBOL_NOT_FOUND;
+        const listed = optionsOn(brokerage, underlying);
+        const expiration = query.expiration ?? expirationsOf(listed)[0];
+        return expiration === undefined ? NO_OPTIONS : chainOf(brokerage, underlying, expiration, listed);
+      },
+      [underlying, ...symbols],
+    );
+  },
+
+  listInstruments({ simulation, query }) {
+    const { assetClass, symbol, underlying } = query;
+    const wanted = symbol === undefined ? undefined : plainSymbol(symbol);
+    return simulation.read((brokerage) =>
+      pageOfAll(
+        instrumentsOf(brokerage)
+          .filter(
+            (instrument) =>
+              (assetClass === undefined || instrument.assetClass === assetClass) &&
+              (wanted === undefined || instrument.symbol === wanted) &&
+              (underlying === undefined ||
+                (instrument.assetClass === 'OPTION' && instrument.underlying === underlying)),
+          )
+          .sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
+        query,
+        shownInstrument,
+      ),
+    );
+  },
+
+  getTradingCalendar({ simulation, query }) {
+    const { calendar } = simulation.brokerage.rules;
+    const from = query.from === undefined ? calendar.dateOf(simulation.now()) : TradingDate.of(query.from);
+    const to = query.to === undefined ? TradingDate.plusDays(from, 30) : TradingDate.of(query.to);
+    const length = TradingDate.dayOf(to) - TradingDate.dayOf(from);
+    if (length < 0) return refuse(400, ['to must not be before from']);
+    if (length > LONGEST_CALENDAR_DAYS)
+      return refuse(400, [`to must be within ${LONGEST_CALENDAR_DAYS} days of from`]);
+    const days = Array.from({ length: length + 1 }, (_, i) =>
+      calendar.tradingDay(TradingDate.plusDays(from, i)),
+    );
+    return {
+      calendar: calendar.id,
+      days: days.filter((day) => day !== undefined).map((day) => tradingDayOf(day, calendar)),
+    };
+  },
+};
+
+/** A look at a listed symbol with its quote brought up to now. */
+function lookAt<T>(
+  simulation: Simulation,
+  given: string,
+  look: (brokerage: Brokerage, symbol: string) => T,
+): Promise<T | Answer> {
+  const symbol = plainSymbol(given);
+  return simulation.read(
+    (brokerage) => (brokerage.instrument(symbol) === undefined ? SYMBOL_NOT_FOUND : look(brokerage, symbol)),
+    [symbol],
+  );
+}
+
+/** All that is listed: by the feed, and by commands, which may describe anew what the feed lists. */
+function instrumentsOf({ rules, state }: Brokerage): Instrument[] {
+  return [...new Map([...rules.instruments, ...state.listed]).values()];
+}
+
+const optionsOn = (brokerage: Brokerage, underlying: string): OptionContract[] =>
+  instrumentsOf(brokerage).filter(
+    (instrument): instrument is OptionContract =>
+      instrument.assetClass === 'OPTION' && instrument.underlying === underlying,
+  );
+
+const expirationsOf = (options: readonly OptionContract[]): string[] =>
+  [...new Set(options.map(({ expiration }) => expiration))].sort();
+
+function chainOf(
+  brokerage: Brokerage,
+  underlying: string,
+  expiration: string,
+  listed: readonly OptionContract[],
+): OptionChain {
+  const underlyingPrice = brokerage.mark(underlying);
+  return {
+    underlying,
+    ...(underlyingPrice !== undefined && { underlyingPrice: priceNumber(underlyingPrice) }),
+    expiration,
+    contracts: listed
+      .filter((contract) => contract.expiration === expiration)
+      .sort((a, b) => a.strike - b.strike || (a.optionType < b.optionType ? -1 : 1))
+      .map((contract) => {
+        const { symbol, optionType, strike, multiplier, style, settlement } = contract;
+        const { bid, ask, bidSize, askSize, last } = brokerage.quote(symbol) ?? {};
+        const mark = brokerage.mark(symbol);
+        return {
+          optionSymbol: symbol,
+          optionType,
+          strike: priceNumber(strike),
+          expiration: contract.expiration,
+          multiplier,
+          style,
+          settlement,
+          ...(mark !== undefined && { price: priceNumber(mark) }),
+          ...(bid !== undefined && { bid: priceNumber(bid) }),
+          ...(ask !== undefined && { ask: priceNumber(ask) }),
+          ...(bidSize !== undefined && { bidSize: quantityNumber(bidSize) }),
+          ...(askSize !== undefined && { askSize: quantityNumber(askSize) }),
+          ...(last !== undefined && { last: priceNumber(last) }),
+        };
+      }),
+  };
+}

@@ -1,0 +1,106 @@
+import {
+  accountKey,
+  type Brokerage,
+  duplicateClientOrderId,
+  type Command,
+  type Outcome,
+} from '@sandpit/core';
+import type { BatchResult } from '@sandpit/protocol';
+import { ACCOUNT_NOT_FOUND, Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
+import type { Call, Handlers } from '../call.js';
+import { orderRequestOf } from '../translate/orders.js';
+import { answerTo, isRejection } from '../translate/rejections.js';
+import type { ClientOrderIds } from './client-order-ids.js';
+
+type Submit = Extract<Command, { type: 'SubmitOrder' }>;
+
+/** What becomes of one account: its place among the commands, or why there is none. */
+type Part =
+  | { readonly accountId: string; readonly index: number }
+  | { readonly accountId: string; readonly refused: Answer };
+
+/** The same order for many accounts: one turn, one commit, an outcome for each (D23). */
+export function orderBatchHandlers(clientOrderIds: ClientOrderIds): Pick<Handlers, 'createOrders'> {
+  return {
+    async createOrders(call) {
+      const { simulation, body } = call;
+      const portfolios = await simulation.read((brokerage) =>
+        body.accountIds.map((accountId) => portfolioFor(brokerage, call, accountId)),
+      );
+      const commands: Submit[] = [];
+      const parts = body.accountIds.map((accountId, i): Part => {
+        const portfolioId = portfolios[i];
+        if (portfolioId instanceof Answer || portfolioId === undefined) {
+          return { accountId, refused: portfolioId ?? ACCOUNT_NOT_FOUND };
+        }
+        const { clientOrderId } = body.orderData;
+        const used =
+          clientOrderId === undefined
+            ? undefined
+            : clientOrderIds.existing(simulation, call.principal.tenantId, { portfolioId, clientOrderId });
+        if (used !== undefined) return { accountId, refused: answerTo(duplicateClientOrderId(used)) };
+        commands.push({
+          type: 'SubmitOrder',
+          by: call.principal.by,
+          order: orderRequestOf(body.orderData, portfolioId),
+        });
+        return { accountId, index: commands.length - 1 };
+      });
+      if (commands.length === 0) return resultOf(parts, []);
+      let answer: Answer | undefined;
+      const outcomes = await simulation.submitAll<'SubmitOrder'>(commands, (done) => {
+        answer = answerOf(call, parts, done);
+        return call.pending?.keep(answer);
+      });
+      return answer ?? answerOf(call, parts, outcomes);
+    },
+  };
+}
+
+/** The portfolio of an account: the one that the order names where it is the account's, else the oldest that is open. */
+function portfolioFor(
+  { state }: Brokerage,
+  { principal, body }: Call<'createOrders'>,
+  accountId: string,
+): string | Answer {
+  const account = state.accounts.get(accountKey(principal.tenantId, accountId));
+  if (account === undefined) return ACCOUNT_NOT_FOUND;
+  const named = body.orderData.portfolioId;
+  if (named !== undefined && account.portfolioIds.includes(named)) return named;
+  return account.portfolioIds[0] ?? PORTFOLIO_NOT_FOUND;
+}
+
+function answerOf(
+  call: Call<'createOrders'>,
+  parts: readonly Part[],
+  outcomes: readonly Outcome<'SubmitOrder'>[],
+): Answer {
+  const { symbol } = call.body.orderData;
+  const answers = outcomes.map(({ result }) => (isRejection(result) ? answerTo(result, { symbol }) : result));
+  // The tier is the same for all accounts: an order outside it is no batch at all (contract section 8).
+  const first = outcomes[0]?.result;
+  if (isRejection(first) && first.code === 'FEATURE_NOT_AVAILABLE') return answerTo(first);
+  return Answer.json(call.status, resultOf(parts, answers));
+}
+
+function resultOf(
+  parts: readonly Part[],
+  answers: readonly (Answer | { readonly terms: { readonly orderId: string } })[],
+): BatchResult {
+  const successful: BatchResult['successful'] = [];
+  const failed: BatchResult['failed'] = [];
+  for (const part of parts) {
+    const answer = 'refused' in part ? part.refused : answers[part.index];
+    if (answer === undefined) continue;
+    const { accountId } = part;
+    if (answer instanceof Answer) {
+      failed.push({
+        accountId,
+        ...(JSON.parse(answer.text) as Omit<BatchResult['failed'][number], 'accountId'>),
+      });
+    } else {
+      successful.push({ accountId, orderId: answer.terms.orderId });
+    }
+  }
+  return { successful, failed, message: `${successful.length} successful, ${failed.length} failed` };
+}

@@ -1,0 +1,83 @@
+import { accountKey } from '@sandpit/core';
+import type { OrderQuery as OrderFilters } from '@sandpit/protocol';
+import type { Simulation } from '../../engine/simulation.js';
+import type { OrderQuery, OrderRow } from '../../store/history.js';
+import { ACCOUNT_NOT_FOUND, PORTFOLIO_NOT_FOUND } from '../answer.js';
+import type { Handlers } from '../call.js';
+import { endOf, instantOf } from '../translate/instants.js';
+import { plainSymbol } from '../translate/instruments.js';
+import { orderListItem, orderOf, storedOrder } from '../translate/orders.js';
+import { pageReply, windowOf } from '../translate/pages.js';
+import { shownOpen } from './orders.js';
+import { ownPortfolio } from './owned.js';
+
+type OrderListHandlers = Pick<Handlers, 'listAccountOrders' | 'listPortfolioOrders' | 'listFilledToday'>;
+
+export const orderListHandlers: OrderListHandlers = {
+  async listAccountOrders({ simulation, principal, params, query }) {
+    const { tenantId } = principal;
+    const { accountId } = params;
+    const isOwn = await simulation.read(({ state }) => state.accounts.has(accountKey(tenantId, accountId)));
+    if (!isOwn) return ACCOUNT_NOT_FOUND;
+    const { items, total } = await simulation.history.orders(
+      queryOf(simulation, { tenantId, accountId }, query),
+    );
+    return pageReply(
+      items.map((row) => {
+        const { terms, progress } = storedOrder(row);
+        return orderListItem(terms, progress);
+      }),
+      total,
+      query,
+    );
+  },
+
+  async listPortfolioOrders({ simulation, principal, params, query }) {
+    const { portfolioId } = params;
+    const isOwn = await simulation.read(
+      (brokerage) => ownPortfolio(brokerage, principal.tenantId, portfolioId) !== undefined,
+    );
+    if (!isOwn) return PORTFOLIO_NOT_FOUND;
+    const { items, total } = await simulation.history.orders(queryOf(simulation, { portfolioId }, query));
+    return pageReply(await ordersOf(simulation, items), total, query);
+  },
+
+  async listFilledToday({ simulation, principal, query }) {
+    await simulation.read(() => undefined);
+    const filledOn = simulation.brokerage.rules.calendar.dateOf(simulation.now());
+    const scope = { tenantId: principal.tenantId, filledOn };
+    const { items, total } = await simulation.history.orders({
+      simulationId: simulation.id,
+      scope,
+      ...windowOf(query),
+    });
+    return pageReply(await ordersOf(simulation, items), total, query);
+  },
+};
+
+function queryOf(simulation: Simulation, scope: OrderQuery['scope'], query: OrderFilters): OrderQuery {
+  const { calendar } = simulation.brokerage.rules;
+  const { status, symbol, assetClass, from, to } = query;
+  return {
+    simulationId: simulation.id,
+    scope,
+    ...(status !== undefined && { status }),
+    ...(symbol !== undefined && { symbol: plainSymbol(symbol) }),
+    ...(assetClass !== undefined && { assetClass }),
+    ...(from !== undefined && { from: instantOf(from, calendar) }),
+    ...(to !== undefined && { to: endOf(to, calendar) }),
+    ...windowOf(query),
+  };
+}
+
+/** Orders of history in full; those still open say what they wait for. */
+function ordersOf(simulation: Simulation, rows: readonly OrderRow[]) {
+  return simulation.read((brokerage) =>
+    rows.map((row) => {
+      const open = brokerage.state.orders.get(row.orderId);
+      if (open !== undefined) return shownOpen(brokerage, simulation, open);
+      const { terms, progress } = storedOrder(row);
+      return orderOf(terms, progress);
+    }),
+  );
+}

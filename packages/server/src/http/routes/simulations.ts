@@ -1,0 +1,64 @@
+import { refuse, SIMULATION_NOT_FOUND } from '../answer.js';
+import { issueToken } from '../auth.js';
+import type { Handlers } from '../call.js';
+import type { HttpDeps } from '../settings.js';
+import type { Streams } from '../stream/streams.js';
+import { pageOfAll } from '../translate/pages.js';
+import { simulationConfigOf, simulationOf } from '../translate/simulations.js';
+
+type SimulationsHandlers = Pick<
+  Handlers,
+  'createSimulation' | 'listSimulations' | 'getSimulation' | 'deleteSimulation'
+>;
+
+const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
+const OWN_SIMULATION = refuse(409, 'A token cannot delete the simulation that it lives in');
+
+/** Simulations of a tenant (D44). */
+export function simulationsHandlers(
+  { simulations, settings, clockMs }: HttpDeps,
+  streams: Streams,
+): SimulationsHandlers {
+  return {
+    async createSimulation({ principal, body }) {
+      const { tenantId, tier, scopes, expiresAtMs } = principal;
+      if (settings.jwtSecret === undefined) return NO_TOKENS;
+      const simulation = await simulations.create(tenantId, simulationConfigOf(body, clockMs()));
+      const info = simulations.info(simulation.id, tenantId);
+      const issued = issueToken(
+        settings,
+        {
+          tenantId,
+          tier,
+          scope: [...scopes].join(' '),
+          simulationId: simulation.id,
+          // A right that ends is not made to last by passing it on.
+          notAfterMs: expiresAtMs,
+        },
+        clockMs(),
+      );
+      if (info === undefined || issued === undefined) return SIMULATION_NOT_FOUND;
+      return { ...simulationOf(info, simulation.now()), token: issued.token };
+    },
+
+    listSimulations: ({ principal, query }) =>
+      pageOfAll(simulations.list(principal.tenantId).toReversed(), query, (info) => simulationOf(info)),
+
+    async getSimulation({ principal, params }) {
+      const info = simulations.info(params.simulationId, principal.tenantId);
+      const simulation = await simulations.find(params.simulationId, principal.tenantId);
+      if (info === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;
+      return simulationOf(info, simulation.now());
+    },
+
+    async deleteSimulation({ principal, params, simulation }) {
+      const { simulationId } = params;
+      // The request itself still needs it: its answer may have to be kept for an idempotency key.
+      if (simulationId === simulation.id) return OWN_SIMULATION;
+      const removed = await simulations.remove(simulationId, principal.tenantId);
+      if (!removed) return SIMULATION_NOT_FOUND;
+      streams.endSimulation(simulationId);
+      return { simulationId, message: 'Simulation deleted' };
+    },
+  };
+}

@@ -1,0 +1,44 @@
+import { accountKey } from '@sandpit/core';
+import { ACCOUNT_NOT_FOUND, type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
+import type { Handlers, StreamCall } from '../call.js';
+import type { Streams } from '../stream/streams.js';
+import { ownPortfolio } from './owned.js';
+
+/** Live updates (D36, D37). */
+export function streamHandlers(streams: Streams): Pick<Handlers, 'streamOrders' | 'streamPortfolios'> {
+  return {
+    async streamOrders(call) {
+      const missing = await missingFilter(call);
+      if (missing !== undefined) return missing;
+      const { accountId, portfolioId, lastEventId } = call.query;
+      const header = call.request.headers['last-event-id'];
+      // What the browser adds by itself is newer than what the page once put into the address.
+      const last = typeof header === 'string' && header !== '' ? header : lastEventId;
+      return streams.openOrders(call, { accountId, portfolioId }, last);
+    },
+
+    async streamPortfolios(call) {
+      const missing = await missingFilter(call);
+      if (missing !== undefined) return missing;
+      const { accountId, portfolioId } = call.query;
+      if (portfolioId !== undefined) return streams.openPortfolios(call, { portfolioId });
+      return accountId === undefined ? ACCOUNT_NOT_FOUND : streams.openPortfolios(call, { accountId });
+    },
+  };
+}
+
+/** The answer where a filter names what the tenant does not have. */
+function missingFilter(call: StreamCall): Promise<Answer | undefined> {
+  const { simulation, principal, query } = call;
+  const { accountId, portfolioId } = query;
+  return simulation.read((brokerage) => {
+    const { tenantId } = principal;
+    if (accountId !== undefined && !brokerage.state.accounts.has(accountKey(tenantId, accountId))) {
+      return ACCOUNT_NOT_FOUND;
+    }
+    if (portfolioId !== undefined && ownPortfolio(brokerage, tenantId, portfolioId) === undefined) {
+      return PORTFOLIO_NOT_FOUND;
+    }
+    return undefined;
+  });
+}

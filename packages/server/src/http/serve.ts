@@ -1,0 +1,109 @@
+/** From an admitted request to its answer: validation, the idempotency key, the handler. */
+import {
+  type OperationId,
+  type Route,
+  takesIdempotencyKey,
+  validateBody,
+  validateParams,
+  validateQuery,
+} from '@sandpit/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { Answer, refuse } from './answer.js';
+import { type Idempotency, PendingAnswer } from './idempotency.js';
+import { failed, reply as sendAnswer, send } from './reply.js';
+
+/** A handler in its general form. Its exact form has been checked where it was written. */
+type AnyHandler = (call: never) => unknown;
+
+/** `undefined` = the handler took the connection over. */
+type Result = object | undefined;
+
+export function serve(
+  id: OperationId,
+  route: Route,
+  handler: AnyHandler,
+  idempotency: Idempotency,
+): (request: FastifyRequest, reply: FastifyReply) => void {
+  const { params, query, body } = route;
+  const status = Number(Object.keys(route.responses).find((code) => code.startsWith('2')) ?? 200);
+  const isKeyed = takesIdempotencyKey(route) || id === 'upgradeMargin';
+  const template = `${route.method} ${route.path}`;
+  const handle = handler as (call: unknown) => Result | Promise<Result>;
+
+  const finish = (request: FastifyRequest, reply: FastifyReply, result: Result): void => {
+    if (result instanceof Answer) sendAnswer(request, reply, result);
+    else if (result !== undefined) send(request, reply, status, JSON.stringify(result));
+  };
+
+  return (request, reply) => {
+    try {
+      const call = {
+        params: request.params,
+        query: request.query,
+        body: request.body,
+        principal: request.principal,
+        simulation: request.simulation,
+        status,
+        pending: undefined,
+        request,
+        reply,
+      };
+      // One array for all that is wrong, in the order path, query, body.
+      let problems: string[] | undefined;
+      if (params !== undefined) {
+        const checked = validateParams(params, request.params);
+        if (checked.ok) call.params = checked.value;
+        else problems = checked.messages;
+      }
+      if (query !== undefined) {
+        const checked = validateQuery(query, request.query);
+        if (checked.ok) call.query = checked.value;
+        else problems = [...(problems ?? []), ...checked.messages];
+      }
+      if (body !== undefined) {
+        const checked = validateBody(body, request.body);
+        if (checked.ok) call.body = checked.value;
+        else problems = [...(problems ?? []), ...checked.messages];
+      }
+      if (problems !== undefined) return finish(request, reply, refuse(400, problems));
+      const key = isKeyed ? request.headers['idempotency-key'] : undefined;
+      const result = key === undefined ? handle(call) : keyed(idempotency, template, key, call, handle);
+      if (!(result instanceof Promise)) return finish(request, reply, result);
+      result.then(
+        (settled) => finish(request, reply, settled),
+        (error: unknown) => failed(request, reply, error),
+      );
+    } catch (error) {
+      failed(request, reply, error);
+    }
+  };
+}
+
+function keyed(
+  idempotency: Idempotency,
+  route: string,
+  key: string | string[],
+  call: { readonly request: FastifyRequest; readonly status: number; readonly body: unknown },
+  handle: (call: unknown) => Result | Promise<Result>,
+): Promise<Answer> {
+  const { request, status } = call;
+  const { principal, simulation } = request;
+  if (principal === undefined || simulation === undefined) throw new Error('a key without anybody to keep it for');
+  const { url } = request;
+  const end = url.indexOf('?');
+  return idempotency.once(
+    String(key),
+    {
+      tenantId: principal.tenantId,
+      simulationId: simulation.id,
+      route,
+      method: request.method,
+      path: end === -1 ? url : url.slice(0, end),
+      body: call.body,
+    },
+    async (pending: PendingAnswer) => {
+      const result = await handle({ ...call, pending });
+      return result instanceof Answer ? result : Answer.json(status, result);
+    },
+  );
+}

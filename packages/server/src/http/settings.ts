@@ -1,0 +1,23 @@
+import type { Money } from '@sandpit/core';
+import type { Simulations } from '../engine/simulations.js';
+import type { Store } from '../store/store.js';
+import type { TokenSettings } from './auth.js';
+
+/** What the HTTP surface needs to know of the settings. */
+export interface HttpSettings extends TokenSettings {
+  /** Requests per minute, tenant and route; the two routes of the contract and health have their own. */
+  readonly rateLimitDefault: number;
+  readonly streamHeartbeatMs: number;
+  readonly initialCash: Money;
+  /** Accounts a PRO tenant may have. */
+  readonly proAccounts: number;
+}
+
+/** What the handlers work with. */
+export interface HttpDeps {
+  readonly simulations: Simulations;
+  readonly store: Store;
+  readonly settings: HttpSettings;
+  /** Real time, in milliseconds: tokens, rate limits, idempotency keys and health go by it. */
+  readonly clockMs: () => number;
+}

@@ -1,0 +1,107 @@
+import type { ServerResponse } from 'node:http';
+import { randomInt } from 'node:crypto';
+import type { StreamEvent, StreamEventData } from '@sandpit/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { SECURITY_HEADERS } from '../reply.js';
+
+/** A reader this far behind is not reading: it is cut off, and can resume. */
+const MAX_QUEUED_BYTES = 262_144;
+const MAX_QUEUED_EVENTS = 1000;
+/** How long a reader that was cut off, or holds up what it missed, has to take what is on its way. */
+const STALL_MS = 10_000;
+const RETRY_MS = 3000;
+
+/** The text of one event; the same for all who read it. */
+export function frameOf<Name extends StreamEvent>(
+  name: Name,
+  id: string,
+  data: StreamEventData<Name>,
+): string {
+  return `id: ${id}\nevent: ${name}\ndata: ${JSON.stringify(data)}\n\n`;
+}
+
+/** One reader of a stream: what is written to it never waits in memory without bound. */
+export class Connection {
+  readonly #response: ServerResponse;
+  readonly #closed: (() => void)[] = [];
+  #queuedEvents = 0;
+  #state: 'open' | 'ending' | 'closed' = 'open';
+
+  /** Takes the connection of a request over and sends the head of the stream. */
+  constructor(request: FastifyRequest, reply: FastifyReply) {
+    reply.hijack();
+    const response = reply.raw;
+    this.#response = response;
+    response.writeHead(200, {
+      ...(reply.getHeaders() as Record<string, string>),
+      ...SECURITY_HEADERS,
+      'content-type': 'text/event-stream; charset=utf-8',
+      'x-request-id': request.id,
+      // A proxy that collects what it passes on would hold events back.
+      'x-accel-buffering': 'no',
+      connection: 'keep-alive',
+    });
+    response.socket?.setNoDelay(true);
+    response.socket?.setTimeout(0);
+    response.on('drain', () => (this.#queuedEvents = 0));
+    response.on('error', () => response.destroy());
+    response.on('close', () => {
+      this.#state = 'closed';
+      for (const listener of this.#closed) listener();
+    });
+    // Clients that lost the same server do not all come back at once.
+    response.write(`retry: ${RETRY_MS + randomInt(1000)}\n\n`);
+  }
+
+  get isOpen(): boolean {
+    return this.#state === 'open';
+  }
+
+  onClose(listener: () => void): void {
+    if (this.#state === 'closed') listener();
+    else this.#closed.push(listener);
+  }
+
+  /** Sends one event, or gives up on a reader that is too far behind. */
+  write(frame: string, positionId: () => string): void {
+    if (!this.isOpen) return;
+    if (this.#response.writableLength > MAX_QUEUED_BYTES || this.#queuedEvents >= MAX_QUEUED_EVENTS) {
+      this.end(positionId(), 503, 'The reader is too slow; resume with Last-Event-ID');
+      return;
+    }
+    if (!this.#response.write(frame)) this.#queuedEvents += 1;
+  }
+
+  /** Resolves when there is room for more, or nobody to send it to. */
+  async drained(): Promise<void> {
+    if (!this.isOpen || !this.#response.writableNeedDrain) return;
+    await new Promise<void>((resolve) => {
+      const stalled = setTimeout(() => this.#reset(), STALL_MS);
+      const done = (): void => {
+        clearTimeout(stalled);
+        this.#response.off('drain', done);
+        this.#response.off('close', done);
+        resolve();
+      };
+      this.#response.on('drain', done);
+      this.#response.on('close', done);
+    });
+  }
+
+  /** Says why, and ends the stream. Whoever does not take that in time loses the connection. */
+  end(id: string, statusCode: number, message: string): void {
+    if (!this.isOpen) return;
+    this.#state = 'ending';
+    this.#response.end(frameOf('error', id, { statusCode, message }));
+    const stalled = setTimeout(() => this.#reset(), STALL_MS);
+    stalled.unref();
+    this.onClose(() => clearTimeout(stalled));
+  }
+
+  /** Closing in good order would leave what nobody reads in the kernel's buffers; a reset frees it. */
+  #reset(): void {
+    const { socket } = this.#response;
+    if (socket !== null && !socket.destroyed) socket.resetAndDestroy();
+    else this.#response.destroy();
+  }
+}

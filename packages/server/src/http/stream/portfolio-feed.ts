@@ -1,0 +1,151 @@
+import { accountKey, type Brokerage } from '@sandpit/core';
+import type { DurableRecord, Simulation } from '../../engine/simulation.js';
+import { holdingsOf, ownPortfolio } from '../routes/owned.js';
+import { portfolioUpdate } from '../translate/portfolios.js';
+import type { Connection } from './connection.js';
+
+/** What a reader follows: one portfolio, or all of an account. */
+export type Followed = { readonly portfolioId: string } | { readonly accountId: string };
+
+interface Reader {
+  readonly connection: Connection;
+  readonly tenantId: string;
+  readonly followed: Followed;
+  /** What it was told last of each portfolio, and when. */
+  readonly told: Map<string, { readonly text: string; readonly atMs: number }>;
+}
+
+/** At most one event per portfolio in this time. */
+const INTERVAL_MS = 1000;
+/** Changes that come together are looked at together. */
+const GATHER_MS = 20;
+
+/**
+ * The portfolios of one simulation to everybody who follows them: looked at when something happened to them, and once a second, because
+ * the market moves without telling anybody; told when they differ from what was told before.
+ */
+export class PortfolioFeed {
+  readonly #simulation: Simulation;
+  readonly #clockMs: () => number;
+  readonly #readers = new Set<Reader>();
+  #unsubscribe: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAtMs = Infinity;
+  #isLooking = false;
+  #events = 0;
+
+  constructor(simulation: Simulation, clockMs: () => number) {
+    this.#simulation = simulation;
+    this.#clockMs = clockMs;
+  }
+
+  /** Follows portfolios, beginning with a snapshot. Returns the id that stands for the present. */
+  follow(connection: Connection, tenantId: string, followed: Followed): () => string {
+    this.#unsubscribe ??= this.#simulation.subscribe((record) => this.#happened(record));
+    const reader: Reader = { connection, tenantId, followed, told: new Map() };
+    this.#readers.add(reader);
+    connection.onClose(() => {
+      this.#readers.delete(reader);
+      if (this.#readers.size > 0) return;
+      this.#unsubscribe?.();
+      this.#unsubscribe = undefined;
+      clearTimeout(this.#timer);
+      this.#timerAtMs = Infinity;
+    });
+    this.#lookAt(this.#clockMs());
+    return () => this.#presentId();
+  }
+
+  #presentId(): string {
+    return `${this.#simulation.journal.lastSeq(this.#simulation.id)}-${this.#events}`;
+  }
+
+  /** Whether a record may have changed what somebody follows. */
+  #happened({ events }: DurableRecord): void {
+    const nowMs = this.#clockMs();
+    if (events.some((event) => event.type !== 'ClockMoved' && event.type !== 'ActionsAnnounced')) {
+      this.#lookAt(nowMs + GATHER_MS);
+    }
+  }
+
+  #lookAt(atMs: number): void {
+    if (atMs >= this.#timerAtMs) return;
+    clearTimeout(this.#timer);
+    this.#timerAtMs = atMs;
+    this.#timer = setTimeout(() => void this.#look(), Math.max(0, atMs - this.#clockMs()));
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    this.#timerAtMs = Infinity;
+    if (this.#isLooking || this.#readers.size === 0) return;
+    this.#isLooking = true;
+    let nextMs = INTERVAL_MS;
+    try {
+      nextMs = await this.#tellWhatChanged();
+    } catch {
+      // Nothing can be shown while it cannot be committed; the next look is a second away.
+    } finally {
+      this.#isLooking = false;
+    }
+    if (this.#readers.size > 0) this.#lookAt(this.#clockMs() + nextMs);
+  }
+
+  /** Returns when to look again. */
+  async #tellWhatChanged(): Promise<number> {
+    const readers = [...this.#readers];
+    const { brokerage } = this.#simulation;
+    const symbols = holdingsOf(
+      readers.flatMap((reader) => idsOf(brokerage, reader).map((id) => brokerage.state.portfolios.get(id))),
+    );
+    const seen = await this.#simulation.read((current) => snapshotsOf(current, readers), symbols);
+    const nowMs = this.#clockMs();
+    let nextMs = INTERVAL_MS;
+    for (const reader of readers) {
+      const ids = seen.idsOf.get(reader) ?? [];
+      if ('portfolioId' in reader.followed && ids.length === 0) {
+        reader.connection.end(this.#presentId(), 404, 'Portfolio not found');
+        continue;
+      }
+      for (const id of ids) {
+        const text = seen.texts.get(id);
+        const before = reader.told.get(id);
+        if (text === undefined || text === before?.text) continue;
+        const waitMs = before === undefined ? 0 : before.atMs + INTERVAL_MS - nowMs;
+        if (waitMs > 0) {
+          nextMs = Math.min(nextMs, waitMs);
+          continue;
+        }
+        reader.told.set(id, { text, atMs: nowMs });
+        this.#events += 1;
+        const eventId = this.#presentId();
+        reader.connection.write(`id: ${eventId}\nevent: portfolio-update\ndata: ${text}\n\n`, () => eventId);
+      }
+      for (const id of reader.told.keys()) if (!ids.includes(id)) reader.told.delete(id);
+    }
+    return nextMs;
+  }
+}
+
+/** The portfolios that a reader follows now: those of an account come and go. */
+function idsOf(brokerage: Brokerage, { tenantId, followed }: Reader): readonly string[] {
+  if ('accountId' in followed) {
+    return [...(brokerage.state.accounts.get(accountKey(tenantId, followed.accountId))?.portfolioIds ?? [])];
+  }
+  return ownPortfolio(brokerage, tenantId, followed.portfolioId) === undefined ? [] : [followed.portfolioId];
+}
+
+/** The text of every followed portfolio, each made once. */
+function snapshotsOf(brokerage: Brokerage, readers: readonly Reader[]) {
+  const texts = new Map<string, string>();
+  const idsOfReader = new Map<Reader, readonly string[]>();
+  for (const reader of readers) {
+    const ids = idsOf(brokerage, reader);
+    idsOfReader.set(reader, ids);
+    for (const id of ids) {
+      const portfolio = texts.has(id) ? undefined : brokerage.state.portfolios.get(id);
+      if (portfolio !== undefined) texts.set(id, JSON.stringify(portfolioUpdate(brokerage, portfolio)));
+    }
+  }
+  return { texts, idsOf: idsOfReader };
+}

@@ -1,0 +1,136 @@
+import type { Tier } from '@sandpit/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Simulation } from '../../engine/simulation.js';
+import { type Answer, refuseCoded } from '../answer.js';
+import type { Principal } from '../auth.js';
+import type { HttpDeps } from '../settings.js';
+import { isoOfMs } from '../translate/instants.js';
+import { Connection, frameOf } from './connection.js';
+import { OrderFeed, type OrderFilter } from './order-feed.js';
+import { type Followed, PortfolioFeed } from './portfolio-feed.js';
+
+/** Streams that a tenant may have open at once. */
+const STREAMS_OF_TIER: Readonly<Record<Tier, number>> = { BASIC: 100, PRO: 1000, ENTERPRISE: 10_000 };
+const STREAMS_IN_ALL = 10_000;
+const RETRY_AFTER_SECONDS = 10;
+/** Timers take no more. */
+const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+interface Open {
+  readonly connection: Connection;
+  readonly simulationId: string;
+  readonly presentId: () => string;
+}
+
+/** A request for a stream, admitted and checked. */
+export interface StreamRequest {
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+  readonly principal: Principal;
+  readonly simulation: Simulation;
+}
+
+/** All open streams of a server. */
+export class Streams {
+  readonly #clockMs: () => number;
+  readonly #heartbeatMs: number;
+  readonly #open = new Set<Open>();
+  readonly #perTenant = new Map<string, number>();
+  readonly #orders = new WeakMap<Simulation, OrderFeed>();
+  readonly #portfolios = new WeakMap<Simulation, PortfolioFeed>();
+  #heartbeat: NodeJS.Timeout | undefined;
+
+  constructor({ clockMs, settings }: Pick<HttpDeps, 'clockMs' | 'settings'>) {
+    this.#clockMs = clockMs;
+    this.#heartbeatMs = settings.streamHeartbeatMs;
+  }
+
+  /** Opens an order stream; an answer where there are too many. */
+  openOrders(of: StreamRequest, filter: OrderFilter, lastEventId: string | undefined): Answer | undefined {
+    return this.#openStream(of, (connection) => {
+      const { simulation } = of;
+      const feed = this.#orders.get(simulation) ?? new OrderFeed(simulation, this.#clockMs);
+      this.#orders.set(simulation, feed);
+      return feed.follow(connection, of.principal.tenantId, filter, lastEventId);
+    });
+  }
+
+  /** Opens a portfolio stream; an answer where there are too many. */
+  openPortfolios(of: StreamRequest, followed: Followed): Answer | undefined {
+    return this.#openStream(of, (connection) => {
+      const { simulation } = of;
+      const feed = this.#portfolios.get(simulation) ?? new PortfolioFeed(simulation, this.#clockMs);
+      this.#portfolios.set(simulation, feed);
+      return feed.follow(connection, of.principal.tenantId, followed);
+    });
+  }
+
+  /** Ends the streams of a simulation that is gone. */
+  endSimulation(simulationId: string): void {
+    for (const { connection, simulationId: id, presentId } of this.#open) {
+      if (id === simulationId) connection.end(presentId(), 404, 'Simulation not found');
+    }
+  }
+
+  /** Ends all streams: their readers come back to whoever serves next. */
+  close(): void {
+    for (const { connection, presentId } of this.#open)
+      connection.end(presentId(), 503, 'Service unavailable');
+  }
+
+  #openStream(of: StreamRequest, follow: (connection: Connection) => () => string): Answer | undefined {
+    const { tenantId, tier } = of.principal;
+    const count = this.#perTenant.get(tenantId) ?? 0;
+    if (count >= STREAMS_OF_TIER[tier] || this.#open.size >= STREAMS_IN_ALL) return tooManyStreams();
+    const connection = new Connection(of.request, of.reply);
+    this.#perTenant.set(tenantId, count + 1);
+    const open: Open = { connection, simulationId: of.simulation.id, presentId: follow(connection) };
+    this.#open.add(open);
+    const stopExpiry = this.#endWithToken(open, of.principal);
+    this.#heartbeat ??= this.#startHeartbeat();
+    connection.onClose(() => {
+      stopExpiry();
+      this.#open.delete(open);
+      const left = (this.#perTenant.get(tenantId) ?? 1) - 1;
+      if (left === 0) this.#perTenant.delete(tenantId);
+      else this.#perTenant.set(tenantId, left);
+      if (this.#open.size > 0) return;
+      clearInterval(this.#heartbeat);
+      this.#heartbeat = undefined;
+    });
+    return undefined;
+  }
+
+  /** A stream lasts no longer than the token that opened it. */
+  #endWithToken({ connection, presentId }: Open, { expiresAtMs }: Principal): () => void {
+    let timer: NodeJS.Timeout;
+    const wait = (): void => {
+      const leftMs = expiresAtMs - this.#clockMs();
+      if (leftMs <= 0) return connection.end(presentId(), 401, 'Unauthorized');
+      timer = setTimeout(wait, Math.min(leftMs, LONGEST_TIMER_MS));
+      timer.unref();
+    };
+    wait();
+    return () => clearTimeout(timer);
+  }
+
+  #startHeartbeat(): NodeJS.Timeout {
+    const timer = setInterval(() => {
+      const timestamp = isoOfMs(this.#clockMs());
+      for (const { connection, presentId } of this.#open) {
+        connection.write(frameOf('heartbeat', presentId(), { timestamp }), presentId);
+      }
+    }, this.#heartbeatMs);
+    timer.unref();
+    return timer;
+  }
+}
+
+function tooManyStreams(): Answer {
+  return refuseCoded(
+    'RATE_LIMITED',
+    'Too many open streams',
+    { retryAfter: RETRY_AFTER_SECONDS },
+    { 'retry-after': String(RETRY_AFTER_SECONDS) },
+  );
+}

@@ -1,0 +1,90 @@
+import {
+  type Bar as CoreBar,
+  type Calendar,
+  Instant,
+  markOf,
+  type Quote as CoreQuote,
+  type TradingDay as CoreDay,
+} from '@sandpit/core';
+import type { Bar, MarketHours, PushedQuote, Quote, Trade, TradingDay } from '@sandpit/protocol';
+import { plainSymbol } from './instruments.js';
+import { isoOf } from './instants.js';
+import { priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
+
+/** A quote as it travels; undefined where it has no price at all. */
+export function quoteOf(quote: CoreQuote): Quote | undefined {
+  const mark = markOf(quote);
+  if (mark === undefined) return undefined;
+  const { bid, ask, bidSize, askSize, last, lastSize } = quote;
+  return {
+    symbol: quote.symbol,
+    price: priceNumber(mark),
+    ...(bid !== undefined && { bid: priceNumber(bid) }),
+    ...(ask !== undefined && { ask: priceNumber(ask) }),
+    ...(bidSize !== undefined && { bidSize: quantityNumber(bidSize) }),
+    ...(askSize !== undefined && { askSize: quantityNumber(askSize) }),
+    ...(last !== undefined && { last: priceNumber(last) }),
+    ...(lastSize !== undefined && { lastSize: quantityNumber(lastSize) }),
+    timestamp: quote.at,
+  };
+}
+
+/** The last print; undefined where none is known. */
+export function tradeOf({ symbol, last, lastSize, at }: CoreQuote): Trade | undefined {
+  if (last === undefined) return undefined;
+  return {
+    symbol,
+    price: priceNumber(last),
+    ...(lastSize !== undefined && { size: quantityNumber(lastSize) }),
+    timestamp: at,
+  };
+}
+
+/** A quote that came through the API. */
+export function pushedQuoteOf(quote: PushedQuote, now: Instant): CoreQuote {
+  const { bid, ask, bidSize, askSize, last, lastSize, timestamp } = quote;
+  return {
+    symbol: plainSymbol(quote.symbol),
+    ...(bid > 0 && { bid: priceOf(bid) }),
+    ask: priceOf(ask),
+    ...(bidSize !== undefined && { bidSize: quantityOf(bidSize) }),
+    ...(askSize !== undefined && { askSize: quantityOf(askSize) }),
+    ...(last !== undefined && { last: priceOf(last) }),
+    ...(lastSize !== undefined && { lastSize: quantityOf(lastSize) }),
+    at: Instant.ofMs(
+      timestamp === undefined ? now : typeof timestamp === 'number' ? timestamp : Date.parse(timestamp),
+    ),
+  };
+}
+
+export const barOf = ({ at, open, high, low, close, volume }: CoreBar): Bar => ({
+  timestamp: at,
+  open: priceNumber(open),
+  high: priceNumber(high),
+  low: priceNumber(low),
+  close: priceNumber(close),
+  volume,
+});
+
+export const tradingDayOf = (day: CoreDay, calendar: Calendar): TradingDay => ({
+  date: day.date,
+  open: calendar.format(day.regularOpen),
+  close: calendar.format(day.regularClose),
+  extendedOpen: calendar.format(day.extendedOpen),
+  extendedClose: calendar.format(day.extendedClose),
+  earlyClose: day.earlyClose,
+});
+
+export function marketHoursOf(calendar: Calendar, now: Instant): MarketHours {
+  const session = calendar.sessionAt(now);
+  const today = calendar.tradingDay(calendar.dateOf(now));
+  return {
+    exchange: calendar.id,
+    isOpen: session === 'REGULAR',
+    session,
+    now: isoOf(now),
+    nextOpen: calendar.format(calendar.nextRegularOpen(now)),
+    nextClose: calendar.format(calendar.nextRegularClose(now)),
+    ...(today !== undefined && { today: tradingDayOf(today, calendar) }),
+  };
+}

@@ -1,0 +1,76 @@
+import { type Rejection, rejectionText } from '@sandpit/core';
+import { type Answer, refuse, refuseCoded } from '../answer.js';
+import { moneyNumber, quantityNumber } from './numbers.js';
+
+/** What the refused request was about, for details that the rejection itself does not carry. */
+export interface Concern {
+  readonly symbol?: string;
+  readonly brokerId?: string;
+  readonly accountId?: string;
+}
+
+/** A refusal of the brokerage as HTTP tells it (contract 7, D31, D55). */
+export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
+  const message = rejectionText(rejection);
+  const symbol = concern.symbol === undefined ? {} : { symbol: concern.symbol };
+  switch (rejection.code) {
+    case 'INVALID':
+      return refuse(400, [...rejection.messages]);
+    case 'NOT_FOUND':
+      return refuse(404, message);
+    case 'CONFLICT':
+      return refuse(409, message);
+    case 'BROKER_NOT_ALLOWED':
+      return refuse(400, message);
+    case 'FEATURE_NOT_AVAILABLE': {
+      const { currentTier, requiredTier } = rejection;
+      return refuseCoded(rejection.code, message, { currentTier, requiredTier });
+    }
+    case 'INSUFFICIENT_FUNDS':
+      return refuseCoded(rejection.code, message, {
+        availableCash: moneyNumber(rejection.availableCash),
+        requiredAmount: moneyNumber(rejection.requiredAmount),
+      });
+    case 'INSUFFICIENT_BUYING_POWER':
+      return refuseCoded(rejection.code, message, {
+        availableBuyingPower: moneyNumber(rejection.availableBuyingPower),
+        requiredBuyingPower: moneyNumber(rejection.requiredBuyingPower),
+      });
+    case 'INSUFFICIENT_POSITION':
+      return refuseCoded(rejection.code, message, {
+        availableQuantity: quantityNumber(rejection.availableQuantity),
+        requiredQuantity: quantityNumber(rejection.requiredQuantity),
+      });
+    case 'MARKET_CLOSED':
+      return refuseCoded(rejection.code, message, { nextOpen: rejection.nextOpen });
+    case 'DUPLICATE_CLIENT_ORDER_ID':
+      return refuseCoded(rejection.code, message, { orderId: rejection.orderId });
+    case 'MARGIN_NOT_ELIGIBLE':
+      return refuseCoded(rejection.code, message, { reasons: [...rejection.reasons] });
+    case 'UNKNOWN_SYMBOL':
+    case 'INSTRUMENT_NOT_TRADABLE':
+    case 'NOT_SHORTABLE':
+    case 'POSITION_CONFLICT':
+    case 'STALE_MARKET_DATA':
+      return refuseCoded(rejection.code, message, symbol);
+    case 'BROKER_RESTRICTION':
+      return refuseCoded(
+        rejection.code,
+        message,
+        concern.brokerId === undefined ? {} : { brokerId: concern.brokerId },
+      );
+    case 'ACCOUNT_FROZEN':
+      return refuseCoded(
+        rejection.code,
+        message,
+        concern.accountId === undefined ? {} : { accountId: concern.accountId },
+      );
+    case 'ORDER_NOT_UPDATABLE':
+      // The routes look the order up and say its status; see `routes/orders.ts`.
+      return refuse(409, message);
+  }
+}
+
+/** Whether a command was refused. */
+export const isRejection = (result: object | undefined): result is Rejection =>
+  result !== undefined && 'code' in result;

@@ -1,0 +1,93 @@
+import {
+  calendarById,
+  type CorporateAction as CoreAction,
+  Instant,
+  seedOf,
+  TradingDate,
+} from '@sandpit/core';
+import type {
+  Clock,
+  CorporateAction,
+  CreateSimulationBody,
+  Simulation as ShownSimulation,
+} from '@sandpit/protocol';
+import { defaultCalendar } from '../../engine/default-calendar.js';
+import type { Simulation } from '../../engine/simulation.js';
+import type { SimulationConfig, SimulationInfo } from '../../engine/simulations.js';
+import { plainSymbol } from './instruments.js';
+import { instantOf, isoOf, isoOfMs } from './instants.js';
+import { priceNumber, priceOf } from './numbers.js';
+
+/** How fast a scaled clock runs that nobody gave a speed: a minute per second, as that of the server. */
+const DEFAULT_SPEED = 60;
+
+/** The simulation that a body asks for. */
+export function simulationConfigOf(
+  body: CreateSimulationBody,
+  nowMs: number,
+): Omit<SimulationConfig, 'seed'> & { readonly seed?: number } {
+  const { feed, clock, name, start, speed, seed, replay } = body;
+  const calendar = body.calendar ?? defaultCalendar(feed);
+  return {
+    ...(name !== undefined && { name }),
+    feed,
+    clock,
+    calendar,
+    start: start === undefined ? nowMs : instantOf(start, calendarById(calendar)),
+    speed: clock === 'scaled' ? (speed ?? DEFAULT_SPEED) : clock === 'wall' ? 1 : 0,
+    ...(seed !== undefined && { seed: seedNumber(seed) }),
+    // The symbols to replay, separated by commas.
+    ...(replay !== undefined && { replay: { symbols: replay.split(',').map((symbol) => symbol.trim()) } }),
+  };
+}
+
+/** A 32-bit number as it is, anything else by its text. */
+const seedNumber = (seed: string | number): number =>
+  typeof seed === 'number' && seed >= 0 && seed < 2 ** 32 ? seed : seedOf(String(seed));
+
+export function simulationOf({ id, config, createdAt }: SimulationInfo, now?: Instant): ShownSimulation {
+  const { name, feed, clock, calendar, start, speed, seed, replay } = config;
+  return {
+    simulationId: id,
+    ...(name !== undefined && { name }),
+    feed,
+    clock,
+    calendar,
+    ...(clock !== 'wall' && { start: isoOfMs(start) }),
+    ...(clock === 'scaled' && { speed }),
+    seed,
+    ...(replay?.symbols !== undefined && { replay: replay.symbols.join(',') }),
+    ...(now !== undefined && { now: isoOf(now) }),
+    createdAt: isoOfMs(createdAt),
+  };
+}
+
+export function clockOf(simulation: Simulation): Clock {
+  const { now, mode, speed } = simulation.clock();
+  return { now: isoOf(now), mode, speed };
+}
+
+export function corporateActionOf(action: CorporateAction): CoreAction {
+  const symbol = plainSymbol(action.symbol);
+  const exDate = TradingDate.of(action.exDate);
+  if (action.type === 'SPLIT') return { type: 'SPLIT', symbol, exDate, ratio: action.ratio };
+  return {
+    type: 'CASH_DIVIDEND',
+    symbol,
+    exDate,
+    ...(action.payDate !== undefined && { payDate: TradingDate.of(action.payDate) }),
+    amountPerShare: priceOf(action.amountPerShare),
+  };
+}
+
+export function shownAction(action: CoreAction): CorporateAction {
+  const { symbol, exDate } = action;
+  if (action.type === 'SPLIT') return { type: 'SPLIT', symbol, exDate, ratio: action.ratio };
+  return {
+    type: 'CASH_DIVIDEND',
+    symbol,
+    exDate,
+    ...(action.payDate !== undefined && { payDate: action.payDate }),
+    amountPerShare: priceNumber(action.amountPerShare),
+  };
+}
