@@ -3,6 +3,7 @@ import type { PositionChange } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import { commissionDue } from '../fees/commission.js';
 import { feesOwedBeyond, regulatoryFees } from '../fees/regulatory.js';
+import { hasRoomFor } from '../ledger/ledger.js';
 import type { LedgerEntry, Posting } from '../ledger/ledger.js';
 import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
@@ -11,7 +12,6 @@ import type { Execution } from '../orders/execution.js';
 import { isOpening, remainingOf, sideOf } from '../orders/order.js';
 import type { FeeDay, Order, OrderProgress, RejectReason } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { valuationOf } from '../portfolios/valuation.js';
 import { trackDayTrade } from '../positions/day-trade.js';
 import { closeFirstInFirstOut, Position } from '../positions/position.js';
 import { settlementDateOf } from '../settlement/obligation.js';
@@ -52,7 +52,7 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
   const { commission, fees } = charged;
   const charges = totalOf(charged);
 
-  const refusal = cannotTake(d, order, portfolio, value);
+  const refusal = cannotTake(d, order, portfolio, fill.quantity, value);
   if (refusal !== undefined) return rejectRest(d, order, refusal);
   if (side === 'BUY' && opening) {
     const available = Money.add(freeToSpend(d, portfolio), progress.reserved);
@@ -153,7 +153,13 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
 }
 
 /** What could have changed since the order was accepted, so that it must not execute now. */
-function cannotTake(d: Decision, order: Order, portfolio: Portfolio, value: Money): RejectReason | undefined {
+function cannotTake(
+  d: Decision,
+  order: Order,
+  portfolio: Portfolio,
+  quantity: Quantity,
+  value: Money,
+): RejectReason | undefined {
   const { symbol, positionIntent } = order.terms;
   const position = portfolio.positions.get(symbol);
   const held = position === undefined ? 0 : Position.held(position);
@@ -163,24 +169,21 @@ function cannotTake(d: Decision, order: Order, portfolio: Portfolio, value: Mone
       message: `The portfolio now holds an opposite position in ${symbol}`,
     };
   }
-  const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
-  if (
-    !Money.isPostable(value) ||
-    !Money.isPostable(Money.ofUnits(Math.abs(SETTLED_CASH) + Math.abs(PENDING_CASH) + value))
-  ) {
+  if (!isOpening(positionIntent) && quantity > (positionIntent === 'SELL_TO_CLOSE' ? held : -held)) {
+    return { code: 'INSUFFICIENT_POSITION', message: `The portfolio no longer holds so much ${symbol}` };
+  }
+  const opened = Quantity.ofUnits(isOpening(positionIntent) ? Math.abs(held) + quantity : 0);
+  if (!hasRoomFor(portfolio.balances, value) || !Quantity.isHoldable(opened)) {
     return {
       code: 'INSTRUMENT_NOT_TRADABLE',
       message: 'The value of this execution is beyond what an account can hold',
     };
   }
-  if (positionIntent === 'SELL_TO_OPEN') {
-    const { overnightBuyingPower } = valuationOf(portfolio, d, d.broker(portfolio));
-    if (
-      value >
-      overnightBuyingPower - portfolio.reservedCash - portfolio.reservedShort + order.progress.reserved
-    ) {
-      return { code: 'INSUFFICIENT_BUYING_POWER', message: 'Insufficient buying power' };
-    }
+  if (
+    positionIntent === 'SELL_TO_OPEN' &&
+    value > freeToSpend(d, portfolio, positionIntent) + order.progress.reserved
+  ) {
+    return shortOfFunds(portfolio);
   }
   return undefined;
 }
@@ -230,7 +233,7 @@ function progressAfter(
 /** The share of what is left; for a purchase no more than what was set aside and not paid out yet. */
 function stillReserved(order: Order, left: Quantity, paid: Money): Money {
   const { reserved } = order.progress;
-  const share = Money.scale(reserved, left, remainingOf(order));
+  const share = Money.upToCents(Money.scale(reserved, left, remainingOf(order)));
   if (sideOf(order.terms.positionIntent) === 'SELL') return share;
   return Money.max(Money.min(share, Money.subtract(reserved, paid)), Money.zero);
 }

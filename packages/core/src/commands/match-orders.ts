@@ -233,7 +233,9 @@ function canPayAll(d: Decision, order: Order, portfolio: Portfolio, fills: reado
 /** From now on these fill at their limit when the market comes to them, not at the touch (D47). */
 function restTheUnmarketable(d: Decision, book: Book, quote: Quote): void {
   if (book.unrested.size === 0) return;
-  for (const order of [...book.unrested]) {
+  // By arrival: a recovery does not know in which order they came to be looked at.
+  const unrested = [...book.unrested].sort((a, b) => (a.progress.arrival ?? 0) - (b.progress.arrival ?? 0));
+  for (const order of unrested) {
     const { limitPrice, status } = order.progress;
     if (limitPrice === undefined || isTerminal(status)) continue;
     const away =

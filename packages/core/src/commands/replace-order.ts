@@ -64,7 +64,7 @@ export function replaceOrder(
   const shares = positionProblem(portfolio, order, reservedQuantity);
   if (shares !== undefined) return shares;
   const reserved = reservationFor(d, portfolio, terms, changed);
-  const funds = fundsProblem(d, portfolio, { reserved }, progress.reserved);
+  const funds = fundsProblem(d, portfolio, { reserved }, progress.reserved, terms.positionIntent);
   if (funds !== undefined) return funds;
 
   const working = progress.arrival !== undefined;

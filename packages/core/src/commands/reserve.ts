@@ -1,7 +1,8 @@
 import type { Decision } from '../decision.js';
 import { orderCharges } from '../fees/order-charges.js';
+import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import { isOpening, sideOf } from '../orders/order.js';
-import type { OrderProgress, OrderTerms, RejectReason } from '../orders/order.js';
+import type { OrderProgress, OrderTerms, PositionIntent, RejectReason } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
@@ -62,13 +63,22 @@ function shortSalePrice(d: Decision, terms: OrderTerms, prices: Prices): Price |
   return Price.ofUnits(Math.max(named, market ?? 0));
 }
 
-/** Cash (CASH) or buying power (MARGIN) that nothing is set aside of. */
-export function freeToSpend(d: Decision, portfolio: Portfolio): Money {
+/**
+ * Cash (CASH) or buying power (MARGIN) that nothing is set aside of. Below the minimum equity nothing may be sold short
+ * (FINRA Rule 4210(b)).
+ */
+export function freeToSpend(
+  d: Decision,
+  portfolio: Portfolio,
+  intent: PositionIntent = 'BUY_TO_OPEN',
+): Money {
   if (portfolio.settings.portfolioType === 'CASH') {
     return Money.subtract(portfolio.balances.SETTLED_CASH, portfolio.reservedCash);
   }
-  const { overnightBuyingPower } = valuationOf(portfolio, d, d.broker(portfolio));
-  return Money.ofUnits(overnightBuyingPower - portfolio.reservedCash - portfolio.reservedShort);
+  const { overnightBuyingPower, totalEquity } = valuationOf(portfolio, d, d.broker(portfolio));
+  const barred = intent === 'SELL_TO_OPEN' && totalEquity < MINIMUM_MARGIN_EQUITY;
+  const power = barred ? 0 : overnightBuyingPower;
+  return Money.ofUnits(power - portfolio.reservedCash - portfolio.reservedShort);
 }
 
 /** Why an order that was acknowledged is rejected when what it needs is not there any more. */

@@ -5,7 +5,14 @@ import type { Equity } from '../instruments/instrument.js';
 import { latencyMs } from '../matching/latency.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isOpening, isTrailing, sideOf } from '../orders/order.js';
-import type { BracketConfig, Order, OrderProgress, OrderTerms, TimeInForce } from '../orders/order.js';
+import type {
+  BracketConfig,
+  Order,
+  OrderProgress,
+  OrderTerms,
+  PositionIntent,
+  TimeInForce,
+} from '../orders/order.js';
 import { bracketProblems, tickProblems } from '../orders/shape.js';
 import { accountKey } from '../portfolios/account.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -59,7 +66,7 @@ export function submitOrder(
 
   const terms = termsOf(d, portfolio, order);
   const progress = progressOf(d, portfolio, terms, order);
-  const funds = fundsProblem(d, portfolio, progress);
+  const funds = fundsProblem(d, portfolio, progress, Money.zero, terms.positionIntent);
   if (funds !== undefined) return funds;
 
   d.emit({ type: 'OrderAccepted', terms, progress });
@@ -185,10 +192,11 @@ export function fundsProblem(
   portfolio: Portfolio,
   progress: Pick<OrderProgress, 'reserved'>,
   alreadyReserved: Money = Money.zero,
+  intent: PositionIntent = 'BUY_TO_OPEN',
 ): Rejection | undefined {
   const required = progress.reserved;
   if (required === 0 || required <= alreadyReserved) return undefined;
-  const available = Money.add(freeToSpend(d, portfolio), alreadyReserved);
+  const available = Money.add(freeToSpend(d, portfolio, intent), alreadyReserved);
   if (required <= available) return undefined;
   const shown = Money.max(available, Money.zero);
   return portfolio.settings.portfolioType === 'CASH'

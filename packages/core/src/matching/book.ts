@@ -131,6 +131,8 @@ export class Book {
     if (lane === undefined) {
       lane = new Lane(session, kind);
       this.lanes.push(lane);
+      // Not in the order of first use, which a recovery does not know.
+      this.lanes.sort((a, b) => (a.session + a.kind < b.session + b.kind ? -1 : 1));
     }
     return lane;
   }
