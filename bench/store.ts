@@ -5,15 +5,15 @@
  * are read off the events, where a server's projection has to work them out. `fsync` is as fast as the disk of the
  * machine says; a virtual disk may say more than it does.
  *
- *   npx tsc -b packages/server && npx tsx bench/store.ts [records]
+ *   npx tsc -b && npx tsx bench/store.ts      BENCH_RECORDS
  */
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
-import { openSqliteStore } from '../packages/server/src/store/sqlite/sqlite-store.js';
-import type { HistoryChange } from '../packages/server/src/store/history.js';
-import type { JournalRecord } from '../packages/server/src/store/journal.js';
-import type { Store } from '../packages/server/src/store/store.js';
+import type { HistoryChange } from '../packages/server/dist/store/history.js';
+import type { JournalRecord } from '../packages/server/dist/store/journal.js';
+import { openSqliteStore } from '../packages/server/dist/store/store.js';
+import { keepFull, quantile, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
+import type { Row } from './measure.js';
 
 const START = 1_767_225_600_000;
 const PORTFOLIOS = 1_000;
@@ -100,8 +100,12 @@ function recordOf(simulationId: string, seq: number): JournalRecord {
   };
 }
 
-async function measure(name: string, simulations: number, inFlight: number, records: number): Promise<void> {
-  const directory = mkdtempSync(join(tmpdir(), 'sandpit-bench-'));
+async function measure(
+  directory: string,
+  simulations: number,
+  inFlight: number,
+  records: number,
+): Promise<Row> {
   const store = await openSqliteStore({ directory, projection });
   const names = Array.from({ length: simulations }, (_, index) => `simulation-${index}`);
   await Promise.all(
@@ -113,46 +117,48 @@ async function measure(name: string, simulations: number, inFlight: number, reco
   const made = Array.from({ length: records }, (_, index) =>
     recordOf(names[index % simulations] ?? '', Math.floor(index / simulations) + 1),
   );
-  const latencies: number[] = [];
-  const started = performance.now();
-  const cpuBefore = performance.eventLoopUtilization();
-  await keepFull(store, made, inFlight, latencies);
-  const elapsed = performance.now() - started;
-  const { active } = performance.eventLoopUtilization(cpuBefore);
+  const waits: number[] = [];
+  const before = performance.eventLoopUtilization();
+  const elapsed = stopwatch();
+  await keepFull(records, inFlight, async (index) => {
+    const record = made[index];
+    if (record === undefined) return;
+    const asked = performance.now();
+    await store.journal.append(record);
+    waits.push(performance.now() - asked);
+  });
+  const { wallMs } = elapsed();
+  const { active } = performance.eventLoopUtilization(before);
   const payload = made.reduce((sum, record) => sum + record.payload.length, 0) / records;
-  latencies.sort((a, b) => a - b);
-  const at = (share: number): string => (latencies[Math.floor(latencies.length * share)] ?? 0).toFixed(2);
+  waits.sort((a, b) => a - b);
   await store.close();
   const size = statSync(join(directory, 'sandpit.db')).size;
-  console.log(
-    `${name}: ${Math.round((records / elapsed) * 1_000)} appends/s; main thread ${((active * 1_000) / records).toFixed(1)} µs each ` +
-      `(${((active / elapsed) * 100).toFixed(0)} % busy); waits p50 ${at(0.5)} p99 ${at(0.99)} ms; ` +
-      `payload ${Math.round(payload)} B, stored ${Math.round(size / records)} B`,
-  );
-  rmSync(directory, { recursive: true });
-}
-
-/** So many appends are waiting at any time, as with that many clients who wait for their answers. */
-async function keepFull(
-  store: Store,
-  records: readonly JournalRecord[],
-  inFlight: number,
-  latencies: number[],
-): Promise<void> {
-  let next = 0;
-  const client = async (): Promise<void> => {
-    for (let record = records[next]; record !== undefined; record = records[next]) {
-      next += 1;
-      const asked = performance.now();
-      await store.journal.append(record);
-      latencies.push(performance.now() - asked);
-    }
+  return {
+    measure: `store alone: durable appends, ${simulations} simulation${simulations === 1 ? '' : 's'}, ${inFlight} under way`,
+    value: (records / wallMs) * 1000,
+    unit: 'records/s',
+    details:
+      `${records} records; main thread ${((active * 1000) / records).toFixed(1)} µs each; p50 ${quantile(waits, 0.5).toFixed(2)} ms, ` +
+      `p99 ${quantile(waits, 0.99).toFixed(2)} ms; payload ${Math.round(payload)} B, stored ${Math.round(size / records)} B`,
+    leavesOut: 'the command and its JSON, the projection, streams, HTTP',
   };
-  await Promise.all(Array.from({ length: inFlight }, client));
 }
 
-const records = Number(process.argv[2] ?? 100_000);
-await measure('one simulation, 1 waiting', 1, 1, Math.min(records, 5_000));
-await measure('one simulation, 64 waiting', 1, 64, records);
-await measure('one simulation, 1,000 waiting', 1, 1_000, records);
-await measure('1,000 simulations, 1,000 waiting', 1_000, 1_000, records);
+export async function measureStore(): Promise<readonly Row[]> {
+  const records = sizeOf('RECORDS', 100_000);
+  const rows: Row[] = [];
+  const cases = [
+    { simulations: 1, inFlight: 1, most: 5000 },
+    { simulations: 1, inFlight: 64, most: records },
+    { simulations: 1, inFlight: 1000, most: records },
+    { simulations: 1000, inFlight: 1000, most: records },
+  ];
+  for (const { simulations, inFlight, most } of cases) {
+    rows.push(
+      await withDirectory((directory) => measure(directory, simulations, inFlight, Math.min(records, most))),
+    );
+  }
+  return rows;
+}
+
+await runAlone(import.meta.url, measureStore);

@@ -21,7 +21,7 @@ export interface Recovered {
 
 /** The brokerage as of its last durable record: the latest checkpoint, then the records behind it. */
 export function recover(
-  journal: Journal,
+  journal: Pick<Journal, 'read' | 'loadCheckpoint'>,
   simulationId: string,
   rules: Rules,
   origin: { readonly seed: number; readonly start: Instant },

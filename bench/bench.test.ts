@@ -1,0 +1,33 @@
+import { expect, it } from 'vitest';
+import { measureClosedOrders } from './closed-orders.js';
+import { measureCore } from './core.js';
+import type { Row } from './measure.js';
+import { measurePlacements } from './placements.js';
+import { measureQuotes } from './quotes.js';
+import { measureRecovery } from './recovery.js';
+import { measureStore } from './store.js';
+
+/** Small enough to say only that a measurement still runs. */
+const SIZES = {
+  BENCH_ORDERS: '200',
+  BENCH_DAYS: '1',
+  BENCH_SYMBOLS: '20',
+  BENCH_RESTING: '200',
+  BENCH_QUOTES: '2000',
+  BENCH_CLOSED: '400',
+  BENCH_RECORDS: '300',
+};
+
+it.each<[string, () => Promise<readonly Row[]>]>([
+  ['core', measureCore],
+  ['quotes', measureQuotes],
+  ['placements', measurePlacements],
+  ['closed orders', measureClosedOrders],
+  ['recovery', measureRecovery],
+  ['store', measureStore],
+])('the measurement of %s runs', async (_name, measure) => {
+  Object.assign(process.env, SIZES);
+  const rows = await measure();
+  expect(rows.length).toBeGreaterThan(0);
+  for (const { value } of rows) expect(value).toBeGreaterThan(0);
+});

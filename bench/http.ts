@@ -1,0 +1,221 @@
+/**
+ * Durable order placements over HTTP: `POST /v1/orders` on the real server process with the SQLite store. Each connection
+ * trades for portfolios of its own; half of the orders fill at once (purchases, and the sales of what they bought), half rest at a limit. An
+ * answer counts when it is a 201, which the server gives only for an order that is on disk.
+ *
+ * Beside it, in turns of the same run: a bare server with the same route, token check and validation (`http-bare.ts`). The ratio
+ * of the two says what the brokerage and its durability cost; the load comes from a third process on the same machine, and
+ * takes its part of the cores from both.
+ *
+ * Leaves out: rate limits (raised out of the way), streams and other readers, new connections, TLS, the network; quotes are
+ * pushed once and have no sizes. The disk is as honest about a sync as the machine's disk is.
+ *
+ *   npx tsc -b && npx tsx bench/http.ts      BENCH_CONNECTIONS, BENCH_ROUNDS, BENCH_SECONDS (a round)
+ */
+import { fork } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { readSettings } from '../packages/server/dist/config.js';
+import { issueToken } from '../packages/server/dist/http/auth.js';
+import { median, runAlone, sizeOf, withDirectory } from './measure.js';
+import type { Row } from './measure.js';
+import type { Load, LoadResult } from './http-load.js';
+import { INITIAL_DOLLARS, symbolOf } from './orders.js';
+import { SETTINGS } from './simulation.js';
+
+const PORTFOLIOS_PER_CONNECTION = 4;
+const SYMBOLS = 50;
+const START_MS = 20_000;
+
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+export async function measureHttp(): Promise<readonly Row[]> {
+  const connections = sizeOf('CONNECTIONS', 64);
+  const rounds = sizeOf('ROUNDS', 5);
+  const seconds = sizeOf('SECONDS', 8);
+  const environment = { ...process.env, ...SETTINGS, PORT: '0', JWT_SECRET: randomBytes(32).toString('hex') };
+  return withDirectory(async (directory) => {
+    const env = { ...environment, DATA_DIR: directory, RATE_LIMIT_DEFAULT: '1000000000' };
+    const token = tokenFor(env);
+    const brokerage = await startBrokerage(env);
+    const bare = fork(fileOf('http-bare.ts'), { env });
+    try {
+      const bodies = await prepare(brokerage.url, token, connections);
+      const example = await call(brokerage.url, token, 'POST', '/v1/orders', bodies[0]?.[1]);
+      bare.send(example);
+      const [{ port }] = (await once(bare, 'message')) as [{ port: number }];
+      const ours: LoadResult[] = [];
+      const theirs: LoadResult[] = [];
+      const fire = (url: string, howLong: number): Promise<LoadResult> =>
+        load({ url, token, seconds: howLong, bodies });
+      const bareUrl = `http://127.0.0.1:${port}`;
+      await fire(brokerage.url, Math.max(1, seconds / 2));
+      await fire(bareUrl, Math.max(1, seconds / 2));
+      for (let round = 0; round < rounds; round++) {
+        ours.push(await fire(brokerage.url, seconds));
+        theirs.push(await fire(bareUrl, seconds));
+      }
+      return rowsOf(ours, theirs, { connections, rounds, seconds });
+    } finally {
+      await Promise.all([stop(brokerage.process), stop(bare)]);
+    }
+  });
+}
+
+function rowsOf(
+  ours: readonly LoadResult[],
+  theirs: readonly LoadResult[],
+  { connections, rounds, seconds }: { connections: number; rounds: number; seconds: number },
+): readonly Row[] {
+  const failed = [...ours, ...theirs].reduce((sum, result) => sum + result.failed, 0);
+  if (failed > 0) throw new Error(`${failed} requests were not answered with 201`);
+  const of = (results: readonly LoadResult[], key: 'perSecond' | 'p50Ms' | 'p99Ms'): number =>
+    median(results.map((result) => result[key]));
+  const ratios = ours.map(
+    (result, round) => (result.perSecond / (theirs[round]?.perSecond ?? Number.NaN)) * 100,
+  );
+  const details = `median of ${rounds} rounds of ${seconds} s, ${connections} connections`;
+  const leavesOut = 'rate limits, streams and readers, new connections, TLS, network';
+  return [
+    {
+      measure: 'durable placements over HTTP',
+      value: of(ours, 'perSecond'),
+      unit: 'orders/s',
+      details: `${details}; p50 ${of(ours, 'p50Ms').toFixed(1)} ms, p99 ${of(ours, 'p99Ms').toFixed(1)} ms`,
+      leavesOut,
+    },
+    {
+      measure: 'bare server: same route, token check and validation',
+      value: of(theirs, 'perSecond'),
+      unit: 'requests/s',
+      details: `${details}, in turns with the row above; p50 ${of(theirs, 'p50Ms').toFixed(1)} ms, p99 ${of(theirs, 'p99Ms').toFixed(1)} ms`,
+      leavesOut: 'everything a brokerage does',
+    },
+    {
+      measure: 'durable placements as a part of the bare server',
+      value: median(ratios),
+      unit: '%',
+      aim: { atLeast: 50 },
+      details: `median of the rounds: ${ratios.map((ratio) => ratio.toFixed(0)).join(', ')}`,
+      leavesOut,
+    },
+  ];
+}
+
+function tokenFor(env: NodeJS.ProcessEnv): string {
+  const grant = { tenantId: 'bench', tier: 'ENTERPRISE', scope: 'trade read simulate admin' } as const;
+  const issued = issueToken(readSettings(env), grant, Date.now());
+  if (issued === undefined) throw new Error('no token');
+  return issued.token;
+}
+
+async function startBrokerage(env: NodeJS.ProcessEnv): Promise<{ process: ChildProcess; url: string }> {
+  const child = fork(fileOf('../packages/server/dist/main.js'), {
+    env,
+    execArgv: [],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
+  });
+  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
+  try {
+    if (child.stdout === null) throw new Error('no output');
+    for await (const line of createInterface(child.stdout)) {
+      const url = /listening on (http:\S+)/.exec(line)?.[1];
+      if (url === undefined) continue;
+      child.stdout.resume();
+      return { process: child, url };
+    }
+    throw new Error('the server did not start');
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+/** Lists the symbols, opens the portfolios; what each connection will send. */
+async function prepare(url: string, token: string, connections: number): Promise<object[][]> {
+  const quotes = Array.from({ length: SYMBOLS }, (_, index) => ({
+    symbol: symbolOf(index),
+    bid: 99.99,
+    ask: 100.01,
+    last: 100,
+  }));
+  await call(url, token, 'PUT', '/v1/simulation/quotes', { quotes });
+  return Promise.all(
+    Array.from({ length: connections }, async (_, connection) => {
+      const bodies: object[] = [];
+      for (let index = 0; index < PORTFOLIOS_PER_CONNECTION; index++) {
+        const portfolio = (await call(url, token, 'POST', '/v1/accounts/portfolios', {
+          accountId: '11111111-1111-4111-8111-111111111111',
+          portfolioType: 'CASH',
+          accountType: 'INDIVIDUAL',
+          brokerId: 'default',
+          initialCash: INITIAL_DOLLARS,
+        })) as { readonly portfolioId: string };
+        const symbol = symbolOf((connection * PORTFOLIOS_PER_CONNECTION + index) % SYMBOLS);
+        bodies.push(...ordersOf(portfolio.portfolioId, symbol));
+      }
+      return bodies;
+    }),
+  );
+}
+
+/** What `mixedOrder` in `orders.ts` is, as a client says it. */
+function ordersOf(portfolioId: string, symbol: string): object[] {
+  const order = { portfolioId, symbol, assetClass: 'EQUITY' };
+  const market = { ...order, orderType: 'MARKET', quantity: 10, timeInForce: 'DAY' };
+  const limit = {
+    ...order,
+    orderType: 'LIMIT',
+    positionIntent: 'BUY_TO_OPEN',
+    quantity: 1,
+    timeInForce: 'GTC',
+  };
+  return [
+    { ...market, positionIntent: 'BUY_TO_OPEN' },
+    { ...limit, limitPrice: 50 },
+    { ...market, positionIntent: 'SELL_TO_CLOSE' },
+    { ...limit, limitPrice: 49.5 },
+  ];
+}
+
+async function call(
+  url: string,
+  token: string,
+  method: string,
+  path: string,
+  body: unknown,
+): Promise<object> {
+  const answer = await fetch(`${url}${path}`, {
+    method,
+    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+    body: JSON.stringify(body),
+  });
+  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
+  return (await answer.json()) as object;
+}
+
+async function load(what: Load): Promise<LoadResult> {
+  const child = fork(fileOf('http-load.ts'));
+  const deadline = setTimeout(() => child.kill('SIGKILL'), what.seconds * 1000 + START_MS);
+  try {
+    child.send(what);
+    const message = await Promise.race([once(child, 'message'), once(child, 'exit').then(() => undefined)]);
+    if (message === undefined) throw new Error('the load generator has ended');
+    return message[0] as LoadResult;
+  } finally {
+    clearTimeout(deadline);
+  }
+}
+
+async function stop(child: ChildProcess): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
+  const ended = once(child, 'exit');
+  child.kill('SIGTERM');
+  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
+  await ended;
+  clearTimeout(timer);
+}
+
+await runAlone(import.meta.url, measureHttp);

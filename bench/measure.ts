@@ -1,0 +1,115 @@
+/** What all measurements share: their rows, their figures, and how they are started. */
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+/** One line of the results. */
+export interface Row {
+  readonly measure: string;
+  readonly value: number;
+  readonly unit: string;
+  /** What it should be; absent = there is no aim, or another row has it. */
+  readonly aim?: Aim;
+  readonly details: string;
+  readonly leavesOut: string;
+}
+
+export interface Aim {
+  readonly atLeast?: number;
+  readonly atMost?: number;
+}
+
+export const isMet = (value: number, aim: Aim): boolean =>
+  value >= (aim.atLeast ?? -Infinity) && value <= (aim.atMost ?? Infinity);
+
+/** A size that the environment can change: `BENCH_ORDERS=1000 npx tsx bench/core.ts`. */
+export function sizeOf(name: string, usual: number): number {
+  const given = process.env[`BENCH_${name}`];
+  if (given === undefined || given === '') return usual;
+  const size = Number(given);
+  if (!Number.isSafeInteger(size) || size < 1)
+    throw new RangeError(`BENCH_${name} must be a positive integer`);
+  return size;
+}
+
+export function median(values: readonly number[]): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  const upper = sorted[middle] ?? Number.NaN;
+  return sorted.length % 2 === 1 ? upper : (upper + (sorted[middle - 1] ?? Number.NaN)) / 2;
+}
+
+/** Of values that are sorted already. */
+export const quantile = (sorted: ArrayLike<number>, share: number): number =>
+  sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
+
+export interface Elapsed {
+  readonly wallMs: number;
+  /** Of the whole process, all of its threads. */
+  readonly cpuMs: number;
+}
+
+/** Started now; call it to know what has passed. */
+export function stopwatch(): () => Elapsed {
+  const cpu = process.cpuUsage();
+  const began = performance.now();
+  return () => {
+    const wallMs = performance.now() - began;
+    const { user, system } = process.cpuUsage(cpu);
+    return { wallMs, cpuMs: (user + system) / 1000 };
+  };
+}
+
+/** So many tasks are under way at any time, as with that many clients who wait for their answers. */
+export async function keepFull(
+  tasks: number,
+  inFlight: number,
+  task: (index: number) => Promise<unknown>,
+): Promise<void> {
+  let next = 0;
+  const client = async (): Promise<void> => {
+    while (next < tasks) await task(next++);
+  };
+  await Promise.all(Array.from({ length: Math.min(inFlight, tasks) }, client));
+}
+
+/** A directory that is gone afterwards. */
+export async function withDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'sandpit-bench-'));
+  try {
+    return await use(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+export function numberText(value: number): string {
+  if (Number.isNaN(value)) return '–';
+  const digits = Math.abs(value) >= 100 ? 0 : Math.abs(value) >= 10 ? 1 : 2;
+  return value.toLocaleString('en-US', { maximumFractionDigits: digits });
+}
+
+export function aimText({ value, aim }: Pick<Row, 'value' | 'aim'>): string {
+  if (aim === undefined) return '';
+  const wanted =
+    aim.atLeast === undefined ? `≤ ${numberText(aim.atMost ?? 0)}` : `≥ ${numberText(aim.atLeast)}`;
+  return `${wanted} ${isMet(value, aim) ? 'met' : '**missed**'}`;
+}
+
+/**
+ * Runs a measurement when its file is the one that was started: prints its rows, and gives them to `run.ts` where that
+ * has started it.
+ */
+export async function runAlone(file: string, measure: () => Promise<readonly Row[]>): Promise<void> {
+  const started = process.argv[1];
+  if (started === undefined || pathToFileURL(started).href !== file) return;
+  const rows = await measure();
+  for (const row of rows) {
+    const aim = aimText(row).replaceAll('*', '');
+    console.log(
+      `${row.measure}: ${numberText(row.value)} ${row.unit}${aim === '' ? '' : ` (${aim})`}\n  ${row.details}`,
+    );
+  }
+  process.send?.(rows);
+}

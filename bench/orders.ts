@@ -1,0 +1,115 @@
+/** The made-up market that measurements trade in: so many symbols, so many portfolios with more money than they can spend. */
+import { calendarById, Instant, Money, Price, Quantity } from '@sandpit/core';
+import type { Command, Equity, OrderRequest, Quote, Requester, Rules } from '@sandpit/core';
+import { loadBrokers } from '../packages/server/dist/brokers/load-brokers.js';
+
+/** Monday 2026-01-05, 10:00 New York. */
+export const MONDAY_TEN = Instant.ofMs(Date.parse('2026-01-05T10:00:00-05:00'));
+
+export const BY: Requester = { tenantId: 'bench', tier: 'ENTERPRISE' };
+export const INITIAL_DOLLARS = 1_000_000_000;
+
+const ACCOUNT = '11111111-1111-4111-8111-111111111111';
+
+const SYMBOLS = Array.from({ length: 10_000 }, (_, index) => `S${String(index).padStart(4, '0')}`);
+
+export const symbolOf = (index: number): string => SYMBOLS[index] ?? '';
+
+/** What users of the default broker trade by, over listed symbols. */
+export async function rulesFor(symbols: number): Promise<Rules> {
+  const brokers = await loadBrokers(undefined);
+  const equities = Array.from({ length: symbols }, (_, index): [string, Equity] => {
+    const symbol = symbolOf(index);
+    return [symbol, equity(symbol)];
+  });
+  return {
+    calendar: calendarById('XNYS'),
+    brokers: new Map(brokers.map((broker) => [broker.id, broker])),
+    instruments: new Map(equities),
+    quoteMaxAgeMs: undefined,
+    marketCollarBps: 500,
+    portfolioMarginEquity: Money.ofDollars(110_000),
+  };
+}
+
+const equity = (symbol: string): Equity => ({
+  assetClass: 'EQUITY',
+  symbol,
+  name: symbol,
+  leverageFactor: 1,
+  shortable: true,
+  borrowRateAnnual: 0.003,
+  averageDailyVolume: 50_000_000,
+  dailyVolatility: 0.02,
+});
+
+/** 99.99 bid, 100.01 ask, unlimited sizes; `cents` moves all of it. */
+export const quoteOf = (symbol: string, at: Instant, cents = 0): Quote => ({
+  symbol,
+  bid: Price.ofUnits((9999 + cents) * 1_000_000),
+  ask: Price.ofUnits((10_001 + cents) * 1_000_000),
+  last: Price.ofUnits((10_000 + cents) * 1_000_000),
+  at,
+});
+
+export const openPortfolio = (): Extract<Command, { type: 'OpenPortfolio' }> => ({
+  type: 'OpenPortfolio',
+  by: BY,
+  accountId: ACCOUNT,
+  portfolioType: 'CASH',
+  accountType: 'INDIVIDUAL',
+  brokerId: 'default',
+  fillModel: 'quote',
+  initialCash: Money.ofDollars(INITIAL_DOLLARS),
+  proAccounts: 10,
+});
+
+export const submitOrder = (order: OrderRequest): Extract<Command, { type: 'SubmitOrder' }> => ({
+  type: 'SubmitOrder',
+  by: BY,
+  order,
+});
+
+type Terms = Pick<OrderRequest, 'portfolioId' | 'symbol'>;
+
+/** Ten shares at the market: fills at once. */
+export const marketOrder = (of: Terms, positionIntent: 'BUY_TO_OPEN' | 'SELL_TO_CLOSE'): OrderRequest => ({
+  portfolioId: of.portfolioId,
+  symbol: of.symbol,
+  assetClass: 'EQUITY',
+  orderType: 'MARKET',
+  positionIntent,
+  quantity: Quantity.of(10),
+  timeInForce: 'DAY',
+  session: 'REGULAR',
+});
+
+/** One share at a limit that the market is away from: rests. */
+export const restingOrder = (
+  of: Terms,
+  positionIntent: 'BUY_TO_OPEN' | 'SELL_TO_CLOSE' = 'BUY_TO_OPEN',
+  cents = 0,
+): OrderRequest => ({
+  portfolioId: of.portfolioId,
+  symbol: of.symbol,
+  assetClass: 'EQUITY',
+  orderType: 'LIMIT',
+  positionIntent,
+  quantity: Quantity.of(1),
+  timeInForce: 'GTC',
+  session: 'REGULAR',
+  limitPrice: Price.ofUnits((positionIntent === 'BUY_TO_OPEN' ? 5000 - cents : 20_000 + cents) * 1_000_000),
+});
+
+/**
+ * What a trader of one portfolio sends, over and over: half of it fills at once (a purchase, later its sale), half of it
+ * rests.
+ */
+export function mixedOrder(of: Terms, turn: number): OrderRequest {
+  if (turn % 2 === 1) return restingOrder(of, 'BUY_TO_OPEN', (turn >> 1) % 100);
+  return marketOrder(of, turn % 4 === 0 ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE');
+}
+
+/** Only the half that fills. */
+export const fillingOrder = (of: Terms, turn: number): OrderRequest =>
+  marketOrder(of, turn % 2 === 0 ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE');

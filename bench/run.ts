@@ -1,0 +1,102 @@
+/**
+ * All measurements, one after the other, each in a process of its own: `npm run bench`. Writes bench/results/<date>-<commit>.md and,
+ * beside it, the same as JSON. Less than ten minutes on two cores; `BENCH_…` variables make any of them smaller, and arguments choose
+ * among them (`npx tsx bench/run.ts core quotes`).
+ */
+import { execFileSync, fork } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, totalmem } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { aimText, numberText, withDirectory } from './measure.js';
+import type { Row } from './measure.js';
+
+const MEASUREMENTS = [
+  'http',
+  'placements',
+  'core',
+  'quotes',
+  'closed-orders',
+  'recovery',
+  'memory',
+  'store',
+] as const;
+/** A measurement that takes longer than this has got stuck. */
+const LONGEST_MS = 300_000;
+
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+async function measure(name: string, keep: string): Promise<readonly Row[]> {
+  const rows: Row[] = [];
+  const child = fork(fileOf(`${name}.ts`), {
+    execArgv: ['--expose-gc', '--import', 'tsx'],
+    // Recovery starts from the journal that the closed orders have left.
+    env: { ...process.env, BENCH_KEEP: keep },
+  });
+  child.on('message', (message) => rows.push(...(message as Row[])));
+  const timer = setTimeout(() => child.kill('SIGKILL'), LONGEST_MS);
+  const code = await new Promise<number | null>((resolve) => child.on('exit', resolve));
+  clearTimeout(timer);
+  if (code !== 0 || rows.length === 0) throw new Error(`bench/${name}.ts failed`);
+  return rows;
+}
+
+function git(...args: string[]): string {
+  try {
+    return execFileSync('git', args, { encoding: 'utf8' }).trim();
+  } catch {
+    return 'unknown';
+  }
+}
+
+function write(rows: readonly Row[], failed: readonly string[]): string {
+  const at = new Date();
+  const commit = git('rev-parse', '--short', 'HEAD');
+  const isChanged = git('status', '--porcelain', '--', 'packages', 'bench') !== '';
+  const environment = {
+    date: at.toISOString(),
+    commit: isChanged ? `${commit} with changes` : commit,
+    cpu: `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}`,
+    memory: `${Math.round(totalmem() / 2 ** 30)} GB`,
+    node: process.version,
+    platform: `${process.platform} ${process.arch}`,
+  };
+  const lines = [
+    `# Benchmarks, ${environment.date.slice(0, 10)}, ${environment.commit}`,
+    '',
+    `${environment.cpu}, ${environment.memory}, Node ${environment.node}, ${environment.platform}. Load generators run on the same machine.`,
+    '',
+    '| Measurement | Figure | Aim | How | Leaves out |',
+    '| --- | ---: | --- | --- | --- |',
+    ...rows.map(
+      (row) =>
+        `| ${row.measure} | ${numberText(row.value)} ${row.unit} | ${aimText(row)} | ${row.details} | ${row.leavesOut} |`,
+    ),
+    '',
+    ...failed.map((name) => `**bench/${name}.ts failed.**\n`),
+  ];
+  const directory = fileOf('results');
+  mkdirSync(directory, { recursive: true });
+  const path = join(directory, `${environment.date.slice(0, 10)}-${commit}`);
+  writeFileSync(`${path}.md`, lines.join('\n'));
+  writeFileSync(`${path}.json`, `${JSON.stringify({ ...environment, rows, failed }, null, 2)}\n`);
+  return `${path}.md`;
+}
+
+const wanted = process.argv.slice(2);
+const chosen = MEASUREMENTS.filter((name) => wanted.length === 0 || wanted.includes(name));
+await withDirectory(async (directory) => {
+  const rows: Row[] = [];
+  const failed: string[] = [];
+  for (const name of chosen) {
+    console.log(`\n# ${name}`);
+    try {
+      rows.push(...(await measure(name, join(directory, 'journal'))));
+    } catch (error) {
+      failed.push(name);
+      console.error(error);
+    }
+  }
+  console.log(`\n${write(rows, failed)}`);
+  if (failed.length > 0) process.exitCode = 1;
+});
