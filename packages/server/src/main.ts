@@ -1,0 +1,84 @@
+import type { AddressInfo } from 'node:net';
+import { pino } from 'pino';
+import { compose } from './compose.js';
+import type { Composition } from './compose.js';
+import { readSettings } from './config.js';
+import type { Settings } from './config.js';
+import { DEMO, prepareDemoTenant } from './demo-tenant.js';
+import { createApp } from './http/app.js';
+import { issueToken, newApiKey } from './http/auth.js';
+import { createMetricsServer } from './http/metrics.js';
+import { signingSecret } from './signing-secret.js';
+
+/** A drain may take this long before the process ends anyway. */
+const DRAIN_MS = 9_000;
+
+try {
+  await serve(readSettings());
+} catch (error) {
+  // What an operator can mend is said in one line; anything else is ours to explain.
+  const known = error instanceof Error && /^(BadSetting|DamagedJournal|StoreInUse|BrokersFileError|BadReplayFile)$/.test(error.name);
+  const busy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
+  process.stderr.write(known || busy ? `sandpit: ${(error as Error).message}\n` : `${String((error as Error).stack)}\n`);
+  process.exit(1);
+}
+
+async function serve(settings: Settings): Promise<void> {
+  const log = pino({ level: settings.logLevel });
+  // A store that failed for good, a broken invariant, a bug: acknowledge nothing more and let the supervisor start anew.
+  const onFatal = (error: Error): void => {
+    log.fatal({ err: error }, 'stopping: the brokerage cannot go on');
+    process.exit(1);
+  };
+  process.on('uncaughtException', onFatal);
+  process.on('unhandledRejection', (reason) => onFatal(reason instanceof Error ? reason : new Error(String(reason))));
+
+  const http = { ...settings, jwtSecret: signingSecret(settings) };
+  const composition = await compose(settings, onFatal);
+  const app = await createApp({ ...composition, settings: http, log, clockMs: Date.now });
+  await app.listen({ port: settings.port, host: settings.host });
+  const metrics = settings.metricsPort === undefined ? undefined : createMetricsServer(app.traffic, composition.store);
+  await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
+  stopOnSignal(log, async () => {
+    await metrics?.close();
+    await app.close();
+    await close(composition);
+  });
+
+  const baseUrl = `http://${settings.host}:${(app.server.address() as AddressInfo).port}`;
+  const apiKey = await prepareDemoTenant({
+    registry: composition.store.registry,
+    dataDir: settings.dataDir,
+    baseUrl,
+    newApiKey,
+    token: issueToken(http, { ...DEMO, tenantId: DEMO.id }, Date.now())?.token,
+  });
+  if (apiKey !== undefined) {
+    process.stdout.write(`demo tenant created; its API key, shown this once: ${apiKey}\n`);
+  }
+  process.stdout.write(`sandpit listening on ${baseUrl} (docs: ${baseUrl}/docs)\n`);
+}
+
+async function close({ simulations, store }: Composition): Promise<void> {
+  await simulations.close();
+  await store.close();
+}
+
+function stopOnSignal(log: pino.Logger, stop: () => Promise<void>): void {
+  let stopping = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'draining');
+    setTimeout(() => process.exit(1), DRAIN_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'drain failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
