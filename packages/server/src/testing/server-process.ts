@@ -1,0 +1,90 @@
+import { spawn } from 'node:child_process';
+import type { ChildProcess } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+
+const dist = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
+
+export interface Exit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A compiled program of the server as a process of its own: nothing of the surroundings but what it is given. */
+export class ServerProcess {
+  readonly child: ChildProcess;
+  /** Everything it wrote, as lines. */
+  readonly out: string[] = [];
+  readonly err: string[] = [];
+  readonly exited: Promise<Exit>;
+  /** Its address, once it listens; rejects where it ends before. */
+  readonly listening: Promise<string>;
+
+  private constructor(file: string, environment: Readonly<Record<string, string>>, args: readonly string[]) {
+    this.child = spawn(process.execPath, [dist(file), ...args], {
+      env: { PATH: process.env.PATH, ...environment },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    this.exited = new Promise((resolve) => {
+      this.child.once('close', (code, signal) => resolve({ code, signal }));
+    });
+    this.listening = new Promise((resolve, reject) => {
+      this.lines('stdout', (line) => {
+        this.out.push(line);
+        const address = /listening on (http:\/\/\S+)/.exec(line)?.[1];
+        if (address !== undefined) resolve(address);
+      });
+      void this.exited.then(({ code, signal }) => {
+        reject(new Error(`the server ended with ${signal ?? String(code)}: ${this.err.join('\n')}`));
+      });
+    });
+    // Whoever waits hears of it; a process that is meant to fail must not bring down the test.
+    this.listening.catch(() => undefined);
+    this.lines('stderr', (line) => this.err.push(line));
+  }
+
+  /** The server, on a free port. Not listening yet. */
+  static launch(environment: Readonly<Record<string, string>>): ServerProcess {
+    return new ServerProcess('main.js', { PORT: '0', LOG_LEVEL: 'fatal', ...environment }, []);
+  }
+
+  /** `npm run verify -- --data DIR`, without the building. */
+  static verify(environment: Readonly<Record<string, string>>, directory: string): ServerProcess {
+    return new ServerProcess('verify-command.js', environment, ['--data', directory]);
+  }
+
+  /** Sends a signal and waits for the end. */
+  async end(signal: NodeJS.Signals): Promise<Exit> {
+    this.child.kill(signal);
+    return this.exited;
+  }
+
+  private lines(from: 'stdout' | 'stderr', take: (line: string) => void): void {
+    const stream = this.child[from];
+    if (stream !== null) createInterface(stream).on('line', take);
+  }
+}
+
+/** A data directory that is removed when `use` is done, whatever happens. */
+export async function inDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
+  const directory = mkdtempSync(join(tmpdir(), 'sandpit-data-'));
+  try {
+    return await use(directory);
+  } finally {
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
+
+export interface Credentials {
+  readonly baseUrl: string;
+  readonly tenantId: string;
+  readonly apiKey: string;
+  readonly token: string;
+}
+
+/** What the first start wrote for whoever wants to use the installation. */
+export const credentialsIn = (directory: string): Credentials =>
+  JSON.parse(readFileSync(join(directory, 'demo-credentials.json'), 'utf8')) as Credentials;

@@ -1,0 +1,324 @@
+import type { Chance } from './chance.js';
+
+/** An order as the API shows it. */
+interface ShownOrder {
+  readonly orderId: string;
+  readonly status: string;
+  readonly clientOrderId?: string;
+  readonly limitPrice?: number;
+  readonly filledQuantity?: number;
+  readonly createdAt: string;
+  readonly [field: string]: unknown;
+}
+
+/** What a trader knows of an order it sent: written down before the request leaves. */
+interface SentOrder {
+  readonly body: Readonly<Record<string, unknown>>;
+  readonly key: string;
+  /** What the server acknowledged. */
+  acknowledged?: ShownOrder;
+  refused?: number;
+  /** Limits that the order may have: the acknowledged one, and those asked for without an answer. */
+  readonly limits: Set<number | undefined>;
+  cancelAcknowledged: boolean;
+  /** The most that was ever shown as filled. */
+  filled: number;
+}
+
+/** Beyond these an answer says nothing about the request. */
+const isUnknown = (status: number): boolean => status >= 500;
+const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
+const PAGE = 500;
+
+export interface Tally {
+  requests: number;
+  /** Creates, updates and cancels that were acknowledged. */
+  acks: number;
+  /** Requests whose connection broke before the answer. */
+  unanswered: number;
+  /** Unanswered creates that had taken effect all the same. */
+  recovered: number;
+  lost: number;
+  phantom: number;
+  doubled: number;
+}
+
+export const newTally = (): Tally => ({
+  requests: 0,
+  acks: 0,
+  unanswered: 0,
+  recovered: 0,
+  lost: 0,
+  phantom: 0,
+  doubled: 0,
+});
+
+/**
+ * A client that trades until its server dies, and afterwards holds the server to what it had acknowledged:
+ * acknowledged ⊆ recovered ⊆ submitted.
+ */
+export class Trader {
+  readonly problems: string[] = [];
+  readonly portfolioId: string;
+  private readonly name: string;
+  private readonly token: string;
+  private readonly chance: Chance;
+  private readonly tally: Tally;
+  private readonly orders = new Map<string, SentOrder>();
+  /** Sent since the last look at the list. */
+  private fresh: string[] = [];
+  private readonly open: string[] = [];
+  /** A create whose answer has not come. */
+  private unanswered: string | undefined;
+  private baseUrl = '';
+
+  constructor(name: string, portfolioId: string, token: string, chance: Chance, tally: Tally) {
+    this.name = name;
+    this.portfolioId = portfolioId;
+    this.token = token;
+    this.chance = chance;
+    this.tally = tally;
+  }
+
+  /** Trades until `isOver`, or until the server is gone. */
+  async trade(baseUrl: string, isOver: () => boolean): Promise<void> {
+    this.baseUrl = baseUrl;
+    try {
+      while (!isOver()) await this.act();
+    } catch (error) {
+      // `fetch` says TypeError where the connection broke: then nobody knows what became of the request.
+      if (!(error instanceof TypeError)) throw error;
+      this.tally.unanswered++;
+    }
+  }
+
+  /** After a restart: repeats what had no answer, then compares what the server has with what was sent. */
+  async reconcile(baseUrl: string): Promise<void> {
+    this.baseUrl = baseUrl;
+    if (this.unanswered !== undefined) await this.repeat(this.unanswered);
+    const pages = Math.ceil(this.fresh.length / PAGE) || 1;
+    await this.compare(pages, this.fresh);
+    this.fresh = [];
+    const acknowledged = [...this.orders.values()].filter((order) => order.acknowledged !== undefined);
+    for (let i = 0; i < 3 && acknowledged.length > 0; i++) {
+      const order = this.chance.pick(acknowledged);
+      const { status, body } = await this.request('GET', `/v1/orders/${order.acknowledged?.orderId ?? ''}`);
+      if (status === 200) this.checkOrder(order, body as ShownOrder);
+      else this.lose(order, `answers ${status}`);
+    }
+  }
+
+  /** At the end: every order that was ever sent. */
+  async reconcileAll(): Promise<void> {
+    await this.compare(Infinity, [...this.orders.keys()]);
+  }
+
+  /** Places one more order, that nothing fills; its id. */
+  async placeMarker(): Promise<string> {
+    const id = await this.submit({ orderType: 'LIMIT', limitPrice: 1, quantity: 1 });
+    const marker = this.orders.get(id)?.acknowledged;
+    if (marker === undefined) throw new Error('the last order was not acknowledged');
+    return marker.orderId;
+  }
+
+  private async act(): Promise<void> {
+    const draw = this.chance.next();
+    if (draw < 0.15) await this.replace();
+    else if (draw < 0.35) await this.cancel();
+    else await this.submit({});
+  }
+
+  private async submit(more: Readonly<Record<string, unknown>>): Promise<string> {
+    const { chance } = this;
+    const clientOrderId = `${this.name}-${this.orders.size + 1}`;
+    const orderType = chance.pick(['MARKET', 'LIMIT', 'LIMIT', 'LIMIT', 'STOP', 'TRAILING_STOP']);
+    const near = (): number => (9_500 + chance.int(0, 1_000)) / 100;
+    const body: Record<string, unknown> = {
+      portfolioId: this.portfolioId,
+      symbol: chance.pick(['AAPL', 'MSFT', 'KO']),
+      assetClass: 'EQUITY',
+      orderType,
+      positionIntent: chance.hits(0.75) ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE',
+      quantity: chance.int(1, 20),
+      timeInForce: chance.pick(['DAY', 'GTC', 'GTC', 'IOC']),
+      ...(orderType === 'LIMIT' && { limitPrice: near() }),
+      ...(orderType === 'STOP' && { stopPrice: near() }),
+      ...(orderType === 'TRAILING_STOP' && { trailingPercent: chance.int(1, 5) }),
+      ...(chance.hits(0.1) && { latencyProfile: 'RETAIL' }),
+      clientOrderId,
+      ...more,
+      ...('orderType' in more && { positionIntent: 'BUY_TO_OPEN', timeInForce: 'GTC', stopPrice: undefined }),
+    };
+    const limits = new Set([body.limitPrice as number | undefined]);
+    const sent: SentOrder = {
+      body,
+      key: `key-${clientOrderId}`,
+      limits,
+      cancelAcknowledged: false,
+      filled: 0,
+    };
+    this.orders.set(clientOrderId, sent);
+    this.fresh.push(clientOrderId);
+    this.unanswered = clientOrderId;
+    await this.post(clientOrderId, sent);
+    return clientOrderId;
+  }
+
+  private async post(clientOrderId: string, sent: SentOrder): Promise<boolean> {
+    const { status, body, replayed } = await this.request('POST', '/v1/orders', sent.body, sent.key);
+    if (isUnknown(status)) throw new Error(`POST /v1/orders answered ${status}: ${JSON.stringify(body)}`);
+    this.unanswered = undefined;
+    if (status === 201) {
+      sent.acknowledged = body as ShownOrder;
+      this.tally.acks++;
+      this.open.push(clientOrderId);
+      this.checkOrder(sent, sent.acknowledged);
+    } else {
+      sent.refused = status;
+      if (status === 409) {
+        this.tally.doubled++;
+        this.problems.push(`${clientOrderId} was refused: ${JSON.stringify(body)}`);
+      }
+    }
+    return replayed;
+  }
+
+  /** The same request again: it has one effect, now or then, and from now on one answer. */
+  private async repeat(clientOrderId: string): Promise<void> {
+    const sent = this.orders.get(clientOrderId);
+    if (sent === undefined) return;
+    if (await this.post(clientOrderId, sent)) this.tally.recovered++;
+    const first = sent.acknowledged;
+    const again = await this.request('POST', '/v1/orders', sent.body, sent.key);
+    const same = (again.body as Partial<ShownOrder> | undefined)?.orderId === first?.orderId;
+    if (again.status < 500 && (!again.replayed || !same)) {
+      // Refusals for want of a right or of room are not kept; everything else is.
+      if (first === undefined && again.status === sent.refused) return;
+      this.tally.doubled++;
+      this.problems.push(
+        `${clientOrderId}: the repeated request answered ${again.status}, another order or not as a replay`,
+      );
+    }
+  }
+
+  private async replace(): Promise<void> {
+    const sent = this.anyOpen();
+    if (sent?.body.limitPrice === undefined || sent.acknowledged === undefined) return;
+    const limitPrice = (9_500 + this.chance.int(0, 1_000)) / 100;
+    sent.limits.add(limitPrice);
+    const { status } = await this.request('PUT', `/v1/orders/${sent.acknowledged.orderId}`, { limitPrice });
+    if (status === 200) {
+      this.tally.acks++;
+      sent.limits.clear();
+      sent.limits.add(limitPrice);
+    } else if (!isUnknown(status)) {
+      sent.limits.delete(limitPrice);
+      this.forgetOpen(sent);
+    }
+  }
+
+  private async cancel(): Promise<void> {
+    const sent = this.anyOpen();
+    if (sent?.acknowledged === undefined) return;
+    this.forgetOpen(sent);
+    const { status, body } = await this.request('PUT', `/v1/orders/${sent.acknowledged.orderId}/cancel`);
+    if (status !== 200) return;
+    this.tally.acks++;
+    // CANCELING may still be filled on the way.
+    if ((body as ShownOrder).status === 'CANCELED') sent.cancelAcknowledged = true;
+  }
+
+  private anyOpen(): SentOrder | undefined {
+    return this.open.length === 0 ? undefined : this.orders.get(this.chance.pick(this.open));
+  }
+
+  private forgetOpen(sent: SentOrder): void {
+    const index = this.open.indexOf(String(sent.body.clientOrderId));
+    if (index >= 0) this.open.splice(index, 1);
+  }
+
+  /** Reads the newest pages of the list: everything in them was sent, and all of `expected` is in them. */
+  private async compare(pages: number, expected: readonly string[]): Promise<void> {
+    const listed = new Map<string, ShownOrder>();
+    let isLast = false;
+    for (let page = 1; page <= pages && !isLast; page++) {
+      const path = `/v1/orders/portfolio/${this.portfolioId}?limit=${PAGE}&page=${page}`;
+      const { status, body } = await this.request('GET', path);
+      if (status !== 200) throw new Error(`GET ${path} answered ${status}: ${JSON.stringify(body)}`);
+      const { data, pagination } = body as {
+        readonly data: readonly ShownOrder[];
+        readonly pagination: { readonly totalPages: number };
+      };
+      isLast = page >= pagination.totalPages;
+      for (const order of data) {
+        const name = order.clientOrderId ?? '';
+        const sent = this.orders.get(name);
+        if (sent?.acknowledged === undefined || listed.has(name)) {
+          // By now every create has its answer: what was never sent, or was refused, must not be there.
+          if (listed.has(name)) this.tally.doubled++;
+          else this.tally.phantom++;
+          this.problems.push(
+            `${name || order.orderId} is listed ${sent === undefined ? 'but was never sent' : 'twice, or though it was refused'}`,
+          );
+          continue;
+        }
+        listed.set(name, order);
+        this.checkOrder(sent, order);
+      }
+    }
+    for (const name of expected) {
+      const sent = this.orders.get(name);
+      if (sent?.acknowledged !== undefined && !listed.has(name)) this.lose(sent, 'is not listed');
+    }
+  }
+
+  private lose(order: SentOrder, why: string): void {
+    this.tally.lost++;
+    this.problems.push(`${String(order.body.clientOrderId)} was acknowledged and ${why}`);
+  }
+
+  /** What was asked for is what is there, and nothing that was shown is taken back. */
+  private checkOrder(sent: SentOrder, shown: ShownOrder): void {
+    const different = (what: string): void =>
+      this.lose(sent, `has another ${what}: ${JSON.stringify(shown)}`);
+    for (const [field, value] of Object.entries(sent.body)) {
+      if (field === 'limitPrice' || (field === 'stopPrice' && sent.body.orderType === 'TRAILING_STOP'))
+        continue;
+      if (value !== undefined && shown[field] !== value) different(field);
+    }
+    if (!sent.limits.has(shown.limitPrice)) different('limitPrice');
+    if (sent.acknowledged !== undefined) {
+      if (shown.orderId !== sent.acknowledged.orderId) different('orderId');
+      if (shown.createdAt !== sent.acknowledged.createdAt) different('createdAt');
+    }
+    if (sent.cancelAcknowledged && shown.status !== 'CANCELED') different('status after its cancel');
+    const filled = shown.filledQuantity ?? 0;
+    if (filled < sent.filled) different('filledQuantity than it had');
+    sent.filled = filled;
+    if (OVER.has(shown.status)) this.forgetOpen(sent);
+  }
+
+  private async request(
+    method: string,
+    path: string,
+    body?: object,
+    key?: string,
+  ): Promise<{ readonly status: number; readonly body: unknown; readonly replayed: boolean }> {
+    this.tally.requests++;
+    const response = await fetch(this.baseUrl + path, {
+      method,
+      headers: {
+        authorization: `Bearer ${this.token}`,
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...(key !== undefined && { 'idempotency-key': key }),
+      },
+      ...(body !== undefined && { body: JSON.stringify(body) }),
+    });
+    const text = await response.text();
+    return {
+      status: response.status,
+      body: text === '' ? undefined : (JSON.parse(text) as unknown),
+      replayed: response.headers.get('idempotent-replayed') === 'true',
+    };
+  }
+}
