@@ -74,7 +74,7 @@ export class Brokerage {
   /** A simulation that begins at `start`. */
   static begin(rules: Rules, seed: number, start: Instant): Brokerage {
     const brokerage = new Brokerage(emptyState(seed, start), rules);
-    scheduleSessions(new Decision(brokerage.state, rules, start));
+    scheduleSessions(new Decision(brokerage.state, rules, start), start, start);
     return brokerage;
   }
 
@@ -115,7 +115,10 @@ export class Brokerage {
     }
   }
 
-  /** After recovery: sets the session timers going again from the last close that is complete. */
+  /**
+   * After recovery: sets the session timers going again, from the last close that is complete and from now (an open before now has
+   * been dealt with). What belongs to this very instant counts as still to come.
+   */
   resume(): void {
     const { closedThrough, now } = this.state;
     const { calendar } = this.rules;
@@ -124,8 +127,8 @@ export class Brokerage {
       if (timer.what.kind === 'SESSION_OPEN' || timer.what.kind === 'SESSION_CLOSE')
         this.state.timers.remove(timer);
     }
-    // Before the first complete close, the one that may be under way at this very instant counts as still to come.
-    scheduleSessions(new Decision(this.state, this.rules, day?.regularClose ?? Instant.plusMs(now, -1)));
+    const justBefore = Instant.plusMs(now, -1);
+    scheduleSessions(new Decision(this.state, this.rules, now), justBefore, day?.regularClose ?? justBefore);
   }
 
   /** The earliest instant at which something is due, if anything ever is. */

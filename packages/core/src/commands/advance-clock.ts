@@ -84,7 +84,7 @@ function settle(d: Decision, portfolioId: string, date: TradingDate): void {
 
 /** At an open, of the extended session or the regular one, the orders that work in it meet the market where it stands now. */
 function openSession(d: Decision): void {
-  scheduleSessionOpen(d);
+  scheduleSessionOpen(d, d.at);
   // By symbol: the order in which books came about is not the same after a recovery.
   const books = [...d.state.books.values()].filter((book) => book.workingOrders > 0);
   books.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
@@ -106,7 +106,7 @@ function closeSession(d: Decision, date: TradingDate): void {
   }
   // Recorded with nobody to mark as well: recovery must know which closes are past.
   d.emit({ type: 'SessionMarked', date, points, complete });
-  if (complete) scheduleSessionClose(d);
+  if (complete) scheduleSessionClose(d, d.at);
   else addTimer(d.state, d.at, 0, { kind: 'SESSION_CLOSE', date });
 }
 
@@ -126,21 +126,21 @@ function closePoint(d: Decision, portfolio: Portfolio, date: TradingDate): Close
   };
 }
 
-function scheduleSessionOpen(d: Decision): void {
+function scheduleSessionOpen(d: Decision, after: Instant): void {
   const { calendar } = d.rules;
-  const next = Math.min(calendar.nextRegularOpen(d.at), calendar.nextExtendedOpen(d.at));
+  const next = Math.min(calendar.nextRegularOpen(after), calendar.nextExtendedOpen(after));
   addTimer(d.state, Instant.ofMs(next), 0, { kind: 'SESSION_OPEN' });
 }
 
-function scheduleSessionClose(d: Decision): void {
-  const close = d.rules.calendar.nextRegularClose(d.at);
+function scheduleSessionClose(d: Decision, after: Instant): void {
+  const close = d.rules.calendar.nextRegularClose(after);
   // The close of an always-open day is the first instant of the next: the day that ends is the one before it.
   const date = d.rules.calendar.dateOf((close - 1) as typeof close);
   addTimer(d.state, close, 0, { kind: 'SESSION_CLOSE', date });
 }
 
-/** The session timers of a simulation that begins (or is recovered) at this instant. */
-export function scheduleSessions(d: Decision): void {
-  scheduleSessionOpen(d);
-  scheduleSessionClose(d);
+/** The session timers of a simulation that begins or is recovered: the first open and the first close after these instants. */
+export function scheduleSessions(d: Decision, openAfter: Instant, closeAfter: Instant): void {
+  scheduleSessionOpen(d, openAfter);
+  scheduleSessionClose(d, closeAfter);
 }

@@ -1,0 +1,205 @@
+import { describe, expect, it } from 'vitest';
+import type { Requester } from '../../src/command.js';
+import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
+import { Money } from '../../src/values/money.js';
+
+const uuid = (n: number): string => `00000000-0000-4000-8000-${String(n).padStart(12, '0')}`;
+
+const openAccount = (market: TestMarket, n: number, by: Requester) =>
+  market.execute<'OpenAccount'>({ type: 'OpenAccount', by, accountId: uuid(n), details: {}, proAccounts: 3 })
+    .result;
+
+describe('accounts per tenant (D8)', () => {
+  it.each([
+    ['BASIC', 1, 'PRO'],
+    ['PRO', 3, 'ENTERPRISE'],
+  ] as const)('%s has %s', (tier, allowed, requiredTier) => {
+    const market = new TestMarket();
+    const by = { tenantId: 'tenant-2', tier };
+    for (let n = 1; n <= allowed; n++) expect(openAccount(market, n, by)).toMatchObject({ status: 'ACTIVE' });
+    expect(openAccount(market, 99, by)).toMatchObject({
+      code: 'FEATURE_NOT_AVAILABLE',
+      currentTier: tier,
+      requiredTier,
+    });
+  });
+
+  it('ENTERPRISE has as many as it likes', () => {
+    const market = new TestMarket();
+    for (let n = 1; n <= 20; n++) {
+      expect(openAccount(market, n, { tenantId: 'tenant-2', tier: 'ENTERPRISE' })).toMatchObject({
+        accountId: uuid(n),
+      });
+    }
+  });
+
+  it('counts accounts that were opened with a portfolio (D7)', () => {
+    const market = new TestMarket();
+    market.openPortfolio({ accountId: uuid(1) });
+    const by = { tenantId: market.by.tenantId, tier: 'BASIC' as const };
+    expect(openAccount(market, 2, by)).toMatchObject({ code: 'FEATURE_NOT_AVAILABLE' });
+  });
+});
+
+describe('account ids are per tenant (D7)', () => {
+  it('the same id in two tenants is two accounts that never meet', () => {
+    const market = new TestMarket();
+    openAccount(market, 1, { tenantId: 'tenant-2', tier: 'PRO' });
+    expect(openAccount(market, 1, { tenantId: 'tenant-2', tier: 'PRO' })).toMatchObject({ code: 'CONFLICT' });
+    expect(openAccount(market, 1, { tenantId: 'tenant-3', tier: 'PRO' })).toMatchObject({
+      tenantId: 'tenant-3',
+    });
+  });
+
+  it('a portfolio of another tenant does not exist', () => {
+    const market = new TestMarket();
+    const portfolioId = market.openPortfolio();
+    const by = { tenantId: 'tenant-2', tier: 'PRO' as const };
+    const missing = { code: 'NOT_FOUND', what: 'Portfolio' };
+    expect(market.execute<'ResetPortfolio'>({ type: 'ResetPortfolio', by, portfolioId }).result).toEqual(
+      missing,
+    );
+    expect(market.execute<'ClosePortfolio'>({ type: 'ClosePortfolio', by, portfolioId }).result).toEqual(
+      missing,
+    );
+    expect(
+      market.execute<'TransferCash'>({ type: 'TransferCash', by, portfolioId, amount: Money.ofDollars(1) })
+        .result,
+    ).toEqual(missing);
+  });
+});
+
+describe('a frozen account (D9)', () => {
+  it('cancels, but neither takes nor updates orders, nor opens portfolios, until it is unfrozen', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ accountId: uuid(1) });
+    market.quote('AAPL', '100.00', '100.00');
+    const order = market.place(portfolio, { limit: '90.00', tif: 'GTC' });
+    const set = (status: 'ACTIVE' | 'FROZEN') =>
+      market.execute<'SetAccountStatus'>({
+        type: 'SetAccountStatus',
+        by: market.by,
+        accountId: uuid(1),
+        status,
+      });
+    set('FROZEN');
+    expect(market.submit(portfolio, {})).toMatchObject({ code: 'ACCOUNT_FROZEN' });
+    expect(market.replace(order, { limit: '91.00' })).toMatchObject({ code: 'ACCOUNT_FROZEN' });
+    expect(() => market.openPortfolio({ accountId: uuid(1) })).toThrow('ACCOUNT_FROZEN');
+    expect(set('FROZEN').events).toEqual([]);
+    expect(market.cancel(order)).toBeUndefined();
+    set('ACTIVE');
+    market.place(portfolio, {});
+  });
+});
+
+describe('closing a portfolio (D11)', () => {
+  const close = (market: TestMarket, portfolioId: string) =>
+    market.execute<'ClosePortfolio'>({ type: 'ClosePortfolio', by: market.by, portfolioId }).result;
+
+  it('is refused while it holds shares or has open orders', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio();
+    market.quote('AAPL', '100.00', '100.00');
+    const order = market.place(portfolio, { limit: '90.00' });
+    expect(close(market, portfolio)).toMatchObject({ code: 'CONFLICT' });
+    market.cancel(order);
+    market.place(portfolio, { quantity: 1 });
+    expect(close(market, portfolio)).toMatchObject({ code: 'CONFLICT' });
+  });
+
+  it('is possible as soon as everything is sold, and what was to settle is gone with it', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio();
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { quantity: 1 });
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 1 });
+    expect(close(market, portfolio)).not.toHaveProperty('code');
+    market.advanceTo('2026-01-07', 10);
+    expect(market.brokerage.state.portfolios.size).toBe(0);
+    expect(close(market, portfolio)).toMatchObject({ code: 'NOT_FOUND' });
+  });
+});
+
+describe('the broker switch', () => {
+  const brokers = new Map(
+    [testBroker('default'), testBroker('other', { houseMaintenanceLongBps: 4000 })].map((b) => [b.id, b]),
+  );
+  const to = (market: TestMarket, portfolioId: string, brokerId: string) =>
+    market.execute<'SwitchBroker'>({ type: 'SwitchBroker', by: market.by, portfolioId, brokerId }).result;
+
+  it('changes what is required from then on', () => {
+    const market = new TestMarket({ rules: { brokers } });
+    const portfolio = market.openPortfolio({ type: 'MARGIN' });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { quantity: 100 });
+    expect(dollars(market.value(portfolio).houseRequirement)).toBe(2500);
+    expect(to(market, portfolio, 'other')).toMatchObject({
+      settings: { brokerId: 'other', marginType: 'REG_T' },
+    });
+    expect(dollars(market.value(portfolio).houseRequirement)).toBe(4000);
+  });
+
+  it('is refused with open orders, and to a broker that is not there', () => {
+    const market = new TestMarket({ rules: { brokers } });
+    const portfolio = market.openPortfolio();
+    expect(to(market, portfolio, 'nobody')).toEqual({
+      code: 'BROKER_NOT_ALLOWED',
+      allowed: ['default', 'other'],
+    });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { limit: '90.00' });
+    expect(to(market, portfolio, 'other')).toMatchObject({ code: 'CONFLICT' });
+  });
+});
+
+describe('transfers (D63)', () => {
+  const transfer = (market: TestMarket, portfolioId: string, amount: number) =>
+    market.execute<'TransferCash'>({
+      type: 'TransferCash',
+      by: market.by,
+      portfolioId,
+      amount: Money.ofUnits(Math.round(amount * 10_000)),
+    }).result;
+
+  it('post settled cash against capital, both ways', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ cash: 1000 });
+    expect(transfer(market, portfolio, 250.5)).toMatchObject({ type: 'TRANSFER', description: 'Deposit' });
+    expect(transfer(market, portfolio, -1250.5)).toMatchObject({
+      type: 'TRANSFER',
+      description: 'Withdrawal',
+    });
+    expect(market.portfolio(portfolio).balances).toMatchObject({ SETTLED_CASH: 0, CAPITAL: 0 });
+  });
+
+  it('take out neither what is set aside nor what has not settled', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ cash: 1000 });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { quantity: 5, limit: '100.00' });
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 2 });
+    market.place(portfolio, { quantity: 1, limit: '90.00' });
+    // 1,000 − 500 − 90; the 200 of the sale are pending.
+    expect(transfer(market, portfolio, -410.01)).toEqual({
+      code: 'INSUFFICIENT_FUNDS',
+      availableCash: Money.ofDollars(410),
+      requiredAmount: Money.ofUnits(4_100_100),
+    });
+    expect(transfer(market, portfolio, -410)).toHaveProperty('entryId');
+  });
+
+  it('take no loan, and leave the initial requirement and 2,000 behind a short position', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 4000 });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { intent: 'SELL_TO_OPEN', quantity: 10 });
+    market.advanceTo('2026-01-06', 10);
+    // Cash 5,000; the requirement alone would let 3,500 go.
+    expect(transfer(market, portfolio, -2000.01)).toMatchObject({ availableCash: Money.ofDollars(2000) });
+    expect(transfer(market, portfolio, -2000)).toHaveProperty('entryId');
+    const borrower = market.openPortfolio({ type: 'MARGIN', cash: 4000 });
+    market.place(borrower, { quantity: 40, limit: '100.00' });
+    expect(transfer(market, borrower, -0.01)).toMatchObject({ availableCash: Money.zero });
+  });
+});

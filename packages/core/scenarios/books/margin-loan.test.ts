@@ -1,0 +1,56 @@
+import { expect, it } from 'vitest';
+import { dollars, TestMarket } from '../../src/testing/market.js';
+import { Money } from '../../src/values/money.js';
+
+function borrowed() {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+  market.quote('AAPL', '100.00', '100.00');
+  market.place(portfolio, { quantity: 150, limit: '100.00' });
+  return { market, portfolio };
+}
+
+it('a purchase beyond the cash is lent: the loan is the debit, and equity stays', () => {
+  const { market, portfolio } = borrowed();
+  const value = market.value(portfolio);
+  expect(dollars(value.marginLoan)).toBe(5000);
+  expect(value.settledCash).toBe(0);
+  expect(dollars(value.longMarketValue)).toBe(15_000);
+  expect(dollars(value.totalEquity)).toBe(10_000);
+  expect(dollars(value.fedRequirement)).toBe(7500);
+  expect(dollars(value.houseRequirement)).toBe(3750);
+});
+
+it('the margin call comes where the equity falls below 25 % of the market value', () => {
+  const { market, portfolio } = borrowed();
+  // 5,000 / (150 × 0.75) = 44.44…
+  market.quote('AAPL', '44.45', '44.45');
+  expect(market.value(portfolio).marginCallActive).toBe(false);
+  // 6,667.50 − 5,000 = 1,667.50 against 1,666.875
+  expect(dollars(market.value(portfolio).maintenanceExcess)).toBe(0.625);
+  market.quote('AAPL', '44.44', '44.44');
+  expect(market.value(portfolio).marginCallActive).toBe(true);
+  // 6,666 − 5,000 = 1,666 against 1,666.50
+  expect(dollars(market.value(portfolio).maintenanceExcess)).toBe(-0.5);
+});
+
+it('proceeds pay the loan back when they settle', () => {
+  const { market, portfolio } = borrowed();
+  market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 60 });
+  expect(dollars(market.value(portfolio).marginLoan)).toBe(5000);
+  market.advanceTo('2026-01-06', 9);
+  expect(market.value(portfolio).marginLoan).toBe(0);
+  expect(dollars(market.value(portfolio).settledCash)).toBe(1000);
+});
+
+it('a purchase that has been set aside for is not lent twice: the reservation counts in full against the buying power', () => {
+  const { market, portfolio } = borrowed();
+  // 2 × (10,000 − 7,500) = 5,000 is left, and the order for 40 sets 4,000 of it aside.
+  market.place(portfolio, { quantity: 40, limit: '99.99', tif: 'GTC' });
+  expect(market.submit(portfolio, { quantity: 11, limit: '100.00' })).toEqual({
+    code: 'INSUFFICIENT_BUYING_POWER',
+    // 5,000 − 40 × 99.99
+    availableBuyingPower: Money.ofUnits(10_004_000),
+    requiredBuyingPower: Money.ofDollars(1100),
+  });
+});

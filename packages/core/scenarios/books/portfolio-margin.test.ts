@@ -1,0 +1,152 @@
+import { describe, expect, it } from 'vitest';
+import { marginEligibility } from '../../src/commands/upgrade-margin.js';
+import { dollars, TestMarket } from '../../src/testing/market.js';
+import type { MarginType } from '../../src/margin/margin-type.js';
+
+function upgrade(
+  market: TestMarket,
+  portfolioId: string,
+  marginType: MarginType,
+  addPromotionalCash = false,
+) {
+  return market.execute<'UpgradeMargin'>({
+    type: 'UpgradeMargin',
+    by: market.by,
+    portfolioId,
+    marginType,
+    addPromotionalCash,
+  }).result;
+}
+
+function eligibility(market: TestMarket, portfolioId: string) {
+  const { rules } = market.brokerage;
+  const broker = rules.brokers.get('default')!;
+  return marginEligibility(
+    market.portfolio(portfolioId),
+    market.brokerage,
+    broker,
+    rules.portfolioMarginEquity,
+  );
+}
+
+describe('portfolio margin', () => {
+  it('asks for what a move of 15 % either way can lose', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash: 200_000 });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { quantity: 1000, limit: '100.00' });
+    const value = market.value(portfolio);
+    expect(dollars(value.houseRequirement)).toBe(15_000);
+    expect(value.fedRequirement).toBe(0);
+    expect(value.smaBalance).toBe(0);
+    // (200,000 − 15,000) / 15 %
+    expect(dollars(value.overnightBuyingPower)).toBeCloseTo(1_233_333.3333, 4);
+    expect(value.dayTradeBuyingPower).toBe(value.overnightBuyingPower);
+  });
+
+  it('asks the same of a short position', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash: 200_000 });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { intent: 'SELL_TO_OPEN', quantity: 1000 });
+    expect(dollars(market.value(portfolio).houseRequirement)).toBe(15_000);
+  });
+});
+
+describe('eligibility (D14)', () => {
+  it('names the equity that is missing, with both amounts', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 100_000 });
+    expect(eligibility(market, portfolio)).toMatchObject({
+      eligible: false,
+      reasons: ['Total equity of at least $110000.00 is required; the portfolio has $100000.00'],
+      currentMarginType: 'REG_T',
+      availableEngines: [],
+    });
+  });
+
+  it('is there from 110,000 on, for a CASH portfolio too', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ cash: 110_000 });
+    expect(eligibility(market, portfolio)).toMatchObject({
+      eligible: true,
+      reasons: [],
+      currentMarginType: 'NONE',
+      availableEngines: ['SIMPLE', 'SPAN', 'TIMS'],
+    });
+  });
+});
+
+describe('the upgrade (D15)', () => {
+  it('counts the promotional cash it is about to add, and adds it once', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+    expect(upgrade(market, portfolio, 'PORTFOLIO')).toMatchObject({ code: 'MARGIN_NOT_ELIGIBLE' });
+    const first = upgrade(market, portfolio, 'PORTFOLIO', true);
+    expect('code' in first ? first : dollars(first.promotionalCashAdded)).toBe(150_000);
+    expect(dollars(market.value(portfolio).settledCash)).toBe(160_000);
+    expect(market.portfolio(portfolio).settings).toMatchObject({
+      marginType: 'PORTFOLIO',
+      portfolioMarginEngineType: 'TIMS',
+    });
+    const second = upgrade(market, portfolio, 'PORTFOLIO', true);
+    expect('code' in second ? second : dollars(second.promotionalCashAdded)).toBe(0);
+    expect(dollars(market.value(portfolio).settledCash)).toBe(160_000);
+  });
+
+  it('takes a CASH portfolio to REG_T with 2,000 of equity', () => {
+    const market = new TestMarket();
+    const poor = market.openPortfolio({ cash: 1999.99 });
+    expect(upgrade(market, poor, 'REG_T')).toMatchObject({
+      code: 'MARGIN_NOT_ELIGIBLE',
+      reasons: ['Total equity of at least $2000.00 is required; the portfolio has $1999.99'],
+    });
+    const portfolio = market.openPortfolio({ cash: 2000 });
+    expect(upgrade(market, portfolio, 'REG_T')).not.toHaveProperty('code');
+    expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(4000);
+  });
+
+  it('takes a CASH portfolio to PORTFOLIO in one step', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ cash: 120_000 });
+    expect(upgrade(market, portfolio, 'PORTFOLIO')).not.toHaveProperty('code');
+    expect(market.portfolio(portfolio).settings).toMatchObject({
+      portfolioType: 'MARGIN',
+      marginType: 'PORTFOLIO',
+    });
+  });
+
+  it('goes back to REG_T, but not into a margin call', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash: 110_000 });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { quantity: 6000, limit: '100.00' });
+    // 25 % of 600,000 is more than the 110,000 there are.
+    expect(upgrade(market, portfolio, 'REG_T')).toMatchObject({ code: 'CONFLICT' });
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 2000 });
+    expect(upgrade(market, portfolio, 'REG_T')).not.toHaveProperty('code');
+    expect(market.portfolio(portfolio).settings).not.toHaveProperty('portfolioMarginEngineType');
+  });
+
+  it('is not for retirement accounts, nor is a margin portfolio', () => {
+    const market = new TestMarket();
+    const open = (portfolioType: 'CASH' | 'MARGIN') =>
+      market.execute<'OpenPortfolio'>({
+        type: 'OpenPortfolio',
+        by: market.by,
+        accountId: '33333333-3333-4333-8333-333333333333',
+        portfolioType,
+        accountType: 'ROTH_IRA',
+        brokerId: 'default',
+        fillModel: 'quote',
+        initialCash: market.value(market.openPortfolio({ cash: 500_000 })).settledCash,
+        proAccounts: 10,
+      }).result;
+    const message = 'IRA and ROTH_IRA accounts must use CASH portfolios';
+    expect(open('MARGIN')).toEqual({ code: 'INVALID', messages: [message] });
+    const portfolio = open('CASH');
+    const id = 'code' in portfolio ? '' : portfolio.terms.portfolioId;
+    expect(upgrade(market, id, 'PORTFOLIO')).toEqual({ code: 'INVALID', messages: [message] });
+    expect(eligibility(market, id).reasons).toEqual(['Retirement accounts cannot use margin']);
+  });
+});

@@ -1,0 +1,89 @@
+import { expect, it } from 'vitest';
+import { dollars, TestMarket } from '../../src/testing/market.js';
+
+const reset = (market: TestMarket, portfolioId: string) => {
+  const { result } = market.execute<'ResetPortfolio'>({ type: 'ResetPortfolio', by: market.by, portfolioId });
+  if ('code' in result) throw new Error(JSON.stringify(result));
+  return result;
+};
+
+it('a reset closes long and short positions at their marks, cancels orders and restores the initial cash (D10, D57)', () => {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+  market.quote('AAPL', '100.00', '100.00');
+  market.quote('KO', '50.00', '50.00');
+  market.place(portfolio, { quantity: 100, limit: '100.00' });
+  market.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_OPEN', quantity: 20 });
+  const working = market.place(portfolio, { quantity: 10, limit: '90.00', tif: 'GTC' });
+  const closing = market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 40, limit: '120.00' });
+  market.quote('AAPL', '103.00', '103.00');
+  market.quote('KO', '55.00', '55.00');
+
+  const summary = reset(market, portfolio);
+  expect(summary).toMatchObject({ positionsClosed: 2, ordersCancelled: 2 });
+  // Cash 0 + proceeds 20 × 50 pending; 900 of reservations is bought on credit and part of neither.
+  expect(dollars(summary.oldCashBalance)).toBe(1000);
+  expect(dollars(summary.newCashBalance)).toBe(10_000);
+  // 100 × (103 − 100) + 20 × (50 − 55)
+  expect(dollars(summary.realizedPnL)).toBe(200);
+  expect(market.order(working)).toMatchObject({ status: 'CANCELED', cancelReason: 'RESET', reserved: 0 });
+  expect(market.order(closing)).toMatchObject({ status: 'CANCELED', reservedQuantity: 0 });
+
+  const value = market.value(portfolio);
+  expect(dollars(value.totalEquity)).toBe(10_000);
+  expect(dollars(value.settledCash)).toBe(10_000);
+  expect(value).toMatchObject({ pendingCash: 0, reservedCash: 0, longMarketValue: 0, shortMarketValue: 0 });
+  expect(dollars(value.dayTradeBuyingPower)).toBe(40_000);
+  expect(market.portfolio(portfolio).positions.size).toBe(0);
+});
+
+it('what was to settle settles no more, and trading goes on at once', () => {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio({ cash: 10_000 });
+  market.quote('AAPL', '100.00', '100.00');
+  market.place(portfolio, { quantity: 50, limit: '100.00' });
+  market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 20 });
+  expect(dollars(reset(market, portfolio).oldCashBalance)).toBe(7000);
+  market.place(portfolio, { quantity: 30, limit: '100.00' });
+  market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 10 });
+  market.advanceTo('2026-01-06', 9);
+  expect(dollars(market.value(portfolio).settledCash)).toBe(8000);
+  expect(market.portfolio(portfolio).positions.get('AAPL')).toMatchObject({
+    settled: 20_000_000,
+    pending: 0,
+  });
+});
+
+it('goes back to the initial margin type, without the promotional cash, which is not given again', () => {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio({ cash: 10_000 });
+  const upgrade = () =>
+    market.execute<'UpgradeMargin'>({
+      type: 'UpgradeMargin',
+      by: market.by,
+      portfolioId: portfolio,
+      marginType: 'REG_T',
+      addPromotionalCash: true,
+    }).result;
+  upgrade();
+  expect(dollars(market.value(portfolio).settledCash)).toBe(160_000);
+  expect(dollars(reset(market, portfolio).oldCashBalance)).toBe(160_000);
+  expect(market.portfolio(portfolio).settings).toEqual({ portfolioType: 'CASH', brokerId: 'default' });
+  expect(dollars(market.value(portfolio).totalEquity)).toBe(10_000);
+  expect(upgrade()).toMatchObject({ promotionalCashAdded: 0 });
+});
+
+it('a loan is part of the old cash balance', () => {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+  market.quote('AAPL', '100.00', '100.00');
+  market.place(portfolio, { quantity: 150, limit: '100.00' });
+  expect(dollars(reset(market, portfolio).oldCashBalance)).toBe(-5000);
+});
+
+it('an untouched portfolio resets to itself', () => {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio();
+  expect(reset(market, portfolio)).toMatchObject({ positionsClosed: 0, ordersCancelled: 0, realizedPnL: 0 });
+  expect(dollars(market.value(portfolio).settledCash)).toBe(100_000);
+});
