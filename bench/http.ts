@@ -20,7 +20,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
-import { median, runAlone, sizeOf, withDirectory } from './measure.js';
+import { cpuMsOf, median, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 import type { Load, LoadResult } from './http-load.js';
 import { INITIAL_DOLLARS, symbolOf } from './orders.js';
@@ -31,6 +31,11 @@ const SYMBOLS = 50;
 const START_MS = 20_000;
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+
+interface Round extends LoadResult {
+  /** CPU time of the server for one order, all of its threads. */
+  readonly serverMicros: number;
+}
 
 export async function measureHttp(): Promise<readonly Row[]> {
   const connections = sizeOf('CONNECTIONS', 64);
@@ -47,16 +52,20 @@ export async function measureHttp(): Promise<readonly Row[]> {
       const example = await call(brokerage.url, token, 'POST', '/v1/orders', bodies[0]?.[1]);
       bare.send(example);
       const [{ port }] = (await once(bare, 'message')) as [{ port: number }];
-      const ours: LoadResult[] = [];
-      const theirs: LoadResult[] = [];
-      const fire = (url: string, howLong: number): Promise<LoadResult> =>
-        load({ url, token, seconds: howLong, bodies });
+      const ours: Round[] = [];
+      const theirs: Round[] = [];
+      const fire = async (server: ChildProcess, url: string, howLong: number): Promise<Round> => {
+        const before = cpuMsOf(server.pid);
+        const result = await load({ url, token, seconds: howLong, bodies });
+        return { ...result, serverMicros: ((cpuMsOf(server.pid) - before) * 1000) / result.accepted };
+      };
       const bareUrl = `http://127.0.0.1:${port}`;
-      await fire(brokerage.url, Math.max(1, seconds / 2));
-      await fire(bareUrl, Math.max(1, seconds / 2));
+      // For the compilers.
+      await fire(brokerage.process, brokerage.url, Math.max(1, seconds / 2));
+      await fire(bare, bareUrl, Math.max(1, seconds / 2));
       for (let round = 0; round < rounds; round++) {
-        ours.push(await fire(brokerage.url, seconds));
-        theirs.push(await fire(bareUrl, seconds));
+        ours.push(await fire(brokerage.process, brokerage.url, seconds));
+        theirs.push(await fire(bare, bareUrl, seconds));
       }
       return rowsOf(ours, theirs, { connections, rounds, seconds });
     } finally {
@@ -66,32 +75,34 @@ export async function measureHttp(): Promise<readonly Row[]> {
 }
 
 function rowsOf(
-  ours: readonly LoadResult[],
-  theirs: readonly LoadResult[],
+  ours: readonly Round[],
+  theirs: readonly Round[],
   { connections, rounds, seconds }: { connections: number; rounds: number; seconds: number },
 ): readonly Row[] {
   const failed = [...ours, ...theirs].reduce((sum, result) => sum + result.failed, 0);
   if (failed > 0) throw new Error(`${failed} requests were not answered with 201`);
-  const of = (results: readonly LoadResult[], key: 'perSecond' | 'p50Ms' | 'p99Ms'): number =>
+  const of = (results: readonly Round[], key: 'perSecond' | 'p50Ms' | 'p99Ms' | 'serverMicros'): number =>
     median(results.map((result) => result[key]));
   const ratios = ours.map(
     (result, round) => (result.perSecond / (theirs[round]?.perSecond ?? Number.NaN)) * 100,
   );
-  const details = `median of ${rounds} rounds of ${seconds} s, ${connections} connections`;
+  const detailsOf = (results: readonly Round[]): string =>
+    `median of ${rounds} rounds of ${seconds} s, ${connections} connections; p50 ${of(results, 'p50Ms').toFixed(1)} ms, ` +
+    `p99 ${of(results, 'p99Ms').toFixed(1)} ms; ${of(results, 'serverMicros').toFixed(0)} µs of the server's CPU time each`;
   const leavesOut = 'rate limits, streams and readers, new connections, TLS, network';
   return [
     {
       measure: 'durable placements over HTTP',
       value: of(ours, 'perSecond'),
       unit: 'orders/s',
-      details: `${details}; p50 ${of(ours, 'p50Ms').toFixed(1)} ms, p99 ${of(ours, 'p99Ms').toFixed(1)} ms`,
+      details: detailsOf(ours),
       leavesOut,
     },
     {
       measure: 'bare server: same route, token check and validation',
       value: of(theirs, 'perSecond'),
       unit: 'requests/s',
-      details: `${details}, in turns with the row above; p50 ${of(theirs, 'p50Ms').toFixed(1)} ms, p99 ${of(theirs, 'p99Ms').toFixed(1)} ms`,
+      details: `${detailsOf(theirs)}; in turns with the row above`,
       leavesOut: 'everything a brokerage does',
     },
     {

@@ -1,5 +1,5 @@
 /** What all measurements share: their rows, their figures, and how they are started. */
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -59,6 +59,20 @@ export function stopwatch(): () => Elapsed {
     const { user, system } = process.cpuUsage(cpu);
     return { wallMs, cpuMs: (user + system) / 1000 };
   };
+}
+
+/** CPU time of another process with all of its threads, where the system tells (Linux). */
+export function cpuMsOf(pid: number | undefined): number {
+  try {
+    const fields =
+      readFileSync(`/proc/${pid ?? 'self'}/stat`, 'utf8')
+        .split(') ')[1]
+        ?.split(' ') ?? [];
+    const CLOCK_TICK_MS = 10;
+    return (Number(fields[11]) + Number(fields[12])) * CLOCK_TICK_MS;
+  } catch {
+    return Number.NaN;
+  }
 }
 
 /** So many tasks are under way at any time, as with that many clients who wait for their answers. */
