@@ -23,10 +23,6 @@ export class Traffic {
   /** Counted apart, because labels are looked up by name at every call. */
   readonly #counts = new Map<string, Map<number, number>>();
 
-  constructor() {
-    this.registry.setDefaultLabels({});
-  }
-
   count(operation: string, status: number, ms: number): void {
     let statuses = this.#counts.get(operation);
     if (statuses === undefined) this.#counts.set(operation, (statuses = new Map<number, number>()));

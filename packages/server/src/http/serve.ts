@@ -88,7 +88,8 @@ function keyed(
 ): Promise<Answer> {
   const { request, status } = call;
   const { principal, simulation } = request;
-  if (principal === undefined || simulation === undefined) throw new Error('a key without anybody to keep it for');
+  if (principal === undefined || simulation === undefined)
+    throw new Error('a key without anybody to keep it for');
   const { url } = request;
   const end = url.indexOf('?');
   return idempotency.once(

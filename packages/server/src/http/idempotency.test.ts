@@ -1,0 +1,108 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openPortfolio, orderBody, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
+
+let test: TestApp;
+let client: TestClient;
+let portfolioId: string;
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  client = test.as();
+  ({ portfolioId } = (await openPortfolio(client)) as { portfolioId: string });
+  await pushQuote(client);
+});
+afterEach(() => test.close());
+
+const place = (key: string, more: object = {}) =>
+  client.post('/v1/orders', orderBody(portfolioId, more), { 'idempotency-key': key });
+const placed = async (): Promise<number> =>
+  (await client.get(`/v1/orders/portfolio/${portfolioId}`)).body.pagination.total as number;
+
+describe('an idempotency key', () => {
+  it('replays the answer byte for byte', async () => {
+    const first = await place('k');
+    const again = await place('k');
+    expect(first.headers).not.toHaveProperty('idempotent-replayed');
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.status).toBe(201);
+    expect(again.text).toBe(first.text);
+    expect(await placed()).toBe(1);
+  });
+
+  it('knows the request whatever the order of its fields', async () => {
+    await place('k');
+    const body = Object.fromEntries(Object.entries(orderBody(portfolioId)).reverse());
+    const again = await client.post('/v1/orders', body, { 'idempotency-key': 'k' });
+    expect(again.headers['idempotent-replayed']).toBe('true');
+  });
+
+  it('refuses another request', async () => {
+    await place('k');
+    expect((await place('k', { quantity: 11 })).body).toMatchObject({
+      statusCode: 422,
+      error: 'Unprocessable Entity',
+    });
+    expect(await placed()).toBe(1);
+  });
+
+  it('keeps a refusal of the business too', async () => {
+    const first = await place('k', { quantity: 1_000_000 });
+    expect(first.status).toBe(400);
+    const again = await place('k', { quantity: 1_000_000 });
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.text).toBe(first.text);
+  });
+
+  it('does not keep what is wrong with the request itself', async () => {
+    expect((await place('k', { quantity: -1 })).status).toBe(400);
+    expect((await place('k')).status).toBe(201);
+  });
+
+  it('is under way once', async () => {
+    const both = await Promise.all([place('k'), place('k')]);
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+    expect(await placed()).toBe(1);
+  });
+
+  it('belongs to a tenant, a route, and a day', async () => {
+    await place('k');
+    const other = test.as({ tenantId: 'other' });
+    const opened = await other.post('/v1/accounts', {}, { 'idempotency-key': 'k' });
+    expect(opened.headers).not.toHaveProperty('idempotent-replayed');
+    expect((await client.post('/v1/accounts', {}, { 'idempotency-key': 'k' })).status).toBe(201);
+    test.time.nowMs += 86_400_001;
+    client = test.as();
+    const later = await place('k');
+    expect(later.headers).not.toHaveProperty('idempotent-replayed');
+    expect(await placed()).toBe(2);
+  });
+
+  it.each(['', 'with blank', 'x'.repeat(256), 'ü'])('has to be visible: %j', async (key) => {
+    expect((await place(key)).body.message).toEqual(['Idempotency-Key must be 1 to 255 visible characters']);
+  });
+
+  it('works on every POST, and on the margin upgrade', async () => {
+    const key = { 'idempotency-key': 'k' };
+    const url = `/v1/accounts/portfolios/${portfolioId}`;
+    const requests: (() => ReturnType<TestClient['post']>)[] = [
+      () => client.post('/v1/accounts', { name: 'a' }, key),
+      () => client.post(`${url}/reset`, undefined, key),
+      () => client.post(`${url}/transfers`, { amount: 5 }, key),
+      () => client.post('/v1/simulation/clock/advance', { by: 'PT1M' }, key),
+      () => client.post('/v1/simulations', { feed: 'push', clock: 'manual' }, key),
+      () =>
+        client.post(
+          '/v1/orders/batch',
+          { accountIds: ['22222222-2222-4222-8222-222222222222'], orderData: orderBody(portfolioId) },
+          key,
+        ),
+      () => client.put(`${url}/margin-upgrade`, { marginType: 'REG_T' }, key),
+    ];
+    for (const request of requests) {
+      const first = await request();
+      const again = await request();
+      expect(again.headers['idempotent-replayed'], first.text).toBe('true');
+      expect(again.text).toBe(first.text);
+    }
+  });
+});

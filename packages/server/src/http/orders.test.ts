@@ -1,0 +1,346 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  ACCOUNT,
+  type Body,
+  NOWHERE,
+  openPortfolio,
+  orderBody,
+  placeOrder,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
+
+let test: TestApp;
+let client: TestClient;
+let portfolioId: string;
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  client = test.as();
+  ({ portfolioId } = (await openPortfolio(client, { portfolioType: 'CASH' })) as { portfolioId: string });
+  await pushQuote(client);
+});
+afterEach(() => test.close());
+
+const place = (more: object = {}) => client.post('/v1/orders', orderBody(portfolioId, more));
+
+describe('creating an order', () => {
+  it('answers PENDING, and the order is filled by the time anybody asks', async () => {
+    const { status, body } = await place();
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      orderId: expect.any(String) as string,
+      portfolioId,
+      accountId: ACCOUNT,
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      orderType: 'LIMIT',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 10,
+      limitPrice: 100,
+      timeInForce: 'DAY',
+      session: 'REGULAR',
+      status: 'PENDING',
+      createdAt: '2026-01-05T15:00:00.000Z',
+      updatedAt: '2026-01-05T15:00:00.000Z',
+    });
+    const { body: filled } = await client.get(`/v1/orders/${body.orderId}`);
+    expect(filled).toMatchObject({
+      status: 'FILLED',
+      filledQuantity: 10,
+      averagePrice: 100,
+      executedAt: '2026-01-05T15:00:00.000Z',
+    });
+  });
+
+  it('says what an open order waits for', async () => {
+    const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 99 });
+    const { body } = await client.get(`/v1/orders/${orderId}`);
+    expect(body).toMatchObject({
+      status: 'ACTIVE',
+      filledQuantity: 0,
+      waitingFor: 'ask 100.00 above limit 99.00',
+    });
+  });
+
+  it('keeps every digit of a price', async () => {
+    await pushQuote(client, { symbol: 'PENNY', bid: 0.07, ask: 0.0702, last: 0.07 });
+    const { orderId } = await placeOrder(client, portfolioId, { symbol: 'PENNY', limitPrice: 0.0701 });
+    expect((await client.get(`/v1/orders/${orderId}`)).body.limitPrice).toBe(0.0701);
+  });
+
+  it.each([
+    [
+      'funds',
+      { limitPrice: 100, quantity: 2000 },
+      {
+        statusCode: 400,
+        message: 'Insufficient funds',
+        error: { code: 'INSUFFICIENT_FUNDS', availableCash: 100000, requiredAmount: 200000 },
+      },
+    ],
+    [
+      'position',
+      { positionIntent: 'SELL_TO_CLOSE' },
+      {
+        statusCode: 400,
+        message: 'Insufficient position',
+        error: { code: 'INSUFFICIENT_POSITION', availableQuantity: 0, requiredQuantity: 10 },
+      },
+    ],
+    [
+      'symbol',
+      { symbol: 'NOPE' },
+      {
+        statusCode: 400,
+        message: 'Unknown symbol NOPE',
+        error: { code: 'UNKNOWN_SYMBOL', symbol: 'NOPE' },
+      },
+    ],
+    [
+      'tick',
+      { limitPrice: 100.001 },
+      { statusCode: 400, message: ['limitPrice must be a multiple of 0.01'], error: 'Bad Request' },
+    ],
+    [
+      'portfolio',
+      { portfolioId: NOWHERE },
+      { statusCode: 404, message: 'Portfolio not found', error: 'Not Found' },
+    ],
+  ])('refuses for want of %s', async (_, more, answer) => {
+    const { status, body } = await place(more);
+    expect(body).toEqual(answer);
+    expect(status).toBe(answer.statusCode);
+  });
+
+  it('says when the market opens', async () => {
+    await client.post('/v1/simulation/clock/advance', { to: '2026-01-05T22:00:00Z' });
+    const { body } = await place({ timeInForce: 'IOC' });
+    expect(body).toEqual({
+      statusCode: 400,
+      message: 'Market is closed',
+      error: { code: 'MARKET_CLOSED', nextOpen: '2026-01-06T09:30:00-05:00' },
+    });
+    const { body: queued } = await place({ timeInForce: 'GTC', quantity: 1 });
+    expect((await client.get(`/v1/orders/${queued.orderId}`)).body).toMatchObject({
+      status: 'PENDING_MARKET_OPEN',
+      waitingFor: 'market opens 2026-01-06T09:30:00-05:00',
+    });
+  });
+
+  it('keeps to the tier', async () => {
+    const basic = test.as({ tier: 'BASIC' });
+    const { status, body } = await basic.post(
+      '/v1/orders',
+      orderBody(portfolioId, { orderType: 'STOP', stopPrice: 101, limitPrice: undefined }),
+    );
+    expect(status).toBe(403);
+    expect(body.error).toEqual({ code: 'FEATURE_NOT_AVAILABLE', currentTier: 'BASIC', requiredTier: 'PRO' });
+  });
+
+  it('takes a client order id once, whether the order is open or closed', async () => {
+    const first = await place({ clientOrderId: 'mine', limitPrice: 90 });
+    expect(first.body.clientOrderId).toBe('mine');
+    const again = await place({ clientOrderId: 'mine' });
+    expect(again.body).toEqual({
+      statusCode: 409,
+      message: expect.any(String) as string,
+      error: { code: 'DUPLICATE_CLIENT_ORDER_ID', orderId: first.body.orderId as string },
+    });
+    await client.put(`/v1/orders/${first.body.orderId}/cancel`);
+    expect((await place({ clientOrderId: 'mine' })).status).toBe(409);
+    // Both at once: the first fills in the turn it is placed in.
+    const both = await Promise.all([place({ clientOrderId: 'b' }), place({ clientOrderId: 'b' })]);
+    expect(both.map(({ status }) => status).sort()).toEqual([201, 409]);
+  });
+
+  it('shows a bracket and its exits', async () => {
+    const entry = await placeOrder(client, portfolioId, {
+      limitPrice: 99,
+      bracketConfig: {
+        profitTarget: { orderType: 'LIMIT', limitPrice: 110 },
+        stopLoss: { orderType: 'STOP', stopPrice: 90 },
+      },
+    });
+    expect(entry.bracketConfig).toEqual({
+      profitTarget: { orderType: 'LIMIT', limitPrice: 110 },
+      stopLoss: { orderType: 'STOP', stopPrice: 90 },
+    });
+    const { body } = await client.get(`/v1/orders/portfolio/${portfolioId}`);
+    expect(body.data.map((order: Body) => [order.status, order.parentOrderId === entry.orderId])).toEqual([
+      ['CREATED', true],
+      ['CREATED', true],
+      ['ACTIVE', false],
+    ]);
+  });
+});
+
+describe('changing an order', () => {
+  it('updates what may be updated', async () => {
+    const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
+    const { status, body } = await client.put(`/v1/orders/${orderId}`, { limitPrice: 91 });
+    expect(status).toBe(200);
+    expect(body).toEqual({
+      orderId,
+      limitPrice: 91,
+      status: 'ACTIVE',
+      updatedAt: '2026-01-05T15:00:00.000Z',
+      message: 'Order updated successfully',
+    });
+    expect((await client.put(`/v1/orders/${orderId}`, { stopPrice: 91 })).body).toEqual({
+      statusCode: 400,
+      message: ['stopPrice cannot be updated on LIMIT orders'],
+      error: 'Bad Request',
+    });
+    expect((await client.put(`/v1/orders/${orderId}`, {})).status).toBe(400);
+  });
+
+  it('cancels, once', async () => {
+    const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
+    const first = await client.put(`/v1/orders/${orderId}/cancel`);
+    expect(first.body).toEqual({
+      orderId,
+      status: 'CANCELED',
+      canceledAt: '2026-01-05T15:00:00.000Z',
+      message: 'Order canceled successfully',
+    });
+    const conflict = {
+      statusCode: 409,
+      message: 'An order with status CANCELED cannot be canceled',
+      error: { code: 'ORDER_NOT_UPDATABLE', orderId: orderId as string, status: 'CANCELED' },
+    };
+    expect((await client.put(`/v1/orders/${orderId}/cancel`)).body).toEqual(conflict);
+    expect((await client.put(`/v1/orders/${orderId}`, { limitPrice: 91 })).body.error.code).toBe(
+      'ORDER_NOT_UPDATABLE',
+    );
+    expect((await client.get(`/v1/orders/${orderId}`)).body).toMatchObject({
+      status: 'CANCELED',
+      cancelReason: 'USER',
+    });
+  });
+
+  it('says CANCELING while a cancel is on its way', async () => {
+    const { orderId } = await placeOrder(client, portfolioId, {
+      limitPrice: 90,
+      latencyProfile: 'CUSTOM',
+      latencyMs: 500,
+    });
+    await client.post('/v1/simulation/clock/advance', { by: 'PT1S' });
+    const { body } = await client.put(`/v1/orders/${orderId}/cancel`);
+    expect(body).toEqual({ orderId, status: 'CANCELING', message: 'Order cancel requested' });
+    await client.post('/v1/simulation/clock/advance', { by: 'PT1S' });
+    expect((await client.get(`/v1/orders/${orderId}`)).body.status).toBe('CANCELED');
+  });
+
+  it('cancels all orders of an account', async () => {
+    const one = await placeOrder(client, portfolioId, { limitPrice: 90 });
+    const two = await placeOrder(client, portfolioId, { limitPrice: 91 });
+    const { body } = await client.delete(`/v1/orders/account/${ACCOUNT}`);
+    expect(body).toEqual({
+      canceledCount: 2,
+      canceledOrders: [one.orderId, two.orderId],
+      message: '2 orders canceled',
+    });
+    expect((await client.delete(`/v1/orders/account/${NOWHERE}`)).body.message).toBe('Account not found');
+  });
+});
+
+describe('finding orders', () => {
+  it('lists an account in short and a portfolio in full, with the same filters', async () => {
+    const filled = await placeOrder(client, portfolioId);
+    await client.post('/v1/simulation/clock/advance', { by: 'P1D' });
+    const open = await placeOrder(client, portfolioId, { limitPrice: 90 });
+    const account = await client.get(`/v1/orders/account/${ACCOUNT}`);
+    expect(account.body.pagination).toEqual({ page: 1, limit: 50, total: 2, totalPages: 1 });
+    expect(account.body.data[1]).toEqual({
+      orderId: filled.orderId,
+      symbol: 'AAPL',
+      orderType: 'LIMIT',
+      quantity: 10,
+      status: 'FILLED',
+      createdAt: filled.createdAt,
+    });
+    const ids = async (filter: string): Promise<string[]> => {
+      const { body } = await client.get(`/v1/orders/portfolio/${portfolioId}?${filter}`);
+      return body.data.map(({ orderId }: Body) => orderId as string) as string[];
+    };
+    expect(await ids('status=FILLED')).toEqual([filled.orderId]);
+    expect(await ids('symbol=AAPL&assetClass=EQUITY')).toEqual([open.orderId, filled.orderId]);
+    expect(await ids('symbol=MSFT')).toEqual([]);
+    expect(await ids('to=2026-01-05')).toEqual([filled.orderId]);
+    expect(await ids('from=2026-01-06')).toEqual([open.orderId]);
+    expect(await ids('page=2&limit=1')).toEqual([filled.orderId]);
+    expect((await client.get('/v1/orders/filled/today')).body.data).toEqual([]);
+  });
+
+  it('lists what was filled today, and how', async () => {
+    const { orderId } = await placeOrder(client, portfolioId);
+    const { body } = await client.get('/v1/orders/filled/today');
+    expect(body.data).toMatchObject([{ orderId, status: 'FILLED' }]);
+    const executions = await client.get(`/v1/orders/${orderId}/executions`);
+    expect(executions.body).toEqual({
+      data: [
+        {
+          executionId: expect.any(String) as string,
+          orderId,
+          symbol: 'AAPL',
+          quantity: 10,
+          price: 100,
+          commission: 0,
+          fees: [],
+          executedAt: '2026-01-05T15:00:00.000Z',
+          liquidity: 'TAKER',
+          quote: { bid: 99.9, ask: 100, last: 100, timestamp: 1767625200000 },
+          explanation: expect.objectContaining({ rule: 'TOUCH', latencyMs: 0 }) as object,
+        },
+      ],
+      pagination: { page: 1, limit: 50, total: 1, totalPages: 1 },
+    });
+  });
+
+  it.each(['limit=0', 'limit=501', 'page=0', 'page=1.5', 'limit=abc', 'page=1&page=2', 'nope=1'])(
+    'refuses ?%s',
+    async (query) => {
+      expect((await client.get(`/v1/orders/account/${ACCOUNT}?${query}`)).status).toBe(400);
+    },
+  );
+});
+
+describe('a batch', () => {
+  const other = '22222222-2222-4222-8222-222222222222';
+  const batch = (accountIds: string[], more: object = {}) => {
+    const { portfolioId: _, ...orderData } = orderBody(portfolioId) as { portfolioId: string };
+    return client.post('/v1/orders/batch', { accountIds, orderData: { ...orderData, ...more } });
+  };
+
+  it('places the order in each account, and lists those that fail', async () => {
+    await openPortfolio(client, { accountId: other, initialCash: 500, portfolioType: 'CASH' });
+    const { status, body } = await batch([ACCOUNT, other, NOWHERE]);
+    expect(status).toBe(201);
+    expect(body).toEqual({
+      successful: [{ accountId: ACCOUNT, orderId: expect.any(String) as string }],
+      failed: [
+        {
+          accountId: other,
+          statusCode: 400,
+          message: 'Insufficient funds',
+          error: { code: 'INSUFFICIENT_FUNDS', availableCash: 500, requiredAmount: 1000 },
+        },
+        { accountId: NOWHERE, statusCode: 404, message: 'Account not found', error: 'Not Found' },
+      ],
+      message: '1 successful, 2 failed',
+    });
+  });
+
+  it('is 201 when every account failed, and 400 when the batch itself is wrong', async () => {
+    expect((await batch([NOWHERE])).body).toMatchObject({
+      successful: [],
+      message: '0 successful, 1 failed',
+    });
+    expect((await batch([])).status).toBe(400);
+    expect((await batch([ACCOUNT, ACCOUNT])).body.message).toEqual([
+      'accountIds must not contain duplicates',
+    ]);
+  });
+});

@@ -1,0 +1,344 @@
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  ACCOUNT,
+  type Body,
+  NOWHERE,
+  openPortfolio,
+  placeOrder,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
+
+let test: TestApp;
+let client: TestClient;
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  client = test.as();
+});
+afterEach(() => test.close());
+
+const url = (portfolioId: string, what = ''): string => `/v1/accounts/portfolios/${portfolioId}${what}`;
+
+describe('a portfolio', () => {
+  it('answers its creation with the fields of a creation, a get with those of a get', async () => {
+    const created = await openPortfolio(client, { name: 'first' });
+    expect(created).toEqual({
+      portfolioId: expect.any(String) as string,
+      accountId: ACCOUNT,
+      portfolioType: 'MARGIN',
+      accountType: 'INDIVIDUAL',
+      brokerId: 'default',
+      marginType: 'REG_T',
+      name: 'first',
+      fillModel: 'quote',
+      dayTradeRegime: 'LEGACY_PDT',
+      settledCash: 100000,
+      pendingCash: 0,
+      reservedCash: 0,
+      longMarketValue: 0,
+      shortMarketValue: 0,
+      totalEquity: 100000,
+      marginLoan: 0,
+      maintenanceMarginRequirement: 0,
+      initialMarginRequirement: 0,
+      overnightBuyingPower: 200000,
+      dayTradeBuyingPower: 400000,
+      createdAt: '2026-01-05T15:00:00.000Z',
+      updatedAt: '2026-01-05T15:00:00.000Z',
+    });
+    const { body } = await client.get(url(created.portfolioId as string));
+    const { maintenanceMarginRequirement: _, initialMarginRequirement: __, ...shared } = created;
+    expect(body).toEqual({
+      ...shared,
+      smaBalance: 100000,
+      fedRequirement: 0,
+      houseRequirement: 0,
+      marginCallActive: false,
+    });
+  });
+
+  it('leaves out what a CASH portfolio does not have', async () => {
+    const created = await openPortfolio(client, { portfolioType: 'CASH', initialCash: 2500.5 });
+    expect(created.settledCash).toBe(2500.5);
+    for (const field of ['marginType', 'portfolioMarginEngineType', 'dayTradeRegime', 'name']) {
+      expect(created).not.toHaveProperty(field);
+    }
+  });
+
+  it('says everything that is wrong, in one array', async () => {
+    const { body } = await client.post('/v1/accounts/portfolios', {
+      accountId: 'x',
+      portfolioType: 'CHECKING',
+      accountType: 'JOINT',
+      brokerId: 'default',
+      extra: 1,
+    });
+    expect(body).toEqual({
+      statusCode: 400,
+      message: [
+        'accountId must be a UUID',
+        'portfolioType must be CASH or MARGIN',
+        'accountType must be one of INDIVIDUAL, IRA, ROTH_IRA',
+        'property extra should not exist',
+      ],
+      error: 'Bad Request',
+    });
+  });
+
+  it('names the brokers that are allowed, in one string', async () => {
+    const { status, body } = await client.post('/v1/accounts/portfolios', {
+      accountId: ACCOUNT,
+      portfolioType: 'CASH',
+      accountType: 'INDIVIDUAL',
+      brokerId: 'nobody',
+    });
+    expect(status).toBe(400);
+    expect(body.message).toMatch(/^brokerId must be one of default, /);
+    expect(body.error).toBe('Bad Request');
+  });
+
+  it('keeps retirement accounts to cash', async () => {
+    const { body } = await client.post('/v1/accounts/portfolios', {
+      accountId: ACCOUNT,
+      portfolioType: 'MARGIN',
+      accountType: 'IRA',
+      brokerId: 'default',
+    });
+    expect(body.message).toEqual(['IRA and ROTH_IRA accounts must use CASH portfolios']);
+  });
+
+  it('is listed in short under its account', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    const { body } = await client.get(`/v1/accounts/${ACCOUNT}/portfolios`);
+    expect(body).toEqual([
+      {
+        portfolioId,
+        accountId: ACCOUNT,
+        portfolioType: 'MARGIN',
+        accountType: 'INDIVIDUAL',
+        brokerId: 'default',
+        totalEquity: 100000,
+        settledCash: 100000,
+      },
+    ]);
+    expect((await client.get(`/v1/accounts/${NOWHERE}/portfolios`)).body.message).toBe('Account not found');
+  });
+
+  it('closes when it is empty', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    await pushQuote(client);
+    const { orderId } = await placeOrder(client, portfolioId as string, { limitPrice: 90 });
+    expect((await client.delete(url(portfolioId as string))).body).toMatchObject({
+      statusCode: 409,
+      error: 'Conflict',
+    });
+    await client.put(`/v1/orders/${orderId}/cancel`);
+    expect((await client.delete(url(portfolioId as string))).status).toBe(200);
+    expect((await client.get(url(portfolioId as string))).body).toEqual({
+      statusCode: 404,
+      message: 'Portfolio not found',
+      error: 'Not Found',
+    });
+  });
+});
+
+describe('what it holds', () => {
+  it('shows equities with their marks', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    await pushQuote(client);
+    await placeOrder(client, portfolioId as string);
+    await pushQuote(client, { bid: 101, ask: 101.1, last: 101 });
+    const { body } = await client.get(url(portfolioId as string, '/equities'));
+    expect(body).toEqual([
+      {
+        equityId: `${portfolioId as string}:AAPL`,
+        portfolioId,
+        symbol: 'AAPL',
+        settledQuantity: 0,
+        reservedQuantity: 0,
+        pendingQuantity: 10,
+        costBasis: 1000,
+        price: 101,
+        bid: 101,
+        ask: 101.1,
+        marketValue: 1010,
+        entryPrice: 100,
+        unrealizedPnl: 10,
+      },
+    ]);
+    expect((await client.get(url(portfolioId as string, '/options'))).body).toEqual([]);
+    expect((await client.get(url(portfolioId as string, '/futures'))).body).toEqual([]);
+    const { body: whole } = await client.get(url(portfolioId as string));
+    expect(whole.totalEquity).toBe(100010);
+    expect(whole.totalEquity).toBe(
+      whole.settledCash +
+        whole.pendingCash +
+        whole.reservedCash +
+        whole.longMarketValue -
+        whole.shortMarketValue -
+        whole.marginLoan,
+    );
+  });
+
+  it('shows a short position as negative', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    await pushQuote(client);
+    await placeOrder(client, portfolioId as string, { positionIntent: 'SELL_TO_OPEN', limitPrice: 99.9 });
+    await pushQuote(client, { bid: 101, ask: 101.1, last: 101 });
+    const { body } = await client.get(url(portfolioId as string, '/equities'));
+    expect(body).toMatchObject([
+      { pendingQuantity: -10, costBasis: 999, marketValue: -1010, entryPrice: 99.9, unrealizedPnl: -11 },
+    ]);
+  });
+});
+
+describe('what may be done with it', () => {
+  it('switches the broker, unless orders are open', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    const brokerId = [...test.main.brokerage.rules.brokers.keys()][1];
+    const { status, body } = await client.put(url(portfolioId as string, '/broker'), { brokerId });
+    expect(status).toBe(200);
+    expect(body).toMatchObject({ brokerId, maintenanceMarginRequirement: 0, smaBalance: 100000 });
+    expect((await client.put(url(portfolioId as string, '/broker'), { brokerId: 'nobody' })).status).toBe(
+      400,
+    );
+    expect((await client.put(url(NOWHERE, '/broker'), { brokerId })).status).toBe(404);
+    await pushQuote(client);
+    await placeOrder(client, portfolioId as string, { limitPrice: 90 });
+    const conflict = await client.put(url(portfolioId as string, '/broker'), { brokerId: 'default' });
+    expect(conflict.body).toMatchObject({ statusCode: 409, error: 'Conflict' });
+  });
+
+  it('tells whether portfolio margin is open to it, and upgrades', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    const { body } = await client.get(url(portfolioId as string, '/margin-eligibility'));
+    expect(body).toMatchObject({
+      eligible: false,
+      totalEquity: 100000,
+      requiredEquity: 110000,
+      currentMarginType: 'REG_T',
+    });
+    expect(body.reasons).toHaveLength(1);
+    expect(body).not.toHaveProperty('availableEngines');
+    const upgrade = (more: object = {}) =>
+      client.put(url(portfolioId as string, '/margin-upgrade'), { marginType: 'PORTFOLIO', ...more });
+    expect((await upgrade()).body).toMatchObject({
+      statusCode: 400,
+      error: { code: 'MARGIN_NOT_ELIGIBLE', reasons: body.reasons as string[] },
+    });
+    expect((await upgrade({ addPromotionalCash: true })).body).toEqual({
+      success: true,
+      portfolio: {
+        portfolioId,
+        marginType: 'PORTFOLIO',
+        portfolioMarginEngineType: 'TIMS',
+        settledCash: 250000,
+      },
+      message: 'Portfolio upgraded to PORTFOLIO margin',
+      promotionalCashAdded: 150000,
+    });
+    expect((await upgrade({ addPromotionalCash: true })).body.promotionalCashAdded).toBe(0);
+    expect((await client.get(url(portfolioId as string, '/margin-eligibility'))).body).toMatchObject({
+      eligible: true,
+      reasons: [],
+      availableEngines: ['SIMPLE', 'SPAN', 'TIMS'],
+    });
+  });
+
+  it('resets', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    await pushQuote(client);
+    await placeOrder(client, portfolioId as string);
+    await placeOrder(client, portfolioId as string, { limitPrice: 90 });
+    const { body } = await client.post(url(portfolioId as string, '/reset'));
+    expect(body).toEqual({
+      success: true,
+      portfolioId,
+      message: 'Portfolio reset successfully',
+      resetSummary: {
+        positionsClosed: 1,
+        ordersCancelled: 1,
+        newCashBalance: 100000,
+        oldCashBalance: 99000,
+        realizedPnL: 0,
+      },
+    });
+  });
+
+  it('moves cash', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    const { status, body } = await client.post(url(portfolioId as string, '/transfers'), {
+      amount: -0.01,
+      reason: 'out',
+    });
+    expect(status).toBe(201);
+    expect(body).toMatchObject({
+      type: 'TRANSFER',
+      description: 'out',
+      postings: [
+        { account: 'SETTLED_CASH', amount: -0.01 },
+        { account: 'CAPITAL', amount: 0.01 },
+      ],
+    });
+    expect((await client.post(url(portfolioId as string, '/transfers'), { amount: -100000 })).body).toEqual({
+      statusCode: 400,
+      message: 'Insufficient funds',
+      error: { code: 'INSUFFICIENT_FUNDS', availableCash: 99999.99, requiredAmount: 100000 },
+    });
+  });
+});
+
+describe('its past', () => {
+  it('lists activities with their categories, ledger, day trades and equity curve', async () => {
+    const { portfolioId } = await openPortfolio(client);
+    await pushQuote(client);
+    await placeOrder(client, portfolioId as string);
+    await placeOrder(client, portfolioId as string, { positionIntent: 'SELL_TO_CLOSE', limitPrice: 99.9 });
+    const { orderId } = await placeOrder(client, portfolioId as string, { limitPrice: 90 });
+    await client.put(`/v1/orders/${orderId}/cancel`);
+    await client.put(url(portfolioId as string, '/margin-upgrade'), {
+      marginType: 'PORTFOLIO',
+      addPromotionalCash: true,
+    });
+    await client.post('/v1/simulation/clock/advance', { by: 'P2D' });
+
+    const { body } = await client.get(url(portfolioId as string, '/activities'));
+    const ids = body.data.map(({ activityId }: Body) => activityId as string) as string[];
+    expect(new Set(ids).size).toBe(ids.length);
+    const alias = await client.get(`/v1/activity-log/portfolio/${portfolioId as string}`);
+    expect(alias.body).toEqual(body);
+    for (const category of ['ORDER', 'EXECUTION', 'CASH', 'SETTLEMENT', 'MARGIN', 'SYSTEM']) {
+      const filtered = await client.get(url(portfolioId as string, `/activities?category=${category}`));
+      expect(filtered.body.data).toEqual(body.data.filter((item: Body) => item.category === category));
+      expect(filtered.body.pagination.total, category).toBeGreaterThan(0);
+    }
+    const ledger = await client.get(url(portfolioId as string, '/ledger'));
+    for (const { postings } of ledger.body.data as { postings: { amount: number }[] }[]) {
+      expect(Math.abs(postings.reduce((sum, { amount }) => sum + amount, 0))).toBeLessThan(1e-9);
+    }
+    const trades = await client.get(url(portfolioId as string, '/day-trades'));
+    expect(trades.body).toMatchObject({
+      data: [
+        {
+          symbol: 'AAPL',
+          tradingDate: '2026-01-05',
+          quantity: 10,
+          buyPrice: 100,
+          sellPrice: 99.9,
+          pnl: -1,
+          isSameDay: true,
+        },
+      ],
+      pagination: { page: 1, limit: 50, total: 1, totalPages: 1 },
+    });
+    const curve = await client.get(url(portfolioId as string, '/history'));
+    expect(curve.body.data.map(({ at }: Body) => at as string)).toEqual([
+      '2026-01-06T21:00:00.000Z',
+      '2026-01-05T21:00:00.000Z',
+    ]);
+    const day = await client.get(url(portfolioId as string, '/history?from=2026-01-05&to=2026-01-05'));
+    expect(day.body.data).toEqual([curve.body.data[1]]);
+  });
+});

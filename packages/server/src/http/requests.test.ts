@@ -1,0 +1,173 @@
+/** What holds for every request, whatever it asks for. */
+import { connect } from 'node:net';
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../store/journal.js';
+import { openPortfolio, orderBody, TestApp, type TestClient } from '../testing/test-app.js';
+
+let test: TestApp;
+let client: TestClient;
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  client = test.as();
+});
+afterEach(() => test.close());
+
+const json = { 'content-type': 'application/json' };
+const post = (payload: string, headers: Record<string, string> = json) =>
+  client.inject({ method: 'POST', url: '/v1/orders', payload, headers });
+
+describe('a body', () => {
+  it.each([
+    ['does not parse', '{"a":', json, 400, 'Body is not valid JSON'],
+    [
+      'is of another type',
+      '<a/>',
+      { 'content-type': 'application/xml' },
+      415,
+      'Content-Type must be application/json',
+    ],
+    [
+      'is a form',
+      'a=1',
+      { 'content-type': 'application/x-www-form-urlencoded' },
+      415,
+      'Content-Type must be application/json',
+    ],
+    ['has no type', 'x', {}, 415, 'Content-Type must be application/json'],
+    [
+      'is compressed',
+      'x',
+      { ...json, 'content-encoding': 'gzip' },
+      415,
+      'Content-Type must be application/json',
+    ],
+    ['is too large', JSON.stringify('x'.repeat(1_048_576)), json, 413, 'Body must not be larger than 1 MiB'],
+  ])('that %s is refused', async (_, payload, headers, status, message) => {
+    const reply = await post(payload, headers);
+    expect(reply.body).toMatchObject({ statusCode: status, message });
+    expect(reply.status).toBe(status);
+  });
+
+  it.each(['null', '[]', '7', '"x"', ''])('that is no object is refused: %s', async (payload) => {
+    expect((await post(payload)).body.message).toEqual(['body must be an object']);
+  });
+
+  it.each([
+    '{"__proto__":{"portfolioId":"x"}}',
+    '{"constructor":{"prototype":{"x":1}}}',
+    '{"toString":1}',
+    `{"symbol":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
+  ])('that plays tricks is only a wrong one', async (payload) => {
+    expect((await post(payload)).status).toBe(400);
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined();
+  });
+
+  it('may be missing, of whatever type, where none is expected', async () => {
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    const url = `/v1/accounts/portfolios/${portfolioId}/reset`;
+    for (const headers of [{}, json, { 'content-type': 'text/plain', 'content-length': '0' }]) {
+      expect((await client.inject({ method: 'POST', url, headers })).status).toBe(200);
+    }
+    expect(
+      (
+        await client.inject({
+          method: 'DELETE',
+          url: `/v1/accounts/portfolios/${portfolioId}`,
+          headers: json,
+        })
+      ).status,
+    ).toBe(200);
+  });
+});
+
+describe('a request', () => {
+  it('keeps its own id where that can be shown', async () => {
+    const named = await client.get('/v1/accounts', { 'x-request-id': 'my-request.1' });
+    expect(named.headers['x-request-id']).toBe('my-request.1');
+    const odd = await client.get('/v1/accounts', { 'x-request-id': '<script>' });
+    expect(odd.headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
+  });
+
+  it('is answered with headers that keep it to the one who asked', async () => {
+    const { headers } = await client.get('/v1/accounts');
+    expect(headers).toMatchObject({
+      'content-type': 'application/json; charset=utf-8',
+      'x-content-type-options': 'nosniff',
+      'cache-control': 'no-store',
+      'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
+    });
+    expect(headers).not.toHaveProperty('x-powered-by');
+  });
+
+  it('with an address that cannot be read is 400', async () => {
+    const response = await test.app.inject({ method: 'GET', url: '/v1/orders/%zz' });
+    expect(response.json()).toEqual({ statusCode: 400, message: 'Malformed URL', error: 'Bad Request' });
+    expect(response.headers['x-request-id']).toBeDefined();
+  });
+  });
+
+  it('that is no HTTP is told so in the same form', async () => {
+    await test.app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = test.app.server.address() as AddressInfo;
+    const answer = await new Promise<string>((resolve) => {
+      let text = '';
+      const socket = connect(port, '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'));
+      socket.on('data', (data) => (text += data.toString()));
+      socket.on('close', () => resolve(text));
+    });
+    expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
+    expect(answer).toContain('x-request-id: ');
+    expect(JSON.parse(answer.slice(answer.indexOf('{')))).toEqual({
+      statusCode: 400,
+      message: 'Malformed request',
+      error: 'Bad Request',
+    });
+  });
+
+  it('that fails for our own reasons tells nothing about them', async () => {
+    test.main.read = () => Promise.reject(new TypeError('secret detail'));
+    const { status, body } = await client.get('/v1/accounts');
+    expect(status).toBe(500);
+    expect(body).toEqual({
+      statusCode: 500,
+      message: 'Internal server error',
+      error: 'Internal Server Error',
+    });
+  });
+
+  it('that cannot be committed is 503, to be tried again', async () => {
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    test.main.submit = () => Promise.reject(new StoreUnavailable('disk full'));
+    const { status, body, headers } = await client.post('/v1/orders', orderBody(portfolioId));
+    expect(status).toBe(503);
+    expect(body).toEqual({
+      statusCode: 503,
+      message: 'Service unavailable',
+      error: { code: 'SERVICE_UNAVAILABLE', retryAfter: 1 },
+    });
+    expect(headers['retry-after']).toBe('1');
+  });
+});
+
+describe('health', () => {
+  it('is tried, for everybody, and told with a timestamp', async () => {
+    const stranger = test.withToken(undefined);
+    for (const url of ['/v1/health', '/v1/ready']) {
+      const { status, body } = await stranger.get(url);
+      expect(status).toBe(200);
+      expect(body).toEqual({ status: 'ok', timestamp: new Date(test.time.nowMs).toISOString() });
+    }
+  });
+
+  it('is 503 within a second of the store failing', async () => {
+    const stranger = test.withToken(undefined);
+    expect((await stranger.get('/v1/health')).status).toBe(200);
+    Object.assign(test.store, { probe: () => Promise.reject(new StoreUnavailable('disk full')) });
+    test.time.nowMs += 1000;
+    const { status, body } = await stranger.get('/v1/health');
+    expect(status).toBe(503);
+    expect(body).toEqual({ status: 'error', timestamp: new Date(test.time.nowMs).toISOString() });
+  });
+});

@@ -1,0 +1,169 @@
+import { openApiPath, type Route, routeEntries } from '@sandpit/protocol';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import {
+  ACCOUNT,
+  NOWHERE,
+  openPortfolio,
+  orderBody,
+  placeOrder,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
+
+let test: TestApp;
+let owner: TestClient;
+let stranger: TestClient;
+/** Ids of things that the owner has, by the name of the parameter. */
+let owned: Record<string, string>;
+
+beforeAll(async () => {
+  test = await TestApp.open();
+  owner = test.as();
+  stranger = test.as({ tenantId: 'tenant-2' });
+  await pushQuote(owner);
+  const { portfolioId } = (await openPortfolio(owner)) as { portfolioId: string };
+  const { orderId } = (await placeOrder(owner, portfolioId, { limitPrice: 90 })) as { orderId: string };
+  const created = await owner.post('/v1/simulations', { feed: 'push', clock: 'manual' });
+  owned = { accountId: ACCOUNT, portfolioId, orderId, simulationId: created.body.simulationId as string };
+});
+afterAll(() => test.close());
+
+/** A body that each route accepts, so that only ownership can refuse it. */
+const bodies: Readonly<Record<string, object>> = {
+  updateAccount: { name: 'x' },
+  upgradeMargin: { marginType: 'REG_T' },
+  switchBroker: { brokerId: 'default' },
+  transferCash: { amount: 1 },
+  updateOrder: { limitPrice: 1 },
+};
+
+const OWNED = ['accountId', 'portfolioId', 'orderId', 'simulationId'];
+const idNames = (route: Route): string[] =>
+  Object.keys(route.params?.properties ?? {}).filter((name) => OWNED.includes(name));
+const withIds = routeEntries.filter(([, route]) => idNames(route).length > 0);
+const pathsOf = (route: Route): readonly string[] => [route.path, ...(route.aliases ?? [])];
+const filled = (path: string, ids: Readonly<Record<string, string>>): string =>
+  path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name);
+
+describe('what belongs to another tenant', () => {
+  const absent = Object.fromEntries(OWNED.map((name) => [name, NOWHERE]));
+
+  it.each(withIds.map(([id, route]) => ({ id, route })))('is not there: $id', async ({ id, route }) => {
+    if (route.body !== undefined && bodies[id] === undefined)
+      throw new Error(`${id} has no row in this matrix`);
+    for (const path of pathsOf(route)) {
+      const foreign = await stranger.send(route.method, filled(path, owned), bodies[id]);
+      const missing = await stranger.send(route.method, filled(path, absent), bodies[id]);
+      expect(missing.status).toBe(404);
+      expect(foreign.status).toBe(404);
+      expect(foreign.text).toBe(missing.text);
+    }
+  });
+
+  it.each(withIds.map(([id, route]) => ({ id, route })))(
+    'is 400 where the id is none: $id',
+    async ({ id, route }) => {
+      if (idNames(route).includes('simulationId')) return;
+      const malformed = Object.fromEntries(OWNED.map((name) => [name, 'not-a-uuid']));
+      const { status, body } = await owner.send(route.method, filled(route.path, malformed), bodies[id]);
+      expect(status).toBe(400);
+      expect(body.message).toEqual(idNames(route).map((name) => `${name} must be a UUID`));
+    },
+  );
+
+  it.each(['accountId', 'portfolioId'])('cannot be followed: %s', async (name) => {
+    for (const path of [
+      '/v1/stream/orders',
+      '/v1/orders/stream',
+      '/v1/stream/portfolios',
+      '/v1/stream/portfolio',
+    ]) {
+      const foreign = await stranger.get(`${path}?${name}=${owned[name] ?? ''}`);
+      const missing = await stranger.get(`${path}?${name}=${NOWHERE}`);
+      expect(foreign.status).toBe(404);
+      expect(foreign.text).toBe(missing.text);
+    }
+  });
+
+  it('cannot be named in a body', async () => {
+    const order = (portfolioId: string) =>
+      stranger.post('/v1/orders', orderBody(portfolioId, { clientOrderId: 'a' }));
+    expect((await order(owned['portfolioId'] ?? '')).text).toBe((await order(NOWHERE)).text);
+    const batch = await stranger.post('/v1/orders/batch', {
+      accountIds: [ACCOUNT],
+      orderData: orderBody(owned['portfolioId'] ?? ''),
+    });
+    expect(batch.body.failed).toMatchObject([{ accountId: ACCOUNT, statusCode: 404 }]);
+  });
+
+  it('does not take up a name: account ids are each tenant’s own', async () => {
+    const own = await stranger.post('/v1/accounts', { accountId: ACCOUNT });
+    expect(own.status).toBe(201);
+    expect((await stranger.get(`/v1/accounts/${ACCOUNT}/portfolios`)).body).toEqual([]);
+  });
+
+  it('does not show in any list', async () => {
+    expect((await stranger.get('/v1/simulations')).body.data).toEqual([]);
+    expect((await stranger.get('/v1/orders/filled/today')).body.data).toEqual([]);
+  });
+
+  it('does not lend its simulation', async () => {
+    const borrowed = test.as({ tenantId: 'tenant-2', simulationId: owned['simulationId'] ?? '' });
+    expect((await borrowed.get('/v1/accounts')).status).toBe(401);
+  });
+});
+
+describe('the router', () => {
+  const known = (route: Route, path: string): string => `${route.method} ${openApiPath(path)}`;
+  const table = routeEntries.flatMap(([, route]) => pathsOf(route).map((path) => known(route, path))).sort();
+
+  it('has what the OpenAPI document has, and nothing else', async () => {
+    const response = await test.app.inject({ method: 'GET', url: '/openapi.json' });
+    const { paths } = response.json<{ paths: Record<string, object> }>();
+    const documented = Object.entries(paths).flatMap(([path, item]) =>
+      Object.keys(item).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    expect(documented.sort()).toEqual(table);
+    // A path that the router does not know is 404 without a token; one that it knows is not.
+    for (const [, route] of routeEntries) {
+      if (route.auth === 'none') continue;
+      for (const path of pathsOf(route)) {
+        const { statusCode } = await test.app.inject({ method: route.method, url: filled(path, owned) });
+        expect(statusCode, `${route.method} ${path}`).toBe(401);
+      }
+    }
+  });
+
+  it('does not offer what comes later', async () => {
+    expect((await owner.post('/v1/orders/preview', {})).status).toBe(404);
+    expect((await owner.post('/v1/margin/requirements', {})).status).toBe(404);
+    expect((await owner.get(`/v1/accounts/portfolios/${owned['portfolioId'] ?? ''}/margin`)).status).toBe(
+      404,
+    );
+  });
+
+  it.each([
+    ['GET', '/'],
+    ['GET', '/v1'],
+    ['GET', '/v1/orders'],
+    ['GET', '/v1/nothing?x=1'],
+    ['PATCH', '/v1/orders'],
+    ['DELETE', '/v1/health'],
+  ])('knows no %s %s, with or without a token', async (method, url) => {
+    for (const headers of [{}, { authorization: `Bearer ${owner.token ?? ''}` }]) {
+      const response = await test.app.inject({ method: method as 'GET', url, headers });
+      expect(response.statusCode).toBe(404);
+      expect(response.json()).toEqual({ statusCode: 404, message: 'Route not found', error: 'Not Found' });
+      expect(response.headers['x-request-id']).toBeDefined();
+    }
+  });
+
+  it('shows the documents to everybody', async () => {
+    for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/openapi.json']) {
+      const response = await test.app.inject({ method: 'GET', url });
+      expect(response.statusCode, url).toBe(200);
+      expect(response.headers['content-security-policy']).toBeDefined();
+    }
+  });
+});

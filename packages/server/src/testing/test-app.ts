@@ -1,0 +1,207 @@
+import { CodedProblem, Problem, routeEntries, validateBody } from '@sandpit/protocol';
+import type { FastifyInstance, InjectOptions } from 'fastify';
+import type { Simulation } from '../engine/simulation.js';
+import type { SimulationConfig, Simulations } from '../engine/simulations.js';
+import { createApp } from '../http/app.js';
+import { type Grant, issueToken } from '../http/auth.js';
+import type { HttpSettings } from '../http/settings.js';
+import type { Store } from '../store/store.js';
+import { startSimulations, testSettings } from './simulations.js';
+
+export const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
+export const ACCOUNT = '11111111-1111-4111-8111-111111111111';
+/** An id that nothing has. */
+export const NOWHERE = '99999999-9999-4999-8999-999999999999';
+
+const ALL_SCOPES = 'trade read simulate admin';
+
+/** Bodies are looked into by tests that know what they expect. */
+// eslint-disable-next-line @typescript-eslint/no-explicit-any -- see above
+export type Body = any;
+
+export interface Reply {
+  readonly status: number;
+  readonly body: Body;
+  readonly text: string;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+}
+
+export interface TestAppOptions {
+  readonly config?: Partial<SimulationConfig>;
+  readonly settings?: Readonly<Record<string, string>>;
+  readonly store?: Store;
+}
+
+/** The whole service in this process: memory store, pushed quotes, a clock that moves when told. */
+export class TestApp {
+  readonly app: FastifyInstance;
+  readonly simulations: Simulations;
+  readonly main: Simulation;
+  readonly store: Store;
+  readonly settings: HttpSettings;
+  /** Real time, as the service sees it. */
+  readonly time: { nowMs: number };
+
+  private constructor(parts: Pick<TestApp, 'app' | 'simulations' | 'main' | 'store' | 'settings' | 'time'>) {
+    this.app = parts.app;
+    this.simulations = parts.simulations;
+    this.main = parts.main;
+    this.store = parts.store;
+    this.settings = parts.settings;
+    this.time = parts.time;
+  }
+
+  static async open(options: TestAppOptions = {}): Promise<TestApp> {
+    const settings = testSettings({ JWT_SECRET, ...options.settings });
+    const { store, simulations, main } = await startSimulations(options.config, options.store, settings);
+    const time = { nowMs: Date.now() };
+    const app = await createApp({ simulations, store, settings, clockMs: () => time.nowMs });
+    await app.ready();
+    return new TestApp({ app, simulations, main, store, settings, time });
+  }
+
+  async close(): Promise<void> {
+    await this.app.close();
+    await this.simulations.close();
+    await this.store.close();
+  }
+
+  token(grant: Partial<Grant> = {}): string {
+    const issued = issueToken(
+      this.settings,
+      { tenantId: 'tenant-1', tier: 'PRO', scope: ALL_SCOPES, ...grant },
+      this.time.nowMs,
+    );
+    if (issued === undefined) throw new Error('no token');
+    return issued.token;
+  }
+
+  /** Somebody with a token. */
+  as(grant: Partial<Grant> = {}): TestClient {
+    return new TestClient(this.app, this.token(grant));
+  }
+
+  withToken(token: string | undefined): TestClient {
+    return new TestClient(this.app, token);
+  }
+}
+
+/** A client whose every answer is held against the contract. */
+export class TestClient {
+  readonly token: string | undefined;
+  readonly #app: FastifyInstance;
+
+  constructor(app: FastifyInstance, token: string | undefined) {
+    this.#app = app;
+    this.token = token;
+  }
+
+  get = (url: string, headers?: Record<string, string>): Promise<Reply> =>
+    this.send('GET', url, undefined, headers);
+  post = (url: string, body?: object, headers?: Record<string, string>): Promise<Reply> =>
+    this.send('POST', url, body, headers);
+  put = (url: string, body?: object, headers?: Record<string, string>): Promise<Reply> =>
+    this.send('PUT', url, body, headers);
+  delete = (url: string): Promise<Reply> => this.send('DELETE', url);
+
+  send(
+    method: 'GET' | 'POST' | 'PUT' | 'DELETE',
+    url: string,
+    body?: object | string,
+    headers: Record<string, string> = {},
+  ): Promise<Reply> {
+    return this.inject({
+      method,
+      url,
+      headers: {
+        ...(body !== undefined && { 'content-type': 'application/json' }),
+        ...headers,
+      },
+      ...(body !== undefined && { payload: body }),
+    });
+  }
+
+  async inject(request: InjectOptions & { readonly method: string; readonly url: string }): Promise<Reply> {
+    const response = await this.#app.inject({
+      ...request,
+      headers: {
+        ...(this.token !== undefined && { authorization: `Bearer ${this.token}` }),
+        ...request.headers,
+      },
+    });
+    const reply: Reply = {
+      status: response.statusCode,
+      body: response.json(),
+      text: response.body,
+      headers: response.headers as Record<string, string>,
+    };
+    const broken = brokenPromises(request.method, request.url, reply);
+    if (broken.length > 0)
+      throw new Error(`${request.method} ${request.url}: ${broken.join('; ')}\n${reply.text}`);
+    return reply;
+  }
+}
+
+/** How an answer differs from what the table of routes says about it. */
+function brokenPromises(method: string, url: string, { status, body, headers }: Reply): string[] {
+  const broken: string[] = [];
+  if (headers['x-request-id'] === undefined) broken.push('no X-Request-Id');
+  if (headers['cache-control'] !== 'no-store') broken.push('cacheable');
+  const path = url.split('?')[0] ?? '';
+  const route = routeEntries.find(
+    ([, { method: known, path: template, aliases = [] }]) =>
+      known === method && [template, ...aliases].some((one) => matches(one, path)),
+  )?.[1];
+  const schema = route?.responses[status];
+  if (schema !== undefined) {
+    const checked = validateBody(schema, body);
+    if (!checked.ok) broken.push(...checked.messages);
+  } else {
+    const { error, statusCode } = body as { error?: unknown; statusCode?: unknown };
+    const checked = validateBody(typeof error === 'object' ? CodedProblem : Problem, body);
+    if (!checked.ok) broken.push(...checked.messages);
+    if (statusCode !== status) broken.push(`statusCode is not ${status}`);
+  }
+  if (route !== undefined && headers['x-ratelimit-limit'] === undefined) broken.push('no rate limit headers');
+  return broken;
+}
+
+const matches = (template: string, path: string): boolean =>
+  new RegExp(`^${template.replace(/:\w+/g, '[^/]+')}$`).test(path);
+
+/** Opens a portfolio through the API. */
+export async function openPortfolio(client: TestClient, body: object = {}): Promise<Body> {
+  const reply = await client.post('/v1/accounts/portfolios', {
+    accountId: ACCOUNT,
+    portfolioType: 'MARGIN',
+    accountType: 'INDIVIDUAL',
+    brokerId: 'default',
+    ...body,
+  });
+  if (reply.status !== 201) throw new Error(reply.text);
+  return reply.body;
+}
+
+export const pushQuote = (client: TestClient, quote: object = {}): Promise<Reply> =>
+  client.put('/v1/simulation/quotes', {
+    quotes: [{ symbol: 'AAPL', bid: 99.9, ask: 100, last: 100, ...quote }],
+  });
+
+/** A limit order for ten shares of AAPL; without a quote, or away from it, it rests. */
+export const orderBody = (portfolioId: string, more: object = {}): object => ({
+  portfolioId,
+  symbol: 'AAPL',
+  assetClass: 'EQUITY',
+  orderType: 'LIMIT',
+  positionIntent: 'BUY_TO_OPEN',
+  quantity: 10,
+  timeInForce: 'DAY',
+  limitPrice: 100,
+  ...more,
+});
+
+export async function placeOrder(client: TestClient, portfolioId: string, more: object = {}): Promise<Body> {
+  const reply = await client.post('/v1/orders', orderBody(portfolioId, more));
+  if (reply.status !== 201) throw new Error(reply.text);
+  return reply.body;
+}
