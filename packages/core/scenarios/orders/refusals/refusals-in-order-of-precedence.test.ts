@@ -3,7 +3,6 @@ import { TestMarket, testBroker, testEquity } from '../../../src/testing/market.
 import type { TestOrder } from '../../../src/testing/market.js';
 import type { Requester } from '../../../src/command.js';
 import { Money } from '../../../src/values/money.js';
-import { Price } from '../../../src/values/price.js';
 
 const ACCOUNT = '11111111-1111-4111-8111-111111111111';
 
