@@ -237,8 +237,10 @@ describe('settings', () => {
   it('are read from the environment in config.ts only', () => {
     const found = shipped
       .filter(({ path }) => path !== 'packages/server/src/config.ts')
-      .flatMap(({ path, code }) => code.split('\n').map((line) => ({ path, line })))
-      .filter(({ line }) => line.includes('process.env') && !line.includes('readSettings('));
+      .filter(({ code }) =>
+        code.replace(/readSettings\(\{?\s*(\.\.\.)?process\.env/g, '').includes('process.env'),
+      )
+      .map(({ path }) => path);
     expect(found).toEqual([]);
   });
 
@@ -308,11 +310,19 @@ describe('pages', () => {
     expect(index).toContain(`](rules/${basename(page)})`);
   });
 
-  it.each(rules)('%s names a test that exists', (page) => {
-    const tests = [...read(page).matchAll(/[\w./-]*[\w-]+\.test\.ts/g)].map((match) => basename(match[0]));
+  it.each(rules)('%s names the tests that show it', (page) => {
+    const text = read(page);
+    const named = [...text.matchAll(/[\w-]+(?:\.[a-z]+)?\.test\.ts\b/g)].map(([name]) => name);
     const known = new Set(files.filter((path) => path.endsWith('.test.ts')).map((path) => basename(path)));
-    expect(tests.length, 'tests named').toBeGreaterThan(0);
-    expect(tests.filter((test) => !known.has(test))).toEqual([]);
+    expect(named.filter((name) => !known.has(name))).toEqual([]);
+    // A link to a folder of scenarios names all of them.
+    const folders = [...text.matchAll(/\]\(([^)\s]+\/)\)/g)].map((match) =>
+      join(dirname(page), match[1] ?? ''),
+    );
+    const scenarios = folders.filter((folder) =>
+      files.some((path) => path.startsWith(folder) && path.endsWith('.test.ts')),
+    );
+    expect(named.length + scenarios.length, 'tests and folders of scenarios named').toBeGreaterThan(0);
   });
 
   it.each(files.filter((path) => /^docs\/(decisions|reference)\/.*\.md$/.test(path)))(
