@@ -173,6 +173,19 @@ describe('imports', () => {
     expect(broken).toEqual([]);
   });
 
+  it.each(['core', 'protocol', 'server'])('use every dependency that %s declares', (name) => {
+    const manifest = JSON.parse(read(`packages/${name}/package.json`)) as {
+      dependencies?: Record<string, string>;
+    };
+    const used = new Set(
+      shipped.filter((source) => source.package === name).flatMap(({ imports }) => imports),
+    );
+    const unused = Object.keys(manifest.dependencies ?? {}).filter(
+      (one) => ![...used].some((it) => `${it}/`.startsWith(`${one}/`)),
+    );
+    expect(unused).toEqual([]);
+  });
+
   it('of the protocol are found under http/ only', () => {
     const elsewhere = shipped
       .filter(({ package: name, imports }) => name === 'server' && imports.includes('@sandpit/protocol'))
