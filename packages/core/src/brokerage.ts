@@ -196,14 +196,18 @@ function dispatch(d: Decision, command: Command): unknown {
     case 'CancelAccountOrders':
       return cancelAccountOrders(d, command);
     case 'ListInstruments':
-      return listInstruments(d, command);
+      listInstruments(d, command);
+      return undefined;
     case 'AnnounceActions':
       return announceActions(d, command);
     case 'UpdateMarket':
-      return updateMarket(d, command);
+      updateMarket(d, command);
+      return undefined;
     case 'AdvanceClock':
-      return advanceClock(d);
+      advanceClock(d);
+      return undefined;
     case 'MoveClock':
-      return d.emit({ type: 'ClockMoved', now: command.now });
+      d.emit({ type: 'ClockMoved', now: command.now });
+      return undefined;
   }
 }

@@ -3,7 +3,8 @@ import type { Calendar } from './calendar/calendar.js';
 import type { Event, OrderEvent } from './event.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
-import type { Quote } from './market/quote.js';
+import type { Split } from './corporate-actions/corporate-action.js';
+import type { Book } from './matching/book.js';
 import { sideOf } from './orders/order.js';
 import type { Order, OrderProgress } from './orders/order.js';
 import { isTerminal, TRANSITIONS } from './orders/status.js';
@@ -17,6 +18,7 @@ import { Money } from './values/money.js';
 import { Price } from './values/price.js';
 import { Quantity } from './values/quantity.js';
 import { multiplyDivide } from './values/scaled.js';
+import type { Rounding } from './values/scaled.js';
 import type { TradingDate } from './values/trading-date.js';
 
 /**
@@ -119,11 +121,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'ActionDone': {
       const announced = state.actions.get(event.actionId);
       if (announced !== undefined) announced.done = true;
-      if (event.action.type === 'SPLIT') {
-        const book = bookOf(state, event.action.symbol);
-        if (book.quote !== undefined)
-          book.setQuote(splitQuote(book.quote, event.action.ratio), book.quoteRecorded);
-      }
+      if (event.action.type === 'SPLIT') splitMarket(bookOf(state, event.action.symbol), event.action);
       return;
     }
     case 'PositionSplit':
@@ -178,7 +176,9 @@ function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted'
 function move(state: State, order: Order, progress: OrderProgress): void {
   const before = order.progress;
   if (before.status !== progress.status && !TRANSITIONS[before.status].includes(progress.status)) {
-    throw new RangeError(`order ${order.terms.orderId} cannot move from ${before.status} to ${progress.status}`);
+    throw new RangeError(
+      `order ${order.terms.orderId} cannot move from ${before.status} to ${progress.status}`,
+    );
   }
   const portfolio = portfolioOf(state, order.terms.portfolioId);
   order.progress = progress;
@@ -342,20 +342,30 @@ function split(portfolio: Portfolio, event: Extract<Event, { type: 'PositionSpli
   removeIfOver(portfolio, position);
 }
 
-function splitQuote(quote: Quote, ratio: { readonly new: number; readonly old: number }): Quote {
+/** The latest quote in new shares; what executions have taken from its sizes stays taken. */
+function splitMarket(book: Book, { ratio }: Split): void {
+  const { quote, bidLeft, askLeft, modelledBidTaken, modelledAskTaken } = book;
+  if (quote === undefined) return;
   // Prices and sizes that no integer can count any more are as good as the largest that one can.
-  const price = (value: Price): Price =>
-    Price.ofUnits(Math.min(Price.scale(value, ratio.old, ratio.new), Number.MAX_SAFE_INTEGER));
-  const size = (value: Quantity): Quantity =>
-    Quantity.ofUnits(Math.min(multiplyDivide(value, ratio.new, ratio.old, 'down'), Number.MAX_SAFE_INTEGER));
-  return {
-    ...quote,
-    ...(quote.bid !== undefined && { bid: price(quote.bid) }),
-    ...(quote.ask !== undefined && { ask: price(quote.ask) }),
-    ...(quote.last !== undefined && { last: price(quote.last) }),
-    ...(quote.bidSize !== undefined && { bidSize: size(quote.bidSize) }),
-    ...(quote.askSize !== undefined && { askSize: size(quote.askSize) }),
-  };
+  const times = (value: number, by: number, over: number, rounding: Rounding): number =>
+    value === Infinity ? value : Math.min(multiplyDivide(value, by, over, rounding), Number.MAX_SAFE_INTEGER);
+  const price = (value: Price): Price => Price.ofUnits(times(value, ratio.old, ratio.new, 'half-up'));
+  const size = (value: number): Quantity => Quantity.ofUnits(times(value, ratio.new, ratio.old, 'down'));
+  book.setQuote(
+    {
+      ...quote,
+      ...(quote.bid !== undefined && { bid: price(quote.bid) }),
+      ...(quote.ask !== undefined && { ask: price(quote.ask) }),
+      ...(quote.last !== undefined && { last: price(quote.last) }),
+      ...(quote.bidSize !== undefined && { bidSize: size(quote.bidSize) }),
+      ...(quote.askSize !== undefined && { askSize: size(quote.askSize) }),
+    },
+    book.quoteRecorded,
+  );
+  book.bidLeft = size(bidLeft);
+  book.askLeft = size(askLeft);
+  book.modelledBidTaken = size(modelledBidTaken);
+  book.modelledAskTaken = size(modelledAskTaken);
 }
 
 function orderOf(state: State, orderId: string): Order {

@@ -14,6 +14,7 @@ import { bookOf, emptyState, scheduleOrder } from './state.js';
 import type { AnnouncedAction, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
+import type { Price } from './values/price.js';
 import type { Quantity } from './values/quantity.js';
 import type { TradingDate } from './values/trading-date.js';
 
@@ -99,10 +100,11 @@ export function saveState(state: State): SavedState {
 
 function takenFrom(book: Book): TakenSizes | [] {
   const { symbol, quote, bidLeft, askLeft } = book;
-  // An unlimited size stays unlimited.
-  const taken = (size: Quantity | undefined, left: number): number => (size === undefined ? 0 : size - left);
-  const bid = taken(quote?.bidSize, bidLeft);
-  const ask = taken(quote?.askSize, askLeft);
+  // Of a side that is not there, or of unlimited size, nothing can be taken.
+  const taken = (price: Price | undefined, size: Quantity | undefined, left: number): number =>
+    price === undefined || size === undefined ? 0 : size - left;
+  const bid = taken(quote?.bid, quote?.bidSize, bidLeft);
+  const ask = taken(quote?.ask, quote?.askSize, askLeft);
   const { modelledBidTaken: modelledBid, modelledAskTaken: modelledAsk } = book;
   return bid === 0 && ask === 0 && modelledBid === 0 && modelledAsk === 0
     ? []

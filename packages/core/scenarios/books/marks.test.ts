@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { dollars, TestMarket } from '../../src/testing/market.js';
+import { Price } from '../../src/values/price.js';
+
+describe('a position is marked (D56)', () => {
+  it.each<
+    [name: string, bid: string | undefined, ask: string | undefined, last: string | undefined, mark: string]
+  >([
+    ['at the last trade within bid and ask', '10.00', '10.10', '10.03', '10.03'],
+    ['at the bid where the last trade lies below it', '10.00', '10.10', '9.50', '10.00'],
+    ['at the ask where the last trade lies above it', '10.00', '10.10', '10.50', '10.10'],
+    ['between them where there was no trade', '10.00', '10.10', undefined, '10.05'],
+    ['at the only side there is', '10.00', undefined, undefined, '10.00'],
+    ['at the last trade where there is neither side', undefined, undefined, '9.80', '9.80'],
+    ['at the last trade above a lone bid', '10.00', undefined, '10.40', '10.40'],
+  ])('%s', (_name, bid, ask, last, mark) => {
+    const market = new TestMarket();
+    market.quote('AAPL', bid, ask, last === undefined ? {} : { last });
+    expect(market.brokerage.mark('AAPL')).toBe(Price.of(mark));
+  });
+
+  it('by a quote that can be used: a crossed or empty one changes nothing', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '10.00', '10.10');
+    market.quote('AAPL', '10.20', '10.10');
+    market.quote('AAPL', undefined, undefined);
+    market.quote('AAPL', '0', '10.10');
+    expect(market.brokerage.mark('AAPL')).toBe(Price.of('10.05'));
+  });
+});
+
+describe('at the close', () => {
+  it('every portfolio is marked, at 16:00, or at 13:00 on a short day', () => {
+    const market = new TestMarket({ date: '2026-11-27' });
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { quantity: 50 });
+    market.quote('AAPL', '104.00', '104.00');
+    market.advanceTo('2026-11-27', 12, 59);
+    expect(market.events('SessionMarked')).toEqual([]);
+    market.advanceTo('2026-11-27', 13);
+    const [marked] = market.events('SessionMarked');
+    expect(marked).toMatchObject({ date: '2026-11-27', complete: true });
+    const point = marked!.points[0]!;
+    expect(dollars(point.totalEquity)).toBe(10_200);
+    expect(dollars(point.longMarketValue)).toBe(5200);
+    // 10,200 − 25 % of 5,200
+    expect(dollars(point.maintenanceExcess)).toBe(8900);
+  });
+
+  it('once a day, and not on days without a session', () => {
+    const market = new TestMarket();
+    market.openPortfolio();
+    market.advanceTo('2026-01-12', 10);
+    expect(market.events('SessionMarked').map(({ date }) => date)).toEqual([
+      '2026-01-05',
+      '2026-01-06',
+      '2026-01-07',
+      '2026-01-08',
+      '2026-01-09',
+    ]);
+  });
+
+  it('a large number of portfolios is marked in several records, the last of which says so', () => {
+    const market = new TestMarket();
+    for (let i = 0; i < 501; i++) market.openPortfolio();
+    market.advanceTo('2026-01-05', 16);
+    expect(market.events('SessionMarked').map(({ points, complete }) => [points.length, complete])).toEqual([
+      [500, false],
+      [1, true],
+    ]);
+  });
+});
