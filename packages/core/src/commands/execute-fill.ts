@@ -1,5 +1,5 @@
 import type { Decision } from '../decision.js';
-import type { PositionChange } from '../event.js';
+import type { OrderEvent, PositionChange } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import { commissionDue } from '../fees/commission.js';
 import { feesOwedBeyond, regulatoryFees } from '../fees/regulatory.js';
@@ -8,9 +8,9 @@ import type { LedgerEntry, Posting } from '../ledger/ledger.js';
 import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
 import type { Quote } from '../market/quote.js';
-import type { Execution } from '../orders/execution.js';
+import type { Execution, Explanation } from '../orders/execution.js';
 import { isOpening, remainingOf, sideOf } from '../orders/order.js';
-import type { FeeDay, Order, OrderProgress, RejectReason } from '../orders/order.js';
+import type { FeeDay, Mutable, Order, OrderProgress, RejectReason } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { trackDayTrade } from '../positions/day-trade.js';
 import { closeFirstInFirstOut, Position } from '../positions/position.js';
@@ -77,9 +77,8 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
     change = { kind: 'closed', closings, realizedPnl };
   }
 
-  const executionId = d.nextExecutionId();
   const execution: Execution = {
-    executionId,
+    executionId: d.nextExecutionId(),
     orderId: terms.orderId,
     symbol,
     side,
@@ -90,19 +89,10 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
     executedAt: d.at,
     liquidity: progress.resting === true ? 'MAKER' : 'TAKER',
     quote,
-    explanation: {
-      rule: fill.rule,
-      ...(fill.sizeAvailable !== undefined && { sizeAvailable: fill.sizeAvailable }),
-      latencyMs: latencyMs(terms.latencyProfile, terms.latencyMs, d.state.seed, terms.number * 2),
-      ...(progress.limitPrice !== undefined && {
-        priceImprovement: Price.ofUnits(
-          side === 'BUY' ? progress.limitPrice - fill.price : fill.price - progress.limitPrice,
-        ),
-      }),
-    },
+    explanation: explanationOf(d, order, fill),
   };
   const done = filledQuantity === progress.quantity;
-  d.emit({
+  const executed: Mutable<Extract<OrderEvent, { type: 'OrderExecuted' }>> = {
     type: 'OrderExecuted',
     orderId: terms.orderId,
     tenantId: terms.tenantId,
@@ -121,8 +111,9 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
     tradeDate,
     settlementDate: settlementDateOf(d.rules.calendar, tradeDate),
     settlementCash: side === 'BUY' ? Money.zero : Money.subtract(cash, charges),
-    ...(fill.rule === 'MODELLED_BOOK' && { modelledQuantity: fill.quantity }),
-  });
+  };
+  if (fill.rule === 'MODELLED_BOOK') executed.modelledQuantity = fill.quantity;
+  d.emit(executed);
   d.emit({
     type: 'LedgerPosted',
     portfolioId: terms.portfolioId,
@@ -152,6 +143,19 @@ export function executeFill(d: Decision, order: Order, fill: PlannedFill, quote:
   return true;
 }
 
+function explanationOf(d: Decision, { terms, progress }: Order, fill: PlannedFill): Explanation {
+  const explanation: Mutable<Explanation> = {
+    rule: fill.rule,
+    latencyMs: latencyMs(terms.latencyProfile, terms.latencyMs, d.state.seed, terms.number * 2),
+  };
+  if (fill.sizeAvailable !== undefined) explanation.sizeAvailable = fill.sizeAvailable;
+  if (progress.limitPrice !== undefined) {
+    const better = progress.limitPrice - fill.price;
+    explanation.priceImprovement = Price.ofUnits(sideOf(terms.positionIntent) === 'BUY' ? better : 0 - better);
+  }
+  return explanation;
+}
+
 /** What could have changed since the order was accepted, so that it must not execute now. */
 function cannotTake(
   d: Decision,
@@ -162,14 +166,14 @@ function cannotTake(
 ): RejectReason | undefined {
   const { symbol, positionIntent } = order.terms;
   const position = portfolio.positions.get(symbol);
-  const held = position === undefined ? 0 : Position.held(position);
+  const held = position === undefined ? Quantity.zero : Position.held(position);
   if ((positionIntent === 'BUY_TO_OPEN' && held < 0) || (positionIntent === 'SELL_TO_OPEN' && held > 0)) {
     return {
       code: 'POSITION_CONFLICT',
       message: `The portfolio now holds an opposite position in ${symbol}`,
     };
   }
-  if (!isOpening(positionIntent) && quantity > (positionIntent === 'SELL_TO_CLOSE' ? held : -held)) {
+  if (!isOpening(positionIntent) && quantity > (positionIntent === 'SELL_TO_CLOSE' ? held : Quantity.negate(held))) {
     return { code: 'INSUFFICIENT_POSITION', message: `The portfolio no longer holds so much ${symbol}` };
   }
   const opened = Quantity.ofUnits(isOpening(positionIntent) ? Math.abs(held) + quantity : 0);
@@ -210,12 +214,11 @@ function progressAfter(
 ): OrderProgress {
   const { progress, terms } = order;
   const left = Quantity.subtract(remainingOf(order), fill.quantity);
-  return {
+  const next: Mutable<OrderProgress> = {
     ...progress,
     status: after.done ? 'FILLED' : progress.status,
     filledQuantity: after.filledQuantity,
     filledValue: after.filledValue,
-    ...averageAfter(progress, fill),
     commission: Money.add(progress.commission, after.commission),
     fees: addFees(progress.fees, after.fees),
     reserved: after.done ? Money.zero : stillReserved(order, left, after.paid),
@@ -224,10 +227,13 @@ function progressAfter(
         ? progress.reservedQuantity
         : Quantity.subtract(progress.reservedQuantity, fill.quantity),
     updatedAt: d.at,
-    ...(after.done && { executedAt: d.at }),
-    ...(!after.done &&
-      sideOf(terms.positionIntent) === 'SELL' && { feeDay: feeDayAfter(progress, fill, after) }),
   };
+  const { averagePrice, notionalSum } = averageAfter(progress, fill);
+  next.averagePrice = averagePrice;
+  if (notionalSum !== undefined) next.notionalSum = notionalSum;
+  if (after.done) next.executedAt = d.at;
+  else if (sideOf(terms.positionIntent) === 'SELL') next.feeDay = feeDayAfter(progress, fill, after);
+  return next;
 }
 
 /** The share of what is left; for a purchase no more than what was set aside and not paid out yet. */

@@ -6,7 +6,7 @@ import type { PlannedFill } from '../matching/plan-fills.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
-import { isOpening, isStop, sideOf } from '../orders/order.js';
+import { isOpening, isStop } from '../orders/order.js';
 import type { Order, Side } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -27,7 +27,7 @@ export function matchBook(d: Decision, book: Book): void {
   if (session === 'CLOSED') return;
   const lanes =
     session === 'REGULAR' ? book.lanes : book.lanes.filter((candidate) => candidate.session === 'EXTENDED');
-  if (!touchesAny(lanes, quote, session === 'REGULAR') && book.unrested.size === 0) return;
+  if (!touchesAny(lanes, quote, session === 'REGULAR') && nextToRest(book, quote) === undefined) return;
   // From here on the quote decides something: it belongs to the record.
   d.book(book.symbol);
   const triggeredOrders: Order[] = [];
@@ -153,10 +153,14 @@ function bestOf(
 const isBefore = (a: Place, b: Place, side: Side): boolean =>
   a.price === b.price ? a.arrival < b.arrival : side === 'BUY' ? a.price > b.price : a.price < b.price;
 
+const NONE: ReadonlySet<Lane> = new Set();
+
 function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, quote: Quote): boolean {
   const touch = side === 'BUY' ? quote.ask : quote.bid;
   if (touch === undefined) return false;
   let any = false;
+  // Most quotes reach nobody on this side.
+  if (bestOf(lanes, NONE, side, touch) === undefined) return false;
   const passedOver = new Set<Lane>();
   const setAside: { place: Place; lane: Lane }[] = [];
   for (;;) {
@@ -232,18 +236,18 @@ function canPayAll(d: Decision, order: Order, portfolio: Portfolio, fills: reado
 
 /** From now on these fill at their limit when the market comes to them, not at the touch (D47). */
 function restTheUnmarketable(d: Decision, book: Book, quote: Quote): void {
-  if (book.unrested.size === 0) return;
-  // By arrival: a recovery does not know in which order they came to be looked at.
-  const unrested = [...book.unrested].sort((a, b) => (a.progress.arrival ?? 0) - (b.progress.arrival ?? 0));
-  for (const order of unrested) {
-    const { limitPrice, status } = order.progress;
-    if (limitPrice === undefined || isTerminal(status)) continue;
-    const away =
-      sideOf(order.terms.positionIntent) === 'BUY'
-        ? quote.ask === undefined || quote.ask > limitPrice
-        : quote.bid === undefined || quote.bid < limitPrice;
-    if (away) moveOrder(d, order, 'RESTED', { ...order.progress, resting: true });
+  for (let order = nextToRest(book, quote); order !== undefined; order = nextToRest(book, quote)) {
+    moveOrder(d, order, 'RESTED', { ...order.progress, resting: true });
   }
+}
+
+/** A limit order that the market is away from and that has not been told yet. */
+function nextToRest(book: Book, quote: Quote): Order | undefined {
+  const buy = book.unrestedBuys.first();
+  if (buy !== undefined && (quote.ask === undefined || quote.ask > buy.price)) return buy.order;
+  const sell = book.unrestedSells.first();
+  if (sell !== undefined && (quote.bid === undefined || quote.bid < sell.price)) return sell.order;
+  return undefined;
 }
 
 /** What an IOC or FOK order that has had its chance does not fill is canceled. */

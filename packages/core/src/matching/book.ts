@@ -18,6 +18,7 @@ export interface Place {
   readonly price: number;
   readonly arrival: number;
   readonly order: Order;
+  readonly queue: PlaceQueue;
 }
 
 /** Orders whose fills depend on displayed size, on the modelled book, or on neither: each kind can be passed over whole. */
@@ -49,12 +50,6 @@ export class Lane {
 
 const kindOf = (model: FillModel): LaneKind => (model === 'ideal' ? 'ideal' : model === 'depth' ? 'depth' : 'sized');
 
-/** What `Book` keeps of an order at work. */
-interface Presence {
-  readonly lane: Lane;
-  readonly queues: readonly { readonly queue: PlaceQueue; readonly place: Place }[];
-}
-
 export class Book {
   readonly symbol: string;
   quote: Quote | undefined;
@@ -67,20 +62,22 @@ export class Book {
   modelledBidTaken = 0;
   modelledAskTaken = 0;
   readonly lanes: Lane[] = [];
-  /** Limit orders at work that have not seen the market away from their limit yet. */
-  readonly unrested = new Set<Order>();
-  private readonly presences = new Map<Order, Presence>();
+  /** Limit orders at work that have not seen the market away from their limit yet; first those it leaves first. */
+  readonly unrestedBuys: PlaceQueue = new PriorityQueue(lowestFirst);
+  readonly unrestedSells: PlaceQueue = new PriorityQueue(highestFirst);
+  /** Of each order at work. */
+  private readonly places = new Map<Order, readonly Place[]>();
 
   constructor(symbol: string) {
     this.symbol = symbol;
   }
 
   get workingOrders(): number {
-    return this.presences.size;
+    return this.places.size;
   }
 
   orders(): Iterable<Order> {
-    return this.presences.keys();
+    return this.places.keys();
   }
 
   setQuote(quote: Quote, recorded: boolean): void {
@@ -98,32 +95,29 @@ export class Book {
     const { terms, progress } = order;
     const lane = this.lane(terms.session, kindOf(model));
     const side = sideOf(terms.positionIntent);
-    const arrival = progress.arrival ?? 0;
-    const queues: { queue: PlaceQueue; place: Place }[] = [];
-    const put = (queue: PlaceQueue, price: number): void => {
-      const place: Place = { place: -1, price, arrival, order };
-      queue.add(place);
-      queues.push({ queue, place });
-    };
+    const places: Place[] = [];
     if (isStop(terms.orderType) && progress.triggered !== true) {
-      if (progress.stopPrice !== undefined) put(side === 'BUY' ? lane.buyStops : lane.sellStops, progress.stopPrice);
+      if (progress.stopPrice !== undefined) {
+        places.push(put(side === 'BUY' ? lane.buyStops : lane.sellStops, order, progress.stopPrice));
+      }
       if (isTrailing(terms.orderType)) {
         const unmarked = side === 'BUY' ? Infinity : -Infinity;
-        put(side === 'BUY' ? lane.buyTrails : lane.sellTrails, progress.mark ?? unmarked);
+        places.push(put(side === 'BUY' ? lane.buyTrails : lane.sellTrails, order, progress.mark ?? unmarked));
       }
     } else {
-      put(side === 'BUY' ? lane.buys : lane.sells, readyPrice(order, side, model));
-      if (progress.limitPrice !== undefined && progress.resting !== true) this.unrested.add(order);
+      places.push(put(side === 'BUY' ? lane.buys : lane.sells, order, readyPrice(order, side, model)));
+      if (progress.limitPrice !== undefined && progress.resting !== true) {
+        places.push(put(side === 'BUY' ? this.unrestedBuys : this.unrestedSells, order, progress.limitPrice));
+      }
     }
-    this.presences.set(order, { lane, queues });
+    this.places.set(order, places);
   }
 
   remove(order: Order): void {
-    const presence = this.presences.get(order);
-    if (presence === undefined) return;
-    for (const { queue, place } of presence.queues) queue.remove(place);
-    this.presences.delete(order);
-    this.unrested.delete(order);
+    const places = this.places.get(order);
+    if (places === undefined) return;
+    for (const place of places) place.queue.remove(place);
+    this.places.delete(order);
   }
 
   private lane(session: OrderSession, kind: LaneKind): Lane {
@@ -136,6 +130,12 @@ export class Book {
     }
     return lane;
   }
+}
+
+function put(queue: PlaceQueue, order: Order, price: number): Place {
+  const place: Place = { place: -1, price, arrival: order.progress.arrival ?? 0, order, queue };
+  queue.add(place);
+  return place;
 }
 
 /**

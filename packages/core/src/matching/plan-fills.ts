@@ -1,7 +1,7 @@
 import { tickSizeFor } from '../instruments/tick-size.js';
 import type { Equity } from '../instruments/instrument.js';
 import { remainingOf, sideOf } from '../orders/order.js';
-import type { Order } from '../orders/order.js';
+import type { Mutable, Order } from '../orders/order.js';
 import type { Explanation } from '../orders/execution.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
@@ -41,12 +41,9 @@ export function planFills(order: Order, model: FillModel, book: Book, equity: Eq
   const fills: PlannedFill[] = [];
   const fromTouch = Math.min(remaining, left);
   if (fromTouch > 0) {
-    fills.push({
-      price,
-      quantity: Quantity.ofUnits(fromTouch),
-      rule,
-      ...(left !== Infinity && { sizeAvailable: Quantity.ofUnits(left) }),
-    });
+    const fill: Mutable<PlannedFill> = { price, quantity: Quantity.ofUnits(fromTouch), rule };
+    if (left !== Infinity) fill.sizeAvailable = Quantity.ofUnits(left);
+    fills.push(fill);
   }
   if (model === 'depth' && fromTouch < remaining) {
     fills.push(...modelledFills(order, book, equity, touch, Quantity.ofUnits(remaining - fromTouch)));

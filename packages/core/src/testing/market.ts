@@ -54,7 +54,7 @@ export class TestMarket {
   private run<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {
     const outcome = this.brokerage.execute<T>(command, at);
     if (outcome.events.length > 0) {
-      this.journal.push({ at, quotes: outcome.quotes, command: command as Command, events: outcome.events });
+      this.journal.push({ at, quotes: outcome.quotes, command: command, events: outcome.events });
     }
     const broken = brokenInvariants(this.brokerage.state);
     if (broken.length > 0) throw new Error(`${command.type}: ${broken.join('; ')}`);
