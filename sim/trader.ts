@@ -115,7 +115,14 @@ export class Trader {
 
   /** Places one more order, that nothing fills; its id. */
   async placeMarker(): Promise<string> {
-    const id = await this.submit({ orderType: 'LIMIT', limitPrice: 1, quantity: 1 });
+    const id = await this.submit({
+      symbol: 'AAPL',
+      orderType: 'LIMIT',
+      limitPrice: 1,
+      quantity: 1,
+      positionIntent: 'BUY_TO_OPEN',
+      timeInForce: 'GTC',
+    });
     const marker = this.orders.get(id)?.acknowledged;
     if (marker === undefined) throw new Error('the last order was not acknowledged');
     return marker.orderId;
@@ -125,18 +132,15 @@ export class Trader {
     const draw = this.chance.next();
     if (draw < 0.15) await this.replace();
     else if (draw < 0.35) await this.cancel();
-    else await this.submit({});
+    else await this.submit(this.anyTerms());
   }
 
-  private async submit(more: Readonly<Record<string, unknown>>): Promise<string> {
+  private anyTerms(): Readonly<Record<string, unknown>> {
     const { chance } = this;
-    const clientOrderId = `${this.name}-${this.orders.size + 1}`;
     const orderType = chance.pick(['MARKET', 'LIMIT', 'LIMIT', 'LIMIT', 'STOP', 'TRAILING_STOP']);
     const near = (): number => (9_500 + chance.int(0, 1_000)) / 100;
-    const body: Record<string, unknown> = {
-      portfolioId: this.portfolioId,
+    return {
       symbol: chance.pick(['AAPL', 'MSFT', 'KO']),
-      assetClass: 'EQUITY',
       orderType,
       positionIntent: chance.hits(0.75) ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE',
       quantity: chance.int(1, 20),
@@ -145,9 +149,16 @@ export class Trader {
       ...(orderType === 'STOP' && { stopPrice: near() }),
       ...(orderType === 'TRAILING_STOP' && { trailingPercent: chance.int(1, 5) }),
       ...(chance.hits(0.1) && { latencyProfile: 'RETAIL' }),
+    };
+  }
+
+  private async submit(terms: Readonly<Record<string, unknown>>): Promise<string> {
+    const clientOrderId = `${this.name}-${this.orders.size + 1}`;
+    const body: Record<string, unknown> = {
+      portfolioId: this.portfolioId,
+      assetClass: 'EQUITY',
+      ...terms,
       clientOrderId,
-      ...more,
-      ...('orderType' in more && { positionIntent: 'BUY_TO_OPEN', timeInForce: 'GTC', stopPrice: undefined }),
     };
     const limits = new Set([body.limitPrice as number | undefined]);
     const sent: SentOrder = {

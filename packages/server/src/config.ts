@@ -163,9 +163,15 @@ function parse(data: Record<string, string | undefined>): Environment {
   }
 }
 
-/** `env/PORT must be integer` → `PORT must be integer`. */
+/** `env/PORT must be integer` → `PORT must be integer`; a choice says what there is to choose from. */
 const describe = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error)).replaceAll('env/', '').replace(/^env /, '');
+  (error instanceof Error ? error.message : String(error))
+    .replaceAll('env/', '')
+    .replace(/^env /, '')
+    .replaceAll(/(\w+) must be equal to one of the allowed values/g, (whole, name: string) => {
+      const property: object | undefined = Object.entries(SCHEMA.properties).find(([key]) => key === name)?.[1];
+      return property !== undefined && 'enum' in property ? `${name} must be one of ${String(property.enum).replaceAll(',', ', ')}` : whole;
+    });
 
 /** A whole number as it is, any other text by its hash. */
 const seedFrom = (seed: string): number => (/^\d{1,10}$/.test(seed) ? Number(seed) >>> 0 : seedOf(seed));

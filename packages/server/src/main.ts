@@ -1,3 +1,4 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { compose } from './compose.js';
@@ -40,6 +41,7 @@ async function serve(settings: Settings): Promise<void> {
   const metrics = settings.metricsPort === undefined ? undefined : createMetricsServer(app.traffic, composition.store);
   await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
   stopOnSignal(log, async () => {
+    endConnections(app.server);
     await metrics?.close();
     await app.close();
     await close(composition);
@@ -57,6 +59,12 @@ async function serve(settings: Settings): Promise<void> {
     process.stdout.write(`demo tenant created; its API key, shown this once: ${apiKey}\n`);
   }
   process.stdout.write(`sandpit listening on ${baseUrl} (docs: ${baseUrl}/docs)\n`);
+}
+
+/** Closing waits for connections: each ends with its next answer, or as soon as nothing is asked on it. */
+function endConnections(server: Server): void {
+  server.keepAliveTimeout = 1;
+  server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
 }
 
 async function close({ simulations, store }: Composition): Promise<void> {

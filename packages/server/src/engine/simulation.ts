@@ -62,6 +62,10 @@ export class Simulation {
   private marketAt: Instant;
   /** Settles when everything appended so far is durable. */
   private lastAppend: Promise<void> | undefined;
+  /** Set when the store could not say in time what became of the last append (a full disk): it waits, in its place. */
+  private isInDoubt = false;
+  /** Appended, oldest first, and not known to be durable. */
+  private readonly unpublished: DurableRecord[] = [];
   /** Set while a walk through time is under way: others wait for their turn. */
   private walking: Promise<void> | undefined;
   /** Client order ids of records that are on their way to the store. */
@@ -203,7 +207,18 @@ export class Simulation {
 
   /** Resolves when everything that was decided so far is durable. */
   durable(): Promise<void> {
-    return this.lastAppend ?? Promise.resolve();
+    return this.isInDoubt ? this.resolveDoubt() : (this.lastAppend ?? Promise.resolve());
+  }
+
+  /** A store that commits again has committed first what waited: then it is shown after all. */
+  private async resolveDoubt(): Promise<void> {
+    if (!this.isAccepting()) return this.lastAppend;
+    const { seq, lastAppend } = this;
+    await this.store.probe();
+    this.publishUntil(seq);
+    if (this.lastAppend !== lastAppend) return this.durable();
+    this.lastAppend = undefined;
+    this.isInDoubt = false;
   }
 
   /** Stops the timers, and leaves a checkpoint so that the next start reads little. */
@@ -263,7 +278,8 @@ export class Simulation {
       const payload = JSON.stringify(quotes.length === 0 ? { command, events } : { command, quotes, events });
       const seq = ++this.seq;
       const appended = this.journal.append({ simulationId: this.id, seq, at, payload }, answer);
-      this.remember(appended.then(() => this.publish({ seq, at, events })));
+      this.unpublished.push({ seq, at, events });
+      this.remember(appended.then(() => this.publishUntil(seq)));
       this.noteClientOrderId(events[0], appended);
       if (this.seq - this.checkpointSeq >= CHECKPOINT_EVERY) this.checkpointSoon();
     } else if (answer !== undefined) {
@@ -297,12 +313,19 @@ export class Simulation {
 
   private remember(appended: Promise<void>): void {
     this.lastAppend = appended;
+    this.isInDoubt = false;
     // Whoever waits hears of a failure; a record nobody waits for must not bring the process down.
-    appended.catch(() => undefined);
+    appended.catch(() => {
+      if (this.lastAppend === appended) this.isInDoubt = true;
+    });
   }
 
-  private publish(record: DurableRecord): void {
-    for (const listener of this.listeners) listener(record);
+  /** Records become durable in order: when one is, those before it are, too. */
+  private publishUntil(seq: number): void {
+    while ((this.unpublished[0]?.seq ?? Infinity) <= seq) {
+      const record = this.unpublished.shift();
+      if (record !== undefined) for (const listener of this.listeners) listener(record);
+    }
   }
 
   /**
@@ -396,6 +419,7 @@ export class Simulation {
   private async wake(): Promise<void> {
     try {
       if (this.isAccepting()) await this.walk(this.now());
+      if (this.isInDoubt) await this.durable();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) this.onError(error);
     }

@@ -189,10 +189,11 @@ export class WriteQueue {
   }
 
   health(): StoreHealth {
+    const reason = this.#reason ?? this.refusal()?.message;
     return {
-      status: this.#status,
+      status: this.#status === 'ok' && reason !== undefined ? 'failing' : this.#status,
       waiting: this.#waiting,
-      ...(this.#reason === undefined ? {} : { reason: this.#reason }),
+      ...(reason !== undefined && { reason }),
     };
   }
 

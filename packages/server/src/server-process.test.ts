@@ -1,0 +1,219 @@
+import { DatabaseSync } from '@photostructure/sqlite';
+import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { credentialsIn, inDirectory, ServerProcess } from './testing/server-process.js';
+
+const SETTINGS = { MARKET_FEED: 'push', MARKET_CALENDAR: 'always-open', RATE_LIMIT_DEFAULT: '1000000' };
+
+/** What a start that must not succeed says: what is wrong, and no stack. */
+async function refusedStart(settings: Readonly<Record<string, string>>): Promise<string> {
+  const server = ServerProcess.launch(settings);
+  const exit = await server.exited;
+  expect(exit).toEqual({ code: 1, signal: null });
+  expect(server.out).toEqual([]);
+  expect(server.err[0]).toMatch(/^sandpit: /);
+  expect(server.err.filter((line) => /^\s+at /.test(line))).toEqual([]);
+  return server.err.join('\n');
+}
+
+interface Api {
+  readonly baseUrl: string;
+  readonly token: string;
+}
+
+function send(api: Api, method: string, path: string, body?: object): Promise<Response> {
+  return fetch(api.baseUrl + path, {
+    method,
+    headers: {
+      authorization: `Bearer ${api.token}`,
+      ...(body !== undefined && { 'content-type': 'application/json' }),
+    },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+}
+
+async function openPortfolio(api: Api, number = 1): Promise<string> {
+  const response = await send(api, 'POST', '/v1/accounts/portfolios', {
+    accountId: `00000000-0000-4000-8000-${String(number).padStart(12, '0')}`,
+    portfolioType: 'CASH',
+    accountType: 'INDIVIDUAL',
+    brokerId: 'default',
+  });
+  expect(response.status).toBe(201);
+  return ((await response.json()) as { readonly portfolioId: string }).portfolioId;
+}
+
+const limitOrder = (portfolioId: string): object => ({
+  portfolioId,
+  symbol: 'AAPL',
+  assetClass: 'EQUITY',
+  orderType: 'LIMIT',
+  positionIntent: 'BUY_TO_OPEN',
+  quantity: 1,
+  limitPrice: 1,
+  timeInForce: 'GTC',
+});
+
+/** A data directory as a server leaves it that was stopped after an order. */
+async function usedDirectory(directory: string): Promise<void> {
+  const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory });
+  const api = { baseUrl: await server.listening, token: credentialsIn(directory).token };
+  const portfolioId = await openPortfolio(api);
+  for (let i = 0; i < 20; i++) {
+    expect((await send(api, 'POST', '/v1/orders', limitOrder(portfolioId))).status).toBe(201);
+  }
+  expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
+}
+
+describe('A server process', () => {
+  it('has its data directory to itself: a second one is refused and does no harm', async () => {
+    await inDirectory(async (directory) => {
+      const settings = { ...SETTINGS, DATA_DIR: directory };
+      const first = ServerProcess.launch(settings);
+      try {
+        const api = { baseUrl: await first.listening, token: credentialsIn(directory).token };
+        expect(await refusedStart(settings)).toBe(
+          `sandpit: Another process uses the data directory ${directory}`,
+        );
+        expect((await fetch(`${api.baseUrl}/v1/health`)).status).toBe(200);
+        await openPortfolio(api);
+      } finally {
+        await first.end('SIGTERM');
+      }
+    });
+  });
+
+  it('drains on SIGTERM: what it acknowledged is there when it is started again', async () => {
+    await inDirectory(async (directory) => {
+      const settings = { ...SETTINGS, DATA_DIR: directory };
+      let server = ServerProcess.launch(settings);
+      let api: Api = { baseUrl: await server.listening, token: credentialsIn(directory).token };
+      const acknowledged: string[] = [];
+      const refusals = new Set<number>();
+      let isUnderLoad: () => void = () => undefined;
+      const underLoad = new Promise<void>((resolve) => (isUnderLoad = resolve));
+      const trade = async (number: number): Promise<void> => {
+        const portfolioId = await openPortfolio(api, number);
+        for (;;) {
+          // The end of the connection is the end of the server.
+          const response = await send(api, 'POST', '/v1/orders', limitOrder(portfolioId)).catch(
+            () => undefined,
+          );
+          if (response === undefined) return;
+          const body = (await response.json()) as { readonly orderId: string };
+          if (response.status !== 201) {
+            refusals.add(response.status);
+            return;
+          }
+          acknowledged.push(body.orderId);
+          if (acknowledged.length === 200) isUnderLoad();
+        }
+      };
+      const trading = Promise.all([1, 2, 3, 4, 5, 6, 7, 8].map(trade));
+      await underLoad;
+      const began = performance.now();
+      const exit = await server.end('SIGTERM');
+      expect(performance.now() - began).toBeLessThan(10_000);
+      expect(exit).toEqual({ code: 0, signal: null });
+      await trading;
+      // Whoever is not served is told to come back.
+      expect([...refusals].filter((status) => status !== 503)).toEqual([]);
+
+      server = ServerProcess.launch(settings);
+      try {
+        api = { ...api, baseUrl: await server.listening };
+        const statuses = await Promise.all(
+          acknowledged.map(async (orderId) => (await send(api, 'GET', `/v1/orders/${orderId}`)).status),
+        );
+        expect(statuses.filter((status) => status !== 200)).toEqual([]);
+      } finally {
+        await server.end('SIGTERM');
+      }
+    });
+  });
+
+  it('refuses to start on a journal that is not what was acknowledged', async () => {
+    await inDirectory(async (directory) => {
+      await usedDirectory(directory);
+      const settings = { ...SETTINGS, DATA_DIR: directory };
+      const path = join(directory, 'sandpit.db');
+      const whole = readFileSync(path);
+      const mark = readFileSync(join(directory, 'journal.mark'));
+      const restore = (): void => {
+        writeFileSync(path, whole);
+        writeFileSync(join(directory, 'journal.mark'), mark);
+      };
+      const damages: readonly [RegExp, () => void][] = [
+        [
+          /damaged|malformed|shorter|not a database/i,
+          () => truncateSync(path, Math.floor(statSync(path).size / 2)),
+        ],
+        [/is missing: \d+ commits had been acknowledged/, () => rmSync(path)],
+        [
+          /Record 5 of main is damaged/,
+          () => change(path, "UPDATE journal SET payload = replace(payload, '1', '2') WHERE seq = 5"),
+        ],
+        [/Record 5 of main is missing/, () => change(path, 'DELETE FROM journal WHERE seq = 5')],
+        [/another program/, () => foreign(path)],
+      ];
+      for (const [message, damage] of damages) {
+        restore();
+        // A checkpoint would let recovery begin behind the damage: here it has to read everything.
+        change(path, 'DELETE FROM checkpoint');
+        damage();
+        expect(await refusedStart(settings)).toMatch(message);
+      }
+      restore();
+      const server = ServerProcess.launch(settings);
+      await server.listening;
+      expect((await server.end('SIGTERM')).code).toBe(0);
+    });
+  });
+
+  it('says which setting is wrong', async () => {
+    await inDirectory(async (directory) => {
+      const wrong: readonly [string, string, RegExp][] = [
+        ['PORT', 'http', /PORT must be integer/],
+        ['JWT_SECRET', 'short', /JWT_SECRET must be at least 32 bytes/],
+        ['MARKET_FEED', 'psychic', /MARKET_FEED must be one of synthetic, replay, push/],
+        ['CLOCK_START', 'yesterday', /CLOCK_START must be an ISO 8601 instant/],
+        ['BROKERS_FILE', join(directory, 'none.json'), /none\.json/],
+        ['DATABASE_URL', 'postgres://127.0.0.1/x', /DATABASE_URL: only the embedded store/],
+      ];
+      for (const [name, value, message] of wrong) {
+        const said = await refusedStart({ DATA_DIR: join(directory, name), [name]: value });
+        expect(said).toMatch(message);
+      }
+      const replay = { MARKET_FEED: 'replay', REPLAY_PATH: join(directory, 'nowhere') };
+      expect(await refusedStart({ DATA_DIR: join(directory, 'replay'), ...replay })).toMatch(
+        /^sandpit: .*nowhere/,
+      );
+    });
+  });
+
+  it('says so when its port is taken', async () => {
+    await inDirectory(async (directory) => {
+      const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: join(directory, 'first') });
+      try {
+        const { port } = new URL(await server.listening);
+        const said = await refusedStart({ ...SETTINGS, DATA_DIR: join(directory, 'second'), PORT: port });
+        expect(said).toMatch(/EADDRINUSE/);
+      } finally {
+        await server.end('SIGTERM');
+      }
+    });
+  });
+});
+
+function change(path: string, sql: string): void {
+  const database = new DatabaseSync(path);
+  database.exec(sql);
+  database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+  database.close();
+}
+
+function foreign(path: string): void {
+  rmSync(path);
+  change(path, 'CREATE TABLE bookmarks (url TEXT)');
+}
