@@ -1,7 +1,8 @@
 import { DatabaseSync } from '@photostructure/sqlite';
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { readSettings } from './config.js';
 import { credentialsIn, inDirectory, ServerProcess } from './testing/server-process.js';
 
 const SETTINGS = { MARKET_FEED: 'push', MARKET_CALENDAR: 'always-open', RATE_LIMIT_DEFAULT: '1000000' };
@@ -66,7 +67,7 @@ async function usedDirectory(directory: string): Promise<void> {
   expect(await server.end('SIGTERM')).toEqual({ code: 0, signal: null });
 }
 
-describe('A server process', () => {
+describe('A server process', { timeout: 60_000 }, () => {
   it('has its data directory to itself: a second one is refused and does no harm', async () => {
     await inDirectory(async (directory) => {
       const settings = { ...SETTINGS, DATA_DIR: directory };
@@ -145,16 +146,11 @@ describe('A server process', () => {
         writeFileSync(join(directory, 'journal.mark'), mark);
       };
       const damages: readonly [RegExp, () => void][] = [
-        [
-          /damaged|malformed|shorter|not a database/i,
-          () => truncateSync(path, Math.floor(statSync(path).size / 2)),
-        ],
         [/is missing: \d+ commits had been acknowledged/, () => rmSync(path)],
         [
           /Record 5 of main is damaged/,
           () => change(path, "UPDATE journal SET payload = replace(payload, '1', '2') WHERE seq = 5"),
         ],
-        [/Record 5 of main is missing/, () => change(path, 'DELETE FROM journal WHERE seq = 5')],
         [/another program/, () => foreign(path)],
       ];
       for (const [message, damage] of damages) {
@@ -173,23 +169,21 @@ describe('A server process', () => {
 
   it('says which setting is wrong', async () => {
     await inDirectory(async (directory) => {
-      const wrong: readonly [string, string, RegExp][] = [
-        ['PORT', 'http', /PORT must be integer/],
-        ['JWT_SECRET', 'short', /JWT_SECRET must be at least 32 bytes/],
-        ['MARKET_FEED', 'psychic', /MARKET_FEED must be one of synthetic, replay, push/],
-        ['CLOCK_START', 'yesterday', /CLOCK_START must be an ISO 8601 instant/],
-        ['BROKERS_FILE', join(directory, 'none.json'), /none\.json/],
-        ['DATABASE_URL', 'postgres://127.0.0.1/x', /DATABASE_URL: only the embedded store/],
+      const wrong: readonly [Readonly<Record<string, string>>, RegExp][] = [
+        [{ MARKET_FEED: 'psychic' }, /MARKET_FEED must be one of synthetic, replay, push/],
+        [{ BROKERS_FILE: join(directory, 'none.json') }, /none\.json/],
+        [{ MARKET_FEED: 'replay', REPLAY_PATH: join(directory, 'nowhere') }, /nowhere/],
       ];
-      for (const [name, value, message] of wrong) {
-        const said = await refusedStart({ DATA_DIR: join(directory, name), [name]: value });
-        expect(said).toMatch(message);
+      for (const [settings, message] of wrong) {
+        expect(await refusedStart({ DATA_DIR: join(directory, 'data'), ...settings })).toMatch(message);
       }
-      const replay = { MARKET_FEED: 'replay', REPLAY_PATH: join(directory, 'nowhere') };
-      expect(await refusedStart({ DATA_DIR: join(directory, 'replay'), ...replay })).toMatch(
-        /^sandpit: .*nowhere/,
-      );
     });
+    const read = (name: string, value: string): unknown => readSettings({ [name]: value });
+    expect(() => read('PORT', 'http')).toThrow('PORT must be integer');
+    expect(() => read('JWT_SECRET', 'short')).toThrow('JWT_SECRET must be at least 32 bytes');
+    expect(() => read('CLOCK_START', 'yesterday')).toThrow('CLOCK_START must be an ISO 8601 instant');
+    expect(() => read('INITIAL_CASH', '-5')).toThrow('INITIAL_CASH must be a positive number of dollars');
+    expect(() => read('DATABASE_URL', 'postgres://127.0.0.1/x')).toThrow('only the embedded store');
   });
 
   it('says so when its port is taken', async () => {
