@@ -10,7 +10,7 @@ import { Adventure, adventureRules, anyAdventure, assertPlain, recovered } from 
  * API lets through, markets that jump, cross and vanish, time that passes in minutes or months. `SANDPIT_RUNS` says how many; what fails is
  * shrunk to a short story and printed with its seed.
  */
-const RUNS = Number(process.env['SANDPIT_RUNS'] ?? '120');
+const RUNS = Number(process.env['SANDPIT_RUNS'] ?? '300');
 const SEED = process.env['SANDPIT_SEED'];
 const settings = { numRuns: RUNS, ...(SEED !== undefined && { seed: Number(SEED) }) };
 

@@ -12,7 +12,40 @@ export function brokenInvariants(state: State): string[] {
   const broken: string[] = [];
   for (const portfolio of state.portfolios.values()) checkPortfolio(portfolio, broken);
   for (const order of state.orders.values()) checkOrder(state, order, broken);
+  checkAccounts(state, broken);
+  checkBooks(state, broken);
   return broken;
+}
+
+function checkAccounts(state: State, broken: string[]): void {
+  const perTenant = new Map<string, number>();
+  let portfolios = 0;
+  for (const { tenantId, accountId, portfolioIds } of state.accounts.values()) {
+    perTenant.set(tenantId, (perTenant.get(tenantId) ?? 0) + 1);
+    portfolios += portfolioIds.length;
+    for (const id of portfolioIds) {
+      if (state.portfolios.get(id)?.terms.accountId !== accountId)
+        broken.push(`account ${accountId}: portfolio ${id} is not its own`);
+    }
+  }
+  if (portfolios !== state.portfolios.size) broken.push('a portfolio belongs to no account');
+  for (const [tenantId, count] of perTenant) {
+    if (state.accountsPerTenant.get(tenantId) !== count)
+      broken.push(`tenant ${tenantId}: accounts are not counted right`);
+  }
+}
+
+/** Every order at work stands in the book of its instrument, and no other does. */
+function checkBooks(state: State, broken: string[]): void {
+  const atWork = new Map<string, number>();
+  for (const { terms, progress } of state.orders.values()) {
+    if (progress.arrival !== undefined) atWork.set(terms.symbol, (atWork.get(terms.symbol) ?? 0) + 1);
+  }
+  for (const { symbol, workingOrders } of state.books.values()) {
+    if (workingOrders !== (atWork.get(symbol) ?? 0)) broken.push(`book ${symbol}: not the orders at work`);
+    atWork.delete(symbol);
+  }
+  for (const symbol of atWork.keys()) broken.push(`book ${symbol}: is missing`);
 }
 
 function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
@@ -65,6 +98,7 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     pendingCash += obligation.cash;
     for (const [symbol, quantity] of obligation.quantities) {
       pendingShares.set(symbol, (pendingShares.get(symbol) ?? 0) + quantity);
+      if (!portfolio.positions.has(symbol)) fail(`shares of ${symbol} are to be delivered to no position`);
     }
   }
   if (pendingCash !== balances.PENDING_CASH) fail('pending cash is not what obligations will settle');
@@ -83,8 +117,17 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (position.reserved !== (reservedShares.get(position.symbol) ?? 0)) {
       fail(`reserved ${position.symbol} is not what open orders set aside`);
     }
+    if (!Number.isSafeInteger(position.settled) || !Number.isSafeInteger(position.pending)) {
+      fail(`${position.symbol} is not an exact number of shares`);
+    }
+    if (position.settled === 0 && position.pending === 0 && !pendingShares.has(position.symbol)) {
+      fail(`an empty position in ${position.symbol} is kept`);
+    }
     if (position.reserved > Math.abs(held)) fail(`more ${position.symbol} is set aside than held`);
     cost += (held < 0 ? -1 : 1) * Position.costBasis(position);
+  }
+  for (const { date, count, openQuantity, openValue } of portfolio.dayTrades.values()) {
+    if (count < 0 || openQuantity < 0 || openValue < 0) fail(`day trades of ${date} are negative`);
   }
   if (cost !== balances.SECURITIES) fail('the cost of open lots is not what the ledger says');
 }
@@ -95,6 +138,9 @@ function checkOrder(state: State, order: Order, broken: string[]): void {
   const fail = (what: string): void => void broken.push(`order ${orderId}: ${what}`);
   if (isTerminal(status)) fail('is over but still open');
   if (state.portfolios.get(portfolioId)?.openOrders.get(orderId) !== order) fail('is not its portfolio’s');
+  if (order.progress.reservedQuantity > quantity - filledQuantity)
+    fail('has more shares set aside than are left of it');
+  if (status === 'RESERVING') fail('is still reserving');
   if (filledQuantity < 0 || filledQuantity > quantity || quantity <= 0) fail('fills do not fit its quantity');
   if ((status === 'ACTIVE') !== (order.progress.arrival !== undefined) && status !== 'CANCELING') {
     fail('is at work without being active, or the other way round');
