@@ -23,4 +23,4 @@ it('The first order from the terminal is filled and explained', async () => {
     data: [{ quantity: 10, explanation: expect.anything() as unknown }],
   });
   expect(JSON.parse(positions)).toMatchObject([{ symbol: 'AAPL' }]);
-});
+}, 60_000);

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { simulate } from './simulate.js';
 
-describe('A seeded run of the whole system', () => {
+describe('A seeded run of the whole system', { timeout: 60_000 }, () => {
   for (const feed of ['synthetic', 'push'] as const) {
     it(`keeps its books, verifies and recovers (${feed})`, async () => {
       const report = await simulate({ seed: 102, days: 2, feed });

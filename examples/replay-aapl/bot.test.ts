@@ -12,4 +12,4 @@ it('The bot ends with the cash that the recorded files say, to the cent', async 
     days: expected.days,
     orders: expected.orders,
   });
-});
+}, 120_000);

@@ -72,4 +72,4 @@ it('The follower sees every event once, over a restart of the server that it did
       await server.end('SIGTERM');
     }
   });
-});
+}, 60_000);

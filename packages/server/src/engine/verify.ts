@@ -48,7 +48,12 @@ export function verifyJournal(
   const hash = stateHash(applied.state);
   if (problems.length === 0) {
     if (stateHash(executed.state) !== hash) problems.push('re-execution ends in another state');
-    if (stateHash(recover(journal, simulationId, rules, { ...origin, start: Instant.ofMs(origin.start) }).brokerage.state) !== hash) {
+    if (
+      stateHash(
+        recover(journal, simulationId, rules, { ...origin, start: Instant.ofMs(origin.start) }).brokerage
+          .state,
+      ) !== hash
+    ) {
       problems.push('recovery from the checkpoint ends in another state');
     }
   }
@@ -62,7 +67,10 @@ function executeAgain(brokerage: Brokerage, record: JournalRecord): string | und
   // Things that were due and came to nothing left no record: they come to nothing again.
   const advance = (limit: number): string | undefined => {
     for (let due = brokerage.nextDue(); due !== undefined && due < limit; due = brokerage.nextDue()) {
-      const { events: extra } = brokerage.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, Instant.max(due, brokerage.state.now));
+      const { events: extra } = brokerage.execute<'AdvanceClock'>(
+        { type: 'AdvanceClock' },
+        Instant.max(due, brokerage.state.now),
+      );
       if (extra.length > 0) return `re-execution has events at ${due} that the journal does not have`;
     }
     return undefined;
@@ -71,7 +79,10 @@ function executeAgain(brokerage: Brokerage, record: JournalRecord): string | und
   if (early !== undefined) return early;
   if (quotes !== undefined) brokerage.recall(quotes);
   if (command.type !== 'AdvanceClock') {
-    return advance(command.type === 'UpdateMarket' ? at : at + 1) ?? compare(brokerage.execute(command, at).events, events);
+    return (
+      advance(command.type === 'UpdateMarket' ? at : at + 1) ??
+      compare(brokerage.execute(command, at).events, events)
+    );
   }
   for (let due = brokerage.nextDue(); due !== undefined && due <= at; due = brokerage.nextDue()) {
     const again = brokerage.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, at).events;
@@ -82,9 +93,9 @@ function executeAgain(brokerage: Brokerage, record: JournalRecord): string | und
 
 function compare(again: readonly Event[], recorded: readonly Event[]): string | undefined {
   for (let i = 0; i < Math.max(again.length, recorded.length); i++) {
-    const was = JSON.stringify(recorded[i]);
-    const is = JSON.stringify(again[i]);
-    if (was !== is) return `event ${i} was ${was ?? 'none'} and is ${is ?? 'none'}`;
+    const was = JSON.stringify(recorded[i] ?? 'none');
+    const is = JSON.stringify(again[i] ?? 'none');
+    if (was !== is) return `event ${i} was ${was} and is ${is}`;
   }
   return undefined;
 }
