@@ -61,9 +61,9 @@ describe('A data directory', () => {
       if (acknowledged >= 500) child.kill('SIGKILL');
     }
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
-    const { journal, close } = await openTestStore(directory);
-    const recovered = [...journal.read('main', 0)].length;
-    await close();
+    const store = await openTestStore(directory);
+    const recovered = [...store.journal.read('main', 0)].length;
+    await store.close();
     expect(acknowledged).toBeGreaterThanOrEqual(500);
     expect(recovered).toBeGreaterThanOrEqual(acknowledged);
   });
