@@ -8,6 +8,7 @@ import { balanced } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
 import { markOf } from './market/quote.js';
 import type { Quote } from './market/quote.js';
+import type { Mutable } from './orders/order.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { bookOf } from './state.js';
 import type { State } from './state.js';
@@ -120,7 +121,10 @@ export class Decision {
   ): LedgerEntry {
     const number = this.state.counters.ledgerEntry + 1 + ahead;
     const entryId = seededUuid(this.state.seed, STREAM.entry, number, this.at);
-    return { entryId, at: this.at, type, description, postings: balanced(postings), ...source };
+    const entry: Mutable<LedgerEntry> = { entryId, at: this.at, type, description, postings: balanced(postings) };
+    if (source.orderId !== undefined) entry.orderId = source.orderId;
+    if (source.executionId !== undefined) entry.executionId = source.executionId;
+    return entry;
   }
 
   /** A capital movement: settled cash against CAPITAL. */

@@ -125,26 +125,40 @@ export function addTimer(state: State, due: Instant, number: number, what: Timer
 /** Sets the one timer of an open order to what it waits for next, or to none. */
 export function scheduleOrder(state: State, order: Order): void {
   if (order.timer !== undefined) state.timers.remove(order.timer as Timer);
-  delete order.timer;
-  const { orderId, number, createdAt } = order.terms;
-  const { status, releaseAt, marketAt, cancelAt, expiresAt, arrival } = order.progress;
-  let due: Instant | undefined;
-  let kind: 'ORDER_RELEASE' | 'ORDER_ARRIVAL' | 'CANCEL_ARRIVAL' | 'ORDER_EXPIRY' | undefined;
-  const consider = (at: Instant | undefined, candidate: NonNullable<typeof kind>): void => {
-    if (at === undefined || (due !== undefined && at >= due)) return;
-    due = at;
-    kind = candidate;
-  };
-  if (status === 'ACTIVE') {
-    consider(expiresAt, 'ORDER_EXPIRY');
-  } else if (status === 'PENDING' && marketAt !== undefined && marketAt > createdAt) {
-    consider(marketAt, 'ORDER_ARRIVAL');
-  } else if (status === 'PENDING_MARKET_OPEN') {
-    consider(releaseAt, 'ORDER_RELEASE');
-  } else if (status === 'CANCELING') {
-    if (arrival === undefined) consider(releaseAt ?? marketAt, releaseAt === undefined ? 'ORDER_ARRIVAL' : 'ORDER_RELEASE');
-    else consider(expiresAt, 'ORDER_EXPIRY');
-    consider(cancelAt, 'CANCEL_ARRIVAL');
+  order.timer = undefined;
+  const { orderId, number } = order.terms;
+  const next = nextOf(order);
+  if (next !== undefined) order.timer = addTimer(state, next.due, number, { kind: next.kind, orderId });
+}
+
+interface OrderWait {
+  readonly due: Instant;
+  readonly kind: 'ORDER_RELEASE' | 'ORDER_ARRIVAL' | 'CANCEL_ARRIVAL' | 'ORDER_EXPIRY';
+}
+
+const wait = (due: Instant | undefined, kind: OrderWait['kind']): OrderWait | undefined =>
+  due === undefined ? undefined : { due, kind };
+
+function nextOf({ terms, progress }: Order): OrderWait | undefined {
+  const { status, releaseAt, marketAt, cancelAt, expiresAt, arrival } = progress;
+  switch (status) {
+    case 'ACTIVE':
+      return wait(expiresAt, 'ORDER_EXPIRY');
+    case 'PENDING':
+      return marketAt !== undefined && marketAt > terms.createdAt ? wait(marketAt, 'ORDER_ARRIVAL') : undefined;
+    case 'PENDING_MARKET_OPEN':
+      return wait(releaseAt, 'ORDER_RELEASE');
+    case 'CANCELING': {
+      const cancel = wait(cancelAt, 'CANCEL_ARRIVAL');
+      const other =
+        arrival !== undefined
+          ? wait(expiresAt, 'ORDER_EXPIRY')
+          : releaseAt === undefined
+            ? wait(marketAt, 'ORDER_ARRIVAL')
+            : wait(releaseAt, 'ORDER_RELEASE');
+      return other === undefined || (cancel !== undefined && cancel.due < other.due) ? cancel : other;
+    }
+    default:
+      return undefined;
   }
-  if (due !== undefined && kind !== undefined) order.timer = addTimer(state, due, number, { kind, orderId });
 }

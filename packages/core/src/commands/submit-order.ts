@@ -7,6 +7,7 @@ import { trail, triggerPrice } from '../matching/trigger.js';
 import { isOpening, isTrailing, sideOf } from '../orders/order.js';
 import type {
   BracketConfig,
+  Mutable,
   Order,
   OrderProgress,
   OrderTerms,
@@ -53,11 +54,9 @@ export function submitOrder(
   const equity = tradable(d, order);
   if ('code' in equity) return equity;
   const broker = d.broker(portfolio);
-  const problems = [
-    ...tickProblems(equity, order),
-    ...bracketProblems(order, marketFor(d, order)),
-    ...(order.timeInForce === 'GTD' ? goodTillProblems(d, order.session, order.goodTillDate ?? '') : []),
-  ];
+  const problems = tickProblems(equity, order);
+  if (order.bracketConfig !== undefined) problems.push(...bracketProblems(order, marketFor(d, order)));
+  if (order.timeInForce === 'GTD') problems.push(...goodTillProblems(d, order.session, order.goodTillDate ?? ''));
   if (problems.length > 0) return { code: 'INVALID', messages: problems };
   const restriction = brokerRestriction(broker, order) ?? closedMarket(d, broker, order);
   if (restriction !== undefined) return restriction;
@@ -207,8 +206,7 @@ export function fundsProblem(
 function termsOf(d: Decision, portfolio: Portfolio, order: OrderRequest): OrderTerms {
   const { orderId, number } = d.nextOrder();
   const { tenantId, accountId, portfolioId } = portfolio.terms;
-  const exits = exitKindsOf(order).map((_, index) => d.nextOrder(index + 1).orderId);
-  return {
+  const terms: Mutable<OrderTerms> = {
     orderId,
     number,
     tenantId,
@@ -219,14 +217,18 @@ function termsOf(d: Decision, portfolio: Portfolio, order: OrderRequest): OrderT
     orderType: order.orderType,
     positionIntent: order.positionIntent,
     session: order.session,
-    ...(order.trailingAmount !== undefined && { trailingAmount: order.trailingAmount }),
-    ...(order.trailingPercent !== undefined && { trailingPercent: order.trailingPercent }),
-    ...(order.latencyProfile !== undefined && { latencyProfile: order.latencyProfile }),
-    ...(order.latencyMs !== undefined && { latencyMs: order.latencyMs }),
-    ...(order.clientOrderId !== undefined && { clientOrderId: order.clientOrderId }),
-    ...(order.bracketConfig !== undefined && { bracketConfig: order.bracketConfig, exitOrderIds: exits }),
     createdAt: d.at,
   };
+  if (order.trailingAmount !== undefined) terms.trailingAmount = order.trailingAmount;
+  if (order.trailingPercent !== undefined) terms.trailingPercent = order.trailingPercent;
+  if (order.latencyProfile !== undefined) terms.latencyProfile = order.latencyProfile;
+  if (order.latencyMs !== undefined) terms.latencyMs = order.latencyMs;
+  if (order.clientOrderId !== undefined) terms.clientOrderId = order.clientOrderId;
+  if (order.bracketConfig !== undefined) {
+    terms.bracketConfig = order.bracketConfig;
+    terms.exitOrderIds = exitKindsOf(order).map((_, index) => d.nextOrder(index + 1).orderId);
+  }
+  return terms;
 }
 
 function progressOf(
@@ -236,13 +238,10 @@ function progressOf(
   order: OrderRequest,
 ): OrderProgress {
   const delay = latencyMs(terms.latencyProfile, terms.latencyMs, d.state.seed, terms.number * 2);
-  const start: OrderProgress = {
+  const progress: Mutable<OrderProgress> = {
     status: 'PENDING',
     quantity: order.quantity,
-    ...(order.limitPrice !== undefined && { limitPrice: order.limitPrice }),
-    ...(order.stopPrice !== undefined && { stopPrice: order.stopPrice }),
     timeInForce: order.timeInForce,
-    ...(order.goodTillDate !== undefined && { goodTillDate: order.goodTillDate }),
     filledQuantity: Quantity.zero,
     filledValue: Money.zero,
     commission: Money.zero,
@@ -252,8 +251,12 @@ function progressOf(
     updatedAt: d.at,
     marketAt: Instant.plusMs(d.at, delay),
   };
-  const progress = { ...start, ...startingTrail(d, terms, start) };
-  return { ...progress, reserved: reservationFor(d, portfolio, terms, progress) };
+  if (order.limitPrice !== undefined) progress.limitPrice = order.limitPrice;
+  if (order.stopPrice !== undefined) progress.stopPrice = order.stopPrice;
+  if (order.goodTillDate !== undefined) progress.goodTillDate = order.goodTillDate;
+  if (isTrailing(terms.orderType)) Object.assign(progress, startingTrail(d, terms, progress));
+  progress.reserved = reservationFor(d, portfolio, terms, progress);
+  return progress;
 }
 
 /** A trailing stop's mark starts with the last price at acceptance (D48). */
@@ -262,7 +265,6 @@ function startingTrail(
   terms: OrderTerms,
   progress: OrderProgress,
 ): Pick<OrderProgress, 'mark' | 'stopPrice'> {
-  if (!isTrailing(terms.orderType)) return {};
   const quote = d.quote(terms.symbol);
   const side = sideOf(terms.positionIntent);
   const price = quote === undefined ? undefined : triggerPrice(quote, side);

@@ -165,7 +165,7 @@ export interface Order {
   readonly terms: OrderTerms;
   progress: OrderProgress;
   /** Derived: the timer of what the order waits for next (see `state.ts`). */
-  timer?: Queued & object;
+  timer?: (Queued & object) | undefined;
 }
 
 export const sideOf = (intent: PositionIntent): Side =>

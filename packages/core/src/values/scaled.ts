@@ -67,6 +67,8 @@ export function parseScaled(text: string, scale: number): number | undefined {
 
 /** The shortest decimal text of an integer that counts units of 10^-scale. */
 export function formatScaled(value: number, scale: number): string {
+  const unit = 10 ** scale;
+  if (value % unit === 0) return String(value / unit + 0);
   const negative = value < 0;
   const digits = String(Math.abs(value)).padStart(scale + 1, '0');
   const whole = digits.slice(0, digits.length - scale);
