@@ -103,6 +103,8 @@ class Round {
   async run(kills: number): Promise<void> {
     const { report } = this;
     try {
+      // The first start of an installation may be its last, too.
+      if (this.chance.hits(0.3)) await this.killAtStart();
       let baseUrl = await this.server.listening;
       const { token } = credentialsIn(this.directory);
       const traders = await this.openTraders(baseUrl, token);
@@ -180,14 +182,16 @@ class Round {
   /** Starts the server again; now and then it is killed before it has come up, and has to recover from that, too. */
   private async restart(): Promise<string> {
     this.server = ServerProcess.launch(this.environment);
-    if (this.chance.hits(0.1)) {
-      await Promise.race([after(this.chance.int(50, 600)), this.server.listening.catch(() => undefined)]);
-      await this.server.end('SIGKILL');
-      this.report.kills++;
-      this.report.killsAtStart++;
-      this.server = ServerProcess.launch(this.environment);
-    }
+    if (this.chance.hits(0.1)) await this.killAtStart();
     return this.server.listening;
+  }
+
+  private async killAtStart(): Promise<void> {
+    await Promise.race([after(this.chance.int(50, 1000)), this.server.listening.catch(() => undefined)]);
+    await this.server.end('SIGKILL');
+    this.report.kills++;
+    this.report.killsAtStart++;
+    this.server = ServerProcess.launch(this.environment);
   }
 
   /** The stream over all kills is the journal: nothing missing, nothing twice, nothing that is not there. */

@@ -36,6 +36,8 @@ export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefi
     return undefined;
   }
   const { apiKey, hash } = deps.newApiKey();
+  // Before the key is good: whoever is killed in between starts over, and nobody is left with a key that nobody knows.
+  writeCredentials(path, deps, apiKey);
   await deps.registry.createApiKey({
     hash,
     tenantId: DEMO.id,
@@ -43,7 +45,6 @@ export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefi
     scope: DEMO.scope,
     createdAt: now,
   });
-  writeCredentials(path, deps, apiKey);
   return apiKey;
 }
 
