@@ -101,11 +101,10 @@ function fingerprintOf({ method, path, body }: KeyedRequest): string {
 
 /** JSON with the names of each object in one order: the same request in another spelling is the same request. */
 function canonical(body: unknown): string {
-  return (
-    JSON.stringify(body, (_, value: unknown) =>
-      typeof value === 'object' && value !== null && !Array.isArray(value)
-        ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
-        : value,
-    ) ?? ''
+  if (body === undefined) return '';
+  return JSON.stringify(body, (_, value: unknown) =>
+    typeof value === 'object' && value !== null && !Array.isArray(value)
+      ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+      : value,
   );
 }

@@ -309,10 +309,8 @@ describe('finding orders', () => {
 
 describe('a batch', () => {
   const other = '22222222-2222-4222-8222-222222222222';
-  const batch = (accountIds: string[], more: object = {}) => {
-    const { portfolioId: _, ...orderData } = orderBody(portfolioId) as { portfolioId: string };
-    return client.post('/v1/orders/batch', { accountIds, orderData: { ...orderData, ...more } });
-  };
+  const batch = (accountIds: string[], more: object = {}) =>
+    client.post('/v1/orders/batch', { accountIds, orderData: orderBody(portfolioId, more) });
 
   it('places the order in each account, and lists those that fail', async () => {
     await openPortfolio(client, { accountId: other, initialCash: 500, portfolioType: 'CASH' });

@@ -49,7 +49,9 @@ describe('a portfolio', () => {
       updatedAt: '2026-01-05T15:00:00.000Z',
     });
     const { body } = await client.get(url(created.portfolioId as string));
-    const { maintenanceMarginRequirement: _, initialMarginRequirement: __, ...shared } = created;
+    const shared: Partial<Record<string, unknown>> = { ...created };
+    delete shared['maintenanceMarginRequirement'];
+    delete shared['initialMarginRequirement'];
     expect(body).toEqual({
       ...shared,
       smaBalance: 100000,
@@ -172,13 +174,10 @@ describe('what it holds', () => {
     expect((await client.get(url(portfolioId as string, '/futures'))).body).toEqual([]);
     const { body: whole } = await client.get(url(portfolioId as string));
     expect(whole.totalEquity).toBe(100010);
+    const { settledCash, pendingCash, reservedCash, longMarketValue, shortMarketValue, marginLoan } =
+      whole as Record<string, number>;
     expect(whole.totalEquity).toBe(
-      whole.settledCash +
-        whole.pendingCash +
-        whole.reservedCash +
-        whole.longMarketValue -
-        whole.shortMarketValue -
-        whole.marginLoan,
+      settledCash! + pendingCash! + reservedCash! + longMarketValue! - shortMarketValue! - marginLoan!,
     );
   });
 

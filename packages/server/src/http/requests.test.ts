@@ -106,7 +106,6 @@ describe('a request', () => {
     expect(response.json()).toEqual({ statusCode: 400, message: 'Malformed URL', error: 'Bad Request' });
     expect(response.headers['x-request-id']).toBeDefined();
   });
-  });
 
   it('that is no HTTP is told so in the same form', async () => {
     await test.app.listen({ port: 0, host: '127.0.0.1' });

@@ -9,7 +9,8 @@ import {
 } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Answer, refuse } from './answer.js';
-import { type Idempotency, PendingAnswer } from './idempotency.js';
+import type { PendingAnswer } from './idempotency.js';
+import { type Idempotency } from './idempotency.js';
 import { failed, reply as sendAnswer, send } from './reply.js';
 
 /** A handler in its general form. Its exact form has been checked where it was written. */
@@ -69,7 +70,7 @@ export function serve(
       const key = isKeyed ? request.headers['idempotency-key'] : undefined;
       const result = key === undefined ? handle(call) : keyed(idempotency, template, key, call, handle);
       if (!(result instanceof Promise)) return finish(request, reply, result);
-      result.then(
+      (result as Promise<Result>).then(
         (settled) => finish(request, reply, settled),
         (error: unknown) => failed(request, reply, error),
       );

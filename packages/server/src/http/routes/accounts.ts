@@ -76,7 +76,8 @@ const ownAccount = ({ state }: Brokerage, tenantId: string, accountId: string): 
   state.accounts.get(accountKey(tenantId, accountId));
 
 function openAccount(call: Call<'createAccount'>, accountId: string, proAccounts: number): Promise<Answer> {
-  const { accountId: _, ...details }: CreateAccountBody = call.body;
+  const details: CreateAccountBody = { ...call.body };
+  delete details.accountId;
   return execute<'OpenAccount'>(
     call,
     { type: 'OpenAccount', by: call.principal.by, accountId, details, proAccounts },

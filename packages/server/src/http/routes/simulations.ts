@@ -12,7 +12,7 @@ type SimulationsHandlers = Pick<
 >;
 
 const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
-const OWN_SIMULATION = refuse(409, 'A token cannot delete the simulation that it lives in');
+const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
 
 /** Simulations of a tenant (D44). */
 export function simulationsHandlers(
@@ -51,10 +51,9 @@ export function simulationsHandlers(
       return simulationOf(info, simulation.now());
     },
 
-    async deleteSimulation({ principal, params, simulation }) {
+    async deleteSimulation({ principal, params }) {
       const { simulationId } = params;
-      // The request itself still needs it: its answer may have to be kept for an idempotency key.
-      if (simulationId === simulation.id) return OWN_SIMULATION;
+      if (simulationId === simulations.main.id) return MAIN_STAYS;
       const removed = await simulations.remove(simulationId, principal.tenantId);
       if (!removed) return SIMULATION_NOT_FOUND;
       streams.endSimulation(simulationId);

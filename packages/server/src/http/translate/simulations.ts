@@ -1,10 +1,5 @@
-import {
-  calendarById,
-  type CorporateAction as CoreAction,
-  Instant,
-  seedOf,
-  TradingDate,
-} from '@sandpit/core';
+import type { Instant } from '@sandpit/core';
+import { calendarById, type CorporateAction as CoreAction, seedOf, TradingDate } from '@sandpit/core';
 import type {
   Clock,
   CorporateAction,

@@ -1,0 +1,248 @@
+/** Market data, and control of the market and the clock. */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Body,
+  openPortfolio,
+  placeOrder,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
+
+let test: TestApp;
+let client: TestClient;
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  client = test.as();
+});
+afterEach(() => test.close());
+
+describe('market data', () => {
+  it('shows a quote as it was pushed', async () => {
+    await pushQuote(client, { bidSize: 300, askSize: 200.5, lastSize: 5, timestamp: '2026-01-05T14:59:59Z' });
+    expect((await client.get('/v1/market-data/quote/AAPL')).body).toEqual({
+      symbol: 'AAPL',
+      price: 100,
+      bid: 99.9,
+      ask: 100,
+      bidSize: 300,
+      askSize: 200.5,
+      last: 100,
+      lastSize: 5,
+      timestamp: Date.parse('2026-01-05T14:59:59Z'),
+    });
+    expect((await client.get('/v1/market-data/trade/AAPL')).body).toEqual({
+      symbol: 'AAPL',
+      price: 100,
+      size: 5,
+      timestamp: Date.parse('2026-01-05T14:59:59Z'),
+    });
+  });
+
+  it('says what it does not have', async () => {
+    expect((await client.get('/v1/market-data/quote/NOPE')).body.message).toBe('Symbol not found');
+    expect((await client.get('/v1/market-data/quote/MSFT')).body.message).toBe('No quote yet');
+    await pushQuote(client, { bid: 0, last: undefined });
+    const quote = await client.get('/v1/market-data/quote/AAPL');
+    expect(quote.body).not.toHaveProperty('bid');
+    expect((await client.get('/v1/market-data/trade/AAPL')).status).toBe(404);
+    const { body } = await client.post('/v1/market-data/quotes/batch', { symbols: ['AAPL', 'NOPE', 'MSFT'] });
+    expect(body.quotes).toHaveLength(1);
+    expect(body.notFound).toEqual(['NOPE', 'MSFT']);
+  });
+
+  it('has bars of what is over', async () => {
+    await pushQuote(client);
+    await client.post('/v1/simulation/clock/advance', { by: 'PT5M' });
+    const { body } = await client.get('/v1/market-data/bars/AAPL?timeframe=1Min');
+    expect(body).toMatchObject({ symbol: 'AAPL', timeframe: '1Min', bars: [{ open: 100, close: 100 }] });
+    expect((await client.get('/v1/market-data/bars/NOPE')).status).toBe(404);
+  });
+
+  it('knows the hours', async () => {
+    const hours = await client.get('/v1/market-data/market-hours');
+    expect(hours.body).toMatchObject({
+      exchange: 'XNYS',
+      isOpen: true,
+      session: 'REGULAR',
+      nextOpen: '2026-01-06T09:30:00-05:00',
+      nextClose: '2026-01-05T16:00:00-05:00',
+    });
+    expect((await client.get('/v1/market-data/market-hours/XNAS')).body.exchange).toBe('XNAS');
+    expect((await client.get('/v1/market-data/market-hours/XLON')).status).toBe(404);
+    expect((await client.get('/v1/market-data/is-market-open/AAPL')).body).toMatchObject({ isOpen: true });
+    const days = await client.get('/v1/market-data/calendar?from=2026-07-01&to=2026-07-06');
+    expect(days.body.days.map(({ date }: Body) => date as string)).toEqual([
+      '2026-07-01',
+      '2026-07-02',
+      '2026-07-06',
+    ]);
+    expect((await client.get('/v1/market-data/calendar?from=2026-07-01&to=2026-06-01')).status).toBe(400);
+    expect((await client.get('/v1/market-data/calendar?from=2026-07-01&to=2926-06-01')).status).toBe(400);
+  });
+
+  it('lists options that were listed', async () => {
+    expect((await client.get('/v1/market-data/options/AAPL/expirations')).body).toEqual({
+      underlying: 'AAPL',
+      expirations: [],
+    });
+    expect((await client.get('/v1/market-data/options/AAPL/chain')).status).toBe(404);
+    const listed = await client.put('/v1/simulation/instruments', {
+      instruments: [
+        { assetClass: 'OPTION', symbol: 'AAPL  260116P00150000' },
+        {
+          assetClass: 'OPTION',
+          underlying: 'AAPL',
+          optionType: 'CALL',
+          strike: 150,
+          expiration: '2026-01-16',
+        },
+        {
+          assetClass: 'FUTURE',
+          symbol: 'ESH6',
+          multiplier: 50,
+          tickSize: 0.25,
+          lastTradeDate: '2026-03-20',
+          initialMargin: 1,
+          maintenanceMargin: 1,
+        },
+        { assetClass: 'EQUITY', symbol: 'NEWCO', tickSize: 0.05 },
+      ],
+    });
+    expect(listed.body.instruments.map(({ symbol }: Body) => symbol as string)).toEqual([
+      'AAPL260116P00150000',
+      'AAPL260116C00150000',
+      'ESH6',
+      'NEWCO',
+    ]);
+    const chain = await client.get('/v1/market-data/options/AAPL/chain');
+    expect(chain.body).toMatchObject({
+      expiration: '2026-01-16',
+      contracts: [{ optionType: 'CALL', strike: 150 }, { optionType: 'PUT' }],
+    });
+    const found = await client.get('/v1/market-data/instruments?underlying=AAPL&assetClass=OPTION');
+    expect(found.body.pagination.total).toBe(2);
+    expect((await client.get('/v1/market-data/instruments?symbol=ESH6')).body.data).toMatchObject([
+      { root: 'ES' },
+    ]);
+    expect(
+      (
+        await client.put('/v1/simulation/instruments', {
+          instruments: [{ assetClass: 'OPTION', symbol: 'AAPL1' }],
+        })
+      ).body.message,
+    ).toEqual(['instruments.0.symbol must be an option symbol in OSI form']);
+  });
+});
+
+describe('the clock', () => {
+  it('moves when told, and never back', async () => {
+    expect((await client.get('/v1/simulation/clock')).body).toEqual({
+      now: '2026-01-05T15:00:00.000Z',
+      mode: 'manual',
+      speed: 0,
+    });
+    const advance = (body: object) => client.post('/v1/simulation/clock/advance', body);
+    expect((await advance({ by: 'P1DT1H30M0.5S' })).body.now).toBe('2026-01-06T16:30:00.500Z');
+    expect((await advance({ to: '2026-01-08' })).body.now).toBe('2026-01-08T05:00:00.000Z');
+    expect((await advance({ to: '2026-01-07' })).body).toMatchObject({ statusCode: 409, error: 'Conflict' });
+    expect((await advance({ to: '2096-01-07' })).status).toBe(400);
+    expect((await client.put('/v1/simulation/clock', { now: '2026-01-09' })).body.now).toBe(
+      '2026-01-09T05:00:00.000Z',
+    );
+    expect((await client.put('/v1/simulation/clock', { speed: 2 })).status).toBe(409);
+  });
+
+  it('lets what is due happen before it answers', async () => {
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    await pushQuote(client);
+    const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
+    await client.post('/v1/simulation/clock/advance', { by: 'P1D' });
+    expect((await client.get(`/v1/orders/${orderId}`)).body).toMatchObject({
+      status: 'CANCELED',
+      cancelReason: 'EXPIRED',
+      canceledAt: '2026-01-05T21:00:00.000Z',
+    });
+  });
+});
+
+describe('corporate actions', () => {
+  it('are taken for what is listed', async () => {
+    const announce = (symbol: string) =>
+      client.post('/v1/simulation/corporate-actions', {
+        actions: [{ type: 'SPLIT', symbol, exDate: '2026-01-06', ratio: { new: 2, old: 1 } }],
+      });
+    expect((await announce('AAPL')).status).toBe(201);
+    expect((await announce('NOPE')).body.error).toEqual({ code: 'UNKNOWN_SYMBOL', symbol: 'NOPE' });
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    await pushQuote(client);
+    await placeOrder(client, portfolioId);
+    await client.post('/v1/simulation/clock/advance', { by: 'P1D' });
+    const { body } = await client.get(`/v1/accounts/portfolios/${portfolioId}/equities`);
+    expect(body).toMatchObject([{ settledQuantity: 20, price: 50, costBasis: 1000 }]);
+    const { body: log } = await client.get(
+      `/v1/accounts/portfolios/${portfolioId}/activities?category=CORPORATE_ACTION`,
+    );
+    expect(log.data).toMatchObject([{ type: 'SPLIT', symbol: 'AAPL' }]);
+  });
+});
+
+describe('simulations', () => {
+  it('are made, seen and removed by their tenant, each with a world of its own', async () => {
+    const { status, body } = await client.post('/v1/simulations', {
+      name: 'mine',
+      feed: 'push',
+      clock: 'manual',
+      start: '2026-03-02T14:30:00Z',
+      seed: 5,
+    });
+    expect(status).toBe(201);
+    const { token, ...info } = body as { token: string; simulationId: string };
+    expect(info).toMatchObject({
+      name: 'mine',
+      feed: 'push',
+      clock: 'manual',
+      calendar: 'XNYS',
+      start: '2026-03-02T14:30:00.000Z',
+      now: '2026-03-02T14:30:00.000Z',
+      seed: 5,
+    });
+    const inside = test.withToken(token);
+    await openPortfolio(inside);
+    expect((await inside.get('/v1/accounts')).body.pagination.total).toBe(1);
+    expect((await client.get('/v1/accounts')).body.pagination.total).toBe(0);
+    const url = `/v1/simulations/${info.simulationId}`;
+    expect((await client.get(url)).body).toMatchObject(info);
+    expect((await client.get('/v1/simulations')).body.data).toHaveLength(1);
+    expect((await client.delete(url)).body).toEqual({
+      simulationId: info.simulationId,
+      message: 'Simulation deleted',
+    });
+    expect((await client.delete(url)).body.message).toBe('Simulation not found');
+    expect((await inside.get('/v1/accounts')).status).toBe(401);
+    expect((await client.delete('/v1/simulations/main')).status).toBe(409);
+  });
+
+  it('follow their own feed', async () => {
+    const { body } = await client.post('/v1/simulations', { feed: 'synthetic', clock: 'manual' });
+    const inside = test.withToken(body.token as string);
+    expect((await pushQuote(inside)).body).toMatchObject({ statusCode: 409 });
+    expect((await inside.get('/v1/market-data/quote/AAPL')).status).toBe(200);
+    const wall = await client.post('/v1/simulations', { feed: 'push', clock: 'wall' });
+    const moved = await test
+      .withToken(wall.body.token as string)
+      .post('/v1/simulation/clock/advance', { by: 'PT1S' });
+    expect(moved.status).toBe(409);
+  });
+
+  it('give tokens that last no longer than the one that asked', async () => {
+    const notAfterMs = Math.floor(test.time.nowMs / 1000) * 1000 + 60_000;
+    const short = test.as({ notAfterMs });
+    const { body } = await short.post('/v1/simulations', { feed: 'push', clock: 'manual' });
+    const claims = JSON.parse(
+      Buffer.from((body.token as string).split('.')[1] ?? '', 'base64url').toString(),
+    ) as { exp: number };
+    expect(claims.exp * 1000).toBe(notAfterMs);
+  });
+});

@@ -1,0 +1,301 @@
+import type { AddressInfo } from 'node:net';
+import { validateBody, OrderUpdate, PortfolioUpdate } from '@sandpit/protocol';
+import { createParser, type EventSourceMessage } from 'eventsource-parser';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import {
+  ACCOUNT,
+  type Body,
+  openPortfolio,
+  placeOrder,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
+
+interface Told {
+  readonly id: string;
+  readonly event: string;
+  readonly data: Body;
+}
+
+/** A reader of a stream over a real socket. */
+class Reader {
+  readonly events: Told[] = [];
+  isOver = false;
+  readonly #abort = new AbortController();
+  readonly #wake = new Set<() => void>();
+
+  static async open(url: string, headers: Record<string, string>): Promise<Reader> {
+    const reader = new Reader();
+    const response = await fetch(url, { headers, signal: reader.#abort.signal });
+    if (response.status !== 200 || response.body === null)
+      throw new Error(`${response.status} ${await response.text()}`);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    expect(response.headers.get('x-ratelimit-limit')).not.toBeNull();
+    void reader.#read(response.body);
+    return reader;
+  }
+
+  async #read(body: ReadableStream<Uint8Array>): Promise<void> {
+    const parser = createParser({
+      onEvent: ({ id = '', event = '', data }: EventSourceMessage) => {
+        this.events.push({ id, event, data: JSON.parse(data) });
+        for (const wake of this.#wake) wake();
+      },
+    });
+    const decoder = new TextDecoder();
+    try {
+      for await (const chunk of body) parser.feed(decoder.decode(chunk, { stream: true }));
+    } catch {
+      // The test hung up.
+    }
+    this.isOver = true;
+    for (const wake of this.#wake) wake();
+  }
+
+  /** Resolves once the events so far are as wanted. */
+  async until(isDone: (events: readonly Told[]) => boolean): Promise<readonly Told[]> {
+    while (!isDone(this.events)) {
+      if (this.isOver) throw new Error(`the stream ended after ${JSON.stringify(this.events)}`);
+      await new Promise<void>((resolve) => {
+        const wake = (): void => {
+          this.#wake.delete(wake);
+          resolve();
+        };
+        this.#wake.add(wake);
+      });
+    }
+    return this.events;
+  }
+
+  async ended(): Promise<readonly Told[]> {
+    while (!this.isOver) {
+      await new Promise<void>((resolve) => {
+        this.#wake.add(resolve);
+      });
+    }
+    return this.events;
+  }
+
+  close(): void {
+    this.#abort.abort();
+  }
+}
+
+let test: TestApp;
+let client: TestClient;
+let portfolioId: string;
+let base: string;
+const readers: Reader[] = [];
+
+async function start(settings: Record<string, string> = {}): Promise<void> {
+  test = await TestApp.open({ settings });
+  client = test.as();
+  ({ portfolioId } = (await openPortfolio(client)) as { portfolioId: string });
+  await pushQuote(client);
+  await test.app.listen({ port: 0, host: '127.0.0.1' });
+  base = `http://127.0.0.1:${(test.app.server.address() as AddressInfo).port}`;
+}
+
+beforeEach(() => start());
+afterEach(async () => {
+  for (const reader of readers.splice(0)) reader.close();
+  await test.close();
+});
+
+async function follow(
+  path: string,
+  headers: Record<string, string> = {},
+  token: string | null | undefined = client.token,
+): Promise<Reader> {
+  const reader = await Reader.open(`${base}${path}`, {
+    ...(typeof token === 'string' && { authorization: `Bearer ${token}` }),
+    ...headers,
+  });
+  readers.push(reader);
+  return reader;
+}
+
+const transitions = (events: readonly Told[]): string[] => events.map(({ data }) => data.event as string);
+
+describe('the order stream', () => {
+  it.each(['/v1/stream/orders', '/v1/orders/stream'])('tells each step of an order: %s', async (path) => {
+    const reader = await follow(path);
+    const { orderId } = await placeOrder(client, portfolioId);
+    const events = await reader.until((told) => told.length === 4);
+    expect(transitions(events)).toEqual(['PENDING', 'RESERVING', 'ACTIVE', 'FILLED']);
+    for (const { data, event, id } of events) {
+      expect(event).toBe('order-update');
+      expect(id).toMatch(/^\d+-\d+$/);
+      expect(data.orderId).toBe(orderId);
+      expect(validateBody(OrderUpdate, data)).toMatchObject({ ok: true });
+    }
+    expect(events[3]?.data).toMatchObject({
+      status: 'FILLED',
+      filledQuantity: 10,
+      averagePrice: 100,
+      execution: { price: 100, quantity: 10 },
+    });
+    expect(events[0]?.data).not.toHaveProperty('execution');
+  });
+
+  it('resumes after any event, without gap or duplicate, while more happens', async () => {
+    for (let i = 0; i < 3; i++) await placeOrder(client, portfolioId);
+    const whole = await follow('/v1/stream/orders', { 'last-event-id': '0-0' });
+    const all = [...(await whole.until((told) => told.length === 12))];
+    const ids = all.map(({ id }) => id);
+    for (const [i, id] of ids.entries()) {
+      const reader = await follow('/v1/stream/orders', { 'last-event-id': id });
+      if (i % 4 === 0) await placeOrder(client, portfolioId, { limitPrice: 90 });
+      const grown = await whole.until((told) => told.length >= 12 + 3 * (Math.floor(i / 4) + 1));
+      const rest = await reader.until((told) => told.length >= grown.length - i - 1);
+      expect(rest).toEqual(grown.slice(i + 1));
+    }
+  });
+
+  it('resumes by the query where a client cannot set headers; the header is newer', async () => {
+    await placeOrder(client, portfolioId);
+    const whole = await follow('/v1/stream/orders?lastEventId=0-0');
+    const told = await whole.until((events) => events.length === 4);
+    const newer = await follow('/v1/stream/orders?lastEventId=0-0', { 'last-event-id': told[2]?.id ?? '' });
+    expect(await newer.until((events) => events.length === 1)).toEqual(told.slice(3));
+  });
+
+  it.each(['nonsense', '999999-0', '-1'])('starts anew where it cannot resume: %s', async (id) => {
+    const reader = await follow('/v1/stream/orders', { 'last-event-id': id });
+    const [reset] = await reader.until((told) => told.length === 1);
+    expect(reset).toMatchObject({ event: 'reset', id: expect.stringMatching(/^\d+-\d+$/) as string });
+    await placeOrder(client, portfolioId);
+    const events = await reader.until((told) => told.length === 5);
+    expect(transitions(events.slice(1))[0]).toBe('PENDING');
+    // What follows the reset can be had again from it.
+    const again = await follow('/v1/stream/orders', { 'last-event-id': reset?.id ?? '' });
+    expect(await again.until((told) => told.length === 4)).toEqual(events.slice(1));
+  });
+
+  it('tells what was asked for', async () => {
+    const other = await openPortfolio(client, {
+      accountId: '22222222-2222-4222-8222-222222222222',
+    });
+    const mine = await follow(`/v1/stream/orders?portfolioId=${portfolioId}`);
+    const account = await follow(`/v1/stream/orders?accountId=${other.accountId as string}`);
+    const stranger = await follow('/v1/stream/orders', {}, test.token({ tenantId: 'other' }));
+    await placeOrder(client, portfolioId);
+    await placeOrder(client, other.portfolioId as string);
+    const told = await mine.until((events) => events.length === 4);
+    expect(new Set(told.map(({ data }) => data.portfolioId as string))).toEqual(new Set([portfolioId]));
+    const others = await account.until((events) => events.length === 4);
+    expect(new Set(others.map(({ data }) => data.portfolioId as string))).toEqual(
+      new Set([other.portfolioId]),
+    );
+    expect(stranger.events).toEqual([]);
+  });
+
+  it('keeps moves that nobody is told to itself', async () => {
+    const reader = await follow('/v1/stream/orders');
+    await placeOrder(client, portfolioId, {
+      orderType: 'TRAILING_STOP',
+      limitPrice: undefined,
+      trailingAmount: 1,
+      timeInForce: 'GTC',
+    });
+    await pushQuote(client, { bid: 98, ask: 98.1, last: 98 });
+    await pushQuote(client, { bid: 99.5, ask: 99.6, last: 99.5 });
+    const events = await reader.until((told) => transitions(told).includes('FILLED'));
+    expect(transitions(events)).toEqual(['PENDING', 'RESERVING', 'ACTIVE', 'TRIGGERED', 'FILLED']);
+  });
+});
+
+describe('the portfolio stream', () => {
+  it.each(['/v1/stream/portfolios', '/v1/stream/portfolio'])(
+    'begins with a snapshot and goes on with changes: %s',
+    async (path) => {
+      const reader = await follow(`${path}?portfolioId=${portfolioId}`);
+      const [first] = await reader.until((told) => told.length === 1);
+      expect(first?.event).toBe('portfolio-update');
+      expect(validateBody(PortfolioUpdate, first?.data)).toMatchObject({ ok: true });
+      await placeOrder(client, portfolioId);
+      test.time.nowMs += 1000;
+      const [, second] = await reader.until((told) => told.length === 2);
+      expect(second?.data.equities).toMatchObject([{ symbol: 'AAPL', pendingQuantity: 10, price: 100 }]);
+      test.time.nowMs += 1000;
+      await pushQuote(client, { bid: 110, ask: 110.1, last: 110 });
+      const [, , third] = await reader.until((told) => told.length === 3);
+      expect(third?.data).toMatchObject({ longMarketValue: 1100, totalEquity: 100100 });
+      expect(new Set(reader.events.map(({ id }) => id)).size).toBe(3);
+    },
+  );
+
+  it('tells all portfolios of an account, also those opened later', async () => {
+    const reader = await follow(`/v1/stream/portfolios?accountId=${ACCOUNT}`);
+    await reader.until((told) => told.length === 1);
+    const more = (await openPortfolio(client)) as { portfolioId: string };
+    const events = await reader.until((told) => told.length === 2);
+    expect(events[1]?.data.portfolioId).toBe(more.portfolioId);
+  });
+
+  it('ends with its portfolio', async () => {
+    const reader = await follow(`/v1/stream/portfolios?portfolioId=${portfolioId}`);
+    await reader.until((told) => told.length === 1);
+    await client.delete(`/v1/accounts/portfolios/${portfolioId}`);
+    const last = (await reader.ended()).at(-1);
+    expect(last).toMatchObject({ event: 'error', data: { statusCode: 404, message: 'Portfolio not found' } });
+  });
+
+  it('needs one thing to follow', async () => {
+    expect((await client.get('/v1/stream/portfolios')).status).toBe(400);
+    expect(
+      (await client.get(`/v1/stream/portfolios?portfolioId=${portfolioId}&accountId=${ACCOUNT}`)).status,
+    ).toBe(400);
+  });
+});
+
+describe('every stream', () => {
+  it('shows that it lives', async () => {
+    await test.close();
+    await start({ STREAM_HEARTBEAT_MS: '10' });
+    const reader = await follow('/v1/stream/orders');
+    const [beat] = await reader.until((told) => told.length === 1);
+    expect(beat).toMatchObject({
+      event: 'heartbeat',
+      data: { timestamp: new Date(test.time.nowMs).toISOString() },
+    });
+    expect(beat?.id).toMatch(/^\d+-\d+$/);
+  });
+
+  it('opens by a ticket, once, and never by a bearer in the address', async () => {
+    const { body } = await client.post('/v1/stream/ticket');
+    expect(body).toMatchObject({ expiresIn: 30 });
+    const path = `/v1/stream/orders?ticket=${body.ticket as string}`;
+    const reader = await follow(path, {}, null);
+    const stranger = test.withToken(undefined);
+    expect((await stranger.get(path)).status).toBe(401);
+    expect((await stranger.get(`/v1/stream/orders?ticket=${client.token ?? ''}`)).status).toBe(401);
+    expect((await stranger.get('/v1/accounts?ticket=x')).status).toBe(401);
+    await placeOrder(client, portfolioId);
+    await reader.until((told) => told.length === 4);
+    const late = await client.post('/v1/stream/ticket');
+    test.time.nowMs += 30_000;
+    expect((await stranger.get(`/v1/stream/orders?ticket=${late.body.ticket as string}`)).status).toBe(401);
+  });
+
+  it('ends with the token that opened it', async () => {
+    const reader = await follow('/v1/stream/orders', {}, test.token({ notAfterMs: test.time.nowMs + 1500 }));
+    test.time.nowMs += 2000;
+    const events = await reader.ended();
+    expect(events).toMatchObject([{ event: 'error', data: { statusCode: 401, message: 'Unauthorized' } }]);
+  });
+
+  it('ends with its simulation', async () => {
+    const { body } = await client.post('/v1/simulations', { feed: 'push', clock: 'manual' });
+    const reader = await follow('/v1/stream/orders', {}, body.token as string);
+    await client.delete(`/v1/simulations/${body.simulationId as string}`);
+    expect(await reader.ended()).toMatchObject([{ event: 'error', data: { statusCode: 404 } }]);
+  });
+
+  it('ends when the server does', async () => {
+    const reader = await follow('/v1/stream/orders');
+    await Promise.all([test.app.close(), reader.ended()]);
+    expect(reader.events).toMatchObject([{ event: 'error', data: { statusCode: 503 } }]);
+  });
+});
