@@ -70,7 +70,12 @@ export type Command =
       /** How many accounts a PRO tenant may have. */
       readonly proAccounts: number;
     }
-  | { readonly type: 'UpdateAccount'; readonly by: Requester; readonly accountId: string; readonly details: AccountDetails }
+  | {
+      readonly type: 'UpdateAccount';
+      readonly by: Requester;
+      readonly accountId: string;
+      readonly details: AccountDetails;
+    }
   | {
       readonly type: 'SetAccountStatus';
       readonly by: Requester;
@@ -92,7 +97,12 @@ export type Command =
       readonly proAccounts: number;
     }
   | { readonly type: 'ClosePortfolio'; readonly by: Requester; readonly portfolioId: string }
-  | { readonly type: 'SwitchBroker'; readonly by: Requester; readonly portfolioId: string; readonly brokerId: string }
+  | {
+      readonly type: 'SwitchBroker';
+      readonly by: Requester;
+      readonly portfolioId: string;
+      readonly brokerId: string;
+    }
   | {
       readonly type: 'UpgradeMargin';
       readonly by: Requester;
@@ -111,7 +121,12 @@ export type Command =
       readonly reason?: string;
     }
   | { readonly type: 'SubmitOrder'; readonly by: Requester; readonly order: OrderRequest }
-  | { readonly type: 'ReplaceOrder'; readonly by: Requester; readonly orderId: string; readonly changes: OrderChanges }
+  | {
+      readonly type: 'ReplaceOrder';
+      readonly by: Requester;
+      readonly orderId: string;
+      readonly changes: OrderChanges;
+    }
   | { readonly type: 'CancelOrder'; readonly by: Requester; readonly orderId: string }
   | { readonly type: 'CancelAccountOrders'; readonly by: Requester; readonly accountId: string }
   | { readonly type: 'ListInstruments'; readonly instruments: readonly Instrument[] }

@@ -121,7 +121,13 @@ export class Decision {
   ): LedgerEntry {
     const number = this.state.counters.ledgerEntry + 1 + ahead;
     const entryId = seededUuid(this.state.seed, STREAM.entry, number, this.at);
-    const entry: Mutable<LedgerEntry> = { entryId, at: this.at, type, description, postings: balanced(postings) };
+    const entry: Mutable<LedgerEntry> = {
+      entryId,
+      at: this.at,
+      type,
+      description,
+      postings: balanced(postings),
+    };
     if (source.orderId !== undefined) entry.orderId = source.orderId;
     if (source.executionId !== undefined) entry.executionId = source.executionId;
     return entry;

@@ -145,7 +145,9 @@ function nextOf({ terms, progress }: Order): OrderWait | undefined {
     case 'ACTIVE':
       return wait(expiresAt, 'ORDER_EXPIRY');
     case 'PENDING':
-      return marketAt !== undefined && marketAt > terms.createdAt ? wait(marketAt, 'ORDER_ARRIVAL') : undefined;
+      return marketAt !== undefined && marketAt > terms.createdAt
+        ? wait(marketAt, 'ORDER_ARRIVAL')
+        : undefined;
     case 'PENDING_MARKET_OPEN':
       return wait(releaseAt, 'ORDER_RELEASE');
     case 'CANCELING': {

@@ -169,8 +169,12 @@ const describe = (error: unknown): string =>
     .replaceAll('env/', '')
     .replace(/^env /, '')
     .replaceAll(/(\w+) must be equal to one of the allowed values/g, (whole, name: string) => {
-      const property: object | undefined = Object.entries(SCHEMA.properties).find(([key]) => key === name)?.[1];
-      return property !== undefined && 'enum' in property ? `${name} must be one of ${String(property.enum).replaceAll(',', ', ')}` : whole;
+      const property: object | undefined = Object.entries(SCHEMA.properties).find(
+        ([key]) => key === name,
+      )?.[1];
+      return property !== undefined && 'enum' in property
+        ? `${name} must be one of ${String(property.enum).replaceAll(',', ', ')}`
+        : whole;
     });
 
 /** A whole number as it is, any other text by its hash. */

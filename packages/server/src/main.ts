@@ -18,9 +18,13 @@ try {
   await serve(readSettings());
 } catch (error) {
   // What an operator can mend is said in one line; anything else is ours to explain.
-  const known = error instanceof Error && /^(BadSetting|DamagedJournal|StoreInUse|BrokersFileError|BadReplayFile)$/.test(error.name);
+  const known =
+    error instanceof Error &&
+    /^(BadSetting|DamagedJournal|StoreInUse|BrokersFileError|BadReplayFile)$/.test(error.name);
   const busy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-  process.stderr.write(known || busy ? `sandpit: ${(error as Error).message}\n` : `${String((error as Error).stack)}\n`);
+  process.stderr.write(
+    known || busy ? `sandpit: ${(error as Error).message}\n` : `${String((error as Error).stack)}\n`,
+  );
   process.exit(1);
 }
 
@@ -32,13 +36,16 @@ async function serve(settings: Settings): Promise<void> {
     process.exit(1);
   };
   process.on('uncaughtException', onFatal);
-  process.on('unhandledRejection', (reason) => onFatal(reason instanceof Error ? reason : new Error(String(reason))));
+  process.on('unhandledRejection', (reason) =>
+    onFatal(reason instanceof Error ? reason : new Error(String(reason))),
+  );
 
   const http = { ...settings, jwtSecret: signingSecret(settings) };
   const composition = await compose(settings, onFatal);
   const app = await createApp({ ...composition, settings: http, log, clockMs: Date.now });
   await app.listen({ port: settings.port, host: settings.host });
-  const metrics = settings.metricsPort === undefined ? undefined : createMetricsServer(app.traffic, composition.store);
+  const metrics =
+    settings.metricsPort === undefined ? undefined : createMetricsServer(app.traffic, composition.store);
   await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
   stopOnSignal(log, async () => {
     endConnections(app.server);

@@ -19,7 +19,8 @@ function main(): string {
     throw new BadSetting('--tenant must be 1 to 64 letters, digits, dots, dashes or underscores');
   }
   const unknown = scope.split(/\s+/).filter((part) => part !== '' && !SCOPES.includes(part));
-  if (unknown.length > 0) throw new BadSetting(`--scope knows ${SCOPES.join(', ')}; not ${unknown.join(', ')}`);
+  if (unknown.length > 0)
+    throw new BadSetting(`--scope knows ${SCOPES.join(', ')}; not ${unknown.join(', ')}`);
   const settings = readSettings();
   const signing = { ...settings, jwtSecret: signingSecret(settings) };
   const issued = issueToken(signing, { tenantId: tenant, tier, scope: scope.trim() }, Date.now());

@@ -151,7 +151,9 @@ function explanationOf(d: Decision, { terms, progress }: Order, fill: PlannedFil
   if (fill.sizeAvailable !== undefined) explanation.sizeAvailable = fill.sizeAvailable;
   if (progress.limitPrice !== undefined) {
     const better = progress.limitPrice - fill.price;
-    explanation.priceImprovement = Price.ofUnits(sideOf(terms.positionIntent) === 'BUY' ? better : 0 - better);
+    explanation.priceImprovement = Price.ofUnits(
+      sideOf(terms.positionIntent) === 'BUY' ? better : 0 - better,
+    );
   }
   return explanation;
 }
@@ -173,7 +175,10 @@ function cannotTake(
       message: `The portfolio now holds an opposite position in ${symbol}`,
     };
   }
-  if (!isOpening(positionIntent) && quantity > (positionIntent === 'SELL_TO_CLOSE' ? held : Quantity.negate(held))) {
+  if (
+    !isOpening(positionIntent) &&
+    quantity > (positionIntent === 'SELL_TO_CLOSE' ? held : Quantity.negate(held))
+  ) {
     return { code: 'INSUFFICIENT_POSITION', message: `The portfolio no longer holds so much ${symbol}` };
   }
   const opened = Quantity.ofUnits(isOpening(positionIntent) ? Math.abs(held) + quantity : 0);

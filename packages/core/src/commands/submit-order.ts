@@ -56,7 +56,8 @@ export function submitOrder(
   const broker = d.broker(portfolio);
   const problems = tickProblems(equity, order);
   if (order.bracketConfig !== undefined) problems.push(...bracketProblems(order, marketFor(d, order)));
-  if (order.timeInForce === 'GTD') problems.push(...goodTillProblems(d, order.session, order.goodTillDate ?? ''));
+  if (order.timeInForce === 'GTD')
+    problems.push(...goodTillProblems(d, order.session, order.goodTillDate ?? ''));
   if (problems.length > 0) return { code: 'INVALID', messages: problems };
   const restriction = brokerRestriction(broker, order) ?? closedMarket(d, broker, order);
   if (restriction !== undefined) return restriction;

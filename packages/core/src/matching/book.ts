@@ -26,8 +26,10 @@ export type LaneKind = 'sized' | 'depth' | 'ideal';
 
 type PlaceQueue = PriorityQueue<Place>;
 
-const lowestFirst = (a: Place, b: Place): boolean => (a.price === b.price ? a.arrival < b.arrival : a.price < b.price);
-const highestFirst = (a: Place, b: Place): boolean => (a.price === b.price ? a.arrival < b.arrival : a.price > b.price);
+const lowestFirst = (a: Place, b: Place): boolean =>
+  a.price === b.price ? a.arrival < b.arrival : a.price < b.price;
+const highestFirst = (a: Place, b: Place): boolean =>
+  a.price === b.price ? a.arrival < b.arrival : a.price > b.price;
 
 export class Lane {
   readonly session: OrderSession;
@@ -48,7 +50,8 @@ export class Lane {
   }
 }
 
-const kindOf = (model: FillModel): LaneKind => (model === 'ideal' ? 'ideal' : model === 'depth' ? 'depth' : 'sized');
+const kindOf = (model: FillModel): LaneKind =>
+  model === 'ideal' ? 'ideal' : model === 'depth' ? 'depth' : 'sized';
 
 export class Book {
   readonly symbol: string;

@@ -70,7 +70,11 @@ function modelledFills(
   const buy = sideOf(order.terms.positionIntent) === 'BUY';
   const { limitPrice, resting } = order.progress;
   const tick = tickSizeFor(equity, touch);
-  const step = Price.roundToTick(Price.ofUnits(Math.max(tick, Math.floor((touch * MODELLED_STEP_BPS) / 10_000))), tick, 'up');
+  const step = Price.roundToTick(
+    Price.ofUnits(Math.max(tick, Math.floor((touch * MODELLED_STEP_BPS) / 10_000))),
+    tick,
+    'up',
+  );
   const taken = buy ? book.modelledAskTaken : book.modelledBidTaken;
   const fills: PlannedFill[] = [];
   let left: number = wanted;

@@ -23,11 +23,14 @@ export function waitingFor(
   if (status === 'PENDING') return 'order to reach the market';
   if (status === 'CANCELING') return 'cancel to reach the market';
   if (status === 'PENDING_MARKET_OPEN') {
-    return progress.releaseAt === undefined ? 'market opens' : `market opens ${calendar.format(progress.releaseAt)}`;
+    return progress.releaseAt === undefined
+      ? 'market opens'
+      : `market opens ${calendar.format(progress.releaseAt)}`;
   }
   const session = calendar.sessionAt(now);
   if (terms.session === 'EXTENDED' ? session === 'CLOSED' : session !== 'REGULAR') {
-    const opens = terms.session === 'EXTENDED' ? calendar.nextExtendedOpen(now) : calendar.nextRegularOpen(now);
+    const opens =
+      terms.session === 'EXTENDED' ? calendar.nextExtendedOpen(now) : calendar.nextRegularOpen(now);
     return `market opens ${calendar.format(opens)}`;
   }
   if (quote === undefined || !isUsable(quote)) return 'no quote';

@@ -98,7 +98,9 @@ describe('a simulation', () => {
     const orders = [1, 2].map(() => placeTestOrder(main, portfolio, { clientOrderId: 'mine' }));
     const settled = await Promise.allSettled(orders);
     expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected']);
-    await expect(placeTestOrder(main, portfolio, { clientOrderId: 'mine' })).rejects.toThrow('DUPLICATE_CLIENT_ORDER_ID');
+    await expect(placeTestOrder(main, portfolio, { clientOrderId: 'mine' })).rejects.toThrow(
+      'DUPLICATE_CLIENT_ORDER_ID',
+    );
   });
 
   it('replays recorded days with their splits', async () => {
@@ -115,6 +117,8 @@ describe('a simulation', () => {
     expect(held === undefined ? undefined : Position.held(held)).toBe(70_000_000);
     expect(main.brokerage.mark('AAPL')).toBe(9_270_000_000);
     // Ten shares at the open of 2014-06-06, 649.90.
-    expect(main.brokerage.state.portfolios.get(portfolio)?.balances.SETTLED_CASH).toBe(Money.ofDollars(100_000 - 6499));
+    expect(main.brokerage.state.portfolios.get(portfolio)?.balances.SETTLED_CASH).toBe(
+      Money.ofDollars(100_000 - 6499),
+    );
   });
 });

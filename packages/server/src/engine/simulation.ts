@@ -237,7 +237,11 @@ export class Simulation {
   /** Everything that is due at this moment, without waiting for anything. */
   private catchUp(): void {
     const now = this.now();
-    for (let due = this.brokerage.nextDue(); due !== undefined && due <= now; due = this.brokerage.nextDue()) {
+    for (
+      let due = this.brokerage.nextDue();
+      due !== undefined && due <= now;
+      due = this.brokerage.nextDue()
+    ) {
       this.advanceOnce(due);
     }
   }
@@ -295,7 +299,8 @@ export class Simulation {
   private usedBefore<T extends Command['type']>(command: Command): Outcome<T> | undefined {
     if (command.type !== 'SubmitOrder' || command.order.clientOrderId === undefined) return undefined;
     const { portfolioId, clientOrderId } = command.order;
-    if (this.brokerage.state.portfolios.get(portfolioId)?.terms.tenantId !== command.by.tenantId) return undefined;
+    if (this.brokerage.state.portfolios.get(portfolioId)?.terms.tenantId !== command.by.tenantId)
+      return undefined;
     const orderId =
       this.closing.get(`${portfolioId}/${clientOrderId}`) ??
       this.history.orderIdByClientOrderId(this.id, portfolioId, clientOrderId);
@@ -413,7 +418,10 @@ export class Simulation {
     if (this.brokerage.state.orders.size > 0 || this.feed.kind === 'replay') return TICK_MS;
     const due = this.brokerage.nextDue();
     if (due === undefined) return LONGEST_SLEEP_MS;
-    return Math.min(LONGEST_SLEEP_MS, Math.max(1, Math.ceil((due - this.now()) / Math.max(this.time.speed, 1e-6))));
+    return Math.min(
+      LONGEST_SLEEP_MS,
+      Math.max(1, Math.ceil((due - this.now()) / Math.max(this.time.speed, 1e-6))),
+    );
   }
 
   private async wake(): Promise<void> {

@@ -54,7 +54,11 @@ export class Simulations {
   /** Lists of feeds that are the same for many simulations, indexed once. */
   private readonly listings: WeakMap<object, ReadonlyMap<string, Instrument>>;
 
-  private constructor(ground: Ground, main: Simulation, listings: WeakMap<object, ReadonlyMap<string, Instrument>>) {
+  private constructor(
+    ground: Ground,
+    main: Simulation,
+    listings: WeakMap<object, ReadonlyMap<string, Instrument>>,
+  ) {
     this.ground = ground;
     this.main = main;
     this.listings = listings;
@@ -65,12 +69,20 @@ export class Simulations {
    * Opens `main`, creating it at the first start. Its seed and its beginning stay what they were then; feed, clock and
    * calendar are today's settings.
    */
-  static async start(ground: Ground, wanted: Omit<SimulationConfig, 'seed'> & { readonly seed?: number }): Promise<Simulations> {
+  static async start(
+    ground: Ground,
+    wanted: Omit<SimulationConfig, 'seed'> & { readonly seed?: number },
+  ): Promise<Simulations> {
     const { registry } = ground.store;
     const kept = registry.simulation(MAIN);
     const first: SimulationConfig = { ...wanted, seed: wanted.seed ?? randomInt(2 ** 32) };
     if (kept === undefined) {
-      await registry.createSimulation({ id: MAIN, tenantId: null, config: JSON.stringify(first), createdAt: Date.now() });
+      await registry.createSimulation({
+        id: MAIN,
+        tenantId: null,
+        config: JSON.stringify(first),
+        createdAt: Date.now(),
+      });
     }
     const before = kept === undefined ? first : configOf(kept);
     const config: SimulationConfig = { ...first, seed: before.seed, start: before.start };
@@ -99,7 +111,10 @@ export class Simulations {
     return this.registry.simulations(tenantId).map(infoOf);
   }
 
-  async create(tenantId: string, config: Omit<SimulationConfig, 'seed'> & { readonly seed?: number }): Promise<Simulation> {
+  async create(
+    tenantId: string,
+    config: Omit<SimulationConfig, 'seed'> & { readonly seed?: number },
+  ): Promise<Simulation> {
     const id = randomUUID();
     const whole: SimulationConfig = { ...config, seed: config.seed ?? randomInt(2 ** 32) };
     await this.registry.createSimulation({
