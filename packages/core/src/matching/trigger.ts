@@ -21,6 +21,8 @@ export function trail(
   const { mark, trailingAmount = order.terms.trailingAmount } = order.progress;
   if (mark !== undefined && (side === 'SELL' ? price <= mark : price >= mark)) return undefined;
   const distance = trailingAmount ?? Price.scale(price, order.terms.trailingPercent ?? 0, WHOLE);
-  const stopPrice = Price.ofUnits(side === 'SELL' ? Math.max(price - distance, 1) : price + distance);
+  const stop =
+    side === 'SELL' ? Math.max(price - distance, 1) : Math.min(price + distance, Number.MAX_SAFE_INTEGER);
+  const stopPrice = Price.ofUnits(stop);
   return { mark: price, stopPrice };
 }
