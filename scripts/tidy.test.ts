@@ -240,7 +240,10 @@ describe('the core', () => {
     ['a locale', /\bIntl\b|\.toLocale\w+|\.localeCompare\b/],
     ['I/O', /'node:|\bprocess\.|\bconsole\.|\bsetTimeout\b|\bfetch\(/],
     // Small whole powers of ten are exact everywhere.
-    ['powers and logarithms', /\bMath\.(pow|exp|expm1|log\w*|sin\w*|cos\w*|tan\w*|cbrt|hypot)\b|(?<!\b10) \*\* /],
+    [
+      'powers and logarithms',
+      /\bMath\.(pow|exp|expm1|log\w*|sin\w*|cos\w*|tan\w*|cbrt|hypot)\b|(?<!\b10) \*\* /,
+    ],
   ])('does without %s', (_what, pattern) => {
     const found = core.filter(({ code }) => pattern.test(code)).map(({ path }) => path);
     expect(found).toEqual([]);
