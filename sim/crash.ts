@@ -172,7 +172,7 @@ class Round {
   ): Promise<void> {
     let isDead = false;
     const trading = clients.map((client) => client.trade(baseUrl, () => isDead));
-    await after(this.chance.int(5, this.options.loadMs ?? 250));
+    await after(this.chance.int(5, this.options.loadMs ?? 400));
     await this.server.end('SIGKILL');
     isDead = true;
     this.report.kills++;

@@ -59,7 +59,9 @@ export class OrderFeed {
     const isKnown = resumed !== undefined && resumed.seq <= now.seq;
     const reader: Reader = { connection, filter, position: isKnown ? resumed : now, isLive: !isKnown };
     const positionId = (): string => idOf(reader.position);
-    if (lastEventId !== undefined && !isKnown) {
+    // An id without an event: who loses the connection before the first event can go on from here all the same.
+    if (lastEventId === undefined) connection.write(`id: ${positionId()}\n\n`, positionId);
+    else if (!isKnown) {
       const timestamp = isoOfMs(this.#clockMs());
       const message = 'The events since this id are not kept: read the present state, then go on from here';
       connection.write(frameOf('reset', positionId(), { timestamp, message }), positionId);
