@@ -1,4 +1,5 @@
 import type { Decision } from '../decision.js';
+import { progressWith } from '../orders/order.js';
 import type { Order, OrderProgress } from '../orders/order.js';
 import { Quantity } from '../values/quantity.js';
 import { endOrder, exitsOf, siblingOf } from './end-order.js';
@@ -68,15 +69,18 @@ function goToWork(d: Decision, exit: Order, quantity: Quantity, reservedQuantity
     });
   const progress: OrderProgress = { ...exit.progress, quantity, reservedQuantity, updatedAt: d.at };
   if (!isOpenFor(d, terms.session)) {
-    move('QUEUED', { ...progress, status: 'PENDING_MARKET_OPEN', releaseAt: nextOpenFor(d, terms.session) });
+    move(
+      'QUEUED',
+      progressWith(progress, { status: 'PENDING_MARKET_OPEN', releaseAt: nextOpenFor(d, terms.session) }),
+    );
     return;
   }
   const expiresAt = expiryOf(d, terms, progress, d.at);
-  move('ACTIVATED', {
-    ...progress,
+  const active = progressWith(progress, {
     status: 'ACTIVE',
     marketAt: d.at,
     arrival: d.state.counters.arrival + 1,
-    ...(expiresAt !== undefined && { expiresAt }),
   });
+  if (expiresAt !== undefined) active.expiresAt = expiresAt;
+  move('ACTIVATED', active);
 }

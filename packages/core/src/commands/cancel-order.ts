@@ -1,7 +1,8 @@
 import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import { latencyMs } from '../matching/latency.js';
-import type { CancelReason, Order, OrderProgress } from '../orders/order.js';
+import { progressWith } from '../orders/order.js';
+import type { CancelReason, Order } from '../orders/order.js';
 import { isUpdatable } from '../orders/status.js';
 import { accountKey } from '../portfolios/account.js';
 import type { Rejection } from '../rejection.js';
@@ -53,12 +54,8 @@ function requestCancel(d: Decision, order: Order): void {
     cancelNow(d, order, 'USER');
     return;
   }
-  const progress: OrderProgress = {
-    ...order.progress,
-    status: 'CANCELING',
-    cancelAt: Instant.plusMs(d.at, delay),
-    updatedAt: d.at,
-  };
+  const cancelAt = Instant.plusMs(d.at, delay);
+  const progress = progressWith(order.progress, { status: 'CANCELING', cancelAt, updatedAt: d.at });
   d.emit({ type: 'OrderMoved', orderId, tenantId, portfolioId, transition: 'CANCELING', progress });
 }
 

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision.js';
-import { remainingOf } from '../orders/order.js';
+import { progressWith, remainingOf } from '../orders/order.js';
 import type { Order, OrderProgress } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
 import { Money } from '../values/money.js';
@@ -22,13 +22,12 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
     portfolioId,
     transition:
       end.status === 'REJECTED' ? 'REJECTED' : end.cancelReason === 'EXPIRED' ? 'EXPIRED' : 'CANCELED',
-    progress: {
-      ...order.progress,
+    progress: progressWith(order.progress, {
       ...end,
       reserved: Money.zero,
       reservedQuantity: Quantity.zero,
       updatedAt: d.at,
-    },
+    }),
   });
   for (const exit of exitsOf(d, order)) {
     if (exit.progress.status === 'CREATED') {

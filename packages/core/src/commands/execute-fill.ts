@@ -9,7 +9,7 @@ import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
 import type { Quote } from '../market/quote.js';
 import type { Execution, Explanation } from '../orders/execution.js';
-import { isOpening, remainingOf, sideOf } from '../orders/order.js';
+import { isOpening, progressWith, remainingOf, sideOf } from '../orders/order.js';
 import type { FeeDay, Mutable, Order, OrderProgress, RejectReason } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { trackDayTrade } from '../positions/day-trade.js';
@@ -219,8 +219,7 @@ function progressAfter(
 ): OrderProgress {
   const { progress, terms } = order;
   const left = Quantity.subtract(remainingOf(order), fill.quantity);
-  const next: Mutable<OrderProgress> = {
-    ...progress,
+  const next = progressWith(progress, {
     status: after.done ? 'FILLED' : progress.status,
     filledQuantity: after.filledQuantity,
     filledValue: after.filledValue,
@@ -232,7 +231,7 @@ function progressAfter(
         ? progress.reservedQuantity
         : Quantity.subtract(progress.reservedQuantity, fill.quantity),
     updatedAt: d.at,
-  };
+  });
   const { averagePrice, notionalSum } = averageAfter(progress, fill);
   next.averagePrice = averagePrice;
   if (notionalSum !== undefined) next.notionalSum = notionalSum;

@@ -6,7 +6,7 @@ import type { PlannedFill } from '../matching/plan-fills.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
-import { isOpening, isStop } from '../orders/order.js';
+import { isOpening, isStop, progressWith } from '../orders/order.js';
 import type { Order, Side } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -113,12 +113,12 @@ function follows(d: Decision, place: Place | undefined, side: Side, price: Price
   if (place === undefined) return false;
   const moved = trail(place.order, side, price);
   if (moved === undefined) return false;
-  moveOrder(d, place.order, 'TRAILED', { ...place.order.progress, ...moved });
+  moveOrder(d, place.order, 'TRAILED', progressWith(place.order.progress, moved));
   return true;
 }
 
 function trigger(d: Decision, order: Order): void {
-  moveOrder(d, order, 'TRIGGERED', { ...order.progress, triggered: true, updatedAt: d.at });
+  moveOrder(d, order, 'TRIGGERED', progressWith(order.progress, { triggered: true, updatedAt: d.at }));
 }
 
 function moveOrder(
@@ -237,7 +237,7 @@ function canPayAll(d: Decision, order: Order, portfolio: Portfolio, fills: reado
 /** From now on these fill at their limit when the market comes to them, not at the touch (D47). */
 function restTheUnmarketable(d: Decision, book: Book, quote: Quote): void {
   for (let order = nextToRest(book, quote); order !== undefined; order = nextToRest(book, quote)) {
-    moveOrder(d, order, 'RESTED', { ...order.progress, resting: true });
+    moveOrder(d, order, 'RESTED', progressWith(order.progress, { resting: true }));
   }
 }
 

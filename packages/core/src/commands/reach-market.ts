@@ -1,8 +1,8 @@
 import type { Decision } from '../decision.js';
 import type { OrderTransition } from '../event.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
-import { isOpening, isStop, isTrailing, sideOf } from '../orders/order.js';
-import type { Mutable, Order, OrderProgress } from '../orders/order.js';
+import { isOpening, isStop, isTrailing, progressWith, sideOf } from '../orders/order.js';
+import type { Order, OrderProgress } from '../orders/order.js';
 import { endOrder } from './end-order.js';
 import { canTrade, endImmediate, matchBook } from './match-orders.js';
 import type { Instant } from '../values/instant.js';
@@ -30,14 +30,12 @@ export function reachMarket(d: Decision, order: Order): void {
   }
   if (!canceling && !reserve(d, order)) return;
 
-  const { progress } = order;
-  const active: Mutable<OrderProgress> = {
-    ...progress,
+  const active = progressWith(order.progress, {
     status: canceling ? 'CANCELING' : 'ACTIVE',
     marketAt: d.at,
     arrival: d.state.counters.arrival + 1,
     updatedAt: d.at,
-  };
+  });
   if (expiresAt !== undefined) active.expiresAt = expiresAt;
   if (isTrailing(terms.orderType) && active.mark === undefined) Object.assign(active, startingMark(d, order));
   if (findsMarketAway(d, order)) active.resting = true;
@@ -63,7 +61,7 @@ function queue(d: Decision, order: Order, releaseAt: Instant): void {
     return;
   }
   const waiting = status === 'CANCELING' ? status : 'PENDING_MARKET_OPEN';
-  move(d, order, 'QUEUED', { ...order.progress, status: waiting, releaseAt, updatedAt: d.at });
+  move(d, order, 'QUEUED', progressWith(order.progress, { status: waiting, releaseAt, updatedAt: d.at }));
 }
 
 /** RESERVING: what was set aside at acceptance is set right by today's quote. False where the funds are gone. */
