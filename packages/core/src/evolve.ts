@@ -19,7 +19,10 @@ import { Price } from './values/price.js';
 import { Quantity } from './values/quantity.js';
 import { multiplyDivide } from './values/scaled.js';
 import type { Rounding } from './values/scaled.js';
-import type { TradingDate } from './values/trading-date.js';
+import { TradingDate } from './values/trading-date.js';
+
+/** Days for which an announced dividend or split is remembered after it is done. */
+const ACTION_MEMORY_DAYS = 7;
 
 /**
  * Applies one event. The only code that changes state, for decisions as for recovery: an event that a decision emits
@@ -121,6 +124,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'ActionDone': {
       const announced = state.actions.get(event.actionId);
       if (announced !== undefined) announced.done = true;
+      forgetOldActions(state, event.action.exDate);
       if (event.action.type === 'SPLIT') splitMarket(bookOf(state, event.action.symbol), event.action);
       return;
     }
@@ -316,9 +320,18 @@ function removeIfOver(portfolio: Portfolio, position: Position): void {
   portfolio.positions.delete(position.symbol);
 }
 
+/** Nothing this old can be announced again: the past is refused. */
+function forgetOldActions(state: State, today: TradingDate): void {
+  const limit = TradingDate.plusDays(today, -ACTION_MEMORY_DAYS);
+  for (const { actionId, action, done } of state.actions.values()) {
+    if (done && action.exDate < limit) state.actions.delete(actionId);
+  }
+}
+
 function post(state: State, portfolio: Portfolio, entries: readonly LedgerEntry[]): void {
   state.counters.ledgerEntry += entries.length;
   for (const entry of entries) {
+    portfolio.updatedAt = entry.at;
     for (const { account, amount } of entry.postings) {
       portfolio.balances[account] = Money.add(portfolio.balances[account], amount);
     }

@@ -84,6 +84,8 @@ function modelledFills(
     if (price <= 0) break;
     if (limitPrice !== undefined && (buy ? price > limitPrice : price < limitPrice)) break;
     const x = (level * step) / touch / equity.dailyVolatility;
+    // A stock of unknown volatility has no modelled book.
+    if (!(x < Infinity)) break;
     const cumulative = Math.min(Math.floor(equity.averageDailyVolume * x * x) * 1e6, Number.MAX_SAFE_INTEGER);
     const free = cumulative - Math.max(taken, 0) - passed;
     if (free <= 0) continue;
