@@ -38,9 +38,9 @@ interface Round extends LoadResult {
 }
 
 export async function measureHttp(): Promise<readonly Row[]> {
-  const connections = sizeOf('CONNECTIONS', 64);
-  const rounds = sizeOf('ROUNDS', 5);
-  const seconds = sizeOf('SECONDS', 8);
+  const most = sizeOf('CONNECTIONS', 256);
+  const rounds = sizeOf('ROUNDS', 3);
+  const seconds = sizeOf('SECONDS', 6);
   const environment = { ...process.env, ...SETTINGS, PORT: '0', JWT_SECRET: randomBytes(32).toString('hex') };
   return withDirectory(async (directory) => {
     const env = { ...environment, DATA_DIR: directory, RATE_LIMIT_DEFAULT: '1000000000' };
@@ -48,26 +48,36 @@ export async function measureHttp(): Promise<readonly Row[]> {
     const brokerage = await startBrokerage(env);
     const bare = fork(fileOf('http-bare.ts'), { env });
     try {
-      const bodies = await prepare(brokerage.url, token, connections);
+      const bodies = await prepare(brokerage.url, token, most);
       const example = await call(brokerage.url, token, 'POST', '/v1/orders', bodies[0]?.[1]);
       bare.send(example);
       const [{ port }] = (await once(bare, 'message')) as [{ port: number }];
-      const ours: Round[] = [];
-      const theirs: Round[] = [];
-      const fire = async (server: ChildProcess, url: string, howLong: number): Promise<Round> => {
+      const fire = async (
+        server: ChildProcess,
+        url: string,
+        howLong: number,
+        connections: number,
+      ): Promise<Round> => {
         const before = cpuMsOf(server.pid);
-        const result = await load({ url, token, seconds: howLong, bodies });
+        const result = await load({ url, token, seconds: howLong, bodies: bodies.slice(0, connections) });
         return { ...result, serverMicros: ((cpuMsOf(server.pid) - before) * 1000) / result.accepted };
       };
       const bareUrl = `http://127.0.0.1:${port}`;
       // For the compilers.
-      await fire(brokerage.process, brokerage.url, Math.max(1, seconds / 2));
-      await fire(bare, bareUrl, Math.max(1, seconds / 2));
-      for (let round = 0; round < rounds; round++) {
-        ours.push(await fire(brokerage.process, brokerage.url, seconds));
-        theirs.push(await fire(bare, bareUrl, seconds));
+      await fire(brokerage.process, brokerage.url, Math.max(1, seconds / 2), most);
+      await fire(bare, bareUrl, Math.max(1, seconds / 2), most);
+      const rows: Row[] = [];
+      // Many clients for the rate, few for what one of them waits.
+      for (const connections of [most, Math.max(1, most >> 4)]) {
+        const ours: Round[] = [];
+        const theirs: Round[] = [];
+        for (let round = 0; round < rounds; round++) {
+          ours.push(await fire(brokerage.process, brokerage.url, seconds, connections));
+          theirs.push(await fire(bare, bareUrl, seconds, connections));
+        }
+        rows.push(...rowsOf(ours, theirs, { connections, rounds, seconds, isAim: connections === most }));
       }
-      return rowsOf(ours, theirs, { connections, rounds, seconds });
+      return rows;
     } finally {
       await Promise.all([stop(brokerage.process), stop(bare)]);
     }
@@ -77,8 +87,9 @@ export async function measureHttp(): Promise<readonly Row[]> {
 function rowsOf(
   ours: readonly Round[],
   theirs: readonly Round[],
-  { connections, rounds, seconds }: { connections: number; rounds: number; seconds: number },
+  run: { connections: number; rounds: number; seconds: number; isAim: boolean },
 ): readonly Row[] {
+  const { connections, rounds, seconds, isAim } = run;
   const failed = [...ours, ...theirs].reduce((sum, result) => sum + result.failed, 0);
   if (failed > 0) throw new Error(`${failed} requests were not answered with 201`);
   const of = (results: readonly Round[], key: 'perSecond' | 'p50Ms' | 'p99Ms' | 'serverMicros'): number =>
@@ -87,29 +98,29 @@ function rowsOf(
     (result, round) => (result.perSecond / (theirs[round]?.perSecond ?? Number.NaN)) * 100,
   );
   const detailsOf = (results: readonly Round[]): string =>
-    `median of ${rounds} rounds of ${seconds} s, ${connections} connections; p50 ${of(results, 'p50Ms').toFixed(1)} ms, ` +
+    `median of ${rounds} rounds of ${seconds} s; p50 ${of(results, 'p50Ms').toFixed(1)} ms, ` +
     `p99 ${of(results, 'p99Ms').toFixed(1)} ms; ${of(results, 'serverMicros').toFixed(0)} µs of the server's CPU time each`;
   const leavesOut = 'rate limits, streams and readers, new connections, TLS, network';
   return [
     {
-      measure: 'durable placements over HTTP',
+      measure: `durable placements over HTTP, ${connections} connections`,
       value: of(ours, 'perSecond'),
       unit: 'orders/s',
       details: detailsOf(ours),
       leavesOut,
     },
     {
-      measure: 'bare server: same route, token check and validation',
+      measure: `bare server: same route, token check and validation, ${connections} connections`,
       value: of(theirs, 'perSecond'),
       unit: 'requests/s',
       details: `${detailsOf(theirs)}; in turns with the row above`,
       leavesOut: 'everything a brokerage does',
     },
     {
-      measure: 'durable placements as a part of the bare server',
+      measure: `durable placements as a part of the bare server, ${connections} connections`,
       value: median(ratios),
       unit: '%',
-      aim: { atLeast: 50 },
+      ...(isAim && { aim: { atLeast: 50 } }),
       details: `median of the rounds: ${ratios.map((ratio) => ratio.toFixed(0)).join(', ')}`,
       leavesOut,
     },
