@@ -145,11 +145,15 @@ export class Simulation {
   ): Promise<readonly Outcome<T>[]> {
     while (this.walking !== undefined) await this.walking;
     this.catchUp();
-    const outcomes = commands.map((command) => this.executeNow<T>(command, this.now()));
+    const outcomes: Outcome<T>[] = [];
+    // The answer goes into the commit of the last command's record.
+    commands.forEach((command, index) => {
+      const last = index === commands.length - 1 ? answerFor : undefined;
+      const answer = last === undefined ? undefined : (outcome: Outcome<T>) => last([...outcomes, outcome]);
+      outcomes.push(this.executeNow<T>(command, this.now(), answer));
+    });
     this.catchUp();
     this.sleepLess();
-    const answer = answerFor?.(outcomes);
-    if (answer !== undefined) this.remember(this.journal.saveAnswer(answer));
     await this.durable();
     return outcomes;
   }

@@ -18,7 +18,6 @@ import { Traffic } from './metrics.js';
 import { failed, reply as send } from './reply.js';
 import { accountHandlers } from './routes/accounts.js';
 import { authHandlers } from './routes/auth.js';
-import { ClientOrderIds } from './routes/client-order-ids.js';
 import { historyHandlers } from './routes/history.js';
 import { marketDataHandlers } from './routes/market-data.js';
 import { orderBatchHandlers } from './routes/order-batch.js';
@@ -107,14 +106,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
 }
 
 function handlersOf(deps: HttpDeps, health: Health, tickets: Tickets, streams: Streams): Handlers {
-  const clientOrderIds = new ClientOrderIds();
   return {
     ...accountHandlers(deps.settings),
     ...portfolioHandlers(deps.settings),
     ...historyHandlers,
-    ...orderHandlers(clientOrderIds),
+    ...orderHandlers,
     ...orderListHandlers,
-    ...orderBatchHandlers(clientOrderIds),
+    ...orderBatchHandlers,
     ...marketDataHandlers,
     ...simulationHandlers,
     ...simulationsHandlers(deps, streams),

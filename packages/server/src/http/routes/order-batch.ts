@@ -1,16 +1,9 @@
-import {
-  accountKey,
-  type Brokerage,
-  duplicateClientOrderId,
-  type Command,
-  type Outcome,
-} from '@sandpit/core';
+import { accountKey, type Brokerage, type Command, type Outcome } from '@sandpit/core';
 import type { BatchResult } from '@sandpit/protocol';
 import { ACCOUNT_NOT_FOUND, Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
 import { orderRequestOf } from '../translate/orders.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import type { ClientOrderIds } from './client-order-ids.js';
 
 type Submit = Extract<Command, { type: 'SubmitOrder' }>;
 
@@ -20,42 +13,34 @@ type Part =
   | { readonly accountId: string; readonly refused: Answer };
 
 /** The same order for many accounts: one turn, one commit, an outcome for each (D23). */
-export function orderBatchHandlers(clientOrderIds: ClientOrderIds): Pick<Handlers, 'createOrders'> {
-  return {
-    async createOrders(call) {
-      const { simulation, body } = call;
-      const portfolios = await simulation.read((brokerage) =>
-        body.accountIds.map((accountId) => portfolioFor(brokerage, call, accountId)),
-      );
-      const commands: Submit[] = [];
-      const parts = body.accountIds.map((accountId, i): Part => {
-        const portfolioId = portfolios[i];
-        if (portfolioId instanceof Answer || portfolioId === undefined) {
-          return { accountId, refused: portfolioId ?? ACCOUNT_NOT_FOUND };
-        }
-        const { clientOrderId } = body.orderData;
-        const used =
-          clientOrderId === undefined
-            ? undefined
-            : clientOrderIds.existing(simulation, call.principal.tenantId, { portfolioId, clientOrderId });
-        if (used !== undefined) return { accountId, refused: answerTo(duplicateClientOrderId(used)) };
-        commands.push({
-          type: 'SubmitOrder',
-          by: call.principal.by,
-          order: orderRequestOf(body.orderData, portfolioId),
-        });
-        return { accountId, index: commands.length - 1 };
+export const orderBatchHandlers: Pick<Handlers, 'createOrders'> = {
+  async createOrders(call) {
+    const { simulation, body } = call;
+    const portfolios = await simulation.read((brokerage) =>
+      body.accountIds.map((accountId) => portfolioFor(brokerage, call, accountId)),
+    );
+    const commands: Submit[] = [];
+    const parts = body.accountIds.map((accountId, i): Part => {
+      const portfolioId = portfolios[i];
+      if (portfolioId instanceof Answer || portfolioId === undefined) {
+        return { accountId, refused: portfolioId ?? ACCOUNT_NOT_FOUND };
+      }
+      commands.push({
+        type: 'SubmitOrder',
+        by: call.principal.by,
+        order: orderRequestOf(body.orderData, portfolioId),
       });
-      if (commands.length === 0) return resultOf(parts, []);
-      let answer: Answer | undefined;
-      const outcomes = await simulation.submitAll<'SubmitOrder'>(commands, (done) => {
-        answer = answerOf(call, parts, done);
-        return call.pending?.keep(answer);
-      });
-      return answer ?? answerOf(call, parts, outcomes);
-    },
-  };
-}
+      return { accountId, index: commands.length - 1 };
+    });
+    if (commands.length === 0) return resultOf(parts, []);
+    let answer: Answer | undefined;
+    const outcomes = await simulation.submitAll<'SubmitOrder'>(commands, (done) => {
+      answer = answerOf(call, parts, done);
+      return call.pending?.keep(answer);
+    });
+    return answer ?? answerOf(call, parts, outcomes);
+  },
+};
 
 /** The portfolio of an account: the one that the order names where it is the account's, else the oldest that is open. */
 function portfolioFor(

@@ -15,7 +15,6 @@ import {
 } from '../translate/orders.js';
 import { pageReply, windowOf } from '../translate/pages.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import type { ClientOrderIds } from './client-order-ids.js';
 import { ownOrderRow } from './owned.js';
 
 type OrderHandlers = Pick<
@@ -23,90 +22,79 @@ type OrderHandlers = Pick<
   'createOrder' | 'getOrder' | 'updateOrder' | 'cancelOrder' | 'cancelAccountOrders' | 'listExecutions'
 >;
 
-export function orderHandlers(clientOrderIds: ClientOrderIds): OrderHandlers {
-  return {
-    createOrder(call) {
-      const { portfolioId, clientOrderId } = call.body;
-      if (clientOrderId === undefined) return createOrder(call);
-      return clientOrderIds.once(
-        call.simulation,
-        call.principal.tenantId,
-        { portfolioId, clientOrderId },
-        () => createOrder(call),
-      );
-    },
+export const orderHandlers: OrderHandlers = {
+  createOrder,
 
-    async getOrder({ simulation, principal, params }) {
-      const open = await simulation.read((brokerage) => {
-        const order = brokerage.state.orders.get(params.orderId);
-        return order?.terms.tenantId === principal.tenantId
-          ? shownOpen(brokerage, simulation, order)
-          : undefined;
-      });
-      if (open !== undefined) return open;
-      const row = ownOrderRow(simulation, principal.tenantId, params.orderId);
-      if (row === undefined) return ORDER_NOT_FOUND;
-      const { terms, progress } = storedOrder(row);
-      return orderOf(terms, progress);
-    },
+  async getOrder({ simulation, principal, params }) {
+    const open = await simulation.read((brokerage) => {
+      const order = brokerage.state.orders.get(params.orderId);
+      return order?.terms.tenantId === principal.tenantId
+        ? shownOpen(brokerage, simulation, order)
+        : undefined;
+    });
+    if (open !== undefined) return open;
+    const row = ownOrderRow(simulation, principal.tenantId, params.orderId);
+    if (row === undefined) return ORDER_NOT_FOUND;
+    const { terms, progress } = storedOrder(row);
+    return orderOf(terms, progress);
+  },
 
-    async updateOrder(call) {
-      const { orderId } = call.params;
-      const changes = orderChangesOf(call.body);
-      return changed(call, 'updated', (refused) =>
-        execute<'ReplaceOrder'>(
-          call,
-          { type: 'ReplaceOrder', by: call.principal.by, orderId, changes },
-          ({ result }) => {
-            if (!isRejection(result)) return updatedOrder(result.terms, result.progress);
-            return refused(result.code) ?? answerTo(result);
-          },
-        ),
-      );
-    },
-
-    cancelOrder: (call) =>
-      changed(call, 'canceled', (refused) =>
-        execute<'CancelOrder'>(
-          call,
-          { type: 'CancelOrder', by: call.principal.by, orderId: call.params.orderId },
-          ({ result }) => {
-            if (!isRejection(result)) return canceledOrder(result.terms, result.progress);
-            return refused(result.code) ?? answerTo(result);
-          },
-        ),
-      ),
-
-    cancelAccountOrders: (call) =>
-      execute<'CancelAccountOrders'>(
+  async updateOrder(call) {
+    const { orderId } = call.params;
+    const changes = orderChangesOf(call.body);
+    return changed(call, 'updated', (refused) =>
+      execute<'ReplaceOrder'>(
         call,
-        { type: 'CancelAccountOrders', by: call.principal.by, accountId: call.params.accountId },
+        { type: 'ReplaceOrder', by: call.principal.by, orderId, changes },
         ({ result }) => {
-          if (isRejection(result)) return ACCOUNT_NOT_FOUND;
-          const canceledOrders = result.map(({ terms }) => terms.orderId);
-          const count = canceledOrders.length;
-          return {
-            canceledCount: count,
-            canceledOrders,
-            message: `${count} order${count === 1 ? '' : 's'} canceled`,
-          };
+          if (!isRejection(result)) return updatedOrder(result.terms, result.progress);
+          return refused(result.code) ?? answerTo(result);
         },
       ),
+    );
+  },
 
-    async listExecutions({ simulation, principal, params, query }) {
-      // What was executed in this very turn belongs to the answer.
-      await simulation.durable();
-      if (ownOrderRow(simulation, principal.tenantId, params.orderId) === undefined) return ORDER_NOT_FOUND;
-      const { items, total } = await simulation.history.list({
-        simulationId: simulation.id,
-        list: 'executions',
-        owner: params.orderId,
-        ...windowOf(query),
-      });
-      return pageReply(items.map(listedExecution), total, query);
-    },
-  };
-}
+  cancelOrder: (call) =>
+    changed(call, 'canceled', (refused) =>
+      execute<'CancelOrder'>(
+        call,
+        { type: 'CancelOrder', by: call.principal.by, orderId: call.params.orderId },
+        ({ result }) => {
+          if (!isRejection(result)) return canceledOrder(result.terms, result.progress);
+          return refused(result.code) ?? answerTo(result);
+        },
+      ),
+    ),
+
+  cancelAccountOrders: (call) =>
+    execute<'CancelAccountOrders'>(
+      call,
+      { type: 'CancelAccountOrders', by: call.principal.by, accountId: call.params.accountId },
+      ({ result }) => {
+        if (isRejection(result)) return ACCOUNT_NOT_FOUND;
+        const canceledOrders = result.map(({ terms }) => terms.orderId);
+        const count = canceledOrders.length;
+        return {
+          canceledCount: count,
+          canceledOrders,
+          message: `${count} order${count === 1 ? '' : 's'} canceled`,
+        };
+      },
+    ),
+
+  async listExecutions({ simulation, principal, params, query }) {
+    // What was executed in this very turn belongs to the answer.
+    await simulation.durable();
+    if (ownOrderRow(simulation, principal.tenantId, params.orderId) === undefined) return ORDER_NOT_FOUND;
+    const { items, total } = await simulation.history.list({
+      simulationId: simulation.id,
+      list: 'executions',
+      owner: params.orderId,
+      ...windowOf(query),
+    });
+    return pageReply(items.map(listedExecution), total, query);
+  },
+};
 
 async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
   const { body, principal, simulation } = call;
