@@ -5,7 +5,7 @@
  */
 import { execFileSync, fork } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { cpus, totalmem } from 'node:os';
+import { cpus, loadavg, totalmem } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { aimText, numberText, withDirectory } from './measure.js';
@@ -49,7 +49,7 @@ function git(...args: string[]): string {
   }
 }
 
-function write(rows: readonly Row[], failed: readonly string[]): string {
+function write(rows: readonly Row[], failed: readonly string[], loadBefore: number): string {
   const at = new Date();
   const commit = git('rev-parse', '--short', 'HEAD');
   const isChanged = git('status', '--porcelain', '--', 'packages', 'bench') !== '';
@@ -60,11 +60,14 @@ function write(rows: readonly Row[], failed: readonly string[]): string {
     memory: `${Math.round(totalmem() / 2 ** 30)} GB`,
     node: process.version,
     platform: `${process.platform} ${process.arch}`,
+    /** What else the machine was doing: 0 on one that is idle. */
+    loadBefore: Number(loadBefore.toFixed(1)),
   };
   const lines = [
     `# Benchmarks, ${environment.date.slice(0, 10)}, ${environment.commit}`,
     '',
-    `${environment.cpu}, ${environment.memory}, Node ${environment.node}, ${environment.platform}. Load generators run on the same machine.`,
+    `${environment.cpu}, ${environment.memory}, Node ${environment.node}, ${environment.platform}. Load generators run on the same machine, ` +
+      `whose load before the run was ${environment.loadBefore} (idle: 0; more than the number of cores: figures are too low).`,
     '',
     '| Measurement | Figure | Aim | How | Leaves out |',
     '| --- | ---: | --- | --- | --- |',
@@ -83,6 +86,7 @@ function write(rows: readonly Row[], failed: readonly string[]): string {
   return `${path}.md`;
 }
 
+const loadBefore = loadavg()[0] ?? 0;
 const wanted = process.argv.slice(2);
 const chosen = MEASUREMENTS.filter((name) => wanted.length === 0 || wanted.includes(name));
 await withDirectory(async (directory) => {
@@ -97,6 +101,6 @@ await withDirectory(async (directory) => {
       console.error(error);
     }
   }
-  console.log(`\n${write(rows, failed)}`);
+  console.log(`\n${write(rows, failed, loadBefore)}`);
   if (failed.length > 0) process.exitCode = 1;
 });
