@@ -58,6 +58,10 @@ export interface DayTradeFill {
 const average = (value: Money, quantity: Quantity): Price =>
   Price.scale(Price.ofUnits(value), 1e10, quantity);
 
+/** A copy with some of it changed; see `progressWith` for why it is not spread. */
+const trackerWith = (tracker: DayTradeTracker, changes: Partial<DayTradeTracker>): DayTradeTracker =>
+  Object.assign({}, tracker, changes);
+
 /** The tracker after a fill, and the day trade it counts or extends. */
 export function trackDayTrade(
   before: DayTradeTracker | undefined,
@@ -75,19 +79,18 @@ export function trackDayTrade(
         };
   if (fill.opening) {
     return {
-      tracker: {
-        ...tracker,
+      tracker: trackerWith(tracker, {
         openQuantity: Quantity.add(tracker.openQuantity, fill.quantity),
         openValue: Money.add(tracker.openValue, fill.value),
         openedAt: tracker.openQuantity === 0 || tracker.openedAt === undefined ? fill.at : tracker.openedAt,
         turnsOnClose: tracker.turnsOnClose || tracker.lastOpeningOrder !== fill.orderId,
         lastOpeningOrder: fill.orderId,
-      },
+      }),
     };
   }
   // Only shares of earlier days are being closed: exempt.
   if (tracker.lastOpeningOrder === undefined)
-    return { tracker: { ...tracker, lastClosingOrder: fill.orderId } };
+    return { tracker: trackerWith(tracker, { lastClosingOrder: fill.orderId }) };
 
   const turns = tracker.turnsOnClose && tracker.lastClosingOrder !== fill.orderId;
   const matched = Quantity.min(fill.quantity, tracker.openQuantity);
@@ -97,14 +100,13 @@ export function trackDayTrade(
       : Money.scale(tracker.openValue, matched, tracker.openQuantity);
   const closeValue = matched === fill.quantity ? fill.value : Money.scale(fill.value, matched, fill.quantity);
   const previous = turns ? undefined : tracker.current;
-  const rest = {
-    ...tracker,
+  const rest = trackerWith(tracker, {
     openQuantity: Quantity.subtract(tracker.openQuantity, matched),
     openValue: Money.subtract(tracker.openValue, openValue),
     turnsOnClose: turns ? false : tracker.turnsOnClose,
     lastClosingOrder: fill.orderId,
     count: tracker.count + (turns ? 1 : 0),
-  };
+  });
   if (matched === 0 || (!turns && previous === undefined)) return { tracker: rest };
 
   const quantity = Quantity.add(previous?.record.quantity ?? Quantity.zero, matched);
@@ -123,5 +125,8 @@ export function trackDayTrade(
     sellPrice: average(long ? closed : opened, quantity),
     pnl: long ? Money.subtract(closed, opened) : Money.subtract(opened, closed),
   };
-  return { tracker: { ...rest, current: { record, openValue: opened, closeValue: closed } }, record };
+  return {
+    tracker: trackerWith(rest, { current: { record, openValue: opened, closeValue: closed } }),
+    record,
+  };
 }
