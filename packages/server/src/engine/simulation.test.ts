@@ -1,5 +1,5 @@
-import { Money, Position, stateHash } from '@sandpit/core';
-import { describe, expect, it } from 'vitest';
+import { Money, Position, Quantity, stateHash } from '@sandpit/core';
+import { describe, expect, it, vi } from 'vitest';
 import type { DurableRecord } from './simulation.js';
 import { verifyJournal } from './verify.js';
 import {
@@ -77,6 +77,37 @@ describe('a simulation', () => {
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(brokerage.state));
     expect(report.records).toBeGreaterThan(8);
+  });
+
+  it('has a journal that verifies when time goes on while commands are executed', async () => {
+    let nowMs = MONDAY_TEN;
+    // Every look at the clock is a millisecond later than the one before.
+    const clock = vi.spyOn(Date, 'now').mockImplementation(() => nowMs++);
+    try {
+      const { main, store, simulations } = await startSimulations({
+        feed: 'push',
+        clock: 'wall',
+        calendar: 'always-open',
+      });
+      const portfolio = await openTestPortfolio(main);
+      await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+      for (let latencyMs = 0; latencyMs < 40; latencyMs++) {
+        await placeTestOrder(main, portfolio, {
+          latencyProfile: 'CUSTOM',
+          latencyMs: latencyMs % 9,
+          quantity: Quantity.of(1),
+        });
+        await main.read((brokerage) => brokerage.mark('AAPL'), ['AAPL']);
+      }
+      await simulations.close();
+      const report = verifyJournal(store.journal, 'main', main.brokerage.rules, {
+        seed: 7,
+        start: MONDAY_TEN,
+      });
+      expect(report.problems).toEqual([]);
+    } finally {
+      clock.mockRestore();
+    }
   });
 
   it('gives the same ids and prices for the same calls', async () => {

@@ -130,8 +130,8 @@ export class Simulation {
     answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
   ): Promise<Outcome<T>> {
     while (this.walking !== undefined) await this.walking;
-    this.catchUp();
-    const outcome = this.executeNow<T>(command, this.now(), answerFor);
+    const at = this.catchUp();
+    const outcome = this.executeNow<T>(command, at, answerFor);
     this.catchUp();
     this.sleepLess();
     await this.durable();
@@ -144,13 +144,12 @@ export class Simulation {
     answerFor?: (outcomes: readonly Outcome<T>[]) => StoredAnswer | undefined,
   ): Promise<readonly Outcome<T>[]> {
     while (this.walking !== undefined) await this.walking;
-    this.catchUp();
     const outcomes: Outcome<T>[] = [];
     // The answer goes into the commit of the last command's record.
     commands.forEach((command, index) => {
       const last = index === commands.length - 1 ? answerFor : undefined;
       const answer = last === undefined ? undefined : (outcome: Outcome<T>) => last([...outcomes, outcome]);
-      outcomes.push(this.executeNow<T>(command, this.now(), answer));
+      outcomes.push(this.executeNow<T>(command, this.catchUp(), answer));
     });
     this.catchUp();
     this.sleepLess();
@@ -165,8 +164,7 @@ export class Simulation {
   async read<T>(look: (brokerage: Brokerage) => T, symbols: Iterable<string> = []): Promise<T> {
     while (this.walking !== undefined) await this.walking;
     if (this.isAccepting()) {
-      this.catchUp();
-      this.refresh(symbols, this.now());
+      this.refresh(symbols, this.catchUp());
     }
     const result = look(this.brokerage);
     await this.durable();
@@ -238,8 +236,11 @@ export class Simulation {
     return this.store.health().status === 'ok';
   }
 
-  /** Everything that is due at this moment, without waiting for anything. */
-  private catchUp(): void {
+  /**
+   * Everything that is due at this moment, without waiting for anything. Returns the moment: what comes next is done then, for
+   * a millisecond later something else may be due before it.
+   */
+  private catchUp(): Instant {
     const now = this.now();
     for (
       let due = this.brokerage.nextDue();
@@ -248,6 +249,7 @@ export class Simulation {
     ) {
       this.advanceOnce(due);
     }
+    return now;
   }
 
   private advanceOnce(due: Instant): void {
