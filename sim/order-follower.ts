@@ -67,11 +67,15 @@ export class OrderFollower {
   }
 
   private take(id: string | undefined, data: string): void {
-    if (id === undefined || this.ids.has(id)) this.problems.push(`event id ${id ?? 'none'} came twice`);
+    if (id === undefined) {
+      this.problems.push('an order event came without an id');
+      return;
+    }
+    if (this.ids.has(id)) this.problems.push(`event id ${id} came twice`);
     const order = JSON.parse(data) as { readonly orderId: string; readonly status: string };
-    this.ids.add(id ?? '');
+    this.ids.add(id);
     this.lastId = id;
-    this.seen.push({ id: id ?? '', what: `${order.orderId} ${order.status}` });
+    this.seen.push({ id, what: `${order.orderId} ${order.status}` });
     if (this.waiting?.orderId === order.orderId) this.waiting.done();
   }
 }
