@@ -216,6 +216,7 @@ export class Trader {
     const sent = this.anyOpen();
     if (sent?.body.limitPrice === undefined || sent.acknowledged === undefined) return;
     const limitPrice = (9_500 + this.chance.int(0, 1_000)) / 100;
+    const wasPossible = sent.limits.has(limitPrice);
     sent.limits.add(limitPrice);
     const { status } = await this.request('PUT', `/v1/orders/${sent.acknowledged.orderId}`, { limitPrice });
     if (status === 200) {
@@ -223,7 +224,7 @@ export class Trader {
       sent.limits.clear();
       sent.limits.add(limitPrice);
     } else if (!isUnknown(status)) {
-      sent.limits.delete(limitPrice);
+      if (!wasPossible) sent.limits.delete(limitPrice);
       this.forgetOpen(sent);
     }
   }
@@ -290,8 +291,13 @@ export class Trader {
 
   /** What was asked for is what is there, and nothing that was shown is taken back. */
   private checkOrder(sent: SentOrder, shown: ShownOrder): void {
-    const different = (what: string): void =>
-      this.lose(sent, `has another ${what}: ${JSON.stringify(shown)}`);
+    const different = (what: string): void => {
+      const possible = [...sent.limits].join(' or ');
+      this.lose(
+        sent,
+        `has another ${what}: ${JSON.stringify(shown)}; sent ${JSON.stringify(sent.body)}, limit ${possible}`,
+      );
+    };
     for (const [field, value] of Object.entries(sent.body)) {
       if (field === 'limitPrice' || (field === 'stopPrice' && sent.body.orderType === 'TRAILING_STOP'))
         continue;
