@@ -1,4 +1,4 @@
-import type { Event, LedgerEntryType } from '@sandpit/core';
+import type { Event, LedgerEntryType, OrderProgress, OrderTerms } from '@sandpit/core';
 import type { HistoryChange } from './history.js';
 import type { JournalRecord } from './journal.js';
 
@@ -13,10 +13,57 @@ export type Projection = (record: JournalRecord, parsed: ParsedPayload) => reado
 
 /** How the events of the brokerage become rows. A new kind of event that users should be able to list goes here. */
 export const projectRecord: Projection = (_record, parsed) => {
+  const events = parsed.events as readonly Event[];
   const changes: HistoryChange[] = [];
-  (parsed.events as readonly Event[]).forEach((event, index) => project(event, index, changes));
+  projectOrders(events, changes);
+  events.forEach((event, index) => project(event, index, changes));
   return changes;
 };
+
+/** Orders as they are after the record: what they were in between is in the journal. */
+function projectOrders(events: readonly Event[], changes: HistoryChange[]): void {
+  const added = new Map<string, OrderTerms>();
+  const latest = new Map<string, { progress: OrderProgress; filledOn?: string }>();
+  for (const event of events) {
+    if (event.type === 'OrderAccepted') {
+      added.set(event.terms.orderId, event.terms);
+      latest.set(event.terms.orderId, { progress: event.progress });
+    } else if (event.type === 'OrderMoved') {
+      latest.set(event.orderId, { progress: event.progress });
+    } else if (event.type === 'OrderExecuted') {
+      const { progress, tradeDate } = event;
+      latest.set(
+        event.orderId,
+        progress.status === 'FILLED' ? { progress, filledOn: tradeDate } : { progress },
+      );
+    }
+  }
+  for (const [orderId, { progress, filledOn }] of latest) {
+    const terms = added.get(orderId);
+    const state = {
+      orderId,
+      status: progress.status,
+      ...(filledOn !== undefined && { filledOn }),
+      progress: JSON.stringify(progress),
+    };
+    changes.push(
+      terms === undefined
+        ? { change: 'order-moved', ...state }
+        : {
+            change: 'order-added',
+            ...state,
+            tenantId: terms.tenantId,
+            accountId: terms.accountId,
+            portfolioId: terms.portfolioId,
+            symbol: terms.symbol,
+            assetClass: terms.assetClass,
+            createdAt: terms.createdAt,
+            ...(terms.clientOrderId !== undefined && { clientOrderId: terms.clientOrderId }),
+            terms: JSON.stringify(terms),
+          },
+    );
+  }
+}
 
 /** Movements of cash that are not the consequence of a trade, by the category users find them under (D17). */
 const ENTRY_CATEGORY: Readonly<Partial<Record<LedgerEntryType, string>>> = {
@@ -44,45 +91,18 @@ function project(event: Event, index: number, changes: HistoryChange[]): void {
   };
   switch (event.type) {
     case 'OrderAccepted': {
-      const { terms, progress } = event;
-      changes.push({
-        change: 'order-added',
-        orderId: terms.orderId,
-        tenantId: terms.tenantId,
-        accountId: terms.accountId,
-        portfolioId: terms.portfolioId,
-        symbol: terms.symbol,
-        assetClass: terms.assetClass,
-        status: progress.status,
-        createdAt: terms.createdAt,
-        ...(terms.clientOrderId !== undefined && { clientOrderId: terms.clientOrderId }),
-        terms: JSON.stringify(terms),
-        progress: JSON.stringify(progress),
-      });
+      const { terms } = event;
       changes.push({ change: 'order-event', tenantId: terms.tenantId, event: index });
       activity(terms.portfolioId, 'ORDER');
       return;
     }
     case 'OrderMoved':
-      changes.push({
-        change: 'order-moved',
-        orderId: event.orderId,
-        status: event.progress.status,
-        progress: JSON.stringify(event.progress),
-      });
       if (!SILENT.has(event.transition)) {
         changes.push({ change: 'order-event', tenantId: event.tenantId, event: index });
       }
       if (!ROUTINE.has(event.transition)) activity(event.portfolioId, 'ORDER');
       return;
     case 'OrderExecuted':
-      changes.push({
-        change: 'order-moved',
-        orderId: event.orderId,
-        status: event.progress.status,
-        ...(event.progress.status === 'FILLED' && { filledOn: event.tradeDate }),
-        progress: JSON.stringify(event.progress),
-      });
       changes.push({ change: 'order-event', tenantId: event.tenantId, event: index });
       changes.push({ change: 'listed', list: 'executions', owner: event.orderId, event: index, item: 0 });
       activity(event.portfolioId, 'EXECUTION');

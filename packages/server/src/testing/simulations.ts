@@ -16,7 +16,8 @@ export const MONDAY_TEN = Date.parse('2026-01-05T10:00:00-05:00');
 export const BY = { tenantId: 'tenant-1', tier: 'PRO' } as const;
 
 /** Settings of a server under test: nothing from the surroundings. */
-export const testSettings = (more: Record<string, string> = {}): Settings => readSettings({ LOG_LEVEL: 'silent', ...more });
+export const testSettings = (more: Record<string, string> = {}): Settings =>
+  readSettings({ LOG_LEVEL: 'silent', ...more });
 
 /** Simulations on a store, by default in memory, `main` with a push feed and a manual clock. */
 export async function startSimulations(
@@ -39,7 +40,10 @@ export async function startSimulations(
   return { store, simulations, main: simulations.main };
 }
 
-export async function openTestPortfolio(simulation: Simulation, more: { cash?: number; type?: 'CASH' | 'MARGIN' } = {}): Promise<string> {
+export async function openTestPortfolio(
+  simulation: Simulation,
+  more: { cash?: number; type?: 'CASH' | 'MARGIN' } = {},
+): Promise<string> {
   const { result } = await simulation.submit<'OpenPortfolio'>({
     type: 'OpenPortfolio',
     by: BY,
@@ -55,7 +59,11 @@ export async function openTestPortfolio(simulation: Simulation, more: { cash?: n
   return result.terms.portfolioId;
 }
 
-export async function placeTestOrder(simulation: Simulation, portfolioId: string, more: Partial<OrderRequest> = {}): Promise<string> {
+export async function placeTestOrder(
+  simulation: Simulation,
+  portfolioId: string,
+  more: Partial<OrderRequest> = {},
+): Promise<string> {
   const { result } = await simulation.submit<'SubmitOrder'>({
     type: 'SubmitOrder',
     by: BY,
@@ -75,7 +83,12 @@ export async function placeTestOrder(simulation: Simulation, portfolioId: string
   return result.terms.orderId;
 }
 
-export async function pushTestQuote(simulation: Simulation, symbol: string, bid: string, ask: string): Promise<void> {
+export async function pushTestQuote(
+  simulation: Simulation,
+  symbol: string,
+  bid: string,
+  ask: string,
+): Promise<void> {
   await simulation.pushQuotes([{ symbol, bid: Price.of(bid), ask: Price.of(ask), at: simulation.now() }]);
 }
 
