@@ -25,6 +25,7 @@ import { restoreState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
 import { bookOf, emptyState } from './state.js';
 import type { State } from './state.js';
+import { Ids } from './values/ids.js';
 import { Instant } from './values/instant.js';
 import type { Price } from './values/price.js';
 
@@ -71,9 +72,9 @@ export class Brokerage {
     this.rules = rules;
   }
 
-  /** A simulation that begins at `start`. */
-  static begin(rules: Rules, seed: number, start: Instant): Brokerage {
-    const brokerage = new Brokerage(emptyState(seed, start), rules);
+  /** A simulation that begins at `start`. Without an `idSecret` its ids follow from the seed. */
+  static begin(rules: Rules, seed: number, start: Instant, idSecret = Ids.secretOf(seed)): Brokerage {
+    const brokerage = new Brokerage(emptyState(seed, idSecret, start), rules);
     scheduleSessions(new Decision(brokerage.state, rules, start), start, start);
     return brokerage;
   }

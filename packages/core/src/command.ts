@@ -1,20 +1,13 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { AccountDetails } from './event.js';
-import type { AssetClass, Instrument } from './instruments/instrument.js';
+import type { Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
 import type { Quote } from './market/quote.js';
 import type { FillModel } from './matching/fill-model.js';
-import type {
-  BracketConfig,
-  LatencyProfile,
-  OrderLeg,
-  OrderSession,
-  OrderType,
-  PositionIntent,
-  TimeInForce,
-} from './orders/order.js';
+import type { TimeInForce } from './orders/order.js';
+import type { OrderRequest } from './orders/order-request.js';
+import type { Tier } from './orders/tier.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
-import type { Tier } from './rejection.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { Price } from './values/price.js';
@@ -24,29 +17,6 @@ import type { Quantity } from './values/quantity.js';
 export interface Requester {
   readonly tenantId: string;
   readonly tier: Tier;
-}
-
-/** What a user asks for with a new order, with every number already exact. */
-export interface OrderRequest {
-  readonly portfolioId: string;
-  readonly symbol: string;
-  readonly assetClass: AssetClass;
-  readonly orderType: OrderType;
-  readonly positionIntent: PositionIntent;
-  readonly quantity: Quantity;
-  readonly timeInForce: TimeInForce;
-  readonly session: OrderSession;
-  readonly limitPrice?: Price;
-  readonly stopPrice?: Price;
-  readonly trailingAmount?: Price;
-  readonly trailingPercent?: number;
-  readonly latencyProfile?: LatencyProfile;
-  readonly latencyMs?: number;
-  readonly goodTillDate?: string;
-  readonly clientOrderId?: string;
-  readonly bracketConfig?: BracketConfig;
-  readonly strategy?: string;
-  readonly legs?: readonly OrderLeg[];
 }
 
 export interface OrderChanges {

@@ -3,19 +3,19 @@ import type { Event } from './event.js';
 import { evolve } from './evolve.js';
 import type { BrokerConfiguration } from './fees/broker.js';
 import type { Equity, Instrument } from './instruments/instrument.js';
-import type { LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
+import type { EntrySubject, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
 import { balanced } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
 import { markOf } from './market/quote.js';
 import type { Quote } from './market/quote.js';
-import type { Mutable } from './orders/order.js';
+import type { Order } from './orders/order.js';
+import type { OrderTransition, ProgressChanges } from './orders/order-event.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { bookOf } from './state.js';
 import type { State } from './state.js';
 import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import type { Price } from './values/price.js';
-import { seededUuid } from './values/seeded.js';
 
 /** What a simulation is set up with. Fixed for its life; not part of its state. */
 export interface Rules {
@@ -30,8 +30,6 @@ export interface Rules {
   /** Equity needed for portfolio margin (D14). */
   readonly portfolioMarginEquity: Money;
 }
-
-const STREAM = { portfolio: 1, order: 2, execution: 3, entry: 4 } as const;
 
 /**
  * One decision in the making: what the state is, what has been emitted so far, and which quotes were read. Events take
@@ -54,6 +52,16 @@ export class Decision {
   emit(event: Event): void {
     this.events.push(event);
     evolve(this.state, event, this.rules.calendar);
+  }
+
+  /** Moves an open order: the transition, and what of its progress is different beyond what follows from it. */
+  move(order: Order, transition: OrderTransition, changes?: ProgressChanges): void {
+    const { number } = order.terms;
+    this.emit(
+      changes === undefined
+        ? { type: 'OrderMoved', order: number, transition }
+        : { type: 'OrderMoved', order: number, transition, changes },
+    );
   }
 
   /** The book of an instrument, its quote noted as read. */
@@ -96,49 +104,42 @@ export class Decision {
     return broker;
   }
 
+  /** The open order of a public id, where it is the tenant's. */
+  order(orderId: string, tenantId: string): Order | undefined {
+    const number = this.state.ids.numberOf('ORDER', orderId);
+    const order = number === undefined ? undefined : this.state.orders.get(number);
+    return order?.terms.tenantId === tenantId ? order : undefined;
+  }
+
+  /** The portfolio of an open order. */
+  portfolioOf(order: Order): Portfolio {
+    const portfolio = this.state.portfolios.get(order.terms.portfolioId);
+    if (portfolio === undefined) throw new RangeError('order without a portfolio');
+    return portfolio;
+  }
+
   nextPortfolio(): { readonly portfolioId: string; readonly number: number } {
     const number = this.state.counters.portfolio + 1;
-    return { portfolioId: seededUuid(this.state.seed, STREAM.portfolio, number, this.at), number };
+    return { portfolioId: this.state.ids.idOf('PORTFOLIO', number), number };
   }
 
-  /** `ahead`: how many orders of this decision are numbered already but not emitted. */
-  nextOrder(ahead = 0): { readonly orderId: string; readonly number: number } {
-    const number = this.state.counters.order + 1 + ahead;
-    return { orderId: seededUuid(this.state.seed, STREAM.order, number, this.at), number };
-  }
-
-  nextExecutionId(): string {
-    return seededUuid(this.state.seed, STREAM.execution, this.state.counters.execution + 1, this.at);
-  }
-
-  /** A balanced entry; `ahead` as in `nextOrder`. */
-  entry(
-    ahead: number,
-    type: LedgerEntryType,
-    description: string,
-    postings: readonly Posting[],
-    source: { readonly orderId?: string; readonly executionId?: string } = {},
-  ): LedgerEntry {
-    const number = this.state.counters.ledgerEntry + 1 + ahead;
-    const entryId = seededUuid(this.state.seed, STREAM.entry, number, this.at);
-    const entry: Mutable<LedgerEntry> = {
-      entryId,
-      at: this.at,
-      type,
-      description,
-      postings: balanced(postings),
-    };
-    if (source.orderId !== undefined) entry.orderId = source.orderId;
-    if (source.executionId !== undefined) entry.executionId = source.executionId;
-    return entry;
+  /** A balanced entry. One to an event: the next one is numbered when this one is posted. */
+  entry(type: LedgerEntryType, postings: readonly Posting[], about?: EntrySubject): LedgerEntry {
+    const number = this.state.counters.ledgerEntry + 1;
+    const entry = { number, type, postings: balanced(postings) };
+    return about === undefined ? entry : { ...entry, about };
   }
 
   /** A capital movement: settled cash against CAPITAL. */
-  capitalEntry(type: LedgerEntryType, description: string, amount: Money): LedgerEntry {
-    return this.entry(0, type, description, [
-      { account: 'SETTLED_CASH', amount },
-      { account: 'CAPITAL', amount: Money.negate(amount) },
-    ]);
+  capitalEntry(type: LedgerEntryType, amount: Money, about?: EntrySubject): LedgerEntry {
+    return this.entry(
+      type,
+      [
+        { account: 'SETTLED_CASH', amount },
+        { account: 'CAPITAL', amount: Money.negate(amount) },
+      ],
+      about,
+    );
   }
 }
 

@@ -2,12 +2,11 @@ import type { Equity, Instrument } from './instruments/instrument.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { Quote } from './market/quote.js';
-import type { Execution } from './orders/execution.js';
-import type { OrderProgress, OrderTerms } from './orders/order.js';
+import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
-import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';
-import type { LotClosing } from './positions/position.js';
+import type { DayTradeTracker } from './positions/day-trade.js';
+import type { OrderExecuted } from './trading/trade.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { Quantity } from './values/quantity.js';
@@ -22,28 +21,6 @@ export interface AccountDetails {
   readonly lastName?: string;
 }
 
-/** What happened to an order, as streams name it. */
-export type OrderTransition =
-  | 'QUEUED'
-  | 'RESERVING'
-  | 'ACTIVATED'
-  | 'TRIGGERED'
-  | 'REPLACED'
-  | 'RESIZED'
-  | 'ADJUSTED'
-  | 'CANCELING'
-  | 'CANCELED'
-  | 'EXPIRED'
-  | 'REJECTED'
-  /** Internal: a limit was seen away from the market, or a trailing stop followed it. Not streamed. */
-  | 'RESTED'
-  | 'TRAILED';
-
-/** How an execution changes the lots. */
-export type PositionChange =
-  | { readonly kind: 'opened'; readonly lotId: number; readonly quantity: Quantity; readonly cost: Money }
-  | { readonly kind: 'closed'; readonly closings: readonly LotClosing[]; readonly realizedPnl: Money };
-
 export interface ClosePoint extends CloseMark {
   readonly portfolioId: string;
   readonly settledCash: Money;
@@ -54,9 +31,19 @@ export interface ClosePoint extends CloseMark {
   readonly marginLoan: Money;
 }
 
+/** A quote after a split, with what executions have left of its sizes and taken behind them. Absent sizes are unlimited. */
+export interface SplitMarket {
+  readonly quote: Quote;
+  readonly bidLeft?: Quantity;
+  readonly askLeft?: Quantity;
+  readonly modelledBidTaken: Quantity;
+  readonly modelledAskTaken: Quantity;
+}
+
 /**
  * What happened. Events carry every figure that a decision settled: applying them needs no rule, so that an old
- * journal gives the same state under tomorrow's rules.
+ * journal gives the same state under tomorrow's rules. They say it once: what follows from an earlier event, or from
+ * another one of the same record, is not repeated. Orders are named by their numbers.
  */
 export type Event =
   | {
@@ -106,44 +93,22 @@ export type Event =
       readonly at: Instant;
     }
   | { readonly type: 'LedgerPosted'; readonly portfolioId: string; readonly entries: readonly LedgerEntry[] }
-  | { readonly type: 'OrderAccepted'; readonly terms: OrderTerms; readonly progress: OrderProgress }
-  | {
-      readonly type: 'OrderMoved';
-      readonly orderId: string;
-      readonly tenantId: string;
-      readonly portfolioId: string;
-      readonly transition: OrderTransition;
-      readonly progress: OrderProgress;
-    }
-  | {
-      readonly type: 'OrderExecuted';
-      readonly orderId: string;
-      readonly tenantId: string;
-      readonly portfolioId: string;
-      readonly progress: OrderProgress;
-      readonly execution: Execution;
-      readonly position: PositionChange;
-      readonly tradeDate: TradingDate;
-      /** When the shares are delivered; for sales also when the cash comes in. */
-      readonly settlementDate: TradingDate;
-      /** Net cash that settles then; 0 for buys, whose cash leaves at once. */
-      readonly settlementCash: Money;
-      /** Beyond the displayed size: shares taken from the modelled book. */
-      readonly modelledQuantity?: Quantity;
-    }
+  | OrderEvent
   | {
       readonly type: 'DayTradeTracked';
       readonly portfolioId: string;
       readonly symbol: string;
       readonly tracker: DayTradeTracker;
-      readonly record?: DayTradeRecord;
+      /** True where the tracker's current record is new or has grown. */
+      readonly recorded?: true;
     }
   | {
       readonly type: 'ObligationSettled';
       readonly portfolioId: string;
       readonly date: TradingDate;
       readonly cash: Money;
-      readonly quantities: readonly { readonly symbol: string; readonly quantity: Quantity }[];
+      /** Number of the ledger entry, where cash moves. */
+      readonly entry?: number;
     }
   | { readonly type: 'InstrumentsListed'; readonly instruments: readonly Instrument[] }
   /** Quotes that came through the API: they cannot be had again, so the journal keeps them. */
@@ -152,7 +117,13 @@ export type Event =
       readonly type: 'ActionsAnnounced';
       readonly actions: readonly { readonly actionId: string; readonly action: CorporateAction }[];
     }
-  | { readonly type: 'ActionDone'; readonly actionId: string; readonly action: CorporateAction }
+  | {
+      readonly type: 'ActionDone';
+      readonly actionId: string;
+      readonly action: CorporateAction;
+      /** Of a split: the latest quote in new shares, and what is left of it. */
+      readonly market?: SplitMarket;
+    }
   | {
       readonly type: 'PositionSplit';
       readonly portfolioId: string;
@@ -183,4 +154,5 @@ export type Event =
     }
   | { readonly type: 'ClockMoved'; readonly now: Instant };
 
-export type OrderEvent = Extract<Event, { type: 'OrderAccepted' | 'OrderMoved' | 'OrderExecuted' }>;
+/** What happens to one order. What an order is after each of them says `orders/progress.ts`. */
+export type OrderEvent = OrderAccepted | OrderMoved | OrderExecuted;

@@ -1,24 +1,24 @@
-import { settlementInstant } from './settlement/obligation.js';
 import type { Calendar } from './calendar/calendar.js';
-import type { Event, OrderEvent } from './event.js';
+import type { Event, OrderEvent, SplitMarket } from './event.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
-import type { Split } from './corporate-actions/corporate-action.js';
 import type { Book } from './matching/book.js';
+import { cashOfExecution, chargesOf } from './orders/execution.js';
 import { sideOf } from './orders/order.js';
-import type { Order, OrderProgress } from './orders/order.js';
+import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
+import { executedOf, movedOf, startOf, termsOf } from './orders/progress.js';
 import { isTerminal, TRANSITIONS } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Position } from './positions/position.js';
-import { addTimer, bookOf, scheduleOrder } from './state.js';
+import { settlementEntries, settlementInstant } from './settlement/obligation.js';
+import { addHolder, addTimer, bookOf, scheduleOrder } from './state.js';
 import type { State } from './state.js';
+import { tradeEntries } from './trading/entries.js';
+import type { BookedExecution, OrderExecuted } from './trading/trade.js';
 import { Money } from './values/money.js';
-import { Price } from './values/price.js';
 import { Quantity } from './values/quantity.js';
-import { multiplyDivide } from './values/scaled.js';
-import type { Rounding } from './values/scaled.js';
 import { TradingDate } from './values/trading-date.js';
 
 /** Days for which an announced dividend or split is remembered after it is done. */
@@ -32,8 +32,10 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
   switch (event.type) {
     case 'OrderAccepted':
       return accept(state, event);
-    case 'OrderMoved':
-      return move(state, orderOf(state, event.orderId), event.progress);
+    case 'OrderMoved': {
+      const order = orderOf(state, event.order);
+      return move(state, order, movedOf(order.progress, event, state.now));
+    }
     case 'OrderExecuted':
       return execute(state, event, calendar);
     case 'LedgerPosted':
@@ -76,6 +78,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         reservedShort: Money.zero,
         positions: new Map(),
         openOrders: new Map(),
+        clientOrderIds: new Map(),
         obligations: new Map(),
         previousClose: event.previousClose,
         dayTrades: new Map(),
@@ -94,12 +97,14 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       const portfolio = portfolioOf(state, event.portfolioId);
       const ids = accountOf(state, portfolio.terms).portfolioIds;
       ids.splice(ids.indexOf(event.portfolioId), 1);
+      for (const symbol of portfolio.positions.keys()) state.holders.get(symbol)?.delete(portfolio);
       state.portfolios.delete(event.portfolioId);
       return;
     }
     case 'PortfolioReset': {
       const portfolio = portfolioOf(state, event.portfolioId);
       portfolio.settings = { ...portfolio.terms.initialSettings, brokerId: portfolio.settings.brokerId };
+      for (const symbol of portfolio.positions.keys()) state.holders.get(symbol)?.delete(portfolio);
       portfolio.positions.clear();
       portfolio.obligations.clear();
       portfolio.dayTrades.clear();
@@ -125,11 +130,11 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       const announced = state.actions.get(event.actionId);
       if (announced !== undefined) announced.done = true;
       forgetOldActions(state, event.action.exDate);
-      if (event.action.type === 'SPLIT') splitMarket(bookOf(state, event.action.symbol), event.action);
+      if (event.market !== undefined) splitMarket(bookOf(state, event.action.symbol), event.market);
       return;
     }
     case 'PositionSplit':
-      return split(portfolioOf(state, event.portfolioId), event);
+      return split(state, portfolioOf(state, event.portfolioId), event);
     case 'DividendAccrued': {
       const portfolio = portfolioOf(state, event.portfolioId);
       const obligation = obligationOf(state, calendar, portfolio, event.payDate);
@@ -167,21 +172,43 @@ export function scheduleSettlement(
 }
 
 function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted' }>): void {
-  const order: Order = { terms: event.terms, progress: event.progress };
-  const { orderId, portfolioId, number } = event.terms;
-  const portfolio = portfolioOf(state, portfolioId);
-  state.counters.order = Math.max(state.counters.order, number);
-  state.orders.set(orderId, order);
-  portfolio.openOrders.set(orderId, order);
-  setAside(portfolio, order, undefined, event.progress);
+  const portfolio = portfolioOf(state, event.request.portfolioId);
+  const order: Order = {
+    terms: termsOf(event, portfolio.terms, state.now),
+    progress: startOf(event, state.now),
+    timer: undefined,
+    places: undefined,
+  };
+  state.counters.order = Math.max(state.counters.order, event.number);
+  addOpenOrder(state, portfolio, order);
+  setAside(portfolio, order, undefined, order.progress);
   scheduleOrder(state, order);
+}
+
+/** Enters an order wherever open orders are looked for. */
+export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): void {
+  const { number, symbol, clientOrderId } = order.terms;
+  state.orders.set(number, order);
+  portfolio.openOrders.set(number, order);
+  bookOf(state, symbol).open.add(order);
+  if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
+}
+
+function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void {
+  const { number, symbol, clientOrderId } = order.terms;
+  const book = bookOf(state, symbol);
+  book.remove(order);
+  book.open.delete(order);
+  state.orders.delete(number);
+  portfolio.openOrders.delete(number);
+  if (clientOrderId !== undefined) portfolio.clientOrderIds.delete(clientOrderId);
 }
 
 function move(state: State, order: Order, progress: OrderProgress): void {
   const before = order.progress;
   if (before.status !== progress.status && !TRANSITIONS[before.status].includes(progress.status)) {
     throw new RangeError(
-      `order ${order.terms.orderId} cannot move from ${before.status} to ${progress.status}`,
+      `order ${order.terms.number} cannot move from ${before.status} to ${progress.status}`,
     );
   }
   const portfolio = portfolioOf(state, order.terms.portfolioId);
@@ -191,15 +218,14 @@ function move(state: State, order: Order, progress: OrderProgress): void {
     state.counters.arrival = progress.arrival;
   }
   if (isTerminal(progress.status)) {
-    bookOf(state, order.terms.symbol).remove(order);
-    state.orders.delete(order.terms.orderId);
-    portfolio.openOrders.delete(order.terms.orderId);
+    removeOpenOrder(state, portfolio, order);
     if (order.timer !== undefined) scheduleOrder(state, order);
     return;
   }
   if (waitsElsewhere(before, progress)) {
-    if (progress.arrival === undefined) bookOf(state, order.terms.symbol).remove(order);
-    else bookOf(state, order.terms.symbol).place(order, portfolio.terms.fillModel);
+    const book = bookOf(state, order.terms.symbol);
+    if (progress.arrival === undefined) book.remove(order);
+    else book.place(order, portfolio.terms.fillModel);
   }
   if (
     before.status !== progress.status ||
@@ -246,25 +272,43 @@ function execute(
   event: Extract<OrderEvent, { type: 'OrderExecuted' }>,
   calendar: Calendar,
 ): void {
-  const order = orderOf(state, event.orderId);
-  const portfolio = portfolioOf(state, event.portfolioId);
-  const { execution } = event;
-  const { symbol, side, quantity } = execution;
-  state.counters.execution++;
+  const order = orderOf(state, event.order);
+  const { terms } = order;
+  const portfolio = portfolioOf(state, terms.portfolioId);
+  post(state, portfolio, tradeEntries(terms, event));
+  for (const execution of event.executions) bookExecution(state, portfolio, terms, event, execution, calendar);
+  const first = event.executions[0];
+  if (first === undefined) throw new RangeError(`order ${terms.number} executed nothing`);
+  const tradeDate = event.tradeDate ?? calendar.dateOf(state.now);
+  const reserved = event.reserved ?? Money.zero;
+  move(state, order, executedOf(terms, order.progress, first, reserved, tradeDate, state.now));
+}
+
+function bookExecution(
+  state: State,
+  portfolio: Portfolio,
+  { symbol, positionIntent }: OrderTerms,
+  { settlementDate }: OrderExecuted,
+  execution: BookedExecution,
+  calendar: Calendar,
+): void {
+  const { quantity, value, lots } = execution;
+  const buy = sideOf(positionIntent) === 'BUY';
+  state.counters.execution = Math.max(state.counters.execution, execution.number);
 
   let position = portfolio.positions.get(symbol);
   if (position === undefined) {
     position = Position.open(symbol);
     portfolio.positions.set(symbol, position);
+    addHolder(state, symbol, portfolio);
   }
-  const signed = side === 'BUY' ? quantity : Quantity.negate(quantity);
+  const signed = buy ? quantity : Quantity.negate(quantity);
   position.pending = Quantity.add(position.pending, signed);
-  if (event.position.kind === 'opened') {
-    const { lotId, cost } = event.position;
-    state.counters.lot = Math.max(state.counters.lot, lotId);
-    position.lots.push({ lotId, quantity: signed, cost, openedAt: execution.executedAt });
+  if (lots.closed === undefined) {
+    state.counters.lot = Math.max(state.counters.lot, lots.opened);
+    position.lots.push({ lotId: lots.opened, quantity: signed, cost: value, openedAt: state.now });
   } else {
-    for (const closing of event.position.closings) {
+    for (const closing of lots.closed) {
       const lot = position.lots[0];
       if (lot?.lotId !== closing.lotId) throw new RangeError('lots are not closed in order');
       const sign = lot.quantity < 0 ? -1 : 1;
@@ -273,22 +317,25 @@ function execute(
       if (lot.quantity === 0) position.lots.shift();
     }
   }
-  const obligation = obligationOf(state, calendar, portfolio, event.settlementDate);
-  obligation.cash = Money.add(obligation.cash, event.settlementCash);
-  obligation.quantities.set(symbol, Quantity.add(obligation.quantities.get(symbol) ?? Quantity.zero, signed));
-
-  if (portfolio.terms.fillModel !== 'ideal') {
-    const book = bookOf(state, symbol);
-    const modelled = event.modelledQuantity ?? 0;
-    if (side === 'BUY') {
-      book.askLeft -= quantity - modelled;
-      book.modelledAskTaken += modelled;
-    } else {
-      book.bidLeft -= quantity - modelled;
-      book.modelledBidTaken += modelled;
-    }
+  const obligation = obligationOf(state, calendar, portfolio, settlementDate);
+  // A purchase was paid for at once; what a sale brings, less what is charged on it, comes in with the delivery.
+  if (!buy) {
+    obligation.cash = Money.ofUnits(obligation.cash + cashOfExecution(execution) - chargesOf(execution));
   }
-  move(state, order, event.progress);
+  obligation.quantities.set(symbol, Quantity.add(obligation.quantities.get(symbol) ?? Quantity.zero, signed));
+  if (portfolio.terms.fillModel !== 'ideal') takeFromMarket(bookOf(state, symbol), buy, execution);
+}
+
+/** What an execution took is gone from its quote: from the displayed size, or from the modelled book behind it. */
+function takeFromMarket(book: Book, buy: boolean, { quantity, rule }: BookedExecution): void {
+  const modelled = rule === 'MODELLED_BOOK';
+  if (buy) {
+    if (modelled) book.modelledAskTaken += quantity;
+    else book.askLeft -= quantity;
+  } else {
+    if (modelled) book.modelledBidTaken += quantity;
+    else book.bidLeft -= quantity;
+  }
 }
 
 function obligationOf(state: State, calendar: Calendar, portfolio: Portfolio, date: TradingDate) {
@@ -303,21 +350,25 @@ function obligationOf(state: State, calendar: Calendar, portfolio: Portfolio, da
 
 function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' }>): void {
   const portfolio = portfolioOf(state, event.portfolioId);
+  const obligation = portfolio.obligations.get(event.date);
+  if (obligation === undefined) throw new RangeError('settling an obligation that does not exist');
   portfolio.obligations.delete(event.date);
-  for (const { symbol, quantity } of event.quantities) {
+  for (const [symbol, quantity] of obligation.quantities) {
     const position = portfolio.positions.get(symbol);
     if (position === undefined) throw new RangeError('settling a position that does not exist');
     position.settled = Quantity.add(position.settled, quantity);
     position.pending = Quantity.subtract(position.pending, quantity);
-    removeIfOver(portfolio, position);
+    removeIfOver(state, portfolio, position);
   }
+  post(state, portfolio, settlementEntries(event));
 }
 
 /** A position is over when nothing of it is held and no obligation will still move shares of it. */
-function removeIfOver(portfolio: Portfolio, position: Position): void {
+function removeIfOver(state: State, portfolio: Portfolio, position: Position): void {
   if (position.settled !== 0 || position.pending !== 0 || position.lots.length > 0) return;
   for (const { quantities } of portfolio.obligations.values()) if (quantities.has(position.symbol)) return;
   portfolio.positions.delete(position.symbol);
+  state.holders.get(position.symbol)?.delete(portfolio);
 }
 
 /** Nothing this old can be announced again: the past is refused. */
@@ -329,16 +380,17 @@ function forgetOldActions(state: State, today: TradingDate): void {
 }
 
 function post(state: State, portfolio: Portfolio, entries: readonly LedgerEntry[]): void {
-  state.counters.ledgerEntry += entries.length;
-  for (const entry of entries) {
-    portfolio.updatedAt = entry.at;
-    for (const { account, amount } of entry.postings) {
+  for (const { number, postings, execution } of entries) {
+    // Entries of executions are numbered by these.
+    if (execution === undefined && number > state.counters.ledgerEntry) state.counters.ledgerEntry = number;
+    for (const { account, amount } of postings) {
       portfolio.balances[account] = Money.add(portfolio.balances[account], amount);
     }
   }
+  if (entries.length > 0) portfolio.updatedAt = state.now;
 }
 
-function split(portfolio: Portfolio, event: Extract<Event, { type: 'PositionSplit' }>): void {
+function split(state: State, portfolio: Portfolio, event: Extract<Event, { type: 'PositionSplit' }>): void {
   const position = portfolio.positions.get(event.symbol);
   if (position === undefined) throw new RangeError('splitting a position that does not exist');
   position.settled = event.settled;
@@ -352,38 +404,20 @@ function split(portfolio: Portfolio, event: Extract<Event, { type: 'PositionSpli
   }
   for (const { date, quantity } of event.obligations)
     portfolio.obligations.get(date)?.quantities.set(event.symbol, quantity);
-  removeIfOver(portfolio, position);
+  removeIfOver(state, portfolio, position);
 }
 
-/** The latest quote in new shares; what executions have taken from its sizes stays taken. */
-function splitMarket(book: Book, { ratio }: Split): void {
-  const { quote, bidLeft, askLeft, modelledBidTaken, modelledAskTaken } = book;
-  if (quote === undefined) return;
-  // Prices and sizes that no integer can count any more are as good as the largest that one can.
-  const times = (value: number, by: number, over: number, rounding: Rounding): number =>
-    value === Infinity ? value : Math.min(multiplyDivide(value, by, over, rounding), Number.MAX_SAFE_INTEGER);
-  const price = (value: Price): Price => Price.ofUnits(times(value, ratio.old, ratio.new, 'half-up'));
-  const size = (value: number): Quantity => Quantity.ofUnits(times(value, ratio.new, ratio.old, 'down'));
-  book.setQuote(
-    {
-      ...quote,
-      ...(quote.bid !== undefined && { bid: price(quote.bid) }),
-      ...(quote.ask !== undefined && { ask: price(quote.ask) }),
-      ...(quote.last !== undefined && { last: price(quote.last) }),
-      ...(quote.bidSize !== undefined && { bidSize: size(quote.bidSize) }),
-      ...(quote.askSize !== undefined && { askSize: size(quote.askSize) }),
-    },
-    book.quoteRecorded,
-  );
-  book.bidLeft = size(bidLeft);
-  book.askLeft = size(askLeft);
-  book.modelledBidTaken = size(modelledBidTaken);
-  book.modelledAskTaken = size(modelledAskTaken);
+function splitMarket(book: Book, market: SplitMarket): void {
+  book.setQuote(market.quote, book.quoteRecorded);
+  book.bidLeft = market.bidLeft ?? book.bidLeft;
+  book.askLeft = market.askLeft ?? book.askLeft;
+  book.modelledBidTaken = market.modelledBidTaken;
+  book.modelledAskTaken = market.modelledAskTaken;
 }
 
-function orderOf(state: State, orderId: string): Order {
-  const order = state.orders.get(orderId);
-  if (order === undefined) throw new RangeError(`no open order ${orderId}`);
+function orderOf(state: State, number: number): Order {
+  const order = state.orders.get(number);
+  if (order === undefined) throw new RangeError(`no open order ${number}`);
   return order;
 }
 

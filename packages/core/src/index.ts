@@ -3,7 +3,7 @@ export { Price } from './values/price.js';
 export { Quantity } from './values/quantity.js';
 export { Instant } from './values/instant.js';
 export { TradingDate } from './values/trading-date.js';
-export { hash32, seedOf, seededUuid, uniform } from './values/seeded.js';
+export { hash32, seedOf, uniform } from './values/seeded.js';
 export { PriorityQueue } from './values/priority-queue.js';
 export type { Calendar, SessionKind, TradingDay } from './calendar/calendar.js';
 export { calendarById } from './calendar/calendars.js';
@@ -30,13 +30,23 @@ export type {
   OrderTerms,
   OrderType,
   PositionIntent,
-  RejectReason,
   Side,
   TimeInForce,
 } from './orders/order.js';
 export { isOpening, isStop, isTrailing, remainingOf, sideOf } from './orders/order.js';
 export { isTerminal, isUpdatable, TRANSITIONS } from './orders/status.js';
-export type { Execution, Explanation } from './orders/execution.js';
+export type { OrderRequest } from './orders/order-request.js';
+export type { OrderAccepted, OrderMoved, OrderTransition, ProgressChanges } from './orders/order-event.js';
+export { copyOf, executedOf, movedOf, startOf, termsOf } from './orders/progress.js';
+export { cashOfExecution, chargesOf, commissionOf, feesOf } from './orders/execution.js';
+export type { Execution, FillRule } from './orders/execution.js';
+export type { Refusal } from './orders/refusal.js';
+export { refusalText } from './orders/refusal.js';
+export type { Tier } from './orders/tier.js';
+export { tradeEntries } from './trading/entries.js';
+export type { BookedExecution, LotChange, OrderExecuted } from './trading/trade.js';
+export { Ids } from './values/ids.js';
+export type { IdKind } from './values/ids.js';
 export type {
   BrokerConfiguration,
   CommissionSchedule,
@@ -46,8 +56,8 @@ export type {
 export type { Lot } from './positions/position.js';
 export { Position } from './positions/position.js';
 export type { DayTradeRecord } from './positions/day-trade.js';
-export type { Balances, LedgerAccount, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
-export { settlementDateOf } from './settlement/obligation.js';
+export type { Balances, LedgerAccount, EntrySubject, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
+export { settlementDateOf, settlementEntries } from './settlement/obligation.js';
 export type { Account, AccountType, PortfolioType } from './portfolios/account.js';
 export { accountKey } from './portfolios/account.js';
 export type {
@@ -64,18 +74,16 @@ export type { MarginEngine, MarginType } from './margin/margin-type.js';
 export { dayTradeRegimeOf } from './margin/day-trade-regime.js';
 export type { FillModel } from './matching/fill-model.js';
 export { waitingFor } from './matching/waiting.js';
-export type { Rejection, Tier } from './rejection.js';
+export type { Rejection } from './rejection.js';
 export { rejectionText } from './rejection.js';
-export type { Command, OrderChanges, OrderRequest, Requester } from './command.js';
+export type { Command, OrderChanges, Requester } from './command.js';
 export type {
   AccountDetails,
   ClosePoint,
   Event,
   OrderEvent,
-  OrderTransition,
-  PositionChange,
 } from './event.js';
-export { duplicateClientOrderId } from './commands/submit-order.js';
+export { duplicateClientOrderId } from './commands/plan-order.js';
 export type { Acknowledged } from './commands/submit-order.js';
 export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';
 export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin.js';

@@ -78,7 +78,7 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
   for (const order of portfolio.openOrders.values()) {
     const { reserved, reservedQuantity } = order.progress;
     if (reserved < 0 || reservedQuantity < 0)
-      fail(`order ${order.terms.orderId} has set aside less than nothing`);
+      fail(`order ${order.terms.number} has set aside less than nothing`);
     if (sideOf(order.terms.positionIntent) === 'BUY') reservedCash += reserved;
     else reservedShort += reserved;
     const { symbol } = order.terms;
@@ -133,11 +133,11 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
 }
 
 function checkOrder(state: State, order: Order, broken: string[]): void {
-  const { orderId, portfolioId } = order.terms;
+  const { number, portfolioId } = order.terms;
   const { status, quantity, filledQuantity } = order.progress;
-  const fail = (what: string): void => void broken.push(`order ${orderId}: ${what}`);
+  const fail = (what: string): void => void broken.push(`order ${number}: ${what}`);
   if (isTerminal(status)) fail('is over but still open');
-  if (state.portfolios.get(portfolioId)?.openOrders.get(orderId) !== order) fail('is not its portfolio’s');
+  if (state.portfolios.get(portfolioId)?.openOrders.get(number) !== order) fail('is not its portfolio’s');
   if (order.progress.reservedQuantity > quantity - filledQuantity)
     fail('has more shares set aside than are left of it');
   if (status === 'RESERVING') fail('is still reserving');

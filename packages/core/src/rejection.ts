@@ -1,7 +1,7 @@
-import type { Money } from './values/money.js';
-import type { Quantity } from './values/quantity.js';
-
-export type Tier = 'BASIC' | 'PRO' | 'ENTERPRISE';
+import type { Refusal } from './orders/refusal.js';
+import { refusalText } from './orders/refusal.js';
+import type { OrderStatus } from './orders/order.js';
+import type { Tier } from './orders/tier.js';
 
 /**
  * A refusal: data, not an exception. `submit-order.ts` lists the checks in their order of precedence; the first
@@ -19,33 +19,11 @@ export type Rejection =
       readonly requiredTier: Tier;
     }
   | { readonly code: 'BROKER_NOT_ALLOWED'; readonly allowed: readonly string[] }
-  | { readonly code: 'INSUFFICIENT_FUNDS'; readonly availableCash: Money; readonly requiredAmount: Money }
-  | {
-      readonly code: 'INSUFFICIENT_BUYING_POWER';
-      readonly availableBuyingPower: Money;
-      readonly requiredBuyingPower: Money;
-    }
-  | {
-      readonly code: 'INSUFFICIENT_POSITION';
-      readonly availableQuantity: Quantity;
-      readonly requiredQuantity: Quantity;
-    }
-  /** `nextOpen` is ISO 8601 in exchange time with its offset. */
-  | { readonly code: 'MARKET_CLOSED'; readonly nextOpen: string }
-  | { readonly code: 'DUPLICATE_CLIENT_ORDER_ID'; readonly message: string; readonly orderId: string }
+  | { readonly code: 'DUPLICATE_CLIENT_ORDER_ID'; readonly message: string; readonly order: number }
   | { readonly code: 'MARGIN_NOT_ELIGIBLE'; readonly message: string; readonly reasons: readonly string[] }
-  | {
-      readonly code:
-        | 'UNKNOWN_SYMBOL'
-        | 'INSTRUMENT_NOT_TRADABLE'
-        | 'NOT_SHORTABLE'
-        | 'POSITION_CONFLICT'
-        | 'BROKER_RESTRICTION'
-        | 'ACCOUNT_FROZEN'
-        | 'ORDER_NOT_UPDATABLE'
-        | 'STALE_MARKET_DATA';
-      readonly message: string;
-    };
+  | { readonly code: 'ORDER_NOT_UPDATABLE'; readonly message: string; readonly status: OrderStatus }
+  | { readonly code: 'UNKNOWN_SYMBOL' | 'ACCOUNT_FROZEN'; readonly message: string }
+  | Refusal;
 
 /** The sentence of a rejection, as a user reads it. */
 export function rejectionText(rejection: Rejection): string {
@@ -56,15 +34,15 @@ export function rejectionText(rejection: Rejection): string {
       return `${rejection.what} not found`;
     case 'BROKER_NOT_ALLOWED':
       return `brokerId must be one of ${rejection.allowed.join(', ')}`;
-    case 'INSUFFICIENT_FUNDS':
-      return 'Insufficient funds';
-    case 'INSUFFICIENT_BUYING_POWER':
-      return 'Insufficient buying power';
-    case 'INSUFFICIENT_POSITION':
-      return 'Insufficient position';
-    case 'MARKET_CLOSED':
-      return 'Market is closed';
-    default:
+    case 'DUPLICATE_CLIENT_ORDER_ID':
+    case 'MARGIN_NOT_ELIGIBLE':
+    case 'ORDER_NOT_UPDATABLE':
+    case 'UNKNOWN_SYMBOL':
+    case 'ACCOUNT_FROZEN':
+    case 'FEATURE_NOT_AVAILABLE':
+    case 'CONFLICT':
       return rejection.message;
+    default:
+      return refusalText(rejection);
   }
 }

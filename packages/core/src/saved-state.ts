@@ -1,16 +1,17 @@
 import type { Calendar } from './calendar/calendar.js';
-import { scheduleAction, scheduleSettlement } from './evolve.js';
+import { addOpenOrder, scheduleAction, scheduleSettlement } from './evolve.js';
 import type { Instrument } from './instruments/instrument.js';
 import type { Balances } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
 import type { Quote } from './market/quote.js';
 import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
+import { copyOf } from './orders/progress.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { CloseMark, Portfolio, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { DayTradeTracker } from './positions/day-trade.js';
 import type { Lot } from './positions/position.js';
-import { bookOf, emptyState, scheduleOrder } from './state.js';
+import { addHolder, bookOf, emptyState, scheduleOrder } from './state.js';
 import type { AnnouncedAction, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
@@ -50,6 +51,7 @@ interface SavedPortfolio {
  */
 export interface SavedState {
   readonly seed: number;
+  readonly idSecret: string;
   readonly now: Instant;
   readonly counters: Counters;
   readonly closedThrough?: TradingDate;
@@ -79,6 +81,7 @@ export function saveState(state: State): SavedState {
   const recorded = [...state.books.values()].filter((book) => book.quoteRecorded);
   return {
     seed: state.seed,
+    idSecret: state.idSecret,
     now: state.now,
     counters: { ...state.counters },
     ...(state.closedThrough !== undefined && { closedThrough: state.closedThrough }),
@@ -137,7 +140,7 @@ function savePortfolio(portfolio: Portfolio): SavedPortfolio {
 }
 
 export function restoreState(saved: SavedState, calendar: Calendar): State {
-  const state = emptyState(saved.seed, saved.now);
+  const state = emptyState(saved.seed, saved.idSecret, saved.now);
   Object.assign(state.counters, saved.counters);
   state.closedThrough = saved.closedThrough;
   state.clock = saved.clock;
@@ -163,11 +166,10 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
     scheduleAction(state, calendar, action.actionId);
   }
   for (const { terms, progress } of saved.orders) {
-    const order: Order = { terms, progress };
+    const order: Order = { terms, progress: copyOf(progress), timer: undefined, places: undefined };
     const portfolio = state.portfolios.get(terms.portfolioId);
     if (portfolio === undefined) throw new RangeError('saved order without a portfolio');
-    state.orders.set(terms.orderId, order);
-    portfolio.openOrders.set(terms.orderId, order);
+    addOpenOrder(state, portfolio, order);
     if (progress.arrival !== undefined) bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
     scheduleOrder(state, order);
   }
@@ -191,6 +193,7 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
       ]),
     ),
     openOrders: new Map(),
+    clientOrderIds: new Map(),
     obligations: new Map(
       saved.obligations.map(({ date, cash, quantities }) => [
         date,
@@ -200,5 +203,6 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
     dayTrades: new Map(saved.dayTrades),
   };
   state.portfolios.set(saved.terms.portfolioId, portfolio);
+  for (const symbol of portfolio.positions.keys()) addHolder(state, symbol, portfolio);
   for (const date of portfolio.obligations.keys()) scheduleSettlement(state, calendar, portfolio, date);
 }

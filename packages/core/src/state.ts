@@ -4,6 +4,7 @@ import { Book } from './matching/book.js';
 import type { Order } from './orders/order.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
+import { Ids } from './values/ids.js';
 import type { Instant } from './values/instant.js';
 import { PriorityQueue } from './values/priority-queue.js';
 import type { TradingDate } from './values/trading-date.js';
@@ -40,10 +41,10 @@ export interface Timer {
     | { readonly kind: 'CORPORATE_ACTION'; readonly actionId: string }
     | { readonly kind: 'SETTLEMENT'; readonly portfolioId: string; readonly date: TradingDate }
     | { readonly kind: 'SESSION_OPEN' }
-    | { readonly kind: 'ORDER_RELEASE'; readonly orderId: string }
-    | { readonly kind: 'ORDER_ARRIVAL'; readonly orderId: string }
-    | { readonly kind: 'CANCEL_ARRIVAL'; readonly orderId: string }
-    | { readonly kind: 'ORDER_EXPIRY'; readonly orderId: string }
+    | { readonly kind: 'ORDER_RELEASE'; readonly order: number }
+    | { readonly kind: 'ORDER_ARRIVAL'; readonly order: number }
+    | { readonly kind: 'CANCEL_ARRIVAL'; readonly order: number }
+    | { readonly kind: 'ORDER_EXPIRY'; readonly order: number }
     | { readonly kind: 'SESSION_CLOSE'; readonly date: TradingDate };
 }
 
@@ -65,6 +66,9 @@ const timerBefore = (a: Timer, b: Timer): boolean =>
 /** Everything a simulation knows. Changed by `evolve.ts` only. */
 export interface State {
   readonly seed: number;
+  /** Makes the ids that are shown, and reads them. */
+  readonly ids: Ids;
+  readonly idSecret: string;
   /** The instant of the latest command. */
   now: Instant;
   readonly counters: Counters;
@@ -72,8 +76,8 @@ export interface State {
   readonly accounts: Map<string, Account>;
   readonly accountsPerTenant: Map<string, number>;
   readonly portfolios: Map<string, Portfolio>;
-  /** Open orders only. */
-  readonly orders: Map<string, Order>;
+  /** Open orders only, by number, oldest first. */
+  readonly orders: Map<number, Order>;
   /** What commands listed beside what the feed knows. */
   readonly listed: Map<string, Instrument>;
   readonly actions: Map<string, AnnouncedAction>;
@@ -84,12 +88,16 @@ export interface State {
 
   // Derived: indexes that recovery rebuilds. Not part of the state hash.
   readonly books: Map<string, Book>;
+  /** Who has a position in a symbol. */
+  readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;
 }
 
-export function emptyState(seed: number, now: Instant): State {
+export function emptyState(seed: number, idSecret: string, now: Instant): State {
   return {
     seed,
+    ids: new Ids(idSecret),
+    idSecret,
     now,
     counters: { portfolio: 0, order: 0, execution: 0, ledgerEntry: 0, lot: 0, arrival: 0, action: 0 },
     accounts: new Map(),
@@ -101,6 +109,7 @@ export function emptyState(seed: number, now: Instant): State {
     closedThrough: undefined,
     clock: undefined,
     books: new Map(),
+    holders: new Map(),
     timers: new PriorityQueue(timerBefore),
   };
 }
@@ -115,6 +124,23 @@ export function bookOf(state: State, symbol: string): Book {
   return book;
 }
 
+export function addHolder(state: State, symbol: string, portfolio: Portfolio): void {
+  let holders = state.holders.get(symbol);
+  if (holders === undefined) {
+    holders = new Set();
+    state.holders.set(symbol, holders);
+  }
+  holders.add(portfolio);
+}
+
+/** The portfolios that have a position in a symbol, oldest first: not in the order in which they came to it, which a recovery does not know. */
+export const holdersOf = (state: State, symbol: string): Portfolio[] =>
+  [...(state.holders.get(symbol) ?? [])].sort((a, b) => a.terms.number - b.terms.number);
+
+/** All open orders in a symbol, at work or not, oldest first. */
+export const openOrdersIn = (state: State, symbol: string): Order[] =>
+  [...(state.books.get(symbol)?.open ?? [])].sort((a, b) => a.terms.number - b.terms.number);
+
 /** Adds a timer. `number` breaks ties, so it must not depend on when the timer was made: recovery makes it again. */
 export function addTimer(state: State, due: Instant, number: number, what: Timer['what']): Timer {
   const timer: Timer = { place: -1, due, rank: TIMER_RANK[what.kind], number, what };
@@ -126,9 +152,10 @@ export function addTimer(state: State, due: Instant, number: number, what: Timer
 export function scheduleOrder(state: State, order: Order): void {
   if (order.timer !== undefined) state.timers.remove(order.timer as Timer);
   order.timer = undefined;
-  const { orderId, number } = order.terms;
+  const { number } = order.terms;
   const next = nextOf(order);
-  if (next !== undefined) order.timer = addTimer(state, next.due, number, { kind: next.kind, orderId });
+  if (next !== undefined)
+    order.timer = addTimer(state, next.due, number, { kind: next.kind, order: number });
 }
 
 interface OrderWait {

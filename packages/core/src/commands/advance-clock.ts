@@ -6,7 +6,6 @@ import { valuationOf } from '../portfolios/valuation.js';
 import { addTimer } from '../state.js';
 import type { Timer } from '../state.js';
 import { Instant } from '../values/instant.js';
-import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { cancelNow } from './cancel-order.js';
@@ -46,19 +45,19 @@ function serve(d: Decision, timer: Timer): void {
       return closeSession(d, what.date);
     case 'ORDER_RELEASE':
     case 'ORDER_ARRIVAL': {
-      const order = d.state.orders.get(what.orderId);
+      const order = d.state.orders.get(what.order);
       if (order !== undefined) reachMarket(d, order);
       return;
     }
     case 'CANCEL_ARRIVAL': {
-      const order = d.state.orders.get(what.orderId);
+      const order = d.state.orders.get(what.order);
       if (order !== undefined) cancelNow(d, order, 'USER');
       return;
     }
     case 'ORDER_EXPIRY': {
-      const order = d.state.orders.get(what.orderId);
+      const order = d.state.orders.get(what.order);
       if (order !== undefined && !isTerminal(order.progress.status)) {
-        endOrder(d, order, { status: 'CANCELED', cancelReason: 'EXPIRED', canceledAt: d.at });
+        endOrder(d, order, { transition: 'EXPIRED' });
       }
       return;
     }
@@ -72,14 +71,8 @@ function settle(d: Decision, portfolioId: string, date: TradingDate): void {
   // A reset clears obligations; their timers find nothing.
   if (obligation === undefined) return;
   const { cash } = obligation;
-  const quantities = [...obligation.quantities].map(([symbol, quantity]) => ({ symbol, quantity }));
-  d.emit({ type: 'ObligationSettled', portfolioId, date, cash, quantities });
-  if (cash === 0) return;
-  const entry = d.entry(0, 'SETTLEMENT', `Settlement of ${date}`, [
-    { account: 'PENDING_CASH', amount: Money.negate(cash) },
-    { account: 'SETTLED_CASH', amount: cash },
-  ]);
-  d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+  const entry = d.state.counters.ledgerEntry + 1;
+  d.emit({ type: 'ObligationSettled', portfolioId, date, cash, ...(cash !== 0 && { entry }) });
 }
 
 /** At an open, of the extended session or the regular one, the orders that work in it meet the market where it stands now. */

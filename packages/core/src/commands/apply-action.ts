@@ -1,15 +1,20 @@
 import type { CashDividend, Split } from '../corporate-actions/corporate-action.js';
 import type { Decision } from '../decision.js';
+import type { SplitMarket } from '../event.js';
 import { tickSizeFor } from '../instruments/tick-size.js';
 import { hasRoomFor } from '../ledger/ledger.js';
 import { isTrailing, remainingOf, sideOf } from '../orders/order.js';
 import type { Order, OrderProgress } from '../orders/order.js';
+import type { ProgressChanges } from '../orders/order-event.js';
+import type { Book } from '../matching/book.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
+import { bookOf, holdersOf, openOrdersIn } from '../state.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { multiplyDivide } from '../values/scaled.js';
+import type { Rounding } from '../values/scaled.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { cancelNow } from './cancel-order.js';
 import { reservationFor } from './reserve.js';
@@ -30,7 +35,7 @@ export function applyAction(d: Decision, actionId: string): void {
 function applyDividend(d: Decision, actionId: string, action: CashDividend): void {
   const { symbol, exDate } = action;
   const payDate = action.payDate !== undefined && action.payDate > exDate ? action.payDate : exDate;
-  for (const portfolio of holdersOf(d, symbol)) {
+  for (const portfolio of holdersOf(d.state, symbol)) {
     const position = portfolio.positions.get(symbol);
     if (position === undefined) continue;
     const quantity = Position.held(position);
@@ -39,18 +44,17 @@ function applyDividend(d: Decision, actionId: string, action: CashDividend): voi
     if (amount === 0 || !hasRoomFor(portfolio.balances, Money.abs(amount))) continue;
     const { portfolioId } = portfolio.terms;
     const entry = d.entry(
-      0,
       'DIVIDEND',
-      `Dividend of ${Price.format(action.amountPerShare)} a share on ${symbol}`,
       [
         { account: 'PENDING_CASH', amount },
         { account: 'DIVIDENDS', amount: Money.negate(amount) },
       ],
+      { symbol, price: action.amountPerShare },
     );
     d.emit({ type: 'DividendAccrued', portfolioId, symbol, quantity, amount, payDate });
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   }
-  for (const order of openOrdersIn(d, symbol)) reduceByDividend(d, order, action.amountPerShare);
+  for (const order of openOrdersIn(d.state, symbol)) reduceByDividend(d, order, action.amountPerShare);
   d.emit({ type: 'ActionDone', actionId, action });
 }
 
@@ -79,25 +83,25 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
     if (progress.limitPrice !== undefined) changes.limitPrice = lower(progress.limitPrice);
   }
   if (changes.limitPrice === undefined && changes.stopPrice === undefined) return;
-  adjust(d, order, { ...progress, ...changes });
+  adjust(d, order, changes);
 }
 
 function applySplit(d: Decision, actionId: string, action: Split): void {
   const { symbol, ratio } = action;
-  const open = openOrdersIn(d, symbol);
+  const open = openOrdersIn(d.state, symbol);
   // Read before anything changes it: the record must know the quote as it was.
   const mark = d.mark(symbol);
-  const holders = holdersOf(d, symbol);
+  const holders = holdersOf(d.state, symbol);
   const beyond = new Set(holders.filter((portfolio) => !canSplit(portfolio, action)));
   for (const order of open) {
-    const portfolio = d.state.portfolios.get(order.terms.portfolioId);
     // Exchanges cancel open orders over a reverse split.
-    const cancels = ratio.new < ratio.old || (portfolio !== undefined && beyond.has(portfolio));
-    if (cancels && d.state.orders.has(order.terms.orderId)) cancelNow(d, order, 'CORPORATE_ACTION');
+    const cancels = ratio.new < ratio.old || beyond.has(d.portfolioOf(order));
+    if (cancels && d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
   }
   for (const portfolio of holders) if (!beyond.has(portfolio)) splitPosition(d, portfolio, action, mark);
-  d.emit({ type: 'ActionDone', actionId, action });
-  for (const order of open) if (d.state.orders.has(order.terms.orderId)) splitOrder(d, order, action);
+  const market = marketAfter(bookOf(d.state, symbol), action);
+  d.emit({ type: 'ActionDone', actionId, action, ...(market !== undefined && { market }) });
+  for (const order of open) if (d.state.orders.has(order.terms.number)) splitOrder(d, order, action);
 }
 
 /** `new` for each `old`, towards zero. */
@@ -159,11 +163,15 @@ function splitPosition(d: Decision, portfolio: Portfolio, action: Split, mark: P
   // Positive: paid to a holder; negative: owed by a short seller.
   const value = price === undefined ? Money.toCents(removedCost) : Money.toCents(Money.of(price, fraction));
   if (value === 0 && removedCost === 0) return;
-  const entry = d.entry(0, 'CASH_IN_LIEU', `Cash in lieu of ${Quantity.format(fraction)} ${symbol}`, [
-    { account: 'SETTLED_CASH', amount: value },
-    { account: 'SECURITIES', amount: Money.negate(removedCost) },
-    { account: 'REALIZED_PNL', amount: Money.subtract(removedCost, value) },
-  ]);
+  const entry = d.entry(
+    'CASH_IN_LIEU',
+    [
+      { account: 'SETTLED_CASH', amount: value },
+      { account: 'SECURITIES', amount: Money.negate(removedCost) },
+      { account: 'REALIZED_PNL', amount: Money.subtract(removedCost, value) },
+    ],
+    { symbol, quantity: fraction },
+  );
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
 }
 
@@ -228,19 +236,18 @@ function splitOrder(d: Decision, order: Order, action: Split): void {
   const { new: more, old } = action.ratio;
   const { progress, terms } = order;
   const equity = d.equity(terms.symbol);
-  const portfolio = d.state.portfolios.get(terms.portfolioId);
-  if (equity === undefined || portfolio === undefined) return;
+  if (equity === undefined) return;
   const direction = sideOf(terms.positionIntent) === 'BUY' ? 'down' : 'up';
   const divided = (value: Price): Price => Price.scale(value, old, more);
   const price = (value: Price): Price =>
     Price.roundToTick(divided(value), tickSizeFor(equity, divided(value)), direction);
-  const { fractionalShares } = d.broker(portfolio);
+  const { fractionalShares } = d.broker(d.portfolioOf(order));
   const shares = (value: Quantity): Quantity => {
     const multiplied = times(value, action);
     return fractionalShares ? multiplied : Quantity.wholePart(multiplied);
   };
   // What is left is multiplied by itself: it must never come to more than what it has set aside.
-  const left = shares(remainingOf(order));
+  const left = shares(remainingOf(progress));
   const filledQuantity = shares(progress.filledQuantity);
   const quantity = Quantity.add(filledQuantity, left);
   const limitPrice = progress.limitPrice === undefined ? undefined : price(progress.limitPrice);
@@ -250,44 +257,52 @@ function splitOrder(d: Decision, order: Order, action: Split): void {
     cancelNow(d, order, 'CORPORATE_ACTION');
     return;
   }
-  const next = {
-    ...progress,
+  adjust(d, order, {
     quantity,
-    filledQuantity,
+    ...(filledQuantity !== 0 && { filledQuantity }),
     ...(limitPrice !== undefined && { limitPrice }),
     ...(stopPrice !== undefined && { stopPrice }),
     ...(trailingAmount !== undefined && { trailingAmount: divided(trailingAmount) }),
     ...(progress.mark !== undefined && { mark: divided(progress.mark) }),
     ...(progress.averagePrice !== undefined && { averagePrice: divided(progress.averagePrice) }),
     ...(progress.reservedQuantity !== 0 && { reservedQuantity: left }),
-  };
-  // An exact sum over the old shares; from here on it is taken from the average.
-  delete (next as { notionalSum?: string }).notionalSum;
-  adjust(d, order, next);
-}
-
-function adjust(d: Decision, order: Order, progress: OrderProgress): void {
-  const portfolio = d.state.portfolios.get(order.terms.portfolioId);
-  if (portfolio === undefined) return;
-  const { orderId, tenantId, portfolioId } = order.terms;
-  const reserved =
-    progress.reserved === 0
-      ? progress.reserved
-      : Money.min(progress.reserved, reservationFor(d, portfolio, order.terms, progress));
-  d.emit({
-    type: 'OrderMoved',
-    orderId,
-    tenantId,
-    portfolioId,
-    transition: 'ADJUSTED',
-    progress: { ...progress, reserved, updatedAt: d.at },
+    // An exact sum over the old shares; from here on it is taken from the average.
+    ...(progress.notionalSum !== undefined && { notionalSum: null }),
   });
 }
 
-function holdersOf(d: Decision, symbol: string): Portfolio[] {
-  return [...d.state.portfolios.values()].filter((portfolio) => portfolio.positions.has(symbol));
+/** What is set aside for an order never grows by an adjustment. */
+function adjust(d: Decision, order: Order, changes: ProgressChanges): void {
+  const { progress, terms } = order;
+  let { reserved } = progress;
+  if (reserved !== 0) {
+    const after = { ...progress, ...changes } as OrderProgress;
+    reserved = Money.min(reserved, reservationFor(d, d.portfolioOf(order), terms, after));
+  }
+  d.move(order, 'ADJUSTED', { ...changes, ...(reserved !== progress.reserved && { reserved }) });
 }
 
-function openOrdersIn(d: Decision, symbol: string): Order[] {
-  return [...d.state.orders.values()].filter((order) => order.terms.symbol === symbol);
+/** The latest quote in new shares; what executions have taken from its sizes stays taken. */
+function marketAfter(book: Book, { ratio }: Split): SplitMarket | undefined {
+  const { quote, bidLeft, askLeft, modelledBidTaken, modelledAskTaken } = book;
+  if (quote === undefined) return undefined;
+  // Prices and sizes that no integer can count any more are as good as the largest that one can.
+  const scaled = (value: number, by: number, over: number, rounding: Rounding): number =>
+    Math.min(multiplyDivide(value, by, over, rounding), Number.MAX_SAFE_INTEGER);
+  const price = (value: Price): Price => Price.ofUnits(scaled(value, ratio.old, ratio.new, 'half-up'));
+  const size = (value: number): Quantity => Quantity.ofUnits(scaled(value, ratio.new, ratio.old, 'down'));
+  return {
+    quote: {
+      ...quote,
+      ...(quote.bid !== undefined && { bid: price(quote.bid) }),
+      ...(quote.ask !== undefined && { ask: price(quote.ask) }),
+      ...(quote.last !== undefined && { last: price(quote.last) }),
+      ...(quote.bidSize !== undefined && { bidSize: size(quote.bidSize) }),
+      ...(quote.askSize !== undefined && { askSize: size(quote.askSize) }),
+    },
+    ...(bidLeft !== Infinity && { bidLeft: size(bidLeft) }),
+    ...(askLeft !== Infinity && { askLeft: size(askLeft) }),
+    modelledBidTaken: size(modelledBidTaken),
+    modelledAskTaken: size(modelledAskTaken),
+  };
 }

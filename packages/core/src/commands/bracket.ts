@@ -1,6 +1,5 @@
 import type { Decision } from '../decision.js';
-import { progressWith } from '../orders/order.js';
-import type { Order, OrderProgress } from '../orders/order.js';
+import type { BracketPart, Order } from '../orders/order.js';
 import { Quantity } from '../values/quantity.js';
 import { endOrder, exitsOf, siblingOf } from './end-order.js';
 import { expiryOf, isOpenFor, nextOpenFor } from './order-hours.js';
@@ -10,9 +9,12 @@ import { expiryOf, isOpenFor, nextOpenFor } from './order-hours.js';
  * and share that quantity: what one sells the other no longer can.
  */
 
+type Entry = Extract<BracketPart, { part: 'ENTRY' }>;
+type Exit = Exclude<BracketPart, Entry>;
+
 /** After the entry filled something: its exits work for so much more. */
-export function followEntry(d: Decision, entry: Order, filled: Quantity): void {
-  exitsOf(d, entry).forEach((exit, index) => {
+export function followEntry(d: Decision, bracket: Entry, filled: Quantity): void {
+  exitsOf(d, bracket).forEach((exit, index) => {
     // One reservation covers both exits: they can never both sell the same share. The first that is open has it.
     const reserved = index === 0 ? filled : Quantity.zero;
     const { status, quantity, reservedQuantity } = exit.progress;
@@ -26,19 +28,18 @@ export function followEntry(d: Decision, entry: Order, filled: Quantity): void {
  * closed all there was ends the bracket, and with it what the entry has not filled yet: it would open a position
  * that nothing protects.
  */
-export function followExit(d: Decision, exit: Order, filled: Quantity): void {
-  const sibling = siblingOf(d, exit);
+export function followExit(d: Decision, exit: Order, bracket: Exit, filled: Quantity): void {
+  const sibling = siblingOf(d, bracket);
   if (sibling !== undefined) shrink(d, sibling, filled);
   if (exit.progress.status !== 'FILLED') return;
-  const { parentOrderId } = exit.terms;
-  const entry = parentOrderId === undefined ? undefined : d.state.orders.get(parentOrderId);
-  if (entry !== undefined) endOrder(d, entry, { status: 'CANCELED', cancelReason: 'OCO', canceledAt: d.at });
+  const entry = d.state.orders.get(bracket.entry);
+  if (entry !== undefined) endOrder(d, entry, { transition: 'CANCELED', cancelReason: 'OCO' });
 }
 
 function shrink(d: Decision, sibling: Order, filled: Quantity): void {
   const quantity = Quantity.subtract(sibling.progress.quantity, filled);
   if (quantity <= sibling.progress.filledQuantity) {
-    endOrder(d, sibling, { status: 'CANCELED', cancelReason: 'OCO', canceledAt: d.at });
+    endOrder(d, sibling, { transition: 'CANCELED', cancelReason: 'OCO' });
     return;
   }
   const reserved = sibling.progress.reservedQuantity;
@@ -46,41 +47,20 @@ function shrink(d: Decision, sibling: Order, filled: Quantity): void {
 }
 
 function resize(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: Quantity): void {
-  d.emit({
-    type: 'OrderMoved',
-    orderId: exit.terms.orderId,
-    tenantId: exit.terms.tenantId,
-    portfolioId: exit.terms.portfolioId,
-    transition: 'RESIZED',
-    progress: { ...exit.progress, quantity, reservedQuantity, updatedAt: d.at },
-  });
+  d.move(exit, 'RESIZED', { quantity, reservedQuantity });
 }
 
 function goToWork(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: Quantity): void {
-  const { terms } = exit;
-  const move = (transition: 'QUEUED' | 'ACTIVATED', progress: OrderProgress): void =>
-    d.emit({
-      type: 'OrderMoved',
-      orderId: terms.orderId,
-      tenantId: terms.tenantId,
-      portfolioId: terms.portfolioId,
-      transition,
-      progress,
-    });
-  const progress: OrderProgress = { ...exit.progress, quantity, reservedQuantity, updatedAt: d.at };
+  const { terms, progress } = exit;
   if (!isOpenFor(d, terms.session)) {
-    move(
-      'QUEUED',
-      progressWith(progress, { status: 'PENDING_MARKET_OPEN', releaseAt: nextOpenFor(d, terms.session) }),
-    );
+    d.move(exit, 'QUEUED', { quantity, reservedQuantity, releaseAt: nextOpenFor(d, terms.session) });
     return;
   }
   const expiresAt = expiryOf(d, terms, progress, d.at);
-  const active = progressWith(progress, {
-    status: 'ACTIVE',
-    marketAt: d.at,
+  d.move(exit, 'STARTED', {
+    quantity,
+    reservedQuantity,
     arrival: d.state.counters.arrival + 1,
+    ...(expiresAt !== undefined && { expiresAt }),
   });
-  if (expiresAt !== undefined) active.expiresAt = expiresAt;
-  move('ACTIVATED', active);
 }

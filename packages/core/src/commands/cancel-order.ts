@@ -1,7 +1,6 @@
 import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import { latencyMs } from '../matching/latency.js';
-import { progressWith } from '../orders/order.js';
 import type { CancelReason, Order } from '../orders/order.js';
 import { isUpdatable } from '../orders/status.js';
 import { accountKey } from '../portfolios/account.js';
@@ -15,13 +14,12 @@ export function cancelOrder(
   d: Decision,
   command: Extract<Command, { type: 'CancelOrder' }>,
 ): Acknowledged | Rejection {
-  const order = d.state.orders.get(command.orderId);
-  if (order?.terms.tenantId !== command.by.tenantId) return { code: 'NOT_FOUND', what: 'Order' };
-  if (!isUpdatable(order.progress.status)) {
-    return {
-      code: 'ORDER_NOT_UPDATABLE',
-      message: `An order with status ${order.progress.status} cannot be canceled`,
-    };
+  const order = d.order(command.orderId, command.by.tenantId);
+  if (order === undefined) return { code: 'NOT_FOUND', what: 'Order' };
+  const { status } = order.progress;
+  if (!isUpdatable(status)) {
+    const message = `An order with status ${status} cannot be canceled`;
+    return { code: 'ORDER_NOT_UPDATABLE', message, status };
   }
   requestCancel(d, order);
   return { terms: order.terms, progress: order.progress };
@@ -48,17 +46,12 @@ export function cancelAccountOrders(
 }
 
 function requestCancel(d: Decision, order: Order): void {
-  const { latencyProfile, latencyMs: custom, number, orderId, tenantId, portfolioId } = order.terms;
+  const { latencyProfile, latencyMs: custom, number } = order.terms;
   const delay = latencyMs(latencyProfile, custom, d.state.seed, number * 2 + 1);
-  if (delay === 0) {
-    cancelNow(d, order, 'USER');
-    return;
-  }
-  const cancelAt = Instant.plusMs(d.at, delay);
-  const progress = progressWith(order.progress, { status: 'CANCELING', cancelAt, updatedAt: d.at });
-  d.emit({ type: 'OrderMoved', orderId, tenantId, portfolioId, transition: 'CANCELING', progress });
+  if (delay === 0) cancelNow(d, order, 'USER');
+  else d.move(order, 'CANCELING', { cancelAt: Instant.plusMs(d.at, delay) });
 }
 
 export function cancelNow(d: Decision, order: Order, cancelReason: CancelReason): void {
-  endOrder(d, order, { status: 'CANCELED', cancelReason, canceledAt: d.at });
+  endOrder(d, order, { transition: 'CANCELED', cancelReason });
 }

@@ -1,69 +1,53 @@
 import type { Decision } from '../decision.js';
-import { progressWith, remainingOf } from '../orders/order.js';
-import type { Order, OrderProgress } from '../orders/order.js';
+import { remainingOf } from '../orders/order.js';
+import type { BracketPart, CancelReason, Order } from '../orders/order.js';
+import type { Refusal } from '../orders/refusal.js';
 import { isTerminal } from '../orders/status.js';
-import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 
 /** How an order ends without being filled. */
-export type OrderEnd = Required<Pick<OrderProgress, 'status'>> &
-  Pick<OrderProgress, 'rejectReason' | 'cancelReason' | 'canceledAt'>;
+export type OrderEnd =
+  | { readonly transition: 'EXPIRED' }
+  | { readonly transition: 'REJECTED'; readonly rejectReason: Refusal }
+  | { readonly transition: 'CANCELED'; readonly cancelReason: CancelReason };
 
 /**
  * Ends an order that is still open. Nothing is set aside for it any more; exits of a bracket that never went to work end with
  * their entry; an exit left alone takes over what the two had set aside together.
  */
 export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
-  const { orderId, tenantId, portfolioId } = order.terms;
-  d.emit({
-    type: 'OrderMoved',
-    orderId,
-    tenantId,
-    portfolioId,
-    transition:
-      end.status === 'REJECTED' ? 'REJECTED' : end.cancelReason === 'EXPIRED' ? 'EXPIRED' : 'CANCELED',
-    progress: progressWith(order.progress, {
-      ...end,
-      reserved: Money.zero,
-      reservedQuantity: Quantity.zero,
-      updatedAt: d.at,
-    }),
-  });
-  for (const exit of exitsOf(d, order)) {
-    if (exit.progress.status === 'CREATED') {
-      endOrder(d, exit, { status: 'CANCELED', cancelReason: end.cancelReason ?? 'BROKER', canceledAt: d.at });
-    }
+  const { transition, ...reasons } = end;
+  d.move(order, transition, transition === 'EXPIRED' ? undefined : reasons);
+  const { bracket } = order.terms;
+  if (bracket === undefined) return;
+  if (bracket.part === 'ENTRY') {
+    for (const exit of exitsOf(d, bracket)) if (exit.progress.status === 'CREATED') endOrder(d, exit, withEntry(end));
+    return;
   }
-  const sibling = siblingOf(d, order);
+  const sibling = siblingOf(d, bracket);
   if (
     sibling === undefined ||
     sibling.progress.status === 'CREATED' ||
-    sibling.progress.reservedQuantity !== 0
+    sibling.progress.reservedQuantity !== Quantity.zero
   )
     return;
-  d.emit({
-    type: 'OrderMoved',
-    orderId: sibling.terms.orderId,
-    tenantId: sibling.terms.tenantId,
-    portfolioId,
-    transition: 'RESIZED',
-    progress: { ...sibling.progress, reservedQuantity: remainingOf(sibling), updatedAt: d.at },
-  });
+  d.move(sibling, 'RESIZED', { reservedQuantity: remainingOf(sibling.progress) });
 }
 
+/** Exits are canceled for their entry's reason, by the broker where it was rejected. */
+const withEntry = (end: OrderEnd): OrderEnd => ({
+  transition: 'CANCELED',
+  cancelReason:
+    end.transition === 'CANCELED' ? end.cancelReason : end.transition === 'EXPIRED' ? 'EXPIRED' : 'BROKER',
+});
+
 /** The exits of a bracket's entry that are still open. */
-export function exitsOf(d: Decision, entry: Order): Order[] {
-  const exits: Order[] = [];
-  for (const id of entry.terms.exitOrderIds ?? []) {
-    const exit = d.state.orders.get(id);
-    if (exit !== undefined) exits.push(exit);
-  }
-  return exits;
+export function exitsOf(d: Decision, entry: Extract<BracketPart, { part: 'ENTRY' }>): Order[] {
+  return entry.exits.flatMap((number) => d.state.orders.get(number) ?? []);
 }
 
 /** The other exit of the same bracket, if it is still open. */
-export function siblingOf(d: Decision, exit: Order): Order | undefined {
-  const id = exit.terms.siblingOrderId;
-  const sibling = id === undefined ? undefined : d.state.orders.get(id);
+export function siblingOf(d: Decision, exit: Exclude<BracketPart, { part: 'ENTRY' }>): Order | undefined {
+  const sibling = exit.sibling === undefined ? undefined : d.state.orders.get(exit.sibling);
   return sibling === undefined || isTerminal(sibling.progress.status) ? undefined : sibling;
 }

@@ -1,20 +1,19 @@
 import type { Decision } from '../decision.js';
-import { orderCharges } from '../fees/order-charges.js';
 import type { Book, Lane, Place } from '../matching/book.js';
 import { planFills } from '../matching/plan-fills.js';
-import type { PlannedFill } from '../matching/plan-fills.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
-import { isOpening, isStop, progressWith } from '../orders/order.js';
+import { isOpening, isStop } from '../orders/order.js';
 import type { Order, Side } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
+import { bookTrade, endRefused, tradeFor } from './book-trade.js';
 import { endOrder } from './end-order.js';
-import { executeFill } from './execute-fill.js';
-import { freeToSpend, reservationFor, shortOfFunds } from './reserve.js';
+
+import { fundsProblem, reservationFor } from './reserve.js';
 
 /**
  * Lets the working orders of one instrument meet its quote: trailing stops follow, stops go off, orders fill by price,
@@ -88,7 +87,7 @@ function runTriggers(d: Decision, lanes: readonly Lane[], quote: Quote, triggere
         place !== undefined && place.price >= up;
         place = lane.sellStops.first()
       ) {
-        trigger(d, place.order);
+        d.move(place.order, 'TRIGGERED');
         triggered.push(place.order);
       }
     }
@@ -100,7 +99,7 @@ function runTriggers(d: Decision, lanes: readonly Lane[], quote: Quote, triggere
         place !== undefined && place.price <= down;
         place = lane.buyStops.first()
       ) {
-        trigger(d, place.order);
+        d.move(place.order, 'TRIGGERED');
         triggered.push(place.order);
       }
     }
@@ -113,22 +112,8 @@ function follows(d: Decision, place: Place | undefined, side: Side, price: Price
   if (place === undefined) return false;
   const moved = trail(place.order, side, price);
   if (moved === undefined) return false;
-  moveOrder(d, place.order, 'TRAILED', progressWith(place.order.progress, moved));
+  d.move(place.order, 'TRAILED', moved);
   return true;
-}
-
-function trigger(d: Decision, order: Order): void {
-  moveOrder(d, order, 'TRIGGERED', progressWith(order.progress, { triggered: true, updatedAt: d.at }));
-}
-
-function moveOrder(
-  d: Decision,
-  order: Order,
-  transition: 'TRAILED' | 'TRIGGERED' | 'RESTED' | 'RESERVING',
-  progress: Order['progress'],
-): void {
-  const { orderId, tenantId, portfolioId } = order.terms;
-  d.emit({ type: 'OrderMoved', orderId, tenantId, portfolioId, transition, progress });
 }
 
 const readyQueue = (lane: Lane, side: Side) => (side === 'BUY' ? lane.buys : lane.sells);
@@ -185,59 +170,45 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
   return any;
 }
 
+/** Executes what of an order the quote can fill and the portfolio can take. False where nothing executed. */
 function fillOrder(d: Decision, book: Book, order: Order, quote: Quote): boolean {
-  const portfolio = d.state.portfolios.get(order.terms.portfolioId);
-  const equity = d.equity(order.terms.symbol);
-  if (portfolio === undefined || equity === undefined) return false;
-  const { reserved, filledQuantity, timeInForce } = order.progress;
-  if (reserved === 0 && filledQuantity === 0 && isOpening(order.terms.positionIntent)) {
+  const { terms, progress } = order;
+  const portfolio = d.portfolioOf(order);
+  const equity = d.equity(terms.symbol);
+  if (equity === undefined) return false;
+  const { reserved, filledQuantity, timeInForce } = progress;
+  if (reserved === 0 && filledQuantity === 0 && isOpening(terms.positionIntent)) {
     if (!reserveAtFirstQuote(d, order, portfolio)) return false;
   }
   const fills = planFills(order, portfolio.terms.fillModel, book, equity);
-  if (timeInForce === 'FOK' && fills.length > 1 && !canPayAll(d, order, portfolio, fills)) {
-    endOrder(d, order, { status: 'REJECTED', rejectReason: shortOfFunds(portfolio) });
+  if (fills.length === 0) return false;
+  const trade = tradeFor(d, order, portfolio, equity, fills, quote);
+  if (timeInForce === 'FOK' && trade.refusal !== undefined) {
+    // All or nothing: what could be executed before the funds or the shares run out is not.
+    endRefused(d, order, trade.refusal);
     return false;
   }
-  let any = false;
-  for (const fill of fills) {
-    if (!executeFill(d, order, fill, quote)) break;
-    any = true;
-  }
-  return any;
+  bookTrade(d, order, portfolio, trade);
+  return trade.fills.length > 0;
 }
 
 /** An order that had no price to go by when it was accepted sets its funds aside at the first quote. False where they are not there. */
 function reserveAtFirstQuote(d: Decision, order: Order, portfolio: Portfolio): boolean {
   const reserved = reservationFor(d, portfolio, order.terms, order.progress);
   if (reserved === 0) return true;
-  if (reserved > freeToSpend(d, portfolio)) {
-    endOrder(d, order, { status: 'REJECTED', rejectReason: shortOfFunds(portfolio) });
+  const refusal = fundsProblem(d, portfolio, reserved, Money.zero, order.terms.positionIntent);
+  if (refusal !== undefined) {
+    endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
     return false;
   }
-  moveOrder(d, order, 'RESERVING', { ...order.progress, reserved, updatedAt: d.at });
+  d.move(order, 'RESERVED', { reserved });
   return true;
-}
-
-/** All or nothing: fills at several prices must not stop half-way for want of funds. */
-function canPayAll(d: Decision, order: Order, portfolio: Portfolio, fills: readonly PlannedFill[]): boolean {
-  const { terms, progress } = order;
-  if (terms.positionIntent !== 'BUY_TO_OPEN') return true;
-  let value = Money.zero;
-  for (const fill of fills) value = Money.add(value, Money.of(fill.price, fill.quantity));
-  const { total } = orderCharges(d.broker(portfolio), {
-    side: 'BUY',
-    assetClass: 'EQUITY',
-    tradeDate: d.rules.calendar.tradeDateOf(d.at),
-    cumulativeQuantity: progress.quantity,
-    cumulativeValue: value,
-  });
-  return Money.toCents(value) + total <= freeToSpend(d, portfolio) + progress.reserved;
 }
 
 /** From now on these fill at their limit when the market comes to them, not at the touch (D47). */
 function restTheUnmarketable(d: Decision, book: Book, quote: Quote): void {
   for (let order = nextToRest(book, quote); order !== undefined; order = nextToRest(book, quote)) {
-    moveOrder(d, order, 'RESTED', progressWith(order.progress, { resting: true }));
+    d.move(order, 'RESTED');
   }
 }
 
@@ -256,5 +227,5 @@ export function endImmediate(d: Decision, order: Order): void {
   if (isTerminal(status) || (isStop(order.terms.orderType) && order.progress.triggered !== true)) return;
   if (timeInForce !== 'IOC' && timeInForce !== 'FOK') return;
   const cancelReason = timeInForce === 'IOC' ? 'IOC_REMAINDER' : 'FOK_NOT_FILLABLE';
-  endOrder(d, order, { status: 'CANCELED', cancelReason, canceledAt: d.at });
+  endOrder(d, order, { transition: 'CANCELED', cancelReason });
 }

@@ -54,7 +54,7 @@ export function openPortfolio(
   d.emit({
     type: 'LedgerPosted',
     portfolioId,
-    entries: [d.capitalEntry('INITIAL_CASH', 'Initial cash', initialCash)],
+    entries: [d.capitalEntry('INITIAL_CASH', initialCash)],
   });
   return portfolioOf(d, portfolioId);
 }
@@ -152,8 +152,8 @@ export function resetPortfolio(
   );
   const realizedPnl = Money.ofUnits(value.longMarketValue - value.shortMarketValue - cost);
   for (const order of open) {
-    if (d.state.orders.has(order.terms.orderId)) {
-      endOrder(d, order, { status: 'CANCELED', cancelReason: 'RESET', canceledAt: d.at });
+    if (d.state.orders.has(order.terms.number)) {
+      endOrder(d, order, { transition: 'CANCELED', cancelReason: 'RESET' });
     }
   }
   const entries = [resetEntry(d, portfolio)];
@@ -183,7 +183,7 @@ function resetEntry(d: Decision, portfolio: Portfolio): LedgerEntry {
     account,
     amount: Money.subtract(target[account] ?? Money.zero, portfolio.balances[account]),
   }));
-  return d.entry(0, 'RESET', 'Reset to the initial state', postings);
+  return d.entry('RESET', postings);
 }
 
 /** Cash in and out (D63). Out only what may be withdrawn. */
@@ -202,7 +202,7 @@ export function transferCash(
   if (!hasRoomFor(portfolio.balances, Money.abs(amount))) {
     return { code: 'INVALID', messages: ['amount must not take the books beyond 100 billion dollars'] };
   }
-  const entry = d.capitalEntry('TRANSFER', command.reason ?? (amount < 0 ? 'Withdrawal' : 'Deposit'), amount);
+  const entry = d.capitalEntry('TRANSFER', amount, command.reason === undefined ? undefined : { name: command.reason });
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   return entry;
 }

@@ -12,8 +12,7 @@ import type { Rejection } from '../rejection.js';
 import { Quantity } from '../values/quantity.js';
 import { endImmediate, matchBook } from './match-orders.js';
 import { expiryOf, goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
-import { reservationFor } from './reserve.js';
-import { fundsProblem } from './submit-order.js';
+import { fundsProblem, reservationFor } from './reserve.js';
 import type { Acknowledged } from './submit-order.js';
 import { timeInForceBeyondTier } from './tier.js';
 
@@ -25,21 +24,19 @@ export function replaceOrder(
   d: Decision,
   command: Extract<Command, { type: 'ReplaceOrder' }>,
 ): Acknowledged | Rejection {
-  const order = d.state.orders.get(command.orderId);
-  if (order?.terms.tenantId !== command.by.tenantId) return { code: 'NOT_FOUND', what: 'Order' };
-  const portfolio = d.state.portfolios.get(order.terms.portfolioId);
-  if (portfolio === undefined) return { code: 'NOT_FOUND', what: 'Order' };
+  const order = d.order(command.orderId, command.by.tenantId);
+  if (order === undefined) return { code: 'NOT_FOUND', what: 'Order' };
+  const portfolio = d.portfolioOf(order);
   const { changes } = command;
   const tier = changes.timeInForce && timeInForceBeyondTier(command.by, changes.timeInForce);
   if (tier !== undefined) return tier;
   if (d.state.accounts.get(accountKey(command.by.tenantId, order.terms.accountId))?.status === 'FROZEN') {
     return { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: orders cannot be updated' };
   }
-  if (!isUpdatable(order.progress.status)) {
-    return {
-      code: 'ORDER_NOT_UPDATABLE',
-      message: `An order with status ${order.progress.status} cannot be updated`,
-    };
+  const { status } = order.progress;
+  if (!isUpdatable(status)) {
+    const message = `An order with status ${status} cannot be updated`;
+    return { code: 'ORDER_NOT_UPDATABLE', message, status };
   }
   const problems = [
     ...fieldProblems(order, changes),
@@ -56,7 +53,7 @@ export function replaceOrder(
     (changes.limitPrice !== undefined && changes.limitPrice !== progress.limitPrice) ||
     (changes.stopPrice !== undefined && changes.stopPrice !== progress.stopPrice) ||
     (changes.quantity !== undefined && changes.quantity > progress.quantity);
-  const changed: OrderProgress = { ...progress, ...changes, updatedAt: d.at };
+  const changed: OrderProgress = { ...progress, ...changes };
   const reservedQuantity =
     isOpening(terms.positionIntent) || progress.reservedQuantity === 0
       ? progress.reservedQuantity
@@ -64,32 +61,25 @@ export function replaceOrder(
   const shares = positionProblem(portfolio, order, reservedQuantity);
   if (shares !== undefined) return shares;
   const reserved = reservationFor(d, portfolio, terms, changed);
-  const funds = fundsProblem(d, portfolio, { reserved }, progress.reserved, terms.positionIntent);
+  const funds = fundsProblem(d, portfolio, reserved, progress.reserved, terms.positionIntent);
   if (funds !== undefined) return funds;
 
   const working = progress.arrival !== undefined;
   const expiresAt = working ? expiryOf(d, terms, changed, d.at) : undefined;
-  const next: OrderProgress = {
-    ...changed,
-    reserved,
-    reservedQuantity,
-    ...(expiresAt !== undefined && { expiresAt }),
+  d.move(order, 'REPLACED', {
+    ...changes,
+    ...(reserved !== progress.reserved && { reserved }),
+    ...(reservedQuantity !== progress.reservedQuantity && { reservedQuantity }),
+    ...(expiresAt !== undefined && expiresAt !== progress.expiresAt && { expiresAt }),
     ...(working && moved && { arrival: d.state.counters.arrival + 1 }),
-  };
-  if (moved) delete (next as { resting?: true }).resting;
-  d.emit({
-    type: 'OrderMoved',
-    orderId: terms.orderId,
-    tenantId: terms.tenantId,
-    portfolioId: terms.portfolioId,
-    transition: 'REPLACED',
-    progress: next,
+    ...(moved && progress.resting === true && { resting: null }),
   });
+  const replaced = order.progress;
   if (working) {
     matchBook(d, d.book(terms.symbol));
-    if (d.state.orders.has(terms.orderId)) endImmediate(d, order);
+    if (d.state.orders.has(terms.number)) endImmediate(d, order);
   }
-  return { terms, progress: next };
+  return { terms, progress: replaced };
 }
 
 function fieldProblems(order: Order, changes: OrderChanges): string[] {
@@ -110,7 +100,7 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
   }
   if (
     changes.quantity !== undefined &&
-    (order.terms.parentOrderId !== undefined || order.terms.exitOrderIds !== undefined)
+    order.terms.bracket !== undefined
   ) {
     problems.push('quantity cannot be updated on bracket orders');
   }
@@ -136,10 +126,10 @@ function priceProblems(d: Decision, order: Order, changes: OrderChanges): string
   const equity = d.equity(order.terms.symbol);
   if (equity === undefined) return [];
   const problems = tickProblems(equity, changes);
-  const { orderType, positionIntent, bracketConfig } = order.terms;
+  const { orderType, positionIntent, bracket } = order.terms;
   const priced = changes.limitPrice ?? changes.stopPrice;
-  if (bracketConfig === undefined || priced === undefined || order.progress.filledQuantity > 0)
-    return problems;
+  if (bracket?.part !== 'ENTRY' || priced === undefined || order.progress.filledQuantity > 0) return problems;
+  const bracketConfig = bracket.config;
   const entry = { orderType, positionIntent, bracketConfig, ...pricesAfter(order, changes) };
   return [...problems, ...bracketProblems(entry, undefined)];
 }

@@ -2,9 +2,11 @@ import type { Decision } from '../decision.js';
 import { orderCharges } from '../fees/order-charges.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import { isOpening, sideOf } from '../orders/order.js';
-import type { OrderProgress, OrderTerms, PositionIntent, RejectReason } from '../orders/order.js';
+import type { OrderProgress, OrderTerms, PositionIntent } from '../orders/order.js';
+import type { Refusal } from '../orders/refusal.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
+import { fundsRefusal } from '../trading/plan-trade.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
@@ -70,7 +72,7 @@ function shortSalePrice(d: Decision, terms: OrderTerms, prices: Prices): Price |
 export function freeToSpend(
   d: Decision,
   portfolio: Portfolio,
-  intent: PositionIntent = 'BUY_TO_OPEN',
+  intent: PositionIntent,
 ): Money {
   if (portfolio.settings.portfolioType === 'CASH') {
     return Money.subtract(portfolio.balances.SETTLED_CASH, portfolio.reservedCash);
@@ -81,8 +83,20 @@ export function freeToSpend(
   return Money.ofUnits(power - portfolio.reservedCash - portfolio.reservedShort);
 }
 
-/** Why an order that was acknowledged is rejected when what it needs is not there any more. */
-export const shortOfFunds = (portfolio: Portfolio): RejectReason =>
-  portfolio.settings.portfolioType === 'MARGIN'
-    ? { code: 'INSUFFICIENT_BUYING_POWER', message: 'Insufficient buying power' }
-    : { code: 'INSUFFICIENT_FUNDS', message: 'Insufficient funds' };
+/**
+ * Whether what an opening order would set aside is there, beyond what it has set aside already; the figures of the refusal where it is
+ * not.
+ */
+export function fundsProblem(
+  d: Decision,
+  portfolio: Portfolio,
+  required: Money,
+  alreadyReserved: Money,
+  intent: PositionIntent,
+): Refusal | undefined {
+  if (required === 0 || required <= alreadyReserved) return undefined;
+  const available = Money.add(freeToSpend(d, portfolio, intent), alreadyReserved);
+  if (required <= available) return undefined;
+  const isCash = portfolio.settings.portfolioType === 'CASH';
+  return fundsRefusal(isCash, Money.max(available, Money.zero), required);
+}

@@ -1,4 +1,5 @@
-import type { OrderRequest, Requester } from '../command.js';
+import type { Requester } from '../command.js';
+import type { OrderRequest } from '../orders/order-request.js';
 import type { TimeInForce } from '../orders/order.js';
 import type { Rejection } from '../rejection.js';
 

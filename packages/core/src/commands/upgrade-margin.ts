@@ -97,7 +97,7 @@ export function upgradeMargin(
     at: d.at,
   });
   if (promotional > 0) {
-    const entry = d.capitalEntry('PROMOTIONAL_CASH', 'Promotional cash', promotional);
+    const entry = d.capitalEntry('PROMOTIONAL_CASH', promotional);
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   }
   return { portfolio, promotionalCashAdded: promotional };

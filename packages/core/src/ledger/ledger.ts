@@ -1,5 +1,7 @@
-import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
+import type { Price } from '../values/price.js';
+import type { Quantity } from '../values/quantity.js';
+import type { TradingDate } from '../values/trading-date.js';
 
 /**
  * The accounts of a portfolio's books. Amounts are debit-positive: cash and securities owned are positive, what
@@ -50,15 +52,28 @@ export interface Posting {
   readonly amount: Money;
 }
 
-/** A balanced change of the books. */
+/** What an entry is about beyond its type: what its text is made of, where it is shown. */
+export interface EntrySubject {
+  readonly symbol?: string;
+  /** A fee's name; the reason of a transfer. */
+  readonly name?: string;
+  readonly date?: TradingDate;
+  /** Shares, negative = short: those traded, or the fraction paid out. */
+  readonly quantity?: Quantity;
+  readonly price?: Price;
+  readonly side?: 'BUY' | 'SELL';
+}
+
+/** A balanced change of the books. It happened at the instant of its record. */
 export interface LedgerEntry {
-  readonly entryId: string;
-  readonly at: Instant;
+  /** Running number among the entries of its kind in the simulation; its id follows from it. */
+  readonly number: number;
   readonly type: LedgerEntryType;
-  readonly description: string;
   readonly postings: readonly Posting[];
-  readonly orderId?: string;
-  readonly executionId?: string;
+  readonly about?: EntrySubject;
+  /** Of a trade: the order and the execution, by number. */
+  readonly order?: number;
+  readonly execution?: number;
 }
 
 export type Balances = Record<LedgerAccount, Money>;

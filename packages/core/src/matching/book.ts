@@ -68,19 +68,13 @@ export class Book {
   /** Limit orders at work that have not seen the market away from their limit yet; first those it leaves first. */
   readonly unrestedBuys: PlaceQueue = new PriorityQueue(lowestFirst);
   readonly unrestedSells: PlaceQueue = new PriorityQueue(highestFirst);
-  /** Of each order at work. */
-  private readonly places = new Map<Order, readonly Place[]>();
+  /** All open orders in the instrument, those that wait for something else included. */
+  readonly open = new Set<Order>();
+  /** How many of them are at work. */
+  workingOrders = 0;
 
   constructor(symbol: string) {
     this.symbol = symbol;
-  }
-
-  get workingOrders(): number {
-    return this.places.size;
-  }
-
-  orders(): Iterable<Order> {
-    return this.places.keys();
   }
 
   setQuote(quote: Quote, recorded: boolean): void {
@@ -113,14 +107,17 @@ export class Book {
         places.push(put(side === 'BUY' ? this.unrestedBuys : this.unrestedSells, order, progress.limitPrice));
       }
     }
-    this.places.set(order, places);
+    order.places = places;
+    this.workingOrders++;
   }
 
+  /** Takes an order from work; it may still be open. */
   remove(order: Order): void {
-    const places = this.places.get(order);
+    const { places } = order;
     if (places === undefined) return;
-    for (const place of places) place.queue.remove(place);
-    this.places.delete(order);
+    for (const place of places as readonly Place[]) place.queue.remove(place);
+    order.places = undefined;
+    this.workingOrders--;
   }
 
   private lane(session: OrderSession, kind: LaneKind): Lane {

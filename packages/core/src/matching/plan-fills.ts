@@ -2,7 +2,7 @@ import { tickSizeFor } from '../instruments/tick-size.js';
 import type { Equity } from '../instruments/instrument.js';
 import { remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order } from '../orders/order.js';
-import type { Explanation } from '../orders/execution.js';
+import type { FillRule } from '../orders/execution.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { Book } from './book.js';
@@ -12,7 +12,7 @@ import type { FillModel } from './fill-model.js';
 export interface PlannedFill {
   readonly price: Price;
   readonly quantity: Quantity;
-  readonly rule: Explanation['rule'];
+  readonly rule: FillRule;
   /** Absent = unlimited. */
   readonly sizeAvailable?: Quantity;
 }
@@ -31,7 +31,7 @@ export function planFills(order: Order, model: FillModel, book: Book, equity: Eq
   const touch = buy ? quote?.ask : quote?.bid;
   if (quote === undefined || touch === undefined) return [];
   const { limitPrice, resting, timeInForce } = order.progress;
-  const remaining = remainingOf(order);
+  const remaining = remainingOf(order.progress);
   const atLimit = resting === true && limitPrice !== undefined;
   const price = atLimit ? limitPrice : touch;
   const rule = atLimit ? 'RESTING_LIMIT' : 'TOUCH';

@@ -1,5 +1,5 @@
 import type { Quote } from '../market/quote.js';
-import type { Order, OrderProgress, Side } from '../orders/order.js';
+import type { Order, Side } from '../orders/order.js';
 import { Price } from '../values/price.js';
 
 /** One percent in the unit of `OrderTerms.trailingPercent`, times a hundred: the whole. */
@@ -14,10 +14,10 @@ export const triggerPrice = (quote: Quote, side: Side): Price | undefined =>
  * distance. `undefined` where nothing moves.
  */
 export function trail(
-  order: Order,
+  order: Pick<Order, 'terms' | 'progress'>,
   side: Side,
   price: Price,
-): Required<Pick<OrderProgress, 'mark' | 'stopPrice'>> | undefined {
+): { readonly mark: Price; readonly stopPrice: Price } | undefined {
   const { mark, trailingAmount = order.terms.trailingAmount } = order.progress;
   if (mark !== undefined && (side === 'SELL' ? price <= mark : price >= mark)) return undefined;
   const distance = trailingAmount ?? Price.scale(price, order.terms.trailingPercent ?? 0, WHOLE);

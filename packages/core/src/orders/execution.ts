@@ -1,34 +1,49 @@
 import type { Quote } from '../market/quote.js';
-import type { Instant } from '../values/instant.js';
-import type { Money } from '../values/money.js';
+import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
+import type { Fee } from './order.js';
 
-/** Why an execution happened as it did (D50). */
-export interface Explanation {
-  /** The rule that set the price: what a user can look up in docs/rules/fill-models.md. */
-  readonly rule: 'TOUCH' | 'RESTING_LIMIT' | 'MODELLED_BOOK';
+/**
+ * One execution of an order, or of one leg of it, as the journal keeps it: what is usual is left out. Whose it is, its instrument, its
+ * side and its instant are those of the order and of the record.
+ */
+export interface Execution {
+  /** Running number in the simulation; its id follows from it. */
+  readonly number: number;
+  readonly price: Price;
+  readonly quantity: Quantity;
+  /** Exact value, rounded half up to the unit of money. */
+  readonly value: Money;
+  /** Whole cents that moved for it, charges aside; absent = exactly the value. */
+  readonly cash?: Money;
+  /** Whole cents; absent = none. */
+  readonly commission?: Money;
+  /** Absent = none. */
+  readonly fees?: readonly Fee[];
+  /** The rule that set the price, as docs/rules/fill-models.md has it; absent = TOUCH. */
+  readonly rule?: 'RESTING_LIMIT' | 'MODELLED_BOOK';
+  /** True where the order was waiting when the market came; absent = it took what was displayed. */
+  readonly maker?: true;
   /** Size that was available to this order at this price; absent = unlimited. */
   readonly sizeAvailable?: Quantity;
-  readonly latencyMs: number;
+  /** Absent = none. */
+  readonly latencyMs?: number;
   /** How much better than the limit, per share; absent for orders without a limit. */
   readonly priceImprovement?: Price;
+  /** The quote that justified it. */
+  readonly quote: Omit<Quote, 'symbol'>;
 }
 
-/** One fill of one order. */
-export interface Execution {
-  readonly executionId: string;
-  readonly orderId: string;
-  readonly symbol: string;
-  readonly side: 'BUY' | 'SELL';
-  readonly quantity: Quantity;
-  readonly price: Price;
-  readonly commission: Money;
-  readonly fees: readonly { readonly name: string; readonly amount: Money }[];
-  readonly executedAt: Instant;
-  /** Whether the order took what was displayed or was waiting when the market came. */
-  readonly liquidity: 'TAKER' | 'MAKER';
-  /** The quote that justified it. */
-  readonly quote: Quote;
-  readonly explanation: Explanation;
-}
+/** The rules that set prices of executions. */
+export type FillRule = 'TOUCH' | 'RESTING_LIMIT' | 'MODELLED_BOOK';
+
+const NO_FEES: readonly Fee[] = [];
+
+export const commissionOf = (execution: Execution): Money => execution.commission ?? Money.zero;
+export const feesOf = (execution: Execution): readonly Fee[] => execution.fees ?? NO_FEES;
+/** Commission and fees together. */
+export const chargesOf = (execution: Execution): Money =>
+  feesOf(execution).reduce((sum, fee) => Money.add(sum, fee.amount), commissionOf(execution));
+/** Whole cents that moved for an execution, charges aside. */
+export const cashOfExecution = (execution: Execution): Money => execution.cash ?? execution.value;

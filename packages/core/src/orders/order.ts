@@ -4,6 +4,8 @@ import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { Queued } from '../values/priority-queue.js';
+import type { Refusal } from './refusal.js';
+import type { Tier } from './tier.js';
 import type { TradingDate } from '../values/trading-date.js';
 
 export type OrderType = 'MARKET' | 'LIMIT' | 'STOP' | 'STOP_LIMIT' | 'TRAILING_STOP' | 'TRAILING_STOP_LIMIT';
@@ -35,13 +37,9 @@ export type CancelReason =
   | 'RESET'
   | 'MARGIN_CALL'
   | 'BROKER'
-  | 'CORPORATE_ACTION';
-
-/** Why an order that was acknowledged could not be carried out after all. */
-export interface RejectReason {
-  readonly code: string;
-  readonly message: string;
-}
+  | 'CORPORATE_ACTION'
+  | 'INSUFFICIENT_FUNDS'
+  | 'STALE_MARKET_DATA';
 
 /** What a bracket asks for beside its entry (D27). At least one of the two exits is there. */
 export interface BracketConfig {
@@ -64,35 +62,39 @@ export interface OrderLeg {
 
 /** The part of an order that never changes. */
 export interface OrderTerms {
-  readonly orderId: string;
-  /** Running number of the order in its simulation: the order of creation. */
+  /** Running number of the order in its simulation: its identity inside, and the order of creation. Outside it has an id (`values/ids.ts`). */
   readonly number: number;
   readonly tenantId: string;
   readonly accountId: string;
   readonly portfolioId: string;
+  readonly tier: Tier;
   readonly symbol: string;
   readonly assetClass: AssetClass;
   readonly orderType: OrderType;
   readonly positionIntent: PositionIntent;
   readonly session: OrderSession;
   /** Distance of a trailing stop from its mark, in price. */
-  readonly trailingAmount?: Price;
+  readonly trailingAmount: Price | undefined;
   /** Distance of a trailing stop from its mark, in 1/10,000 of a percent (5 % = 50,000). */
-  readonly trailingPercent?: number;
-  readonly latencyProfile?: LatencyProfile;
-  readonly latencyMs?: number;
-  readonly clientOrderId?: string;
-  readonly parentOrderId?: string;
-  /** Of a bracket's entry: its exits. */
-  readonly exitOrderIds?: readonly string[];
-  /** Of an exit: the other one. */
-  readonly siblingOrderId?: string;
-  /** What a child of a bracket is for. */
-  readonly exit?: 'PROFIT_TARGET' | 'STOP_LOSS';
-  readonly bracketConfig?: BracketConfig;
-  readonly strategy?: string;
-  readonly legs?: readonly OrderLeg[];
+  readonly trailingPercent: number | undefined;
+  readonly latencyProfile: LatencyProfile | undefined;
+  readonly latencyMs: number | undefined;
+  readonly clientOrderId: string | undefined;
+  readonly bracket: BracketPart | undefined;
+  readonly strategy: string | undefined;
+  readonly legs: readonly OrderLeg[] | undefined;
   readonly createdAt: Instant;
+}
+
+/** What an order is in a bracket: its entry, with what it asks for and the numbers of its exits, or one of the exits. */
+export type BracketPart =
+  | { readonly part: 'ENTRY'; readonly config: BracketConfig; readonly exits: readonly number[] }
+  | { readonly part: 'PROFIT_TARGET' | 'STOP_LOSS'; readonly entry: number; readonly sibling?: number };
+
+/** A regulatory fee, in whole cents. */
+export interface Fee {
+  readonly name: string;
+  readonly amount: Money;
 }
 
 /** What a sale executed on one trade date, and the regulatory fees charged for it. */
@@ -100,81 +102,75 @@ export interface FeeDay {
   readonly date: TradingDate;
   readonly quantity: Quantity;
   readonly value: Money;
-  readonly fees: readonly { readonly name: string; readonly amount: Money }[];
+  readonly fees: readonly Fee[];
 }
 
 /**
- * The part of an order that changes. Every order event carries the whole of it as it is afterwards, so that a
- * stream can render any event from the terms and that event alone.
+ * The part of an order that changes. Every field is always there, so that all orders have one hidden class: a copy that gained a field
+ * would be slow to make and slow to read for everybody after.
  */
 export interface OrderProgress {
   readonly status: OrderStatus;
   readonly quantity: Quantity;
-  readonly limitPrice?: Price;
+  readonly limitPrice: Price | undefined;
   /** For a trailing stop: where it stands now. */
-  readonly stopPrice?: Price;
+  readonly stopPrice: Price | undefined;
   readonly timeInForce: TimeInForce;
   /** Of a GTD order, as the user gave it; `expiresAt` is what it means. */
-  readonly goodTillDate?: string;
+  readonly goodTillDate: string | undefined;
   readonly filledQuantity: Quantity;
   /** Average over all executions, rounded half up to 10^-8. */
-  readonly averagePrice?: Price;
+  readonly averagePrice: Price | undefined;
   /** Exact Σ price × quantity (10^-14 dollars, decimal text), once there are executions at different prices. */
-  readonly notionalSum?: string;
+  readonly notionalSum: string | undefined;
   /** Σ of the values of all executions. */
   readonly filledValue: Money;
   /** Commission charged so far. */
   readonly commission: Money;
   /** Regulatory fees charged so far, by name. */
-  readonly fees: readonly { readonly name: string; readonly amount: Money }[];
+  readonly fees: readonly Fee[];
   /** Of a sale that goes on: what executed on its latest trade date. Regulatory fees count from there, anew each date. */
-  readonly feeDay?: FeeDay;
+  readonly feeDay: FeeDay | undefined;
   /** Cash (CASH portfolios) or buying power (MARGIN) set aside for what is still open. */
   readonly reserved: Money;
   /** Shares set aside for a closing order. */
   readonly reservedQuantity: Quantity;
   readonly updatedAt: Instant;
   /** When a queued order is let go to the market. */
-  readonly releaseAt?: Instant;
+  readonly releaseAt: Instant | undefined;
   /** When the order reaches (or reached) the market. */
-  readonly marketAt?: Instant;
+  readonly marketAt: Instant | undefined;
   /** When a cancel on its way reaches the market. */
-  readonly cancelAt?: Instant;
-  readonly expiresAt?: Instant;
+  readonly cancelAt: Instant | undefined;
+  readonly expiresAt: Instant | undefined;
   /** Place in the queue of those that reached the market at the same price. */
-  readonly arrival?: number;
+  readonly arrival: number | undefined;
   /** A stop that has been set off. */
-  readonly triggered?: true;
+  readonly triggered: true | undefined;
   /** A limit that the market was away from since it arrived: it fills at its limit, not at the touch. */
-  readonly resting?: true;
+  readonly resting: true | undefined;
   /** The best last price since acceptance that a trailing stop follows. */
-  readonly mark?: Price;
+  readonly mark: Price | undefined;
   /** A trailing stop's distance, where a split has changed it from what the terms say. */
-  readonly trailingAmount?: Price;
-  readonly executedAt?: Instant;
-  readonly canceledAt?: Instant;
-  readonly cancelReason?: CancelReason;
-  readonly rejectReason?: RejectReason;
+  readonly trailingAmount: Price | undefined;
+  /** When the last of it executed. */
+  readonly executedAt: Instant | undefined;
+  readonly canceledAt: Instant | undefined;
+  readonly cancelReason: CancelReason | undefined;
+  readonly rejectReason: Refusal | undefined;
 }
 
 /** For code that puts an `OrderProgress` together piece by piece: far cheaper than merging objects on the hot path. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
-
-/**
- * A copy with some of it changed. Not by spreading: in V8 a spread copy that gains a field gets a hidden class of its own, which is
- * twenty times slower to make, and slow to read for everybody after.
- */
-export const progressWith = (
-  progress: OrderProgress,
-  changes: Partial<OrderProgress>,
-): Mutable<OrderProgress> => Object.assign({}, progress, changes);
 
 /** An order that is still open. Closed orders live in history only. */
 export interface Order {
   readonly terms: OrderTerms;
   progress: OrderProgress;
   /** Derived: the timer of what the order waits for next (see `state.ts`). */
-  timer?: (Queued & object) | undefined;
+  timer: (Queued & object) | undefined;
+  /** Derived: where it stands in the book of its symbol while it is at work (see `matching/book.ts`). */
+  places: readonly object[] | undefined;
 }
 
 export const sideOf = (intent: PositionIntent): Side =>
@@ -183,8 +179,8 @@ export const sideOf = (intent: PositionIntent): Side =>
 export const isOpening = (intent: PositionIntent): boolean =>
   intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_OPEN';
 
-export const remainingOf = (order: Order): Quantity =>
-  (order.progress.quantity - order.progress.filledQuantity) as Quantity;
+export const remainingOf = (progress: Pick<OrderProgress, 'quantity' | 'filledQuantity'>): Quantity =>
+  (progress.quantity - progress.filledQuantity) as Quantity;
 
 export const isTrailing = (type: OrderType): boolean =>
   type === 'TRAILING_STOP' || type === 'TRAILING_STOP_LIMIT';

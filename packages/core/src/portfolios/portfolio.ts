@@ -53,8 +53,10 @@ export interface Portfolio {
   reservedShort: Money;
   /** By symbol. Empty positions are removed. */
   readonly positions: Map<string, Position>;
-  /** By order id, oldest first. */
-  readonly openOrders: Map<string, Order>;
+  /** By number, oldest first. */
+  readonly openOrders: Map<number, Order>;
+  /** Client order ids of open orders, with the order's number. */
+  readonly clientOrderIds: Map<string, number>;
   /** By settlement date. */
   readonly obligations: Map<TradingDate, Obligation>;
   previousClose?: CloseMark;

@@ -33,8 +33,8 @@ export interface DayTradeTracker {
   /** True where the next closing order turns the direction. */
   readonly turnsOnClose: boolean;
   /** The order that opened last and the one that closed last: fills of one order are one transaction. */
-  readonly lastOpeningOrder?: string;
-  readonly lastClosingOrder?: string;
+  readonly lastOpeningOrder?: number;
+  readonly lastClosingOrder?: number;
   readonly count: number;
   /** The record of the current turn, and the exact values it averages. */
   readonly current?: {
@@ -45,7 +45,8 @@ export interface DayTradeTracker {
 }
 
 export interface DayTradeFill {
-  readonly orderId: string;
+  /** Number of the order. */
+  readonly order: number;
   readonly symbol: string;
   readonly date: TradingDate;
   readonly at: Instant;
@@ -58,7 +59,7 @@ export interface DayTradeFill {
 const average = (value: Money, quantity: Quantity): Price =>
   Price.scale(Price.ofUnits(value), 1e10, quantity);
 
-/** A copy with some of it changed; see `progressWith` for why it is not spread. */
+/** A copy with some of it changed. Not by spreading: a spread copy that gains a field gets a hidden class of its own. */
 const trackerWith = (tracker: DayTradeTracker, changes: Partial<DayTradeTracker>): DayTradeTracker =>
   Object.assign({}, tracker, changes);
 
@@ -83,16 +84,16 @@ export function trackDayTrade(
         openQuantity: Quantity.add(tracker.openQuantity, fill.quantity),
         openValue: Money.add(tracker.openValue, fill.value),
         openedAt: tracker.openQuantity === 0 || tracker.openedAt === undefined ? fill.at : tracker.openedAt,
-        turnsOnClose: tracker.turnsOnClose || tracker.lastOpeningOrder !== fill.orderId,
-        lastOpeningOrder: fill.orderId,
+        turnsOnClose: tracker.turnsOnClose || tracker.lastOpeningOrder !== fill.order,
+        lastOpeningOrder: fill.order,
       }),
     };
   }
   // Only shares of earlier days are being closed: exempt.
   if (tracker.lastOpeningOrder === undefined)
-    return { tracker: trackerWith(tracker, { lastClosingOrder: fill.orderId }) };
+    return { tracker: trackerWith(tracker, { lastClosingOrder: fill.order }) };
 
-  const turns = tracker.turnsOnClose && tracker.lastClosingOrder !== fill.orderId;
+  const turns = tracker.turnsOnClose && tracker.lastClosingOrder !== fill.order;
   const matched = Quantity.min(fill.quantity, tracker.openQuantity);
   const openValue =
     matched === tracker.openQuantity
@@ -104,7 +105,7 @@ export function trackDayTrade(
     openQuantity: Quantity.subtract(tracker.openQuantity, matched),
     openValue: Money.subtract(tracker.openValue, openValue),
     turnsOnClose: turns ? false : tracker.turnsOnClose,
-    lastClosingOrder: fill.orderId,
+    lastClosingOrder: fill.order,
     count: tracker.count + (turns ? 1 : 0),
   });
   if (matched === 0 || (!turns && previous === undefined)) return { tracker: rest };

@@ -1,6 +1,8 @@
 import type { Calendar } from '../calendar/calendar.js';
+import { balanced } from '../ledger/ledger.js';
+import type { LedgerEntry } from '../ledger/ledger.js';
 import type { Instant } from '../values/instant.js';
-import type { Money } from '../values/money.js';
+import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 
@@ -34,3 +36,21 @@ export const settlementDateOf = (calendar: Calendar, tradeDate: TradingDate): Tr
 /** Settlement happens at 09:00 New York on the settlement date (D58). */
 export const settlementInstant = (calendar: Calendar, date: TradingDate): Instant =>
   calendar.instantOf(date, 9, 0);
+
+/** The ledger entry of an obligation that was settled, where cash moved. */
+export function settlementEntries({
+  date,
+  cash,
+  entry,
+}: {
+  readonly date: TradingDate;
+  readonly cash: Money;
+  readonly entry?: number;
+}): LedgerEntry[] {
+  if (entry === undefined) return [];
+  const postings = balanced([
+    { account: 'PENDING_CASH', amount: Money.negate(cash) },
+    { account: 'SETTLED_CASH', amount: cash },
+  ]);
+  return [{ number: entry, type: 'SETTLEMENT', postings, about: { date } }];
+}

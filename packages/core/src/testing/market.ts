@@ -1,16 +1,18 @@
 import { Brokerage } from '../brokerage.js';
 import type { Outcome } from '../brokerage.js';
 import { calendarById } from '../calendar/calendars.js';
-import type { Command, OrderRequest, Requester } from '../command.js';
+import type { Command, Requester } from '../command.js';
 import type { Rules } from '../decision.js';
-import type { Event } from '../event.js';
+import type { Event, OrderEvent } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Equity } from '../instruments/instrument.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
 import type { Quote } from '../market/quote.js';
 import { waitingFor } from '../matching/waiting.js';
-import type { Execution } from '../orders/execution.js';
+import type { Order, OrderProgress, OrderTerms } from '../orders/order.js';
+import type { OrderRequest } from '../orders/order-request.js';
+import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
 import type { FillModel } from '../matching/fill-model.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
@@ -18,6 +20,7 @@ import type { Valuation } from '../portfolios/valuation.js';
 import type { Rejection } from '../rejection.js';
 import { saveState } from '../saved-state.js';
 import type { SavedState } from '../saved-state.js';
+import type { BookedExecution } from '../trading/trade.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
@@ -30,6 +33,8 @@ export class TestMarket {
   /** Every command that had events, with them, as a journal would keep it. */
   readonly journal: { at: Instant; quotes: readonly Quote[]; command: Command; events: readonly Event[] }[] =
     [];
+  /** Every order so far, open or over, with what has happened to it. */
+  readonly orders = new Map<number, OrderTale>();
   readonly by = { tenantId: 'tenant-1', tier: 'PRO' as const };
   now: Instant;
 
@@ -55,10 +60,60 @@ export class TestMarket {
     const outcome = this.brokerage.execute<T>(command, at);
     if (outcome.events.length > 0) {
       this.journal.push({ at, quotes: outcome.quotes, command: command, events: outcome.events });
+      for (const event of outcome.events) this.tell(event, at);
     }
     const broken = brokenInvariants(this.brokerage.state);
     if (broken.length > 0) throw new Error(`${command.type}: ${broken.join('; ')}`);
     return outcome;
+  }
+
+  /** Follows orders by their events alone, as history and streams do. */
+  private tell(event: Event, at: Instant): void {
+    switch (event.type) {
+      case 'OrderAccepted': {
+        const terms = termsOf(event, this.portfolio(event.request.portfolioId).terms, at);
+        this.orders.set(event.number, { terms, steps: [{ event, progress: startOf(event, at), at }] });
+        return;
+      }
+      case 'OrderMoved': {
+        const tale = this.taleOf(event.order);
+        tale.steps.push({ event, progress: movedOf(progressOf(tale), event, at), at });
+        return;
+      }
+      case 'OrderExecuted': {
+        const tale = this.taleOf(event.order);
+        const tradeDate = event.tradeDate ?? this.brokerage.rules.calendar.dateOf(at);
+        const reserved = event.reserved ?? Money.zero;
+        const [first] = event.executions;
+        if (first === undefined) throw new Error('an execution of nothing');
+        const progress = executedOf(tale.terms, progressOf(tale), first, reserved, tradeDate, at);
+        tale.steps.push({ event, progress, at });
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  private taleOf(order: number | string): OrderTale {
+    const number = typeof order === 'number' ? order : this.numberOf(order);
+    const tale = number === undefined ? undefined : this.orders.get(number);
+    if (tale === undefined) throw new Error('no such order');
+    return tale;
+  }
+
+  /** The id of an order, as it is shown. */
+  idOf(number: number): string {
+    return this.brokerage.state.ids.idOf('ORDER', number);
+  }
+
+  numberOf(orderId: string): number | undefined {
+    return this.brokerage.state.ids.numberOf('ORDER', orderId);
+  }
+
+  /** An order that is still open. */
+  openOrder(orderId: string): Order | undefined {
+    return this.brokerage.state.orders.get(this.numberOf(orderId) ?? 0);
   }
 
   private doWhatIsDue(until: Instant): void {
@@ -137,7 +192,7 @@ export class TestMarket {
       by,
       order: requestOf(portfolioId, order),
     });
-    return 'code' in result ? result : result.terms.orderId;
+    return 'code' in result ? result : this.idOf(result.terms.number);
   }
 
   /** Submits an order that must be taken. */
@@ -178,9 +233,11 @@ export class TestMarket {
   }
 
   /** Executions of an order, oldest first. */
-  executions(orderId: string): Execution[] {
-    return this.events('OrderExecuted').flatMap((event) =>
-      event.orderId === orderId ? [event.execution] : [],
+  executions(orderId: string): (BookedExecution & { executedAt: Instant })[] {
+    return this.taleOf(orderId).steps.flatMap(({ event, at }) =>
+      event.type === 'OrderExecuted'
+        ? event.executions.map((execution) => ({ ...execution, executedAt: at }))
+        : [],
     );
   }
 
@@ -193,14 +250,13 @@ export class TestMarket {
 
   /** Ids of the exits of a bracket: profit target, stop loss. */
   exits(orderId: string): string[] {
-    return this.events('OrderAccepted').flatMap(({ terms }) =>
-      terms.parentOrderId === orderId ? [terms.orderId] : [],
-    );
+    const { bracket } = this.taleOf(orderId).terms;
+    return bracket?.part === 'ENTRY' ? bracket.exits.map((exit) => this.idOf(exit)) : [];
   }
 
   /** Why an open order has not filled; undefined once it is over. */
   waitingFor(orderId: string): string | undefined {
-    const order = this.brokerage.state.orders.get(orderId);
+    const order = this.openOrder(orderId);
     const { calendar, quoteMaxAgeMs } = this.brokerage.rules;
     return (
       order && waitingFor(order, this.brokerage.quote(order.terms.symbol), calendar, this.now, quoteMaxAgeMs)
@@ -225,37 +281,21 @@ export class TestMarket {
     return valuationOf(portfolio, this.brokerage, broker);
   }
 
-  /** The latest state of an order, open or over, from the events. */
-  order(orderId: string) {
-    for (let i = this.journal.length - 1; i >= 0; i--) {
-      const events = this.journal[i]?.events ?? [];
-      for (let j = events.length - 1; j >= 0; j--) {
-        const event = events[j];
-        if (event === undefined) continue;
-        if (event.type === 'OrderAccepted' && event.terms.orderId === orderId) return event.progress;
-        if ((event.type === 'OrderMoved' || event.type === 'OrderExecuted') && event.orderId === orderId) {
-          return event.progress;
-        }
-      }
-    }
-    throw new Error('no such order');
+  /** The latest state of an order, open or over, from its events. Fields without a value are left out. */
+  order(orderId: string): OrderProgress {
+    return withoutAbsent(progressOf(this.taleOf(orderId)));
+  }
+
+  terms(orderId: string): OrderTerms {
+    return withoutAbsent(this.taleOf(orderId).terms);
   }
 
   /** Statuses an order went through, repeats left out. */
   statuses(orderId: string): string[] {
     const statuses: string[] = [];
-    for (const { events } of this.journal) {
-      for (const event of events) {
-        const id =
-          event.type === 'OrderAccepted'
-            ? event.terms.orderId
-            : 'orderId' in event
-              ? event.orderId
-              : undefined;
-        if (id === orderId && 'progress' in event && statuses.at(-1) !== event.progress.status) {
-          statuses.push(event.progress.status);
-        }
-      }
+    for (const { event, progress } of this.taleOf(orderId).steps) {
+      if (event.type === 'OrderMoved' && event.transition === 'ACTIVATED') statuses.push('RESERVING');
+      if (statuses.at(-1) !== progress.status) statuses.push(progress.status);
     }
     return statuses;
   }
@@ -266,6 +306,21 @@ export class TestMarket {
     );
   }
 }
+
+/** An order and its events, each with what it left. */
+export interface OrderTale {
+  readonly terms: OrderTerms;
+  readonly steps: { readonly event: OrderEvent; readonly progress: OrderProgress; readonly at: Instant }[];
+}
+
+function progressOf(tale: OrderTale): OrderProgress {
+  const last = tale.steps.at(-1);
+  if (last === undefined) throw new Error('an order without events');
+  return last.progress;
+}
+
+const withoutAbsent = <T extends object>(value: T): T =>
+  Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
 
 export interface TestChanges {
   limit?: string;
@@ -306,7 +361,7 @@ export function requestOf(portfolioId: string, order: TestOrder): OrderRequest {
     positionIntent: order.intent ?? 'BUY_TO_OPEN',
     quantity,
     timeInForce: order.tif ?? 'DAY',
-    session: order.session ?? 'REGULAR',
+    ...(order.session !== undefined && { session: order.session }),
     ...(order.limit !== undefined && { limitPrice: Price.of(order.limit) }),
     ...(order.stop !== undefined && { stopPrice: Price.of(order.stop) }),
     ...(order.trailingAmount !== undefined && { trailingAmount: Price.of(order.trailingAmount) }),

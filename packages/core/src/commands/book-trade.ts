@@ -1,0 +1,98 @@
+import type { Decision } from '../decision.js';
+import type { Instrument } from '../instruments/instrument.js';
+import { latencyMs } from '../matching/latency.js';
+import type { PlannedFill } from '../matching/plan-fills.js';
+import type { Quote } from '../market/quote.js';
+import { isOpening, sideOf } from '../orders/order.js';
+import type { Order } from '../orders/order.js';
+import type { Refusal } from '../orders/refusal.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { trackDayTrade } from '../positions/day-trade.js';
+import { settlementDateOf } from '../settlement/obligation.js';
+import { planTrade } from '../trading/plan-trade.js';
+import type { Trade } from '../trading/plan-trade.js';
+import type { OrderExecuted } from '../trading/trade.js';
+import { followEntry, followExit } from './bracket.js';
+import { endOrder } from './end-order.js';
+import { freeToSpend } from './reserve.js';
+
+/** What these fills of an order would do, on the books as they are now. */
+export function tradeFor(
+  d: Decision,
+  order: Order,
+  portfolio: Portfolio,
+  instrument: Instrument,
+  fills: readonly PlannedFill[],
+  quote: Quote,
+): Trade {
+  const { terms } = order;
+  const { calendar } = d.rules;
+  const { counters, seed } = d.state;
+  const tradeDate = calendar.tradeDateOf(d.at);
+  return planTrade(order, fills, {
+    isCash: portfolio.settings.portfolioType === 'CASH',
+    balances: portfolio.balances,
+    position: portfolio.positions.get(terms.symbol),
+    instrument,
+    broker: d.broker(portfolio),
+    quote,
+    at: d.at,
+    tradeDate,
+    date: calendar.dateOf(d.at),
+    settlementDate: settlementDateOf(calendar, tradeDate),
+    latencyMs: latencyMs(terms.latencyProfile, terms.latencyMs, seed, terms.number * 2),
+    nextExecution: counters.execution + 1,
+    nextLot: counters.lot + 1,
+    spendable: () => freeToSpend(d, portfolio, terms.positionIntent),
+  });
+}
+
+/** Carries out what was planned, and what follows from it: day trades, brackets, the end of an order that cannot go on. */
+export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade: Trade): void {
+  const { bracket } = order.terms;
+  for (const executed of trade.fills) {
+    d.emit(executed);
+    if (portfolio.settings.portfolioType === 'MARGIN') trackDayTrades(d, order, executed);
+    const quantity = executed.executions[0]?.quantity;
+    if (bracket === undefined || quantity === undefined) continue;
+    if (bracket.part === 'ENTRY') followEntry(d, bracket, quantity);
+    else followExit(d, order, bracket, quantity);
+  }
+  if (trade.refusal !== undefined) endRefused(d, order, trade.refusal);
+}
+
+/** An order that has executed is not rejected: the rest of it is canceled. */
+export function endRefused(d: Decision, order: Order, refusal: Refusal): void {
+  if (order.progress.filledQuantity === 0) {
+    endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
+    return;
+  }
+  const { code } = refusal;
+  const isFunds = code === 'INSUFFICIENT_FUNDS' || code === 'INSUFFICIENT_BUYING_POWER';
+  const cancelReason = isFunds ? 'INSUFFICIENT_FUNDS' : code === 'STALE_MARKET_DATA' ? code : 'BROKER';
+  endOrder(d, order, { transition: 'CANCELED', cancelReason });
+}
+
+function trackDayTrades(d: Decision, { terms }: Order, executed: OrderExecuted): void {
+  const portfolio = d.state.portfolios.get(terms.portfolioId);
+  const { symbol, positionIntent, portfolioId } = terms;
+  for (const { quantity, value } of executed.executions) {
+    const { tracker, record } = trackDayTrade(portfolio?.dayTrades.get(symbol), {
+      order: terms.number,
+      symbol,
+      date: executed.tradeDate ?? d.rules.calendar.dateOf(d.at),
+      at: d.at,
+      opening: isOpening(positionIntent),
+      side: sideOf(positionIntent),
+      quantity,
+      value,
+    });
+    d.emit({
+      type: 'DayTradeTracked',
+      portfolioId,
+      symbol,
+      tracker,
+      ...(record !== undefined && { recorded: true }),
+    });
+  }
+}

@@ -1,0 +1,279 @@
+import type { Requester } from '../command.js';
+import type { Decision } from '../decision.js';
+import type { BrokerConfiguration } from '../fees/broker.js';
+import type { Equity } from '../instruments/instrument.js';
+import { latencyMs } from '../matching/latency.js';
+import { trail, triggerPrice } from '../matching/trigger.js';
+import { isTrailing, sideOf } from '../orders/order.js';
+import type { BracketConfig, Mutable, TimeInForce } from '../orders/order.js';
+import type { OrderAccepted } from '../orders/order-event.js';
+import type { OrderRequest } from '../orders/order-request.js';
+import { startOf, termsOf } from '../orders/progress.js';
+import { bracketProblems, tickProblems } from '../orders/shape.js';
+import { accountKey } from '../portfolios/account.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { Position } from '../positions/position.js';
+import type { Rejection } from '../rejection.js';
+import { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
+import { goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
+import { fundsProblem, reservationFor } from './reserve.js';
+import { beyondTier } from './tier.js';
+
+/** What placing an order would come to. Nothing has happened yet. */
+export interface OrderPlan {
+  /** In order of precedence; empty = the order would be taken. */
+  readonly rejections: readonly Rejection[];
+  /** The order, and the exits of its bracket; nothing where it cannot even be looked at. */
+  readonly accepted: readonly OrderAccepted[];
+}
+
+/** An order that is looked at, with everything that the checks ask about it. */
+interface Candidate {
+  readonly d: Decision;
+  readonly by: Requester;
+  readonly request: OrderRequest;
+  readonly portfolio: Portfolio;
+  readonly broker: BrokerConfiguration;
+}
+
+interface InstrumentCandidate extends Candidate {
+  readonly equity: Equity;
+  readonly accepted: OrderAccepted;
+}
+
+/** The checks in their order of precedence: who may ask, what the order is, whether it can trade now, what it would take and what there is. */
+const BEFORE_THE_INSTRUMENT: readonly ((candidate: Candidate) => Rejection | undefined)[] = [
+  ({ by, request }) => beyondTier(by, request),
+  frozenAccount,
+  usedClientOrderId,
+];
+const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejection | undefined)[] = [
+  shapeProblems,
+  brokerRestriction,
+  closedMarket,
+  positionProblem,
+  ({ d, portfolio, request, accepted }) =>
+    fundsProblem(d, portfolio, accepted.reserved ?? Money.zero, Money.zero, request.positionIntent),
+];
+
+/** Plans a new order. `every`: all reasons against it, as a preview shows them; else the first is enough. */
+export function planOrder(d: Decision, by: Requester, request: OrderRequest, every = false): OrderPlan {
+  const rejections: Rejection[] = [];
+  const portfolio = d.state.portfolios.get(request.portfolioId);
+  if (portfolio?.terms.tenantId !== by.tenantId) {
+    return { rejections: [{ code: 'NOT_FOUND', what: 'Portfolio' }], accepted: [] };
+  }
+  const candidate: Candidate = { d, by, request, portfolio, broker: d.broker(portfolio) };
+  for (const check of BEFORE_THE_INSTRUMENT) {
+    const rejection = check(candidate);
+    if (rejection === undefined) continue;
+    rejections.push(rejection);
+    if (!every) return { rejections, accepted: [] };
+  }
+  const equity = tradable(d, request);
+  if ('code' in equity) return { rejections: [...rejections, equity], accepted: [] };
+  const accepted = acceptedOf(candidate);
+  const whole: InstrumentCandidate = { d, by, request, portfolio, broker: candidate.broker, equity, accepted };
+  for (const check of WITH_THE_INSTRUMENT) {
+    const rejection = check(whole);
+    if (rejection === undefined) continue;
+    rejections.push(rejection);
+    if (!every) break;
+  }
+  const exits = request.bracketConfig === undefined ? [] : exitsOf(accepted, request.bracketConfig);
+  return { rejections, accepted: [accepted, ...exits] };
+}
+
+function frozenAccount({ d, by, portfolio }: Candidate): Rejection | undefined {
+  const account = d.state.accounts.get(accountKey(by.tenantId, portfolio.terms.accountId));
+  return account?.status === 'FROZEN'
+    ? { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: new orders are not accepted' }
+    : undefined;
+}
+
+/** Closed orders are history's to answer for; the engine asks it before the command gets here. */
+function usedClientOrderId({ portfolio, request: { clientOrderId } }: Candidate): Rejection | undefined {
+  const order = clientOrderId === undefined ? undefined : portfolio.clientOrderIds.get(clientOrderId);
+  return order === undefined ? undefined : duplicateClientOrderId(order);
+}
+
+/** The refusal of a client order id that this portfolio has used before (D24). */
+export const duplicateClientOrderId = (order: number): Rejection => ({
+  code: 'DUPLICATE_CLIENT_ORDER_ID',
+  message: 'clientOrderId is already used by another order of this portfolio',
+  order,
+});
+
+function tradable(d: Decision, order: OrderRequest): Equity | Rejection {
+  if (order.assetClass !== 'EQUITY') {
+    return { code: 'INSTRUMENT_NOT_TRADABLE', message: `${order.assetClass} orders are not supported yet` };
+  }
+  const instrument = d.instrument(order.symbol);
+  if (instrument === undefined) return { code: 'UNKNOWN_SYMBOL', message: `Unknown symbol ${order.symbol}` };
+  if (instrument.assetClass !== 'EQUITY') {
+    return { code: 'INSTRUMENT_NOT_TRADABLE', message: `${order.symbol} is not an equity` };
+  }
+  return instrument;
+}
+
+function shapeProblems({ d, equity, request }: InstrumentCandidate): Rejection | undefined {
+  const problems = tickProblems(equity, request);
+  if (request.bracketConfig !== undefined) {
+    const quote = d.quote(request.symbol);
+    const market = sideOf(request.positionIntent) === 'BUY' ? quote?.ask : quote?.bid;
+    problems.push(...bracketProblems(request, market));
+  }
+  if (request.timeInForce === 'GTD') {
+    problems.push(...goodTillProblems(d, sessionOf(request), request.goodTillDate ?? ''));
+  }
+  return problems.length === 0 ? undefined : { code: 'INVALID', messages: problems };
+}
+
+const sessionOf = (request: OrderRequest) => request.session ?? 'REGULAR';
+
+function brokerRestriction({ broker, request: order }: InstrumentCandidate): Rejection | undefined {
+  const refuse = (message: string): Rejection => ({
+    code: 'BROKER_RESTRICTION',
+    message: `${broker.name} ${message}`,
+  });
+  if (!broker.orderTypes.includes(order.orderType)) return refuse(`does not offer ${order.orderType} orders`);
+  if (!broker.timesInForce.includes(order.timeInForce))
+    return refuse(`does not offer time in force ${order.timeInForce}`);
+  if (!broker.sessions.includes(sessionOf(order))) return refuse('does not offer extended hours');
+  if (!Quantity.isWhole(order.quantity)) {
+    if (!broker.fractionalShares) return refuse('does not offer fractional shares');
+    if (order.positionIntent === 'SELL_TO_OPEN') return refuse('does not lend fractional shares');
+  }
+  if (order.positionIntent === 'SELL_TO_OPEN' && !broker.shortSelling)
+    return refuse('does not offer short selling');
+  const { bracketConfig: bracket } = order;
+  if (bracket === undefined) return undefined;
+  for (const exit of [bracket.profitTarget, bracket.stopLoss]) {
+    if (exit !== undefined && !broker.orderTypes.includes(exit.orderType)) {
+      return refuse(`does not offer ${exit.orderType} orders`);
+    }
+  }
+  const exitsLive = exitTimeInForce(bracket);
+  return broker.timesInForce.includes(exitsLive)
+    ? undefined
+    : refuse(`does not offer time in force ${exitsLive}`);
+}
+
+/** The exits of a bracket are GTC unless it says otherwise (D59). */
+const exitTimeInForce = (bracket: BracketConfig): TimeInForce => bracket.timeInForce ?? 'GTC';
+
+function closedMarket({ d, broker, request }: InstrumentCandidate): Rejection | undefined {
+  const session = sessionOf(request);
+  if (isOpenFor(d, session)) return undefined;
+  const immediate = request.timeInForce === 'IOC' || request.timeInForce === 'FOK';
+  if (!immediate && broker.queuesWhenClosed) return undefined;
+  return { code: 'MARKET_CLOSED', nextOpen: d.rules.calendar.format(nextOpenFor(d, session)) };
+}
+
+function positionProblem({
+  portfolio,
+  equity,
+  broker,
+  request: order,
+}: InstrumentCandidate): Rejection | undefined {
+  const position = portfolio.positions.get(order.symbol);
+  const held = position === undefined ? Quantity.zero : Position.held(position);
+  switch (order.positionIntent) {
+    case 'BUY_TO_OPEN':
+      return held < 0 ? conflict(`short ${order.symbol}: use BUY_TO_CLOSE`) : undefined;
+    case 'SELL_TO_OPEN':
+      if (held > 0) return conflict(`long ${order.symbol}: use SELL_TO_CLOSE`);
+      if (portfolio.settings.portfolioType === 'CASH') {
+        return { code: 'NOT_SHORTABLE', message: 'CASH portfolios cannot sell short' };
+      }
+      if (!equity.shortable || !broker.shortSelling) {
+        return { code: 'NOT_SHORTABLE', message: `${order.symbol} cannot be borrowed to sell short` };
+      }
+      return undefined;
+    case 'SELL_TO_CLOSE':
+    case 'BUY_TO_CLOSE': {
+      const closable = order.positionIntent === 'SELL_TO_CLOSE' ? held : Quantity.negate(held);
+      const availableQuantity = Quantity.max(
+        Quantity.subtract(closable, position?.reserved ?? Quantity.zero),
+        Quantity.zero,
+      );
+      if (order.quantity <= availableQuantity) return undefined;
+      return { code: 'INSUFFICIENT_POSITION', availableQuantity, requiredQuantity: order.quantity };
+    }
+  }
+}
+
+const conflict = (state: string): Rejection => ({
+  code: 'POSITION_CONFLICT',
+  message: `The portfolio is ${state}`,
+});
+
+/** The order as it would be accepted: its number, when it reaches the market, what it would set aside. */
+function acceptedOf({ d, by, request, portfolio }: Candidate): OrderAccepted {
+  const number = d.state.counters.order + 1;
+  const accepted: Mutable<OrderAccepted> = { type: 'OrderAccepted', number, tier: by.tier, request };
+  const delay = latencyMs(request.latencyProfile, request.latencyMs, d.state.seed, number * 2);
+  if (delay > 0) accepted.marketAt = Instant.plusMs(d.at, delay);
+  const { bracketConfig: config } = request;
+  if (config !== undefined) {
+    const exits = exitKindsOf(config).map((_, index) => number + 1 + index);
+    accepted.bracket = { part: 'ENTRY', config, exits };
+  }
+  if (isTrailing(request.orderType)) Object.assign(accepted, startingTrail(d, portfolio, accepted));
+  const terms = termsOf(accepted, portfolio.terms, d.at);
+  const reserved = reservationFor(d, portfolio, terms, startOf(accepted, d.at));
+  if (reserved > 0) accepted.reserved = reserved;
+  return accepted;
+}
+
+/** A trailing stop's mark starts with the last price at acceptance (D48). */
+function startingTrail(
+  d: Decision,
+  portfolio: Portfolio,
+  accepted: OrderAccepted,
+): Pick<OrderAccepted, 'mark' | 'stopPrice'> {
+  const { request } = accepted;
+  const quote = d.quote(request.symbol);
+  const side = sideOf(request.positionIntent);
+  const price = quote === undefined ? undefined : triggerPrice(quote, side);
+  const terms = termsOf(accepted, portfolio.terms, d.at);
+  return price === undefined ? {} : (trail({ terms, progress: startOf(accepted, d.at) }, side, price) ?? {});
+}
+
+type ExitKind = 'PROFIT_TARGET' | 'STOP_LOSS';
+
+const exitKindsOf = ({ profitTarget, stopLoss }: BracketConfig): ExitKind[] => [
+  ...(profitTarget === undefined ? [] : ['PROFIT_TARGET' as const]),
+  ...(stopLoss === undefined ? [] : ['STOP_LOSS' as const]),
+];
+
+/** The exits of a bracket, created with their entry and not at work yet (D59). */
+function exitsOf({ number, tier, request }: OrderAccepted, config: BracketConfig): OrderAccepted[] {
+  const kinds = exitKindsOf(config);
+  return kinds.map((part, index) => {
+    const { profitTarget, stopLoss } = config;
+    const prices = part === 'PROFIT_TARGET' ? profitTarget : stopLoss;
+    if (prices === undefined) throw new RangeError('an exit without prices');
+    return {
+      type: 'OrderAccepted',
+      number: number + 1 + index,
+      tier,
+      request: {
+        portfolioId: request.portfolioId,
+        symbol: request.symbol,
+        assetClass: request.assetClass,
+        positionIntent: request.positionIntent === 'BUY_TO_OPEN' ? 'SELL_TO_CLOSE' : 'BUY_TO_CLOSE',
+        quantity: request.quantity,
+        timeInForce: exitTimeInForce(config),
+        ...prices,
+      },
+      bracket: {
+        part,
+        entry: number,
+        ...(kinds.length === 2 && { sibling: number + 2 - index }),
+      },
+    };
+  });
+}

@@ -1,0 +1,57 @@
+import type { Money } from '../values/money.js';
+import type { Price } from '../values/price.js';
+import type { BracketPart, OrderProgress } from './order.js';
+import type { OrderRequest } from './order-request.js';
+import type { Tier } from './tier.js';
+
+/** What happened to an order between its acceptance and its executions, as streams name it. */
+export type OrderTransition =
+  | 'QUEUED'
+  /** Where it comes to nothing after all; else part of ACTIVATED. */
+  | 'RESERVING'
+  /** What it needs is set aside and it goes to work: RESERVING and ACTIVE, in one. */
+  | 'ACTIVATED'
+  /** It goes to work without setting anything aside: an exit of a bracket, an order whose cancel is on its way. */
+  | 'STARTED'
+  | 'TRIGGERED'
+  | 'REPLACED'
+  | 'RESIZED'
+  | 'ADJUSTED'
+  | 'CANCELING'
+  | 'CANCELED'
+  | 'EXPIRED'
+  | 'REJECTED'
+  /** Internal: what was set aside is set right by a new price. Not streamed. */
+  | 'RESERVED'
+  /** Internal: a limit was seen away from the market, or a trailing stop followed it. Not streamed. */
+  | 'RESTED'
+  | 'TRAILED';
+
+/** A new order: what was asked for, and what the decision added to it. Everything else follows (`progress.ts`). */
+export interface OrderAccepted {
+  readonly type: 'OrderAccepted';
+  readonly number: number;
+  readonly tier: Tier;
+  readonly request: OrderRequest;
+  readonly bracket?: BracketPart;
+  /** Absent = nothing. */
+  readonly reserved?: Money;
+  /** When it reaches the market; absent = at once. */
+  readonly marketAt?: number;
+  /** Of a trailing stop: where it starts. */
+  readonly mark?: Price;
+  readonly stopPrice?: Price;
+}
+
+/** Fields of the progress that a move leaves different; null = not there any more. What follows from the transition is left out. */
+export type ProgressChanges = {
+  readonly [K in Exclude<keyof OrderProgress, 'status' | 'updatedAt'>]?: OrderProgress[K] | null;
+};
+
+/** A move of an order: its transition, and what of its progress is different. */
+export interface OrderMoved {
+  readonly type: 'OrderMoved';
+  readonly order: number;
+  readonly transition: OrderTransition;
+  readonly changes?: ProgressChanges;
+}

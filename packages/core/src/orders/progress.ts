@@ -1,0 +1,263 @@
+import type { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { TradingDate } from '../values/trading-date.js';
+import { commissionOf, feesOf } from './execution.js';
+import type { Execution } from './execution.js';
+import { isOpening, sideOf } from './order.js';
+import type { Fee, FeeDay, Mutable, OrderProgress, OrderStatus, OrderTerms } from './order.js';
+import type { OrderAccepted, OrderMoved, OrderTransition } from './order-event.js';
+
+/**
+ * What an order's events make of it, one after the other. Pure, and the only place that says so: the state, the history and the streams
+ * all take an order's progress from here.
+ */
+
+/** A copy to be changed field by field. Written out, so that every copy has the same hidden class. */
+export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
+  return {
+    status: p.status,
+    quantity: p.quantity,
+    limitPrice: p.limitPrice,
+    stopPrice: p.stopPrice,
+    timeInForce: p.timeInForce,
+    goodTillDate: p.goodTillDate,
+    filledQuantity: p.filledQuantity,
+    averagePrice: p.averagePrice,
+    notionalSum: p.notionalSum,
+    filledValue: p.filledValue,
+    commission: p.commission,
+    fees: p.fees,
+    feeDay: p.feeDay,
+    reserved: p.reserved,
+    reservedQuantity: p.reservedQuantity,
+    updatedAt: p.updatedAt,
+    releaseAt: p.releaseAt,
+    marketAt: p.marketAt,
+    cancelAt: p.cancelAt,
+    expiresAt: p.expiresAt,
+    arrival: p.arrival,
+    triggered: p.triggered,
+    resting: p.resting,
+    mark: p.mark,
+    trailingAmount: p.trailingAmount,
+    executedAt: p.executedAt,
+    canceledAt: p.canceledAt,
+    cancelReason: p.cancelReason,
+    rejectReason: p.rejectReason,
+  };
+}
+
+const NO_FEES: readonly Fee[] = [];
+
+/** The part of a new order that never changes. `owner` is its portfolio's. */
+export function termsOf(
+  { number, tier, request, bracket }: OrderAccepted,
+  owner: { readonly tenantId: string; readonly accountId: string },
+  at: Instant,
+): OrderTerms {
+  return {
+    number,
+    tenantId: owner.tenantId,
+    accountId: owner.accountId,
+    portfolioId: request.portfolioId,
+    tier,
+    symbol: request.symbol,
+    assetClass: request.assetClass,
+    orderType: request.orderType,
+    positionIntent: request.positionIntent,
+    session: request.session ?? 'REGULAR',
+    trailingAmount: request.trailingAmount,
+    trailingPercent: request.trailingPercent,
+    latencyProfile: request.latencyProfile,
+    latencyMs: request.latencyMs,
+    clientOrderId: request.clientOrderId,
+    bracket,
+    strategy: request.strategy,
+    legs: request.legs,
+    createdAt: at,
+  };
+}
+
+/** A new order as it stands. Exits of a bracket are CREATED; they set nothing aside and are on no way to the market yet. */
+export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
+  const { request, bracket } = accepted;
+  const isExit = bracket !== undefined && bracket.part !== 'ENTRY';
+  return {
+    status: isExit ? 'CREATED' : 'PENDING',
+    quantity: request.quantity,
+    limitPrice: request.limitPrice,
+    stopPrice: accepted.stopPrice ?? request.stopPrice,
+    timeInForce: request.timeInForce,
+    goodTillDate: request.goodTillDate,
+    filledQuantity: Quantity.zero,
+    averagePrice: undefined,
+    notionalSum: undefined,
+    filledValue: Money.zero,
+    commission: Money.zero,
+    fees: NO_FEES,
+    feeDay: undefined,
+    reserved: accepted.reserved ?? Money.zero,
+    reservedQuantity: isExit || isOpening(request.positionIntent) ? Quantity.zero : request.quantity,
+    updatedAt: at,
+    releaseAt: undefined,
+    marketAt: isExit ? undefined : ((accepted.marketAt as Instant | undefined) ?? at),
+    cancelAt: undefined,
+    expiresAt: undefined,
+    arrival: undefined,
+    triggered: undefined,
+    resting: undefined,
+    mark: accepted.mark,
+    trailingAmount: undefined,
+    executedAt: undefined,
+    canceledAt: undefined,
+    cancelReason: undefined,
+    rejectReason: undefined,
+  };
+}
+
+/** The status that a transition leads to, where it changes it. */
+const LEADS_TO: Readonly<Partial<Record<OrderTransition, OrderStatus>>> = {
+  QUEUED: 'PENDING_MARKET_OPEN',
+  RESERVING: 'RESERVING',
+  ACTIVATED: 'ACTIVE',
+  STARTED: 'ACTIVE',
+  CANCELING: 'CANCELING',
+  CANCELED: 'CANCELED',
+  EXPIRED: 'CANCELED',
+  REJECTED: 'REJECTED',
+};
+
+/** An order after a move. One whose cancel is on its way keeps saying so until it is over. */
+export function movedOf(before: OrderProgress, { transition, changes }: OrderMoved, at: Instant): OrderProgress {
+  const next = copyOf(before);
+  const status = LEADS_TO[transition];
+  if (changes !== undefined) {
+    const fields = next as Record<string, unknown>;
+    for (const name in changes) {
+      const value: unknown = changes[name as keyof typeof changes];
+      fields[name] = value === null ? undefined : value;
+    }
+  }
+  switch (transition) {
+    case 'RESTED':
+      next.resting = true;
+      return next;
+    case 'TRAILED':
+      return next;
+    case 'TRIGGERED':
+      next.triggered = true;
+      break;
+    case 'ACTIVATED':
+    case 'STARTED':
+      next.marketAt = at;
+      break;
+    case 'CANCELED':
+    case 'EXPIRED':
+      next.canceledAt = at;
+      if (transition === 'EXPIRED') next.cancelReason = 'EXPIRED';
+      endReservations(next);
+      break;
+    case 'REJECTED':
+      endReservations(next);
+      break;
+    case 'QUEUED':
+    case 'RESERVING':
+    case 'RESERVED':
+    case 'REPLACED':
+    case 'RESIZED':
+    case 'ADJUSTED':
+    case 'CANCELING':
+      break;
+  }
+  next.updatedAt = at;
+  if (status !== undefined && !(before.status === 'CANCELING' && (status === 'ACTIVE' || status === 'PENDING_MARKET_OPEN'))) {
+    next.status = status;
+  }
+  return next;
+}
+
+/** Nothing is set aside for an order that is over. */
+function endReservations(progress: Mutable<OrderProgress>): void {
+  progress.reserved = Money.zero;
+  progress.reservedQuantity = Quantity.zero;
+}
+
+/**
+ * An order after an execution. `reserved` is what stays set aside for the rest; an order of which nothing is left is FILLED.
+ */
+export function executedOf(
+  terms: Pick<OrderTerms, 'positionIntent'>,
+  before: OrderProgress,
+  execution: Execution,
+  reserved: Money,
+  tradeDate: TradingDate,
+  at: Instant,
+): OrderProgress {
+  const next = copyOf(before);
+  const { price, quantity, value } = execution;
+  next.filledQuantity = Quantity.add(before.filledQuantity, quantity);
+  next.filledValue = Money.add(before.filledValue, value);
+  next.commission = Money.add(before.commission, commissionOf(execution));
+  const fees = feesOf(execution);
+  if (fees.length > 0) next.fees = addFees(before.fees, fees);
+  const isDone = next.filledQuantity === before.quantity;
+  next.reserved = isDone ? Money.zero : reserved;
+  if (!isOpening(terms.positionIntent) && before.reservedQuantity !== 0) {
+    next.reservedQuantity = Quantity.subtract(before.reservedQuantity, quantity);
+  }
+  next.updatedAt = at;
+  addToAverage(next, before, price, quantity);
+  if (isDone) {
+    next.status = 'FILLED';
+    next.executedAt = at;
+  } else if (sideOf(terms.positionIntent) === 'SELL') {
+    next.feeDay = feeDayWith(before.feeDay, tradeDate, quantity, value, fees);
+  }
+  return next;
+}
+
+/** The average over all executions: exact sums, rounded once. */
+function addToAverage(
+  next: Mutable<OrderProgress>,
+  before: OrderProgress,
+  price: Price,
+  quantity: Quantity,
+): void {
+  const { averagePrice, notionalSum, filledQuantity } = before;
+  if (averagePrice === undefined || (notionalSum === undefined && averagePrice === price)) {
+    next.averagePrice = price;
+    return;
+  }
+  const sum =
+    (notionalSum === undefined ? BigInt(averagePrice) * BigInt(filledQuantity) : BigInt(notionalSum)) +
+    BigInt(price) * BigInt(quantity);
+  const shares = BigInt(filledQuantity + quantity);
+  next.averagePrice = Price.ofUnits(Number((sum * 2n + shares) / (shares * 2n)));
+  next.notionalSum = String(sum);
+}
+
+/** What a sale has executed on its latest trade date, after one more part of it. */
+export function feeDayWith(
+  day: FeeDay | undefined,
+  date: TradingDate,
+  quantity: Quantity,
+  value: Money,
+  fees: readonly Fee[],
+): FeeDay {
+  const today = day?.date === date ? day : undefined;
+  return {
+    date,
+    quantity: Quantity.add(today?.quantity ?? Quantity.zero, quantity),
+    value: Money.add(today?.value ?? Money.zero, value),
+    fees: addFees(today?.fees ?? NO_FEES, fees),
+  };
+}
+
+function addFees(charged: readonly Fee[], more: readonly Fee[]): readonly Fee[] {
+  if (more.length === 0) return charged;
+  const sums = new Map(charged.map((fee) => [fee.name, fee.amount]));
+  for (const fee of more) sums.set(fee.name, Money.add(sums.get(fee.name) ?? Money.zero, fee.amount));
+  return [...sums].map(([name, amount]) => ({ name, amount }));
+}

@@ -1,0 +1,66 @@
+import type { BrokerConfiguration } from '../fees/broker.js';
+import { commissionDue } from '../fees/commission.js';
+import { feesOwedBeyond, regulatoryFees } from '../fees/regulatory.js';
+import type { Instrument } from '../instruments/instrument.js';
+import { sideOf } from '../orders/order.js';
+import type { Fee, OrderProgress, OrderTerms } from '../orders/order.js';
+import { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
+import type { TradingDate } from '../values/trading-date.js';
+
+/** Commission and regulatory fees of one execution. Whole cents. */
+export interface Charges {
+  readonly commission: Money;
+  readonly fees: readonly Fee[];
+}
+
+const NO_FEES: readonly Fee[] = [];
+
+export const totalOf = ({ commission, fees }: Charges): Money =>
+  fees.reduce((sum, fee) => Money.add(sum, fee.amount), commission);
+
+/**
+ * What one more execution is charged: the commission of the order so far, and the regulatory fees of its trade date so
+ * far, less what was charged before (docs/rules/fees.md).
+ */
+export function chargesBeyond(
+  terms: OrderTerms,
+  progress: OrderProgress,
+  instrument: Instrument,
+  broker: BrokerConfiguration,
+  tradeDate: TradingDate,
+  quantity: Quantity,
+  value: Money,
+): Charges {
+  const { assetClass } = instrument;
+  const due = commissionDue(
+    broker,
+    assetClass,
+    Quantity.add(progress.filledQuantity, quantity),
+    Money.add(progress.filledValue, value),
+  );
+  const commission = Money.max(Money.subtract(due, progress.commission), Money.zero);
+  if (!broker.passesRegulatoryFees || sideOf(terms.positionIntent) === 'BUY') return { commission, fees: NO_FEES };
+  const today = progress.feeDay?.date === tradeDate ? progress.feeDay : undefined;
+  const feesDue = regulatoryFees({
+    side: 'SELL',
+    assetClass,
+    tradeDate,
+    cumulativeQuantity: Quantity.add(today?.quantity ?? Quantity.zero, quantity),
+    cumulativeValue: Money.add(today?.value ?? Money.zero, value),
+  });
+  return { commission, fees: feesOwedBeyond(today?.fees ?? NO_FEES, feesDue) };
+}
+
+/** As much of the charges as an amount covers, regulatory fees first. */
+export function chargesWithin(amount: Money, charges: Charges): Charges {
+  if (totalOf(charges) <= amount) return charges;
+  let left = amount;
+  const fees: Fee[] = [];
+  for (const fee of charges.fees) {
+    const covered = Money.min(fee.amount, left);
+    if (covered > 0) fees.push({ name: fee.name, amount: covered });
+    left = Money.subtract(left, covered);
+  }
+  return { commission: Money.min(charges.commission, left), fees };
+}

@@ -1,0 +1,249 @@
+import type { BrokerConfiguration } from '../fees/broker.js';
+import type { Instrument } from '../instruments/instrument.js';
+import { hasRoomFor } from '../ledger/ledger.js';
+import type { Balances } from '../ledger/ledger.js';
+import type { Quote } from '../market/quote.js';
+import type { PlannedFill } from '../matching/plan-fills.js';
+import type { Execution } from '../orders/execution.js';
+import { isOpening, remainingOf, sideOf } from '../orders/order.js';
+import type { Mutable, Order, OrderProgress, OrderTerms } from '../orders/order.js';
+import { executedOf } from '../orders/progress.js';
+import type { Refusal } from '../orders/refusal.js';
+import { closeFirstInFirstOut, Position } from '../positions/position.js';
+import type { LotClosing } from '../positions/position.js';
+import type { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { TradingDate } from '../values/trading-date.js';
+import { chargesBeyond, chargesWithin, totalOf } from './charges.js';
+import type { OrderExecuted } from './trade.js';
+
+const CENT = 100;
+
+/** What a plan is made with beside the order and its fills. */
+export interface TradeGround {
+  /** Of the order's portfolio: it owes nothing, ever. */
+  readonly isCash: boolean;
+  readonly balances: Balances;
+  /** What the portfolio holds of the instrument. */
+  readonly position: Position | undefined;
+  readonly instrument: Instrument;
+  readonly broker: BrokerConfiguration;
+  readonly quote: Quote;
+  readonly at: Instant;
+  readonly tradeDate: TradingDate;
+  /** The exchange date of `at`: events leave out a trade date that is the same. */
+  readonly date: TradingDate;
+  readonly settlementDate: TradingDate;
+  /** How long the order was on its way, for the explanation. */
+  readonly latencyMs: number;
+  readonly nextExecution: number;
+  readonly nextLot: number;
+  /** What may be spent on this order beyond what it has set aside. Asked only where the price ran beyond that. */
+  readonly spendable: () => Money;
+}
+
+/** What executing would do: the events of the fills that are possible, in order, and why the next is not. */
+export interface Trade {
+  readonly fills: readonly OrderExecuted[];
+  readonly refusal?: Refusal;
+}
+
+/**
+ * Plans executions of an order without doing anything: lots, charges, what is paid and set aside and when it settles, or the refusal where the
+ * portfolio cannot take it (the market ran away from what was reserved, the position turned). Several fills of one order are planned
+ * one upon the other.
+ */
+export function planTrade(order: Order, fills: readonly PlannedFill[], ground: TradeGround): Trade {
+  const plan = new Plan(order, ground);
+  const executed: OrderExecuted[] = [];
+  for (const fill of fills) {
+    const next = plan.add(fill);
+    if ('code' in next) return { fills: executed, refusal: next };
+    executed.push(next);
+  }
+  return { fills: executed };
+}
+
+/** An order as the fills planned so far would leave it. */
+class Plan {
+  private readonly terms: OrderTerms;
+  private readonly ground: TradeGround;
+  private progress: OrderProgress;
+  private held: Quantity;
+  private count = 0;
+  /** Closed by the plan so far. */
+  private closed: Quantity = Quantity.zero;
+  /** Paid by the plan so far beyond what was set aside for it. */
+  private overspent: Money = Money.zero;
+
+  constructor(order: Order, ground: TradeGround) {
+    this.terms = order.terms;
+    this.progress = order.progress;
+    this.ground = ground;
+    this.held = ground.position === undefined ? Quantity.zero : Position.held(ground.position);
+  }
+
+  add(fill: PlannedFill): OrderExecuted | Refusal {
+    const { terms, progress, ground } = this;
+    const { isCash } = ground;
+    const { price, quantity } = fill;
+    const buy = sideOf(terms.positionIntent) === 'BUY';
+    const opening = isOpening(terms.positionIntent);
+    const value = Money.of(price, quantity);
+    const refusal = this.positionRefusal(quantity, value);
+    if (refusal !== undefined) return refusal;
+
+    const filledValue = Money.add(progress.filledValue, value);
+    // Rounded on the order's total: in a hundred parts it costs the same cents as at once.
+    let cash = Money.subtract(Money.toCents(filledValue), Money.toCents(progress.filledValue));
+    const { instrument, broker, tradeDate } = ground;
+    const unpaid = chargesBeyond(terms, progress, instrument, broker, tradeDate, quantity, value);
+    // A CASH portfolio cannot owe: a sale is charged no more than it brings. The next execution is charged the rest.
+    const charges = !buy && isCash ? chargesWithin(cash, unpaid) : unpaid;
+    const charged = totalOf(charges);
+
+    if (opening) {
+      const short = this.shortBy(buy ? Money.add(cash, charged) : value);
+      if (isCash && short > 0 && short < CENT) {
+        // Parts of a share are valued to 1/10,000 dollar each: together they may come to a cent more than was set aside.
+        cash = Money.subtract(cash, Money.upToCents(Money.ofUnits(short)));
+      } else if (short > 0) {
+        return this.shortOfFunds(buy ? Money.add(cash, charged) : value);
+      }
+    }
+
+    const execution: Mutable<Execution> = {
+      number: ground.nextExecution + this.count,
+      price,
+      quantity,
+      value,
+      quote: quoteSeen(ground.quote),
+    };
+    if (cash !== value) execution.cash = cash;
+    if (charges.commission > 0) execution.commission = charges.commission;
+    if (charges.fees.length > 0) execution.fees = charges.fees;
+    if (fill.rule !== 'TOUCH') execution.rule = fill.rule;
+    if (progress.resting === true) execution.maker = true;
+    if (fill.sizeAvailable !== undefined) execution.sizeAvailable = fill.sizeAvailable;
+    if (ground.latencyMs > 0) execution.latencyMs = ground.latencyMs;
+    if (progress.limitPrice !== undefined) {
+      const better = progress.limitPrice - price;
+      execution.priceImprovement = Price.ofUnits(buy ? better : 0 - better);
+    }
+    const lots = opening ? { opened: ground.nextLot + this.count } : { closed: this.closeLots(quantity) };
+    const event: Mutable<OrderExecuted> = {
+      type: 'OrderExecuted',
+      order: terms.number,
+      executions: [{ ...execution, lots }],
+      settlementDate: ground.settlementDate,
+    };
+    const left = Quantity.subtract(Quantity.subtract(progress.quantity, progress.filledQuantity), quantity);
+    const reserved = left === 0 ? Money.zero : stillReserved(this.terms, progress, left, Money.add(cash, charged));
+    if (reserved > 0) event.reserved = reserved;
+    if (tradeDate !== ground.date) event.tradeDate = tradeDate;
+
+    this.count++;
+    this.held = Quantity.ofUnits(this.held + (buy ? quantity : -quantity));
+    if (opening) this.spend(buy ? Money.add(cash, charged) : value, reserved);
+    this.progress = executedOf(terms, progress, execution, reserved, tradeDate, ground.at);
+    return event;
+  }
+
+  /** What could have changed since the order was accepted, so that it must not execute now. */
+  private positionRefusal(quantity: Quantity, value: Money): Refusal | undefined {
+    const { symbol, positionIntent } = this.terms;
+    const { held } = this;
+    if ((positionIntent === 'BUY_TO_OPEN' && held < 0) || (positionIntent === 'SELL_TO_OPEN' && held > 0)) {
+      return {
+        code: 'POSITION_CONFLICT',
+        message: `The portfolio now holds an opposite position in ${symbol}`,
+      };
+    }
+    if (!isOpening(positionIntent)) {
+      const closable = positionIntent === 'SELL_TO_CLOSE' ? held : Quantity.negate(held);
+      if (quantity > closable) {
+        const availableQuantity = Quantity.max(closable, Quantity.zero);
+        return { code: 'INSUFFICIENT_POSITION', availableQuantity, requiredQuantity: quantity };
+      }
+    }
+    const opened = Quantity.ofUnits(isOpening(positionIntent) ? Math.abs(held) + quantity : 0);
+    if (!hasRoomFor(this.ground.balances, value) || !Quantity.isHoldable(opened)) {
+      return {
+        code: 'INSTRUMENT_NOT_TRADABLE',
+        message: 'The value of this execution is beyond what an account can hold',
+      };
+    }
+    return undefined;
+  }
+
+  /** By how much an amount is more than there is for it; not positive = it is there. */
+  private shortBy(needed: Money): number {
+    const beyond = needed - this.progress.reserved;
+    return beyond <= 0 ? beyond : beyond - (this.ground.spendable() - this.overspent);
+  }
+
+  private spend(amount: Money, reservedAfter: Money): void {
+    this.overspent = Money.ofUnits(this.overspent + amount + reservedAfter - this.progress.reserved);
+  }
+
+  private shortOfFunds(required: Money): Refusal {
+    const available = Money.max(
+      Money.ofUnits(this.ground.spendable() - this.overspent + this.progress.reserved),
+      Money.zero,
+    );
+    return fundsRefusal(this.ground.isCash, available, required);
+  }
+
+  /** The oldest lots that the plan has not closed already. */
+  private closeLots(quantity: Quantity): readonly LotClosing[] {
+    const { closed } = this;
+    const { position } = this.ground;
+    if (position === undefined) throw new RangeError('closing a position that does not exist');
+    this.closed = Quantity.add(closed, quantity);
+    if (closed === 0) return closeFirstInFirstOut(position, quantity);
+    return closeFirstInFirstOut(positionWithout(position, closed), quantity);
+  }
+}
+
+/** The lots that are left of a position once so much is closed. */
+function positionWithout(position: Position, closed: Quantity): Position {
+  const lots = position.lots.map((lot) => ({ ...lot }));
+  for (const { lotId, quantity, cost } of closeFirstInFirstOut(position, closed)) {
+    const lot = lots.find((candidate) => candidate.lotId === lotId);
+    if (lot === undefined) continue;
+    lot.quantity = Quantity.ofUnits(lot.quantity < 0 ? lot.quantity + quantity : lot.quantity - quantity);
+    lot.cost = Money.subtract(lot.cost, cost);
+  }
+  return { ...position, lots: lots.filter((lot) => lot.quantity !== 0) };
+}
+
+/** The refusal for want of funds: of cash in a CASH portfolio, of buying power in others. */
+export const fundsRefusal = (isCash: boolean, available: Money, required: Money): Refusal =>
+  isCash
+    ? { code: 'INSUFFICIENT_FUNDS', availableCash: available, requiredAmount: required }
+    : {
+        code: 'INSUFFICIENT_BUYING_POWER',
+        availableBuyingPower: available,
+        requiredBuyingPower: required,
+      };
+
+/** The share of what is left; for a purchase no more than what was set aside and not paid out yet. */
+function stillReserved(terms: OrderTerms, progress: OrderProgress, left: Quantity, paid: Money): Money {
+  const { reserved } = progress;
+  const share = Money.upToCents(Money.scale(reserved, left, remainingOf(progress)));
+  if (sideOf(terms.positionIntent) === 'SELL') return share;
+  return Money.max(Money.min(share, Money.subtract(reserved, paid)), Money.zero);
+}
+
+/** A quote without its symbol, which is the order's. */
+function quoteSeen(quote: Quote): Omit<Quote, 'symbol'> {
+  const seen: Mutable<Omit<Quote, 'symbol'>> = { at: quote.at };
+  if (quote.bid !== undefined) seen.bid = quote.bid;
+  if (quote.ask !== undefined) seen.ask = quote.ask;
+  if (quote.bidSize !== undefined) seen.bidSize = quote.bidSize;
+  if (quote.askSize !== undefined) seen.askSize = quote.askSize;
+  if (quote.last !== undefined) seen.last = quote.last;
+  return seen;
+}

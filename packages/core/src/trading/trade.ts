@@ -1,0 +1,30 @@
+import type { Execution } from '../orders/execution.js';
+import type { LotClosing } from '../positions/position.js';
+import type { Money } from '../values/money.js';
+import type { TradingDate } from '../values/trading-date.js';
+
+/** How an execution changes the lots: it opens one, or closes the oldest. */
+export type LotChange =
+  | { readonly opened: number; readonly closed?: never }
+  | { readonly opened?: never; readonly closed: readonly LotClosing[] };
+
+/** An execution with what it does to the lots of the position. */
+export interface BookedExecution extends Execution {
+  readonly lots: LotChange;
+}
+
+/**
+ * An order executed: all executions of one fill, one for a share, one for each leg of a multi-leg order, so that there is never a state
+ * with some of them. Its ledger entries follow from it (`entries.ts`).
+ */
+export interface OrderExecuted {
+  readonly type: 'OrderExecuted';
+  readonly order: number;
+  readonly executions: readonly BookedExecution[];
+  /** What stays set aside for the rest of the order; absent = nothing. */
+  readonly reserved?: Money;
+  /** Absent = the exchange date of the record. */
+  readonly tradeDate?: TradingDate;
+  /** When what was traded is delivered; for sales also when the cash comes in. */
+  readonly settlementDate: TradingDate;
+}
