@@ -7,7 +7,7 @@ import { cashOfExecution, chargesOf } from './orders/execution.js';
 import { sideOf } from './orders/order.js';
 import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
 import { executedOf, movedOf, startOf, termsOf } from './orders/progress.js';
-import { isTerminal, TRANSITIONS } from './orders/status.js';
+import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
@@ -34,7 +34,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return accept(state, event);
     case 'OrderMoved': {
       const order = orderOf(state, event.order);
-      return move(state, order, movedOf(order.progress, event, state.now));
+      const through = event.transition === 'ACTIVATED' ? 'RESERVING' : undefined;
+      return move(state, order, movedOf(order.progress, event, state.now), through);
     }
     case 'OrderExecuted':
       return execute(state, event, calendar);
@@ -204,9 +205,9 @@ function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void
   if (clientOrderId !== undefined) portfolio.clientOrderIds.delete(clientOrderId);
 }
 
-function move(state: State, order: Order, progress: OrderProgress): void {
+function move(state: State, order: Order, progress: OrderProgress, through?: 'RESERVING'): void {
   const before = order.progress;
-  if (before.status !== progress.status && !TRANSITIONS[before.status].includes(progress.status)) {
+  if (!mayMove(before.status, progress.status, through)) {
     throw new RangeError(
       `order ${order.terms.number} cannot move from ${before.status} to ${progress.status}`,
     );
@@ -276,7 +277,8 @@ function execute(
   const { terms } = order;
   const portfolio = portfolioOf(state, terms.portfolioId);
   post(state, portfolio, tradeEntries(terms, event));
-  for (const execution of event.executions) bookExecution(state, portfolio, terms, event, execution, calendar);
+  for (const execution of event.executions)
+    bookExecution(state, portfolio, terms, event, execution, calendar);
   const first = event.executions[0];
   if (first === undefined) throw new RangeError(`order ${terms.number} executed nothing`);
   const tradeDate = event.tradeDate ?? calendar.dateOf(state.now);

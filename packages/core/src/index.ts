@@ -56,7 +56,14 @@ export type {
 export type { Lot } from './positions/position.js';
 export { Position } from './positions/position.js';
 export type { DayTradeRecord } from './positions/day-trade.js';
-export type { Balances, LedgerAccount, EntrySubject, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
+export type {
+  Balances,
+  LedgerAccount,
+  EntrySubject,
+  LedgerEntry,
+  LedgerEntryType,
+  Posting,
+} from './ledger/ledger.js';
 export { settlementDateOf, settlementEntries } from './settlement/obligation.js';
 export type { Account, AccountType, PortfolioType } from './portfolios/account.js';
 export { accountKey } from './portfolios/account.js';
@@ -77,12 +84,7 @@ export { waitingFor } from './matching/waiting.js';
 export type { Rejection } from './rejection.js';
 export { rejectionText } from './rejection.js';
 export type { Command, OrderChanges, Requester } from './command.js';
-export type {
-  AccountDetails,
-  ClosePoint,
-  Event,
-  OrderEvent,
-} from './event.js';
+export type { AccountDetails, ClosePoint, Event, OrderEvent } from './event.js';
 export { duplicateClientOrderId } from './commands/plan-order.js';
 export type { Acknowledged } from './commands/submit-order.js';
 export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';

@@ -154,8 +154,7 @@ export function scheduleOrder(state: State, order: Order): void {
   order.timer = undefined;
   const { number } = order.terms;
   const next = nextOf(order);
-  if (next !== undefined)
-    order.timer = addTimer(state, next.due, number, { kind: next.kind, order: number });
+  if (next !== undefined) order.timer = addTimer(state, next.due, number, { kind: next.kind, order: number });
 }
 
 interface OrderWait {

@@ -82,7 +82,7 @@ it('deposits end where the books do', () => {
       portfolioId,
       amount: Money.ofDollars(33 * BILLION),
     }).result;
-  for (let i = 0; i < 3; i++) expect(deposit()).toHaveProperty('entryId');
+  for (let i = 0; i < 3; i++) expect(deposit()).toHaveProperty('postings');
   expect(deposit()).toMatchObject({ code: 'INVALID' });
 });
 

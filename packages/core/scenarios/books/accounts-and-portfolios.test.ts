@@ -165,10 +165,17 @@ describe('transfers (D63)', () => {
   it('post settled cash against capital, both ways', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ cash: 1000 });
-    expect(transfer(market, portfolio, 250.5)).toMatchObject({ type: 'TRANSFER', description: 'Deposit' });
+    const posted = (amount: number) => [
+      { account: 'SETTLED_CASH', amount },
+      { account: 'CAPITAL', amount: -amount },
+    ];
+    expect(transfer(market, portfolio, 250.5)).toMatchObject({
+      type: 'TRANSFER',
+      postings: posted(2_505_000),
+    });
     expect(transfer(market, portfolio, -1250.5)).toMatchObject({
       type: 'TRANSFER',
-      description: 'Withdrawal',
+      postings: posted(-12_505_000),
     });
     expect(market.portfolio(portfolio).balances).toMatchObject({ SETTLED_CASH: 0, CAPITAL: 0 });
   });
@@ -186,7 +193,7 @@ describe('transfers (D63)', () => {
       availableCash: Money.ofDollars(410),
       requiredAmount: Money.ofUnits(4_100_100),
     });
-    expect(transfer(market, portfolio, -410)).toHaveProperty('entryId');
+    expect(transfer(market, portfolio, -410)).toHaveProperty('postings');
   });
 
   it('take no loan, and leave the initial requirement and 2,000 behind a short position', () => {
@@ -197,7 +204,7 @@ describe('transfers (D63)', () => {
     market.advanceTo('2026-01-06', 10);
     // Cash 5,000; the requirement alone would let 3,500 go.
     expect(transfer(market, portfolio, -2000.01)).toMatchObject({ availableCash: Money.ofDollars(2000) });
-    expect(transfer(market, portfolio, -2000)).toHaveProperty('entryId');
+    expect(transfer(market, portfolio, -2000)).toHaveProperty('postings');
     const borrower = market.openPortfolio({ type: 'MARGIN', cash: 4000 });
     market.place(borrower, { quantity: 40, limit: '100.00' });
     expect(transfer(market, borrower, -0.01)).toMatchObject({ availableCash: Money.zero });

@@ -29,7 +29,9 @@ function trade(market: TestMarket, portfolio: string, trades: readonly Trade[]):
 
 const counted = (market: TestMarket): number => market.events('DayTradeTracked').at(-1)?.tracker.count ?? 0;
 const records = (market: TestMarket) =>
-  market.events('DayTradeTracked').flatMap(({ record }) => record ?? []);
+  market
+    .events('DayTradeTracked')
+    .flatMap(({ tracker, recorded }) => (recorded === true ? (tracker.current?.record ?? []) : []));
 
 describe('counts changes of direction (FINRA Regulatory Notice 21-13)', () => {
   it.each<[name: string, trades: Trade[], count: number]>([

@@ -12,8 +12,7 @@ function marketWith(options: Parameters<typeof testBroker>[1] = {}, date = '2026
   return { market, portfolio, at };
 }
 
-const entryTypes = (market: TestMarket): string[] =>
-  market.events('LedgerPosted').flatMap(({ entries }) => entries.map(({ type }) => type));
+const entryTypes = (market: TestMarket): string[] => market.entries().map(({ type }) => type);
 
 describe('lots', () => {
   it('are closed first in, first out; the rest keeps its own cost (D56)', () => {

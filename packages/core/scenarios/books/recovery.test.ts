@@ -32,7 +32,9 @@ it('a recovered market knows what is left of the displayed size', () => {
     m.place(portfolio, { quantity: 80 });
   });
   for (const m of [market, again]) m.place(portfolio, { quantity: 50 });
-  expect(again.events('OrderExecuted').map(({ execution }) => execution.quantity)).toEqual([20_000_000]);
+  expect(again.events('OrderExecuted').map(({ executions }) => executions[0]?.quantity)).toEqual([
+    20_000_000,
+  ]);
   expect(again.events('OrderExecuted')).toEqual(market.events('OrderExecuted').slice(1));
 });
 

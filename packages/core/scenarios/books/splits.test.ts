@@ -162,7 +162,7 @@ describe('a fraction of a share', () => {
     expect(dollars(market.portfolio(portfolio).balances.REALIZED_PNL) + 0).toBe(0);
     expect(market.events('LedgerPosted').at(-1)?.entries[0]).toMatchObject({
       type: 'CASH_IN_LIEU',
-      description: 'Cash in lieu of 0.5 AAPL',
+      about: { symbol: 'AAPL', quantity: 500_000 },
     });
   });
 

@@ -21,7 +21,8 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
   const { bracket } = order.terms;
   if (bracket === undefined) return;
   if (bracket.part === 'ENTRY') {
-    for (const exit of exitsOf(d, bracket)) if (exit.progress.status === 'CREATED') endOrder(d, exit, withEntry(end));
+    for (const exit of exitsOf(d, bracket))
+      if (exit.progress.status === 'CREATED') endOrder(d, exit, withEntry(end));
     return;
   }
   const sibling = siblingOf(d, bracket);

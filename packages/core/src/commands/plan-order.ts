@@ -75,7 +75,15 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
   const equity = tradable(d, request);
   if ('code' in equity) return { rejections: [...rejections, equity], accepted: [] };
   const accepted = acceptedOf(candidate);
-  const whole: InstrumentCandidate = { d, by, request, portfolio, broker: candidate.broker, equity, accepted };
+  const whole: InstrumentCandidate = {
+    d,
+    by,
+    request,
+    portfolio,
+    broker: candidate.broker,
+    equity,
+    accepted,
+  };
   for (const check of WITH_THE_INSTRUMENT) {
     const rejection = check(whole);
     if (rejection === undefined) continue;

@@ -202,7 +202,11 @@ export function transferCash(
   if (!hasRoomFor(portfolio.balances, Money.abs(amount))) {
     return { code: 'INVALID', messages: ['amount must not take the books beyond 100 billion dollars'] };
   }
-  const entry = d.capitalEntry('TRANSFER', amount, command.reason === undefined ? undefined : { name: command.reason });
+  const entry = d.capitalEntry(
+    'TRANSFER',
+    amount,
+    command.reason === undefined ? undefined : { name: command.reason },
+  );
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   return entry;
 }

@@ -98,10 +98,7 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
   if (changes.quantity !== undefined && order.progress.filledQuantity > 0) {
     problems.push('quantity cannot be updated after a partial fill');
   }
-  if (
-    changes.quantity !== undefined &&
-    order.terms.bracket !== undefined
-  ) {
+  if (changes.quantity !== undefined && order.terms.bracket !== undefined) {
     problems.push('quantity cannot be updated on bracket orders');
   }
   if (changes.timeInForce !== undefined) {

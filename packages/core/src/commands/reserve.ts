@@ -69,11 +69,7 @@ function shortSalePrice(d: Decision, terms: OrderTerms, prices: Prices): Price |
  * Cash (CASH) or buying power (MARGIN) that nothing is set aside of. Below the minimum equity nothing may be sold short
  * (FINRA Rule 4210(b)).
  */
-export function freeToSpend(
-  d: Decision,
-  portfolio: Portfolio,
-  intent: PositionIntent,
-): Money {
+export function freeToSpend(d: Decision, portfolio: Portfolio, intent: PositionIntent): Money {
   if (portfolio.settings.portfolioType === 'CASH') {
     return Money.subtract(portfolio.balances.SETTLED_CASH, portfolio.reservedCash);
   }

@@ -2,10 +2,11 @@ import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { testEquity } from '../testing/market.js';
 import { Instant } from '../values/instant.js';
-import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { Order, Side } from '../orders/order.js';
+import type { OrderAccepted } from '../orders/order-event.js';
+import { copyOf, startOf, termsOf } from '../orders/progress.js';
 import { Book } from './book.js';
 import type { FillModel } from './fill-model.js';
 import { planFills } from './plan-fills.js';
@@ -46,36 +47,26 @@ const situations: fc.Arbitrary<Situation> = fc
   }));
 
 function orderOf({ side, quantity, limit, resting, fok }: Situation): Order {
-  return {
-    terms: {
-      orderId: 'order',
-      number: 1,
-      tenantId: 'tenant',
-      accountId: 'account',
+  const accepted: OrderAccepted = {
+    type: 'OrderAccepted',
+    number: 1,
+    tier: 'PRO',
+    request: {
       portfolioId: 'portfolio',
       symbol: 'AAPL',
       assetClass: 'EQUITY',
       orderType: limit === undefined ? 'MARKET' : 'LIMIT',
       positionIntent: side === 'BUY' ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE',
-      session: 'REGULAR',
-      createdAt: Instant.ofMs(0),
-    },
-    progress: {
-      status: 'ACTIVE',
       quantity,
-      ...(limit !== undefined && { limitPrice: limit }),
       timeInForce: fok ? 'FOK' : 'DAY',
-      filledQuantity: Quantity.zero,
-      filledValue: Money.zero,
-      commission: Money.zero,
-      fees: [],
-      reserved: Money.zero,
-      reservedQuantity: Quantity.zero,
-      updatedAt: Instant.ofMs(0),
-      arrival: 1,
-      ...(resting && limit !== undefined && { resting: true as const }),
+      ...(limit !== undefined && { limitPrice: limit }),
     },
   };
+  const at = Instant.ofMs(0);
+  const terms = termsOf(accepted, { tenantId: 'tenant', accountId: 'account' }, at);
+  const progress = copyOf(startOf(accepted, at));
+  if (resting && limit !== undefined) progress.resting = true;
+  return { terms, progress, timer: undefined, places: undefined };
 }
 
 function bookOf({ side, touch, displayed }: Situation): Book {

@@ -130,7 +130,11 @@ const LEADS_TO: Readonly<Partial<Record<OrderTransition, OrderStatus>>> = {
 };
 
 /** An order after a move. One whose cancel is on its way keeps saying so until it is over. */
-export function movedOf(before: OrderProgress, { transition, changes }: OrderMoved, at: Instant): OrderProgress {
+export function movedOf(
+  before: OrderProgress,
+  { transition, changes }: OrderMoved,
+  at: Instant,
+): OrderProgress {
   const next = copyOf(before);
   const status = LEADS_TO[transition];
   if (changes !== undefined) {
@@ -172,7 +176,10 @@ export function movedOf(before: OrderProgress, { transition, changes }: OrderMov
       break;
   }
   next.updatedAt = at;
-  if (status !== undefined && !(before.status === 'CANCELING' && (status === 'ACTIVE' || status === 'PENDING_MARKET_OPEN'))) {
+  if (
+    status !== undefined &&
+    !(before.status === 'CANCELING' && (status === 'ACTIVE' || status === 'PENDING_MARKET_OPEN'))
+  ) {
     next.status = status;
   }
   return next;

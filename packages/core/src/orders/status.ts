@@ -14,6 +14,13 @@ export const TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> 
   ERROR: [],
 };
 
+/** Whether an order may go from one status to another; `through` RESERVING where a move is both steps in one. */
+export const mayMove = (from: OrderStatus, to: OrderStatus, through?: 'RESERVING'): boolean =>
+  from === to ||
+  (through === undefined
+    ? TRANSITIONS[from].includes(to)
+    : TRANSITIONS[from].includes(through) && TRANSITIONS[through].includes(to));
+
 export const isTerminal = (status: OrderStatus): boolean =>
   status === 'FILLED' || status === 'CANCELED' || status === 'REJECTED' || status === 'ERROR';
 

@@ -39,7 +39,7 @@ function run(day: readonly Order[], inParts: boolean) {
       const shares = Math.min(size, left);
       left -= shares;
       const fill: DayTradeFill = {
-        orderId: `order-${index}`,
+        order: index,
         symbol: 'X',
         date: TradingDate.of('2026-01-05'),
         at: Instant.ofMs(index),

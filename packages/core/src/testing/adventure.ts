@@ -1,11 +1,12 @@
 import fc from 'fast-check';
 import { Brokerage } from '../brokerage.js';
-import type { Command, OrderRequest } from '../command.js';
+import type { Command } from '../command.js';
 import type { CorporateAction } from '../corporate-actions/corporate-action.js';
 import type { Rules } from '../decision.js';
 import type { Event } from '../event.js';
 import type { Quote } from '../market/quote.js';
 import type { FillModel } from '../matching/fill-model.js';
+import type { OrderRequest } from '../orders/order-request.js';
 import { tickSizeFor } from '../instruments/tick-size.js';
 import type { SavedState } from '../saved-state.js';
 import { Instant } from '../values/instant.js';
@@ -385,14 +386,15 @@ export class Adventure {
         return this.order(step);
       case 'replace': {
         const orderId = this.orders[step.order % Math.max(1, this.orders.length)];
-        const order = orderId === undefined ? undefined : market.brokerage.state.orders.get(orderId);
+        const order = orderId === undefined ? undefined : market.openOrder(orderId);
+        if (orderId === undefined) return;
         if (order === undefined) return;
         const { limitPrice, stopPrice } = order.progress;
         const trailing = order.terms.orderType.startsWith('TRAILING');
         market.execute<'ReplaceOrder'>({
           type: 'ReplaceOrder',
           by,
-          orderId: order.terms.orderId,
+          orderId,
           changes: {
             ...(limitPrice !== undefined &&
               !trailing && { limitPrice: onTick(limitPrice * (1 + step.distance / 10_000)) }),
@@ -540,7 +542,9 @@ export class Adventure {
   private submit(order: OrderRequest): void {
     const { market } = this;
     const { result } = market.execute<'SubmitOrder'>({ type: 'SubmitOrder', by: market.by, order });
-    if (!('code' in result)) this.orders.push(result.terms.orderId, ...(result.terms.exitOrderIds ?? []));
+    if ('code' in result) return;
+    const orderId = market.idOf(result.terms.number);
+    this.orders.push(orderId, ...market.exits(orderId));
   }
 
   private announce(action: CorporateAction): void {
@@ -617,7 +621,9 @@ const RATIOS = new Set(['leverageFactor', 'borrowRateAnnual', 'dailyVolatility']
 
 /** What goes to the journal must come back from it as it was. */
 export function assertPlain(value: unknown, path: string): void {
-  if (value === null || typeof value === 'string' || typeof value === 'boolean') return;
+  // JSON leaves out what is undefined.
+  if (value === undefined || value === null) return;
+  if (typeof value === 'string' || typeof value === 'boolean') return;
   if (typeof value === 'number') {
     if (RATIOS.has(path.slice(path.lastIndexOf('.') + 1)) && Number.isFinite(value)) return;
     if (!Number.isSafeInteger(value) || Object.is(value, -0)) throw new Error(`${path} is ${value}`);

@@ -1,4 +1,5 @@
 import type { Event } from '../event.js';
+import type { Order } from '../orders/order.js';
 import type { State } from '../state.js';
 
 /**
@@ -7,10 +8,10 @@ import type { State } from '../state.js';
  */
 export class Auditor {
   private readonly portfolios = new Map<string, AuditedPortfolio>();
-  private readonly orders = new Map<string, AuditedOrder>();
+  private readonly orders = new Map<number, AuditedOrder>();
   private readonly dividends = new Map<string, bigint>();
-  private readonly entryIds = new Set<string>();
-  private readonly executionIds = new Set<string>();
+  private readonly entries = new Set<number>();
+  private readonly executions = new Set<number>();
 
   /** Takes note of events, in order. Throws at the first that cannot be right. */
   note(events: readonly Event[]): void {
@@ -38,20 +39,10 @@ export class Auditor {
       case 'LedgerPosted':
         return this.noteEntries(event);
       case 'OrderAccepted':
-        insist(!this.orders.has(event.terms.orderId), 'an order id is used twice');
-        this.orders.set(event.terms.orderId, {
-          portfolioId: event.terms.portfolioId,
-          symbol: event.terms.symbol,
-          buys: event.terms.positionIntent.startsWith('BUY'),
-          status: event.progress.status,
-          notional: 0n,
-          filled: 0n,
-          reserved: big(event.progress.reserved),
-          reservedShares: big(event.progress.reservedQuantity),
-        });
-        return;
+        insist(!this.orders.has(event.number), 'an order number is used twice');
+        return this.noteOrder(event);
       case 'OrderMoved':
-        return this.noteProgress(event.orderId, event.progress, event.transition === 'ADJUSTED');
+        return this.noteMove(event);
       case 'OrderExecuted':
         return this.noteExecution(event);
       case 'ObligationSettled':
@@ -67,7 +58,17 @@ export class Auditor {
         return this.noteDividend(event);
       case 'PositionSplit':
         return this.noteSplit(event);
-      default:
+      // Nothing of the books changes with these.
+      case 'AccountOpened':
+      case 'AccountUpdated':
+      case 'AccountStatusChanged':
+      case 'PortfolioChanged':
+      case 'DayTradeTracked':
+      case 'InstrumentsListed':
+      case 'QuotesPushed':
+      case 'ActionDone':
+      case 'SessionMarked':
+      case 'ClockMoved':
         return;
     }
   }
@@ -75,89 +76,145 @@ export class Auditor {
   private noteEntries(event: Extract<Event, { type: 'LedgerPosted' }>): void {
     const { accounts } = this.portfolio(event.portfolioId);
     for (const entry of event.entries) {
-      insist(!this.entryIds.has(entry.entryId), 'an entry id is used twice');
-      this.entryIds.add(entry.entryId);
+      insist(!this.entries.has(entry.number), 'an entry number is used twice');
+      this.entries.add(entry.number);
       let sum = 0n;
       for (const { account, amount } of entry.postings) {
         insist(amount !== 0, `a posting of nothing to ${account}`);
         sum += big(amount);
-        accounts.set(account, (accounts.get(account) ?? 0n) + big(amount));
+        add(accounts, account, big(amount));
         if (account.endsWith('_CASH')) insist(amount % 100 === 0, 'a part of a cent has moved');
       }
       insist(sum === 0n, `${entry.type} does not balance`);
     }
   }
 
-  private noteProgress(orderId: string, progress: Progress, adjusted: boolean): void {
-    const order = this.order(orderId);
-    const allowed = LEGAL[order.status] ?? [];
-    insist(allowed.includes(progress.status), `order went from ${order.status} to ${progress.status}`);
-    order.status = progress.status;
-    order.reserved = big(progress.reserved);
-    order.reservedShares = big(progress.reservedQuantity);
-    if (adjusted) {
+  private noteOrder(event: Extract<Event, { type: 'OrderAccepted' }>): void {
+    const { request, bracket } = event;
+    const opens = request.positionIntent.endsWith('OPEN');
+    const isExit = bracket !== undefined && bracket.part !== 'ENTRY';
+    this.orders.set(event.number, {
+      portfolioId: request.portfolioId,
+      symbol: request.symbol,
+      buys: request.positionIntent.startsWith('BUY'),
+      opens,
+      status: isExit ? 'CREATED' : 'PENDING',
+      quantity: big(request.quantity),
+      notional: 0n,
+      value: 0n,
+      filled: 0n,
+      reserved: big(event.reserved ?? 0),
+      reservedShares: opens || isExit ? 0n : big(request.quantity),
+    });
+  }
+
+  private noteMove({
+    order: number,
+    transition,
+    changes = {},
+  }: Extract<Event, { type: 'OrderMoved' }>): void {
+    const order = this.order(number);
+    for (const to of WAYS[transition] ?? []) this.status(order, to);
+    if (typeof changes.quantity === 'number') order.quantity = big(changes.quantity);
+    if (typeof changes.reserved === 'number') order.reserved = big(changes.reserved);
+    if (typeof changes.reservedQuantity === 'number') order.reservedShares = big(changes.reservedQuantity);
+    if (typeof changes.filledQuantity === 'number') {
       // A split restates what has been filled; the average goes with it.
-      order.filled = big(progress.filledQuantity);
-      order.notional = order.filled * big(progress.averagePrice ?? 0);
+      insist(transition === 'ADJUSTED', 'what has been filled is changed by something other than a split');
+      order.filled = big(changes.filledQuantity);
     }
-    insist(order.filled === big(progress.filledQuantity), 'filled is not the sum of the executions');
-    if (OVER.has(progress.status)) {
-      insist(progress.reserved === 0, 'an order that is over still has something set aside');
-      insist(progress.reservedQuantity === 0, 'an order that is over still has shares set aside');
-      this.orders.delete(orderId);
-    }
+    if (typeof changes.averagePrice === 'number') order.notional = order.filled * big(changes.averagePrice);
+    insist(order.filled <= order.quantity, 'more is filled than was ordered');
+    if (OVER.has(order.status)) this.orders.delete(number);
+  }
+
+  private status(order: AuditedOrder, to: string): void {
+    // A cancel that is on its way is what the order says until it is over.
+    if (order.status === 'CANCELING' && !OVER.has(to)) return;
+    insist((LEGAL[order.status] ?? []).includes(to), `order went from ${order.status} to ${to}`);
+    order.status = to;
   }
 
   private noteExecution(event: Extract<Event, { type: 'OrderExecuted' }>): void {
-    const { execution } = event;
-    insist(!this.executionIds.has(execution.executionId), 'an execution id is used twice');
-    this.executionIds.add(execution.executionId);
-    const order = this.order(event.orderId);
-    const portfolio = this.portfolio(event.portfolioId);
-    const quantity = big(execution.quantity);
-    insist(quantity > 0n && execution.price > 0, 'an execution of nothing');
-    insist((execution.side === 'BUY') === order.buys, 'an execution on the wrong side');
-    order.filled += quantity;
-    order.notional += quantity * big(execution.price);
-    const average = halfUp(order.notional, order.filled);
-    insist(
-      average === big(event.progress.averagePrice ?? 0),
-      `average is ${average}, not ${event.progress.averagePrice ?? 'absent'}`,
-    );
-
-    const position = positionOf(portfolio, execution.symbol);
-    const signed = order.buys ? quantity : -quantity;
-    const value = halfUp(quantity * big(execution.price), 10_000_000_000n);
-    if (event.position.kind === 'opened') {
+    const order = this.order(event.order);
+    const portfolio = this.portfolio(order.portfolioId);
+    for (const execution of event.executions) {
+      insist(!this.executions.has(execution.number), 'an execution number is used twice');
+      this.executions.add(execution.number);
+      const quantity = big(execution.quantity);
+      insist(quantity > 0n && execution.price > 0, 'an execution of nothing');
+      order.filled += quantity;
+      order.notional += quantity * big(execution.price);
+      const position = positionOf(portfolio, order.symbol);
+      const signed = order.buys ? quantity : -quantity;
+      const value = halfUp(quantity * big(execution.price), 10_000_000_000n);
+      insist(value === big(execution.value), 'the value is not price times quantity');
+      const cents = (amount: bigint): bigint => halfUp(amount, 100n) * 100n;
+      const due = cents(order.value + value) - cents(order.value);
+      order.value += value;
+      const cash = big(execution.cash ?? execution.value);
       insist(
-        position.lots.every((lot) => lot.quantity > 0n === signed > 0n),
-        'opened against an opposite position',
+        cash === due || (order.buys && cash === due - 100n),
+        'other cash moves than whole cents of the value',
       );
-      position.lots.push({ lotId: event.position.lotId, quantity: signed, cost: value });
-    } else {
-      const cost = closeOldest(position.lots, quantity);
-      const gain = order.buys ? cost - value : value - cost;
-      insist(gain === big(event.position.realizedPnl), 'realized profit is not proceeds less cost');
+      const fees = (execution.fees ?? []).map(({ amount }) => big(amount));
+      const commission = big(execution.commission ?? 0);
+      const charges = fees.reduce((sum, fee) => sum + fee, commission);
+      for (const charge of [commission, ...fees])
+        insist(charge >= 0n && charge % 100n === 0n, 'a charge is not in whole cents');
+
+      const { accounts } = portfolio;
+      let cost = value;
+      if (execution.lots.closed === undefined) {
+        insist(order.opens, 'a closing order opens a lot');
+        insist(
+          position.lots.every((lot) => lot.quantity > 0n === signed > 0n),
+          'opened against an opposite position',
+        );
+        position.lots.push({ lotId: execution.lots.opened, quantity: signed, cost: value });
+      } else {
+        insist(!order.opens, 'an opening order closes a lot');
+        cost = closeOldest(position.lots, quantity);
+        const told = execution.lots.closed.reduce((sum, closing) => sum + big(closing.cost), 0n);
+        insist(told === cost, 'what is closed is not the oldest');
+        add(accounts, 'REALIZED_PNL', order.buys ? value - cost : cost - value);
+      }
+      add(accounts, 'SECURITIES', order.buys ? cost : -cost);
+      add(accounts, 'ROUNDING', order.buys ? cash - value : value - cash);
+      add(accounts, 'COMMISSIONS', commission);
+      add(accounts, 'FEES', charges - commission);
+      add(
+        accounts,
+        order.buys ? 'SETTLED_CASH' : 'PENDING_CASH',
+        order.buys ? -cash - charges : cash - charges,
+      );
+      const obligation = obligationOf(portfolio, event.settlementDate);
+      if (!order.buys) obligation.cash += cash - charges;
+      add(obligation.shares, order.symbol, signed);
+      if (!order.opens && order.reservedShares !== 0n) order.reservedShares -= quantity;
     }
-    const obligation = obligationOf(portfolio, event.settlementDate);
-    obligation.cash += big(event.settlementCash);
-    add(obligation.shares, execution.symbol, signed);
-    this.noteProgress(event.orderId, event.progress, false);
+    insist(order.filled <= order.quantity, 'more is filled than was ordered');
+    const isDone = order.filled === order.quantity;
+    insist(!isDone || event.reserved === undefined, 'an order that is filled still has something set aside');
+    order.reserved = big(event.reserved ?? 0);
+    if (!isDone) return;
+    this.status(order, 'FILLED');
+    insist(order.reservedShares === 0n, 'an order that is filled still has shares set aside');
+    this.orders.delete(event.order);
   }
 
   private noteSettlement(event: Extract<Event, { type: 'ObligationSettled' }>): void {
     const portfolio = this.portfolio(event.portfolioId);
     const obligation = obligationOf(portfolio, event.date);
     insist(obligation.cash === big(event.cash), 'another amount is settled than was owed');
-    for (const { symbol, quantity } of event.quantities) {
-      insist(
-        (obligation.shares.get(symbol) ?? 0n) === big(quantity),
-        `other shares of ${symbol} are settled than were owed`,
-      );
-      positionOf(portfolio, symbol).settled += big(quantity);
-      obligation.shares.delete(symbol);
+    for (const [symbol, quantity] of obligation.shares) positionOf(portfolio, symbol).settled += quantity;
+    insist((event.entry !== undefined) === (event.cash !== 0), 'cash settles without an entry');
+    add(portfolio.accounts, 'PENDING_CASH', -big(event.cash));
+    add(portfolio.accounts, 'SETTLED_CASH', big(event.cash));
+    if (event.entry !== undefined) {
+      insist(!this.entries.has(event.entry), 'an entry number is used twice');
+      this.entries.add(event.entry);
     }
-    insist(obligation.shares.size === 0, 'shares that were owed are not settled');
     portfolio.obligations.delete(event.date);
   }
 
@@ -228,6 +285,11 @@ export class Auditor {
       }
       differ('reserved cash', big(core.reservedCash), reservedBuys);
       differ('reserved for short sales', big(core.reservedShort), reservedSales);
+      for (const [number, order] of core.openOrders) {
+        const audited = this.orders.get(number);
+        if (audited === undefined) found.push(`order ${number} is not known to be open`);
+        else this.compareOrder(audited, order, found);
+      }
       let cost = 0n;
       for (const symbol of new Set([...core.positions.keys(), ...portfolio.positions.keys()])) {
         const position = positionOf(portfolio, symbol);
@@ -251,20 +313,33 @@ export class Auditor {
     return found;
   }
 
+  private compareOrder(audited: AuditedOrder, { terms, progress }: Order, found: string[]): void {
+    const average = audited.filled === 0n ? 0n : halfUp(audited.notional, audited.filled);
+    const pairs: [string, string | bigint, string | bigint][] = [
+      ['status', progress.status, audited.status],
+      ['quantity', big(progress.quantity), audited.quantity],
+      ['filled', big(progress.filledQuantity), audited.filled],
+      ['average', big(progress.averagePrice ?? 0), average],
+      ['reserved', big(progress.reserved), audited.reserved],
+      ['reserved shares', big(progress.reservedQuantity), audited.reservedShares],
+    ];
+    for (const [what, core, audit] of pairs) {
+      if (core !== audit) found.push(`order ${terms.number} ${what}: core ${core}, audit ${audit}`);
+    }
+  }
+
   private portfolio(id: string): AuditedPortfolio {
     const portfolio = this.portfolios.get(id);
     if (portfolio === undefined) throw new Error(`audit: no portfolio ${id}`);
     return portfolio;
   }
 
-  private order(id: string): AuditedOrder {
-    const order = this.orders.get(id);
-    if (order === undefined) throw new Error(`audit: no open order ${id}`);
+  private order(number: number): AuditedOrder {
+    const order = this.orders.get(number);
+    if (order === undefined) throw new Error(`audit: no open order ${number}`);
     return order;
   }
 }
-
-type Progress = Extract<Event, { type: 'OrderMoved' }>['progress'];
 
 interface AuditedLot {
   readonly lotId: number;
@@ -287,8 +362,12 @@ interface AuditedOrder {
   readonly portfolioId: string;
   readonly symbol: string;
   readonly buys: boolean;
+  readonly opens: boolean;
   status: string;
+  quantity: bigint;
   notional: bigint;
+  /** Σ of the executions' values, each rounded. */
+  value: bigint;
   filled: bigint;
   reserved: bigint;
   reservedShares: bigint;
@@ -304,6 +383,18 @@ const LEGAL: Readonly<Record<string, readonly string[]>> = {
   RESERVING: ['ACTIVE', 'REJECTED', 'CANCELED'],
   ACTIVE: ['ACTIVE', 'FILLED', 'CANCELING', 'CANCELED', 'REJECTED'],
   CANCELING: ['CANCELING', 'ACTIVE', 'RESERVING', 'FILLED', 'CANCELED', 'REJECTED'],
+};
+
+/** The statuses that a transition passes through. */
+const WAYS: Readonly<Record<string, readonly string[]>> = {
+  QUEUED: ['PENDING_MARKET_OPEN'],
+  RESERVING: ['RESERVING'],
+  ACTIVATED: ['RESERVING', 'ACTIVE'],
+  STARTED: ['ACTIVE'],
+  CANCELING: ['CANCELING'],
+  CANCELED: ['CANCELED'],
+  EXPIRED: ['CANCELED'],
+  REJECTED: ['REJECTED'],
 };
 
 function insist(condition: boolean, what: string): void {

@@ -9,8 +9,12 @@ import type { Equity } from '../instruments/instrument.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
 import type { Quote } from '../market/quote.js';
+import type { LedgerEntry } from '../ledger/ledger.js';
 import { waitingFor } from '../matching/waiting.js';
-import type { Order, OrderProgress, OrderTerms } from '../orders/order.js';
+import { commissionOf, feesOf } from '../orders/execution.js';
+import type { FillRule } from '../orders/execution.js';
+import { sideOf } from '../orders/order.js';
+import type { Fee, Order, OrderProgress, OrderTerms, Side } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
 import type { FillModel } from '../matching/fill-model.js';
@@ -20,6 +24,8 @@ import type { Valuation } from '../portfolios/valuation.js';
 import type { Rejection } from '../rejection.js';
 import { saveState } from '../saved-state.js';
 import type { SavedState } from '../saved-state.js';
+import { settlementEntries } from '../settlement/obligation.js';
+import { tradeEntries } from '../trading/entries.js';
 import type { BookedExecution } from '../trading/trade.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -76,12 +82,15 @@ export class TestMarket {
         return;
       }
       case 'OrderMoved': {
-        const tale = this.taleOf(event.order);
+        const tale = this.orders.get(event.order);
+        // One from before a recovery is not followed.
+        if (tale === undefined) return;
         tale.steps.push({ event, progress: movedOf(progressOf(tale), event, at), at });
         return;
       }
       case 'OrderExecuted': {
-        const tale = this.taleOf(event.order);
+        const tale = this.orders.get(event.order);
+        if (tale === undefined) return;
         const tradeDate = event.tradeDate ?? this.brokerage.rules.calendar.dateOf(at);
         const reserved = event.reserved ?? Money.zero;
         const [first] = event.executions;
@@ -232,12 +241,11 @@ export class TestMarket {
     this.brokerage.resume();
   }
 
-  /** Executions of an order, oldest first. */
-  executions(orderId: string): (BookedExecution & { executedAt: Instant })[] {
-    return this.taleOf(orderId).steps.flatMap(({ event, at }) =>
-      event.type === 'OrderExecuted'
-        ? event.executions.map((execution) => ({ ...execution, executedAt: at }))
-        : [],
+  /** Executions of an order, oldest first, with everything that a user is shown. */
+  executions(orderId: string): TestExecution[] {
+    const { terms, steps } = this.taleOf(orderId);
+    return steps.flatMap(({ event, at }) =>
+      event.type === 'OrderExecuted' ? event.executions.map((one) => shown(one, terms, at)) : [],
     );
   }
 
@@ -300,6 +308,17 @@ export class TestMarket {
     return statuses;
   }
 
+  /** Every ledger entry so far, those that follow from executions and settlements included. */
+  entries(): LedgerEntry[] {
+    return this.journal.flatMap(({ events }) =>
+      events.flatMap((event) => {
+        if (event.type === 'LedgerPosted') return event.entries;
+        if (event.type === 'ObligationSettled') return settlementEntries(event);
+        return event.type === 'OrderExecuted' ? tradeEntries(this.taleOf(event.order).terms, event) : [];
+      }),
+    );
+  }
+
   events<T extends Event['type']>(type: T): Extract<Event, { type: T }>[] {
     return this.journal.flatMap(({ events }) =>
       events.filter((event): event is Extract<Event, { type: T }> => event.type === type),
@@ -311,6 +330,41 @@ export class TestMarket {
 export interface OrderTale {
   readonly terms: OrderTerms;
   readonly steps: { readonly event: OrderEvent; readonly progress: OrderProgress; readonly at: Instant }[];
+}
+
+/** An execution with what the journal leaves out. */
+export interface TestExecution extends BookedExecution {
+  readonly symbol: string;
+  readonly side: Side;
+  readonly commission: Money;
+  readonly fees: readonly Fee[];
+  readonly executedAt: Instant;
+  readonly liquidity: 'TAKER' | 'MAKER';
+  readonly explanation: {
+    readonly rule: FillRule;
+    readonly latencyMs: number;
+    readonly sizeAvailable?: Quantity;
+    readonly priceImprovement?: Price;
+  };
+}
+
+function shown(execution: BookedExecution, terms: OrderTerms, executedAt: Instant): TestExecution {
+  const { rule = 'TOUCH', latencyMs = 0, sizeAvailable, priceImprovement } = execution;
+  return {
+    ...execution,
+    symbol: terms.symbol,
+    side: sideOf(terms.positionIntent),
+    commission: commissionOf(execution),
+    fees: feesOf(execution),
+    executedAt,
+    liquidity: execution.maker === true ? 'MAKER' : 'TAKER',
+    explanation: {
+      rule,
+      latencyMs,
+      ...(sizeAvailable !== undefined && { sizeAvailable }),
+      ...(priceImprovement !== undefined && { priceImprovement }),
+    },
+  };
 }
 
 function progressOf(tale: OrderTale): OrderProgress {

@@ -40,7 +40,8 @@ export function chargesBeyond(
     Money.add(progress.filledValue, value),
   );
   const commission = Money.max(Money.subtract(due, progress.commission), Money.zero);
-  if (!broker.passesRegulatoryFees || sideOf(terms.positionIntent) === 'BUY') return { commission, fees: NO_FEES };
+  if (!broker.passesRegulatoryFees || sideOf(terms.positionIntent) === 'BUY')
+    return { commission, fees: NO_FEES };
   const today = progress.feeDay?.date === tradeDate ? progress.feeDay : undefined;
   const feesDue = regulatoryFees({
     side: 'SELL',

@@ -54,7 +54,14 @@ function addEntries(terms: TradeTerms, execution: BookedExecution, entries: Ledg
   const charge = (type: 'COMMISSION' | 'FEE', name: string, amount: Money): void => {
     if (amount <= 0) return;
     const to = type === 'COMMISSION' ? 'COMMISSIONS' : 'FEES';
-    add(type, [{ account, amount: Money.negate(amount) }, { account: to, amount }], { name });
+    add(
+      type,
+      [
+        { account, amount: Money.negate(amount) },
+        { account: to, amount },
+      ],
+      { name },
+    );
   };
   charge('COMMISSION', 'Commission', commissionOf(execution));
   for (const fee of feesOf(execution)) charge('FEE', fee.name, fee.amount);

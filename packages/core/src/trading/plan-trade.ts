@@ -140,7 +140,8 @@ class Plan {
       settlementDate: ground.settlementDate,
     };
     const left = Quantity.subtract(Quantity.subtract(progress.quantity, progress.filledQuantity), quantity);
-    const reserved = left === 0 ? Money.zero : stillReserved(this.terms, progress, left, Money.add(cash, charged));
+    const reserved =
+      left === 0 ? Money.zero : stillReserved(this.terms, progress, left, Money.add(cash, charged));
     if (reserved > 0) event.reserved = reserved;
     if (tradeDate !== ground.date) event.tradeDate = tradeDate;
 

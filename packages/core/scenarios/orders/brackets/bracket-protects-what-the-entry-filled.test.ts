@@ -26,7 +26,7 @@ function resting(order: TestOrder = {}) {
 
 describe('the exits of a bracket', () => {
   it('are created with the entry and wait for it', () => {
-    const { market, target, stop } = resting();
+    const { market, entry, target, stop } = resting();
     expect(market.order(target)).toMatchObject({
       status: 'CREATED',
       timeInForce: 'GTC',
@@ -40,14 +40,16 @@ describe('the exits of a bracket', () => {
     expect(market.waitingFor(target)).toBe('entry order to fill');
     expect(market.cancel(target)).toMatchObject({ code: 'ORDER_NOT_UPDATABLE' });
     expect(market.replace(stop, { stop: '96.00' })).toMatchObject({ code: 'ORDER_NOT_UPDATABLE' });
-    const accepted = market.events('OrderAccepted').map(({ terms }) => terms);
-    expect(accepted[0]).toMatchObject({ exitOrderIds: [target, stop] });
-    expect(accepted[1]).toMatchObject({
-      exit: 'PROFIT_TARGET',
-      siblingOrderId: stop,
+    const numbers = [target, stop].map((id) => market.numberOf(id));
+    expect(market.terms(entry).bracket).toMatchObject({ part: 'ENTRY', exits: numbers });
+    expect(market.terms(target)).toMatchObject({
+      bracket: { part: 'PROFIT_TARGET', sibling: numbers[1] },
       positionIntent: 'SELL_TO_CLOSE',
     });
-    expect(accepted[2]).toMatchObject({ exit: 'STOP_LOSS', siblingOrderId: target, orderType: 'STOP' });
+    expect(market.terms(stop)).toMatchObject({
+      bracket: { part: 'STOP_LOSS', sibling: numbers[0] },
+      orderType: 'STOP',
+    });
   });
 
   it('go to work when the entry fills, and set its shares aside once', () => {
@@ -291,7 +293,7 @@ describe('a short bracket is the mirror image', () => {
 
   it('profit below', () => {
     const { market, target, stop } = short();
-    expect(market.events('OrderAccepted')[1]?.terms.positionIntent).toBe('BUY_TO_CLOSE');
+    expect(market.terms(target).positionIntent).toBe('BUY_TO_CLOSE');
     market.quote('AAPL', '89.80', '89.90', { last: '89.90' });
     expect(market.fills(target)).toEqual(['10 @ 90']);
     expect(market.order(stop)).toMatchObject({ status: 'CANCELED', cancelReason: 'OCO' });

@@ -203,7 +203,7 @@ describe('clientOrderId', () => {
     const first = market.place(portfolio, named);
     expect(market.submit(portfolio, named)).toMatchObject({
       code: 'DUPLICATE_CLIENT_ORDER_ID',
-      orderId: first,
+      order: market.numberOf(first),
     });
     expect(market.submit(market.openPortfolio(), named)).toBeTypeOf('string');
   });

@@ -123,7 +123,11 @@ describe('when the market runs away from what was set aside', () => {
     expect(market.fills(stop)).toEqual([]);
     expect(market.order(stop)).toMatchObject({
       status: 'REJECTED',
-      rejectReason: { code: 'INSUFFICIENT_FUNDS', message: 'Insufficient funds' },
+      rejectReason: {
+        code: 'INSUFFICIENT_FUNDS',
+        availableCash: Money.ofDollars(1200),
+        requiredAmount: Money.ofUnits(13_010_500),
+      },
     });
     expect([reserved(), settled()]).toEqual([0, 1200]);
   });
@@ -134,7 +138,11 @@ describe('when the market runs away from what was set aside', () => {
     const order = market.place(portfolio, { quantity: 10 });
     market.quote('AAPL', '119.90', '120.00');
     expect(market.fills(order)).toEqual(['5 @ 100']);
-    expect(market.order(order)).toMatchObject({ status: 'REJECTED', filledQuantity: 5_000_000 });
+    expect(market.order(order)).toMatchObject({
+      status: 'CANCELED',
+      cancelReason: 'INSUFFICIENT_FUNDS',
+      filledQuantity: 5_000_000,
+    });
     expect(settled()).toBe(1060 - 501.03);
   });
 

@@ -75,6 +75,10 @@ describe('fill or kill', () => {
     // The same order without FOK takes what it can pay for, level by level.
     const partial = market.place(poor, buy);
     expect(market.fills(partial)).toHaveLength(8);
-    expect(market.order(partial)).toMatchObject({ status: 'REJECTED', filledQuantity: 12_350_000_000 });
+    expect(market.order(partial)).toMatchObject({
+      status: 'CANCELED',
+      cancelReason: 'INSUFFICIENT_FUNDS',
+      filledQuantity: 12_350_000_000,
+    });
   });
 });

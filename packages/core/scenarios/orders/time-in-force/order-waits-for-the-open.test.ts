@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { TestMarket } from '../../../src/testing/market.js';
+import { Money } from '../../../src/values/money.js';
 
 describe('an order that comes while the market is closed waits for the open', () => {
   it.each([
@@ -64,7 +65,9 @@ describe('an order that comes while the market is closed waits for the open', ()
     expect(market.statuses(order)).toEqual(['PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'REJECTED']);
     expect(market.order(order).rejectReason).toEqual({
       code: 'INSUFFICIENT_FUNDS',
-      message: 'Insufficient funds',
+      availableCash: Money.ofDollars(1100),
+      // 10 × 120 and the collar of 5 %.
+      requiredAmount: Money.ofDollars(1260),
     });
     expect(market.portfolio(portfolio).reservedCash).toBe(0);
   });

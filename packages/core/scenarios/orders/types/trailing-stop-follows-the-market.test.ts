@@ -114,12 +114,12 @@ it('mark and stop survive a restart', () => {
   });
   last('108.00');
   market.restart();
-  expect(market.brokerage.state.orders.get(order)?.progress).toMatchObject({
+  expect(market.openOrder(order)?.progress).toMatchObject({
     mark: Price.of('108'),
     stopPrice: Price.of('103'),
   });
   last('107.00');
-  expect(market.brokerage.state.orders.get(order)?.progress.stopPrice).toBe(Price.of('103'));
+  expect(market.openOrder(order)?.progress.stopPrice).toBe(Price.of('103'));
   last('109.00');
   expect(market.order(order).stopPrice).toBe(Price.of('104'));
   last('104.00');

@@ -24,7 +24,9 @@ it('every open order of all portfolios of the account, and no other', () => {
     market.place(second, { type: 'STOP', stop: '120.00' }),
   ];
   const canceled = cancelAll(market);
-  expect('code' in canceled ? canceled : canceled.map((order) => order.terms.orderId)).toEqual(orders);
+  expect('code' in canceled ? canceled : canceled.map((order) => market.idOf(order.terms.number))).toEqual(
+    orders,
+  );
   for (const order of orders)
     expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'USER' });
   expect(market.order(elsewhere).status).toBe('ACTIVE');
