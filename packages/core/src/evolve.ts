@@ -15,7 +15,7 @@ import { Position } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
 import { addHolder, addTimer, bookOf, scheduleOrder } from './state.js';
 import type { State } from './state.js';
-import { tradeEntries } from './trading/entries.js';
+import { postTrade } from './trading/entries.js';
 import type { BookedExecution, OrderExecuted } from './trading/trade.js';
 import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
@@ -69,8 +69,10 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'PortfolioOpened': {
       const { terms } = event;
       state.counters.portfolio = Math.max(state.counters.portfolio, terms.number);
+      const account = accountOf(state, terms);
       state.portfolios.set(terms.portfolioId, {
         terms,
+        account,
         settings: terms.initialSettings,
         updatedAt: terms.createdAt,
         promotionalCashAdded: false,
@@ -84,7 +86,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         previousClose: event.previousClose,
         dayTrades: new Map(),
       });
-      accountOf(state, terms).portfolioIds.push(terms.portfolioId);
+      account.portfolioIds.push(terms.portfolioId);
       return;
     }
     case 'PortfolioChanged': {
@@ -276,9 +278,9 @@ function execute(
   const order = orderOf(state, event.order);
   const { terms } = order;
   const portfolio = portfolioOf(state, terms.portfolioId);
-  post(state, portfolio, tradeEntries(terms, event));
   for (const execution of event.executions)
     bookExecution(state, portfolio, terms, event, execution, calendar);
+  portfolio.updatedAt = state.now;
   const first = event.executions[0];
   if (first === undefined) throw new RangeError(`order ${terms.number} executed nothing`);
   const tradeDate = event.tradeDate ?? calendar.dateOf(state.now);
@@ -295,7 +297,9 @@ function bookExecution(
   calendar: Calendar,
 ): void {
   const { quantity, value, lots } = execution;
-  const buy = sideOf(positionIntent) === 'BUY';
+  const side = sideOf(positionIntent);
+  const buy = side === 'BUY';
+  postTrade(portfolio.balances, side, execution);
   state.counters.execution = Math.max(state.counters.execution, execution.number);
 
   let position = portfolio.positions.get(symbol);
@@ -382,9 +386,8 @@ function forgetOldActions(state: State, today: TradingDate): void {
 }
 
 function post(state: State, portfolio: Portfolio, entries: readonly LedgerEntry[]): void {
-  for (const { number, postings, execution } of entries) {
-    // Entries of executions are numbered by these.
-    if (execution === undefined && number > state.counters.ledgerEntry) state.counters.ledgerEntry = number;
+  for (const { number, postings } of entries) {
+    if (number > state.counters.ledgerEntry) state.counters.ledgerEntry = number;
     for (const { account, amount } of postings) {
       portfolio.balances[account] = Money.add(portfolio.balances[account], amount);
     }

@@ -177,8 +177,11 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
 }
 
 function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calendar): void {
+  const account = state.accounts.get(accountKey(saved.terms.tenantId, saved.terms.accountId));
+  if (account === undefined) throw new RangeError('saved portfolio without an account');
   const portfolio: Portfolio = {
     terms: saved.terms,
+    account,
     settings: saved.settings,
     updatedAt: saved.updatedAt,
     promotionalCashAdded: saved.promotionalCashAdded,

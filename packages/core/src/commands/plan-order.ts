@@ -10,7 +10,6 @@ import type { OrderAccepted } from '../orders/order-event.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import { startOf, termsOf } from '../orders/progress.js';
 import { bracketProblems, tickProblems } from '../orders/shape.js';
-import { accountKey } from '../portfolios/account.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
@@ -94,9 +93,8 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
   return { rejections, accepted: [accepted, ...exits] };
 }
 
-function frozenAccount({ d, by, portfolio }: Candidate): Rejection | undefined {
-  const account = d.state.accounts.get(accountKey(by.tenantId, portfolio.terms.accountId));
-  return account?.status === 'FROZEN'
+function frozenAccount({ portfolio }: Candidate): Rejection | undefined {
+  return portfolio.account.status === 'FROZEN'
     ? { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: new orders are not accepted' }
     : undefined;
 }
@@ -230,8 +228,13 @@ function acceptedOf({ d, by, request, portfolio }: Candidate): OrderAccepted {
     accepted.bracket = { part: 'ENTRY', config, exits };
   }
   if (isTrailing(request.orderType)) Object.assign(accepted, startingTrail(d, portfolio, accepted));
-  const terms = termsOf(accepted, portfolio.terms, d.at);
-  const reserved = reservationFor(d, portfolio, terms, startOf(accepted, d.at));
+  const reserved = reservationFor(d, portfolio, request, {
+    quantity: request.quantity,
+    filledQuantity: Quantity.zero,
+    filledValue: Money.zero,
+    limitPrice: request.limitPrice,
+    stopPrice: accepted.stopPrice ?? request.stopPrice,
+  });
   if (reserved > 0) accepted.reserved = reserved;
   return accepted;
 }

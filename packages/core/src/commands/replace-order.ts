@@ -5,7 +5,6 @@ import { isOpening, isTrailing } from '../orders/order.js';
 import type { Order, OrderProgress, TimeInForce } from '../orders/order.js';
 import { bracketProblems, tickProblems } from '../orders/shape.js';
 import { isUpdatable } from '../orders/status.js';
-import { accountKey } from '../portfolios/account.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
@@ -30,7 +29,7 @@ export function replaceOrder(
   const { changes } = command;
   const tier = changes.timeInForce && timeInForceBeyondTier(command.by, changes.timeInForce);
   if (tier !== undefined) return tier;
-  if (d.state.accounts.get(accountKey(command.by.tenantId, order.terms.accountId))?.status === 'FROZEN') {
+  if (portfolio.account.status === 'FROZEN') {
     return { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: orders cannot be updated' };
   }
   const { status } = order.progress;

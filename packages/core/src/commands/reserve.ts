@@ -19,8 +19,8 @@ import { Quantity } from '../values/quantity.js';
 export function reservationFor(
   d: Decision,
   portfolio: Portfolio,
-  terms: OrderTerms,
-  progress: Pick<OrderProgress, 'quantity' | 'filledQuantity' | 'filledValue' | 'limitPrice' | 'stopPrice'>,
+  terms: Market,
+  progress: Prices & Pick<OrderProgress, 'quantity' | 'filledQuantity' | 'filledValue'>,
 ): Money {
   if (!isOpening(terms.positionIntent)) return Money.zero;
   const side = sideOf(terms.positionIntent);
@@ -46,9 +46,10 @@ export function reservationFor(
   return Money.ofUnits(Money.upToCents(value) + whole.total - charged);
 }
 
+type Market = Pick<OrderTerms, 'symbol' | 'positionIntent'>;
 type Prices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
 
-function worstPurchasePrice(d: Decision, terms: OrderTerms, prices: Prices): Price | undefined {
+function worstPurchasePrice(d: Decision, terms: Market, prices: Prices): Price | undefined {
   if (prices.limitPrice !== undefined) return prices.limitPrice;
   const quote = d.quote(terms.symbol);
   const market = quote?.ask ?? quote?.last ?? quote?.bid;
@@ -57,7 +58,7 @@ function worstPurchasePrice(d: Decision, terms: OrderTerms, prices: Prices): Pri
   return basis === undefined ? undefined : Price.scale(basis, 10_000 + d.rules.marketCollarBps, 10_000);
 }
 
-function shortSalePrice(d: Decision, terms: OrderTerms, prices: Prices): Price | undefined {
+function shortSalePrice(d: Decision, terms: Market, prices: Prices): Price | undefined {
   const quote = d.quote(terms.symbol);
   const market = quote?.bid ?? quote?.last ?? quote?.ask;
   const named = prices.limitPrice ?? prices.stopPrice;

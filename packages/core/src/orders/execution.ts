@@ -6,7 +6,8 @@ import type { Fee } from './order.js';
 
 /**
  * One execution of an order, or of one leg of it, as the journal keeps it: what is usual is left out. Whose it is, its instrument, its
- * side and its instant are those of the order and of the record.
+ * side and its instant are those of the order and of the record. Every field is there, so that all executions have one hidden class;
+ * those without a value are not written.
  */
 export interface Execution {
   /** Running number in the simulation; its id follows from it. */
@@ -16,21 +17,21 @@ export interface Execution {
   /** Exact value, rounded half up to the unit of money. */
   readonly value: Money;
   /** Whole cents that moved for it, charges aside; absent = exactly the value. */
-  readonly cash?: Money;
+  readonly cash: Money | undefined;
   /** Whole cents; absent = none. */
-  readonly commission?: Money;
+  readonly commission: Money | undefined;
   /** Absent = none. */
-  readonly fees?: readonly Fee[];
+  readonly fees: readonly Fee[] | undefined;
   /** The rule that set the price, as docs/rules/fill-models.md has it; absent = TOUCH. */
-  readonly rule?: 'RESTING_LIMIT' | 'MODELLED_BOOK';
+  readonly rule: 'RESTING_LIMIT' | 'MODELLED_BOOK' | undefined;
   /** True where the order was waiting when the market came; absent = it took what was displayed. */
-  readonly maker?: true;
+  readonly maker: true | undefined;
   /** Size that was available to this order at this price; absent = unlimited. */
-  readonly sizeAvailable?: Quantity;
+  readonly sizeAvailable: Quantity | undefined;
   /** Absent = none. */
-  readonly latencyMs?: number;
+  readonly latencyMs: number | undefined;
   /** How much better than the limit, per share; absent for orders without a limit. */
-  readonly priceImprovement?: Price;
+  readonly priceImprovement: Price | undefined;
   /** The quote that justified it. */
   readonly quote: Omit<Quote, 'symbol'>;
 }

@@ -8,7 +8,7 @@ import type { Obligation } from '../settlement/obligation.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
-import type { AccountType, PortfolioType } from './account.js';
+import type { Account, AccountType, PortfolioType } from './account.js';
 
 /** What may change about a portfolio's set-up. */
 export interface PortfolioSettings {
@@ -43,6 +43,8 @@ export interface CloseMark {
 
 export interface Portfolio {
   readonly terms: PortfolioTerms;
+  /** Derived: the account it belongs to. */
+  readonly account: Account;
   settings: PortfolioSettings;
   updatedAt: Instant;
   promotionalCashAdded: boolean;

@@ -4,7 +4,6 @@ import { hasRoomFor } from '../ledger/ledger.js';
 import type { Balances } from '../ledger/ledger.js';
 import type { Quote } from '../market/quote.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
-import type { Execution } from '../orders/execution.js';
 import { isOpening, remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order, OrderProgress, OrderTerms } from '../orders/order.js';
 import { executedOf } from '../orders/progress.js';
@@ -17,7 +16,7 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { chargesBeyond, chargesWithin, totalOf } from './charges.js';
-import type { OrderExecuted } from './trade.js';
+import type { BookedExecution, OrderExecuted } from './trade.js';
 
 const CENT = 100;
 
@@ -47,7 +46,7 @@ export interface TradeGround {
 /** What executing would do: the events of the fills that are possible, in order, and why the next is not. */
 export interface Trade {
   readonly fills: readonly OrderExecuted[];
-  readonly refusal?: Refusal;
+  readonly refusal: Refusal | undefined;
 }
 
 /**
@@ -58,12 +57,12 @@ export interface Trade {
 export function planTrade(order: Order, fills: readonly PlannedFill[], ground: TradeGround): Trade {
   const plan = new Plan(order, ground);
   const executed: OrderExecuted[] = [];
-  for (const fill of fills) {
-    const next = plan.add(fill);
+  for (const [index, fill] of fills.entries()) {
+    const next = plan.add(fill, index < fills.length - 1);
     if ('code' in next) return { fills: executed, refusal: next };
     executed.push(next);
   }
-  return { fills: executed };
+  return { fills: executed, refusal: undefined };
 }
 
 /** An order as the fills planned so far would leave it. */
@@ -85,7 +84,8 @@ class Plan {
     this.held = ground.position === undefined ? Quantity.zero : Position.held(ground.position);
   }
 
-  add(fill: PlannedFill): OrderExecuted | Refusal {
+  /** `hasMore`: another fill will be planned upon this one. */
+  add(fill: PlannedFill, hasMore: boolean): OrderExecuted | Refusal {
     const { terms, progress, ground } = this;
     const { isCash } = ground;
     const { price, quantity } = fill;
@@ -114,42 +114,45 @@ class Plan {
       }
     }
 
-    const execution: Mutable<Execution> = {
+    const execution: BookedExecution = {
       number: ground.nextExecution + this.count,
       price,
       quantity,
       value,
+      cash: cash === value ? undefined : cash,
+      commission: charges.commission > 0 ? charges.commission : undefined,
+      fees: charges.fees.length > 0 ? charges.fees : undefined,
+      rule: fill.rule === 'TOUCH' ? undefined : fill.rule,
+      maker: progress.resting,
+      sizeAvailable: fill.sizeAvailable,
+      latencyMs: ground.latencyMs > 0 ? ground.latencyMs : undefined,
+      priceImprovement: improvement(progress.limitPrice, price, buy),
       quote: quoteSeen(ground.quote),
+      lots: opening ? { opened: ground.nextLot + this.count } : { closed: this.closeLots(quantity) },
     };
-    if (cash !== value) execution.cash = cash;
-    if (charges.commission > 0) execution.commission = charges.commission;
-    if (charges.fees.length > 0) execution.fees = charges.fees;
-    if (fill.rule !== 'TOUCH') execution.rule = fill.rule;
-    if (progress.resting === true) execution.maker = true;
-    if (fill.sizeAvailable !== undefined) execution.sizeAvailable = fill.sizeAvailable;
-    if (ground.latencyMs > 0) execution.latencyMs = ground.latencyMs;
-    if (progress.limitPrice !== undefined) {
-      const better = progress.limitPrice - price;
-      execution.priceImprovement = Price.ofUnits(buy ? better : 0 - better);
-    }
-    const lots = opening ? { opened: ground.nextLot + this.count } : { closed: this.closeLots(quantity) };
-    const event: Mutable<OrderExecuted> = {
+    const left = Quantity.subtract(remainingOf(progress), quantity);
+    const paid = Money.add(cash, charged);
+    const reserved = left === 0 ? Money.zero : stillReserved(terms, progress, left, paid);
+    const event: OrderExecuted = {
       type: 'OrderExecuted',
       order: terms.number,
-      executions: [{ ...execution, lots }],
+      executions: [execution],
+      reserved: reserved > 0 ? reserved : undefined,
+      tradeDate: tradeDate === ground.date ? undefined : tradeDate,
       settlementDate: ground.settlementDate,
     };
-    const left = Quantity.subtract(Quantity.subtract(progress.quantity, progress.filledQuantity), quantity);
-    const reserved =
-      left === 0 ? Money.zero : stillReserved(this.terms, progress, left, Money.add(cash, charged));
-    if (reserved > 0) event.reserved = reserved;
-    if (tradeDate !== ground.date) event.tradeDate = tradeDate;
-
-    this.count++;
-    this.held = Quantity.ofUnits(this.held + (buy ? quantity : -quantity));
-    if (opening) this.spend(buy ? Money.add(cash, charged) : value, reserved);
-    this.progress = executedOf(terms, progress, execution, reserved, tradeDate, ground.at);
+    if (hasMore) this.goOn(execution, reserved, opening ? (buy ? paid : value) : Money.zero);
     return event;
+  }
+
+  /** The order, and what is left to spend on it, as this execution leaves them. */
+  private goOn(execution: BookedExecution, reserved: Money, spent: Money): void {
+    const { terms, progress, ground } = this;
+    const { quantity } = execution;
+    this.count++;
+    this.held = Quantity.ofUnits(this.held + (sideOf(terms.positionIntent) === 'BUY' ? quantity : -quantity));
+    if (spent !== 0) this.overspent = Money.ofUnits(this.overspent + spent + reserved - progress.reserved);
+    this.progress = executedOf(terms, progress, execution, reserved, ground.tradeDate, ground.at);
   }
 
   /** What could have changed since the order was accepted, so that it must not execute now. */
@@ -183,10 +186,6 @@ class Plan {
   private shortBy(needed: Money): number {
     const beyond = needed - this.progress.reserved;
     return beyond <= 0 ? beyond : beyond - (this.ground.spendable() - this.overspent);
-  }
-
-  private spend(amount: Money, reservedAfter: Money): void {
-    this.overspent = Money.ofUnits(this.overspent + amount + reservedAfter - this.progress.reserved);
   }
 
   private shortOfFunds(required: Money): Refusal {
@@ -236,6 +235,11 @@ function stillReserved(terms: OrderTerms, progress: OrderProgress, left: Quantit
   const share = Money.upToCents(Money.scale(reserved, left, remainingOf(progress)));
   if (sideOf(terms.positionIntent) === 'SELL') return share;
   return Money.max(Money.min(share, Money.subtract(reserved, paid)), Money.zero);
+}
+
+/** How much better than its limit an order executes; `undefined` for one without a limit. */
+function improvement(limit: Price | undefined, price: Price, buy: boolean): Price | undefined {
+  return limit === undefined ? undefined : Price.ofUnits(buy ? limit - price : price - limit);
 }
 
 /** A quote without its symbol, which is the order's. */

@@ -22,9 +22,9 @@ export interface OrderExecuted {
   readonly order: number;
   readonly executions: readonly BookedExecution[];
   /** What stays set aside for the rest of the order; absent = nothing. */
-  readonly reserved?: Money;
+  readonly reserved: Money | undefined;
   /** Absent = the exchange date of the record. */
-  readonly tradeDate?: TradingDate;
+  readonly tradeDate: TradingDate | undefined;
   /** When what was traded is delivered; for sales also when the cash comes in. */
   readonly settlementDate: TradingDate;
 }
