@@ -2,7 +2,7 @@ import type { Command } from './command.js';
 import { openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
 import { advanceClock, scheduleSessions } from './commands/advance-clock.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
-import { announceActions, listInstruments } from './commands/market-setup.js';
+import { announceActions, listInstruments, withdrawAction } from './commands/market-setup.js';
 import {
   closePortfolio,
   openPortfolio,
@@ -45,6 +45,7 @@ export interface Results {
   CancelAccountOrders: ReturnType<typeof cancelAccountOrders>;
   ListInstruments: ReturnType<typeof listInstruments>;
   AnnounceActions: ReturnType<typeof announceActions>;
+  WithdrawAction: ReturnType<typeof withdrawAction>;
   UpdateMarket: undefined;
   AdvanceClock: undefined;
   MoveClock: undefined;
@@ -200,6 +201,8 @@ function dispatch(d: Decision, command: Command): unknown {
       return undefined;
     case 'AnnounceActions':
       return announceActions(d, command);
+    case 'WithdrawAction':
+      return withdrawAction(d, command);
     case 'UpdateMarket':
       updateMarket(d, command);
       return undefined;

@@ -131,6 +131,7 @@ export type Command =
   | { readonly type: 'CancelAccountOrders'; readonly by: Requester; readonly accountId: string }
   | { readonly type: 'ListInstruments'; readonly instruments: readonly Instrument[] }
   | { readonly type: 'AnnounceActions'; readonly actions: readonly CorporateAction[] }
+  | { readonly type: 'WithdrawAction'; readonly actionId: string }
   /** `pushed`: the quotes came through the API and are kept in the journal. */
   | { readonly type: 'UpdateMarket'; readonly quotes: readonly Quote[]; readonly pushed: boolean }
   /** Does what is due at the command's instant, a bounded slice at a time; `Brokerage.nextDue` tells whether more is. */

@@ -152,6 +152,7 @@ export type Event =
       readonly type: 'ActionsAnnounced';
       readonly actions: readonly { readonly actionId: string; readonly action: CorporateAction }[];
     }
+  | { readonly type: 'ActionWithdrawn'; readonly actionId: string }
   | { readonly type: 'ActionDone'; readonly actionId: string; readonly action: CorporateAction }
   | {
       readonly type: 'PositionSplit';

@@ -3,6 +3,7 @@ import type { Calendar } from './calendar/calendar.js';
 import type { Event, OrderEvent } from './event.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
+import { effectiveAt } from './corporate-actions/corporate-action.js';
 import type { Split } from './corporate-actions/corporate-action.js';
 import type { Book } from './matching/book.js';
 import { sideOf } from './orders/order.js';
@@ -21,7 +22,7 @@ import { multiplyDivide } from './values/scaled.js';
 import type { Rounding } from './values/scaled.js';
 import { TradingDate } from './values/trading-date.js';
 
-/** Days for which an announced dividend or split is remembered after it is done. */
+/** Days after its ex-date for which a dividend or split is remembered. */
 const ACTION_MEMORY_DAYS = 7;
 
 /**
@@ -117,13 +118,18 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'ActionsAnnounced':
       for (const { actionId, action } of event.actions) {
         const number = ++state.counters.action;
-        state.actions.set(actionId, { actionId, number, action, done: false });
+        state.actions.set(actionId, { actionId, number, action, status: 'ANNOUNCED' });
         scheduleAction(state, calendar, actionId);
       }
       return;
+    case 'ActionWithdrawn': {
+      const announced = state.actions.get(event.actionId);
+      if (announced !== undefined) announced.status = 'WITHDRAWN';
+      return unscheduleAction(state, event.actionId);
+    }
     case 'ActionDone': {
       const announced = state.actions.get(event.actionId);
-      if (announced !== undefined) announced.done = true;
+      if (announced !== undefined) announced.status = 'EFFECTIVE';
       forgetOldActions(state, event.action.exDate);
       if (event.action.type === 'SPLIT') splitMarket(bookOf(state, event.action.symbol), event.action);
       return;
@@ -148,12 +154,19 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
   }
 }
 
-/** When a dividend or split takes effect: 03:00 New York on the ex-date, before any session of that day. */
 export function scheduleAction(state: State, calendar: Calendar, actionId: string): void {
   const announced = state.actions.get(actionId);
-  if (announced === undefined || announced.done) return;
-  const due = calendar.instantOf(announced.action.exDate, 3, 0);
+  if (announced?.status !== 'ANNOUNCED') return;
+  const due = effectiveAt(calendar, announced.action);
   addTimer(state, due, announced.number, { kind: 'CORPORATE_ACTION', actionId });
+}
+
+/** Announced once more it gets a number of its own: the timer of the one that was withdrawn must not come first. */
+function unscheduleAction(state: State, actionId: string): void {
+  for (const timer of [...state.timers.values()]) {
+    if (timer.what.kind === 'CORPORATE_ACTION' && timer.what.actionId === actionId)
+      state.timers.remove(timer);
+  }
 }
 
 export function scheduleSettlement(
@@ -323,8 +336,8 @@ function removeIfOver(portfolio: Portfolio, position: Position): void {
 /** Nothing this old can be announced again: the past is refused. */
 function forgetOldActions(state: State, today: TradingDate): void {
   const limit = TradingDate.plusDays(today, -ACTION_MEMORY_DAYS);
-  for (const { actionId, action, done } of state.actions.values()) {
-    if (done && action.exDate < limit) state.actions.delete(actionId);
+  for (const { actionId, action, status } of state.actions.values()) {
+    if (status !== 'ANNOUNCED' && action.exDate < limit) state.actions.delete(actionId);
   }
 }
 

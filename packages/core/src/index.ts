@@ -18,6 +18,7 @@ export { isOnTick, tickSizeFor } from './instruments/tick-size.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
+export { effectiveAt, isToCome } from './corporate-actions/corporate-action.js';
 export type {
   BracketConfig,
   CancelReason,
@@ -85,7 +86,7 @@ export { parseGoodTill } from './commands/order-hours.js';
 export type { Rules } from './decision.js';
 export { Brokerage } from './brokerage.js';
 export type { Outcome, Results } from './brokerage.js';
-export type { State } from './state.js';
+export type { AnnouncedAction, State } from './state.js';
 export { brokenInvariants } from './invariants.js';
 export { stateHash } from './state-hash.js';
 export { saveState } from './saved-state.js';

@@ -10,7 +10,10 @@ export type Tier = 'BASIC' | 'PRO' | 'ENTERPRISE';
 export type Rejection =
   /** What was sent does not make sense, one message per rule. */
   | { readonly code: 'INVALID'; readonly messages: readonly string[] }
-  | { readonly code: 'NOT_FOUND'; readonly what: 'Account' | 'Portfolio' | 'Order' | 'Instrument' }
+  | {
+      readonly code: 'NOT_FOUND';
+      readonly what: 'Account' | 'Portfolio' | 'Order' | 'Instrument' | 'Corporate action';
+    }
   | { readonly code: 'CONFLICT'; readonly message: string }
   | {
       readonly code: 'FEATURE_NOT_AVAILABLE';

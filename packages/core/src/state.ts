@@ -19,12 +19,12 @@ export interface Counters {
   action: number;
 }
 
-/** A dividend or split that was announced. Kept for some days after it is done, so that it is not announced twice. */
+/** A dividend or split that was announced. Kept for some days after its ex-date, so that nobody announces it twice. */
 export interface AnnouncedAction {
   readonly actionId: string;
   readonly number: number;
   readonly action: CorporateAction;
-  done: boolean;
+  status: 'ANNOUNCED' | 'EFFECTIVE' | 'WITHDRAWN';
 }
 
 /**

@@ -174,6 +174,7 @@ export type MarginStrategy = (typeof marginStrategies)[number];
 
 export const corporateActionTypes = ['SPLIT', 'CASH_DIVIDEND'] as const;
 export type CorporateActionType = (typeof corporateActionTypes)[number];
+export const corporateActionStatuses = ['ANNOUNCED', 'EFFECTIVE'] as const;
 
 /** Which part of the trading day it is. */
 export const marketSessions = ['PRE', 'REGULAR', 'POST', 'CLOSED'] as const;

@@ -1,7 +1,15 @@
 /** Control of a simulation: its quotes, clock, instruments and corporate actions (D35). */
 import { type Static, Type } from 'typebox';
-import { clockModes, optionSettlements, optionStyles, underlyingClasses } from './enums.js';
 import {
+  clockModes,
+  corporateActionStatuses,
+  corporateActionTypes,
+  optionSettlements,
+  optionStyles,
+  underlyingClasses,
+} from './enums.js';
+import {
+  anyText,
   choice,
   closed,
   count,
@@ -229,6 +237,23 @@ export const CorporateActionsBody = closed(
 );
 export type CorporateActionsBody = Static<typeof CorporateActionsBody>;
 
-/** The actions as they were taken. */
-export const CorporateActions = closed('CorporateActions', { actions: listOf(CorporateAction) });
+export const AnnouncedAction = closed('AnnouncedAction', {
+  actionId: anyText(),
+  type: choice(corporateActionTypes),
+  symbol: anyText(),
+  exDate: date(),
+  payDate: optional(date()),
+  ratio: optional(closed('AnnouncedRatio', { new: number(), old: number() })),
+  amountPerShare: optional(number()),
+  effectiveAt: instant({ description: '03:00 New York on the ex-date.' }),
+  status: choice(corporateActionStatuses),
+});
+export type AnnouncedAction = Static<typeof AnnouncedAction>;
+
+export const CorporateActions = closed('CorporateActions', {
+  actions: listOf(AnnouncedAction, { description: 'In the order in which they take effect.' }),
+});
 export type CorporateActions = Static<typeof CorporateActions>;
+
+export const WithdrawnAction = closed('WithdrawnAction', { actionId: anyText(), message: anyText() });
+export type WithdrawnAction = Static<typeof WithdrawnAction>;

@@ -67,6 +67,8 @@ export type Step =
       readonly more: number;
       readonly old: number;
     }
+  /** Of the first action that is still to come. */
+  | { readonly kind: 'withdraw' }
   | { readonly kind: 'reset'; readonly portfolio: number }
   | { readonly kind: 'transfer'; readonly portfolio: number; readonly cents: number }
   | {
@@ -227,7 +229,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('next-open' as const),
-      minutes: fc.constantFrom(-330, -40, 0, 1, 1, 30, 300),
+      minutes: fc.constantFrom(-450, -330, -40, 0, 1, 1, 30, 300),
     }),
   },
   {
@@ -250,6 +252,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       old: fc.constantFrom(1, 2, 20, 3, 0.01),
     }),
   },
+  { weight: 1, arbitrary: fc.constant({ kind: 'withdraw' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset' as const), portfolio: index }) },
   {
     weight: 2,
@@ -302,13 +305,22 @@ const opening: fc.Arbitrary<Step[]> = fc
     })),
   ]);
 
-/** A story: an opening, then anything. */
+/** 02:00 of a day on which a dividend or split of the first symbol takes effect: where nothing came before, the simulation begins there. */
+const onExDate: fc.Arbitrary<Step[]> = fc
+  .constantFrom<Step>(
+    { kind: 'split', symbol: 'AAPL', inDays: 0, more: 7, old: 1 },
+    { kind: 'dividend', symbol: 'AAPL', inDays: 0, amount: Price.of('0.25'), payAfter: 0 },
+  )
+  .map((action) => [{ kind: 'next-open', minutes: -450 }, action]);
+
+/** A story: an opening, perhaps a night with something to come, then anything. */
 export const anyAdventure: fc.Arbitrary<Step[]> = fc
   .tuple(
     fc.option(opening, { nil: [], freq: 8 }),
+    fc.option(onExDate, { nil: [], freq: 1 }),
     fc.array(anyStep, { minLength: 1, maxLength: 60, size: 'max' }),
   )
-  .map(([first, then]) => [...first, ...then]);
+  .map(([first, night, then]) => [...first, ...night, ...then]);
 
 const ACCOUNTS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 
@@ -444,6 +456,12 @@ export class Adventure {
           exDate,
           ratio: { new: step.more, old: step.old },
         });
+        return;
+      }
+      case 'withdraw': {
+        const actions = [...market.brokerage.state.actions.values()];
+        const actionId = actions.find(({ status }) => status === 'ANNOUNCED')?.actionId;
+        if (actionId !== undefined) market.execute<'WithdrawAction'>({ type: 'WithdrawAction', actionId });
         return;
       }
       default:

@@ -1,4 +1,4 @@
-import { Money, Position, Quantity, stateHash } from '@sandpit/core';
+import { Instant, Money, Position, Quantity, stateHash } from '@sandpit/core';
 import { describe, expect, it, vi } from 'vitest';
 import type { DurableRecord } from './simulation.js';
 import { verifyJournal } from './verify.js';
@@ -151,5 +151,41 @@ describe('a simulation', () => {
     expect(main.brokerage.state.portfolios.get(portfolio)?.balances.SETTLED_CASH).toBe(
       Money.ofDollars(100_000 - 6499),
     );
+  });
+
+  it.each([
+    ['before 03:00', '02:00', 'EFFECTIVE'],
+    ['at 03:00', '03:00', undefined],
+    ['in the session', '10:00', undefined],
+  ])('that begins on an ex-date %s has a journal that verifies', async (_, time, status) => {
+    const start = Date.parse(`2014-06-09T${time}:00-04:00`);
+    const { main, store } = await startSimulations({ feed: 'replay', start, replay: { symbols: ['AAPL'] } });
+    // A price of Friday's shares says nothing about today's.
+    if (status === undefined && time === '03:00') expect(main.brokerage.mark('AAPL')).toBeUndefined();
+    const portfolio = await openTestPortfolio(main);
+    await main.moveClock(Instant.ofMs(Date.parse('2014-06-09T10:30:00-04:00')));
+    await placeTestOrder(main, portfolio);
+    await main.moveClock(minutesLater(main, DAY_MINUTES));
+    expect(main.brokerage.state.actions.get('SPLIT:AAPL:2014-06-09')?.status).toBe(status);
+    const held = main.brokerage.state.portfolios.get(portfolio)?.positions.get('AAPL');
+    expect(held === undefined ? undefined : Position.held(held)).toBe(10_000_000);
+    const { brokerage } = main;
+    const report = verifyJournal(store.journal, 'main', brokerage.rules, { seed: 7, start });
+    expect(report.problems).toEqual([]);
+    expect(report.stateHash).toBe(stateHash(brokerage.state));
+  });
+
+  it('announces what the feed knows once: not again at a restart, nor what was withdrawn', async () => {
+    const config = {
+      feed: 'replay',
+      start: Date.parse('2014-06-06T09:00:00-04:00'),
+      replay: { symbols: ['AAPL'] },
+    } as const;
+    const { main, store } = await startSimulations(config);
+    const actionId = 'SPLIT:AAPL:2014-06-09';
+    await main.submit<'WithdrawAction'>({ type: 'WithdrawAction', actionId });
+    const { main: again } = await startSimulations(config, store);
+    expect(again.brokerage.state.actions.get(actionId)?.status).toBe('WITHDRAWN');
+    expect(stateHash(again.brokerage.state)).toBe(stateHash(main.brokerage.state));
   });
 });

@@ -66,12 +66,12 @@ function executeAgain(brokerage: Brokerage, record: JournalRecord): string | und
   const at = Instant.ofMs(record.at);
   // Things that were due and came to nothing left no record: they come to nothing again.
   const advance = (limit: number): string | undefined => {
-    for (let due = brokerage.nextDue(); due !== undefined && due < limit; due = brokerage.nextDue()) {
-      const { events: extra } = brokerage.execute<'AdvanceClock'>(
-        { type: 'AdvanceClock' },
-        Instant.max(due, brokerage.state.now),
-      );
-      if (extra.length > 0) return `re-execution has events at ${due} that the journal does not have`;
+    for (let due = brokerage.nextDue(); due !== undefined; due = brokerage.nextDue()) {
+      // What was due already when it came about is served at that moment.
+      const moment = Instant.max(due, brokerage.state.now);
+      if (moment >= limit) break;
+      const { events: extra } = brokerage.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, moment);
+      if (extra.length > 0) return `re-execution has events at ${moment} that the journal does not have`;
     }
     return undefined;
   };

@@ -186,6 +186,46 @@ describe('corporate actions', () => {
     );
     expect(log.data).toMatchObject([{ type: 'SPLIT', symbol: 'AAPL' }]);
   });
+
+  it('are listed, and withdrawn until they take effect', async () => {
+    const path = '/v1/simulation/corporate-actions';
+    const announce = (symbol: string, exDate: string) =>
+      client.post(path, { actions: [{ type: 'CASH_DIVIDEND', symbol, exDate, amountPerShare: 0.25 }] });
+    expect((await announce('AAPL', '2026-01-05')).body).toEqual({
+      statusCode: 400,
+      message: ['actions.0.exDate must be a trading day that has not begun'],
+      error: 'Bad Request',
+    });
+    const { body: first } = await announce('AAPL', '2026-01-07');
+    const { body: second } = await announce('KO', '2026-01-06');
+    expect((await client.get(path)).body).toEqual({ actions: [...second.actions, ...first.actions] });
+    expect(first.actions).toEqual([
+      {
+        actionId: 'CASH_DIVIDEND:AAPL:2026-01-07',
+        type: 'CASH_DIVIDEND',
+        symbol: 'AAPL',
+        exDate: '2026-01-07',
+        amountPerShare: 0.25,
+        effectiveAt: '2026-01-07T03:00:00-05:00',
+        status: 'ANNOUNCED',
+      },
+    ]);
+    await client.post('/v1/simulation/clock/advance', { to: '2026-01-06T08:00:00Z' });
+    const withdraw = (actionId: string) => client.delete(`${path}/${encodeURIComponent(actionId)}`);
+    expect((await withdraw('CASH_DIVIDEND:KO:2026-01-06')).body).toMatchObject({
+      statusCode: 409,
+      message: 'The corporate action has taken effect',
+    });
+    expect((await withdraw('CASH_DIVIDEND:AAPL:2026-01-07')).body).toEqual({
+      actionId: 'CASH_DIVIDEND:AAPL:2026-01-07',
+      message: 'Corporate action withdrawn',
+    });
+    expect((await withdraw('CASH_DIVIDEND:AAPL:2026-01-07')).body).toMatchObject({
+      statusCode: 404,
+      message: 'Corporate action not found',
+    });
+    expect((await client.get(path)).body.actions).toMatchObject([{ symbol: 'KO', status: 'EFFECTIVE' }]);
+  });
 });
 
 describe('simulations', () => {
