@@ -154,6 +154,11 @@ export class Brokerage {
     return symbols;
   }
 
+  /** As of when it is read. */
+  get at(): Instant {
+    return this.state.now;
+  }
+
   quote(symbol: string): Quote | undefined {
     return this.state.books.get(symbol)?.quote;
   }

@@ -58,7 +58,6 @@ export type {
   PortfolioSettings,
   PortfolioTerms,
 } from './portfolios/portfolio.js';
-export { cashOf } from './portfolios/portfolio.js';
 export { markOrCost, valuationOf } from './portfolios/valuation.js';
 export type { Valuation, ValuationSource } from './portfolios/valuation.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';

@@ -6,6 +6,7 @@ import { cashOf } from './portfolios/portfolio.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Position } from './positions/position.js';
 import type { State } from './state.js';
+import { Money } from './values/money.js';
 
 /** What must hold after every command. Returns what does not, in words; empty = all is well. */
 export function brokenInvariants(state: State): string[] {
@@ -66,11 +67,11 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
   if (accountType !== 'INDIVIDUAL' && portfolio.settings.portfolioType !== 'CASH')
     fail('a retirement account on margin');
 
-  const cash = cashOf(portfolio);
+  const cash = cashOf(portfolio, shortCost(portfolio));
   if (cash.settledCash < 0 || cash.reservedCash < 0 || cash.marginLoan < 0)
     fail('a reported balance is negative');
-  if (cash.settledCash + cash.reservedCash - cash.marginLoan !== balances.SETTLED_CASH)
-    fail('cash views disagree');
+  const reported = cash.settledCash + cash.pendingCash + cash.reservedCash - cash.marginLoan;
+  if (reported !== balances.SETTLED_CASH + balances.PENDING_CASH) fail('cash views disagree');
 
   let reservedCash = 0;
   let reservedShort = 0;
@@ -130,6 +131,15 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (count < 0 || openQuantity < 0 || openValue < 0) fail(`day trades of ${date} are negative`);
   }
   if (cost !== balances.SECURITIES) fail('the cost of open lots is not what the ledger says');
+}
+
+/** What short positions were sold for: as good a value as any to look at reported cash with. */
+function shortCost(portfolio: Portfolio): Money {
+  let sum = Money.zero;
+  for (const position of portfolio.positions.values()) {
+    if (Position.held(position) < 0) sum = Money.add(sum, Position.costBasis(position));
+  }
+  return sum;
 }
 
 function checkOrder(state: State, order: Order, broken: string[]): void {

@@ -4,7 +4,6 @@ import { hasRoomFor, LEDGER_ACCOUNTS } from '../ledger/ledger.js';
 import type { LedgerEntry, Posting } from '../ledger/ledger.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import { accountKey } from '../portfolios/account.js';
-import { cashOf } from '../portfolios/portfolio.js';
 import type { CloseMark, Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
@@ -140,10 +139,7 @@ export function resetPortfolio(
   if (portfolio === undefined) return NOT_FOUND;
   const { portfolioId, initialCash } = portfolio.terms;
   const open = [...portfolio.openOrders.values()];
-  const before = cashOf(portfolio);
-  const oldCashBalance = Money.ofUnits(
-    before.settledCash + before.pendingCash + before.reservedCash - before.marginLoan,
-  );
+  const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const held = [...portfolio.positions.values()].filter((position) => Position.held(position) !== 0);
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   const cost = held.reduce(
@@ -161,7 +157,7 @@ export function resetPortfolio(
     positionsClosed: held.length,
     ordersCancelled: open.length,
     newCashBalance: initialCash,
-    oldCashBalance,
+    oldCashBalance: Money.add(SETTLED_CASH, PENDING_CASH),
   };
   d.emit({
     type: 'PortfolioReset',

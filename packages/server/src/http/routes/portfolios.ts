@@ -15,7 +15,6 @@ import {
   wholePortfolio,
 } from '../translate/portfolios.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import { cashOf } from '@sandpit/core';
 import { readPortfolio } from './owned.js';
 
 type PortfolioHandlers = Pick<
@@ -143,7 +142,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
               portfolioId: portfolio.terms.portfolioId,
               marginType,
               ...(engine !== undefined && { portfolioMarginEngineType: engine }),
-              settledCash: moneyNumber(cashOf(portfolio).settledCash),
+              settledCash: portfolioDetail(call.simulation.brokerage, portfolio).settledCash,
             },
             message: `Portfolio upgraded to ${marginType} margin`,
             promotionalCashAdded: moneyNumber(promotionalCashAdded),
