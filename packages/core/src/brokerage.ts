@@ -1,5 +1,5 @@
 import type { Command } from './command.js';
-import { openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
+import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
 import { advanceClock, scheduleSessions } from './commands/advance-clock.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
 import { announceActions, listInstruments, withdrawAction } from './commands/market-setup.js';
@@ -33,6 +33,7 @@ export interface Results {
   OpenAccount: ReturnType<typeof openAccount>;
   UpdateAccount: ReturnType<typeof updateAccount>;
   SetAccountStatus: ReturnType<typeof setAccountStatus>;
+  DeleteAccount: ReturnType<typeof deleteAccount>;
   OpenPortfolio: ReturnType<typeof openPortfolio>;
   ClosePortfolio: ReturnType<typeof closePortfolio>;
   SwitchBroker: ReturnType<typeof switchBroker>;
@@ -181,6 +182,8 @@ function dispatch(d: Decision, command: Command): unknown {
       return updateAccount(d, command);
     case 'SetAccountStatus':
       return setAccountStatus(d, command);
+    case 'DeleteAccount':
+      return deleteAccount(d, command);
     case 'OpenPortfolio':
       return openPortfolio(d, command);
     case 'ClosePortfolio':

@@ -1,5 +1,5 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
-import type { AccountDetails } from './event.js';
+import type { AccountDetails, AccountNames } from './event.js';
 import type { AssetClass, Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
 import type { Quote } from './market/quote.js';
@@ -74,7 +74,7 @@ export type Command =
       readonly type: 'UpdateAccount';
       readonly by: Requester;
       readonly accountId: string;
-      readonly details: AccountDetails;
+      readonly names: AccountNames;
     }
   | {
       readonly type: 'SetAccountStatus';
@@ -82,6 +82,7 @@ export type Command =
       readonly accountId: string;
       readonly status: 'ACTIVE' | 'FROZEN';
     }
+  | { readonly type: 'DeleteAccount'; readonly by: Requester; readonly accountId: string }
   | {
       readonly type: 'OpenPortfolio';
       readonly by: Requester;

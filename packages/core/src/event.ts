@@ -13,13 +13,17 @@ import type { Money } from './values/money.js';
 import type { Quantity } from './values/quantity.js';
 import type { TradingDate } from './values/trading-date.js';
 
-/** What an account's owner may set. */
-export interface AccountDetails {
+/** What an account's owner may change at any time. */
+export interface AccountNames {
   readonly name?: string;
-  readonly accountType?: AccountType;
-  readonly portfolioType?: PortfolioType;
   readonly firstName?: string;
   readonly lastName?: string;
+}
+
+/** What an account's owner may say when opening it. */
+export interface AccountDetails extends AccountNames {
+  readonly accountType?: AccountType;
+  readonly portfolioType?: PortfolioType;
 }
 
 /** What happened to an order, as streams name it. */
@@ -64,13 +68,15 @@ export type Event =
       readonly tenantId: string;
       readonly accountId: string;
       readonly details: AccountDetails & { readonly accountType: AccountType };
+      /** The type that its portfolios must have; none where each has its own (D140). */
+      readonly requiredType?: AccountType;
       readonly at: Instant;
     }
   | {
       readonly type: 'AccountUpdated';
       readonly tenantId: string;
       readonly accountId: string;
-      readonly details: AccountDetails;
+      readonly names: AccountNames;
       readonly at: Instant;
     }
   | {
@@ -78,6 +84,12 @@ export type Event =
       readonly tenantId: string;
       readonly accountId: string;
       readonly status: 'ACTIVE' | 'FROZEN';
+      readonly at: Instant;
+    }
+  | {
+      readonly type: 'AccountDeleted';
+      readonly tenantId: string;
+      readonly accountId: string;
       readonly at: Instant;
     }
   | {

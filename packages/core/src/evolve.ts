@@ -12,6 +12,7 @@ import { isTerminal, TRANSITIONS } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
+import { forgetDayTrades } from './positions/day-trade.js';
 import { Position } from './positions/position.js';
 import { addTimer, bookOf, scheduleOrder } from './state.js';
 import type { State } from './state.js';
@@ -49,21 +50,31 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         tenantId: event.tenantId,
         accountId: event.accountId,
         ...event.details,
+        ...(event.requiredType !== undefined && { requiredType: event.requiredType }),
         status: 'ACTIVE',
         createdAt: event.at,
         updatedAt: event.at,
         portfolioIds: [],
       };
       state.accounts.set(accountKey(event.tenantId, event.accountId), account);
-      state.accountsPerTenant.set(event.tenantId, (state.accountsPerTenant.get(event.tenantId) ?? 0) + 1);
+      countUp(state.accountsPerTenant, event.tenantId);
+      countUp(state.accountsEverOpened, event.tenantId);
       return;
     }
     case 'AccountUpdated':
-      Object.assign(accountOf(state, event), event.details, { updatedAt: event.at });
+      Object.assign(accountOf(state, event), event.names, { updatedAt: event.at });
       return;
     case 'AccountStatusChanged':
       Object.assign(accountOf(state, event), { status: event.status, updatedAt: event.at });
       return;
+    case 'AccountDeleted': {
+      const { tenantId, accountId } = event;
+      const left = (state.accountsPerTenant.get(tenantId) ?? 0) - 1;
+      state.accounts.delete(accountKey(tenantId, accountId));
+      if (left > 0) state.accountsPerTenant.set(tenantId, left);
+      else state.accountsPerTenant.delete(tenantId);
+      return;
+    }
     case 'PortfolioOpened': {
       const { terms } = event;
       state.counters.portfolio = Math.max(state.counters.portfolio, terms.number);
@@ -103,7 +114,9 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       portfolio.settings = { ...portfolio.terms.initialSettings, brokerId: portfolio.settings.brokerId };
       portfolio.positions.clear();
       portfolio.obligations.clear();
-      portfolio.dayTrades.clear();
+      for (const [symbol, tracker] of portfolio.dayTrades) {
+        portfolio.dayTrades.set(symbol, forgetDayTrades(tracker));
+      }
       portfolio.previousClose = event.previousClose;
       portfolio.updatedAt = event.at;
       return;
@@ -393,6 +406,9 @@ function splitMarket(book: Book, { ratio }: Split): void {
   book.modelledBidTaken = size(modelledBidTaken);
   book.modelledAskTaken = size(modelledAskTaken);
 }
+
+const countUp = (counts: Map<string, number>, of: string): void =>
+  void counts.set(of, (counts.get(of) ?? 0) + 1);
 
 function orderOf(state: State, orderId: string): Order {
   const order = state.orders.get(orderId);

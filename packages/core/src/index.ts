@@ -69,6 +69,7 @@ export { rejectionText } from './rejection.js';
 export type { Command, OrderChanges, OrderRequest, Requester } from './command.js';
 export type {
   AccountDetails,
+  AccountNames,
   ClosePoint,
   Event,
   OrderEvent,

@@ -21,12 +21,14 @@ export function brokenInvariants(state: State): string[] {
 function checkAccounts(state: State, broken: string[]): void {
   const perTenant = new Map<string, number>();
   let portfolios = 0;
-  for (const { tenantId, accountId, portfolioIds } of state.accounts.values()) {
+  for (const { tenantId, accountId, portfolioIds, requiredType } of state.accounts.values()) {
     perTenant.set(tenantId, (perTenant.get(tenantId) ?? 0) + 1);
     portfolios += portfolioIds.length;
     for (const id of portfolioIds) {
-      if (state.portfolios.get(id)?.terms.accountId !== accountId)
-        broken.push(`account ${accountId}: portfolio ${id} is not its own`);
+      const terms = state.portfolios.get(id)?.terms;
+      if (terms?.accountId !== accountId) broken.push(`account ${accountId}: portfolio ${id} is not its own`);
+      if (requiredType !== undefined && terms?.accountType !== requiredType)
+        broken.push(`account ${accountId}: portfolio ${id} is not of its type`);
     }
   }
   if (portfolios !== state.portfolios.size) broken.push('a portfolio belongs to no account');

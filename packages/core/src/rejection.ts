@@ -37,6 +37,7 @@ export type Rejection =
   | { readonly code: 'MARKET_CLOSED'; readonly nextOpen: string }
   | { readonly code: 'DUPLICATE_CLIENT_ORDER_ID'; readonly message: string; readonly orderId: string }
   | { readonly code: 'MARGIN_NOT_ELIGIBLE'; readonly message: string; readonly reasons: readonly string[] }
+  | { readonly code: 'ACCOUNT_FROZEN'; readonly message: string; readonly accountId?: string }
   | {
       readonly code:
         | 'UNKNOWN_SYMBOL'
@@ -44,7 +45,6 @@ export type Rejection =
         | 'NOT_SHORTABLE'
         | 'POSITION_CONFLICT'
         | 'BROKER_RESTRICTION'
-        | 'ACCOUNT_FROZEN'
         | 'ORDER_NOT_UPDATABLE'
         | 'STALE_MARKET_DATA';
       readonly message: string;

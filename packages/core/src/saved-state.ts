@@ -55,6 +55,7 @@ export interface SavedState {
   readonly closedThrough?: TradingDate;
   readonly clock?: Instant;
   readonly accounts: readonly Account[];
+  readonly accountsEverOpened: readonly (readonly [string, number])[];
   readonly portfolios: readonly SavedPortfolio[];
   readonly orders: readonly { readonly terms: OrderTerms; readonly progress: OrderProgress }[];
   readonly listed: readonly Instrument[];
@@ -87,6 +88,7 @@ export function saveState(state: State): SavedState {
       ...account,
       portfolioIds: [...account.portfolioIds],
     })),
+    accountsEverOpened: [...state.accountsEverOpened],
     portfolios: [...state.portfolios.values()].map(savePortfolio),
     orders: [...state.orders.values()]
       .sort((a, b) => a.terms.number - b.terms.number)
@@ -148,6 +150,7 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
     });
     state.accountsPerTenant.set(account.tenantId, (state.accountsPerTenant.get(account.tenantId) ?? 0) + 1);
   }
+  for (const [tenantId, count] of saved.accountsEverOpened) state.accountsEverOpened.set(tenantId, count);
   for (const portfolio of saved.portfolios) restorePortfolio(state, portfolio, calendar);
   for (const instrument of saved.listed) state.listed.set(instrument.symbol, instrument);
   for (const quote of saved.quotes) bookOf(state, quote.symbol).setQuote(quote, true);

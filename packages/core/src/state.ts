@@ -70,7 +70,10 @@ export interface State {
   readonly counters: Counters;
   /** By `accountKey`. */
   readonly accounts: Map<string, Account>;
+  /** Accounts that a tenant has now (D8). */
   readonly accountsPerTenant: Map<string, number>;
+  /** Accounts that a tenant has ever opened: those that are deleted count, so that no id is chosen twice. */
+  readonly accountsEverOpened: Map<string, number>;
   readonly portfolios: Map<string, Portfolio>;
   /** Open orders only. */
   readonly orders: Map<string, Order>;
@@ -94,6 +97,7 @@ export function emptyState(seed: number, now: Instant): State {
     counters: { portfolio: 0, order: 0, execution: 0, ledgerEntry: 0, lot: 0, arrival: 0, action: 0 },
     accounts: new Map(),
     accountsPerTenant: new Map(),
+    accountsEverOpened: new Map(),
     portfolios: new Map(),
     orders: new Map(),
     listed: new Map(),

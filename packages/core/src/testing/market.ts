@@ -18,6 +18,7 @@ import type { Valuation } from '../portfolios/valuation.js';
 import type { Rejection } from '../rejection.js';
 import { saveState } from '../saved-state.js';
 import type { SavedState } from '../saved-state.js';
+import { stateHash } from '../state-hash.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
@@ -49,6 +50,17 @@ export class TestMarket {
   execute<T extends Command['type']>(command: Extract<Command, { type: T }>): Outcome<T> {
     this.doWhatIsDue(this.now);
     return this.run(command, this.now);
+  }
+
+  /** A command that must be refused: why it is. A refusal leaves everything as it was. */
+  refuse<T extends Command['type']>(command: Extract<Command, { type: T }>): Rejection {
+    this.doWhatIsDue(this.now);
+    const before = stateHash(this.brokerage.state);
+    const result: object | undefined = this.run(command, this.now).result;
+    if (result === undefined || !('code' in result)) throw new Error(`${command.type} was not refused`);
+    if (stateHash(this.brokerage.state) !== before)
+      throw new Error(`${command.type}: a refusal changed something`);
+    return result as Rejection;
   }
 
   private run<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {

@@ -50,9 +50,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
           proAccounts: settings.proAccounts,
         },
         ({ result }) =>
-          isRejection(result)
-            ? answerTo(result, { accountId: body.accountId })
-            : createdPortfolio(call.simulation.brokerage, result),
+          isRejection(result) ? answerTo(result) : createdPortfolio(call.simulation.brokerage, result),
       );
     },
 
