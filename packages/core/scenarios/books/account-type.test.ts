@@ -36,13 +36,13 @@ describe('an account that was created as a retirement account (D140)', () => {
     const messages = [`accountType must be ${type}, that of the account`];
     for (const other of ['INDIVIDUAL', 'IRA', 'ROTH_IRA'] as const) {
       if (other === type) continue;
-      expect(market.refuse<'OpenPortfolio'>(opening(market, other))).toEqual({ code: 'INVALID', messages });
+      expect(market.refuse(opening(market, other))).toEqual({ code: 'INVALID', messages });
     }
-    expect(market.refuse<'OpenPortfolio'>(opening(market, 'INDIVIDUAL', 'MARGIN'))).toEqual({
+    expect(market.refuse(opening(market, 'INDIVIDUAL', 'MARGIN'))).toEqual({
       code: 'INVALID',
       messages,
     });
-    expect(market.refuse<'OpenPortfolio'>(opening(market, type, 'MARGIN'))).toEqual({
+    expect(market.refuse(opening(market, type, 'MARGIN'))).toEqual({
       code: 'INVALID',
       messages: ['IRA and ROTH_IRA accounts must use CASH portfolios'],
     });
@@ -56,7 +56,7 @@ describe('an account that was created as a retirement account (D140)', () => {
     const { by } = market;
     market.execute<'UpdateAccount'>({ type: 'UpdateAccount', by, accountId: ACCOUNT, names: { name: 'n' } });
     market.restart();
-    expect(market.refuse<'OpenPortfolio'>(opening(market, 'ROTH_IRA'))).toMatchObject({ code: 'INVALID' });
+    expect(market.refuse(opening(market, 'ROTH_IRA'))).toMatchObject({ code: 'INVALID' });
   });
 });
 

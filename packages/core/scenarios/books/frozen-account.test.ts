@@ -76,7 +76,7 @@ describe('a frozen account (D9, D141)', () => {
   it('does not show that it is frozen to another tenant', () => {
     const { market, portfolioId } = frozen();
     const by = { tenantId: 'tenant-2', tier: 'PRO' as const };
-    expect(market.refuse<'ResetPortfolio'>({ type: 'ResetPortfolio', by, portfolioId })).toEqual({
+    expect(market.refuse({ type: 'ResetPortfolio', by, portfolioId })).toEqual({
       code: 'NOT_FOUND',
       what: 'Portfolio',
     });
