@@ -7,14 +7,18 @@ export { hash32, seedOf, seededUuid, uniform } from './values/seeded.js';
 export { PriorityQueue } from './values/priority-queue.js';
 export type { Calendar, SessionKind, TradingDay } from './calendar/calendar.js';
 export { calendarById } from './calendar/calendars.js';
-export type {
-  AssetClass,
-  Equity,
-  FutureContract,
-  Instrument,
-  OptionContract,
-} from './instruments/instrument.js';
-export { isOnTick, tickSizeFor } from './instruments/tick-size.js';
+export { plainEquity } from './instruments/equity.js';
+export type { Equity } from './instruments/equity.js';
+export type { FutureContract } from './instruments/future.js';
+export type { IndexUnderlying } from './instruments/index-underlying.js';
+export { isTradable, valueOf } from './instruments/instrument.js';
+export type { AssetClass, Instrument, Tradable } from './instruments/instrument.js';
+export { lastTradeDateOf } from './instruments/option.js';
+export type { OptionContract } from './instruments/option.js';
+export { optionContract } from './instruments/option-roots.js';
+export { formatOsi, parseOsi } from './instruments/osi.js';
+export type { OsiSymbol } from './instruments/osi.js';
+export { isOnTick, tickFor } from './instruments/tick-size.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';

@@ -6,7 +6,7 @@ import type { Rules } from '../decision.js';
 import type { Event } from '../event.js';
 import type { Quote } from '../market/quote.js';
 import type { FillModel } from '../matching/fill-model.js';
-import { tickSizeFor } from '../instruments/tick-size.js';
+import { tickFor } from '../instruments/tick-size.js';
 import type { SavedState } from '../saved-state.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -626,7 +626,7 @@ export class Adventure {
 /** The nearest price that an order may have. */
 function onTick(units: number): Price {
   const rounded = Price.ofUnits(Math.min(Math.max(1, Math.round(units)), 1e15));
-  const tick = tickSizeFor(testEquity('X'), rounded);
+  const tick = tickFor(testEquity('X'), rounded);
   return Price.ofUnits(Math.max(tick, Price.roundToTick(rounded, tick, 'down')));
 }
 
