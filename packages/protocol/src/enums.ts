@@ -125,6 +125,9 @@ export type OptionStyle = (typeof optionStyles)[number];
 export const optionSettlements = ['PHYSICAL', 'CASH'] as const;
 export type OptionSettlement = (typeof optionSettlements)[number];
 
+export const settleSessions = ['AM', 'PM'] as const;
+export type SettleSession = (typeof settleSessions)[number];
+
 export const underlyingClasses = ['EQUITY', 'NARROW_INDEX', 'BROAD_INDEX'] as const;
 export type UnderlyingClass = (typeof underlyingClasses)[number];
 

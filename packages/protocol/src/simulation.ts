@@ -6,6 +6,7 @@ import {
   corporateActionTypes,
   optionSettlements,
   optionStyles,
+  settleSessions,
   underlyingClasses,
 } from './enums.js';
 import {
@@ -20,6 +21,7 @@ import {
   expectedChoice,
   flag,
   instant,
+  integer,
   list,
   listOf,
   moneyBounds,
@@ -146,7 +148,14 @@ export const ListOption = ruled(
     multiplier: optional(positive({ maximum: 1e6, decimals: 6 })),
     style: optional(choice(optionStyles)),
     settlement: optional(choice(optionSettlements)),
+    settleSession: optional(
+      choice(settleSessions, { description: 'AM: by the opening prices of the expiration.' }),
+    ),
     underlyingClass: optional(choice(underlyingClasses)),
+    deliverable: optional(
+      integer(1, 1_000_000, { description: 'Shares per contract; absent = the multiplier.' }),
+    ),
+    tickSize: optional(price()),
   }),
   (body, report) => {
     if (body.symbol !== undefined) return;
@@ -163,11 +172,14 @@ export const ListFuture = closed('ListFuture', {
   symbol: text(),
   name: optional(text()),
   root: optional(text()),
-  multiplier: positive({ maximum: 1e7, decimals: 6 }),
+  multiplier: positive({ maximum: 1e8, decimals: 6 }),
   tickSize: price(),
+  settlement: optional(choice(optionSettlements, { description: 'Absent = CASH.' })),
   lastTradeDate: date(),
+  firstNoticeDate: optional(date()),
   initialMargin: nonNegative(moneyBounds),
   maintenanceMargin: nonNegative(moneyBounds),
+  spreadMargin: optional(nonNegative(moneyBounds, { description: 'Per pair of months.' })),
 });
 export type ListFuture = Static<typeof ListFuture>;
 

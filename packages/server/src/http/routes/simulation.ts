@@ -64,11 +64,13 @@ export const simulationHandlers: SimulationHandlers = {
   },
 
   putInstruments(call) {
-    const listing = instrumentsOf(call.body.instruments);
+    const { brokerage } = call.simulation;
+    const isIndex = (symbol: string) => brokerage.instrument(symbol)?.assetClass === 'INDEX';
+    const listing = instrumentsOf(call.body.instruments, isIndex);
     if ('problems' in listing) return refuse(400, listing.problems);
     const { instruments } = listing;
     return execute<'ListInstruments'>(call, { type: 'ListInstruments', instruments }, () => ({
-      instruments: instruments.map(shownInstrument),
+      instruments: instruments.map((instrument) => shownInstrument(instrument, brokerage.rules.calendar)),
     }));
   },
 
