@@ -68,6 +68,9 @@ describe('what no rule is known for', () => {
     multiplier: 100,
     style: 'AMERICAN',
     settlement: 'PHYSICAL',
+    settleSession: 'PM',
+    underlyingClass: 'EQUITY',
+    deliverable: 100,
   };
   const future: Instrument = {
     assetClass: 'FUTURE',
@@ -75,6 +78,7 @@ describe('what no rule is known for', () => {
     root: 'ES',
     multiplier: 50,
     tickSize: Price.of('0.25'),
+    settlement: 'CASH',
     lastTradeDate: TradingDate.of('2026-03-20'),
     initialMargin: Money.ofDollars(20_000),
     maintenanceMargin: Money.ofDollars(18_000),
