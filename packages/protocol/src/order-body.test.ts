@@ -88,7 +88,7 @@ describe('prices by type', () => {
     [0, 'limitPrice must be a positive number'],
     [-1, 'limitPrice must be a positive number'],
     [1e7 + 1, 'limitPrice must not be greater than 10000000'],
-    [1.123456789, 'limitPrice must have at most 8 decimal places'],
+    [0.123456789, 'limitPrice must have at most 8 decimal places'],
   ])('a limit of %j', (limitPrice, message) => {
     expect(judge({ ...limitOrder, limitPrice })).toEqual([message]);
   });
