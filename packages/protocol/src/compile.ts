@@ -59,7 +59,7 @@ function arrayCheck(keywords: Keywords): Check {
     if (value.length < minItems || value.length > maxItems) {
       out.push(`${named(prefix, name)} must contain ${size} elements`);
       // What is in a list of the wrong size is not looked at: it may be very long.
-      return value;
+      return value as unknown;
     }
     const given: readonly unknown[] = value;
     const within = inside(prefix, name);

@@ -6,7 +6,7 @@ export function textField(check: Check, type: string | undefined): Check {
   return (value, prefix, name, out) => {
     if (!Array.isArray(value)) return check(parse(value), prefix, name, out);
     out.push(`${named(prefix, name)} must be given only once`);
-    return value;
+    return value as unknown;
   };
 }
 
