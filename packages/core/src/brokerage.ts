@@ -15,12 +15,12 @@ import { submitOrder } from './commands/submit-order.js';
 import { updateMarket } from './commands/update-market.js';
 import { upgradeMargin } from './commands/upgrade-margin.js';
 import { Decision, instrumentOf } from './decision.js';
-import type { Rules } from './decision.js';
 import type { Event } from './event.js';
 import { evolve } from './evolve.js';
 import type { Instrument } from './instruments/instrument.js';
 import { isUsable, markOf } from './market/quote.js';
 import type { Quote } from './market/quote.js';
+import type { Rules } from './rules.js';
 import { restoreState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
 import { bookOf, emptyState } from './state.js';
@@ -49,6 +49,7 @@ export interface Results {
   WithdrawAction: ReturnType<typeof withdrawAction>;
   UpdateMarket: undefined;
   AdvanceClock: undefined;
+  ChangeRules: undefined;
   MoveClock: undefined;
 }
 
@@ -216,6 +217,9 @@ function dispatch(d: Decision, command: Command): unknown {
       return undefined;
     case 'AdvanceClock':
       advanceClock(d);
+      return undefined;
+    case 'ChangeRules':
+      d.emit({ type: 'RulesChanged', rules: command.rules });
       return undefined;
     case 'MoveClock':
       d.emit({ type: 'ClockMoved', now: command.now });

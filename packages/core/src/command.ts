@@ -15,6 +15,7 @@ import type {
 } from './orders/order.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { Tier } from './rejection.js';
+import type { RulesInForce } from './rules.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { Price } from './values/price.js';
@@ -137,5 +138,7 @@ export type Command =
   | { readonly type: 'UpdateMarket'; readonly quotes: readonly Quote[]; readonly pushed: boolean }
   /** Does what is due at the command's instant, a bounded slice at a time; `Brokerage.nextDue` tells whether more is. */
   | { readonly type: 'AdvanceClock' }
+  /** Notes the rules by which the brokerage decides from here on. */
+  | { readonly type: 'ChangeRules'; readonly rules: RulesInForce }
   /** Remembers where a manual clock stands. */
   | { readonly type: 'MoveClock'; readonly now: Instant };

@@ -8,6 +8,7 @@ import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';
 import type { LotClosing } from './positions/position.js';
+import type { RulesInForce } from './rules.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { Quantity } from './values/quantity.js';
@@ -194,6 +195,8 @@ export type Event =
       /** True with the last portfolio of the date. */
       readonly complete: boolean;
     }
+  /** Settings, brokers or instruments are others than before: what is decided from here on is decided by these. */
+  | { readonly type: 'RulesChanged'; readonly rules: RulesInForce }
   | { readonly type: 'ClockMoved'; readonly now: Instant };
 
 export type OrderEvent = Extract<Event, { type: 'OrderAccepted' | 'OrderMoved' | 'OrderExecuted' }>;

@@ -161,6 +161,9 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       }
       if (event.complete) state.closedThrough = event.date;
       return;
+    case 'RulesChanged':
+      state.rules = event.rules;
+      return;
     case 'ClockMoved':
       state.clock = event.now;
       return;

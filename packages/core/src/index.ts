@@ -87,7 +87,7 @@ export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin
 export type { ResetSummary } from './commands/portfolios.js';
 export { actionId } from './commands/market-setup.js';
 export { parseGoodTill } from './commands/order-hours.js';
-export type { Rules } from './decision.js';
+export type { Rules, RulesInForce } from './rules.js';
 export { Brokerage } from './brokerage.js';
 export type { Outcome, Results } from './brokerage.js';
 export type { AnnouncedAction, State } from './state.js';

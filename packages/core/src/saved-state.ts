@@ -10,6 +10,7 @@ import type { Account } from './portfolios/account.js';
 import type { CloseMark, Portfolio, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { DayTradeTracker } from './positions/day-trade.js';
 import type { Lot } from './positions/position.js';
+import type { RulesInForce } from './rules.js';
 import { bookOf, emptyState, scheduleOrder } from './state.js';
 import type { AnnouncedAction, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
@@ -53,6 +54,7 @@ export interface SavedState {
   readonly now: Instant;
   readonly counters: Counters;
   readonly closedThrough?: TradingDate;
+  readonly rules?: RulesInForce;
   readonly clock?: Instant;
   readonly accounts: readonly Account[];
   readonly accountsEverOpened: readonly (readonly [string, number])[];
@@ -83,6 +85,7 @@ export function saveState(state: State): SavedState {
     now: state.now,
     counters: { ...state.counters },
     ...(state.closedThrough !== undefined && { closedThrough: state.closedThrough }),
+    ...(state.rules !== undefined && { rules: state.rules }),
     ...(state.clock !== undefined && { clock: state.clock }),
     accounts: [...state.accounts.values()].map((account) => ({
       ...account,
@@ -142,6 +145,7 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
   const state = emptyState(saved.seed, saved.now);
   Object.assign(state.counters, saved.counters);
   state.closedThrough = saved.closedThrough;
+  state.rules = saved.rules;
   state.clock = saved.clock;
   for (const account of saved.accounts) {
     state.accounts.set(accountKey(account.tenantId, account.accountId), {

@@ -4,6 +4,7 @@ import { Book } from './matching/book.js';
 import type { Order } from './orders/order.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
+import type { RulesInForce } from './rules.js';
 import type { Instant } from './values/instant.js';
 import { PriorityQueue } from './values/priority-queue.js';
 import type { TradingDate } from './values/trading-date.js';
@@ -82,6 +83,8 @@ export interface State {
   readonly actions: Map<string, AnnouncedAction>;
   /** The latest date whose close marks are complete. */
   closedThrough: TradingDate | undefined;
+  /** The rules that the journal named last; undefined = those the simulation began with. */
+  rules: RulesInForce | undefined;
   /** Where a clock that moves only when told stands; undefined under other clocks. */
   clock: Instant | undefined;
 
@@ -103,6 +106,7 @@ export function emptyState(seed: number, now: Instant): State {
     listed: new Map(),
     actions: new Map(),
     closedThrough: undefined,
+    rules: undefined,
     clock: undefined,
     books: new Map(),
     timers: new PriorityQueue(timerBefore),

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { actionId, duplicateClientOrderId, effectiveAt, Instant, isToCome } from '@sandpit/core';
-import type { Brokerage, Command, Event, Outcome, Quote } from '@sandpit/core';
+import type { Brokerage, Command, Event, Outcome, Quote, RulesInForce } from '@sandpit/core';
 import type { Feed, MarketEvent } from '../feeds/feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
@@ -28,6 +28,8 @@ export interface SimulationParts {
   readonly store: Store;
   /** Of the last record in the journal. */
   readonly seq: number;
+  /** Where the journal has others than the brokerage goes by now. */
+  readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
 }
 
@@ -56,6 +58,7 @@ export class Simulation {
   private readonly store: Store;
   private readonly time: Clock;
   private readonly onError: (error: unknown) => void;
+  private readonly changedRules: RulesInForce | undefined;
   private seq: number;
   private checkpointSeq: number;
   /** Feed events up to here are applied. */
@@ -89,6 +92,7 @@ export class Simulation {
     this.checkpointSeq = parts.seq;
     this.onError = parts.onError;
     this.marketAt = parts.brokerage.state.now;
+    this.changedRules = parts.changedRules;
   }
 
   /** Simulated time: that of the clock, but never before what has already happened. */
@@ -102,6 +106,10 @@ export class Simulation {
 
   /** Catches up with what happened while nobody looked, announces the feed's dividends and splits, sets the timers going. */
   async start(): Promise<void> {
+    const { state } = this.brokerage;
+    // Before anything is decided by them.
+    if (this.changedRules !== undefined)
+      this.executeNow<'ChangeRules'>({ type: 'ChangeRules', rules: this.changedRules }, state.now);
     this.announceFeedActions();
     if (this.feed.kind === 'replay') await this.prime();
     await this.walk(this.now());
