@@ -8,19 +8,17 @@
  */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { calendarById, Instant, stateHash } from '@sandpit/core';
-import { groundOf } from '../packages/server/dist/compose.js';
-import { readSettings } from '../packages/server/dist/config.js';
+import { stateHash } from '@sandpit/core';
 import { recover } from '../packages/server/dist/engine/recovery.js';
 import type { Recovered } from '../packages/server/dist/engine/recovery.js';
-import { rulesFor as serverRules } from '../packages/server/dist/engine/simulations.js';
-import { PushFeed } from '../packages/server/dist/feeds/push/push-feed.js';
+import { rulesNamed } from '../packages/server/dist/engine/rules-in-force.js';
+import type { KeptConfig } from '../packages/server/dist/engine/simulations.js';
 import type { Journal } from '../packages/server/dist/store/journal.js';
 import { openSqliteStore } from '../packages/server/dist/store/store.js';
 import { keepFull, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
 import type { Elapsed, Row } from './measure.js';
 import { fillingOrder, submitOrder, symbolOf } from './orders.js';
-import { openPortfolios, pushQuotes, SETTINGS, withServerParts } from './simulation.js';
+import { openPortfolios, pushQuotes, withServerParts } from './simulation.js';
 
 export async function measureRecovery(): Promise<readonly Row[]> {
   const kept = process.env['BENCH_KEEP'];
@@ -44,17 +42,11 @@ async function fill(directory: string, records: number): Promise<void> {
 async function recoverFrom(directory: string): Promise<readonly Row[]> {
   const store = await openSqliteStore({ directory });
   try {
-    const settings = readSettings({ ...SETTINGS, DATA_DIR: directory });
-    const calendar = calendarById(settings.calendar);
-    const ground = await groundOf(settings, store, () => undefined);
-    const rules = serverRules(ground, new PushFeed({ calendar }), calendar);
-    const { seed, start } = JSON.parse(store.registry.simulation('main')?.config ?? '{}') as {
-      seed: number;
-      start: number;
-    };
+    const config = JSON.parse(store.registry.simulation('main')?.config ?? '{}') as KeptConfig;
+    const rules = rulesNamed(store.registry, config.rules);
     const timed = (journal: Pick<Journal, 'read' | 'loadCheckpoint'>): Elapsed & Recovered => {
       const elapsed = stopwatch();
-      const recovered = recover(journal, 'main', rules, { seed, start: Instant.ofMs(start) });
+      const recovered = recover(journal, 'main', rules, config);
       return { ...elapsed(), ...recovered };
     };
     const { journal } = store;

@@ -305,11 +305,15 @@ describe('tests', () => {
 });
 
 describe('pages', () => {
-  it.each(pages)('%s links to files that exist', (page) => {
+  it.each(pages)('%s links to files and anchors that exist', (page) => {
     const links = [...read(page).matchAll(/\]\(([^)\s]+)\)/g)].map((match) => match[1] ?? '');
     const broken = links
-      .filter((link) => !/^(https?:|mailto:|#)/.test(link))
-      .filter((link) => !existsSync(join(ROOT, dirname(page), link.split('#')[0] ?? '')));
+      .filter((link) => !/^(https?:|mailto:)/.test(link))
+      .filter((link) => {
+        const [path = '', anchor] = link.split('#');
+        const to = path === '' ? page : join(dirname(page), path);
+        return !existsSync(join(ROOT, to)) || (anchor !== undefined && !anchorsOf(to).includes(anchor));
+      });
     expect(broken).toEqual([]);
   });
 
@@ -348,6 +352,95 @@ describe('pages', () => {
       expect(index).toContain(`](${page.slice('docs/'.length)})`);
     },
   );
+});
+
+/** What a link may name behind `#` on a page: anchors of its own, and its headings in GitHub's spelling. */
+function anchorsOf(page: string): string[] {
+  const text = read(page).replace(/^```[\s\S]*?^```/gm, '');
+  return [
+    ...[...text.matchAll(/<a id="([^"]+)"><\/a>/g)].map(([, id = '']) => id),
+    ...[...text.matchAll(/^#+ (.+)$/gm)].map(([, heading = '']) =>
+      heading
+        .toLowerCase()
+        .replace(/[^\w\s-]/g, '')
+        .replace(/\s/g, '-'),
+    ),
+  ];
+}
+
+describe('the contract', () => {
+  const contract = files.filter((path) => /^docs\/contract(\/.*)?\.md$/.test(path));
+  const anchors = contract.flatMap(anchorsOf);
+
+  interface Decision {
+    readonly number: number;
+    readonly link: string;
+    readonly title: string;
+    /** What of it is not built; '' = nothing. */
+    readonly mark: string;
+  }
+  const decisions = contract
+    .flatMap((path) =>
+      [
+        ...read(path).matchAll(
+          /^<a id="d(\d+)"><\/a>\*\*D\1 ([^*]+?)[.:]?\*\*(?:\s\*(Not\s+there\s+yet[^*]*)\.\*)?/gm,
+        ),
+      ].map(([, number = '', title = '', mark = '']): Decision => ({
+        number: Number(number),
+        link: `${path.slice('docs/'.length)}#d${number}`,
+        title,
+        mark: mark.replace(/\s+/g, ' ').replace(/^N/, 'n'),
+      })),
+    )
+    .sort((a, b) => a.number - b.number);
+
+  it('has every decision once, numbered without a hole', () => {
+    expect(decisions.map(({ number }) => number)).toEqual(decisions.map((_, index) => index + 1));
+    expect(decisions.length).toBeGreaterThanOrEqual(166);
+    expect(anchors.filter((anchor) => /^d\d+$/.test(anchor))).toHaveLength(decisions.length);
+  });
+
+  it('has every section once', () => {
+    const sections = anchors.filter((anchor) => anchor.startsWith('section-'));
+    expect(sections).toEqual([...new Set(sections)]);
+    expect(sections.filter((anchor) => /^section-\d$/.test(anchor))).toEqual(
+      Array.from({ length: 9 }, (_, index) => `section-${index + 1}`),
+    );
+  });
+
+  it('lists the decisions with their titles, and what of them is not there yet', () => {
+    expect(tableUnder('docs/contract.md', '## Decisions')).toEqual(
+      decisions.map(({ number, link, title, mark }) => [`[D${number}](${link})`, title, mark]),
+    );
+  });
+
+  it('marks what is not there yet in one way', () => {
+    const marks = contract.flatMap((path) => read(path).match(/\*Not\s+there\s+yet[:.]/g) ?? []);
+    const inSections = read('docs/contract.md').match(/^\*Not there yet[:.]/gm) ?? [];
+    expect(marks.length - inSections.length).toBe(decisions.filter(({ mark }) => mark !== '').length);
+  });
+
+  it('has everything that code, tests and pages refer to', () => {
+    const texts = files.filter(
+      (path) => /\.(ts|js|json|md|sh|yml)$/.test(path) && path !== 'package-lock.json',
+    );
+    const broken = texts.flatMap((path) => {
+      // A reference may run over the end of a line of comment.
+      const text = read(path).replace(/\s*\n\s*(?:\*|\/\/)?\s*/g, ' ');
+      return [
+        ...[...text.matchAll(/(?<![\w-])D(\d{1,3})\b/g)].map(([, number]) => `d${number}`),
+        ...[...text.matchAll(/\bcontract,? (?:section )?(\d(?:\.\d)?)\b/gi)].map(([, at]) => `section-${at}`),
+      ]
+        .filter((reference) => !anchors.includes(reference))
+        .map((reference) => `${path} refers to ${reference}`);
+    });
+    expect(broken).toEqual([]);
+  });
+
+  it.each(contract)('%s is linked from the first page', (path) => {
+    const first = read('docs/contract.md');
+    expect(path === 'docs/contract.md' || first.includes(`](${path.slice('docs/'.length)})`)).toBe(true);
+  });
 });
 
 describe('the repository', () => {

@@ -96,8 +96,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   const hash = stateHash(main.brokerage.state);
   if (stateHash(twin.state) !== hash) problems.push('the records, applied, end in another state');
   await simulations.close();
-  const origin = { seed, start: START };
-  const report = verifyJournal(store.journal, 'main', main.brokerage.rules, origin);
+  const report = verifyJournal(store, 'main');
   problems.push(...report.problems, ...auditor.findings);
   if (report.stateHash !== hash) problems.push('the verified state is another one');
   const { main: recovered, simulations: again } = await startSimulations(config, store);

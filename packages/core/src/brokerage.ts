@@ -1,8 +1,8 @@
 import type { Command } from './command.js';
-import { openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
+import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
 import { advanceClock, scheduleSessions } from './commands/advance-clock.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
-import { announceActions, listInstruments } from './commands/market-setup.js';
+import { announceActions, listInstruments, withdrawAction } from './commands/market-setup.js';
 import {
   closePortfolio,
   openPortfolio,
@@ -15,12 +15,12 @@ import { submitOrder } from './commands/submit-order.js';
 import { updateMarket } from './commands/update-market.js';
 import { upgradeMargin } from './commands/upgrade-margin.js';
 import { Decision, instrumentOf } from './decision.js';
-import type { Rules } from './decision.js';
 import type { Event } from './event.js';
 import { evolve } from './evolve.js';
 import type { Instrument } from './instruments/instrument.js';
 import { isUsable, markOf } from './market/quote.js';
 import type { Quote } from './market/quote.js';
+import type { Rules } from './rules.js';
 import { restoreState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
 import { bookOf, emptyState } from './state.js';
@@ -34,6 +34,7 @@ export interface Results {
   OpenAccount: ReturnType<typeof openAccount>;
   UpdateAccount: ReturnType<typeof updateAccount>;
   SetAccountStatus: ReturnType<typeof setAccountStatus>;
+  DeleteAccount: ReturnType<typeof deleteAccount>;
   OpenPortfolio: ReturnType<typeof openPortfolio>;
   ClosePortfolio: ReturnType<typeof closePortfolio>;
   SwitchBroker: ReturnType<typeof switchBroker>;
@@ -46,8 +47,10 @@ export interface Results {
   CancelAccountOrders: ReturnType<typeof cancelAccountOrders>;
   ListInstruments: ReturnType<typeof listInstruments>;
   AnnounceActions: ReturnType<typeof announceActions>;
+  WithdrawAction: ReturnType<typeof withdrawAction>;
   UpdateMarket: undefined;
   AdvanceClock: undefined;
+  ChangeRules: undefined;
   MoveClock: undefined;
 }
 
@@ -154,6 +157,11 @@ export class Brokerage {
     return symbols;
   }
 
+  /** As of when it is read. */
+  get at(): Instant {
+    return this.state.now;
+  }
+
   quote(symbol: string): Quote | undefined {
     return this.state.books.get(symbol)?.quote;
   }
@@ -176,6 +184,8 @@ function dispatch(d: Decision, command: Command): unknown {
       return updateAccount(d, command);
     case 'SetAccountStatus':
       return setAccountStatus(d, command);
+    case 'DeleteAccount':
+      return deleteAccount(d, command);
     case 'OpenPortfolio':
       return openPortfolio(d, command);
     case 'ClosePortfolio':
@@ -201,11 +211,16 @@ function dispatch(d: Decision, command: Command): unknown {
       return undefined;
     case 'AnnounceActions':
       return announceActions(d, command);
+    case 'WithdrawAction':
+      return withdrawAction(d, command);
     case 'UpdateMarket':
       updateMarket(d, command);
       return undefined;
     case 'AdvanceClock':
       advanceClock(d);
+      return undefined;
+    case 'ChangeRules':
+      d.emit({ type: 'RulesChanged', rules: command.rules });
       return undefined;
     case 'MoveClock':
       d.emit({ type: 'ClockMoved', now: command.now });

@@ -1,5 +1,5 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
-import type { AccountDetails } from './event.js';
+import type { AccountDetails, AccountNames } from './event.js';
 import type { Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
 import type { Quote } from './market/quote.js';
@@ -8,6 +8,7 @@ import type { TimeInForce } from './orders/order.js';
 import type { OrderRequest } from './orders/order-request.js';
 import type { Tier } from './orders/tier.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
+import type { RulesInForce } from './rules.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { Price } from './values/price.js';
@@ -44,7 +45,7 @@ export type Command =
       readonly type: 'UpdateAccount';
       readonly by: Requester;
       readonly accountId: string;
-      readonly details: AccountDetails;
+      readonly names: AccountNames;
     }
   | {
       readonly type: 'SetAccountStatus';
@@ -52,6 +53,7 @@ export type Command =
       readonly accountId: string;
       readonly status: 'ACTIVE' | 'FROZEN';
     }
+  | { readonly type: 'DeleteAccount'; readonly by: Requester; readonly accountId: string }
   | {
       readonly type: 'OpenPortfolio';
       readonly by: Requester;
@@ -101,9 +103,12 @@ export type Command =
   | { readonly type: 'CancelAccountOrders'; readonly by: Requester; readonly accountId: string }
   | { readonly type: 'ListInstruments'; readonly instruments: readonly Instrument[] }
   | { readonly type: 'AnnounceActions'; readonly actions: readonly CorporateAction[] }
+  | { readonly type: 'WithdrawAction'; readonly actionId: string }
   /** `pushed`: the quotes came through the API and are kept in the journal. */
   | { readonly type: 'UpdateMarket'; readonly quotes: readonly Quote[]; readonly pushed: boolean }
   /** Does what is due at the command's instant, a bounded slice at a time; `Brokerage.nextDue` tells whether more is. */
   | { readonly type: 'AdvanceClock' }
+  /** Notes the rules by which the brokerage decides from here on. */
+  | { readonly type: 'ChangeRules'; readonly rules: RulesInForce }
   /** Remembers where a manual clock stands. */
   | { readonly type: 'MoveClock'; readonly now: Instant };

@@ -1,4 +1,3 @@
-import type { Calendar } from './calendar/calendar.js';
 import type { Event } from './event.js';
 import { evolve } from './evolve.js';
 import type { BrokerConfiguration } from './fees/broker.js';
@@ -11,25 +10,12 @@ import type { Quote } from './market/quote.js';
 import type { Order } from './orders/order.js';
 import type { OrderTransition, ProgressChanges } from './orders/order-event.js';
 import type { Portfolio } from './portfolios/portfolio.js';
+import type { Rules } from './rules.js';
 import { bookOf } from './state.js';
 import type { State } from './state.js';
 import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import type { Price } from './values/price.js';
-
-/** What a simulation is set up with. Fixed for its life; not part of its state. */
-export interface Rules {
-  readonly calendar: Calendar;
-  readonly brokers: ReadonlyMap<string, BrokerConfiguration>;
-  /** What the feed lists. Shared between simulations. */
-  readonly instruments: ReadonlyMap<string, Instrument>;
-  /** A quote older than this fills nothing (D47); undefined = quotes do not age. */
-  readonly quoteMaxAgeMs: number | undefined;
-  /** How far beyond the ask a market or stop order's reservation reaches, basis points (D64). */
-  readonly marketCollarBps: number;
-  /** Equity needed for portfolio margin (D14). */
-  readonly portfolioMarginEquity: Money;
-}
 
 /**
  * One decision in the making: what the state is, what has been emitted so far, and which quotes were read. Events take

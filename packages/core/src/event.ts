@@ -6,19 +6,24 @@ import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { DayTradeTracker } from './positions/day-trade.js';
+import type { RulesInForce } from './rules.js';
 import type { OrderExecuted } from './trading/trade.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { Quantity } from './values/quantity.js';
 import type { TradingDate } from './values/trading-date.js';
 
-/** What an account's owner may set. */
-export interface AccountDetails {
+/** What an account's owner may change at any time. */
+export interface AccountNames {
   readonly name?: string;
-  readonly accountType?: AccountType;
-  readonly portfolioType?: PortfolioType;
   readonly firstName?: string;
   readonly lastName?: string;
+}
+
+/** What an account's owner may say when opening it. */
+export interface AccountDetails extends AccountNames {
+  readonly accountType?: AccountType;
+  readonly portfolioType?: PortfolioType;
 }
 
 export interface ClosePoint extends CloseMark {
@@ -51,13 +56,15 @@ export type Event =
       readonly tenantId: string;
       readonly accountId: string;
       readonly details: AccountDetails & { readonly accountType: AccountType };
+      /** The type that its portfolios must have; none where each has its own (D140). */
+      readonly requiredType?: AccountType;
       readonly at: Instant;
     }
   | {
       readonly type: 'AccountUpdated';
       readonly tenantId: string;
       readonly accountId: string;
-      readonly details: AccountDetails;
+      readonly names: AccountNames;
       readonly at: Instant;
     }
   | {
@@ -65,6 +72,12 @@ export type Event =
       readonly tenantId: string;
       readonly accountId: string;
       readonly status: 'ACTIVE' | 'FROZEN';
+      readonly at: Instant;
+    }
+  | {
+      readonly type: 'AccountDeleted';
+      readonly tenantId: string;
+      readonly accountId: string;
       readonly at: Instant;
     }
   | {
@@ -117,6 +130,7 @@ export type Event =
       readonly type: 'ActionsAnnounced';
       readonly actions: readonly { readonly actionId: string; readonly action: CorporateAction }[];
     }
+  | { readonly type: 'ActionWithdrawn'; readonly actionId: string }
   | {
       readonly type: 'ActionDone';
       readonly actionId: string;
@@ -152,6 +166,8 @@ export type Event =
       /** True with the last portfolio of the date. */
       readonly complete: boolean;
     }
+  /** Settings, brokers or instruments are others than before: what is decided from here on is decided by these. */
+  | { readonly type: 'RulesChanged'; readonly rules: RulesInForce }
   | { readonly type: 'ClockMoved'; readonly now: Instant };
 
 /** What happens to one order. What an order is after each of them says `orders/progress.ts`. */

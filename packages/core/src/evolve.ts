@@ -2,6 +2,7 @@ import type { Calendar } from './calendar/calendar.js';
 import type { Event, OrderEvent, SplitMarket } from './event.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
+import { effectiveAt } from './corporate-actions/corporate-action.js';
 import type { Book } from './matching/book.js';
 import { cashOfExecution, chargesOf } from './orders/execution.js';
 import { sideOf } from './orders/order.js';
@@ -11,6 +12,7 @@ import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
+import { forgetDayTrades } from './positions/day-trade.js';
 import { Position } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
 import { addHolder, addTimer, bookOf, scheduleOrder } from './state.js';
@@ -21,7 +23,7 @@ import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
 import { TradingDate } from './values/trading-date.js';
 
-/** Days for which an announced dividend or split is remembered after it is done. */
+/** Days after its ex-date for which a dividend or split is remembered. */
 const ACTION_MEMORY_DAYS = 7;
 
 /**
@@ -51,21 +53,31 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         tenantId: event.tenantId,
         accountId: event.accountId,
         ...event.details,
+        ...(event.requiredType !== undefined && { requiredType: event.requiredType }),
         status: 'ACTIVE',
         createdAt: event.at,
         updatedAt: event.at,
         portfolioIds: [],
       };
       state.accounts.set(accountKey(event.tenantId, event.accountId), account);
-      state.accountsPerTenant.set(event.tenantId, (state.accountsPerTenant.get(event.tenantId) ?? 0) + 1);
+      countUp(state.accountsPerTenant, event.tenantId);
+      countUp(state.accountsEverOpened, event.tenantId);
       return;
     }
     case 'AccountUpdated':
-      Object.assign(accountOf(state, event), event.details, { updatedAt: event.at });
+      Object.assign(accountOf(state, event), event.names, { updatedAt: event.at });
       return;
     case 'AccountStatusChanged':
       Object.assign(accountOf(state, event), { status: event.status, updatedAt: event.at });
       return;
+    case 'AccountDeleted': {
+      const { tenantId, accountId } = event;
+      const left = (state.accountsPerTenant.get(tenantId) ?? 0) - 1;
+      state.accounts.delete(accountKey(tenantId, accountId));
+      if (left > 0) state.accountsPerTenant.set(tenantId, left);
+      else state.accountsPerTenant.delete(tenantId);
+      return;
+    }
     case 'PortfolioOpened': {
       const { terms } = event;
       state.counters.portfolio = Math.max(state.counters.portfolio, terms.number);
@@ -110,7 +122,9 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       for (const symbol of portfolio.positions.keys()) state.holders.get(symbol)?.delete(portfolio);
       portfolio.positions.clear();
       portfolio.obligations.clear();
-      portfolio.dayTrades.clear();
+      for (const [symbol, tracker] of portfolio.dayTrades) {
+        portfolio.dayTrades.set(symbol, forgetDayTrades(tracker));
+      }
       portfolio.previousClose = event.previousClose;
       portfolio.updatedAt = event.at;
       return;
@@ -125,13 +139,18 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'ActionsAnnounced':
       for (const { actionId, action } of event.actions) {
         const number = ++state.counters.action;
-        state.actions.set(actionId, { actionId, number, action, done: false });
+        state.actions.set(actionId, { actionId, number, action, status: 'ANNOUNCED' });
         scheduleAction(state, calendar, actionId);
       }
       return;
+    case 'ActionWithdrawn': {
+      const announced = state.actions.get(event.actionId);
+      if (announced !== undefined) announced.status = 'WITHDRAWN';
+      return unscheduleAction(state, event.actionId);
+    }
     case 'ActionDone': {
       const announced = state.actions.get(event.actionId);
-      if (announced !== undefined) announced.done = true;
+      if (announced !== undefined) announced.status = 'EFFECTIVE';
       forgetOldActions(state, event.action.exDate);
       if (event.market !== undefined) splitMarket(bookOf(state, event.action.symbol), event.market);
       return;
@@ -150,18 +169,28 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       }
       if (event.complete) state.closedThrough = event.date;
       return;
+    case 'RulesChanged':
+      state.rules = event.rules;
+      return;
     case 'ClockMoved':
       state.clock = event.now;
       return;
   }
 }
 
-/** When a dividend or split takes effect: 03:00 New York on the ex-date, before any session of that day. */
 export function scheduleAction(state: State, calendar: Calendar, actionId: string): void {
   const announced = state.actions.get(actionId);
-  if (announced === undefined || announced.done) return;
-  const due = calendar.instantOf(announced.action.exDate, 3, 0);
+  if (announced?.status !== 'ANNOUNCED') return;
+  const due = effectiveAt(calendar, announced.action);
   addTimer(state, due, announced.number, { kind: 'CORPORATE_ACTION', actionId });
+}
+
+/** Announced once more it gets a number of its own: the timer of the one that was withdrawn must not come first. */
+function unscheduleAction(state: State, actionId: string): void {
+  for (const timer of [...state.timers.values()]) {
+    if (timer.what.kind === 'CORPORATE_ACTION' && timer.what.actionId === actionId)
+      state.timers.remove(timer);
+  }
 }
 
 export function scheduleSettlement(
@@ -380,8 +409,8 @@ function removeIfOver(state: State, portfolio: Portfolio, position: Position): v
 /** Nothing this old can be announced again: the past is refused. */
 function forgetOldActions(state: State, today: TradingDate): void {
   const limit = TradingDate.plusDays(today, -ACTION_MEMORY_DAYS);
-  for (const { actionId, action, done } of state.actions.values()) {
-    if (done && action.exDate < limit) state.actions.delete(actionId);
+  for (const { actionId, action, status } of state.actions.values()) {
+    if (status !== 'ANNOUNCED' && action.exDate < limit) state.actions.delete(actionId);
   }
 }
 
@@ -419,6 +448,9 @@ function splitMarket(book: Book, market: SplitMarket): void {
   book.modelledBidTaken = market.modelledBidTaken;
   book.modelledAskTaken = market.modelledAskTaken;
 }
+
+const countUp = (counts: Map<string, number>, of: string): void =>
+  void counts.set(of, (counts.get(of) ?? 0) + 1);
 
 function orderOf(state: State, number: number): Order {
   const order = state.orders.get(number);

@@ -7,17 +7,22 @@ export { hash32, seedOf, uniform } from './values/seeded.js';
 export { PriorityQueue } from './values/priority-queue.js';
 export type { Calendar, SessionKind, TradingDay } from './calendar/calendar.js';
 export { calendarById } from './calendar/calendars.js';
-export type {
-  AssetClass,
-  Equity,
-  FutureContract,
-  Instrument,
-  OptionContract,
-} from './instruments/instrument.js';
-export { isOnTick, tickSizeFor } from './instruments/tick-size.js';
+export { plainEquity } from './instruments/equity.js';
+export type { Equity } from './instruments/equity.js';
+export type { FutureContract } from './instruments/future.js';
+export type { IndexUnderlying } from './instruments/index-underlying.js';
+export { isTradable, valueOf } from './instruments/instrument.js';
+export type { AssetClass, Instrument, Tradable } from './instruments/instrument.js';
+export { lastTradeDateOf } from './instruments/option.js';
+export type { OptionContract } from './instruments/option.js';
+export { optionContract } from './instruments/option-roots.js';
+export { formatOsi, parseOsi } from './instruments/osi.js';
+export type { OsiSymbol } from './instruments/osi.js';
+export { isOnTick, tickFor } from './instruments/tick-size.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
+export { effectiveAt, isToCome } from './corporate-actions/corporate-action.js';
 export type {
   BracketConfig,
   CancelReason,
@@ -74,7 +79,6 @@ export type {
   PortfolioSettings,
   PortfolioTerms,
 } from './portfolios/portfolio.js';
-export { cashOf } from './portfolios/portfolio.js';
 export { markOrCost, valuationOf } from './portfolios/valuation.js';
 export type { Valuation, ValuationSource } from './portfolios/valuation.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';
@@ -84,7 +88,7 @@ export { waitingFor } from './matching/waiting.js';
 export type { Rejection } from './rejection.js';
 export { rejectionText } from './rejection.js';
 export type { Command, OrderChanges, Requester } from './command.js';
-export type { AccountDetails, ClosePoint, Event, OrderEvent } from './event.js';
+export type { AccountDetails, AccountNames, ClosePoint, Event, OrderEvent } from './event.js';
 export { duplicateClientOrderId } from './commands/plan-order.js';
 export type { Acknowledged } from './commands/submit-order.js';
 export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';
@@ -92,10 +96,10 @@ export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin
 export type { ResetSummary } from './commands/portfolios.js';
 export { actionId } from './commands/market-setup.js';
 export { parseGoodTill } from './commands/order-hours.js';
-export type { Rules } from './decision.js';
+export type { Rules, RulesInForce } from './rules.js';
 export { Brokerage } from './brokerage.js';
 export type { Outcome, Results } from './brokerage.js';
-export type { State } from './state.js';
+export type { AnnouncedAction, State } from './state.js';
 export { brokenInvariants } from './invariants.js';
 export { stateHash } from './state-hash.js';
 export { saveState } from './saved-state.js';

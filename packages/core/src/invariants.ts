@@ -6,6 +6,7 @@ import { cashOf } from './portfolios/portfolio.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Position } from './positions/position.js';
 import type { State } from './state.js';
+import { Money } from './values/money.js';
 
 /** What must hold after every command. Returns what does not, in words; empty = all is well. */
 export function brokenInvariants(state: State): string[] {
@@ -20,12 +21,14 @@ export function brokenInvariants(state: State): string[] {
 function checkAccounts(state: State, broken: string[]): void {
   const perTenant = new Map<string, number>();
   let portfolios = 0;
-  for (const { tenantId, accountId, portfolioIds } of state.accounts.values()) {
+  for (const { tenantId, accountId, portfolioIds, requiredType } of state.accounts.values()) {
     perTenant.set(tenantId, (perTenant.get(tenantId) ?? 0) + 1);
     portfolios += portfolioIds.length;
     for (const id of portfolioIds) {
-      if (state.portfolios.get(id)?.terms.accountId !== accountId)
-        broken.push(`account ${accountId}: portfolio ${id} is not its own`);
+      const terms = state.portfolios.get(id)?.terms;
+      if (terms?.accountId !== accountId) broken.push(`account ${accountId}: portfolio ${id} is not its own`);
+      if (requiredType !== undefined && terms?.accountType !== requiredType)
+        broken.push(`account ${accountId}: portfolio ${id} is not of its type`);
     }
   }
   if (portfolios !== state.portfolios.size) broken.push('a portfolio belongs to no account');
@@ -66,11 +69,11 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
   if (accountType !== 'INDIVIDUAL' && portfolio.settings.portfolioType !== 'CASH')
     fail('a retirement account on margin');
 
-  const cash = cashOf(portfolio);
+  const cash = cashOf(portfolio, shortCost(portfolio));
   if (cash.settledCash < 0 || cash.reservedCash < 0 || cash.marginLoan < 0)
     fail('a reported balance is negative');
-  if (cash.settledCash + cash.reservedCash - cash.marginLoan !== balances.SETTLED_CASH)
-    fail('cash views disagree');
+  const reported = cash.settledCash + cash.pendingCash + cash.reservedCash - cash.marginLoan;
+  if (reported !== balances.SETTLED_CASH + balances.PENDING_CASH) fail('cash views disagree');
 
   let reservedCash = 0;
   let reservedShort = 0;
@@ -130,6 +133,15 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (count < 0 || openQuantity < 0 || openValue < 0) fail(`day trades of ${date} are negative`);
   }
   if (cost !== balances.SECURITIES) fail('the cost of open lots is not what the ledger says');
+}
+
+/** What short positions were sold for: as good a value as any to look at reported cash with. */
+function shortCost(portfolio: Portfolio): Money {
+  let sum = Money.zero;
+  for (const position of portfolio.positions.values()) {
+    if (Position.held(position) < 0) sum = Money.add(sum, Position.costBasis(position));
+  }
+  return sum;
 }
 
 function checkOrder(state: State, order: Order, broken: string[]): void {

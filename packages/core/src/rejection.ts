@@ -10,7 +10,10 @@ import type { Tier } from './orders/tier.js';
 export type Rejection =
   /** What was sent does not make sense, one message per rule. */
   | { readonly code: 'INVALID'; readonly messages: readonly string[] }
-  | { readonly code: 'NOT_FOUND'; readonly what: 'Account' | 'Portfolio' | 'Order' | 'Instrument' }
+  | {
+      readonly code: 'NOT_FOUND';
+      readonly what: 'Account' | 'Portfolio' | 'Order' | 'Instrument' | 'Corporate action';
+    }
   | { readonly code: 'CONFLICT'; readonly message: string }
   | {
       readonly code: 'FEATURE_NOT_AVAILABLE';
@@ -22,7 +25,8 @@ export type Rejection =
   | { readonly code: 'DUPLICATE_CLIENT_ORDER_ID'; readonly message: string; readonly order: number }
   | { readonly code: 'MARGIN_NOT_ELIGIBLE'; readonly message: string; readonly reasons: readonly string[] }
   | { readonly code: 'ORDER_NOT_UPDATABLE'; readonly message: string; readonly status: OrderStatus }
-  | { readonly code: 'UNKNOWN_SYMBOL' | 'ACCOUNT_FROZEN'; readonly message: string }
+  | { readonly code: 'ACCOUNT_FROZEN'; readonly message: string; readonly accountId?: string }
+  | { readonly code: 'UNKNOWN_SYMBOL'; readonly message: string }
   | Refusal;
 
 /** The sentence of a rejection, as a user reads it. */

@@ -11,6 +11,7 @@ import type { Account } from './portfolios/account.js';
 import type { CloseMark, Portfolio, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { DayTradeTracker } from './positions/day-trade.js';
 import type { Lot } from './positions/position.js';
+import type { RulesInForce } from './rules.js';
 import { addHolder, bookOf, emptyState, scheduleOrder } from './state.js';
 import type { AnnouncedAction, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
@@ -55,8 +56,10 @@ export interface SavedState {
   readonly now: Instant;
   readonly counters: Counters;
   readonly closedThrough?: TradingDate;
+  readonly rules?: RulesInForce;
   readonly clock?: Instant;
   readonly accounts: readonly Account[];
+  readonly accountsEverOpened: readonly (readonly [string, number])[];
   readonly portfolios: readonly SavedPortfolio[];
   readonly orders: readonly { readonly terms: OrderTerms; readonly progress: OrderProgress }[];
   readonly listed: readonly Instrument[];
@@ -85,11 +88,13 @@ export function saveState(state: State): SavedState {
     now: state.now,
     counters: { ...state.counters },
     ...(state.closedThrough !== undefined && { closedThrough: state.closedThrough }),
+    ...(state.rules !== undefined && { rules: state.rules }),
     ...(state.clock !== undefined && { clock: state.clock }),
     accounts: [...state.accounts.values()].map((account) => ({
       ...account,
       portfolioIds: [...account.portfolioIds],
     })),
+    accountsEverOpened: [...state.accountsEverOpened],
     portfolios: [...state.portfolios.values()].map(savePortfolio),
     orders: [...state.orders.values()]
       .sort((a, b) => a.terms.number - b.terms.number)
@@ -143,6 +148,7 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
   const state = emptyState(saved.seed, saved.idSecret, saved.now);
   Object.assign(state.counters, saved.counters);
   state.closedThrough = saved.closedThrough;
+  state.rules = saved.rules;
   state.clock = saved.clock;
   for (const account of saved.accounts) {
     state.accounts.set(accountKey(account.tenantId, account.accountId), {
@@ -151,6 +157,7 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
     });
     state.accountsPerTenant.set(account.tenantId, (state.accountsPerTenant.get(account.tenantId) ?? 0) + 1);
   }
+  for (const [tenantId, count] of saved.accountsEverOpened) state.accountsEverOpened.set(tenantId, count);
   for (const portfolio of saved.portfolios) restorePortfolio(state, portfolio, calendar);
   for (const instrument of saved.listed) state.listed.set(instrument.symbol, instrument);
   for (const quote of saved.quotes) bookOf(state, quote.symbol).setQuote(quote, true);

@@ -4,6 +4,7 @@ import { Book } from './matching/book.js';
 import type { Order } from './orders/order.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
+import type { RulesInForce } from './rules.js';
 import { Ids } from './values/ids.js';
 import type { Instant } from './values/instant.js';
 import { PriorityQueue } from './values/priority-queue.js';
@@ -20,12 +21,12 @@ export interface Counters {
   action: number;
 }
 
-/** A dividend or split that was announced. Kept for some days after it is done, so that it is not announced twice. */
+/** A dividend or split that was announced. Kept for some days after its ex-date, so that nobody announces it twice. */
 export interface AnnouncedAction {
   readonly actionId: string;
   readonly number: number;
   readonly action: CorporateAction;
-  done: boolean;
+  status: 'ANNOUNCED' | 'EFFECTIVE' | 'WITHDRAWN';
 }
 
 /**
@@ -74,7 +75,10 @@ export interface State {
   readonly counters: Counters;
   /** By `accountKey`. */
   readonly accounts: Map<string, Account>;
+  /** Accounts that a tenant has now (D8). */
   readonly accountsPerTenant: Map<string, number>;
+  /** Accounts that a tenant has ever opened: those that are deleted count, so that no id is chosen twice. */
+  readonly accountsEverOpened: Map<string, number>;
   readonly portfolios: Map<string, Portfolio>;
   /** Open orders only, by number, oldest first. */
   readonly orders: Map<number, Order>;
@@ -83,6 +87,8 @@ export interface State {
   readonly actions: Map<string, AnnouncedAction>;
   /** The latest date whose close marks are complete. */
   closedThrough: TradingDate | undefined;
+  /** The rules that the journal named last; undefined = those the simulation began with. */
+  rules: RulesInForce | undefined;
   /** Where a clock that moves only when told stands; undefined under other clocks. */
   clock: Instant | undefined;
 
@@ -102,11 +108,13 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     counters: { portfolio: 0, order: 0, execution: 0, ledgerEntry: 0, lot: 0, arrival: 0, action: 0 },
     accounts: new Map(),
     accountsPerTenant: new Map(),
+    accountsEverOpened: new Map(),
     portfolios: new Map(),
     orders: new Map(),
     listed: new Map(),
     actions: new Map(),
     closedThrough: undefined,
+    rules: undefined,
     clock: undefined,
     books: new Map(),
     holders: new Map(),

@@ -59,5 +59,8 @@ export const Account = closed('Account', {
 });
 export type Account = Static<typeof Account>;
 
+export const DeletedAccount = closed('DeletedAccount', { accountId: uuid(), message: anyText() });
+export type DeletedAccount = Static<typeof DeletedAccount>;
+
 export const AccountPage = paged('AccountPage', Account, 'Accounts, newest first.');
 export type AccountPage = Static<typeof AccountPage>;

@@ -12,7 +12,7 @@ import {
 } from './simulation.js';
 import { CreateSimulationBody } from './simulations.js';
 import { PortfolioStreamQuery } from './streams.js';
-import { validateBody, validateQuery } from './validate.js';
+import { validateBody, validateTexts } from './validate.js';
 
 const accountId = '0192f0c1-6e01-7d2a-8f3e-9a4c51d0b7aa';
 
@@ -310,7 +310,7 @@ describe('margin requirements', () => {
 describe('streams', () => {
   it('portfolios of one account or one portfolio', () => {
     const judgeQuery = (query: unknown): string[] => {
-      const result = validateQuery(PortfolioStreamQuery, query);
+      const result = validateTexts(PortfolioStreamQuery, query);
       return result.ok ? [] : result.messages;
     };
     expect(judgeQuery({ accountId })).toEqual([]);

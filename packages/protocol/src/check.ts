@@ -1,32 +1,28 @@
 /**
- * What a compiled schema can do.
+ * What a schema is compiled to: one walk over a value that gives its final form and writes every rule it breaks to
+ * `out`, in the order of the schema's fields. Nothing written = the value is right.
  *
- * Every check answers two questions about the same rules: `passes` is for the good case, decides without building
- * anything and is all that runs for a valid body; `explain` is for the bad one and says every rule that failed, in the
- * order of the schema's fields. `passes(v)` holds exactly when `explain(v)` adds nothing. `settle` gives an accepted
- * value its final form (UUIDs in lower case), copying only where something changes.
+ * The final form has UUIDs in lower case, numbers on the decimals of their field and defaults filled in. The value
+ * itself is never changed: where something differs it is copied. A value that breaks a rule comes back as it was.
+ *
+ * The place of a value comes in two parts, what stands before it and its own name, so that a path is put together for
+ * a message only.
  */
-export interface Check {
-  passes(value: unknown): boolean;
-  explain(value: unknown, path: string, out: Messages): void;
-  /** Absent = the value is final as it is. */
-  readonly settle?: (value: unknown) => unknown;
-}
+export type Check = (value: unknown, prefix: string, name: string, out: Messages) => unknown;
 
-/** Messages about one value; its path is empty for the body as a whole. */
 export type Messages = string[];
 
 /** More tell nobody anything, and an answer must not be much larger than its question. */
 export const maxMessages = 1000;
 
-/** The name of a value in a message. */
-export function named(path: string): string {
-  return path === '' ? 'body' : path;
+/** The name of a value in a message; the whole has none of its own. */
+export function named(prefix: string, name: string): string {
+  return name === '' ? 'body' : prefix + name;
 }
 
-/** What stands before the names of the fields of the value at `path`. */
-export function prefixOf(path: string): string {
-  return path === '' ? '' : `${path}.`;
+/** What stands before the names inside a value. */
+export function inside(prefix: string, name: string): string {
+  return name === '' ? '' : `${prefix}${name}.`;
 }
 
 /** `property bracketConfig.x should not exist`; a long name is cut, the sender knows it. */

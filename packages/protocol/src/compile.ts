@@ -1,11 +1,11 @@
 /** Schemas compiled to closures, once per schema: an order body is judged in about a microsecond. */
 import type { TSchema } from 'typebox';
-import { type Check, isObject, maxMessages, named, prefixOf, shouldNotExist } from './check.js';
+import { type Check, inside, isObject, maxMessages, type Messages, named, shouldNotExist } from './check.js';
 import { expectedChoice } from './fields.js';
 import { choiceCheck, type Keywords, leaf, numberCheck, stringCheck } from './leaf-check.js';
 import { objectCheck } from './object-check.js';
-import { queryField } from './query-field.js';
 import { ruleOf } from './rules.js';
+import { textField } from './text-field.js';
 
 const compiled = new WeakMap<TSchema, Check>();
 
@@ -45,48 +45,33 @@ function arrayCheck(keywords: Keywords): Check {
   if (keywords.items === undefined) throw new TypeError('An array schema needs items');
   const item = checkOf(keywords.items);
   const expected = keywords['x-expected'] ?? 'must be an array';
-  const { settle } = item;
-  const distinct = (values: readonly unknown[]): boolean =>
-    !uniqueItems ||
-    new Set(values.map((value) => (settle && item.passes(value) ? settle(value) : value))).size ===
-      values.length;
   const size =
     minItems === maxItems
       ? `exactly ${minItems}`
       : maxItems === Infinity
         ? `at least ${minItems}`
         : `${minItems} to ${maxItems}`;
-  return {
-    passes: (value) =>
-      Array.isArray(value) &&
-      value.length >= minItems &&
-      value.length <= maxItems &&
-      value.every((element) => item.passes(element)) &&
-      distinct(value),
-    explain(value, path, out) {
-      if (!Array.isArray(value)) {
-        out.push(`${named(path)} ${expected}`);
-        return;
-      }
-      if (value.length < minItems || value.length > maxItems) {
-        out.push(`${named(path)} must contain ${size} elements`);
-        // What is in a list of the wrong size is not looked at: it may be very long.
-        return;
-      }
-      const prefix = prefixOf(path);
-      for (let i = 0; i < value.length && out.length < maxMessages; i++)
-        item.explain(value[i], `${prefix}${i}`, out);
-      if (!distinct(value)) out.push(`${named(path)} must not contain duplicates`);
-    },
-    ...(settle === undefined
-      ? {}
-      : {
-          settle: (value: unknown) => {
-            const values = value as readonly unknown[];
-            const settled = values.map(settle);
-            return settled.every((element, i) => element === values[i]) ? values : settled;
-          },
-        }),
+  return (value, prefix, name, out) => {
+    if (!Array.isArray(value)) {
+      out.push(`${named(prefix, name)} ${expected}`);
+      return value;
+    }
+    if (value.length < minItems || value.length > maxItems) {
+      out.push(`${named(prefix, name)} must contain ${size} elements`);
+      // What is in a list of the wrong size is not looked at: it may be very long.
+      return value as unknown;
+    }
+    const given: readonly unknown[] = value;
+    const within = inside(prefix, name);
+    let final: unknown[] | undefined;
+    for (let i = 0; i < given.length && out.length < maxMessages; i++) {
+      const settled = item(given[i], within, String(i), out);
+      if (settled !== given[i]) (final ??= [...given])[i] = settled;
+    }
+    const items = final ?? given;
+    if (uniqueItems && new Set(items).size !== items.length)
+      out.push(`${named(prefix, name)} must not contain duplicates`);
+    return items;
   };
 }
 
@@ -98,29 +83,28 @@ function recordCheck(keywords: Keywords): Check {
   const item = checkOf(schema);
   const expected = keywords['x-expected'] ?? 'must be an object';
   const isName = (name: string): boolean => name !== '' && name.length <= 256 && name !== '__proto__';
-  return {
-    passes(value) {
-      if (!isObject(value)) return false;
-      const names = Object.keys(value);
-      return names.length <= maxNames && names.every((name) => isName(name) && item.passes(value[name]));
-    },
-    explain(value, path, out) {
-      if (!isObject(value)) {
-        out.push(`${named(path)} ${expected}`);
-        return;
+  return (value, prefix, name, out) => {
+    if (!isObject(value)) {
+      out.push(`${named(prefix, name)} ${expected}`);
+      return value;
+    }
+    const keys = Object.keys(value);
+    if (keys.length > maxNames) {
+      out.push(`${named(prefix, name)} must contain at most ${maxNames} entries`);
+      return value;
+    }
+    const within = inside(prefix, name);
+    let final: Record<string, unknown> | undefined;
+    for (const key of keys) {
+      if (out.length >= maxMessages) break;
+      if (!isName(key)) {
+        out.push(shouldNotExist(within, key));
+        continue;
       }
-      const names = Object.keys(value);
-      if (names.length > maxNames) {
-        out.push(`${named(path)} must contain at most ${maxNames} entries`);
-        return;
-      }
-      const prefix = prefixOf(path);
-      for (const name of names) {
-        if (out.length >= maxMessages) break;
-        if (isName(name)) item.explain(value[name], `${prefix}${name}`, out);
-        else out.push(shouldNotExist(prefix, name));
-      }
-    },
+      const settled = item(value[key], within, key, out);
+      if (settled !== value[key]) (final ??= { ...value })[key] = settled;
+    }
+    return final ?? value;
   };
 }
 
@@ -134,11 +118,11 @@ function propertiesCheck(schema: TSchema, keywords: Keywords): Check {
   return objectCheck(fields, ruleOf(schema), keywords['x-expected'] ?? 'must be an object');
 }
 
-const compiledQueries = new WeakMap<TSchema, Check>();
+const compiledTexts = new WeakMap<TSchema, Check>();
 
-/** The check of a query string: its values arrive as text, and a missing one may have a default. */
-export function queryCheckOf(schema: TSchema): Check {
-  let check = compiledQueries.get(schema);
+/** The check of named texts: each becomes what its schema says, and a missing one may have a default. */
+export function textsCheckOf(schema: TSchema): Check {
+  let check = compiledTexts.get(schema);
   if (check === undefined) {
     const keywords = schema as Keywords;
     const required = new Set(keywords.required);
@@ -146,13 +130,13 @@ export function queryCheckOf(schema: TSchema): Check {
       const { type, default: preset } = property as Keywords;
       return {
         name,
-        check: queryField(checkOf(property), type),
+        check: textField(checkOf(property), type),
         required: required.has(name) && preset === undefined,
-        ...(preset === undefined ? {} : { preset }),
+        preset,
       };
     });
     check = objectCheck(fields, ruleOf(schema), 'must be a query string');
-    compiledQueries.set(schema, check);
+    compiledTexts.set(schema, check);
   }
   return check;
 }
@@ -160,11 +144,7 @@ export function queryCheckOf(schema: TSchema): Check {
 function unionCheck(members: readonly TSchema[], keywords: Keywords): Check {
   const discriminator = keywords['x-discriminator'];
   const checks = members.map(checkOf);
-  if (discriminator === undefined) {
-    return leaf(keywords, 'must have one of the allowed forms', (value) =>
-      checks.some((check) => check.passes(value)),
-    );
-  }
+  if (discriminator === undefined) return alternatives(checks, keywords);
   const byValue = new Map<unknown, Check>();
   members.forEach((member, i) => {
     const tag = (member as Keywords).properties?.[discriminator] as Keywords | undefined;
@@ -173,15 +153,28 @@ function unionCheck(members: readonly TSchema[], keywords: Keywords): Check {
   });
   const tags = [...byValue.keys()].map(String);
   const tagCheck = choiceCheck(tags, { 'x-expected': expectedChoice(tags) });
-  const memberFor = (value: unknown): Check | undefined =>
-    isObject(value) && Object.hasOwn(value, discriminator) ? byValue.get(value[discriminator]) : undefined;
-  return {
-    passes: (value) => memberFor(value)?.passes(value) ?? false,
-    explain(value, path, out) {
-      const member = memberFor(value);
-      if (member !== undefined) member.explain(value, path, out);
-      else if (isObject(value)) tagCheck.explain(undefined, `${prefixOf(path)}${discriminator}`, out);
-      else out.push(`${named(path)} ${keywords['x-expected'] ?? 'must be an object'}`);
-    },
+  return (value, prefix, name, out) => {
+    if (!isObject(value)) {
+      out.push(`${named(prefix, name)} ${keywords['x-expected'] ?? 'must be an object'}`);
+      return value;
+    }
+    const member = Object.hasOwn(value, discriminator) ? byValue.get(value[discriminator]) : undefined;
+    if (member !== undefined) return member(value, prefix, name, out);
+    tagCheck(undefined, inside(prefix, name), discriminator, out);
+    return value;
+  };
+}
+
+/** The first form that has nothing to complain about. */
+function alternatives(checks: readonly Check[], keywords: Keywords): Check {
+  const expected = keywords['x-expected'] ?? 'must have one of the allowed forms';
+  return (value, prefix, name, out) => {
+    for (const check of checks) {
+      const complaints: Messages = [];
+      const settled = check(value, prefix, name, complaints);
+      if (complaints.length === 0) return settled;
+    }
+    out.push(`${named(prefix, name)} ${expected}`);
+    return value;
   };
 }

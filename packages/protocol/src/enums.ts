@@ -125,6 +125,9 @@ export type OptionStyle = (typeof optionStyles)[number];
 export const optionSettlements = ['PHYSICAL', 'CASH'] as const;
 export type OptionSettlement = (typeof optionSettlements)[number];
 
+export const settleSessions = ['AM', 'PM'] as const;
+export type SettleSession = (typeof settleSessions)[number];
+
 export const underlyingClasses = ['EQUITY', 'NARROW_INDEX', 'BROAD_INDEX'] as const;
 export type UnderlyingClass = (typeof underlyingClasses)[number];
 
@@ -174,6 +177,7 @@ export type MarginStrategy = (typeof marginStrategies)[number];
 
 export const corporateActionTypes = ['SPLIT', 'CASH_DIVIDEND'] as const;
 export type CorporateActionType = (typeof corporateActionTypes)[number];
+export const corporateActionStatuses = ['ANNOUNCED', 'EFFECTIVE'] as const;
 
 /** Which part of the trading day it is. */
 export const marketSessions = ['PRE', 'REGULAR', 'POST', 'CLOSED'] as const;

@@ -1,5 +1,6 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
+import { cancelReasons } from './enums.js';
 import {
   CodedProblem,
   codedProblem,
@@ -12,7 +13,8 @@ import {
 } from './errors.js';
 import { validateBody } from './validate.js';
 
-const page = readFileSync(new URL('../../../docs/reference/errors.md', import.meta.url), 'utf8');
+const PACKAGES = new URL('../../', import.meta.url);
+const page = readFileSync(new URL('../docs/reference/errors.md', PACKAGES), 'utf8');
 const codePart = page.slice(page.indexOf('\n## Codes\n'));
 const sections = new Map(
   codePart
@@ -20,6 +22,28 @@ const sections = new Map(
     .slice(1)
     .map((section) => [section.slice(0, section.indexOf('\n')).trim(), section] as const),
 );
+
+/** What the brokerage and the server are made of, without comments. */
+const sources = ['core/src/', 'server/src/'].flatMap((folder) =>
+  readdirSync(new URL(folder, PACKAGES), { recursive: true, encoding: 'utf8' })
+    .filter((path) => path.endsWith('.ts') && !/\.(test|contract)\.ts$|(^|\/)testing\//.test(path))
+    .map((path) =>
+      readFileSync(new URL(folder + path, PACKAGES), 'utf8').replace(/\/\*[\s\S]*?\*\/|\/\/ .*/g, ''),
+    ),
+);
+
+/**
+ * Whether anything answers with a code. In a type, a case or a comparison it is only spoken of; one that is a
+ * `cancelReason` too is an answer where it stands as a `code`.
+ */
+function isRaised(code: string): boolean {
+  const isAlsoReason = (cancelReasons as readonly string[]).includes(code);
+  const place = isAlsoReason
+    ? String.raw`(?<!readonly )\bcode: |refuseCoded\(\s*`
+    : String.raw`(?<!\bcase |[!=]== |\| |readonly \w+\??: )`;
+  const mention = new RegExp(`(?:${place})'${code}'`);
+  return sources.some((source) => mention.test(source));
+}
 
 describe('the page on errors', () => {
   it('has a heading for every code and a code for every heading, in the same order', () => {
@@ -32,6 +56,11 @@ describe('the page on errors', () => {
     expect(section).toContain(`**${status} ${statusNames[status]}.** ${meaning}`);
     const described = [...(section ?? '').matchAll(/^\| `(\w+)` \|/gm)].map((match) => match[1]);
     expect(described).toEqual(Object.keys(details));
+  });
+
+  it.each(errorCodeNames)('says of %s whether it is raised', (code) => {
+    const isMarked = sections.get(code)?.includes('\n*Not raised yet.* ') ?? false;
+    expect(isMarked ? 'not raised yet' : 'raised').toBe(isRaised(code) ? 'raised' : 'not raised yet');
   });
 });
 

@@ -130,7 +130,7 @@ export const errorCodes = {
   },
   ACCOUNT_FROZEN: {
     status: 403,
-    meaning: 'The account is frozen: reading and cancelling work, new and changed orders do not.',
+    meaning: 'The account is frozen: reading and cancelling work, everything else does not.',
     details: { accountId: optional(uuid()) },
   },
   BROKER_RESTRICTION: {

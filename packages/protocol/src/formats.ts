@@ -44,12 +44,17 @@ export function isUnreadable(value: string): 'blank' | 'control characters' | un
 }
 
 /**
- * Whether `value` has at most this many decimal places, as its shortest decimal form shows it. Exact while the value in
- * units of its last place stays below 2^51, which the bounds of all fields ensure.
+ * The number with at most this many decimal places that `value` is; undefined where it has more. A number that differs
+ * from it by less than a billionth of itself is the dust of floating-point arithmetic (D151): 0.1 + 0.2 is 0.3.
+ *
+ * Exact while the value in units of its last place stays below 2^51, which the bounds of all fields ensure.
  */
-export function hasDecimals(value: number, decimals: number): boolean {
+export function onDecimals(value: number, decimals: number): number | undefined {
+  if (Number.isInteger(value)) return value;
   const scale = powersOfTen[decimals] ?? 1e8;
-  return Number.isInteger(value) || Math.round(value * scale) / scale === value;
+  const nearest = Math.round(value * scale) / scale;
+  return nearest === value || Math.abs(value - nearest) < DUST * Math.abs(value) ? nearest : undefined;
 }
 
+const DUST = 1e-9;
 const powersOfTen = [1, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8] as const;

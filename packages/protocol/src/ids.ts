@@ -7,6 +7,7 @@ export const OrderParams = parameters({ orderId: uuid({ description: 'The order.
 export const SimulationParams = parameters({
   simulationId: text({ maxLength: 64, description: 'The simulation.' }),
 });
+export const ActionParams = parameters({ actionId: text({ description: 'The corporate action.' }) });
 export const SymbolParams = parameters({
   symbol: text({ description: 'A listed symbol.', examples: ['AAPL'] }),
 });

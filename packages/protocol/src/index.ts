@@ -41,4 +41,4 @@ export {
 export * from './simulation.js';
 export * from './simulations.js';
 export * from './streams.js';
-export { validateBody, validateParams, validateQuery, type Validation } from './validate.js';
+export { validateBody, validateParams, validateTexts, type Validation } from './validate.js';

@@ -1,7 +1,7 @@
 /** Checks of single values: choices, text, numbers. */
 import type { TSchema } from 'typebox';
 import { type Check, named } from './check.js';
-import { hasDecimals, isDate, isDateOrInstant, isInstant, isUnreadable, isUuid } from './formats.js';
+import { isDate, isDateOrInstant, isInstant, isUnreadable, isUuid, onDecimals } from './formats.js';
 
 /** A schema as the compiler reads it: JSON Schema keywords and the extensions of `fields.ts`. */
 export interface Keywords {
@@ -33,13 +33,12 @@ export interface Keywords {
   readonly 'x-range-in-expected'?: boolean;
 }
 
-export function leaf(keywords: Keywords, fallback: string, passes: (value: unknown) => boolean): Check {
+/** A value that is right or not, with one message. */
+export function leaf(keywords: Keywords, fallback: string, isRight: (value: unknown) => boolean): Check {
   const expected = keywords['x-expected'] ?? fallback;
-  return {
-    passes,
-    explain(value, path, out) {
-      if (!passes(value)) out.push(`${named(path)} ${expected}`);
-    },
+  return (value, prefix, name, out) => {
+    if (!isRight(value)) out.push(`${named(prefix, name)} ${expected}`);
+    return value;
   };
 }
 
@@ -49,19 +48,19 @@ export function choiceCheck(values: readonly unknown[], keywords: Keywords): Che
 }
 
 const formats: Readonly<Record<string, (value: string) => boolean>> = {
-  uuid: isUuid,
   date: isDate,
   'date-time': isInstant,
   'date-or-date-time': isDateOrInstant,
 };
 
 export function stringCheck(keywords: Keywords): Check {
+  if (keywords.format === 'uuid') return uuidCheck(keywords);
   const { pattern, minLength = 0, maxLength = Infinity } = keywords;
   const format = formats[keywords['x-format'] ?? keywords.format ?? ''];
   const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u');
   if (format !== undefined || expression !== undefined) {
     // One message for the whole syntax: its length is part of it.
-    const check = leaf(
+    return leaf(
       keywords,
       'must be a string',
       (value) =>
@@ -71,28 +70,30 @@ export function stringCheck(keywords: Keywords): Check {
         (format === undefined || format(value)) &&
         (expression === undefined || expression.test(value)),
     );
-    return keywords.format === 'uuid'
-      ? { ...check, settle: (value) => (value as string).toLowerCase() }
-      : check;
   }
   const readable = keywords['x-text'] === true;
   const expected = keywords['x-expected'] ?? 'must be a string';
-  return {
-    passes: (value) =>
-      typeof value === 'string' &&
-      value.length >= minLength &&
-      value.length <= maxLength &&
-      (!readable || isUnreadable(value) === undefined),
-    explain(value, path, out) {
-      if (typeof value !== 'string') {
-        out.push(`${named(path)} ${expected}`);
-        return;
-      }
-      const unreadable = readable ? isUnreadable(value) : undefined;
-      if (value.length < minLength || unreadable === 'blank') out.push(`${named(path)} should not be empty`);
-      if (value.length > maxLength) out.push(`${named(path)} must be at most ${maxLength} characters`);
-      if (unreadable === 'control characters') out.push(`${named(path)} must not contain control characters`);
-    },
+  return (value, prefix, name, out) => {
+    if (typeof value !== 'string') {
+      out.push(`${named(prefix, name)} ${expected}`);
+      return value;
+    }
+    const unreadable = readable ? isUnreadable(value) : undefined;
+    if (value.length < minLength || unreadable === 'blank')
+      out.push(`${named(prefix, name)} should not be empty`);
+    if (value.length > maxLength) out.push(`${named(prefix, name)} must be at most ${maxLength} characters`);
+    if (unreadable === 'control characters')
+      out.push(`${named(prefix, name)} must not contain control characters`);
+    return value;
+  };
+}
+
+function uuidCheck(keywords: Keywords): Check {
+  const expected = keywords['x-expected'] ?? 'must be a UUID';
+  return (value, prefix, name, out) => {
+    if (typeof value === 'string' && isUuid(value)) return value.toLowerCase();
+    out.push(`${named(prefix, name)} ${expected}`);
+    return value;
   };
 }
 
@@ -115,24 +116,17 @@ export function numberCheck(keywords: Keywords): Check {
     value > exclusiveMinimum &&
     (!lowerInExpected || value >= minimum) &&
     (!upperInExpected || value <= maximum);
-  return {
-    passes: (value) =>
-      isKind(value) &&
-      value >= minimum &&
-      value <= maximum &&
-      value < exclusiveMaximum &&
-      (decimals === undefined || hasDecimals(value, decimals)),
-    explain(value, path, out) {
-      if (!isKind(value)) {
-        out.push(`${named(path)} ${expected}`);
-        return;
-      }
-      if (value < minimum) out.push(`${named(path)} must not be less than ${minimum}`);
-      if (value > maximum) out.push(`${named(path)} must not be greater than ${maximum}`);
-      if (value >= exclusiveMaximum) out.push(`${named(path)} must be less than ${exclusiveMaximum}`);
-      if (decimals !== undefined && !hasDecimals(value, decimals)) {
-        out.push(`${named(path)} must have at most ${decimals} decimal places`);
-      }
-    },
+  return (given, prefix, name, out) => {
+    if (!isKind(given)) {
+      out.push(`${named(prefix, name)} ${expected}`);
+      return given;
+    }
+    const exact = decimals === undefined ? given : onDecimals(given, decimals);
+    const value = exact ?? given;
+    if (value < minimum) out.push(`${named(prefix, name)} must not be less than ${minimum}`);
+    if (value > maximum) out.push(`${named(prefix, name)} must not be greater than ${maximum}`);
+    if (value >= exclusiveMaximum) out.push(`${named(prefix, name)} must be less than ${exclusiveMaximum}`);
+    if (exact === undefined) out.push(`${named(prefix, name)} must have at most ${decimals} decimal places`);
+    return value;
   };
 }

@@ -7,6 +7,7 @@ import {
   marketSessions,
   optionSettlements,
   optionStyles,
+  settleSessions,
 } from './enums.js';
 import {
   anyText,
@@ -194,10 +195,14 @@ export const Instrument = closed('Instrument', {
   multiplier: optional(optionFields.multiplier),
   style: optional(optionFields.style),
   settlement: optional(optionFields.settlement),
+  settleSession: optional(choice(settleSessions)),
+  deliverable: optional(number()),
   root: optional(anyText()),
   lastTradeDate: optional(date()),
+  firstNoticeDate: optional(date()),
   initialMargin: optional(number()),
   maintenanceMargin: optional(number()),
+  spreadMargin: optional(number()),
 });
 export type Instrument = Static<typeof Instrument>;
 

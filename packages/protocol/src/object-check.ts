@@ -1,12 +1,4 @@
-import {
-  type Check,
-  isObject,
-  maxMessages,
-  type Messages,
-  named,
-  prefixOf,
-  shouldNotExist,
-} from './check.js';
+import { type Check, inside, isObject, maxMessages, type Messages, named, shouldNotExist } from './check.js';
 import type { Report, Rule } from './rules.js';
 
 export interface Field {
@@ -17,94 +9,92 @@ export interface Field {
   readonly preset?: unknown;
 }
 
-/** A closed object: its own fields, then the rule across them. */
+/** A closed object: its fields, each followed by what the rule across them says about it, then what is unknown. */
 export function objectCheck(
   fields: readonly Field[],
   rule: Rule<Record<string, unknown>> | undefined,
   expected: string,
 ): Check {
   const byName = new Map(fields.map((field) => [field.name, field]));
-  const requiredCount = fields.filter((field) => field.required).length;
-
-  // One object for all bodies: a rule runs to its end before the next body is looked at.
-  let broken = false;
-  const alarm: Report<string> = {
-    field: () => (broken = true),
-    sentence: () => (broken = true),
-  };
-
-  function passes(value: unknown): boolean {
-    if (!isObject(value)) return false;
+  const required = fields.filter((field) => field.required);
+  const presets = fields.filter((field) => field.preset !== undefined);
+  return (value, prefix, name, out) => {
+    if (!isObject(value)) {
+      out.push(`${named(prefix, name)} ${expected}`);
+      return value;
+    }
+    const within = inside(prefix, name);
+    const complaints = new Complaints(within);
+    let final: Record<string, unknown> | undefined;
     let found = 0;
     // By the names that came rather than by those that could: a body has few of the fields it may have. Own names
     // only, so that nothing inherited counts and an own `__proto__` is an unknown field like any other.
-    for (const name of Object.keys(value)) {
-      const field = byName.get(name);
-      if (field === undefined) return false;
-      const item = value[name];
-      if (item === undefined) continue;
-      if (!field.check.passes(item)) return false;
-      if (field.required) found++;
-    }
-    if (found !== requiredCount) return false;
-    if (rule === undefined) return true;
-    broken = false;
-    rule(value, alarm);
-    return !broken;
-  }
-
-  function explain(value: unknown, path: string, out: Messages): void {
-    if (!isObject(value)) {
-      out.push(`${named(path)} ${expected}`);
-      return;
-    }
-    const prefix = prefixOf(path);
-    const complaints = complaintsOf(rule, value, prefix);
-    for (const { name, check, required } of fields) {
-      const item = Object.hasOwn(value, name) ? value[name] : undefined;
-      const messages: Messages = [];
-      if (item !== undefined || required) check.explain(item, `${prefix}${name}`, messages);
-      for (const complaint of complaints.get(name) ?? []) {
-        if (!messages.includes(complaint)) messages.push(complaint);
+    for (const given of Object.keys(value)) {
+      const field = byName.get(given);
+      if (field === undefined) {
+        complaints.unknown(given);
+        continue;
       }
-      for (const message of messages) if (out.length < maxMessages) out.push(message);
+      const item = value[given];
+      if (item === undefined) continue;
+      if (field.required) found++;
+      const before = out.length;
+      const settled = field.check(item, within, given, out);
+      if (out.length > before) complaints.of(given).push(...out.splice(before));
+      if (settled !== item) (final ??= { ...value })[given] = settled;
     }
-    for (const name of Object.keys(value)) {
-      if (!byName.has(name) && out.length < maxMessages) out.push(shouldNotExist(prefix, name));
+    if (found < required.length) {
+      for (const field of required) {
+        if (!Object.hasOwn(value, field.name) || value[field.name] === undefined)
+          field.check(undefined, within, field.name, complaints.of(field.name));
+      }
     }
-  }
-
-  const changing = fields.filter((field) => field.check.settle !== undefined || 'preset' in field);
-  if (changing.length === 0) return { passes, explain };
-
-  function settle(value: unknown): unknown {
-    const before = value as Readonly<Record<string, unknown>>;
-    let after: Record<string, unknown> | undefined;
-    for (const field of changing) {
-      const item = Object.hasOwn(before, field.name) ? before[field.name] : undefined;
-      const settled = item === undefined ? field.preset : (field.check.settle?.(item) ?? item);
-      if (settled !== item) (after ??= { ...before })[field.name] = settled;
+    for (const { name: absent, preset } of presets) {
+      if (!Object.hasOwn(value, absent) || value[absent] === undefined)
+        (final ??= { ...value })[absent] = preset;
     }
-    return after ?? before;
-  }
-  return { passes, explain, settle };
+    rule?.(final ?? value, complaints);
+    complaints.writeTo(out, fields);
+    return final ?? value;
+  };
 }
 
-/** What the rule says, by field. */
-function complaintsOf(
-  rule: Rule<Record<string, unknown>> | undefined,
-  value: Readonly<Record<string, unknown>>,
-  prefix: string,
-): ReadonlyMap<string, Messages> {
-  const complaints = new Map<string, Messages>();
-  const add = (field: string, message: string): void => {
-    const messages = complaints.get(field);
-    if (messages === undefined) complaints.set(field, [message]);
-    else messages.push(message);
-  };
-  rule?.(value, {
-    field: (field, complaint) => add(field, `${prefix}${field} ${complaint}`),
-    sentence: add,
-  });
-  return complaints;
+/** What is wrong with one object, gathered as it is found and said in the order of the fields. */
+class Complaints implements Report<string> {
+  readonly #prefix: string;
+  #byField: Map<string, Messages> | undefined;
+  #unknown: string[] | undefined;
+
+  constructor(prefix: string) {
+    this.#prefix = prefix;
+  }
+
+  of(field: string): Messages {
+    this.#byField ??= new Map();
+    let messages = this.#byField.get(field);
+    if (messages === undefined) this.#byField.set(field, (messages = []));
+    return messages;
+  }
+
+  field(field: string, complaint: string): void {
+    this.sentence(field, `${this.#prefix}${field} ${complaint}`);
+  }
+
+  /** A rule may say what the field itself says already. */
+  sentence(field: string, message: string): void {
+    const messages = this.of(field);
+    if (!messages.includes(message)) messages.push(message);
+  }
+
+  unknown(name: string): void {
+    this.#unknown ??= [];
+    if (this.#unknown.length < maxMessages) this.#unknown.push(name);
+  }
+
+  writeTo(out: Messages, fields: readonly Field[]): void {
+    if (this.#byField !== undefined) {
+      for (const { name } of fields) out.push(...(this.#byField.get(name) ?? []));
+    }
+    for (const name of this.#unknown ?? []) out.push(shouldNotExist(this.#prefix, name));
+  }
 }

@@ -123,7 +123,7 @@ const terms = {
   legs: optional(list(Leg, { min: 2, max: 4 })),
   bracketConfig: optional(BracketConfig),
   latencyProfile: optional(LatencyProfileValue),
-  latencyMs: optional(integer(0, 60_000, { description: 'For latencyProfile CUSTOM.' })),
+  latencyMs: optional(integer(0, 60_000, { description: 'For latencyProfile CUSTOM; 100 unless given.' })),
   goodTillDate: optional(
     dateOrInstant({ description: 'For timeInForce GTD; without a time that New York date.' }),
   ),
@@ -217,9 +217,7 @@ function checkTiming(body: Terms, report: TermsReport): void {
   } else if (goodTillDate !== undefined && typeof timeInForce === 'string') {
     report.field('goodTillDate', 'should only exist for GTD orders');
   }
-  if (latencyProfile === 'CUSTOM') {
-    if (latencyMs === undefined) report.field('latencyMs', 'must be an integer from 0 to 60000');
-  } else if (latencyMs !== undefined) {
+  if (latencyMs !== undefined && latencyProfile !== 'CUSTOM') {
     report.field('latencyMs', 'should only exist with latencyProfile CUSTOM');
   }
   if (body.session !== 'EXTENDED') return;

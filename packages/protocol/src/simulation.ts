@@ -1,7 +1,16 @@
 /** Control of a simulation: its quotes, clock, instruments and corporate actions (D35). */
 import { type Static, Type } from 'typebox';
-import { clockModes, optionSettlements, optionStyles, underlyingClasses } from './enums.js';
 import {
+  clockModes,
+  corporateActionStatuses,
+  corporateActionTypes,
+  optionSettlements,
+  optionStyles,
+  settleSessions,
+  underlyingClasses,
+} from './enums.js';
+import {
+  anyText,
   choice,
   closed,
   count,
@@ -12,6 +21,7 @@ import {
   expectedChoice,
   flag,
   instant,
+  integer,
   list,
   listOf,
   moneyBounds,
@@ -138,7 +148,14 @@ export const ListOption = ruled(
     multiplier: optional(positive({ maximum: 1e6, decimals: 6 })),
     style: optional(choice(optionStyles)),
     settlement: optional(choice(optionSettlements)),
+    settleSession: optional(
+      choice(settleSessions, { description: 'AM: by the opening prices of the expiration.' }),
+    ),
     underlyingClass: optional(choice(underlyingClasses)),
+    deliverable: optional(
+      integer(1, 1_000_000, { description: 'Shares per contract; absent = the multiplier.' }),
+    ),
+    tickSize: optional(price()),
   }),
   (body, report) => {
     if (body.symbol !== undefined) return;
@@ -155,11 +172,14 @@ export const ListFuture = closed('ListFuture', {
   symbol: text(),
   name: optional(text()),
   root: optional(text()),
-  multiplier: positive({ maximum: 1e7, decimals: 6 }),
+  multiplier: positive({ maximum: 1e8, decimals: 6 }),
   tickSize: price(),
+  settlement: optional(choice(optionSettlements, { description: 'Absent = CASH.' })),
   lastTradeDate: date(),
+  firstNoticeDate: optional(date()),
   initialMargin: nonNegative(moneyBounds),
   maintenanceMargin: nonNegative(moneyBounds),
+  spreadMargin: optional(nonNegative(moneyBounds, { description: 'Per pair of months.' })),
 });
 export type ListFuture = Static<typeof ListFuture>;
 
@@ -229,6 +249,23 @@ export const CorporateActionsBody = closed(
 );
 export type CorporateActionsBody = Static<typeof CorporateActionsBody>;
 
-/** The actions as they were taken. */
-export const CorporateActions = closed('CorporateActions', { actions: listOf(CorporateAction) });
+export const AnnouncedAction = closed('AnnouncedAction', {
+  actionId: anyText(),
+  type: choice(corporateActionTypes),
+  symbol: anyText(),
+  exDate: date(),
+  payDate: optional(date()),
+  ratio: optional(closed('AnnouncedRatio', { new: number(), old: number() })),
+  amountPerShare: optional(number()),
+  effectiveAt: instant({ description: '03:00 New York on the ex-date.' }),
+  status: choice(corporateActionStatuses),
+});
+export type AnnouncedAction = Static<typeof AnnouncedAction>;
+
+export const CorporateActions = closed('CorporateActions', {
+  actions: listOf(AnnouncedAction, { description: 'In the order in which they take effect.' }),
+});
 export type CorporateActions = Static<typeof CorporateActions>;
+
+export const WithdrawnAction = closed('WithdrawnAction', { actionId: anyText(), message: anyText() });
+export type WithdrawnAction = Static<typeof WithdrawnAction>;

@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { Check } from 'typebox/value';
 import type { TSchema } from 'typebox';
 import { describe, expect, it } from 'vitest';
-import { checkOf, queryCheckOf } from './compile.js';
-import { hasDecimals } from './formats.js';
+import { onDecimals } from './formats.js';
 import { CreateOrderBody } from './order-body.js';
 import { routeEntries } from './routes.js';
 import { arbitraryOf } from './testing/arbitrary.js';
 import { limitOrder, verticalSpread } from './testing/order.js';
-import { validateBody, validateQuery } from './validate.js';
+import { validateBody, validateTexts } from './validate.js';
 
 /** Every schema of the API with the name of its operation. */
 const schemas: [string, TSchema][] = routeEntries.flatMap(([id, route]) => [
@@ -45,9 +44,6 @@ function damaged(value: unknown): fc.Arbitrary<unknown> {
 
 function expectAnswer(schema: TSchema, value: unknown): void {
   const result = validateBody(schema, value);
-  const explained: string[] = [];
-  checkOf(schema).explain(value, '', explained);
-  expect(explained.length === 0).toBe(result.ok);
   if (result.ok) return;
   expect(result.messages.length).toBeGreaterThan(0);
   expect(new Set(result.messages).size).toBe(result.messages.length);
@@ -91,10 +87,8 @@ describe('whatever comes', () => {
       );
       fc.assert(
         fc.property(fc.oneof(texts, fc.anything()), (value) => {
-          const result = validateQuery(query, value);
-          const explained: string[] = [];
-          queryCheckOf(query).explain(value, '', explained);
-          expect(explained.length === 0).toBe(result.ok);
+          const result = validateTexts(query, value);
+          if (!result.ok) expect(result.messages.length).toBeGreaterThan(0);
         }),
         { numRuns: 100 },
       );
@@ -117,18 +111,41 @@ describe('what is accepted', () => {
   });
 });
 
+/** Numbers with at most so many decimal places, whose size leaves dust visible: it is a billionth of them. */
+const decimalNumber = fc
+  .tuple(fc.integer({ min: 1, max: 1e15 }), fc.integer({ min: 0, max: 8 }))
+  .map(([units, decimals]) => ({ value: units / 10 ** decimals, decimals }));
+
 describe('decimal places', () => {
   it('are those of the shortest decimal form', () => {
     fc.assert(
-      fc.property(fc.integer({ min: 1, max: 1e15 }), fc.integer({ min: 0, max: 8 }), (units, decimals) => {
-        const value = units / 10 ** decimals;
-        const text = value.toFixed(20).replace(/0+$/, '');
-        fc.pre(!String(value).includes('e') && text !== '');
+      fc.property(decimalNumber, ({ value, decimals }) => {
+        fc.pre(!String(value).includes('e'));
         const places = String(value).split('.')[1]?.length ?? 0;
-        expect(hasDecimals(value, decimals)).toBe(true);
-        for (let n = 0; n <= 8; n++)
-          if (value * 10 ** n < 2 ** 51) expect(hasDecimals(value, n)).toBe(places <= n);
+        expect(onDecimals(value, decimals)).toBe(value);
+        for (let n = 0; n < places; n++) {
+          if (value * 10 ** n < 2 ** 51) expect(onDecimals(value, n)).not.toBe(value);
+        }
       }),
+    );
+  });
+
+  it('forgive dust below a billionth, and nothing else (D151)', () => {
+    fc.assert(
+      fc.property(
+        decimalNumber,
+        fc.double({ min: -4, max: 4, noNaN: true }),
+        ({ value, decimals }, billionths) => {
+          const unit = 10 ** -decimals;
+          const dusty = value * (1 + billionths * 1e-9);
+          const off = Math.abs(dusty - value);
+          // Near the border, and nearer to the next number, the arithmetic of this test is no better than dust itself.
+          fc.pre(off < unit / 4 && (off === 0 || Math.abs(Math.abs(billionths) - 1) > 1e-3));
+          fc.pre(off === 0 || off > value * 1e-15);
+          const isDust = Math.abs(billionths) < 1 || Number.isInteger(dusty);
+          expect(onDecimals(dusty, decimals)).toBe(isDust ? value : undefined);
+        },
+      ),
     );
   });
 });

@@ -1,14 +1,14 @@
 /** The front door of validation: a schema and a value in, the value in its final form or every failed rule out. */
 import type { Static, TSchema } from 'typebox';
-import type { Check } from './check.js';
-import { checkOf, queryCheckOf } from './compile.js';
+import { type Check, maxMessages, type Messages } from './check.js';
+import { checkOf, textsCheckOf } from './compile.js';
 
 export type Validation<T> =
   | { readonly ok: true; readonly value: T }
   /** One message per failed rule, in the order of the schema's fields: the `message` of a 400. */
   | { readonly ok: false; readonly messages: string[] };
 
-/** A parsed JSON value against a schema. UUIDs come back in lower case; the value itself is never changed. */
+/** A parsed JSON value against a schema; the value itself is never changed. */
 export function validateBody<Schema extends TSchema>(
   schema: Schema,
   value: unknown,
@@ -16,12 +16,12 @@ export function validateBody<Schema extends TSchema>(
   return judge(checkOf(schema), value);
 }
 
-/** A parsed query string: values are text, a repeated name is an array. Defaults are filled in. */
-export function validateQuery<Schema extends TSchema>(
+/** Named texts, such as a parsed query string or the environment. A name that came twice is an array. */
+export function validateTexts<Schema extends TSchema>(
   schema: Schema,
-  query: unknown,
+  texts: unknown,
 ): Validation<Static<Schema>> {
-  return judge(queryCheckOf(schema), query);
+  return judge(textsCheckOf(schema), texts);
 }
 
 /** The parameters of a path. */
@@ -33,10 +33,8 @@ export function validateParams<Schema extends TSchema>(
 }
 
 function judge<T>(check: Check, value: unknown): Validation<T> {
-  if (check.passes(value)) {
-    return { ok: true, value: (check.settle === undefined ? value : check.settle(value)) as T };
-  }
-  const messages: string[] = [];
-  check.explain(value, '', messages);
-  return { ok: false, messages };
+  const messages: Messages = [];
+  const final = check(value, '', '', messages);
+  if (messages.length === 0) return { ok: true, value: final as T };
+  return { ok: false, messages: messages.slice(0, maxMessages) };
 }

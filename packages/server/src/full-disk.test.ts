@@ -5,7 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { verifyJournal } from './engine/verify.js';
 import { openSqliteStore } from './store/store.js';
 import { inDirectory } from './testing/server-process.js';
-import { MONDAY_TEN, startSimulations } from './testing/simulations.js';
+import { startSimulations } from './testing/simulations.js';
 import { openPortfolio, orderBody, placeOrder, TestApp } from './testing/test-app.js';
 
 describe('A full disk', { timeout: 60_000 }, () => {
@@ -78,7 +78,7 @@ describe('A full disk', { timeout: 60_000 }, () => {
       expect(published).toHaveLength(store.journal.lastSeq('main'));
 
       const { brokerage } = service.main;
-      const report = verifyJournal(store.journal, 'main', brokerage.rules, { seed: 7, start: MONDAY_TEN });
+      const report = verifyJournal(store, 'main');
       expect(report.problems).toEqual([]);
       expect(report.stateHash).toBe(stateHash(brokerage.state));
       await service.close();

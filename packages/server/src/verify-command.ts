@@ -1,9 +1,5 @@
 import { parseArgs } from 'node:util';
-import { calendarById } from '@sandpit/core';
-import { groundOf } from './compose.js';
 import { BadSetting, readSettings } from './config.js';
-import { rulesFor } from './engine/simulations.js';
-import type { SimulationConfig } from './engine/simulations.js';
 import { verifyJournal } from './engine/verify.js';
 import { openSqliteStore } from './store/store.js';
 
@@ -19,16 +15,10 @@ async function main(): Promise<number> {
   });
   const store = await openSqliteStore({ directory: settings.dataDir });
   try {
-    const ground = await groundOf(settings, store, (error) => {
-      throw error;
-    });
     let sound = true;
     for (const entry of store.registry.simulations()) {
-      const config = JSON.parse(entry.config) as SimulationConfig;
-      const calendar = calendarById(config.calendar);
-      const feed = await ground.openFeed(config, calendar);
-      const report = verifyJournal(store.journal, entry.id, rulesFor(ground, feed, calendar), config);
-      await feed.close();
+      const report = verifyJournal(store, entry.id);
+      for (const change of report.changes) console.log(`${entry.id}: ${change}`);
       for (const problem of report.problems) console.error(`${entry.id}: ${problem}`);
       console.log(
         `${entry.id}: ${report.records} records, ${report.events} events, state ${report.stateHash}`,

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { dollars, TestMarket } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 
@@ -34,13 +34,53 @@ it('the margin call comes where the equity falls below 25 % of the market value'
   expect(dollars(market.value(portfolio).maintenanceExcess)).toBe(-0.5);
 });
 
-it('proceeds pay the loan back when they settle', () => {
-  const { market, portfolio } = borrowed();
-  market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 60 });
-  expect(dollars(market.value(portfolio).marginLoan)).toBe(5000);
-  market.advanceTo('2026-01-06', 9);
-  expect(market.value(portfolio).marginLoan).toBe(0);
-  expect(dollars(market.value(portfolio).settledCash)).toBe(1000);
+describe('the debit (D139)', () => {
+  const shown = (market: TestMarket, portfolio: string) => {
+    const { settledCash, pendingCash, marginLoan } = market.value(portfolio);
+    return { settled: dollars(settledCash), pending: dollars(pendingCash), loan: dollars(marginLoan) };
+  };
+
+  it('is paid back by a sale at once: proceeds that have not settled count', () => {
+    const { market, portfolio } = borrowed();
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 60 });
+    // −5,000 settled and 6,000 pending.
+    expect(shown(market, portfolio)).toEqual({ settled: 0, pending: 1000, loan: 0 });
+    market.advanceTo('2026-01-06', 9);
+    expect(shown(market, portfolio)).toEqual({ settled: 1000, pending: 0, loan: 0 });
+  });
+
+  it('is none where all is bought and sold on one day', () => {
+    const { market, portfolio } = borrowed();
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 150 });
+    expect(shown(market, portfolio)).toEqual({ settled: 0, pending: 10_000, loan: 0 });
+  });
+
+  it('is not paid by the proceeds of short sales: they are collateral', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+    market.quote('KO', '60.00', '60.00');
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_OPEN', quantity: 50 });
+    expect(shown(market, portfolio)).toEqual({ settled: 10_000, pending: 3000, loan: 0 });
+    market.place(portfolio, { quantity: 120 });
+    // 10,000 + 3,000 − 12,000 = 1,000 is in the books; buying KO back would take 3,000.
+    expect(shown(market, portfolio)).toEqual({ settled: 0, pending: 3000, loan: 2000 });
+    market.advanceTo('2026-01-06', 9);
+    expect(shown(market, portfolio)).toEqual({ settled: 3000, pending: 0, loan: 2000 });
+  });
+
+  it('follows what the short positions would cost to buy back', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+    market.quote('KO', '60.00', '60.00');
+    market.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_OPEN', quantity: 100 });
+    market.quote('KO', '160.00', '160.00');
+    expect(shown(market, portfolio)).toEqual({ settled: 10_000, pending: 6000, loan: 0 });
+    market.quote('KO', '165.00', '165.00');
+    // 16,500 − 16,000; what is lent is shown as cash, and equity is the same either way.
+    expect(shown(market, portfolio)).toEqual({ settled: 10_500, pending: 6000, loan: 500 });
+    expect(dollars(market.value(portfolio).totalEquity)).toBe(-500);
+  });
 });
 
 it('a purchase that has been set aside for is not lent twice: the reservation counts in full against the buying power', () => {

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
 import { dollars, TestMarket } from '../../src/testing/market.js';
+import { Price } from '../../src/values/price.js';
 
 const reset = (market: TestMarket, portfolioId: string) => {
   const { result } = market.execute<'ResetPortfolio'>({ type: 'ResetPortfolio', by: market.by, portfolioId });
@@ -86,4 +87,58 @@ it('an untouched portfolio resets to itself', () => {
   const portfolio = market.openPortfolio();
   expect(reset(market, portfolio)).toMatchObject({ positionsClosed: 0, ordersCancelled: 0, realizedPnL: 0 });
   expect(dollars(market.value(portfolio).settledCash)).toBe(100_000);
+});
+
+it('counts orders that were working or waiting, not the exits of a bracket that were not at work yet (D155)', () => {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio({ type: 'MARGIN' });
+  market.quote('AAPL', '100.00', '100.00');
+  market.quote('KO', '50.00', '50.00');
+  const bracketConfig = (target: string, stop: string) => ({
+    profitTarget: { orderType: 'LIMIT' as const, limitPrice: Price.of(target) },
+    stopLoss: { orderType: 'STOP' as const, stopPrice: Price.of(stop) },
+  });
+  // Its exits stay CREATED: one order.
+  const resting = market.place(portfolio, {
+    limit: '95.00',
+    tif: 'GTC',
+    more: { bracketConfig: bracketConfig('120.00', '80.00') },
+  });
+  // Filled; its exits are at work: two orders.
+  const filled = market.place(portfolio, {
+    symbol: 'KO',
+    more: { bracketConfig: bracketConfig('60.00', '40.00') },
+  });
+  // Waits for the open: one order.
+  market.advanceTo('2026-01-05', 17);
+  const waiting = market.place(portfolio, { limit: '90.00', tif: 'GTC' });
+
+  expect(reset(market, portfolio)).toMatchObject({ positionsClosed: 1, ordersCancelled: 4 });
+  for (const order of [waiting, resting, ...market.exits(resting), ...market.exits(filled)]) {
+    expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'RESET' });
+  }
+});
+
+it('keeps the records of day trades made before it, and counts on (D142)', () => {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio({ type: 'MARGIN' });
+  market.quote('AAPL', '100.00', '100.00');
+  const trade = (): void => {
+    market.place(portfolio, { quantity: 10 });
+    market.place(portfolio, { quantity: 10, intent: 'SELL_TO_CLOSE' });
+  };
+  const numbers = (): (number | undefined)[] =>
+    market
+      .events('DayTradeTracked')
+      .flatMap(({ tracker, recorded }) => (recorded === true ? (tracker.current?.record.number ?? []) : []));
+  trade();
+  trade();
+  reset(market, portfolio);
+  expect(market.portfolio(portfolio).dayTrades.get('AAPL')).toMatchObject({ count: 0, recorded: 2 });
+  trade();
+  reset(market, portfolio);
+  market.restart();
+  trade();
+  expect(numbers()).toEqual([1, 2, 3, 4]);
+  expect(market.portfolio(portfolio).dayTrades.get('AAPL')).toMatchObject({ count: 1, recorded: 4 });
 });

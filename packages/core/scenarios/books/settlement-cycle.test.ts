@@ -12,6 +12,16 @@ describe('a trade settles at 09:00 New York of its settlement date', () => {
     ['2017-09-05', '2017-09-07', 'the first day of T+2'],
     ['2017-09-01', '2017-09-07', 'the last day of T+3, over Labor Day'],
     ['2012-10-26', '2012-11-02', 'T+3 over the two days of Hurricane Sandy'],
+    // Banks are closed on Columbus Day and Veterans Day, and nothing settles (D127).
+    ['2026-10-09', '2026-10-13', 'T+1 over Columbus Day'],
+    ['2026-10-12', '2026-10-13', 'T+1 on Columbus Day, with the trades of the Friday before'],
+    ['2025-11-10', '2025-11-12', 'T+1 over Veterans Day'],
+    ['2025-11-11', '2025-11-12', 'T+1 on Veterans Day, with the trades of the day before'],
+    ['2018-11-09', '2018-11-14', 'T+2 over the Monday on which Veterans Day was kept'],
+    ['2018-11-12', '2018-11-14', 'T+2 on that Monday'],
+    ['2023-11-10', '2023-11-14', "T+2 over a Saturday's Veterans Day, which is not kept"],
+    ['2015-10-09', '2015-10-15', 'T+3 over Columbus Day'],
+    ['2015-10-12', '2015-10-15', 'T+3 on Columbus Day'],
   ])('traded %s, settled %s: %s', (traded, settled) => {
     const market = new TestMarket({ date: traded });
     const portfolio = market.openPortfolio();

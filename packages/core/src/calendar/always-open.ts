@@ -12,7 +12,11 @@ const WHOLE_DAY: DayHours = {
 
 /**
  * A market that never closes, for demos and for tests that do not care about hours: every calendar day is a trading
- * day, one regular session from midnight to midnight New York. Each midnight is the close of one day and the open of
+ * day, one regular session from midnight to midnight New York. Banks never close either. Each midnight is the close of one day and the open of
  * the next, so that what happens daily still does.
  */
-export const alwaysOpen: Calendar = new DailyCalendar('always-open', () => WHOLE_DAY);
+export const alwaysOpen: Calendar = new DailyCalendar(
+  'always-open',
+  () => WHOLE_DAY,
+  () => false,
+);

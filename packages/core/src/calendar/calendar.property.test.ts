@@ -94,6 +94,21 @@ describe.each(['XNYS', 'always-open'] as const)('%s', (id) => {
     );
   });
 
+  it('settles on business days, and what trades while nothing settles with the day before', () => {
+    fc.assert(
+      fc.property(instant, fc.integer({ min: 1, max: 10 }), (at, n) => {
+        const date = calendar.dateOf(at);
+        const settled = calendar.plusSettlementDays(date, n);
+        expect(calendar.isTradingDay(settled)).toBe(true);
+        expect(settled >= calendar.plusBusinessDays(date, n)).toBe(true);
+        expect(calendar.plusSettlementDays(calendar.plusSettlementDays(date, 1), n - 1)).toBe(settled);
+        const next = calendar.plusBusinessDays(date, 1);
+        const isSettlementDay = calendar.plusSettlementDays(date, 1) === next;
+        expect(calendar.plusSettlementDays(next, n) === settled).toBe(!isSettlementDay);
+      }),
+    );
+  });
+
   it('writes instants so that they can be read back', () => {
     fc.assert(
       fc.property(instant, (at) => {
@@ -131,7 +146,8 @@ describe('a daily calendar', () => {
       extendedClose: 1000,
       earlyClose: false,
     };
-    const calendar = new DailyCalendar('XNYS', (day) => (day % 2 === 0 ? hours : undefined));
+    const everyOther = (day: number) => (day % 2 === 0 ? hours : undefined);
+    const calendar = new DailyCalendar('XNYS', everyOther, () => false);
     const start = TradingDate.of('1900-01-01');
     const first = calendar.plusBusinessDays(start, 20_000);
     expect(first).toBe(TradingDate.plusDays(start, calendar.isTradingDay(start) ? 40_000 : 39_999));

@@ -30,6 +30,8 @@ export interface Calendar {
   sessionAt(at: Instant): SessionKind;
   /** The n-th business day after `date` (n ≥ 0; 0 = `date` itself if it is one, else the next). */
   plusBusinessDays(date: TradingDate, n: number): TradingDate;
+  /** The n-th settlement day after `date` (n ≥ 1): trading days on which banks are open too (D127). */
+  plusSettlementDays(date: TradingDate, n: number): TradingDate;
   /** The latest trading day strictly before `date`. */
   previousTradingDay(date: TradingDate): TradingDate;
   /** The first regular open strictly after `at`. */

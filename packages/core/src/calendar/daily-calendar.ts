@@ -15,6 +15,9 @@ export interface DayHours {
 /** The hours of a day number (days since 1970-01-01), `undefined` where the market is closed all day. */
 export type HoursOn = (day: number) => DayHours | undefined;
 
+/** Whether nothing settles on a day number though it is a trading day. */
+export type IsBankHoliday = (day: number) => boolean;
+
 /** Everything that is asked about one day, worked out once. */
 interface KnownDay {
   readonly day: number;
@@ -25,6 +28,7 @@ interface KnownDay {
   readonly hours: TradingDay | undefined;
   readonly tradeDate: TradingDate;
   readonly nextTradingDay: number;
+  readonly nextSettlementDay: number;
 }
 
 type Edge = 'regularOpen' | 'regularClose' | 'extendedOpen' | 'extendedClose';
@@ -42,12 +46,14 @@ const MOST_DAYS_KNOWN = 16_384;
 export class DailyCalendar implements Calendar {
   readonly id: Calendar['id'];
   private readonly hoursOn: HoursOn;
+  private readonly isBankHoliday: IsBankHoliday;
   private readonly known = new Map<number, KnownDay>();
   private latest: KnownDay | undefined;
 
-  constructor(id: Calendar['id'], hoursOn: HoursOn) {
+  constructor(id: Calendar['id'], hoursOn: HoursOn, isBankHoliday: IsBankHoliday) {
     this.id = id;
     this.hoursOn = hoursOn;
+    this.isBankHoliday = isBankHoliday;
   }
 
   dateOf(at: Instant): TradingDate {
@@ -77,6 +83,12 @@ export class DailyCalendar implements Calendar {
     let known = this.dayOf(date);
     if (n === 0) return known.tradeDate;
     for (let left = n; left > 0; left--) known = this.dayOn(known.nextTradingDay);
+    return known.date;
+  }
+
+  plusSettlementDays(date: TradingDate, n: number): TradingDate {
+    let known = this.dayOf(date);
+    for (let left = n; left > 0; left--) known = this.dayOn(known.nextSettlementDay);
     return known.date;
   }
 
@@ -143,6 +155,9 @@ export class DailyCalendar implements Calendar {
     const hours = this.hoursOn(day);
     let nextTradingDay = day + 1;
     while (this.hoursOn(nextTradingDay) === undefined) nextTradingDay++;
+    let nextSettlementDay = nextTradingDay;
+    while (this.hoursOn(nextSettlementDay) === undefined || this.isBankHoliday(nextSettlementDay))
+      nextSettlementDay++;
     return {
       day,
       date,
@@ -151,6 +166,7 @@ export class DailyCalendar implements Calendar {
       hours: hours && tradingDayOf(day, date, hours),
       tradeDate: hours ? date : TradingDate.ofDay(nextTradingDay),
       nextTradingDay,
+      nextSettlementDay,
     };
   }
 }

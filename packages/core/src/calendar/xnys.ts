@@ -1,4 +1,5 @@
 import { civilOfDay, TradingDate } from '../values/trading-date.js';
+import { isBankHoliday } from './bank-holidays.js';
 import type { Calendar } from './calendar.js';
 import { DailyCalendar } from './daily-calendar.js';
 import type { DayHours } from './daily-calendar.js';
@@ -34,4 +35,4 @@ function hoursOn(day: number): DayHours | undefined {
  * The New York Stock Exchange: history for 1998–2026, by rule to 2030 and, as a best guess, beyond both ends.
  * Today's hours are used throughout. See docs/rules/trading-calendar.md.
  */
-export const xnys: Calendar = new DailyCalendar('XNYS', hoursOn);
+export const xnys: Calendar = new DailyCalendar('XNYS', hoursOn, isBankHoliday);

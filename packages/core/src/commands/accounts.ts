@@ -13,12 +13,14 @@ export function openAccount(
   command: Extract<Command, { type: 'OpenAccount' }>,
 ): Account | Rejection {
   const { by, accountId, details, proAccounts } = command;
-  if (d.state.accounts.has(accountKey(by.tenantId, accountId))) {
+  if (ownAccount(d, command) !== undefined) {
     return { code: 'CONFLICT', message: 'An account with this accountId already exists' };
   }
+  const { accountType = 'INDIVIDUAL' } = details;
+  const requiredType = accountType === 'INDIVIDUAL' ? undefined : accountType;
   return (
     tooManyAccounts(d, by, proAccounts) ??
-    openNewAccount(d, by, accountId, { ...details, accountType: details.accountType ?? 'INDIVIDUAL' })
+    openNewAccount(d, by, accountId, { ...details, accountType }, requiredType)
   );
 }
 
@@ -35,13 +37,22 @@ export function tooManyAccounts(d: Decision, by: Requester, proAccounts: number)
   };
 }
 
+/** `requiredType` is what the owner said the account is for; an account opened with its first portfolio has none (D140). */
 export function openNewAccount(
   d: Decision,
   by: Requester,
   accountId: string,
   details: AccountDetails & { readonly accountType: AccountType },
+  requiredType?: AccountType,
 ): Account {
-  d.emit({ type: 'AccountOpened', tenantId: by.tenantId, accountId, details, at: d.at });
+  d.emit({
+    type: 'AccountOpened',
+    tenantId: by.tenantId,
+    accountId,
+    details,
+    ...(requiredType !== undefined && { requiredType }),
+    at: d.at,
+  });
   const account = d.state.accounts.get(accountKey(by.tenantId, accountId));
   if (account === undefined) throw new RangeError('account was not opened');
   return account;
@@ -51,10 +62,10 @@ export function updateAccount(
   d: Decision,
   command: Extract<Command, { type: 'UpdateAccount' }>,
 ): Account | Rejection {
-  const { by, accountId, details } = command;
-  const account = d.state.accounts.get(accountKey(by.tenantId, accountId));
+  const { by, accountId, names } = command;
+  const account = ownAccount(d, command);
   if (account === undefined) return NOT_FOUND;
-  d.emit({ type: 'AccountUpdated', tenantId: by.tenantId, accountId, details, at: d.at });
+  d.emit({ type: 'AccountUpdated', tenantId: by.tenantId, accountId, names, at: d.at });
   return account;
 }
 
@@ -64,10 +75,44 @@ export function setAccountStatus(
   command: Extract<Command, { type: 'SetAccountStatus' }>,
 ): Account | Rejection {
   const { by, accountId, status } = command;
-  const account = d.state.accounts.get(accountKey(by.tenantId, accountId));
+  const account = ownAccount(d, command);
   if (account === undefined) return NOT_FOUND;
   if (account.status !== status) {
     d.emit({ type: 'AccountStatusChanged', tenantId: by.tenantId, accountId, status, at: d.at });
   }
   return account;
+}
+
+/** Deletes an account whose portfolios are all closed (D143). What happened in them stays readable under their ids. */
+export function deleteAccount(
+  d: Decision,
+  command: Extract<Command, { type: 'DeleteAccount' }>,
+): Account | Rejection {
+  const { by, accountId } = command;
+  const account = ownAccount(d, command);
+  if (account === undefined) return NOT_FOUND;
+  const frozen = whileFrozen(account, 'it cannot be deleted');
+  if (frozen !== undefined) return frozen;
+  if (account.portfolioIds.length > 0) {
+    return { code: 'CONFLICT', message: 'Account still has open portfolios' };
+  }
+  d.emit({ type: 'AccountDeleted', tenantId: by.tenantId, accountId, at: d.at });
+  return account;
+}
+
+/** The refusal of everything but reads and cancels while an account is frozen (D9, D141). `refused` ends its sentence. */
+export function whileFrozen(account: Account | undefined, refused: string): Rejection | undefined {
+  if (account?.status !== 'FROZEN') return undefined;
+  return {
+    code: 'ACCOUNT_FROZEN',
+    message: `The account is frozen: ${refused}`,
+    accountId: account.accountId,
+  };
+}
+
+function ownAccount(
+  d: Decision,
+  { by, accountId }: { readonly by: Requester; readonly accountId: string },
+): Account | undefined {
+  return d.state.accounts.get(accountKey(by.tenantId, accountId));
 }

@@ -22,7 +22,7 @@ import { reservationFor } from './reserve.js';
 /** Carries out a dividend or split on its ex-date, before the first session of the day. */
 export function applyAction(d: Decision, actionId: string): void {
   const announced = d.state.actions.get(actionId);
-  if (announced === undefined || announced.done) return;
+  if (announced?.status !== 'ANNOUNCED') return;
   const { action } = announced;
   if (action.type === 'SPLIT') applySplit(d, actionId, action);
   else applyDividend(d, actionId, action);

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision.js';
-import type { Instrument } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
 import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
 import type { Quote } from '../market/quote.js';
@@ -21,7 +21,7 @@ export function tradeFor(
   d: Decision,
   order: Order,
   portfolio: Portfolio,
-  instrument: Instrument,
+  instrument: Tradable,
   fills: readonly PlannedFill[],
   quote: Quote,
 ): Trade {

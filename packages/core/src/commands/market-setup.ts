@@ -1,7 +1,9 @@
 import type { Command } from '../command.js';
+import { isToCome } from '../corporate-actions/corporate-action.js';
 import type { CorporateAction, Split } from '../corporate-actions/corporate-action.js';
 import type { Decision } from '../decision.js';
 import type { Rejection } from '../rejection.js';
+import type { AnnouncedAction } from '../state.js';
 
 /** Lists instruments beside those of the feed, or describes a listed one anew (D35). */
 export function listInstruments(
@@ -30,13 +32,13 @@ function inWholeNumbers(action: Split): Split | undefined {
   return { ...action, ratio: { new: more / divisor, old: old / divisor } };
 }
 
-/** Announces dividends and splits. What was announced before is passed over; the past cannot be changed. */
+/** Announces dividends and splits. What was announced before is passed over; what has begun cannot be changed (D129). */
 export function announceActions(
   d: Decision,
   command: Extract<Command, { type: 'AnnounceActions' }>,
-): readonly string[] | Rejection {
-  const today = d.rules.calendar.dateOf(d.at);
+): readonly AnnouncedAction[] | Rejection {
   const problems: string[] = [];
+  const ids = new Set<string>();
   const fresh = new Map<string, CorporateAction>();
   command.actions.forEach((announced, index) => {
     const action = announced.type === 'SPLIT' ? inWholeNumbers(announced) : announced;
@@ -47,15 +49,32 @@ export function announceActions(
     if (action.type === 'CASH_DIVIDEND' && action.amountPerShare <= 0) {
       problems.push(`actions.${index}.amountPerShare must be greater than 0`);
     }
-    if (action.exDate < today) problems.push(`actions.${index}.exDate must not be in the past`);
+    if (!isToCome(d.rules.calendar, action, d.at)) {
+      problems.push(`actions.${index}.exDate must be a trading day that has not begun`);
+    }
     if (action.type === 'CASH_DIVIDEND' && action.payDate !== undefined && action.payDate < action.exDate) {
       problems.push(`actions.${index}.payDate must not be before exDate`);
     }
     const id = actionId(action);
-    if (!d.state.actions.has(id)) fresh.set(id, action);
+    ids.add(id);
+    if (d.state.actions.get(id)?.status !== 'ANNOUNCED') fresh.set(id, action);
   });
   if (problems.length > 0) return { code: 'INVALID', messages: problems };
   const actions = [...fresh].map(([id, action]) => ({ actionId: id, action }));
   if (actions.length > 0) d.emit({ type: 'ActionsAnnounced', actions });
-  return command.actions.map(actionId);
+  return [...ids].flatMap((id) => d.state.actions.get(id) ?? []);
+}
+
+/** Takes back a dividend or split that has not taken effect (D129). */
+export function withdrawAction(
+  d: Decision,
+  { actionId }: Extract<Command, { type: 'WithdrawAction' }>,
+): AnnouncedAction | Rejection {
+  const announced = d.state.actions.get(actionId);
+  if (announced === undefined || announced.status === 'WITHDRAWN')
+    return { code: 'NOT_FOUND', what: 'Corporate action' };
+  if (announced.status === 'EFFECTIVE')
+    return { code: 'CONFLICT', message: 'The corporate action has taken effect' };
+  d.emit({ type: 'ActionWithdrawn', actionId });
+  return announced;
 }

@@ -1,21 +1,21 @@
-import type { Command } from '../command.js';
+import type { Command, Requester } from '../command.js';
 import type { Decision } from '../decision.js';
 import { hasRoomFor, LEDGER_ACCOUNTS } from '../ledger/ledger.js';
 import type { LedgerEntry, Posting } from '../ledger/ledger.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import { accountKey } from '../portfolios/account.js';
-import { cashOf } from '../portfolios/portfolio.js';
 import type { CloseMark, Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
-import { openNewAccount, tooManyAccounts } from './accounts.js';
+import { openNewAccount, tooManyAccounts, whileFrozen } from './accounts.js';
 import { endOrder } from './end-order.js';
 
-const NOT_FOUND: Rejection = { code: 'NOT_FOUND', what: 'Portfolio' };
-
-/** Opens a portfolio with its initial cash, settled (D10). An account id the tenant does not have is opened with it (D7). */
+/**
+ * Opens a portfolio with its initial cash, settled (D10). An account id the tenant does not have is opened with it (D7); one that
+ * was opened as a retirement account holds portfolios of its own type only (D140).
+ */
 export function openPortfolio(
   d: Decision,
   command: Extract<Command, { type: 'OpenPortfolio' }>,
@@ -24,16 +24,19 @@ export function openPortfolio(
   if (command.accountType !== 'INDIVIDUAL' && command.portfolioType !== 'CASH') {
     return { code: 'INVALID', messages: ['IRA and ROTH_IRA accounts must use CASH portfolios'] };
   }
-  const refused = brokerProblem(d, command.brokerId);
-  if (refused !== undefined) return refused;
   const account = d.state.accounts.get(accountKey(by.tenantId, accountId));
-  if (account === undefined) {
-    const tooMany = tooManyAccounts(d, by, command.proAccounts);
-    if (tooMany !== undefined) return tooMany;
-    openNewAccount(d, by, accountId, { accountType: command.accountType });
-  } else if (account.status === 'FROZEN') {
-    return { code: 'ACCOUNT_FROZEN', message: 'The account is frozen: portfolios cannot be opened' };
+  if (account?.requiredType !== undefined && account.requiredType !== command.accountType) {
+    return {
+      code: 'INVALID',
+      messages: [`accountType must be ${account.requiredType}, that of the account`],
+    };
   }
+  const refused =
+    brokerProblem(d, command.brokerId) ??
+    whileFrozen(account, 'portfolios cannot be opened') ??
+    (account === undefined ? tooManyAccounts(d, by, command.proAccounts) : undefined);
+  if (refused !== undefined) return refused;
+  if (account === undefined) openNewAccount(d, by, accountId, { accountType: command.accountType });
   const { portfolioId, number } = d.nextPortfolio();
   d.emit({
     type: 'PortfolioOpened',
@@ -79,13 +82,13 @@ function newPortfolioMark(d: Decision, cash: Money): CloseMark {
   return { date, totalEquity: cash, maintenanceExcess: cash };
 }
 
-/** Closes an empty portfolio (D11). What cash is left goes with it, settled or not. */
+/** Closes an empty portfolio (D11), which a frozen account does not allow: it would let the cash go. What cash is left goes with it, settled or not. */
 export function closePortfolio(
   d: Decision,
   command: Extract<Command, { type: 'ClosePortfolio' }>,
 ): Portfolio | Rejection {
-  const portfolio = ownPortfolio(d, command);
-  if (portfolio === undefined) return NOT_FOUND;
+  const portfolio = portfolioToChange(d, command, 'portfolios cannot be closed');
+  if ('code' in portfolio) return portfolio;
   const holds = [...portfolio.positions.values()].some((position) => Position.held(position) !== 0);
   if (portfolio.openOrders.size > 0 || holds) {
     return { code: 'CONFLICT', message: 'Portfolio still holds positions or open orders' };
@@ -99,8 +102,8 @@ export function switchBroker(
   d: Decision,
   command: Extract<Command, { type: 'SwitchBroker' }>,
 ): Portfolio | Rejection {
-  const portfolio = ownPortfolio(d, command);
-  if (portfolio === undefined) return NOT_FOUND;
+  const portfolio = portfolioToChange(d, command, 'the broker cannot be switched');
+  if ('code' in portfolio) return portfolio;
   const refused = brokerProblem(d, command.brokerId);
   if (refused !== undefined) return refused;
   if (portfolio.openOrders.size > 0) {
@@ -136,14 +139,13 @@ export function resetPortfolio(
   d: Decision,
   command: Extract<Command, { type: 'ResetPortfolio' }>,
 ): ResetSummary | Rejection {
-  const portfolio = ownPortfolio(d, command);
-  if (portfolio === undefined) return NOT_FOUND;
+  const portfolio = portfolioToChange(d, command, 'portfolios cannot be reset');
+  if ('code' in portfolio) return portfolio;
   const { portfolioId, initialCash } = portfolio.terms;
   const open = [...portfolio.openOrders.values()];
-  const before = cashOf(portfolio);
-  const oldCashBalance = Money.ofUnits(
-    before.settledCash + before.pendingCash + before.reservedCash - before.marginLoan,
-  );
+  // Exits that never went to work are no orders of their own yet (D155).
+  const ordersCancelled = open.filter(({ progress }) => progress.status !== 'CREATED').length;
+  const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const held = [...portfolio.positions.values()].filter((position) => Position.held(position) !== 0);
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   const cost = held.reduce(
@@ -159,9 +161,9 @@ export function resetPortfolio(
   const entries = [resetEntry(d, portfolio)];
   const summary = {
     positionsClosed: held.length,
-    ordersCancelled: open.length,
+    ordersCancelled,
     newCashBalance: initialCash,
-    oldCashBalance,
+    oldCashBalance: Money.add(SETTLED_CASH, PENDING_CASH),
   };
   d.emit({
     type: 'PortfolioReset',
@@ -191,8 +193,8 @@ export function transferCash(
   d: Decision,
   command: Extract<Command, { type: 'TransferCash' }>,
 ): LedgerEntry | Rejection {
-  const portfolio = ownPortfolio(d, command);
-  if (portfolio === undefined) return NOT_FOUND;
+  const portfolio = portfolioToChange(d, command, 'cash cannot be transferred');
+  if ('code' in portfolio) return portfolio;
   const { portfolioId, amount } = command;
   if (amount < 0) {
     const availableCash = withdrawable(d, portfolio);
@@ -228,12 +230,16 @@ export function withdrawable(d: Decision, portfolio: Portfolio): Money {
   return Money.max(Money.min(value.settledCash, excess), Money.zero);
 }
 
-function ownPortfolio(
+/** The portfolio a command is about, unless the tenant has no such one or its account is frozen (D141). */
+export function portfolioToChange(
   d: Decision,
-  command: { readonly portfolioId: string; readonly by: { readonly tenantId: string } },
-): Portfolio | undefined {
-  const portfolio = d.state.portfolios.get(command.portfolioId);
-  return portfolio?.terms.tenantId === command.by.tenantId ? portfolio : undefined;
+  { by, portfolioId }: { readonly by: Requester; readonly portfolioId: string },
+  refusedWhileFrozen: string,
+): Portfolio | Rejection {
+  const portfolio = d.state.portfolios.get(portfolioId);
+  if (portfolio?.terms.tenantId !== by.tenantId) return { code: 'NOT_FOUND', what: 'Portfolio' };
+  const account = d.state.accounts.get(accountKey(by.tenantId, portfolio.terms.accountId));
+  return whileFrozen(account, refusedWhileFrozen) ?? portfolio;
 }
 
 function portfolioOf(d: Decision, portfolioId: string): Portfolio {

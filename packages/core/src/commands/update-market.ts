@@ -1,6 +1,7 @@
 import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
-import type { Equity } from '../instruments/instrument.js';
+import { plainEquity } from '../instruments/equity.js';
+import type { Equity } from '../instruments/equity.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import { bookOf } from '../state.js';
@@ -51,15 +52,3 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
   for (const symbol of batch.keys()) matchBook(d, bookOf(d.state, symbol));
 }
-
-/** What is known of a symbol that nobody described: an ordinary stock of middling volume. */
-export const plainEquity = (symbol: string): Equity => ({
-  assetClass: 'EQUITY',
-  symbol,
-  name: symbol,
-  leverageFactor: 1,
-  shortable: true,
-  borrowRateAnnual: 0.003,
-  averageDailyVolume: 1_000_000,
-  dailyVolatility: 0.02,
-});

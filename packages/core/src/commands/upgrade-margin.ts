@@ -8,6 +8,7 @@ import type { ValuationSource } from '../portfolios/valuation.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
+import { portfolioToChange } from './portfolios.js';
 
 /** What a margin upgrade adds when it is asked to (contract section 8). */
 export const PROMOTIONAL_CASH = Money.ofDollars(150_000);
@@ -69,8 +70,8 @@ export function upgradeMargin(
   d: Decision,
   command: Extract<Command, { type: 'UpgradeMargin' }>,
 ): MarginUpgrade | Rejection {
-  const portfolio = d.state.portfolios.get(command.portfolioId);
-  if (portfolio?.terms.tenantId !== command.by.tenantId) return { code: 'NOT_FOUND', what: 'Portfolio' };
+  const portfolio = portfolioToChange(d, command, 'the margin type cannot be changed');
+  if ('code' in portfolio) return portfolio;
   if (portfolio.terms.accountType !== 'INDIVIDUAL') {
     return { code: 'INVALID', messages: ['IRA and ROTH_IRA accounts must use CASH portfolios'] };
   }

@@ -1,3 +1,5 @@
+import type { Calendar } from '../calendar/calendar.js';
+import type { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import type { TradingDate } from '../values/trading-date.js';
 
@@ -20,3 +22,11 @@ export interface CashDividend {
 }
 
 export type CorporateAction = Split | CashDividend;
+
+/** When it takes effect: 03:00 New York on its ex-date, before any session of that day (D129). */
+export const effectiveAt = (calendar: Calendar, { exDate }: CorporateAction): Instant =>
+  calendar.instantOf(exDate, 3, 0);
+
+/** Whether it can be announced at `now`: its ex-date is a trading day that has not begun (D129). */
+export const isToCome = (calendar: Calendar, action: CorporateAction, now: Instant): boolean =>
+  calendar.tradingDay(action.exDate) !== undefined && effectiveAt(calendar, action) > now;

@@ -1,23 +1,50 @@
 import { Price } from '../values/price.js';
-import type { Equity } from './instrument.js';
+import type { Tradable } from './instrument.js';
+import type { OptionContract } from './option.js';
+import { tickClassOf } from './option-roots.js';
+import { rootOfOsi } from './osi.js';
 
 const ONE_DOLLAR = Price.of('1');
-const PENNY = Price.of('0.01');
+const THREE_DOLLARS = Price.of('3');
 const HUNDREDTH_OF_A_PENNY = Price.of('0.0001');
+const PENNY = Price.of('0.01');
+const NICKEL = Price.of('0.05');
+const DIME = Price.of('0.1');
 
 /**
  * The smallest step in which an order on `instrument` at about `price` may be priced: the instrument's own `tickSize`,
- * else one cent from one dollar and 0.0001 dollar below.
+ * else by its class. Shares: one cent from one dollar and 0.0001 dollar below. Options, in single-leg orders: one cent
+ * below three dollars and five from there; one cent at any price, or five and ten, where the class says so (D70).
  *
- * Source: SEC Rule 612 of Regulation NMS, 17 CFR 242.612 (docs/rules/tick-size.md). It binds the prices at which orders
- * are accepted and ranked, not those at which they execute.
+ * Sources: SEC Rule 612 of Regulation NMS, 17 CFR 242.612, and the penny programme of the options exchanges
+ * (docs/rules/tick-size.md). They bind the prices at which orders are accepted and ranked, not those at which they execute.
  */
-export function tickSizeFor(instrument: Equity, price: Price): Price {
-  if (instrument.tickSize !== undefined) return instrument.tickSize;
-  return price >= ONE_DOLLAR ? PENNY : HUNDREDTH_OF_A_PENNY;
+export function tickFor(instrument: Tradable, price: Price): Price {
+  switch (instrument.assetClass) {
+    case 'EQUITY':
+      return instrument.tickSize ?? (price >= ONE_DOLLAR ? PENNY : HUNDREDTH_OF_A_PENNY);
+    case 'OPTION':
+      return instrument.tickSize ?? optionTick(instrument, price);
+    case 'FUTURE':
+      return instrument.tickSize;
+  }
+}
+
+function optionTick(contract: OptionContract, price: Price): Price {
+  const isDear = price >= THREE_DOLLARS;
+  switch (tickClassOf(rootOfOsi(contract.symbol))) {
+    case 'PENNY_ALWAYS':
+      return PENNY;
+    case 'PENNY':
+      return isDear ? NICKEL : PENNY;
+    case 'NICKEL':
+      return isDear ? DIME : NICKEL;
+  }
 }
 
 /** Whether an order on `instrument` may carry this limit or stop price. */
-export function isOnTick(instrument: Equity, price: Price): boolean {
-  return Price.isMultipleOf(price, tickSizeFor(instrument, price));
+export function isOnTick(instrument: Tradable, price: Price): boolean {
+  return Price.isMultipleOf(price, tickFor(instrument, price));
 }
+
+export { tickFor as tickSizeFor };

@@ -1,58 +1,94 @@
 import { describe, expect, it } from 'vitest';
+import type { Instrument } from '../instruments/instrument.js';
 import { dollars, testBroker, testEquity } from '../testing/market.js';
+import { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import { portfolioMarginRequirement, regTRequirement } from './requirement.js';
+import { TradingDate } from '../values/trading-date.js';
+import type { Holding, MarginBook } from './book.js';
+import { amountsOf, requirementOf } from './requirement.js';
 
-const plain = testEquity('AAPL');
+const book = (holdings: Holding[], more: Partial<MarginBook> = {}): MarginBook => ({
+  marginType: 'REG_T',
+  engine: undefined,
+  house: testBroker('b'),
+  asOf: Instant.ofMs(0),
+  holdings,
+  ...more,
+});
 
-describe('Reg T and maintenance', () => {
-  it.each<[name: string, quantity: number, price: string, fed: number, house: number]>([
-    ['long: 50 % and 25 %', 100, '20.00', 1000, 500],
-    ['long below five dollars: the same', 100, '2.00', 100, 50],
-    ['short: 50 % beside the proceeds, and 30 %', -100, '20.00', 1000, 600],
-    ['short, 5.00 a share is more than 30 %', -100, '16.66', 833, 500],
-    ['short, 30 % is more than 5.00 a share', -100, '16.67', 833.5, 500.1],
-    ['short at five dollars', -100, '5.00', 250, 500],
-    ['short below five dollars: all of it, at the sale too', -100, '4.99', 499, 499],
-    ['short below 2.50: 2.50 a share', -100, '2.00', 250, 250],
-  ])('%s', (_name, quantity, price, fed, house) => {
-    const requirement = regTRequirement(plain, Quantity.of(quantity), Price.of(price), testBroker('b'));
-    expect(dollars(requirement.fed)).toBe(fed);
-    expect(dollars(requirement.house)).toBe(house);
+const stock = (symbol: string, quantity: number, mark: string): Holding => ({
+  instrument: testEquity(symbol),
+  quantity: Quantity.of(quantity),
+  mark: Price.of(mark),
+});
+
+describe('the requirement of a book', () => {
+  it('is the sum of its groups, one for each stock, named by the rule', () => {
+    const { groups, ...sums } = requirementOf(book([stock('KO', 100, '60.00'), stock('F', -100, '8.00')]));
+    expect(groups.map(({ rule, legs }) => [rule, ...legs.map(({ symbol }) => symbol)])).toEqual([
+      ['LONG_STOCK', 'KO'],
+      ['SHORT_STOCK', 'F'],
+    ]);
+    // KO: 50 % and 25 % of 6,000. F: 50 % of 800, and 5.00 a share.
+    expect(groups.map(({ amounts }) => [amounts.fed, amounts.house].map(dollars))).toEqual([
+      [3000, 1500],
+      [400, 500],
+    ]);
+    expect([sums.fed, sums.house, sums.initial, sums.counted].map(dollars)).toEqual([3400, 2000, 3500, 5200]);
   });
 
-  it.each<[factor: number, quantity: number, house: number]>([
-    [2, 100, 1000],
-    [3, 100, 1500],
-    [-3, 100, 1500],
-    [5, 100, 2000],
-    [2, -100, 1200],
-    [3, -100, 1800],
-    [4, -100, 2000],
-  ])(
-    'a fund with factor %s, %s shares at 20.00: its multiple of the rate, at most all of it',
-    (factor, quantity, house) => {
-      const fund = testEquity('FUND', { leverageFactor: factor });
-      const requirement = regTRequirement(fund, Quantity.of(quantity), Price.of('20.00'), testBroker('b'));
-      expect(dollars(requirement.house)).toBe(house);
-    },
-  );
+  it('under portfolio margin has class groups and nothing by Reg T', () => {
+    const requirement = requirementOf(
+      book([stock('KO', 100, '60.00')], { marginType: 'PORTFOLIO', engine: 'TIMS' }),
+    );
+    expect(requirement.groups.map(({ rule }) => rule)).toEqual(['CLASS_GROUP']);
+    expect([requirement.fed, requirement.house, requirement.initial].map(dollars)).toEqual([0, 900, 900]);
+  });
 
-  it('the house may ask for more, never for less', () => {
-    const strict = testBroker('b', { houseMaintenanceLongBps: 4000, houseMaintenanceShortBps: 4500 });
-    const lax = testBroker('b', { houseMaintenanceLongBps: 1000, houseMaintenanceShortBps: 1000 });
-    const house = (quantity: number, broker: typeof strict): number =>
-      dollars(regTRequirement(plain, Quantity.of(quantity), Price.of('20.00'), broker).house);
-    expect([house(100, strict), house(-100, strict)]).toEqual([800, 900]);
-    expect([house(100, lax), house(-100, lax)]).toEqual([500, 600]);
+  it('adds up what comes twice, and an empty book takes nothing', () => {
+    const halves = book([stock('KO', 70, '60.00'), stock('F', 5, '8.00'), stock('KO', 30, '60.00')]);
+    const whole = book([stock('KO', 100, '60.00'), stock('F', 5, '8.00')]);
+    expect(requirementOf(halves)).toEqual(requirementOf(whole));
+    const nothing = { fed: 0, house: 0, initial: 0, counted: 0, groups: [] };
+    expect(requirementOf(book([]))).toEqual(nothing);
+    expect(requirementOf(book([stock('KO', 10, '60.00'), stock('KO', -10, '60.00')]))).toEqual(nothing);
   });
 });
 
-it('portfolio margin asks for 15 %, either way', () => {
-  for (const quantity of [100, -100]) {
-    const requirement = portfolioMarginRequirement(Quantity.of(quantity), Price.of('20.00'));
-    expect(dollars(requirement.house)).toBe(300);
-    expect(requirement.fed).toBe(0);
-  }
+describe('what no rule is known for', () => {
+  const option: Instrument = {
+    assetClass: 'OPTION',
+    symbol: 'KO260116C00060000',
+    underlying: 'KO',
+    optionType: 'CALL',
+    strike: Price.of('60'),
+    expiration: TradingDate.of('2026-01-16'),
+    multiplier: 100,
+    style: 'AMERICAN',
+    settlement: 'PHYSICAL',
+    settleSession: 'PM',
+    underlyingClass: 'EQUITY',
+    deliverable: 100,
+  };
+  const future: Instrument = {
+    assetClass: 'FUTURE',
+    symbol: 'ESH6',
+    root: 'ES',
+    multiplier: 50,
+    tickSize: Price.of('0.25'),
+    settlement: 'CASH',
+    lastTradeDate: TradingDate.of('2026-03-20'),
+    initialMargin: Money.ofDollars(20_000),
+    maintenanceMargin: Money.ofDollars(18_000),
+  };
+
+  it.each([option, future])('is refused out loud, never free: $assetClass', (instrument) => {
+    for (const marginType of ['REG_T', 'PORTFOLIO'] as const) {
+      const held = book([{ instrument, quantity: Quantity.of(1), mark: Price.of('1') }], { marginType });
+      expect(() => requirementOf(held)).toThrow('no margin rule');
+      expect(() => amountsOf(held)).toThrow('no margin rule');
+    }
+  });
 });

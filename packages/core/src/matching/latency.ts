@@ -16,6 +16,9 @@ const QUANTILES = [
   0.45, 0.56, 0.63, 0.69, 0.75, 0.81, 0.87, 0.93, 1, 1.08, 1.17, 1.28, 1.41, 1.58, 1.84, 2.3, 4,
 ] as const;
 
+/** Of CUSTOM orders that do not say their own (D154). */
+const CUSTOM_MS = 100;
+
 const STREAM = 7;
 
 /** The delay of one message of this profile in whole ms. CUSTOM is exact; no profile is no delay. */
@@ -26,7 +29,7 @@ export function latencyMs(
   draw: number,
 ): number {
   if (profile === undefined) return 0;
-  if (profile === 'CUSTOM') return customMs ?? 0;
+  if (profile === 'CUSTOM') return customMs ?? CUSTOM_MS;
   const position = uniform(seed, STREAM, draw) * (QUANTILES.length - 1);
   const below = Math.floor(position);
   const low = QUANTILES[below] ?? 1;

@@ -1,5 +1,5 @@
-import { tickSizeFor } from '../instruments/tick-size.js';
-import type { Equity } from '../instruments/instrument.js';
+import { tickFor } from '../instruments/tick-size.js';
+import type { Equity } from '../instruments/equity.js';
 import { remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order } from '../orders/order.js';
 import type { FillRule } from '../orders/execution.js';
@@ -69,7 +69,7 @@ function modelledFills(
 ): PlannedFill[] {
   const buy = sideOf(order.terms.positionIntent) === 'BUY';
   const { limitPrice, resting } = order.progress;
-  const tick = tickSizeFor(equity, touch);
+  const tick = tickFor(equity, touch);
   const step = Price.roundToTick(
     Price.ofUnits(Math.max(tick, Math.floor((touch * MODELLED_STEP_BPS) / 10_000))),
     tick,

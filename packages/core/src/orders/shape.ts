@@ -1,5 +1,5 @@
-import type { Equity } from '../instruments/instrument.js';
-import { isOnTick, tickSizeFor } from '../instruments/tick-size.js';
+import type { Tradable } from '../instruments/instrument.js';
+import { isOnTick, tickFor } from '../instruments/tick-size.js';
 import { Price } from '../values/price.js';
 import { isOpening, sideOf } from './order.js';
 import type { BracketConfig, OrderType, PositionIntent } from './order.js';
@@ -12,12 +12,12 @@ export interface OrderPrices {
   readonly bracketConfig?: BracketConfig;
 }
 
-/** One message per price that is not a multiple of the tick size (SEC Rule 612, or the instrument's own). */
-export function tickProblems(equity: Equity, prices: OrderPrices): string[] {
+/** One message per price that is not a multiple of the tick size (`tickFor`). */
+export function tickProblems(instrument: Tradable, prices: OrderPrices): string[] {
   const problems: string[] = [];
   const check = (name: string, price: Price | undefined): void => {
-    if (price === undefined || isOnTick(equity, price)) return;
-    problems.push(`${name} must be a multiple of ${Price.format(tickSizeFor(equity, price))}`);
+    if (price === undefined || isOnTick(instrument, price)) return;
+    problems.push(`${name} must be a multiple of ${Price.format(tickFor(instrument, price))}`);
   };
   check('limitPrice', prices.limitPrice);
   check('stopPrice', prices.stopPrice);

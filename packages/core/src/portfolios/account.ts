@@ -8,7 +8,9 @@ export interface Account {
   readonly tenantId: string;
   readonly accountId: string;
   name?: string;
-  accountType: AccountType;
+  readonly accountType: AccountType;
+  /** The type that its portfolios must have: set where it was opened as a retirement account (D140). */
+  readonly requiredType?: AccountType;
   portfolioType?: PortfolioType;
   firstName?: string;
   lastName?: string;

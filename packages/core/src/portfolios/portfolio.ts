@@ -67,9 +67,8 @@ export interface Portfolio {
 }
 
 /**
- * Cash as it is reported (D16). The books know one signed settled balance; reserving sets part of it aside without
- * moving it, and what is below zero is the loan:
- * `settledCash + reservedCash − marginLoan` = the ledger's SETTLED_CASH.
+ * Cash as it is reported (D16, D139). The books know one signed settled and one pending balance; together these are
+ * `settledCash + pendingCash + reservedCash − marginLoan`, whatever is set aside and lent.
  */
 export interface CashView {
   readonly settledCash: Money;
@@ -78,14 +77,21 @@ export interface CashView {
   readonly marginLoan: Money;
 }
 
-export function cashOf(portfolio: Portfolio): CashView {
-  const settled = portfolio.balances.SETTLED_CASH;
-  const positive = Money.max(settled, Money.zero);
-  const reservedCash = Money.min(portfolio.reservedCash, positive);
+/**
+ * The loan is what the cash of the books, settled or pending, does not cover of what buying back the short positions
+ * would take (D139): the proceeds of short sales are collateral, and buying and selling on one day borrows nothing. What
+ * is lent is there to be shown as settled; what is owed before the money for it has settled is taken from what is pending.
+ */
+export function cashOf(portfolio: Portfolio, shortMarketValue: Money): CashView {
+  const { SETTLED_CASH: settled, PENDING_CASH: pending } = portfolio.balances;
+  const marginLoan = Money.max(Money.ofUnits(shortMarketValue - settled - pending), Money.zero);
+  const reservedCash = Money.min(portfolio.reservedCash, Money.max(settled, Money.zero));
+  const free = Money.ofUnits(settled - reservedCash + marginLoan);
+  const settledCash = Money.max(free, Money.zero);
   return {
-    settledCash: Money.subtract(positive, reservedCash),
-    pendingCash: portfolio.balances.PENDING_CASH,
+    settledCash,
+    pendingCash: Money.ofUnits(pending + free - settledCash),
     reservedCash,
-    marginLoan: Money.max(Money.negate(settled), Money.zero),
+    marginLoan,
   };
 }

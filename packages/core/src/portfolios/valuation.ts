@@ -1,16 +1,19 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Instrument } from '../instruments/instrument.js';
 import { buyingPowers } from '../margin/buying-power.js';
-import { portfolioMarginRequirement, regTRequirement } from '../margin/requirement.js';
+import type { Amounts, Holding } from '../margin/book.js';
+import { amountsOf } from '../margin/requirement.js';
 import { Position } from '../positions/position.js';
+import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { cashOf } from './portfolio.js';
 import type { CashView, Portfolio } from './portfolio.js';
 
-/** Where prices and instruments come from when a portfolio is valued. */
+/** Where prices and instruments come from when a portfolio is valued, and as of when. */
 export interface ValuationSource {
+  readonly at: Instant;
   mark(symbol: string): Price | undefined;
   instrument(symbol: string): Instrument | undefined;
 }
@@ -21,12 +24,14 @@ export interface Valuation extends CashView {
   /** Positive. */
   readonly shortMarketValue: Money;
   readonly totalEquity: Money;
+  /** The equity that requirements are held against (D99): cash, and positions as far as they count. */
+  readonly marginEquity: Money;
   /** 0 for CASH portfolios and under portfolio margin. */
   readonly fedRequirement: Money;
   readonly houseRequirement: Money;
-  /** The greater of fed and house. */
+  /** What opening all of it from cash would take: position by position the greater of fed and house. */
   readonly initialRequirement: Money;
-  /** Equity above the house requirement; negative = a margin call. */
+  /** Margin equity above the house requirement; negative = a margin call. */
   readonly maintenanceExcess: Money;
   readonly smaBalance: Money;
   readonly overnightBuyingPower: Money;
@@ -39,65 +44,77 @@ export interface Valuation extends CashView {
  * the mark of a close stays an exact integer all the same.
  */
 const MOST = 2e15;
-const bounded = (money: number): Money => Money.ofUnits(Math.min(money, MOST));
+const bounded = (money: number): Money => Money.ofUnits(Math.max(-MOST, Math.min(money, MOST)));
 
 export function valuationOf(
   portfolio: Portfolio,
   source: ValuationSource,
   broker: BrokerConfiguration,
 ): Valuation {
-  let longMarketValue = 0;
-  let shortMarketValue = 0;
-  let fed = 0;
-  let house = 0;
-  const { portfolioType, marginType } = portfolio.settings;
+  const margin = portfolio.settings.portfolioType === 'MARGIN';
+  const holdings: Holding[] = [];
+  let long = 0;
+  let short = 0;
   for (const position of portfolio.positions.values()) {
-    const held = Position.held(position);
-    if (held === 0) continue;
-    const mark = markOrCost(position, held, source);
-    const value = Money.of(mark, Quantity.abs(held));
-    if (held > 0) longMarketValue += value;
-    else shortMarketValue += value;
-    if (portfolioType !== 'MARGIN') continue;
-    const instrument = source.instrument(position.symbol);
-    if (instrument?.assetClass !== 'EQUITY') continue;
-    const requirement =
-      marginType === 'PORTFOLIO'
-        ? portfolioMarginRequirement(held, mark)
-        : regTRequirement(instrument, held, mark, broker);
-    fed += requirement.fed;
-    house += requirement.house;
+    const quantity = Position.held(position);
+    if (quantity === 0) continue;
+    const mark = markOrCost(position, quantity, source);
+    const value = Money.of(mark, Quantity.abs(quantity));
+    if (quantity > 0) long += value;
+    else short += value;
+    if (margin) holdings.push({ instrument: listed(position.symbol, source), quantity, mark });
   }
-  longMarketValue = bounded(longMarketValue);
-  shortMarketValue = bounded(shortMarketValue);
-  fed = bounded(fed);
-  house = bounded(house);
-  const cash = cashOf(portfolio);
+  const longMarketValue = bounded(long);
+  const shortMarketValue = bounded(short);
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
-  const totalEquity = Money.ofUnits(SETTLED_CASH + PENDING_CASH + longMarketValue - shortMarketValue);
-  const maintenanceExcess = Money.ofUnits(totalEquity - house);
+  const booked = Money.add(SETTLED_CASH, PENDING_CASH);
+  const cash = cashOf(portfolio, shortMarketValue);
+  const totalEquity = Money.ofUnits(booked + longMarketValue - shortMarketValue);
+  const { marginType = 'REG_T', portfolioMarginEngineType: engine } = portfolio.settings;
+  const { fed, house, initial, counted } = margin
+    ? amountsOf({ marginType, engine, house: broker, asOf: source.at, holdings })
+    : unmargined(totalEquity - booked);
+  const marginEquity = Money.add(booked, bounded(counted));
+  const fedRequirement = bounded(fed);
+  const houseRequirement = bounded(house);
+  const maintenanceExcess = Money.subtract(marginEquity, houseRequirement);
   const powers = buyingPowers({
-    marginType: portfolioType === 'MARGIN' ? (marginType ?? 'REG_T') : undefined,
+    marginType: margin ? marginType : undefined,
     totalEquity,
-    cash: Money.ofUnits(SETTLED_CASH + PENDING_CASH - shortMarketValue),
+    cash: Money.subtract(booked, shortMarketValue),
     freeCash: cash.settledCash,
-    regTExcess: Money.ofUnits(totalEquity - fed),
+    regTExcess: Money.subtract(marginEquity, fedRequirement),
     maintenanceExcess,
     previousMaintenanceExcess: portfolio.previousClose?.maintenanceExcess,
     houseRateBps: broker.houseMaintenanceLongBps,
   });
   return {
     ...cash,
-    longMarketValue: Money.ofUnits(longMarketValue),
-    shortMarketValue: Money.ofUnits(shortMarketValue),
+    longMarketValue,
+    shortMarketValue,
     totalEquity,
-    fedRequirement: Money.ofUnits(fed),
-    houseRequirement: Money.ofUnits(house),
-    initialRequirement: Money.ofUnits(Math.max(fed, house)),
+    marginEquity,
+    fedRequirement,
+    houseRequirement,
+    initialRequirement: bounded(initial),
     maintenanceExcess,
     ...powers,
-    marginCallActive: portfolioType === 'MARGIN' && maintenanceExcess < 0,
+    marginCallActive: margin && maintenanceExcess < 0,
   };
+}
+
+/** A CASH portfolio needs nothing beyond what it has paid for. */
+const unmargined = (value: number): Amounts => ({
+  fed: Money.zero,
+  house: Money.zero,
+  initial: Money.zero,
+  counted: Money.ofUnits(value),
+});
+
+function listed(symbol: string, source: ValuationSource): Instrument {
+  const instrument = source.instrument(symbol);
+  if (instrument === undefined) throw new RangeError(`${symbol} is held and not listed`);
+  return instrument;
 }
 
 /** The mark of a position; where there is no price at all, what it cost per share. */

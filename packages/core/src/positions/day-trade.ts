@@ -10,7 +10,7 @@ import type { TradingDate } from '../values/trading-date.js';
  * takes. Closing only what was held overnight, before anything was opened that day, does not count.
  */
 export interface DayTradeRecord {
-  /** Running number in the portfolio's day, so that a growing record replaces itself. */
+  /** Running number of the symbol's records of the day, so that a growing record replaces itself. */
   readonly number: number;
   readonly symbol: string;
   readonly tradingDate: TradingDate;
@@ -36,6 +36,8 @@ export interface DayTradeTracker {
   readonly lastOpeningOrder?: number;
   readonly lastClosingOrder?: number;
   readonly count: number;
+  /** Records made today; unlike `count` it outlives a reset, so that no record takes the place of an earlier one (D142). */
+  readonly recorded: number;
   /** The record of the current turn, and the exact values it averages. */
   readonly current?: {
     readonly record: DayTradeRecord;
@@ -63,21 +65,26 @@ const average = (value: Money, quantity: Quantity): Price =>
 const trackerWith = (tracker: DayTradeTracker, changes: Partial<DayTradeTracker>): DayTradeTracker =>
   Object.assign({}, tracker, changes);
 
+/** A day that has not seen a fill. */
+const freshTracker = (date: TradingDate, recorded: number): DayTradeTracker => ({
+  date,
+  openQuantity: Quantity.zero,
+  openValue: Money.zero,
+  turnsOnClose: false,
+  count: 0,
+  recorded,
+});
+
+/** The tracker after a reset: the day begins again, its records stay. */
+export const forgetDayTrades = ({ date, recorded }: DayTradeTracker): DayTradeTracker =>
+  freshTracker(date, recorded);
+
 /** The tracker after a fill, and the day trade it counts or extends. */
 export function trackDayTrade(
   before: DayTradeTracker | undefined,
   fill: DayTradeFill,
 ): { readonly tracker: DayTradeTracker; readonly record?: DayTradeRecord } {
-  const tracker: DayTradeTracker =
-    before?.date === fill.date
-      ? before
-      : {
-          date: fill.date,
-          openQuantity: Quantity.zero,
-          openValue: Money.zero,
-          turnsOnClose: false,
-          count: 0,
-        };
+  const tracker: DayTradeTracker = before?.date === fill.date ? before : freshTracker(fill.date, 0);
   if (fill.opening) {
     return {
       tracker: trackerWith(tracker, {
@@ -116,7 +123,7 @@ export function trackDayTrade(
   const openedAt = previous ? undefined : (tracker.openedAt ?? fill.at);
   const long = fill.side === 'SELL';
   const record: DayTradeRecord = {
-    number: previous?.record.number ?? rest.count,
+    number: previous?.record.number ?? tracker.recorded + 1,
     symbol: fill.symbol,
     tradingDate: fill.date,
     buyTime: long ? (previous?.record.buyTime ?? openedAt ?? fill.at) : fill.at,
@@ -127,7 +134,10 @@ export function trackDayTrade(
     pnl: long ? Money.subtract(closed, opened) : Money.subtract(opened, closed),
   };
   return {
-    tracker: trackerWith(rest, { current: { record, openValue: opened, closeValue: closed } }),
+    tracker: trackerWith(rest, {
+      recorded: previous === undefined ? record.number : tracker.recorded,
+      current: { record, openValue: opened, closeValue: closed },
+    }),
     record,
   };
 }

@@ -15,23 +15,23 @@ export interface Obligation {
   readonly quantities: Map<string, Quantity>;
 }
 
-/** Business days from trade to settlement of US equities, by the trade date from which the cycle holds (Rule 15c6-1). */
+/** Settlement days from trade to settlement of US equities, by the trade date from which the cycle holds (Rule 15c6-1). */
 const CYCLES: readonly { readonly effectiveFrom: TradingDate; readonly days: number }[] = [
   { effectiveFrom: TradingDate.of('1995-06-07'), days: 3 },
   { effectiveFrom: TradingDate.of('2017-09-05'), days: 2 },
   { effectiveFrom: TradingDate.of('2024-05-28'), days: 1 },
 ];
 
-/** How many business days after `tradeDate` an equity trade settles. Source: SEC Rule 15c6-1 as amended. */
+/** How many settlement days after `tradeDate` an equity trade settles. Source: SEC Rule 15c6-1 as amended. */
 export function settlementCycle(tradeDate: TradingDate): number {
   let days = CYCLES[0]?.days ?? 1;
   for (const cycle of CYCLES) if (tradeDate >= cycle.effectiveFrom) days = cycle.days;
   return days;
 }
 
-/** The business day on which an equity trade of `tradeDate` settles. */
+/** The settlement day on which an equity trade of `tradeDate` settles (D127). */
 export const settlementDateOf = (calendar: Calendar, tradeDate: TradingDate): TradingDate =>
-  calendar.plusBusinessDays(tradeDate, settlementCycle(tradeDate));
+  calendar.plusSettlementDays(tradeDate, settlementCycle(tradeDate));
 
 /** Settlement happens at 09:00 New York on the settlement date (D58). */
 export const settlementInstant = (calendar: Calendar, date: TradingDate): Instant =>

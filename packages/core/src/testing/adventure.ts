@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { Brokerage } from '../brokerage.js';
 import type { Command } from '../command.js';
 import type { CorporateAction } from '../corporate-actions/corporate-action.js';
-import type { Rules } from '../decision.js';
 import type { Event } from '../event.js';
 import type { Quote } from '../market/quote.js';
 import type { FillModel } from '../matching/fill-model.js';
 import type { OrderRequest } from '../orders/order-request.js';
-import { tickSizeFor } from '../instruments/tick-size.js';
+import { tickFor } from '../instruments/tick-size.js';
+import type { Rules } from '../rules.js';
 import type { SavedState } from '../saved-state.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -68,6 +68,8 @@ export type Step =
       readonly more: number;
       readonly old: number;
     }
+  /** Of the first action that is still to come. */
+  | { readonly kind: 'withdraw' }
   | { readonly kind: 'reset'; readonly portfolio: number }
   | { readonly kind: 'transfer'; readonly portfolio: number; readonly cents: number }
   | {
@@ -228,7 +230,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
     weight: 5,
     arbitrary: fc.record({
       kind: fc.constant('next-open' as const),
-      minutes: fc.constantFrom(-330, -40, 0, 1, 1, 30, 300),
+      minutes: fc.constantFrom(-450, -330, -40, 0, 1, 1, 30, 300),
     }),
   },
   {
@@ -251,6 +253,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
       old: fc.constantFrom(1, 2, 20, 3, 0.01),
     }),
   },
+  { weight: 1, arbitrary: fc.constant({ kind: 'withdraw' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset' as const), portfolio: index }) },
   {
     weight: 2,
@@ -303,13 +306,22 @@ const opening: fc.Arbitrary<Step[]> = fc
     })),
   ]);
 
-/** A story: an opening, then anything. */
+/** 02:00 of a day on which a dividend or split of the first symbol takes effect: where nothing came before, the simulation begins there. */
+const onExDate: fc.Arbitrary<Step[]> = fc
+  .constantFrom<Step>(
+    { kind: 'split', symbol: 'AAPL', inDays: 0, more: 7, old: 1 },
+    { kind: 'dividend', symbol: 'AAPL', inDays: 0, amount: Price.of('0.25'), payAfter: 0 },
+  )
+  .map((action) => [{ kind: 'next-open', minutes: -450 }, action]);
+
+/** A story: an opening, perhaps a night with something to come, then anything. */
 export const anyAdventure: fc.Arbitrary<Step[]> = fc
   .tuple(
     fc.option(opening, { nil: [], freq: 8 }),
+    fc.option(onExDate, { nil: [], freq: 1 }),
     fc.array(anyStep, { minLength: 1, maxLength: 60, size: 'max' }),
   )
-  .map(([first, then]) => [...first, ...then]);
+  .map(([first, night, then]) => [...first, ...night, ...then]);
 
 const ACCOUNTS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 
@@ -446,6 +458,12 @@ export class Adventure {
           exDate,
           ratio: { new: step.more, old: step.old },
         });
+        return;
+      }
+      case 'withdraw': {
+        const actions = [...market.brokerage.state.actions.values()];
+        const actionId = actions.find(({ status }) => status === 'ANNOUNCED')?.actionId;
+        if (actionId !== undefined) market.execute<'WithdrawAction'>({ type: 'WithdrawAction', actionId });
         return;
       }
       default:
@@ -612,7 +630,7 @@ export class Adventure {
 /** The nearest price that an order may have. */
 function onTick(units: number): Price {
   const rounded = Price.ofUnits(Math.min(Math.max(1, Math.round(units)), 1e15));
-  const tick = tickSizeFor(testEquity('X'), rounded);
+  const tick = tickFor(testEquity('X'), rounded);
   return Price.ofUnits(Math.max(tick, Price.roundToTick(rounded, tick, 'down')));
 }
 

@@ -2,7 +2,6 @@ import { Brokerage } from '../brokerage.js';
 import type { Outcome } from '../brokerage.js';
 import { calendarById } from '../calendar/calendars.js';
 import type { Command, Requester } from '../command.js';
-import type { Rules } from '../decision.js';
 import type { Event, OrderEvent } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Equity } from '../instruments/instrument.js';
@@ -22,9 +21,11 @@ import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import type { Valuation } from '../portfolios/valuation.js';
 import type { Rejection } from '../rejection.js';
+import type { Rules } from '../rules.js';
 import { saveState } from '../saved-state.js';
 import type { SavedState } from '../saved-state.js';
 import { settlementEntries } from '../settlement/obligation.js';
+import { stateHash } from '../state-hash.js';
 import { tradeEntries } from '../trading/entries.js';
 import type { BookedExecution } from '../trading/trade.js';
 import { Instant } from '../values/instant.js';
@@ -60,6 +61,17 @@ export class TestMarket {
   execute<T extends Command['type']>(command: Extract<Command, { type: T }>): Outcome<T> {
     this.doWhatIsDue(this.now);
     return this.run(command, this.now);
+  }
+
+  /** A command that must be refused: why it is. A refusal leaves everything as it was. */
+  refuse(command: Command): Rejection {
+    this.doWhatIsDue(this.now);
+    const before = stateHash(this.brokerage.state);
+    const result: object | undefined = this.run(command, this.now).result;
+    if (result === undefined || !('code' in result)) throw new Error(`${command.type} was not refused`);
+    if (stateHash(this.brokerage.state) !== before)
+      throw new Error(`${command.type}: a refusal changed something`);
+    return result as Rejection;
   }
 
   private run<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {

@@ -1,7 +1,7 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
 import { commissionDue } from '../fees/commission.js';
 import { feesOwedBeyond, regulatoryFees } from '../fees/regulatory.js';
-import type { Instrument } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
 import { sideOf } from '../orders/order.js';
 import type { Fee, OrderProgress, OrderTerms } from '../orders/order.js';
 import { Money } from '../values/money.js';
@@ -26,7 +26,7 @@ export const totalOf = ({ commission, fees }: Charges): Money =>
 export function chargesBeyond(
   terms: OrderTerms,
   progress: OrderProgress,
-  instrument: Instrument,
+  instrument: Tradable,
   broker: BrokerConfiguration,
   tradeDate: TradingDate,
   quantity: Quantity,

@@ -1,5 +1,6 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
-import type { Instrument } from '../instruments/instrument.js';
+import { valueOf } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
 import { hasRoomFor } from '../ledger/ledger.js';
 import type { Balances } from '../ledger/ledger.js';
 import type { Quote } from '../market/quote.js';
@@ -27,7 +28,7 @@ export interface TradeGround {
   readonly balances: Balances;
   /** What the portfolio holds of the instrument. */
   readonly position: Position | undefined;
-  readonly instrument: Instrument;
+  readonly instrument: Tradable;
   readonly broker: BrokerConfiguration;
   readonly quote: Quote;
   readonly at: Instant;
@@ -91,7 +92,7 @@ class Plan {
     const { price, quantity } = fill;
     const buy = sideOf(terms.positionIntent) === 'BUY';
     const opening = isOpening(terms.positionIntent);
-    const value = Money.of(price, quantity);
+    const value = valueOf(ground.instrument, price, quantity);
     const refusal = this.positionRefusal(quantity, value);
     if (refusal !== undefined) return refusal;
 

@@ -1,4 +1,4 @@
-import { divideRounded, formatScaled, multiplyDivide, parseScaled } from './scaled.js';
+import { divideRounded, formatScaled, multiplyDivide, multiplyTwiceDivide, parseScaled } from './scaled.js';
 import type { Price } from './price.js';
 import type { Quantity } from './quantity.js';
 
@@ -17,6 +17,8 @@ const UNITS_PER_CENT = 100;
 /** Price (1e-8) × quantity (1e-6) counts 1e-14 dollars; money counts 1e-4. */
 const PRICE_QUANTITY_TO_MONEY = 1e10;
 const UNITS_PER_SHARE = 1e6;
+/** Multipliers have at most six decimals. */
+const MULTIPLIER_SCALE = 1e6;
 
 /** Nothing above 100 billion dollars is ever posted: sums of what is posted stay exact integers. */
 const LARGEST_POSTING = 1e15;
@@ -43,6 +45,17 @@ export const Money = {
       return multiplyDivide(price, quantity / UNITS_PER_SHARE, 10_000, 'half-up') as Money;
     }
     return multiplyDivide(price, quantity, PRICE_QUANTITY_TO_MONEY, 'half-up') as Money;
+  },
+
+  /** price × quantity × multiplier, rounded half up to 1/10,000 dollar; exact as `of`, whatever the multiplier. */
+  ofContracts(price: Price, quantity: Quantity, multiplier: number): Money {
+    const factor = Math.round(multiplier * MULTIPLIER_SCALE);
+    if (quantity % UNITS_PER_SHARE === 0) {
+      const divisor = 10_000 * MULTIPLIER_SCALE;
+      return multiplyTwiceDivide(price, quantity / UNITS_PER_SHARE, factor, divisor, 'half-up') as Money;
+    }
+    const divisor = PRICE_QUANTITY_TO_MONEY * MULTIPLIER_SCALE;
+    return multiplyTwiceDivide(price, quantity, factor, divisor, 'half-up') as Money;
   },
 
   /** Rounded half up (away from zero) to whole cents: what a cash account can pay or receive. */

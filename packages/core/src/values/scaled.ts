@@ -30,10 +30,25 @@ export function multiplyDivide(a: number, b: number, divisor: number, rounding: 
   return multiplyDivideBig(a, b, divisor, rounding);
 }
 
+/** `a × b × c / divisor`, as `multiplyDivide`. */
+export function multiplyTwiceDivide(
+  a: number,
+  b: number,
+  c: number,
+  divisor: number,
+  rounding: Rounding,
+): number {
+  const factor = b * c;
+  if (Number.isSafeInteger(factor)) return multiplyDivide(a, factor, divisor, rounding);
+  return divideBig(BigInt(a) * BigInt(b) * BigInt(c), BigInt(divisor), rounding);
+}
+
 function multiplyDivideBig(a: number, b: number, divisor: number, rounding: Rounding): number {
   if (!Number.isFinite(a) || !Number.isFinite(b)) return a * b;
-  const value = BigInt(a) * BigInt(b);
-  const by = BigInt(divisor);
+  return divideBig(BigInt(a) * BigInt(b), BigInt(divisor), rounding);
+}
+
+function divideBig(value: bigint, by: bigint, rounding: Rounding): number {
   const remainder = value % by;
   const quotient = value / by;
   if (remainder === 0n || rounding === 'down') return Number(quotient);

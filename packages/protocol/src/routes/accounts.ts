@@ -1,4 +1,4 @@
-import { Account, AccountPage, CreateAccountBody, UpdateAccountBody } from '../accounts.js';
+import { Account, AccountPage, CreateAccountBody, DeletedAccount, UpdateAccountBody } from '../accounts.js';
 import { AccountParams } from '../ids.js';
 import { PageQuery } from '../paging.js';
 import { PortfolioSummaries } from '../portfolios.js';
@@ -55,7 +55,7 @@ export const accountRoutes = table({
     path: '/v1/accounts/:accountId/freeze',
     tag: 'Accounts',
     summary: 'Freeze an account',
-    description: 'Reading and cancelling go on working; new and changed orders answer `ACCOUNT_FROZEN`.',
+    description: 'Reading and cancelling go on working; everything else answers `ACCOUNT_FROZEN`.',
     auth: 'bearer',
     scope: 'trade',
     params: AccountParams,
@@ -72,6 +72,19 @@ export const accountRoutes = table({
     params: AccountParams,
     responses: { 200: Account },
     errors: [404],
+  },
+  deleteAccount: {
+    method: 'DELETE',
+    path: '/v1/accounts/:accountId',
+    tag: 'Accounts',
+    summary: 'Delete an account whose portfolios are all closed',
+    description: 'What happened in its portfolios stays readable under their ids.',
+    auth: 'bearer',
+    scope: 'trade',
+    params: AccountParams,
+    responses: { 200: DeletedAccount },
+    errors: [404, 409],
+    codes: ['ACCOUNT_FROZEN'],
   },
   listAccountPortfolios: {
     method: 'GET',

@@ -1,4 +1,4 @@
-import { SimulationParams } from '../ids.js';
+import { ActionParams, SimulationParams } from '../ids.js';
 import { PageQuery } from '../paging.js';
 import {
   AdvanceClockBody,
@@ -10,6 +10,7 @@ import {
   PushQuotesBody,
   PushQuotesResult,
   SetClockBody,
+  WithdrawnAction,
 } from '../simulation.js';
 import {
   CreatedSimulation,
@@ -83,12 +84,34 @@ export const simulationRoutes = table({
     path: '/v1/simulation/corporate-actions',
     tag: 'Simulation',
     summary: 'Announce splits and dividends',
+    description: 'The ex-date must be a trading day that has not begun: they take effect at 03:00 New York.',
     auth: 'bearer',
     scope: 'simulate',
     body: CorporateActionsBody,
     responses: { 201: CorporateActions },
     errors: [409],
     codes: ['UNKNOWN_SYMBOL'],
+  },
+  listCorporateActions: {
+    method: 'GET',
+    path: '/v1/simulation/corporate-actions',
+    tag: 'Simulation',
+    summary: 'List splits and dividends',
+    description: 'Those that are announced, by the feed too, and those that took effect in the last week.',
+    auth: 'bearer',
+    scope: 'simulate',
+    responses: { 200: CorporateActions },
+  },
+  withdrawCorporateAction: {
+    method: 'DELETE',
+    path: '/v1/simulation/corporate-actions/:actionId',
+    tag: 'Simulation',
+    summary: 'Withdraw a split or dividend that has not taken effect',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: ActionParams,
+    responses: { 200: WithdrawnAction },
+    errors: [404, 409],
   },
   createSimulation: {
     method: 'POST',

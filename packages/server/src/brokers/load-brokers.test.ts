@@ -7,7 +7,7 @@ import type { BrokerEntry } from './broker-file.js';
 import { BUILT_IN_BROKERS } from './built-in-brokers.js';
 import { BrokersFileError, builtInBrokers, loadBrokers, parseBrokersFile } from './load-brokers.js';
 
-/** The table of the contract, service-spec 2.6: id, equity commission (`s` = per share), option commission. */
+/** The table of contract 2.6: id, equity commission (`s` = per share), option commission. */
 const CONTRACT_TABLE: readonly (readonly [string, string, string])[] = [
   ['default', '0', '0.5'],
   ['broker_01', '0', '0.5'],

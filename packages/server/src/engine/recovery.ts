@@ -24,13 +24,13 @@ export function recover(
   journal: Pick<Journal, 'read' | 'loadCheckpoint'>,
   simulationId: string,
   rules: Rules,
-  origin: { readonly seed: number; readonly start: Instant },
+  origin: { readonly seed: number; readonly start: number },
 ): Recovered {
   const checkpoint = journal.loadCheckpoint(simulationId);
   let seq = checkpoint?.seq ?? 0;
   const brokerage =
     checkpoint === undefined
-      ? Brokerage.begin(rules, origin.seed, origin.start)
+      ? Brokerage.begin(rules, origin.seed, Instant.ofMs(origin.start))
       : Brokerage.restore(rules, JSON.parse(checkpoint.state) as SavedState);
   for (const record of journal.read(simulationId, seq)) {
     applyRecord(brokerage, record);

@@ -1,7 +1,11 @@
-import { Money, Position, Quantity, stateHash } from '@sandpit/core';
+import { Instant, Money, Position, Quantity, stateHash } from '@sandpit/core';
+import { mkdtempSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
 import type { DurableRecord } from './simulation.js';
 import { verifyJournal } from './verify.js';
+import { BUILT_IN_BROKERS } from '../brokers/built-in-brokers.js';
 import {
   minutesLater,
   MONDAY_TEN,
@@ -9,6 +13,7 @@ import {
   placeTestOrder,
   pushTestQuote,
   startSimulations,
+  testSettings,
 } from '../testing/simulations.js';
 
 const DAY_MINUTES = 24 * 60;
@@ -73,7 +78,7 @@ describe('a simulation', () => {
     }
     await main.moveClock(minutesLater(main, 3 * DAY_MINUTES));
     const { brokerage } = main;
-    const report = verifyJournal(store.journal, 'main', brokerage.rules, { seed: 7, start: MONDAY_TEN });
+    const report = verifyJournal(store, 'main');
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(brokerage.state));
     expect(report.records).toBeGreaterThan(8);
@@ -100,14 +105,46 @@ describe('a simulation', () => {
         await main.read((brokerage) => brokerage.mark('AAPL'), ['AAPL']);
       }
       await simulations.close();
-      const report = verifyJournal(store.journal, 'main', main.brokerage.rules, {
-        seed: 7,
-        start: MONDAY_TEN,
-      });
+      const report = verifyJournal(store, 'main');
       expect(report.problems).toEqual([]);
     } finally {
       clock.mockRestore();
     }
+  });
+
+  it('has a journal that tells which rules were in force: changed settings are a change, not damage', async () => {
+    const { main, store, simulations } = await startSimulations();
+    const portfolio = await openTestPortfolio(main);
+    await pushTestQuote(main, 'AAPL', '99.90', '100.00');
+    await placeTestOrder(main, portfolio);
+    await main.moveClock(Instant.ofMs(Date.parse('2026-01-05T18:00:00-05:00')));
+    await placeTestOrder(main, portfolio);
+    await simulations.close();
+    const seqBefore = store.journal.lastSeq('main');
+
+    const same = await startSimulations({}, store);
+    expect(store.journal.lastSeq('main')).toBe(seqBefore);
+    await same.simulations.close();
+
+    const file = join(mkdtempSync(join(tmpdir(), 'sandpit-')), 'brokers.json');
+    writeFileSync(
+      file,
+      JSON.stringify({ brokers: [{ ...BUILT_IN_BROKERS[0], equityCommission: { perOrder: '1.00' } }] }),
+    );
+    const settings = testSettings({ MARKET_COLLAR: '0.1', BROKERS_FILE: file });
+    const { main: again } = await startSimulations({ calendar: 'always-open' }, store, settings);
+    await placeTestOrder(again, portfolio);
+    const report = verifyJournal(store, 'main');
+    expect(report.problems).toEqual([]);
+    expect(report.stateHash).toBe(stateHash(again.brokerage.state));
+    const { state } = again.brokerage;
+    expect(report.changes).toEqual([
+      `record ${seqBefore + 1}: calendar was XNYS, is always-open`,
+      `record ${seqBefore + 1}: marketCollarBps was 500, is 1000`,
+      expect.stringMatching(
+        `^record ${seqBefore + 1}: brokers was [0-9a-f]{64}, is ${state.rules?.brokers}$`,
+      ),
+    ]);
   });
 
   it('gives the same ids and prices for the same calls', async () => {
@@ -151,5 +188,41 @@ describe('a simulation', () => {
     expect(main.brokerage.state.portfolios.get(portfolio)?.balances.SETTLED_CASH).toBe(
       Money.ofDollars(100_000 - 6499),
     );
+  });
+
+  it.each([
+    ['before 03:00', '02:00', 'EFFECTIVE'],
+    ['at 03:00', '03:00', undefined],
+    ['in the session', '10:00', undefined],
+  ])('that begins on an ex-date %s has a journal that verifies', async (_, time, status) => {
+    const start = Date.parse(`2014-06-09T${time}:00-04:00`);
+    const { main, store } = await startSimulations({ feed: 'replay', start, replay: { symbols: ['AAPL'] } });
+    // A price of Friday's shares says nothing about today's.
+    if (status === undefined && time === '03:00') expect(main.brokerage.mark('AAPL')).toBeUndefined();
+    const portfolio = await openTestPortfolio(main);
+    await main.moveClock(Instant.ofMs(Date.parse('2014-06-09T10:30:00-04:00')));
+    await placeTestOrder(main, portfolio);
+    await main.moveClock(minutesLater(main, DAY_MINUTES));
+    expect(main.brokerage.state.actions.get('SPLIT:AAPL:2014-06-09')?.status).toBe(status);
+    const held = main.brokerage.state.portfolios.get(portfolio)?.positions.get('AAPL');
+    expect(held === undefined ? undefined : Position.held(held)).toBe(10_000_000);
+    const { brokerage } = main;
+    const report = verifyJournal(store, 'main');
+    expect(report.problems).toEqual([]);
+    expect(report.stateHash).toBe(stateHash(brokerage.state));
+  });
+
+  it('announces what the feed knows once: not again at a restart, nor what was withdrawn', async () => {
+    const config = {
+      feed: 'replay',
+      start: Date.parse('2014-06-06T09:00:00-04:00'),
+      replay: { symbols: ['AAPL'] },
+    } as const;
+    const { main, store } = await startSimulations(config);
+    const actionId = 'SPLIT:AAPL:2014-06-09';
+    await main.submit<'WithdrawAction'>({ type: 'WithdrawAction', actionId });
+    const { main: again } = await startSimulations(config, store);
+    expect(again.brokerage.state.actions.get(actionId)?.status).toBe('WITHDRAWN');
+    expect(stateHash(again.brokerage.state)).toBe(stateHash(main.brokerage.state));
   });
 });

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { duplicateClientOrderId, Instant } from '@sandpit/core';
-import type { Brokerage, Command, Event, Outcome, Quote } from '@sandpit/core';
+import { actionId, duplicateClientOrderId, effectiveAt, Instant, isToCome } from '@sandpit/core';
+import type { Brokerage, Command, Event, Outcome, Quote, RulesInForce } from '@sandpit/core';
 import type { Feed, MarketEvent } from '../feeds/feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
@@ -28,6 +28,8 @@ export interface SimulationParts {
   readonly store: Store;
   /** Of the last record in the journal. */
   readonly seq: number;
+  /** Where the journal has others than the brokerage goes by now. */
+  readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
 }
 
@@ -56,6 +58,7 @@ export class Simulation {
   private readonly store: Store;
   private readonly time: Clock;
   private readonly onError: (error: unknown) => void;
+  private readonly changedRules: RulesInForce | undefined;
   private seq: number;
   private checkpointSeq: number;
   /** Feed events up to here are applied. */
@@ -89,6 +92,7 @@ export class Simulation {
     this.checkpointSeq = parts.seq;
     this.onError = parts.onError;
     this.marketAt = parts.brokerage.state.now;
+    this.changedRules = parts.changedRules;
   }
 
   /** Simulated time: that of the clock, but never before what has already happened. */
@@ -102,13 +106,28 @@ export class Simulation {
 
   /** Catches up with what happened while nobody looked, announces the feed's dividends and splits, sets the timers going. */
   async start(): Promise<void> {
-    const today = this.brokerage.rules.calendar.dateOf(this.brokerage.state.now);
-    const actions = this.feed.corporateActions().filter((action) => action.exDate >= today);
-    if (actions.length > 0) await this.submit({ type: 'AnnounceActions', actions });
+    const { state } = this.brokerage;
+    // Before anything is decided by them.
+    if (this.changedRules !== undefined)
+      this.executeNow<'ChangeRules'>({ type: 'ChangeRules', rules: this.changedRules }, state.now);
+    this.announceFeedActions();
     if (this.feed.kind === 'replay') await this.prime();
     await this.walk(this.now());
     await this.durable();
     this.sleep();
+  }
+
+  /** Where the journal stands, before anything that is due since. What took effect before a simulation began is not applied (D129). */
+  private announceFeedActions(): void {
+    const { rules, state } = this.brokerage;
+    const actions = this.feed
+      .corporateActions()
+      .filter(
+        (action) => isToCome(rules.calendar, action, state.now) && !state.actions.has(actionId(action)),
+      );
+    if (actions.length === 0) return;
+    this.catchUp(state.now);
+    this.executeNow<'AnnounceActions'>({ type: 'AnnounceActions', actions }, state.now);
   }
 
   /** A recording only streams: the quotes in force at the beginning are the last ones of the days before. */
@@ -118,7 +137,18 @@ export class Simulation {
     for await (const { quotes } of this.feed.events(from, this.marketAt, new Set())) {
       for (const quote of quotes) latest.set(quote.symbol, quote);
     }
+    this.forgetOldShares(latest);
     this.brokerage.prime([...latest.values()]);
+  }
+
+  /** A price from before a split that has taken effect is one of other shares. */
+  private forgetOldShares(latest: Map<string, Quote>): void {
+    for (const action of this.feed.corporateActions()) {
+      const quote = latest.get(action.symbol);
+      const at = effectiveAt(this.brokerage.rules.calendar, action);
+      if (action.type === 'SPLIT' && quote !== undefined && quote.at < at && at <= this.marketAt)
+        latest.delete(action.symbol);
+    }
   }
 
   /**
@@ -240,8 +270,7 @@ export class Simulation {
    * Everything that is due at this moment, without waiting for anything. Returns the moment: what comes next is done then, for
    * a millisecond later something else may be due before it.
    */
-  private catchUp(): Instant {
-    const now = this.now();
+  private catchUp(now = this.now()): Instant {
     for (
       let due = this.brokerage.nextDue();
       due !== undefined && due <= now;

@@ -1,12 +1,13 @@
 import { randomInt, randomUUID } from 'node:crypto';
 import { calendarById, Instant } from '@sandpit/core';
-import type { BrokerConfiguration, Calendar, Instrument, Money, Rules } from '@sandpit/core';
+import type { BrokerConfiguration, Calendar, Instrument, Money, Rules, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { Registry, SimulationEntry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
 import { recover } from './recovery.js';
+import { keepRules, sameRules } from './rules-in-force.js';
 import { Simulation } from './simulation.js';
 
 /** What a simulation is made of. Kept in the registry, so that it is the same after a restart. */
@@ -23,6 +24,11 @@ export interface SimulationConfig {
   readonly seed: number;
   /** What of the server's recordings to replay; absent = all. */
   readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
+}
+
+/** As the registry has it: with the rules that the simulation began under. */
+export interface KeptConfig extends SimulationConfig {
+  readonly rules: RulesInForce;
 }
 
 export interface SimulationInfo {
@@ -46,19 +52,18 @@ export interface Ground {
 
 export const MAIN = 'main';
 
+/** Lists of feeds, indexed. */
+type Listings = WeakMap<object, ReadonlyMap<string, Instrument>>;
+
 /** All simulations of a server: `main`, and those that tenants create. Opened when they are first asked for. */
 export class Simulations {
   readonly main: Simulation;
   private readonly ground: Ground;
   private readonly open = new Map<string, Promise<Simulation>>();
   /** Lists of feeds that are the same for many simulations, indexed once. */
-  private readonly listings: WeakMap<object, ReadonlyMap<string, Instrument>>;
+  private readonly listings: Listings;
 
-  private constructor(
-    ground: Ground,
-    main: Simulation,
-    listings: WeakMap<object, ReadonlyMap<string, Instrument>>,
-  ) {
+  private constructor(ground: Ground, main: Simulation, listings: Listings) {
     this.ground = ground;
     this.main = main;
     this.listings = listings;
@@ -74,20 +79,21 @@ export class Simulations {
     wanted: Omit<SimulationConfig, 'seed'> & { readonly seed?: number },
   ): Promise<Simulations> {
     const { registry } = ground.store;
-    const kept = registry.simulation(MAIN);
-    const first: SimulationConfig = { ...wanted, seed: wanted.seed ?? randomInt(2 ** 32) };
-    if (kept === undefined) {
-      await registry.createSimulation({
-        id: MAIN,
-        tenantId: null,
-        config: JSON.stringify(first),
-        createdAt: Date.now(),
-      });
-    }
-    const before = kept === undefined ? first : configOf(kept);
-    const config: SimulationConfig = { ...first, seed: before.seed, start: before.start };
-    const listings = new WeakMap<object, ReadonlyMap<string, Instrument>>();
-    const main = await openSimulation(ground, listings, { id: MAIN, tenantId: null, config });
+    const entry = registry.simulation(MAIN);
+    const before = entry === undefined ? undefined : configOf(entry);
+    const config: SimulationConfig = {
+      ...wanted,
+      seed: before?.seed ?? wanted.seed ?? randomInt(2 ** 32),
+      start: before?.start ?? wanted.start,
+    };
+    const listings: Listings = new WeakMap();
+    const furnished = await furnish(ground, listings, config);
+    const kept = before ?? (await register(registry, { id: MAIN, tenantId: null, config }, furnished));
+    const main = await openSimulation(
+      ground,
+      { id: MAIN, tenantId: null, config: { ...config, rules: kept.rules } },
+      furnished,
+    );
     return new Simulations(ground, main, listings);
   }
 
@@ -115,15 +121,11 @@ export class Simulations {
     tenantId: string,
     config: Omit<SimulationConfig, 'seed'> & { readonly seed?: number },
   ): Promise<Simulation> {
-    const id = randomUUID();
     const whole: SimulationConfig = { ...config, seed: config.seed ?? randomInt(2 ** 32) };
-    await this.registry.createSimulation({
-      id,
-      tenantId,
-      config: JSON.stringify(whole),
-      createdAt: Date.now(),
-    });
-    return this.opened({ id, tenantId, config: whole });
+    const furnished = await furnish(this.ground, this.listings, whole);
+    const of = { id: randomUUID(), tenantId, config: whole };
+    const kept = await register(this.registry, of, furnished);
+    return this.opened({ ...of, config: kept }, furnished);
   }
 
   /** False where the tenant has no such simulation. `main` cannot be removed. */
@@ -145,18 +147,23 @@ export class Simulations {
     return this.ground.store.registry;
   }
 
-  private opened(of: { id: string; tenantId: string | null; config: SimulationConfig }): Promise<Simulation> {
+  private opened(of: Kept, furnished?: Furnished): Promise<Simulation> {
     let opening = this.open.get(of.id);
     if (opening === undefined) {
-      opening = openSimulation(this.ground, this.listings, of);
+      opening = this.openNow(of, furnished);
       this.open.set(of.id, opening);
       opening.catch(() => this.open.delete(of.id));
     }
     return opening;
   }
+
+  private async openNow(of: Kept, furnished?: Furnished): Promise<Simulation> {
+    const { ground, listings } = this;
+    return openSimulation(ground, of, furnished ?? (await furnish(ground, listings, of.config)));
+  }
 }
 
-const configOf = (entry: SimulationEntry): SimulationConfig => JSON.parse(entry.config) as SimulationConfig;
+const configOf = (entry: SimulationEntry): KeptConfig => JSON.parse(entry.config) as KeptConfig;
 
 const infoOf = (entry: SimulationEntry): SimulationInfo => ({
   id: entry.id,
@@ -165,38 +172,64 @@ const infoOf = (entry: SimulationEntry): SimulationInfo => ({
   createdAt: entry.createdAt,
 });
 
-async function openSimulation(
-  ground: Ground,
-  listings: WeakMap<object, ReadonlyMap<string, Instrument>>,
-  of: { readonly id: string; readonly tenantId: string | null; readonly config: SimulationConfig },
-): Promise<Simulation> {
-  const { config } = of;
+interface Kept {
+  readonly id: string;
+  readonly tenantId: string | null;
+  readonly config: KeptConfig;
+}
+
+/** What a simulation goes by today. */
+interface Furnished {
+  readonly feed: Feed;
+  readonly rules: Rules;
+  readonly inForce: RulesInForce;
+}
+
+async function furnish(ground: Ground, listings: Listings, config: SimulationConfig): Promise<Furnished> {
   const calendar = calendarById(config.calendar);
   const feed = await ground.openFeed(config, calendar);
   const rules = rulesFor(ground, feed, calendar, listings);
-  const start = Instant.ofMs(config.start);
-  const { brokerage, seq } = recover(ground.store.journal, of.id, rules, { seed: config.seed, start });
+  return { feed, rules, inForce: await keepRules(ground.store.registry, rules) };
+}
+
+/** Enters a new simulation in the registry, with the rules that it begins under. */
+async function register(
+  registry: Registry,
+  of: { readonly id: string; readonly tenantId: string | null; readonly config: SimulationConfig },
+  { inForce }: Furnished,
+): Promise<KeptConfig> {
+  const config: KeptConfig = { ...of.config, rules: inForce };
+  await registry.createSimulation({ ...of, config: JSON.stringify(config), createdAt: Date.now() });
+  return config;
+}
+
+async function openSimulation(
+  ground: Ground,
+  { id, tenantId, config }: Kept,
+  { feed, rules, inForce }: Furnished,
+): Promise<Simulation> {
+  const { store, onError } = ground;
+  const { brokerage, seq } = recover(store.journal, id, rules, config);
+  const { state } = brokerage;
+  const clock = clockOf(config, Instant.max(state.clock ?? Instant.ofMs(config.start), state.now));
+  const isChanged = !sameRules(state.rules ?? config.rules, inForce);
   const simulation = new Simulation({
-    id: of.id,
-    tenantId: of.tenantId,
+    id,
+    tenantId,
     brokerage,
     feed,
-    clock: clockOf(config, Instant.max(brokerage.state.clock ?? start, brokerage.state.now)),
-    store: ground.store,
+    clock,
+    store,
     seq,
-    onError: ground.onError,
+    ...(isChanged && { changedRules: inForce }),
+    onError,
   });
   await simulation.start();
   return simulation;
 }
 
 /** The rules a simulation goes by: today's brokers and settings, the feed's instruments. */
-export function rulesFor(
-  ground: Pick<Ground, 'brokers' | 'portfolioMarginEquity' | 'marketCollarBps' | 'quoteMaxAgeMs'>,
-  feed: Feed,
-  calendar: Calendar,
-  listings: WeakMap<object, ReadonlyMap<string, Instrument>> = new WeakMap(),
-): Rules {
+function rulesFor(ground: Ground, feed: Feed, calendar: Calendar, listings: Listings): Rules {
   const list = feed.instruments();
   let instruments = listings.get(list);
   if (instruments === undefined) {

@@ -1,12 +1,17 @@
-import { Brokerage, brokenInvariants, Instant, stateHash } from '@sandpit/core';
-import type { Event, Rules } from '@sandpit/core';
-import type { Journal, JournalRecord } from '../store/journal.js';
+import { Brokerage, brokenInvariants, Instant, saveState, stateHash } from '@sandpit/core';
+import type { Event } from '@sandpit/core';
+import type { JournalRecord } from '../store/journal.js';
+import type { Store } from '../store/store.js';
 import { applyRecord, payloadOf, recover } from './recovery.js';
+import { differences, rulesNamed } from './rules-in-force.js';
+import type { KeptConfig } from './simulations.js';
 
 export interface Verification {
   readonly records: number;
   readonly events: number;
   readonly stateHash: string;
+  /** Where the rules in force changed, and how. */
+  readonly changes: readonly string[];
   /** What is not as it must be; empty = the journal is sound. */
   readonly problems: readonly string[];
 }
@@ -17,27 +22,37 @@ const ENOUGH = 10;
 const LOOK_EVERY = 1000;
 
 /**
- * Proves a journal: its hash chain holds; its events, applied, give the state that recovery gives; its commands, executed again, give
- * the same events; and every invariant holds.
+ * Proves a journal: its hash chain holds; its events, applied, give the state that recovery gives; its commands, executed again under the
+ * rules that were in force, give the same events; and every invariant holds.
  */
-export function verifyJournal(
-  journal: Journal,
-  simulationId: string,
-  rules: Rules,
-  origin: { readonly seed: number; readonly start: number },
-): Verification {
-  const begin = (): Brokerage => Brokerage.begin(rules, origin.seed, Instant.ofMs(origin.start));
+export function verifyJournal({ journal, registry }: Store, simulationId: string): Verification {
+  const entry = registry.simulation(simulationId);
+  if (entry === undefined) throw new RangeError(`no simulation ${simulationId}`);
+  const { seed, start, rules: first } = JSON.parse(entry.config) as KeptConfig;
+  let inForce = first;
+  let rules = rulesNamed(registry, first);
+  const begin = (): Brokerage => Brokerage.begin(rules, seed, Instant.ofMs(start));
   const applied = begin();
-  const executed = begin();
+  let executed = begin();
   const problems: string[] = [];
+  const changes: string[] = [];
   let records = 0;
   let events = 0;
   const lookAtInvariants = (): void => {
     for (const broken of brokenInvariants(applied.state)) problems.push(`after record ${records}: ${broken}`);
   };
   for (const record of journal.read(simulationId, 0)) {
+    const { command, events: recorded } = payloadOf(record);
+    if (command.type === 'ChangeRules') {
+      changes.push(...differences(inForce, command.rules).map((text) => `record ${record.seq}: ${text}`));
+      inForce = command.rules;
+      rules = rulesNamed(registry, inForce);
+      // Rules change at a start: it went on from what the journal has.
+      executed = records === 0 ? begin() : Brokerage.restore(rules, saveState(applied.state));
+      if (records > 0) executed.resume();
+    }
     records++;
-    events += payloadOf(record).events.length;
+    events += recorded.length;
     applyRecord(applied, record);
     const difference = executeAgain(executed, record);
     if (difference !== undefined) problems.push(`record ${record.seq}: ${difference}`);
@@ -48,16 +63,11 @@ export function verifyJournal(
   const hash = stateHash(applied.state);
   if (problems.length === 0) {
     if (stateHash(executed.state) !== hash) problems.push('re-execution ends in another state');
-    if (
-      stateHash(
-        recover(journal, simulationId, rules, { ...origin, start: Instant.ofMs(origin.start) }).brokerage
-          .state,
-      ) !== hash
-    ) {
+    const recovered = recover(journal, simulationId, rules, { seed, start });
+    if (stateHash(recovered.brokerage.state) !== hash)
       problems.push('recovery from the checkpoint ends in another state');
-    }
   }
-  return { records, events, stateHash: hash, problems };
+  return { records, events, stateHash: hash, changes, problems };
 }
 
 /** Executes a record's command again, after what was due before it; says where it differs. */
@@ -66,15 +76,16 @@ function executeAgain(brokerage: Brokerage, record: JournalRecord): string | und
   const at = Instant.ofMs(record.at);
   // Things that were due and came to nothing left no record: they come to nothing again.
   const advance = (limit: number): string | undefined => {
-    for (let due = brokerage.nextDue(); due !== undefined && due < limit; due = brokerage.nextDue()) {
-      const { events: extra } = brokerage.execute<'AdvanceClock'>(
-        { type: 'AdvanceClock' },
-        Instant.max(due, brokerage.state.now),
-      );
-      if (extra.length > 0) return `re-execution has events at ${due} that the journal does not have`;
+    for (let due = brokerage.nextDue(); due !== undefined; due = brokerage.nextDue()) {
+      // What was due already when it came about is served at that moment.
+      const moment = Instant.max(due, brokerage.state.now);
+      if (moment >= limit) break;
+      const { events: extra } = brokerage.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, moment);
+      if (extra.length > 0) return `re-execution has events at ${moment} that the journal does not have`;
     }
     return undefined;
   };
+  if (command.type === 'ChangeRules') return compare(brokerage.execute(command, at).events, events);
   const early = advance(at);
   if (early !== undefined) return early;
   if (quotes !== undefined) brokerage.recall(quotes);

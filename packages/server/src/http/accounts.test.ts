@@ -1,3 +1,4 @@
+import { stateHash } from '@sandpit/core';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   ACCOUNT,
@@ -96,5 +97,81 @@ describe('an account', () => {
     expect((await client.put(`/v1/orders/${orderId}/cancel`)).status).toBe(200);
     expect((await client.put(`/v1/accounts/${ACCOUNT}/unfreeze`)).body.status).toBe('ACTIVE');
     expect((await client.post('/v1/orders', orderBody(portfolioId))).status).toBe(201);
+  });
+
+  it.each(['IRA', 'ROTH_IRA'])(
+    'created as %s holds portfolios of that type only (D140)',
+    async (accountType) => {
+      await client.post('/v1/accounts', { accountId: ACCOUNT, accountType });
+      const body = { accountId: ACCOUNT, portfolioType: 'CASH', brokerId: 'default' };
+      const refused = await client.post('/v1/accounts/portfolios', { ...body, accountType: 'INDIVIDUAL' });
+      expect(refused.body).toEqual({
+        statusCode: 400,
+        message: [`accountType must be ${accountType}, that of the account`],
+        error: 'Bad Request',
+      });
+      expect((await client.post('/v1/accounts/portfolios', { ...body, accountType })).status).toBe(201);
+    },
+  );
+
+  it('changes nothing while it is frozen, and can be read (D141)', async () => {
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    await client.put(`/v1/accounts/${ACCOUNT}/freeze`);
+    const portfolio = `/v1/accounts/portfolios/${portfolioId}`;
+    const before = stateHash(test.main.brokerage.state);
+    for (const reply of [
+      await client.post(`${portfolio}/transfers`, { amount: 1 }),
+      await client.post(`${portfolio}/reset`),
+      await client.put(`${portfolio}/broker`, { brokerId: 'default' }),
+      await client.put(`${portfolio}/margin-upgrade`, { marginType: 'PORTFOLIO' }),
+      await client.delete(portfolio),
+      await client.delete(`/v1/accounts/${ACCOUNT}`),
+    ]) {
+      expect(reply.body).toMatchObject({
+        statusCode: 403,
+        error: { code: 'ACCOUNT_FROZEN', accountId: ACCOUNT },
+      });
+    }
+    expect(stateHash(test.main.brokerage.state)).toBe(before);
+    for (const url of [portfolio, `${portfolio}/ledger`, `/v1/accounts/${ACCOUNT}/portfolios`]) {
+      expect((await client.get(url)).status).toBe(200);
+    }
+  });
+
+  it('is deleted once its portfolios are closed (D143)', async () => {
+    const url = `/v1/accounts/${ACCOUNT}`;
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    expect((await client.delete(url)).body).toEqual({
+      statusCode: 409,
+      message: 'Account still has open portfolios',
+      error: 'Conflict',
+    });
+    await client.delete(`/v1/accounts/portfolios/${portfolioId}`);
+    expect((await test.as({ tenantId: 'other' }).delete(url)).status).toBe(404);
+    expect((await client.delete(url)).body).toEqual({
+      accountId: ACCOUNT,
+      message: 'Account deleted successfully',
+    });
+    const gone = { statusCode: 404, message: 'Account not found', error: 'Not Found' };
+    for (const reply of [
+      await client.get(url),
+      await client.put(url, { name: 'n' }),
+      await client.put(`${url}/freeze`),
+      await client.get(`${url}/portfolios`),
+      await client.get(`/v1/orders/account/${ACCOUNT}`),
+      await client.delete(`/v1/orders/account/${ACCOUNT}`),
+      await client.delete(url),
+    ]) {
+      expect(reply.body).toEqual(gone);
+    }
+    expect((await client.get('/v1/accounts')).body.data).toEqual([]);
+  });
+
+  it('has an id of its own, even where the service chose it for one that is deleted', async () => {
+    const chosen = async (): Promise<string> =>
+      (await client.post('/v1/accounts', {})).body.accountId as string;
+    const deleted = await chosen();
+    await client.delete(`/v1/accounts/${deleted}`);
+    expect(await chosen()).not.toBe(deleted);
   });
 });

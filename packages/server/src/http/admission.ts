@@ -37,6 +37,7 @@ const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
   'advanceClock',
   'putInstruments',
   'addCorporateActions',
+  'withdrawCorporateAction',
 ]);
 
 const MAIN = 'main';

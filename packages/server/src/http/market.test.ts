@@ -134,6 +134,77 @@ describe('market data', () => {
       ).body.message,
     ).toEqual(['instruments.0.symbol must be an option symbol in OSI form']);
   });
+
+  it('lists an index, and its options by what their root says (D66, D67)', async () => {
+    const listed = await client.put('/v1/simulation/instruments', {
+      instruments: [
+        { assetClass: 'OPTION', symbol: 'sox260116c06000000' },
+        { assetClass: 'INDEX', symbol: 'sox', name: 'Semiconductors' },
+        { assetClass: 'OPTION', symbol: 'SPX   260116C06000000' },
+        { assetClass: 'OPTION', symbol: 'XYZ1260116C00010000', deliverable: 150, tickSize: 0.05 },
+        { assetClass: 'OPTION', symbol: 'SPY260116C00600000', underlyingClass: 'EQUITY' },
+      ],
+    });
+    expect(listed.body.instruments).toMatchObject([
+      {
+        symbol: 'SOX260116C06000000',
+        underlying: 'SOX',
+        underlyingClass: 'NARROW_INDEX',
+        settlement: 'CASH',
+      },
+      { symbol: 'SOX', assetClass: 'INDEX', name: 'Semiconductors' },
+      {
+        symbol: 'SPX260116C06000000',
+        style: 'EUROPEAN',
+        settleSession: 'AM',
+        expiration: '2026-01-16',
+        lastTradeDate: '2026-01-15',
+        underlyingClass: 'BROAD_INDEX',
+      },
+      { underlying: 'XYZ', multiplier: 100, deliverable: 150, tickSize: 0.05, lastTradeDate: '2026-01-16' },
+      { underlyingClass: 'EQUITY' },
+    ]);
+    const found = await client.get('/v1/market-data/instruments?assetClass=INDEX');
+    expect(found.body.data).toEqual([{ symbol: 'SOX', assetClass: 'INDEX', name: 'Semiconductors' }]);
+    // What was listed before counts as well.
+    const later = await client.put('/v1/simulation/instruments', {
+      instruments: [{ assetClass: 'OPTION', symbol: 'SOX260116P06000000' }],
+    });
+    expect(later.body.instruments).toMatchObject([{ style: 'EUROPEAN', settlement: 'CASH' }]);
+  });
+
+  it('quotes an index and takes no orders in it', async () => {
+    await client.put('/v1/simulation/instruments', { instruments: [{ assetClass: 'INDEX', symbol: 'SPX' }] });
+    await pushQuote(client, { symbol: 'SPX', bid: 5999, ask: 6001, last: 6000 });
+    expect((await client.get('/v1/market-data/quote/SPX')).body.price).toBe(6000);
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    const refused = await client.post('/v1/orders', {
+      portfolioId,
+      symbol: 'SPX',
+      assetClass: 'EQUITY',
+      orderType: 'MARKET',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 1,
+      timeInForce: 'DAY',
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.body.error.code).toBe('INSTRUMENT_NOT_TRADABLE');
+  });
+
+  it('lists only options that a symbol can name', async () => {
+    const option = {
+      assetClass: 'OPTION',
+      underlying: 'XYZ',
+      optionType: 'PUT',
+      strike: 10,
+      expiration: '2026-01-16',
+    };
+    const refused = await client.put('/v1/simulation/instruments', {
+      instruments: [option, { ...option, strike: 92.1429 }, { ...option, underlying: 'SEVENTH' }],
+    });
+    const why = ' must have an OSI symbol: a root of at most six characters, a strike in thousandths';
+    expect(refused.body.message).toEqual([`instruments.1${why}`, `instruments.2${why}`]);
+  });
 });
 
 describe('the clock', () => {
@@ -185,6 +256,46 @@ describe('corporate actions', () => {
       `/v1/accounts/portfolios/${portfolioId}/activities?category=CORPORATE_ACTION`,
     );
     expect(log.data).toMatchObject([{ type: 'SPLIT', symbol: 'AAPL' }]);
+  });
+
+  it('are listed, and withdrawn until they take effect', async () => {
+    const path = '/v1/simulation/corporate-actions';
+    const announce = (symbol: string, exDate: string) =>
+      client.post(path, { actions: [{ type: 'CASH_DIVIDEND', symbol, exDate, amountPerShare: 0.25 }] });
+    expect((await announce('AAPL', '2026-01-05')).body).toEqual({
+      statusCode: 400,
+      message: ['actions.0.exDate must be a trading day that has not begun'],
+      error: 'Bad Request',
+    });
+    const { body: first } = await announce('AAPL', '2026-01-07');
+    const { body: second } = await announce('KO', '2026-01-06');
+    expect((await client.get(path)).body).toEqual({ actions: [...second.actions, ...first.actions] });
+    expect(first.actions).toEqual([
+      {
+        actionId: 'CASH_DIVIDEND:AAPL:2026-01-07',
+        type: 'CASH_DIVIDEND',
+        symbol: 'AAPL',
+        exDate: '2026-01-07',
+        amountPerShare: 0.25,
+        effectiveAt: '2026-01-07T03:00:00-05:00',
+        status: 'ANNOUNCED',
+      },
+    ]);
+    await client.post('/v1/simulation/clock/advance', { to: '2026-01-06T08:00:00Z' });
+    const withdraw = (actionId: string) => client.delete(`${path}/${encodeURIComponent(actionId)}`);
+    expect((await withdraw('CASH_DIVIDEND:KO:2026-01-06')).body).toMatchObject({
+      statusCode: 409,
+      message: 'The corporate action has taken effect',
+    });
+    expect((await withdraw('CASH_DIVIDEND:AAPL:2026-01-07')).body).toEqual({
+      actionId: 'CASH_DIVIDEND:AAPL:2026-01-07',
+      message: 'Corporate action withdrawn',
+    });
+    expect((await withdraw('CASH_DIVIDEND:AAPL:2026-01-07')).body).toMatchObject({
+      statusCode: 404,
+      message: 'Corporate action not found',
+    });
+    expect((await client.get(path)).body.actions).toMatchObject([{ symbol: 'KO', status: 'EFFECTIVE' }]);
   });
 });
 

@@ -18,6 +18,15 @@ const json = { 'content-type': 'application/json' };
 const post = (payload: string, headers: Record<string, string> = json) =>
   client.inject({ method: 'POST', url: '/v1/orders', payload, headers });
 
+/** What comes back for bytes on a connection, until its end. */
+const exchange = (port: number, bytes: string): Promise<string> =>
+  new Promise((resolve) => {
+    let text = '';
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes));
+    socket.on('data', (data) => (text += data.toString()));
+    socket.on('close', () => resolve(text));
+  });
+
 describe('a body', () => {
   it.each([
     ['does not parse', '{"a":', json, 400, 'Body is not valid JSON'],
@@ -36,6 +45,7 @@ describe('a body', () => {
       'Content-Type must be application/json',
     ],
     ['has no type', 'x', {}, 415, 'Content-Type must be application/json'],
+    ['has an empty type', 'x', { 'content-type': '' }, 415, 'Content-Type must be application/json'],
     [
       'is compressed',
       'x',
@@ -63,6 +73,25 @@ describe('a body', () => {
     expect((await post(payload)).status).toBe(400);
     expect(({} as Record<string, unknown>)['x']).toBeUndefined();
   });
+
+  it.each(['', 'Content-Type:\r\n', 'Content-Type: \r\n'])(
+    'that is empty needs no type, nor one that says anything (D147): %j',
+    async (header) => {
+      const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+      await test.app.listen({ port: 0, host: '127.0.0.1' });
+      const { port } = test.app.server.address() as AddressInfo;
+      const head =
+        `POST /v1/accounts/portfolios/${portfolioId}/reset HTTP/1.1\r\nHost: x\r\nConnection: close\r\n` +
+        `Authorization: Bearer ${client.token ?? ''}\r\n${header}`;
+      for (const rest of [
+        '\r\n',
+        'Content-Length: 0\r\n\r\n',
+        'Transfer-Encoding: chunked\r\n\r\n0\r\n\r\n',
+      ]) {
+        expect(await exchange(port, head + rest)).toMatch(/^HTTP\/1\.1 200 /);
+      }
+    },
+  );
 
   it('may be missing, of whatever type, where none is expected', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
@@ -110,12 +139,7 @@ describe('a request', () => {
   it('that is no HTTP is told so in the same form', async () => {
     await test.app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = test.app.server.address() as AddressInfo;
-    const answer = await new Promise<string>((resolve) => {
-      let text = '';
-      const socket = connect(port, '127.0.0.1', () => socket.write('NONSENSE\r\n\r\n'));
-      socket.on('data', (data) => (text += data.toString()));
-      socket.on('close', () => resolve(text));
-    });
+    const answer = await exchange(port, 'NONSENSE\r\n\r\n');
     expect(answer).toMatch(/^HTTP\/1\.1 400 Bad Request\r\n/);
     expect(answer).toContain('x-request-id: ');
     expect(JSON.parse(answer.slice(answer.indexOf('{')))).toEqual({

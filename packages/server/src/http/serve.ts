@@ -5,7 +5,7 @@ import {
   takesIdempotencyKey,
   validateBody,
   validateParams,
-  validateQuery,
+  validateTexts,
 } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Answer, refuse } from './answer.js';
@@ -57,7 +57,7 @@ export function serve(
         else problems = checked.messages;
       }
       if (query !== undefined) {
-        const checked = validateQuery(query, request.query);
+        const checked = validateTexts(query, request.query);
         if (checked.ok) call.query = checked.value;
         else problems = [...(problems ?? []), ...checked.messages];
       }

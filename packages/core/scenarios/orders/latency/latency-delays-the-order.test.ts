@@ -25,6 +25,19 @@ describe('CUSTOM is exact', () => {
     expect(market.fills(market.place(market.openPortfolio(), custom(0)))).toEqual(['10 @ 100']);
   });
 
+  it('100 ms where the order does not say (D154)', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '99.90', '100.00');
+    const order = market.place(market.openPortfolio(), {
+      quantity: 10,
+      more: { latencyProfile: 'CUSTOM' },
+    });
+    market.advanceMs(99);
+    expect(market.order(order).status).toBe('PENDING');
+    market.advanceMs(1);
+    expect(market.fills(order)).toEqual(['10 @ 100']);
+  });
+
   it('what it sets aside is set right by the quote it arrives at', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');

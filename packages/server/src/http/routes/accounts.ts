@@ -16,6 +16,7 @@ type AccountHandlers = Pick<
   | 'updateAccount'
   | 'freezeAccount'
   | 'unfreezeAccount'
+  | 'deleteAccount'
   | 'listAccountPortfolios'
 >;
 
@@ -48,13 +49,23 @@ export function accountHandlers(settings: HttpSettings): AccountHandlers {
           type: 'UpdateAccount',
           by: call.principal.by,
           accountId: call.params.accountId,
-          details: call.body,
+          names: call.body,
         },
         ({ result }) => (isRejection(result) ? answerTo(result) : accountOf(result)),
       ),
 
     freezeAccount: (call) => setStatus(call, 'FROZEN'),
     unfreezeAccount: (call) => setStatus(call, 'ACTIVE'),
+
+    deleteAccount: (call) =>
+      execute<'DeleteAccount'>(
+        call,
+        { type: 'DeleteAccount', by: call.principal.by, accountId: call.params.accountId },
+        ({ result }) =>
+          isRejection(result)
+            ? answerTo(result)
+            : { accountId: call.params.accountId, message: 'Account deleted successfully' },
+      ),
 
     listAccountPortfolios({ simulation, principal, params }) {
       const portfolios = (brokerage: Brokerage) =>
@@ -93,7 +104,7 @@ function freeAccountId({ simulation, principal }: Call<'createAccount'>): Promis
   return simulation.read((brokerage) => {
     const { state } = brokerage;
     const seed = state.seed ^ seedOf(tenantId);
-    for (let number = (state.accountsPerTenant.get(tenantId) ?? 0) + 1; ; number++) {
+    for (let number = (state.accountsEverOpened.get(tenantId) ?? 0) + 1; ; number++) {
       const id = seededUuid(seed, ACCOUNT_IDS, number, simulation.now());
       if (ownAccount(brokerage, tenantId, id) === undefined) return id;
     }

@@ -132,7 +132,7 @@ export const marketDataHandlers: MarketDataHandlers = {
           )
           .sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
         query,
-        shownInstrument,
+        (instrument) => shownInstrument(instrument, brokerage.rules.calendar),
       ),
     );
   },

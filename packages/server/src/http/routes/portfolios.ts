@@ -15,7 +15,6 @@ import {
   wholePortfolio,
 } from '../translate/portfolios.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import { cashOf } from '@sandpit/core';
 import { readPortfolio } from './owned.js';
 
 type PortfolioHandlers = Pick<
@@ -51,9 +50,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
           proAccounts: settings.proAccounts,
         },
         ({ result }) =>
-          isRejection(result)
-            ? answerTo(result, { accountId: body.accountId })
-            : createdPortfolio(call.simulation.brokerage, result),
+          isRejection(result) ? answerTo(result) : createdPortfolio(call.simulation.brokerage, result),
       );
     },
 
@@ -143,7 +140,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
               portfolioId: portfolio.terms.portfolioId,
               marginType,
               ...(engine !== undefined && { portfolioMarginEngineType: engine }),
-              settledCash: moneyNumber(cashOf(portfolio).settledCash),
+              settledCash: portfolioDetail(call.simulation.brokerage, portfolio).settledCash,
             },
             message: `Portfolio upgraded to ${marginType} margin`,
             promotionalCashAdded: moneyNumber(promotionalCashAdded),

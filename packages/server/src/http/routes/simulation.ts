@@ -6,11 +6,18 @@ import { durationMs, instantOf, isoOf } from '../translate/instants.js';
 import { instrumentsOf, shownInstrument } from '../translate/instruments.js';
 import { pushedQuoteOf } from '../translate/market-data.js';
 import { answerTo } from '../translate/rejections.js';
-import { clockOf, corporateActionOf, shownAction } from '../translate/simulations.js';
+import { clockOf, corporateActionOf, shownActions } from '../translate/simulations.js';
 
 type SimulationHandlers = Pick<
   Handlers,
-  'pushQuotes' | 'getClock' | 'setClock' | 'advanceClock' | 'putInstruments' | 'addCorporateActions'
+  | 'pushQuotes'
+  | 'getClock'
+  | 'setClock'
+  | 'advanceClock'
+  | 'putInstruments'
+  | 'addCorporateActions'
+  | 'listCorporateActions'
+  | 'withdrawCorporateAction'
 >;
 
 const NOT_A_PUSH_FEED = refuse(409, 'Quotes can be pushed into a simulation with a push feed only');
@@ -57,11 +64,13 @@ export const simulationHandlers: SimulationHandlers = {
   },
 
   putInstruments(call) {
-    const listing = instrumentsOf(call.body.instruments);
+    const { brokerage } = call.simulation;
+    const isIndex = (symbol: string) => brokerage.instrument(symbol)?.assetClass === 'INDEX';
+    const listing = instrumentsOf(call.body.instruments, isIndex);
     if ('problems' in listing) return refuse(400, listing.problems);
     const { instruments } = listing;
     return execute<'ListInstruments'>(call, { type: 'ListInstruments', instruments }, () => ({
-      instruments: instruments.map(shownInstrument),
+      instruments: instruments.map((instrument) => shownInstrument(instrument, brokerage.rules.calendar)),
     }));
   },
 
@@ -72,7 +81,21 @@ export const simulationHandlers: SimulationHandlers = {
       return refuseCoded('UNKNOWN_SYMBOL', `Unknown symbol ${unknown}`, { symbol: unknown });
     }
     return execute<'AnnounceActions'>(call, { type: 'AnnounceActions', actions }, ({ result }) =>
-      'code' in result ? answerTo(result) : { actions: actions.map(shownAction) },
+      'code' in result
+        ? answerTo(result)
+        : { actions: shownActions(result, call.simulation.brokerage.rules.calendar) },
+    );
+  },
+
+  listCorporateActions: ({ simulation }) =>
+    simulation.read(({ state, rules }) => ({
+      actions: shownActions(state.actions.values(), rules.calendar),
+    })),
+
+  withdrawCorporateAction(call) {
+    const { actionId } = call.params;
+    return execute<'WithdrawAction'>(call, { type: 'WithdrawAction', actionId }, ({ result }) =>
+      'code' in result ? answerTo(result) : { actionId, message: 'Corporate action withdrawn' },
     );
   },
 };

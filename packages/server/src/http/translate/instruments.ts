@@ -1,82 +1,72 @@
 import {
+  type Calendar,
   type Equity,
+  formatOsi,
   type FutureContract,
+  type IndexUnderlying,
   type Instrument,
+  lastTradeDateOf,
   type OptionContract,
+  optionContract,
+  type OsiSymbol,
+  parseOsi,
+  plainEquity,
   TradingDate,
 } from '@sandpit/core';
 import type { Instrument as ShownInstrument, ListInstrument } from '@sandpit/protocol';
 import { moneyNumber, moneyOf, priceNumber, priceOf } from './numbers.js';
 
-const OSI = /^([A-Z0-9.]{1,6}) *(\d{6})([CP])(\d{8})$/;
-
 /** An option symbol without its blanks (D61); any other symbol as it is. */
 export function plainSymbol(symbol: string): string {
-  return symbol.includes(' ') && OSI.test(symbol) ? symbol.replaceAll(' ', '') : symbol;
+  const option = symbol.includes(' ') ? parseOsi(symbol) : undefined;
+  return (option && formatOsi(option)) ?? symbol;
 }
 
-/** What an OSI symbol says; undefined where it is none, or names a date that does not exist. */
-function partsOfOsi(
-  symbol: string,
-): Pick<OptionContract, 'underlying' | 'optionType' | 'strike' | 'expiration'> | undefined {
-  const [, underlying, date, right, strike] = OSI.exec(symbol) ?? [];
-  if (underlying === undefined || date === undefined || strike === undefined) return undefined;
-  const expiration = TradingDate.parse(`20${date.slice(0, 2)}-${date.slice(2, 4)}-${date.slice(4)}`);
-  if (expiration === undefined) return undefined;
-  return {
-    underlying,
-    optionType: right === 'C' ? 'CALL' : 'PUT',
-    strike: priceOf(Number(strike) / 1000),
-    expiration,
-  };
-}
+/** Tells what is listed as an index. */
+type IsIndex = (symbol: string) => boolean;
 
-/** What is known of an equity that is listed without saying more. */
-const ORDINARY = {
-  leverageFactor: 1,
-  shortable: true,
-  borrowRateAnnual: 0.003,
-  averageDailyVolume: 1_000_000,
-  dailyVolatility: 0.02,
-} as const;
-
-/** The instruments of a body, or one message for each that cannot be listed. */
+/** The instruments of a body, or one message for each that cannot be listed. `isIndex` knows what was listed before. */
 export function instrumentsOf(
   listed: readonly ListInstrument[],
+  isIndex: IsIndex,
 ): { readonly instruments: readonly Instrument[] } | { readonly problems: string[] } {
+  const indices = new Set<string>();
+  for (const entry of listed) if (entry.assetClass === 'INDEX') indices.add(entry.symbol.toUpperCase());
   const instruments: Instrument[] = [];
   const problems: string[] = [];
   listed.forEach((entry, i) => {
-    switch (entry.assetClass) {
-      case 'EQUITY':
-        instruments.push(equityOf(entry));
-        return;
-      case 'FUTURE':
-        instruments.push(futureOf(entry));
-        return;
-      case 'OPTION': {
-        const option = optionOf(entry);
-        if (option === undefined)
-          problems.push(`instruments.${i}.symbol must be an option symbol in OSI form`);
-        else instruments.push(option);
-        return;
-      }
-      case 'INDEX':
-        problems.push(`instruments.${i}.assetClass INDEX cannot be listed yet`);
-    }
+    const instrument = instrumentOf(entry, (symbol) => indices.has(symbol) || isIndex(symbol));
+    if ('problem' in instrument) problems.push(`instruments.${i}${instrument.problem}`);
+    else instruments.push(instrument);
   });
   return problems.length > 0 ? { problems } : { instruments };
+}
+
+/** What cannot be listed; the text goes behind the name of its entry. */
+interface Unlistable {
+  readonly problem: string;
+}
+
+function instrumentOf(entry: ListInstrument, isIndex: IsIndex): Instrument | Unlistable {
+  switch (entry.assetClass) {
+    case 'EQUITY':
+      return equityOf(entry);
+    case 'OPTION':
+      return optionOf(entry, isIndex);
+    case 'FUTURE':
+      return futureOf(entry);
+    case 'INDEX':
+      return indexOf(entry);
+  }
 }
 
 type Listed<Class extends ListInstrument['assetClass']> = Extract<ListInstrument, { assetClass: Class }>;
 
 function equityOf(entry: Listed<'EQUITY'>): Equity {
-  const { tickSize, leverageFactor, shortable, borrowRateAnnual } = entry;
+  const { name, tickSize, leverageFactor, shortable, borrowRateAnnual } = entry;
   return {
-    assetClass: 'EQUITY',
-    symbol: entry.symbol,
-    name: entry.name ?? entry.symbol,
-    ...ORDINARY,
+    ...plainEquity(entry.symbol.toUpperCase()),
+    ...(name !== undefined && { name }),
     ...(tickSize !== undefined && { tickSize: priceOf(tickSize) }),
     ...(leverageFactor !== undefined && { leverageFactor }),
     ...(shortable !== undefined && { shortable }),
@@ -84,50 +74,69 @@ function equityOf(entry: Listed<'EQUITY'>): Equity {
   };
 }
 
+/** What the entry says of a contract goes before what follows from its root (D66). */
+function optionOf(entry: Listed<'OPTION'>, isIndex: IsIndex): OptionContract | Unlistable {
+  const { symbol, underlyingClass, multiplier, style, settlement, settleSession, deliverable, tickSize } =
+    entry;
+  const named = symbol === undefined ? osiOf(entry) : parseOsi(symbol);
+  if (named === undefined) return { problem: '.symbol must be an option symbol in OSI form' };
+  const underlying = symbol === undefined ? undefined : entry.underlying?.toUpperCase();
+  const contract = optionContract(
+    named,
+    {
+      ...(underlying !== undefined && { underlying }),
+      ...(underlyingClass !== undefined && { underlyingClass }),
+      ...(multiplier !== undefined && { multiplier }),
+      ...(style !== undefined && { style }),
+      ...(settlement !== undefined && { settlement }),
+      ...(settleSession !== undefined && { settleSession }),
+      ...(deliverable !== undefined && { deliverable }),
+      ...(tickSize !== undefined && { tickSize: priceOf(tickSize) }),
+    },
+    isIndex,
+  );
+  return (
+    contract ?? {
+      problem: ' must have an OSI symbol: a root of at most six characters, a strike in thousandths',
+    }
+  );
+}
+
+/** The four fields that an OSI symbol is made of. */
+function osiOf({ underlying, optionType, strike, expiration }: Listed<'OPTION'>): OsiSymbol | undefined {
+  if (underlying === undefined || optionType === undefined) return undefined;
+  if (strike === undefined || expiration === undefined) return undefined;
+  const root = underlying.toUpperCase();
+  return { root, optionType, strike: priceOf(strike), expiration: TradingDate.of(expiration) };
+}
+
 function futureOf(entry: Listed<'FUTURE'>): FutureContract {
+  const { firstNoticeDate, spreadMargin } = entry;
+  const symbol = entry.symbol.toUpperCase();
   return {
     assetClass: 'FUTURE',
-    symbol: entry.symbol,
+    symbol,
     // `ESZ6` is the December 2026 delivery of `ES`.
-    root: entry.root ?? entry.symbol.replace(/[FGHJKMNQUVXZ]\d{1,2}$/, ''),
+    root: entry.root?.toUpperCase() ?? symbol.replace(/[FGHJKMNQUVXZ]\d{1,2}$/, ''),
     multiplier: entry.multiplier,
     tickSize: priceOf(entry.tickSize),
+    settlement: entry.settlement ?? 'CASH',
     lastTradeDate: TradingDate.of(entry.lastTradeDate),
+    ...(firstNoticeDate !== undefined && { firstNoticeDate: TradingDate.of(firstNoticeDate) }),
     initialMargin: moneyOf(entry.initialMargin),
     maintenanceMargin: moneyOf(entry.maintenanceMargin),
+    ...(spreadMargin !== undefined && { spreadMargin: moneyOf(spreadMargin) }),
   };
 }
 
-function optionOf(entry: Listed<'OPTION'>): OptionContract | undefined {
-  const { underlying, optionType, strike, expiration } = entry;
-  const named = entry.symbol === undefined ? undefined : partsOfOsi(entry.symbol);
-  const parts =
-    entry.symbol !== undefined
-      ? named
-      : underlying !== undefined &&
-          optionType !== undefined &&
-          strike !== undefined &&
-          expiration !== undefined
-        ? { underlying, optionType, strike: priceOf(strike), expiration: TradingDate.of(expiration) }
-        : undefined;
-  if (parts === undefined) return undefined;
-  return {
-    assetClass: 'OPTION',
-    symbol: entry.symbol === undefined ? osiOf(parts) : plainSymbol(entry.symbol),
-    ...parts,
-    multiplier: entry.multiplier ?? 100,
-    style: entry.style ?? 'AMERICAN',
-    settlement: entry.settlement ?? 'PHYSICAL',
-  };
-}
+const indexOf = ({ symbol, name }: Listed<'INDEX'>): IndexUnderlying => ({
+  assetClass: 'INDEX',
+  symbol: symbol.toUpperCase(),
+  name: name ?? symbol.toUpperCase(),
+});
 
-function osiOf(parts: Pick<OptionContract, 'underlying' | 'optionType' | 'strike' | 'expiration'>): string {
-  const date = parts.expiration.slice(2).replaceAll('-', '');
-  const strike = String(Math.round(priceNumber(parts.strike) * 1000)).padStart(8, '0');
-  return `${parts.underlying}${date}${parts.optionType === 'CALL' ? 'C' : 'P'}${strike}`;
-}
-
-export function shownInstrument(instrument: Instrument): ShownInstrument {
+/** An instrument as it travels. The last trade date of an option follows from the calendar. */
+export function shownInstrument(instrument: Instrument, calendar: Calendar): ShownInstrument {
   switch (instrument.assetClass) {
     case 'EQUITY': {
       const { tickSize, symbol, name, leverageFactor, shortable, borrowRateAnnual } = instrument;
@@ -146,12 +155,17 @@ export function shownInstrument(instrument: Instrument): ShownInstrument {
         symbol: instrument.symbol,
         assetClass: 'OPTION',
         underlying: instrument.underlying,
+        underlyingClass: instrument.underlyingClass,
         optionType: instrument.optionType,
         strike: priceNumber(instrument.strike),
         expiration: instrument.expiration,
+        lastTradeDate: lastTradeDateOf(instrument, calendar),
         multiplier: instrument.multiplier,
+        deliverable: instrument.deliverable,
         style: instrument.style,
         settlement: instrument.settlement,
+        settleSession: instrument.settleSession,
+        ...(instrument.tickSize !== undefined && { tickSize: priceNumber(instrument.tickSize) }),
       };
     case 'FUTURE':
       return {
@@ -160,9 +174,14 @@ export function shownInstrument(instrument: Instrument): ShownInstrument {
         root: instrument.root,
         multiplier: instrument.multiplier,
         tickSize: priceNumber(instrument.tickSize),
+        settlement: instrument.settlement,
         lastTradeDate: instrument.lastTradeDate,
+        ...(instrument.firstNoticeDate !== undefined && { firstNoticeDate: instrument.firstNoticeDate }),
         initialMargin: moneyNumber(instrument.initialMargin),
         maintenanceMargin: moneyNumber(instrument.maintenanceMargin),
+        ...(instrument.spreadMargin !== undefined && { spreadMargin: moneyNumber(instrument.spreadMargin) }),
       };
+    case 'INDEX':
+      return { symbol: instrument.symbol, assetClass: 'INDEX', name: instrument.name };
   }
 }

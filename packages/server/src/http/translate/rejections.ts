@@ -6,7 +6,6 @@ import { moneyNumber, quantityNumber } from './numbers.js';
 export interface Concern {
   readonly symbol?: string;
   readonly brokerId?: string;
-  readonly accountId?: string;
 }
 
 /** A refusal of the brokerage as HTTP tells it (contract 7, D31, D55). */
@@ -63,7 +62,7 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       return refuseCoded(
         rejection.code,
         message,
-        concern.accountId === undefined ? {} : { accountId: concern.accountId },
+        rejection.accountId === undefined ? {} : { accountId: rejection.accountId },
       );
     case 'ORDER_NOT_UPDATABLE':
       // The routes look the order up and say its status; see `routes/orders.ts`.

@@ -1,6 +1,13 @@
-import type { Instant } from '@sandpit/core';
-import { calendarById, type CorporateAction as CoreAction, seedOf, TradingDate } from '@sandpit/core';
+import type { AnnouncedAction, Calendar, Instant } from '@sandpit/core';
+import {
+  calendarById,
+  type CorporateAction as CoreAction,
+  effectiveAt,
+  seedOf,
+  TradingDate,
+} from '@sandpit/core';
 import type {
+  AnnouncedAction as ShownAction,
   Clock,
   CorporateAction,
   CreateSimulationBody,
@@ -75,14 +82,31 @@ export function corporateActionOf(action: CorporateAction): CoreAction {
   };
 }
 
-export function shownAction(action: CoreAction): CorporateAction {
-  const { symbol, exDate } = action;
-  if (action.type === 'SPLIT') return { type: 'SPLIT', symbol, exDate, ratio: action.ratio };
+function shownAction(
+  { actionId, action }: AnnouncedAction,
+  status: ShownAction['status'],
+  calendar: Calendar,
+): ShownAction {
   return {
-    type: 'CASH_DIVIDEND',
-    symbol,
-    exDate,
-    ...(action.payDate !== undefined && { payDate: action.payDate }),
-    amountPerShare: priceNumber(action.amountPerShare),
+    actionId,
+    type: action.type,
+    symbol: action.symbol,
+    exDate: action.exDate,
+    ...(action.type === 'SPLIT'
+      ? { ratio: action.ratio }
+      : {
+          ...(action.payDate !== undefined && { payDate: action.payDate }),
+          amountPerShare: priceNumber(action.amountPerShare),
+        }),
+    effectiveAt: calendar.format(effectiveAt(calendar, action)),
+    status,
   };
 }
+
+/** Dividends and splits in the order in which they take effect; what was withdrawn is not there. */
+export const shownActions = (actions: Iterable<AnnouncedAction>, calendar: Calendar): ShownAction[] =>
+  [...actions]
+    .sort((a, b) => effectiveAt(calendar, a.action) - effectiveAt(calendar, b.action) || a.number - b.number)
+    .flatMap((announced) =>
+      announced.status === 'WITHDRAWN' ? [] : [shownAction(announced, announced.status, calendar)],
+    );

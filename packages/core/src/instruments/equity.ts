@@ -1,0 +1,31 @@
+import type { Price } from '../values/price.js';
+
+/** A stock or an exchange-traded fund. */
+export interface Equity {
+  readonly assetClass: 'EQUITY';
+  readonly symbol: string;
+  readonly name: string;
+  /** Minimum price increment; absent = Rule 612 (0.01 from one dollar, 0.0001 below). */
+  readonly tickSize?: Price;
+  /** 1 for a plain stock, 2 or 3 (negative for inverse) for a leveraged fund. */
+  readonly leverageFactor: number;
+  readonly shortable: boolean;
+  /** Yearly rate a short seller pays to borrow, as a fraction (0.003 = 0.3 %). */
+  readonly borrowRateAnnual: number;
+  /** Shares traded on an ordinary day; scales the modelled book of the `depth` fill model. */
+  readonly averageDailyVolume: number;
+  /** Standard deviation of a day's return, as a fraction; used with `averageDailyVolume`. */
+  readonly dailyVolatility: number;
+}
+
+/** What is known of a symbol that nobody described: an ordinary stock of middling volume. */
+export const plainEquity = (symbol: string): Equity => ({
+  assetClass: 'EQUITY',
+  symbol,
+  name: symbol,
+  leverageFactor: 1,
+  shortable: true,
+  borrowRateAnnual: 0.003,
+  averageDailyVolume: 1_000_000,
+  dailyVolatility: 0.02,
+});

@@ -1,0 +1,22 @@
+import type { Money } from '../values/money.js';
+import type { Price } from '../values/price.js';
+import type { TradingDate } from '../values/trading-date.js';
+
+/** One delivery month of a future. Its orders are not accepted yet. */
+export interface FutureContract {
+  readonly assetClass: 'FUTURE';
+  readonly symbol: string;
+  readonly root: string;
+  /** Dollars per point of price and contract, from 0.1 to 12,500,000; at most six decimals. */
+  readonly multiplier: number;
+  readonly tickSize: Price;
+  readonly settlement: 'PHYSICAL' | 'CASH';
+  readonly lastTradeDate: TradingDate;
+  /** Absent = by the rule of its kind. */
+  readonly firstNoticeDate?: TradingDate;
+  /** Per contract. */
+  readonly initialMargin: Money;
+  readonly maintenanceMargin: Money;
+  /** Per pair of one month against another; absent = a part of `maintenanceMargin`. */
+  readonly spreadMargin?: Money;
+}

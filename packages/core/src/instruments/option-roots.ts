@@ -1,0 +1,109 @@
+import type { OptionContract } from './option.js';
+import { formatOsi } from './osi.js';
+import type { OsiSymbol } from './osi.js';
+
+/** What the root of an option symbol says about the contract. */
+export type RootTerms = Pick<
+  OptionContract,
+  'underlying' | 'underlyingClass' | 'style' | 'settlement' | 'settleSession'
+>;
+
+const onIndex = (
+  underlying: string,
+  settleSession: RootTerms['settleSession'],
+  more: Partial<RootTerms> = {},
+): RootTerms => ({
+  underlying,
+  underlyingClass: 'BROAD_INDEX',
+  style: 'EUROPEAN',
+  settlement: 'CASH',
+  settleSession,
+  ...more,
+});
+
+/**
+ * Index options by root (D66). Options on the volatility index are margined like those on a narrow one. Sources: product
+ * pages of Cboe; the session in which XND and MRUT settle could not be confirmed.
+ */
+const INDEX_ROOTS: Readonly<Record<string, RootTerms>> = {
+  SPX: onIndex('SPX', 'AM'),
+  SPXW: onIndex('SPX', 'PM'),
+  XSP: onIndex('XSP', 'PM'),
+  NDX: onIndex('NDX', 'AM'),
+  NDXP: onIndex('NDX', 'PM'),
+  XND: onIndex('XND', 'PM'),
+  RUT: onIndex('RUT', 'AM'),
+  RUTW: onIndex('RUT', 'PM'),
+  MRUT: onIndex('MRUT', 'PM'),
+  DJX: onIndex('DJX', 'AM'),
+  OEX: onIndex('OEX', 'PM', { style: 'AMERICAN' }),
+  XEO: onIndex('OEX', 'PM'),
+  VIX: onIndex('VIX', 'AM', { underlyingClass: 'NARROW_INDEX' }),
+  VIXW: onIndex('VIX', 'AM', { underlyingClass: 'NARROW_INDEX' }),
+};
+
+/** Funds on a broad index, plain and leveraged: their options deliver shares and are margined at the index's rate. */
+const BROAD_INDEX_FUNDS: ReadonlySet<string> = new Set(
+  (
+    'SPY IVV VOO SPLG SSO UPRO SPXL SH SDS SPXU DIA DDM UDOW DOG DXD SDOW QQQ QQQM QLD TQQQ PSQ QID SQQQ ' +
+    'IWM UWM TNA RWM TWM TZA MDY IJH IWB IWV VTI'
+  ).split(' '),
+);
+
+/**
+ * What is known of a contract by its root alone. A root that is in no table is its underlying's symbol, with a digit behind
+ * it where the contract was adjusted (`XYZ1` is on XYZ). `isIndex` tells what is listed as an index.
+ */
+export function termsOfRoot(root: string, isIndex: (symbol: string) => boolean): RootTerms {
+  const known = INDEX_ROOTS[root];
+  if (known !== undefined) return known;
+  const underlying = root.replace(/(?<=[^\d])\d$/, '');
+  if (isIndex(underlying)) return onIndex(underlying, 'PM', { underlyingClass: 'NARROW_INDEX' });
+  return {
+    underlying,
+    underlyingClass: BROAD_INDEX_FUNDS.has(underlying) ? 'BROAD_INDEX' : 'EQUITY',
+    style: 'AMERICAN',
+    settlement: 'PHYSICAL',
+    settleSession: 'PM',
+  };
+}
+
+/** In what steps orders of a class are priced (D70): below 3.00, and from there on. */
+export type TickClass = 'PENNY' | 'PENNY_ALWAYS' | 'NICKEL';
+
+const PENNY_ALWAYS: ReadonlySet<string> = new Set(['SPY', 'QQQ', 'IWM', 'XSP']);
+const NICKEL: ReadonlySet<string> = new Set(['SPX', 'SPXW', 'NDX', 'NDXP', 'RUT', 'RUTW', 'OEX', 'XEO']);
+
+/** The penny programme for all, but for the classes named here. */
+export function tickClassOf(root: string): TickClass {
+  if (NICKEL.has(root)) return 'NICKEL';
+  return PENNY_ALWAYS.has(root) ? 'PENNY_ALWAYS' : 'PENNY';
+}
+
+const SHARES_PER_CONTRACT = 100;
+
+/**
+ * The contract that a symbol names, `said` going before what its root implies. `undefined` where no symbol can name it
+ * (see `formatOsi`).
+ */
+export function optionContract(
+  named: OsiSymbol,
+  said: Partial<Omit<OptionContract, 'assetClass' | 'symbol' | keyof OsiSymbol>>,
+  isIndex: (symbol: string) => boolean,
+): OptionContract | undefined {
+  const symbol = formatOsi(named);
+  if (symbol === undefined) return undefined;
+  const { root, optionType, strike, expiration } = named;
+  const multiplier = said.multiplier ?? SHARES_PER_CONTRACT;
+  return {
+    assetClass: 'OPTION',
+    symbol,
+    optionType,
+    strike,
+    expiration,
+    multiplier,
+    deliverable: multiplier,
+    ...termsOfRoot(root, isIndex),
+    ...said,
+  };
+}

@@ -1,0 +1,42 @@
+import type { Calendar } from '../calendar/calendar.js';
+import type { Price } from '../values/price.js';
+import type { TradingDate } from '../values/trading-date.js';
+
+/** Which rate of margin an underlying asks for: a stock's, or the lower one of a broad index and the funds on it. */
+export type UnderlyingClass = 'EQUITY' | 'NARROW_INDEX' | 'BROAD_INDEX';
+
+/** A listed option series. Its orders are not accepted yet. */
+export interface OptionContract {
+  readonly assetClass: 'OPTION';
+  /** OSI symbol without blanks. */
+  readonly symbol: string;
+  /** The stock or index it is on; not always the root of the symbol (`SPXW` is on SPX). */
+  readonly underlying: string;
+  readonly underlyingClass: UnderlyingClass;
+  readonly optionType: 'CALL' | 'PUT';
+  readonly strike: Price;
+  /** The date in the symbol. Until February 2015 a Saturday: see `expirationDayOf`. */
+  readonly expiration: TradingDate;
+  /** Dollars per point of price and contract; at most six decimals. */
+  readonly multiplier: number;
+  readonly style: 'AMERICAN' | 'EUROPEAN';
+  readonly settlement: 'PHYSICAL' | 'CASH';
+  /** AM: settled at the opening prices of its expiration, after it has traded for the last time the day before. */
+  readonly settleSession: 'AM' | 'PM';
+  /** Shares that one contract delivers; other than `multiplier` where a corporate action adjusted the series. */
+  readonly deliverable: number;
+  /** Minimum price increment of its orders; absent = that of its class (D70). */
+  readonly tickSize?: Price;
+}
+
+/** The day that counts as the expiration of a series: its date, or the last trading day before it (D69). */
+export function expirationDayOf(contract: OptionContract, calendar: Calendar): TradingDate {
+  const { expiration } = contract;
+  return calendar.isTradingDay(expiration) ? expiration : calendar.previousTradingDay(expiration);
+}
+
+/** The last day on which a series trades: its expiration, or the trading day before where it settles in the morning. */
+export function lastTradeDateOf(contract: OptionContract, calendar: Calendar): TradingDate {
+  const day = expirationDayOf(contract, calendar);
+  return contract.settleSession === 'AM' ? calendar.previousTradingDay(day) : day;
+}

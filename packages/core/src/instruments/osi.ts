@@ -1,0 +1,51 @@
+import { Price } from '../values/price.js';
+import { TradingDate } from '../values/trading-date.js';
+
+/** What an option symbol says. */
+export interface OsiSymbol {
+  /** Often, not always, the symbol of the underlying: see `option-roots.ts`. */
+  readonly root: string;
+  readonly expiration: TradingDate;
+  readonly optionType: 'CALL' | 'PUT';
+  readonly strike: Price;
+}
+
+/** Root, yymmdd, right, strike in thousandths: the symbology of the Options Symbology Initiative (2010). */
+const OSI = /^([A-Z0-9.]{1,6}) *(\d{6})([CP])(\d{8})$/i;
+
+/** Prices count 1e-8, strikes in symbols 1e-3. */
+const UNITS_PER_THOUSANDTH = 1e5;
+const DATE_RIGHT_AND_STRIKE = 15;
+
+/**
+ * Reads an option symbol, its root padded to six characters or not, in any case. `undefined` where it is none, or names a
+ * date that does not exist or a strike of zero.
+ */
+export function parseOsi(text: string): OsiSymbol | undefined {
+  const [, root, date, right, strike] = OSI.exec(text) ?? [];
+  if (root === undefined || date === undefined || right === undefined || strike === undefined)
+    return undefined;
+  const expiration = TradingDate.parse(`20${date.slice(0, 2)}-${date.slice(2, 4)}-${date.slice(4)}`);
+  if (expiration === undefined || Number(strike) === 0) return undefined;
+  return {
+    root: root.toUpperCase(),
+    expiration,
+    optionType: right.toUpperCase() === 'C' ? 'CALL' : 'PUT',
+    strike: Price.ofUnits(Number(strike) * UNITS_PER_THOUSANDTH),
+  };
+}
+
+/**
+ * The one form in which option symbols are stored and answered: without blanks (D61). `undefined` where no symbol can say
+ * it: a root longer than six characters, a strike finer than a thousandth or of 100,000 and more, a year outside 2000–2099.
+ */
+export function formatOsi({ root, expiration, optionType, strike }: OsiSymbol): string | undefined {
+  const date = expiration.slice(2).replaceAll('-', '');
+  const digits = String(strike / UNITS_PER_THOUSANDTH).padStart(8, '0');
+  const symbol = `${root}${date}${optionType === 'CALL' ? 'C' : 'P'}${digits}`;
+  const read = parseOsi(symbol);
+  return read?.expiration === expiration && read.strike === strike ? symbol : undefined;
+}
+
+/** The root of a symbol in that form. */
+export const rootOfOsi = (symbol: string): string => symbol.slice(0, -DATE_RIGHT_AND_STRIKE);

@@ -1,0 +1,26 @@
+import type { Calendar } from './calendar/calendar.js';
+import type { BrokerConfiguration } from './fees/broker.js';
+import type { Instrument } from './instruments/instrument.js';
+import type { Money } from './values/money.js';
+
+/** What a simulation decides by, from its start to its stop. Not part of its state, but named in its journal. */
+export interface Rules {
+  readonly calendar: Calendar;
+  readonly brokers: ReadonlyMap<string, BrokerConfiguration>;
+  /** What the feed lists. Shared between simulations. */
+  readonly instruments: ReadonlyMap<string, Instrument>;
+  /** A quote older than this fills nothing (D47); undefined = quotes do not age. */
+  readonly quoteMaxAgeMs: number | undefined;
+  /** How far beyond the ask a market or stop order's reservation reaches, basis points (D64). */
+  readonly marketCollarBps: number;
+  /** Equity needed for portfolio margin (D14). */
+  readonly portfolioMarginEquity: Money;
+}
+
+/** Rules as the journal tells them: plain data, long lists by the digest under which they are kept beside it. */
+export interface RulesInForce extends Omit<Rules, 'calendar' | 'brokers' | 'instruments' | 'quoteMaxAgeMs'> {
+  readonly calendar: Calendar['id'];
+  readonly quoteMaxAgeMs?: number;
+  readonly brokers: string;
+  readonly instruments: string;
+}

@@ -1,0 +1,70 @@
+import { createHash } from 'node:crypto';
+import { calendarById } from '@sandpit/core';
+import type { BrokerConfiguration, Instrument, Rules, RulesInForce } from '@sandpit/core';
+import { DamagedJournal } from '../store/journal.js';
+import type { Registry } from '../store/registry.js';
+
+/**
+ * The rules of a simulation as its journal names them. Their lists are kept once for all simulations, under their digests:
+ * an idle simulation costs a line, and whoever verifies finds the brokers and instruments that a decision knew.
+ */
+export async function keepRules(registry: Registry, rules: Rules): Promise<RulesInForce> {
+  const { quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity } = rules;
+  return {
+    calendar: rules.calendar.id,
+    ...(quoteMaxAgeMs !== undefined && { quoteMaxAgeMs }),
+    marketCollarBps,
+    portfolioMarginEquity,
+    brokers: await keepList(registry, rules.brokers),
+    instruments: await keepList(registry, rules.instruments),
+  };
+}
+
+/** Lists are shared between simulations and never change: each is written out and hashed once. */
+const digests = new WeakMap<object, string>();
+
+async function keepList(registry: Registry, list: ReadonlyMap<string, object>): Promise<string> {
+  let digest = digests.get(list);
+  if (digest !== undefined && registry.setting(nameOf(digest)) !== undefined) return digest;
+  const text = JSON.stringify([...list.values()]);
+  digest = digestOf(text);
+  digests.set(list, digest);
+  if (registry.setting(nameOf(digest)) === undefined) await registry.saveSetting(nameOf(digest), text);
+  return digest;
+}
+
+/** The rules that a journal names. Throws where a list is not there, or is another one. */
+export function rulesNamed(registry: Registry, named: RulesInForce): Rules {
+  const { calendar, quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity } = named;
+  const brokers = listNamed(registry, named.brokers) as BrokerConfiguration[];
+  const instruments = listNamed(registry, named.instruments) as Instrument[];
+  return {
+    calendar: calendarById(calendar),
+    quoteMaxAgeMs,
+    marketCollarBps,
+    portfolioMarginEquity,
+    brokers: new Map(brokers.map((broker) => [broker.id, broker])),
+    instruments: new Map(instruments.map((instrument) => [instrument.symbol, instrument])),
+  };
+}
+
+function listNamed(registry: Registry, digest: string): unknown {
+  const text = registry.setting(nameOf(digest));
+  if (text === undefined || digestOf(text) !== digest)
+    throw new DamagedJournal(`the list ${digest} of the rules in force is missing or damaged`);
+  return JSON.parse(text);
+}
+
+export const sameRules = (a: RulesInForce, b: RulesInForce): boolean => differences(a, b).length === 0;
+
+/** What is different now, one line each. */
+export function differences(before: RulesInForce, now: RulesInForce): string[] {
+  const names = new Set([...Object.keys(before), ...Object.keys(now)]) as Set<keyof RulesInForce>;
+  return [...names]
+    .filter((name) => before[name] !== now[name])
+    .map((name) => `${name} was ${before[name] ?? 'not set'}, is ${now[name] ?? 'not set'}`);
+}
+
+const nameOf = (digest: string): string => `rules/${digest}`;
+
+const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
