@@ -62,12 +62,15 @@ export class Auditor {
       case 'AccountOpened':
       case 'AccountUpdated':
       case 'AccountStatusChanged':
+      case 'AccountDeleted':
       case 'PortfolioChanged':
       case 'DayTradeTracked':
       case 'InstrumentsListed':
       case 'QuotesPushed':
       case 'ActionDone':
+      case 'ActionWithdrawn':
       case 'SessionMarked':
+      case 'RulesChanged':
       case 'ClockMoved':
         return;
     }

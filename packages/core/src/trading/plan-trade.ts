@@ -151,7 +151,8 @@ class Plan {
     const { terms, progress, ground } = this;
     const { quantity } = execution;
     this.count++;
-    this.held = Quantity.ofUnits(this.held + (sideOf(terms.positionIntent) === 'BUY' ? quantity : -quantity));
+    const isBuy = sideOf(terms.positionIntent) === 'BUY';
+    this.held = Quantity.add(this.held, isBuy ? quantity : Quantity.negate(quantity));
     if (spent !== 0) this.overspent = Money.ofUnits(this.overspent + spent + reserved - progress.reserved);
     this.progress = executedOf(terms, progress, execution, reserved, ground.tradeDate, ground.at);
   }
