@@ -82,6 +82,46 @@ describe('market data', () => {
     expect((await client.get('/v1/market-data/calendar?from=2026-07-01&to=2926-06-01')).status).toBe(400);
   });
 
+  it('knows the hours of an instrument (D69)', async () => {
+    await client.put('/v1/simulation/instruments', {
+      instruments: [
+        { assetClass: 'OPTION', symbol: 'SPY260116C00600000' },
+        { assetClass: 'OPTION', symbol: 'AAPL260116C00150000' },
+        {
+          assetClass: 'FUTURE',
+          symbol: 'ESH26',
+          multiplier: 50,
+          tickSize: 0.25,
+          lastTradeDate: '2026-03-20',
+          initialMargin: 1,
+          maintenanceMargin: 1,
+        },
+      ],
+    });
+    const isOpen = async (symbol: string) =>
+      (await client.get(`/v1/market-data/is-market-open/${symbol}`)).body;
+    await client.put('/v1/simulation/clock', { now: '2026-01-05T16:05:00-05:00' });
+    expect(await isOpen('AAPL')).toMatchObject({ isOpen: false, session: 'POST' });
+    expect(await isOpen('AAPL260116C00150000')).toMatchObject({ isOpen: false, session: 'CLOSED' });
+    expect(await isOpen('SPY260116C00600000')).toEqual({
+      symbol: 'SPY260116C00600000',
+      isOpen: true,
+      session: 'REGULAR',
+      nextOpen: '2026-01-06T09:30:00-05:00',
+      nextClose: '2026-01-05T16:15:00-05:00',
+    });
+    expect(await isOpen('ESH26')).toMatchObject({
+      isOpen: true,
+      nextOpen: '2026-01-05T18:00:00-05:00',
+      nextClose: '2026-01-05T17:00:00-05:00',
+    });
+    const exchange = async (name: string) => (await client.get(`/v1/market-data/market-hours/${name}`)).body;
+    expect(await exchange('XCME')).toMatchObject({ exchange: 'XCME', isOpen: true });
+    expect(await exchange('OPRA')).toMatchObject({ isOpen: false, nextClose: '2026-01-06T16:00:00-05:00' });
+    expect(await exchange('XNYS')).toHaveProperty('today');
+    expect(await exchange('OPRA')).not.toHaveProperty('today');
+  });
+
   it('lists options that were listed', async () => {
     expect((await client.get('/v1/market-data/options/AAPL/expirations')).body).toEqual({
       underlying: 'AAPL',

@@ -1,11 +1,20 @@
-import { type Brokerage, Instant, type Instrument, type OptionContract, TradingDate } from '@sandpit/core';
+import {
+  type Brokerage,
+  type HoursId,
+  hoursOf,
+  Instant,
+  type Instrument,
+  marketHours,
+  type OptionContract,
+  TradingDate,
+} from '@sandpit/core';
 import type { OptionChain } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { plainSymbol, shownInstrument } from '../translate/instruments.js';
-import { barOf, marketHoursOf, quoteOf, tradeOf, tradingDayOf } from '../translate/market-data.js';
+import { barOf, marketHoursOf, openingOf, quoteOf, tradeOf, tradingDayOf } from '../translate/market-data.js';
 import { priceNumber, quantityNumber } from '../translate/numbers.js';
 import { pageOfAll } from '../translate/pages.js';
 
@@ -30,8 +39,19 @@ const NO_TRADE = refuse(404, 'No trade yet');
 const EXCHANGE_NOT_FOUND = refuse(404, 'Exchange not found');
 const NO_OPTIONS = refuse(404, 'No options listed');
 
-/** Names of the exchanges whose hours the calendar is about. */
-const EXCHANGES: ReadonlySet<string> = new Set(['XNYS', 'XNAS', 'ARCX', 'NYSE', 'NASDAQ']);
+/** The hours of the exchanges that can be asked for (D69). */
+const EXCHANGES: ReadonlyMap<string, HoursId> = new Map([
+  ['XNYS', 'EQUITIES'],
+  ['XNAS', 'EQUITIES'],
+  ['ARCX', 'EQUITIES'],
+  ['NYSE', 'EQUITIES'],
+  ['NASDAQ', 'EQUITIES'],
+  ['OPRA', 'OPTIONS'],
+  ['XCME', 'FUTURES'],
+  ['XCBT', 'FUTURES'],
+  ['XNYM', 'FUTURES'],
+  ['XCEC', 'FUTURES'],
+]);
 
 const LONGEST_CALENDAR_DAYS = 3660;
 
@@ -80,22 +100,26 @@ export const marketDataHandlers: MarketDataHandlers = {
     return { symbol, timeframe: query.timeframe, bars: bars.map(barOf) };
   },
 
-  getMarketHours: ({ simulation }) => marketHoursOf(simulation.brokerage.rules.calendar, simulation.now()),
-
-  getExchangeHours({ simulation, params }) {
+  getMarketHours({ simulation }) {
     const { calendar } = simulation.brokerage.rules;
-    if (params.exchange !== calendar.id && !EXCHANGES.has(params.exchange)) return EXCHANGE_NOT_FOUND;
-    return { ...marketHoursOf(calendar, simulation.now()), exchange: params.exchange };
+    return marketHoursOf(calendar.id, 'EQUITIES', calendar, simulation.now());
   },
 
-  isMarketOpen: ({ simulation, params }) =>
-    lookAt(simulation, params.symbol, (brokerage, symbol) => {
-      const { isOpen, session, nextOpen, nextClose } = marketHoursOf(
-        brokerage.rules.calendar,
-        simulation.now(),
-      );
-      return { symbol, isOpen, session, nextOpen, nextClose };
-    }),
+  getExchangeHours({ simulation, params: { exchange } }) {
+    const { calendar } = simulation.brokerage.rules;
+    const hours = exchange === calendar.id ? 'EQUITIES' : EXCHANGES.get(exchange);
+    return hours === undefined
+      ? EXCHANGE_NOT_FOUND
+      : marketHoursOf(exchange, hours, calendar, simulation.now());
+  },
+
+  isMarketOpen({ simulation, params }) {
+    const { calendar } = simulation.brokerage.rules;
+    return lookAt(simulation, params.symbol, (_, symbol, instrument) => ({
+      symbol,
+      ...openingOf(marketHours(calendar, hoursOf(instrument)), calendar, simulation.now()),
+    }));
+  },
 
   listOptionExpirations: ({ simulation, params }) =>
     lookAt(simulation, params.underlying, (brokerage, underlying) => ({
@@ -159,11 +183,14 @@ export const marketDataHandlers: MarketDataHandlers = {
 function lookAt<T>(
   simulation: Simulation,
   given: string,
-  look: (brokerage: Brokerage, symbol: string) => T,
+  look: (brokerage: Brokerage, symbol: string, instrument: Instrument) => T,
 ): Promise<T | Answer> {
   const symbol = plainSymbol(given);
   return simulation.read(
-    (brokerage) => (brokerage.instrument(symbol) === undefined ? SYMBOL_NOT_FOUND : look(brokerage, symbol)),
+    (brokerage) => {
+      const instrument = brokerage.instrument(symbol);
+      return instrument === undefined ? SYMBOL_NOT_FOUND : look(brokerage, symbol, instrument);
+    },
     [symbol],
   );
 }

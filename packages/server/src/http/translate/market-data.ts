@@ -1,7 +1,10 @@
 import {
   type Bar as CoreBar,
   type Calendar,
+  type HoursId,
   Instant,
+  type MarketHours as CoreHours,
+  marketHours,
   markOf,
   type Quote as CoreQuote,
   type TradingDay as CoreDay,
@@ -75,16 +78,28 @@ export const tradingDayOf = (day: CoreDay, calendar: Calendar): TradingDay => ({
   earlyClose: day.earlyClose,
 });
 
-export function marketHoursOf(calendar: Calendar, now: Instant): MarketHours {
-  const session = calendar.sessionAt(now);
-  const today = calendar.tradingDay(calendar.dateOf(now));
+/** Whether instruments of these hours trade now, and when that changes. */
+export function openingOf(hours: CoreHours, calendar: Calendar, now: Instant) {
+  const session = hours.sessionAt(now);
   return {
-    exchange: calendar.id,
     isOpen: session === 'REGULAR',
     session,
+    nextOpen: calendar.format(hours.nextOpen('REGULAR', now)),
+    nextClose: calendar.format(hours.nextClose('REGULAR', now)),
+  };
+}
+
+export function marketHoursOf(
+  exchange: string,
+  hours: HoursId,
+  calendar: Calendar,
+  now: Instant,
+): MarketHours {
+  const today = hours === 'EQUITIES' ? calendar.tradingDay(calendar.dateOf(now)) : undefined;
+  return {
+    exchange,
     now: isoOf(now),
-    nextOpen: calendar.format(calendar.nextRegularOpen(now)),
-    nextClose: calendar.format(calendar.nextRegularClose(now)),
+    ...openingOf(marketHours(calendar, hours), calendar, now),
     ...(today !== undefined && { today: tradingDayOf(today, calendar) }),
   };
 }

@@ -1,0 +1,120 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { Instant } from '../values/instant.js';
+import { TradingDate } from '../values/trading-date.js';
+import type { Calendar } from './calendar.js';
+import { calendarById } from './calendars.js';
+import { marketHours } from './hours.js';
+import type { HoursId, TradingSession } from './market-hours.js';
+
+const sessions = ['REGULAR', 'EXTENDED'] as const;
+const everyHours = (['XNYS', 'always-open'] as const).flatMap((calendar) =>
+  (['EQUITIES', 'OPTIONS', 'LATE_OPTIONS', 'FUTURES', 'GRAINS'] as const).map((hours) => ({
+    calendar,
+    hours,
+  })),
+);
+
+interface Plain {
+  readonly date: TradingDate;
+  readonly stretches: readonly (readonly [from: number, until: number])[];
+}
+
+/** The trade days around an instant, written down day by day: the plain account the answers are held against. */
+function around(calendar: Calendar, hours: HoursId, session: TradingSession, at: Instant): Plain[] {
+  const days: Plain[] = [];
+  for (let i = -10; i <= 10; i++) {
+    const date = TradingDate.plusDays(calendar.dateOf(at), i);
+    const day = calendar.tradingDay(date);
+    if (day === undefined) continue;
+    const eve = TradingDate.plusDays(date, -1);
+    const regular = [day.regularOpen, day.regularClose] as const;
+    const extended = [day.extendedOpen, day.extendedClose] as const;
+    const of: Record<HoursId, Plain['stretches']> = {
+      EQUITIES: [session === 'REGULAR' ? regular : extended],
+      OPTIONS: [regular],
+      LATE_OPTIONS: [[day.regularOpen, day.regularClose + 900_000]],
+      FUTURES: [[calendar.instantOf(eve, 18, 0), calendar.instantOf(date, 17, 0)]],
+      GRAINS: [
+        [calendar.instantOf(eve, 20, 0), calendar.instantOf(date, 8, 45)],
+        [calendar.instantOf(date, 9, 30), calendar.instantOf(date, 14, 20)],
+      ],
+    };
+    days.push({ date, stretches: calendar.id === 'always-open' ? [regular] : of[hours] });
+  }
+  return days;
+}
+
+describe.each(everyHours)('the hours $hours on $calendar', ({ calendar: calendarId, hours: id }) => {
+  const calendar = calendarById(calendarId);
+  const hours = marketHours(calendar, id);
+  const anyInstant = fc
+    .integer({ min: Date.UTC(1998, 0, 1), max: Date.UTC(2030, 11, 31) })
+    .map((ms) => Instant.ofMs(ms));
+  /** The instants at which something changes, and their neighbours, are rare among all others. */
+  const edge = fc
+    .tuple(
+      anyInstant,
+      fc.constantFrom('nextOpen', 'nextClose'),
+      fc.constantFrom(...sessions),
+      fc.integer({ min: -1, max: 1 }),
+    )
+    .map(([at, next, session, ms]) => Instant.plusMs(hours[next](session, at), ms));
+  const instant = fc.oneof(anyInstant, edge);
+
+  it('are open where a trade day says so', () => {
+    fc.assert(
+      fc.property(instant, fc.constantFrom(...sessions), (at, session) => {
+        const open = around(calendar, id, session, at).some(({ stretches }) =>
+          stretches.some(([from, until]) => at >= from && at < until),
+        );
+        expect(hours.isOpen(session, at)).toBe(open);
+        const name = hours.sessionAt(at);
+        expect(session === 'REGULAR' ? name === 'REGULAR' : name !== 'CLOSED').toBe(open);
+      }),
+    );
+  });
+
+  it('have their next open and their next close strictly after an instant', () => {
+    fc.assert(
+      fc.property(instant, fc.constantFrom(...sessions), (at, session) => {
+        const days = around(calendar, id, session, at);
+        const opens = days.flatMap(({ stretches }) => stretches.map(([from]) => from));
+        const closes = days.map(({ stretches }) => stretches.at(-1)?.[1] ?? 0);
+        expect(hours.nextOpen(session, at)).toBe(Math.min(...opens.filter((ms) => ms > at)));
+        expect(hours.nextClose(session, at)).toBe(Math.min(...closes.filter((ms) => ms > at)));
+      }),
+    );
+  });
+
+  it('date what is traded by the first trade day that is not over', () => {
+    fc.assert(
+      fc.property(instant, (at) => {
+        const days = around(calendar, id, 'EXTENDED', at);
+        const first = days.find(({ stretches }) => (stretches.at(-1)?.[1] ?? 0) > at);
+        expect(hours.tradeDateOf(at)).toBe(first?.date);
+        expect(hours.closeOn('EXTENDED', hours.tradeDateOf(at))).toBeGreaterThan(at);
+      }),
+    );
+  });
+
+  it('close on every date, or have closed on the trade day before', () => {
+    fc.assert(
+      fc.property(instant, fc.constantFrom(...sessions), (at, session) => {
+        const date = calendar.dateOf(at);
+        const last = around(calendar, id, session, at).findLast((day) => day.date <= date);
+        expect(hours.closeOn(session, date)).toBe(last?.stretches.at(-1)?.[1]);
+      }),
+    );
+  });
+
+  it('answer the same whatever was asked before', () => {
+    const answers = (at: Instant): unknown[] => [hours.sessionAt(at), hours.tradeDateOf(at)];
+    fc.assert(
+      fc.property(fc.array(instant, { maxLength: 8 }), (instants) => {
+        const there = instants.map(answers);
+        expect(instants.toReversed().map(answers).toReversed()).toEqual(there);
+      }),
+    );
+  });
+});

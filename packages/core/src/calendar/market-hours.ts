@@ -1,0 +1,27 @@
+import type { Instant } from '../values/instant.js';
+import type { TradingDate } from '../values/trading-date.js';
+import type { SessionKind } from './calendar.js';
+
+/** Hours that instruments share (D69, D92); `hoursOf` says whose they are. */
+export type HoursId = 'EQUITIES' | 'OPTIONS' | 'LATE_OPTIONS' | 'FUTURES' | 'GRAINS';
+
+/** The session an order works in. Where there is no extended trading the two are one. */
+export type TradingSession = 'REGULAR' | 'EXTENDED';
+
+/**
+ * When an instrument trades. A trade day has a date, may begin on the evening before it, and may have pauses; the next one
+ * begins with the end of its extended session. Pure: the same question always has the same answer.
+ */
+export interface MarketHours {
+  sessionAt(at: Instant): SessionKind;
+  /** Whether orders of this session work at this instant. */
+  isOpen(session: TradingSession, at: Instant): boolean;
+  /** The date of the trade day that an instant lies in or, while nothing trades, comes before. */
+  tradeDateOf(at: Instant): TradingDate;
+  /** The first instant strictly after `at` from which orders of this session work, be it after a pause. */
+  nextOpen(session: TradingSession, at: Instant): Instant;
+  /** The first end of a trade day's session strictly after `at`. A pause is no end. */
+  nextClose(session: TradingSession, at: Instant): Instant;
+  /** The end of the session of that trade day; on a date that is none, of the one before it. */
+  closeOn(session: TradingSession, date: TradingDate): Instant;
+}
