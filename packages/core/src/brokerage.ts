@@ -11,6 +11,7 @@ import {
   transferCash,
 } from './commands/portfolios.js';
 import { replaceOrder } from './commands/replace-order.js';
+import { symbolsRead } from './commands/reads.js';
 import { submitOrder } from './commands/submit-order.js';
 import { updateMarket } from './commands/update-market.js';
 import { upgradeMargin } from './commands/upgrade-margin.js';
@@ -68,6 +69,8 @@ export interface Outcome<T extends Command['type'] = Command['type']> {
  */
 export class Brokerage {
   readonly state: State;
+  /** Told of every symbol whose market a decision reads: tests compare it with `symbolsRead`. */
+  onRead: ((symbol: string) => void) | undefined;
   readonly rules: Rules;
 
   private constructor(state: State, rules: Rules) {
@@ -94,7 +97,7 @@ export class Brokerage {
   execute<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {
     if (at < this.state.now) throw new RangeError('commands go forward in time');
     this.state.now = at;
-    const decision = new Decision(this.state, this.rules, at);
+    const decision = new Decision(this.state, this.rules, at, this.onRead);
     const result = dispatch(decision, command) as Results[T];
     if (decision.events.length === 0) decision.forgetReads();
     return { result, events: decision.events, quotes: decision.quotesRead };
@@ -140,21 +143,9 @@ export class Brokerage {
     return this.state.timers.first()?.due;
   }
 
-  /** Symbols with orders at work, or waiting to be: quotes for others can change nothing now. */
-  symbolsAtWork(): Set<string> {
-    const symbols = new Set<string>();
-    for (const book of this.state.books.values()) if (book.workingOrders > 0) symbols.add(book.symbol);
-    return symbols;
-  }
-
-  /** Symbols that are held or ordered by anybody. */
-  symbolsOfInterest(): Set<string> {
-    const symbols = new Set<string>();
-    for (const order of this.state.orders.values()) symbols.add(order.terms.symbol);
-    for (const portfolio of this.state.portfolios.values()) {
-      for (const symbol of portfolio.positions.keys()) symbols.add(symbol);
-    }
-    return symbols;
+  /** The symbols whose quotes this command reads, to be brought up to date before it. */
+  symbolsRead(command: Command, at: Instant): ReadonlySet<string> {
+    return symbolsRead(this.state, command, at);
   }
 
   /** As of when it is read. */

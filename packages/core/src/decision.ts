@@ -29,10 +29,13 @@ export class Decision {
   /** Quotes this decision read that the journal does not know yet: they belong to its record. */
   readonly quotesRead: Quote[] = [];
 
-  constructor(state: State, rules: Rules, at: Instant) {
+  private readonly onRead: ((symbol: string) => void) | undefined;
+
+  constructor(state: State, rules: Rules, at: Instant, onRead?: (symbol: string) => void) {
     this.state = state;
     this.rules = rules;
     this.at = at;
+    this.onRead = onRead;
   }
 
   emit(event: Event): void {
@@ -52,6 +55,7 @@ export class Decision {
 
   /** The book of an instrument, its quote noted as read. */
   book(symbol: string): Book {
+    this.onRead?.(symbol);
     const book = bookOf(this.state, symbol);
     if (!book.quoteRecorded && book.quote !== undefined) {
       book.quoteRecorded = true;

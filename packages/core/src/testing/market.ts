@@ -75,6 +75,13 @@ export class TestMarket {
   }
 
   private run<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {
+    const declared = this.brokerage.symbolsRead(command, at);
+    // An execution on margin may look at what else is held, as it was last seen.
+    const lastSeen = heldOnMargin(this.brokerage, declared);
+    this.brokerage.onRead = (symbol) => {
+      if (!declared.has(symbol) && !lastSeen.has(symbol))
+        throw new Error(`${command.type} reads ${symbol} without having said so`);
+    };
     const outcome = this.brokerage.execute<T>(command, at);
     if (outcome.events.length > 0) {
       this.journal.push({ at, quotes: outcome.quotes, command: command, events: outcome.events });
@@ -342,6 +349,19 @@ export class TestMarket {
 export interface OrderTale {
   readonly terms: OrderTerms;
   readonly steps: { readonly event: OrderEvent; readonly progress: OrderProgress; readonly at: Instant }[];
+}
+
+/** Everything held by MARGIN portfolios that have open orders in these symbols. */
+function heldOnMargin({ state }: Brokerage, symbols: ReadonlySet<string>): Set<string> {
+  const held = new Set<string>();
+  for (const symbol of symbols) {
+    for (const { terms } of state.books.get(symbol)?.open ?? []) {
+      const portfolio = state.portfolios.get(terms.portfolioId);
+      if (portfolio?.settings.portfolioType !== 'MARGIN') continue;
+      for (const other of portfolio.positions.keys()) held.add(other);
+    }
+  }
+  return held;
 }
 
 /** An execution with what the journal leaves out. */

@@ -20,6 +20,19 @@ export class PriorityQueue<T extends Queued> {
     return this.heap[0];
   }
 
+  /** Those at the front for which `test` holds, in no particular order. It must hold for everything before one for which it holds. */
+  leading(test: (element: T) => boolean): T[] {
+    const found: T[] = [];
+    const places = [0];
+    for (let place = places.pop(); place !== undefined; place = places.pop()) {
+      const element = this.heap[place];
+      if (element === undefined || !test(element)) continue;
+      found.push(element);
+      places.push(2 * place + 1, 2 * place + 2);
+    }
+    return found;
+  }
+
   add(element: T): void {
     this.heap.push(element);
     this.rise(element, this.heap.length - 1);

@@ -1,0 +1,88 @@
+import type { Command } from '../command.js';
+import type { State, Timer } from '../state.js';
+import type { Instant } from '../values/instant.js';
+
+/**
+ * Which symbols a command reads the market of, so that a feed that computes quotes brings these up to date before it. One home for it:
+ * in tests a decision that reads another one fails. Beyond them, an execution may look at what else a MARGIN portfolio holds as it was
+ * last seen, as on every tick.
+ */
+export function symbolsRead(state: State, command: Command, at: Instant): ReadonlySet<string> {
+  switch (command.type) {
+    case 'SubmitOrder':
+      return withHoldings(state, command.order.portfolioId, command.order.symbol);
+    case 'ReplaceOrder': {
+      const number = state.ids.numberOf('ORDER', command.orderId);
+      return number === undefined ? NOTHING : ofOrder(state, number);
+    }
+    case 'SwitchBroker':
+    case 'UpgradeMargin':
+    case 'ResetPortfolio':
+    case 'TransferCash':
+    case 'ClosePortfolio':
+      return new Set(state.portfolios.get(command.portfolioId)?.positions.keys());
+    case 'AdvanceClock':
+      return symbolsDue(state, at);
+    case 'UpdateMarket':
+      return new Set(command.quotes.map(({ symbol }) => symbol));
+    case 'OpenAccount':
+    case 'UpdateAccount':
+    case 'SetAccountStatus':
+    case 'DeleteAccount':
+    case 'OpenPortfolio':
+    case 'CancelOrder':
+    case 'CancelAccountOrders':
+    case 'ListInstruments':
+    case 'AnnounceActions':
+    case 'WithdrawAction':
+    case 'ChangeRules':
+    case 'MoveClock':
+      return NOTHING;
+  }
+}
+
+const NOTHING: ReadonlySet<string> = new Set();
+
+/** What all that is due at an instant reads. */
+function symbolsDue(state: State, at: Instant): ReadonlySet<string> {
+  const symbols = new Set<string>();
+  for (const { what } of state.timers.leading((timer) => timer.due <= at)) addReads(state, what, symbols);
+  return symbols;
+}
+
+function addReads(state: State, what: Timer['what'], symbols: Set<string>): void {
+  switch (what.kind) {
+    case 'ORDER_RELEASE':
+    case 'ORDER_ARRIVAL':
+      for (const symbol of ofOrder(state, what.order)) symbols.add(symbol);
+      return;
+    case 'SESSION_OPEN':
+      for (const book of state.books.values()) if (book.workingOrders > 0) symbols.add(book.symbol);
+      return;
+    case 'SESSION_CLOSE':
+      for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
+      return;
+    case 'CORPORATE_ACTION': {
+      const symbol = state.actions.get(what.actionId)?.action.symbol;
+      if (symbol !== undefined) symbols.add(symbol);
+      return;
+    }
+    case 'SETTLEMENT':
+    case 'CANCEL_ARRIVAL':
+    case 'ORDER_EXPIRY':
+      return;
+  }
+}
+
+function ofOrder(state: State, number: number): ReadonlySet<string> {
+  const terms = state.orders.get(number)?.terms;
+  return terms === undefined ? NOTHING : withHoldings(state, terms.portfolioId, terms.symbol);
+}
+
+/** An order looks at its own market; on margin also at everything the portfolio holds. */
+function withHoldings(state: State, portfolioId: string, symbol: string): ReadonlySet<string> {
+  const portfolio = state.portfolios.get(portfolioId);
+  return portfolio?.settings.portfolioType === 'MARGIN'
+    ? new Set([symbol, ...portfolio.positions.keys()])
+    : new Set([symbol]);
+}
