@@ -17,7 +17,7 @@ import { fundsProblem, reservationFor } from './reserve.js';
 
 /**
  * Lets the working orders of one instrument meet its quote: trailing stops follow, stops go off, orders fill by price,
- * then by time, until nothing more happens. What the quote does not concern is not looked at.
+ * then by tier, then by time, until nothing more happens. What the quote does not concern is not looked at.
  */
 export function matchBook(d: Decision, book: Book): void {
   const quote = book.quote;
@@ -136,7 +136,7 @@ function bestOf(
 }
 
 const isBefore = (a: Place, b: Place, side: Side): boolean =>
-  a.price === b.price ? a.arrival < b.arrival : side === 'BUY' ? a.price > b.price : a.price < b.price;
+  a.price === b.price ? a.turn < b.turn : side === 'BUY' ? a.price > b.price : a.price < b.price;
 
 const NONE: ReadonlySet<Lane> = new Set();
 

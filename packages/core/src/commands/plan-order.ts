@@ -1,11 +1,12 @@
 import type { Requester } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
+import { valueOf } from '../instruments/instrument.js';
 import type { Equity } from '../instruments/instrument.js';
 import { latencyMs } from '../matching/latency.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
-import { isTrailing, sideOf } from '../orders/order.js';
-import type { BracketConfig, Mutable, TimeInForce } from '../orders/order.js';
+import { isOpening, isTrailing, sideOf } from '../orders/order.js';
+import type { BracketConfig, Mutable, OrderProgress, TimeInForce } from '../orders/order.js';
 import type { OrderAccepted } from '../orders/order-event.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import { startOf, termsOf } from '../orders/progress.js';
@@ -15,9 +16,10 @@ import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
-import { fundsProblem, reservationFor } from './reserve.js';
+import { fundsProblem, reservationFor, worstPrice } from './reserve.js';
 import { beyondTier } from './tier.js';
 
 /** What placing an order would come to. Nothing has happened yet. */
@@ -36,6 +38,10 @@ interface Candidate {
   readonly portfolio: Portfolio;
   readonly broker: BrokerConfiguration;
 }
+
+type OrderPrices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
+
+const LEAST_FRACTION = Money.ofDollars(1);
 
 interface InstrumentCandidate extends Candidate {
   readonly equity: Equity;
@@ -124,17 +130,45 @@ function tradable(d: Decision, order: OrderRequest): Equity | Rejection {
   return instrument;
 }
 
-function shapeProblems({ d, equity, request }: InstrumentCandidate): Rejection | undefined {
+function shapeProblems({ d, equity, request, accepted }: InstrumentCandidate): Rejection | undefined {
   const problems = tickProblems(equity, request);
   if (request.bracketConfig !== undefined) {
     const quote = d.quote(request.symbol);
     const market = sideOf(request.positionIntent) === 'BUY' ? quote?.ask : quote?.bid;
     problems.push(...bracketProblems(request, market));
   }
+  problems.push(...sizeProblems(d, equity, request, pricesOf(accepted)), ...trailProblems(accepted));
   if (request.timeInForce === 'GTD') {
     problems.push(...goodTillProblems(d, sessionOf(request), request.goodTillDate ?? ''));
   }
   return problems.length === 0 ? undefined : { code: 'INVALID', messages: problems };
+}
+
+/** The prices of a new order: a trailing stop already stands somewhere. */
+const pricesOf = ({ request, stopPrice }: OrderAccepted): OrderPrices => ({
+  limitPrice: request.limitPrice,
+  stopPrice: stopPrice ?? request.stopPrice,
+});
+
+/** A fraction of a share may be opened only where it is worth something (D137). */
+export function sizeProblems(
+  d: Decision,
+  equity: Equity,
+  order: Pick<OrderRequest, 'symbol' | 'positionIntent' | 'quantity'>,
+  prices: OrderPrices,
+): string[] {
+  if (Quantity.isWhole(order.quantity) || !isOpening(order.positionIntent)) return [];
+  const price = worstPrice(d, order, prices);
+  return price !== undefined && valueOf(equity, price, order.quantity) < LEAST_FRACTION
+    ? ['a fractional order must be worth at least 1.00']
+    : [];
+}
+
+/** A trailing stop that starts at nothing or below would never go off (D137). */
+function trailProblems({ request: { trailingAmount }, mark }: OrderAccepted): string[] {
+  return trailingAmount !== undefined && mark !== undefined && trailingAmount >= mark
+    ? [`trailingAmount must be below ${Price.format(mark)}, the price it starts from`]
+    : [];
 }
 
 const sessionOf = (request: OrderRequest) => request.session ?? 'REGULAR';
@@ -148,7 +182,8 @@ function brokerRestriction({ broker, request: order }: InstrumentCandidate): Rej
   if (!broker.timesInForce.includes(order.timeInForce))
     return refuse(`does not offer time in force ${order.timeInForce}`);
   if (!broker.sessions.includes(sessionOf(order))) return refuse('does not offer extended hours');
-  if (!Quantity.isWhole(order.quantity)) {
+  // A fraction can always be closed (D137).
+  if (!Quantity.isWhole(order.quantity) && isOpening(order.positionIntent)) {
     if (!broker.fractionalShares) return refuse('does not offer fractional shares');
     if (order.positionIntent === 'SELL_TO_OPEN') return refuse('does not lend fractional shares');
   }
@@ -232,8 +267,7 @@ function acceptedOf({ d, by, request, portfolio }: Candidate): OrderAccepted {
     quantity: request.quantity,
     filledQuantity: Quantity.zero,
     filledValue: Money.zero,
-    limitPrice: request.limitPrice,
-    stopPrice: accepted.stopPrice ?? request.stopPrice,
+    ...pricesOf(accepted),
   });
   if (reserved > 0) accepted.reserved = reserved;
   return accepted;

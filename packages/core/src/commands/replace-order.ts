@@ -12,6 +12,7 @@ import { Quantity } from '../values/quantity.js';
 import { endImmediate, matchBook } from './match-orders.js';
 import { expiryOf, goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
 import { fundsProblem, reservationFor } from './reserve.js';
+import { sizeProblems } from './plan-order.js';
 import type { Acknowledged } from './submit-order.js';
 import { timeInForceBeyondTier } from './tier.js';
 
@@ -122,6 +123,12 @@ function priceProblems(d: Decision, order: Order, changes: OrderChanges): string
   const equity = d.equity(order.terms.symbol);
   if (equity === undefined) return [];
   const problems = tickProblems(equity, changes);
+  const { symbol, positionIntent: intent } = order.terms;
+  if (changes.limitPrice !== undefined || changes.stopPrice !== undefined || changes.quantity !== undefined) {
+    const quantity = changes.quantity ?? order.progress.quantity;
+    const sized = { symbol, positionIntent: intent, quantity };
+    problems.push(...sizeProblems(d, equity, sized, { ...order.progress, ...changes }));
+  }
   const { orderType, positionIntent, bracket } = order.terms;
   const priced = changes.limitPrice ?? changes.stopPrice;
   if (bracket?.part !== 'ENTRY' || priced === undefined || order.progress.filledQuantity > 0) return problems;
@@ -159,7 +166,9 @@ function brokerRestriction(
   if (timeInForce !== undefined && !broker.timesInForce.includes(timeInForce)) {
     return refuse(`does not offer time in force ${timeInForce}`);
   }
-  if (quantity === undefined || Quantity.isWhole(quantity)) return undefined;
+  // A fraction can always be closed (D137).
+  if (quantity === undefined || Quantity.isWhole(quantity) || !isOpening(order.terms.positionIntent))
+    return undefined;
   if (!broker.fractionalShares) return refuse('does not offer fractional shares');
   return order.terms.positionIntent === 'SELL_TO_OPEN'
     ? refuse('does not lend fractional shares')

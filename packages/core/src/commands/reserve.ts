@@ -24,7 +24,7 @@ export function reservationFor(
 ): Money {
   if (!isOpening(terms.positionIntent)) return Money.zero;
   const side = sideOf(terms.positionIntent);
-  const price = side === 'BUY' ? worstPurchasePrice(d, terms, progress) : shortSalePrice(d, terms, progress);
+  const price = worstPrice(d, terms, progress);
   if (price === undefined) return Money.zero;
   const remaining = Quantity.subtract(progress.quantity, progress.filledQuantity);
   const value = Money.of(price, remaining);
@@ -48,6 +48,12 @@ export function reservationFor(
 
 type Market = Pick<OrderTerms, 'symbol' | 'positionIntent'>;
 type Prices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
+
+/** The price at which an opening order needs most; `undefined` where there is none to go by yet. */
+export const worstPrice = (d: Decision, terms: Market, prices: Prices): Price | undefined =>
+  sideOf(terms.positionIntent) === 'BUY'
+    ? worstPurchasePrice(d, terms, prices)
+    : shortSalePrice(d, terms, prices);
 
 function worstPurchasePrice(d: Decision, terms: Market, prices: Prices): Price | undefined {
   if (prices.limitPrice !== undefined) return prices.limitPrice;

@@ -24,10 +24,10 @@ export interface MarginEligibility {
   readonly availableEngines: readonly MarginEngine[];
 }
 
+/** To the cent, as messages show money (D137). */
 const dollars = (money: Money): string => {
-  const text = Money.format(money);
-  const decimals = text.split('.')[1] ?? '';
-  return `$${decimals.length < 2 ? `${text.split('.')[0] ?? ''}.${decimals.padEnd(2, '0')}` : text}`;
+  const [whole = '', decimals = ''] = Money.format(Money.toCents(money)).split('.');
+  return `$${whole}.${decimals.padEnd(2, '0')}`;
 };
 
 /** Whether a portfolio may move to portfolio margin, and why not (D14). `extra` is cash about to be added. */

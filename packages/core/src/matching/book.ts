@@ -1,6 +1,7 @@
 import type { Quote } from '../market/quote.js';
 import { isStop, isTrailing, sideOf } from '../orders/order.js';
 import type { Order, OrderSession, Side } from '../orders/order.js';
+import type { Tier } from '../orders/tier.js';
 import { PriorityQueue } from '../values/priority-queue.js';
 import type { FillModel } from './fill-model.js';
 
@@ -12,11 +13,11 @@ import type { FillModel } from './fill-model.js';
  * filled; each lane has queues by price, so that a quote that touches nobody costs a handful of comparisons.
  */
 
-/** A place of an order in one queue. `price` is the price that matters there; ties go by arrival (D62). */
+/** A place of an order in one queue. `price` is the price that matters there; ties go by `turn` (D62, D153). */
 export interface Place {
   place: number;
   readonly price: number;
-  readonly arrival: number;
+  readonly turn: number;
   readonly order: Order;
   readonly queue: PlaceQueue;
 }
@@ -27,9 +28,9 @@ export type LaneKind = 'sized' | 'depth' | 'ideal';
 type PlaceQueue = PriorityQueue<Place>;
 
 const lowestFirst = (a: Place, b: Place): boolean =>
-  a.price === b.price ? a.arrival < b.arrival : a.price < b.price;
+  a.price === b.price ? a.turn < b.turn : a.price < b.price;
 const highestFirst = (a: Place, b: Place): boolean =>
-  a.price === b.price ? a.arrival < b.arrival : a.price > b.price;
+  a.price === b.price ? a.turn < b.turn : a.price > b.price;
 
 export class Lane {
   readonly session: OrderSession;
@@ -133,10 +134,18 @@ export class Book {
 }
 
 function put(queue: PlaceQueue, order: Order, price: number): Place {
-  const place: Place = { place: -1, price, arrival: order.progress.arrival ?? 0, order, queue };
+  const place: Place = { place: -1, price, turn: turnOf(order), order, queue };
   queue.add(place);
   return place;
 }
+
+const TIER_RANK: Readonly<Record<Tier, number>> = { ENTERPRISE: 0, PRO: 1, BASIC: 2 };
+/** More orders than a simulation will ever see. */
+const TURNS_PER_TIER = 2 ** 50;
+
+/** Whose turn it is among orders at the same price: that of the higher tier, then that which reached the market first (D153). */
+const turnOf = ({ terms, progress }: Order): number =>
+  TIER_RANK[terms.tier] * TURNS_PER_TIER + (progress.arrival ?? 0);
 
 /**
  * The price at which the market must stand for an order to trade: its limit; anything for an order without one. Under

@@ -224,8 +224,8 @@ export class TestMarket {
   }
 
   /** Submits an order that must be taken. */
-  place(portfolioId: string, order: TestOrder): string {
-    const result = this.submit(portfolioId, order);
+  place(portfolioId: string, order: TestOrder, by: Requester = this.by): string {
+    const result = this.submit(portfolioId, order, by);
     if (typeof result !== 'string') throw new Error(`refused: ${JSON.stringify(result)}`);
     return result;
   }

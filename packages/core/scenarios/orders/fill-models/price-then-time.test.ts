@@ -48,6 +48,21 @@ describe('orders that compete for the same displayed size', () => {
     expect(market.fills(slow)).toEqual(['2 @ 100']);
   });
 
+  it('at the same price by tier: ENTERPRISE before PRO before BASIC (D153)', () => {
+    const market = away();
+    const [basic, pro, enterprise] = (['BASIC', 'PRO', 'ENTERPRISE'] as const).map((tier) =>
+      market.place(market.openPortfolio(), { limit: '100.00' }, { ...market.by, tier }),
+    );
+    const better = market.place(market.openPortfolio(), { limit: '100.01' }, { ...market.by, tier: 'BASIC' });
+    market.quote('AAPL', '99.90', '100.00', { askSize: 25 });
+    expect([better, enterprise, pro, basic].map((order = '') => market.fills(order))).toEqual([
+      ['10 @ 100.01'],
+      ['10 @ 100'],
+      ['5 @ 100'],
+      [],
+    ]);
+  });
+
   it('orders without a limit go before those with one', () => {
     const market = new TestMarket();
     const limit = market.place(market.openPortfolio(), { limit: '101.00' });
