@@ -59,7 +59,8 @@ async function stepsOf(simulation: Simulation, number: number): Promise<readonly
   const steps: Step[] = [];
   for (const { seq, event, item, at, data } of items.toReversed()) {
     // Listed once for each of its executions.
-    if (item === 0) steps.push({ seq, event, order: next(steps.at(-1), data as OrderEvent, Instant.ofMs(at)) });
+    if (item === 0)
+      steps.push({ seq, event, order: next(steps.at(-1), data as OrderEvent, Instant.ofMs(at)) });
   }
   return steps;
 

@@ -79,10 +79,7 @@ export class Simulations {
    * Opens `main`, creating it at the first start. Its seed, its ids and its beginning stay what they were then; feed, clock and
    * calendar are today's settings.
    */
-  static async start(
-    ground: Ground,
-    wanted: WantedSimulation,
-  ): Promise<Simulations> {
+  static async start(ground: Ground, wanted: WantedSimulation): Promise<Simulations> {
     const { registry } = ground.store;
     const entry = registry.simulation(MAIN);
     const before = entry === undefined ? undefined : configOf(entry);
@@ -119,10 +116,7 @@ export class Simulations {
     return this.registry.simulations(tenantId).map(infoOf);
   }
 
-  async create(
-    tenantId: string,
-    config: WantedSimulation,
-  ): Promise<Simulation> {
+  async create(tenantId: string, config: WantedSimulation): Promise<Simulation> {
     const whole = withChance(config);
     const furnished = await furnish(this.ground, this.listings, whole);
     const of = { id: randomUUID(), tenantId, config: whole };

@@ -1,4 +1,11 @@
-import { acceptedOrder, Instant, orderAfter, settlementEntries, tradeDateOf, tradeEntries } from '@sandpit/core';
+import {
+  acceptedOrder,
+  Instant,
+  orderAfter,
+  settlementEntries,
+  tradeDateOf,
+  tradeEntries,
+} from '@sandpit/core';
 import type { Event, LedgerEntryType, OrderEvent, OrderSnapshot } from '@sandpit/core';
 import type { HistoryChange, ListName, Owner } from './history.js';
 import type { JournalRecord } from './journal.js';
@@ -75,10 +82,19 @@ class RecordOrders {
   }
 
   changes(): readonly HistoryChange[] {
-    return [...this.#drafts].map(([order, { snapshot: { terms, progress }, isNew, filledOn }]) => {
-      const now = { ...(filledOn !== undefined && { filledOn }), progress };
-      return isNew ? { change: 'order-added', terms, ...now } : { change: 'order-moved', order, ...now };
-    });
+    return [...this.#drafts].map(
+      ([
+        order,
+        {
+          snapshot: { terms, progress },
+          isNew,
+          filledOn,
+        },
+      ]) => {
+        const now = { ...(filledOn !== undefined && { filledOn }), progress };
+        return isNew ? { change: 'order-added', terms, ...now } : { change: 'order-moved', order, ...now };
+      },
+    );
   }
 }
 
@@ -184,10 +200,13 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'AccountOpened':
     case 'AccountUpdated':
     case 'AccountStatusChanged':
+    case 'AccountDeleted':
     case 'InstrumentsListed':
     case 'QuotesPushed':
     case 'ActionsAnnounced':
+    case 'ActionWithdrawn':
     case 'ActionDone':
+    case 'RulesChanged':
     case 'ClockMoved':
       return [];
   }

@@ -43,7 +43,9 @@ export const orderHandlers: OrderHandlers = {
         call,
         { type: 'ReplaceOrder', by: call.principal.by, orderId, changes },
         ({ result }) =>
-          isRejection(result) ? answerTo(result, { orderId }) : updatedOrder(call.simulation.brokerage.state.ids, result),
+          isRejection(result)
+            ? answerTo(result, { orderId })
+            : updatedOrder(call.simulation.brokerage.state.ids, result),
       ),
     );
   },
@@ -52,7 +54,9 @@ export const orderHandlers: OrderHandlers = {
     const { orderId } = call.params;
     return changed(call, 'canceled', () =>
       execute<'CancelOrder'>(call, { type: 'CancelOrder', by: call.principal.by, orderId }, ({ result }) =>
-        isRejection(result) ? answerTo(result, { orderId }) : canceledOrder(call.simulation.brokerage.state.ids, result),
+        isRejection(result)
+          ? answerTo(result, { orderId })
+          : canceledOrder(call.simulation.brokerage.state.ids, result),
       ),
     );
   },

@@ -1,5 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { Instant, isOrderEvent, isTerminal, type OrderEvent, orderAfter, type OrderSnapshot } from '@sandpit/core';
+import {
+  Instant,
+  isOrderEvent,
+  isTerminal,
+  type OrderEvent,
+  orderAfter,
+  type OrderSnapshot,
+} from '@sandpit/core';
 import { PastOrders } from '../../engine/past-orders.js';
 import type { DurableRecord, Simulation } from '../../engine/simulation.js';
 import type { ListItem } from '../../store/history.js';

@@ -1,5 +1,14 @@
 /** Items of the history lists: each is an event of the journal, and which part of it is meant. */
-import { Instant, Money, Price, Quantity, refusalText, settlementEntries, sideOf, tradeEntries } from '@sandpit/core';
+import {
+  Instant,
+  Money,
+  Price,
+  Quantity,
+  refusalText,
+  settlementEntries,
+  sideOf,
+  tradeEntries,
+} from '@sandpit/core';
 import type {
   ClosePoint,
   Event,
@@ -202,10 +211,13 @@ function told(event: Event, item: ListItem): Told {
     case 'AccountOpened':
     case 'AccountUpdated':
     case 'AccountStatusChanged':
+    case 'AccountDeleted':
     case 'InstrumentsListed':
     case 'QuotesPushed':
     case 'ActionsAnnounced':
+    case 'ActionWithdrawn':
     case 'ActionDone':
+    case 'RulesChanged':
     case 'ClockMoved':
       throw unexpected(event);
   }

@@ -69,7 +69,10 @@ export class HistoryTables {
   readonly #drafts = new Map<string, OrderDraft>();
   readonly #openItems = new Set<ListEnd>();
   readonly #openOrderEvents = new Set<ListEnd>();
-  readonly #openTenantEvents = new Map<ListEnd, { run: string; length: number; seq: number; event: number }>();
+  readonly #openTenantEvents = new Map<
+    ListEnd,
+    { run: string; length: number; seq: number; event: number }
+  >();
   #held = 0;
   #nextOrder: number | undefined;
 
