@@ -81,7 +81,6 @@ export const marketOrder = (of: Terms, positionIntent: 'BUY_TO_OPEN' | 'SELL_TO_
   positionIntent,
   quantity: Quantity.of(10),
   timeInForce: 'DAY',
-  session: 'REGULAR',
 });
 
 /** One share at a limit that the market is away from: rests. */
@@ -97,7 +96,6 @@ export const restingOrder = (
   positionIntent,
   quantity: Quantity.of(1),
   timeInForce: 'GTC',
-  session: 'REGULAR',
   limitPrice: Price.ofUnits((positionIntent === 'BUY_TO_OPEN' ? 5000 - cents : 20_000 + cents) * 1_000_000),
 });
 

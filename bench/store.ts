@@ -1,5 +1,5 @@
 /**
- * What a durable append costs: records of about 1.5 KB with six history changes each, from a queue that is kept full.
+ * What a durable append costs: records of about 1.5 KB with six or seven history changes each, from a queue that is kept full.
  *
  * Leaves out: everything before the store (the command, its JSON) and after it (streams, HTTP). The history changes
  * are read off the events, where a server's projection has to work them out. `fsync` is as fast as the disk of the
@@ -9,6 +9,7 @@
  */
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
+import type { Instant, OrderProgress, OrderTerms } from '@sandpit/core';
 import type { HistoryChange } from '../packages/server/dist/store/history.js';
 import type { JournalRecord } from '../packages/server/dist/store/journal.js';
 import { openSqliteStore } from '../packages/server/dist/store/store.js';
@@ -30,11 +31,10 @@ function uuid(kind: number, number: number): string {
   return `${hex}-${kind.toString(16).padStart(4, '0')}-4000-8000-${number.toString(16).padStart(12, '0')}`;
 }
 
-/** An order in two records: accepted; then active, executed and booked. Six changes a record on average. */
+/** An order in two records: accepted; then active, executed and booked. Six or seven changes a record on average. */
 function changesOf(seq: number): readonly HistoryChange[] {
-  const order = Math.ceil(seq / 2);
-  const orderId = uuid(1, order);
-  const owner = uuid(2, order % PORTFOLIOS);
+  const number = Math.ceil(seq / 2);
+  const owner = uuid(2, number % PORTFOLIOS);
   const tenantId = uuid(4, 1);
   const listed = (list: 'activities' | 'ledger', item: number): HistoryChange => ({
     change: 'listed',
@@ -44,47 +44,49 @@ function changesOf(seq: number): readonly HistoryChange[] {
     item,
     ...(list === 'activities' ? { tag: 'TRADE' } : {}),
   });
+  const happened = (event: number, tag?: string): readonly HistoryChange[] => [
+    { change: 'tenant-event', tenantId, event },
+    {
+      change: 'listed',
+      list: 'order-events',
+      owner: String(number),
+      event,
+      item: 0,
+      ...(tag === undefined ? {} : { tag }),
+    },
+  ];
+  const progress = (status: string): OrderProgress =>
+    ({ status, filledQuantity: 0, filling: 'p'.repeat(120) }) as unknown as OrderProgress;
   if (seq % 2 === 1) {
+    const terms = {
+      number,
+      tenantId,
+      accountId: uuid(3, number % PORTFOLIOS),
+      portfolioId: owner,
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      orderType: 'LIMIT',
+      createdAt: (START + seq) as Instant,
+      filling: 't'.repeat(100),
+    };
     return [
       {
         change: 'order-added',
-        orderId,
-        tenantId,
-        accountId: uuid(3, order % PORTFOLIOS),
-        portfolioId: owner,
-        symbol: 'AAPL',
-        assetClass: 'EQUITY',
-        status: 'PENDING',
-        createdAt: START + seq,
-        terms: JSON.stringify({
-          side: 'BUY',
-          type: 'LIMIT',
-          timeInForce: 'DAY',
-          quantity: '10',
-          filling: 't'.repeat(250),
-        }),
-        progress: JSON.stringify({ filledQuantity: '0', filling: 'p'.repeat(120) }),
+        terms: terms as unknown as OrderTerms,
+        progress: progress('PENDING'),
       },
+      ...happened(0),
       listed('activities', 0),
-      { change: 'order-event', tenantId, event: 0 },
     ];
   }
   return [
-    {
-      change: 'order-moved',
-      orderId,
-      status: 'FILLED',
-      filledOn: '2026-01-02',
-      progress: JSON.stringify({ filledQuantity: '10', averagePrice: '187.50', filling: 'p'.repeat(120) }),
-    },
-    { change: 'listed', list: 'executions', owner: orderId, event: 0, item: 0 },
+    { change: 'order-moved', order: number, filledOn: '2026-01-02', progress: progress('FILLED') },
+    ...happened(0),
+    ...happened(1, 'EXECUTION'),
     listed('activities', 0),
     listed('activities', 1),
     listed('ledger', 0),
     listed('ledger', 1),
-    listed('ledger', 2),
-    { change: 'order-event', tenantId, event: 0 },
-    { change: 'order-event', tenantId, event: 1 },
   ];
 }
 

@@ -1,5 +1,6 @@
 import { Position } from '@sandpit/core';
-import type { Command, Event, State } from '@sandpit/core';
+import type { Event, State } from '@sandpit/core';
+import type { RecordedCommand } from '../packages/server/src/engine/record-text.js';
 
 interface Books {
   /** 10^-14 dollars, exact: initial cash, transfers, executions, charges, dividends. */
@@ -11,17 +12,18 @@ interface Books {
 }
 
 interface Audited {
-  status: string;
+  readonly portfolioId: string;
+  readonly symbol: string;
+  readonly buys: boolean;
+  isOver: boolean;
   filled: number;
-  /** Σ price × quantity. */
-  value: bigint;
   quantity: number;
+  limitPrice: number | undefined;
 }
 
 const CENT = 10n ** 12n;
 /** Core money counts 10^-4 dollars. */
 const MONEY = 10n ** 10n;
-const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
 
 /**
  * Keeps the books of a run a second time, in the plainest way: cash is what came in less what was paid, a position
@@ -32,10 +34,10 @@ export class Auditor {
   readonly findings: string[] = [];
   readonly counts = { orders: 0, executions: 0, canceled: 0, rejected: 0, dividends: 0, splits: 0 };
   private readonly books = new Map<string, Books>();
-  private readonly orders = new Map<string, Audited>();
+  private readonly orders = new Map<number, Audited>();
 
   /** A record of the journal, as it was decided. */
-  see(command: Command, events: readonly Event[]): void {
+  see(command: RecordedCommand, events: readonly Event[]): void {
     if (command.type === 'TransferCash' && events.length > 0) {
       this.booksOf(command.portfolioId).cash += BigInt(command.amount) * MONEY;
     }
@@ -59,10 +61,14 @@ export class Auditor {
           this.find(`portfolio ${portfolioId}: holds ${held} of ${symbol}, not ${expected}`);
       }
     }
-    for (const [orderId, { progress }] of state.orders) {
-      const order = this.orders.get(orderId);
-      if (order === undefined) this.find(`order ${orderId} was never accepted`);
-      else if (order.filled !== progress.filledQuantity) this.find(`order ${orderId}: fills do not add up`);
+    for (const [number, { progress }] of state.orders) {
+      const order = this.orders.get(number);
+      if (order === undefined) this.find(`order ${number} was never accepted`);
+      else if (order.isOver) this.find(`order ${number} is open though it is over`);
+      else if (order.filled !== progress.filledQuantity) this.find(`order ${number}: fills do not add up`);
+    }
+    for (const [number, { isOver }] of this.orders) {
+      if (!isOver && !state.orders.has(number)) this.find(`order ${number} is gone though it is not over`);
     }
   }
 
@@ -89,20 +95,26 @@ export class Auditor {
         this.books.delete(event.portfolioId);
         return;
       case 'OrderAccepted': {
-        const { status, quantity } = event.progress;
-        if (this.orders.has(event.terms.orderId))
-          this.find(`order ${event.terms.orderId} was accepted twice`);
-        this.orders.set(event.terms.orderId, { status, quantity, filled: 0, value: 0n });
+        const { portfolioId, symbol, positionIntent, quantity, limitPrice } = event.request;
+        if (this.orders.has(event.number)) this.find(`order ${event.number} was accepted twice`);
+        const buys = positionIntent.startsWith('BUY');
+        const order = { portfolioId, symbol, buys, isOver: false, quantity, filled: 0, limitPrice };
+        this.orders.set(event.number, order);
         this.counts.orders++;
         return;
       }
       case 'OrderMoved': {
-        const order = this.move(event.orderId, event.progress.status);
-        order.quantity = event.progress.quantity;
+        const order = this.open(event.order, event.transition);
+        const { quantity, filledQuantity, limitPrice } = event.changes ?? {};
+        order.quantity = quantity ?? order.quantity;
+        order.limitPrice = limitPrice ?? order.limitPrice;
         // A split restates what was filled before it.
-        if (event.transition === 'ADJUSTED') order.filled = event.progress.filledQuantity;
-        if (event.progress.status === 'CANCELED') this.counts.canceled++;
-        if (event.progress.status === 'REJECTED') this.counts.rejected++;
+        if (event.transition === 'ADJUSTED') order.filled = filledQuantity ?? order.filled;
+        const isCanceled = event.transition === 'CANCELED' || event.transition === 'EXPIRED';
+        const isRejected = event.transition === 'REJECTED';
+        order.isOver = isCanceled || isRejected;
+        if (isCanceled) this.counts.canceled++;
+        if (isRejected) this.counts.rejected++;
         return;
       }
       case 'OrderExecuted':
@@ -120,7 +132,7 @@ export class Auditor {
       case 'LedgerPosted':
         for (const entry of event.entries) {
           const sum = entry.postings.reduce((total, { amount }) => total + amount, 0);
-          if (sum !== 0) this.find(`entry ${entry.entryId} does not balance`);
+          if (sum !== 0) this.find(`entry ${entry.number} does not balance`);
           // What neither an execution nor a transfer brings: taken as it was booked.
           if (entry.type !== 'CASH_IN_LIEU' && entry.type !== 'PROMOTIONAL_CASH') continue;
           const cash = entry.postings.find(({ account }) => account === 'SETTLED_CASH');
@@ -133,40 +145,30 @@ export class Auditor {
   }
 
   private seeExecution(event: Extract<Event, { type: 'OrderExecuted' }>): void {
-    const { execution, portfolioId, progress } = event;
-    const { side, quantity, price, symbol, commission, fees } = execution;
-    this.counts.executions++;
-    const order = this.move(event.orderId, progress.status);
-    order.filled += quantity;
-    order.value += BigInt(price) * BigInt(quantity);
-    if (quantity <= 0 || order.filled > order.quantity)
-      this.find(`order ${event.orderId}: filled beyond its quantity`);
-    if ((progress.status === 'FILLED') !== (order.filled === order.quantity)) {
-      this.find(`order ${event.orderId}: ${progress.status} with ${order.filled} of ${order.quantity}`);
-    }
-    if (
-      progress.limitPrice !== undefined &&
-      (side === 'BUY' ? price > progress.limitPrice : price < progress.limitPrice)
-    ) {
-      this.find(`order ${event.orderId}: executed beyond its limit`);
-    }
+    const order = this.open(event.order, 'executed');
+    const { portfolioId, symbol, buys, limitPrice } = order;
     const books = this.booksOf(portfolioId);
-    const value = BigInt(price) * BigInt(quantity);
-    books.cash += side === 'BUY' ? -value : value;
-    for (const charge of [commission, ...fees.map(({ amount }) => amount)])
-      books.cash -= BigInt(charge) * MONEY;
-    books.cents++;
-    books.shares.set(symbol, (books.shares.get(symbol) ?? 0) + (side === 'BUY' ? 1 : -1) * quantity);
+    for (const { quantity, price, commission = 0, fees = [] } of event.executions) {
+      this.counts.executions++;
+      order.filled += quantity;
+      if (quantity <= 0 || order.filled > order.quantity)
+        this.find(`order ${event.order}: filled beyond its quantity`);
+      if (limitPrice !== undefined && (buys ? price > limitPrice : price < limitPrice))
+        this.find(`order ${event.order}: executed beyond its limit`);
+      const value = BigInt(price) * BigInt(quantity);
+      books.cash += buys ? -value : value;
+      for (const charge of [commission, ...fees.map(({ amount }) => amount)])
+        books.cash -= BigInt(charge) * MONEY;
+      books.cents++;
+      books.shares.set(symbol, (books.shares.get(symbol) ?? 0) + (buys ? quantity : -quantity));
+    }
+    order.isOver = order.filled === order.quantity;
   }
 
-  private move(orderId: string, status: string): Audited {
-    let order = this.orders.get(orderId);
-    if (order === undefined) {
-      this.find(`order ${orderId} moved before it was accepted`);
-      order = { status, quantity: 0, filled: 0, value: 0n };
-    }
-    if (OVER.has(order.status)) this.find(`order ${orderId} moved to ${status} after it was ${order.status}`);
-    order.status = status;
+  private open(number: number, what: string): Audited {
+    const order = this.orders.get(number);
+    if (order === undefined) throw new Error(`order ${number} is ${what} before it was accepted`);
+    if (order.isOver) this.find(`order ${number} is ${what} after it was over`);
     return order;
   }
 

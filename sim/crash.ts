@@ -13,7 +13,10 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { payloadOf } from '../packages/server/src/engine/recovery.js';
+import { acceptedOrder, Ids, Instant, isOrderEvent, orderAfter } from '@sandpit/core';
+import type { Event, OrderEvent, OrderSnapshot } from '@sandpit/core';
+import { payloadOf } from '../packages/server/src/engine/record-text.js';
+import type { SimulationConfig } from '../packages/server/src/engine/simulations.js';
 import { openSqliteStore } from '../packages/server/src/store/store.js';
 import { credentialsIn, inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Chance } from './chance.js';
@@ -199,12 +202,15 @@ class Round {
     const { report } = this;
     const store = await openSqliteStore({ directory: this.directory });
     try {
+      const { seed, idSecret } = JSON.parse(
+        store.registry.simulation('main')?.config ?? '',
+      ) as SimulationConfig;
+      const journal = new JournalOrders(new Ids(idSecret ?? Ids.secretOf(seed)));
       let place = 0;
       for (const record of store.journal.read('main', 0)) {
         report.records++;
-        for (const event of payloadOf(record).events) {
-          const what = streamedAs(event);
-          if (what === undefined || place >= follower.seen.length) continue;
+        for (const what of payloadOf(record).events.flatMap((event) => journal.told(event, record.at))) {
+          if (place >= follower.seen.length) continue;
           const seen = follower.seen[place++]?.what;
           if (seen === what) continue;
           report.problems.push(
@@ -264,21 +270,39 @@ class MarketMaker {
   }
 }
 
-/** What the order stream says of an event; undefined for those it does not tell. */
-function streamedAs(event: ReturnType<typeof payloadOf>['events'][number]): string | undefined {
-  switch (event.type) {
-    case 'OrderAccepted':
-      return `${event.terms.orderId} ${event.progress.status}`;
-    case 'OrderExecuted':
-      return `${event.orderId} ${event.progress.status}`;
-    case 'OrderMoved':
-      return event.transition === 'RESTED' || event.transition === 'TRAILED'
-        ? undefined
-        : `${event.orderId} ${event.progress.status}`;
-    default:
-      return undefined;
+/** The orders of a journal, followed from event to event. */
+class JournalOrders {
+  private readonly ids: Ids;
+  private readonly orders = new Map<number, OrderSnapshot>();
+
+  constructor(ids: Ids) {
+    this.ids = ids;
+  }
+
+  /** What the order stream says of an event: nothing, one thing or two. */
+  told(event: Event, at: number): readonly string[] {
+    if (!isOrderEvent(event)) return [];
+    const number = event.type === 'OrderAccepted' ? event.number : event.order;
+    const { status } = this.after(number, event, Instant.ofMs(at)).progress;
+    const id = this.ids.idOf('ORDER', number);
+    if (event.type !== 'OrderMoved') return [`${id} ${status}`];
+    if (event.transition === 'ACTIVATED') return [`${id} RESERVING`, `${id} ${status}`];
+    return SILENT.has(event.transition) ? [] : [`${id} ${status}`];
+  }
+
+  private after(number: number, event: OrderEvent, at: Instant): OrderSnapshot {
+    const before = this.orders.get(number);
+    let after: OrderSnapshot;
+    if (event.type === 'OrderAccepted') after = acceptedOrder(event, NOBODY, at);
+    else if (before !== undefined) after = orderAfter(before, event, at);
+    else throw new Error(`order ${number} moved before it was accepted`);
+    this.orders.set(number, after);
+    return after;
   }
 }
+
+const NOBODY = { tenantId: '', accountId: '' };
+const SILENT: ReadonlySet<string> = new Set(['RESERVED', 'RESTED', 'TRAILED']);
 
 async function main(): Promise<void> {
   const { values } = parseArgs({

@@ -9,7 +9,8 @@
  */
 import { parseArgs } from 'node:util';
 import { Brokerage, brokenInvariants, Instant, stateHash, TradingDate } from '@sandpit/core';
-import { applyRecord, payloadOf } from '../packages/server/src/engine/recovery.js';
+import { payloadOf } from '../packages/server/src/engine/record-text.js';
+import { applyRecord } from '../packages/server/src/engine/recovery.js';
 import type { SimulationConfig } from '../packages/server/src/engine/simulations.js';
 import { verifyJournal } from '../packages/server/src/engine/verify.js';
 import { openMemoryStore } from '../packages/server/src/store/store.js';

@@ -166,7 +166,7 @@ export class Workload {
         ? Quantity.ofUnits(chance.int(1, 40) * 250_000)
         : Quantity.of(chance.int(1, 60) * chance.pick([1, 1, 5])),
       timeInForce,
-      session: chance.hits(0.1) ? 'EXTENDED' : 'REGULAR',
+      ...(chance.hits(0.1) && { session: 'EXTENDED' as const }),
       ...(limit !== undefined && { limitPrice: limit }),
       ...((orderType === 'STOP' || orderType === 'STOP_LIMIT') && { stopPrice: near(1) }),
       ...(orderType.startsWith('TRAILING') &&
@@ -220,14 +220,15 @@ export class Workload {
   }
 
   private someOrder() {
-    const open = [...this.simulation.brokerage.state.orders.values()];
+    const { ids, orders } = this.simulation.brokerage.state;
+    const open = [...orders.values()];
     if (open.length === 0) return undefined;
     const { terms, progress } = this.chance.pick(open);
     // Now and then somebody else's: it does not exist for them.
     const by = this.chance.hits(0.03)
       ? { tenantId: 'a-stranger', tier: 'PRO' as const }
       : { tenantId: terms.tenantId, tier: 'PRO' as const };
-    return { by, orderId: terms.orderId, progress };
+    return { by, orderId: ids.idOf('ORDER', terms.number), progress };
   }
 
   private async cancelAll(): Promise<void> {

@@ -26,6 +26,7 @@ import { restoreState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
 import { bookOf, emptyState } from './state.js';
 import type { State } from './state.js';
+import type { OrderSnapshot } from './trading/follow-order.js';
 import { Ids } from './values/ids.js';
 import { Instant } from './values/instant.js';
 import type { Price } from './values/price.js';
@@ -59,6 +60,8 @@ export interface Results {
 export interface Outcome<T extends Command['type'] = Command['type']> {
   readonly result: Results[T];
   readonly events: readonly Event[];
+  /** For each event the order it is about, as the event left it; undefined for events about none. */
+  readonly orders: readonly (OrderSnapshot | undefined)[];
   /** Quotes the decision read that the journal does not know yet: they go into its record, before the command. */
   readonly quotes: readonly Quote[];
 }
@@ -100,7 +103,8 @@ export class Brokerage {
     const decision = new Decision(this.state, this.rules, at, this.onRead);
     const result = dispatch(decision, command) as Results[T];
     if (decision.events.length === 0) decision.forgetReads();
-    return { result, events: decision.events, quotes: decision.quotesRead };
+    const { events, orders, quotesRead } = decision;
+    return { result, events, orders, quotes: quotesRead };
   }
 
   /** Recovery: applies what was decided before. */

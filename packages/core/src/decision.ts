@@ -13,6 +13,7 @@ import type { Portfolio } from './portfolios/portfolio.js';
 import type { Rules } from './rules.js';
 import { bookOf } from './state.js';
 import type { State } from './state.js';
+import type { OrderSnapshot } from './trading/follow-order.js';
 import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import type { Price } from './values/price.js';
@@ -26,6 +27,8 @@ export class Decision {
   readonly rules: Rules;
   readonly at: Instant;
   readonly events: Event[] = [];
+  /** For each event the order it is about, as the event left it; undefined for events about none. */
+  readonly orders: (OrderSnapshot | undefined)[] = [];
   /** Quotes this decision read that the journal does not know yet: they belong to its record. */
   readonly quotesRead: Quote[] = [];
 
@@ -39,8 +42,14 @@ export class Decision {
   }
 
   emit(event: Event): void {
+    const { orders } = this.state;
+    const isMove = event.type === 'OrderMoved' || event.type === 'OrderExecuted';
+    // Looked up before: an order that is over is not among the open ones any more.
+    const moved = isMove ? orders.get(event.order) : undefined;
     this.events.push(event);
     evolve(this.state, event, this.rules.calendar);
+    const order = event.type === 'OrderAccepted' ? orders.get(event.number) : moved;
+    this.orders.push(order === undefined ? undefined : { terms: order.terms, progress: order.progress });
   }
 
   /** Moves an open order: the transition, and what of its progress is different beyond what follows from it. */

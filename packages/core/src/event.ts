@@ -172,3 +172,6 @@ export type Event =
 
 /** What happens to one order. What an order is after each of them says `orders/progress.ts`. */
 export type OrderEvent = OrderAccepted | OrderMoved | OrderExecuted;
+
+export const isOrderEvent = (event: Event): event is OrderEvent =>
+  event.type === 'OrderAccepted' || event.type === 'OrderMoved' || event.type === 'OrderExecuted';

@@ -40,7 +40,7 @@ export const orderStatuses = [
 ] as const;
 export type OrderStatus = (typeof orderStatuses)[number];
 
-/** Why an order is CANCELED (D19). */
+/** Why an order is CANCELED (D19, D135). */
 export const cancelReasons = [
   'USER',
   'EXPIRED',
@@ -53,6 +53,8 @@ export const cancelReasons = [
   'BROKER',
   'CORPORATE_ACTION',
   'INSTRUMENT_EXPIRED',
+  'INSUFFICIENT_FUNDS',
+  'STALE_MARKET_DATA',
 ] as const;
 export type CancelReason = (typeof cancelReasons)[number];
 

@@ -62,6 +62,20 @@ export const OrderBracket = closed('OrderBracket', {
 });
 export type OrderBracket = Static<typeof OrderBracket>;
 
+/** Why an order was REJECTED: the code, the sentence, and the figures of the refusal (D135). */
+export const RejectReason = closed('RejectReason', {
+  code: ErrorCodeValue,
+  message: anyText(),
+  availableCash: optional(number()),
+  requiredAmount: optional(number()),
+  availableBuyingPower: optional(number()),
+  requiredBuyingPower: optional(number()),
+  availableQuantity: optional(number()),
+  requiredQuantity: optional(number()),
+  nextOpen: optional(anyText()),
+});
+export type RejectReason = Static<typeof RejectReason>;
+
 /** The fields of contract 2.5 first, then what the decisions add. What does not apply to an order is absent. */
 export const orderFields = {
   orderId: uuid(),
@@ -94,7 +108,7 @@ export const orderFields = {
   parentOrderId: optional(uuid({ description: 'Of an exit of a bracket: its entry.' })),
   accountId: optional(uuid()),
   cancelReason: optional(CancelReasonValue),
-  rejectReason: optional(closed('RejectReason', { code: ErrorCodeValue, message: anyText() })),
+  rejectReason: optional(RejectReason),
   waitingFor: optional(
     anyText({
       description: 'Why an open order does not execute.',

@@ -6,7 +6,8 @@ export function symbolsConcerned(brokerage: Brokerage, command: Command): readon
     case 'SubmitOrder':
       return withHoldings(brokerage, command.order.portfolioId, command.order.symbol);
     case 'ReplaceOrder': {
-      const order = brokerage.state.orders.get(command.orderId);
+      const { ids, orders } = brokerage.state;
+      const order = orders.get(ids.numberOf('ORDER', command.orderId) ?? 0);
       return order === undefined ? [] : withHoldings(brokerage, order.terms.portfolioId, order.terms.symbol);
     }
     case 'SwitchBroker':
@@ -25,7 +26,7 @@ export function symbolsOfTimer(brokerage: Brokerage): Iterable<string> {
   switch (what?.kind) {
     case 'ORDER_RELEASE':
     case 'ORDER_ARRIVAL': {
-      const order = brokerage.state.orders.get(what.orderId);
+      const order = brokerage.state.orders.get(what.order);
       return order === undefined ? [] : withHoldings(brokerage, order.terms.portfolioId, order.terms.symbol);
     }
     case 'SESSION_OPEN':

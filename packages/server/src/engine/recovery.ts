@@ -1,17 +1,21 @@
 import { Brokerage, Instant, saveState } from '@sandpit/core';
-import type { Command, Event, Quote, Rules, SavedState } from '@sandpit/core';
+import type { Rules, SavedState } from '@sandpit/core';
 import type { Journal, JournalRecord } from '../store/journal.js';
-
-/** A journal record's payload. */
-export interface Payload {
-  readonly command: Command;
-  readonly quotes?: readonly Quote[];
-  readonly events: readonly Event[];
-}
-
-export const payloadOf = (record: JournalRecord): Payload => JSON.parse(record.payload) as Payload;
+import { payloadOf } from './record-text.js';
 
 export const checkpointText = (brokerage: Brokerage): string => JSON.stringify(saveState(brokerage.state));
+
+/** What a simulation begins with. */
+export interface Origin {
+  readonly seed: number;
+  /** Simulated instant, ms. */
+  readonly start: number;
+  /** What its ids are made with, 32 hexadecimal digits; absent = follows from the seed. */
+  readonly idSecret?: string;
+}
+
+export const begin = (rules: Rules, { seed, start, idSecret }: Origin): Brokerage =>
+  Brokerage.begin(rules, seed, Instant.ofMs(start), idSecret);
 
 export interface Recovered {
   readonly brokerage: Brokerage;
@@ -24,13 +28,13 @@ export function recover(
   journal: Pick<Journal, 'read' | 'loadCheckpoint'>,
   simulationId: string,
   rules: Rules,
-  origin: { readonly seed: number; readonly start: number },
+  origin: Origin,
 ): Recovered {
   const checkpoint = journal.loadCheckpoint(simulationId);
   let seq = checkpoint?.seq ?? 0;
   const brokerage =
     checkpoint === undefined
-      ? Brokerage.begin(rules, origin.seed, Instant.ofMs(origin.start))
+      ? begin(rules, origin)
       : Brokerage.restore(rules, JSON.parse(checkpoint.state) as SavedState);
   for (const record of journal.read(simulationId, seq)) {
     applyRecord(brokerage, record);

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { actionId, duplicateClientOrderId, effectiveAt, Instant, isToCome } from '@sandpit/core';
-import type { Brokerage, Command, Event, Outcome, Quote, RulesInForce } from '@sandpit/core';
+import type { Brokerage, Command, Event, OrderSnapshot, Outcome, Quote, RulesInForce } from '@sandpit/core';
 import type { Feed, MarketEvent } from '../feeds/feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
@@ -9,6 +9,7 @@ import type { Store } from '../store/store.js';
 import { ClockRefused, ManualClock, ScaledClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
 import { symbolsConcerned, symbolsOfTimer } from './concern.js';
+import { recordText } from './record-text.js';
 import { checkpointText } from './recovery.js';
 
 /** A record as streams see it: after it became durable. */
@@ -16,6 +17,8 @@ export interface DurableRecord {
   readonly seq: number;
   readonly at: Instant;
   readonly events: readonly Event[];
+  /** For each event the order it is about, as the event left it; undefined for events about none. */
+  readonly orders: readonly (OrderSnapshot | undefined)[];
 }
 
 export interface SimulationParts {
@@ -71,8 +74,8 @@ export class Simulation {
   private readonly unpublished: DurableRecord[] = [];
   /** Set while a walk through time is under way: others wait for their turn. */
   private walking: Promise<void> | undefined;
-  /** Client order ids of records that are on their way to the store. */
-  private readonly closing = new Map<string, string>();
+  /** Client order ids of records that are on their way to the store, with the numbers of their orders. */
+  private readonly closing = new Map<string, number>();
   private readonly listeners = new Set<(record: DurableRecord) => void>();
   private timer: NodeJS.Timeout | undefined;
   /** On the monotonic clock. */
@@ -312,12 +315,12 @@ export class Simulation {
     if (concerned.length > 0) this.refresh(concerned, at);
     const outcome = this.usedBefore<T>(command) ?? this.brokerage.execute<T>(command, at);
     const answer = answerFor?.(outcome);
-    const { events, quotes } = outcome;
+    const { events, orders, quotes } = outcome;
     if (events.length > 0) {
-      const payload = JSON.stringify(quotes.length === 0 ? { command, events } : { command, quotes, events });
+      const payload = recordText(command, quotes, events);
       const seq = ++this.seq;
       const appended = this.journal.append({ simulationId: this.id, seq, at, payload }, answer);
-      this.unpublished.push({ seq, at, events });
+      this.unpublished.push({ seq, at, events, orders });
       this.remember(appended.then(() => this.publishUntil(seq)));
       this.noteClientOrderId(events[0], appended);
       if (this.seq - this.checkpointSeq >= CHECKPOINT_EVERY) this.checkpointSoon();
@@ -336,17 +339,18 @@ export class Simulation {
     const { portfolioId, clientOrderId } = command.order;
     if (this.brokerage.state.portfolios.get(portfolioId)?.terms.tenantId !== command.by.tenantId)
       return undefined;
-    const orderId =
+    const order =
       this.closing.get(`${portfolioId}/${clientOrderId}`) ??
-      this.history.orderIdByClientOrderId(this.id, portfolioId, clientOrderId);
-    if (orderId === undefined) return undefined;
-    return { result: duplicateClientOrderId(orderId), events: [], quotes: [] } as unknown as Outcome<T>;
+      this.history.orderByClientOrderId(this.id, portfolioId, clientOrderId);
+    if (order === undefined) return undefined;
+    const result = duplicateClientOrderId(order);
+    return { result, events: [], orders: [], quotes: [] } as unknown as Outcome<T>;
   }
 
   private noteClientOrderId(first: Event | undefined, appended: Promise<void>): void {
-    if (first?.type !== 'OrderAccepted' || first.terms.clientOrderId === undefined) return;
-    const key = `${first.terms.portfolioId}/${first.terms.clientOrderId}`;
-    this.closing.set(key, first.terms.orderId);
+    if (first?.type !== 'OrderAccepted' || first.request.clientOrderId === undefined) return;
+    const key = `${first.request.portfolioId}/${first.request.clientOrderId}`;
+    this.closing.set(key, first.number);
     // A record that the store could not promise may still become durable: its id stays taken.
     appended.then(() => this.closing.delete(key)).catch(() => undefined);
   }

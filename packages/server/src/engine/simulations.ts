@@ -1,4 +1,4 @@
-import { randomInt, randomUUID } from 'node:crypto';
+import { randomBytes, randomInt, randomUUID } from 'node:crypto';
 import { calendarById, Instant } from '@sandpit/core';
 import type { BrokerConfiguration, Calendar, Instrument, Money, Rules, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
@@ -22,9 +22,14 @@ export interface SimulationConfig {
   readonly speed: number;
   /** 32-bit. */
   readonly seed: number;
+  /** What its ids are made with, 32 hexadecimal digits: never shown. Absent where the seed was given: then they follow from it. */
+  readonly idSecret?: string;
   /** What of the server's recordings to replay; absent = all. */
   readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
 }
+
+/** A simulation to be: without a seed, its chance and its ids are nobody's to foretell. */
+export type WantedSimulation = Omit<SimulationConfig, 'seed' | 'idSecret'> & { readonly seed?: number };
 
 /** As the registry has it: with the rules that the simulation began under. */
 export interface KeptConfig extends SimulationConfig {
@@ -71,21 +76,15 @@ export class Simulations {
   }
 
   /**
-   * Opens `main`, creating it at the first start. Its seed and its beginning stay what they were then; feed, clock and
+   * Opens `main`, creating it at the first start. Its seed, its ids and its beginning stay what they were then; feed, clock and
    * calendar are today's settings.
    */
-  static async start(
-    ground: Ground,
-    wanted: Omit<SimulationConfig, 'seed'> & { readonly seed?: number },
-  ): Promise<Simulations> {
+  static async start(ground: Ground, wanted: WantedSimulation): Promise<Simulations> {
     const { registry } = ground.store;
     const entry = registry.simulation(MAIN);
     const before = entry === undefined ? undefined : configOf(entry);
-    const config: SimulationConfig = {
-      ...wanted,
-      seed: before?.seed ?? wanted.seed ?? randomInt(2 ** 32),
-      start: before?.start ?? wanted.start,
-    };
+    const { seed, idSecret, start } = before ?? withChance(wanted);
+    const config = { ...wanted, seed, start, ...(idSecret !== undefined && { idSecret }) };
     const listings: Listings = new WeakMap();
     const furnished = await furnish(ground, listings, config);
     const kept = before ?? (await register(registry, { id: MAIN, tenantId: null, config }, furnished));
@@ -117,11 +116,8 @@ export class Simulations {
     return this.registry.simulations(tenantId).map(infoOf);
   }
 
-  async create(
-    tenantId: string,
-    config: Omit<SimulationConfig, 'seed'> & { readonly seed?: number },
-  ): Promise<Simulation> {
-    const whole: SimulationConfig = { ...config, seed: config.seed ?? randomInt(2 ** 32) };
+  async create(tenantId: string, config: WantedSimulation): Promise<Simulation> {
+    const whole = withChance(config);
     const furnished = await furnish(this.ground, this.listings, whole);
     const of = { id: randomUUID(), tenantId, config: whole };
     const kept = await register(this.registry, of, furnished);
@@ -162,6 +158,11 @@ export class Simulations {
     return openSimulation(ground, of, furnished ?? (await furnish(ground, listings, of.config)));
   }
 }
+
+const withChance = (wanted: WantedSimulation): SimulationConfig =>
+  wanted.seed === undefined
+    ? { ...wanted, seed: randomInt(2 ** 32), idSecret: randomBytes(16).toString('hex') }
+    : { ...wanted, seed: wanted.seed };
 
 const configOf = (entry: SimulationEntry): KeptConfig => JSON.parse(entry.config) as KeptConfig;
 

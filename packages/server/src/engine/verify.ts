@@ -2,7 +2,8 @@ import { Brokerage, brokenInvariants, Instant, saveState, stateHash } from '@san
 import type { Event } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
 import type { Store } from '../store/store.js';
-import { applyRecord, payloadOf, recover } from './recovery.js';
+import { commandOf, payloadOf } from './record-text.js';
+import { applyRecord, begin, recover } from './recovery.js';
 import { differences, rulesNamed } from './rules-in-force.js';
 import type { KeptConfig } from './simulations.js';
 
@@ -28,12 +29,11 @@ const LOOK_EVERY = 1000;
 export function verifyJournal({ journal, registry }: Store, simulationId: string): Verification {
   const entry = registry.simulation(simulationId);
   if (entry === undefined) throw new RangeError(`no simulation ${simulationId}`);
-  const { seed, start, rules: first } = JSON.parse(entry.config) as KeptConfig;
-  let inForce = first;
-  let rules = rulesNamed(registry, first);
-  const begin = (): Brokerage => Brokerage.begin(rules, seed, Instant.ofMs(start));
-  const applied = begin();
-  let executed = begin();
+  const config = JSON.parse(entry.config) as KeptConfig;
+  let inForce = config.rules;
+  let rules = rulesNamed(registry, inForce);
+  const applied = begin(rules, config);
+  let executed = begin(rules, config);
   const problems: string[] = [];
   const changes: string[] = [];
   let records = 0;
@@ -48,7 +48,7 @@ export function verifyJournal({ journal, registry }: Store, simulationId: string
       inForce = command.rules;
       rules = rulesNamed(registry, inForce);
       // Rules change at a start: it went on from what the journal has.
-      executed = records === 0 ? begin() : Brokerage.restore(rules, saveState(applied.state));
+      executed = records === 0 ? begin(rules, config) : Brokerage.restore(rules, saveState(applied.state));
       if (records > 0) executed.resume();
     }
     records++;
@@ -63,7 +63,7 @@ export function verifyJournal({ journal, registry }: Store, simulationId: string
   const hash = stateHash(applied.state);
   if (problems.length === 0) {
     if (stateHash(executed.state) !== hash) problems.push('re-execution ends in another state');
-    const recovered = recover(journal, simulationId, rules, { seed, start });
+    const recovered = recover(journal, simulationId, rules, config);
     if (stateHash(recovered.brokerage.state) !== hash)
       problems.push('recovery from the checkpoint ends in another state');
   }
@@ -72,7 +72,9 @@ export function verifyJournal({ journal, registry }: Store, simulationId: string
 
 /** Executes a record's command again, after what was due before it; says where it differs. */
 function executeAgain(brokerage: Brokerage, record: JournalRecord): string | undefined {
-  const { command, quotes, events } = payloadOf(record);
+  const payload = payloadOf(record);
+  const { quotes, events } = payload;
+  const command = commandOf(payload, brokerage.state);
   const at = Instant.ofMs(record.at);
   // Things that were due and came to nothing left no record: they come to nothing again.
   const advance = (limit: number): string | undefined => {

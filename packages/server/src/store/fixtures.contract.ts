@@ -1,4 +1,5 @@
 /** What the contract suites and the tests of single stores share. */
+import type { Instant, OrderProgress, OrderTerms } from '@sandpit/core';
 import type { HistoryChange } from './history.js';
 import type { JournalRecord, StoredAnswer } from './journal.js';
 import type { Projection } from './projection.js';
@@ -64,27 +65,50 @@ export function answerOf(key: string, overrides: Partial<StoredAnswer> = {}): St
   };
 }
 
-/** An id that looks like those of the engine. */
-export function idOf(number: number): string {
-  return `00000000-0000-4000-8000-${number.toString(16).padStart(12, '0')}`;
+export interface TestOrder {
+  readonly tenantId?: string;
+  readonly accountId?: string;
+  readonly portfolioId?: string;
+  readonly symbol?: string;
+  readonly assetClass?: string;
+  readonly clientOrderId?: string;
+  readonly createdAt?: number;
+  readonly status?: string;
+  readonly filledOn?: string;
 }
 
-type OrderAdded = Extract<HistoryChange, { change: 'order-added' }>;
+type Added = Extract<HistoryChange, { change: 'order-added' }>;
+type Moved = Extract<HistoryChange, { change: 'order-moved' }>;
 
-export function orderAdded(number: number, overrides: Partial<OrderAdded> = {}): OrderAdded {
+/** As much of an order as a history looks at. */
+export function orderAdded(number: number, { status, filledOn, ...terms }: TestOrder = {}): Added {
   return {
     change: 'order-added',
-    orderId: idOf(number),
-    tenantId: 'tenant-1',
-    accountId: 'account-1',
-    portfolioId: 'portfolio-1',
-    symbol: 'AAPL',
-    assetClass: 'EQUITY',
-    status: 'PENDING',
-    createdAt: START + number,
-    terms: `{"number":${number}}`,
-    progress: '{}',
-    ...overrides,
+    terms: {
+      number,
+      tenantId: 'tenant-1',
+      accountId: 'account-1',
+      portfolioId: 'portfolio-1',
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      createdAt: (START + number) as Instant,
+      ...terms,
+    } as OrderTerms,
+    progress: { status: status ?? 'PENDING' } as OrderProgress,
+    ...(filledOn !== undefined && { filledOn }),
+  };
+}
+
+export function orderMoved(
+  order: number,
+  progress: { readonly status: string; readonly mark?: number },
+  filledOn?: string,
+): Moved {
+  return {
+    change: 'order-moved',
+    order,
+    progress: progress as OrderProgress,
+    ...(filledOn !== undefined && { filledOn }),
   };
 }
 

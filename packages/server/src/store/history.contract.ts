@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { changing, idOf, orderAdded, recordOf, START, withSimulation } from './fixtures.contract.js';
+import { changing, orderAdded, orderMoved, recordOf, START, withSimulation } from './fixtures.contract.js';
 import type { StoreUnderTest } from './fixtures.contract.js';
 import type { HistoryChange, ListItem, OrderQuery } from './history.js';
 import type { Store } from './store.js';
@@ -27,48 +27,44 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
     const numbersOf = (page: { readonly items: readonly { readonly terms: string }[] }): readonly number[] =>
       page.items.map((row) => (JSON.parse(row.terms) as { number: number }).number);
 
-    it('finds an order by its id, as it is now', async () => {
+    it('finds an order by its number, as it is now', async () => {
       const { history, journal } = await open();
-      await journal.append(changing('main', 1, orderAdded(1), orderAdded(2, { orderId: 'not-a-uuid' })));
-      expect(history.order('main', idOf(1))).toEqual({
-        orderId: idOf(1),
+      await journal.append(changing('main', 1, orderAdded(1), orderAdded(2)));
+      const found = history.order('main', 1);
+      expect(found).toEqual({
+        number: 1,
         tenantId: 'tenant-1',
         accountId: 'account-1',
         portfolioId: 'portfolio-1',
         status: 'PENDING',
-        terms: '{"number":1}',
-        progress: '{}',
+        terms: expect.any(String) as string,
+        progress: '{"status":"PENDING"}',
       });
-      expect(history.order('main', 'not-a-uuid')?.terms).toBe('{"number":2}');
-      expect(history.order('main', idOf(3))).toBeUndefined();
-      expect(history.order('other', idOf(1))).toBeUndefined();
-      await journal.append(
-        changing('main', 2, {
-          change: 'order-moved',
-          orderId: idOf(1),
-          status: 'ACTIVE',
-          progress: '{"a":1}',
-        }),
-      );
-      expect(history.order('main', idOf(1))).toMatchObject({ status: 'ACTIVE', progress: '{"a":1}' });
+      expect(JSON.parse(found?.terms ?? '')).toEqual(orderAdded(1).terms);
+      expect(history.order('main', 3)).toBeUndefined();
+      expect(history.order('other', 1)).toBeUndefined();
+      await journal.append(changing('main', 2, orderMoved(1, { status: 'ACTIVE', mark: 1 })));
+      expect(history.order('main', 1)).toMatchObject({
+        status: 'ACTIVE',
+        progress: '{"status":"ACTIVE","mark":1}',
+      });
     });
 
     it('adds an order that moves in the same record as it ends', async () => {
       const { history, journal } = await open();
-      const moved = (status: string, filledOn?: string): HistoryChange => ({
-        change: 'order-moved',
-        orderId: idOf(1),
-        status,
-        progress: `{"status":"${status}"}`,
-        ...(filledOn === undefined ? {} : { filledOn }),
-      });
       await journal.append(
-        changing('main', 1, orderAdded(1), moved('ACTIVE'), moved('FILLED', '2026-01-02')),
+        changing(
+          'main',
+          1,
+          orderAdded(1),
+          orderMoved(1, { status: 'ACTIVE' }),
+          orderMoved(1, { status: 'FILLED' }, '2026-01-02'),
+        ),
       );
-      await journal.append(changing('main', 2, moved('FILLED')));
-      expect(history.order('main', idOf(1))).toMatchObject({
+      await journal.append(changing('main', 2, orderMoved(1, { status: 'FILLED', mark: 2 })));
+      expect(history.order('main', 1)).toMatchObject({
         status: 'FILLED',
-        progress: '{"status":"FILLED"}',
+        progress: '{"status":"FILLED","mark":2}',
       });
       const today = inPortfolio({ scope: { tenantId: 'tenant-1', filledOn: '2026-01-02' } });
       expect(numbersOf(await history.orders(today))).toEqual([1]);
@@ -85,11 +81,11 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
           orderAdded(3),
         ),
       );
-      expect(history.orderIdByClientOrderId('main', 'portfolio-1', 'mine')).toBe(idOf(1));
-      expect(history.orderIdByClientOrderId('main', 'portfolio-2', 'mine')).toBe(idOf(2));
-      expect(history.orderIdByClientOrderId('main', 'portfolio-3', 'mine')).toBeUndefined();
-      expect(history.orderIdByClientOrderId('main', 'portfolio-1', 'yours')).toBeUndefined();
-      expect(history.orderIdByClientOrderId('other', 'portfolio-1', 'mine')).toBeUndefined();
+      expect(history.orderByClientOrderId('main', 'portfolio-1', 'mine')).toBe(1);
+      expect(history.orderByClientOrderId('main', 'portfolio-2', 'mine')).toBe(2);
+      expect(history.orderByClientOrderId('main', 'portfolio-3', 'mine')).toBeUndefined();
+      expect(history.orderByClientOrderId('main', 'portfolio-1', 'yours')).toBeUndefined();
+      expect(history.orderByClientOrderId('other', 'portfolio-1', 'mine')).toBeUndefined();
     });
 
     it('pages orders newest first, by portfolio and by account', async () => {
@@ -278,29 +274,30 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect((await history.list(activities)).total).toBe(6);
     });
 
-    it('lists executions of an order, also of one added long ago', async () => {
+    it('lists the events of an order, also of one added long ago', async () => {
       const { history, journal } = await open();
-      const execution = (item: number): HistoryChange => ({
+      const happened = (item: number, tag?: string): HistoryChange => ({
         change: 'listed',
-        list: 'executions',
-        owner: idOf(1),
+        list: 'order-events',
+        owner: '1',
         event: 0,
         item,
+        ...(tag === undefined ? {} : { tag }),
       });
-      await journal.append(changing('main', 1, orderAdded(1), execution(0)));
-      await journal.append(changing('main', 2, execution(0), execution(1)));
-      const page = await history.list({ ...activities, list: 'executions', owner: idOf(1) });
+      await journal.append(changing('main', 1, orderAdded(1), happened(0)));
+      await journal.append(changing('main', 2, happened(0, 'EXECUTION'), happened(1, 'EXECUTION')));
+      const events = { ...activities, list: 'order-events', owner: '1' } as const;
+      const page = await history.list(events);
       expect([page.total, placesOf(page.items)]).toEqual([3, ['2.0.1', '2.0.0', '1.0.0']]);
-      expect(await history.list({ ...activities, list: 'executions', owner: idOf(2) })).toEqual({
-        items: [],
-        total: 0,
-      });
+      const executions = await history.list({ ...events, tag: 'EXECUTION', limit: 1 });
+      expect([executions.total, placesOf(executions.items)]).toEqual([2, ['2.0.1']]);
+      expect(await history.list({ ...events, owner: '2' })).toEqual({ items: [], total: 0 });
     });
 
     it('resumes order events of a tenant where a stream left off', async () => {
       const { history, journal } = await open();
       const happened = (event: number, tenantId = 'tenant-1'): HistoryChange => ({
-        change: 'order-event',
+        change: 'tenant-event',
         tenantId,
         event,
       });
@@ -315,16 +312,16 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
         ),
       );
       const after = (seq: number, event: number, limit: number): readonly string[] =>
-        placesOf(history.orderEvents('main', 'tenant-1', { seq, event }, limit));
+        placesOf(history.tenantEvents('main', 'tenant-1', { seq, event }, limit));
       expect(after(0, -1, 3)).toEqual(['1.0.0', '1.1.0', '2.0.0']);
       expect(after(50, 0, 2)).toEqual(['50.1.0', '51.0.0']);
       expect(after(50, 1, 1)).toEqual(['51.0.0']);
       expect(after(99, 1, 10)).toEqual(['100.0.0', '100.1.0']);
       expect(after(100, 1, 10)).toEqual([]);
       expect(after(0, -1, 1_000)).toHaveLength(200);
-      const [first] = history.orderEvents('main', 'tenant-2', { seq: 7, event: 0 }, 1);
+      const [first] = history.tenantEvents('main', 'tenant-2', { seq: 7, event: 0 }, 1);
       expect(first).toMatchObject({ seq: 7, event: 1, at: START + 7, data: { type: 'B' } });
-      expect(history.orderEvents('main', 'tenant-3', { seq: 0, event: 0 }, 10)).toEqual([]);
+      expect(history.tenantEvents('main', 'tenant-3', { seq: 0, event: 0 }, 10)).toEqual([]);
     });
 
     it('keeps simulations apart, and forgets deleted ones', async () => {
@@ -336,11 +333,11 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
         changing('other', 1, orderAdded(1, { clientOrderId: 'c' }), listed('portfolio-1')),
       );
       await registry.deleteSimulation('main', START);
-      expect(history.order('main', idOf(1))).toBeUndefined();
-      expect(history.orderIdByClientOrderId('main', 'portfolio-1', 'c')).toBeUndefined();
+      expect(history.order('main', 1)).toBeUndefined();
+      expect(history.orderByClientOrderId('main', 'portfolio-1', 'c')).toBeUndefined();
       expect(await history.orders(inPortfolio())).toEqual({ items: [], total: 0 });
       expect(await history.list(activities)).toEqual({ items: [], total: 0 });
-      expect(history.order('other', idOf(1))).toBeDefined();
+      expect(history.order('other', 1)).toBeDefined();
       expect((await history.list({ ...activities, simulationId: 'other' })).total).toBe(1);
     });
 
@@ -349,15 +346,15 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
 
     it('goes on counting after it is opened again', async () => {
       let store = await open();
-      const execution = { change: 'listed', list: 'executions', owner: idOf(1), event: 0, item: 0 } as const;
-      await store.journal.append(changing('main', 1, orderAdded(1), listed('portfolio-1'), execution));
+      const happened = { change: 'listed', list: 'order-events', owner: '1', event: 0, item: 0 } as const;
+      await store.journal.append(changing('main', 1, orderAdded(1), listed('portfolio-1'), happened));
       store = await reopen(store);
       opened.push(store);
-      await store.journal.append(changing('main', 2, orderAdded(2), listed('portfolio-1'), execution));
+      await store.journal.append(changing('main', 2, orderAdded(2), listed('portfolio-1'), happened));
       expect(numbersOf(await store.history.orders(inPortfolio()))).toEqual([2, 1]);
       expect(placesOf((await store.history.list(activities)).items)).toEqual(['2.0.0', '1.0.0']);
-      const executions = { ...activities, list: 'executions', owner: idOf(1) } as const;
-      expect((await store.history.list(executions)).total).toBe(2);
+      const events = { ...activities, list: 'order-events', owner: '1' } as const;
+      expect((await store.history.list(events)).total).toBe(2);
     });
   });
 }

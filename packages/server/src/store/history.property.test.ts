@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, expect, it } from 'vitest';
-import { idOf, orderAdded, recordOf, START, testProjection, withSimulation } from './fixtures.contract.js';
+import {
+  orderAdded,
+  orderMoved,
+  recordOf,
+  START,
+  testProjection,
+  withSimulation,
+} from './fixtures.contract.js';
 import type { TestEvent } from './fixtures.contract.js';
 import type { HistoryChange, OrderQuery } from './history.js';
 import { openMemoryStore } from './memory/memory-store.js';
@@ -63,22 +70,17 @@ function changesOf(steps: readonly Step[], event: number, made: { orders: number
       case 'move':
         if (made.orders === 0) return [];
         return [
-          {
-            change: 'order-moved',
-            orderId: idOf((done.which % made.orders) + 1),
-            status: done.status,
-            progress: `{"which":${done.which}}`,
-            ...(done.day === undefined ? {} : { filledOn: done.day }),
-          },
+          orderMoved((done.which % made.orders) + 1, { status: done.status, mark: done.which }, done.day),
         ];
       case 'execute':
         if (made.orders === 0) return [];
         return Array.from({ length: done.times }, (_, item) => ({
           change: 'listed',
-          list: 'executions',
-          owner: idOf((done.which % made.orders) + 1),
+          list: 'order-events',
+          owner: String((done.which % made.orders) + 1),
           event,
           item,
+          tag: 'EXECUTION',
         }));
       case 'list':
         return Array.from({ length: done.times }, (_, item) => ({
@@ -94,7 +96,7 @@ function changesOf(steps: readonly Step[], event: number, made: { orders: number
           { change: 'listed', list: 'activities', owner: done.portfolio, event, item: 0, key: done.key },
         ];
       case 'event':
-        return [{ change: 'order-event', tenantId: done.tenant, event }];
+        return [{ change: 'tenant-event', tenantId: done.tenant, event }];
     }
   });
 }
@@ -120,14 +122,14 @@ async function answers(store: Store, offset: number, limit: number): Promise<unk
       history.list({ ...page, list: 'activities', owner }),
       history.list({ ...page, list: 'activities', owner, tag: 'FEE' }),
     ]),
-    ...[1, 2, 3].map((order) => history.list({ ...page, list: 'executions', owner: idOf(order) })),
+    ...[1, 2, 3].map((order) => history.list({ ...page, list: 'order-events', owner: String(order) })),
   ];
   return {
     orders: await Promise.all(orders),
     lists: await Promise.all(lists),
-    single: [1, 2, 3, 4].map((order) => history.order('main', idOf(order))),
-    named: [1, 2, 3].map((order) => history.orderIdByClientOrderId('main', 'portfolio-1', `c-${order}`)),
-    events: history.orderEvents('main', 'tenant-1', { seq: offset, event: 0 }, limit),
+    single: [1, 2, 3, 4].map((order) => history.order('main', order)),
+    named: [1, 2, 3].map((order) => history.orderByClientOrderId('main', 'portfolio-1', `c-${order}`)),
+    events: history.tenantEvents('main', 'tenant-1', { seq: offset, event: 0 }, limit),
   };
 }
 

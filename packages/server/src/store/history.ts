@@ -1,3 +1,5 @@
+import type { OrderProgress, OrderTerms } from '@sandpit/core';
+
 /**
  * Questions about the past, answered from tables that are a projection of the journal, written in the same
  * transaction as the records they come from. `projection.ts` says how events become changes.
@@ -5,61 +7,56 @@
 
 /** Rows that one journal record adds or changes. Produced by `projection.ts` from the record's events. */
 export type HistoryChange =
+  /** Whose a portfolio is: known for as long as the simulation, for its orders do not say it. */
+  | ({ readonly change: 'portfolio-opened'; readonly portfolioId: string } & Owner)
   | {
       readonly change: 'order-added';
-      readonly orderId: string;
-      readonly tenantId: string;
-      readonly accountId: string;
-      readonly portfolioId: string;
-      readonly symbol: string;
-      readonly assetClass: string;
-      readonly status: string;
-      /** Simulated ms. */
-      readonly createdAt: number;
-      readonly clientOrderId?: string;
+      readonly terms: OrderTerms;
       /** Exchange date of the last fill, once FILLED. */
       readonly filledOn?: string;
-      /** JSON of the parts of the order that never change. */
-      readonly terms: string;
-      /** JSON of the parts that do. */
-      readonly progress: string;
+      readonly progress: OrderProgress;
     }
   | {
       readonly change: 'order-moved';
-      readonly orderId: string;
-      readonly status: string;
+      readonly order: number;
       readonly filledOn?: string;
-      readonly progress: string;
+      readonly progress: OrderProgress;
     }
   /** An item of a paged list: which part of the record it is, found again by (seq, event, item). */
   | {
       readonly change: 'listed';
       readonly list: ListName;
-      /** Whose list: a portfolio id, or for `executions` an order id. */
+      /** Whose list: a portfolio id, or for `order-events` the number of an order. */
       readonly owner: string;
       /** Index of the event in the record, and of the item inside the event. */
       readonly event: number;
       readonly item: number;
-      /** For filters: the category of an activity. */
+      /** For filters: the category of an activity, what kind of event of an order it is. */
       readonly tag?: string;
       /**
        * An item that grows: a later one with the same key of this owner and list takes its place, among its
-       * neighbours too. Not for executions.
+       * neighbours too. Not for events of orders.
        */
       readonly key?: string;
     }
   /** An order event that streams of this tenant must be able to resume from. */
-  | { readonly change: 'order-event'; readonly tenantId: string; readonly event: number };
+  | { readonly change: 'tenant-event'; readonly tenantId: string; readonly event: number };
 
-export type ListName = 'activities' | 'ledger' | 'executions' | 'day-trades' | 'equity';
-
-export interface OrderRow {
-  readonly orderId: string;
+export interface Owner {
   readonly tenantId: string;
   readonly accountId: string;
+}
+
+/** `order-events`: everything that happened to an order. */
+export type ListName = 'activities' | 'ledger' | 'order-events' | 'day-trades' | 'equity';
+
+export interface OrderRow extends Owner {
+  readonly number: number;
   readonly portfolioId: string;
   readonly status: string;
+  /** JSON of the parts of the order that never change. */
   readonly terms: string;
+  /** JSON of the parts that do, as they are now. */
   readonly progress: string;
 }
 
@@ -95,13 +92,9 @@ export interface Page<T> {
 }
 
 export interface History {
-  order(simulationId: string, orderId: string): OrderRow | undefined;
-  /** The order of this portfolio with this client order id, open or closed. */
-  orderIdByClientOrderId(
-    simulationId: string,
-    portfolioId: string,
-    clientOrderId: string,
-  ): string | undefined;
+  order(simulationId: string, order: number): OrderRow | undefined;
+  /** The number of the order of this portfolio with this client order id, open or closed. */
+  orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined;
   /** Newest first (by creation). Totals and deep pages cost the same however long the list is, unless filtered. */
   orders(query: OrderQuery): Promise<Page<OrderRow>>;
   /** Newest first. */
@@ -114,7 +107,7 @@ export interface History {
     readonly limit: number;
   }): Promise<Page<ListItem>>;
   /** Order events of a tenant after a stream position, oldest first, at most `limit`. */
-  orderEvents(
+  tenantEvents(
     simulationId: string,
     tenantId: string,
     after: { readonly seq: number; readonly event: number },

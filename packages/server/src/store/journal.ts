@@ -71,7 +71,7 @@ export class StoreUnavailable extends Error {
   override readonly name = 'StoreUnavailable';
 }
 
-/** The journal on disk is not what was acknowledged: damaged, shortened, foreign, or of a newer version. */
+/** The journal on disk is not what was acknowledged: damaged, shortened, foreign, or of another version. */
 export class DamagedJournal extends Error {
   override readonly name = 'DamagedJournal';
 }

@@ -1,5 +1,13 @@
-import type { Event, LedgerEntryType, OrderProgress, OrderTerms } from '@sandpit/core';
-import type { HistoryChange } from './history.js';
+import {
+  acceptedOrder,
+  Instant,
+  orderAfter,
+  settlementEntries,
+  tradeDateOf,
+  tradeEntries,
+} from '@sandpit/core';
+import type { Event, LedgerEntryType, OrderEvent, OrderSnapshot } from '@sandpit/core';
+import type { HistoryChange, ListName, Owner } from './history.js';
 import type { JournalRecord } from './journal.js';
 
 /** The parts of a payload that a projection looks at. */
@@ -8,59 +16,84 @@ export interface ParsedPayload {
   readonly events: readonly unknown[];
 }
 
-/** What a record changes in the history tables. Pure: the same record gives the same changes, in any thread. */
-export type Projection = (record: JournalRecord, parsed: ParsedPayload) => readonly HistoryChange[];
+/** What the history tables know of a simulation before a record. */
+export interface Known {
+  /** The order as the records before left it. */
+  order(order: number): OrderSnapshot;
+  owner(portfolioId: string): Owner;
+}
+
+/** What a record changes in the history tables. Pure: the same record after the same records gives the same changes. */
+export type Projection = (
+  record: JournalRecord,
+  parsed: ParsedPayload,
+  known: Known,
+) => readonly HistoryChange[];
 
 /** How the events of the brokerage become rows. A new kind of event that users should be able to list goes here. */
-export const projectRecord: Projection = (_record, parsed) => {
+export const projectRecord: Projection = (record, parsed, known) => {
   const events = parsed.events as readonly Event[];
-  const changes: HistoryChange[] = [];
-  projectOrders(events, changes);
-  events.forEach((event, index) => project(event, index, changes));
-  return changes;
+  const orders = new RecordOrders(known, Instant.ofMs(record.at));
+  const rows = events.flatMap((event, index) => rowsOf(event, index, orders));
+  // Before what is listed: a list of an order belongs to one that is there.
+  return [...orders.changes(), ...rows];
 };
 
-/** Orders as they are after the record: what they were in between is in the journal. */
-function projectOrders(events: readonly Event[], changes: HistoryChange[]): void {
-  const added = new Map<string, OrderTerms>();
-  const latest = new Map<string, { progress: OrderProgress; filledOn?: string }>();
-  for (const event of events) {
-    if (event.type === 'OrderAccepted') {
-      added.set(event.terms.orderId, event.terms);
-      latest.set(event.terms.orderId, { progress: event.progress });
-    } else if (event.type === 'OrderMoved') {
-      latest.set(event.orderId, { progress: event.progress });
-    } else if (event.type === 'OrderExecuted') {
-      const { progress, tradeDate } = event;
-      latest.set(
-        event.orderId,
-        progress.status === 'FILLED' ? { progress, filledOn: tradeDate } : { progress },
-      );
-    }
+/** An order as a record leaves it, which is what its row keeps: what it was in between is in the journal. */
+interface Draft {
+  snapshot: OrderSnapshot;
+  readonly isNew: boolean;
+  filledOn: string | undefined;
+}
+
+/** The orders of one record, followed from event to event. */
+class RecordOrders {
+  readonly #known: Known;
+  readonly #at: Instant;
+  readonly #drafts = new Map<number, Draft>();
+
+  constructor(known: Known, at: Instant) {
+    this.#known = known;
+    this.#at = at;
   }
-  for (const [orderId, { progress, filledOn }] of latest) {
-    const terms = added.get(orderId);
-    const state = {
-      orderId,
-      status: progress.status,
-      ...(filledOn !== undefined && { filledOn }),
-      progress: JSON.stringify(progress),
-    };
-    changes.push(
-      terms === undefined
-        ? { change: 'order-moved', ...state }
-        : {
-            change: 'order-added',
-            ...state,
-            tenantId: terms.tenantId,
-            accountId: terms.accountId,
-            portfolioId: terms.portfolioId,
-            symbol: terms.symbol,
-            assetClass: terms.assetClass,
-            createdAt: terms.createdAt,
-            ...(terms.clientOrderId !== undefined && { clientOrderId: terms.clientOrderId }),
-            terms: JSON.stringify(terms),
-          },
+
+  /** The order as this event leaves it. */
+  after(event: OrderEvent): OrderSnapshot {
+    if (event.type === 'OrderAccepted') {
+      const snapshot = acceptedOrder(event, this.#known.owner(event.request.portfolioId), this.#at);
+      this.#drafts.set(event.number, { snapshot, isNew: true, filledOn: undefined });
+      return snapshot;
+    }
+    const draft = this.#draft(event.order);
+    draft.snapshot = orderAfter(draft.snapshot, event, this.#at);
+    if (event.type === 'OrderExecuted' && draft.snapshot.progress.status === 'FILLED') {
+      draft.filledOn = tradeDateOf(event, this.#at);
+    }
+    return draft.snapshot;
+  }
+
+  #draft(order: number): Draft {
+    let draft = this.#drafts.get(order);
+    if (draft === undefined) {
+      draft = { snapshot: this.#known.order(order), isNew: false, filledOn: undefined };
+      this.#drafts.set(order, draft);
+    }
+    return draft;
+  }
+
+  changes(): readonly HistoryChange[] {
+    return [...this.#drafts].map(
+      ([
+        order,
+        {
+          snapshot: { terms, progress },
+          isNew,
+          filledOn,
+        },
+      ]) => {
+        const now = { ...(filledOn !== undefined && { filledOn }), progress };
+        return isNew ? { change: 'order-added', terms, ...now } : { change: 'order-moved', order, ...now };
+      },
     );
   }
 }
@@ -77,79 +110,104 @@ const ENTRY_CATEGORY: Readonly<Partial<Record<LedgerEntryType, string>>> = {
 const ROUTINE: ReadonlySet<string> = new Set([
   'RESERVING',
   'ACTIVATED',
+  'STARTED',
   'RESIZED',
   'CANCELING',
+  'RESERVED',
   'RESTED',
   'TRAILED',
 ]);
-/** Moves that streams do not tell. */
-const SILENT: ReadonlySet<string> = new Set(['RESTED', 'TRAILED']);
 
-function project(event: Event, index: number, changes: HistoryChange[]): void {
-  const activity = (owner: string, tag: string, item = 0): void => {
-    changes.push({ change: 'listed', list: 'activities', owner, event: index, item, tag });
-  };
+function rowsOf(event: Event, index: number, orders: RecordOrders): readonly HistoryChange[] {
+  const listed = (list: ListName, owner: string, item: number, tag?: string): HistoryChange => ({
+    change: 'listed',
+    list,
+    owner,
+    event: index,
+    item,
+    ...(tag !== undefined && { tag }),
+  });
+  const activity = (owner: string, tag: string, item = 0) => listed('activities', owner, item, tag);
+  const ledger = (owner: string, entries: readonly unknown[]) =>
+    entries.map((_, item) => listed('ledger', owner, item));
   switch (event.type) {
-    case 'OrderAccepted': {
-      const { terms } = event;
-      changes.push({ change: 'order-event', tenantId: terms.tenantId, event: index });
-      activity(terms.portfolioId, 'ORDER');
-      return;
+    case 'OrderAccepted':
+    case 'OrderMoved': {
+      const { number, tenantId, portfolioId } = orders.after(event).terms;
+      const isRoutine = event.type === 'OrderMoved' && ROUTINE.has(event.transition);
+      return [
+        { change: 'tenant-event', tenantId, event: index },
+        listed('order-events', String(number), 0),
+        ...(isRoutine ? [] : [activity(portfolioId, 'ORDER')]),
+      ];
     }
-    case 'OrderMoved':
-      if (!SILENT.has(event.transition)) {
-        changes.push({ change: 'order-event', tenantId: event.tenantId, event: index });
-      }
-      if (!ROUTINE.has(event.transition)) activity(event.portfolioId, 'ORDER');
-      return;
-    case 'OrderExecuted':
-      changes.push({ change: 'order-event', tenantId: event.tenantId, event: index });
-      changes.push({ change: 'listed', list: 'executions', owner: event.orderId, event: index, item: 0 });
-      activity(event.portfolioId, 'EXECUTION');
-      return;
-    case 'LedgerPosted':
-      event.entries.forEach((entry, item) => {
-        changes.push({ change: 'listed', list: 'ledger', owner: event.portfolioId, event: index, item });
+    case 'OrderExecuted': {
+      const { terms } = orders.after(event);
+      const { number, tenantId, portfolioId } = terms;
+      return [
+        { change: 'tenant-event', tenantId, event: index },
+        ...event.executions.flatMap((_, item) => [
+          listed('order-events', String(number), item, 'EXECUTION'),
+          activity(portfolioId, 'EXECUTION', item),
+        ]),
+        ...ledger(portfolioId, tradeEntries(terms, event)),
+      ];
+    }
+    case 'LedgerPosted': {
+      const { portfolioId, entries } = event;
+      const activities = entries.flatMap((entry, item) => {
         const category = ENTRY_CATEGORY[entry.type];
-        if (category !== undefined) activity(event.portfolioId, category, item);
+        return category === undefined ? [] : [activity(portfolioId, category, item)];
       });
-      return;
-    case 'DayTradeTracked':
-      if (event.record !== undefined) {
-        const { symbol, tradingDate, number } = event.record;
-        changes.push({
+      return [...ledger(portfolioId, entries), ...activities];
+    }
+    case 'DayTradeTracked': {
+      const record = event.recorded === undefined ? undefined : event.tracker.current?.record;
+      if (record === undefined) return [];
+      const { symbol, tradingDate, number } = record;
+      return [
+        {
           change: 'listed',
           list: 'day-trades',
           owner: event.portfolioId,
           event: index,
           item: 0,
           key: `${tradingDate}/${symbol}/${number}`,
-        });
-      }
-      return;
-    case 'ObligationSettled':
-      activity(event.portfolioId, 'SETTLEMENT');
-      return;
-    case 'PortfolioOpened':
-      activity(event.terms.portfolioId, 'SYSTEM');
-      return;
+        },
+      ];
+    }
+    case 'ObligationSettled': {
+      const { portfolioId } = event;
+      return [activity(portfolioId, 'SETTLEMENT'), ...ledger(portfolioId, settlementEntries(event))];
+    }
+    case 'PortfolioOpened': {
+      const { portfolioId, tenantId, accountId } = event.terms;
+      return [
+        { change: 'portfolio-opened', portfolioId, tenantId, accountId },
+        activity(portfolioId, 'SYSTEM'),
+      ];
+    }
     case 'PortfolioChanged':
-      activity(event.portfolioId, event.change === 'MARGIN' ? 'MARGIN' : 'SYSTEM');
-      return;
+      return [activity(event.portfolioId, event.change === 'MARGIN' ? 'MARGIN' : 'SYSTEM')];
     case 'PortfolioClosed':
     case 'PortfolioReset':
-      activity(event.portfolioId, 'SYSTEM');
-      return;
+      return [activity(event.portfolioId, 'SYSTEM')];
     case 'PositionSplit':
     case 'DividendAccrued':
-      activity(event.portfolioId, 'CORPORATE_ACTION');
-      return;
+      return [activity(event.portfolioId, 'CORPORATE_ACTION')];
     case 'SessionMarked':
-      event.points.forEach((point, item) => {
-        changes.push({ change: 'listed', list: 'equity', owner: point.portfolioId, event: index, item });
-      });
-      return;
-    default:
-      return;
+      return event.points.map(({ portfolioId }, item) => listed('equity', portfolioId, item));
+    case 'AccountOpened':
+    case 'AccountUpdated':
+    case 'AccountStatusChanged':
+    case 'AccountDeleted':
+    case 'InstrumentsListed':
+    case 'QuotesPushed':
+    case 'ActionsAnnounced':
+    case 'ActionWithdrawn':
+    case 'ActionDone':
+    case 'RulesChanged':
+    case 'ClockMoved':
+      return [];
   }
 }

@@ -75,12 +75,11 @@ export async function placeTestOrder(
       positionIntent: 'BUY_TO_OPEN',
       quantity: Quantity.of(10),
       timeInForce: 'DAY',
-      session: 'REGULAR',
       ...more,
     },
   });
   if ('code' in result) throw new Error(JSON.stringify(result));
-  return result.terms.orderId;
+  return simulation.brokerage.state.ids.idOf('ORDER', result.terms.number);
 }
 
 export async function pushTestQuote(

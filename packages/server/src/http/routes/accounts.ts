@@ -1,4 +1,5 @@
-import { type Account, accountKey, type Brokerage, seededUuid, seedOf } from '@sandpit/core';
+import { hash } from 'node:crypto';
+import { type Account, accountKey, type Brokerage } from '@sandpit/core';
 import type { CreateAccountBody } from '@sandpit/protocol';
 import { ACCOUNT_NOT_FOUND, type Answer } from '../answer.js';
 import { type Call, execute, type Handlers } from '../call.js';
@@ -96,20 +97,21 @@ function openAccount(call: Call<'createAccount'>, accountId: string, proAccounts
   );
 }
 
-const ACCOUNT_IDS = 5;
-
-/** An id that the service chooses: from the seed, like every other, so that the same calls give the same ids. */
+/** An id that the service chooses: from the secret of all ids, so that the same calls give the same ids and nobody else can tell them. */
 function freeAccountId({ simulation, principal }: Call<'createAccount'>): Promise<string> {
   const { tenantId } = principal;
   return simulation.read((brokerage) => {
     const { state } = brokerage;
-    const seed = state.seed ^ seedOf(tenantId);
     for (let number = (state.accountsEverOpened.get(tenantId) ?? 0) + 1; ; number++) {
-      const id = seededUuid(seed, ACCOUNT_IDS, number, simulation.now());
+      const id = uuidOf(hash('sha256', `${state.idSecret} ${tenantId} ${number}`));
       if (ownAccount(brokerage, tenantId, id) === undefined) return id;
     }
   });
 }
+
+/** A version 4 UUID (RFC 9562) of the first digits of a hash. */
+const uuidOf = (hex: string): string =>
+  `${hex.slice(0, 8)}-${hex.slice(8, 12)}-4${hex.slice(13, 16)}-8${hex.slice(17, 20)}-${hex.slice(20, 32)}`;
 
 function setStatus(
   call: Call<'freezeAccount'> | Call<'unfreezeAccount'>,

@@ -1,5 +1,6 @@
-import type { OrderTerms } from '@sandpit/core';
+import { type Event, isOrderEvent, type OrderTerms } from '@sandpit/core';
 import type { PageQuery } from '@sandpit/protocol';
+import { PastOrders, termsOf } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { ListItem, ListName, Page } from '../../store/history.js';
 import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
@@ -22,11 +23,24 @@ type HistoryHandlers = Pick<
 export const historyHandlers: HistoryHandlers = {
   async listActivities(call) {
     const { category } = call.query;
-    const terms = termsFinder(call.simulation);
-    return listOf(call, 'activities', (item) => listedActivity(item, terms), category);
+    const { simulation } = call;
+    const orders = new PastOrders(simulation);
+    return listOf(
+      call,
+      'activities',
+      async (item) => {
+        const order = isOrderEvent(item.data as Event) ? await orders.after(item) : undefined;
+        return listedActivity(simulation.brokerage.state.ids, item, order);
+      },
+      category,
+    );
   },
 
-  listLedgerEntries: (call) => listOf(call, 'ledger', listedLedgerEntry),
+  async listLedgerEntries(call) {
+    const { simulation } = call;
+    const terms = termsFinder(simulation);
+    return listOf(call, 'ledger', (item) => listedLedgerEntry(simulation.brokerage.state.ids, item, terms));
+  },
 
   listDayTrades: (call) => listOf(call, 'day-trades', listedDayTrade),
 
@@ -60,7 +74,7 @@ const isOwn = ({
 async function listOf<Item>(
   call: Pick<PortfolioCall, 'simulation' | 'principal' | 'params'> & { readonly query: PageQuery },
   list: ListName,
-  show: (item: ListItem) => Item,
+  show: (item: ListItem) => Item | Promise<Item>,
   tag?: string,
 ): Promise<PageReply<Item> | Answer> {
   if (!(await isOwn(call))) return PORTFOLIO_NOT_FOUND;
@@ -72,7 +86,10 @@ async function listOf<Item>(
     ...(tag !== undefined && { tag }),
     ...windowOf(query),
   });
-  return pageReply(items.map(show), total, query);
+  const shown: Item[] = [];
+  // One after the other: a page must not ask history for all its orders at once.
+  for (const item of items) shown.push(await show(item));
+  return pageReply(shown, total, query);
 }
 
 const POINTS_AT_ONCE = 500;
@@ -95,14 +112,12 @@ async function pointsFrom({ simulation, params }: PortfolioCall, from: number): 
   return points.filter(({ at }) => at >= from);
 }
 
-/** Finds orders by id for as long as one page takes. */
-function termsFinder(simulation: Simulation): (orderId: string) => OrderTerms | undefined {
-  const found = new Map<string, OrderTerms | undefined>();
-  return (orderId) => {
-    if (!found.has(orderId)) {
-      const row = simulation.history.order(simulation.id, orderId);
-      found.set(orderId, row === undefined ? undefined : (JSON.parse(row.terms) as OrderTerms));
-    }
-    return found.get(orderId);
+/** Finds the terms of orders for as long as one page takes. */
+function termsFinder(simulation: Simulation): (order: number) => OrderTerms {
+  const found = new Map<number, OrderTerms>();
+  return (order) => {
+    const terms = found.get(order) ?? termsOf(simulation, order);
+    found.set(order, terms);
+    return terms;
   };
 }

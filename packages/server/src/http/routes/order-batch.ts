@@ -61,7 +61,10 @@ function answerOf(
   outcomes: readonly Outcome<'SubmitOrder'>[],
 ): Answer {
   const { symbol } = call.body.orderData;
-  const answers = outcomes.map(({ result }) => (isRejection(result) ? answerTo(result, { symbol }) : result));
+  const { ids } = call.simulation.brokerage.state;
+  const answers = outcomes.map(({ result }) =>
+    isRejection(result) ? answerTo(result, { symbol, ids }) : ids.idOf('ORDER', result.terms.number),
+  );
   // The tier is the same for all accounts: an order outside it is no batch at all (contract section 8).
   const first = outcomes[0]?.result;
   if (isRejection(first) && first.code === 'FEATURE_NOT_AVAILABLE') return answerTo(first);
@@ -70,7 +73,8 @@ function answerOf(
 
 function resultOf(
   parts: readonly Part[],
-  answers: readonly (Answer | { readonly terms: { readonly orderId: string } })[],
+  /** For each command the id of the order, or the refusal. */
+  answers: readonly (Answer | string)[],
 ): BatchResult {
   const successful: BatchResult['successful'] = [];
   const failed: BatchResult['failed'] = [];
@@ -84,7 +88,7 @@ function resultOf(
         ...(JSON.parse(answer.text) as Omit<BatchResult['failed'][number], 'accountId'>),
       });
     } else {
-      successful.push({ accountId, orderId: answer.terms.orderId });
+      successful.push({ accountId, orderId: answer });
     }
   }
   return { successful, failed, message: `${successful.length} successful, ${failed.length} failed` };

@@ -23,10 +23,7 @@ export const orderListHandlers: OrderListHandlers = {
       queryOf(simulation, { tenantId, accountId }, query),
     );
     return pageReply(
-      items.map((row) => {
-        const { terms, progress } = storedOrder(row);
-        return orderListItem(terms, progress);
-      }),
+      items.map((row) => orderListItem(simulation.brokerage.state.ids, storedOrder(row))),
       total,
       query,
     );
@@ -74,10 +71,9 @@ function queryOf(simulation: Simulation, scope: OrderQuery['scope'], query: Orde
 function ordersOf(simulation: Simulation, rows: readonly OrderRow[]) {
   return simulation.read((brokerage) =>
     rows.map((row) => {
-      const open = brokerage.state.orders.get(row.orderId);
-      if (open !== undefined) return shownOpen(brokerage, simulation, open);
-      const { terms, progress } = storedOrder(row);
-      return orderOf(terms, progress);
+      const { ids, orders } = brokerage.state;
+      const open = orders.get(row.number);
+      return open === undefined ? orderOf(ids, storedOrder(row)) : shownOpen(brokerage, simulation, open);
     }),
   );
 }

@@ -1,7 +1,7 @@
-import { type Brokerage, type Order as OpenOrder, waitingFor } from '@sandpit/core';
-import type { Order, OrderStatus } from '@sandpit/protocol';
+import { type Brokerage, type Order as OpenOrder, type Outcome, waitingFor } from '@sandpit/core';
+import type { Order } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
-import { ACCOUNT_NOT_FOUND, type Answer, ORDER_NOT_FOUND, refuseCoded } from '../answer.js';
+import { ACCOUNT_NOT_FOUND, type Answer, ORDER_NOT_FOUND } from '../answer.js';
 import { type Call, execute, type Handlers } from '../call.js';
 import { listedExecution } from '../translate/history.js';
 import {
@@ -15,7 +15,7 @@ import {
 } from '../translate/orders.js';
 import { pageReply, windowOf } from '../translate/pages.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import { ownOrderRow } from './owned.js';
+import { ownOpenOrder, ownOrderRow } from './owned.js';
 
 type OrderHandlers = Pick<
   Handlers,
@@ -27,44 +27,39 @@ export const orderHandlers: OrderHandlers = {
 
   async getOrder({ simulation, principal, params }) {
     const open = await simulation.read((brokerage) => {
-      const order = brokerage.state.orders.get(params.orderId);
-      return order?.terms.tenantId === principal.tenantId
-        ? shownOpen(brokerage, simulation, order)
-        : undefined;
+      const order = ownOpenOrder(brokerage, principal.tenantId, params.orderId);
+      return order === undefined ? undefined : shownOpen(brokerage, simulation, order);
     });
     if (open !== undefined) return open;
     const row = ownOrderRow(simulation, principal.tenantId, params.orderId);
-    if (row === undefined) return ORDER_NOT_FOUND;
-    const { terms, progress } = storedOrder(row);
-    return orderOf(terms, progress);
+    return row === undefined ? ORDER_NOT_FOUND : orderOf(simulation.brokerage.state.ids, storedOrder(row));
   },
 
-  async updateOrder(call) {
+  updateOrder(call) {
     const { orderId } = call.params;
     const changes = orderChangesOf(call.body);
-    return changed(call, 'updated', (refused) =>
+    return changed(call, 'updated', () =>
       execute<'ReplaceOrder'>(
         call,
         { type: 'ReplaceOrder', by: call.principal.by, orderId, changes },
-        ({ result }) => {
-          if (!isRejection(result)) return updatedOrder(result.terms, result.progress);
-          return refused(result.code) ?? answerTo(result);
-        },
+        ({ result }) =>
+          isRejection(result)
+            ? answerTo(result, { orderId })
+            : updatedOrder(call.simulation.brokerage.state.ids, result),
       ),
     );
   },
 
-  cancelOrder: (call) =>
-    changed(call, 'canceled', (refused) =>
-      execute<'CancelOrder'>(
-        call,
-        { type: 'CancelOrder', by: call.principal.by, orderId: call.params.orderId },
-        ({ result }) => {
-          if (!isRejection(result)) return canceledOrder(result.terms, result.progress);
-          return refused(result.code) ?? answerTo(result);
-        },
+  cancelOrder(call) {
+    const { orderId } = call.params;
+    return changed(call, 'canceled', () =>
+      execute<'CancelOrder'>(call, { type: 'CancelOrder', by: call.principal.by, orderId }, ({ result }) =>
+        isRejection(result)
+          ? answerTo(result, { orderId })
+          : canceledOrder(call.simulation.brokerage.state.ids, result),
       ),
-    ),
+    );
+  },
 
   cancelAccountOrders: (call) =>
     execute<'CancelAccountOrders'>(
@@ -72,7 +67,8 @@ export const orderHandlers: OrderHandlers = {
       { type: 'CancelAccountOrders', by: call.principal.by, accountId: call.params.accountId },
       ({ result }) => {
         if (isRejection(result)) return ACCOUNT_NOT_FOUND;
-        const canceledOrders = result.map(({ terms }) => terms.orderId);
+        const { ids } = call.simulation.brokerage.state;
+        const canceledOrders = result.map(({ terms }) => ids.idOf('ORDER', terms.number));
         const count = canceledOrders.length;
         return {
           canceledCount: count,
@@ -85,71 +81,57 @@ export const orderHandlers: OrderHandlers = {
   async listExecutions({ simulation, principal, params, query }) {
     // What was executed in this very turn belongs to the answer.
     await simulation.durable();
-    if (ownOrderRow(simulation, principal.tenantId, params.orderId) === undefined) return ORDER_NOT_FOUND;
+    const row = ownOrderRow(simulation, principal.tenantId, params.orderId);
+    if (row === undefined) return ORDER_NOT_FOUND;
     const { items, total } = await simulation.history.list({
       simulationId: simulation.id,
-      list: 'executions',
-      owner: params.orderId,
+      list: 'order-events',
+      owner: String(row.number),
+      tag: 'EXECUTION',
       ...windowOf(query),
     });
-    return pageReply(items.map(listedExecution), total, query);
+    const { ids } = simulation.brokerage.state;
+    const { terms } = storedOrder(row);
+    return pageReply(
+      items.map((item) => listedExecution(ids, terms, item)),
+      total,
+      query,
+    );
   },
 };
 
 async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
   const { body, principal, simulation } = call;
   const order = orderRequestOf(body, body.portfolioId);
+  const { ids } = simulation.brokerage.state;
+  const answer = ({ result }: Outcome<'SubmitOrder'>): Order | Answer =>
+    isRejection(result) ? answerTo(result, { symbol: order.symbol, ids }) : createdOrder(ids, result);
   const command = { type: 'SubmitOrder', by: principal.by, order } as const;
-  if (call.pending !== undefined) {
-    return execute<'SubmitOrder'>(call, command, ({ result }) =>
-      isRejection(result)
-        ? answerTo(result, { symbol: order.symbol })
-        : createdOrder(result.terms, result.progress),
-    );
-  }
+  if (call.pending !== undefined) return execute<'SubmitOrder'>(call, command, answer);
   // The result of this command never changes afterwards, so it can wait to be written until it is durable.
-  const { result } = await simulation.submit<'SubmitOrder'>(command);
-  return isRejection(result)
-    ? answerTo(result, { symbol: order.symbol })
-    : createdOrder(result.terms, result.progress);
+  return answer(await simulation.submit<'SubmitOrder'>(command));
 }
 
 /** An open order, with what it waits for. */
 export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: OpenOrder) {
   const { calendar, quoteMaxAgeMs } = brokerage.rules;
-  const { terms, progress } = order;
-  const quote = brokerage.quote(terms.symbol);
-  return orderOf(terms, progress, waitingFor(order, quote, calendar, simulation.now(), quoteMaxAgeMs));
+  const quote = brokerage.quote(order.terms.symbol);
+  const waits = waitingFor(order, quote, calendar, simulation.now(), quoteMaxAgeMs);
+  return orderOf(brokerage.state.ids, order, waits);
 }
 
-/**
- * Changes an order. The brokerage knows open orders only and does not tell their status when it refuses; here that is looked up, in
- * the same turn for an open order, in history for a closed one.
- */
+/** Changes an order. The brokerage knows open orders only: of one that is over, history says so. */
 async function changed(
-  call: Call<'updateOrder'> | Call<'cancelOrder'>,
+  { simulation, principal, params }: Call<'updateOrder'> | Call<'cancelOrder'>,
   verb: 'updated' | 'canceled',
-  attempt: (refused: (code: string) => Answer | undefined) => Promise<Answer>,
+  attempt: () => Promise<Answer>,
 ): Promise<Answer> {
-  const { simulation, principal } = call;
-  const { orderId } = call.params;
-  const notUpdatable = (status: OrderStatus): Answer =>
-    refuseCoded('ORDER_NOT_UPDATABLE', `An order with status ${status} cannot be ${verb}`, {
-      orderId,
-      status,
-    });
-  const isOpen = await simulation.read(({ state }) => state.orders.has(orderId));
-  if (!isOpen) {
-    const closed = ownOrderRow(simulation, principal.tenantId, orderId);
-    return closed === undefined ? ORDER_NOT_FOUND : notUpdatable(storedOrder(closed).progress.status);
-  }
-  const answer = await attempt((code) => {
-    if (code !== 'ORDER_NOT_UPDATABLE') return undefined;
-    const open = simulation.brokerage.state.orders.get(orderId);
-    return open === undefined ? undefined : notUpdatable(open.progress.status);
-  });
+  const answer = await attempt();
   if (answer.status !== 404) return answer;
-  // It may have been closed by what was due before the attempt.
+  const { orderId } = params;
   const row = ownOrderRow(simulation, principal.tenantId, orderId);
-  return row === undefined ? ORDER_NOT_FOUND : notUpdatable(storedOrder(row).progress.status);
+  if (row === undefined) return ORDER_NOT_FOUND;
+  const { status } = storedOrder(row).progress;
+  const message = `An order with status ${status} cannot be ${verb}`;
+  return answerTo({ code: 'ORDER_NOT_UPDATABLE', message, status }, { orderId });
 }

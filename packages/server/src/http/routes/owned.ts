@@ -1,5 +1,5 @@
 /** Finding what a request names among what its tenant owns. What belongs to others is not there (D1). */
-import type { Brokerage, Portfolio } from '@sandpit/core';
+import type { Brokerage, Order, Portfolio } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation.js';
 import type { OrderRow } from '../../store/history.js';
 
@@ -12,9 +12,17 @@ export function ownPortfolio(
   return portfolio?.terms.tenantId === tenantId ? portfolio : undefined;
 }
 
+/** An order that is open. */
+export function ownOpenOrder({ state }: Brokerage, tenantId: string, orderId: string): Order | undefined {
+  const number = state.ids.numberOf('ORDER', orderId);
+  const order = number === undefined ? undefined : state.orders.get(number);
+  return order?.terms.tenantId === tenantId ? order : undefined;
+}
+
 /** An order in history, open or closed. */
 export function ownOrderRow(simulation: Simulation, tenantId: string, orderId: string): OrderRow | undefined {
-  const row = simulation.history.order(simulation.id, orderId);
+  const number = simulation.brokerage.state.ids.numberOf('ORDER', orderId);
+  const row = number === undefined ? undefined : simulation.history.order(simulation.id, number);
   return row?.tenantId === tenantId ? row : undefined;
 }
 

@@ -196,7 +196,11 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
           amount: moneyOf(amount),
           ...(reason !== undefined && { reason }),
         },
-        ({ result }) => (isRejection(result) ? answerTo(result) : ledgerEntryOf(result)),
+        ({ result }) => {
+          if (isRejection(result)) return answerTo(result);
+          const { ids, now } = call.simulation.brokerage.state;
+          return ledgerEntryOf(ids, result, now);
+        },
       );
     },
   };

@@ -1,11 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Event, OrderEvent, OrderTerms } from '@sandpit/core';
-import { LRUCache } from 'lru-cache';
+import {
+  Instant,
+  isOrderEvent,
+  isTerminal,
+  type OrderEvent,
+  orderAfter,
+  type OrderSnapshot,
+} from '@sandpit/core';
+import { PastOrders } from '../../engine/past-orders.js';
 import type { DurableRecord, Simulation } from '../../engine/simulation.js';
+import type { ListItem } from '../../store/history.js';
 import { isoOfMs } from '../translate/instants.js';
-import { orderUpdateOf, transitionOf } from '../translate/orders.js';
+import { orderUpdatesOf } from '../translate/orders.js';
 import { type Connection, frameOf } from './connection.js';
-import { endOfRecord, idOf, isAfter, type Position, positionOf } from './position.js';
+import {
+  endOfEvent,
+  endOfRecord,
+  idOf,
+  isAfter,
+  lastToldAt,
+  type Position,
+  positionAt,
+  positionOf,
+} from './position.js';
 
 export interface OrderFilter {
   readonly accountId: string | undefined;
@@ -22,8 +39,14 @@ interface Reader {
   isLive: boolean;
 }
 
+/** What there is to tell about an event. */
+interface Told {
+  readonly order: OrderSnapshot;
+  readonly end: Position;
+  readonly messages: readonly { readonly position: Position; readonly text: string }[];
+}
+
 const PAGE = 200;
-const TERMS_KEPT = 10_000;
 
 /**
  * The order events of one simulation, as they become durable, to everybody who follows them. Each event is written out once per
@@ -31,14 +54,13 @@ const TERMS_KEPT = 10_000;
  *
  * Without gap or duplicate: whoever resumes is told from history until history has nothing more, and from that turn on from the tail of
  * the journal. A record is in history before it is published, so nothing can fall between the two; what is published though it was
- * told already is recognised by its position.
+ * told already is recognised by its position. Records are published with the orders as their events left them; what was missed is
+ * followed from event to event, from history where it began before.
  */
 export class OrderFeed {
   readonly #simulation: Simulation;
   readonly #clockMs: () => number;
   readonly #readers = new Map<string, Set<Reader>>();
-  /** The terms of an order never change; those of closed ones would have to be read from history each time. */
-  readonly #terms = new LRUCache<string, OrderTerms>({ max: TERMS_KEPT });
   #unsubscribe: (() => void) | undefined;
 
   constructor(simulation: Simulation, clockMs: () => number) {
@@ -86,16 +108,19 @@ export class OrderFeed {
   async #catchUp(tenantId: string, reader: Reader): Promise<void> {
     const { connection } = reader;
     const positionId = (): string => idOf(reader.position);
+    const followed = new Map<number, OrderSnapshot>();
     try {
       while (connection.isOpen) {
         const { history, id } = this.#simulation;
-        const missed = history.orderEvents(id, tenantId, reader.position, PAGE);
+        const missed = history.tenantEvents(id, tenantId, lastToldAt(reader.position), PAGE);
         if (missed.length === 0) {
           reader.isLive = true;
           return;
         }
-        for (const { seq, event, data } of missed) {
-          this.#tell(reader, { seq, event }, this.#frame({ seq, event }, data as OrderEvent));
+        for (const item of missed) {
+          const { seq, event, at, data } = item;
+          const order = await this.#missed(item, followed);
+          tell(reader, this.#told({ seq, event }, data as OrderEvent, order, Instant.ofMs(at)));
         }
         await connection.drained();
         await nextTurn();
@@ -106,56 +131,56 @@ export class OrderFeed {
     }
   }
 
-  #publish({ seq, events }: DurableRecord): void {
+  /** An order as a missed event left it. Those that go on are kept for the events to come. */
+  async #missed(item: ListItem, followed: Map<number, OrderSnapshot>): Promise<OrderSnapshot> {
+    const event = item.data as OrderEvent;
+    const before = event.type === 'OrderAccepted' ? undefined : followed.get(event.order);
+    const order =
+      before === undefined || event.type === 'OrderAccepted'
+        ? await new PastOrders(this.#simulation).after(item)
+        : orderAfter(before, event, Instant.ofMs(item.at));
+    const { number } = order.terms;
+    if (isTerminal(order.progress.status)) followed.delete(number);
+    else followed.set(number, order);
+    return order;
+  }
+
+  #publish({ seq, at, events, orders }: DurableRecord): void {
     events.forEach((happened, event) => {
-      if (!isOrderEvent(happened)) return;
-      if (happened.type === 'OrderAccepted') this.#terms.set(happened.terms.orderId, happened.terms);
-      const readers = this.#readers.get(tenantOf(happened));
-      if (readers === undefined) return;
-      const position = { seq, event };
-      const frame = this.#frame(position, happened);
-      for (const reader of readers) {
-        if (reader.isLive && isAfter(position, reader.position)) this.#tell(reader, position, frame);
-      }
+      const order = orders[event];
+      const readers = order === undefined ? undefined : this.#readers.get(order.terms.tenantId);
+      if (order === undefined || readers === undefined || !isOrderEvent(happened)) return;
+      const told = this.#told({ seq, event }, happened, order, at);
+      for (const reader of readers) if (reader.isLive) tell(reader, told);
     });
   }
 
-  /** Moves a reader on, and tells it where the event is one that it asked for. */
-  #tell(
-    reader: Reader,
-    position: Position,
-    frame: { readonly text: string; readonly terms: OrderTerms } | undefined,
-  ): void {
-    reader.position = position;
-    if (frame === undefined) return;
-    const { accountId, portfolioId } = reader.filter;
-    if (accountId !== undefined && frame.terms.accountId !== accountId) return;
-    if (portfolioId !== undefined && frame.terms.portfolioId !== portfolioId) return;
-    reader.connection.write(frame.text, () => idOf(position));
-  }
-
-  #frame(position: Position, event: OrderEvent) {
-    const transition = transitionOf(event);
-    if (transition === undefined) return undefined;
-    const terms = event.type === 'OrderAccepted' ? event.terms : this.#termsOf(event.orderId);
-    if (terms === undefined) return undefined;
-    return { text: frameOf('order-update', idOf(position), orderUpdateOf(terms, event, transition)), terms };
-  }
-
-  #termsOf(orderId: string): OrderTerms | undefined {
-    const known = this.#terms.get(orderId);
-    if (known !== undefined) return known;
-    const { brokerage, history, id } = this.#simulation;
-    const open = brokerage.state.orders.get(orderId)?.terms;
-    const row = open === undefined ? history.order(id, orderId) : undefined;
-    const terms = open ?? (row === undefined ? undefined : (JSON.parse(row.terms) as OrderTerms));
-    if (terms !== undefined) this.#terms.set(orderId, terms);
-    return terms;
+  #told(
+    { seq, event }: { readonly seq: number; readonly event: number },
+    happened: OrderEvent,
+    order: OrderSnapshot,
+    at: Instant,
+  ): Told {
+    const { ids } = this.#simulation.brokerage.state;
+    const updates = orderUpdatesOf(ids, happened, order, at);
+    const messages = updates.map((update, index) => {
+      const position = positionAt(seq, event, updates.length - 1 - index);
+      return { position, text: frameOf('order-update', idOf(position), update) };
+    });
+    return { order, end: endOfEvent(seq, event), messages };
   }
 }
 
-const isOrderEvent = (event: Event): event is OrderEvent =>
-  event.type === 'OrderAccepted' || event.type === 'OrderMoved' || event.type === 'OrderExecuted';
-
-const tenantOf = (event: OrderEvent): string =>
-  event.type === 'OrderAccepted' ? event.terms.tenantId : event.tenantId;
+/** Moves a reader on, and tells it what it has not been told, where the order is one that it asked for. */
+function tell(reader: Reader, { order: { terms }, end, messages }: Told): void {
+  const { accountId, portfolioId } = reader.filter;
+  const isAskedFor =
+    (accountId === undefined || terms.accountId === accountId) &&
+    (portfolioId === undefined || terms.portfolioId === portfolioId);
+  for (const { position, text } of messages) {
+    if (!isAfter(position, reader.position)) continue;
+    reader.position = position;
+    if (isAskedFor) reader.connection.write(text, () => idOf(position));
+  }
+  if (isAfter(end, reader.position)) reader.position = end;
+}

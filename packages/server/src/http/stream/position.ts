@@ -1,22 +1,38 @@
-/** A place in the journal of a simulation: after this event of this record. */
+/** A place in the journal of a simulation: after a message about an event of a record. */
 export interface Position {
   readonly seq: number;
-  readonly event: number;
+  /** Two to an event, for one can be told in two messages: the last one has the odd place. */
+  readonly place: number;
 }
 
 /** No record has so many events: after all of them. */
 const END_OF_RECORD = 999_999;
 
-export const endOfRecord = (seq: number): Position => ({ seq, event: END_OF_RECORD });
+export const endOfRecord = (seq: number): Position => ({ seq, place: END_OF_RECORD });
+
+/** After the last message about an event. */
+export const endOfEvent = (seq: number, event: number): Position => ({ seq, place: event * 2 + 1 });
+
+/** After a message about an event, of which `after` more follow. */
+export const positionAt = (seq: number, event: number, after: number): Position => ({
+  seq,
+  place: event * 2 + 1 - after,
+});
+
+/** The last event of which nothing is left to tell at a position. */
+export const lastToldAt = ({ seq, place }: Position): { readonly seq: number; readonly event: number } => ({
+  seq,
+  event: Math.floor((place - 1) / 2),
+});
 
 /** As events carry it. */
-export const idOf = ({ seq, event }: Position): string => `${seq}-${event}`;
+export const idOf = ({ seq, place }: Position): string => `${seq}-${place}`;
 
 /** `undefined` for what is no id of ours. */
 export function positionOf(id: string): Position | undefined {
   const match = /^(\d{1,15})-(\d{1,9})$/.exec(id);
-  return match === null ? undefined : { seq: Number(match[1]), event: Number(match[2]) };
+  return match === null ? undefined : { seq: Number(match[1]), place: Number(match[2]) };
 }
 
 export const isAfter = (a: Position, b: Position): boolean =>
-  a.seq > b.seq || (a.seq === b.seq && a.event > b.event);
+  a.seq > b.seq || (a.seq === b.seq && a.place > b.place);

@@ -1,5 +1,23 @@
 /** Items of the history lists: each is an event of the journal, and which part of it is meant. */
-import type { ClosePoint, Event, LedgerEntry as CoreEntry, OrderEvent, OrderTerms } from '@sandpit/core';
+import {
+  Instant,
+  Money,
+  Price,
+  Quantity,
+  refusalText,
+  settlementEntries,
+  sideOf,
+  tradeEntries,
+} from '@sandpit/core';
+import type {
+  ClosePoint,
+  Event,
+  Ids,
+  LedgerEntry as CoreEntry,
+  OrderEvent,
+  OrderSnapshot,
+  OrderTerms,
+} from '@sandpit/core';
 import type {
   Activity,
   ActivityCategory,
@@ -9,7 +27,6 @@ import type {
   LedgerEntry,
 } from '@sandpit/protocol';
 import type { ListItem } from '../../store/history.js';
-import { Money, Price, Quantity, sideOf } from '@sandpit/core';
 import { isoOf } from './instants.js';
 import { dollars, moneyNumber, priceNumber, quantityNumber } from './numbers.js';
 import { executionOf } from './orders.js';
@@ -17,9 +34,11 @@ import { executionOf } from './orders.js';
 /** The event of an item, which must be of the kind that its list holds. */
 function eventOf<Type extends Event['type']>(item: ListItem, type: Type): Extract<Event, { type: Type }> {
   const event = item.data as Event;
-  if (event.type !== type) throw new Error(`${event.type} where the history should have ${type}`);
+  if (event.type !== type) throw unexpected(event);
   return event as Extract<Event, { type: Type }>;
 }
+
+const unexpected = ({ type }: Event) => new Error(`The history has ${type} in a list where it has no place`);
 
 function partOf<Part>(parts: readonly Part[], item: ListItem): Part {
   const part = parts[item.item];
@@ -27,26 +46,72 @@ function partOf<Part>(parts: readonly Part[], item: ListItem): Part {
   return part;
 }
 
-export const listedExecution = (item: ListItem): Execution =>
-  executionOf(eventOf(item, 'OrderExecuted').execution);
+export const listedExecution = (ids: Ids, terms: OrderTerms, item: ListItem): Execution =>
+  executionOf(ids, terms, partOf(eventOf(item, 'OrderExecuted').executions, item), Instant.ofMs(item.at));
 
-export function ledgerEntryOf(entry: CoreEntry): LedgerEntry {
+/** A ledger entry, `at` the instant of its record. */
+export function ledgerEntryOf(ids: Ids, entry: CoreEntry, at: Instant): LedgerEntry {
+  const { number, order, execution } = entry;
   return {
-    entryId: entry.entryId,
-    at: isoOf(entry.at),
+    entryId: ids.idOf(execution === undefined ? 'ENTRY' : 'TRADE_ENTRY', number),
+    at: isoOf(at),
     type: entry.type,
-    description: entry.description,
+    description: entryText(entry),
     postings: entry.postings.map(({ account, amount }) => ({ account, amount: moneyNumber(amount) })),
-    ...(entry.orderId !== undefined && { orderId: entry.orderId }),
-    ...(entry.executionId !== undefined && { executionId: entry.executionId }),
+    ...(order !== undefined && { orderId: ids.idOf('ORDER', order) }),
+    ...(execution !== undefined && { executionId: ids.idOf('EXECUTION', execution) }),
   };
 }
 
-export const listedLedgerEntry = (item: ListItem): LedgerEntry =>
-  ledgerEntryOf(partOf(eventOf(item, 'LedgerPosted').entries, item));
+/** What an entry is, in words. */
+function entryText({ type, about = {}, postings }: CoreEntry): string {
+  const { symbol = '', name, date = '', side } = about;
+  const quantity = about.quantity === undefined ? '' : Quantity.format(about.quantity);
+  const price = about.price === undefined ? '' : Price.format(about.price);
+  switch (type) {
+    case 'INITIAL_CASH':
+      return 'Initial cash';
+    case 'TRANSFER':
+      return name ?? (settledCashOf(postings) < 0 ? 'Withdrawal' : 'Deposit');
+    case 'PROMOTIONAL_CASH':
+      return 'Promotional cash';
+    case 'TRADE':
+      return `${side === 'BUY' ? 'Bought' : 'Sold'} ${quantity} ${symbol} at ${price}`;
+    case 'COMMISSION':
+    case 'FEE':
+      return name ?? '';
+    case 'SETTLEMENT':
+      return `Settlement of ${date}`;
+    case 'DIVIDEND':
+      return `Dividend of ${price} a share on ${symbol}`;
+    case 'CASH_IN_LIEU':
+      return `Cash in lieu of ${quantity} ${symbol}`;
+    case 'RESET':
+      return 'Reset to the initial state';
+  }
+}
+
+const settledCashOf = (postings: CoreEntry['postings']): Money =>
+  postings.find(({ account }) => account === 'SETTLED_CASH')?.amount ?? Money.zero;
+
+/** Entries that an event posts, or that follow from it. `termsOf` finds the order that it is about. */
+export function listedLedgerEntry(
+  ids: Ids,
+  item: ListItem,
+  termsOf: (order: number) => OrderTerms,
+): LedgerEntry {
+  return ledgerEntryOf(ids, partOf(entriesOf(item.data as Event, termsOf), item), Instant.ofMs(item.at));
+}
+
+function entriesOf(event: Event, termsOf: (order: number) => OrderTerms): readonly CoreEntry[] {
+  if (event.type === 'OrderExecuted') return tradeEntries(termsOf(event.order), event);
+  if (event.type === 'ObligationSettled') return settlementEntries(event);
+  if (event.type === 'LedgerPosted') return event.entries;
+  throw unexpected(event);
+}
 
 export function listedDayTrade(item: ListItem): DayTrade {
-  const { record } = eventOf(item, 'DayTradeTracked');
+  const record = eventOf(item, 'DayTradeTracked').tracker.current?.record;
   if (record === undefined) throw new Error('The history lists a day trade without a record');
   return {
     symbol: record.symbol,
@@ -64,7 +129,7 @@ export function listedDayTrade(item: ListItem): DayTrade {
 export function listedEquityPoint(item: ListItem): EquityPoint {
   const point: ClosePoint = partOf(eventOf(item, 'SessionMarked').points, item);
   return {
-    at: isoOf(item.at as never),
+    at: isoOf(Instant.ofMs(item.at)),
     totalEquity: moneyNumber(point.totalEquity),
     settledCash: moneyNumber(point.settledCash),
     pendingCash: moneyNumber(point.pendingCash),
@@ -78,25 +143,18 @@ export function listedEquityPoint(item: ListItem): EquityPoint {
 type Told = Pick<Activity, 'category' | 'type' | 'description'> &
   Partial<Pick<Activity, 'orderId' | 'symbol' | 'quantity' | 'price' | 'amount'>>;
 
-/** What a portfolio's owner reads in the activity log. `termsOf` finds the order that an event is about. */
-export function listedActivity(
-  item: ListItem,
-  termsOf: (orderId: string) => OrderTerms | undefined,
-): Activity {
+/** What a portfolio's owner reads in the activity log. `order` is what the event is about, as the event left it. */
+export function listedActivity(ids: Ids, item: ListItem, order: OrderSnapshot | undefined): Activity {
+  const event = item.data as Event;
   return {
     activityId: `${item.seq}-${item.event}-${item.item}`,
-    at: isoOf(item.at as never),
-    ...told(item.data as Event, item, termsOf),
+    at: isoOf(Instant.ofMs(item.at)),
+    ...(order === undefined ? told(event, item) : orderTold(ids, event as OrderEvent, item, order)),
   };
 }
 
-function told(event: Event, item: ListItem, termsOf: (orderId: string) => OrderTerms | undefined): Told {
+function told(event: Event, item: ListItem): Told {
   switch (event.type) {
-    case 'OrderAccepted':
-      return orderTold(event, event.terms);
-    case 'OrderMoved':
-    case 'OrderExecuted':
-      return orderTold(event, termsOf(event.orderId));
     case 'LedgerPosted':
       return entryTold(partOf(event.entries, item));
     case 'ObligationSettled':
@@ -145,32 +203,45 @@ function told(event: Event, item: ListItem, termsOf: (orderId: string) => OrderT
         quantity: quantityNumber(event.quantity),
         amount: moneyNumber(event.amount),
       };
-    default:
-      return { category: 'SYSTEM', type: event.type, description: event.type };
+    case 'OrderAccepted':
+    case 'OrderMoved':
+    case 'OrderExecuted':
+    case 'DayTradeTracked':
+    case 'SessionMarked':
+    case 'AccountOpened':
+    case 'AccountUpdated':
+    case 'AccountStatusChanged':
+    case 'AccountDeleted':
+    case 'InstrumentsListed':
+    case 'QuotesPushed':
+    case 'ActionsAnnounced':
+    case 'ActionWithdrawn':
+    case 'ActionDone':
+    case 'RulesChanged':
+    case 'ClockMoved':
+      throw unexpected(event);
   }
 }
 
 function entryTold(entry: CoreEntry): Told {
-  const settled = entry.postings.find(({ account }) => account === 'SETTLED_CASH');
+  const settled = settledCashOf(entry.postings);
   const category: ActivityCategory = entry.type === 'CASH_IN_LIEU' ? 'CORPORATE_ACTION' : 'CASH';
   return {
     category,
     type: entry.type,
-    description: entry.description,
-    ...(settled !== undefined && { amount: moneyNumber(settled.amount) }),
+    description: entryText(entry),
+    ...(settled !== 0 && { amount: moneyNumber(settled) }),
   };
 }
 
 /** `buy 10 AAPL`. */
-function orderText(terms: OrderTerms | undefined, quantity: Quantity): string {
-  if (terms === undefined) return 'order';
-  return `${sideOf(terms.positionIntent) === 'BUY' ? 'buy' : 'sell'} ${Quantity.format(quantity)} ${terms.symbol}`;
-}
+const orderText = ({ positionIntent, symbol }: OrderTerms, quantity: Quantity): string =>
+  `${sideOf(positionIntent) === 'BUY' ? 'buy' : 'sell'} ${Quantity.format(quantity)} ${symbol}`;
 
-function orderTold(event: OrderEvent, terms: OrderTerms | undefined): Told {
-  const { progress } = event;
+function orderTold(ids: Ids, event: OrderEvent, item: ListItem, { terms, progress }: OrderSnapshot): Told {
   const about = {
-    ...(terms !== undefined && { orderId: terms.orderId, symbol: terms.symbol }),
+    orderId: ids.idOf('ORDER', terms.number),
+    symbol: terms.symbol,
     quantity: quantityNumber(progress.quantity),
   };
   switch (event.type) {
@@ -180,14 +251,15 @@ function orderTold(event: OrderEvent, terms: OrderTerms | undefined): Told {
       return {
         category: 'ORDER',
         type: 'CREATED',
-        description: `${event.terms.orderType} order to ${orderText(terms, progress.quantity)} created`,
+        description: `${terms.orderType} order to ${orderText(terms, progress.quantity)} created`,
         ...about,
         ...(price !== undefined && { price: priceNumber(price) }),
       };
     }
     case 'OrderMoved': {
+      const { rejectReason, cancelReason } = progress;
       const type = event.transition === 'QUEUED' ? 'PENDING_MARKET_OPEN' : event.transition;
-      const why = progress.rejectReason?.message ?? progress.cancelReason;
+      const why = rejectReason === undefined ? cancelReason : refusalText(rejectReason);
       return {
         category: 'ORDER',
         type,
@@ -196,12 +268,12 @@ function orderTold(event: OrderEvent, terms: OrderTerms | undefined): Told {
       };
     }
     case 'OrderExecuted': {
-      const { quantity, price, side } = event.execution;
-      const value = Money.of(price, quantity);
+      const { quantity, price, value } = partOf(event.executions, item);
+      const side = sideOf(terms.positionIntent);
       return {
         category: 'EXECUTION',
         type: progress.status === 'FILLED' ? 'FILLED' : 'PARTIALLY_FILLED',
-        description: `${side === 'BUY' ? 'Bought' : 'Sold'} ${Quantity.format(quantity)} ${event.execution.symbol} at ${dollars(price, Price.format)}`,
+        description: `${side === 'BUY' ? 'Bought' : 'Sold'} ${Quantity.format(quantity)} ${terms.symbol} at ${dollars(price, Price.format)}`,
         ...about,
         quantity: quantityNumber(quantity),
         price: priceNumber(price),

@@ -1,20 +1,22 @@
 import type {
   BracketConfig,
   Execution as CoreExecution,
+  Ids,
+  Instant,
   OrderChanges,
   OrderEvent,
   OrderLeg as CoreLeg,
   OrderProgress,
   OrderRequest,
+  OrderSnapshot,
   OrderTerms,
   OrderTransition as CoreTransition,
-  Quote,
+  Refusal,
 } from '@sandpit/core';
-import { Quantity } from '@sandpit/core';
+import { commissionOf, feesOf, Quantity, refusalText } from '@sandpit/core';
 import type {
   BatchOrderData,
   CanceledOrder,
-  ErrorCode,
   Execution,
   ExecutionQuote,
   Leg,
@@ -24,6 +26,7 @@ import type {
   OrderListItem,
   OrderTransition,
   OrderUpdate,
+  RejectReason,
   Strategy,
   UpdatedOrder,
   UpdateOrderBody,
@@ -57,7 +60,8 @@ export function orderRequestOf(body: BatchOrderData, portfolioId: string): Order
     // Optional for multi-leg orders only, where it counts units.
     quantity: body.quantity === undefined ? Quantity.of(1) : quantityOf(body.quantity),
     timeInForce: body.timeInForce,
-    session: body.session ?? 'REGULAR',
+    // What is usual is left out.
+    ...(body.session === 'EXTENDED' && { session: body.session }),
     ...(limitPrice !== undefined && { limitPrice: priceOf(limitPrice) }),
     ...(stopPrice !== undefined && { stopPrice: priceOf(stopPrice) }),
     ...(trailingAmount !== undefined && { trailingAmount: priceOf(trailingAmount) }),
@@ -108,10 +112,10 @@ export function orderChangesOf(body: UpdateOrderBody): OrderChanges {
 }
 
 /** An order as a create answers it: what comes of it is told later (contract 2.5). */
-export function createdOrder(terms: OrderTerms, progress: OrderProgress): Order {
+export function createdOrder(ids: Ids, { terms, progress }: OrderSnapshot): Order {
   const { limitPrice, stopPrice, goodTillDate } = progress;
   return {
-    orderId: terms.orderId,
+    orderId: ids.idOf('ORDER', terms.number),
     portfolioId: terms.portfolioId,
     accountId: terms.accountId,
     symbol: terms.symbol,
@@ -124,7 +128,7 @@ export function createdOrder(terms: OrderTerms, progress: OrderProgress): Order 
     timeInForce: progress.timeInForce,
     ...(goodTillDate !== undefined && { goodTillDate }),
     session: terms.session,
-    ...rareTerms(terms),
+    ...rareTerms(ids, terms),
     status: progress.status,
     createdAt: isoOf(terms.createdAt),
     updatedAt: isoOf(progress.updatedAt),
@@ -147,17 +151,16 @@ type RareTerms = Pick<
 const NOTHING_RARE: RareTerms = {};
 
 /** What most orders do not have. */
-function rareTerms(terms: OrderTerms): RareTerms {
-  const { trailingAmount, trailingPercent, strategy, legs, bracketConfig } = terms;
-  const { latencyProfile, latencyMs, clientOrderId, parentOrderId } = terms;
+function rareTerms(ids: Ids, terms: OrderTerms): RareTerms {
+  const { trailingAmount, trailingPercent, strategy, legs, bracket } = terms;
+  const { latencyProfile, latencyMs, clientOrderId } = terms;
   if (
     trailingAmount === undefined &&
     trailingPercent === undefined &&
     legs === undefined &&
-    bracketConfig === undefined &&
+    bracket === undefined &&
     latencyProfile === undefined &&
-    clientOrderId === undefined &&
-    parentOrderId === undefined
+    clientOrderId === undefined
   ) {
     return NOTHING_RARE;
   }
@@ -166,11 +169,12 @@ function rareTerms(terms: OrderTerms): RareTerms {
     ...(trailingPercent !== undefined && { trailingPercent: trailingPercent / PERCENT_UNITS }),
     ...(strategy !== undefined && { strategy: strategy as Strategy }),
     ...(legs !== undefined && { legs: legs.map(shownLeg) }),
-    ...(bracketConfig !== undefined && { bracketConfig: shownBracket(bracketConfig) }),
+    ...(bracket?.part === 'ENTRY' && { bracketConfig: shownBracket(bracket.config) }),
     ...(latencyProfile !== undefined && { latencyProfile }),
     ...(latencyMs !== undefined && { latencyMs }),
     ...(clientOrderId !== undefined && { clientOrderId }),
-    ...(parentOrderId !== undefined && { parentOrderId }),
+    ...(bracket !== undefined &&
+      bracket.part !== 'ENTRY' && { parentOrderId: ids.idOf('ORDER', bracket.entry) }),
   };
 }
 
@@ -197,33 +201,65 @@ function shownBracket({ profitTarget, stopLoss, timeInForce }: BracketConfig): O
 }
 
 /** The whole order as it stands. */
-export function orderOf(terms: OrderTerms, progress: OrderProgress, waitingFor?: string): Order {
+export function orderOf(ids: Ids, order: OrderSnapshot, waitingFor?: string): Order {
+  const { progress } = order;
   const { averagePrice, executedAt, canceledAt, cancelReason, rejectReason } = progress;
   return {
-    ...createdOrder(terms, progress),
+    ...createdOrder(ids, order),
     filledQuantity: quantityNumber(progress.filledQuantity),
     ...(averagePrice !== undefined && { averagePrice: priceNumber(averagePrice) }),
     ...(executedAt !== undefined && { executedAt: isoOf(executedAt) }),
     ...(canceledAt !== undefined && { canceledAt: isoOf(canceledAt) }),
     ...(cancelReason !== undefined && { cancelReason }),
-    ...(rejectReason !== undefined && {
-      rejectReason: { code: rejectReason.code as ErrorCode, message: rejectReason.message },
-    }),
+    ...(rejectReason !== undefined && { rejectReason: rejectReasonOf(rejectReason) }),
     ...(waitingFor !== undefined && { waitingFor }),
   };
 }
 
+const rejectReasonOf = (refusal: Refusal): RejectReason => ({
+  code: refusal.code,
+  message: refusalText(refusal),
+  ...refusalFigures(refusal),
+});
+
+/** The figures of a refusal by their names in the contract. */
+export function refusalFigures(refusal: Refusal): Omit<RejectReason, 'code' | 'message'> {
+  switch (refusal.code) {
+    case 'INSUFFICIENT_FUNDS':
+      return {
+        availableCash: moneyNumber(refusal.availableCash),
+        requiredAmount: moneyNumber(refusal.requiredAmount),
+      };
+    case 'INSUFFICIENT_BUYING_POWER':
+      return {
+        availableBuyingPower: moneyNumber(refusal.availableBuyingPower),
+        requiredBuyingPower: moneyNumber(refusal.requiredBuyingPower),
+      };
+    case 'INSUFFICIENT_POSITION':
+      return {
+        availableQuantity: quantityNumber(refusal.availableQuantity),
+        requiredQuantity: quantityNumber(refusal.requiredQuantity),
+      };
+    case 'MARKET_CLOSED':
+      return { nextOpen: refusal.nextOpen };
+    case 'INSTRUMENT_NOT_TRADABLE':
+    case 'NOT_SHORTABLE':
+    case 'POSITION_CONFLICT':
+    case 'BROKER_RESTRICTION':
+    case 'STALE_MARKET_DATA':
+      return {};
+  }
+}
+
 /** The parts of an order in history. */
-export const storedOrder = (
-  row: OrderRow,
-): { readonly terms: OrderTerms; readonly progress: OrderProgress } => ({
+export const storedOrder = (row: OrderRow): OrderSnapshot => ({
   terms: JSON.parse(row.terms) as OrderTerms,
   progress: JSON.parse(row.progress) as OrderProgress,
 });
 
-export function orderListItem(terms: OrderTerms, progress: OrderProgress): OrderListItem {
+export function orderListItem(ids: Ids, { terms, progress }: OrderSnapshot): OrderListItem {
   return {
-    orderId: terms.orderId,
+    orderId: ids.idOf('ORDER', terms.number),
     symbol: terms.symbol,
     orderType: terms.orderType,
     quantity: quantityNumber(progress.quantity),
@@ -233,10 +269,10 @@ export function orderListItem(terms: OrderTerms, progress: OrderProgress): Order
 }
 
 /** The answer of an update: ACTIVE, unless the order waits for the open (D20). */
-export function updatedOrder(terms: OrderTerms, progress: OrderProgress): UpdatedOrder {
+export function updatedOrder(ids: Ids, { terms, progress }: OrderSnapshot): UpdatedOrder {
   const { limitPrice } = progress;
   return {
-    orderId: terms.orderId,
+    orderId: ids.idOf('ORDER', terms.number),
     ...(limitPrice !== undefined && { limitPrice: priceNumber(limitPrice) }),
     status: progress.status === 'PENDING_MARKET_OPEN' ? 'PENDING_MARKET_OPEN' : 'ACTIVE',
     updatedAt: isoOf(progress.updatedAt),
@@ -244,42 +280,42 @@ export function updatedOrder(terms: OrderTerms, progress: OrderProgress): Update
   };
 }
 
-export function canceledOrder(terms: OrderTerms, progress: OrderProgress): CanceledOrder {
+export function canceledOrder(ids: Ids, { terms, progress }: OrderSnapshot): CanceledOrder {
   const { canceledAt } = progress;
   return {
-    orderId: terms.orderId,
+    orderId: ids.idOf('ORDER', terms.number),
     status: progress.status,
     ...(canceledAt !== undefined && { canceledAt: isoOf(canceledAt) }),
     message: canceledAt === undefined ? 'Order cancel requested' : 'Order canceled successfully',
   };
 }
 
-export function executionOf(execution: CoreExecution): Execution {
-  const { explanation } = execution;
-  const { sizeAvailable, priceImprovement } = explanation;
+/** An execution of an order, `at` the instant of its record. */
+export function executionOf(ids: Ids, terms: OrderTerms, execution: CoreExecution, at: Instant): Execution {
+  const { sizeAvailable, priceImprovement } = execution;
   const quote = executionQuote(execution.quote);
   return {
-    executionId: execution.executionId,
-    orderId: execution.orderId,
-    symbol: execution.symbol,
+    executionId: ids.idOf('EXECUTION', execution.number),
+    orderId: ids.idOf('ORDER', terms.number),
+    symbol: terms.symbol,
     quantity: quantityNumber(execution.quantity),
     price: priceNumber(execution.price),
-    commission: moneyNumber(execution.commission),
-    fees: execution.fees.map(({ name, amount }) => ({ name, amount: moneyNumber(amount) })),
-    executedAt: isoOf(execution.executedAt),
-    liquidity: execution.liquidity,
+    commission: moneyNumber(commissionOf(execution)),
+    fees: feesOf(execution).map(({ name, amount }) => ({ name, amount: moneyNumber(amount) })),
+    executedAt: isoOf(at),
+    liquidity: execution.maker === true ? 'MAKER' : 'TAKER',
     quote,
     explanation: {
-      rule: explanation.rule,
+      rule: execution.rule ?? 'TOUCH',
       quote,
       ...(sizeAvailable !== undefined && { sizeAvailable: quantityNumber(sizeAvailable) }),
-      latencyMs: explanation.latencyMs,
+      latencyMs: execution.latencyMs ?? 0,
       ...(priceImprovement !== undefined && { priceImprovement: priceNumber(priceImprovement) }),
     },
   };
 }
 
-function executionQuote({ bid, ask, bidSize, askSize, last, at }: Quote): ExecutionQuote {
+function executionQuote({ bid, ask, bidSize, askSize, last, at }: CoreExecution['quote']): ExecutionQuote {
   return {
     ...(bid !== undefined && { bid: priceNumber(bid) }),
     ...(ask !== undefined && { ask: priceNumber(ask) }),
@@ -290,44 +326,53 @@ function executionQuote({ bid, ask, bidSize, askSize, last, at }: Quote): Execut
   };
 }
 
-/** How streams name what happened; undefined = not told. */
-const TOLD_AS: Readonly<Record<CoreTransition, OrderTransition | undefined>> = {
-  QUEUED: 'PENDING_MARKET_OPEN',
-  RESERVING: 'RESERVING',
-  ACTIVATED: 'ACTIVE',
-  TRIGGERED: 'TRIGGERED',
-  REPLACED: 'UPDATED',
-  RESIZED: 'UPDATED',
-  ADJUSTED: 'UPDATED',
-  CANCELING: 'CANCELING',
-  CANCELED: 'CANCELED',
-  EXPIRED: 'CANCELED',
-  REJECTED: 'REJECTED',
-  RESTED: undefined,
-  TRAILED: undefined,
+/** How streams name what happened: nothing, one thing, or two in turn. */
+const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
+  QUEUED: ['PENDING_MARKET_OPEN'],
+  RESERVING: ['RESERVING'],
+  ACTIVATED: ['RESERVING', 'ACTIVE'],
+  STARTED: ['ACTIVE'],
+  TRIGGERED: ['TRIGGERED'],
+  REPLACED: ['UPDATED'],
+  RESIZED: ['UPDATED'],
+  ADJUSTED: ['UPDATED'],
+  CANCELING: ['CANCELING'],
+  CANCELED: ['CANCELED'],
+  EXPIRED: ['CANCELED'],
+  REJECTED: ['REJECTED'],
+  RESERVED: [],
+  RESTED: [],
+  TRAILED: [],
 };
 
-/** What streams call an order event; undefined where they do not tell it. */
-export function transitionOf(event: OrderEvent): OrderTransition | undefined {
+/** What streams call an order event that left an order like this. */
+function transitionsOf(event: OrderEvent, { status }: OrderProgress): readonly OrderTransition[] {
   switch (event.type) {
     case 'OrderAccepted':
-      return event.progress.status === 'CREATED' ? 'CREATED' : 'PENDING';
+      return [status === 'CREATED' ? 'CREATED' : 'PENDING'];
     case 'OrderMoved':
       return TOLD_AS[event.transition];
     case 'OrderExecuted':
-      return event.progress.status === 'FILLED' ? 'FILLED' : 'PARTIALLY_FILLED';
+      return [status === 'FILLED' ? 'FILLED' : 'PARTIALLY_FILLED'];
   }
 }
 
-/** An order event as streams tell it: the whole order as the event left it. */
-export function orderUpdateOf(
-  terms: OrderTerms,
+/** An order event as streams tell it, `at` the instant of its record: each time the whole order as it was then. */
+export function orderUpdatesOf(
+  ids: Ids,
   event: OrderEvent,
-  transition: OrderTransition,
-): OrderUpdate {
-  return {
-    ...orderOf(terms, event.progress),
+  order: OrderSnapshot,
+  at: Instant,
+): readonly OrderUpdate[] {
+  const transitions = transitionsOf(event, order.progress);
+  if (transitions.length === 0) return [];
+  const shown = orderOf(ids, order);
+  const [execution] = event.type === 'OrderExecuted' ? event.executions : [];
+  return transitions.map((transition) => ({
+    ...shown,
+    // Told with what comes of it, where it is not all there is.
+    ...(transition === 'RESERVING' && { status: transition }),
     event: transition,
-    ...(event.type === 'OrderExecuted' && { execution: executionOf(event.execution) }),
-  };
+    ...(execution !== undefined && { execution: executionOf(ids, order.terms, execution, at) }),
+  }));
 }

@@ -1,11 +1,14 @@
-import { type Rejection, rejectionText } from '@sandpit/core';
+import { type Ids, type Rejection, rejectionText } from '@sandpit/core';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
-import { moneyNumber, quantityNumber } from './numbers.js';
+import { refusalFigures } from './orders.js';
 
 /** What the refused request was about, for details that the rejection itself does not carry. */
 export interface Concern {
   readonly symbol?: string;
   readonly brokerId?: string;
+  readonly orderId?: string;
+  /** Of a new order: makes the ids of others. */
+  readonly ids?: Ids;
 }
 
 /** A refusal of the brokerage as HTTP tells it (contract 7, D31, D55). */
@@ -26,24 +29,14 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       return refuseCoded(rejection.code, message, { currentTier, requiredTier });
     }
     case 'INSUFFICIENT_FUNDS':
-      return refuseCoded(rejection.code, message, {
-        availableCash: moneyNumber(rejection.availableCash),
-        requiredAmount: moneyNumber(rejection.requiredAmount),
-      });
     case 'INSUFFICIENT_BUYING_POWER':
-      return refuseCoded(rejection.code, message, {
-        availableBuyingPower: moneyNumber(rejection.availableBuyingPower),
-        requiredBuyingPower: moneyNumber(rejection.requiredBuyingPower),
-      });
     case 'INSUFFICIENT_POSITION':
-      return refuseCoded(rejection.code, message, {
-        availableQuantity: quantityNumber(rejection.availableQuantity),
-        requiredQuantity: quantityNumber(rejection.requiredQuantity),
-      });
     case 'MARKET_CLOSED':
-      return refuseCoded(rejection.code, message, { nextOpen: rejection.nextOpen });
-    case 'DUPLICATE_CLIENT_ORDER_ID':
-      return refuseCoded(rejection.code, message, { orderId: rejection.orderId });
+      return refuseCoded(rejection.code, message, refusalFigures(rejection));
+    case 'DUPLICATE_CLIENT_ORDER_ID': {
+      if (concern.ids === undefined) throw new Error('Only a new order can repeat a client order id');
+      return refuseCoded(rejection.code, message, { orderId: concern.ids.idOf('ORDER', rejection.order) });
+    }
     case 'MARGIN_NOT_ELIGIBLE':
       return refuseCoded(rejection.code, message, { reasons: [...rejection.reasons] });
     case 'UNKNOWN_SYMBOL':
@@ -64,9 +57,11 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
         message,
         rejection.accountId === undefined ? {} : { accountId: rejection.accountId },
       );
-    case 'ORDER_NOT_UPDATABLE':
-      // The routes look the order up and say its status; see `routes/orders.ts`.
-      return refuse(409, message);
+    case 'ORDER_NOT_UPDATABLE': {
+      const { status } = rejection;
+      const orderId = concern.orderId === undefined ? {} : { orderId: concern.orderId };
+      return refuseCoded(rejection.code, message, { ...orderId, status });
+    }
   }
 }
 

@@ -15,7 +15,7 @@ import type {
 } from '@sandpit/protocol';
 import { defaultCalendar } from '../../engine/default-calendar.js';
 import type { Simulation } from '../../engine/simulation.js';
-import type { SimulationConfig, SimulationInfo } from '../../engine/simulations.js';
+import type { SimulationInfo, WantedSimulation } from '../../engine/simulations.js';
 import { plainSymbol } from './instruments.js';
 import { instantOf, isoOf, isoOfMs } from './instants.js';
 import { priceNumber, priceOf } from './numbers.js';
@@ -24,10 +24,7 @@ import { priceNumber, priceOf } from './numbers.js';
 const DEFAULT_SPEED = 60;
 
 /** The simulation that a body asks for. */
-export function simulationConfigOf(
-  body: CreateSimulationBody,
-  nowMs: number,
-): Omit<SimulationConfig, 'seed'> & { readonly seed?: number } {
+export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): WantedSimulation {
   const { feed, clock, name, start, speed, seed, replay } = body;
   const calendar = body.calendar ?? defaultCalendar(feed);
   return {

@@ -1,16 +1,23 @@
-import type { History, HistoryChange, ListItem, ListName, OrderQuery, OrderRow, Page } from '../history.js';
+import type { OrderProgress, OrderTerms } from '@sandpit/core';
+import type {
+  History,
+  HistoryChange,
+  ListItem,
+  ListName,
+  OrderQuery,
+  OrderRow,
+  Owner,
+  Page,
+} from '../history.js';
 import type { JournalRecord } from '../journal.js';
+import type { Known } from '../projection.js';
 import type { MemoryJournal } from './memory-journal.js';
 import type { MemoryRegistry } from './memory-registry.js';
 
-type OrderAdded = Extract<HistoryChange, { change: 'order-added' }>;
-
-/** An order as it was added, with what has moved since. */
 interface Order {
-  readonly added: OrderAdded;
-  status: string;
+  readonly terms: OrderTerms;
   filledOn: string | undefined;
-  progress: string;
+  progress: OrderProgress;
 }
 
 interface Listed {
@@ -22,10 +29,23 @@ interface Listed {
 }
 
 /** The tables of one simulation. */
-class Tables {
-  readonly orders = new Map<string, Order>();
-  readonly byClientOrderId = new Map<string, string>();
+class Tables implements Known {
+  readonly owners = new Map<string, Owner>();
+  readonly orders = new Map<number, Order>();
+  readonly byClientOrderId = new Map<string, number>();
   readonly lists = new Map<string, Listed[]>();
+
+  order(order: number): Order {
+    const found = this.orders.get(order);
+    if (found === undefined) throw new Error(`The history has no order ${order}`);
+    return found;
+  }
+
+  owner(portfolioId: string): Owner {
+    const owner = this.owners.get(portfolioId);
+    if (owner === undefined) throw new Error(`The history has no portfolio ${portfolioId}`);
+    return owner;
+  }
 }
 
 /** The plainest history that could be right: the SQLite one is tested against it. */
@@ -45,6 +65,11 @@ export class MemoryHistory implements History {
     for (const change of changes) applyChange(tables, record.seq, change);
   }
 
+  /** What a projection may ask before its changes are applied. */
+  known(simulationId: string): Known {
+    return this.#simulations.get(simulationId) ?? new Tables();
+  }
+
   remove(simulationId: string): void {
     this.#simulations.delete(simulationId);
   }
@@ -55,16 +80,12 @@ export class MemoryHistory implements History {
     return tables ?? new Tables();
   }
 
-  order(simulationId: string, orderId: string): OrderRow | undefined {
-    const order = this.#tables(simulationId).orders.get(orderId);
-    return order === undefined ? undefined : orderRow(order);
+  order(simulationId: string, order: number): OrderRow | undefined {
+    const found = this.#tables(simulationId).orders.get(order);
+    return found === undefined ? undefined : orderRow(found);
   }
 
-  orderIdByClientOrderId(
-    simulationId: string,
-    portfolioId: string,
-    clientOrderId: string,
-  ): string | undefined {
+  orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined {
     return this.#tables(simulationId).byClientOrderId.get(JSON.stringify([portfolioId, clientOrderId]));
   }
 
@@ -89,13 +110,13 @@ export class MemoryHistory implements History {
     return Promise.resolve(page(matching, query, (item) => this.#item(simulationId, item)));
   }
 
-  orderEvents(
+  tenantEvents(
     simulationId: string,
     tenantId: string,
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): readonly ListItem[] {
-    const events = this.#tables(simulationId).lists.get(listName('order-events', tenantId)) ?? [];
+    const events = this.#tables(simulationId).lists.get(listName('tenant-events', tenantId)) ?? [];
     return events
       .filter(({ seq, event }) => seq > after.seq || (seq === after.seq && event > after.event))
       .slice(0, limit)
@@ -113,32 +134,37 @@ export class MemoryHistory implements History {
 
 function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
   switch (change.change) {
+    case 'portfolio-opened': {
+      const { portfolioId, tenantId, accountId } = change;
+      tables.owners.set(portfolioId, { tenantId, accountId });
+      return;
+    }
     case 'order-added': {
-      const { orderId, portfolioId, clientOrderId, status, filledOn, progress } = change;
-      tables.orders.set(orderId, { added: change, status, filledOn, progress });
+      const { terms, filledOn, progress } = change;
+      const { number, portfolioId, clientOrderId } = terms;
+      tables.orders.set(number, { terms, filledOn, progress });
       if (clientOrderId !== undefined) {
-        tables.byClientOrderId.set(JSON.stringify([portfolioId, clientOrderId]), orderId);
+        tables.byClientOrderId.set(JSON.stringify([portfolioId, clientOrderId]), number);
       }
       return;
     }
     case 'order-moved': {
-      const order = tables.orders.get(change.orderId);
-      if (order === undefined) throw new Error(`The history has no order ${change.orderId}`);
-      order.status = change.status;
+      const order = tables.order(change.order);
       order.filledOn = change.filledOn ?? order.filledOn;
       order.progress = change.progress;
       return;
     }
     case 'listed': {
       const { list, owner, event, item, tag, key } = change;
-      if (list === 'executions' && key !== undefined) throw new Error('Executions have no keys');
-      if (list === 'executions' && !tables.orders.has(owner))
-        throw new Error(`The history has no order ${owner}`);
+      if (list === 'order-events') {
+        if (key !== undefined) throw new Error('Events of orders have no keys');
+        tables.order(Number(owner));
+      }
       addTo(tables, listName(list, owner), { seq, event, item, tag, key });
       return;
     }
-    case 'order-event':
-      addTo(tables, listName('order-events', change.tenantId), { seq, event: change.event, item: 0 });
+    case 'tenant-event':
+      addTo(tables, listName('tenant-events', change.tenantId), { seq, event: change.event, item: 0 });
   }
 }
 
@@ -154,26 +180,34 @@ function listName(list: string, owner: string): string {
   return `${list} ${owner}`;
 }
 
-function isAsked(query: OrderQuery, { added, status, filledOn }: Order): boolean {
+function isAsked(query: OrderQuery, { terms, progress, filledOn }: Order): boolean {
   return (
-    isInScope(query.scope, added, filledOn) &&
-    (query.status === undefined || status === query.status) &&
-    (query.symbol === undefined || added.symbol === query.symbol) &&
-    (query.assetClass === undefined || added.assetClass === query.assetClass) &&
-    (query.from === undefined || added.createdAt >= query.from) &&
-    (query.to === undefined || added.createdAt < query.to)
+    isInScope(query.scope, terms, filledOn) &&
+    (query.status === undefined || progress.status === query.status) &&
+    (query.symbol === undefined || terms.symbol === query.symbol) &&
+    (query.assetClass === undefined || terms.assetClass === query.assetClass) &&
+    (query.from === undefined || terms.createdAt >= query.from) &&
+    (query.to === undefined || terms.createdAt < query.to)
   );
 }
 
-function isInScope(scope: OrderQuery['scope'], added: OrderAdded, filledOn: string | undefined): boolean {
-  if ('portfolioId' in scope) return added.portfolioId === scope.portfolioId;
-  if (added.tenantId !== scope.tenantId) return false;
-  return 'accountId' in scope ? added.accountId === scope.accountId : filledOn === scope.filledOn;
+function isInScope(scope: OrderQuery['scope'], terms: OrderTerms, filledOn: string | undefined): boolean {
+  if ('portfolioId' in scope) return terms.portfolioId === scope.portfolioId;
+  if (terms.tenantId !== scope.tenantId) return false;
+  return 'accountId' in scope ? terms.accountId === scope.accountId : filledOn === scope.filledOn;
 }
 
-function orderRow({ added, status, progress }: Order): OrderRow {
-  const { orderId, tenantId, accountId, portfolioId, terms } = added;
-  return { orderId, tenantId, accountId, portfolioId, status, terms, progress };
+function orderRow({ terms, progress }: Order): OrderRow {
+  const { number, tenantId, accountId, portfolioId } = terms;
+  return {
+    number,
+    tenantId,
+    accountId,
+    portfolioId,
+    status: progress.status,
+    terms: JSON.stringify(terms),
+    progress: JSON.stringify(progress),
+  };
 }
 
 /** Newest first. */

@@ -21,7 +21,10 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
     history.remove(id);
   };
   const project = options.project ?? projectRecord;
-  journal.onCommitted = (record, parsed) => history.apply(record, project(record, parsed));
+  journal.onCommitted = (record, parsed) => {
+    const known = history.known(record.simulationId);
+    history.apply(record, project(record, parsed, known));
+  };
   return {
     journal,
     history,

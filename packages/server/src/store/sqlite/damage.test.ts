@@ -200,6 +200,12 @@ describe('A file that is not ours', () => {
     change(directory, 'PRAGMA user_version = 99');
     await refusedUnchanged(directory, /newer version \(format 99/);
   });
+
+  it('is refused when an older version wrote it', async () => {
+    const directory = await directoryWith(1);
+    change(directory, 'PRAGMA user_version = 1');
+    await refusedUnchanged(directory, /older version \(format 1;/);
+  });
 });
 
 describe('A damaged checkpoint', () => {

@@ -4,7 +4,7 @@ import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import {
   answerOf,
   changing,
-  idOf,
+  orderMoved,
   orderAdded,
   recordOf,
   START,
@@ -65,7 +65,7 @@ describe('A full disk', () => {
     await expect(store.registry.saveSetting('a', 'b')).rejects.toThrow(StoreUnavailable);
     await expect(store.probe()).rejects.toThrow(StoreUnavailable);
     expect([...store.journal.read('main', 0)]).toHaveLength(1);
-    expect(store.history.order('main', idOf(1))).toBeDefined();
+    expect(store.history.order('main', 1)).toBeDefined();
 
     makeRoom();
     await expect.poll(() => store.health().status, { timeout: 5_000 }).toBe('ok');
@@ -141,7 +141,7 @@ describe('An error that nobody can explain', () => {
     const store = await withSimulation(
       await open(newDirectory(), { onFatal: (error) => errors.push(error) }),
     );
-    const move = { change: 'order-moved', orderId: idOf(9), status: 'ACTIVE', progress: '{}' } as const;
+    const move = orderMoved(9, { status: 'ACTIVE' });
     await expect(store.journal.append(changing('main', 1, move))).rejects.toThrow(/no order/);
     expect(errors).toHaveLength(1);
   });
@@ -162,17 +162,12 @@ describe('Commits', () => {
     const directory = newDirectory();
     const store = await withSimulation(await open(directory));
     const moves = Array.from({ length: 10 }, (_, move) =>
-      changing('main', move + 2, {
-        change: 'order-moved',
-        orderId: idOf(1),
-        status: 'ACTIVE',
-        progress: `{"move":${move}}`,
-      }),
+      changing('main', move + 2, orderMoved(1, { status: 'ACTIVE', mark: move })),
     );
     await Promise.all(
       [changing('main', 1, orderAdded(1)), ...moves].map((record) => store.journal.append(record)),
     );
-    expect(store.history.order('main', idOf(1))?.progress).toBe('{"move":9}');
+    expect(store.history.order('main', 1)?.progress).toBe('{"status":"ACTIVE","mark":9}');
   });
 
   it('remove expired answers, a few at a time', async () => {
@@ -197,7 +192,18 @@ describe('Commits', () => {
 
 describe('A deleted simulation', () => {
   const rows = (directory: string): number =>
-    ['journal', 'orders', 'execution', 'item', 'item_key', 'order_event', 'list', 'tail', 'checkpoint']
+    [
+      'journal',
+      'portfolio',
+      'orders',
+      'order_event',
+      'item',
+      'item_key',
+      'tenant_event',
+      'list',
+      'tail',
+      'checkpoint',
+    ]
       .map((table) => ask(directory, `SELECT count(*) FROM ${table}`))
       .reduce((sum, count) => sum + count, 0);
 
@@ -208,8 +214,14 @@ describe('A deleted simulation', () => {
         changing(
           'main',
           index + 1,
+          {
+            change: 'portfolio-opened',
+            portfolioId: `portfolio-${index}`,
+            tenantId: 'tenant-1',
+            accountId: 'account-1',
+          },
           orderAdded(index),
-          { change: 'listed', list: 'executions', owner: idOf(index), event: 0, item: 0 },
+          { change: 'listed', list: 'order-events', owner: String(index), event: 0, item: 0 },
           { change: 'listed', list: 'ledger', owner: `portfolio-${index % 7}`, event: 0, item: 0 },
           {
             change: 'listed',
@@ -219,7 +231,7 @@ describe('A deleted simulation', () => {
             item: 0,
             key: `${index % 5}`,
           },
-          { change: 'order-event', tenantId: 'tenant-1', event: 0 },
+          { change: 'tenant-event', tenantId: 'tenant-1', event: 0 },
         ),
       ),
     );
@@ -237,7 +249,7 @@ describe('A deleted simulation', () => {
     await store.registry.deleteSimulation('main', START);
     // journal 1, orders 1, lists 3, tail 1
     await expect.poll(() => rows(directory), { timeout: 5_000 }).toBe(6);
-    expect(store.history.order('other', idOf(1))).toBeDefined();
+    expect(store.history.order('other', 1)).toBeDefined();
   });
 
   it('is removed to the end by the next process', async () => {

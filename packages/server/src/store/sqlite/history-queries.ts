@@ -4,11 +4,10 @@ import type { SqlValue, Statements } from './connection.js';
 import {
   ACCOUNT_ORDERS,
   accountOwner,
-  ORDER_EVENTS,
   PORTFOLIO_ORDERS,
+  TENANT_EVENTS,
   TENANT_ORDERS,
 } from './history-tables.js';
-import { idFromStored, storedId } from './identifier.js';
 import { eventPlaces, runItems } from './runs.js';
 import type { RunItem } from './runs.js';
 
@@ -30,7 +29,7 @@ export interface ListQuery {
 }
 
 interface StoredOrder {
-  readonly id: string | Uint8Array;
+  readonly number: number;
   readonly tenant: string;
   readonly account: string;
   readonly portfolio: string;
@@ -39,7 +38,7 @@ interface StoredOrder {
   readonly progress: string;
 }
 
-const ORDER_COLUMNS = `o.id, t.owner AS tenant, a.owner AS account, p.owner AS portfolio, o.status, o.terms, o.progress
+const ORDER_COLUMNS = `o.number, t.owner AS tenant, a.owner AS account, p.owner AS portfolio, o.status, o.terms, o.progress
   FROM orders o CROSS JOIN list t ON t.key = o.tenant CROSS JOIN list a ON a.key = o.account CROSS JOIN list p ON p.key = o.portfolio`;
 
 /** Rows of runs read at a time where a filter makes it necessary to look at all. */
@@ -53,18 +52,17 @@ export class HistoryQueries {
     this.#statements = statements;
   }
 
-  order(simulation: number, orderId: string): OrderRow | undefined {
-    const sql = `SELECT ${ORDER_COLUMNS} WHERE o.simulation = ? AND o.id = ?`;
-    const row = one<StoredOrder>(this.#statements.of(sql), simulation, storedId(orderId));
+  order(simulation: number, order: number): OrderRow | undefined {
+    const sql = `SELECT ${ORDER_COLUMNS} WHERE o.simulation = ? AND o.number = ?`;
+    const row = one<StoredOrder>(this.#statements.of(sql), simulation, order);
     return row === undefined ? undefined : orderRow(row);
   }
 
-  orderIdByClientOrderId(simulation: number, portfolioId: string, clientOrderId: string): string | undefined {
+  orderByClientOrderId(simulation: number, portfolioId: string, clientOrderId: string): number | undefined {
     const portfolio = this.#list(simulation, PORTFOLIO_ORDERS, portfolioId);
     if (portfolio === undefined) return undefined;
-    const sql = 'SELECT id FROM orders WHERE portfolio = ? AND client_order_id = ?';
-    const row = one<{ id: string | Uint8Array }>(this.#statements.of(sql), portfolio, clientOrderId);
-    return row === undefined ? undefined : idFromStored(row.id);
+    const sql = 'SELECT number FROM orders WHERE portfolio = ? AND client_order_id = ?';
+    return one<{ number: number }>(this.#statements.of(sql), portfolio, clientOrderId)?.number;
   }
 
   orders(simulation: number, query: OrderQuery): Page<OrderRow> {
@@ -176,24 +174,24 @@ export class HistoryQueries {
   }
 
   #runsOf(simulation: number, query: ListQuery): RunSource | undefined {
-    if (query.list !== 'executions') {
+    if (query.list !== 'order-events') {
       const key = this.#list(simulation, query.list, query.owner);
       return key === undefined ? undefined : { table: 'item', column: 'list', key };
     }
-    const sql = 'SELECT k FROM orders WHERE simulation = ? AND id = ?';
-    const order = one<{ k: number }>(this.#statements.of(sql), simulation, storedId(query.owner));
-    return order === undefined ? undefined : { table: 'execution', column: 'order_k', key: order.k };
+    const sql = 'SELECT k FROM orders WHERE simulation = ? AND number = ?';
+    const order = one<{ k: number }>(this.#statements.of(sql), simulation, Number(query.owner));
+    return order === undefined ? undefined : { table: 'order_event', column: 'order_k', key: order.k };
   }
 
-  orderEvents(
+  tenantEvents(
     simulation: number,
     tenantId: string,
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): readonly StoredItem[] {
-    const list = this.#list(simulation, ORDER_EVENTS, tenantId);
+    const list = this.#list(simulation, TENANT_EVENTS, tenantId);
     if (list === undefined) return [];
-    const sql = `SELECT run FROM order_event WHERE list = ? AND (seq, event) > (?, ?) ORDER BY seq, event LIMIT ?`;
+    const sql = `SELECT run FROM tenant_event WHERE list = ? AND (seq, event) > (?, ?) ORDER BY seq, event LIMIT ?`;
     const items: StoredItem[] = [];
     for (const row of all<{ run: string }>(this.#statements.of(sql), list, after.seq, after.event, limit)) {
       for (const [seq, event] of eventPlaces(row.run)) {
@@ -234,14 +232,14 @@ export class HistoryQueries {
 
 /** The table that holds a list's runs, and which of its rows they are. */
 interface RunSource {
-  readonly table: 'item' | 'execution';
+  readonly table: 'item' | 'order_event';
   readonly column: 'list' | 'order_k';
   readonly key: number;
 }
 
 function orderRow(row: StoredOrder): OrderRow {
   return {
-    orderId: idFromStored(row.id),
+    number: row.number,
     tenantId: row.tenant,
     accountId: row.account.slice(row.tenant.length + 1),
     portfolioId: row.portfolio,

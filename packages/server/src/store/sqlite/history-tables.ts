@@ -1,18 +1,19 @@
+import { isTerminal } from '@sandpit/core';
+import type { OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
 import { LRUCache } from 'lru-cache';
-import type { HistoryChange } from '../history.js';
+import type { HistoryChange, Owner } from '../history.js';
+import type { Known } from '../projection.js';
 import { one } from './connection.js';
 import type { Database, SqlValue, Statement } from './connection.js';
-import { storedId } from './identifier.js';
 import { LONGEST_RUN, runEntry } from './runs.js';
 
-type OrderAdded = Extract<HistoryChange, { change: 'order-added' }>;
-type OrderMoved = Extract<HistoryChange, { change: 'order-moved' }>;
+type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { change: Name }>;
 
 /** Lists of one owner, each with its own ordinals. Orders are listed twice; a tenant's orders have no ordinals. */
 export const PORTFOLIO_ORDERS = 'portfolio-orders';
 export const ACCOUNT_ORDERS = 'account-orders';
 export const TENANT_ORDERS = 'tenant-orders';
-export const ORDER_EVENTS = 'order-events';
+export const TENANT_EVENTS = 'tenant-events';
 
 /** Account ids are unique within a tenant only. */
 export function accountOwner(tenantId: string, accountId: string): string {
@@ -27,13 +28,21 @@ interface ListEnd {
   runLength: number;
 }
 
-/** An order as this commit leaves it: several moves become one statement. */
-interface OrderDraft {
+/** An order that is at hand, with the list of its events. */
+interface KnownOrder {
   readonly k: number;
-  readonly added:
+  readonly terms: OrderTerms;
+  progress: OrderProgress;
+  readonly events: ListEnd;
+}
+
+/** An order that this commit adds or moves: several moves become one statement. */
+interface OrderDraft {
+  readonly order: KnownOrder;
+  /** Of an order that is new. */
+  readonly place:
     | {
         readonly simulation: number;
-        readonly order: OrderAdded;
         readonly portfolio: number;
         readonly portfolioN: number;
         readonly account: number;
@@ -41,13 +50,13 @@ interface OrderDraft {
         readonly tenant: number;
       }
     | undefined;
-  status: string;
   filledOn: string | null;
-  progress: string;
 }
 
 const LISTS_KEPT = 50_000;
+/** Open ones: nothing happens to the others any more. */
 const ORDERS_KEPT = 50_000;
+const OWNERS_KEPT = 50_000;
 
 /** Changes that a commit may hold back before it writes them; well below what the caches keep. */
 const MOST_CHANGES_HELD = 8_192;
@@ -55,21 +64,26 @@ const MOST_CHANGES_HELD = 8_192;
 /** Writes the history tables. Used by the writer only, inside its commits. */
 export class HistoryTables {
   readonly #lists = new LRUCache<string, ListEnd>({ max: LISTS_KEPT });
-  readonly #orderKeys = new LRUCache<string, number>({ max: ORDERS_KEPT });
-  readonly #executions = new LRUCache<number, ListEnd>({ max: ORDERS_KEPT });
+  readonly #orders = new LRUCache<string, KnownOrder>({ max: ORDERS_KEPT });
+  readonly #owners = new LRUCache<string, Owner>({ max: OWNERS_KEPT });
   readonly #drafts = new Map<string, OrderDraft>();
   readonly #openItems = new Set<ListEnd>();
-  readonly #openExecutions = new Set<ListEnd>();
-  readonly #openEvents = new Map<ListEnd, { run: string; length: number; seq: number; event: number }>();
+  readonly #openOrderEvents = new Set<ListEnd>();
+  readonly #openTenantEvents = new Map<
+    ListEnd,
+    { run: string; length: number; seq: number; event: number }
+  >();
   #held = 0;
   #nextOrder: number | undefined;
 
+  readonly #findOwner: Statement;
+  readonly #addOwner: Statement;
   readonly #findList: Statement;
   readonly #addList: Statement;
   readonly #lastOfPortfolio: Statement;
   readonly #lastOfAccount: Statement;
   readonly #lastItem: Statement;
-  readonly #lastExecution: Statement;
+  readonly #lastOrderEvent: Statement;
   readonly #lastOrder: Statement;
   readonly #findOrder: Statement;
   readonly #addOrder: Statement;
@@ -78,21 +92,25 @@ export class HistoryTables {
   readonly #findKey: Statement;
   readonly #addKey: Statement;
   readonly #replaceItem: Statement;
-  readonly #addExecutions: Statement;
-  readonly #addEvents: Statement;
+  readonly #addOrderEvents: Statement;
+  readonly #addTenantEvents: Statement;
 
   constructor(database: Database) {
     const prepare = (sql: string): Statement => database.prepare(sql);
+    this.#findOwner = prepare(
+      'SELECT tenant AS tenantId, account AS accountId FROM portfolio WHERE simulation = ? AND id = ?',
+    );
+    this.#addOwner = prepare('INSERT INTO portfolio (simulation, id, tenant, account) VALUES (?, ?, ?, ?)');
     this.#findList = prepare('SELECT key FROM list WHERE simulation = ? AND owner = ? AND kind = ?');
     this.#addList = prepare('INSERT INTO list (simulation, owner, kind) VALUES (?, ?, ?)');
     this.#lastOfPortfolio = prepare('SELECT max(portfolio_n) AS n FROM orders WHERE portfolio = ?');
     this.#lastOfAccount = prepare('SELECT max(account_n) AS n FROM orders WHERE account = ?');
     this.#lastItem = prepare('SELECT max(n) AS n FROM item WHERE list = ?');
-    this.#lastExecution = prepare('SELECT max(n) AS n FROM execution WHERE order_k = ?');
+    this.#lastOrderEvent = prepare('SELECT max(n) AS n FROM order_event WHERE order_k = ?');
     this.#lastOrder = prepare('SELECT max(k) AS n FROM orders');
-    this.#findOrder = prepare('SELECT k FROM orders WHERE simulation = ? AND id = ?');
+    this.#findOrder = prepare('SELECT k, terms, progress FROM orders WHERE simulation = ? AND number = ?');
     this.#addOrder = prepare(
-      `INSERT INTO orders (k, simulation, id, portfolio, portfolio_n, account, account_n, tenant, symbol, asset_class,
+      `INSERT INTO orders (k, simulation, number, portfolio, portfolio_n, account, account_n, tenant, symbol, asset_class,
          created_at, status, filled_on, client_order_id, terms, progress)
        VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
     );
@@ -103,13 +121,24 @@ export class HistoryTables {
     this.#findKey = prepare('SELECT n FROM item_key WHERE list = ? AND key = ?');
     this.#addKey = prepare('INSERT INTO item_key (list, key, n) VALUES (?, ?, ?)');
     this.#replaceItem = prepare('UPDATE item SET run = ? WHERE list = ? AND n = ?');
-    this.#addExecutions = prepare('INSERT INTO execution (order_k, n, run) VALUES (?, ?, ?)');
-    this.#addEvents = prepare('INSERT INTO order_event (list, seq, event, run) VALUES (?, ?, ?, ?)');
+    this.#addOrderEvents = prepare('INSERT INTO order_event (order_k, n, run) VALUES (?, ?, ?)');
+    this.#addTenantEvents = prepare('INSERT INTO tenant_event (list, seq, event, run) VALUES (?, ?, ?, ?)');
+  }
+
+  /** What a projection may ask before its changes are applied. */
+  known(simulation: number): Known {
+    return {
+      order: (order): OrderSnapshot => this.#order(simulation, order),
+      owner: (portfolioId) => this.#owner(simulation, portfolioId),
+    };
   }
 
   apply(simulation: number, seq: number, changes: readonly HistoryChange[]): void {
     for (const change of changes) {
       switch (change.change) {
+        case 'portfolio-opened':
+          this.#portfolioOpened(simulation, change);
+          break;
         case 'order-added':
           this.#orderAdded(simulation, change);
           break;
@@ -119,8 +148,8 @@ export class HistoryTables {
         case 'listed':
           this.#listed(simulation, seq, change);
           break;
-        case 'order-event':
-          this.#orderEvent(simulation, change.tenantId, seq, change.event);
+        case 'tenant-event':
+          this.#tenantEvent(simulation, change.tenantId, seq, change.event);
           break;
       }
     }
@@ -128,70 +157,66 @@ export class HistoryTables {
     if (this.#held >= MOST_CHANGES_HELD) this.flush();
   }
 
-  #orderAdded(simulation: number, order: OrderAdded): void {
-    const portfolio = this.#list(simulation, PORTFOLIO_ORDERS, order.portfolioId);
-    const account = this.#list(simulation, ACCOUNT_ORDERS, accountOwner(order.tenantId, order.accountId));
-    const tenant = this.#list(simulation, TENANT_ORDERS, order.tenantId);
+  #portfolioOpened(simulation: number, opened: Change<'portfolio-opened'>): void {
+    const { portfolioId, tenantId, accountId } = opened;
+    this.#addOwner.run(simulation, portfolioId, tenantId, accountId);
+  }
+
+  #orderAdded(simulation: number, { terms, filledOn, progress }: Change<'order-added'>): void {
+    const { number, tenantId, accountId, portfolioId } = terms;
+    const portfolio = this.#list(simulation, PORTFOLIO_ORDERS, portfolioId);
+    const account = this.#list(simulation, ACCOUNT_ORDERS, accountOwner(tenantId, accountId));
+    const tenant = this.#list(simulation, TENANT_ORDERS, tenantId);
     this.#nextOrder ??= lastOf(this.#lastOrder) + 1;
     const k = this.#nextOrder;
     this.#nextOrder += 1;
     portfolio.last += 1;
     account.last += 1;
-    const key = `${simulation} ${order.orderId}`;
-    this.#orderKeys.set(key, k);
-    this.#executions.set(k, { key: k, last: 0, run: '', runLength: 0 });
-    this.#drafts.set(key, {
-      k,
-      added: {
+    const name = `${simulation} ${number}`;
+    const order = { k, terms, progress, events: { key: k, last: 0, run: '', runLength: 0 } };
+    this.#orders.set(name, order);
+    this.#drafts.set(name, {
+      order,
+      place: {
         simulation,
-        order,
         portfolio: portfolio.key,
         portfolioN: portfolio.last,
         account: account.key,
         accountN: account.last,
         tenant: tenant.key,
       },
-      status: order.status,
-      filledOn: order.filledOn ?? null,
-      progress: order.progress,
+      filledOn: filledOn ?? null,
     });
   }
 
-  #orderMoved(simulation: number, move: OrderMoved): void {
-    const key = `${simulation} ${move.orderId}`;
-    const draft = this.#drafts.get(key);
-    if (draft === undefined) {
-      const k = this.#orderKey(simulation, move.orderId);
-      this.#drafts.set(key, {
-        k,
-        added: undefined,
-        status: move.status,
-        filledOn: move.filledOn ?? null,
-        progress: move.progress,
-      });
-      return;
-    }
-    draft.status = move.status;
+  #orderMoved(simulation: number, move: Change<'order-moved'>): void {
+    const name = `${simulation} ${move.order}`;
+    const draft = this.#drafts.get(name) ?? {
+      order: this.#order(simulation, move.order),
+      place: undefined,
+      filledOn: null,
+    };
+    this.#drafts.set(name, draft);
+    draft.order.progress = move.progress;
     draft.filledOn = move.filledOn ?? draft.filledOn;
-    draft.progress = move.progress;
   }
 
-  #listed(simulation: number, seq: number, change: Extract<HistoryChange, { change: 'listed' }>): void {
-    const isExecution = change.list === 'executions';
-    const end = isExecution
-      ? this.#executionsOf(this.#orderKey(simulation, change.owner))
+  #listed(simulation: number, seq: number, change: Change<'listed'>): void {
+    const isOfOrder = change.list === 'order-events';
+    const end = isOfOrder
+      ? this.#order(simulation, Number(change.owner)).events
       : this.#list(simulation, change.list, change.owner);
     const entry = runEntry(seq, change.event, change.item, change.tag);
     if (change.key !== undefined) {
-      if (isExecution) throw new Error('Executions have no keys');
+      if (isOfOrder) throw new Error('Events of orders have no keys');
       this.#listedByKey(end, change.key, entry);
       return;
     }
     end.run = end.runLength === 0 ? entry : `${end.run},${entry}`;
     end.runLength += 1;
     end.last += 1;
-    (isExecution ? this.#openExecutions : this.#openItems).add(end);
-    if (end.runLength === LONGEST_RUN) writeRun(isExecution ? this.#addExecutions : this.#addItems, end);
+    (isOfOrder ? this.#openOrderEvents : this.#openItems).add(end);
+    if (end.runLength === LONGEST_RUN) writeRun(isOfOrder ? this.#addOrderEvents : this.#addItems, end);
   }
 
   /** Written at once: these are few, and the item to replace must be in its table. */
@@ -207,15 +232,15 @@ export class HistoryTables {
     this.#addKey.run(end.key, key, end.last);
   }
 
-  #orderEvent(simulation: number, tenantId: string, seq: number, event: number): void {
-    const list = this.#list(simulation, ORDER_EVENTS, tenantId);
-    const open = this.#openEvents.get(list);
+  #tenantEvent(simulation: number, tenantId: string, seq: number, event: number): void {
+    const list = this.#list(simulation, TENANT_EVENTS, tenantId);
+    const open = this.#openTenantEvents.get(list);
     if (open === undefined) {
-      this.#openEvents.set(list, { run: `${seq},${event}`, length: 1, seq, event });
+      this.#openTenantEvents.set(list, { run: `${seq},${event}`, length: 1, seq, event });
       return;
     }
     if (open.length === LONGEST_RUN) {
-      this.#addEvents.run(list.key, open.seq, open.event, open.run);
+      this.#addTenantEvents.run(list.key, open.seq, open.event, open.run);
       open.run = '';
       open.length = 0;
     }
@@ -227,37 +252,43 @@ export class HistoryTables {
 
   /** Writes what was held back: the last part of a commit. */
   flush(): void {
-    for (const draft of this.#drafts.values()) this.#writeOrder(draft);
+    for (const [name, draft] of this.#drafts) {
+      this.#writeOrder(draft);
+      if (isTerminal(draft.order.progress.status)) this.#orders.delete(name);
+    }
     for (const end of this.#openItems) writeRun(this.#addItems, end);
-    for (const end of this.#openExecutions) writeRun(this.#addExecutions, end);
-    for (const [list, open] of this.#openEvents)
-      this.#addEvents.run(list.key, open.seq, open.event, open.run);
+    for (const end of this.#openOrderEvents) writeRun(this.#addOrderEvents, end);
+    for (const [list, open] of this.#openTenantEvents)
+      this.#addTenantEvents.run(list.key, open.seq, open.event, open.run);
     this.#clearHeld();
   }
 
-  #writeOrder(draft: OrderDraft): void {
-    if (draft.added === undefined) {
-      this.#moveOrder.run(draft.status, draft.filledOn, draft.progress, draft.k);
+  #writeOrder({ order, place, filledOn }: OrderDraft): void {
+    const { k, terms, progress } = order;
+    const { number } = terms;
+    const { status } = progress;
+    const text = JSON.stringify(progress);
+    if (place === undefined) {
+      this.#moveOrder.run(status, filledOn, text, k);
       return;
     }
-    const { order, portfolio, portfolioN, account, accountN, tenant } = draft.added;
     this.#addOrder.run(
-      draft.k,
-      draft.added.simulation,
-      storedId(order.orderId),
-      portfolio,
-      portfolioN,
-      account,
-      accountN,
-      tenant,
-      order.symbol,
-      order.assetClass,
-      order.createdAt,
-      draft.status,
-      draft.filledOn,
-      order.clientOrderId ?? null,
-      order.terms,
-      draft.progress,
+      k,
+      place.simulation,
+      number,
+      place.portfolio,
+      place.portfolioN,
+      place.account,
+      place.accountN,
+      place.tenant,
+      terms.symbol,
+      terms.assetClass,
+      terms.createdAt,
+      status,
+      filledOn,
+      terms.clientOrderId ?? null,
+      JSON.stringify(terms),
+      text,
     );
   }
 
@@ -265,16 +296,16 @@ export class HistoryTables {
   forget(): void {
     this.#clearHeld();
     this.#lists.clear();
-    this.#orderKeys.clear();
-    this.#executions.clear();
+    this.#orders.clear();
+    this.#owners.clear();
     this.#nextOrder = undefined;
   }
 
   #clearHeld(): void {
     this.#drafts.clear();
     this.#openItems.clear();
-    this.#openExecutions.clear();
-    this.#openEvents.clear();
+    this.#openOrderEvents.clear();
+    this.#openTenantEvents.clear();
     this.#held = 0;
   }
 
@@ -304,31 +335,44 @@ export class HistoryTables {
       case ACCOUNT_ORDERS:
         return lastOf(this.#lastOfAccount, key);
       case TENANT_ORDERS:
-      case ORDER_EVENTS:
+      case TENANT_EVENTS:
         return 0;
       default:
         return lastOf(this.#lastItem, key);
     }
   }
 
-  #executionsOf(k: number): ListEnd {
-    let end = this.#executions.get(k);
-    if (end === undefined) {
-      end = { key: k, last: lastOf(this.#lastExecution, k), run: '', runLength: 0 };
-      this.#executions.set(k, end);
+  #order(simulation: number, number: number): KnownOrder {
+    const name = `${simulation} ${number}`;
+    let order = this.#drafts.get(name)?.order ?? this.#orders.get(name);
+    if (order === undefined) {
+      order = this.#loadOrder(simulation, number);
+      this.#orders.set(name, order);
     }
-    return end;
+    return order;
   }
 
-  #orderKey(simulation: number, orderId: string): number {
-    const key = `${simulation} ${orderId}`;
-    let k = this.#orderKeys.get(key);
-    if (k === undefined) {
-      k = one<{ k: number }>(this.#findOrder, simulation, storedId(orderId))?.k;
-      if (k === undefined) throw new Error(`The history has no order ${orderId}`);
-      this.#orderKeys.set(key, k);
+  #loadOrder(simulation: number, number: number): KnownOrder {
+    const row = one<{ k: number; terms: string; progress: string }>(this.#findOrder, simulation, number);
+    if (row === undefined) throw new Error(`The history has no order ${number}`);
+    const { k } = row;
+    return {
+      k,
+      terms: JSON.parse(row.terms) as OrderTerms,
+      progress: JSON.parse(row.progress) as OrderProgress,
+      events: { key: k, last: lastOf(this.#lastOrderEvent, k), run: '', runLength: 0 },
+    };
+  }
+
+  #owner(simulation: number, portfolioId: string): Owner {
+    const name = `${simulation} ${portfolioId}`;
+    let owner = this.#owners.get(name);
+    if (owner === undefined) {
+      owner = one<{ tenantId: string; accountId: string }>(this.#findOwner, simulation, portfolioId);
+      if (owner === undefined) throw new Error(`The history has no portfolio ${portfolioId}`);
+      this.#owners.set(name, owner);
     }
-    return k;
+    return owner;
   }
 }
 

@@ -169,7 +169,8 @@ class JournalWriter {
     const { command, events } = JSON.parse(payload) as { command?: unknown; events?: readonly unknown[] };
     if (events === undefined || events.length === 0) return hash;
     const record = { simulationId: this.#idOf(simulation), seq, at, payload };
-    this.#history.apply(simulation, seq, this.#project(record, { command, events }));
+    const known = this.#history.known(simulation);
+    this.#history.apply(simulation, seq, this.#project(record, { command, events }, known));
     return hash;
   }
 

@@ -5,7 +5,7 @@ import type { Database, SqlValue } from './connection.js';
 const ROWS_WHEN_IDLE = 256;
 const ROWS_WHEN_BUSY = 16;
 
-/** An order is in many indexes, and can have many executions. */
+/** An order is in many indexes, and can have many events. */
 const ROWS_PER_ORDER = 4;
 
 /**
@@ -39,7 +39,8 @@ export class Purge {
     }
     const rows = isIdle ? ROWS_WHEN_IDLE : ROWS_WHEN_BUSY;
     // What names records goes before them: a query that began earlier must not find half of it.
-    if (this.#removedLists(simulation, rows) || this.#removedRecords(simulation, rows)) return;
+    if (this.#removedLists(simulation, rows) || this.#removedOwners(simulation, rows)) return;
+    if (this.#removedRecords(simulation, rows)) return;
     this.#run('DELETE FROM checkpoint WHERE simulation = ?', simulation);
     this.#run('DELETE FROM tail WHERE simulation = ?', simulation);
     this.#run('UPDATE simulation SET purged = 1 WHERE key = ?', simulation);
@@ -74,8 +75,8 @@ export class Purge {
     );
     if (keys > 0) return keys;
     return this.#run(
-      `DELETE FROM order_event WHERE list = ?1 AND (seq, event) IN
-         (SELECT seq, event FROM order_event WHERE list = ?1 ORDER BY seq, event LIMIT ?2)`,
+      `DELETE FROM tenant_event WHERE list = ?1 AND (seq, event) IN
+         (SELECT seq, event FROM tenant_event WHERE list = ?1 ORDER BY seq, event LIMIT ?2)`,
       list,
       rows,
     );
@@ -83,15 +84,22 @@ export class Purge {
 
   #removedOrders(portfolio: number, rows: number): boolean {
     const orders = 'SELECT k FROM orders WHERE portfolio = ?1 ORDER BY portfolio_n LIMIT ?2';
-    const executions = this.#run(
-      `DELETE FROM execution WHERE (order_k, n) IN
-         (SELECT order_k, n FROM execution WHERE order_k IN (${orders}) LIMIT ?3)`,
+    const events = this.#run(
+      `DELETE FROM order_event WHERE (order_k, n) IN
+         (SELECT order_k, n FROM order_event WHERE order_k IN (${orders}) LIMIT ?3)`,
       portfolio,
       rows / ROWS_PER_ORDER,
       rows,
     );
-    if (executions === rows) return true;
+    if (events === rows) return true;
     return this.#run(`DELETE FROM orders WHERE k IN (${orders})`, portfolio, rows / ROWS_PER_ORDER) > 0;
+  }
+
+  #removedOwners(simulation: number, rows: number): boolean {
+    const portfolios = 'SELECT id FROM portfolio WHERE simulation = ?1 LIMIT ?2';
+    return (
+      this.#run(`DELETE FROM portfolio WHERE simulation = ?1 AND id IN (${portfolios})`, simulation, rows) > 0
+    );
   }
 
   #removedRecords(simulation: number, rows: number): boolean {

@@ -6,8 +6,8 @@ import type { Database } from './connection.js';
 /** "SPIT": says that a SQLite file is ours. */
 const APPLICATION_ID = 0x53504954;
 
-/** Grows with each change of the tables; an older server refuses a newer format. */
-export const FORMAT = 1;
+/** Grows with each change of the tables or of what records say; a server refuses any other format. */
+export const FORMAT = 2;
 
 /** Payloads are 1–2 KB: in pages of 4 KB a third of each would stay empty. */
 const PAGE_SIZE = 8_192;
@@ -16,7 +16,7 @@ const PAGE_SIZE = 8_192;
  * `list` gives each list of an owner a number; the rows of the list then have running ordinals `n`, so that
  * totals (the last n) and pages (a range of n) are found without counting.
  *
- * `item`, `execution` and `order_event` hold runs: one row for the consecutive items that one commit added,
+ * `item`, `order_event` and `tenant_event` hold runs: one row for the consecutive items that one commit added,
  * filed under the last of them. See runs.ts. Items with a key have runs of their own: they are replaced.
  *
  * `journal` is written in the order of commits, whatever the simulation, so that a commit touches the end of one
@@ -106,13 +106,16 @@ const TABLES = `
 
   CREATE TABLE item_key (list INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (list, key)) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE order_event (list INTEGER NOT NULL, seq INTEGER NOT NULL, event INTEGER NOT NULL, run TEXT NOT NULL,
+  CREATE TABLE tenant_event (list INTEGER NOT NULL, seq INTEGER NOT NULL, event INTEGER NOT NULL, run TEXT NOT NULL,
     PRIMARY KEY (list, seq, event)) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE portfolio (simulation INTEGER NOT NULL, id TEXT NOT NULL, tenant TEXT NOT NULL, account TEXT NOT NULL,
+    PRIMARY KEY (simulation, id)) STRICT, WITHOUT ROWID;
 
   CREATE TABLE orders (
     k INTEGER PRIMARY KEY,
     simulation INTEGER NOT NULL,
-    id ANY NOT NULL,
+    number INTEGER NOT NULL,
     portfolio INTEGER NOT NULL,
     portfolio_n INTEGER NOT NULL,
     account INTEGER NOT NULL,
@@ -127,13 +130,13 @@ const TABLES = `
     terms TEXT NOT NULL,
     progress TEXT NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX orders_by_id ON orders (simulation, id);
+  CREATE UNIQUE INDEX orders_by_number ON orders (simulation, number);
   CREATE UNIQUE INDEX orders_by_portfolio ON orders (portfolio, portfolio_n);
   CREATE UNIQUE INDEX orders_by_account ON orders (account, account_n);
   CREATE INDEX orders_by_filled_on ON orders (tenant, filled_on) WHERE filled_on IS NOT NULL;
   CREATE UNIQUE INDEX orders_by_client_order_id ON orders (portfolio, client_order_id) WHERE client_order_id IS NOT NULL;
 
-  CREATE TABLE execution (order_k INTEGER NOT NULL, n INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (order_k, n)) STRICT, WITHOUT ROWID;
+  CREATE TABLE order_event (order_k INTEGER NOT NULL, n INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (order_k, n)) STRICT, WITHOUT ROWID;
 
   INSERT INTO meta VALUES (1, 0, 0, '', '');
 `;
@@ -167,9 +170,10 @@ function refuseForeign(path: string): void {
       throw new DamagedJournal(`${path} is a database of another program`);
     }
     const format = pragmaNumber(database, 'user_version');
-    if (format > FORMAT) {
+    if (format !== FORMAT) {
+      const version = format > FORMAT ? 'a newer version' : 'an older version';
       throw new DamagedJournal(
-        `${path} was written by a newer version (format ${format}; this one knows ${FORMAT}). Nothing was changed.`,
+        `${path} was written by ${version} (format ${format}; this one knows ${FORMAT}). Nothing was changed.`,
       );
     }
   } finally {

@@ -29,20 +29,16 @@ export class SqliteHistory implements History {
     this.#path = path;
   }
 
-  order(simulationId: string, orderId: string): OrderRow | undefined {
+  order(simulationId: string, order: number): OrderRow | undefined {
     const simulation = this.#keys.find(simulationId)?.key;
     if (simulation === undefined) return undefined;
-    return readingIntact(() => this.#queries.order(simulation, orderId));
+    return readingIntact(() => this.#queries.order(simulation, order));
   }
 
-  orderIdByClientOrderId(
-    simulationId: string,
-    portfolioId: string,
-    clientOrderId: string,
-  ): string | undefined {
+  orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined {
     const simulation = this.#keys.find(simulationId)?.key;
     if (simulation === undefined) return undefined;
-    return readingIntact(() => this.#queries.orderIdByClientOrderId(simulation, portfolioId, clientOrderId));
+    return readingIntact(() => this.#queries.orderByClientOrderId(simulation, portfolioId, clientOrderId));
   }
 
   async orders(query: OrderQuery): Promise<Page<OrderRow>> {
@@ -65,7 +61,7 @@ export class SqliteHistory implements History {
     return { items: page.items.map(listItem), total: page.total };
   }
 
-  orderEvents(
+  tenantEvents(
     simulationId: string,
     tenantId: string,
     after: { readonly seq: number; readonly event: number },
@@ -73,7 +69,7 @@ export class SqliteHistory implements History {
   ): readonly ListItem[] {
     const simulation = this.#keys.find(simulationId)?.key;
     if (simulation === undefined) return [];
-    return readingIntact(() => this.#queries.orderEvents(simulation, tenantId, after, limit).map(listItem));
+    return readingIntact(() => this.#queries.tenantEvents(simulation, tenantId, after, limit).map(listItem));
   }
 
   #ask(

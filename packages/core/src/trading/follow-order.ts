@@ -1,0 +1,37 @@
+import { calendarById } from '../calendar/calendars.js';
+import type { OrderProgress, OrderTerms } from '../orders/order.js';
+import type { OrderAccepted, OrderMoved } from '../orders/order-event.js';
+import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
+import type { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import type { OrderExecuted } from './trade.js';
+
+/** An order as one of its events left it. Nothing changes it any more. */
+export interface OrderSnapshot {
+  readonly terms: OrderTerms;
+  readonly progress: OrderProgress;
+}
+
+/** A new order. `owner` is its portfolio's. */
+export const acceptedOrder = (
+  event: OrderAccepted,
+  owner: { readonly tenantId: string; readonly accountId: string },
+  at: Instant,
+): OrderSnapshot => ({ terms: termsOf(event, owner, at), progress: startOf(event, at) });
+
+/** An order after one more of its events, which happened `at` the instant of its record. */
+export function orderAfter(
+  { terms, progress }: OrderSnapshot,
+  event: OrderMoved | OrderExecuted,
+  at: Instant,
+): OrderSnapshot {
+  if (event.type === 'OrderMoved') return { terms, progress: movedOf(progress, event, at) };
+  const [first] = event.executions;
+  if (first === undefined) throw new RangeError(`order ${event.order} executed nothing`);
+  const reserved = event.reserved ?? Money.zero;
+  return { terms, progress: executedOf(terms, progress, first, reserved, tradeDateOf(event, at), at) };
+}
+
+/** The exchange date that an execution counts for. Dates are those of New York under every calendar. */
+export const tradeDateOf = (event: OrderExecuted, at: Instant) =>
+  event.tradeDate ?? calendarById('XNYS').dateOf(at);

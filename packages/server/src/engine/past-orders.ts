@@ -1,0 +1,72 @@
+import { acceptedOrder, Instant, orderAfter } from '@sandpit/core';
+import type { OrderEvent, OrderSnapshot, OrderTerms } from '@sandpit/core';
+import type { ListItem } from '../store/history.js';
+import type { Simulation } from './simulation.js';
+
+/** No order has so many events. */
+const ALL = 1_000_000;
+
+/** An event of an order, and the order as it left it. */
+interface Step {
+  readonly seq: number;
+  readonly event: number;
+  readonly order: OrderSnapshot;
+}
+
+/**
+ * Orders as past events left them. Events say only what they changed: an order is followed from its acceptance on. Each is followed
+ * once, so that one of these is for a request and not for longer.
+ */
+export class PastOrders {
+  readonly #simulation: Simulation;
+  readonly #steps = new Map<number, Promise<readonly Step[]>>();
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+  }
+
+  /** The order that an event is about, as the event left it. */
+  async after({ seq, event, at, data }: ListItem): Promise<OrderSnapshot> {
+    const happened = data as OrderEvent;
+    if (happened.type === 'OrderAccepted') {
+      return acceptedOrder(happened, termsOf(this.#simulation, happened.number), Instant.ofMs(at));
+    }
+    const number = happened.order;
+    const steps = this.#steps.get(number) ?? stepsOf(this.#simulation, number);
+    this.#steps.set(number, steps);
+    const step = (await steps).find((one) => one.seq === seq && one.event === event);
+    if (step === undefined) throw new Error(`The history does not list ${seq}-${event} for order ${number}`);
+    return step.order;
+  }
+}
+
+/** What never changes of an order, open or closed. */
+export function termsOf({ history, id }: Simulation, number: number): OrderTerms {
+  const row = history.order(id, number);
+  if (row === undefined) throw new Error(`The history has no order ${number}`);
+  return JSON.parse(row.terms) as OrderTerms;
+}
+
+/** Everything that has happened to an order, oldest first. */
+async function stepsOf(simulation: Simulation, number: number): Promise<readonly Step[]> {
+  const { items } = await simulation.history.list({
+    simulationId: simulation.id,
+    list: 'order-events',
+    owner: String(number),
+    offset: 0,
+    limit: ALL,
+  });
+  const steps: Step[] = [];
+  for (const { seq, event, item, at, data } of items.toReversed()) {
+    // Listed once for each of its executions.
+    if (item === 0)
+      steps.push({ seq, event, order: next(steps.at(-1), data as OrderEvent, Instant.ofMs(at)) });
+  }
+  return steps;
+
+  function next(before: Step | undefined, event: OrderEvent, at: Instant): OrderSnapshot {
+    if (event.type === 'OrderAccepted') return acceptedOrder(event, termsOf(simulation, number), at);
+    if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
+    return orderAfter(before.order, event, at);
+  }
+}

@@ -1,0 +1,63 @@
+import type { Command, Event, Quote, State } from '@sandpit/core';
+import type { JournalRecord } from '../store/journal.js';
+
+type Of<Type extends Command['type']> = Extract<Command, { readonly type: Type }>;
+
+/** A command as records keep it: without what the events of the same record say. */
+export type RecordedCommand =
+  | Exclude<Command, Of<'SubmitOrder'> | Of<'UpdateMarket'>>
+  | Pick<Of<'SubmitOrder'>, 'type'>
+  | (Of<'UpdateMarket'> & { readonly pushed: false })
+  | (Pick<Of<'UpdateMarket'>, 'type'> & { readonly pushed: true });
+
+/** A journal record's payload. */
+export interface Payload {
+  readonly command: RecordedCommand;
+  readonly quotes?: readonly Quote[];
+  readonly events: readonly Event[];
+}
+
+/** The text of a record: a command with the quotes that its decision read, and what it did. */
+export function recordText(command: Command, quotes: readonly Quote[], events: readonly Event[]): string {
+  const recorded = recordedAs(command);
+  return JSON.stringify(
+    quotes.length === 0 ? { command: recorded, events } : { command: recorded, quotes, events },
+  );
+}
+
+function recordedAs(command: Command): RecordedCommand {
+  switch (command.type) {
+    case 'SubmitOrder':
+      return { type: 'SubmitOrder' };
+    case 'UpdateMarket': {
+      const { type, pushed, quotes } = command;
+      return pushed ? { type, pushed } : { type, pushed, quotes };
+    }
+    default:
+      return command;
+  }
+}
+
+export const payloadOf = (record: JournalRecord): Payload => JSON.parse(record.payload) as Payload;
+
+/** The command of a record as it was given; `state` is what it met. */
+export function commandOf({ command, events }: Payload, state: State): Command {
+  switch (command.type) {
+    case 'SubmitOrder':
+      return submitOrderOf(events, state);
+    case 'UpdateMarket':
+      return command.pushed ? { ...command, quotes: events.flatMap(quotesOf) } : command;
+    default:
+      return command;
+  }
+}
+
+function submitOrderOf([accepted]: readonly Event[], { portfolios }: State): Of<'SubmitOrder'> {
+  if (accepted?.type !== 'OrderAccepted') throw new Error('The record of an order does not begin with it');
+  const { tier, request } = accepted;
+  // Without its portfolio the order is refused this time, which is then a difference that can be told.
+  const tenantId = portfolios.get(request.portfolioId)?.terms.tenantId ?? '';
+  return { type: 'SubmitOrder', by: { tenantId, tier }, order: request };
+}
+
+const quotesOf = (event: Event): readonly Quote[] => (event.type === 'QuotesPushed' ? event.quotes : []);
