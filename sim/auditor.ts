@@ -160,7 +160,7 @@ export class Auditor {
       for (const charge of [commission, ...fees.map(({ amount }) => amount)])
         books.cash -= BigInt(charge) * MONEY;
       books.cents++;
-      books.shares.set(symbol, (books.shares.get(symbol) ?? 0) + (buys ? quantity : -quantity));
+      books.shares.set(symbol, (books.shares.get(symbol) ?? 0) + (buys ? 1 : -1) * quantity);
     }
     order.isOver = order.filled === order.quantity;
   }

@@ -8,7 +8,6 @@ import type { Journal, StoredAnswer } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { ClockRefused, ManualClock, ScaledClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
-import { symbolsConcerned, symbolsOfTimer } from './concern.js';
 import { recordText } from './record-text.js';
 import { checkpointText } from './recovery.js';
 
@@ -286,10 +285,15 @@ export class Simulation {
 
   private advanceOnce(due: Instant): void {
     const at = Instant.max(due, this.brokerage.state.now);
-    this.refresh(symbolsOfTimer(this.brokerage), at);
+    this.refreshFor({ type: 'AdvanceClock' }, at);
     // The refresh may have served what was due.
     const still = this.brokerage.nextDue();
     if (still !== undefined && still <= at) this.executeNow<'AdvanceClock'>({ type: 'AdvanceClock' }, at);
+  }
+
+  /** Brings the quotes that a command reads up to the instant at which it is executed. */
+  private refreshFor(command: Command, at: Instant): void {
+    if (this.feed.kind === 'synthetic') this.refresh(this.brokerage.symbolsRead(command, at), at);
   }
 
   /** Brings quotes of a feed that can compute them up to an instant. Orders they touch are filled. */
@@ -311,8 +315,8 @@ export class Simulation {
   ): Outcome<T> {
     // Memory must not run ahead of a store that takes nothing.
     if (!this.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
-    const concerned = symbolsConcerned(this.brokerage, command);
-    if (concerned.length > 0) this.refresh(concerned, at);
+    // Quotes bring themselves; for what is due they have been brought already.
+    if (command.type !== 'UpdateMarket' && command.type !== 'AdvanceClock') this.refreshFor(command, at);
     const outcome = this.usedBefore<T>(command) ?? this.brokerage.execute<T>(command, at);
     const answer = answerFor?.(outcome);
     const { events, orders, quotes } = outcome;
