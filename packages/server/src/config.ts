@@ -70,7 +70,7 @@ export const SCHEMA = {
     PRO_ACCOUNTS: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 10 },
     PORTFOLIO_MARGIN_EQUITY: { type: 'string', default: '110000' },
     MARKET_COLLAR: { type: 'number', minimum: 0, maximum: 1, default: 0.05 },
-    QUOTE_MAX_AGE: { type: 'number', minimum: 0, maximum: 86_400 },
+    QUOTE_MAX_AGE: { type: 'number', minimum: 0, maximum: 31_536_000 },
     BROKERS_FILE: text,
     LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
     RATE_LIMIT_DEFAULT: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 1000 },

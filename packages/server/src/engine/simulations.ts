@@ -52,6 +52,20 @@ export interface Ground {
 
 export const MAIN = 'main';
 
+/** Four days: a long weekend. What a recording has nothing newer of is a hole, not a market (D131). */
+const RECORDING_HOLE_MS = 4 * 86_400_000;
+
+/** The recording has nothing of these symbols. */
+export class NotRecorded extends Error {
+  override readonly name = 'NotRecorded';
+  readonly symbols: readonly string[];
+
+  constructor(symbols: readonly string[]) {
+    super(`not recorded: ${symbols.join(', ')}`);
+    this.symbols = symbols;
+  }
+}
+
 /** Lists of feeds, indexed. */
 type Listings = WeakMap<object, ReadonlyMap<string, Instrument>>;
 
@@ -117,12 +131,16 @@ export class Simulations {
     return this.registry.simulations(tenantId).map(infoOf);
   }
 
+  /** Throws `NotRecorded` for symbols that the recording does not have. */
   async create(
     tenantId: string,
     config: Omit<SimulationConfig, 'seed'> & { readonly seed?: number },
   ): Promise<Simulation> {
     const whole: SimulationConfig = { ...config, seed: config.seed ?? randomInt(2 ** 32) };
     const furnished = await furnish(this.ground, this.listings, whole);
+    const { instruments } = furnished.rules;
+    const missing = config.replay?.symbols?.filter((symbol) => !instruments.has(symbol)) ?? [];
+    if (missing.length > 0) throw new NotRecorded(missing);
     const of = { id: randomUUID(), tenantId, config: whole };
     const kept = await register(this.registry, of, furnished);
     return this.opened({ ...of, config: kept }, furnished);
@@ -240,7 +258,7 @@ function rulesFor(ground: Ground, feed: Feed, calendar: Calendar, listings: List
     calendar,
     brokers: ground.brokers,
     instruments,
-    quoteMaxAgeMs: ground.quoteMaxAgeMs,
+    quoteMaxAgeMs: ground.quoteMaxAgeMs ?? (feed.kind === 'replay' ? RECORDING_HOLE_MS : undefined),
     marketCollarBps: ground.marketCollarBps,
     portfolioMarginEquity: ground.portfolioMarginEquity,
   };
