@@ -6,6 +6,7 @@ import type { Execution } from './orders/execution.js';
 import type { OrderProgress, OrderTerms } from './orders/order.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
+import type { Valuation } from './portfolios/valuation.js';
 import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';
 import type { LotClosing } from './positions/position.js';
 import type { RulesInForce } from './rules.js';
@@ -59,6 +60,13 @@ export interface ClosePoint extends CloseMark {
   readonly marginLoan: Money;
 }
 
+/** A portfolio as it stood when it was closed: what is read of it from then on (D142). */
+export interface LastFigures {
+  readonly settings: PortfolioSettings;
+  readonly value: Valuation;
+  readonly at: Instant;
+}
+
 /**
  * What happened. Events carry every figure that a decision settled: applying them needs no rule, so that an old
  * journal gives the same state under tomorrow's rules.
@@ -106,7 +114,7 @@ export type Event =
       readonly promotionalCashAdded: boolean;
       readonly at: Instant;
     }
-  | { readonly type: 'PortfolioClosed'; readonly portfolioId: string; readonly at: Instant }
+  | ({ readonly type: 'PortfolioClosed'; readonly portfolioId: string } & LastFigures)
   | {
       readonly type: 'PortfolioReset';
       readonly portfolioId: string;

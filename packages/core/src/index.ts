@@ -79,6 +79,7 @@ export type {
   AccountNames,
   ClosePoint,
   Event,
+  LastFigures,
   OrderEvent,
   OrderTransition,
   PositionChange,
@@ -87,6 +88,7 @@ export { duplicateClientOrderId } from './commands/submit-order.js';
 export type { Acknowledged } from './commands/submit-order.js';
 export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';
 export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin.js';
+export { PORTFOLIO_CLOSED } from './commands/portfolios.js';
 export type { ResetSummary } from './commands/portfolios.js';
 export { actionId } from './commands/market-setup.js';
 export { parseGoodTill } from './commands/order-hours.js';

@@ -1,6 +1,13 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { actionId, duplicateClientOrderId, effectiveAt, Instant, isToCome } from '@sandpit/core';
-import type { Brokerage, Command, Event, Outcome, Quote, RulesInForce } from '@sandpit/core';
+import {
+  actionId,
+  duplicateClientOrderId,
+  effectiveAt,
+  Instant,
+  isToCome,
+  PORTFOLIO_CLOSED,
+} from '@sandpit/core';
+import type { Brokerage, Command, Event, Outcome, Quote, Rejection, RulesInForce } from '@sandpit/core';
 import type { Feed, MarketEvent } from '../feeds/feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
@@ -73,6 +80,8 @@ export class Simulation {
   private walking: Promise<void> | undefined;
   /** Client order ids of records that are on their way to the store. */
   private readonly closing = new Map<string, string>();
+  /** Portfolios that such records close, with their tenants. */
+  private readonly closingPortfolios = new Map<string, string>();
   private readonly listeners = new Set<(record: DurableRecord) => void>();
   private timer: NodeJS.Timeout | undefined;
   /** On the monotonic clock. */
@@ -310,7 +319,11 @@ export class Simulation {
     if (!this.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
     const concerned = symbolsConcerned(this.brokerage, command);
     if (concerned.length > 0) this.refresh(concerned, at);
-    const outcome = this.usedBefore<T>(command) ?? this.brokerage.execute<T>(command, at);
+    const refused = this.closedBefore(command) ?? this.usedBefore(command);
+    const outcome =
+      refused === undefined
+        ? this.brokerage.execute<T>(command, at)
+        : ({ result: refused, events: [], quotes: [] } as unknown as Outcome<T>);
     const answer = answerFor?.(outcome);
     const { events, quotes } = outcome;
     if (events.length > 0) {
@@ -320,6 +333,7 @@ export class Simulation {
       this.unpublished.push({ seq, at, events });
       this.remember(appended.then(() => this.publishUntil(seq)));
       this.noteClientOrderId(events[0], appended);
+      this.noteClosed(command, events[0], appended);
       if (this.seq - this.checkpointSeq >= CHECKPOINT_EVERY) this.checkpointSoon();
     } else if (answer !== undefined) {
       this.remember(this.journal.saveAnswer(answer));
@@ -331,7 +345,7 @@ export class Simulation {
    * The refusal of a client order id that a closed order of the portfolio has used (D24): the brokerage knows the open ones
    * only, history those that are durable, and `closing` those in between.
    */
-  private usedBefore<T extends Command['type']>(command: Command): Outcome<T> | undefined {
+  private usedBefore(command: Command): Rejection | undefined {
     if (command.type !== 'SubmitOrder' || command.order.clientOrderId === undefined) return undefined;
     const { portfolioId, clientOrderId } = command.order;
     if (this.brokerage.state.portfolios.get(portfolioId)?.terms.tenantId !== command.by.tenantId)
@@ -339,8 +353,7 @@ export class Simulation {
     const orderId =
       this.closing.get(`${portfolioId}/${clientOrderId}`) ??
       this.history.orderIdByClientOrderId(this.id, portfolioId, clientOrderId);
-    if (orderId === undefined) return undefined;
-    return { result: duplicateClientOrderId(orderId), events: [], quotes: [] } as unknown as Outcome<T>;
+    return orderId === undefined ? undefined : duplicateClientOrderId(orderId);
   }
 
   private noteClientOrderId(first: Event | undefined, appended: Promise<void>): void {
@@ -349,6 +362,24 @@ export class Simulation {
     this.closing.set(key, first.terms.orderId);
     // A record that the store could not promise may still become durable: its id stays taken.
     appended.then(() => this.closing.delete(key)).catch(() => undefined);
+  }
+
+  /** The refusal of what would change a portfolio that is closed (D142): the brokerage knows the open ones only. */
+  private closedBefore(command: Command): Rejection | undefined {
+    const named = command.type === 'SubmitOrder' ? command.order : command;
+    if (!('by' in command && 'portfolioId' in named)) return undefined;
+    const { portfolioId } = named;
+    if (this.brokerage.state.portfolios.has(portfolioId)) return undefined;
+    const tenantId =
+      this.closingPortfolios.get(portfolioId) ?? this.history.closedPortfolio(this.id, portfolioId)?.tenantId;
+    return tenantId === command.by.tenantId ? PORTFOLIO_CLOSED : undefined;
+  }
+
+  private noteClosed(command: Command, first: Event | undefined, appended: Promise<void>): void {
+    if (first?.type !== 'PortfolioClosed' || !('by' in command)) return;
+    const { portfolioId } = first;
+    this.closingPortfolios.set(portfolioId, command.by.tenantId);
+    appended.then(() => this.closingPortfolios.delete(portfolioId)).catch(() => undefined);
   }
 
   private remember(appended: Promise<void>): void {

@@ -278,6 +278,35 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect((await history.list(activities)).total).toBe(6);
     });
 
+    it('keeps a portfolio as it stood when it was closed', async () => {
+      const { history, journal, registry } = await open();
+      const openedOne = (portfolioId: string): HistoryChange => ({
+        change: 'portfolio-opened',
+        portfolioId,
+        tenantId: 'tenant-1',
+        terms: `{"of":"${portfolioId}"}`,
+      });
+      const closedOne = (portfolioId: string): HistoryChange => ({
+        change: 'portfolio-closed',
+        portfolioId,
+        last: '{"cash":1}',
+      });
+      await journal.append(changing('main', 1, openedOne(idOf(1)), openedOne('not-a-uuid')));
+      expect(history.closedPortfolio('main', idOf(1))).toBeUndefined();
+      await journal.append(changing('main', 2, closedOne(idOf(1)), openedOne(idOf(2)), closedOne(idOf(2))));
+      expect(history.closedPortfolio('main', idOf(1))).toEqual({
+        tenantId: 'tenant-1',
+        terms: `{"of":"${idOf(1)}"}`,
+        last: '{"cash":1}',
+      });
+      expect(history.closedPortfolio('main', idOf(2))).toBeDefined();
+      expect(history.closedPortfolio('main', 'not-a-uuid')).toBeUndefined();
+      expect(history.closedPortfolio('main', idOf(3))).toBeUndefined();
+      expect(history.closedPortfolio('other', idOf(1))).toBeUndefined();
+      await registry.deleteSimulation('main', START);
+      expect(history.closedPortfolio('main', idOf(1))).toBeUndefined();
+    });
+
     it('lists executions of an order, also of one added long ago', async () => {
       const { history, journal } = await open();
       const execution = (item: number): HistoryChange => ({

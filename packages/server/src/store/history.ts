@@ -48,6 +48,15 @@ export type HistoryChange =
        */
       readonly key?: string;
     }
+  | {
+      readonly change: 'portfolio-opened';
+      readonly portfolioId: string;
+      readonly tenantId: string;
+      /** JSON of what never changes about it. */
+      readonly terms: string;
+    }
+  /** `last`: JSON of the portfolio as it stood then. */
+  | { readonly change: 'portfolio-closed'; readonly portfolioId: string; readonly last: string }
   /** An order event that streams of this tenant must be able to resume from. */
   | { readonly change: 'order-event'; readonly tenantId: string; readonly event: number };
 
@@ -61,6 +70,12 @@ export interface OrderRow {
   readonly status: string;
   readonly terms: string;
   readonly progress: string;
+}
+
+export interface ClosedPortfolioRow {
+  readonly tenantId: string;
+  readonly terms: string;
+  readonly last: string;
 }
 
 export interface OrderQuery {
@@ -96,6 +111,8 @@ export interface Page<T> {
 
 export interface History {
   order(simulationId: string, orderId: string): OrderRow | undefined;
+  /** A portfolio that is closed; undefined while it is open. */
+  closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined;
   /** The order of this portfolio with this client order id, open or closed. */
   orderIdByClientOrderId(
     simulationId: string,

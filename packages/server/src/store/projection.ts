@@ -1,4 +1,4 @@
-import type { Event, LedgerEntryType, OrderProgress, OrderTerms } from '@sandpit/core';
+import type { Event, LastFigures, LedgerEntryType, OrderProgress, OrderTerms } from '@sandpit/core';
 import type { HistoryChange } from './history.js';
 import type { JournalRecord } from './journal.js';
 
@@ -130,13 +130,23 @@ function project(event: Event, index: number, changes: HistoryChange[]): void {
     case 'ObligationSettled':
       activity(event.portfolioId, 'SETTLEMENT');
       return;
-    case 'PortfolioOpened':
-      activity(event.terms.portfolioId, 'SYSTEM');
+    case 'PortfolioOpened': {
+      const { terms } = event;
+      const { portfolioId, tenantId } = terms;
+      changes.push({ change: 'portfolio-opened', portfolioId, tenantId, terms: JSON.stringify(terms) });
+      activity(portfolioId, 'SYSTEM');
       return;
+    }
     case 'PortfolioChanged':
       activity(event.portfolioId, event.change === 'MARGIN' ? 'MARGIN' : 'SYSTEM');
       return;
-    case 'PortfolioClosed':
+    case 'PortfolioClosed': {
+      const { portfolioId, settings, value, at } = event;
+      const last: LastFigures = { settings, value, at };
+      changes.push({ change: 'portfolio-closed', portfolioId, last: JSON.stringify(last) });
+      activity(portfolioId, 'SYSTEM');
+      return;
+    }
     case 'PortfolioReset':
       activity(event.portfolioId, 'SYSTEM');
       return;

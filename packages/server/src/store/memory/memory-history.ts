@@ -1,4 +1,13 @@
-import type { History, HistoryChange, ListItem, ListName, OrderQuery, OrderRow, Page } from '../history.js';
+import type {
+  ClosedPortfolioRow,
+  History,
+  HistoryChange,
+  ListItem,
+  ListName,
+  OrderQuery,
+  OrderRow,
+  Page,
+} from '../history.js';
 import type { JournalRecord } from '../journal.js';
 import type { MemoryJournal } from './memory-journal.js';
 import type { MemoryRegistry } from './memory-registry.js';
@@ -13,6 +22,12 @@ interface Order {
   progress: string;
 }
 
+interface Portfolio {
+  readonly tenantId: string;
+  readonly terms: string;
+  last: string | undefined;
+}
+
 interface Listed {
   readonly seq: number;
   readonly event: number;
@@ -24,6 +39,7 @@ interface Listed {
 /** The tables of one simulation. */
 class Tables {
   readonly orders = new Map<string, Order>();
+  readonly portfolios = new Map<string, Portfolio>();
   readonly byClientOrderId = new Map<string, string>();
   readonly lists = new Map<string, Listed[]>();
 }
@@ -58,6 +74,13 @@ export class MemoryHistory implements History {
   order(simulationId: string, orderId: string): OrderRow | undefined {
     const order = this.#tables(simulationId).orders.get(orderId);
     return order === undefined ? undefined : orderRow(order);
+  }
+
+  closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined {
+    const portfolio = this.#tables(simulationId).portfolios.get(portfolioId);
+    if (portfolio?.last === undefined) return undefined;
+    const { tenantId, terms, last } = portfolio;
+    return { tenantId, terms, last };
   }
 
   orderIdByClientOrderId(
@@ -135,6 +158,17 @@ function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
       if (list === 'executions' && !tables.orders.has(owner))
         throw new Error(`The history has no order ${owner}`);
       addTo(tables, listName(list, owner), { seq, event, item, tag, key });
+      return;
+    }
+    case 'portfolio-opened': {
+      const { portfolioId, tenantId, terms } = change;
+      tables.portfolios.set(portfolioId, { tenantId, terms, last: undefined });
+      return;
+    }
+    case 'portfolio-closed': {
+      const portfolio = tables.portfolios.get(change.portfolioId);
+      if (portfolio === undefined) throw new Error(`The history has no portfolio ${change.portfolioId}`);
+      portfolio.last = change.last;
       return;
     }
     case 'order-event':

@@ -1,4 +1,4 @@
-import type { ListName, OrderQuery, OrderRow, Page } from '../history.js';
+import type { ClosedPortfolioRow, ListName, OrderQuery, OrderRow, Page } from '../history.js';
 import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
 import {
@@ -57,6 +57,12 @@ export class HistoryQueries {
     const sql = `SELECT ${ORDER_COLUMNS} WHERE o.simulation = ? AND o.id = ?`;
     const row = one<StoredOrder>(this.#statements.of(sql), simulation, storedId(orderId));
     return row === undefined ? undefined : orderRow(row);
+  }
+
+  closedPortfolio(simulation: number, portfolioId: string): ClosedPortfolioRow | undefined {
+    const sql =
+      'SELECT tenant AS tenantId, terms, last FROM portfolio WHERE simulation = ? AND id = ? AND last IS NOT NULL';
+    return one<ClosedPortfolioRow>(this.#statements.of(sql), simulation, storedId(portfolioId));
   }
 
   orderIdByClientOrderId(simulation: number, portfolioId: string, clientOrderId: string): string | undefined {

@@ -80,6 +80,8 @@ export class HistoryTables {
   readonly #replaceItem: Statement;
   readonly #addExecutions: Statement;
   readonly #addEvents: Statement;
+  readonly #openPortfolio: Statement;
+  readonly #closePortfolio: Statement;
 
   constructor(database: Database) {
     const prepare = (sql: string): Statement => database.prepare(sql);
@@ -105,6 +107,10 @@ export class HistoryTables {
     this.#replaceItem = prepare('UPDATE item SET run = ? WHERE list = ? AND n = ?');
     this.#addExecutions = prepare('INSERT INTO execution (order_k, n, run) VALUES (?, ?, ?)');
     this.#addEvents = prepare('INSERT INTO order_event (list, seq, event, run) VALUES (?, ?, ?, ?)');
+    this.#openPortfolio = prepare(
+      'INSERT INTO portfolio (simulation, id, tenant, terms) VALUES (?, ?, ?, ?)',
+    );
+    this.#closePortfolio = prepare('UPDATE portfolio SET last = ? WHERE simulation = ? AND id = ?');
   }
 
   apply(simulation: number, seq: number, changes: readonly HistoryChange[]): void {
@@ -118,6 +124,12 @@ export class HistoryTables {
           break;
         case 'listed':
           this.#listed(simulation, seq, change);
+          break;
+        case 'portfolio-opened':
+          this.#openPortfolio.run(simulation, storedId(change.portfolioId), change.tenantId, change.terms);
+          break;
+        case 'portfolio-closed':
+          this.#portfolioClosed(simulation, change.portfolioId, change.last);
           break;
         case 'order-event':
           this.#orderEvent(simulation, change.tenantId, seq, change.event);
@@ -205,6 +217,11 @@ export class HistoryTables {
     end.last += 1;
     this.#addItems.run(end.key, end.last, entry);
     this.#addKey.run(end.key, key, end.last);
+  }
+
+  #portfolioClosed(simulation: number, portfolioId: string, last: string): void {
+    const { changes } = this.#closePortfolio.run(last, simulation, storedId(portfolioId));
+    if (changes === 0) throw new Error(`The history has no portfolio ${portfolioId}`);
   }
 
   #orderEvent(simulation: number, tenantId: string, seq: number, event: number): void {

@@ -40,6 +40,7 @@ export class Purge {
     const rows = isIdle ? ROWS_WHEN_IDLE : ROWS_WHEN_BUSY;
     // What names records goes before them: a query that began earlier must not find half of it.
     if (this.#removedLists(simulation, rows) || this.#removedRecords(simulation, rows)) return;
+    if (this.#removedPortfolios(simulation, rows)) return;
     this.#run('DELETE FROM checkpoint WHERE simulation = ?', simulation);
     this.#run('DELETE FROM tail WHERE simulation = ?', simulation);
     this.#run('UPDATE simulation SET purged = 1 WHERE key = ?', simulation);
@@ -97,6 +98,13 @@ export class Purge {
   #removedRecords(simulation: number, rows: number): boolean {
     const records = 'SELECT k FROM journal WHERE simulation = ? ORDER BY seq LIMIT ?';
     return this.#run(`DELETE FROM journal WHERE k IN (${records})`, simulation, rows) > 0;
+  }
+
+  #removedPortfolios(simulation: number, rows: number): boolean {
+    const portfolios = 'SELECT id FROM portfolio WHERE simulation = ?1 LIMIT ?2';
+    return (
+      this.#run(`DELETE FROM portfolio WHERE simulation = ?1 AND id IN (${portfolios})`, simulation, rows) > 0
+    );
   }
 
   #one(sql: string, ...values: readonly SqlValue[]): number | undefined {

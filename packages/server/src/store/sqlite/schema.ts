@@ -102,6 +102,15 @@ const TABLES = `
     UNIQUE (simulation, owner, kind)
   ) STRICT;
 
+  CREATE TABLE portfolio (
+    simulation INTEGER NOT NULL,
+    id ANY NOT NULL,
+    tenant TEXT NOT NULL,
+    terms TEXT NOT NULL,
+    last TEXT,
+    PRIMARY KEY (simulation, id)
+  ) STRICT, WITHOUT ROWID;
+
   CREATE TABLE item (list INTEGER NOT NULL, n INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (list, n)) STRICT, WITHOUT ROWID;
 
   CREATE TABLE item_key (list INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (list, key)) STRICT, WITHOUT ROWID;
