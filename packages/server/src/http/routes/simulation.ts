@@ -31,7 +31,8 @@ export const simulationHandlers: SimulationHandlers = {
   async pushQuotes({ simulation, body }) {
     if (simulation.feed.kind !== 'push') return NOT_A_PUSH_FEED;
     const now = simulation.now();
-    const quotes = body.quotes.map((quote) => pushedQuoteOf(quote, now));
+    const { calendar } = simulation.brokerage.rules;
+    const quotes = body.quotes.map((quote) => pushedQuoteOf(quote, now, calendar));
     const early = quotes.flatMap(({ at }, i) =>
       at > now ? [`quotes.${i}.timestamp must not be later than now`] : [],
     );
