@@ -13,6 +13,7 @@ import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Journal, StoredAnswer } from '../store/journal.js';
 import type { Store } from '../store/store.js';
+import type { ClockKeeper } from './clock-keeper.js';
 import { ClockRefused, ManualClock, ScaledClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
 import { symbolsConcerned, symbolsOfTimer } from './concern.js';
@@ -32,6 +33,7 @@ export interface SimulationParts {
   readonly brokerage: Brokerage;
   readonly feed: Feed;
   readonly clock: Clock;
+  readonly clocks: ClockKeeper;
   readonly store: Store;
   /** Of the last record in the journal. */
   readonly seq: number;
@@ -64,6 +66,7 @@ export class Simulation {
   readonly history: History;
   private readonly store: Store;
   private readonly time: Clock;
+  private readonly clocks: ClockKeeper;
   private readonly onError: (error: unknown) => void;
   private readonly changedRules: RulesInForce | undefined;
   private seq: number;
@@ -94,6 +97,7 @@ export class Simulation {
     this.brokerage = parts.brokerage;
     this.feed = parts.feed;
     this.time = parts.clock;
+    this.clocks = parts.clocks;
     this.store = parts.store;
     this.journal = parts.store.journal;
     this.history = parts.store.history;
@@ -121,9 +125,15 @@ export class Simulation {
       this.executeNow<'ChangeRules'>({ type: 'ChangeRules', rules: this.changedRules }, state.now);
     this.announceFeedActions();
     if (this.feed.kind === 'replay') await this.prime();
+    await this.noteClock();
     await this.walk(this.now());
     await this.durable();
     this.sleep();
+  }
+
+  /** Where a scaled clock runs from, and how fast: what a restart goes by (D130). */
+  private async noteClock(): Promise<void> {
+    if (this.time instanceof ScaledClock) await this.clocks.runs(this.id, this.time);
   }
 
   /** Where the journal stands, before anything that is due since. What took effect before a simulation began is not applied (D129). */
@@ -228,6 +238,7 @@ export class Simulation {
     time.moveTo(to);
     this.executeNow<'MoveClock'>({ type: 'MoveClock', now: to }, Instant.max(to, this.brokerage.state.now));
     this.sleep();
+    await this.noteClock();
     await this.durable();
   }
 
@@ -238,6 +249,7 @@ export class Simulation {
     }
     this.time.setSpeed(speed);
     this.sleep();
+    await this.noteClock();
   }
 
   /** Every record once it is durable, in order. Returns how to stop. */
@@ -267,7 +279,10 @@ export class Simulation {
     this.closed = true;
     clearTimeout(this.timer);
     while (this.walking !== undefined) await this.walking;
-    if (this.seq > this.checkpointSeq && this.isAccepting()) await this.checkpoint();
+    if (this.isAccepting()) {
+      if (this.time instanceof ScaledClock) await this.clocks.stands(this.id, this.time);
+      if (this.seq > this.checkpointSeq) await this.checkpoint();
+    }
     await this.feed.close();
   }
 

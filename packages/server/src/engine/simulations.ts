@@ -4,6 +4,7 @@ import type { BrokerConfiguration, Calendar, Instrument, Money, Rules, RulesInFo
 import type { Feed } from '../feeds/feed.js';
 import type { Registry, SimulationEntry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
+import { ClockKeeper } from './clock-keeper.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
 import { recover } from './recovery.js';
@@ -76,11 +77,13 @@ export class Simulations {
   private readonly open = new Map<string, Promise<Simulation>>();
   /** Lists of feeds that are the same for many simulations, indexed once. */
   private readonly listings: Listings;
+  private readonly clocks: ClockKeeper;
 
-  private constructor(ground: Ground, main: Simulation, listings: Listings) {
+  private constructor(ground: Ground, main: Simulation, listings: Listings, clocks: ClockKeeper) {
     this.ground = ground;
     this.main = main;
     this.listings = listings;
+    this.clocks = clocks;
     this.open.set(MAIN, Promise.resolve(main));
   }
 
@@ -101,14 +104,16 @@ export class Simulations {
       start: before?.start ?? wanted.start,
     };
     const listings: Listings = new WeakMap();
+    const clocks = new ClockKeeper(registry);
     const furnished = await furnish(ground, listings, config);
     const kept = before ?? (await register(registry, { id: MAIN, tenantId: null, config }, furnished));
     const main = await openSimulation(
       ground,
       { id: MAIN, tenantId: null, config: { ...config, rules: kept.rules } },
       furnished,
+      clocks,
     );
-    return new Simulations(ground, main, listings);
+    return new Simulations(ground, main, listings, clocks);
   }
 
   /** The simulation of this id that the tenant may see. */
@@ -176,8 +181,8 @@ export class Simulations {
   }
 
   private async openNow(of: Kept, furnished?: Furnished): Promise<Simulation> {
-    const { ground, listings } = this;
-    return openSimulation(ground, of, furnished ?? (await furnish(ground, listings, of.config)));
+    const { ground, listings, clocks } = this;
+    return openSimulation(ground, of, furnished ?? (await furnish(ground, listings, of.config)), clocks);
   }
 }
 
@@ -225,18 +230,20 @@ async function openSimulation(
   ground: Ground,
   { id, tenantId, config }: Kept,
   { feed, rules, inForce }: Furnished,
+  clocks: ClockKeeper,
 ): Promise<Simulation> {
   const { store, onError } = ground;
   const { brokerage, seq } = recover(store.journal, id, rules, config);
   const { state } = brokerage;
-  const clock = clockOf(config, Instant.max(state.clock ?? Instant.ofMs(config.start), state.now));
+  const now = Instant.max(state.clock ?? Instant.ofMs(config.start), state.now);
   const isChanged = !sameRules(state.rules ?? config.rules, inForce);
   const simulation = new Simulation({
     id,
     tenantId,
     brokerage,
     feed,
-    clock,
+    clock: clockOf(config, now, clocks.lastOf(id, config.speed)),
+    clocks,
     store,
     seq,
     ...(isChanged && { changedRules: inForce }),
@@ -264,13 +271,14 @@ function rulesFor(ground: Ground, feed: Feed, calendar: Calendar, listings: List
   };
 }
 
-function clockOf(config: SimulationConfig, now: Instant): Clock {
+/** A clock that is at `now` or later: a scaled one where it stood last, with the speed it had. */
+function clockOf(config: SimulationConfig, now: Instant, last: ReturnType<ClockKeeper['lastOf']>): Clock {
   switch (config.clock) {
     case 'wall':
       return new WallClock();
     case 'manual':
       return new ManualClock(now);
     case 'scaled':
-      return new ScaledClock(now, config.speed);
+      return new ScaledClock(Instant.max(last?.now ?? now, now), config.speed, last?.speed);
   }
 }
