@@ -5,6 +5,7 @@ import type { Quote } from './market/quote.js';
 import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
+import type { Valuation } from './portfolios/valuation.js';
 import type { DayTradeTracker } from './positions/day-trade.js';
 import type { RulesInForce } from './rules.js';
 import type { OrderExecuted } from './trading/trade.js';
@@ -43,6 +44,13 @@ export interface SplitMarket {
   readonly askLeft?: Quantity;
   readonly modelledBidTaken: Quantity;
   readonly modelledAskTaken: Quantity;
+}
+
+/** A portfolio as it stood when it was closed: what is read of it from then on (D142). */
+export interface LastFigures {
+  readonly settings: PortfolioSettings;
+  readonly value: Valuation;
+  readonly at: Instant;
 }
 
 /**
@@ -93,7 +101,7 @@ export type Event =
       readonly promotionalCashAdded: boolean;
       readonly at: Instant;
     }
-  | { readonly type: 'PortfolioClosed'; readonly portfolioId: string; readonly at: Instant }
+  | ({ readonly type: 'PortfolioClosed'; readonly portfolioId: string } & LastFigures)
   | {
       readonly type: 'PortfolioReset';
       readonly portfolioId: string;

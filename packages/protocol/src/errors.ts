@@ -130,7 +130,8 @@ export const errorCodes = {
   },
   ACCOUNT_FROZEN: {
     status: 403,
-    meaning: 'The account is frozen: reading and cancelling work, everything else does not.',
+    meaning:
+      'The account is frozen: reading and cancelling work, what changes orders, cash or portfolios does not.',
     details: { accountId: optional(uuid()) },
   },
   BROKER_RESTRICTION: {

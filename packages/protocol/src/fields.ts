@@ -97,9 +97,19 @@ export function date(options: Options = {}): TString {
 
 export function dateOrInstant(options: Options = {}): TString {
   return Type.String({
-    'x-format': 'date-or-date-time',
+    'x-format': 'date-or-instant',
     examples: ['2026-01-05', '2026-01-05T14:30:00Z'],
     'x-expected': 'must be an ISO 8601 date or a timestamp with a zone',
+    ...options,
+  });
+}
+
+/** Whatever ISO 8601 calls a date or a date-time, with or without a zone. */
+export function dateTime(options: Options = {}): TString {
+  return Type.String({
+    'x-format': 'iso-8601',
+    examples: ['2026-02-01', '20260201', '2026-02-01T15:30'],
+    'x-expected': 'must be an ISO 8601 date or date-time',
     ...options,
   });
 }

@@ -1,4 +1,5 @@
 /** Syntax of the text that means something: identifiers, dates, instants. Each must also name a real date and time. */
+import { parseDateTime } from './iso8601.js';
 
 const uuidPattern = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
@@ -7,34 +8,25 @@ export function isUuid(value: string): boolean {
   return value.length === 36 && uuidPattern.test(value);
 }
 
-const datePattern = /^(\d{4})-(\d{2})-(\d{2})$/;
-
+/** `YYYY-MM-DD`. */
 export function isDate(value: string): boolean {
-  const parts = datePattern.exec(value);
-  if (parts === null) return false;
-  const year = Number(parts[1]);
-  const month = Number(parts[2]);
-  const day = Number(parts[3]);
-  return month >= 1 && month <= 12 && day >= 1 && day <= daysInMonth(year, month);
+  return /^\d{4}-\d{2}-\d{2}$/.test(value) && parseDateTime(value) !== undefined;
 }
-
-function daysInMonth(year: number, month: number): number {
-  if (month === 2) return (year % 4 === 0 && year % 100 !== 0) || year % 400 === 0 ? 29 : 28;
-  return month === 4 || month === 6 || month === 9 || month === 11 ? 30 : 31;
-}
-
-const instantPattern =
-  /^(\d{4}-\d{2}-\d{2})T([01]\d|2[0-3]):[0-5]\d(?::[0-5]\d(?:\.\d{1,9})?)?(?:Z|[+-](?:[01]\d|2[0-3]):[0-5]\d)$/;
 
 /** A date and time with its zone. Without one it would mean another instant on every machine. */
 export function isInstant(value: string): boolean {
-  if (value.length > 40) return false;
-  const parts = instantPattern.exec(value);
-  return parts?.[1] !== undefined && isDate(parts[1]);
+  return parseDateTime(value)?.offsetMinutes !== undefined;
 }
 
+/** A date, or a date and time with its zone. */
 export function isDateOrInstant(value: string): boolean {
-  return value.length === 10 ? isDate(value) : isInstant(value);
+  const parsed = parseDateTime(value);
+  return parsed !== undefined && (parsed.timeMs === undefined || parsed.offsetMinutes !== undefined);
+}
+
+/** A date, or a date and time with or without a zone. */
+export function isDateTime(value: string): boolean {
+  return parseDateTime(value) !== undefined;
 }
 
 /** Blank, or with characters that no terminal, log or database should have to show. */

@@ -4,22 +4,24 @@ export * from './enums.js';
 export * from './errors.js';
 export * from './executions.js';
 export {
+  choice,
   closed,
-  instant,
+  dateOrInstant,
+  flag,
+  integer,
   list,
-  number,
-  oneOf,
+  moneyBounds,
+  nonNegative,
   optional,
   parameters,
-  price,
-  quantity,
+  positive,
+  type Static,
   text,
-  uuid,
 } from './fields.js';
-export { isDate, isDateOrInstant, isInstant, isUuid } from './formats.js';
 export * from './health.js';
 export * from './history.js';
 export * from './ids.js';
+export { type DateTime, parseDateTime } from './iso8601.js';
 export * from './margin.js';
 export * from './market-data.js';
 export { openApiDocument, openApiPath, type OpenApiOptions } from './openapi.js';
@@ -38,6 +40,7 @@ export {
   tags,
   takesIdempotencyKey,
 } from './routes/route.js';
+export { ruled } from './rules.js';
 export * from './simulation.js';
 export * from './simulations.js';
 export * from './streams.js';

@@ -1,7 +1,15 @@
 /** Checks of single values: choices, text, numbers. */
 import type { TSchema } from 'typebox';
 import { type Check, named } from './check.js';
-import { isDate, isDateOrInstant, isInstant, isUnreadable, isUuid, onDecimals } from './formats.js';
+import {
+  isDate,
+  isDateOrInstant,
+  isDateTime,
+  isInstant,
+  isUnreadable,
+  isUuid,
+  onDecimals,
+} from './formats.js';
 
 /** A schema as the compiler reads it: JSON Schema keywords and the extensions of `fields.ts`. */
 export interface Keywords {
@@ -50,7 +58,8 @@ export function choiceCheck(values: readonly unknown[], keywords: Keywords): Che
 const formats: Readonly<Record<string, (value: string) => boolean>> = {
   date: isDate,
   'date-time': isInstant,
-  'date-or-date-time': isDateOrInstant,
+  'date-or-instant': isDateOrInstant,
+  'iso-8601': isDateTime,
 };
 
 export function stringCheck(keywords: Keywords): Check {

@@ -10,7 +10,7 @@ import {
 import {
   choice,
   closed,
-  dateOrInstant,
+  dateTime,
   exactly,
   expectedChoice,
   integer,
@@ -49,7 +49,7 @@ const pricesOf: Record<
 };
 
 const mustBePositive = 'must be a positive number';
-const mustBeDate = 'must be an ISO 8601 date or a timestamp with a zone';
+const mustBeDate = 'must be an ISO 8601 date or date-time';
 
 export const Leg = ruled(
   closed('Leg', {
@@ -125,7 +125,9 @@ const terms = {
   latencyProfile: optional(LatencyProfileValue),
   latencyMs: optional(integer(0, 60_000, { description: 'For latencyProfile CUSTOM; 100 unless given.' })),
   goodTillDate: optional(
-    dateOrInstant({ description: 'For timeInForce GTD; without a time that New York date.' }),
+    dateTime({
+      description: 'For timeInForce GTD; New York time where there is no zone, without a time that date.',
+    }),
   ),
   session: optional(OrderSessionValue),
   clientOrderId: optional(
@@ -279,7 +281,7 @@ export const UpdateOrderBody = ruled(
     stopPrice: optional(price({ description: 'STOP and STOP_LIMIT.' })),
     quantity: optional(quantity({ description: 'Only before the first fill.' })),
     timeInForce: optional(TimeInForceValue),
-    goodTillDate: optional(dateOrInstant({ description: 'For GTD.' })),
+    goodTillDate: optional(dateTime({ description: 'For GTD.' })),
   }),
   (body, report) => {
     const { timeInForce, goodTillDate } = body;

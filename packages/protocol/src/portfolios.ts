@@ -93,6 +93,9 @@ const identity = {
   dayTradeRegime: optional(namedChoice('DayTradeRegime', dayTradeRegimes)),
 };
 
+/** Open portfolios do not say so (D162). */
+const status = { status: optional(choice(['CLOSED'])) };
+
 const balances = {
   settledCash: number(),
   pendingCash: number({ description: 'Not settled yet.' }),
@@ -126,6 +129,7 @@ const times = { createdAt: instant(), updatedAt: instant() };
 /** All fields of the resource, in the order of contract 2.1. */
 export const portfolioFields = {
   ...identity,
+  ...status,
   ...balances,
   ...createdRequirements,
   ...watchedRequirements,
@@ -149,7 +153,15 @@ export type CreatedPortfolio = Static<typeof CreatedPortfolio>;
 /** The answer of a get: without the fields that only the create response has. */
 export const PortfolioDetail = closed(
   'PortfolioDetail',
-  { ...identity, ...balances, ...watchedRequirements, ...power, marginCallActive: flag(), ...times },
+  {
+    ...identity,
+    ...status,
+    ...balances,
+    ...watchedRequirements,
+    ...power,
+    marginCallActive: flag(),
+    ...times,
+  },
   { description: 'A portfolio as it stands.' },
 );
 export type PortfolioDetail = Static<typeof PortfolioDetail>;

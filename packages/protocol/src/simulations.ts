@@ -35,7 +35,11 @@ export const CreateSimulationBody = ruled(
           'x-expected': 'must be a string or an integer',
         }),
       ),
-      replay: optional(text({ description: 'For the replay feed: the recording.' })),
+      replay: optional(
+        text({
+          description: 'For the replay feed: the recorded symbols, separated by commas; absent = all.',
+        }),
+      ),
     },
     {
       examples: [
@@ -53,6 +57,9 @@ export const CreateSimulationBody = ruled(
     }
     if (body.replay !== undefined && (feed === 'synthetic' || feed === 'push')) {
       report.field('replay', `should not exist for ${feed} feeds`);
+    }
+    if (typeof body.replay === 'string' && body.replay.split(',').some((symbol) => symbol.trim() === '')) {
+      report.field('replay', 'must be symbols, separated by commas');
     }
   },
 );

@@ -1,6 +1,24 @@
-import { envSchema } from 'env-schema';
-import { Instant, Money, seedOf } from '@sandpit/core';
+import { calendarById, type Instant, type Money, seedOf } from '@sandpit/core';
+import {
+  calendars,
+  choice,
+  clockModes,
+  clockSpeedBounds,
+  closed,
+  dateOrInstant,
+  feeds,
+  integer,
+  moneyBounds,
+  nonNegative,
+  optional,
+  positive,
+  ruled,
+  text,
+  validateTexts,
+} from '@sandpit/protocol';
 import { defaultCalendar } from './engine/default-calendar.js';
+import { instantOf } from './http/translate/instants.js';
+import { moneyOf } from './http/translate/numbers.js';
 
 /** Everything an operator can set, parsed and checked. `config.ts` is the only reader of the environment. */
 export interface Settings {
@@ -38,94 +56,73 @@ export class BadSetting extends Error {
   override readonly name = 'BadSetting';
 }
 
-const text = { type: 'string' } as const;
-const oneOf = (values: readonly string[], fallback: string) => ({
-  type: 'string',
-  enum: values,
-  default: fallback,
-});
+/** Bytes of a path, a URL or a secret: more than anybody has. */
+const LONGEST = 4096;
+
+const path = (options: { default?: string } = {}) => text({ maxLength: LONGEST, ...options });
+const dollars = (options: { default: number }) =>
+  positive(moneyBounds, { 'x-expected': 'must be a positive number of dollars', ...options });
 
 /** Names, ranges and defaults. The table in the README is compared with it. */
-export const SCHEMA = {
-  type: 'object',
-  properties: {
-    PORT: { type: 'integer', minimum: 0, maximum: 65_535, default: 3000 },
-    HOST: { type: 'string', minLength: 1, default: '127.0.0.1' },
-    METRICS_PORT: { type: 'integer', minimum: 0, maximum: 65_535 },
-    DATA_DIR: { type: 'string', minLength: 1, default: './data' },
-    DATABASE_URL: text,
-    JWT_SECRET: text,
-    JWT_JWKS_URL: text,
-    JWT_ISSUER: { type: 'string', minLength: 1, default: 'sandpit' },
-    JWT_AUDIENCE: { type: 'string', minLength: 1, default: 'sandpit' },
-    TOKEN_TTL_SECONDS: { type: 'integer', minimum: 1, maximum: 31_536_000, default: 86_400 },
-    MARKET_FEED: oneOf(['synthetic', 'replay', 'push'], 'synthetic'),
-    REPLAY_PATH: text,
-    MARKET_CLOCK: oneOf(['wall', 'manual', 'scaled'], 'wall'),
-    CLOCK_START: text,
-    CLOCK_SPEED: { type: 'number', exclusiveMinimum: 0, maximum: 1_000_000, default: 60 },
-    MARKET_CALENDAR: { type: 'string', enum: ['XNYS', 'always-open'] },
-    SEED: text,
-    INITIAL_CASH: { type: 'string', default: '100000' },
-    PRO_ACCOUNTS: { type: 'integer', minimum: 1, maximum: 1_000_000, default: 10 },
-    PORTFOLIO_MARGIN_EQUITY: { type: 'string', default: '110000' },
-    MARKET_COLLAR: { type: 'number', minimum: 0, maximum: 1, default: 0.05 },
-    QUOTE_MAX_AGE: { type: 'number', minimum: 0, maximum: 86_400 },
-    BROKERS_FILE: text,
-    LOG_LEVEL: oneOf(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], 'info'),
-    RATE_LIMIT_DEFAULT: { type: 'integer', minimum: 1, maximum: 1_000_000_000, default: 1000 },
-    STREAM_HEARTBEAT_MS: { type: 'integer', minimum: 10, maximum: 3_600_000, default: 30_000 },
+export const SCHEMA = ruled(
+  closed('Settings', {
+    PORT: integer(0, 65_535, { default: 3000 }),
+    HOST: text({ default: '127.0.0.1' }),
+    METRICS_PORT: optional(integer(0, 65_535)),
+    DATA_DIR: path({ default: './data' }),
+    DATABASE_URL: optional(text()),
+    JWT_SECRET: optional(text({ maxLength: LONGEST, 'x-text': false })),
+    JWT_JWKS_URL: optional(
+      text({ maxLength: LONGEST, pattern: '^https?://', 'x-expected': 'must be an http(s) URL' }),
+    ),
+    JWT_ISSUER: text({ default: 'sandpit' }),
+    JWT_AUDIENCE: text({ default: 'sandpit' }),
+    TOKEN_TTL_SECONDS: integer(1, 31_536_000, { default: 86_400 }),
+    MARKET_FEED: choice(feeds, { default: 'synthetic' }),
+    REPLAY_PATH: optional(path()),
+    MARKET_CLOCK: choice(clockModes, { default: 'wall' }),
+    CLOCK_START: optional(dateOrInstant()),
+    CLOCK_SPEED: positive(clockSpeedBounds, { default: 60 }),
+    MARKET_CALENDAR: optional(choice(calendars)),
+    SEED: optional(text()),
+    INITIAL_CASH: dollars({ default: 100_000 }),
+    PRO_ACCOUNTS: integer(1, 1_000_000, { default: 10 }),
+    PORTFOLIO_MARGIN_EQUITY: dollars({ default: 110_000 }),
+    MARKET_COLLAR: nonNegative({ maximum: 1, decimals: 4 }, { default: 0.05 }),
+    QUOTE_MAX_AGE: optional(nonNegative({ maximum: 31_536_000, decimals: 3 })),
+    BROKERS_FILE: optional(path()),
+    LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
+    RATE_LIMIT_DEFAULT: integer(1, 1_000_000_000, { default: 1000 }),
+    STREAM_HEARTBEAT_MS: integer(10, 3_600_000, { default: 30_000 }),
+  }),
+  (env, report) => {
+    if (env.DATABASE_URL !== undefined) {
+      report.sentence('DATABASE_URL', 'DATABASE_URL: only the embedded store is supported yet');
+    }
+    if (typeof env.JWT_SECRET === 'string' && Buffer.byteLength(env.JWT_SECRET) < 32) {
+      report.field('JWT_SECRET', 'must be at least 32 bytes');
+    }
+    if (env.JWT_SECRET !== undefined && env.JWT_JWKS_URL !== undefined) {
+      report.sentence('JWT_JWKS_URL', 'JWT_SECRET and JWT_JWKS_URL exclude each other');
+    }
+    if (env.MARKET_FEED === 'replay' && env.REPLAY_PATH === undefined) {
+      report.field('REPLAY_PATH', 'is required when MARKET_FEED is replay');
+    }
   },
-} as const;
+);
 
-interface Environment {
-  PORT: number;
-  HOST: string;
-  METRICS_PORT?: number;
-  DATA_DIR: string;
-  DATABASE_URL?: string;
-  JWT_SECRET?: string;
-  JWT_JWKS_URL?: string;
-  JWT_ISSUER: string;
-  JWT_AUDIENCE: string;
-  TOKEN_TTL_SECONDS: number;
-  MARKET_FEED: Settings['feed'];
-  REPLAY_PATH?: string;
-  MARKET_CLOCK: Settings['clock'];
-  CLOCK_START?: string;
-  CLOCK_SPEED: number;
-  MARKET_CALENDAR?: Settings['calendar'];
-  SEED?: string;
-  INITIAL_CASH: string;
-  PRO_ACCOUNTS: number;
-  PORTFOLIO_MARGIN_EQUITY: string;
-  MARKET_COLLAR: number;
-  QUOTE_MAX_AGE?: number;
-  BROKERS_FILE?: string;
-  LOG_LEVEL: string;
-  RATE_LIMIT_DEFAULT: number;
-  STREAM_HEARTBEAT_MS: number;
-}
-
-/** Reads and checks the environment. Throws `BadSetting` with one line that says which setting is wrong and why. */
+/** Reads and checks the environment. Throws `BadSetting` that says which settings are wrong and why. */
 export function readSettings(environment: NodeJS.ProcessEnv = process.env): Settings {
-  // An empty variable is one that is not set.
-  const given = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''));
-  const env = parse(given);
-  if (env.DATABASE_URL !== undefined)
-    throw new BadSetting('DATABASE_URL: only the embedded store is supported yet');
-  if (env.JWT_SECRET !== undefined && Buffer.byteLength(env.JWT_SECRET) < 32) {
-    throw new BadSetting('JWT_SECRET must be at least 32 bytes');
-  }
-  if (env.JWT_SECRET !== undefined && env.JWT_JWKS_URL !== undefined) {
-    throw new BadSetting('JWT_SECRET and JWT_JWKS_URL exclude each other');
-  }
-  if (env.JWT_JWKS_URL !== undefined && !/^https?:\/\//.test(env.JWT_JWKS_URL)) {
-    throw new BadSetting('JWT_JWKS_URL must be an http(s) URL');
-  }
-  if (env.MARKET_FEED === 'replay' && env.REPLAY_PATH === undefined) {
-    throw new BadSetting('REPLAY_PATH is required when MARKET_FEED is replay');
-  }
+  // An empty variable is one that is not set; most of the others are not ours.
+  const given = Object.fromEntries(
+    Object.entries(environment).filter(
+      ([name, value]) => Object.hasOwn(SCHEMA.properties, name) && value !== '',
+    ),
+  );
+  const checked = validateTexts(SCHEMA, given);
+  if (!checked.ok) throw new BadSetting(checked.messages.join('; '));
+  const env = checked.value;
+  const calendar = env.MARKET_CALENDAR ?? defaultCalendar(env.MARKET_FEED);
   return {
     port: env.PORT,
     host: env.HOST,
@@ -139,15 +136,16 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     feed: env.MARKET_FEED,
     replayPath: env.REPLAY_PATH,
     clock: env.MARKET_CLOCK,
-    clockStart: instant('CLOCK_START', env.CLOCK_START),
+    clockStart:
+      env.CLOCK_START === undefined ? undefined : instantOf(env.CLOCK_START, calendarById(calendar)),
     clockSpeed: env.CLOCK_SPEED,
-    calendar: env.MARKET_CALENDAR ?? defaultCalendar(env.MARKET_FEED),
+    calendar,
     seed: env.SEED === undefined ? undefined : seedFrom(env.SEED),
-    initialCash: money('INITIAL_CASH', env.INITIAL_CASH),
+    initialCash: moneyOf(env.INITIAL_CASH),
     proAccounts: env.PRO_ACCOUNTS,
-    portfolioMarginEquity: money('PORTFOLIO_MARGIN_EQUITY', env.PORTFOLIO_MARGIN_EQUITY),
+    portfolioMarginEquity: moneyOf(env.PORTFOLIO_MARGIN_EQUITY),
     marketCollarBps: Math.round(env.MARKET_COLLAR * 10_000),
-    quoteMaxAgeMs: env.QUOTE_MAX_AGE === undefined ? undefined : env.QUOTE_MAX_AGE * 1000,
+    quoteMaxAgeMs: env.QUOTE_MAX_AGE === undefined ? undefined : Math.round(env.QUOTE_MAX_AGE * 1000),
     brokersFile: env.BROKERS_FILE,
     logLevel: env.LOG_LEVEL,
     rateLimitDefault: env.RATE_LIMIT_DEFAULT,
@@ -155,44 +153,5 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
   };
 }
 
-function parse(data: Record<string, string | undefined>): Environment {
-  try {
-    return envSchema<Environment>({ schema: SCHEMA, data, env: false });
-  } catch (error) {
-    throw new BadSetting(describe(error));
-  }
-}
-
-/** `env/PORT must be integer` → `PORT must be integer`; a choice says what there is to choose from. */
-const describe = (error: unknown): string =>
-  (error instanceof Error ? error.message : String(error))
-    .replaceAll('env/', '')
-    .replace(/^env /, '')
-    .replaceAll(/(\w+) must be equal to one of the allowed values/g, (whole, name: string) => {
-      const property: object | undefined = Object.entries(SCHEMA.properties).find(
-        ([key]) => key === name,
-      )?.[1];
-      return property !== undefined && 'enum' in property
-        ? `${name} must be one of ${String(property.enum).replaceAll(',', ', ')}`
-        : whole;
-    });
-
 /** A whole number as it is, any other text by its hash. */
 const seedFrom = (seed: string): number => (/^\d{1,10}$/.test(seed) ? Number(seed) >>> 0 : seedOf(seed));
-
-function instant(name: string, value: string | undefined): Instant | undefined {
-  if (value === undefined) return undefined;
-  const ms = /^\d{4}-\d{2}-\d{2}(T.*(Z|[+-]\d{2}:?\d{2}))?$/i.test(value) ? Date.parse(value) : Number.NaN;
-  if (Number.isNaN(ms)) throw new BadSetting(`${name} must be an ISO 8601 instant with its offset`);
-  return Instant.ofMs(ms);
-}
-
-function money(name: string, value: string): Money {
-  const amount = Money.parse(value);
-  if (amount === undefined || amount <= 0 || amount % 100 !== 0 || amount > Money.ofDollars(1_000_000_000)) {
-    throw new BadSetting(
-      `${name} must be a positive number of dollars with at most two decimals, at most 1000000000`,
-    );
-  }
-  return amount;
-}

@@ -115,6 +115,18 @@ describe('closing a portfolio (D11)', () => {
     market.place(portfolio, { quantity: 1 });
     market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 1 });
     expect(close(market, portfolio)).not.toHaveProperty('code');
+    // What is read of it from now on (D142): 100,000 less the share, whose proceeds are pending.
+    expect(market.events('PortfolioClosed')).toMatchObject([
+      {
+        settings: { portfolioType: 'CASH', brokerId: 'default' },
+        value: {
+          settledCash: Money.ofDollars(99_900),
+          pendingCash: Money.ofDollars(100),
+          longMarketValue: 0,
+        },
+        at: market.now,
+      },
+    ]);
     market.advanceTo('2026-01-07', 10);
     expect(market.brokerage.state.portfolios.size).toBe(0);
     expect(close(market, portfolio)).toMatchObject({ code: 'NOT_FOUND' });

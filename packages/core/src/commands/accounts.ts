@@ -100,7 +100,7 @@ export function deleteAccount(
   return account;
 }
 
-/** The refusal of everything but reads and cancels while an account is frozen (D9, D141). `refused` ends its sentence. */
+/** The refusal of what changes orders, cash or portfolios while an account is frozen (D9, D141). `refused` ends its sentence. */
 export function whileFrozen(account: Account | undefined, refused: string): Rejection | undefined {
   if (account?.status !== 'FROZEN') return undefined;
   return {

@@ -82,6 +82,12 @@ function newPortfolioMark(d: Decision, cash: Money): CloseMark {
   return { date, totalEquity: cash, maintenanceExcess: cash };
 }
 
+/**
+ * The refusal of whatever would change a closed portfolio (D142). The state keeps open ones only: who keeps the closed ones
+ * gives it.
+ */
+export const PORTFOLIO_CLOSED: Rejection = { code: 'CONFLICT', message: 'Portfolio is closed' };
+
 /** Closes an empty portfolio (D11), which a frozen account does not allow: it would let the cash go. What cash is left goes with it, settled or not. */
 export function closePortfolio(
   d: Decision,
@@ -93,7 +99,13 @@ export function closePortfolio(
   if (portfolio.openOrders.size > 0 || holds) {
     return { code: 'CONFLICT', message: 'Portfolio still holds positions or open orders' };
   }
-  d.emit({ type: 'PortfolioClosed', portfolioId: command.portfolioId, at: d.at });
+  d.emit({
+    type: 'PortfolioClosed',
+    portfolioId: command.portfolioId,
+    settings: portfolio.settings,
+    value: valuationOf(portfolio, d, d.broker(portfolio)),
+    at: d.at,
+  });
   return portfolio;
 }
 

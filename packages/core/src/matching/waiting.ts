@@ -34,7 +34,9 @@ export function waitingFor(
     return `market opens ${calendar.format(opens)}`;
   }
   if (quote === undefined || !isUsable(quote)) return 'no quote';
-  if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs) return 'quote is stale';
+  if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs) {
+    return `no data since ${calendar.format(quote.at)}`;
+  }
   const side = sideOf(terms.positionIntent);
   if (isStop(terms.orderType) && progress.triggered !== true) {
     const price = triggerPrice(quote, side);

@@ -7,6 +7,7 @@ import type { Quote } from '../market/quote.js';
 import type { FillModel } from '../matching/fill-model.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import { tickFor } from '../instruments/tick-size.js';
+import { accountKey } from '../portfolios/account.js';
 import type { Rules } from '../rules.js';
 import type { SavedState } from '../saved-state.js';
 import { Instant } from '../values/instant.js';
@@ -80,6 +81,8 @@ export type Step =
     }
   | { readonly kind: 'broker'; readonly portfolio: number; readonly broker: string }
   | { readonly kind: 'close'; readonly portfolio: number }
+  /** Of an account: its portfolios are closed before, those that let themselves be. */
+  | { readonly kind: 'delete'; readonly account: number }
   | { readonly kind: 'freeze'; readonly portfolio: number; readonly frozen: boolean };
 
 /** `close` and `close-part` do what fits the position; the others are as named, possible or not. */
@@ -274,6 +277,7 @@ export const anyStep: fc.Arbitrary<Step> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('broker' as const), portfolio: index, broker }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('close' as const), portfolio: index }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('delete' as const), account: index }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -464,6 +468,18 @@ export class Adventure {
         const actions = [...market.brokerage.state.actions.values()];
         const actionId = actions.find(({ status }) => status === 'ANNOUNCED')?.actionId;
         if (actionId !== undefined) market.execute<'WithdrawAction'>({ type: 'WithdrawAction', actionId });
+        return;
+      }
+      case 'delete': {
+        const { by } = market;
+        const accountId = ACCOUNTS[step.account % 2] ?? '';
+        const { accounts } = market.brokerage.state;
+        for (const portfolioId of [
+          ...(accounts.get(accountKey(by.tenantId, accountId))?.portfolioIds ?? []),
+        ]) {
+          market.execute<'ClosePortfolio'>({ type: 'ClosePortfolio', by, portfolioId });
+        }
+        market.execute<'DeleteAccount'>({ type: 'DeleteAccount', by, accountId });
         return;
       }
       default:

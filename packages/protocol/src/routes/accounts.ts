@@ -55,7 +55,8 @@ export const accountRoutes = table({
     path: '/v1/accounts/:accountId/freeze',
     tag: 'Accounts',
     summary: 'Freeze an account',
-    description: 'Reading and cancelling go on working; everything else answers `ACCOUNT_FROZEN`.',
+    description:
+      'Reading and cancelling go on working; what changes orders, cash or portfolios answers `ACCOUNT_FROZEN`.',
     auth: 'bearer',
     scope: 'trade',
     params: AccountParams,

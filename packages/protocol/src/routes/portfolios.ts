@@ -54,7 +54,7 @@ export const portfolioRoutes = table({
     path: '/v1/accounts/portfolios/:portfolioId',
     tag: 'Portfolios',
     summary: 'Close an empty portfolio',
-    description: '409 while it holds positions or open orders.',
+    description: '409 while it holds positions or open orders. What happened in it stays readable.',
     auth: 'bearer',
     scope: 'trade',
     params: PortfolioParams,
@@ -154,7 +154,7 @@ export const portfolioRoutes = table({
     scope: 'trade',
     params: PortfolioParams,
     responses: { 200: ResetResult },
-    errors: [404],
+    errors: [404, 409],
     codes: ['ACCOUNT_FROZEN'],
   },
   transferCash: {
@@ -167,7 +167,7 @@ export const portfolioRoutes = table({
     params: PortfolioParams,
     body: TransferBody,
     responses: { 201: LedgerEntry },
-    errors: [404],
+    errors: [404, 409],
     codes: ['INSUFFICIENT_FUNDS', 'ACCOUNT_FROZEN'],
   },
   listActivities: {

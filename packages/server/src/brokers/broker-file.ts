@@ -4,61 +4,144 @@
  * `{ "includeBuiltIn": true, "brokers": [ … ] }`: entries are added to the built-in 22; one with the id of a built-in
  * configuration takes its place. `"includeBuiltIn": false` leaves only what the file lists.
  */
-export interface BrokersFile {
-  /** Default true. */
-  readonly includeBuiltIn?: boolean;
-  readonly brokers: readonly BrokerEntry[];
-}
+import {
+  choice,
+  closed,
+  dayTradeRegimes,
+  flag,
+  integer,
+  list,
+  optional,
+  orderSessions,
+  orderTypes,
+  ruled,
+  type Static,
+  text,
+  timesInForce,
+} from '@sandpit/protocol';
 
-/** Limits of a commission. Dollars; fraction of the trade value. */
-export interface CommissionEntry {
-  /** Dollars per order, whole cents. Default 0. */
-  readonly perOrder?: string;
-  /** Least dollars per order, whole cents. */
-  readonly minimum?: string;
-  /** Most dollars per order, whole cents. */
-  readonly maximum?: string;
-  /** Most as a fraction of the trade value, in whole basis points: `0.01` = 1 %. */
-  readonly maximumOfValue?: string;
-}
+/** Dollars in whole cents. */
+const cents = () =>
+  text({
+    pattern: '^\\d{1,11}(\\.\\d{1,2}0*)?$',
+    'x-expected': 'must be a decimal string of dollars with at most two decimals',
+  });
 
-export interface EquityCommissionEntry extends CommissionEntry {
-  /** Dollars per share, up to four decimals. Default 0. */
-  readonly perShare?: string;
-}
+/** Dollars per share or contract. */
+const rate = () =>
+  text({
+    pattern: '^\\d{1,11}(\\.\\d{1,4}0*)?$',
+    'x-expected': 'must be a decimal string of dollars with at most four decimals',
+  });
 
-export interface ContractCommissionEntry extends CommissionEntry {
-  /** Dollars per contract, up to four decimals. Default 0. */
-  readonly perContract?: string;
-}
+const mustBeFraction = (least: string): string =>
+  `must be a fraction from ${least} to 1 as a decimal string with at most four decimals`;
 
-export interface MarginInterestTierEntry {
-  /** Dollars of loan from which the rate applies. */
-  readonly from: string;
-  /** Fraction a year in whole basis points: `0.065` = 6.5 %. */
-  readonly rateAnnual: string;
-}
+/** A fraction in whole basis points, `0.065` = 6.5 %; zero only where that is the least. */
+const fraction = (least = '0') =>
+  text({
+    pattern: `^${least === '0' ? '' : '(?!0(\\.0*)?$)'}(0(\\.\\d{1,4}0*)?|1(\\.0+)?)$`,
+    'x-expected': mustBeFraction(least),
+  });
+
+const limits = {
+  /** Dollars per order. Default 0. */
+  perOrder: optional(cents()),
+  /** Least dollars per order. */
+  minimum: optional(cents()),
+  /** Most dollars per order. */
+  maximum: optional(cents()),
+  /** Most as a fraction of the trade value. */
+  maximumOfValue: optional(fraction('0.0001')),
+};
+
+const EquityCommissionEntry = closed('EquityCommissionEntry', { ...limits, perShare: optional(rate()) });
+const ContractCommissionEntry = closed('ContractCommissionEntry', {
+  ...limits,
+  perContract: optional(rate()),
+});
+export type CommissionEntry = Static<typeof EquityCommissionEntry> & Static<typeof ContractCommissionEntry>;
+
+/** FINRA Rule 4210(c): the least that any member may ask (docs/rules/brokers.md). */
+const FINRA_MAINTENANCE = { houseMaintenanceLong: '0.25', houseMaintenanceShort: '0.3' } as const;
+
+const some = <Values extends string[]>(values: readonly [...Values]) =>
+  list(choice(values), { min: 1, max: values.length, unique: true });
 
 /** One configuration; what each field means is documented at `BrokerConfiguration`. */
-export interface BrokerEntry {
-  readonly id: string;
-  readonly name: string;
-  readonly equityCommission: EquityCommissionEntry;
-  readonly optionCommission: ContractCommissionEntry;
-  readonly futureCommission: ContractCommissionEntry;
-  readonly passesRegulatoryFees: boolean;
-  readonly orderTypes: readonly string[];
-  readonly timesInForce: readonly string[];
-  readonly sessions: readonly string[];
-  readonly fractionalShares: boolean;
-  readonly shortSelling: boolean;
-  readonly optionLevel: number;
-  readonly futures: boolean;
-  readonly queuesWhenClosed: boolean;
-  readonly marginInterestTiers: readonly MarginInterestTierEntry[];
-  /** Fraction of market value in whole basis points, at least 0.25. */
-  readonly houseMaintenanceLong: string;
-  /** Fraction of market value in whole basis points, at least 0.30. */
-  readonly houseMaintenanceShort: string;
-  readonly dayTradeRegime?: string;
+export const BrokerEntry = ruled(
+  closed('BrokerEntry', {
+    id: text({
+      pattern: '^[a-z0-9]+(?:[-_][a-z0-9]+)*$',
+      'x-expected': 'must be lower-case letters and digits, joined by - or _',
+    }),
+    name: text(),
+    equityCommission: EquityCommissionEntry,
+    optionCommission: ContractCommissionEntry,
+    futureCommission: ContractCommissionEntry,
+    passesRegulatoryFees: flag(),
+    orderTypes: some(orderTypes),
+    timesInForce: some(timesInForce),
+    sessions: some(orderSessions),
+    fractionalShares: flag(),
+    shortSelling: flag(),
+    optionLevel: integer(0, 4),
+    futures: flag(),
+    queuesWhenClosed: flag(),
+    marginInterestTiers: list(
+      closed('MarginInterestTierEntry', {
+        /** Dollars of loan from which the rate applies. */
+        from: cents(),
+        /** A year. */
+        rateAnnual: fraction(),
+      }),
+      { min: 1, max: 100 },
+    ),
+    houseMaintenanceLong: fraction(FINRA_MAINTENANCE.houseMaintenanceLong),
+    houseMaintenanceShort: fraction(FINRA_MAINTENANCE.houseMaintenanceShort),
+    dayTradeRegime: optional(choice(dayTradeRegimes)),
+  }),
+  (entry, report) => {
+    if (Array.isArray(entry.sessions) && !entry.sessions.includes('REGULAR')) {
+      report.field('sessions', 'must contain REGULAR');
+    }
+    const from = startsOf(entry.marginInterestTiers);
+    if (from.length > 0 && from[0] !== 0) report.field('marginInterestTiers', 'must start from 0');
+    if (from.some((start, i) => i > 0 && start <= (from[i - 1] ?? 0))) {
+      report.field('marginInterestTiers', 'must rise from tier to tier');
+    }
+    for (const field of ['houseMaintenanceLong', 'houseMaintenanceShort'] as const) {
+      const least = FINRA_MAINTENANCE[field];
+      if (Number(entry[field]) < Number(least)) report.field(field, mustBeFraction(least));
+    }
+  },
+);
+export type BrokerEntry = Static<typeof BrokerEntry>;
+
+/** Where the tiers begin; nothing where one of them does not say, which its schema complains about. */
+function startsOf(tiers: unknown): number[] {
+  if (!Array.isArray(tiers)) return [];
+  const starts = (tiers as readonly unknown[]).map((tier) =>
+    Number((tier as { from?: unknown } | null)?.from),
+  );
+  return starts.some(Number.isNaN) ? [] : starts;
 }
+
+export const BrokersFile = ruled(
+  closed('BrokersFile', {
+    /** Default true. */
+    includeBuiltIn: optional(flag()),
+    brokers: list(BrokerEntry, { min: 0, max: 1000 }),
+  }),
+  ({ brokers }, report) => {
+    if (!Array.isArray(brokers)) return;
+    const ids = (brokers as readonly unknown[]).map((entry) => (entry as { id?: unknown } | null)?.id);
+    ids.forEach((id, i) => {
+      const earlier = ids.indexOf(id);
+      if (typeof id === 'string' && earlier < i) {
+        report.sentence('brokers', `brokers.${i}.id repeats "${id}" of brokers.${earlier}`);
+      }
+    });
+  },
+);
+export type BrokersFile = Static<typeof BrokersFile>;

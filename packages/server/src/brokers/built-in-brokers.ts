@@ -8,18 +8,18 @@ import type { BrokerEntry } from './broker-file.js';
  * file because the compiler then checks it and carries it into `dist` without a copying step.
  */
 
-const EVERY_ORDER_TYPE = [
+const EVERY_ORDER_TYPE: BrokerEntry['orderTypes'] = [
   'MARKET',
   'LIMIT',
   'STOP',
   'STOP_LIMIT',
   'TRAILING_STOP',
   'TRAILING_STOP_LIMIT',
-] as const;
-const WITHOUT_TRAILING = ['MARKET', 'LIMIT', 'STOP', 'STOP_LIMIT'] as const;
-const MARKET_AND_LIMIT = ['MARKET', 'LIMIT'] as const;
-const EVERY_TIME_IN_FORCE = ['DAY', 'GTC', 'IOC', 'FOK', 'GTD'] as const;
-const DAY_AND_GTC = ['DAY', 'GTC'] as const;
+];
+const WITHOUT_TRAILING: BrokerEntry['orderTypes'] = ['MARKET', 'LIMIT', 'STOP', 'STOP_LIMIT'];
+const MARKET_AND_LIMIT: BrokerEntry['orderTypes'] = ['MARKET', 'LIMIT'];
+const EVERY_TIME_IN_FORCE: BrokerEntry['timesInForce'] = ['DAY', 'GTC', 'IOC', 'FOK', 'GTD'];
+const DAY_AND_GTC: BrokerEntry['timesInForce'] = ['DAY', 'GTC'];
 
 export const BUILT_IN_BROKERS: readonly BrokerEntry[] = [
   {

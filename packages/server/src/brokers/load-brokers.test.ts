@@ -181,49 +181,49 @@ describe('a brokers file', () => {
   });
 
   test.each<[string, Record<string, unknown>, string]>([
-    ['id', { id: 'My Firm' }, 'brokers[0].id must be lower-case letters and digits, joined by - or _'],
-    ['name', { name: ' ' }, 'brokers[0].name must be a text that is not empty'],
+    ['id', { id: 'My Firm' }, 'brokers.0.id must be lower-case letters and digits, joined by - or _'],
+    ['name', { name: ' ' }, 'brokers.0.name should not be empty'],
     [
       'a number where a decimal string belongs',
       { equityCommission: { perShare: 0.003 } },
-      'brokers[0].equityCommission.perShare must be a decimal string of dollars with at most four decimals',
+      'brokers.0.equityCommission.perShare must be a decimal string of dollars with at most four decimals',
     ],
     [
       'a rate that is too fine',
       { equityCommission: { perShare: '0.00001' } },
-      'brokers[0].equityCommission.perShare must be a decimal string of dollars with at most four decimals',
+      'brokers.0.equityCommission.perShare must be a decimal string of dollars with at most four decimals',
     ],
     [
       'a negative amount',
       { optionCommission: { perContract: '-0.5' } },
-      'brokers[0].optionCommission.perContract must be a decimal string of dollars with at most four decimals',
+      'brokers.0.optionCommission.perContract must be a decimal string of dollars with at most four decimals',
     ],
     [
       'a fraction of a cent per order',
       { optionCommission: { perOrder: '0.005' } },
-      'brokers[0].optionCommission.perOrder must be a decimal string of dollars with at most two decimals',
+      'brokers.0.optionCommission.perOrder must be a decimal string of dollars with at most two decimals',
     ],
     [
       "another asset class's unit",
       { optionCommission: { perShare: '0.5' } },
-      'brokers[0].optionCommission.perShare is not a field that is known here',
+      'property brokers.0.optionCommission.perShare should not exist',
     ],
-    ['a commission', { futureCommission: null }, 'brokers[0].futureCommission must be an object'],
+    ['a commission', { futureCommission: null }, 'brokers.0.futureCommission must be an object'],
     [
       'an order type',
       { orderTypes: ['MARKET', 'ICEBERG'] },
-      'brokers[0].orderTypes may contain only MARKET, LIMIT, STOP, STOP_LIMIT, TRAILING_STOP, TRAILING_STOP_LIMIT',
+      'brokers.0.orderTypes.1 must be one of MARKET, LIMIT, STOP, STOP_LIMIT, TRAILING_STOP, TRAILING_STOP_LIMIT',
     ],
-    ['an empty list', { timesInForce: [] }, 'brokers[0].timesInForce must not be empty'],
-    ['a repetition', { timesInForce: ['DAY', 'DAY'] }, 'brokers[0].timesInForce must not repeat a value'],
-    ['sessions', { sessions: ['EXTENDED'] }, 'brokers[0].sessions must contain REGULAR'],
-    ['a flag', { futures: 'yes' }, 'brokers[0].futures must be true or false'],
-    ['option level', { optionLevel: 5 }, 'brokers[0].optionLevel must be a whole number from 0 to 4'],
-    ['no tier', { marginInterestTiers: [] }, 'brokers[0].marginInterestTiers must have at least one tier'],
+    ['an empty list', { timesInForce: [] }, 'brokers.0.timesInForce must contain 1 to 5 elements'],
+    ['a repetition', { timesInForce: ['DAY', 'DAY'] }, 'brokers.0.timesInForce must not contain duplicates'],
+    ['sessions', { sessions: ['EXTENDED'] }, 'brokers.0.sessions must contain REGULAR'],
+    ['a flag', { futures: 'yes' }, 'brokers.0.futures must be a boolean'],
+    ['option level', { optionLevel: 5 }, 'brokers.0.optionLevel must be an integer from 0 to 4'],
+    ['no tier', { marginInterestTiers: [] }, 'brokers.0.marginInterestTiers must contain 1 to 100 elements'],
     [
       'first tier',
       { marginInterestTiers: [{ from: '1', rateAnnual: '0.05' }] },
-      'brokers[0].marginInterestTiers[0].from must be 0 in the first tier',
+      'brokers.0.marginInterestTiers must start from 0',
     ],
     [
       'order of tiers',
@@ -233,20 +233,20 @@ describe('a brokers file', () => {
           { from: '0', rateAnnual: '0.04' },
         ],
       },
-      'brokers[0].marginInterestTiers[1].from must rise from tier to tier',
+      'brokers.0.marginInterestTiers must rise from tier to tier',
     ],
     [
       'a tier without its start',
       { marginInterestTiers: [{ rateAnnual: '0.05' }] },
-      'brokers[0].marginInterestTiers[0].from is missing',
+      'brokers.0.marginInterestTiers.0.from must be a decimal string of dollars with at most two decimals',
     ],
     [
       'maintenance below the minimum',
       { houseMaintenanceLong: '0.2' },
-      'brokers[0].houseMaintenanceLong must be a fraction from 0.25 to 1 as a decimal string with at most four decimals',
+      'brokers.0.houseMaintenanceLong must be a fraction from 0.25 to 1 as a decimal string with at most four decimals',
     ],
-    ['regime', { dayTradeRegime: 'NONE' }, 'brokers[0].dayTradeRegime must be LEGACY_PDT or INTRADAY_MARGIN'],
-    ['an unknown field', { colour: 'red' }, 'brokers[0].colour is not a field that is known here'],
+    ['regime', { dayTradeRegime: 'NONE' }, 'brokers.0.dayTradeRegime must be LEGACY_PDT or INTRADAY_MARGIN'],
+    ['an unknown field', { colour: 'red' }, 'property brokers.0.colour should not exist'],
   ])('names the file and the field: %s', (_what, change, problem) => {
     expect(problemsOf({ brokers: [{ ...own, ...change }] })).toEqual([problem]);
   });
@@ -254,17 +254,18 @@ describe('a brokers file', () => {
   test('reports every problem at once', () => {
     const unnamed = { ...own, name: undefined };
     expect(problemsOf({ brokers: [{ ...unnamed, futures: 1 }, 7, own, own] })).toEqual([
-      'brokers[0].name is missing',
-      'brokers[0].futures must be true or false',
-      ...problemsOf({ brokers: [7] }).map((problem) => problem.replace('[0]', '[1]')),
-      'brokers[3].id repeats "my-firm" of brokers[2]',
+      'brokers.0.name must be a string',
+      'brokers.0.futures must be a boolean',
+      ...problemsOf({ brokers: [7] }).map((problem) => problem.replace('.0', '.1')),
+      'brokers.2.id repeats "my-firm" of brokers.0',
+      'brokers.3.id repeats "my-firm" of brokers.0',
     ]);
   });
 
   test('of another shape altogether is refused', () => {
-    expect(problemsOf([])).toContain('the file must be an object');
-    expect(problemsOf({})).toEqual(['brokers is missing']);
-    expect(problemsOf({ brokers: {} })).toEqual(['brokers must be a list of broker configurations']);
+    expect(problemsOf([])).toEqual(['body must be an object']);
+    expect(problemsOf({})).toEqual(['brokers must be an array']);
+    expect(problemsOf({ brokers: {} })).toEqual(['brokers must be an array']);
     expect(() => parseBrokersFile('{', 'brokers.json')).toThrow(/^brokers\.json:\n {2}is not JSON: /);
   });
 });

@@ -42,12 +42,15 @@ export class ManualClock implements Clock {
 /** Runs `speed` times as fast as real time from where it was set. Measured on the monotonic clock. */
 export class ScaledClock implements Clock {
   readonly mode = 'scaled';
+  /** The speed that settings gave it. */
+  readonly configured: number;
   private base: Instant;
   private realBase = performance.now();
   private factor: number;
 
-  constructor(start: Instant, speed: number) {
+  constructor(start: Instant, configured: number, speed = configured) {
     this.base = start;
+    this.configured = configured;
     this.factor = speed;
   }
 

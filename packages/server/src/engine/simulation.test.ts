@@ -1,4 +1,4 @@
-import { Instant, Money, Position, Quantity, stateHash } from '@sandpit/core';
+import { Instant, Money, Position, Quantity, stateHash, waitingFor } from '@sandpit/core';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -209,6 +209,36 @@ describe('a simulation', () => {
     const report = verifyJournal(store, 'main');
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(brokerage.state));
+  });
+
+  it('fills nothing in a hole of the recording: after four days without data, or as QUOTE_MAX_AGE says', async () => {
+    const config = {
+      feed: 'replay',
+      // The recording's last close of AAPL is one second before 16:00 of this day.
+      start: Date.parse('2018-03-27T15:00:00-04:00'),
+      replay: { symbols: ['AAPL'] },
+    } as const;
+    const orderAt = async (time: string, settings = testSettings()): Promise<string | undefined> => {
+      const { main } = await startSimulations(config, undefined, settings);
+      const portfolio = await openTestPortfolio(main);
+      await main.moveClock(Instant.ofMs(Date.parse(time)));
+      const orderId = await placeTestOrder(main, portfolio);
+      return main.read(({ state, rules }) => {
+        const order = state.orders.get(state.ids.numberOf('ORDER', orderId) ?? 0);
+        return (
+          order &&
+          waitingFor(order, state.books.get('AAPL')?.quote, rules.calendar, main.now(), rules.quoteMaxAgeMs)
+        );
+      });
+    };
+    expect(await orderAt('2018-03-29T15:00:00-04:00')).toBeUndefined();
+    expect(await orderAt('2018-04-02T10:00:00-04:00')).toBe('no data since 2018-03-27T15:59:59-04:00');
+    const tenDays = testSettings({ QUOTE_MAX_AGE: '864000' });
+    expect(await orderAt('2018-04-02T10:00:00-04:00', tenDays)).toBeUndefined();
+    const oneMinute = testSettings({ QUOTE_MAX_AGE: '60' });
+    expect(await orderAt('2018-03-28T10:00:00-04:00', oneMinute)).toBe(
+      'no data since 2018-03-27T15:59:59-04:00',
+    );
   });
 
   it('announces what the feed knows once: not again at a restart, nor what was withdrawn', async () => {

@@ -1,11 +1,28 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { actionId, duplicateClientOrderId, effectiveAt, Instant, isToCome } from '@sandpit/core';
-import type { Brokerage, Command, Event, OrderSnapshot, Outcome, Quote, RulesInForce } from '@sandpit/core';
+import {
+  actionId,
+  duplicateClientOrderId,
+  effectiveAt,
+  Instant,
+  isToCome,
+  PORTFOLIO_CLOSED,
+} from '@sandpit/core';
+import type {
+  Brokerage,
+  Command,
+  Event,
+  OrderSnapshot,
+  Outcome,
+  Quote,
+  Rejection,
+  RulesInForce,
+} from '@sandpit/core';
 import type { Feed, MarketEvent } from '../feeds/feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Journal, StoredAnswer } from '../store/journal.js';
 import type { Store } from '../store/store.js';
+import type { ClockKeeper } from './clock-keeper.js';
 import { ClockRefused, ManualClock, ScaledClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
 import { recordText } from './record-text.js';
@@ -27,6 +44,7 @@ export interface SimulationParts {
   readonly brokerage: Brokerage;
   readonly feed: Feed;
   readonly clock: Clock;
+  readonly clocks: ClockKeeper;
   readonly store: Store;
   /** Of the last record in the journal. */
   readonly seq: number;
@@ -59,6 +77,7 @@ export class Simulation {
   readonly history: History;
   private readonly store: Store;
   private readonly time: Clock;
+  private readonly clocks: ClockKeeper;
   private readonly onError: (error: unknown) => void;
   private readonly changedRules: RulesInForce | undefined;
   private seq: number;
@@ -75,6 +94,8 @@ export class Simulation {
   private walking: Promise<void> | undefined;
   /** Client order ids of records that are on their way to the store, with the numbers of their orders. */
   private readonly closing = new Map<string, number>();
+  /** Portfolios that such records close, with their tenants. */
+  private readonly closingPortfolios = new Map<string, string>();
   private readonly listeners = new Set<(record: DurableRecord) => void>();
   private timer: NodeJS.Timeout | undefined;
   /** On the monotonic clock. */
@@ -87,6 +108,7 @@ export class Simulation {
     this.brokerage = parts.brokerage;
     this.feed = parts.feed;
     this.time = parts.clock;
+    this.clocks = parts.clocks;
     this.store = parts.store;
     this.journal = parts.store.journal;
     this.history = parts.store.history;
@@ -114,9 +136,15 @@ export class Simulation {
       this.executeNow<'ChangeRules'>({ type: 'ChangeRules', rules: this.changedRules }, state.now);
     this.announceFeedActions();
     if (this.feed.kind === 'replay') await this.prime();
+    await this.noteClock();
     await this.walk(this.now());
     await this.durable();
     this.sleep();
+  }
+
+  /** Where a scaled clock runs from, and how fast: what a restart goes by (D130). */
+  private async noteClock(): Promise<void> {
+    if (this.time instanceof ScaledClock) await this.clocks.runs(this.id, this.time);
   }
 
   /** Where the journal stands, before anything that is due since. What took effect before a simulation began is not applied (D129). */
@@ -221,6 +249,7 @@ export class Simulation {
     time.moveTo(to);
     this.executeNow<'MoveClock'>({ type: 'MoveClock', now: to }, Instant.max(to, this.brokerage.state.now));
     this.sleep();
+    await this.noteClock();
     await this.durable();
   }
 
@@ -231,6 +260,7 @@ export class Simulation {
     }
     this.time.setSpeed(speed);
     this.sleep();
+    await this.noteClock();
   }
 
   /** Every record once it is durable, in order. Returns how to stop. */
@@ -260,7 +290,10 @@ export class Simulation {
     this.closed = true;
     clearTimeout(this.timer);
     while (this.walking !== undefined) await this.walking;
-    if (this.seq > this.checkpointSeq && this.isAccepting()) await this.checkpoint();
+    if (this.isAccepting()) {
+      if (this.time instanceof ScaledClock) await this.clocks.stands(this.id, this.time);
+      if (this.seq > this.checkpointSeq) await this.checkpoint();
+    }
     await this.feed.close();
   }
 
@@ -315,9 +348,12 @@ export class Simulation {
   ): Outcome<T> {
     // Memory must not run ahead of a store that takes nothing.
     if (!this.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
-    // Quotes bring themselves; for what is due they have been brought already.
     if (command.type !== 'UpdateMarket' && command.type !== 'AdvanceClock') this.refreshFor(command, at);
-    const outcome = this.usedBefore<T>(command) ?? this.brokerage.execute<T>(command, at);
+    const refused = this.closedBefore(command) ?? this.usedBefore(command);
+    const outcome =
+      refused === undefined
+        ? this.brokerage.execute<T>(command, at)
+        : ({ result: refused, events: [], orders: [], quotes: [] } as unknown as Outcome<T>);
     const answer = answerFor?.(outcome);
     const { events, orders, quotes } = outcome;
     if (events.length > 0) {
@@ -327,6 +363,7 @@ export class Simulation {
       this.unpublished.push({ seq, at, events, orders });
       this.remember(appended.then(() => this.publishUntil(seq)));
       this.noteClientOrderId(events[0], appended);
+      this.noteClosed(command, events[0], appended);
       if (this.seq - this.checkpointSeq >= CHECKPOINT_EVERY) this.checkpointSoon();
     } else if (answer !== undefined) {
       this.remember(this.journal.saveAnswer(answer));
@@ -338,7 +375,7 @@ export class Simulation {
    * The refusal of a client order id that a closed order of the portfolio has used (D24): the brokerage knows the open ones
    * only, history those that are durable, and `closing` those in between.
    */
-  private usedBefore<T extends Command['type']>(command: Command): Outcome<T> | undefined {
+  private usedBefore(command: Command): Rejection | undefined {
     if (command.type !== 'SubmitOrder' || command.order.clientOrderId === undefined) return undefined;
     const { portfolioId, clientOrderId } = command.order;
     if (this.brokerage.state.portfolios.get(portfolioId)?.terms.tenantId !== command.by.tenantId)
@@ -346,9 +383,7 @@ export class Simulation {
     const order =
       this.closing.get(`${portfolioId}/${clientOrderId}`) ??
       this.history.orderByClientOrderId(this.id, portfolioId, clientOrderId);
-    if (order === undefined) return undefined;
-    const result = duplicateClientOrderId(order);
-    return { result, events: [], orders: [], quotes: [] } as unknown as Outcome<T>;
+    return order === undefined ? undefined : duplicateClientOrderId(order);
   }
 
   private noteClientOrderId(first: Event | undefined, appended: Promise<void>): void {
@@ -357,6 +392,24 @@ export class Simulation {
     this.closing.set(key, first.number);
     // A record that the store could not promise may still become durable: its id stays taken.
     appended.then(() => this.closing.delete(key)).catch(() => undefined);
+  }
+
+  /** The refusal of what would change a portfolio that is closed (D142): the brokerage knows the open ones only. */
+  private closedBefore(command: Command): Rejection | undefined {
+    const named = command.type === 'SubmitOrder' ? command.order : command;
+    if (!('by' in command && 'portfolioId' in named)) return undefined;
+    const { portfolioId } = named;
+    if (this.brokerage.state.portfolios.has(portfolioId)) return undefined;
+    const tenantId =
+      this.closingPortfolios.get(portfolioId) ?? this.history.closedPortfolio(this.id, portfolioId)?.tenantId;
+    return tenantId === command.by.tenantId ? PORTFOLIO_CLOSED : undefined;
+  }
+
+  private noteClosed(command: Command, first: Event | undefined, appended: Promise<void>): void {
+    if (first?.type !== 'PortfolioClosed' || !('by' in command)) return;
+    const { portfolioId } = first;
+    this.closingPortfolios.set(portfolioId, command.by.tenantId);
+    appended.then(() => this.closingPortfolios.delete(portfolioId)).catch(() => undefined);
   }
 
   private remember(appended: Promise<void>): void {

@@ -4,6 +4,7 @@ import type { BrokerConfiguration, Calendar, Instrument, Money, Rules, RulesInFo
 import type { Feed } from '../feeds/feed.js';
 import type { Registry, SimulationEntry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
+import { ClockKeeper } from './clock-keeper.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
 import { recover } from './recovery.js';
@@ -57,6 +58,20 @@ export interface Ground {
 
 export const MAIN = 'main';
 
+/** Four days: a long weekend. What a recording has nothing newer of is a hole, not a market (D131). */
+const RECORDING_HOLE_MS = 4 * 86_400_000;
+
+/** The recording has nothing of these symbols. */
+export class NotRecorded extends Error {
+  override readonly name = 'NotRecorded';
+  readonly symbols: readonly string[];
+
+  constructor(symbols: readonly string[]) {
+    super(`not recorded: ${symbols.join(', ')}`);
+    this.symbols = symbols;
+  }
+}
+
 /** Lists of feeds, indexed. */
 type Listings = WeakMap<object, ReadonlyMap<string, Instrument>>;
 
@@ -67,11 +82,13 @@ export class Simulations {
   private readonly open = new Map<string, Promise<Simulation>>();
   /** Lists of feeds that are the same for many simulations, indexed once. */
   private readonly listings: Listings;
+  private readonly clocks: ClockKeeper;
 
-  private constructor(ground: Ground, main: Simulation, listings: Listings) {
+  private constructor(ground: Ground, main: Simulation, listings: Listings, clocks: ClockKeeper) {
     this.ground = ground;
     this.main = main;
     this.listings = listings;
+    this.clocks = clocks;
     this.open.set(MAIN, Promise.resolve(main));
   }
 
@@ -86,14 +103,16 @@ export class Simulations {
     const { seed, idSecret, start } = before ?? withChance(wanted);
     const config = { ...wanted, seed, start, ...(idSecret !== undefined && { idSecret }) };
     const listings: Listings = new WeakMap();
+    const clocks = new ClockKeeper(registry);
     const furnished = await furnish(ground, listings, config);
     const kept = before ?? (await register(registry, { id: MAIN, tenantId: null, config }, furnished));
     const main = await openSimulation(
       ground,
       { id: MAIN, tenantId: null, config: { ...config, rules: kept.rules } },
       furnished,
+      clocks,
     );
-    return new Simulations(ground, main, listings);
+    return new Simulations(ground, main, listings, clocks);
   }
 
   /** The simulation of this id that the tenant may see. */
@@ -116,9 +135,13 @@ export class Simulations {
     return this.registry.simulations(tenantId).map(infoOf);
   }
 
+  /** Throws `NotRecorded` for symbols that the recording does not have. */
   async create(tenantId: string, config: WantedSimulation): Promise<Simulation> {
     const whole = withChance(config);
     const furnished = await furnish(this.ground, this.listings, whole);
+    const { instruments } = furnished.rules;
+    const missing = config.replay?.symbols?.filter((symbol) => !instruments.has(symbol)) ?? [];
+    if (missing.length > 0) throw new NotRecorded(missing);
     const of = { id: randomUUID(), tenantId, config: whole };
     const kept = await register(this.registry, of, furnished);
     return this.opened({ ...of, config: kept }, furnished);
@@ -154,8 +177,8 @@ export class Simulations {
   }
 
   private async openNow(of: Kept, furnished?: Furnished): Promise<Simulation> {
-    const { ground, listings } = this;
-    return openSimulation(ground, of, furnished ?? (await furnish(ground, listings, of.config)));
+    const { ground, listings, clocks } = this;
+    return openSimulation(ground, of, furnished ?? (await furnish(ground, listings, of.config)), clocks);
   }
 }
 
@@ -208,18 +231,20 @@ async function openSimulation(
   ground: Ground,
   { id, tenantId, config }: Kept,
   { feed, rules, inForce }: Furnished,
+  clocks: ClockKeeper,
 ): Promise<Simulation> {
   const { store, onError } = ground;
   const { brokerage, seq } = recover(store.journal, id, rules, config);
   const { state } = brokerage;
-  const clock = clockOf(config, Instant.max(state.clock ?? Instant.ofMs(config.start), state.now));
+  const now = Instant.max(state.clock ?? Instant.ofMs(config.start), state.now);
   const isChanged = !sameRules(state.rules ?? config.rules, inForce);
   const simulation = new Simulation({
     id,
     tenantId,
     brokerage,
     feed,
-    clock,
+    clock: clockOf(config, now, clocks.lastOf(id, config.speed)),
+    clocks,
     store,
     seq,
     ...(isChanged && { changedRules: inForce }),
@@ -241,19 +266,20 @@ function rulesFor(ground: Ground, feed: Feed, calendar: Calendar, listings: List
     calendar,
     brokers: ground.brokers,
     instruments,
-    quoteMaxAgeMs: ground.quoteMaxAgeMs,
+    quoteMaxAgeMs: ground.quoteMaxAgeMs ?? (feed.kind === 'replay' ? RECORDING_HOLE_MS : undefined),
     marketCollarBps: ground.marketCollarBps,
     portfolioMarginEquity: ground.portfolioMarginEquity,
   };
 }
 
-function clockOf(config: SimulationConfig, now: Instant): Clock {
+/** A clock that is at `now` or later: a scaled one where it stood last, with the speed it had. */
+function clockOf(config: SimulationConfig, now: Instant, last: ReturnType<ClockKeeper['lastOf']>): Clock {
   switch (config.clock) {
     case 'wall':
       return new WallClock();
     case 'manual':
       return new ManualClock(now);
     case 'scaled':
-      return new ScaledClock(now, config.speed);
+      return new ScaledClock(Instant.max(last?.now ?? now, now), config.speed, last?.speed);
   }
 }

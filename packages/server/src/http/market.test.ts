@@ -52,6 +52,42 @@ describe('market data', () => {
     expect(body.notFound).toEqual(['NOPE', 'MSFT']);
   });
 
+  it('refuses a quote that is stamped later than now', async () => {
+    const late = await pushQuote(client, { timestamp: '2026-01-05T15:00:00.001Z' });
+    expect(late.body).toMatchObject({
+      statusCode: 400,
+      message: ['quotes.0.timestamp must not be later than now'],
+    });
+    expect((await client.get('/v1/market-data/quote/AAPL')).status).toBe(404);
+    expect((await pushQuote(client, { timestamp: '2026-01-05T15:00:00.000Z' })).status).toBe(200);
+  });
+
+  it('reads symbols in either case and answers them in capitals', async () => {
+    await pushQuote(client, { symbol: 'aapl' });
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    expect(await placeOrder(client, portfolioId, { symbol: 'Aapl' })).toMatchObject({ symbol: 'AAPL' });
+    expect((await client.get('/v1/market-data/quote/aapl')).body.symbol).toBe('AAPL');
+    expect((await client.get('/v1/market-data/trade/aapl')).body.symbol).toBe('AAPL');
+    expect((await client.get('/v1/market-data/bars/aapl')).body.symbol).toBe('AAPL');
+    expect((await client.get('/v1/market-data/is-market-open/aapl')).body.symbol).toBe('AAPL');
+    expect((await client.get('/v1/market-data/instruments?symbol=aapl')).body.data).toMatchObject([
+      { symbol: 'AAPL' },
+    ]);
+    expect((await client.get('/v1/market-data/options/aapl/expirations')).body.underlying).toBe('AAPL');
+    const batch = await client.post('/v1/market-data/quotes/batch', { symbols: ['aapl', 'nope'] });
+    expect(batch.body).toMatchObject({ quotes: [{ symbol: 'AAPL' }], notFound: ['NOPE'] });
+    const orders = await client.get(`/v1/orders/portfolio/${portfolioId}?symbol=aapl`);
+    expect(orders.body.pagination.total).toBe(1);
+    await client.put('/v1/simulation/instruments', {
+      instruments: [{ assetClass: 'EQUITY', symbol: 'newco' }],
+    });
+    expect((await client.get('/v1/market-data/instruments?symbol=NEWCO')).body.pagination.total).toBe(1);
+    const { body } = await client.post('/v1/simulation/corporate-actions', {
+      actions: [{ type: 'SPLIT', symbol: 'newco', exDate: '2026-01-06', ratio: { new: 2, old: 1 } }],
+    });
+    expect(body.actions).toMatchObject([{ symbol: 'NEWCO' }]);
+  });
+
   it('has bars of what is over', async () => {
     await pushQuote(client);
     await client.post('/v1/simulation/clock/advance', { by: 'PT5M' });
@@ -385,6 +421,26 @@ describe('simulations', () => {
       .withToken(wall.body.token as string)
       .post('/v1/simulation/clock/advance', { by: 'PT1S' });
     expect(moved.status).toBe(409);
+  });
+
+  it('replay what is recorded, and say what is not', async () => {
+    const create = (replay: string) =>
+      client.post('/v1/simulations', {
+        feed: 'replay',
+        clock: 'manual',
+        start: '2014-06-06T13:00:00Z',
+        replay,
+      });
+    expect((await create('AAPL, NOPE, x.y')).body).toMatchObject({
+      statusCode: 400,
+      message: ['replay must name recorded symbols, which NOPE, X.Y are not'],
+    });
+    expect((await create('AAPL,,IBM')).body.message).toEqual(['replay must be symbols, separated by commas']);
+    expect((await client.get('/v1/simulations')).body.pagination.total).toBe(0);
+    const { body } = await create('aapl');
+    expect(body.replay).toBe('AAPL');
+    const inside = test.withToken(body.token as string);
+    expect((await inside.get('/v1/market-data/quote/aapl')).status).toBe(200);
   });
 
   it('give tokens that last no longer than the one that asked', async () => {

@@ -138,11 +138,7 @@ describe('a portfolio', () => {
     });
     await client.put(`/v1/orders/${orderId}/cancel`);
     expect((await client.delete(url(portfolioId as string))).status).toBe(200);
-    expect((await client.get(url(portfolioId as string))).body).toEqual({
-      statusCode: 404,
-      message: 'Portfolio not found',
-      error: 'Not Found',
-    });
+    expect((await client.get(`/v1/accounts/${ACCOUNT}/portfolios`)).body).toEqual([]);
   });
 });
 

@@ -234,12 +234,28 @@ describe('the portfolio stream', () => {
     expect(events[1]?.data.portfolioId).toBe(more.portfolioId);
   });
 
-  it('ends with its portfolio', async () => {
+  it('tells that a portfolio is closed, and shows a closed one to those who come later (D142)', async () => {
     const reader = await follow(`/v1/stream/portfolios?portfolioId=${portfolioId}`);
+    const [open] = await reader.until((told) => told.length === 1);
+    expect(open?.data).not.toHaveProperty('status');
+    await client.delete(`/v1/accounts/portfolios/${portfolioId}`);
+    test.time.nowMs += 1000;
+    const [, closed] = await reader.until((told) => told.length === 2);
+    expect(closed?.data).toEqual({ ...open?.data, status: 'CLOSED' });
+    const later = await follow(`/v1/stream/portfolios?portfolioId=${portfolioId}`);
+    const [seen] = await later.until((told) => told.length === 1);
+    expect(seen?.data).toEqual(closed?.data);
+  });
+
+  it('ends with its account (D143)', async () => {
+    const reader = await follow(`/v1/stream/portfolios?accountId=${ACCOUNT}`);
     await reader.until((told) => told.length === 1);
     await client.delete(`/v1/accounts/portfolios/${portfolioId}`);
-    const last = (await reader.ended()).at(-1);
-    expect(last).toMatchObject({ event: 'error', data: { statusCode: 404, message: 'Portfolio not found' } });
+    await client.delete(`/v1/accounts/${ACCOUNT}`);
+    test.time.nowMs += 1000;
+    const [, closed, end] = await reader.ended();
+    expect(closed?.data).toMatchObject({ portfolioId, status: 'CLOSED' });
+    expect(end).toMatchObject({ event: 'error', data: { statusCode: 404, message: 'Account not found' } });
   });
 
   it('needs one thing to follow', async () => {

@@ -274,6 +274,35 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect((await history.list(activities)).total).toBe(6);
     });
 
+    it('keeps a portfolio as it stood when it was closed', async () => {
+      const { history, journal, registry } = await open();
+      const openedOne = (portfolioId: string): HistoryChange => ({
+        change: 'portfolio-opened',
+        portfolioId,
+        tenantId: 'tenant-1',
+        accountId: 'account-1',
+        terms: `{"of":"${portfolioId}"}`,
+      });
+      const closedOne = (portfolioId: string): HistoryChange => ({
+        change: 'portfolio-closed',
+        portfolioId,
+        last: '{"cash":1}',
+      });
+      await journal.append(changing('main', 1, openedOne('one')));
+      expect(history.closedPortfolio('main', 'one')).toBeUndefined();
+      await journal.append(changing('main', 2, closedOne('one'), openedOne('two'), closedOne('two')));
+      expect(history.closedPortfolio('main', 'one')).toEqual({
+        tenantId: 'tenant-1',
+        terms: '{"of":"one"}',
+        last: '{"cash":1}',
+      });
+      expect(history.closedPortfolio('main', 'two')).toBeDefined();
+      expect(history.closedPortfolio('main', 'three')).toBeUndefined();
+      expect(history.closedPortfolio('other', 'one')).toBeUndefined();
+      await registry.deleteSimulation('main', START);
+      expect(history.closedPortfolio('main', 'one')).toBeUndefined();
+    });
+
     it('lists the events of an order, also of one added long ago', async () => {
       const { history, journal } = await open();
       const happened = (item: number, tag?: string): HistoryChange => ({

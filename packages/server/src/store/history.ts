@@ -8,7 +8,12 @@ import type { OrderProgress, OrderTerms } from '@sandpit/core';
 /** Rows that one journal record adds or changes. Produced by `projection.ts` from the record's events. */
 export type HistoryChange =
   /** Whose a portfolio is: known for as long as the simulation, for its orders do not say it. */
-  | ({ readonly change: 'portfolio-opened'; readonly portfolioId: string } & Owner)
+  | ({
+      readonly change: 'portfolio-opened';
+      readonly portfolioId: string;
+      /** JSON of what never changes about it. */
+      readonly terms: string;
+    } & Owner)
   | {
       readonly change: 'order-added';
       readonly terms: OrderTerms;
@@ -39,6 +44,8 @@ export type HistoryChange =
        */
       readonly key?: string;
     }
+  /** `last`: JSON of the portfolio as it stood then. */
+  | { readonly change: 'portfolio-closed'; readonly portfolioId: string; readonly last: string }
   /** An order event that streams of this tenant must be able to resume from. */
   | { readonly change: 'tenant-event'; readonly tenantId: string; readonly event: number };
 
@@ -58,6 +65,12 @@ export interface OrderRow extends Owner {
   readonly terms: string;
   /** JSON of the parts that do, as they are now. */
   readonly progress: string;
+}
+
+export interface ClosedPortfolioRow {
+  readonly tenantId: string;
+  readonly terms: string;
+  readonly last: string;
 }
 
 export interface OrderQuery {
@@ -93,6 +106,8 @@ export interface Page<T> {
 
 export interface History {
   order(simulationId: string, order: number): OrderRow | undefined;
+  /** A portfolio that is closed; undefined while it is open. */
+  closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined;
   /** The number of the order of this portfolio with this client order id, open or closed. */
   orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined;
   /** Newest first (by creation). Totals and deep pages cost the same however long the list is, unless filtered. */

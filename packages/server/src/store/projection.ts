@@ -6,7 +6,7 @@ import {
   tradeDateOf,
   tradeEntries,
 } from '@sandpit/core';
-import type { Event, LedgerEntryType, OrderEvent, OrderSnapshot } from '@sandpit/core';
+import type { Event, LastFigures, LedgerEntryType, OrderEvent, OrderSnapshot } from '@sandpit/core';
 import type { HistoryChange, ListName, Owner } from './history.js';
 import type { JournalRecord } from './journal.js';
 
@@ -181,15 +181,23 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
       return [activity(portfolioId, 'SETTLEMENT'), ...ledger(portfolioId, settlementEntries(event))];
     }
     case 'PortfolioOpened': {
-      const { portfolioId, tenantId, accountId } = event.terms;
+      const { terms } = event;
+      const { portfolioId, tenantId, accountId } = terms;
       return [
-        { change: 'portfolio-opened', portfolioId, tenantId, accountId },
+        { change: 'portfolio-opened', portfolioId, tenantId, accountId, terms: JSON.stringify(terms) },
         activity(portfolioId, 'SYSTEM'),
       ];
     }
     case 'PortfolioChanged':
       return [activity(event.portfolioId, event.change === 'MARGIN' ? 'MARGIN' : 'SYSTEM')];
-    case 'PortfolioClosed':
+    case 'PortfolioClosed': {
+      const { portfolioId, settings, value, at } = event;
+      const last: LastFigures = { settings, value, at };
+      return [
+        { change: 'portfolio-closed', portfolioId, last: JSON.stringify(last) },
+        activity(portfolioId, 'SYSTEM'),
+      ];
+    }
     case 'PortfolioReset':
       return [activity(event.portfolioId, 'SYSTEM')];
     case 'PositionSplit':

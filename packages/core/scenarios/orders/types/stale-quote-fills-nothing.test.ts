@@ -9,7 +9,7 @@ it('an order that finds a quote older than the limit waits and says why; the nex
   market.advanceMs(60_001);
   const order = market.place(market.openPortfolio(), { quantity: 10 });
   expect(market.fills(order)).toEqual([]);
-  expect(market.waitingFor(order)).toBe('quote is stale');
+  expect(market.waitingFor(order)).toBe('no data since 2026-01-05T10:00:00-05:00');
   market.quote('AAPL', '99.91', '100.01');
   expect(market.fills(order)).toEqual(['10 @ 100.01']);
 });

@@ -39,7 +39,7 @@ export interface QuoteRow {
 
 /** The cells that say when and what; every kind of row begins with them. */
 export function symbolOf(row: Row): string {
-  return row.cells[1] ?? '';
+  return (row.cells[1] ?? '').toUpperCase();
 }
 
 export function dateOf(file: RecordedFile, row: Row): TradingDate {

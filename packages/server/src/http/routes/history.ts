@@ -13,7 +13,7 @@ import {
 } from '../translate/history.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { pageOfAll, type PageReply, pageReply, windowOf } from '../translate/pages.js';
-import { ownPortfolio } from './owned.js';
+import { hasPortfolio, type PortfolioRequest } from './owned.js';
 
 type HistoryHandlers = Pick<
   Handlers,
@@ -47,7 +47,7 @@ export const historyHandlers: HistoryHandlers = {
   async getEquityCurve(call) {
     const { simulation, query } = call;
     if (query.from === undefined && query.to === undefined) return listOf(call, 'equity', listedEquityPoint);
-    if (!(await isOwn(call))) return PORTFOLIO_NOT_FOUND;
+    if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
     const { calendar } = simulation.brokerage.rules;
     const from = query.from === undefined ? -Infinity : instantOf(query.from, calendar);
     const to = query.to === undefined ? Infinity : endOf(query.to, calendar);
@@ -62,22 +62,13 @@ export const historyHandlers: HistoryHandlers = {
 
 type PortfolioCall = Call<'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'getEquityCurve'>;
 
-const isOwn = ({
-  simulation,
-  principal,
-  params,
-}: Pick<PortfolioCall, 'simulation' | 'principal' | 'params'>) =>
-  simulation.read(
-    (brokerage) => ownPortfolio(brokerage, principal.tenantId, params.portfolioId) !== undefined,
-  );
-
 async function listOf<Item>(
-  call: Pick<PortfolioCall, 'simulation' | 'principal' | 'params'> & { readonly query: PageQuery },
+  call: PortfolioRequest & { readonly query: PageQuery },
   list: ListName,
   show: (item: ListItem) => Item | Promise<Item>,
   tag?: string,
 ): Promise<PageReply<Item> | Answer> {
-  if (!(await isOwn(call))) return PORTFOLIO_NOT_FOUND;
+  if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
   const { simulation, params, query } = call;
   const { items, total } = await simulation.history.list({
     simulationId: simulation.id,

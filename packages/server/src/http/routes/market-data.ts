@@ -71,7 +71,7 @@ export const marketDataHandlers: MarketDataHandlers = {
       });
       return {
         quotes: found.filter((quote) => quote !== undefined),
-        notFound: body.symbols.filter((_, i) => found[i] === undefined),
+        notFound: symbols.filter((_, i) => found[i] === undefined),
       };
     }, symbols);
   },
@@ -142,15 +142,16 @@ export const marketDataHandlers: MarketDataHandlers = {
   },
 
   listInstruments({ simulation, query }) {
-    const { assetClass, symbol, underlying } = query;
-    const wanted = symbol === undefined ? undefined : plainSymbol(symbol);
+    const { assetClass } = query;
+    const symbol = query.symbol === undefined ? undefined : plainSymbol(query.symbol);
+    const underlying = query.underlying === undefined ? undefined : plainSymbol(query.underlying);
     return simulation.read((brokerage) =>
       pageOfAll(
         instrumentsOf(brokerage)
           .filter(
             (instrument) =>
               (assetClass === undefined || instrument.assetClass === assetClass) &&
-              (wanted === undefined || instrument.symbol === wanted) &&
+              (symbol === undefined || instrument.symbol === symbol) &&
               (underlying === undefined ||
                 (instrument.assetClass === 'OPTION' && instrument.underlying === underlying)),
           )

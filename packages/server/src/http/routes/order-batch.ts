@@ -2,6 +2,7 @@ import { accountKey, type Brokerage, type Command, type Outcome } from '@sandpit
 import type { BatchResult } from '@sandpit/protocol';
 import { ACCOUNT_NOT_FOUND, Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
+import { plainSymbol } from '../translate/instruments.js';
 import { orderRequestOf } from '../translate/orders.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
 
@@ -60,7 +61,7 @@ function answerOf(
   parts: readonly Part[],
   outcomes: readonly Outcome<'SubmitOrder'>[],
 ): Answer {
-  const { symbol } = call.body.orderData;
+  const symbol = plainSymbol(call.body.orderData.symbol);
   const { ids } = call.simulation.brokerage.state;
   const answers = outcomes.map(({ result }) =>
     isRejection(result) ? answerTo(result, { symbol, ids }) : ids.idOf('ORDER', result.terms.number),

@@ -9,7 +9,7 @@ import { plainSymbol } from '../translate/instruments.js';
 import { orderListItem, orderOf, storedOrder } from '../translate/orders.js';
 import { pageReply, windowOf } from '../translate/pages.js';
 import { shownOpen } from './orders.js';
-import { ownPortfolio } from './owned.js';
+import { hasPortfolio } from './owned.js';
 
 type OrderListHandlers = Pick<Handlers, 'listAccountOrders' | 'listPortfolioOrders' | 'listFilledToday'>;
 
@@ -29,12 +29,10 @@ export const orderListHandlers: OrderListHandlers = {
     );
   },
 
-  async listPortfolioOrders({ simulation, principal, params, query }) {
+  async listPortfolioOrders(call) {
+    if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
+    const { simulation, params, query } = call;
     const { portfolioId } = params;
-    const isOwn = await simulation.read(
-      (brokerage) => ownPortfolio(brokerage, principal.tenantId, portfolioId) !== undefined,
-    );
-    if (!isOwn) return PORTFOLIO_NOT_FOUND;
     const { items, total } = await simulation.history.orders(queryOf(simulation, { portfolioId }, query));
     return pageReply(await ordersOf(simulation, items), total, query);
   },

@@ -2,6 +2,8 @@
 import type { Brokerage, Order, Portfolio } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation.js';
 import type { OrderRow } from '../../store/history.js';
+import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
+import { type ClosedPortfolio, closedPortfolioOf } from '../translate/portfolios.js';
 
 export function ownPortfolio(
   { state }: Brokerage,
@@ -17,6 +19,26 @@ export function ownOpenOrder({ state }: Brokerage, tenantId: string, orderId: st
   const number = state.ids.numberOf('ORDER', orderId);
   const order = number === undefined ? undefined : state.orders.get(number);
   return order?.terms.tenantId === tenantId ? order : undefined;
+}
+
+/** A portfolio that is closed, as it stood then (D142). Ask after a read, so that what it shows is durable. */
+export function ownClosedPortfolio(
+  simulation: Simulation,
+  tenantId: string,
+  portfolioId: string,
+): ClosedPortfolio | undefined {
+  const row = simulation.history.closedPortfolio(simulation.id, portfolioId);
+  return row?.tenantId === tenantId ? closedPortfolioOf(row) : undefined;
+}
+
+/** Whether the tenant has, or had, such a portfolio: what happened in it is told all the same. */
+export async function hasPortfolio({ simulation, principal, params }: PortfolioRequest): Promise<boolean> {
+  const { tenantId } = principal;
+  const { portfolioId } = params;
+  const isOpen = await simulation.read(
+    (brokerage) => ownPortfolio(brokerage, tenantId, portfolioId) !== undefined,
+  );
+  return isOpen || ownClosedPortfolio(simulation, tenantId, portfolioId) !== undefined;
 }
 
 /** An order in history, open or closed. */
@@ -37,18 +59,29 @@ export function holdingsOf(portfolios: Iterable<Portfolio | undefined>): Set<str
   return symbols;
 }
 
-/** A look at one portfolio with the quotes of what it holds; undefined where the tenant has no such portfolio. */
-export function readPortfolio<T>(
-  simulation: Simulation,
-  tenantId: string,
-  portfolioId: string,
-  look: (portfolio: Portfolio, brokerage: Brokerage) => T,
-): Promise<T | undefined> {
-  return simulation.read(
+/** A request that names a portfolio in its path. */
+export interface PortfolioRequest {
+  readonly simulation: Simulation;
+  readonly principal: { readonly tenantId: string };
+  readonly params: { readonly portfolioId: string };
+}
+
+/** A look at one portfolio, with the quotes of what it holds; or at what is left of it, where it is closed. */
+export async function readPortfolio<T>(
+  { simulation, principal, params }: PortfolioRequest,
+  look: (brokerage: Brokerage, portfolio: Portfolio) => T,
+  lookBack: (brokerage: Brokerage, closed: ClosedPortfolio) => T,
+): Promise<T | Answer> {
+  const { tenantId } = principal;
+  const { portfolioId } = params;
+  const seen = await simulation.read(
     (brokerage) => {
       const portfolio = ownPortfolio(brokerage, tenantId, portfolioId);
-      return portfolio === undefined ? undefined : look(portfolio, brokerage);
+      return portfolio === undefined ? undefined : look(brokerage, portfolio);
     },
     holdingsOf([ownPortfolio(simulation.brokerage, tenantId, portfolioId)]),
   );
+  if (seen !== undefined) return seen;
+  const closed = ownClosedPortfolio(simulation, tenantId, portfolioId);
+  return closed === undefined ? PORTFOLIO_NOT_FOUND : lookBack(simulation.brokerage, closed);
 }

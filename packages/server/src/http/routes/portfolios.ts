@@ -1,11 +1,10 @@
-import { marginEligibility } from '@sandpit/core';
-import { PORTFOLIO_NOT_FOUND } from '../answer.js';
 import { execute, type Handlers } from '../call.js';
 import type { HttpSettings } from '../settings.js';
 import { ledgerEntryOf } from '../translate/history.js';
 import { moneyNumber, moneyOf } from '../translate/numbers.js';
 import {
-  brokerOf,
+  closedDetail,
+  closedEligibility,
   createdPortfolio,
   eligibilityOf,
   equityPositions,
@@ -54,15 +53,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
       );
     },
 
-    async getPortfolio({ simulation, principal, params }) {
-      const detail = await readPortfolio(
-        simulation,
-        principal.tenantId,
-        params.portfolioId,
-        (portfolio, brokerage) => portfolioDetail(brokerage, portfolio),
-      );
-      return detail ?? PORTFOLIO_NOT_FOUND;
-    },
+    getPortfolio: (call) => readPortfolio(call, portfolioDetail, closedDetail),
 
     closePortfolio: (call) =>
       execute<'ClosePortfolio'>(
@@ -74,49 +65,12 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
             : { portfolioId: call.params.portfolioId, message: 'Portfolio closed successfully' },
       ),
 
-    async listEquityPositions({ simulation, principal, params }) {
-      const positions = await readPortfolio(
-        simulation,
-        principal.tenantId,
-        params.portfolioId,
-        (portfolio, brokerage) => equityPositions(brokerage, portfolio),
-      );
-      return positions ?? PORTFOLIO_NOT_FOUND;
-    },
+    // Only what is empty can be closed.
+    listEquityPositions: (call) => readPortfolio(call, equityPositions, () => []),
+    listOptionPositions: (call) => readPortfolio(call, optionPositions, () => []),
+    listFuturePositions: (call) => readPortfolio(call, futurePositions, () => []),
 
-    async listOptionPositions({ simulation, principal, params }) {
-      const { tenantId } = principal;
-      return (
-        (await readPortfolio(simulation, tenantId, params.portfolioId, optionPositions)) ??
-        PORTFOLIO_NOT_FOUND
-      );
-    },
-
-    async listFuturePositions({ simulation, principal, params }) {
-      const { tenantId } = principal;
-      return (
-        (await readPortfolio(simulation, tenantId, params.portfolioId, futurePositions)) ??
-        PORTFOLIO_NOT_FOUND
-      );
-    },
-
-    async getMarginEligibility({ simulation, principal, params }) {
-      const eligibility = await readPortfolio(
-        simulation,
-        principal.tenantId,
-        params.portfolioId,
-        (portfolio, brokerage) =>
-          eligibilityOf(
-            marginEligibility(
-              portfolio,
-              brokerage,
-              brokerOf(brokerage, portfolio),
-              brokerage.rules.portfolioMarginEquity,
-            ),
-          ),
-      );
-      return eligibility ?? PORTFOLIO_NOT_FOUND;
-    },
+    getMarginEligibility: (call) => readPortfolio(call, eligibilityOf, closedEligibility),
 
     upgradeMargin(call) {
       const { marginType, portfolioMarginEngineType, addPromotionalCash } = call.body;

@@ -31,7 +31,13 @@ export const simulationHandlers: SimulationHandlers = {
   async pushQuotes({ simulation, body }) {
     if (simulation.feed.kind !== 'push') return NOT_A_PUSH_FEED;
     const now = simulation.now();
-    await simulation.pushQuotes(body.quotes.map((quote) => pushedQuoteOf(quote, now)));
+    const { calendar } = simulation.brokerage.rules;
+    const quotes = body.quotes.map((quote) => pushedQuoteOf(quote, now, calendar));
+    const early = quotes.flatMap(({ at }, i) =>
+      at > now ? [`quotes.${i}.timestamp must not be later than now`] : [],
+    );
+    if (early.length > 0) return refuse(400, early);
+    await simulation.pushQuotes(quotes);
     return { accepted: body.quotes.length, now: isoOf(simulation.now()) };
   },
 

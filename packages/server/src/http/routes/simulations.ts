@@ -1,4 +1,5 @@
-import { refuse, SIMULATION_NOT_FOUND } from '../answer.js';
+import { NotRecorded } from '../../engine/simulations.js';
+import { Answer, refuse, SIMULATION_NOT_FOUND } from '../answer.js';
 import { issueToken } from '../auth.js';
 import type { Handlers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
@@ -23,7 +24,10 @@ export function simulationsHandlers(
     async createSimulation({ principal, body }) {
       const { tenantId, tier, scopes, expiresAtMs } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
-      const simulation = await simulations.create(tenantId, simulationConfigOf(body, clockMs()));
+      const simulation = await unlessNotRecorded(
+        simulations.create(tenantId, simulationConfigOf(body, clockMs())),
+      );
+      if (simulation instanceof Answer) return simulation;
       const info = simulations.info(simulation.id, tenantId);
       const issued = issueToken(
         settings,
@@ -60,4 +64,13 @@ export function simulationsHandlers(
       return { simulationId, message: 'Simulation deleted' };
     },
   };
+}
+
+async function unlessNotRecorded<T>(creation: Promise<T>): Promise<T | Answer> {
+  try {
+    return await creation;
+  } catch (error) {
+    if (!(error instanceof NotRecorded)) throw error;
+    return refuse(400, [`replay must name recorded symbols, which ${error.symbols.join(', ')} are not`]);
+  }
 }

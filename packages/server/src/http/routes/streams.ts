@@ -2,7 +2,7 @@ import { accountKey } from '@sandpit/core';
 import { ACCOUNT_NOT_FOUND, type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Handlers, StreamCall } from '../call.js';
 import type { Streams } from '../stream/streams.js';
-import { ownPortfolio } from './owned.js';
+import { hasPortfolio } from './owned.js';
 
 /** Live updates (D36, D37). */
 export function streamHandlers(streams: Streams): Pick<Handlers, 'streamOrders' | 'streamPortfolios'> {
@@ -28,17 +28,15 @@ export function streamHandlers(streams: Streams): Pick<Handlers, 'streamOrders' 
 }
 
 /** The answer where a filter names what the tenant does not have. */
-function missingFilter(call: StreamCall): Promise<Answer | undefined> {
-  const { simulation, principal, query } = call;
+async function missingFilter({ simulation, principal, query }: StreamCall): Promise<Answer | undefined> {
   const { accountId, portfolioId } = query;
-  return simulation.read((brokerage) => {
-    const { tenantId } = principal;
-    if (accountId !== undefined && !brokerage.state.accounts.has(accountKey(tenantId, accountId))) {
-      return ACCOUNT_NOT_FOUND;
-    }
-    if (portfolioId !== undefined && ownPortfolio(brokerage, tenantId, portfolioId) === undefined) {
-      return PORTFOLIO_NOT_FOUND;
-    }
-    return undefined;
-  });
+  if (accountId !== undefined) {
+    const key = accountKey(principal.tenantId, accountId);
+    const isOwn = await simulation.read(({ state }) => state.accounts.has(key));
+    if (!isOwn) return ACCOUNT_NOT_FOUND;
+  }
+  if (portfolioId === undefined) return undefined;
+  return (await hasPortfolio({ simulation, principal, params: { portfolioId } }))
+    ? undefined
+    : PORTFOLIO_NOT_FOUND;
 }

@@ -1,7 +1,7 @@
 import { accountKey, type Brokerage } from '@sandpit/core';
 import type { DurableRecord, Simulation } from '../../engine/simulation.js';
-import { holdingsOf, ownPortfolio } from '../routes/owned.js';
-import { portfolioUpdate } from '../translate/portfolios.js';
+import { holdingsOf, ownClosedPortfolio, ownPortfolio } from '../routes/owned.js';
+import { closedUpdate, portfolioUpdate } from '../translate/portfolios.js';
 import type { Connection } from './connection.js';
 
 /** What a reader follows: one portfolio, or all of an account. */
@@ -102,12 +102,9 @@ export class PortfolioFeed {
     const nowMs = this.#clockMs();
     let nextMs = INTERVAL_MS;
     for (const reader of readers) {
-      const ids = seen.idsOf.get(reader) ?? [];
-      if ('portfolioId' in reader.followed && ids.length === 0) {
-        reader.connection.end(this.#presentId(), 404, 'Portfolio not found');
-        continue;
-      }
-      for (const id of ids) {
+      const open = seen.idsOf.get(reader) ?? [];
+      const closed = this.#closedOf(reader, open, seen.texts);
+      for (const id of [...open, ...closed]) {
         const text = seen.texts.get(id);
         const before = reader.told.get(id);
         if (text === undefined || text === before?.text) continue;
@@ -120,10 +117,27 @@ export class PortfolioFeed {
         this.#events += 1;
         const eventId = this.#presentId();
         reader.connection.write(`id: ${eventId}\nevent: portfolio-update\ndata: ${text}\n\n`, () => eventId);
+        if ('accountId' in reader.followed && closed.includes(id)) reader.told.delete(id);
       }
-      for (const id of reader.told.keys()) if (!ids.includes(id)) reader.told.delete(id);
+      if (seen.gone.has(reader) && reader.told.size === 0) {
+        reader.connection.end(this.#presentId(), 404, 'Account not found');
+      }
     }
     return nextMs;
+  }
+
+  /** What a reader followed and is closed since, or was closed when it began: it is told so, once. */
+  #closedOf(reader: Reader, open: readonly string[], texts: Map<string, string>): readonly string[] {
+    const { followed, tenantId, told } = reader;
+    const known = 'portfolioId' in followed ? [followed.portfolioId] : [...told.keys()];
+    const closed = known.filter((id) => !open.includes(id));
+    for (const id of closed) {
+      if (texts.has(id)) continue;
+      const portfolio = ownClosedPortfolio(this.#simulation, tenantId, id);
+      if (portfolio === undefined) continue;
+      texts.set(id, JSON.stringify(closedUpdate(this.#simulation.brokerage, portfolio)));
+    }
+    return closed;
   }
 }
 
@@ -135,11 +149,17 @@ function idsOf(brokerage: Brokerage, { tenantId, followed }: Reader): readonly s
   return ownPortfolio(brokerage, tenantId, followed.portfolioId) === undefined ? [] : [followed.portfolioId];
 }
 
-/** The text of every followed portfolio, each made once. */
+/** Whether the account that a reader follows is deleted. */
+const isGone = ({ state }: Brokerage, { tenantId, followed }: Reader): boolean =>
+  'accountId' in followed && !state.accounts.has(accountKey(tenantId, followed.accountId));
+
+/** The text of every open portfolio that is followed, each made once; and who follows an account that is gone. */
 function snapshotsOf(brokerage: Brokerage, readers: readonly Reader[]) {
   const texts = new Map<string, string>();
   const idsOfReader = new Map<Reader, readonly string[]>();
+  const gone = new Set<Reader>();
   for (const reader of readers) {
+    if (isGone(brokerage, reader)) gone.add(reader);
     const ids = idsOf(brokerage, reader);
     idsOfReader.set(reader, ids);
     for (const id of ids) {
@@ -147,5 +167,5 @@ function snapshotsOf(brokerage: Brokerage, readers: readonly Reader[]) {
       if (portfolio !== undefined) texts.set(id, JSON.stringify(portfolioUpdate(brokerage, portfolio)));
     }
   }
-  return { texts, idsOf: idsOfReader };
+  return { texts, idsOf: idsOfReader, gone };
 }

@@ -1,4 +1,5 @@
 import { type Calendar, Instant, TradingDate } from '@sandpit/core';
+import { type DateTime, parseDateTime } from '@sandpit/protocol';
 
 let lastInstant: Instant | undefined;
 let lastText = '';
@@ -15,16 +16,34 @@ export function isoOf(instant: Instant): string {
 /** ISO 8601 of real time. */
 export const isoOfMs = (ms: number): string => new Date(ms).toISOString();
 
-/** The instant of a validated date or timestamp; a date is its midnight in exchange time. */
+const MS_PER_DAY = 86_400_000;
+const MS_PER_MINUTE = 60_000;
+
+/** The instant of a validated date or date-time; without a zone it is exchange time, and a date is its midnight. */
 export function instantOf(text: string, calendar: Calendar): Instant {
-  const date = TradingDate.parse(text);
-  return date === undefined ? Instant.ofMs(Date.parse(text)) : calendar.instantOf(date, 0, 0);
+  return instantFrom(partsOf(text), calendar);
 }
 
 /** The end of a range: a timestamp itself; of a date the midnight after it, so that the date counts as a whole. */
 export function endOf(text: string, calendar: Calendar): Instant {
-  const date = TradingDate.parse(text);
-  return instantOf(date === undefined ? text : TradingDate.plusDays(date, 1), calendar);
+  const parts = partsOf(text);
+  return instantFrom(parts.timeMs === undefined ? { day: parts.day + 1 } : parts, calendar);
+}
+
+function partsOf(text: string): DateTime {
+  const parts = parseDateTime(text);
+  if (parts === undefined) throw new RangeError(`not a date or time: ${text}`);
+  return parts;
+}
+
+function instantFrom({ day, timeMs = 0, offsetMinutes }: DateTime, calendar: Calendar): Instant {
+  if (offsetMinutes !== undefined)
+    return Instant.ofMs(day * MS_PER_DAY + timeMs - offsetMinutes * MS_PER_MINUTE);
+  const minute = Math.floor(timeMs / MS_PER_MINUTE);
+  return Instant.plusMs(
+    calendar.instantOf(TradingDate.ofDay(day), 0, minute),
+    timeMs - minute * MS_PER_MINUTE,
+  );
 }
 
 const UNIT_MS = [604_800_000, 86_400_000, 3_600_000, 60_000, 1000] as const;

@@ -16,10 +16,10 @@ import {
 import type { Instrument as ShownInstrument, ListInstrument } from '@sandpit/protocol';
 import { moneyNumber, moneyOf, priceNumber, priceOf } from './numbers.js';
 
-/** An option symbol without its blanks (D61); any other symbol as it is. */
+/** A symbol as it is known and answered: in capitals (D132), that of an option without its blanks (D61). */
 export function plainSymbol(symbol: string): string {
   const option = symbol.includes(' ') ? parseOsi(symbol) : undefined;
-  return (option && formatOsi(option)) ?? symbol;
+  return (option && formatOsi(option)) ?? symbol.toUpperCase();
 }
 
 /** Tells what is listed as an index. */

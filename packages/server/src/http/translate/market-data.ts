@@ -11,7 +11,7 @@ import {
 } from '@sandpit/core';
 import type { Bar, MarketHours, PushedQuote, Quote, Trade, TradingDay } from '@sandpit/protocol';
 import { plainSymbol } from './instruments.js';
-import { isoOf } from './instants.js';
+import { instantOf, isoOf } from './instants.js';
 import { priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 
 /** A quote as it travels; undefined where it has no price at all. */
@@ -44,7 +44,7 @@ export function tradeOf({ symbol, last, lastSize, at }: CoreQuote): Trade | unde
 }
 
 /** A quote that came through the API. */
-export function pushedQuoteOf(quote: PushedQuote, now: Instant): CoreQuote {
+export function pushedQuoteOf(quote: PushedQuote, now: Instant, calendar: Calendar): CoreQuote {
   const { bid, ask, bidSize, askSize, last, lastSize, timestamp } = quote;
   return {
     symbol: plainSymbol(quote.symbol),
@@ -54,9 +54,12 @@ export function pushedQuoteOf(quote: PushedQuote, now: Instant): CoreQuote {
     ...(askSize !== undefined && { askSize: quantityOf(askSize) }),
     ...(last !== undefined && { last: priceOf(last) }),
     ...(lastSize !== undefined && { lastSize: quantityOf(lastSize) }),
-    at: Instant.ofMs(
-      timestamp === undefined ? now : typeof timestamp === 'number' ? timestamp : Date.parse(timestamp),
-    ),
+    at:
+      timestamp === undefined
+        ? now
+        : typeof timestamp === 'number'
+          ? Instant.ofMs(timestamp)
+          : instantOf(timestamp, calendar),
   };
 }
 

@@ -2,11 +2,16 @@ import {
   type Account,
   type Brokerage,
   type BrokerConfiguration,
+  type DayTradeRegime,
   dayTradeRegimeOf,
-  type MarginEligibility as CoreEligibility,
+  type Instant,
+  type LastFigures,
+  marginEligibility,
   markOrCost,
   Money,
   type Portfolio as CorePortfolio,
+  type PortfolioSettings,
+  type PortfolioTerms,
   Position,
   Price,
   Quantity,
@@ -25,6 +30,7 @@ import type {
   PortfolioSummary,
   PortfolioUpdate,
 } from '@sandpit/protocol';
+import type { ClosedPortfolioRow } from '../../store/history.js';
 import { isoOf } from './instants.js';
 import { moneyNumber, priceNumber, quantityNumber } from './numbers.js';
 
@@ -45,28 +51,51 @@ export function accountOf(account: Account): ShownAccount {
 }
 
 /** The broker configuration of a portfolio; one that an operator has removed since leaves the default. */
-export function brokerOf(brokerage: Brokerage, portfolio: CorePortfolio): BrokerConfiguration {
+function brokerOf(brokerage: Brokerage, settings: PortfolioSettings): BrokerConfiguration {
   const { brokers } = brokerage.rules;
-  const broker = brokers.get(portfolio.settings.brokerId) ?? brokers.get('default');
+  const broker = brokers.get(settings.brokerId) ?? brokers.get('default');
   if (broker === undefined) throw new RangeError('no broker configuration');
   return broker;
 }
 
+/** A portfolio that is closed, as it stood then (D142). */
+export interface ClosedPortfolio extends LastFigures {
+  readonly terms: PortfolioTerms;
+}
+
+export const closedPortfolioOf = ({ terms, last }: ClosedPortfolioRow): ClosedPortfolio => ({
+  terms: JSON.parse(terms) as PortfolioTerms,
+  ...(JSON.parse(last) as LastFigures),
+});
+
 interface View {
-  readonly portfolio: CorePortfolio;
+  readonly terms: PortfolioTerms;
+  readonly settings: PortfolioSettings;
+  readonly updatedAt: Instant;
   readonly value: Valuation;
-  readonly broker: BrokerConfiguration;
-  readonly brokerage: Brokerage;
+  readonly dayTradeRegime: DayTradeRegime;
 }
 
 function viewOf(brokerage: Brokerage, portfolio: CorePortfolio): View {
-  const broker = brokerOf(brokerage, portfolio);
-  return { portfolio, broker, brokerage, value: valuationOf(portfolio, brokerage, broker) };
+  const { terms, settings, updatedAt } = portfolio;
+  const value = valuationOf(portfolio, brokerage, brokerOf(brokerage, settings));
+  return {
+    terms,
+    settings,
+    updatedAt,
+    value,
+    dayTradeRegime: regimeAt(brokerage, settings, brokerage.state.now),
+  };
 }
 
-function identity({ portfolio, broker, brokerage }: View) {
-  const { terms, settings } = portfolio;
-  const { calendar } = brokerage.rules;
+function closedView(brokerage: Brokerage, { terms, settings, value, at }: ClosedPortfolio): View {
+  return { terms, settings, updatedAt: at, value, dayTradeRegime: regimeAt(brokerage, settings, at) };
+}
+
+const regimeAt = (brokerage: Brokerage, settings: PortfolioSettings, at: Instant): DayTradeRegime =>
+  dayTradeRegimeOf(brokerOf(brokerage, settings), brokerage.rules.calendar.dateOf(at));
+
+function identity({ terms, settings, dayTradeRegime }: View) {
   const { marginType, portfolioMarginEngineType } = settings;
   return {
     portfolioId: terms.portfolioId,
@@ -78,9 +107,7 @@ function identity({ portfolio, broker, brokerage }: View) {
     ...(portfolioMarginEngineType !== undefined && { portfolioMarginEngineType }),
     ...(terms.name !== undefined && { name: terms.name }),
     fillModel: terms.fillModel,
-    ...(settings.portfolioType === 'MARGIN' && {
-      dayTradeRegime: dayTradeRegimeOf(broker, calendar.dateOf(brokerage.state.now)),
-    }),
+    ...(settings.portfolioType === 'MARGIN' && { dayTradeRegime }),
   };
 }
 
@@ -112,14 +139,16 @@ const power = ({ value }: View) => ({
   dayTradeBuyingPower: moneyNumber(value.dayTradeBuyingPower),
 });
 
-const times = ({ portfolio }: View) => ({
-  createdAt: isoOf(portfolio.terms.createdAt),
-  updatedAt: isoOf(portfolio.updatedAt),
+const times = ({ terms, updatedAt }: View) => ({
+  createdAt: isoOf(terms.createdAt),
+  updatedAt: isoOf(updatedAt),
 });
 
 /** As its creation answers it (D51). */
-export function createdPortfolio(brokerage: Brokerage, portfolio: CorePortfolio): CreatedPortfolio {
-  const view = viewOf(brokerage, portfolio);
+export const createdPortfolio = (brokerage: Brokerage, portfolio: CorePortfolio): CreatedPortfolio =>
+  createdOf(viewOf(brokerage, portfolio));
+
+function createdOf(view: View): CreatedPortfolio {
   return {
     ...identity(view),
     ...balances(view),
@@ -130,8 +159,15 @@ export function createdPortfolio(brokerage: Brokerage, portfolio: CorePortfolio)
 }
 
 /** As a get answers it (D51). */
-export function portfolioDetail(brokerage: Brokerage, portfolio: CorePortfolio): PortfolioDetail {
-  const view = viewOf(brokerage, portfolio);
+export const portfolioDetail = (brokerage: Brokerage, portfolio: CorePortfolio): PortfolioDetail =>
+  detailOf(viewOf(brokerage, portfolio));
+
+export const closedDetail = (brokerage: Brokerage, closed: ClosedPortfolio): PortfolioDetail => ({
+  ...detailOf(closedView(brokerage, closed)),
+  status: 'CLOSED',
+});
+
+function detailOf(view: View): PortfolioDetail {
   return {
     ...identity(view),
     ...balances(view),
@@ -143,8 +179,10 @@ export function portfolioDetail(brokerage: Brokerage, portfolio: CorePortfolio):
 }
 
 /** Every field: the broker switch, and streams. */
-export function wholePortfolio(brokerage: Brokerage, portfolio: CorePortfolio): Portfolio {
-  const view = viewOf(brokerage, portfolio);
+export const wholePortfolio = (brokerage: Brokerage, portfolio: CorePortfolio): Portfolio =>
+  wholeOf(viewOf(brokerage, portfolio));
+
+function wholeOf(view: View): Portfolio {
   return {
     ...identity(view),
     ...balances(view),
@@ -180,7 +218,20 @@ export function portfolioUpdate(brokerage: Brokerage, portfolio: CorePortfolio):
   };
 }
 
-export function eligibilityOf(eligibility: CoreEligibility): MarginEligibility {
+/** The last thing that streams show of a portfolio. */
+export function closedUpdate(brokerage: Brokerage, closed: ClosedPortfolio): PortfolioUpdate {
+  return {
+    ...wholeOf(closedView(brokerage, closed)),
+    status: 'CLOSED',
+    equities: [],
+    options: [],
+    futures: [],
+  };
+}
+
+export function eligibilityOf(brokerage: Brokerage, portfolio: CorePortfolio): MarginEligibility {
+  const broker = brokerOf(brokerage, portfolio.settings);
+  const eligibility = marginEligibility(portfolio, brokerage, broker, brokerage.rules.portfolioMarginEquity);
   return {
     eligible: eligibility.eligible,
     totalEquity: moneyNumber(eligibility.totalEquity),
@@ -190,6 +241,17 @@ export function eligibilityOf(eligibility: CoreEligibility): MarginEligibility {
     ...(eligibility.eligible && { availableEngines: [...eligibility.availableEngines] }),
   };
 }
+
+export const closedEligibility = (
+  { rules }: Brokerage,
+  { settings, value }: ClosedPortfolio,
+): MarginEligibility => ({
+  eligible: false,
+  totalEquity: moneyNumber(value.totalEquity),
+  requiredEquity: moneyNumber(rules.portfolioMarginEquity),
+  reasons: ['The portfolio is closed'],
+  currentMarginType: settings.marginType ?? 'NONE',
+});
 
 interface Held {
   readonly position: Position;

@@ -36,7 +36,9 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
     speed: clock === 'scaled' ? (speed ?? DEFAULT_SPEED) : clock === 'wall' ? 1 : 0,
     ...(seed !== undefined && { seed: seedNumber(seed) }),
     // The symbols to replay, separated by commas.
-    ...(replay !== undefined && { replay: { symbols: replay.split(',').map((symbol) => symbol.trim()) } }),
+    ...(replay !== undefined && {
+      replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim())) },
+    }),
   };
 }
 

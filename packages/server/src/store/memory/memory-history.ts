@@ -1,5 +1,6 @@
 import type { OrderProgress, OrderTerms } from '@sandpit/core';
 import type {
+  ClosedPortfolioRow,
   History,
   HistoryChange,
   ListItem,
@@ -20,6 +21,11 @@ interface Order {
   progress: OrderProgress;
 }
 
+interface Portfolio extends Owner {
+  readonly terms: string;
+  last: string | undefined;
+}
+
 interface Listed {
   readonly seq: number;
   readonly event: number;
@@ -30,7 +36,7 @@ interface Listed {
 
 /** The tables of one simulation. */
 class Tables implements Known {
-  readonly owners = new Map<string, Owner>();
+  readonly portfolios = new Map<string, Portfolio>();
   readonly orders = new Map<number, Order>();
   readonly byClientOrderId = new Map<string, number>();
   readonly lists = new Map<string, Listed[]>();
@@ -42,9 +48,13 @@ class Tables implements Known {
   }
 
   owner(portfolioId: string): Owner {
-    const owner = this.owners.get(portfolioId);
-    if (owner === undefined) throw new Error(`The history has no portfolio ${portfolioId}`);
-    return owner;
+    return this.portfolio(portfolioId);
+  }
+
+  portfolio(portfolioId: string): Portfolio {
+    const found = this.portfolios.get(portfolioId);
+    if (found === undefined) throw new Error(`The history has no portfolio ${portfolioId}`);
+    return found;
   }
 }
 
@@ -83,6 +93,13 @@ export class MemoryHistory implements History {
   order(simulationId: string, order: number): OrderRow | undefined {
     const found = this.#tables(simulationId).orders.get(order);
     return found === undefined ? undefined : orderRow(found);
+  }
+
+  closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined {
+    const portfolio = this.#tables(simulationId).portfolios.get(portfolioId);
+    if (portfolio?.last === undefined) return undefined;
+    const { tenantId, terms, last } = portfolio;
+    return { tenantId, terms, last };
   }
 
   orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined {
@@ -135,8 +152,8 @@ export class MemoryHistory implements History {
 function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
   switch (change.change) {
     case 'portfolio-opened': {
-      const { portfolioId, tenantId, accountId } = change;
-      tables.owners.set(portfolioId, { tenantId, accountId });
+      const { portfolioId, tenantId, accountId, terms } = change;
+      tables.portfolios.set(portfolioId, { tenantId, accountId, terms, last: undefined });
       return;
     }
     case 'order-added': {
@@ -161,6 +178,10 @@ function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
         tables.order(Number(owner));
       }
       addTo(tables, listName(list, owner), { seq, event, item, tag, key });
+      return;
+    }
+    case 'portfolio-closed': {
+      tables.portfolio(change.portfolioId).last = change.last;
       return;
     }
     case 'tenant-event':

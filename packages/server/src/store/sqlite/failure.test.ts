@@ -216,6 +216,7 @@ describe('A deleted simulation', () => {
           index + 1,
           {
             change: 'portfolio-opened',
+            terms: '{}',
             portfolioId: `portfolio-${index}`,
             tenantId: 'tenant-1',
             accountId: 'account-1',

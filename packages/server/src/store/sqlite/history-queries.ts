@@ -1,4 +1,4 @@
-import type { ListName, OrderQuery, OrderRow, Page } from '../history.js';
+import type { ClosedPortfolioRow, ListName, OrderQuery, OrderRow, Page } from '../history.js';
 import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
 import {
@@ -56,6 +56,12 @@ export class HistoryQueries {
     const sql = `SELECT ${ORDER_COLUMNS} WHERE o.simulation = ? AND o.number = ?`;
     const row = one<StoredOrder>(this.#statements.of(sql), simulation, order);
     return row === undefined ? undefined : orderRow(row);
+  }
+
+  closedPortfolio(simulation: number, portfolioId: string): ClosedPortfolioRow | undefined {
+    const sql =
+      'SELECT tenant AS tenantId, terms, last FROM portfolio WHERE simulation = ? AND id = ? AND last IS NOT NULL';
+    return one<ClosedPortfolioRow>(this.#statements.of(sql), simulation, portfolioId);
   }
 
   orderByClientOrderId(simulation: number, portfolioId: string, clientOrderId: string): number | undefined {

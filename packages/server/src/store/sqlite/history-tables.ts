@@ -77,7 +77,7 @@ export class HistoryTables {
   #nextOrder: number | undefined;
 
   readonly #findOwner: Statement;
-  readonly #addOwner: Statement;
+  readonly #addPortfolio: Statement;
   readonly #findList: Statement;
   readonly #addList: Statement;
   readonly #lastOfPortfolio: Statement;
@@ -94,13 +94,16 @@ export class HistoryTables {
   readonly #replaceItem: Statement;
   readonly #addOrderEvents: Statement;
   readonly #addTenantEvents: Statement;
+  readonly #closePortfolio: Statement;
 
   constructor(database: Database) {
     const prepare = (sql: string): Statement => database.prepare(sql);
     this.#findOwner = prepare(
       'SELECT tenant AS tenantId, account AS accountId FROM portfolio WHERE simulation = ? AND id = ?',
     );
-    this.#addOwner = prepare('INSERT INTO portfolio (simulation, id, tenant, account) VALUES (?, ?, ?, ?)');
+    this.#addPortfolio = prepare(
+      'INSERT INTO portfolio (simulation, id, tenant, account, terms) VALUES (?, ?, ?, ?, ?)',
+    );
     this.#findList = prepare('SELECT key FROM list WHERE simulation = ? AND owner = ? AND kind = ?');
     this.#addList = prepare('INSERT INTO list (simulation, owner, kind) VALUES (?, ?, ?)');
     this.#lastOfPortfolio = prepare('SELECT max(portfolio_n) AS n FROM orders WHERE portfolio = ?');
@@ -123,6 +126,7 @@ export class HistoryTables {
     this.#replaceItem = prepare('UPDATE item SET run = ? WHERE list = ? AND n = ?');
     this.#addOrderEvents = prepare('INSERT INTO order_event (order_k, n, run) VALUES (?, ?, ?)');
     this.#addTenantEvents = prepare('INSERT INTO tenant_event (list, seq, event, run) VALUES (?, ?, ?, ?)');
+    this.#closePortfolio = prepare('UPDATE portfolio SET last = ? WHERE simulation = ? AND id = ?');
   }
 
   /** What a projection may ask before its changes are applied. */
@@ -148,6 +152,9 @@ export class HistoryTables {
         case 'listed':
           this.#listed(simulation, seq, change);
           break;
+        case 'portfolio-closed':
+          this.#portfolioClosed(simulation, change.portfolioId, change.last);
+          break;
         case 'tenant-event':
           this.#tenantEvent(simulation, change.tenantId, seq, change.event);
           break;
@@ -158,8 +165,8 @@ export class HistoryTables {
   }
 
   #portfolioOpened(simulation: number, opened: Change<'portfolio-opened'>): void {
-    const { portfolioId, tenantId, accountId } = opened;
-    this.#addOwner.run(simulation, portfolioId, tenantId, accountId);
+    const { portfolioId, tenantId, accountId, terms } = opened;
+    this.#addPortfolio.run(simulation, portfolioId, tenantId, accountId, terms);
   }
 
   #orderAdded(simulation: number, { terms, filledOn, progress }: Change<'order-added'>): void {
@@ -230,6 +237,11 @@ export class HistoryTables {
     end.last += 1;
     this.#addItems.run(end.key, end.last, entry);
     this.#addKey.run(end.key, key, end.last);
+  }
+
+  #portfolioClosed(simulation: number, portfolioId: string, last: string): void {
+    const { changes } = this.#closePortfolio.run(last, simulation, portfolioId);
+    if (changes === 0) throw new Error(`The history has no portfolio ${portfolioId}`);
   }
 
   #tenantEvent(simulation: number, tenantId: string, seq: number, event: number): void {

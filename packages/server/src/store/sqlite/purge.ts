@@ -39,7 +39,7 @@ export class Purge {
     }
     const rows = isIdle ? ROWS_WHEN_IDLE : ROWS_WHEN_BUSY;
     // What names records goes before them: a query that began earlier must not find half of it.
-    if (this.#removedLists(simulation, rows) || this.#removedOwners(simulation, rows)) return;
+    if (this.#removedLists(simulation, rows) || this.#removedPortfolios(simulation, rows)) return;
     if (this.#removedRecords(simulation, rows)) return;
     this.#run('DELETE FROM checkpoint WHERE simulation = ?', simulation);
     this.#run('DELETE FROM tail WHERE simulation = ?', simulation);
@@ -95,7 +95,7 @@ export class Purge {
     return this.#run(`DELETE FROM orders WHERE k IN (${orders})`, portfolio, rows / ROWS_PER_ORDER) > 0;
   }
 
-  #removedOwners(simulation: number, rows: number): boolean {
+  #removedPortfolios(simulation: number, rows: number): boolean {
     const portfolios = 'SELECT id FROM portfolio WHERE simulation = ?1 LIMIT ?2';
     return (
       this.#run(`DELETE FROM portfolio WHERE simulation = ?1 AND id IN (${portfolios})`, simulation, rows) > 0

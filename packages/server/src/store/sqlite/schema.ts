@@ -109,8 +109,15 @@ const TABLES = `
   CREATE TABLE tenant_event (list INTEGER NOT NULL, seq INTEGER NOT NULL, event INTEGER NOT NULL, run TEXT NOT NULL,
     PRIMARY KEY (list, seq, event)) STRICT, WITHOUT ROWID;
 
-  CREATE TABLE portfolio (simulation INTEGER NOT NULL, id TEXT NOT NULL, tenant TEXT NOT NULL, account TEXT NOT NULL,
-    PRIMARY KEY (simulation, id)) STRICT, WITHOUT ROWID;
+  CREATE TABLE portfolio (
+    simulation INTEGER NOT NULL,
+    id TEXT NOT NULL,
+    tenant TEXT NOT NULL,
+    account TEXT NOT NULL,
+    terms TEXT NOT NULL,
+    last TEXT,
+    PRIMARY KEY (simulation, id)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE orders (
     k INTEGER PRIMARY KEY,

@@ -1,5 +1,13 @@
 import { Worker } from 'node:worker_threads';
-import type { History, ListItem, ListName, OrderQuery, OrderRow, Page } from '../history.js';
+import type {
+  ClosedPortfolioRow,
+  History,
+  ListItem,
+  ListName,
+  OrderQuery,
+  OrderRow,
+  Page,
+} from '../history.js';
 import { StoreUnavailable } from '../journal.js';
 import { readingIntact } from './connection.js';
 import type { HistoryQueries, StoredItem } from './history-queries.js';
@@ -33,6 +41,12 @@ export class SqliteHistory implements History {
     const simulation = this.#keys.find(simulationId)?.key;
     if (simulation === undefined) return undefined;
     return readingIntact(() => this.#queries.order(simulation, order));
+  }
+
+  closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined {
+    const simulation = this.#keys.find(simulationId)?.key;
+    if (simulation === undefined) return undefined;
+    return readingIntact(() => this.#queries.closedPortfolio(simulation, portfolioId));
   }
 
   orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined {

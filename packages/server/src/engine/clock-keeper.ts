@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { Instant } from '@sandpit/core';
+import type { Registry } from '../store/registry.js';
+import type { ScaledClock } from './clock.js';
+
+/** Less than the real second that a crash may cost: a beat takes its time to become durable. */
+const BEAT_MS = 750;
+
+/** A clock as it was noted: standing, or running since a moment of a session. */
+interface Note {
+  readonly now: Instant;
+  readonly speed: number;
+  /** The speed that settings gave it then. */
+  readonly configured: number;
+  readonly since?: { readonly session: string; readonly ms: number };
+}
+
+/**
+ * Remembers where scaled clocks stand, so that they stand still while their server is down (D130). A note says where a clock was and how
+ * fast it runs from there; it is written when that changes. How far it has come since, in case of a crash, follows from
+ * one heartbeat of the whole server: clocks that nobody looks at cost nothing, and no record of a journal.
+ */
+export class ClockKeeper {
+  private readonly registry: Registry;
+  /** One start of the server. Its time is monotonic, in ms. */
+  private readonly session = randomUUID();
+  private readonly began = performance.now();
+  private readonly running = new Set<string>();
+  private heart: NodeJS.Timeout | undefined;
+
+  constructor(registry: Registry) {
+    this.registry = registry;
+  }
+
+  /** Where a clock stood last and how fast it ran; nothing where it was never noted. Another speed in the settings wins. */
+  lastOf(
+    simulationId: string,
+    configured: number,
+  ): { readonly now: Instant; readonly speed: number } | undefined {
+    const text = this.registry.setting(clockName(simulationId));
+    if (text === undefined) return undefined;
+    const { now, speed, since, configured: before } = JSON.parse(text) as Note;
+    const lived =
+      since === undefined ? 0 : Number(this.registry.setting(aliveName(since.session)) ?? 0) - since.ms;
+    return {
+      now: Instant.plusMs(now, Math.floor(Math.max(0, lived) * speed)),
+      speed: before === configured ? speed : configured,
+    };
+  }
+
+  /** From here on the clock runs, at this speed. */
+  async runs(simulationId: string, clock: ScaledClock): Promise<void> {
+    this.running.add(simulationId);
+    this.heart ??= setInterval(() => this.beat(), BEAT_MS).unref();
+    await this.note(simulationId, clock, { session: this.session, ms: this.lifetime() });
+  }
+
+  /** The clock stands where it is: its simulation is closed. */
+  async stands(simulationId: string, clock: ScaledClock): Promise<void> {
+    this.running.delete(simulationId);
+    if (this.running.size === 0) {
+      clearInterval(this.heart);
+      this.heart = undefined;
+    }
+    await this.note(simulationId, clock);
+  }
+
+  private async note(simulationId: string, clock: ScaledClock, since?: Note['since']): Promise<void> {
+    const { speed, configured } = clock;
+    const note: Note = { now: clock.now(), speed, configured, ...(since !== undefined && { since }) };
+    await this.registry.saveSetting(clockName(simulationId), JSON.stringify(note));
+  }
+
+  private beat(): void {
+    this.registry.saveSetting(aliveName(this.session), String(this.lifetime())).catch(() => {
+      // Nothing can be written now: the next beat tries again.
+    });
+  }
+
+  private lifetime(): number {
+    return Math.floor(performance.now() - this.began);
+  }
+}
+
+const clockName = (simulationId: string): string => `clock/${simulationId}`;
+const aliveName = (session: string): string => `alive/${session}`;
