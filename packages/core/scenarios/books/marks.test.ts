@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dollars, TestMarket } from '../../src/testing/market.js';
+import { Money } from '../../src/values/money.js';
 import { Price } from '../../src/values/price.js';
 
 describe('a position is marked (D56)', () => {
@@ -46,6 +47,36 @@ describe('at the close', () => {
     expect(dollars(point.longMarketValue)).toBe(5200);
     // 10,200 − 25 % of 5,200
     expect(dollars(point.maintenanceExcess)).toBe(8900);
+  });
+
+  it('by the official close where the market has one, not by its last quote', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { quantity: 50 });
+    market.advanceTo('2026-01-05', 15, 59);
+    market.execute<'UpdateMarket'>({
+      type: 'UpdateMarket',
+      quotes: [
+        {
+          symbol: 'AAPL',
+          bid: Price.of('104'),
+          ask: Price.of('104'),
+          close: Price.of('103.5'),
+          at: market.now,
+        },
+      ],
+      pushed: false,
+    });
+    market.advanceTo('2026-01-05', 17);
+    // 5,000 in cash and 50 shares at 103.50.
+    const [mark] = market.events('SessionMarked');
+    expect(mark?.points.map(({ totalEquity }) => dollars(totalEquity))).toEqual([10_175]);
+    expect(dollars(market.portfolio(portfolio).previousClose?.totalEquity ?? Money.zero)).toBe(10_175);
+    // The record has the close with it, for whoever executes it again.
+    expect(market.journal.at(-1)?.quotes).toMatchObject([{ close: Price.of('103.5') }]);
+    // Outside the close the quote in force counts.
+    expect(dollars(market.value(portfolio).totalEquity)).toBe(10_200);
   });
 
   it('once a day, and not on days without a session', () => {

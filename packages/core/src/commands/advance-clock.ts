@@ -1,8 +1,10 @@
 import type { Decision } from '../decision.js';
 import type { ClosePoint } from '../event.js';
+import { closingMarkOf } from '../market/quote.js';
 import { isTerminal } from '../orders/status.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
+import type { ValuationSource } from '../portfolios/valuation.js';
 import { addTimer } from '../state.js';
 import type { Timer } from '../state.js';
 import { Instant } from '../values/instant.js';
@@ -104,7 +106,7 @@ function closeSession(d: Decision, date: TradingDate): void {
 }
 
 function closePoint(d: Decision, portfolio: Portfolio, date: TradingDate): ClosePoint {
-  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  const value = valuationOf(portfolio, closingPrices(d), d.broker(portfolio));
   return {
     portfolioId: portfolio.terms.portfolioId,
     date,
@@ -118,6 +120,15 @@ function closePoint(d: Decision, portfolio: Portfolio, date: TradingDate): Close
     maintenanceExcess: value.maintenanceExcess,
   };
 }
+
+const closingPrices = (d: Decision): ValuationSource => ({
+  at: d.at,
+  instrument: (symbol) => d.instrument(symbol),
+  mark: (symbol) => {
+    const quote = d.quote(symbol);
+    return quote === undefined ? undefined : closingMarkOf(quote);
+  },
+});
 
 function scheduleSessionOpen(d: Decision, after: Instant): void {
   const { calendar } = d.rules;

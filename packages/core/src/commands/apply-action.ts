@@ -297,6 +297,7 @@ function marketAfter(book: Book, { ratio }: Split): SplitMarket | undefined {
       ...(quote.bid !== undefined && { bid: price(quote.bid) }),
       ...(quote.ask !== undefined && { ask: price(quote.ask) }),
       ...(quote.last !== undefined && { last: price(quote.last) }),
+      ...(quote.close !== undefined && { close: price(quote.close) }),
       ...(quote.bidSize !== undefined && { bidSize: size(quote.bidSize) }),
       ...(quote.askSize !== undefined && { askSize: size(quote.askSize) }),
     },

@@ -15,6 +15,8 @@ export interface Quote {
   readonly askSize?: Quantity;
   readonly last?: Price;
   readonly lastSize?: Quantity;
+  /** The official close of the session that ends at this very instant, where the source has one. */
+  readonly close?: Price;
   readonly at: Instant;
 }
 
@@ -56,3 +58,6 @@ export function markOf(quote: Quote): Price | undefined {
   }
   return bid ?? ask;
 }
+
+/** The price a position is marked at when a session ends: the official close where there is one. */
+export const closingMarkOf = (quote: Quote): Price | undefined => quote.close ?? markOf(quote);

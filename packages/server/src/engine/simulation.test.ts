@@ -241,6 +241,26 @@ describe('a simulation', () => {
     );
   });
 
+  it('marks the close by the official one, that of the bar of the day', async () => {
+    const { main, store } = await startSimulations({ feed: 'synthetic', calendar: 'XNYS' });
+    const portfolio = await openTestPortfolio(main);
+    await placeTestOrder(main, portfolio);
+    await main.moveClock(Instant.ofMs(Date.parse('2026-01-05T16:30:00-05:00')));
+    const [bar] = await main.feed.bars({
+      symbol: 'AAPL',
+      size: '1Day',
+      from: Instant.ofMs(MONDAY_TEN - DAY_MINUTES * 60_000),
+      until: main.now(),
+      limit: 1,
+    });
+    const { balances, previousClose } = main.brokerage.state.portfolios.get(portfolio) ?? {};
+    // Ten shares at a price in 1e-8 dollars, cash in 1e-4.
+    expect(previousClose?.totalEquity).toBe(
+      (balances?.SETTLED_CASH ?? 0) + Math.round(((bar?.close ?? 0) * 10) / 10_000),
+    );
+    expect(verifyJournal(store, 'main').problems).toEqual([]);
+  });
+
   it('announces what the feed knows once: not again at a restart, nor what was withdrawn', async () => {
     const config = {
       feed: 'replay',

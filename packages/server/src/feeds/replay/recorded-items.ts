@@ -12,7 +12,9 @@ import type { DailyRow, QuoteRow, TradeRow } from './rows.js';
 export type RecordedItem =
   | { readonly kind: 'quote'; readonly at: Instant; readonly symbol: string; readonly row: QuoteRow }
   | { readonly kind: 'trade'; readonly at: Instant; readonly symbol: string; readonly row: TradeRow }
-  | { readonly kind: 'daily'; readonly at: Instant; readonly symbol: string; readonly price: Price };
+  | { readonly kind: 'daily'; readonly at: Instant; readonly symbol: string; readonly price: Price }
+  /** The official close of a day whose minutes are recorded. */
+  | { readonly kind: 'close'; readonly at: Instant; readonly symbol: string; readonly price: Price };
 
 const DAY_MS = 86_400_000;
 
@@ -86,7 +88,8 @@ async function* dailyItems(
 /**
  * A daily bar as four trades: the open at the opening bell, the low a third through the session, the high at two
  * thirds, the close one second before the closing bell. Low always comes before high: an order chosen by whether
- * the day rose would tell its end in the morning. For whoever holds a long position it is the pessimistic one.
+ * the day rose would tell its end in the morning. For whoever holds a long position it is the pessimistic one. Where minutes
+ * say how the day went, the bar tells its close alone, when the bell rings.
  */
 function itemsOfDay(
   archive: ReplayArchive,
@@ -102,12 +105,14 @@ function itemsOfDay(
     [Instant.plusMs(hours.regularOpen, 2 * third), (row) => row.high],
     [Instant.plusMs(hours.regularClose, -1000), (row) => row.close],
   ];
-  const replayed = [...rows.values()].filter((row) => !hasMinutesOn(hours.date, archive, row.symbol));
-  return steps.flatMap(([at, priceOf]) =>
-    replayed
-      .map((row): RecordedItem => ({ kind: 'daily', at, symbol: row.symbol, price: priceOf(row) }))
-      .sort(compareItems),
-  );
+  const told: RecordedItem[] = [];
+  for (const row of rows.values()) {
+    const { symbol } = row;
+    if (hasMinutesOn(hours.date, archive, symbol))
+      told.push({ kind: 'close', at: hours.regularClose, symbol, price: row.close });
+    else for (const [at, priceOf] of steps) told.push({ kind: 'daily', at, symbol, price: priceOf(row) });
+  }
+  return told.sort(compareItems);
 }
 
 /** Whether a day lies in the span of a symbol's recorded minutes, which then say more than its daily bar. */
@@ -117,9 +122,9 @@ function hasMinutesOn(date: TradingDate, { calendar, facts }: ReplayArchive, sym
   return date >= calendar.dateOf(minutes.first) && date <= calendar.dateOf(minutes.last);
 }
 
-const RANK = { quote: 0, trade: 1, daily: 2 } as const;
+const RANK = { quote: 0, trade: 1, daily: 2, close: 3 } as const;
 
-/** By time; in one instant quotes before trades; then by symbol. */
+/** By time; in one instant quotes before trades, closes last; then by symbol. */
 export function compareItems(a: RecordedItem, b: RecordedItem): number {
   if (a.at !== b.at) return a.at - b.at;
   if (a.kind !== b.kind) return RANK[a.kind] - RANK[b.kind];

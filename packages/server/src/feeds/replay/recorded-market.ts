@@ -16,6 +16,7 @@ const SHARE_OF_VOLUME = 0.1;
 
 type Sides = Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
 type Last = Pick<Quote, 'last' | 'lastSize'>;
+type Close = Extract<RecordedItem, { kind: 'close' }>;
 
 /** The market of one symbol as the recording has told it so far. */
 interface SymbolMarket {
@@ -30,13 +31,32 @@ export class RecordedMarket {
   /** What one instant tells; `undefined` where nothing of it can be used. */
   apply(at: Instant, items: readonly RecordedItem[]): MarketEvent | undefined {
     const passed = this.passed(at, items);
-    const quotes = items.map((item) => this.applyItem(item)).filter((quote) => quote !== undefined);
+    const quotes: Quote[] = [];
+    for (const item of items) {
+      const quote = item.kind === 'close' ? this.closing(item, quotes) : this.applyItem(item);
+      if (quote !== undefined) quotes.push(quote);
+    }
     if (quotes.length === 0) return undefined;
     if (passed.length === 0) return { at, quotes };
     return { at, quotes, passed: { since: Instant.plusMs(at, -MINUTE_MS), quotes: passed } };
   }
 
-  private applyItem(item: RecordedItem): Quote | undefined {
+  /** The market as it stands when the bell rings, with the close: of this instant where it has told something, else as carried. */
+  private closing({ at, symbol, price }: Close, told: Quote[]): Quote {
+    const index = told.findLastIndex((quote) => quote.symbol === symbol);
+    const [quote] = index < 0 ? [] : told.splice(index, 1);
+    if (quote !== undefined) return { ...quote, close: price };
+    const market = this.marketOf(symbol);
+    return {
+      symbol,
+      ...recentSides(market, at),
+      ...(lastOf(market, at) ?? { last: price }),
+      close: price,
+      at,
+    };
+  }
+
+  private applyItem(item: Exclude<RecordedItem, Close>): Quote | undefined {
     const { at, symbol } = item;
     const market = this.marketOf(symbol);
     if (item.kind === 'quote') {
@@ -63,7 +83,7 @@ export class RecordedMarket {
   private passed(at: Instant, items: readonly RecordedItem[]): readonly Quote[] {
     const minutes = new Map<string, { quote?: QuoteRow; trade?: TradeRow }>();
     for (const item of items) {
-      if (item.kind === 'daily') continue;
+      if (item.kind === 'daily' || item.kind === 'close') continue;
       const minute = minutes.get(item.symbol) ?? {};
       if (item.kind === 'quote') minute.quote = item.row;
       else minute.trade = item.row;
@@ -120,6 +140,6 @@ function recentSides(market: SymbolMarket, at: Instant): Sides | undefined {
   return market.quote && at - market.quote.at <= CARRIED_MS ? market.quote.sides : undefined;
 }
 
-function lastOf(market: SymbolMarket, at: Instant): Last {
-  return market.trade && at - market.trade.at <= CARRIED_MS ? market.trade.last : {};
+function lastOf(market: SymbolMarket, at: Instant): Last | undefined {
+  return market.trade && at - market.trade.at <= CARRIED_MS ? market.trade.last : undefined;
 }

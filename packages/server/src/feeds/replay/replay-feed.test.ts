@@ -264,6 +264,24 @@ describe('recorded minutes', () => {
     await feed.close();
   });
 
+  test('a daily bar beside minutes tells the official close when the bell rings', async () => {
+    const feed = await feedOf({
+      'a_trades.csv': `${TRADES}2024-03-04T14:30:00Z,A,10,10,10,10,5\n2024-03-04T20:59:00Z,A,12,12,12,12,50\n`,
+      'b_trades.csv': `${TRADES}2024-03-04T14:30:00Z,B,20,20,20,20,5\n`,
+      'daily_bars.csv': `${DAILY}2024-03-04,A,10,12.05,10,12.05,7\n2024-03-04,B,20,20.1,20,20.1,7\n`,
+    });
+    const close = at('2024-03-04', 16);
+    const events = await told(feed, Instant.plusMs(close, -60_000), close);
+    const [a, b] = [Price.of('12'), Price.of('20')];
+    expect(events.map(({ quotes }) => quotes)).toMatchObject([
+      [
+        { symbol: 'A', bid: a, ask: a, last: a, close: Price.of('12.05'), at: close },
+        { symbol: 'B', last: b, close: Price.of('20.1'), at: close },
+      ],
+    ]);
+    await feed.close();
+  });
+
   test('many files are merged by time, whatever their names', async () => {
     const day = (date: string, symbol: string): string =>
       `${TRADES}${date}T14:30:00Z,${symbol},10,10,10,10,5\n`;
@@ -276,8 +294,8 @@ describe('recorded minutes', () => {
     });
     const events = await told(feed, utc('2024-03-03T00:00:00Z'), utc('2024-03-07T00:00:00Z'));
     expect(events.map(({ quotes }) => quotes.map((quote) => quote.symbol).join())).toEqual(
-      // A has minutes from the 4th to the 6th: its daily bar of the 4th is not replayed.
-      ['A,B', ...['D', 'C', 'D', 'D', 'D'], 'A'],
+      // A has minutes from the 4th to the 6th: its daily bar of the 4th tells its close alone.
+      ['A,B', 'A', ...['D', 'C', 'D', 'D', 'D'], 'A'],
     );
     const bars = await feed.bars({
       symbol: 'A',

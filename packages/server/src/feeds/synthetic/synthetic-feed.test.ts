@@ -57,6 +57,25 @@ describe('the quotes', () => {
     });
   });
 
+  test('at the close of a session have the close of the day as its bar has it', async () => {
+    for (const calendar of [xnys, alwaysOpen]) {
+      const market = new SyntheticFeed({ seed: 42, calendar });
+      const close = calendar.nextRegularClose(at(MONDAY, 11));
+      const [bar] = await market.bars({
+        symbol: 'KO',
+        size: '1Day',
+        from: at('2021-01-01', 0),
+        until: close,
+        limit: 1,
+      });
+      expect(market.quoteAt('KO', close)?.close).toBe(bar?.close);
+      expect(market.quoteAt('KO', Instant.plusMs(close, -1000))?.close).toBeUndefined();
+      expect(market.quoteAt('KO', Instant.plusMs(close, 1000))?.close).toBeUndefined();
+      for await (const { quotes } of market.events(Instant.plusMs(close, -1), close, new Set(['KO'])))
+        expect(quotes).toEqual([market.quoteAt('KO', close)]);
+    }
+  });
+
   test.each(CATALOGUE.map(({ equity }) => equity.symbol))(
     '%s: whole ticks, plausible spread and sizes',
     (symbol) => {

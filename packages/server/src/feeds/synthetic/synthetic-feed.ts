@@ -52,7 +52,23 @@ export class SyntheticFeed implements Feed {
 
   /** Outside the sessions: the last quote before the close, with the instant it had. */
   quoteAt(symbol: string, at: Instant): Quote | undefined {
-    return this.modelOf(symbol)?.quoteAt(lastOpenSecond(this.calendar, at) / SECOND_MS);
+    const model = this.modelOf(symbol);
+    return model && this.quoteOf(model, lastOpenSecond(this.calendar, at));
+  }
+
+  /** At the close of a regular session the quote has the official close, that of the day's bar: the last price of its last second. */
+  private quoteOf(model: PriceModel, at: Instant): Quote {
+    const quote = model.quoteAt(at / SECOND_MS);
+    if (!this.isRegularClose(at)) return quote;
+    const { last } = model.quoteAt(at / SECOND_MS - 1);
+    return last === undefined ? quote : { ...quote, close: last };
+  }
+
+  private isRegularClose(at: Instant): boolean {
+    // Sessions end at full minutes: most seconds need no calendar.
+    if (at % MINUTE_MS !== 0) return false;
+    const date = this.calendar.dateOf(Instant.plusMs(at, -1));
+    return this.calendar.tradingDay(date)?.regularClose === at;
   }
 
   /**
@@ -68,7 +84,7 @@ export class SyntheticFeed implements Feed {
     if (models.length === 0) return;
     let count = 0;
     for (const at of instants(this.calendar, after, until)) {
-      yield { at, quotes: models.map((model) => model.quoteAt(at / SECOND_MS)) };
+      yield { at, quotes: models.map((model) => this.quoteOf(model, at)) };
       if (++count % EVENTS_PER_TURN === 0) await nextTurn();
     }
   }
