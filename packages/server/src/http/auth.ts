@@ -9,6 +9,7 @@ import type { Requester } from '@sandpit/core';
 import { type Scope, scopes, type Tier, tiers } from '@sandpit/protocol';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { MAIN } from '../engine/simulations.js';
 
 export interface TokenSettings {
   /** Signs and verifies HS256; undefined where tokens come from elsewhere. */
@@ -51,7 +52,6 @@ export interface IssuedToken {
   readonly expiresAtMs: number;
 }
 
-const MAIN = 'main';
 const DEFAULT_SCOPE = 'trade read';
 const LONGEST_TOKEN = 4096;
 const TOKENS_KEPT = 10_000;
