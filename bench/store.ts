@@ -11,7 +11,7 @@ import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import type { HistoryChange } from '../packages/server/dist/store/history.js';
 import type { JournalRecord } from '../packages/server/dist/store/journal.js';
-import { openSqliteStore } from '../packages/server/dist/store/store.js';
+import { openSqliteStore } from '../packages/server/dist/store/sqlite/sqlite-store.js';
 import { keepFull, quantile, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 

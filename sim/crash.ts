@@ -14,7 +14,7 @@
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { payloadOf } from '../packages/server/src/engine/recovery.js';
-import { openSqliteStore } from '../packages/server/src/store/store.js';
+import { openSqliteStore } from '../packages/server/src/store/sqlite/sqlite-store.js';
 import { credentialsIn, inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Chance } from './chance.js';
 import { OrderFollower } from './order-follower.js';
