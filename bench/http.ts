@@ -44,7 +44,7 @@ export async function measureHttp(): Promise<readonly Row[]> {
   const environment = { ...process.env, ...SETTINGS, PORT: '0', JWT_SECRET: randomBytes(32).toString('hex') };
   return withDirectory(async (directory) => {
     const env = { ...environment, DATA_DIR: directory, RATE_LIMIT_DEFAULT: '1000000000' };
-    const token = tokenFor(env);
+    const token = await tokenFor(env);
     const brokerage = await startBrokerage(env);
     const bare = fork(fileOf('http-bare.ts'), { env });
     try {
@@ -127,9 +127,9 @@ function rowsOf(
   ];
 }
 
-function tokenFor(env: NodeJS.ProcessEnv): string {
+async function tokenFor(env: NodeJS.ProcessEnv): Promise<string> {
   const grant = { tenantId: 'bench', tier: 'ENTERPRISE', scope: 'trade read simulate admin' } as const;
-  const issued = issueToken(readSettings(env), grant, Date.now());
+  const issued = await issueToken(readSettings(env), grant, Date.now());
   if (issued === undefined) throw new Error('no token');
   return issued.token;
 }

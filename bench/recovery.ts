@@ -14,7 +14,7 @@ import type { Recovered } from '../packages/server/dist/engine/recovery.js';
 import { rulesNamed } from '../packages/server/dist/engine/rules-in-force.js';
 import type { KeptConfig } from '../packages/server/dist/engine/simulations.js';
 import type { Journal } from '../packages/server/dist/store/journal.js';
-import { openSqliteStore } from '../packages/server/dist/store/store.js';
+import { openSqliteStore } from '../packages/server/dist/store/sqlite/sqlite-store.js';
 import { keepFull, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
 import type { Elapsed, Row } from './measure.js';
 import { fillingOrder, submitOrder, symbolOf } from './orders.js';

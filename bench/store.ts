@@ -12,7 +12,7 @@ import { join } from 'node:path';
 import type { Instant, OrderProgress, OrderTerms } from '@sandpit/core';
 import type { HistoryChange } from '../packages/server/dist/store/history.js';
 import type { JournalRecord } from '../packages/server/dist/store/journal.js';
-import { openSqliteStore } from '../packages/server/dist/store/store.js';
+import { openSqliteStore } from '../packages/server/dist/store/sqlite/sqlite-store.js';
 import { keepFull, quantile, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 

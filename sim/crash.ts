@@ -17,7 +17,7 @@ import { acceptedOrder, Ids, Instant, isOrderEvent, orderAfter } from '@sandpit/
 import type { Event, OrderEvent, OrderSnapshot } from '@sandpit/core';
 import { payloadOf } from '../packages/server/src/engine/record-text.js';
 import type { SimulationConfig } from '../packages/server/src/engine/simulations.js';
-import { openSqliteStore } from '../packages/server/src/store/store.js';
+import { openSqliteStore } from '../packages/server/src/store/sqlite/sqlite-store.js';
 import { credentialsIn, inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Chance } from './chance.js';
 import { OrderFollower } from './order-follower.js';

@@ -13,7 +13,7 @@ import { payloadOf } from '../packages/server/src/engine/record-text.js';
 import { applyRecord } from '../packages/server/src/engine/recovery.js';
 import type { SimulationConfig } from '../packages/server/src/engine/simulations.js';
 import { verifyJournal } from '../packages/server/src/engine/verify.js';
-import { openMemoryStore } from '../packages/server/src/store/store.js';
+import { openMemoryStore } from '../packages/server/src/store/memory/memory-store.js';
 import { projectRecord } from '../packages/server/src/store/projection.js';
 import { startSimulations } from '../packages/server/src/testing/simulations.js';
 import { Auditor } from './auditor.js';

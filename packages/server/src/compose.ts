@@ -10,7 +10,7 @@ import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
-import { openSqliteStore } from './store/store.js';
+import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { Store } from './store/store.js';
 
 /** The parts of a running server. */
@@ -19,13 +19,17 @@ export interface Composition {
   readonly simulations: Simulations;
 }
 
+/** The store that these settings name. `onFatal` is called once, when it has failed for good. */
+export const openStore = (settings: Settings, onFatal?: (error: Error) => void): Promise<Store> =>
+  openSqliteStore({ directory: settings.dataDir, ...(onFatal !== undefined && { onFatal }) });
+
 /** The one place where concrete parts are chosen and joined. */
 export async function compose(
   settings: Settings,
   onFatal: (error: Error) => void,
-  openStore: () => Promise<Store> = () => openSqliteStore({ directory: settings.dataDir, onFatal }),
+  open: () => Promise<Store> = () => openStore(settings, onFatal),
 ): Promise<Composition> {
-  const store = await openStore();
+  const store = await open();
   try {
     const simulations = await Simulations.start(await groundOf(settings, store, onFatal), {
       feed: settings.feed,

@@ -3,7 +3,7 @@ import { stateHash } from '@sandpit/core';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { verifyJournal } from './engine/verify.js';
-import { openSqliteStore } from './store/store.js';
+import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import { inDirectory } from './testing/server-process.js';
 import { startSimulations } from './testing/simulations.js';
 import { openPortfolio, orderBody, placeOrder, TestApp } from './testing/test-app.js';

@@ -60,7 +60,7 @@ async function serve(settings: Settings): Promise<void> {
     dataDir: settings.dataDir,
     baseUrl,
     newApiKey,
-    token: issueToken(http, { ...DEMO, tenantId: DEMO.id }, Date.now())?.token,
+    token: (await issueToken(http, { ...DEMO, tenantId: DEMO.id }, Date.now()))?.token,
   });
   if (apiKey !== undefined) {
     process.stdout.write(`demo tenant created; its API key, shown this once: ${apiKey}\n`);

@@ -8,7 +8,7 @@ const TIERS = ['BASIC', 'PRO', 'ENTERPRISE'] as const;
 const SCOPES: readonly string[] = ['trade', 'read', 'simulate', 'admin'];
 
 /** Prints a bearer for the running configuration, and nothing else. */
-function main(): string {
+async function main(): Promise<string> {
   const { values } = parseArgs({
     options: { tenant: { type: 'string' }, tier: { type: 'string' }, scope: { type: 'string' } },
   });
@@ -23,13 +23,13 @@ function main(): string {
     throw new BadSetting(`--scope knows ${SCOPES.join(', ')}; not ${unknown.join(', ')}`);
   const settings = readSettings();
   const signing = { ...settings, jwtSecret: signingSecret(settings) };
-  const issued = issueToken(signing, { tenantId: tenant, tier, scope: scope.trim() }, Date.now());
+  const issued = await issueToken(signing, { tenantId: tenant, tier, scope: scope.trim() }, Date.now());
   if (issued === undefined) throw new BadSetting('this configuration takes its tokens from JWT_JWKS_URL');
   return issued.token;
 }
 
 try {
-  process.stdout.write(`${main()}\n`);
+  process.stdout.write(`${await main()}\n`);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
+import { openStore } from './compose.js';
 import { BadSetting, readSettings } from './config.js';
 import { verifyJournal } from './engine/verify.js';
-import { openSqliteStore } from './store/store.js';
 
 /**
  * `npm run verify -- --data DIR`: replays every journal of a data directory, re-executes its commands, compares events and state,
@@ -13,7 +13,7 @@ async function main(): Promise<number> {
     ...process.env,
     ...(values.data !== undefined && { DATA_DIR: values.data }),
   });
-  const store = await openSqliteStore({ directory: settings.dataDir });
+  const store = await openStore(settings);
   try {
     let sound = true;
     for (const entry of store.registry.simulations()) {

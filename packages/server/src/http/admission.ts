@@ -5,6 +5,7 @@
 import type { OperationId, Route, Scope } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation.js';
+import { MAIN } from '../engine/simulations.js';
 import { type Answer, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import { Authenticator, type Principal } from './auth.js';
 import { failed, reply as send } from './reply.js';
@@ -39,8 +40,6 @@ const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
   'addCorporateActions',
   'withdrawCorporateAction',
 ]);
-
-const MAIN = 'main';
 
 type Next = () => void;
 

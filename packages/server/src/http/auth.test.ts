@@ -1,9 +1,8 @@
-import { createHmac } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { exportJWK, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { JWT_SECRET, TestApp } from '../testing/test-app.js';
+import { signToken as sign, TestApp } from '../testing/test-app.js';
 import { Authenticator, newApiKey } from './auth.js';
 
 let test: TestApp;
@@ -14,11 +13,6 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-
-function sign(claims: object, header: object = { alg: 'HS256', typ: 'JWT' }, secret = JWT_SECRET): string {
-  const content = `${encode(header)}.${encode(claims)}`;
-  return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
-}
 
 const inAnHour = (): number => Math.floor(test.time.nowMs / 1000) + 3600;
 const claims = (more: object = {}): object => ({ sub: 'tenant-1', exp: inAnHour(), ...more });

@@ -4,11 +4,12 @@
  * A token is verified with exactly one algorithm and with keys of this server's own configuration: nothing that a token says about
  * itself chooses either. A verified token is remembered until it expires, so that a busy client pays for one signature.
  */
-import { createHash, createHmac, randomBytes, randomUUID, timingSafeEqual } from 'node:crypto';
+import { createHash, randomBytes, randomUUID, timingSafeEqual, webcrypto } from 'node:crypto';
 import type { Requester } from '@sandpit/core';
 import { type Scope, scopes, type Tier, tiers } from '@sandpit/protocol';
-import { createRemoteJWKSet, jwtVerify } from 'jose';
+import { createRemoteJWKSet, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import { MAIN } from '../engine/simulations.js';
 
 export interface TokenSettings {
   /** Signs and verifies HS256; undefined where tokens come from elsewhere. */
@@ -51,25 +52,22 @@ export interface IssuedToken {
   readonly expiresAtMs: number;
 }
 
-const MAIN = 'main';
 const DEFAULT_SCOPE = 'trade read';
 const LONGEST_TOKEN = 4096;
 const TOKENS_KEPT = 10_000;
 
-const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-const HEADER = encode({ alg: 'HS256', typ: 'JWT' });
-
-const signatureOf = (secret: string, content: string): string =>
-  createHmac('sha256', secret).update(content).digest('base64url');
-
 /** Signs a token; undefined where this server issues none. */
-export function issueToken(settings: TokenSettings, grant: Grant, nowMs: number): IssuedToken | undefined {
+export async function issueToken(
+  settings: TokenSettings,
+  grant: Grant,
+  nowMs: number,
+): Promise<IssuedToken | undefined> {
   if (settings.jwtSecret === undefined) return undefined;
   const issuedAt = Math.floor(nowMs / 1000);
   const limit = Math.floor((grant.notAfterMs ?? Infinity) / 1000);
   const expiresAt = Math.min(issuedAt + settings.tokenTtlSeconds, limit);
   const tokenId = randomUUID();
-  const payload = encode({
+  const claims = {
     sub: grant.tenantId,
     tier: grant.tier,
     scope: grant.scope ?? DEFAULT_SCOPE,
@@ -79,10 +77,10 @@ export function issueToken(settings: TokenSettings, grant: Grant, nowMs: number)
     jti: tokenId,
     iss: settings.jwtIssuer,
     aud: settings.jwtAudience,
-  });
-  const content = `${HEADER}.${payload}`;
+  };
+  const token = new SignJWT(claims).setProtectedHeader({ alg: 'HS256', typ: 'JWT' });
   return {
-    token: `${content}.${signatureOf(settings.jwtSecret, content)}`,
+    token: await token.sign(Buffer.from(settings.jwtSecret)),
     tokenId,
     issuedAtMs: issuedAt * 1000,
     expiresAtMs: expiresAt * 1000,
@@ -95,16 +93,15 @@ export class Authenticator {
   readonly #clockMs: () => number;
   /** By the whole header, so that a request that was seen before costs one look-up. */
   readonly #known = new LRUCache<string, Principal>({ max: TOKENS_KEPT });
-  readonly #remoteKeys: ReturnType<typeof createRemoteJWKSet> | undefined;
+  readonly #verify: (token: string, currentDate: Date) => Promise<JWTPayload>;
 
   constructor(settings: TokenSettings, clockMs: () => number) {
     this.#settings = settings;
     this.#clockMs = clockMs;
-    this.#remoteKeys =
-      settings.jwksUrl === undefined ? undefined : createRemoteJWKSet(new URL(settings.jwksUrl));
+    this.#verify = verifierOf(settings);
   }
 
-  /** The principal of an `Authorization` header; undefined = 401. A promise only where keys may have to be fetched. */
+  /** The principal of an `Authorization` header; undefined = 401. A promise only where a token is new. */
   principalOf(header: string | undefined): Principal | undefined | Promise<Principal | undefined> {
     if (header === undefined) return undefined;
     const known = this.#known.get(header);
@@ -114,70 +111,49 @@ export class Authenticator {
       return undefined;
     }
     const token = bearerOf(header);
-    if (token === undefined) return undefined;
-    if (this.#remoteKeys !== undefined) return this.#remote(header, token, this.#remoteKeys);
-    return this.#remember(header, this.#local(token));
+    return token === undefined ? undefined : this.#meet(header, token);
   }
 
-  #remember(header: string, claims: Record<string, unknown> | undefined): Principal | undefined {
-    const principal =
-      claims === undefined ? undefined : principalFrom(claims, this.#settings, this.#clockMs());
-    if (principal !== undefined) this.#known.set(header, principal);
-    return principal;
-  }
-
-  #local(token: string): Record<string, unknown> | undefined {
-    const { jwtSecret } = this.#settings;
-    const [head, payload, signature, more] = token.split('.');
-    if (jwtSecret === undefined || head === undefined || payload === undefined || signature === undefined) {
-      return undefined;
-    }
-    if (more !== undefined || !isSame(signature, signatureOf(jwtSecret, `${head}.${payload}`)))
-      return undefined;
-    const header = jsonOf(head);
-    // `crit` names extensions that must be understood, and there are none here.
-    if (header?.['alg'] !== 'HS256' || 'crit' in header) return undefined;
-    return jsonOf(payload);
-  }
-
-  async #remote(
-    header: string,
-    token: string,
-    keys: ReturnType<typeof createRemoteJWKSet>,
-  ): Promise<Principal | undefined> {
+  async #meet(header: string, token: string): Promise<Principal | undefined> {
+    let claims: JWTPayload;
     try {
-      const { payload } = await jwtVerify(token, keys, {
-        algorithms: ['RS256'],
-        currentDate: new Date(this.#clockMs()),
-      });
-      return this.#remember(header, payload);
+      claims = await this.#verify(token, new Date(this.#clockMs()));
     } catch {
       // Whatever is wrong with a token, or with reaching those who vouch for it: it is not accepted.
       return undefined;
     }
+    const principal = principalFrom(claims, this.#settings, this.#clockMs());
+    if (principal !== undefined) this.#known.set(header, principal);
+    return principal;
   }
+}
+
+/** The claims of tokens signed in the one way that these settings allow; rejects where a token is not. */
+function verifierOf({
+  jwtSecret,
+  jwksUrl,
+}: TokenSettings): (token: string, currentDate: Date) => Promise<JWTPayload> {
+  if (jwksUrl !== undefined) {
+    const keys = createRemoteJWKSet(new URL(jwksUrl));
+    return async (token, currentDate) =>
+      (await jwtVerify(token, keys, { algorithms: ['RS256'], currentDate })).payload;
+  }
+  if (jwtSecret === undefined) return () => Promise.reject(new Error('no key to verify tokens with'));
+  // Imported once, not for every token.
+  const key = webcrypto.subtle.importKey(
+    'raw',
+    Buffer.from(jwtSecret),
+    { name: 'HMAC', hash: 'SHA-256' },
+    false,
+    ['verify'],
+  );
+  return async (token, currentDate) =>
+    (await jwtVerify(token, await key, { algorithms: ['HS256'], currentDate })).payload;
 }
 
 function bearerOf(header: string): string | undefined {
   if (header.length > LONGEST_TOKEN + 7) return undefined;
   return /^Bearer ([A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+)$/i.exec(header)?.[1];
-}
-
-function isSame(a: string, b: string): boolean {
-  const left = Buffer.from(a);
-  const right = Buffer.from(b);
-  return left.length === right.length && timingSafeEqual(left, right);
-}
-
-function jsonOf(part: string): Record<string, unknown> | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(part, 'base64url').toString('utf8'));
-    return typeof value === 'object' && value !== null && !Array.isArray(value)
-      ? (value as Record<string, unknown>)
-      : undefined;
-  } catch {
-    return undefined;
-  }
 }
 
 const isTier = (value: unknown): value is Tier => (tiers as readonly unknown[]).includes(value);
@@ -222,5 +198,7 @@ export function hashOfApiKey(apiKey: string): string {
 
 /** Compares in constant time. */
 export function isHashOf(hash: string, apiKey: string): boolean {
-  return isSame(hash, hashOfApiKey(apiKey));
+  const left = Buffer.from(hash);
+  const right = Buffer.from(hashOfApiKey(apiKey));
+  return left.length === right.length && timingSafeEqual(left, right);
 }

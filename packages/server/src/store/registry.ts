@@ -5,8 +5,7 @@
  * appended to a simulation as soon as `createSimulation` has been called. Reads are point lookups on the calling
  * thread and see everything whose promise has resolved.
  */
-
-export type Tier = 'BASIC' | 'PRO' | 'ENTERPRISE';
+import type { Tier } from '@sandpit/core';
 
 export interface Tenant {
   readonly id: string;

@@ -25,8 +25,3 @@ export interface StoreHealth {
   /** Appends and changes that wait to become durable. */
   readonly waiting: number;
 }
-
-export { openMemoryStore } from './memory/memory-store.js';
-export type { MemoryStoreOptions } from './memory/memory-store.js';
-export { openSqliteStore } from './sqlite/sqlite-store.js';
-export type { SqliteStoreOptions } from './sqlite/sqlite-store.js';

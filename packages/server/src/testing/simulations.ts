@@ -7,7 +7,7 @@ import { Simulations } from '../engine/simulations.js';
 import type { SimulationConfig } from '../engine/simulations.js';
 import type { Simulation } from '../engine/simulation.js';
 import { projectRecord } from '../store/projection.js';
-import { openMemoryStore } from '../store/store.js';
+import { openMemoryStore } from '../store/memory/memory-store.js';
 import type { Store } from '../store/store.js';
 
 /** Monday 2026-01-05, 10:00 New York. */

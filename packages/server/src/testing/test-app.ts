@@ -1,9 +1,10 @@
+import { createHmac, randomUUID } from 'node:crypto';
 import { CodedProblem, Problem, routeEntries, validateBody } from '@sandpit/protocol';
 import type { FastifyInstance, InjectOptions } from 'fastify';
 import type { Simulation } from '../engine/simulation.js';
 import type { SimulationConfig, Simulations } from '../engine/simulations.js';
 import { createApp } from '../http/app.js';
-import { type Grant, issueToken } from '../http/auth.js';
+import type { Grant } from '../http/auth.js';
 import type { HttpSettings } from '../http/settings.js';
 import type { Store } from '../store/store.js';
 import { startSimulations, testSettings } from './simulations.js';
@@ -14,6 +15,18 @@ export const ACCOUNT = '11111111-1111-4111-8111-111111111111';
 export const NOWHERE = '99999999-9999-4999-8999-999999999999';
 
 const ALL_SCOPES = 'trade read simulate admin';
+
+const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
+
+/** A token signed by hand, with any claims: what the service makes and accepts is held against it. */
+export function signToken(
+  claims: object,
+  header: object = { alg: 'HS256', typ: 'JWT' },
+  secret = JWT_SECRET,
+): string {
+  const content = `${encode(header)}.${encode(claims)}`;
+  return `${content}.${createHmac('sha256', secret).update(content).digest('base64url')}`;
+}
 
 /** Bodies are looked into by tests that know what they expect. */
 // eslint-disable-next-line @typescript-eslint/no-explicit-any -- see above
@@ -67,13 +80,20 @@ export class TestApp {
   }
 
   token(grant: Partial<Grant> = {}): string {
-    const issued = issueToken(
-      this.settings,
-      { tenantId: 'tenant-1', tier: 'PRO', scope: ALL_SCOPES, ...grant },
-      this.time.nowMs,
-    );
-    if (issued === undefined) throw new Error('no token');
-    return issued.token;
+    const { tenantId = 'tenant-1', tier = 'PRO', scope = ALL_SCOPES, simulationId, notAfterMs } = grant;
+    const iat = Math.floor(this.time.nowMs / 1000);
+    const exp = Math.min(iat + this.settings.tokenTtlSeconds, Math.floor((notAfterMs ?? Infinity) / 1000));
+    return signToken({
+      sub: tenantId,
+      tier,
+      scope,
+      ...(simulationId !== undefined && { sim: simulationId }),
+      iat,
+      exp,
+      jti: randomUUID(),
+      iss: this.settings.jwtIssuer,
+      aud: this.settings.jwtAudience,
+    });
   }
 
   /** Somebody with a token. */

@@ -13,12 +13,12 @@ export function authHandlers(
   tickets: Tickets,
 ): Pick<Handlers, 'exchangeToken' | 'createStreamTicket'> {
   return {
-    exchangeToken({ body }) {
+    async exchangeToken({ body }) {
       const key = store.registry.apiKey(hashOfApiKey(body.apiKey));
       if (key === undefined || key.revokedAt !== undefined || !isHashOf(key.hash, body.apiKey)) {
         return INVALID_API_KEY;
       }
-      const issued = issueToken(
+      const issued = await issueToken(
         settings,
         { tenantId: key.tenantId, tier: key.tier, scope: key.scope },
         clockMs(),

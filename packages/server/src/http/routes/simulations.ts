@@ -29,7 +29,7 @@ export function simulationsHandlers(
       );
       if (simulation instanceof Answer) return simulation;
       const info = simulations.info(simulation.id, tenantId);
-      const issued = issueToken(
+      const issued = await issueToken(
         settings,
         {
           tenantId,

@@ -7,7 +7,7 @@ import { StoreInUse } from '../journal.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
 
 /** Another process runs compiled code, as servers do. */
-const STORE = new URL('../../../dist/store/store.js', import.meta.url).href;
+const STORE = new URL('../../../dist/store/sqlite/sqlite-store.js', import.meta.url).href;
 
 afterAll(removeDirectories);
 

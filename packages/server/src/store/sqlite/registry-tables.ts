@@ -1,4 +1,5 @@
-import type { ApiKey, SimulationEntry, Tenant, Tier } from '../registry.js';
+import type { Tier } from '@sandpit/core';
+import type { ApiKey, SimulationEntry, Tenant } from '../registry.js';
 import type { Operation, Refusal } from './batch.js';
 import { all, one, Statements } from './connection.js';
 import type { Database, SqlValue } from './connection.js';
