@@ -35,10 +35,10 @@ describe('lots', () => {
   it('of which a part is sold lose their share of the cost, and nothing is lost with the last part', () => {
     const { market, portfolio, at } = marketWith();
     at('10.00');
-    market.place(portfolio, { quantity: '0.000003' });
-    // 0.00003 dollars count as 0.0000 in the books, whose unit is 0.0001.
+    market.place(portfolio, { quantity: '0.100003' });
+    // 1.00003 dollars count as 1.0000 in the books, whose unit is 0.0001.
     market.place(portfolio, { quantity: '1' });
-    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: '0.333336' });
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: '0.433336' });
     market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: '0.333333' });
     market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: '0.333334' });
     expect(market.portfolio(portfolio).balances.SECURITIES).toBe(0);

@@ -219,7 +219,8 @@ describe('a reverse split of 1 for 20', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio();
     market.quote('AAPL', '20.00', '20.00');
-    market.place(portfolio, { quantity: '0.000019' });
+    market.place(portfolio, { quantity: '1.000019' });
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: '1' });
     split(market, 1, 20);
     market.advanceTo(EX, 3);
     expect(market.portfolio(portfolio).positions.size).toBe(0);

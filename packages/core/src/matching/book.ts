@@ -141,7 +141,7 @@ function put(queue: PlaceQueue, order: Order, price: number): Place {
 
 const TIER_RANK: Readonly<Record<Tier, number>> = { ENTERPRISE: 0, PRO: 1, BASIC: 2 };
 /** More orders than a simulation will ever see. */
-const TURNS_PER_TIER = 2 ** 50;
+const TURNS_PER_TIER = 1e15;
 
 /** Whose turn it is among orders at the same price: that of the higher tier, then that which reached the market first (D153). */
 const turnOf = ({ terms, progress }: Order): number =>
