@@ -1,9 +1,9 @@
-import { Instant, Money, Position, Quantity, stateHash, waitingFor } from '@sandpit/core';
+import { Ids, Instant, Money, Position, Quantity, stateHash, waitingFor } from '@sandpit/core';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { DurableRecord } from './simulation.js';
+import type { DurableRecord, Simulation } from './simulation.js';
 import { verifyJournal } from './verify.js';
 import { BUILT_IN_BROKERS } from '../brokers/built-in-brokers.js';
 import {
@@ -156,6 +156,24 @@ describe('a simulation', () => {
       return stateHash(main.brokerage.state);
     };
     expect(await run()).toBe(await run());
+  });
+
+  it('has ids that follow from its seed where one was given, else from a secret of its own', async () => {
+    const firstId = ({ brokerage }: Simulation) => brokerage.state.ids.idOf('PORTFOLIO', 1);
+    const bySeed = (seed: number) => new Ids(Ids.secretOf(seed)).idOf('PORTFOLIO', 1);
+    const { store, simulations } = await startSimulations();
+    const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: MONDAY_TEN, speed: 1 } as const;
+    const given = await simulations.create('tenant-1', { ...wanted, seed: 9 });
+    expect(firstId(given)).toBe(bySeed(9));
+    const drawn = await simulations.create('tenant-1', wanted);
+    const { seed } = simulations.info(drawn.id, 'tenant-1')?.config ?? { seed: 0 };
+    expect(drawn.brokerage.state.seed).toBe(seed);
+    expect(firstId(drawn)).not.toBe(bySeed(seed));
+    const before = firstId(drawn);
+    await simulations.close();
+    const { simulations: again } = await startSimulations({}, store);
+    const found = await again.find(drawn.id, 'tenant-1');
+    expect(found === undefined ? undefined : firstId(found)).toBe(before);
   });
 
   it('refuses a client order id again, whether the order that has it is on its way to the store or long closed', async () => {

@@ -233,6 +233,27 @@ describe('changing an order', () => {
     expect((await client.get(`/v1/orders/${orderId}`)).body.status).toBe('CANCELED');
   });
 
+  it('says why an order was rejected when it was let go, with the figures', async () => {
+    await client.post('/v1/simulation/clock/advance', { to: '2026-01-05T22:00:00Z' });
+    // 900 × 100 × 1.05 is there, 900 × 120 × 1.05 is not.
+    const { orderId } = await placeOrder(client, portfolioId, {
+      orderType: 'MARKET',
+      quantity: 900,
+      limitPrice: undefined,
+    });
+    await pushQuote(client, { bid: 119.9, ask: 120, last: 120 });
+    await client.post('/v1/simulation/clock/advance', { to: '2026-01-06T14:30:00Z' });
+    expect((await client.get(`/v1/orders/${orderId}`)).body).toMatchObject({
+      status: 'REJECTED',
+      rejectReason: {
+        code: 'INSUFFICIENT_FUNDS',
+        message: 'Insufficient funds',
+        availableCash: 100000,
+        requiredAmount: 113400,
+      },
+    });
+  });
+
   it('cancels all orders of an account', async () => {
     const one = await placeOrder(client, portfolioId, { limitPrice: 90 });
     const two = await placeOrder(client, portfolioId, { limitPrice: 91 });

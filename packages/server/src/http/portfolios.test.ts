@@ -336,4 +336,82 @@ describe('its past', () => {
     const day = await client.get(url(portfolioId as string, '/history?from=2026-01-05&to=2026-01-05'));
     expect(day.body.data).toEqual([curve.body.data[1]]);
   });
+
+  it('says in words what each ledger entry is', async () => {
+    const { portfolioId } = (await openPortfolio(client, { brokerId: 'broker_03' })) as {
+      portfolioId: string;
+    };
+    for (const transfer of [{ amount: 5 }, { amount: -5 }, { amount: -0.01, reason: 'out' }]) {
+      await client.post(url(portfolioId, '/transfers'), transfer);
+    }
+    await pushQuote(client);
+    await client.post('/v1/simulation/corporate-actions', {
+      actions: [
+        {
+          type: 'CASH_DIVIDEND',
+          symbol: 'AAPL',
+          exDate: '2026-01-06',
+          payDate: '2026-01-07',
+          amountPerShare: 0.24,
+        },
+        { type: 'SPLIT', symbol: 'AAPL', exDate: '2026-01-07', ratio: { new: 3, old: 2 } },
+      ],
+    });
+    await placeOrder(client, portfolioId, { quantity: 100 });
+    const sale = await placeOrder(client, portfolioId, {
+      positionIntent: 'SELL_TO_CLOSE',
+      quantity: 51,
+      limitPrice: 99.9,
+    });
+    await client.post('/v1/simulation/clock/advance', { by: 'P2D' });
+    await client.put(url(portfolioId, '/margin-upgrade'), {
+      marginType: 'PORTFOLIO',
+      addPromotionalCash: true,
+    });
+    await client.post(url(portfolioId, '/reset'));
+
+    const { body } = await client.get(url(portfolioId, '/ledger'));
+    const entries = (body.data as Body[]).toReversed();
+    expect(entries.map(({ description }) => description as string)).toEqual([
+      'Initial cash',
+      'Deposit',
+      'Withdrawal',
+      'out',
+      'Bought 100 AAPL at 100',
+      'Commission',
+      'Sold 51 AAPL at 99.9',
+      'Commission',
+      'TAF',
+      'Dividend of 0.24 a share on AAPL',
+      'Settlement of 2026-01-06',
+      // 49 shares × 3 / 2 = 73.5.
+      'Cash in lieu of 0.5 AAPL',
+      'Settlement of 2026-01-07',
+      'Promotional cash',
+      'Reset to the initial state',
+    ]);
+    const ids = entries.map(({ entryId }) => entryId as string);
+    expect(new Set(ids).size).toBe(ids.length);
+    const executions = await client.get(`/v1/orders/${sale.orderId as string}/executions`);
+    const { executionId } = executions.body.data[0] as { executionId: string };
+    for (const entry of entries.slice(6, 9)) {
+      expect(entry).toMatchObject({ orderId: sale.orderId as string, executionId });
+    }
+  });
+
+  it('tells what happened to an order as it was then', async () => {
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    await pushQuote(client, { bid: 99.9, ask: 101 });
+    const { orderId } = await placeOrder(client, portfolioId);
+    await client.put(`/v1/orders/${orderId as string}`, { quantity: 8 });
+    for (const askSize of [3, 5]) await pushQuote(client, { ask: 100, askSize });
+    const { body } = await client.get(url(portfolioId, '/activities'));
+    const told = (body.data as Body[]).filter((item) => item.orderId === orderId).toReversed();
+    expect(told.map(({ type, description }) => [type as string, description as string])).toEqual([
+      ['CREATED', 'LIMIT order to buy 10 AAPL created'],
+      ['REPLACED', 'Order to buy 8 AAPL updated'],
+      ['PARTIALLY_FILLED', 'Bought 3 AAPL at 100.00'],
+      ['FILLED', 'Bought 5 AAPL at 100.00'],
+    ]);
+  });
 });

@@ -153,6 +153,27 @@ describe('the order stream', () => {
     }
   });
 
+  it('tells an order as each event left it, to those who were there and to those who come back', async () => {
+    await pushQuote(client, { ask: 101 });
+    const live = await follow('/v1/stream/orders');
+    const { orderId } = await placeOrder(client, portfolioId);
+    await client.put(`/v1/orders/${orderId as string}`, { quantity: 8 });
+    for (const askSize of [3, 5]) await pushQuote(client, { ask: 100, askSize });
+    const all = [...(await live.until((told) => told.length === 6))];
+    expect(all.map(({ data }) => [data.event, data.status, data.quantity, data.filledQuantity])).toEqual([
+      ['PENDING', 'PENDING', 10, 0],
+      ['RESERVING', 'RESERVING', 10, 0],
+      ['ACTIVE', 'ACTIVE', 10, 0],
+      ['UPDATED', 'ACTIVE', 8, 0],
+      ['PARTIALLY_FILLED', 'ACTIVE', 8, 3],
+      ['FILLED', 'FILLED', 8, 8],
+    ]);
+    for (const [i, { id }] of all.entries()) {
+      const reader = await follow('/v1/stream/orders', { 'last-event-id': id });
+      expect(await reader.until((told) => told.length === all.length - i - 1)).toEqual(all.slice(i + 1));
+    }
+  });
+
   it('resumes by the query where a client cannot set headers; the header is newer', async () => {
     await placeOrder(client, portfolioId);
     const whole = await follow('/v1/stream/orders?lastEventId=0-0');
