@@ -5,7 +5,8 @@ import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
 import type { Book } from './matching/book.js';
 import { cashOfExecution, chargesOf } from './orders/execution.js';
-import { sideOf } from './orders/order.js';
+import { OpenOrders } from './orders/open-orders.js';
+import { newOrder, sideOf } from './orders/order.js';
 import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
 import { executedOf, movedOf, startOf, termsOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
@@ -92,7 +93,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         reservedCash: Money.zero,
         reservedShort: Money.zero,
         positions: new Map(),
-        openOrders: new Map(),
+        openOrders: new OpenOrders(),
         clientOrderIds: new Map(),
         obligations: new Map(),
         previousClose: event.previousClose,
@@ -205,12 +206,7 @@ export function scheduleSettlement(
 
 function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted' }>): void {
   const portfolio = portfolioOf(state, event.request.portfolioId);
-  const order: Order = {
-    terms: termsOf(event, portfolio.terms, state.now),
-    progress: startOf(event, state.now),
-    timer: undefined,
-    places: undefined,
-  };
+  const order = newOrder(termsOf(event, portfolio.terms, state.now), startOf(event, state.now));
   state.counters.order = Math.max(state.counters.order, event.number);
   addOpenOrder(state, portfolio, order);
   setAside(portfolio, order, undefined, order.progress);
@@ -221,8 +217,8 @@ function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted'
 export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): void {
   const { number, symbol, clientOrderId } = order.terms;
   state.orders.set(number, order);
-  portfolio.openOrders.set(number, order);
-  bookOf(state, symbol).open.add(order);
+  order.inPortfolio = portfolio.openOrders.add(order);
+  order.inBook = bookOf(state, symbol).open.add(order);
   if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
 }
 
@@ -230,9 +226,11 @@ function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void
   const { number, symbol, clientOrderId } = order.terms;
   const book = bookOf(state, symbol);
   book.remove(order);
-  book.open.delete(order);
+  const movedInBook = book.open.removeAt(order.inBook);
+  if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
+  const moved = portfolio.openOrders.removeAt(order.inPortfolio);
+  if (moved !== undefined) moved.inPortfolio = order.inPortfolio;
   state.orders.delete(number);
-  portfolio.openOrders.delete(number);
   if (clientOrderId !== undefined) portfolio.clientOrderIds.delete(clientOrderId);
 }
 

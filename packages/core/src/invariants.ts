@@ -78,7 +78,7 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
   let reservedCash = 0;
   let reservedShort = 0;
   const reservedShares = new Map<string, number>();
-  for (const order of portfolio.openOrders.values()) {
+  for (const order of portfolio.openOrders) {
     const { reserved, reservedQuantity } = order.progress;
     if (reserved < 0 || reservedQuantity < 0)
       fail(`order ${order.terms.number} has set aside less than nothing`);
@@ -149,7 +149,8 @@ function checkOrder(state: State, order: Order, broken: string[]): void {
   const { status, quantity, filledQuantity } = order.progress;
   const fail = (what: string): void => void broken.push(`order ${number}: ${what}`);
   if (isTerminal(status)) fail('is over but still open');
-  if (state.portfolios.get(portfolioId)?.openOrders.get(number) !== order) fail('is not its portfolio’s');
+  if (state.portfolios.get(portfolioId)?.openOrders.at(order.inPortfolio) !== order)
+    fail('is not its portfolio’s');
   if (order.progress.reservedQuantity > quantity - filledQuantity)
     fail('has more shares set aside than are left of it');
   if (status === 'RESERVING') fail('is still reserving');

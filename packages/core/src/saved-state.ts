@@ -4,7 +4,9 @@ import type { Instrument } from './instruments/instrument.js';
 import type { Balances } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
 import type { Quote } from './market/quote.js';
-import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
+import { OpenOrders } from './orders/open-orders.js';
+import { newOrder } from './orders/order.js';
+import type { OrderProgress, OrderTerms } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
@@ -173,7 +175,7 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
     scheduleAction(state, calendar, action.actionId);
   }
   for (const { terms, progress } of saved.orders) {
-    const order: Order = { terms, progress: copyOf(progress), timer: undefined, places: undefined };
+    const order = newOrder(terms, copyOf(progress));
     const portfolio = state.portfolios.get(terms.portfolioId);
     if (portfolio === undefined) throw new RangeError('saved order without a portfolio');
     addOpenOrder(state, portfolio, order);
@@ -202,7 +204,7 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
         { ...position, lots: position.lots.map((lot) => ({ ...lot })) },
       ]),
     ),
-    openOrders: new Map(),
+    openOrders: new OpenOrders(),
     clientOrderIds: new Map(),
     obligations: new Map(
       saved.obligations.map(({ date, cash, quantities }) => [

@@ -147,7 +147,7 @@ export const holdersOf = (state: State, symbol: string): Portfolio[] =>
 
 /** All open orders in a symbol, at work or not, oldest first. */
 export const openOrdersIn = (state: State, symbol: string): Order[] =>
-  [...(state.books.get(symbol)?.open ?? [])].sort((a, b) => a.terms.number - b.terms.number);
+  state.books.get(symbol)?.open.oldestFirst() ?? [];
 
 /** Adds a timer. `number` breaks ties, so it must not depend on when the timer was made: recovery makes it again. */
 export function addTimer(state: State, due: Instant, number: number, what: Timer['what']): Timer {

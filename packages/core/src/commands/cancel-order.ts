@@ -34,7 +34,7 @@ export function cancelAccountOrders(
   if (account === undefined) return { code: 'NOT_FOUND', what: 'Account' };
   const canceled: Order[] = [];
   for (const portfolioId of account.portfolioIds) {
-    const open = [...(d.state.portfolios.get(portfolioId)?.openOrders.values() ?? [])];
+    const open = d.state.portfolios.get(portfolioId)?.openOrders.oldestFirst() ?? [];
     for (const order of open) {
       // Exits of a bracket go with their entry; a cancel that is on its way already is not this call's.
       if (!isUpdatable(order.progress.status)) continue;

@@ -154,7 +154,7 @@ export function resetPortfolio(
   const portfolio = portfolioToChange(d, command, 'portfolios cannot be reset');
   if ('code' in portfolio) return portfolio;
   const { portfolioId, initialCash } = portfolio.terms;
-  const open = [...portfolio.openOrders.values()];
+  const open = portfolio.openOrders.oldestFirst();
   // Exits that never went to work are no orders of their own yet (D155).
   const ordersCancelled = open.filter(({ progress }) => progress.status !== 'CREATED').length;
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;

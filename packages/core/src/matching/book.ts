@@ -1,4 +1,5 @@
 import type { Quote } from '../market/quote.js';
+import { OpenOrders } from '../orders/open-orders.js';
 import { isStop, isTrailing, sideOf } from '../orders/order.js';
 import type { Order, OrderSession, Side } from '../orders/order.js';
 import type { Tier } from '../orders/tier.js';
@@ -70,7 +71,7 @@ export class Book {
   readonly unrestedBuys: PlaceQueue = new PriorityQueue(lowestFirst);
   readonly unrestedSells: PlaceQueue = new PriorityQueue(highestFirst);
   /** All open orders in the instrument, those that wait for something else included. */
-  readonly open = new Set<Order>();
+  readonly open = new OpenOrders();
   /** How many of them are at work. */
   workingOrders = 0;
 

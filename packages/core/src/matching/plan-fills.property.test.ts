@@ -4,6 +4,7 @@ import { testEquity } from '../testing/market.js';
 import { Instant } from '../values/instant.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
+import { newOrder } from '../orders/order.js';
 import type { Order, Side } from '../orders/order.js';
 import type { OrderAccepted } from '../orders/order-event.js';
 import { copyOf, startOf, termsOf } from '../orders/progress.js';
@@ -66,7 +67,7 @@ function orderOf({ side, quantity, limit, resting, fok }: Situation): Order {
   const terms = termsOf(accepted, { tenantId: 'tenant', accountId: 'account' }, at);
   const progress = copyOf(startOf(accepted, at));
   if (resting && limit !== undefined) progress.resting = true;
-  return { terms, progress, timer: undefined, places: undefined };
+  return newOrder(terms, progress);
 }
 
 function bookOf({ side, touch, displayed }: Situation): Book {

@@ -171,7 +171,20 @@ export interface Order {
   timer: (Queued & object) | undefined;
   /** Derived: where it stands in the book of its symbol while it is at work (see `matching/book.ts`). */
   places: readonly object[] | undefined;
+  /** Derived: its places among the open orders of its portfolio and of its symbol (see `open-orders.ts`). */
+  inPortfolio: number;
+  inBook: number;
 }
+
+/** An order that is about to be entered among the open ones. */
+export const newOrder = (terms: OrderTerms, progress: OrderProgress): Order => ({
+  terms,
+  progress,
+  timer: undefined,
+  places: undefined,
+  inPortfolio: -1,
+  inBook: -1,
+});
 
 export const sideOf = (intent: PositionIntent): Side =>
   intent === 'BUY_TO_OPEN' || intent === 'BUY_TO_CLOSE' ? 'BUY' : 'SELL';

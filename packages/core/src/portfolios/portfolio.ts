@@ -1,7 +1,7 @@
 import type { Balances } from '../ledger/ledger.js';
 import type { MarginEngine, MarginType } from '../margin/margin-type.js';
 import type { FillModel } from '../matching/fill-model.js';
-import type { Order } from '../orders/order.js';
+import type { OpenOrders } from '../orders/open-orders.js';
 import type { DayTradeTracker } from '../positions/day-trade.js';
 import type { Position } from '../positions/position.js';
 import type { Obligation } from '../settlement/obligation.js';
@@ -55,8 +55,7 @@ export interface Portfolio {
   reservedShort: Money;
   /** By symbol. Empty positions are removed. */
   readonly positions: Map<string, Position>;
-  /** By number, oldest first. */
-  readonly openOrders: Map<number, Order>;
+  readonly openOrders: OpenOrders;
   /** Client order ids of open orders, with the order's number. */
   readonly clientOrderIds: Map<string, number>;
   /** By settlement date. */

@@ -288,7 +288,8 @@ export class Auditor {
       }
       differ('reserved cash', big(core.reservedCash), reservedBuys);
       differ('reserved for short sales', big(core.reservedShort), reservedSales);
-      for (const [number, order] of core.openOrders) {
+      for (const order of core.openOrders) {
+        const { number } = order.terms;
         const audited = this.orders.get(number);
         if (audited === undefined) found.push(`order ${number} is not known to be open`);
         else this.compareOrder(audited, order, found);

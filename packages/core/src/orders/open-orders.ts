@@ -1,0 +1,39 @@
+import type { Order } from './order.js';
+
+/**
+ * Open orders of a portfolio, or of a book: entering and leaving cost the same however many there are, and no hashing. Whoever enters an
+ * order remembers its place.
+ */
+export class OpenOrders {
+  private readonly orders: Order[] = [];
+
+  get size(): number {
+    return this.orders.length;
+  }
+
+  /** Returns the order's place. */
+  add(order: Order): number {
+    return this.orders.push(order) - 1;
+  }
+
+  /** Takes out the order at a place. Returns the one that has moved there instead, if any. */
+  removeAt(place: number): Order | undefined {
+    const last = this.orders.pop();
+    if (last === undefined || place === this.orders.length) return undefined;
+    this.orders[place] = last;
+    return last;
+  }
+
+  at(place: number): Order | undefined {
+    return this.orders[place];
+  }
+
+  /** In no particular order. */
+  [Symbol.iterator](): Iterator<Order> {
+    return this.orders.values();
+  }
+
+  oldestFirst(): Order[] {
+    return [...this.orders].sort((a, b) => a.terms.number - b.terms.number);
+  }
+}
