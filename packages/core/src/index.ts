@@ -4,7 +4,6 @@ export { Quantity } from './values/quantity.js';
 export { Instant } from './values/instant.js';
 export { TradingDate } from './values/trading-date.js';
 export { hash32, seedOf, uniform } from './values/seeded.js';
-export { PriorityQueue } from './values/priority-queue.js';
 export type { Calendar, SessionKind, TradingDay } from './calendar/calendar.js';
 export { calendarById } from './calendar/calendars.js';
 export { marketHours } from './calendar/hours.js';
