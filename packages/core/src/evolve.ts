@@ -5,6 +5,7 @@ import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
 import type { Book } from './matching/book.js';
 import { cashOfExecution, chargesOf } from './orders/execution.js';
+import { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { newOrder, sideOf } from './orders/order.js';
 import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
@@ -13,6 +14,7 @@ import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
+import { Reservation } from './portfolios/reservation.js';
 import { forgetDayTrades } from './positions/day-trade.js';
 import { Position } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
@@ -90,8 +92,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         updatedAt: terms.createdAt,
         promotionalCashAdded: false,
         balances: emptyBalances(),
-        reservedCash: Money.zero,
-        reservedShort: Money.zero,
+        reservedByOrders: Reservation.none(),
+        reservedByPositions: Reservation.none(),
         positions: new Map(),
         openOrders: new OpenOrders(),
         clientOrderIds: new Map(),
@@ -282,19 +284,19 @@ function setAside(
   before: OrderProgress | undefined,
   after: OrderProgress,
 ): void {
-  const change = after.reserved - (before?.reserved ?? 0);
-  if (change !== 0) {
-    if (sideOf(order.terms.positionIntent) === 'BUY') {
-      portfolio.reservedCash = Money.ofUnits(portfolio.reservedCash + change);
-    } else {
-      portfolio.reservedShort = Money.ofUnits(portfolio.reservedShort + change);
-    }
-  }
+  const { reservedByOrders: sum } = portfolio;
+  const cash = after.reserved - (before?.reserved ?? 0);
+  if (cash !== 0) sum.cash = Money.ofUnits(sum.cash + cash);
+  const taken = before?.takes ?? Headroom.none;
+  if (after.takes !== taken) sum.headroom = Headroom.add(sum.headroom, Headroom.subtract(after.takes, taken));
   const shares = after.reservedQuantity - (before?.reservedQuantity ?? 0);
-  if (shares !== 0) {
-    const position = portfolio.positions.get(order.terms.symbol);
-    if (position !== undefined) position.reserved = Quantity.ofUnits(position.reserved + shares);
-  }
+  if (shares !== 0) addShares(sum, order.terms.symbol, shares);
+}
+
+function addShares({ shares }: Reservation, symbol: string, change: number): void {
+  const sum = Quantity.ofUnits((shares.get(symbol) ?? 0) + change);
+  if (sum === 0) shares.delete(symbol);
+  else shares.set(symbol, sum);
 }
 
 function execute(
@@ -311,8 +313,7 @@ function execute(
   const first = event.executions[0];
   if (first === undefined) throw new RangeError(`order ${terms.number} executed nothing`);
   const tradeDate = event.tradeDate ?? calendar.dateOf(state.now);
-  const reserved = event.reserved ?? Money.zero;
-  move(state, order, executedOf(terms, order.progress, first, reserved, tradeDate, state.now));
+  move(state, order, executedOf(terms, order.progress, first, event, tradeDate, state.now));
 }
 
 function bookExecution(

@@ -4,7 +4,6 @@ export { Quantity } from './values/quantity.js';
 export { Instant } from './values/instant.js';
 export { TradingDate } from './values/trading-date.js';
 export { hash32, seedOf, uniform } from './values/seeded.js';
-export { PriorityQueue } from './values/priority-queue.js';
 export type { Calendar, SessionKind, TradingDay } from './calendar/calendar.js';
 export { calendarById } from './calendar/calendars.js';
 export { marketHours } from './calendar/hours.js';
@@ -48,7 +47,7 @@ export type { OrderAccepted, OrderMoved, OrderTransition, ProgressChanges } from
 export { copyOf, executedOf, movedOf, startOf, termsOf } from './orders/progress.js';
 export { cashOfExecution, chargesOf, commissionOf, feesOf } from './orders/execution.js';
 export type { Execution, FillRule } from './orders/execution.js';
-export type { Refusal } from './orders/refusal.js';
+export type { InsufficientFunds, Refusal } from './orders/refusal.js';
 export { refusalText } from './orders/refusal.js';
 export type { Tier } from './orders/tier.js';
 export { tradeEntries } from './trading/entries.js';
@@ -84,6 +83,7 @@ export type {
   PortfolioSettings,
   PortfolioTerms,
 } from './portfolios/portfolio.js';
+export { reservedShares } from './portfolios/portfolio.js';
 export { markOrCost, valuationOf } from './portfolios/valuation.js';
 export type { Valuation, ValuationSource } from './portfolios/valuation.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';

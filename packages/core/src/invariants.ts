@@ -1,12 +1,14 @@
 import { LEDGER_ACCOUNTS } from './ledger/ledger.js';
-import { sideOf } from './orders/order.js';
+import { Headroom } from './orders/headroom.js';
 import type { Order } from './orders/order.js';
 import { isTerminal } from './orders/status.js';
-import { cashOf } from './portfolios/portfolio.js';
+import { cashOf, reservedShares } from './portfolios/portfolio.js';
 import type { Portfolio } from './portfolios/portfolio.js';
+import { Reservation } from './portfolios/reservation.js';
 import { Position } from './positions/position.js';
 import type { State } from './state.js';
 import { Money } from './values/money.js';
+import { Quantity } from './values/quantity.js';
 
 /** What must hold after every command. Returns what does not, in words; empty = all is well. */
 export function brokenInvariants(state: State): string[] {
@@ -75,23 +77,23 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
   const reported = cash.settledCash + cash.pendingCash + cash.reservedCash - cash.marginLoan;
   if (reported !== balances.SETTLED_CASH + balances.PENDING_CASH) fail('cash views disagree');
 
-  let reservedCash = 0;
-  let reservedShort = 0;
-  const reservedShares = new Map<string, number>();
   for (const order of portfolio.openOrders) {
-    const { reserved, reservedQuantity } = order.progress;
-    if (reserved < 0 || reservedQuantity < 0)
+    const { reserved, reservedQuantity, takes } = order.progress;
+    if (reserved < 0 || reservedQuantity < 0 || takes.initial < 0 || takes.maintenance < 0)
       fail(`order ${order.terms.number} has set aside less than nothing`);
-    if (sideOf(order.terms.positionIntent) === 'BUY') reservedCash += reserved;
-    else reservedShort += reserved;
-    const { symbol } = order.terms;
-    reservedShares.set(symbol, (reservedShares.get(symbol) ?? 0) + reservedQuantity);
   }
-  if (reservedCash !== portfolio.reservedCash) fail('reserved cash is not what open orders set aside');
-  if (reservedShort !== portfolio.reservedShort)
-    fail('reserved buying power is not what open short sales set aside');
-  if (portfolio.settings.portfolioType === 'CASH' && reservedCash > balances.SETTLED_CASH) {
-    fail('more cash is set aside than there is');
+  const { reservedByOrders, reservedByPositions } = portfolio;
+  if (!isSame(reservedByOrders, setAsideByOrders(portfolio)))
+    fail('reserved is not what open orders set aside');
+  if (!isSame(reservedByPositions, Reservation.none())) fail('positions in stock have something set aside');
+  if (portfolio.settings.portfolioType === 'CASH') {
+    if (reservedByOrders.cash + reservedByPositions.cash > balances.SETTLED_CASH)
+      fail('more cash is set aside than there is');
+    if (!Headroom.isNone(reservedByOrders.headroom)) fail('a CASH portfolio takes headroom');
+  }
+  for (const { shares } of [reservedByOrders, reservedByPositions]) {
+    for (const symbol of shares.keys())
+      if (!portfolio.positions.has(symbol)) fail(`${symbol} is set aside and not held`);
   }
 
   let cost = 0;
@@ -117,16 +119,14 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (position.pending !== (pendingShares.get(position.symbol) ?? 0)) {
       fail(`pending ${position.symbol} is not what obligations will deliver`);
     }
-    if (position.reserved !== (reservedShares.get(position.symbol) ?? 0)) {
-      fail(`reserved ${position.symbol} is not what open orders set aside`);
-    }
     if (!Number.isSafeInteger(position.settled) || !Number.isSafeInteger(position.pending)) {
       fail(`${position.symbol} is not an exact number of shares`);
     }
     if (position.settled === 0 && position.pending === 0 && !pendingShares.has(position.symbol)) {
       fail(`an empty position in ${position.symbol} is kept`);
     }
-    if (position.reserved > Math.abs(held)) fail(`more ${position.symbol} is set aside than held`);
+    if (reservedShares(portfolio, position.symbol) > Math.abs(held))
+      fail(`more ${position.symbol} is set aside than held`);
     cost += (held < 0 ? -1 : 1) * Position.costBasis(position);
   }
   for (const { date, count, openQuantity, openValue } of portfolio.dayTrades.values()) {
@@ -134,6 +134,23 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
   }
   if (cost !== balances.SECURITIES) fail('the cost of open lots is not what the ledger says');
 }
+
+function setAsideByOrders(portfolio: Portfolio): Reservation {
+  const sum = Reservation.none();
+  for (const { terms, progress } of portfolio.openOrders) {
+    sum.cash = Money.add(sum.cash, progress.reserved);
+    sum.headroom = Headroom.add(sum.headroom, progress.takes);
+    const shares = Quantity.add(sum.shares.get(terms.symbol) ?? Quantity.zero, progress.reservedQuantity);
+    if (shares !== 0) sum.shares.set(terms.symbol, shares);
+  }
+  return sum;
+}
+
+const isSame = (a: Reservation, b: Reservation): boolean =>
+  a.cash === b.cash &&
+  Headroom.isNone(Headroom.subtract(a.headroom, b.headroom)) &&
+  a.shares.size === b.shares.size &&
+  [...a.shares].every(([symbol, quantity]) => b.shares.get(symbol) === quantity);
 
 /** What short positions were sold for: as good a value as any to look at reported cash with. */
 function shortCost(portfolio: Portfolio): Money {

@@ -4,6 +4,7 @@ import type { Instrument } from './instruments/instrument.js';
 import type { Balances } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
 import type { Quote } from './market/quote.js';
+import type { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { newOrder } from './orders/order.js';
 import type { OrderProgress, OrderTerms } from './orders/order.js';
@@ -11,6 +12,7 @@ import { copyOf } from './orders/progress.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { CloseMark, Portfolio, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
+import type { Reservation } from './portfolios/reservation.js';
 import type { DayTradeTracker } from './positions/day-trade.js';
 import type { Lot } from './positions/position.js';
 import type { RulesInForce } from './rules.js';
@@ -26,8 +28,14 @@ interface SavedPosition {
   readonly symbol: string;
   readonly settled: Quantity;
   readonly pending: Quantity;
-  readonly reserved: Quantity;
   readonly lots: readonly Lot[];
+}
+
+interface SavedReservation {
+  readonly cash: Money;
+  /** By symbol. */
+  readonly shares: readonly (readonly [string, Quantity])[];
+  readonly headroom: Headroom;
 }
 
 interface SavedPortfolio {
@@ -36,8 +44,8 @@ interface SavedPortfolio {
   readonly updatedAt: Instant;
   readonly promotionalCashAdded: boolean;
   readonly balances: Balances;
-  readonly reservedCash: Money;
-  readonly reservedShort: Money;
+  readonly reservedByOrders: SavedReservation;
+  readonly reservedByPositions: SavedReservation;
   readonly previousClose?: CloseMark;
   readonly positions: readonly SavedPosition[];
   readonly obligations: readonly {
@@ -121,17 +129,25 @@ function takenFrom(book: Book): TakenSizes | [] {
     : { symbol, bid, ask, modelledBid, modelledAsk };
 }
 
+function saveReservation({ shares, ...sums }: Reservation): SavedReservation {
+  return { ...sums, shares: [...shares].sort(([a], [b]) => (a < b ? -1 : 1)) };
+}
+
+const restoreReservation = ({ shares, ...sums }: SavedReservation): Reservation => ({
+  ...sums,
+  shares: new Map(shares),
+});
+
 function savePortfolio(portfolio: Portfolio): SavedPortfolio {
-  const { terms, settings, updatedAt, promotionalCashAdded, balances, reservedCash, reservedShort } =
-    portfolio;
+  const { terms, settings, updatedAt, promotionalCashAdded, balances } = portfolio;
   return {
     terms,
     settings,
     updatedAt,
     promotionalCashAdded,
     balances: { ...balances },
-    reservedCash,
-    reservedShort,
+    reservedByOrders: saveReservation(portfolio.reservedByOrders),
+    reservedByPositions: saveReservation(portfolio.reservedByPositions),
     ...(portfolio.previousClose !== undefined && { previousClose: portfolio.previousClose }),
     positions: [...portfolio.positions.values()].map((position) => ({
       ...position,
@@ -195,8 +211,8 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
     updatedAt: saved.updatedAt,
     promotionalCashAdded: saved.promotionalCashAdded,
     balances: { ...saved.balances },
-    reservedCash: saved.reservedCash,
-    reservedShort: saved.reservedShort,
+    reservedByOrders: restoreReservation(saved.reservedByOrders),
+    reservedByPositions: restoreReservation(saved.reservedByPositions),
     ...(saved.previousClose !== undefined && { previousClose: saved.previousClose }),
     positions: new Map(
       saved.positions.map((position) => [

@@ -54,8 +54,13 @@ const symbolDetail = { symbol: optional(anyText({ description: 'The symbol that 
 export const errorCodes = {
   INSUFFICIENT_FUNDS: {
     status: 400,
-    meaning: 'There is not enough free cash for the order.',
-    details: { availableCash: number(), requiredAmount: number() },
+    meaning: 'There is not enough free cash, or in a margin portfolio not enough buying power.',
+    details: {
+      availableCash: number({ description: 'What may be spent, or withdrawn, without borrowing.' }),
+      requiredAmount: number({ description: 'Of an order: its worst cost, charges included.' }),
+      availableBuyingPower: optional(number({ description: 'Of orders in margin portfolios.' })),
+      requiredBuyingPower: optional(number()),
+    },
   },
   MARKET_CLOSED: {
     status: 400,
@@ -71,11 +76,6 @@ export const errorCodes = {
     status: 400,
     meaning: 'More would be closed than is held and not yet reserved.',
     details: { availableQuantity: number(), requiredQuantity: number() },
-  },
-  INSUFFICIENT_BUYING_POWER: {
-    status: 400,
-    meaning: 'The buying power of the margin portfolio does not cover the order.',
-    details: { availableBuyingPower: number(), requiredBuyingPower: number() },
   },
   UNKNOWN_SYMBOL: {
     status: 400,

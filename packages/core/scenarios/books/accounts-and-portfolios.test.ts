@@ -165,15 +165,15 @@ describe('the broker switch', () => {
   });
 });
 
-describe('transfers (D63)', () => {
-  const transfer = (market: TestMarket, portfolioId: string, amount: number) =>
-    market.execute<'TransferCash'>({
-      type: 'TransferCash',
-      by: market.by,
-      portfolioId,
-      amount: Money.ofUnits(Math.round(amount * 10_000)),
-    }).result;
+const transfer = (market: TestMarket, portfolioId: string, amount: number) =>
+  market.execute<'TransferCash'>({
+    type: 'TransferCash',
+    by: market.by,
+    portfolioId,
+    amount: Money.ofUnits(Math.round(amount * 10_000)),
+  }).result;
 
+describe('transfers (D63)', () => {
   it('post settled cash against capital, both ways', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ cash: 1000 });
@@ -207,18 +207,51 @@ describe('transfers (D63)', () => {
     });
     expect(transfer(market, portfolio, -410)).toHaveProperty('postings');
   });
+});
 
-  it('take no loan, and leave the initial requirement and 2,000 behind a short position', () => {
+describe('withdrawals from a MARGIN portfolio (D109)', () => {
+  function margin(cash: number) {
     const market = new TestMarket();
-    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 4000 });
     market.quote('AAPL', '100.00', '100.00');
+    return { market, portfolio: market.openPortfolio({ type: 'MARGIN', cash }) };
+  }
+
+  function expectMost(market: TestMarket, portfolio: string, most: number): void {
+    const beyond = transfer(market, portfolio, -most - 0.01);
+    expect(beyond).toMatchObject({ code: 'INSUFFICIENT_FUNDS', availableCash: Money.ofDollars(most) });
+    expect(transfer(market, portfolio, -most)).toHaveProperty('postings');
+  }
+
+  it('leave 2,000 of equity behind a short position', () => {
+    const { market, portfolio } = margin(4000);
     market.place(portfolio, { intent: 'SELL_TO_OPEN', quantity: 10 });
-    market.advanceTo('2026-01-06', 10);
-    // Cash 5,000; the requirement alone would let 3,500 go.
-    expect(transfer(market, portfolio, -2000.01)).toMatchObject({ availableCash: Money.ofDollars(2000) });
-    expect(transfer(market, portfolio, -2000)).toHaveProperty('postings');
-    const borrower = market.openPortfolio({ type: 'MARGIN', cash: 4000 });
-    market.place(borrower, { quantity: 40, limit: '100.00' });
-    expect(transfer(market, borrower, -0.01)).toMatchObject({ availableCash: Money.zero });
+    // The requirement alone would let 3,500 go.
+    expectMost(market, portfolio, 2000);
+  });
+
+  it('may borrow against what is held, down to the initial requirement', () => {
+    const { market, portfolio } = margin(10_000);
+    market.place(portfolio, { quantity: 100 });
+    // Half of 10,000.
+    expectMost(market, portfolio, 5000);
+    expect(dollars(market.value(portfolio).marginLoan)).toBe(5000);
+  });
+
+  it('leave 2,000 of equity behind a loan, and none where nothing is owed', () => {
+    const { market, portfolio } = margin(3000);
+    market.place(portfolio, { quantity: 10 });
+    // 2,500 is above the requirement; all 2,000 of cash may go, and a loan may not be had with 1,000 of equity.
+    expectMost(market, portfolio, 2000);
+    const poor = market.openPortfolio({ type: 'MARGIN', cash: 1500 });
+    expectMost(market, poor, 1500);
+  });
+
+  it('leave what open orders take', () => {
+    const { market, portfolio } = margin(10_000);
+    market.place(portfolio, { quantity: 100, limit: '90.00' });
+    // Half of 9,000 is taken.
+    expectMost(market, portfolio, 5500);
+    market.quote('AAPL', '90.00', '90.00');
+    expect(dollars(market.value(portfolio).smaBalance)).toBe(0);
   });
 });

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
+import { Price } from '../../src/values/price.js';
 
 function regT(cash: number, price = '100.00') {
   const market = new TestMarket();
@@ -15,10 +16,12 @@ describe('overnight buying power', () => {
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(200_000);
   });
 
-  it('refuses what goes beyond it, with both figures', () => {
+  it('refuses what goes beyond it, with what there is without borrowing and with it (D152)', () => {
     const { market, portfolio } = regT(100_000);
     expect(market.submit(portfolio, { quantity: 2001, limit: '100.00' })).toEqual({
-      code: 'INSUFFICIENT_BUYING_POWER',
+      code: 'INSUFFICIENT_FUNDS',
+      availableCash: Money.ofDollars(100_000),
+      requiredAmount: Money.ofDollars(200_100),
       availableBuyingPower: Money.ofDollars(200_000),
       requiredBuyingPower: Money.ofDollars(200_100),
     });
@@ -53,15 +56,218 @@ describe('overnight buying power', () => {
   });
 });
 
+describe('the gate: what an order requires, not what it is worth (D108)', () => {
+  const short = { intent: 'SELL_TO_OPEN' } as const;
+
+  it('5,000 shares at 100 ask for 500,000', () => {
+    const { market, portfolio } = regT(100_000);
+    expect(market.submit(portfolio, { quantity: 5000, limit: '100.00' })).toMatchObject({
+      availableBuyingPower: Money.ofDollars(200_000),
+      requiredBuyingPower: Money.ofDollars(500_000),
+    });
+  });
+
+  it('10,000 shares sold short at 2.00 ask for 50,000: they take 2.50 a share', () => {
+    const poorer = regT(24_000, '2.00');
+    expect(poorer.market.submit(poorer.portfolio, { ...short, quantity: 10_000 })).toEqual({
+      code: 'INSUFFICIENT_FUNDS',
+      availableCash: Money.ofDollars(24_000),
+      requiredAmount: Money.ofDollars(20_000),
+      availableBuyingPower: Money.ofDollars(48_000),
+      requiredBuyingPower: Money.ofDollars(50_000),
+    });
+    const { market, portfolio } = regT(25_000, '2.00');
+    market.place(portfolio, { ...short, quantity: 10_000 });
+    expect(market.value(portfolio)).toMatchObject({ maintenanceExcess: 0, marginCallActive: false });
+  });
+
+  it('a short sale is judged at the ask, or at its limit where that is higher', () => {
+    const { market, portfolio } = regT(10_000);
+    market.quote('AAPL', '100.00', '101.00');
+    // Half of 198 × 101 is 9,999; the bid would have let 200 pass.
+    expect(market.submit(portfolio, { ...short, quantity: 199 })).toMatchObject({
+      requiredBuyingPower: Money.ofDollars(20_099),
+    });
+    expect(market.submit(portfolio, { ...short, quantity: 182, limit: '110.00' })).toMatchObject({
+      requiredBuyingPower: Money.ofDollars(20_020),
+    });
+    market.place(portfolio, { ...short, quantity: 198 });
+  });
+
+  it('a market purchase is judged at the ask and the collar', () => {
+    const { market, portfolio } = regT(10_000);
+    // 105.00 a share: 190 of them ask for 19,950.
+    expect(market.submit(portfolio, { quantity: 191 })).toMatchObject({
+      requiredAmount: Money.ofDollars(20_055),
+      requiredBuyingPower: Money.ofDollars(20_055),
+    });
+    market.place(portfolio, { quantity: 190 });
+  });
+
+  it('where only holding lacks room, in the stock that takes as much: a fund with factor 3', () => {
+    const { market, portfolio } = regT(100_000);
+    market.quote('TQQQ', '100.00', '100.00');
+    // 75 % of 150,000 is 112,500, as much as 450,000 of plain stock takes; half of it would have been there.
+    expect(market.submit(portfolio, { symbol: 'TQQQ', quantity: 1500, limit: '100.00' })).toMatchObject({
+      availableBuyingPower: Money.ofDollars(200_000),
+      requiredBuyingPower: Money.ofDollars(450_000),
+    });
+    market.place(portfolio, { symbol: 'TQQQ', quantity: 1333, limit: '100.00' });
+    expect(market.value(portfolio).marginCallActive).toBe(false);
+  });
+
+  it('charges are required in full, on borrowed money too', () => {
+    const broker = testBroker('default', {
+      equityCommission: { perOrder: Money.ofDollars(7), perUnit: Money.zero },
+    });
+    const market = new TestMarket({ rules: { brokers: new Map([['default', broker]]) } });
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+    market.quote('AAPL', '100.00', '100.00');
+    expect(market.submit(portfolio, { quantity: 200, limit: '100.00' })).toMatchObject({
+      requiredAmount: Money.ofDollars(20_007),
+      requiredBuyingPower: Money.ofDollars(20_014),
+    });
+    market.place(portfolio, { quantity: 199, limit: '100.00' });
+  });
+
+  it('under portfolio margin at 15 %', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash: 150_000 });
+    market.quote('AAPL', '100.00', '100.00');
+    expect(market.submit(portfolio, { quantity: 10_001, limit: '100.00' })).toMatchObject({
+      availableBuyingPower: Money.ofDollars(1_000_000),
+      requiredBuyingPower: Money.ofDollars(1_000_100),
+    });
+    market.place(portfolio, { quantity: 10_000, limit: '100.00' });
+  });
+
+  it('closing is never refused for want of funds, in a call either', () => {
+    const { market, portfolio } = regT(100_000);
+    market.place(portfolio, { quantity: 2000, limit: '100.00' });
+    market.quote('AAPL', '60.00', '60.00');
+    expect(market.value(portfolio)).toMatchObject({ marginCallActive: true, overnightBuyingPower: 0 });
+    expect(market.submit(portfolio, { quantity: 1, limit: '60.00' })).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+    });
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 500 });
+  });
+});
+
+describe('open orders (D108)', () => {
+  it('each takes what it requires, and is shown off the buying power', () => {
+    const { market, portfolio } = regT(100_000);
+    const first = market.place(portfolio, { quantity: 1000, limit: '90.00' });
+    market.place(portfolio, { quantity: 500, limit: '80.00' });
+    // 200,000 less 90,000 and 40,000.
+    expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(70_000);
+    expect(market.submit(portfolio, { quantity: 701, limit: '100.00' })).toMatchObject({
+      availableBuyingPower: Money.ofDollars(70_000),
+      requiredBuyingPower: Money.ofDollars(70_100),
+    });
+    market.cancel(first);
+    expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(160_000);
+  });
+
+  it('closing orders and the exits of a bracket take nothing', () => {
+    const { market, portfolio } = regT(100_000);
+    market.place(portfolio, { quantity: 1000, limit: '100.00' });
+    expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(100_000);
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 100, limit: '120.00' });
+    market.place(portfolio, {
+      quantity: 100,
+      limit: '90.00',
+      more: {
+        bracketConfig: {
+          profitTarget: { orderType: 'LIMIT', limitPrice: Price.of('110.00') },
+          stopLoss: { orderType: 'STOP', stopPrice: Price.of('80.00') },
+        },
+      },
+    });
+    expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(91_000);
+  });
+
+  it('an update is judged by itself: what the order takes already is there for it', () => {
+    const { market, portfolio } = regT(10_000);
+    const order = market.place(portfolio, { quantity: 200, limit: '90.00' });
+    expect(market.replace(order, { quantity: 223 })).toMatchObject({
+      availableBuyingPower: Money.ofDollars(20_000),
+      requiredBuyingPower: Money.ofDollars(20_070),
+    });
+    expect(market.replace(order, { quantity: 222 })).toBeUndefined();
+    expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(20);
+  });
+
+  it('one that fills no worse than it was judged is not judged again', () => {
+    const { market, portfolio } = regT(10_000);
+    market.quote('KO', '50.00', '50.00');
+    market.place(portfolio, { symbol: 'KO', quantity: 200, limit: '50.00' });
+    const order = market.place(portfolio, { quantity: 100, limit: '90.00' });
+    // What is held loses 2,000; the order of 9,000 is still filled.
+    market.quote('KO', '40.00', '40.00');
+    market.quote('AAPL', '90.00', '90.00');
+    expect(market.fills(order)).toEqual(['100 @ 90']);
+  });
+
+  it('one that the market ran away from fills where there is room, else it is rejected with its figures', () => {
+    const stop = { type: 'STOP', stop: '110.00', quantity: 150 } as const;
+    const within = regT(10_000);
+    const filled = within.market.place(within.portfolio, stop);
+    // 150 × 115.50 was judged. Half of 150 × 130 is 9,750.
+    within.market.quote('AAPL', '130.00', '130.00', { last: '130.00' });
+    expect(within.market.fills(filled)).toEqual(['150 @ 130']);
+    const { market, portfolio } = regT(10_000);
+    const rejected = market.place(portfolio, stop);
+    market.quote('AAPL', '140.00', '140.00', { last: '140.00' });
+    expect(market.order(rejected)).toMatchObject({
+      status: 'REJECTED',
+      rejectReason: {
+        code: 'INSUFFICIENT_FUNDS',
+        availableBuyingPower: Money.ofDollars(20_000),
+        requiredBuyingPower: Money.ofDollars(21_000),
+      },
+    });
+  });
+
+  it('go on under another kind of margin by its rules', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash: 150_000 });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { quantity: 1000, limit: '90.00' });
+    const power = () => dollars(market.value(portfolio).overnightBuyingPower);
+    // 1,000,000 less 90,000.
+    expect(power()).toBe(910_000);
+    market.execute<'UpgradeMargin'>({
+      type: 'UpgradeMargin',
+      by: market.by,
+      portfolioId: portfolio,
+      marginType: 'REG_T',
+      addPromotionalCash: false,
+    });
+    expect(power()).toBe(210_000);
+  });
+});
+
 describe('below 2,000 of equity', () => {
   it('only what is paid for may be bought', () => {
     const { market, portfolio } = regT(1500);
     expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(1500);
     expect(dollars(market.value(portfolio).dayTradeBuyingPower)).toBe(1500);
-    expect(market.submit(portfolio, { quantity: 16, limit: '100.00' })).toMatchObject({
-      code: 'INSUFFICIENT_BUYING_POWER',
+    expect(market.submit(portfolio, { quantity: 16, limit: '100.00' })).toEqual({
+      code: 'INSUFFICIENT_FUNDS',
+      availableCash: Money.ofDollars(1500),
+      requiredAmount: Money.ofDollars(1600),
+      availableBuyingPower: Money.ofDollars(1500),
+      requiredBuyingPower: Money.ofDollars(1600),
     });
-    market.place(portfolio, { quantity: 15, limit: '100.00' });
+    market.place(portfolio, { quantity: 10, limit: '100.00' });
+    expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(500);
+    market.place(portfolio, { quantity: 5, limit: '99.00' });
+    // What an open order has set aside does not buy twice.
+    expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(5);
+    expect(market.submit(portfolio, { quantity: 1, limit: '6.00' })).toMatchObject({
+      availableCash: Money.ofDollars(5),
+      requiredAmount: Money.ofDollars(6),
+    });
   });
 
   it('the proceeds of short sales are not paid-for cash', () => {

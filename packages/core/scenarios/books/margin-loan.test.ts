@@ -88,7 +88,9 @@ it('a purchase that has been set aside for is not lent twice: the reservation co
   // 2 × (10,000 − 7,500) = 5,000 is left, and the order for 40 sets 4,000 of it aside.
   market.place(portfolio, { quantity: 40, limit: '99.99', tif: 'GTC' });
   expect(market.submit(portfolio, { quantity: 11, limit: '100.00' })).toEqual({
-    code: 'INSUFFICIENT_BUYING_POWER',
+    code: 'INSUFFICIENT_FUNDS',
+    availableCash: Money.zero,
+    requiredAmount: Money.ofDollars(1100),
     // 5,000 − 40 × 99.99
     availableBuyingPower: Money.ofUnits(10_004_000),
     requiredBuyingPower: Money.ofDollars(1100),

@@ -108,7 +108,9 @@ describe('is refused', () => {
     market.quote('KO', '60.00', '60.00');
     const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 1999 });
     expect(market.submit(portfolio, { symbol: 'KO', intent: 'SELL_TO_OPEN', quantity: 1 })).toEqual({
-      code: 'INSUFFICIENT_BUYING_POWER',
+      code: 'INSUFFICIENT_FUNDS',
+      availableCash: Money.ofDollars(1999),
+      requiredAmount: Money.ofDollars(60),
       availableBuyingPower: Money.zero,
       requiredBuyingPower: Money.ofDollars(60),
     });

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { Position } from '../../src/positions/position.js';
+import { reservedShares } from '../../src/portfolios/portfolio.js';
 import { dollars, shares, testBroker, TestMarket } from '../../src/testing/market.js';
 import { Price } from '../../src/values/price.js';
 import { TradingDate } from '../../src/values/trading-date.js';
@@ -38,7 +39,7 @@ describe('a forward split of 7 for 1', () => {
   });
 
   it('adjusts open orders: more shares, lower prices, the same money set aside or less', () => {
-    const { market, portfolio, position } = holding(10, '700.00');
+    const { market, portfolio } = holding(10, '700.00');
     const buy = market.place(portfolio, { quantity: 1, limit: '650.00', tif: 'GTC' });
     const sell = market.place(portfolio, {
       intent: 'SELL_TO_CLOSE',
@@ -57,7 +58,7 @@ describe('a forward split of 7 for 1', () => {
       limitPrice: Price.of('102.86'),
       reservedQuantity: 14_000_000,
     });
-    expect(shares(position.reserved)).toBe(14);
+    expect(shares(reservedShares(market.portfolio(portfolio), 'AAPL'))).toBe(14);
     market.quote('AAPL', '103.00', '103.10');
     expect(market.order(sell)).toMatchObject({ status: 'FILLED', filledQuantity: 14_000_000 });
   });
@@ -199,7 +200,8 @@ describe('a reverse split of 1 for 20', () => {
     split(market, 1, 20);
     market.advanceTo(EX, 3);
     expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'CORPORATE_ACTION' });
-    expect(position).toMatchObject({ settled: 2_000_000, reserved: 0 });
+    expect(position).toMatchObject({ settled: 2_000_000 });
+    expect(reservedShares(market.portfolio(portfolio), 'AAPL')).toBe(0);
     // Half a share at 40.00.
     expect(dollars(market.value(portfolio).settledCash)).toBe(100_000 - 100 + 20);
     expect(market.brokerage.mark('AAPL')).toBe(Price.of('40'));

@@ -17,7 +17,7 @@ import { multiplyDivide } from '../values/scaled.js';
 import type { Rounding } from '../values/scaled.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { cancelNow } from './cancel-order.js';
-import { reservationFor } from './reserve.js';
+import { setAsideAfter, setAsideChanges } from './reserve.js';
 
 /** Carries out a dividend or split on its ex-date, before the first session of the day. */
 export function applyAction(d: Decision, actionId: string): void {
@@ -273,13 +273,10 @@ function splitOrder(d: Decision, order: Order, action: Split): void {
 
 /** What is set aside for an order never grows by an adjustment. */
 function adjust(d: Decision, order: Order, changes: ProgressChanges): void {
-  const { progress, terms } = order;
-  let { reserved } = progress;
-  if (reserved !== 0) {
-    const after = { ...progress, ...changes } as OrderProgress;
-    reserved = Money.min(reserved, reservationFor(d, d.portfolioOf(order), terms, after));
-  }
-  d.move(order, 'ADJUSTED', { ...changes, ...(reserved !== progress.reserved && { reserved }) });
+  const { progress } = order;
+  const adjusted = { ...progress, ...changes } as OrderProgress;
+  const setAside = setAsideAfter(d, d.portfolioOf(order), order, adjusted);
+  d.move(order, 'ADJUSTED', { ...changes, ...setAsideChanges(progress, setAside) });
 }
 
 /** The latest quote in new shares; what executions have taken from its sizes stays taken. */

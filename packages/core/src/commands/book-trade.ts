@@ -14,7 +14,8 @@ import type { Trade } from '../trading/plan-trade.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { followEntry, followExit } from './bracket.js';
 import { endOrder } from './end-order.js';
-import { freeToSpend } from './reserve.js';
+import { marginTermsOf } from '../portfolios/valuation.js';
+import { freeCash, roomOf } from './reserve.js';
 
 /** What these fills of an order would do, on the books as they are now. */
 export function tradeFor(
@@ -29,12 +30,12 @@ export function tradeFor(
   const { calendar } = d.rules;
   const { counters, seed } = d.state;
   const tradeDate = calendar.tradeDateOf(d.at);
+  const broker = d.broker(portfolio);
   return planTrade(order, fills, {
-    isCash: portfolio.settings.portfolioType === 'CASH',
     balances: portfolio.balances,
     position: portfolio.positions.get(terms.symbol),
     instrument,
-    broker: d.broker(portfolio),
+    broker,
     quote,
     at: d.at,
     tradeDate,
@@ -43,7 +44,14 @@ export function tradeFor(
     latencyMs: latencyMs(terms.latencyProfile, terms.latencyMs, seed, terms.number * 2),
     nextExecution: counters.execution + 1,
     nextLot: counters.lot + 1,
-    spendable: () => freeToSpend(d, portfolio, terms.positionIntent),
+    funds:
+      portfolio.settings.portfolioType === 'CASH'
+        ? { kind: 'CASH', free: freeCash(portfolio) }
+        : {
+            kind: 'MARGIN',
+            terms: marginTermsOf(portfolio, broker, d.at),
+            room: () => roomOf(d, portfolio),
+          },
   });
 }
 
@@ -68,8 +76,7 @@ export function endRefused(d: Decision, order: Order, refusal: Refusal): void {
     return;
   }
   const { code } = refusal;
-  const isFunds = code === 'INSUFFICIENT_FUNDS' || code === 'INSUFFICIENT_BUYING_POWER';
-  const cancelReason = isFunds ? 'INSUFFICIENT_FUNDS' : code === 'STALE_MARKET_DATA' ? code : 'BROKER';
+  const cancelReason = code === 'INSUFFICIENT_FUNDS' || code === 'STALE_MARKET_DATA' ? code : 'BROKER';
   endOrder(d, order, { transition: 'CANCELED', cancelReason });
 }
 

@@ -8,12 +8,11 @@ import { isOpening, isStop } from '../orders/order.js';
 import type { Order, Side } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { bookTrade, endRefused, tradeFor } from './book-trade.js';
 import { endOrder } from './end-order.js';
 
-import { fundsProblem, reservationFor } from './reserve.js';
+import { fundsProblem, isSetAside, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
 
 /**
  * Lets the working orders of one instrument meet its quote: trailing stops follow, stops go off, orders fill by price,
@@ -176,8 +175,8 @@ function fillOrder(d: Decision, book: Book, order: Order, quote: Quote): boolean
   const portfolio = d.portfolioOf(order);
   const equity = d.equity(terms.symbol);
   if (equity === undefined) return false;
-  const { reserved, filledQuantity, timeInForce } = progress;
-  if (reserved === 0 && filledQuantity === 0 && isOpening(terms.positionIntent)) {
+  const { filledQuantity, timeInForce } = progress;
+  if (filledQuantity === 0 && isOpening(terms.positionIntent) && !isSetAside(progress)) {
     if (!reserveAtFirstQuote(d, order, portfolio)) return false;
   }
   const fills = planFills(order, portfolio.terms.fillModel, book, equity);
@@ -194,14 +193,16 @@ function fillOrder(d: Decision, book: Book, order: Order, quote: Quote): boolean
 
 /** An order that had no price to go by when it was accepted sets its funds aside at the first quote. False where they are not there. */
 function reserveAtFirstQuote(d: Decision, order: Order, portfolio: Portfolio): boolean {
-  const reserved = reservationFor(d, portfolio, order.terms, order.progress);
-  if (reserved === 0) return true;
-  const refusal = fundsProblem(d, portfolio, reserved, Money.zero, order.terms.positionIntent);
+  const { terms, progress } = order;
+  const needs = needsOf(d, portfolio, terms, progress);
+  const setAside = setAsideFor(needs);
+  if (!isSetAside(setAside)) return true;
+  const refusal = fundsProblem(d, portfolio, needs, progress);
   if (refusal !== undefined) {
     endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
     return false;
   }
-  d.move(order, 'RESERVED', { reserved });
+  d.move(order, 'RESERVED', setAsideChanges(progress, setAside));
   return true;
 }
 

@@ -5,12 +5,14 @@ import { valueOf } from '../instruments/instrument.js';
 import type { Equity } from '../instruments/instrument.js';
 import { latencyMs } from '../matching/latency.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
-import { isOpening, isTrailing, sideOf } from '../orders/order.js';
+import { Headroom } from '../orders/headroom.js';
+import { isOpening, isTrailing, NOTHING_SET_ASIDE, sideOf } from '../orders/order.js';
 import type { BracketConfig, Mutable, OrderProgress, TimeInForce } from '../orders/order.js';
 import type { OrderAccepted } from '../orders/order-event.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import { startOf, termsOf } from '../orders/progress.js';
 import { bracketProblems, tickProblems } from '../orders/shape.js';
+import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
@@ -19,7 +21,8 @@ import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
-import { fundsProblem, reservationFor, worstPrice } from './reserve.js';
+import { fundsProblem, needsOf, setAsideFor, worstPrice } from './reserve.js';
+import type { Needs } from './reserve.js';
 import { beyondTier } from './tier.js';
 
 /** What placing an order would come to. Nothing has happened yet. */
@@ -46,6 +49,7 @@ const LEAST_FRACTION = Money.ofDollars(1);
 interface InstrumentCandidate extends Candidate {
   readonly equity: Equity;
   readonly accepted: OrderAccepted;
+  readonly needs: Needs | undefined;
 }
 
 /** The checks in their order of precedence: who may ask, what the order is, whether it can trade now, what it would take and what there is. */
@@ -59,8 +63,7 @@ const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejecti
   brokerRestriction,
   closedMarket,
   positionProblem,
-  ({ d, portfolio, request, accepted }) =>
-    fundsProblem(d, portfolio, accepted.reserved ?? Money.zero, Money.zero, request.positionIntent),
+  ({ d, portfolio, needs }) => fundsProblem(d, portfolio, needs, NOTHING_SET_ASIDE),
 ];
 
 /** Plans a new order. `every`: all reasons against it, as a preview shows them; else the first is enough. */
@@ -79,7 +82,7 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
   }
   const equity = tradable(d, request);
   if ('code' in equity) return { rejections: [...rejections, equity], accepted: [] };
-  const accepted = acceptedOf(candidate);
+  const { accepted, needs } = acceptedOf(candidate);
   const whole: InstrumentCandidate = {
     d,
     by,
@@ -88,6 +91,7 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
     broker: candidate.broker,
     equity,
     accepted,
+    needs,
   };
   for (const check of WITH_THE_INSTRUMENT) {
     const rejection = check(whole);
@@ -237,7 +241,7 @@ function positionProblem({
     case 'BUY_TO_CLOSE': {
       const closable = order.positionIntent === 'SELL_TO_CLOSE' ? held : Quantity.negate(held);
       const availableQuantity = Quantity.max(
-        Quantity.subtract(closable, position?.reserved ?? Quantity.zero),
+        Quantity.subtract(closable, reservedShares(portfolio, order.symbol)),
         Quantity.zero,
       );
       if (order.quantity <= availableQuantity) return undefined;
@@ -251,8 +255,11 @@ const conflict = (state: string): Rejection => ({
   message: `The portfolio is ${state}`,
 });
 
-/** The order as it would be accepted: its number, when it reaches the market, what it would set aside. */
-function acceptedOf({ d, by, request, portfolio }: Candidate): OrderAccepted {
+/** The order as it would be accepted: its number, when it reaches the market, what it needs and would set aside. */
+function acceptedOf({ d, by, request, portfolio }: Candidate): {
+  readonly accepted: OrderAccepted;
+  readonly needs: Needs | undefined;
+} {
   const number = d.state.counters.order + 1;
   const accepted: Mutable<OrderAccepted> = { type: 'OrderAccepted', number, tier: by.tier, request };
   const delay = latencyMs(request.latencyProfile, request.latencyMs, d.state.seed, number * 2);
@@ -263,14 +270,16 @@ function acceptedOf({ d, by, request, portfolio }: Candidate): OrderAccepted {
     accepted.bracket = { part: 'ENTRY', config, exits };
   }
   if (isTrailing(request.orderType)) Object.assign(accepted, startingTrail(d, portfolio, accepted));
-  const reserved = reservationFor(d, portfolio, request, {
+  const needs = needsOf(d, portfolio, request, {
     quantity: request.quantity,
     filledQuantity: Quantity.zero,
     filledValue: Money.zero,
     ...pricesOf(accepted),
   });
+  const { reserved, takes } = setAsideFor(needs);
   if (reserved > 0) accepted.reserved = reserved;
-  return accepted;
+  if (!Headroom.isNone(takes)) accepted.takes = takes;
+  return { accepted, needs };
 }
 
 /** A trailing stop's mark starts with the last price at acceptance (D48). */

@@ -226,20 +226,16 @@ export function transferCash(
 }
 
 /**
- * Free settled cash; in a MARGIN portfolio no more than the equity above its requirements (nothing may be borrowed to
- * withdraw), and never so much that less than the minimum equity is left behind a short position (FINRA Rule 4210(b)).
+ * Out of a CASH portfolio its free settled cash. Out of a MARGIN portfolio what is left above its requirements, borrowed against what it
+ * holds where that is more than its cash; but where a loan or a short position stays behind, so does the minimum equity (D109).
  */
 export function withdrawable(d: Decision, portfolio: Portfolio): Money {
-  const value = valuationOf(portfolio, d, d.broker(portfolio));
-  if (portfolio.settings.portfolioType === 'CASH') return value.settledCash;
-  let excess = Money.min(
-    value.maintenanceExcess,
-    Money.subtract(value.totalEquity, value.initialRequirement),
-  );
-  if (value.shortMarketValue > 0) {
-    excess = Money.min(excess, Money.subtract(value.totalEquity, MINIMUM_MARGIN_EQUITY));
-  }
-  return Money.max(Money.min(value.settledCash, excess), Money.zero);
+  const { settledCash, shortMarketValue, totalEquity, room } = valuationOf(portfolio, d, d.broker(portfolio));
+  if (room === undefined) return settledCash;
+  const { left, freeCash } = room;
+  const beyondMinimum = Money.subtract(totalEquity, MINIMUM_MARGIN_EQUITY);
+  const most = shortMarketValue > 0 ? beyondMinimum : Money.max(beyondMinimum, freeCash);
+  return Money.max(Money.min(Money.min(left.initial, left.maintenance), most), Money.zero);
 }
 
 /** The portfolio a command is about, unless the tenant has no such one or its account is frozen (D141). */

@@ -1,15 +1,14 @@
 import type { Decision } from '../decision.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isOpening, isStop, isTrailing, sideOf } from '../orders/order.js';
-import type { Mutable, Order, OrderProgress } from '../orders/order.js';
+import type { Mutable, Order, OrderProgress, SetAside } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { Refusal } from '../orders/refusal.js';
 import type { Instant } from '../values/instant.js';
-import type { Money } from '../values/money.js';
 import { endOrder } from './end-order.js';
 import { canTrade, endImmediate, matchBook } from './match-orders.js';
 import { expiryOf, isOpenFor, nextOpenFor } from './order-hours.js';
-import { fundsProblem, reservationFor } from './reserve.js';
+import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
 
 /**
  * An order reaches the market: at once, after its latency, or when the session it waited for opens. Its reservation is brought
@@ -30,11 +29,11 @@ export function reachMarket(d: Decision, order: Order): void {
     queue(d, order, worksFrom);
     return;
   }
-  const reserved = canceling ? order.progress.reserved : reserve(d, order);
-  if (reserved === undefined) return;
+  const setAside = canceling ? order.progress : reserve(d, order);
+  if (setAside === undefined) return;
 
   const changes: Mutable<ProgressChanges> = { arrival: d.state.counters.arrival + 1 };
-  if (reserved !== order.progress.reserved) changes.reserved = reserved;
+  Object.assign(changes, setAsideChanges(order.progress, setAside));
   if (expiresAt !== undefined) changes.expiresAt = expiresAt;
   if (isTrailing(terms.orderType) && order.progress.mark === undefined)
     Object.assign(changes, startingMark(d, order));
@@ -61,15 +60,14 @@ function queue(d: Decision, order: Order, releaseAt: Instant): void {
 }
 
 /** RESERVING: what was set aside at acceptance is set right by today's quote. `undefined` where the funds are gone, and with them the order. */
-function reserve(d: Decision, order: Order): Money | undefined {
+function reserve(d: Decision, order: Order): SetAside | undefined {
   const { terms, progress } = order;
-  const before = progress.reserved;
   // An order that comes straight from its acceptance has just been checked.
-  if (terms.createdAt === d.at || !isOpening(terms.positionIntent)) return before;
+  if (terms.createdAt === d.at || !isOpening(terms.positionIntent)) return progress;
   const portfolio = d.portfolioOf(order);
-  const reserved = reservationFor(d, portfolio, terms, progress);
-  const refusal = fundsProblem(d, portfolio, reserved, before, terms.positionIntent);
-  if (refusal === undefined) return reserved;
+  const needs = needsOf(d, portfolio, terms, progress);
+  const refusal = fundsProblem(d, portfolio, needs, progress);
+  if (refusal === undefined) return setAsideFor(needs);
   d.move(order, 'RESERVING');
   endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
   return undefined;

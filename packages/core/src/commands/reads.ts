@@ -15,8 +15,12 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
       const number = state.ids.numberOf('ORDER', command.orderId);
       return number === undefined ? NOTHING : ofOrder(state, number);
     }
+    case 'UpgradeMargin': {
+      const portfolio = state.portfolios.get(command.portfolioId);
+      const orders = portfolio?.openOrders.oldestFirst() ?? [];
+      return new Set([...(portfolio?.positions.keys() ?? []), ...orders.map(({ terms }) => terms.symbol)]);
+    }
     case 'SwitchBroker':
-    case 'UpgradeMargin':
     case 'ResetPortfolio':
     case 'TransferCash':
     case 'ClosePortfolio':

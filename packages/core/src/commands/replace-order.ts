@@ -5,13 +5,14 @@ import { isOpening, isTrailing } from '../orders/order.js';
 import type { Order, OrderProgress, TimeInForce } from '../orders/order.js';
 import { bracketProblems, tickProblems } from '../orders/shape.js';
 import { isUpdatable } from '../orders/status.js';
+import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Quantity } from '../values/quantity.js';
 import { endImmediate, matchBook } from './match-orders.js';
 import { expiryOf, goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
-import { fundsProblem, reservationFor } from './reserve.js';
+import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
 import { sizeProblems } from './plan-order.js';
 import type { Acknowledged } from './submit-order.js';
 import { timeInForceBeyondTier } from './tier.js';
@@ -60,15 +61,15 @@ export function replaceOrder(
       : Quantity.subtract(changed.quantity, changed.filledQuantity);
   const shares = positionProblem(portfolio, order, reservedQuantity);
   if (shares !== undefined) return shares;
-  const reserved = reservationFor(d, portfolio, terms, changed);
-  const funds = fundsProblem(d, portfolio, reserved, progress.reserved, terms.positionIntent);
+  const needs = needsOf(d, portfolio, terms, changed);
+  const funds = fundsProblem(d, portfolio, needs, progress);
   if (funds !== undefined) return funds;
 
   const working = progress.arrival !== undefined;
   const expiresAt = working ? expiryOf(d, terms, changed, d.at) : undefined;
   d.move(order, 'REPLACED', {
     ...changes,
-    ...(reserved !== progress.reserved && { reserved }),
+    ...setAsideChanges(progress, setAsideFor(needs)),
     ...(reservedQuantity !== progress.reservedQuantity && { reservedQuantity }),
     ...(expiresAt !== undefined && expiresAt !== progress.expiresAt && { expiresAt }),
     ...(working && moved && { arrival: d.state.counters.arrival + 1 }),
@@ -187,7 +188,8 @@ function positionProblem(portfolio: Portfolio, order: Order, reserved: Quantity)
   if (more <= 0) return undefined;
   const position = portfolio.positions.get(order.terms.symbol);
   const held = position === undefined ? Quantity.zero : Quantity.abs(Position.held(position));
-  const others = Quantity.subtract(position?.reserved ?? Quantity.zero, order.progress.reservedQuantity);
+  const setAside = reservedShares(portfolio, order.terms.symbol);
+  const others = Quantity.subtract(setAside, order.progress.reservedQuantity);
   const availableQuantity = Quantity.max(Quantity.subtract(held, others), Quantity.zero);
   if (reserved <= availableQuantity) return undefined;
   return { code: 'INSUFFICIENT_POSITION', availableQuantity, requiredQuantity: reserved };

@@ -1,105 +1,175 @@
 import type { Decision } from '../decision.js';
 import { orderCharges } from '../fees/order-charges.js';
-import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
+import type { Room } from '../margin/buying-power.js';
+import { effectOf, takenBy } from '../margin/effect.js';
+import { marginRefusal } from '../margin/gate.js';
+import { Headroom } from '../orders/headroom.js';
 import { isOpening, sideOf } from '../orders/order.js';
-import type { OrderProgress, OrderTerms, PositionIntent } from '../orders/order.js';
+import type { Mutable, Order, OrderProgress, OrderTerms, SetAside, Side } from '../orders/order.js';
+import type { ProgressChanges } from '../orders/order-event.js';
+import { cashRefusal } from '../orders/refusal.js';
 import type { Refusal } from '../orders/refusal.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { valuationOf } from '../portfolios/valuation.js';
-import { fundsRefusal } from '../trading/plan-trade.js';
+import { marginTermsOf, valuationOf } from '../portfolios/valuation.js';
+import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 
+/** What an opening order needs at its worst price. */
+export interface Needs {
+  readonly isShortSale: boolean;
+  /** With commission and fees; of a short sale its value with them. Whole cents. */
+  readonly cost: Money;
+  /** In a MARGIN portfolio: what it changes of the headroom. */
+  readonly effect: Headroom | undefined;
+}
+
+type Open = Pick<OrderProgress, 'quantity' | 'filledQuantity' | 'filledValue' | 'limitPrice' | 'stopPrice'>;
+
 /**
- * What an opening order sets aside (D30): for a purchase its worst-case cost, the limit or else the ask (a stop: its stop) plus the
- * collar, and commission and fees, in whole cents; for a short sale its notional and fees. Closing orders set aside shares, not
- * money. Zero where there is no price to go by yet: the funds are then looked at when the first quote comes.
+ * What the rest of an opening order needs at its worst price (D30, D108). `undefined` for closing orders, which need shares and no money,
+ * and where there is no price to go by yet: the funds are then looked at when the first quote comes.
  */
-export function reservationFor(
+export function needsOf(d: Decision, portfolio: Portfolio, terms: Market, order: Open): Needs | undefined {
+  if (!isOpening(terms.positionIntent)) return undefined;
+  const side = sideOf(terms.positionIntent);
+  const price = worstPrice(d, terms, order);
+  if (price === undefined) return undefined;
+  const remaining = Quantity.subtract(order.quantity, order.filledQuantity);
+  const value = Money.of(price, remaining);
+  const charges = chargesOf(d, portfolio, side, order, value);
+  const isShortSale = side === 'SELL';
+  const cost = Money.add(Money.upToCents(value), charges);
+  if (portfolio.settings.portfolioType === 'CASH') return { isShortSale, cost, effect: undefined };
+  const instrument = d.instrument(terms.symbol);
+  if (instrument === undefined) throw new RangeError(`${terms.symbol} is ordered and not listed`);
+  const position = portfolio.positions.get(terms.symbol);
+  const held = position === undefined ? Quantity.zero : Position.held(position);
+  const effect = effectOf(marginTermsOf(portfolio, d.broker(portfolio), d.at), held, {
+    instrument,
+    quantity: isShortSale ? Quantity.negate(remaining) : remaining,
+    price,
+    cash: isShortSale ? Money.subtract(Money.downToCents(value), charges) : Money.negate(cost),
+  });
+  return { isShortSale, cost, effect };
+}
+
+/** What an order sets aside for what it needs. Shares of closing orders are set aside by what they are (`orders/progress.ts`). */
+export const setAsideFor = (needs: Needs | undefined): SetAside => ({
+  reserved: needs === undefined || needs.isShortSale ? Money.zero : needs.cost,
+  takes: needs?.effect === undefined ? Headroom.none : takenBy(needs.effect),
+});
+
+export const isSetAside = ({ reserved, takes }: SetAside): boolean =>
+  reserved !== 0 || !Headroom.isNone(takes);
+
+/** What is different, as an order's move says it. */
+export function setAsideChanges(before: SetAside, after: SetAside): ProgressChanges {
+  const changes: Mutable<ProgressChanges> = {};
+  if (after.reserved !== before.reserved) changes.reserved = after.reserved;
+  if (!Headroom.isNone(Headroom.subtract(after.takes, before.takes))) changes.takes = after.takes;
+  return changes;
+}
+
+/** What an order that was adjusted sets aside: what it needs now, and never more than before. */
+export function setAsideAfter(
   d: Decision,
   portfolio: Portfolio,
-  terms: Market,
-  progress: Prices & Pick<OrderProgress, 'quantity' | 'filledQuantity' | 'filledValue'>,
-): Money {
-  if (!isOpening(terms.positionIntent)) return Money.zero;
-  const side = sideOf(terms.positionIntent);
-  const price = worstPrice(d, terms, progress);
-  if (price === undefined) return Money.zero;
-  const remaining = Quantity.subtract(progress.quantity, progress.filledQuantity);
-  const value = Money.of(price, remaining);
+  order: Order,
+  adjusted: OrderProgress,
+): SetAside {
+  const { terms, progress } = order;
+  const needs = isSetAside(progress) ? needsOf(d, portfolio, terms, adjusted) : undefined;
+  if (needs === undefined) return progress;
+  const { reserved, takes } = setAsideFor(needs);
+  return {
+    reserved: Money.min(reserved, progress.reserved),
+    takes: {
+      initial: Money.min(takes.initial, progress.takes.initial),
+      maintenance: Money.min(takes.maintenance, progress.takes.maintenance),
+    },
+  };
+}
+
+/** After the kind of margin has changed: open orders take of the headroom what they do by the new rules. */
+export function takeAnew(d: Decision, portfolio: Portfolio): void {
+  for (const order of portfolio.openOrders.oldestFirst()) {
+    const { terms, progress } = order;
+    const needs = needsOf(d, portfolio, terms, progress);
+    if (needs === undefined) continue;
+    const { takes } = setAsideFor(needs);
+    if (!Headroom.isNone(Headroom.subtract(takes, progress.takes))) d.move(order, 'RESERVED', { takes });
+  }
+}
+
+/**
+ * Whether what an opening order needs is there, beside what it has set aside already; the figures of the refusal where it is not.
+ */
+export function fundsProblem(
+  d: Decision,
+  portfolio: Portfolio,
+  needs: Needs | undefined,
+  already: SetAside,
+): Refusal | undefined {
+  if (needs === undefined) return undefined;
+  const { cost, effect } = needs;
+  if (effect !== undefined) {
+    return marginRefusal({ ...needs, effect }, already, () => roomOf(d, portfolio));
+  }
+  if (cost <= already.reserved) return undefined;
+  const available = Money.add(freeCash(portfolio), already.reserved);
+  return cost <= available ? undefined : cashRefusal(available, cost);
+}
+
+/** What a MARGIN portfolio has left for opening orders. */
+export function roomOf(d: Decision, portfolio: Portfolio): Room {
+  const { room } = valuationOf(portfolio, d, d.broker(portfolio));
+  if (room === undefined) throw new RangeError('a CASH portfolio has no headroom');
+  return room;
+}
+
+/** Settled cash of a CASH portfolio that nothing is set aside of. */
+export const freeCash = ({ balances, reservedByOrders, reservedByPositions }: Portfolio): Money =>
+  Money.ofUnits(balances.SETTLED_CASH - reservedByOrders.cash - reservedByPositions.cash);
+
+/** Commission and fees of the order as a whole, less those of what has filled. */
+function chargesOf(d: Decision, portfolio: Portfolio, side: Side, order: Open, value: Money): Money {
   const broker = d.broker(portfolio);
   const input = { side, assetClass: 'EQUITY' as const, tradeDate: d.rules.calendar.tradeDateOf(d.at) };
+  const { quantity, filledQuantity, filledValue } = order;
   const whole = orderCharges(broker, {
     ...input,
-    cumulativeQuantity: progress.quantity,
-    cumulativeValue: Money.add(progress.filledValue, value),
+    cumulativeQuantity: quantity,
+    cumulativeValue: Money.add(filledValue, value),
   });
-  const charged =
-    progress.filledQuantity === 0
-      ? Money.zero
-      : orderCharges(broker, {
-          ...input,
-          cumulativeQuantity: progress.filledQuantity,
-          cumulativeValue: progress.filledValue,
-        }).total;
-  return Money.ofUnits(Money.upToCents(value) + whole.total - charged);
+  if (filledQuantity === 0) return whole.total;
+  const charged = orderCharges(broker, {
+    ...input,
+    cumulativeQuantity: filledQuantity,
+    cumulativeValue: filledValue,
+  });
+  return Money.subtract(whole.total, charged.total);
 }
 
 type Market = Pick<OrderTerms, 'symbol' | 'positionIntent'>;
 type Prices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
 
-/** The price at which an opening order needs most; `undefined` where there is none to go by yet. */
-export const worstPrice = (d: Decision, terms: Market, prices: Prices): Price | undefined =>
-  sideOf(terms.positionIntent) === 'BUY'
-    ? worstPurchasePrice(d, terms, prices)
-    : shortSalePrice(d, terms, prices);
-
-function worstPurchasePrice(d: Decision, terms: Market, prices: Prices): Price | undefined {
-  if (prices.limitPrice !== undefined) return prices.limitPrice;
-  const quote = d.quote(terms.symbol);
-  const market = quote?.ask ?? quote?.last ?? quote?.bid;
-  const basis =
-    prices.stopPrice === undefined ? market : Price.ofUnits(Math.max(prices.stopPrice, market ?? 0));
-  return basis === undefined ? undefined : Price.scale(basis, 10_000 + d.rules.marketCollarBps, 10_000);
-}
-
-function shortSalePrice(d: Decision, terms: Market, prices: Prices): Price | undefined {
-  const quote = d.quote(terms.symbol);
-  const market = quote?.bid ?? quote?.last ?? quote?.ask;
-  const named = prices.limitPrice ?? prices.stopPrice;
-  if (named === undefined) return market;
-  return Price.ofUnits(Math.max(named, market ?? 0));
-}
-
 /**
- * Cash (CASH) or buying power (MARGIN) that nothing is set aside of. Below the minimum equity nothing may be sold short
- * (FINRA Rule 4210(b)).
+ * The price at which an opening order needs most: of a purchase its limit, or else the ask (a stop: its stop) plus the collar, of a
+ * short sale its price or the ask, whichever is higher. `undefined` where there is none to go by yet.
  */
-export function freeToSpend(d: Decision, portfolio: Portfolio, intent: PositionIntent): Money {
-  if (portfolio.settings.portfolioType === 'CASH') {
-    return Money.subtract(portfolio.balances.SETTLED_CASH, portfolio.reservedCash);
-  }
-  const { overnightBuyingPower, totalEquity } = valuationOf(portfolio, d, d.broker(portfolio));
-  const barred = intent === 'SELL_TO_OPEN' && totalEquity < MINIMUM_MARGIN_EQUITY;
-  const power = barred ? 0 : overnightBuyingPower;
-  return Money.ofUnits(power - portfolio.reservedCash - portfolio.reservedShort);
-}
-
-/**
- * Whether what an opening order would set aside is there, beyond what it has set aside already; the figures of the refusal where it is
- * not.
- */
-export function fundsProblem(
+export function worstPrice(
   d: Decision,
-  portfolio: Portfolio,
-  required: Money,
-  alreadyReserved: Money,
-  intent: PositionIntent,
-): Refusal | undefined {
-  if (required === 0 || required <= alreadyReserved) return undefined;
-  const available = Money.add(freeToSpend(d, portfolio, intent), alreadyReserved);
-  if (required <= available) return undefined;
-  const isCash = portfolio.settings.portfolioType === 'CASH';
-  return fundsRefusal(isCash, Money.max(available, Money.zero), required);
+  { symbol, positionIntent }: Market,
+  { limitPrice, stopPrice }: Prices,
+): Price | undefined {
+  const isPurchase = sideOf(positionIntent) === 'BUY';
+  if (isPurchase && limitPrice !== undefined) return limitPrice;
+  const quote = d.quote(symbol);
+  const market = quote?.ask ?? quote?.last ?? quote?.bid;
+  const named = limitPrice ?? stopPrice;
+  const price = named === undefined ? market : Price.ofUnits(Math.max(named, market ?? 0));
+  if (price === undefined || !isPurchase) return price;
+  return Price.scale(price, 10_000 + d.rules.marketCollarBps, 10_000);
 }

@@ -9,6 +9,7 @@ import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
 import { portfolioToChange } from './portfolios.js';
+import { takeAnew } from './reserve.js';
 
 /** What a margin upgrade adds when it is asked to (contract section 8). */
 export const PROMOTIONAL_CASH = Money.ofDollars(150_000);
@@ -97,6 +98,7 @@ export function upgradeMargin(
     promotionalCashAdded: portfolio.promotionalCashAdded || promotional > 0,
     at: d.at,
   });
+  takeAnew(d, portfolio);
   if (promotional > 0) {
     const entry = d.capitalEntry('PROMOTIONAL_CASH', promotional);
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });

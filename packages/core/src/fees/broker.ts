@@ -1,3 +1,4 @@
+import type { OrderSession, OrderType, TimeInForce } from '../orders/order.js';
 import type { Money } from '../values/money.js';
 
 /**
@@ -5,16 +6,6 @@ import type { Money } from '../values/money.js';
  *
  * Nothing in the brokerage branches on a broker's id: every difference between brokers is a field here.
  */
-
-/** How an order waits for its price. */
-export type BrokerOrderType =
-  'MARKET' | 'LIMIT' | 'STOP' | 'STOP_LIMIT' | 'TRAILING_STOP' | 'TRAILING_STOP_LIMIT';
-
-/** How long an order lives. */
-export type BrokerTimeInForce = 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'GTD';
-
-/** The hours a broker gives access to. EXTENDED is pre-market and after-hours trading beside the regular session. */
-export type BrokerSession = 'REGULAR' | 'EXTENDED';
 
 /**
  * Which option strategies the broker lets a customer open. Each level includes those below it.
@@ -64,9 +55,10 @@ export interface BrokerConfiguration {
   readonly futureCommission: CommissionSchedule;
   /** Whether the SEC and FINRA fees on sales are charged to the customer (see `regulatory.ts`) or borne by the firm. */
   readonly passesRegulatoryFees: boolean;
-  readonly orderTypes: readonly BrokerOrderType[];
-  readonly timesInForce: readonly BrokerTimeInForce[];
-  readonly sessions: readonly BrokerSession[];
+  readonly orderTypes: readonly OrderType[];
+  readonly timesInForce: readonly TimeInForce[];
+  /** The hours it gives access to; EXTENDED is pre-market and after-hours trading beside the regular session. */
+  readonly sessions: readonly OrderSession[];
   readonly fractionalShares: boolean;
   readonly shortSelling: boolean;
   readonly optionLevel: OptionLevel;

@@ -1,58 +1,80 @@
+import { Headroom } from '../orders/headroom.js';
+import type { SetAside } from '../orders/order.js';
 import { Money } from '../values/money.js';
+import type { HouseRates } from './book.js';
 import type { MarginType } from './margin-type.js';
-
-/** What buying powers are taken from, all at the current marks. */
-export interface BuyingPowerBasis {
-  /** Absent for CASH portfolios. */
-  readonly marginType: MarginType | undefined;
-  readonly totalEquity: Money;
-  /** Settled and pending cash together, without the proceeds of short sales; negative = a loan. */
-  readonly cash: Money;
-  /** Settled cash that nothing is set aside of. */
-  readonly freeCash: Money;
-  readonly regTExcess: Money;
-  readonly maintenanceExcess: Money;
-  /** Maintenance excess at the previous close; absent before the first one. */
-  readonly previousMaintenanceExcess: Money | undefined;
-  readonly houseRateBps: number;
-}
-
-export interface BuyingPowers {
-  readonly smaBalance: Money;
-  readonly overnightBuyingPower: Money;
-  readonly dayTradeBuyingPower: Money;
-}
+import { SWEEP_BPS } from './portfolio/sweep.js';
+import { FINRA_LONG_BPS } from './reg-t/stock.js';
 
 /** Below this equity an account may not borrow (FINRA Rule 4210(b)). */
 export const MINIMUM_MARGIN_EQUITY = Money.ofDollars(2000);
-const SWEEP_BPS = 1500;
+
 const DAY_TRADE_MULTIPLE = 4;
 
-const positive = (money: number): Money =>
-  Money.ofUnits(Math.min(Math.max(0, money), Number.MAX_SAFE_INTEGER));
+/** What a MARGIN portfolio has left for opening orders, at the current marks, beside what is open already. */
+export interface Room {
+  readonly marginType: MarginType;
+  readonly house: HouseRates;
+  readonly totalEquity: Money;
+  /** Cash that is not owed, is no proceeds of short sales, and that nothing is set aside of; negative = a loan. */
+  readonly freeCash: Money;
+  /** Above the requirements, once open orders have taken theirs. */
+  readonly left: Headroom;
+}
+
+/** The room of an order that is open already: what it has set aside is there for it. */
+export const roomBeside = (room: Room, { reserved, takes }: SetAside): Room => ({
+  ...room,
+  freeCash: Money.add(room.freeCash, reserved),
+  left: Headroom.add(room.left, takes),
+});
+
+/** Whether anything may be borrowed, shares included. */
+export const lends = (room: Room): boolean => room.totalEquity >= MINIMUM_MARGIN_EQUITY;
 
 /**
- * How much stock may be bought (or sold short).
- *
- * CASH: the free settled cash, for both (D52). REG_T overnight: `min(excess / 50 %, maintenance excess / house rate)`;
- * below 2,000 of equity only what is paid for. REG_T day trades: four times the maintenance excess at the previous close
- * (FINRA Rule 4210(f)(8)(B); D54). PORTFOLIO: excess over 15 % of unhedged stock. Before what open orders set aside.
+ * How much stock may be bought or sold short and kept overnight (D108): under REG_T the lesser of what the initial and the
+ * maintenance headroom allow, under PORTFOLIO what the maintenance headroom allows. Below 2,000 of equity no more than what
+ * is paid for (D160).
  */
-export function buyingPowers(basis: BuyingPowerBasis): BuyingPowers {
-  const { marginType, freeCash, maintenanceExcess, regTExcess } = basis;
-  if (marginType === undefined) {
-    return { smaBalance: Money.zero, overnightBuyingPower: freeCash, dayTradeBuyingPower: freeCash };
-  }
-  if (marginType === 'PORTFOLIO') {
-    const power = positive(Money.scale(maintenanceExcess, 10_000, SWEEP_BPS));
-    return { smaBalance: Money.zero, overnightBuyingPower: power, dayTradeBuyingPower: power };
-  }
-  const sma = positive(regTExcess);
-  const dayTrade = positive((basis.previousMaintenanceExcess ?? 0) * DAY_TRADE_MULTIPLE);
-  if (basis.totalEquity < MINIMUM_MARGIN_EQUITY) {
-    const paid = positive(basis.cash);
-    return { smaBalance: sma, overnightBuyingPower: paid, dayTradeBuyingPower: Money.min(paid, dayTrade) };
-  }
-  const overnight = Math.min(sma * 2, Money.scale(positive(maintenanceExcess), 10_000, basis.houseRateBps));
-  return { smaBalance: sma, overnightBuyingPower: positive(overnight), dayTradeBuyingPower: dayTrade };
+export function overnightBuyingPower(room: Room): Money {
+  const { marginType, left, freeCash } = room;
+  const held = stockHeldWith(left.maintenance, room);
+  const power = marginType === 'PORTFOLIO' ? held : Math.min(stockOpenedWith(left.initial), held);
+  return positive(lends(room) ? power : Math.min(power, freeCash));
 }
+
+/**
+ * For day trades: under REG_T four times the maintenance excess at the previous close (FINRA Rule 4210(f)(8)(B); D54),
+ * under PORTFOLIO the overnight figure.
+ */
+export function dayTradeBuyingPower(room: Room, previousMaintenanceExcess: Money): Money {
+  if (room.marginType === 'PORTFOLIO') return overnightBuyingPower(room);
+  const power = previousMaintenanceExcess * DAY_TRADE_MULTIPLE;
+  return positive(lends(room) ? power : Math.min(power, room.freeCash));
+}
+
+/**
+ * What an order that does not fit needs, in the same unit (D108): by the initial measure, or by the other where only that
+ * is short.
+ */
+export function requiredBuyingPower(effect: Headroom, room: Room): Money {
+  const { initial, maintenance } = Headroom.add(room.left, effect);
+  const onlyHolding = initial >= 0 && maintenance < 0;
+  return room.marginType === 'PORTFOLIO' || onlyHolding
+    ? positive(stockHeldWith(Money.negate(effect.maintenance), room))
+    : positive(stockOpenedWith(Money.negate(effect.initial)));
+}
+
+/** The stock whose purchase takes so much of the initial headroom: half of it is lent. */
+const stockOpenedWith = (initial: Money): number => 2 * initial;
+
+/** The long stock that takes so much to hold. */
+function stockHeldWith(maintenance: Money, { marginType, house }: Room): number {
+  const longBps = Math.max(FINRA_LONG_BPS, house.houseMaintenanceLongBps);
+  return Money.scale(maintenance, 10_000, marginType === 'PORTFOLIO' ? SWEEP_BPS : longBps);
+}
+
+/** Not negative, and an exact integer however far quotes have jumped. */
+const positive = (money: number): Money =>
+  Money.ofUnits(Math.min(Math.max(0, money), Number.MAX_SAFE_INTEGER));

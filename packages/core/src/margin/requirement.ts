@@ -44,7 +44,8 @@ export function amountsOf(book: MarginBook): Amounts {
   };
 }
 
-function amountsOfOne(holding: Holding, terms: MarginTerms): Amounts {
+/** What one holding takes by itself: all that there is to a margin rule for stock. */
+export function amountsOfOne(holding: Holding, terms: MarginTerms): Amounts {
   const { instrument, quantity, mark } = holding;
   if (instrument.assetClass !== 'EQUITY') {
     throw new RangeError(`no margin rule for ${instrument.symbol}, ${instrument.assetClass}`);

@@ -1,5 +1,6 @@
 import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
+import type { Headroom } from './headroom.js';
 import type { BracketPart, OrderProgress } from './order.js';
 import type { OrderRequest } from './order-request.js';
 import type { Tier } from './tier.js';
@@ -36,6 +37,7 @@ export interface OrderAccepted {
   readonly bracket?: BracketPart;
   /** Absent = nothing. */
   readonly reserved?: Money;
+  readonly takes?: Headroom;
   /** When it reaches the market; absent = at once. */
   readonly marketAt?: number;
   /** Of a trailing stop: where it starts. */

@@ -1,9 +1,10 @@
 import type { AssetClass } from '../instruments/instrument.js';
 import type { Instant } from '../values/instant.js';
-import type { Money } from '../values/money.js';
+import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { Queued } from '../values/priority-queue.js';
+import { Headroom } from './headroom.js';
 import type { Refusal } from './refusal.js';
 import type { Tier } from './tier.js';
 import type { TradingDate } from '../values/trading-date.js';
@@ -131,8 +132,10 @@ export interface OrderProgress {
   readonly fees: readonly Fee[];
   /** Of a sale that goes on: what executed on its latest trade date. Regulatory fees count from there, anew each date. */
   readonly feeDay: FeeDay | undefined;
-  /** Cash (CASH portfolios) or buying power (MARGIN) set aside for what is still open. */
+  /** Cash set aside for what is still to be bought. */
   readonly reserved: Money;
+  /** What the rest of an opening order takes of the headroom of a MARGIN portfolio. */
+  readonly takes: Headroom;
   /** Shares set aside for a closing order. */
   readonly reservedQuantity: Quantity;
   readonly updatedAt: Instant;
@@ -159,6 +162,11 @@ export interface OrderProgress {
   readonly cancelReason: CancelReason | undefined;
   readonly rejectReason: Refusal | undefined;
 }
+
+/** What an open order sets aside beside shares. */
+export type SetAside = Pick<OrderProgress, 'reserved' | 'takes'>;
+
+export const NOTHING_SET_ASIDE: SetAside = { reserved: Money.zero, takes: Headroom.none };
 
 /** For code that puts an `OrderProgress` together piece by piece: far cheaper than merging objects on the hot path. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };

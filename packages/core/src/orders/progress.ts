@@ -5,8 +5,9 @@ import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { commissionOf, feesOf } from './execution.js';
 import type { Execution } from './execution.js';
+import { Headroom } from './headroom.js';
 import { isOpening, sideOf } from './order.js';
-import type { Fee, FeeDay, Mutable, OrderProgress, OrderStatus, OrderTerms } from './order.js';
+import type { Fee, FeeDay, Mutable, OrderProgress, OrderStatus, OrderTerms, SetAside } from './order.js';
 import type { OrderAccepted, OrderMoved, OrderTransition } from './order-event.js';
 
 /**
@@ -31,6 +32,7 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
     fees: p.fees,
     feeDay: p.feeDay,
     reserved: p.reserved,
+    takes: p.takes,
     reservedQuantity: p.reservedQuantity,
     updatedAt: p.updatedAt,
     releaseAt: p.releaseAt,
@@ -99,6 +101,7 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     fees: NO_FEES,
     feeDay: undefined,
     reserved: accepted.reserved ?? Money.zero,
+    takes: accepted.takes ?? Headroom.none,
     reservedQuantity: isExit || isOpening(request.positionIntent) ? Quantity.zero : request.quantity,
     updatedAt: at,
     releaseAt: undefined,
@@ -188,17 +191,18 @@ export function movedOf(
 /** Nothing is set aside for an order that is over. */
 function endReservations(progress: Mutable<OrderProgress>): void {
   progress.reserved = Money.zero;
+  progress.takes = Headroom.none;
   progress.reservedQuantity = Quantity.zero;
 }
 
 /**
- * An order after an execution. `reserved` is what stays set aside for the rest; an order of which nothing is left is FILLED.
+ * An order after an execution. `rest` is what stays set aside for the rest; an order of which nothing is left is FILLED.
  */
 export function executedOf(
   terms: Pick<OrderTerms, 'positionIntent'>,
   before: OrderProgress,
   execution: Execution,
-  reserved: Money,
+  rest: { readonly [K in keyof SetAside]: SetAside[K] | undefined },
   tradeDate: TradingDate,
   at: Instant,
 ): OrderProgress {
@@ -210,7 +214,8 @@ export function executedOf(
   const fees = feesOf(execution);
   if (fees.length > 0) next.fees = addFees(before.fees, fees);
   const isDone = next.filledQuantity === before.quantity;
-  next.reserved = isDone ? Money.zero : reserved;
+  next.reserved = rest.reserved ?? Money.zero;
+  next.takes = rest.takes ?? Headroom.none;
   if (!isOpening(terms.positionIntent) && before.reservedQuantity !== 0) {
     next.reservedQuantity = Quantity.subtract(before.reservedQuantity, quantity);
   }

@@ -1,4 +1,4 @@
-import type { Money } from '../values/money.js';
+import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 
 /**
@@ -6,12 +6,7 @@ import type { Quantity } from '../values/quantity.js';
  * An order that was acknowledged keeps it as its `rejectReason`.
  */
 export type Refusal =
-  | { readonly code: 'INSUFFICIENT_FUNDS'; readonly availableCash: Money; readonly requiredAmount: Money }
-  | {
-      readonly code: 'INSUFFICIENT_BUYING_POWER';
-      readonly availableBuyingPower: Money;
-      readonly requiredBuyingPower: Money;
-    }
+  | InsufficientFunds
   | {
       readonly code: 'INSUFFICIENT_POSITION';
       readonly availableQuantity: Quantity;
@@ -29,13 +24,30 @@ export type Refusal =
       readonly message: string;
     };
 
+/** Whatever is short (D152). */
+export interface InsufficientFunds {
+  readonly code: 'INSUFFICIENT_FUNDS';
+  /** What may be spent without borrowing. */
+  readonly availableCash: Money;
+  /** Of an order: its worst cost, charges included. */
+  readonly requiredAmount: Money;
+  /** Of orders in MARGIN portfolios, with the next. */
+  readonly availableBuyingPower?: Money;
+  readonly requiredBuyingPower?: Money;
+}
+
+/** The refusal of what needs more cash than there is. Never shown as less than nothing. */
+export const cashRefusal = (available: Money, requiredAmount: Money): InsufficientFunds => ({
+  code: 'INSUFFICIENT_FUNDS',
+  availableCash: Money.max(available, Money.zero),
+  requiredAmount,
+});
+
 /** The sentence of a refusal, as a user reads it. */
 export function refusalText(refusal: Refusal): string {
   switch (refusal.code) {
     case 'INSUFFICIENT_FUNDS':
       return 'Insufficient funds';
-    case 'INSUFFICIENT_BUYING_POWER':
-      return 'Insufficient buying power';
     case 'INSUFFICIENT_POSITION':
       return 'Insufficient position';
     case 'MARKET_CLOSED':

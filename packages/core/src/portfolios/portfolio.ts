@@ -7,8 +7,10 @@ import type { Position } from '../positions/position.js';
 import type { Obligation } from '../settlement/obligation.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import type { Account, AccountType, PortfolioType } from './account.js';
+import type { Reservation } from './reservation.js';
 
 /** What may change about a portfolio's set-up. */
 export interface PortfolioSettings {
@@ -49,10 +51,10 @@ export interface Portfolio {
   updatedAt: Instant;
   promotionalCashAdded: boolean;
   readonly balances: Balances;
-  /** Σ of what open BUY orders have set aside. */
-  reservedCash: Money;
-  /** Σ of the buying power that open short sales have set aside. */
-  reservedShort: Money;
+  /** Σ of what open orders have set aside. */
+  readonly reservedByOrders: Reservation;
+  /** Σ of what positions have: cash and shares under short options. Stock needs none. */
+  readonly reservedByPositions: Reservation;
   /** By symbol. Empty positions are removed. */
   readonly positions: Map<string, Position>;
   readonly openOrders: OpenOrders;
@@ -84,7 +86,8 @@ export interface CashView {
 export function cashOf(portfolio: Portfolio, shortMarketValue: Money): CashView {
   const { SETTLED_CASH: settled, PENDING_CASH: pending } = portfolio.balances;
   const marginLoan = Money.max(Money.ofUnits(shortMarketValue - settled - pending), Money.zero);
-  const reservedCash = Money.min(portfolio.reservedCash, Money.max(settled, Money.zero));
+  const reserved = Money.add(portfolio.reservedByOrders.cash, portfolio.reservedByPositions.cash);
+  const reservedCash = Money.min(reserved, Money.max(settled, Money.zero));
   const free = Money.ofUnits(settled - reservedCash + marginLoan);
   const settledCash = Money.max(free, Money.zero);
   return {
@@ -94,3 +97,10 @@ export function cashOf(portfolio: Portfolio, shortMarketValue: Money): CashView 
     marginLoan,
   };
 }
+
+/** Shares of a position that something is set aside of: for open closing orders, and under short options (D56). */
+export const reservedShares = (portfolio: Portfolio, symbol: string): Quantity =>
+  Quantity.add(
+    portfolio.reservedByOrders.shares.get(symbol) ?? Quantity.zero,
+    portfolio.reservedByPositions.shares.get(symbol) ?? Quantity.zero,
+  );

@@ -1,8 +1,10 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Instrument } from '../instruments/instrument.js';
-import { buyingPowers } from '../margin/buying-power.js';
-import type { Amounts, Holding } from '../margin/book.js';
+import type { Holding, MarginTerms } from '../margin/book.js';
+import { dayTradeBuyingPower, overnightBuyingPower } from '../margin/buying-power.js';
+import type { Room } from '../margin/buying-power.js';
 import { amountsOf } from '../margin/requirement.js';
+import { Headroom } from '../orders/headroom.js';
 import { Position } from '../positions/position.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -37,6 +39,8 @@ export interface Valuation extends CashView {
   readonly overnightBuyingPower: Money;
   readonly dayTradeBuyingPower: Money;
   readonly marginCallActive: boolean;
+  /** What is left for opening orders; absent for CASH portfolios, which have their free settled cash. */
+  readonly room: Room | undefined;
 }
 
 /**
@@ -51,7 +55,7 @@ export function valuationOf(
   source: ValuationSource,
   broker: BrokerConfiguration,
 ): Valuation {
-  const margin = portfolio.settings.portfolioType === 'MARGIN';
+  const isMargin = portfolio.settings.portfolioType === 'MARGIN';
   const holdings: Holding[] = [];
   let long = 0;
   let short = 0;
@@ -62,53 +66,88 @@ export function valuationOf(
     const value = Money.of(mark, Quantity.abs(quantity));
     if (quantity > 0) long += value;
     else short += value;
-    if (margin) holdings.push({ instrument: listed(position.symbol, source), quantity, mark });
+    if (isMargin) holdings.push({ instrument: listed(position.symbol, source), quantity, mark });
   }
+  const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const longMarketValue = bounded(long);
   const shortMarketValue = bounded(short);
-  const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
-  const booked = Money.add(SETTLED_CASH, PENDING_CASH);
-  const cash = cashOf(portfolio, shortMarketValue);
-  const totalEquity = Money.ofUnits(booked + longMarketValue - shortMarketValue);
-  const { marginType = 'REG_T', portfolioMarginEngineType: engine } = portfolio.settings;
-  const { fed, house, initial, counted } = margin
-    ? amountsOf({ marginType, engine, house: broker, asOf: source.at, holdings })
-    : unmargined(totalEquity - booked);
-  const marginEquity = Money.add(booked, bounded(counted));
-  const fedRequirement = bounded(fed);
-  const houseRequirement = bounded(house);
-  const maintenanceExcess = Money.subtract(marginEquity, houseRequirement);
-  const powers = buyingPowers({
-    marginType: margin ? marginType : undefined,
-    totalEquity,
-    cash: Money.subtract(booked, shortMarketValue),
-    freeCash: cash.settledCash,
-    regTExcess: Money.subtract(marginEquity, fedRequirement),
-    maintenanceExcess,
-    previousMaintenanceExcess: portfolio.previousClose?.maintenanceExcess,
-    houseRateBps: broker.houseMaintenanceLongBps,
-  });
-  return {
-    ...cash,
+  const worth: Worth = {
+    ...cashOf(portfolio, shortMarketValue),
     longMarketValue,
     shortMarketValue,
+    totalEquity: Money.ofUnits(SETTLED_CASH + PENDING_CASH + longMarketValue - shortMarketValue),
+  };
+  return isMargin
+    ? { ...worth, ...marginOf(portfolio, worth, holdings, source, broker) }
+    : { ...worth, ...withoutMargin(worth) };
+}
+
+type Worth = CashView & Pick<Valuation, 'longMarketValue' | 'shortMarketValue' | 'totalEquity'>;
+type Margin = Omit<Valuation, keyof Worth>;
+
+/** A CASH portfolio needs nothing beyond what it has paid for, and buys with its free settled cash (D52). */
+const withoutMargin = ({ totalEquity, settledCash }: Worth): Margin => ({
+  marginEquity: totalEquity,
+  fedRequirement: Money.zero,
+  houseRequirement: Money.zero,
+  initialRequirement: Money.zero,
+  maintenanceExcess: totalEquity,
+  smaBalance: Money.zero,
+  overnightBuyingPower: settledCash,
+  dayTradeBuyingPower: settledCash,
+  marginCallActive: false,
+  room: undefined,
+});
+
+function marginOf(
+  portfolio: Portfolio,
+  { shortMarketValue, totalEquity }: Worth,
+  holdings: readonly Holding[],
+  source: ValuationSource,
+  broker: BrokerConfiguration,
+): Margin {
+  const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
+  const { previousClose, reservedByOrders: orders, reservedByPositions: positions } = portfolio;
+  const terms = marginTermsOf(portfolio, broker, source.at);
+  const { fed, house, initial, counted } = amountsOf({ ...terms, holdings });
+  const marginEquity = Money.ofUnits(SETTLED_CASH + PENDING_CASH + bounded(counted));
+  const fedRequirement = bounded(fed);
+  const houseRequirement = bounded(house);
+  const headroom: Headroom = {
+    initial: Money.subtract(marginEquity, fedRequirement),
+    maintenance: Money.subtract(marginEquity, houseRequirement),
+  };
+  const room: Room = {
+    marginType: terms.marginType,
+    house: broker,
     totalEquity,
+    freeCash: Money.ofUnits(SETTLED_CASH + PENDING_CASH - shortMarketValue - orders.cash - positions.cash),
+    left: Headroom.subtract(headroom, Headroom.add(orders.headroom, positions.headroom)),
+  };
+  return {
     marginEquity,
     fedRequirement,
     houseRequirement,
     initialRequirement: bounded(initial),
-    maintenanceExcess,
-    ...powers,
-    marginCallActive: margin && maintenanceExcess < 0,
+    maintenanceExcess: headroom.maintenance,
+    smaBalance: terms.marginType === 'PORTFOLIO' ? Money.zero : Money.max(headroom.initial, Money.zero),
+    overnightBuyingPower: overnightBuyingPower(room),
+    dayTradeBuyingPower: dayTradeBuyingPower(room, previousClose?.maintenanceExcess ?? Money.zero),
+    marginCallActive: headroom.maintenance < 0,
+    room,
   };
 }
 
-/** A CASH portfolio needs nothing beyond what it has paid for. */
-const unmargined = (value: number): Amounts => ({
-  fed: Money.zero,
-  house: Money.zero,
-  initial: Money.zero,
-  counted: Money.ofUnits(value),
+/** The rules that a MARGIN portfolio is judged by. */
+export const marginTermsOf = (
+  { settings }: Portfolio,
+  house: BrokerConfiguration,
+  asOf: Instant,
+): MarginTerms => ({
+  marginType: settings.marginType ?? 'REG_T',
+  engine: settings.portfolioMarginEngineType,
+  house,
+  asOf,
 });
 
 function listed(symbol: string, source: ValuationSource): Instrument {

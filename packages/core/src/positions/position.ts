@@ -19,8 +19,6 @@ export interface Position {
   settled: Quantity;
   /** Bought (positive) or sold (negative) and not delivered yet. */
   pending: Quantity;
-  /** Set aside for open closing orders, as a positive number. */
-  reserved: Quantity;
   readonly lots: Lot[];
 }
 
@@ -29,7 +27,6 @@ export const Position = {
     symbol,
     settled: Quantity.zero,
     pending: Quantity.zero,
-    reserved: Quantity.zero,
     lots: [],
   }),
   /** Negative = short. */

@@ -107,6 +107,7 @@ export class Auditor {
       value: 0n,
       filled: 0n,
       reserved: big(event.reserved ?? 0),
+      takes: headroom(event.takes),
       reservedShares: opens || isExit ? 0n : big(request.quantity),
     });
   }
@@ -120,6 +121,7 @@ export class Auditor {
     for (const to of WAYS[transition] ?? []) this.status(order, to);
     if (typeof changes.quantity === 'number') order.quantity = big(changes.quantity);
     if (typeof changes.reserved === 'number') order.reserved = big(changes.reserved);
+    if (changes.takes != null) order.takes = headroom(changes.takes);
     if (typeof changes.reservedQuantity === 'number') order.reservedShares = big(changes.reservedQuantity);
     if (typeof changes.filledQuantity === 'number') {
       // A split restates what has been filled; the average goes with it.
@@ -198,8 +200,10 @@ export class Auditor {
     }
     insist(order.filled <= order.quantity, 'more is filled than was ordered');
     const isDone = order.filled === order.quantity;
-    insist(!isDone || event.reserved === undefined, 'an order that is filled still has something set aside');
+    const rest = event.reserved ?? event.takes;
+    insist(!isDone || rest === undefined, 'an order that is filled still has something set aside');
     order.reserved = big(event.reserved ?? 0);
+    order.takes = headroom(event.takes);
     if (!isDone) return;
     this.status(order, 'FILLED');
     insist(order.reservedShares === 0n, 'an order that is filled still has shares set aside');
@@ -277,17 +281,19 @@ export class Auditor {
       let owed = 0n;
       for (const obligation of portfolio.obligations.values()) owed += obligation.cash;
       differ('PENDING_CASH by obligations', big(core.balances.PENDING_CASH), owed);
-      let reservedBuys = 0n;
-      let reservedSales = 0n;
+      const taken = { cash: 0n, initial: 0n, maintenance: 0n };
       const reservedShares = new Map<string, bigint>();
       for (const order of this.orders.values()) {
         if (order.portfolioId !== id) continue;
-        if (order.buys) reservedBuys += order.reserved;
-        else reservedSales += order.reserved;
+        taken.cash += order.reserved;
+        taken.initial += order.takes.initial;
+        taken.maintenance += order.takes.maintenance;
         add(reservedShares, order.symbol, order.reservedShares);
       }
-      differ('reserved cash', big(core.reservedCash), reservedBuys);
-      differ('reserved for short sales', big(core.reservedShort), reservedSales);
+      const { cash, headroom, shares } = core.reservedByOrders;
+      differ('reserved cash', big(cash), taken.cash);
+      differ('initial headroom taken', big(headroom.initial), taken.initial);
+      differ('maintenance headroom taken', big(headroom.maintenance), taken.maintenance);
       for (const order of core.openOrders) {
         const { number } = order.terms;
         const audited = this.orders.get(number);
@@ -304,7 +310,7 @@ export class Auditor {
         differ(`${symbol} settled`, big(theirs?.settled ?? 0), position.settled);
         differ(`${symbol} pending`, big(theirs?.pending ?? 0), pending);
         differ(`${symbol} held by lots`, heldOf(position), position.settled + pending);
-        differ(`${symbol} reserved`, big(theirs?.reserved ?? 0), reservedShares.get(symbol) ?? 0n);
+        differ(`${symbol} reserved`, big(shares.get(symbol) ?? 0), reservedShares.get(symbol) ?? 0n);
         differ(`${symbol} lots`, BigInt(theirs?.lots.length ?? 0), BigInt(position.lots.length));
         position.lots.forEach((lot, index) => {
           differ(`${symbol} lot ${index}`, big(theirs?.lots[index]?.quantity ?? 0), lot.quantity);
@@ -325,6 +331,8 @@ export class Auditor {
       ['filled', big(progress.filledQuantity), audited.filled],
       ['average', big(progress.averagePrice ?? 0), average],
       ['reserved', big(progress.reserved), audited.reserved],
+      ['takes initially', big(progress.takes.initial), audited.takes.initial],
+      ['takes to hold', big(progress.takes.maintenance), audited.takes.maintenance],
       ['reserved shares', big(progress.reservedQuantity), audited.reservedShares],
     ];
     for (const [what, core, audit] of pairs) {
@@ -362,6 +370,17 @@ interface AuditedPortfolio {
   readonly obligations: Map<string, { cash: bigint; readonly shares: Map<string, bigint> }>;
 }
 
+interface AuditedHeadroom {
+  readonly initial: bigint;
+  readonly maintenance: bigint;
+}
+
+/** What an order takes of the headroom; none where an event does not say. */
+const headroom = (takes?: { readonly initial: number; readonly maintenance: number }): AuditedHeadroom => ({
+  initial: big(takes?.initial ?? 0),
+  maintenance: big(takes?.maintenance ?? 0),
+});
+
 interface AuditedOrder {
   readonly portfolioId: string;
   readonly symbol: string;
@@ -374,6 +393,7 @@ interface AuditedOrder {
   value: bigint;
   filled: bigint;
   reserved: bigint;
+  takes: AuditedHeadroom;
   reservedShares: bigint;
 }
 

@@ -111,10 +111,9 @@ export class TestMarket {
         const tale = this.orders.get(event.order);
         if (tale === undefined) return;
         const tradeDate = event.tradeDate ?? this.brokerage.rules.calendar.dateOf(at);
-        const reserved = event.reserved ?? Money.zero;
         const [first] = event.executions;
         if (first === undefined) throw new Error('an execution of nothing');
-        const progress = executedOf(tale.terms, progressOf(tale), first, reserved, tradeDate, at);
+        const progress = executedOf(tale.terms, progressOf(tale), first, event, tradeDate, at);
         tale.steps.push({ event, progress, at });
         return;
       }

@@ -3,7 +3,6 @@ import type { OrderProgress, OrderTerms } from '../orders/order.js';
 import type { OrderAccepted, OrderMoved } from '../orders/order-event.js';
 import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
 import type { Instant } from '../values/instant.js';
-import { Money } from '../values/money.js';
 import type { OrderExecuted } from './trade.js';
 
 /** An order as one of its events left it. Nothing changes it any more. */
@@ -28,8 +27,7 @@ export function orderAfter(
   if (event.type === 'OrderMoved') return { terms, progress: movedOf(progress, event, at) };
   const [first] = event.executions;
   if (first === undefined) throw new RangeError(`order ${event.order} executed nothing`);
-  const reserved = event.reserved ?? Money.zero;
-  return { terms, progress: executedOf(terms, progress, first, reserved, tradeDateOf(event, at), at) };
+  return { terms, progress: executedOf(terms, progress, first, event, tradeDateOf(event, at), at) };
 }
 
 /** The exchange date that an execution counts for. Dates are those of New York under every calendar. */

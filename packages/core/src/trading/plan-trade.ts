@@ -5,9 +5,16 @@ import { hasRoomFor } from '../ledger/ledger.js';
 import type { Balances } from '../ledger/ledger.js';
 import type { Quote } from '../market/quote.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
-import { isOpening, remainingOf, sideOf } from '../orders/order.js';
-import type { Mutable, Order, OrderProgress, OrderTerms } from '../orders/order.js';
+import type { MarginTerms } from '../margin/book.js';
+import { roomBeside } from '../margin/buying-power.js';
+import type { Room } from '../margin/buying-power.js';
+import { effectOf } from '../margin/effect.js';
+import { marginRefusal } from '../margin/gate.js';
+import { Headroom } from '../orders/headroom.js';
+import { isOpening, NOTHING_SET_ASIDE, remainingOf, sideOf } from '../orders/order.js';
+import type { Mutable, Order, OrderProgress, OrderTerms, SetAside } from '../orders/order.js';
 import { executedOf } from '../orders/progress.js';
+import { cashRefusal } from '../orders/refusal.js';
 import type { Refusal } from '../orders/refusal.js';
 import { closeFirstInFirstOut, Position } from '../positions/position.js';
 import type { LotClosing } from '../positions/position.js';
@@ -23,8 +30,7 @@ const CENT = 100;
 
 /** What a plan is made with beside the order and its fills. */
 export interface TradeGround {
-  /** Of the order's portfolio: it owes nothing, ever. */
-  readonly isCash: boolean;
+  readonly funds: Funds;
   readonly balances: Balances;
   /** What the portfolio holds of the instrument. */
   readonly position: Position | undefined;
@@ -40,9 +46,13 @@ export interface TradeGround {
   readonly latencyMs: number;
   readonly nextExecution: number;
   readonly nextLot: number;
-  /** What may be spent on this order beyond what it has set aside. Asked only where the price ran beyond that. */
-  readonly spendable: () => Money;
 }
+
+/** What an opening order may draw on beyond what it has set aside. */
+export type Funds =
+  | { readonly kind: 'CASH'; readonly free: Money }
+  /** `room` is asked for only where the price ran beyond what was set aside. */
+  | { readonly kind: 'MARGIN'; readonly terms: MarginTerms; readonly room: () => Room };
 
 /** What executing would do: the events of the fills that are possible, in order, and why the next is not. */
 export interface Trade {
@@ -75,8 +85,8 @@ class Plan {
   private count = 0;
   /** Closed by the plan so far. */
   private closed: Quantity = Quantity.zero;
-  /** Paid by the plan so far beyond what was set aside for it. */
-  private overspent: Money = Money.zero;
+  /** Taken by the plan so far from beyond what was set aside for it. */
+  private drawn: SetAside = NOTHING_SET_ASIDE;
 
   constructor(order: Order, ground: TradeGround) {
     this.terms = order.terms;
@@ -88,7 +98,7 @@ class Plan {
   /** `hasMore`: another fill will be planned upon this one. */
   add(fill: PlannedFill, hasMore: boolean): OrderExecuted | Refusal {
     const { terms, progress, ground } = this;
-    const { isCash } = ground;
+    const isCash = ground.funds.kind === 'CASH';
     const { price, quantity } = fill;
     const buy = sideOf(terms.positionIntent) === 'BUY';
     const opening = isOpening(terms.positionIntent);
@@ -105,14 +115,27 @@ class Plan {
     const charges = !buy && isCash ? chargesWithin(cash, unpaid) : unpaid;
     const charged = totalOf(charges);
 
-    if (opening) {
-      const short = this.shortBy(buy ? Money.add(cash, charged) : value);
-      if (isCash && short > 0 && short < CENT) {
-        // Parts of a share are valued to 1/10,000 dollar each: together they may come to a cent more than was set aside.
-        cash = Money.subtract(cash, Money.upToCents(Money.ofUnits(short)));
-      } else if (short > 0) {
-        return this.shortOfFunds(buy ? Money.add(cash, charged) : value);
-      }
+    let effect = Headroom.none;
+    if (opening && ground.funds.kind === 'CASH') {
+      const needed = Money.add(cash, charged);
+      const available = this.cashFor(ground.funds.free);
+      const short = needed - available;
+      // Parts of a share are valued to 1/10,000 dollar each: together they may come to a cent more than was set aside.
+      if (short >= CENT) return cashRefusal(available, needed);
+      if (short > 0) cash = Money.subtract(cash, Money.upToCents(Money.ofUnits(short)));
+    } else if (opening && ground.funds.kind === 'MARGIN') {
+      const received = buy ? Money.negate(Money.add(cash, charged)) : Money.subtract(cash, charged);
+      const traded = buy ? quantity : Quantity.negate(quantity);
+      effect = effectOf(ground.funds.terms, this.held, {
+        instrument,
+        quantity: traded,
+        price,
+        cash: received,
+      });
+      const opened = { isShortSale: !buy, cost: Money.add(cash, charged), effect };
+      const { room } = ground.funds;
+      const beyond = marginRefusal(opened, progress, () => this.roomLeft(room()));
+      if (beyond !== undefined) return beyond;
     }
 
     const execution: BookedExecution = {
@@ -132,29 +155,32 @@ class Plan {
       lots: opening ? { opened: ground.nextLot + this.count } : { closed: this.closeLots(quantity) },
     };
     const left = Quantity.subtract(remainingOf(progress), quantity);
-    const paid = Money.add(cash, charged);
-    const reserved = left === 0 ? Money.zero : stillReserved(terms, progress, left, paid);
+    const paid = buy ? Money.add(cash, charged) : Money.zero;
+    const rest = left === 0 || !opening ? NOTHING_SET_ASIDE : stillSetAside(progress, left, paid, effect);
     const event: OrderExecuted = {
       type: 'OrderExecuted',
       order: terms.number,
       executions: [execution],
-      reserved: reserved > 0 ? reserved : undefined,
+      reserved: rest.reserved > 0 ? rest.reserved : undefined,
+      takes: Headroom.isNone(rest.takes) ? undefined : rest.takes,
       tradeDate: tradeDate === ground.date ? undefined : tradeDate,
       settlementDate: ground.settlementDate,
     };
-    if (hasMore) this.goOn(execution, reserved, opening ? (buy ? paid : value) : Money.zero);
+    if (hasMore) {
+      if (opening) this.draw(paid, effect, rest);
+      this.goOn(execution, rest);
+    }
     return event;
   }
 
-  /** The order, and what is left to spend on it, as this execution leaves them. */
-  private goOn(execution: BookedExecution, reserved: Money, spent: Money): void {
+  /** The order as this execution leaves it. */
+  private goOn(execution: BookedExecution, rest: SetAside): void {
     const { terms, progress, ground } = this;
     const { quantity } = execution;
     this.count++;
     const isBuy = sideOf(terms.positionIntent) === 'BUY';
     this.held = Quantity.add(this.held, isBuy ? quantity : Quantity.negate(quantity));
-    if (spent !== 0) this.overspent = Money.ofUnits(this.overspent + spent + reserved - progress.reserved);
-    this.progress = executedOf(terms, progress, execution, reserved, ground.tradeDate, ground.at);
+    this.progress = executedOf(terms, progress, execution, rest, ground.tradeDate, ground.at);
   }
 
   /** What could have changed since the order was accepted, so that it must not execute now. */
@@ -184,18 +210,25 @@ class Plan {
     return undefined;
   }
 
-  /** By how much an amount is more than there is for it; not positive = it is there. */
-  private shortBy(needed: Money): number {
-    const beyond = needed - this.progress.reserved;
-    return beyond <= 0 ? beyond : beyond - (this.ground.spendable() - this.overspent);
+  /** Cash there is for the order: what it has set aside, and what is free. */
+  private cashFor(free: Money): Money {
+    return Money.ofUnits(this.progress.reserved + free - this.drawn.reserved);
   }
 
-  private shortOfFunds(required: Money): Refusal {
-    const available = Money.max(
-      Money.ofUnits(this.ground.spendable() - this.overspent + this.progress.reserved),
-      Money.zero,
-    );
-    return fundsRefusal(this.ground.isCash, available, required);
+  /** What the portfolio has left once the plan so far is carried out. */
+  private roomLeft(room: Room): Room {
+    const { reserved, takes } = this.drawn;
+    return roomBeside(room, { reserved: Money.negate(reserved), takes: Headroom.negate(takes) });
+  }
+
+  /** Notes what this execution takes beyond what was set aside for it. */
+  private draw(paid: Money, effect: Headroom, rest: SetAside): void {
+    const { drawn, progress } = this;
+    const takes = Headroom.add(drawn.takes, Headroom.subtract(rest.takes, progress.takes));
+    this.drawn = {
+      reserved: Money.ofUnits(drawn.reserved + paid + rest.reserved - progress.reserved),
+      takes: Headroom.subtract(takes, effect),
+    };
   }
 
   /** The oldest lots that the plan has not closed already. */
@@ -221,22 +254,27 @@ function positionWithout(position: Position, closed: Quantity): Position {
   return { ...position, lots: lots.filter((lot) => lot.quantity !== 0) };
 }
 
-/** The refusal for want of funds: of cash in a CASH portfolio, of buying power in others. */
-export const fundsRefusal = (isCash: boolean, available: Money, required: Money): Refusal =>
-  isCash
-    ? { code: 'INSUFFICIENT_FUNDS', availableCash: available, requiredAmount: required }
-    : {
-        code: 'INSUFFICIENT_BUYING_POWER',
-        availableBuyingPower: available,
-        requiredBuyingPower: required,
-      };
-
-/** The share of what is left; for a purchase no more than what was set aside and not paid out yet. */
-function stillReserved(terms: OrderTerms, progress: OrderProgress, left: Quantity, paid: Money): Money {
-  const { reserved } = progress;
-  const share = Money.upToCents(Money.scale(reserved, left, remainingOf(progress)));
-  if (sideOf(terms.positionIntent) === 'SELL') return share;
-  return Money.max(Money.min(share, Money.subtract(reserved, paid)), Money.zero);
+/** The share of what is left; no more than what was set aside and is not used up yet. */
+function stillSetAside(
+  { quantity, filledQuantity, reserved, takes }: OrderProgress,
+  left: Quantity,
+  paid: Money,
+  effect: Headroom,
+): SetAside {
+  const remaining = Quantity.subtract(quantity, filledQuantity);
+  const still = (sum: Money, used: Money): Money =>
+    Money.max(Money.min(Money.scale(sum, left, remaining), Money.subtract(sum, used)), Money.zero);
+  return {
+    // Whole cents: what is paid, and what was set aside, are.
+    reserved: Money.max(
+      Money.min(Money.upToCents(Money.scale(reserved, left, remaining)), Money.subtract(reserved, paid)),
+      Money.zero,
+    ),
+    takes: {
+      initial: still(takes.initial, Money.negate(effect.initial)),
+      maintenance: still(takes.maintenance, Money.negate(effect.maintenance)),
+    },
+  };
 }
 
 /** How much better than its limit an order executes; `undefined` for one without a limit. */

@@ -1,4 +1,5 @@
 import type { Execution } from '../orders/execution.js';
+import type { Headroom } from '../orders/headroom.js';
 import type { LotClosing } from '../positions/position.js';
 import type { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
@@ -23,6 +24,7 @@ export interface OrderExecuted {
   readonly executions: readonly BookedExecution[];
   /** What stays set aside for the rest of the order; absent = nothing. */
   readonly reserved: Money | undefined;
+  readonly takes: Headroom | undefined;
   /** Absent = the exchange date of the record. */
   readonly tradeDate: TradingDate | undefined;
   /** When what was traded is delivered; for sales also when the cash comes in. */

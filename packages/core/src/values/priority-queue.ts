@@ -12,10 +12,6 @@ export class PriorityQueue<T extends Queued> {
     this.before = before;
   }
 
-  get size(): number {
-    return this.heap.length;
-  }
-
   first(): T | undefined {
     return this.heap[0];
   }
@@ -47,12 +43,6 @@ export class PriorityQueue<T extends Queued> {
     if (last === undefined || last === element) return;
     this.sink(last, place);
     this.rise(last, last.place);
-  }
-
-  takeFirst(): T | undefined {
-    const first = this.heap[0];
-    if (first !== undefined) this.remove(first);
-    return first;
   }
 
   /** In no particular order. */

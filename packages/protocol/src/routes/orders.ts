@@ -17,7 +17,6 @@ import { table } from './route.js';
 /** Why an order may be refused at once, whether it is new or changed. */
 const refusals = [
   'INSUFFICIENT_FUNDS',
-  'INSUFFICIENT_BUYING_POWER',
   'INSUFFICIENT_POSITION',
   'MARKET_CLOSED',
   'FEATURE_NOT_AVAILABLE',

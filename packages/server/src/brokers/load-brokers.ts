@@ -6,13 +6,11 @@ import { BUILT_IN_BROKERS } from './built-in-brokers.js';
 
 /** A brokers file that cannot be used. The message names the file and every field that is wrong. */
 export class BrokersFileError extends Error {
-  readonly source: string;
   readonly problems: readonly string[];
 
   constructor(source: string, problems: readonly string[]) {
     super(`${source}:\n${problems.map((problem) => `  ${problem}`).join('\n')}`);
     this.name = 'BrokersFileError';
-    this.source = source;
     this.problems = problems;
   }
 }

@@ -39,8 +39,6 @@ export interface Feed {
   instruments(): readonly Equity[];
   /** Every dividend and split the feed knows, sorted by ex-date. */
   corporateActions(): readonly CorporateAction[];
-  /** What the feed found in its source and does not replay, in words for a person; empty for most. */
-  notes(): readonly string[];
   /**
    * The quote in force at `at`, for feeds that can compute it (synthetic). Feeds that only stream answer
    * `undefined`: there the latest event is the quote in force.

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { reservedShares } from '../../../src/portfolios/portfolio.js';
 import { TestMarket } from '../../../src/testing/market.js';
 import type { TestOrder } from '../../../src/testing/market.js';
 import { Price } from '../../../src/values/price.js';
@@ -20,7 +21,7 @@ function resting(order: TestOrder = {}) {
   const portfolio = market.openPortfolio();
   const entry = market.place(portfolio, { limit: '100.00', ...bracket('110.00', '95.00'), ...order });
   const [target = '', stop = ''] = market.exits(entry);
-  const reserved = () => (market.portfolio(portfolio).positions.get('AAPL')?.reserved ?? 0) / 1_000_000;
+  const reserved = () => reservedShares(market.portfolio(portfolio), 'AAPL') / 1_000_000;
   return { market, portfolio, entry, target, stop, reserved };
 }
 
@@ -250,7 +251,7 @@ describe('the entry', () => {
     expect(market.order(stop)).toMatchObject({ status: 'CANCELED', cancelReason: 'OCO' });
     market.quote('AAPL', '99.90', '100.00', { last: '100.00' });
     expect(market.portfolio(portfolio).positions.get('AAPL')?.lots).toEqual([]);
-    expect(market.portfolio(portfolio).reservedCash).toBe(0);
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(0);
   });
 
   it('is not canceled while an exit has closed only a part', () => {

@@ -27,7 +27,7 @@ describe('a cancel takes as long as the order took', () => {
       cancelReason: 'USER',
       canceledAt: market.now,
     });
-    expect(market.portfolio(portfolio).reservedCash).toBe(0);
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(0);
   });
 
   it('meanwhile the order may still fill', () => {

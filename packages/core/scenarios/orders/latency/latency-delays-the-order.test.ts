@@ -43,7 +43,7 @@ describe('CUSTOM is exact', () => {
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio({ cash: 1100 });
     const order = market.place(portfolio, { quantity: 10, ...custom(250) });
-    expect(market.portfolio(portfolio).reservedCash).toBe(10_500_000);
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(10_500_000);
     market.quote('AAPL', '104.90', '105.00');
     market.advanceMs(250);
     // 10 × 105.00 × 1.05 = 1,102.50, more than the 1,100.00 there are.

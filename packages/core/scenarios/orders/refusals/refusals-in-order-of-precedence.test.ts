@@ -131,12 +131,14 @@ describe('figures', () => {
     });
   });
 
-  it('INSUFFICIENT_BUYING_POWER in a MARGIN portfolio', () => {
+  it('INSUFFICIENT_FUNDS in a MARGIN portfolio, with its buying power (D152)', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 10_000 });
     expect(market.submit(portfolio, { limit: '100.00', quantity: 201 })).toEqual({
-      code: 'INSUFFICIENT_BUYING_POWER',
+      code: 'INSUFFICIENT_FUNDS',
+      availableCash: 100_000_000,
+      requiredAmount: 201_000_000,
       availableBuyingPower: 200_000_000,
       requiredBuyingPower: 201_000_000,
     });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { reservedShares } from '../../../src/portfolios/portfolio.js';
 import { dollars, testBroker, TestMarket } from '../../../src/testing/market.js';
 import type { TestOrder } from '../../../src/testing/market.js';
 import { Money } from '../../../src/values/money.js';
@@ -12,7 +13,7 @@ function simulation(cash = 100_000, type: 'CASH' | 'MARGIN' = 'CASH') {
   const market = new TestMarket({ rules: { brokers: new Map([['default', charging]]) } });
   market.quote('AAPL', '99.90', '100.00', { last: '100.00' });
   const portfolio = market.openPortfolio({ cash, type });
-  const reserved = () => dollars(market.portfolio(portfolio).reservedCash);
+  const reserved = () => dollars(market.portfolio(portfolio).reservedByOrders.cash);
   const settled = () => dollars(market.portfolio(portfolio).balances.SETTLED_CASH);
   return { market, portfolio, reserved, settled };
 }
@@ -54,7 +55,7 @@ describe('a purchase sets aside its worst case, commission included', () => {
     market.quote('AAPL', '99.90', '100.00');
     const portfolio = market.openPortfolio();
     market.place(portfolio, { quantity: 10 });
-    expect(dollars(market.portfolio(portfolio).reservedCash)).toBe(1051.05);
+    expect(dollars(market.portfolio(portfolio).reservedByOrders.cash)).toBe(1051.05);
   });
 
   it('orders add up, and each is refused only for what is not free', () => {
@@ -162,24 +163,45 @@ describe('a sale to close sets shares aside, not money', () => {
     const { market, portfolio, reserved } = simulation();
     market.place(portfolio, { quantity: 10 });
     const sale = market.place(portfolio, { intent: 'SELL_TO_CLOSE', limit: '110.00', quantity: 7 });
-    const position = market.portfolio(portfolio).positions.get('AAPL');
-    expect(position?.reserved).toBe(7_000_000);
+    const shares = () => reservedShares(market.portfolio(portfolio), 'AAPL');
+    expect(shares()).toBe(7_000_000);
     expect(reserved()).toBe(0);
     market.quote('AAPL', '110.00', '110.10', { bidSize: 3 });
-    expect(position?.reserved).toBe(4_000_000);
+    expect(shares()).toBe(4_000_000);
     market.cancel(sale);
-    expect(position?.reserved).toBe(0);
+    expect(shares()).toBe(0);
   });
 });
 
-describe('a short sale sets buying power aside', () => {
-  it('its limit, or the bid where that is higher, and its charges', () => {
+describe('in a MARGIN portfolio an order takes headroom (D108)', () => {
+  const taken = (market: TestMarket, portfolio: string) => {
+    const { cash, headroom } = market.portfolio(portfolio).reservedByOrders;
+    return [cash, headroom.initial, headroom.maintenance].map(dollars);
+  };
+
+  it('a purchase half and a quarter of its worst cost, its charges in full, and its cash', () => {
     const { market, portfolio } = simulation(100_000, 'MARGIN');
-    const reserved = () => dollars(market.portfolio(portfolio).reservedShort);
+    market.place(portfolio, { limit: '90.00' });
+    expect(taken(market, portfolio)).toEqual([901.05, 451.05, 226.05]);
+  });
+
+  it('a short sale half, and what it takes to hold, of its price or the ask where that is higher, and no cash', () => {
+    const { market, portfolio } = simulation(100_000, 'MARGIN');
     const order = market.place(portfolio, { intent: 'SELL_TO_OPEN', limit: '110.00' });
-    expect(reserved()).toBe(1101.05);
+    // 50 % and 30 % of 1,100, and 1.05 of commission.
+    expect(taken(market, portfolio)).toEqual([0, 551.05, 331.05]);
     market.cancel(order);
     market.place(portfolio, { intent: 'SELL_TO_OPEN', type: 'STOP', stop: '90.00' });
-    expect(reserved()).toBe(999 + 1.05);
+    expect(taken(market, portfolio)).toEqual([0, 501.05, 301.05]);
+  });
+
+  it('gives it back as it fills, and all of it at its end', () => {
+    const { market, portfolio } = simulation(100_000, 'MARGIN');
+    market.quote('AAPL', '99.90', '100.00', { askSize: 4 });
+    const order = market.place(portfolio, { limit: '100.00' });
+    // Of 1,001.05, 501.05 and 251.05 the first four have used 401.02, 201.02 and 101.02.
+    expect(taken(market, portfolio)).toEqual([600.03, 300.03, 150.03]);
+    market.cancel(order);
+    expect(taken(market, portfolio)).toEqual([0, 0, 0]);
   });
 });

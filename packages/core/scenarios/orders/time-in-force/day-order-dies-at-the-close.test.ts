@@ -66,5 +66,5 @@ it('what an expired order had filled stays filled', () => {
     cancelReason: 'EXPIRED',
     filledQuantity: 3_000_000,
   });
-  expect(market.portfolio(portfolio).reservedCash).toBe(0);
+  expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(0);
 });

@@ -48,11 +48,11 @@ describe('an order that comes while the market is closed waits for the open', ()
     const portfolio = market.openPortfolio();
     market.place(portfolio, { quantity: 10 });
     // 10 × 100.00 × 1.05
-    expect(market.portfolio(portfolio).reservedCash).toBe(10_500_000);
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(10_500_000);
     market.quote('AAPL', '119.90', '120.00', { askSize: 5 });
     market.advanceTo('2026-01-05', 9, 30);
     // 10 × 120.00 × 1.05 = 1,260.00; half of it is left after five shares.
-    expect(market.portfolio(portfolio).reservedCash).toBe(6_300_000);
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(6_300_000);
   });
 
   it('and the order is rejected where the funds are not there any more', () => {
@@ -69,7 +69,7 @@ describe('an order that comes while the market is closed waits for the open', ()
       // 10 × 120 and the collar of 5 %.
       requiredAmount: Money.ofDollars(1260),
     });
-    expect(market.portfolio(portfolio).reservedCash).toBe(0);
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(0);
   });
 
   it('the time it waited is not its latency', () => {

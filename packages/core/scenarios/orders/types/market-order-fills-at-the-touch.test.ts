@@ -67,7 +67,7 @@ describe('a market order without a quote', () => {
     market.quote('AAPL', '94.90', '95.00', { askSize: 4 });
     expect(market.fills(order)).toEqual(['4 @ 95']);
     // 10 × 95.00 × 1.05 = 997.50 set aside; six tenths of it are left.
-    expect(market.portfolio(portfolio).reservedCash).toBe(5_985_000);
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(5_985_000);
   });
 
   it('with an empty side waits for that side', () => {

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { reservedShares } from '../../../src/portfolios/portfolio.js';
 import { TestMarket, testBroker } from '../../../src/testing/market.js';
 import type { TestChanges, TestOrder } from '../../../src/testing/market.js';
 import { Price } from '../../../src/values/price.js';
@@ -205,9 +206,9 @@ describe('what an update would take is checked again', () => {
       requiredAmount: 10_800_000,
     });
     expect(market.replace(order, { quantity: 11 })).toBeUndefined();
-    expect(market.portfolio(portfolio).reservedCash).toBe(9_900_000);
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(9_900_000);
     expect(market.replace(order, { quantity: 5 })).toBeUndefined();
-    expect(market.portfolio(portfolio).reservedCash).toBe(4_500_000);
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(4_500_000);
   });
 
   it('shares, with the figures', () => {
@@ -223,7 +224,7 @@ describe('what an update would take is checked again', () => {
       requiredQuantity: 8_000_000,
     });
     expect(market.replace(order, { quantity: 7 })).toBeUndefined();
-    expect(market.portfolio(portfolio).positions.get('AAPL')?.reserved).toBe(10_000_000);
+    expect(reservedShares(market.portfolio(portfolio), 'AAPL')).toBe(10_000_000);
   });
 
   it('a refused update changes nothing', () => {

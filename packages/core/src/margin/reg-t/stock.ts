@@ -8,7 +8,7 @@ const INITIAL_BPS = 5000;
 const FIVE_DOLLARS = Price.of('5');
 const FIVE_PER_SHARE = Price.of('5');
 const TWO_FIFTY_PER_SHARE = Price.of('2.5');
-const FINRA_LONG_BPS = 2500;
+export const FINRA_LONG_BPS = 2500;
 const FINRA_SHORT_BPS = 3000;
 
 /**

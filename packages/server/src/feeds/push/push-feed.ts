@@ -36,10 +36,6 @@ export class PushFeed implements Feed {
     return [];
   }
 
-  notes(): readonly string[] {
-    return [];
-  }
-
   /** The latest quote pushed is the one in force, and the engine has it. */
   quoteAt(): undefined {
     return undefined;

@@ -29,7 +29,6 @@ export class ReplayArchive {
   readonly facts: ReadonlyMap<string, SymbolFacts>;
   readonly instruments: readonly Equity[];
   readonly corporateActions: readonly CorporateAction[];
-  readonly notes: readonly string[];
   private readonly readers = new Set<Closable>();
 
   private constructor(options: ArchiveOptions, contents: Contents) {
@@ -41,18 +40,16 @@ export class ReplayArchive {
       .sort(([a], [b]) => (a < b ? -1 : 1))
       .map(([symbol, facts]) => facts.equity(symbol));
     this.corporateActions = contents.actions;
-    this.notes = contents.notes;
   }
 
   /** Reads everything once, in constant memory; throws `BadReplayFile` where something is not as it should be. */
   static async open(options: ArchiveOptions): Promise<ReplayArchive> {
-    const notes: string[] = [];
     const facts = new Map<string, SymbolFacts>();
     const files: ScannedFile[] = [];
     let actions: readonly CorporateAction[] = [];
     for (const file of await recordedFiles(options.path)) {
-      if (file.kind === 'actions') actions = await recordedActions(file, notes);
-      else files.push(await new FileScan(file, options.calendar, facts, notes).run());
+      if (file.kind === 'actions') actions = await recordedActions(file);
+      else files.push(await new FileScan(file, options.calendar, facts).run());
     }
     if (files.length === 0) {
       throw new BadReplayFile(
@@ -61,7 +58,7 @@ export class ReplayArchive {
         'no daily_bars.csv, *_trades.csv or *_quotes.csv (or .gz) in here',
       );
     }
-    return new ReplayArchive(options, { files, facts, actions, notes });
+    return new ReplayArchive(options, { files, facts, actions });
   }
 
   /** Keeps a reader open until its next use, unless too many others come between. */
@@ -91,7 +88,6 @@ interface Contents {
   readonly files: readonly ScannedFile[];
   readonly facts: ReadonlyMap<string, SymbolFacts>;
   readonly actions: readonly CorporateAction[];
-  readonly notes: readonly string[];
 }
 
 /** In alphabetical order, which is part of the order of events: two files may speak of the same symbol and minute. */

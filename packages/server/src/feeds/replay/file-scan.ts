@@ -91,19 +91,15 @@ export class FileScan {
   private readonly file: RecordedFile;
   private readonly calendar: Calendar;
   private readonly facts: Map<string, SymbolFacts>;
-  private readonly notes: string[];
   private readonly marks: { key: Instant; position: FilePosition }[] = [];
   private first: Instant | undefined;
   private last = Instant.ofMs(Number.NEGATIVE_INFINITY);
   private lastSymbol = '';
-  private derivatives = 0;
-  private closedDays = 0;
 
-  constructor(file: RecordedFile, calendar: Calendar, facts: Map<string, SymbolFacts>, notes: string[]) {
+  constructor(file: RecordedFile, calendar: Calendar, facts: Map<string, SymbolFacts>) {
     this.file = file;
     this.calendar = calendar;
     this.facts = facts;
-    this.notes = notes;
   }
 
   async run(): Promise<ScannedFile> {
@@ -112,16 +108,6 @@ export class FileScan {
       const [row] = rows;
       if (row) this.mark(row, position);
       for (const each of rows) this.add(each);
-    }
-    if (this.derivatives > 0) {
-      this.notes.push(
-        `${file.path}: ${this.derivatives} rows of options and futures are not replayed; only shares are`,
-      );
-    }
-    if (this.closedDays > 0) {
-      this.notes.push(
-        `${file.path}: ${this.closedDays} rows on days when the market was closed are not replayed`,
-      );
     }
     return {
       ...file,
@@ -152,10 +138,7 @@ export class FileScan {
     this.last = key;
     this.lastSymbol = symbol;
     this.first ??= key;
-    if (DERIVATIVE.test(symbol)) {
-      this.derivatives++;
-      return;
-    }
+    if (DERIVATIVE.test(symbol)) return;
     let facts = this.facts.get(symbol);
     if (!facts) this.facts.set(symbol, (facts = new SymbolFacts()));
     if (file.kind === 'daily') this.addDaily(row, key, facts);
@@ -165,8 +148,7 @@ export class FileScan {
   private addDaily(row: Row, key: Instant, facts: SymbolFacts): void {
     const date = TradingDate.ofDay(key / DAY_MS);
     facts.hasDaily = true;
-    if (!this.calendar.isTradingDay(date)) this.closedDays++;
-    else if (facts.isEarly(date)) {
+    if (this.calendar.isTradingDay(date) && facts.isEarly(date)) {
       facts.addTrades(date, volumeOf(this.file, row), priceOf(this.file, row, CLOSE_COLUMN));
     }
   }

@@ -5,22 +5,13 @@ import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 import { dateOf, symbolOf } from './rows.js';
 
-/** Every split and cash dividend of the file, by ex-date; what is neither is left out with a note. */
-export async function recordedActions(
-  file: RecordedFile,
-  notes: string[],
-): Promise<readonly CorporateAction[]> {
+/** Every split and cash dividend of the file, by ex-date; what is neither is left out. */
+export async function recordedActions(file: RecordedFile): Promise<readonly CorporateAction[]> {
   const actions: CorporateAction[] = [];
   for await (const { rows } of rowBatches(file)) {
     for (const row of rows) {
       const action = actionOf(file, row);
       if (action) actions.push(action);
-      else {
-        const [date = '', symbol = '', type = ''] = row.cells;
-        notes.push(
-          `${symbol} ${date}: ${type} is not replayed (${file.path}, line ${row.line}); only cash dividends and splits are`,
-        );
-      }
     }
   }
   return actions.sort((a, b) => compare(a.exDate, b.exDate) || compare(a.symbol, b.symbol));

@@ -133,7 +133,6 @@ describe('the shipped recording', () => {
       exDate: '2009-07-01',
       ratio: { new: 1, old: 20 },
     });
-    expect(feed.notes().filter((note) => note.includes('stock_distribution'))).toHaveLength(2);
     expect(
       new ReplayFeed({ archive: samples, symbols: ['KO'] })
         .corporateActions()
@@ -308,21 +307,19 @@ describe('recorded minutes', () => {
     await feed.close();
   });
 
-  test('options and futures in a recording are left out with a note', async () => {
+  test('options and futures in a recording are left out', async () => {
     const row = (symbol: string): string => `2024-03-04T14:30:00Z,${symbol},10,10,10,10,5\n`;
     const feed = await feedOf({
       'x_trades.csv': TRADES + row('ESH24') + row('SPY') + row('SPY240315C00500000'),
     });
     expect(feed.instruments().map(({ symbol }) => symbol)).toEqual(['SPY']);
-    expect(feed.notes()).toEqual([expect.stringContaining('2 rows of options and futures')]);
     await feed.close();
   });
 
-  test('rows on closed days are left out with a note', async () => {
+  test('rows on closed days are left out', async () => {
     const feed = await feedOf({
       'daily_bars.csv': `${DAILY}2024-03-02,X,1,1,1,1,7\n2024-03-04,X,1,1,1,1,7\n`,
     });
-    expect(feed.notes()).toEqual([expect.stringContaining('1 rows on days when the market was closed')]);
     expect(await told(feed, utc('2024-03-01T00:00:00Z'), utc('2024-03-04T15:00:00Z'))).toHaveLength(1);
     await feed.close();
   });

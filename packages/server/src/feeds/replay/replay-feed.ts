@@ -37,10 +37,6 @@ export class ReplayFeed implements Feed {
     return this.archive.corporateActions.filter(({ symbol }) => this.wanted(symbol));
   }
 
-  notes(): readonly string[] {
-    return this.archive.notes;
-  }
-
   /** The recording only streams: the latest event of a symbol is its quote in force. */
   quoteAt(): undefined {
     return undefined;

@@ -46,10 +46,6 @@ export class SyntheticFeed implements Feed {
     return [];
   }
 
-  notes(): readonly string[] {
-    return [];
-  }
-
   /** Outside the sessions: the last quote before the close, with the instant it had. */
   quoteAt(symbol: string, at: Instant): Quote | undefined {
     const model = this.modelOf(symbol);

@@ -3,6 +3,7 @@ import type {
   Execution as CoreExecution,
   Ids,
   Instant,
+  InsufficientFunds,
   OrderChanges,
   OrderEvent,
   OrderLeg as CoreLeg,
@@ -222,19 +223,23 @@ const rejectReasonOf = (refusal: Refusal): RejectReason => ({
   ...refusalFigures(refusal),
 });
 
+/** Buying power is named where a MARGIN portfolio is short of it (D152). */
+const fundsFigures = (refusal: InsufficientFunds): Omit<RejectReason, 'code' | 'message'> => ({
+  availableCash: moneyNumber(refusal.availableCash),
+  requiredAmount: moneyNumber(refusal.requiredAmount),
+  ...(refusal.availableBuyingPower !== undefined && {
+    availableBuyingPower: moneyNumber(refusal.availableBuyingPower),
+  }),
+  ...(refusal.requiredBuyingPower !== undefined && {
+    requiredBuyingPower: moneyNumber(refusal.requiredBuyingPower),
+  }),
+});
+
 /** The figures of a refusal by their names in the contract. */
 export function refusalFigures(refusal: Refusal): Omit<RejectReason, 'code' | 'message'> {
   switch (refusal.code) {
     case 'INSUFFICIENT_FUNDS':
-      return {
-        availableCash: moneyNumber(refusal.availableCash),
-        requiredAmount: moneyNumber(refusal.requiredAmount),
-      };
-    case 'INSUFFICIENT_BUYING_POWER':
-      return {
-        availableBuyingPower: moneyNumber(refusal.availableBuyingPower),
-        requiredBuyingPower: moneyNumber(refusal.requiredBuyingPower),
-      };
+      return fundsFigures(refusal);
     case 'INSUFFICIENT_POSITION':
       return {
         availableQuantity: quantityNumber(refusal.availableQuantity),

@@ -15,6 +15,7 @@ import {
   Position,
   Price,
   Quantity,
+  reservedShares,
   type Valuation,
   valuationOf,
 } from '@sandpit/core';
@@ -297,7 +298,7 @@ export function equityPositions(brokerage: Brokerage, portfolio: CorePortfolio):
       portfolioId,
       symbol: position.symbol,
       settledQuantity: quantityNumber(position.settled),
-      reservedQuantity: quantityNumber(position.reserved),
+      reservedQuantity: quantityNumber(reservedShares(portfolio, position.symbol)),
       pendingQuantity: quantityNumber(position.pending),
       costBasis: moneyNumber(costBasis),
       price: priceNumber(mark),

@@ -29,7 +29,6 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       return refuseCoded(rejection.code, message, { currentTier, requiredTier });
     }
     case 'INSUFFICIENT_FUNDS':
-    case 'INSUFFICIENT_BUYING_POWER':
     case 'INSUFFICIENT_POSITION':
     case 'MARKET_CLOSED':
       return refuseCoded(rejection.code, message, refusalFigures(rejection));

@@ -1,0 +1,158 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { Headroom } from '../orders/headroom.js';
+import { testBroker, testEquity } from '../testing/market.js';
+import { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { Holding, MarginBook } from './book.js';
+import { effectOf, fits, takenBy } from './effect.js';
+import type { MarginTrade } from './effect.js';
+import { amountsOf } from './requirement.js';
+
+const STOCKS = [
+  testEquity('A'),
+  testEquity('B', { leverageFactor: 2 }),
+  testEquity('C', { leverageFactor: -3 }),
+];
+
+const stock = fc.constantFrom(...STOCKS);
+const cents = fc.integer({ min: 1, max: 50_000 }).map((count) => Price.ofUnits(count * 1_000_000));
+const shares = fc.integer({ min: -5000, max: 5000 }).map(Quantity.of);
+const marginType = fc.constantFrom('REG_T' as const, 'PORTFOLIO' as const);
+
+/** Whole shares at whole cents, each stock once: every percentage is exact. */
+const holdings = fc.uniqueArray(fc.record({ instrument: stock, quantity: shares, mark: cents }), {
+  selector: ({ instrument }) => instrument.symbol,
+});
+
+const trade = fc
+  .record({ instrument: stock, quantity: shares, price: cents, charges: fc.nat({ max: 1000 }) })
+  .map(({ charges, ...traded }): MarginTrade => tradeOf(traded, charges));
+
+function tradeOf(traded: Omit<MarginTrade, 'cash'>, chargedCents: number): MarginTrade {
+  const value = Money.of(traded.price, traded.quantity);
+  return { ...traded, cash: Money.ofUnits(0 - value - chargedCents * 100) };
+}
+
+const bookOf = (held: readonly Holding[], type: MarginBook['marginType']): MarginBook => ({
+  marginType: type,
+  engine: undefined,
+  house: testBroker('b'),
+  asOf: Instant.ofMs(0),
+  holdings: held,
+});
+
+/** The headroom of a whole portfolio with so much cash. */
+function headroomOf(book: MarginBook, cash: Money): Headroom {
+  const { fed, house, counted } = amountsOf(book);
+  const equity = Money.add(cash, counted);
+  return { initial: Money.subtract(equity, fed), maintenance: Money.subtract(equity, house) };
+}
+
+const ownOf = (held: readonly Holding[], { instrument }: MarginTrade): Quantity =>
+  held.find((holding) => holding.instrument === instrument)?.quantity ?? Quantity.zero;
+
+/** What is held once a trade is done, the instrument marked at its price; without the trade where `done` is false. */
+function marked(held: readonly Holding[], trade: MarginTrade, done: boolean): Holding[] {
+  const { instrument, quantity, price } = trade;
+  const before = ownOf(held, trade);
+  const others = held.filter((holding) => holding.instrument !== instrument);
+  return [...others, { instrument, quantity: done ? Quantity.add(before, quantity) : before, mark: price }];
+}
+
+it('is what the trade changes of the whole book', () => {
+  fc.assert(
+    fc.property(holdings, trade, marginType, (held, done, type) => {
+      const before = headroomOf(bookOf(marked(held, done, false), type), Money.zero);
+      const after = headroomOf(bookOf(marked(held, done, true), type), done.cash);
+      const expected = Headroom.subtract(after, before);
+      expect(effectOf(bookOf([], type), ownOf(held, done), done)).toEqual(expected);
+    }),
+  );
+});
+
+it('grows with the trade and what is held of its instrument', () => {
+  fc.assert(
+    fc.property(shares, trade, marginType, fc.integer({ min: 2, max: 9 }), (held, done, type, n) => {
+      const terms = bookOf([], type);
+      const effect = effectOf(terms, held, done);
+      const times = (quantity: Quantity): Quantity => Quantity.ofUnits(quantity * n);
+      const larger = { ...done, quantity: times(done.quantity), cash: Money.ofUnits(done.cash * n) };
+      expect(effectOf(terms, times(held), larger)).toEqual({
+        initial: effect.initial * n,
+        maintenance: effect.maintenance * n,
+      });
+    }),
+  );
+});
+
+it('in parts comes to what it is at once', () => {
+  fc.assert(
+    fc.property(shares, trade, marginType, shares, (held, done, type, part) => {
+      const terms = bookOf([], type);
+      const value = Money.of(done.price, part);
+      const first = { ...done, quantity: part, cash: Money.negate(value) };
+      const rest = {
+        ...done,
+        quantity: Quantity.subtract(done.quantity, part),
+        cash: Money.add(done.cash, value),
+      };
+      const sum = Headroom.add(effectOf(terms, held, first), effectOf(terms, Quantity.add(held, part), rest));
+      expect(sum).toEqual(effectOf(terms, held, done));
+    }),
+  );
+});
+
+const orders = fc.array(
+  fc.record({
+    buy: fc.boolean(),
+    quantity: fc.integer({ min: 1, max: 500 }).map(Quantity.of),
+    worst: cents,
+    /** Where it fills, in percent of its worst price. */
+    percent: fc.integer({ min: 1, max: 100 }),
+    charges: fc.nat({ max: 1000 }),
+  }),
+  { maxLength: 8 },
+);
+
+it('what is accepted and fills at or inside its worst price leaves no measure below nothing', () => {
+  fc.assert(
+    fc.property(fc.nat({ max: 500_000 }), orders, marginType, (dollars, asked, type) => {
+      const start = { initial: Money.ofDollars(dollars), maintenance: Money.ofDollars(dollars) };
+      let left: Headroom = start;
+      const accepted: { readonly order: MarginTrade; readonly fill: MarginTrade }[] = [];
+      for (const [i, { buy, quantity, worst, percent, charges }] of asked.entries()) {
+        // A stock of its own for each: what others fill at does not mark it.
+        const traded = {
+          instrument: testEquity(`S${i}`),
+          quantity: buy ? quantity : Quantity.negate(quantity),
+        };
+        const price = Price.ofUnits(Math.ceil((worst / 1e8) * percent) * 1_000_000);
+        const order = tradeOf({ ...traded, price: worst }, charges);
+        const fill = tradeOf({ ...traded, price: Price.ofUnits(Math.min(price, worst)) }, charges);
+        const effect = effectOf(bookOf([], type), Quantity.zero, order);
+        if (!fits(effect, left)) continue;
+        left = Headroom.subtract(left, takenBy(effect));
+        accepted.push({ order, fill });
+      }
+      let cash = start.initial;
+      const held: Holding[] = [];
+      for (const { order, fill } of accepted) {
+        const taken = takenBy(effectOf(bookOf([], type), Quantity.zero, order));
+        const effect = effectOf(bookOf([], type), Quantity.zero, fill);
+        const own = Headroom.add(left, taken);
+        // Low-priced stock takes more the lower it is sold short: such a fill is judged again.
+        const beyond = 0 - effect.initial > taken.initial || 0 - effect.maintenance > taken.maintenance;
+        if (beyond && !fits(effect, own)) continue;
+        left = Headroom.subtract(own, takenBy(effect));
+        cash = Money.add(cash, fill.cash);
+        held.push({ instrument: fill.instrument, quantity: fill.quantity, mark: fill.price });
+        const now = headroomOf(bookOf(held, type), cash);
+        expect(now.initial).toBeGreaterThanOrEqual(0);
+        expect(now.maintenance).toBeGreaterThanOrEqual(0);
+      }
+    }),
+  );
+});

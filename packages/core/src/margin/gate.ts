@@ -1,0 +1,48 @@
+import type { Headroom } from '../orders/headroom.js';
+import type { SetAside } from '../orders/order.js';
+import type { Refusal } from '../orders/refusal.js';
+import { Money } from '../values/money.js';
+import { lends, overnightBuyingPower, requiredBuyingPower, roomBeside } from './buying-power.js';
+import type { Room } from './buying-power.js';
+import { fits } from './effect.js';
+
+/** An opening order at its worst price, or a part of it at the price it executes. */
+export interface Opening {
+  readonly isShortSale: boolean;
+  /** With commission and fees; of a short sale its value with them. */
+  readonly cost: Money;
+  readonly effect: Headroom;
+}
+
+const CENT = 100;
+
+/**
+ * Why a MARGIN portfolio cannot take an opening order; `undefined` = it can. What the order has set aside already has been judged and
+ * is not judged again. Else what is left above both requirements must have room for it (D108), and below the minimum equity
+ * nothing is lent: nothing is sold short, and only cash buys (D109).
+ */
+export function marginRefusal(opening: Opening, already: SetAside, room: () => Room): Refusal | undefined {
+  if (isWithin(opening, already)) return undefined;
+  const { isShortSale, cost, effect } = opening;
+  const beside = roomBeside(room(), already);
+  const isLent = lends(beside);
+  const isPaid = !isShortSale && cost <= beside.freeCash;
+  if ((isLent || isPaid) && fits(effect, beside.left)) return undefined;
+  return {
+    code: 'INSUFFICIENT_FUNDS',
+    availableCash: Money.max(beside.freeCash, Money.zero),
+    requiredAmount: cost,
+    availableBuyingPower: isShortSale && !isLent ? Money.zero : overnightBuyingPower(beside),
+    requiredBuyingPower: requiredBuyingPower(effect, beside),
+  };
+}
+
+/** Parts of an order are rounded one by one: together they may take a fraction of a cent more than the whole. */
+function isWithin({ isShortSale, cost, effect }: Opening, { reserved, takes }: SetAside): boolean {
+  if (takes.initial === 0 && takes.maintenance === 0) return false;
+  return (
+    (isShortSale || cost - reserved < CENT) &&
+    0 - effect.initial - takes.initial < CENT &&
+    0 - effect.maintenance - takes.maintenance < CENT
+  );
+}

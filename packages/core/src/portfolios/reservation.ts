@@ -1,0 +1,16 @@
+import { Headroom } from '../orders/headroom.js';
+import { Money } from '../values/money.js';
+import type { Quantity } from '../values/quantity.js';
+
+/** What is set aside in a portfolio, by all of its open orders or by all of its positions. It moves nothing in the books. */
+export interface Reservation {
+  cash: Money;
+  /** By symbol; symbols of which nothing is set aside are left out. */
+  readonly shares: Map<string, Quantity>;
+  /** What it takes of the headroom of a MARGIN portfolio. */
+  headroom: Headroom;
+}
+
+export const Reservation = {
+  none: (): Reservation => ({ cash: Money.zero, shares: new Map(), headroom: Headroom.none }),
+} as const;
