@@ -114,6 +114,34 @@ describe('creating an order', () => {
     expect(status).toBe(answer.statusCode);
   });
 
+  it('refuses for want of buying power with what there is without borrowing and with it (D152)', async () => {
+    const { portfolioId: margin } = await openPortfolio(client, {
+      portfolioType: 'MARGIN',
+      initialCash: 24_000,
+    });
+    await pushQuote(client, { symbol: 'PENNY', bid: 2, ask: 2, last: 2 });
+    const { status, body } = await place({
+      portfolioId: margin,
+      symbol: 'PENNY',
+      positionIntent: 'SELL_TO_OPEN',
+      limitPrice: 2,
+      quantity: 10_000,
+    });
+    expect(status).toBe(400);
+    // Sold short, a share at 2.00 takes 2.50, which is half of 5.00.
+    expect(body).toEqual({
+      statusCode: 400,
+      message: 'Insufficient funds',
+      error: {
+        code: 'INSUFFICIENT_FUNDS',
+        availableCash: 24_000,
+        requiredAmount: 20_000,
+        availableBuyingPower: 48_000,
+        requiredBuyingPower: 50_000,
+      },
+    });
+  });
+
   it('says when the market opens', async () => {
     await client.post('/v1/simulation/clock/advance', { to: '2026-01-05T22:00:00Z' });
     const { body } = await place({ timeInForce: 'IOC' });
