@@ -1,5 +1,5 @@
 import { Instant, Money, Price, Quantity, TradingDate } from '@sandpit/core';
-import type { CorporateAction, OrderChanges, OrderRequest, Quote, Requester } from '@sandpit/core';
+import type { CorporateAction, GoodTill, OrderChanges, OrderRequest, Quote, Requester } from '@sandpit/core';
 import type { Simulation } from '../packages/server/src/engine/simulation.js';
 import type { Chance } from './chance.js';
 
@@ -175,7 +175,7 @@ export class Workload {
           : { trailingPercent: chance.int(1, 5) * 5_000 })),
       ...(latencyProfile !== undefined && { latencyProfile }),
       ...(latencyProfile === 'CUSTOM' && { latencyMs: chance.int(0, 60_000) }),
-      ...(timeInForce === 'GTD' && { goodTillDate: this.dateIn(chance.int(0, 4)) }),
+      ...(timeInForce === 'GTD' && { goodTillDate: this.goodTillIn(chance.int(0, 4)) }),
       ...(chance.hits(0.2) && { clientOrderId: `c-${chance.hits(0.1) ? this.names : ++this.names}` }),
       ...(bracket && {
         bracketConfig: {
@@ -286,8 +286,10 @@ export class Workload {
     this.refusals.set(code, (this.refusals.get(code) ?? 0) + 1);
   }
 
-  private dateIn(days: number): string {
-    return new Date(Instant.plusMs(this.simulation.now(), days * 86_400_000)).toISOString().slice(0, 10);
+  private goodTillIn(days: number): GoodTill {
+    const then = new Date(Instant.plusMs(this.simulation.now(), days * 86_400_000));
+    const text = then.toISOString().slice(0, 10);
+    return { until: TradingDate.of(text), text };
   }
 
   /** To the cent, and above zero. */

@@ -4,7 +4,7 @@ import type { Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
 import type { Quote } from './market/quote.js';
 import type { FillModel } from './matching/fill-model.js';
-import type { TimeInForce } from './orders/order.js';
+import type { GoodTill, TimeInForce } from './orders/order.js';
 import type { OrderRequest } from './orders/order-request.js';
 import type { Tier } from './orders/tier.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
@@ -25,7 +25,7 @@ export interface OrderChanges {
   readonly stopPrice?: Price;
   readonly quantity?: Quantity;
   readonly timeInForce?: TimeInForce;
-  readonly goodTillDate?: string;
+  readonly goodTillDate?: GoodTill;
 }
 
 /**

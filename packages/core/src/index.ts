@@ -28,6 +28,7 @@ export { effectiveAt, isToCome } from './corporate-actions/corporate-action.js';
 export type {
   BracketConfig,
   CancelReason,
+  GoodTill,
   LatencyProfile,
   Order,
   OrderLeg,
@@ -102,7 +103,6 @@ export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin
 export { PORTFOLIO_CLOSED } from './commands/portfolios.js';
 export type { ResetSummary } from './commands/portfolios.js';
 export { actionId } from './commands/market-setup.js';
-export { parseGoodTill } from './commands/order-hours.js';
 export type { Rules, RulesInForce } from './rules.js';
 export { Brokerage } from './brokerage.js';
 export type { Outcome, Results } from './brokerage.js';

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision.js';
 import { isStop } from '../orders/order.js';
-import type { OrderProgress, OrderSession, OrderTerms } from '../orders/order.js';
+import type { GoodTill, OrderProgress, OrderSession, OrderTerms } from '../orders/order.js';
 import { Instant } from '../values/instant.js';
 import { TradingDate } from '../values/trading-date.js';
 
@@ -40,46 +40,30 @@ export function expiryOf(
     case 'GTC':
       return closeOn(d, TradingDate.plusDays(calendar.dateOf(terms.createdAt), GTC_DAYS), terms.session);
     case 'GTD': {
-      const till = parseGoodTill(progress.goodTillDate ?? '');
-      if (till === undefined) throw new RangeError('GTD order without a date');
-      return endOf(d, till, terms.session);
+      if (progress.goodTillDate === undefined) throw new RangeError('GTD order without a date');
+      return endOf(d, progress.goodTillDate.until, terms.session);
     }
   }
 }
 
-/** What is wrong with the date of a GTD order: not one, past, or over before the order could work. */
-export function goodTillProblems(d: Decision, session: OrderSession, goodTillDate: string): string[] {
-  const till = parseGoodTill(goodTillDate);
-  if (till === undefined) return ['goodTillDate must be an ISO 8601 date'];
-  const past = typeof till === 'string' ? till < d.rules.calendar.dateOf(d.at) : till <= d.at;
+/** What is wrong with the date of a GTD order: there is none, it is past, or over before the order could work. */
+export function goodTillProblems(
+  d: Decision,
+  session: OrderSession,
+  goodTillDate: GoodTill | undefined,
+): string[] {
+  if (goodTillDate === undefined) return ['goodTillDate is required for GTD orders'];
+  const { until } = goodTillDate;
+  const past = typeof until === 'string' ? until < d.rules.calendar.dateOf(d.at) : until <= d.at;
   if (past) return ['goodTillDate must be in the future'];
   const works = isOpenFor(d, session) ? d.at : nextOpenFor(d, session);
-  return endOf(d, till, session) <= works ? ['goodTillDate must not be before the next session'] : [];
+  return endOf(d, until, session) <= works ? ['goodTillDate must not be before the next session'] : [];
 }
 
 /** When an order that is good till then ends: at the close of that date, or at that time if it comes first. */
 function endOf(d: Decision, till: TradingDate | Instant, session: OrderSession): Instant {
   if (typeof till === 'string') return closeOn(d, till, session);
   return Instant.ofMs(Math.min(till, closeOn(d, d.rules.calendar.dateOf(till), session)));
-}
-
-/** A date without a time is that New York date; with one it is an instant. `undefined` = neither. */
-export function parseGoodTill(text: string): TradingDate | Instant | undefined {
-  const date = TradingDate.parse(text);
-  if (date !== undefined) return date;
-  const match =
-    /^(\d{4}-\d{2}-\d{2})T(\d{2}):(\d{2})(?::(\d{2})(?:\.(\d{1,9}))?)?(?:(Z)|([+-])(\d{2}):?(\d{2}))$/i.exec(
-      text,
-    );
-  const day = match === null ? undefined : TradingDate.parse(match[1] ?? '');
-  if (match === null || day === undefined) return undefined;
-  const [hour, minute, second] = [Number(match[2]), Number(match[3]), Number(match[4] ?? '0')];
-  if (hour > 23 || minute > 59 || second > 59) return undefined;
-  const offset = (Number(match[8] ?? '0') * 60 + Number(match[9] ?? '0')) * (match[7] === '-' ? -1 : 1);
-  const ms = Number((match[5] ?? '').padEnd(3, '0').slice(0, 3));
-  return Instant.ofMs(
-    TradingDate.dayOf(day) * 86_400_000 + ((hour * 60 + minute - offset) * 60 + second) * 1000 + ms,
-  );
 }
 
 function closeOn(d: Decision, date: TradingDate, session: OrderSession): Instant {

@@ -143,7 +143,7 @@ function shapeProblems({ d, equity, request, accepted }: InstrumentCandidate): R
   }
   problems.push(...sizeProblems(d, equity, request, pricesOf(accepted)), ...trailProblems(accepted));
   if (request.timeInForce === 'GTD') {
-    problems.push(...goodTillProblems(d, sessionOf(request), request.goodTillDate ?? ''));
+    problems.push(...goodTillProblems(d, sessionOf(request), request.goodTillDate));
   }
   return problems.length === 0 ? undefined : { code: 'INVALID', messages: problems };
 }

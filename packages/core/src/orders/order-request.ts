@@ -3,6 +3,7 @@ import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type {
   BracketConfig,
+  GoodTill,
   LatencyProfile,
   OrderLeg,
   OrderSession,
@@ -28,7 +29,7 @@ export interface OrderRequest {
   readonly trailingPercent?: number;
   readonly latencyProfile?: LatencyProfile;
   readonly latencyMs?: number;
-  readonly goodTillDate?: string;
+  readonly goodTillDate?: GoodTill;
   readonly clientOrderId?: string;
   readonly bracketConfig?: BracketConfig;
   readonly strategy?: string;

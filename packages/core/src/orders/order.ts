@@ -61,6 +61,13 @@ export interface OrderLeg {
   readonly quantity: Quantity;
 }
 
+/** When a GTD order ends, and the words that the user said it in: those are shown. */
+export interface GoodTill {
+  /** A New York date, which means its close, or an instant. */
+  readonly until: TradingDate | Instant;
+  readonly text: string;
+}
+
 /** The part of an order that never changes. */
 export interface OrderTerms {
   /** Running number of the order in its simulation: its identity inside, and the order of creation. Outside it has an id (`values/ids.ts`). */
@@ -117,8 +124,8 @@ export interface OrderProgress {
   /** For a trailing stop: where it stands now. */
   readonly stopPrice: Price | undefined;
   readonly timeInForce: TimeInForce;
-  /** Of a GTD order, as the user gave it; `expiresAt` is what it means. */
-  readonly goodTillDate: string | undefined;
+  /** Of a GTD order; `expiresAt` is what it comes to. */
+  readonly goodTillDate: GoodTill | undefined;
   readonly filledQuantity: Quantity;
   /** Average over all executions, rounded half up to 10^-8. */
   readonly averagePrice: Price | undefined;

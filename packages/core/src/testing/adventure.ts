@@ -16,7 +16,7 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 import { Auditor } from './auditor.js';
-import { testBroker, testEquity, TestMarket, testRules } from './market.js';
+import { goodTill, testBroker, testEquity, TestMarket, testRules } from './market.js';
 
 /** One thing that happens in an adventure. Portfolios and orders are named by a number that is taken modulo how many there are. */
 export type Step =
@@ -563,7 +563,7 @@ export class Adventure {
       ...(type.startsWith('TRAILING') &&
         (distance % 2 === 0 ? { trailingAmount: onTick(basis / 50) } : { trailingPercent: 20_000 })),
       ...(step.latency > 0 && { latencyProfile: 'CUSTOM' as const, latencyMs: step.latency }),
-      ...(step.tif === 'GTD' && { goodTillDate: this.dateIn(3) }),
+      ...(step.tif === 'GTD' && { goodTillDate: goodTill(this.dateIn(3)) }),
       ...(bracketed && {
         bracketConfig: {
           profitTarget: { orderType: 'LIMIT' as const, limitPrice: near(buys ? 500 : -500) },

@@ -13,7 +13,7 @@ import { waitingFor } from '../matching/waiting.js';
 import { commissionOf, feesOf } from '../orders/execution.js';
 import type { FillRule } from '../orders/execution.js';
 import { sideOf } from '../orders/order.js';
-import type { Fee, Order, OrderProgress, OrderTerms, Side } from '../orders/order.js';
+import type { Fee, GoodTill, Order, OrderProgress, OrderTerms, Side } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
 import type { FillModel } from '../matching/fill-model.js';
@@ -240,7 +240,7 @@ export class TestMarket {
         ...(changes.stop !== undefined && { stopPrice: Price.of(changes.stop) }),
         ...(changes.quantity !== undefined && { quantity: quantityOf(changes.quantity) }),
         ...(changes.tif !== undefined && { timeInForce: changes.tif }),
-        ...(changes.goodTillDate !== undefined && { goodTillDate: changes.goodTillDate }),
+        ...(changes.goodTillDate !== undefined && { goodTillDate: goodTill(changes.goodTillDate) }),
       },
     });
     return 'code' in result ? result : undefined;
@@ -406,6 +406,12 @@ function progressOf(tale: OrderTale): OrderProgress {
 
 const withoutAbsent = <T extends object>(value: T): T =>
   Object.fromEntries(Object.entries(value).filter(([, field]) => field !== undefined)) as T;
+
+/** The end of a GTD order: a New York date unless it is said to be an instant. */
+export const goodTill = (text: string, until: TradingDate | Instant = TradingDate.of(text)): GoodTill => ({
+  until,
+  text,
+});
 
 export interface TestChanges {
   limit?: string;

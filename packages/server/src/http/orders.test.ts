@@ -114,6 +114,34 @@ describe('creating an order', () => {
     expect(status).toBe(answer.statusCode);
   });
 
+  it('refuses for want of buying power with what there is without borrowing and with it (D152)', async () => {
+    const { portfolioId: margin } = await openPortfolio(client, {
+      portfolioType: 'MARGIN',
+      initialCash: 24_000,
+    });
+    await pushQuote(client, { symbol: 'PENNY', bid: 2, ask: 2, last: 2 });
+    const { status, body } = await place({
+      portfolioId: margin,
+      symbol: 'PENNY',
+      positionIntent: 'SELL_TO_OPEN',
+      limitPrice: 2,
+      quantity: 10_000,
+    });
+    expect(status).toBe(400);
+    // Sold short, a share at 2.00 takes 2.50, which is half of 5.00.
+    expect(body).toEqual({
+      statusCode: 400,
+      message: 'Insufficient funds',
+      error: {
+        code: 'INSUFFICIENT_FUNDS',
+        availableCash: 24_000,
+        requiredAmount: 20_000,
+        availableBuyingPower: 48_000,
+        requiredBuyingPower: 50_000,
+      },
+    });
+  });
+
   it('says when the market opens', async () => {
     await client.post('/v1/simulation/clock/advance', { to: '2026-01-05T22:00:00Z' });
     const { body } = await place({ timeInForce: 'IOC' });
@@ -127,6 +155,55 @@ describe('creating an order', () => {
       status: 'PENDING_MARKET_OPEN',
       waitingFor: 'market opens 2026-01-06T09:30:00-05:00',
     });
+  });
+
+  it.each([
+    ['2026-01-06', '2026-01-06T21:00:00.000Z'],
+    ['20260106', '2026-01-06T21:00:00.000Z'],
+    ['2026-006', '2026-01-06T21:00:00.000Z'],
+    ['2026-W02-2', '2026-01-06T21:00:00.000Z'],
+    ['2026-01-06T15:30', '2026-01-06T20:30:00.000Z'],
+    ['20260106T153000', '2026-01-06T20:30:00.000Z'],
+    ['2026-01-06T20:15Z', '2026-01-06T20:15:00.000Z'],
+    ['20260106T151500-0500', '2026-01-06T20:15:00.000Z'],
+  ])('is good till %s, in whatever form that is said, and shows it so (D156)', async (goodTillDate, end) => {
+    const created = await placeOrder(client, portfolioId, {
+      limitPrice: 90,
+      timeInForce: 'GTD',
+      goodTillDate,
+    });
+    expect(created.goodTillDate).toBe(goodTillDate);
+    await client.post('/v1/simulation/clock/advance', { to: '2026-01-07T15:00:00Z' });
+    expect((await client.get(`/v1/orders/${created.orderId}`)).body).toMatchObject({
+      goodTillDate,
+      status: 'CANCELED',
+      cancelReason: 'EXPIRED',
+      canceledAt: end,
+    });
+  });
+
+  it.each(['2026-02-30', '2026-13-01', '20260106T15:30', '2026-01', 'soon', 20260201])(
+    'refuses to be good till %j',
+    async (goodTillDate) => {
+      const { status, body } = await place({ timeInForce: 'GTD', goodTillDate });
+      expect(status).toBe(400);
+      expect(body.message).toEqual(['goodTillDate must be an ISO 8601 date or date-time']);
+    },
+  );
+
+  it('shows whose it is, its session and what it was given beyond the contract, everywhere (D157)', async () => {
+    const more = { limitPrice: 90, session: 'EXTENDED', clientOrderId: 'mine-1' };
+    const created = await placeOrder(client, portfolioId, more);
+    const shown = { accountId: ACCOUNT, portfolioId, ...more };
+    expect(created).toMatchObject(shown);
+    const url = `/v1/orders/${created.orderId}`;
+    expect((await client.get(url)).body).toMatchObject({
+      ...shown,
+      waitingFor: 'ask 100.00 above limit 90.00',
+    });
+    expect((await client.get(`/v1/orders/portfolio/${portfolioId}`)).body.data).toMatchObject([shown]);
+    await client.put(`${url}/cancel`);
+    expect((await client.get(url)).body).toMatchObject(shown);
   });
 
   it('keeps to the tier', async () => {

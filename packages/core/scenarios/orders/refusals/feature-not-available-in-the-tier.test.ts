@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestMarket } from '../../../src/testing/market.js';
+import { goodTill, TestMarket } from '../../../src/testing/market.js';
 import type { TestOrder } from '../../../src/testing/market.js';
 import { Price } from '../../../src/values/price.js';
 
@@ -25,7 +25,7 @@ const BEYOND_BASIC: [string, TestOrder, string][] = [
   ['FOK', { tif: 'FOK' }, 'Time in force FOK is not available in the BASIC tier'],
   [
     'GTD',
-    { limit: '90.00', tif: 'GTD', more: { goodTillDate: '2026-01-07' } },
+    { limit: '90.00', tif: 'GTD', more: { goodTillDate: goodTill('2026-01-07') } },
     'Time in force GTD is not available in the BASIC tier',
   ],
   ['EXTENDED', { limit: '90.00', session: 'EXTENDED' }, 'Extended hours are not available in the BASIC tier'],

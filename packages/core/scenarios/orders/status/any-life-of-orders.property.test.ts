@@ -8,7 +8,7 @@ import type { OrderRequest } from '../../../src/orders/order-request.js';
 import { isTerminal, TRANSITIONS } from '../../../src/orders/status.js';
 import { saveState } from '../../../src/saved-state.js';
 import { stateHash } from '../../../src/state-hash.js';
-import { testBroker, TestMarket } from '../../../src/testing/market.js';
+import { goodTill, testBroker, TestMarket } from '../../../src/testing/market.js';
 import type { TestOrder } from '../../../src/testing/market.js';
 import { Money } from '../../../src/values/money.js';
 import { Price } from '../../../src/values/price.js';
@@ -81,7 +81,7 @@ const order: fc.Arbitrary<TestOrder> = fc
       ...(type.startsWith('TRAILING') && { trailingAmount: cents(trail) }),
       ...(worksLong && extended && { session: 'EXTENDED' as const }),
       more: {
-        ...(tif === 'GTD' && { goodTillDate: '2026-01-07' }),
+        ...(tif === 'GTD' && { goodTillDate: goodTill('2026-01-07') }),
         ...(latencyMs !== undefined && { latencyProfile: 'CUSTOM' as const, latencyMs }),
         ...(bracketConfig !== undefined && { bracketConfig }),
       },

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { TestMarket } from '../../../src/testing/market.js';
+import { goodTill, TestMarket } from '../../../src/testing/market.js';
 import type { TestOrder } from '../../../src/testing/market.js';
 
 const TYPES = {
@@ -16,7 +16,7 @@ const LIVES = {
   GTC: {},
   IOC: {},
   FOK: {},
-  GTD: { more: { goodTillDate: '2026-01-07' } },
+  GTD: { more: { goodTillDate: goodTill('2026-01-07') } },
 } as const satisfies Record<string, TestOrder>;
 
 const typeNames = Object.keys(TYPES) as (keyof typeof TYPES)[];

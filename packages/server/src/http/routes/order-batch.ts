@@ -17,6 +17,7 @@ type Part =
 export const orderBatchHandlers: Pick<Handlers, 'createOrders'> = {
   async createOrders(call) {
     const { simulation, body } = call;
+    const { calendar } = simulation.brokerage.rules;
     const portfolios = await simulation.read((brokerage) =>
       body.accountIds.map((accountId) => portfolioFor(brokerage, call, accountId)),
     );
@@ -29,7 +30,7 @@ export const orderBatchHandlers: Pick<Handlers, 'createOrders'> = {
       commands.push({
         type: 'SubmitOrder',
         by: call.principal.by,
-        order: orderRequestOf(body.orderData, portfolioId),
+        order: orderRequestOf(body.orderData, portfolioId, calendar),
       });
       return { accountId, index: commands.length - 1 };
     });

@@ -37,7 +37,7 @@ export const orderHandlers: OrderHandlers = {
 
   updateOrder(call) {
     const { orderId } = call.params;
-    const changes = orderChangesOf(call.body);
+    const changes = orderChangesOf(call.body, call.simulation.brokerage.rules.calendar);
     return changed(call, 'updated', () =>
       execute<'ReplaceOrder'>(
         call,
@@ -102,7 +102,7 @@ export const orderHandlers: OrderHandlers = {
 
 async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
   const { body, principal, simulation } = call;
-  const order = orderRequestOf(body, body.portfolioId);
+  const order = orderRequestOf(body, body.portfolioId, simulation.brokerage.rules.calendar);
   const { ids } = simulation.brokerage.state;
   const answer = ({ result }: Outcome<'SubmitOrder'>): Order | Answer =>
     isRejection(result) ? answerTo(result, { symbol: order.symbol, ids }) : createdOrder(ids, result);

@@ -1,4 +1,4 @@
-import { type Calendar, Instant, TradingDate } from '@sandpit/core';
+import { type Calendar, type GoodTill, Instant, TradingDate } from '@sandpit/core';
 import { type DateTime, parseDateTime } from '@sandpit/protocol';
 
 let lastInstant: Instant | undefined;
@@ -28,6 +28,13 @@ export function instantOf(text: string, calendar: Calendar): Instant {
 export function endOf(text: string, calendar: Calendar): Instant {
   const parts = partsOf(text);
   return instantFrom(parts.timeMs === undefined ? { day: parts.day + 1 } : parts, calendar);
+}
+
+/** When an order ends that is good till then (D156): a New York date of its own, or an instant. */
+export function goodTillOf(text: string, calendar: Calendar): GoodTill {
+  const parts = partsOf(text);
+  const until = parts.timeMs === undefined ? TradingDate.ofDay(parts.day) : instantFrom(parts, calendar);
+  return { until, text };
 }
 
 function partsOf(text: string): DateTime {

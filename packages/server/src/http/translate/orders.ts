@@ -1,5 +1,6 @@
 import type {
   BracketConfig,
+  Calendar,
   Execution as CoreExecution,
   Ids,
   Instant,
@@ -33,7 +34,7 @@ import type {
   UpdateOrderBody,
 } from '@sandpit/protocol';
 import type { OrderRow } from '../../store/history.js';
-import { isoOf } from './instants.js';
+import { goodTillOf, isoOf } from './instants.js';
 import { moneyNumber, priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 import { plainSymbol } from './instruments.js';
 
@@ -41,7 +42,7 @@ import { plainSymbol } from './instruments.js';
 const PERCENT_UNITS = 10_000;
 
 /** The order that a body asks for. */
-export function orderRequestOf(body: BatchOrderData, portfolioId: string): OrderRequest {
+export function orderRequestOf(body: BatchOrderData, portfolioId: string, calendar: Calendar): OrderRequest {
   const {
     limitPrice,
     stopPrice,
@@ -69,7 +70,7 @@ export function orderRequestOf(body: BatchOrderData, portfolioId: string): Order
     ...(trailingPercent !== undefined && { trailingPercent: Math.round(trailingPercent * PERCENT_UNITS) }),
     ...(latencyProfile !== undefined && { latencyProfile }),
     ...(latencyMs !== undefined && { latencyMs }),
-    ...(body.goodTillDate !== undefined && { goodTillDate: body.goodTillDate }),
+    ...(body.goodTillDate !== undefined && { goodTillDate: goodTillOf(body.goodTillDate, calendar) }),
     ...(body.clientOrderId !== undefined && { clientOrderId: body.clientOrderId }),
     ...(body.bracketConfig !== undefined && { bracketConfig: bracketOf(body.bracketConfig) }),
     ...(strategy !== undefined && { strategy }),
@@ -101,14 +102,14 @@ const legOf = ({ optionSymbol, positionIntent, quantity }: Leg): CoreLeg => ({
 });
 
 /** The changes that a body asks for. */
-export function orderChangesOf(body: UpdateOrderBody): OrderChanges {
+export function orderChangesOf(body: UpdateOrderBody, calendar: Calendar): OrderChanges {
   const { limitPrice, stopPrice, quantity, timeInForce, goodTillDate } = body;
   return {
     ...(limitPrice !== undefined && { limitPrice: priceOf(limitPrice) }),
     ...(stopPrice !== undefined && { stopPrice: priceOf(stopPrice) }),
     ...(quantity !== undefined && { quantity: quantityOf(quantity) }),
     ...(timeInForce !== undefined && { timeInForce }),
-    ...(goodTillDate !== undefined && { goodTillDate }),
+    ...(goodTillDate !== undefined && { goodTillDate: goodTillOf(goodTillDate, calendar) }),
   };
 }
 
@@ -127,7 +128,7 @@ export function createdOrder(ids: Ids, { terms, progress }: OrderSnapshot): Orde
     ...(limitPrice !== undefined && { limitPrice: priceNumber(limitPrice) }),
     ...(stopPrice !== undefined && { stopPrice: priceNumber(stopPrice) }),
     timeInForce: progress.timeInForce,
-    ...(goodTillDate !== undefined && { goodTillDate }),
+    ...(goodTillDate !== undefined && { goodTillDate: goodTillDate.text }),
     session: terms.session,
     ...rareTerms(ids, terms),
     status: progress.status,
