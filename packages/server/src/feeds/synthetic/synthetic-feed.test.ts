@@ -1,4 +1,4 @@
-import { Instant, Price, TradingDate, calendarById, hash32 } from '@sandpit/core';
+import { Instant, Price, TradingDate, calendarById, hash32, marketHours } from '@sandpit/core';
 import type { Bar } from '@sandpit/core';
 import { describe, expect, test } from 'vitest';
 import { CATALOGUE } from '../catalogue.js';
@@ -60,7 +60,7 @@ describe('the quotes', () => {
   test('at the close of a session have the close of the day as its bar has it', async () => {
     for (const calendar of [xnys, alwaysOpen]) {
       const market = new SyntheticFeed({ seed: 42, calendar });
-      const close = calendar.nextRegularClose(at(MONDAY, 11));
+      const close = marketHours(calendar, 'EQUITIES').nextClose('REGULAR', at(MONDAY, 11));
       const [bar] = await market.bars({
         symbol: 'KO',
         size: '1Day',
@@ -136,7 +136,7 @@ describe('the events', () => {
 
   test('keep to the sessions, and a long span has the last second of each', async () => {
     const weekend = await instantsOf(at('2026-01-02', 15), at(MONDAY, 5));
-    expect(weekend.every((instant) => xnys.sessionAt(instant) !== 'CLOSED')).toBe(true);
+    expect(weekend.every((instant) => marketHours(xnys, 'EQUITIES').isOpen('EXTENDED', instant))).toBe(true);
     expect(weekend).toContain(Instant.plusMs(at('2026-01-02', 16), -1000));
     expect(weekend).toContain(Instant.plusMs(at('2026-01-02', 20), -1000));
     expect(weekend).toHaveLength(300 + 61 - 1 + 2);
