@@ -302,7 +302,7 @@ class JournalOrders {
 }
 
 const NOBODY = { tenantId: '', accountId: '' };
-const SILENT: ReadonlySet<string> = new Set(['RESERVED', 'RESTED', 'TRAILED']);
+const SILENT: ReadonlySet<string> = new Set(['RESERVED', 'TRAILED']);
 
 async function main(): Promise<void> {
   const { values } = parseArgs({

@@ -105,7 +105,13 @@ export type Command =
   | { readonly type: 'AnnounceActions'; readonly actions: readonly CorporateAction[] }
   | { readonly type: 'WithdrawAction'; readonly actionId: string }
   /** `pushed`: the quotes came through the API and are kept in the journal. */
-  | { readonly type: 'UpdateMarket'; readonly quotes: readonly Quote[]; readonly pushed: boolean }
+  | {
+      readonly type: 'UpdateMarket';
+      readonly quotes: readonly Quote[];
+      readonly pushed: boolean;
+      /** Of prices that lie inside a recorded bar: only orders that were at work by then meet them. */
+      readonly since?: Instant;
+    }
   /** Does what is due at the command's instant, a bounded slice at a time; `Brokerage.nextDue` tells whether more is. */
   | { readonly type: 'AdvanceClock' }
   /** Notes the rules by which the brokerage decides from here on. */

@@ -3,6 +3,7 @@ import type { Instrument } from './instruments/instrument.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { Quote } from './market/quote.js';
+import type { OrdersRested } from './matching/orders-rested.js';
 import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
@@ -116,6 +117,7 @@ export type Event =
     }
   | { readonly type: 'LedgerPosted'; readonly portfolioId: string; readonly entries: readonly LedgerEntry[] }
   | OrderEvent
+  | OrdersRested
   | {
       readonly type: 'DayTradeTracked';
       readonly portfolioId: string;

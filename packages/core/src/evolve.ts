@@ -4,12 +4,13 @@ import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
 import type { Book } from './matching/book.js';
+import type { OrdersRested } from './matching/orders-rested.js';
 import { cashOfExecution, chargesOf } from './orders/execution.js';
 import { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { newOrder, sideOf } from './orders/order.js';
 import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
-import { executedOf, movedOf, startOf, termsOf } from './orders/progress.js';
+import { copyOf, executedOf, movedOf, startOf, termsOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
@@ -44,6 +45,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     }
     case 'OrderExecuted':
       return execute(state, event, calendar);
+    case 'OrdersRested':
+      return rest(state, event);
     case 'LedgerPosted':
       return post(state, portfolioOf(state, event.portfolioId), event.entries);
     case 'DayTradeTracked':
@@ -269,13 +272,28 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
   }
 }
 
+function rest(state: State, { symbol, sessions, bid, ask }: OrdersRested): void {
+  const book = bookOf(state, symbol);
+  for (const lane of book.lanes) {
+    const openedAt = sessions[lane.session];
+    if (openedAt === undefined) continue;
+    book.setSession(lane, openedAt);
+    for (const order of [...lane.leftBy(bid, ask)]) {
+      const progress = copyOf(order.progress);
+      progress.restingSince = state.now;
+      order.progress = progress;
+      book.place(order, lane.model);
+    }
+  }
+}
+
 const waitsElsewhere = (before: OrderProgress, after: OrderProgress): boolean =>
   before.arrival !== after.arrival ||
   before.limitPrice !== after.limitPrice ||
   before.stopPrice !== after.stopPrice ||
   before.mark !== after.mark ||
   before.triggered !== after.triggered ||
-  before.resting !== after.resting;
+  before.restingSince !== after.restingSince;
 
 /** Keeps the portfolio's sums of what open orders set aside. */
 function setAside(

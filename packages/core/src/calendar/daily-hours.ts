@@ -1,4 +1,4 @@
-import type { Instant } from '../values/instant.js';
+import { Instant } from '../values/instant.js';
 import type { TradingDate } from '../values/trading-date.js';
 import type { Calendar, TradingDay } from './calendar.js';
 import type { MarketHours, SessionKind, TradingSession } from './market-hours.js';
@@ -30,12 +30,15 @@ const MOST_DAYS_KNOWN = 16_384;
 export class DailyHours implements MarketHours {
   private readonly calendar: Calendar;
   private readonly sessionsOn: (day: TradingDay) => Sessions;
+  private readonly isEndless: boolean;
   private readonly known = new Map<TradingDate, KnownDay>();
   private latest: KnownDay | undefined;
 
-  constructor(calendar: Calendar, sessionsOn: (day: TradingDay) => Sessions) {
+  /** `isEndless`: the days are one session that never ends. */
+  constructor(calendar: Calendar, sessionsOn: (day: TradingDay) => Sessions, isEndless = false) {
     this.calendar = calendar;
     this.sessionsOn = sessionsOn;
+    this.isEndless = isEndless;
   }
 
   sessionAt(at: Instant): SessionKind {
@@ -47,6 +50,12 @@ export class DailyHours implements MarketHours {
 
   isOpen(session: TradingSession, at: Instant): boolean {
     return isWithin(this.dayAt(at).sessions[session], at);
+  }
+
+  openedAt(session: TradingSession, at: Instant): Instant | undefined {
+    if (this.isEndless) return Instant.earliest;
+    const stretches = this.dayAt(at).sessions[session];
+    return isWithin(stretches, at) ? stretches[0].from : undefined;
   }
 
   tradeDateOf(at: Instant): TradingDate {

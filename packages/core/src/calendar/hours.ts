@@ -46,7 +46,7 @@ const XNYS: Readonly<Record<HoursId, MarketHours>> = {
   ),
 };
 
-const always = new DailyHours(alwaysOpen, extended);
+const always = new DailyHours(alwaysOpen, extended, true);
 const ALWAYS_OPEN: Readonly<Record<HoursId, MarketHours>> = {
   EQUITIES: always,
   OPTIONS: always,

@@ -18,6 +18,8 @@ export interface MarketHours {
   sessionAt(at: Instant): SessionKind;
   /** Whether orders of this session work at this instant. */
   isOpen(session: TradingSession, at: Instant): boolean;
+  /** When the session that works at this instant began, a pause included; `undefined` while none does. One that never ends has no beginning. */
+  openedAt(session: TradingSession, at: Instant): Instant | undefined;
   /** The date of the trade day that an instant lies in or, while nothing trades, comes before. */
   tradeDateOf(at: Instant): TradingDate;
   /** The first instant strictly after `at` from which orders of this session work, be it after a pause. */

@@ -1,8 +1,8 @@
 import type { Decision } from '../decision.js';
 import type { Tradable } from '../instruments/instrument.js';
+import type { Book } from '../matching/book.js';
 import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
-import type { Quote } from '../market/quote.js';
 import { isOpening, sideOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import type { Refusal } from '../orders/refusal.js';
@@ -24,9 +24,11 @@ export function tradeFor(
   portfolio: Portfolio,
   instrument: Tradable,
   fills: readonly PlannedFill[],
-  quote: Quote,
+  book: Book,
 ): Trade {
   const { terms } = order;
+  const { quote } = book;
+  if (quote === undefined) throw new RangeError(`${terms.symbol} trades without a quote`);
   const { calendar } = d.rules;
   const { counters, seed } = d.state;
   const tradeDate = d.hours(instrument).tradeDateOf(d.at);
@@ -39,6 +41,7 @@ export function tradeFor(
     instrument,
     broker,
     quote,
+    isResting: book.isResting(order, portfolio.terms.fillModel),
     at: d.at,
     tradeDate,
     date: calendar.dateOf(d.at),

@@ -4,8 +4,10 @@ import { planFills } from '../matching/plan-fills.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
+import type { OrdersRested } from '../matching/orders-rested.js';
 import { isOpening, isStop } from '../orders/order.js';
-import type { Order, Side } from '../orders/order.js';
+import type { Mutable, Order, OrderSession, Side } from '../orders/order.js';
+import { Instant } from '../values/instant.js';
 import { isTerminal } from '../orders/status.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { Price } from '../values/price.js';
@@ -21,24 +23,35 @@ import { fundsProblem, isSetAside, needsOf, setAsideChanges, setAsideFor } from 
 export function matchBook(d: Decision, book: Book): void {
   const quote = book.quote;
   if (quote === undefined || book.workingOrders === 0 || !canTrade(d, quote)) return;
-  if (!touchesAny(book.lanes, quote, true) && nextToRest(book, quote) === undefined) return;
-  const session = d.hours(d.tradable(book.symbol)).sessionAt(d.at);
-  if (session === 'CLOSED') return;
-  const lanes =
-    session === 'REGULAR' ? book.lanes : book.lanes.filter((candidate) => candidate.session === 'EXTENDED');
-  if (lanes !== book.lanes && !touchesAny(lanes, quote, false) && nextToRest(book, quote) === undefined)
-    return;
+  const lanes = lanesThatMeet(d, book, quote);
+  if (!touchesAny(lanes, quote) && !leavesAny(lanes, quote)) return;
   // From here on the quote decides something: it belongs to the record.
   d.book(book.symbol);
   const triggeredOrders: Order[] = [];
   for (;;) {
-    const triggered = session === 'REGULAR' && runTriggers(d, lanes, quote, triggeredOrders);
+    const triggered = runTriggers(d, lanes, quote, triggeredOrders);
     const bought = fillSide(d, book, lanes, 'BUY', quote);
     const sold = fillSide(d, book, lanes, 'SELL', quote);
     if (!triggered && !bought && !sold) break;
   }
   for (const order of triggeredOrders) endImmediate(d, order);
-  restTheUnmarketable(d, book, quote);
+  restTheUnmarketable(d, book, lanes, quote);
+}
+
+/** The lanes whose session is on and which the quote belongs to: one from before it is met by nobody (D128). */
+function lanesThatMeet(d: Decision, book: Book, quote: Quote): readonly Lane[] {
+  if (d.at >= book.sessionsUntil) tellSessions(d, book);
+  const meets = (lane: Lane): boolean => lane.isOpen && quote.at >= lane.openedAt;
+  for (const lane of book.lanes) if (!meets(lane)) return book.lanes.filter(meets);
+  return book.lanes;
+}
+
+function tellSessions(d: Decision, book: Book): void {
+  const hours = d.hours(d.tradable(book.symbol));
+  for (const lane of book.lanes) book.setSession(lane, hours.openedAt(lane.session, d.at));
+  const next = (session: OrderSession): number =>
+    Math.min(hours.nextOpen(session, d.at), hours.nextClose(session, d.at));
+  book.sessionsUntil = Instant.ofMs(Math.min(next('REGULAR'), next('EXTENDED')));
 }
 
 /** Whether a quote may fill anything: usable, and young enough (D47). */
@@ -48,10 +61,10 @@ export function canTrade(d: Decision, quote: Quote): boolean {
 }
 
 /** The cheap test every quote passes through: is any first place in any queue concerned? */
-function touchesAny(lanes: readonly Lane[], quote: Quote, triggers: boolean): boolean {
+function touchesAny(lanes: readonly Lane[], quote: Quote): boolean {
   const { bid, ask } = quote;
-  const buyTrigger = triggers ? (quote.last ?? ask) : undefined;
-  const sellTrigger = triggers ? (quote.last ?? bid) : undefined;
+  const buyTrigger = quote.last ?? ask;
+  const sellTrigger = quote.last ?? bid;
   for (const lane of lanes) {
     if (ask !== undefined) {
       const buy = lane.buys.first();
@@ -141,6 +154,8 @@ const isBefore = (a: Place, b: Place, side: Side): boolean =>
 
 const NONE: ReadonlySet<Lane> = new Set();
 
+const takesDisplayedOnly = ({ model }: Lane): boolean => model === 'quote' || model === 'strict';
+
 function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, quote: Quote): boolean {
   const touch = side === 'BUY' ? quote.ask : quote.bid;
   if (touch === undefined) return false;
@@ -151,11 +166,11 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
   const setAside: { place: Place; lane: Lane }[] = [];
   for (;;) {
     const left = side === 'BUY' ? book.askLeft : book.bidLeft;
-    if (left <= 0) for (const lane of lanes) if (lane.kind === 'sized') passedOver.add(lane);
+    if (left <= 0) for (const lane of lanes) if (takesDisplayedOnly(lane)) passedOver.add(lane);
     const best = bestOf(lanes, passedOver, side, touch);
     if (best === undefined) break;
     const { order } = best.place;
-    if (fillOrder(d, book, order, quote)) {
+    if (fillOrder(d, book, order)) {
       any = true;
     } else if (!isTerminal(order.progress.status)) {
       if (order.progress.timeInForce === 'FOK') {
@@ -172,7 +187,7 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
 }
 
 /** Executes what of an order the quote can fill and the portfolio can take. False where nothing executed. */
-function fillOrder(d: Decision, book: Book, order: Order, quote: Quote): boolean {
+function fillOrder(d: Decision, book: Book, order: Order): boolean {
   const { terms, progress } = order;
   const portfolio = d.portfolioOf(order);
   const instrument = d.tradable(terms.symbol);
@@ -182,7 +197,7 @@ function fillOrder(d: Decision, book: Book, order: Order, quote: Quote): boolean
   }
   const fills = planFills(order, portfolio.terms.fillModel, book, instrument);
   if (fills.length === 0) return false;
-  const trade = tradeFor(d, order, portfolio, instrument, fills, quote);
+  const trade = tradeFor(d, order, portfolio, instrument, fills, book);
   if (timeInForce === 'FOK' && trade.refusal !== undefined) {
     // All or nothing: what could be executed before the funds or the shares run out is not.
     endRefused(d, order, trade.refusal);
@@ -207,20 +222,25 @@ function reserveAtFirstQuote(d: Decision, order: Order, portfolio: Portfolio): b
   return true;
 }
 
-/** From now on these fill at their limit when the market comes to them, not at the touch (D47). */
-function restTheUnmarketable(d: Decision, book: Book, quote: Quote): void {
-  for (let order = nextToRest(book, quote); order !== undefined; order = nextToRest(book, quote)) {
-    d.move(order, 'RESTED');
-  }
+/** Whether the market is away from a limit order that has not been told yet. */
+function leavesAny(lanes: readonly Lane[], { bid, ask }: Quote): boolean {
+  for (const lane of lanes) if (lane.isLeftBy(bid, ask)) return true;
+  return false;
 }
 
-/** A limit order that the market is away from and that has not been told yet. */
-function nextToRest(book: Book, quote: Quote): Order | undefined {
-  const buy = book.unrestedBuys.first();
-  if (buy !== undefined && (quote.ask === undefined || quote.ask > buy.price)) return buy.order;
-  const sell = book.unrestedSells.first();
-  if (sell !== undefined && (quote.bid === undefined || quote.bid < sell.price)) return sell.order;
-  return undefined;
+/** From now on these fill at their limit when the market comes to them, not at the touch (D47). */
+function restTheUnmarketable(d: Decision, book: Book, lanes: readonly Lane[], quote: Quote): void {
+  if (!leavesAny(lanes, quote)) return;
+  const sessions: Mutable<OrdersRested['sessions']> = {};
+  for (const lane of lanes) sessions[lane.session] = lane.openedAt;
+  const { bid, ask } = quote;
+  d.emit({
+    type: 'OrdersRested',
+    symbol: book.symbol,
+    sessions,
+    ...(bid !== undefined && { bid }),
+    ...(ask !== undefined && { ask }),
+  });
 }
 
 /** What an IOC or FOK order that has had its chance does not fill is canceled. */

@@ -1,3 +1,4 @@
+import type { MarketHours } from '../calendar/market-hours.js';
 import type { Decision } from '../decision.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isOpening, isStop, isTrailing, sideOf } from '../orders/order.js';
@@ -38,7 +39,7 @@ export function reachMarket(d: Decision, order: Order): void {
   if (expiresAt !== undefined) changes.expiresAt = expiresAt;
   if (isTrailing(terms.orderType) && order.progress.mark === undefined)
     Object.assign(changes, startingMark(d, order));
-  if (findsMarketAway(d, order)) changes.resting = true;
+  if (findsMarketAway(d, order, hours)) changes.restingSince = d.at;
   d.move(order, canceling ? 'STARTED' : 'ACTIVATED', changes);
   matchBook(d, d.book(terms.symbol));
   endImmediate(d, order);
@@ -84,11 +85,13 @@ function startingMark(d: Decision, order: Order): Partial<Pick<OrderProgress, 'm
 }
 
 /** Whether a limit order arrives while the market is away from its limit: then it rests there. */
-function findsMarketAway(d: Decision, order: Order): boolean {
+function findsMarketAway(d: Decision, order: Order, hours: MarketHours): boolean {
   const { limitPrice } = order.progress;
   if (limitPrice === undefined || isStop(order.terms.orderType)) return false;
   const quote = d.quote(order.terms.symbol);
-  if (quote === undefined || !canTrade(d, quote)) return false;
+  const openedAt = hours.openedAt(order.terms.session, d.at);
+  if (quote === undefined || !canTrade(d, quote) || openedAt === undefined || quote.at < openedAt)
+    return false;
   return sideOf(order.terms.positionIntent) === 'BUY'
     ? quote.ask === undefined || quote.ask > limitPrice
     : quote.bid === undefined || quote.bid < limitPrice;

@@ -77,7 +77,7 @@ export function replaceOrder(
     ...(reservedQuantity !== progress.reservedQuantity && { reservedQuantity }),
     ...(expiresAt !== undefined && expiresAt !== progress.expiresAt && { expiresAt }),
     ...(working && moved && { arrival: d.state.counters.arrival + 1 }),
-    ...(moved && progress.resting === true && { resting: null }),
+    ...(moved && progress.restingSince !== undefined && { restingSince: null }),
   });
   const replaced = order.progress;
   if (working) {

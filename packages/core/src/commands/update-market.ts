@@ -4,7 +4,9 @@ import { plainEquity } from '../instruments/equity.js';
 import type { Equity } from '../instruments/equity.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
+import type { Book } from '../matching/book.js';
 import { bookOf } from '../state.js';
+import type { Instant } from '../values/instant.js';
 import { matchBook } from './match-orders.js';
 
 /**
@@ -12,7 +14,7 @@ import { matchBook } from './match-orders.js';
  * where they change something. Unusable ones (crossed, not positive) are passed over.
  */
 export function updateMarket(d: Decision, command: Extract<Command, { type: 'UpdateMarket' }>): void {
-  const { quotes, pushed } = command;
+  const { quotes, pushed, since } = command;
   if (pushed) {
     pushQuotes(d, quotes.filter(isUsable));
     return;
@@ -29,7 +31,22 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
       continue;
     }
     book.setQuote(quote, false);
-    if (book.workingOrders > 0) matchBook(d, book);
+    if (book.workingOrders > 0) matchSince(d, book, since);
+  }
+}
+
+/** Each order is judged by itself (D128): those that came to work later do not meet the quote, and hide nothing from the others. */
+function matchSince(d: Decision, book: Book, since: Instant | undefined): void {
+  const late =
+    since === undefined
+      ? []
+      : [...book.open].filter(
+          ({ places, progress }) => places !== undefined && (progress.marketAt ?? since) > since,
+        );
+  for (const order of late) book.remove(order);
+  matchBook(d, book);
+  for (const order of late) {
+    if (d.state.orders.has(order.terms.number)) book.place(order, d.portfolioOf(order).terms.fillModel);
   }
 }
 

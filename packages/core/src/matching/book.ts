@@ -3,6 +3,8 @@ import { OpenOrders } from '../orders/open-orders.js';
 import { isStop, isTrailing, sideOf } from '../orders/order.js';
 import type { Order, OrderSession, Side } from '../orders/order.js';
 import type { Tier } from '../orders/tier.js';
+import { Instant } from '../values/instant.js';
+import type { Price } from '../values/price.js';
 import { PriorityQueue } from '../values/priority-queue.js';
 import type { FillModel } from './fill-model.js';
 
@@ -23,9 +25,6 @@ export interface Place {
   readonly queue: PlaceQueue;
 }
 
-/** Orders whose fills depend on displayed size, on the modelled book, or on neither: each kind can be passed over whole. */
-export type LaneKind = 'sized' | 'depth' | 'ideal';
-
 type PlaceQueue = PriorityQueue<Place>;
 
 const lowestFirst = (a: Place, b: Place): boolean =>
@@ -33,12 +32,19 @@ const lowestFirst = (a: Place, b: Place): boolean =>
 const highestFirst = (a: Place, b: Place): boolean =>
   a.price === b.price ? a.turn < b.turn : a.price > b.price;
 
+/** Orders that work in the same hours and are filled in the same way. */
 export class Lane {
   readonly session: OrderSession;
-  readonly kind: LaneKind;
+  readonly model: FillModel;
+  /** Whether its session is on, and when the latest one began: no quote from before is met (D128). */
+  isOpen = false;
+  openedAt: Instant = Instant.earliest;
   /** Ready to trade, best price first: buys by highest limit, sells by lowest. */
   readonly buys: PlaceQueue = new PriorityQueue(highestFirst);
   readonly sells: PlaceQueue = new PriorityQueue(lowestFirst);
+  /** Of these, limit orders that have not seen the market away from their limit yet; first those it leaves first. */
+  readonly unrestedBuys: PlaceQueue = new PriorityQueue(lowestFirst);
+  readonly unrestedSells: PlaceQueue = new PriorityQueue(highestFirst);
   /** Waiting for a trigger: buys by lowest stop, sells by highest. */
   readonly buyStops: PlaceQueue = new PriorityQueue(lowestFirst);
   readonly sellStops: PlaceQueue = new PriorityQueue(highestFirst);
@@ -46,14 +52,31 @@ export class Lane {
   readonly buyTrails: PlaceQueue = new PriorityQueue(highestFirst);
   readonly sellTrails: PlaceQueue = new PriorityQueue(lowestFirst);
 
-  constructor(session: OrderSession, kind: LaneKind) {
+  constructor(session: OrderSession, model: FillModel) {
     this.session = session;
-    this.kind = kind;
+    this.model = model;
+  }
+
+  /** Whether an order of this lane has been resting since in its session. */
+  hasResting({ progress: { restingSince } }: Order): boolean {
+    return restingSince !== undefined && restingSince >= this.openedAt;
+  }
+
+  /** Limit orders that the market is away from and that are not resting yet. */
+  *leftBy(bid: Price | undefined, ask: Price | undefined): Iterable<Order> {
+    yield* this.unrestedBuys.leading(({ price }) => ask === undefined || ask > price).map(orderAt);
+    yield* this.unrestedSells.leading(({ price }) => bid === undefined || bid < price).map(orderAt);
+  }
+
+  isLeftBy(bid: Price | undefined, ask: Price | undefined): boolean {
+    const buy = this.unrestedBuys.first();
+    if (buy !== undefined && (ask === undefined || ask > buy.price)) return true;
+    const sell = this.unrestedSells.first();
+    return sell !== undefined && (bid === undefined || bid < sell.price);
   }
 }
 
-const kindOf = (model: FillModel): LaneKind =>
-  model === 'ideal' ? 'ideal' : model === 'depth' ? 'depth' : 'sized';
+const orderAt = (place: Place): Order => place.order;
 
 export class Book {
   readonly symbol: string;
@@ -67,9 +90,8 @@ export class Book {
   modelledBidTaken = 0;
   modelledAskTaken = 0;
   readonly lanes: Lane[] = [];
-  /** Limit orders at work that have not seen the market away from their limit yet; first those it leaves first. */
-  readonly unrestedBuys: PlaceQueue = new PriorityQueue(lowestFirst);
-  readonly unrestedSells: PlaceQueue = new PriorityQueue(highestFirst);
+  /** Until when what the lanes say of their sessions holds; then they are told anew. */
+  sessionsUntil: Instant = Instant.earliest;
   /** All open orders in the instrument, those that wait for something else included. */
   readonly open = new OpenOrders();
   /** How many of them are at work. */
@@ -92,7 +114,8 @@ export class Book {
   place(order: Order, model: FillModel): void {
     this.remove(order);
     const { terms, progress } = order;
-    const lane = this.lane(terms.session, kindOf(model));
+    const lane = this.lane(terms.session, model);
+    const isResting = lane.hasResting(order);
     const side = sideOf(terms.positionIntent);
     const places: Place[] = [];
     if (isStop(terms.orderType) && progress.triggered !== true) {
@@ -104,9 +127,10 @@ export class Book {
         places.push(put(side === 'BUY' ? lane.buyTrails : lane.sellTrails, order, progress.mark ?? unmarked));
       }
     } else {
-      places.push(put(side === 'BUY' ? lane.buys : lane.sells, order, readyPrice(order, side, model)));
-      if (progress.limitPrice !== undefined && progress.resting !== true) {
-        places.push(put(side === 'BUY' ? this.unrestedBuys : this.unrestedSells, order, progress.limitPrice));
+      const ready = readyPrice(progress.limitPrice, side, model === 'strict' && isResting);
+      places.push(put(side === 'BUY' ? lane.buys : lane.sells, order, ready));
+      if (progress.limitPrice !== undefined && !isResting) {
+        places.push(put(side === 'BUY' ? lane.unrestedBuys : lane.unrestedSells, order, progress.limitPrice));
       }
     }
     order.places = places;
@@ -122,14 +146,33 @@ export class Book {
     this.workingOrders--;
   }
 
-  private lane(session: OrderSession, kind: LaneKind): Lane {
-    let lane = this.lanes.find((candidate) => candidate.session === session && candidate.kind === kind);
-    if (lane === undefined) {
-      lane = new Lane(session, kind);
-      this.lanes.push(lane);
-      // Not in the order of first use, which a recovery does not know.
-      this.lanes.sort((a, b) => (a.session + a.kind < b.session + b.kind ? -1 : 1));
+  /** Whether an order at work fills at its limit, not at the touch: the market was away from it in this session. */
+  isResting(order: Order, model: FillModel): boolean {
+    return this.lane(order.terms.session, model).hasResting(order);
+  }
+
+  /**
+   * A lane's session as it is now; `undefined` = it is over. At the beginning of one nobody is resting: everyone meets the first quote like an
+   * order that arrives (D128).
+   */
+  setSession(lane: Lane, openedAt: Instant | undefined): void {
+    lane.isOpen = openedAt !== undefined;
+    if (openedAt === undefined || openedAt === lane.openedAt) return;
+    lane.openedAt = openedAt;
+    for (const queue of [lane.buys, lane.sells]) {
+      for (const { order } of queue.leading(() => true)) {
+        if (order.progress.restingSince !== undefined) this.place(order, lane.model);
+      }
     }
+  }
+
+  private lane(session: OrderSession, model: FillModel): Lane {
+    for (const lane of this.lanes) if (lane.session === session && lane.model === model) return lane;
+    const lane = new Lane(session, model);
+    this.lanes.push(lane);
+    this.sessionsUntil = Instant.earliest;
+    // Not in the order of first use, which a recovery does not know.
+    this.lanes.sort((a, b) => (a.session + a.model < b.session + b.model ? -1 : 1));
     return lane;
   }
 }
@@ -149,12 +192,11 @@ const turnOf = ({ terms, progress }: Order): number =>
   TIER_RANK[terms.tier] * TURNS_PER_TIER + (progress.arrival ?? 0);
 
 /**
- * The price at which the market must stand for an order to trade: its limit; anything for an order without one. Under
- * `strict` a resting limit needs the market to go one price unit beyond it.
+ * The price at which the market must stand for an order to trade: its limit; anything for an order without one; one price unit beyond
+ * it for a resting limit that the market must trade through.
  */
-function readyPrice(order: Order, side: Side, model: FillModel): number {
-  const limit = order.progress.limitPrice;
+function readyPrice(limit: Price | undefined, side: Side, beyond: boolean): number {
   if (limit === undefined) return side === 'BUY' ? Infinity : -Infinity;
-  if (model === 'strict' && order.progress.resting === true) return side === 'BUY' ? limit - 1 : limit + 1;
+  if (beyond) return side === 'BUY' ? limit - 1 : limit + 1;
   return limit;
 }

@@ -32,9 +32,10 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
   const buy = sideOf(order.terms.positionIntent) === 'BUY';
   const touch = buy ? quote?.ask : quote?.bid;
   if (quote === undefined || touch === undefined) return [];
-  const { limitPrice, resting, timeInForce } = order.progress;
+  const { limitPrice, timeInForce } = order.progress;
+  const resting = book.isResting(order, model);
   const remaining = remainingOf(order.progress);
-  const atLimit = resting === true && limitPrice !== undefined;
+  const atLimit = resting && limitPrice !== undefined;
   const price = atLimit ? limitPrice : touch;
   const rule = atLimit ? 'RESTING_LIMIT' : 'TOUCH';
   if (model === 'ideal') return [{ price, quantity: remaining, rule }];
@@ -48,7 +49,9 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
     fills.push(fill);
   }
   if (model === 'depth' && isShares(instrument) && fromTouch < remaining) {
-    fills.push(...modelledFills(order, book, instrument, touch, Quantity.ofUnits(remaining - fromTouch)));
+    fills.push(
+      ...modelledFills(order, book, instrument, touch, Quantity.ofUnits(remaining - fromTouch), resting),
+    );
   }
   if (timeInForce === 'FOK') {
     const total = fills.reduce((sum, fill) => sum + fill.quantity, 0);
@@ -68,9 +71,10 @@ function modelledFills(
   equity: Equity,
   touch: Price,
   wanted: Quantity,
+  resting: boolean,
 ): PlannedFill[] {
   const buy = sideOf(order.terms.positionIntent) === 'BUY';
-  const { limitPrice, resting } = order.progress;
+  const { limitPrice } = order.progress;
   const tick = tickFor(equity, touch);
   const step = Price.roundToTick(
     Price.ofUnits(Math.max(tick, Math.floor((touch * MODELLED_STEP_BPS) / 10_000))),
@@ -94,7 +98,7 @@ function modelledFills(
     const quantity = Quantity.ofUnits(Math.min(left, free));
     passed += quantity;
     left -= quantity;
-    const paid = resting === true && limitPrice !== undefined ? limitPrice : price;
+    const paid = resting && limitPrice !== undefined ? limitPrice : price;
     fills.push({ price: paid, quantity, rule: 'MODELLED_BOOK', sizeAvailable: Quantity.ofUnits(free) });
   }
   return fills;

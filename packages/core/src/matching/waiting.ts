@@ -35,6 +35,8 @@ export function waitingFor(
   if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs) {
     return `no data since ${formatNewYork(quote.at)}`;
   }
+  const openedAt = hours.openedAt(terms.session, now) ?? now;
+  if (quote.at < openedAt) return 'no quote in this session yet';
   const side = sideOf(terms.positionIntent);
   if (isStop(terms.orderType) && progress.triggered !== true) {
     const price = triggerPrice(quote, side);
@@ -48,7 +50,12 @@ export function waitingFor(
   if (limitPrice !== undefined && (side === 'BUY' ? touch > limitPrice : touch < limitPrice)) {
     return `${name} ${format(touch)} ${side === 'BUY' ? 'above' : 'below'} limit ${format(limitPrice)}`;
   }
-  if (limitPrice !== undefined && touch === limitPrice && progress.resting === true) {
+  if (
+    limitPrice !== undefined &&
+    touch === limitPrice &&
+    progress.restingSince !== undefined &&
+    progress.restingSince >= openedAt
+  ) {
     return `market to trade through limit ${format(limitPrice)}`;
   }
   return `size at ${name} ${format(touch)}`;

@@ -24,8 +24,7 @@ export type OrderTransition =
   | 'REJECTED'
   /** Internal: what was set aside is set right by a new price. Not streamed. */
   | 'RESERVED'
-  /** Internal: a limit was seen away from the market, or a trailing stop followed it. Not streamed. */
-  | 'RESTED'
+  /** Internal: a trailing stop followed the market. Not streamed. */
   | 'TRAILED';
 
 /** A new order: what was asked for, and what the decision added to it. Everything else follows (`progress.ts`). */

@@ -157,8 +157,8 @@ export interface OrderProgress {
   readonly arrival: number | undefined;
   /** A stop that has been set off. */
   readonly triggered: true | undefined;
-  /** A limit that the market was away from since it arrived: it fills at its limit, not at the touch. */
-  readonly resting: true | undefined;
+  /** When the market was first seen away from its limit: from then until its session ends it fills at its limit, not at the touch (D128). */
+  readonly restingSince: Instant | undefined;
   /** The best last price since acceptance that a trailing stop follows. */
   readonly mark: Price | undefined;
   /** A trailing stop's distance, where a split has changed it from what the terms say. */

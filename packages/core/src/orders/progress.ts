@@ -41,7 +41,7 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
     expiresAt: p.expiresAt,
     arrival: p.arrival,
     triggered: p.triggered,
-    resting: p.resting,
+    restingSince: p.restingSince,
     mark: p.mark,
     trailingAmount: p.trailingAmount,
     executedAt: p.executedAt,
@@ -110,7 +110,7 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     expiresAt: undefined,
     arrival: undefined,
     triggered: undefined,
-    resting: undefined,
+    restingSince: undefined,
     mark: accepted.mark,
     trailingAmount: undefined,
     executedAt: undefined,
@@ -148,9 +148,6 @@ export function movedOf(
     }
   }
   switch (transition) {
-    case 'RESTED':
-      next.resting = true;
-      return next;
     case 'TRAILED':
       return next;
     case 'TRIGGERED':

@@ -67,6 +67,7 @@ export class Auditor {
       case 'DayTradeTracked':
       case 'InstrumentsListed':
       case 'QuotesPushed':
+      case 'OrdersRested':
       case 'ActionDone':
       case 'ActionWithdrawn':
       case 'SessionMarked':

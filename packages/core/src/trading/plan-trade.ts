@@ -42,6 +42,8 @@ export interface TradeGround {
   /** The exchange date of `at`: events leave out a trade date that is the same. */
   readonly date: TradingDate;
   readonly settlementDate: TradingDate;
+  /** Whether the order was waiting when the market came. */
+  readonly isResting: boolean;
   /** How long the order was on its way, for the explanation. */
   readonly latencyMs: number;
   readonly nextExecution: number;
@@ -147,7 +149,7 @@ class Plan {
       commission: charges.commission > 0 ? charges.commission : undefined,
       fees: charges.fees.length > 0 ? charges.fees : undefined,
       rule: fill.rule === 'TOUCH' ? undefined : fill.rule,
-      maker: progress.resting,
+      maker: ground.isResting ? true : undefined,
       sizeAvailable: fill.sizeAvailable,
       latencyMs: ground.latencyMs > 0 ? ground.latencyMs : undefined,
       priceImprovement: improvement(progress.limitPrice, price, buy),

@@ -4,6 +4,8 @@ declare const brand: unique symbol;
 export type Instant = number & { readonly [brand]: 'Instant' };
 
 export const Instant = {
+  /** Before everything. */
+  earliest: -8.64e15 as Instant,
   /** Milliseconds since the epoch that are known to be an integer. */
   ofMs: (ms: number): Instant => ms as Instant,
   plusMs: (instant: Instant, ms: number): Instant => (instant + ms) as Instant,

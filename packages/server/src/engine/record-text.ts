@@ -30,8 +30,8 @@ function recordedAs(command: Command): RecordedCommand {
     case 'SubmitOrder':
       return { type: 'SubmitOrder' };
     case 'UpdateMarket': {
-      const { type, pushed, quotes } = command;
-      return pushed ? { type, pushed } : { type, pushed, quotes };
+      const { type, pushed } = command;
+      return pushed ? { type, pushed } : { ...command, pushed };
     }
     default:
       return command;

@@ -479,19 +479,11 @@ export class Simulation {
     this.marketAt = Instant.max(this.marketAt, until);
   }
 
-  /**
-   * What the market touched inside a recorded bar, for the orders that were at work when the bar began. A symbol with an order that came
-   * later is passed over: that order must not fill at a price from before it came.
-   */
-  private showPassed(passed: NonNullable<MarketEvent['passed']>, at: Instant): void {
-    const late = new Set<string>();
-    for (const { terms, progress } of this.brokerage.state.orders.values()) {
-      if (progress.marketAt === undefined || progress.marketAt > passed.since) late.add(terms.symbol);
-    }
-    const quotes = passed.quotes.filter(({ symbol }) => !late.has(symbol));
+  /** What the market touched inside a recorded bar, for the orders that were at work when the bar began. */
+  private showPassed({ since, quotes }: NonNullable<MarketEvent['passed']>, at: Instant): void {
     // One at a time: each is a moment of its own.
     for (const quote of quotes) {
-      this.executeNow<'UpdateMarket'>({ type: 'UpdateMarket', quotes: [quote], pushed: false }, at);
+      this.executeNow<'UpdateMarket'>({ type: 'UpdateMarket', quotes: [quote], pushed: false, since }, at);
     }
   }
 

@@ -114,7 +114,6 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'RESIZED',
   'CANCELING',
   'RESERVED',
-  'RESTED',
   'TRAILED',
 ]);
 
@@ -211,6 +210,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'AccountDeleted':
     case 'InstrumentsListed':
     case 'QuotesPushed':
+    case 'OrdersRested':
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
     case 'ActionDone':

@@ -214,6 +214,7 @@ function told(event: Event, item: ListItem): Told {
     case 'AccountDeleted':
     case 'InstrumentsListed':
     case 'QuotesPushed':
+    case 'OrdersRested':
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
     case 'ActionDone':

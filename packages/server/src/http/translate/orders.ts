@@ -347,7 +347,6 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   EXPIRED: ['CANCELED'],
   REJECTED: ['REJECTED'],
   RESERVED: [],
-  RESTED: [],
   TRAILED: [],
 };
 
