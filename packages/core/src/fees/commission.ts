@@ -11,10 +11,7 @@ const BPS_PRODUCT_UNITS_PER_CENT = 1e6;
 const UNITS_PER_CENT = 100;
 
 /** The schedule that an order in this asset class is charged by. */
-export function commissionScheduleFor(
-  broker: BrokerConfiguration,
-  assetClass: AssetClass,
-): CommissionSchedule {
+function commissionScheduleFor(broker: BrokerConfiguration, assetClass: AssetClass): CommissionSchedule {
   switch (assetClass) {
     case 'EQUITY':
       return broker.equityCommission;

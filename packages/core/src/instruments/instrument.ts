@@ -26,9 +26,6 @@ export type AssetClass = Tradable['assetClass'];
 export const isTradable = (instrument: Instrument): instrument is Tradable =>
   instrument.assetClass !== 'INDEX';
 
-/** Whether an order of this class is for shares, which is all that the lowest tier may trade (contract section 8). */
-export const isForShares = (assetClass: AssetClass): boolean => assetClass === 'EQUITY';
-
 /** Dollars that one unit moves when its price moves by 1.00. */
 export function multiplierOf(instrument: Tradable): number {
   switch (instrument.assetClass) {

@@ -23,7 +23,7 @@ const CYCLES: readonly { readonly effectiveFrom: TradingDate; readonly days: num
 ];
 
 /** How many settlement days after `tradeDate` an equity trade settles. Source: SEC Rule 15c6-1 as amended. */
-export function settlementCycle(tradeDate: TradingDate): number {
+function settlementCycle(tradeDate: TradingDate): number {
   let days = CYCLES[0]?.days ?? 1;
   for (const cycle of CYCLES) if (tradeDate >= cycle.effectiveFrom) days = cycle.days;
   return days;
