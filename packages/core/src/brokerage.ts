@@ -1,3 +1,5 @@
+import { marketHours } from './calendar/hours.js';
+import type { MarketHours } from './calendar/market-hours.js';
 import type { Command } from './command.js';
 import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
 import { advanceClock, scheduleSessions } from './commands/advance-clock.js';
@@ -18,7 +20,9 @@ import { upgradeMargin } from './commands/upgrade-margin.js';
 import { Decision, instrumentOf } from './decision.js';
 import type { Event } from './event.js';
 import { evolve } from './evolve.js';
+import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
+import { hoursOf } from './instruments/trading-hours.js';
 import { isUsable, markOf } from './market/quote.js';
 import type { Quote } from './market/quote.js';
 import type { Rules } from './rules.js';
@@ -169,6 +173,11 @@ export class Brokerage {
   instrument(symbol: string): Instrument | undefined {
     return instrumentOf(this.state, this.rules, symbol);
   }
+
+  /** The hours of what is ordered in a symbol. */
+  hours(symbol: string): MarketHours {
+    return marketHours(this.rules.calendar, hoursOf(tradableOf(symbol, this.instrument(symbol))));
+  }
 }
 
 function dispatch(d: Decision, command: Command): unknown {
@@ -202,8 +211,7 @@ function dispatch(d: Decision, command: Command): unknown {
     case 'CancelAccountOrders':
       return cancelAccountOrders(d, command);
     case 'ListInstruments':
-      listInstruments(d, command);
-      return undefined;
+      return listInstruments(d, command);
     case 'AnnounceActions':
       return announceActions(d, command);
     case 'WithdrawAction':

@@ -1,7 +1,11 @@
+import { marketHours } from './calendar/hours.js';
+import type { MarketHours } from './calendar/market-hours.js';
 import type { Event } from './event.js';
 import { evolve } from './evolve.js';
 import type { BrokerConfiguration } from './fees/broker.js';
-import type { Equity, Instrument } from './instruments/instrument.js';
+import { tradableOf } from './instruments/instrument.js';
+import type { Instrument, Tradable } from './instruments/instrument.js';
+import { hoursOf } from './instruments/trading-hours.js';
 import type { EntrySubject, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
 import { balanced } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
@@ -92,9 +96,14 @@ export class Decision {
     return instrumentOf(this.state, this.rules, symbol);
   }
 
-  equity(symbol: string): Equity | undefined {
-    const instrument = this.instrument(symbol);
-    return instrument?.assetClass === 'EQUITY' ? instrument : undefined;
+  /** The instrument of what is held or at work. */
+  tradable(symbol: string): Tradable {
+    return tradableOf(symbol, this.instrument(symbol));
+  }
+
+  /** The hours that an instrument trades in. */
+  hours(instrument: Instrument): MarketHours {
+    return marketHours(this.rules.calendar, hoursOf(instrument));
   }
 
   broker(portfolio: Portfolio): BrokerConfiguration {

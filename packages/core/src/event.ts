@@ -1,4 +1,5 @@
-import type { Equity, Instrument } from './instruments/instrument.js';
+import type { Equity } from './instruments/equity.js';
+import type { Instrument } from './instruments/instrument.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { Quote } from './market/quote.js';

@@ -1,3 +1,4 @@
+import { marketHours, nextOpenOfAny } from '../calendar/hours.js';
 import type { Decision } from '../decision.js';
 import type { ClosePoint } from '../event.js';
 import { closingMarkOf } from '../market/quote.js';
@@ -77,7 +78,7 @@ function settle(d: Decision, portfolioId: string, date: TradingDate): void {
   d.emit({ type: 'ObligationSettled', portfolioId, date, cash, ...(cash !== 0 && { entry }) });
 }
 
-/** At an open, of the extended session or the regular one, the orders that work in it meet the market where it stands now. */
+/** At an open, of whichever instruments, the orders that work in it meet the market where it stands now. */
 function openSession(d: Decision): void {
   scheduleSessionOpen(d, d.at);
   // By symbol: the order in which books came about is not the same after a recovery.
@@ -131,15 +132,14 @@ const closingPrices = (d: Decision): ValuationSource => ({
 });
 
 function scheduleSessionOpen(d: Decision, after: Instant): void {
-  const { calendar } = d.rules;
-  const next = Math.min(calendar.nextRegularOpen(after), calendar.nextExtendedOpen(after));
-  addTimer(d.state, Instant.ofMs(next), 0, { kind: 'SESSION_OPEN' });
+  addTimer(d.state, nextOpenOfAny(d.rules.calendar, after), 0, { kind: 'SESSION_OPEN' });
 }
 
 function scheduleSessionClose(d: Decision, after: Instant): void {
-  const close = d.rules.calendar.nextRegularClose(after);
+  const hours = marketHours(d.rules.calendar, 'EQUITIES');
+  const close = hours.nextClose('REGULAR', after);
   // The close of an always-open day is the first instant of the next: the day that ends is the one before it.
-  const date = d.rules.calendar.dateOf((close - 1) as typeof close);
+  const date = hours.tradeDateOf(Instant.plusMs(close, -1));
   addTimer(d.state, close, 0, { kind: 'SESSION_CLOSE', date });
 }
 

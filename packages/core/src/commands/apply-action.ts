@@ -1,7 +1,8 @@
 import type { CashDividend, Split } from '../corporate-actions/corporate-action.js';
 import type { Decision } from '../decision.js';
 import type { SplitMarket } from '../event.js';
-import { tickSizeFor } from '../instruments/tick-size.js';
+import { valueOf } from '../instruments/instrument.js';
+import { tickFor } from '../instruments/tick-size.js';
 import { hasRoomFor } from '../ledger/ledger.js';
 import { isTrailing, remainingOf, sideOf } from '../orders/order.js';
 import type { Order, OrderProgress } from '../orders/order.js';
@@ -39,7 +40,7 @@ function applyDividend(d: Decision, actionId: string, action: CashDividend): voi
     const position = portfolio.positions.get(symbol);
     if (position === undefined) continue;
     const quantity = Position.held(position);
-    const amount = Money.toCents(Money.of(action.amountPerShare, quantity));
+    const amount = Money.toCents(valueOf(d.tradable(symbol), action.amountPerShare, quantity));
     // Less than half a cent, or more than books can hold: nothing is booked.
     if (amount === 0 || !hasRoomFor(portfolio.balances, Money.abs(amount))) continue;
     const { portfolioId } = portfolio.terms;
@@ -64,10 +65,8 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
   const buy = sideOf(terms.positionIntent) === 'BUY';
   const lower = (price: Price): Price => {
     const reduced = Price.ofUnits(price - amount);
-    const equity = d.equity(terms.symbol);
-    return reduced <= 0 || equity === undefined
-      ? price
-      : Price.roundToTick(reduced, tickSizeFor(equity, reduced), 'down');
+    if (reduced <= 0) return price;
+    return Price.roundToTick(reduced, tickFor(d.tradable(terms.symbol), reduced), 'down');
   };
   const changes: { limitPrice?: Price; stopPrice?: Price } = {};
   if (buy && terms.orderType === 'LIMIT' && progress.limitPrice !== undefined) {
@@ -161,7 +160,10 @@ function splitPosition(d: Decision, portfolio: Portfolio, action: Split, mark: P
   if (fraction === 0 && removedCost === 0) return;
   const price = mark === undefined ? undefined : Price.scale(mark, ratio.old, ratio.new);
   // Positive: paid to a holder; negative: owed by a short seller.
-  const value = price === undefined ? Money.toCents(removedCost) : Money.toCents(Money.of(price, fraction));
+  const value =
+    price === undefined
+      ? Money.toCents(removedCost)
+      : Money.toCents(valueOf(d.tradable(symbol), price, fraction));
   if (value === 0 && removedCost === 0) return;
   const entry = d.entry(
     'CASH_IN_LIEU',
@@ -235,12 +237,11 @@ function takeFraction(lots: SplitLot[], fraction: Quantity): void {
 function splitOrder(d: Decision, order: Order, action: Split): void {
   const { new: more, old } = action.ratio;
   const { progress, terms } = order;
-  const equity = d.equity(terms.symbol);
-  if (equity === undefined) return;
+  const instrument = d.tradable(terms.symbol);
   const direction = sideOf(terms.positionIntent) === 'BUY' ? 'down' : 'up';
   const divided = (value: Price): Price => Price.scale(value, old, more);
   const price = (value: Price): Price =>
-    Price.roundToTick(divided(value), tickSizeFor(equity, divided(value)), direction);
+    Price.roundToTick(divided(value), tickFor(instrument, divided(value)), direction);
   const { fractionalShares } = d.broker(d.portfolioOf(order));
   const shares = (value: Quantity): Quantity => {
     const multiplied = times(value, action);

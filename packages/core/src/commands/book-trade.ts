@@ -29,7 +29,9 @@ export function tradeFor(
   const { terms } = order;
   const { calendar } = d.rules;
   const { counters, seed } = d.state;
-  const tradeDate = calendar.tradeDateOf(d.at);
+  const tradeDate = d.hours(instrument).tradeDateOf(d.at);
+  const settlementDate = settlementDateOf(instrument, tradeDate, calendar);
+  if (settlementDate === undefined) throw new RangeError(`${terms.symbol} is not delivered`);
   const broker = d.broker(portfolio);
   return planTrade(order, fills, {
     balances: portfolio.balances,
@@ -40,7 +42,7 @@ export function tradeFor(
     at: d.at,
     tradeDate,
     date: calendar.dateOf(d.at),
-    settlementDate: settlementDateOf(calendar, tradeDate),
+    settlementDate,
     latencyMs: latencyMs(terms.latencyProfile, terms.latencyMs, seed, terms.number * 2),
     nextExecution: counters.execution + 1,
     nextLot: counters.lot + 1,

@@ -2,7 +2,7 @@ import type { Decision } from '../decision.js';
 import type { BracketPart, Order } from '../orders/order.js';
 import { Quantity } from '../values/quantity.js';
 import { endOrder, exitsOf, siblingOf } from './end-order.js';
-import { expiryOf, isOpenFor, nextOpenFor } from './order-hours.js';
+import { expiryOf } from './order-hours.js';
 
 /**
  * Brackets (D27, D59): the exits are created with the entry, go to work as the entry fills, for what it has filled,
@@ -52,11 +52,13 @@ function resize(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: 
 
 function goToWork(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: Quantity): void {
   const { terms, progress } = exit;
-  if (!isOpenFor(d, terms.session)) {
-    d.move(exit, 'QUEUED', { quantity, reservedQuantity, releaseAt: nextOpenFor(d, terms.session) });
+  const hours = d.hours(d.tradable(terms.symbol));
+  if (!hours.isOpen(terms.session, d.at)) {
+    const releaseAt = hours.nextOpen(terms.session, d.at);
+    d.move(exit, 'QUEUED', { quantity, reservedQuantity, releaseAt });
     return;
   }
-  const expiresAt = expiryOf(d, terms, progress, d.at);
+  const expiresAt = expiryOf(d, hours, terms, progress, d.at);
   d.move(exit, 'STARTED', {
     quantity,
     reservedQuantity,

@@ -3,16 +3,30 @@ import { isToCome } from '../corporate-actions/corporate-action.js';
 import type { CorporateAction, Split } from '../corporate-actions/corporate-action.js';
 import type { Decision } from '../decision.js';
 import type { Rejection } from '../rejection.js';
+import { holdersOf, openOrdersIn } from '../state.js';
 import type { AnnouncedAction } from '../state.js';
 
-/** Lists instruments beside those of the feed, or describes a listed one anew (D35). */
+/**
+ * Lists instruments beside those of the feed, or describes a listed one anew (D35). What is held or ordered stays of its class:
+ * its books are kept by it.
+ */
 export function listInstruments(
   d: Decision,
   command: Extract<Command, { type: 'ListInstruments' }>,
-): undefined {
-  if (command.instruments.length > 0) d.emit({ type: 'InstrumentsListed', instruments: command.instruments });
+): Rejection | undefined {
+  const { instruments } = command;
+  const messages = instruments.flatMap(({ symbol, assetClass }, index) => {
+    const listed = d.instrument(symbol);
+    if (listed === undefined || listed.assetClass === assetClass || !isInUse(d, symbol)) return [];
+    return [`instruments.${index}.assetClass must be ${listed.assetClass}: ${symbol} is held or ordered`];
+  });
+  if (messages.length > 0) return { code: 'INVALID', messages };
+  if (instruments.length > 0) d.emit({ type: 'InstrumentsListed', instruments });
   return undefined;
 }
+
+const isInUse = (d: Decision, symbol: string): boolean =>
+  holdersOf(d.state, symbol).length > 0 || openOrdersIn(d.state, symbol).length > 0;
 
 /** Ratios may have six decimals. */
 const RATIO_SCALE = 1e6;

@@ -21,11 +21,13 @@ import { fundsProblem, isSetAside, needsOf, setAsideChanges, setAsideFor } from 
 export function matchBook(d: Decision, book: Book): void {
   const quote = book.quote;
   if (quote === undefined || book.workingOrders === 0 || !canTrade(d, quote)) return;
-  const session = d.rules.calendar.sessionAt(d.at);
+  if (!touchesAny(book.lanes, quote, true) && nextToRest(book, quote) === undefined) return;
+  const session = d.hours(d.tradable(book.symbol)).sessionAt(d.at);
   if (session === 'CLOSED') return;
   const lanes =
     session === 'REGULAR' ? book.lanes : book.lanes.filter((candidate) => candidate.session === 'EXTENDED');
-  if (!touchesAny(lanes, quote, session === 'REGULAR') && nextToRest(book, quote) === undefined) return;
+  if (lanes !== book.lanes && !touchesAny(lanes, quote, false) && nextToRest(book, quote) === undefined)
+    return;
   // From here on the quote decides something: it belongs to the record.
   d.book(book.symbol);
   const triggeredOrders: Order[] = [];
@@ -173,15 +175,14 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
 function fillOrder(d: Decision, book: Book, order: Order, quote: Quote): boolean {
   const { terms, progress } = order;
   const portfolio = d.portfolioOf(order);
-  const equity = d.equity(terms.symbol);
-  if (equity === undefined) return false;
+  const instrument = d.tradable(terms.symbol);
   const { filledQuantity, timeInForce } = progress;
   if (filledQuantity === 0 && isOpening(terms.positionIntent) && !isSetAside(progress)) {
     if (!reserveAtFirstQuote(d, order, portfolio)) return false;
   }
-  const fills = planFills(order, portfolio.terms.fillModel, book, equity);
+  const fills = planFills(order, portfolio.terms.fillModel, book, instrument);
   if (fills.length === 0) return false;
-  const trade = tradeFor(d, order, portfolio, equity, fills, quote);
+  const trade = tradeFor(d, order, portfolio, instrument, fills, quote);
   if (timeInForce === 'FOK' && trade.refusal !== undefined) {
     // All or nothing: what could be executed before the funds or the shares run out is not.
     endRefused(d, order, trade.refusal);

@@ -1,8 +1,10 @@
+import type { MarketHours } from '../calendar/market-hours.js';
 import type { Requester } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
-import { valueOf } from '../instruments/instrument.js';
-import type { Equity } from '../instruments/instrument.js';
+import type { Equity } from '../instruments/equity.js';
+import { isForShares, isShares, valueOf } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
 import { latencyMs } from '../matching/latency.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { Headroom } from '../orders/headroom.js';
@@ -20,7 +22,7 @@ import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import { goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
+import { goodTillProblems } from './order-hours.js';
 import { fundsProblem, needsOf, setAsideFor, worstPrice } from './reserve.js';
 import type { Needs } from './reserve.js';
 import { beyondTier } from './tier.js';
@@ -48,6 +50,7 @@ const LEAST_FRACTION = Money.ofDollars(1);
 
 interface InstrumentCandidate extends Candidate {
   readonly equity: Equity;
+  readonly hours: MarketHours;
   readonly accepted: OrderAccepted;
   readonly needs: Needs | undefined;
 }
@@ -90,6 +93,7 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
     portfolio,
     broker: candidate.broker,
     equity,
+    hours: d.hours(equity),
     accepted,
     needs,
   };
@@ -123,18 +127,18 @@ export const duplicateClientOrderId = (order: number): Rejection => ({
 });
 
 function tradable(d: Decision, order: OrderRequest): Equity | Rejection {
-  if (order.assetClass !== 'EQUITY') {
+  if (!isForShares(order.assetClass)) {
     return { code: 'INSTRUMENT_NOT_TRADABLE', message: `${order.assetClass} orders are not supported yet` };
   }
   const instrument = d.instrument(order.symbol);
   if (instrument === undefined) return { code: 'UNKNOWN_SYMBOL', message: `Unknown symbol ${order.symbol}` };
-  if (instrument.assetClass !== 'EQUITY') {
+  if (!isShares(instrument)) {
     return { code: 'INSTRUMENT_NOT_TRADABLE', message: `${order.symbol} is not an equity` };
   }
   return instrument;
 }
 
-function shapeProblems({ d, equity, request, accepted }: InstrumentCandidate): Rejection | undefined {
+function shapeProblems({ d, equity, hours, request, accepted }: InstrumentCandidate): Rejection | undefined {
   const problems = tickProblems(equity, request);
   if (request.bracketConfig !== undefined) {
     const quote = d.quote(request.symbol);
@@ -143,7 +147,7 @@ function shapeProblems({ d, equity, request, accepted }: InstrumentCandidate): R
   }
   problems.push(...sizeProblems(d, equity, request, pricesOf(accepted)), ...trailProblems(accepted));
   if (request.timeInForce === 'GTD') {
-    problems.push(...goodTillProblems(d, sessionOf(request), request.goodTillDate));
+    problems.push(...goodTillProblems(d, hours, sessionOf(request), request.goodTillDate));
   }
   return problems.length === 0 ? undefined : { code: 'INVALID', messages: problems };
 }
@@ -157,13 +161,13 @@ const pricesOf = ({ request, stopPrice }: OrderAccepted): OrderPrices => ({
 /** A fraction of a share may be opened only where it is worth something (D137). */
 export function sizeProblems(
   d: Decision,
-  equity: Equity,
+  instrument: Tradable,
   order: Pick<OrderRequest, 'symbol' | 'positionIntent' | 'quantity'>,
   prices: OrderPrices,
 ): string[] {
   if (Quantity.isWhole(order.quantity) || !isOpening(order.positionIntent)) return [];
   const price = worstPrice(d, order, prices);
-  return price !== undefined && valueOf(equity, price, order.quantity) < LEAST_FRACTION
+  return price !== undefined && valueOf(instrument, price, order.quantity) < LEAST_FRACTION
     ? ['a fractional order must be worth at least 1.00']
     : [];
 }
@@ -209,12 +213,12 @@ function brokerRestriction({ broker, request: order }: InstrumentCandidate): Rej
 /** The exits of a bracket are GTC unless it says otherwise (D59). */
 const exitTimeInForce = (bracket: BracketConfig): TimeInForce => bracket.timeInForce ?? 'GTC';
 
-function closedMarket({ d, broker, request }: InstrumentCandidate): Rejection | undefined {
+function closedMarket({ d, broker, hours, request }: InstrumentCandidate): Rejection | undefined {
   const session = sessionOf(request);
-  if (isOpenFor(d, session)) return undefined;
+  if (hours.isOpen(session, d.at)) return undefined;
   const immediate = request.timeInForce === 'IOC' || request.timeInForce === 'FOK';
   if (!immediate && broker.queuesWhenClosed) return undefined;
-  return { code: 'MARKET_CLOSED', nextOpen: d.rules.calendar.format(nextOpenFor(d, session)) };
+  return { code: 'MARKET_CLOSED', nextOpen: d.rules.calendar.format(hours.nextOpen(session, d.at)) };
 }
 
 function positionProblem({

@@ -7,7 +7,7 @@ import type { Refusal } from '../orders/refusal.js';
 import type { Instant } from '../values/instant.js';
 import { endOrder } from './end-order.js';
 import { canTrade, endImmediate, matchBook } from './match-orders.js';
-import { expiryOf, isOpenFor, nextOpenFor } from './order-hours.js';
+import { expiryOf } from './order-hours.js';
 import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
 
 /**
@@ -18,9 +18,10 @@ import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.j
 export function reachMarket(d: Decision, order: Order): void {
   const { terms } = order;
   const canceling = order.progress.status === 'CANCELING';
-  const open = isOpenFor(d, terms.session);
-  const worksFrom = open ? d.at : nextOpenFor(d, terms.session);
-  const expiresAt = expiryOf(d, terms, order.progress, worksFrom);
+  const hours = d.hours(d.tradable(terms.symbol));
+  const open = hours.isOpen(terms.session, d.at);
+  const worksFrom = open ? d.at : hours.nextOpen(terms.session, d.at);
+  const expiresAt = expiryOf(d, hours, terms, order.progress, worksFrom);
   if (expiresAt !== undefined && expiresAt <= worksFrom) {
     endOrder(d, order, { transition: 'EXPIRED' });
     return;

@@ -1,6 +1,8 @@
+import type { MarketHours } from '../calendar/market-hours.js';
 import type { Command, OrderChanges } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
+import type { Tradable } from '../instruments/instrument.js';
 import { isOpening, isTrailing } from '../orders/order.js';
 import type { Order, OrderProgress, TimeInForce } from '../orders/order.js';
 import { bracketProblems, tickProblems } from '../orders/shape.js';
@@ -11,7 +13,7 @@ import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Quantity } from '../values/quantity.js';
 import { endImmediate, matchBook } from './match-orders.js';
-import { expiryOf, goodTillProblems, isOpenFor, nextOpenFor } from './order-hours.js';
+import { expiryOf, goodTillProblems } from './order-hours.js';
 import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
 import { sizeProblems } from './plan-order.js';
 import type { Acknowledged } from './submit-order.js';
@@ -39,14 +41,16 @@ export function replaceOrder(
     const message = `An order with status ${status} cannot be updated`;
     return { code: 'ORDER_NOT_UPDATABLE', message, status };
   }
+  const instrument = d.tradable(order.terms.symbol);
+  const hours = d.hours(instrument);
   const problems = [
     ...fieldProblems(order, changes),
-    ...priceProblems(d, order, changes),
-    ...dateProblems(d, order, changes),
+    ...priceProblems(d, instrument, order, changes),
+    ...dateProblems(d, hours, order, changes),
   ];
   if (problems.length > 0) return { code: 'INVALID', messages: problems };
   const restriction =
-    brokerRestriction(d.broker(portfolio), order, changes) ?? closedMarket(d, order, changes);
+    brokerRestriction(d.broker(portfolio), order, changes) ?? closedMarket(d, hours, order, changes);
   if (restriction !== undefined) return restriction;
 
   const { progress, terms } = order;
@@ -66,7 +70,7 @@ export function replaceOrder(
   if (funds !== undefined) return funds;
 
   const working = progress.arrival !== undefined;
-  const expiresAt = working ? expiryOf(d, terms, changed, d.at) : undefined;
+  const expiresAt = working ? expiryOf(d, hours, terms, changed, d.at) : undefined;
   d.move(order, 'REPLACED', {
     ...changes,
     ...setAsideChanges(progress, setAsideFor(needs)),
@@ -120,15 +124,13 @@ const isImmediate = (timeInForce: TimeInForce | undefined): boolean =>
   timeInForce === 'IOC' || timeInForce === 'FOK';
 
 /** New prices must be on the tick; those of a bracket's entry on the right side of its exits, while none of them is at work. */
-function priceProblems(d: Decision, order: Order, changes: OrderChanges): string[] {
-  const equity = d.equity(order.terms.symbol);
-  if (equity === undefined) return [];
-  const problems = tickProblems(equity, changes);
+function priceProblems(d: Decision, instrument: Tradable, order: Order, changes: OrderChanges): string[] {
+  const problems = tickProblems(instrument, changes);
   const { symbol, positionIntent: intent } = order.terms;
   if (changes.limitPrice !== undefined || changes.stopPrice !== undefined || changes.quantity !== undefined) {
     const quantity = changes.quantity ?? order.progress.quantity;
     const sized = { symbol, positionIntent: intent, quantity };
-    problems.push(...sizeProblems(d, equity, sized, { ...order.progress, ...changes }));
+    problems.push(...sizeProblems(d, instrument, sized, { ...order.progress, ...changes }));
   }
   const { orderType, positionIntent, bracket } = order.terms;
   const priced = changes.limitPrice ?? changes.stopPrice;
@@ -143,7 +145,7 @@ function pricesAfter(order: Order, changes: OrderChanges): Pick<OrderChanges, 'l
   return { ...(limitPrice !== undefined && { limitPrice }), ...(stopPrice !== undefined && { stopPrice }) };
 }
 
-function dateProblems(d: Decision, order: Order, changes: OrderChanges): string[] {
+function dateProblems(d: Decision, hours: MarketHours, order: Order, changes: OrderChanges): string[] {
   const timeInForce = changes.timeInForce ?? order.progress.timeInForce;
   const goodTillDate = changes.goodTillDate ?? order.progress.goodTillDate;
   if (timeInForce !== 'GTD') {
@@ -151,7 +153,7 @@ function dateProblems(d: Decision, order: Order, changes: OrderChanges): string[
   }
   if (goodTillDate === undefined) return ['timeInForce cannot be updated to GTD without goodTillDate'];
   const asked = changes.timeInForce ?? changes.goodTillDate;
-  return asked === undefined ? [] : goodTillProblems(d, order.terms.session, goodTillDate);
+  return asked === undefined ? [] : goodTillProblems(d, hours, order.terms.session, goodTillDate);
 }
 
 function brokerRestriction(
@@ -177,10 +179,15 @@ function brokerRestriction(
 }
 
 /** What should fill at once or not at all cannot be asked for while nothing can fill (D26). */
-function closedMarket(d: Decision, order: Order, changes: OrderChanges): Rejection | undefined {
+function closedMarket(
+  d: Decision,
+  hours: MarketHours,
+  order: Order,
+  changes: OrderChanges,
+): Rejection | undefined {
   const { session } = order.terms;
-  if (!isImmediate(changes.timeInForce) || isOpenFor(d, session)) return undefined;
-  return { code: 'MARKET_CLOSED', nextOpen: d.rules.calendar.format(nextOpenFor(d, session)) };
+  if (!isImmediate(changes.timeInForce) || hours.isOpen(session, d.at)) return undefined;
+  return { code: 'MARKET_CLOSED', nextOpen: d.rules.calendar.format(hours.nextOpen(session, d.at)) };
 }
 
 function positionProblem(portfolio: Portfolio, order: Order, reserved: Quantity): Rejection | undefined {

@@ -1,5 +1,7 @@
 import type { Decision } from '../decision.js';
 import { orderCharges } from '../fees/order-charges.js';
+import { feeClassOf, valueOf } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
 import type { Room } from '../margin/buying-power.js';
 import { effectOf, takenBy } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
@@ -37,13 +39,12 @@ export function needsOf(d: Decision, portfolio: Portfolio, terms: Market, order:
   const price = worstPrice(d, terms, order);
   if (price === undefined) return undefined;
   const remaining = Quantity.subtract(order.quantity, order.filledQuantity);
-  const value = Money.of(price, remaining);
-  const charges = chargesOf(d, portfolio, side, order, value);
+  const instrument = d.tradable(terms.symbol);
+  const value = valueOf(instrument, price, remaining);
+  const charges = chargesOf(d, portfolio, instrument, side, order, value);
   const isShortSale = side === 'SELL';
   const cost = Money.add(Money.upToCents(value), charges);
   if (portfolio.settings.portfolioType === 'CASH') return { isShortSale, cost, effect: undefined };
-  const instrument = d.instrument(terms.symbol);
-  if (instrument === undefined) throw new RangeError(`${terms.symbol} is ordered and not listed`);
   const position = portfolio.positions.get(terms.symbol);
   const held = position === undefined ? Quantity.zero : Position.held(position);
   const effect = effectOf(marginTermsOf(portfolio, d.broker(portfolio), d.at), held, {
@@ -134,9 +135,17 @@ export const freeCash = ({ balances, reservedByOrders, reservedByPositions }: Po
   Money.ofUnits(balances.SETTLED_CASH - reservedByOrders.cash - reservedByPositions.cash);
 
 /** Commission and fees of the order as a whole, less those of what has filled. */
-function chargesOf(d: Decision, portfolio: Portfolio, side: Side, order: Open, value: Money): Money {
+function chargesOf(
+  d: Decision,
+  portfolio: Portfolio,
+  instrument: Tradable,
+  side: Side,
+  order: Open,
+  value: Money,
+): Money {
   const broker = d.broker(portfolio);
-  const input = { side, assetClass: 'EQUITY' as const, tradeDate: d.rules.calendar.tradeDateOf(d.at) };
+  const tradeDate = d.hours(instrument).tradeDateOf(d.at);
+  const input = { side, feeClass: feeClassOf(instrument), tradeDate };
   const { quantity, filledQuantity, filledValue } = order;
   const whole = orderCharges(broker, {
     ...input,

@@ -1,4 +1,5 @@
 import type { Requester } from '../command.js';
+import { isForShares } from '../instruments/instrument.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { TimeInForce } from '../orders/order.js';
 import type { Rejection } from '../rejection.js';
@@ -17,7 +18,7 @@ export function beyondTier(by: Requester, order: OrderRequest): Rejection | unde
   if (orderType !== 'MARKET' && orderType !== 'LIMIT') return needsPro(by, `${orderType} orders are`);
   const tif = timeInForceBeyondTier(by, timeInForce);
   if (tif !== undefined) return tif;
-  if (assetClass !== 'EQUITY') return needsPro(by, `${assetClass} orders are`);
+  if (!isForShares(assetClass)) return needsPro(by, `${assetClass} orders are`);
   if (session === 'EXTENDED') return needsPro(by, 'Extended hours are');
   if (bracketConfig !== undefined) return needsPro(by, 'Bracket orders are');
   if (latencyProfile !== undefined && latencyProfile !== 'RETAIL') {

@@ -35,7 +35,7 @@ const perShare = (rate: string): CommissionSchedule => ({
   perUnit: Money.parse(rate)!,
 });
 const equity = (schedule: CommissionSchedule, quantity: string, value = '1000000'): string =>
-  Money.format(commissionDue(brokerWith(schedule), 'EQUITY', Quantity.parse(quantity)!, Money.parse(value)!));
+  Money.format(commissionDue(brokerWith(schedule), 'SHARES', Quantity.parse(quantity)!, Money.parse(value)!));
 
 describe('commissionDue', () => {
   test.each([
@@ -72,8 +72,8 @@ describe('commissionDue', () => {
   test('options and futures are charged by their own schedules, per contract', () => {
     const broker = brokerWith(free);
     const ten = Quantity.of(10);
-    expect(Money.format(commissionDue(broker, 'OPTION', ten, Money.ofDollars(5000)))).toBe('6.5');
-    expect(Money.format(commissionDue(broker, 'FUTURE', ten, Money.ofDollars(5000)))).toBe('22.5');
+    expect(Money.format(commissionDue(broker, 'SHARE_OPTIONS', ten, Money.ofDollars(5000)))).toBe('6.5');
+    expect(Money.format(commissionDue(broker, 'FUTURES', ten, Money.ofDollars(5000)))).toBe('22.5');
   });
 });
 
@@ -107,11 +107,11 @@ describe('commissionDue, properties', () => {
         for (const part of parts) {
           quantity = Quantity.add(quantity, part.quantity);
           value = Money.add(value, part.value);
-          const charge = Money.subtract(commissionDue(broker, 'EQUITY', quantity, value), charged);
+          const charge = Money.subtract(commissionDue(broker, 'SHARES', quantity, value), charged);
           expect(charge).toBeGreaterThanOrEqual(0);
           charged = Money.add(charged, charge);
         }
-        expect(charged).toBe(commissionDue(broker, 'EQUITY', quantity, value));
+        expect(charged).toBe(commissionDue(broker, 'SHARES', quantity, value));
       }),
     );
   });
@@ -133,7 +133,7 @@ describe('commissionDue, properties', () => {
             const cap = toCents(new Decimal(v).div(1e4).times(s.maximumOfValueBps).div(1e4));
             expected = Decimal.min(expected, cap);
           }
-          const due = commissionDue(brokerWith(s), 'EQUITY', Quantity.ofUnits(q), Money.ofUnits(v));
+          const due = commissionDue(brokerWith(s), 'SHARES', Quantity.ofUnits(q), Money.ofUnits(v));
           expect(Money.format(due)).toBe(expected.toFixed());
         },
       ),

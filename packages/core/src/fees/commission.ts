@@ -1,4 +1,4 @@
-import type { AssetClass } from '../instruments/instrument.js';
+import type { FeeClass } from '../instruments/instrument.js';
 import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 import { multiplyDivide } from '../values/scaled.js';
@@ -10,14 +10,16 @@ const PRODUCT_UNITS_PER_CENT = 1e8;
 const BPS_PRODUCT_UNITS_PER_CENT = 1e6;
 const UNITS_PER_CENT = 100;
 
-/** The schedule that an order in this asset class is charged by. */
-function commissionScheduleFor(broker: BrokerConfiguration, assetClass: AssetClass): CommissionSchedule {
-  switch (assetClass) {
-    case 'EQUITY':
+/** The schedule that an order in this class is charged by. */
+function commissionScheduleFor(broker: BrokerConfiguration, feeClass: FeeClass): CommissionSchedule {
+  switch (feeClass) {
+    case 'SHARES':
       return broker.equityCommission;
-    case 'OPTION':
+    case 'SHARE_OPTIONS':
+    case 'NARROW_INDEX_OPTIONS':
+    case 'BROAD_INDEX_OPTIONS':
       return broker.optionCommission;
-    case 'FUTURE':
+    case 'FUTURES':
       return broker.futureCommission;
   }
 }
@@ -35,12 +37,12 @@ function commissionScheduleFor(broker: BrokerConfiguration, assetClass: AssetCla
  */
 export function commissionDue(
   broker: BrokerConfiguration,
-  assetClass: AssetClass,
+  feeClass: FeeClass,
   cumulativeQuantity: Quantity,
   cumulativeValue: Money,
 ): Money {
   if (cumulativeQuantity === 0) return Money.zero;
-  const schedule = commissionScheduleFor(broker, assetClass);
+  const schedule = commissionScheduleFor(broker, feeClass);
   const { perOrder, perUnit, minimum, maximum, maximumOfValueBps } = schedule;
   const cents = multiplyDivide(perUnit, cumulativeQuantity, PRODUCT_UNITS_PER_CENT, 'half-up');
   let due = Money.add(perOrder, Money.ofUnits(cents * UNITS_PER_CENT));

@@ -26,7 +26,7 @@ const perShare: BrokerConfiguration = {
 };
 const sale = {
   side: 'SELL',
-  assetClass: 'EQUITY',
+  feeClass: 'SHARES',
   tradeDate: TradingDate.of('2026-06-01'),
   cumulativeQuantity: Quantity.of(1000),
   cumulativeValue: Money.ofDollars(50_000),

@@ -17,8 +17,8 @@ export interface OrderCharges {
  * when they add up to the same quantity and value on one trade date.
  */
 export function orderCharges(broker: BrokerConfiguration, order: RegulatoryFeeInput): OrderCharges {
-  const { assetClass, cumulativeQuantity, cumulativeValue } = order;
-  const commission = commissionDue(broker, assetClass, cumulativeQuantity, cumulativeValue);
+  const { feeClass, cumulativeQuantity, cumulativeValue } = order;
+  const commission = commissionDue(broker, feeClass, cumulativeQuantity, cumulativeValue);
   const fees = broker.passesRegulatoryFees ? regulatoryFees(order) : [];
   const total = fees.reduce((sum, fee) => Money.add(sum, fee.amount), commission);
   return { commission, fees, total };

@@ -17,7 +17,7 @@ const sale = (date: string, quantity: string, value: string): Record<string, str
   Object.fromEntries(
     regulatoryFees({
       side: 'SELL',
-      assetClass: 'EQUITY',
+      feeClass: 'SHARES',
       tradeDate: TradingDate.of(date),
       cumulativeQuantity: Quantity.parse(quantity)!,
       cumulativeValue: Money.parse(value)!,
@@ -58,9 +58,9 @@ describe('regulatoryFees', () => {
       cumulativeQuantity: Quantity.of(100),
       cumulativeValue: Money.ofDollars(10_000),
     };
-    expect(regulatoryFees({ ...order, side: 'BUY', assetClass: 'EQUITY' })).toEqual([]);
-    expect(regulatoryFees({ ...order, side: 'SELL', assetClass: 'OPTION' })).toEqual([]);
-    expect(regulatoryFees({ ...order, side: 'SELL', assetClass: 'FUTURE' })).toEqual([]);
+    expect(regulatoryFees({ ...order, side: 'BUY', feeClass: 'SHARES' })).toEqual([]);
+    expect(regulatoryFees({ ...order, side: 'SELL', feeClass: 'SHARE_OPTIONS' })).toEqual([]);
+    expect(regulatoryFees({ ...order, side: 'SELL', feeClass: 'FUTURES' })).toEqual([]);
   });
 
   test('the tables are in the order of their dates', () => {
@@ -104,7 +104,7 @@ describe('regulatoryFees, properties', () => {
     );
     fc.assert(
       fc.property(dates, fills, (tradeDate, parts) => {
-        const order = { side: 'SELL', assetClass: 'EQUITY', tradeDate } as const;
+        const order = { side: 'SELL', feeClass: 'SHARES', tradeDate } as const;
         let cumulativeQuantity = Quantity.zero;
         let cumulativeValue = Money.zero;
         const charged: FeeCharge[] = [];
@@ -150,7 +150,7 @@ describe('regulatoryFees, properties', () => {
           };
           const fees = regulatoryFees({
             side: 'SELL',
-            assetClass: 'EQUITY',
+            feeClass: 'SHARES',
             tradeDate: date,
             cumulativeQuantity: Quantity.ofUnits(q),
             cumulativeValue: Money.ofUnits(v),

@@ -11,7 +11,7 @@
  *
  * Fees on options (SEC, TAF, OCC, ORF, exchange) and futures (exchange, NFA) are not modelled yet.
  */
-import type { AssetClass } from '../instruments/instrument.js';
+import type { FeeClass } from '../instruments/instrument.js';
 import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 import { multiplyDivide } from '../values/scaled.js';
@@ -27,7 +27,7 @@ export interface FeeCharge {
 /** Cumulative over one order on one trade date. */
 export interface RegulatoryFeeInput {
   readonly side: 'BUY' | 'SELL';
-  readonly assetClass: AssetClass;
+  readonly feeClass: FeeClass;
   readonly tradeDate: TradingDate;
   /** Shares or contracts executed, as a magnitude. */
   readonly cumulativeQuantity: Quantity;
@@ -132,7 +132,7 @@ function tradingActivityFee(tradeDate: TradingDate, quantity: Quantity): Money {
  * `passesRegulatoryFees`.
  */
 export function regulatoryFees(input: RegulatoryFeeInput): FeeCharge[] {
-  if (input.side === 'BUY' || input.assetClass !== 'EQUITY') return [];
+  if (input.side === 'BUY' || input.feeClass !== 'SHARES') return [];
   return [
     { name: 'SEC', amount: secFee(input.tradeDate, input.cumulativeValue) },
     { name: 'TAF', amount: tradingActivityFee(input.tradeDate, input.cumulativeQuantity) },

@@ -1,12 +1,10 @@
 import { Money } from '../values/money.js';
-import type { Price } from '../values/price.js';
+import { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { Equity } from './equity.js';
 import type { FutureContract } from './future.js';
 import type { IndexUnderlying } from './index-underlying.js';
 import type { OptionContract } from './option.js';
-
-export type { Equity } from './equity.js';
 
 /*
  * What can be quoted, and the questions every decision asks of it. Instruments are data: they travel in the journal.
@@ -25,6 +23,18 @@ export type AssetClass = Tradable['assetClass'];
 /** Whether an instrument can be ordered at all; whether it still trades is another question. */
 export const isTradable = (instrument: Instrument): instrument is Tradable =>
   instrument.assetClass !== 'INDEX';
+
+/** The instrument of what is held or at work: it was listed, and can be ordered, or something is broken. */
+export function tradableOf(symbol: string, instrument: Instrument | undefined): Tradable {
+  if (instrument === undefined || !isTradable(instrument)) throw new RangeError(`${symbol} cannot be traded`);
+  return instrument;
+}
+
+/** Whether it is a stock or a fund: what has shares. */
+export const isShares = (instrument: Instrument): instrument is Equity => instrument.assetClass === 'EQUITY';
+
+/** Whether an order of this class is for shares, which is all that the lowest tier may trade (contract section 8). */
+export const isForShares = (assetClass: AssetClass): boolean => assetClass === 'EQUITY';
 
 /** Dollars that one unit moves when its price moves by 1.00. */
 export function multiplierOf(instrument: Tradable): number {
@@ -50,6 +60,10 @@ export function valueOf(instrument: Tradable, price: Price, quantity: Quantity):
       return Money.ofContracts(price, quantity, instrument.multiplier);
   }
 }
+
+/** The price per unit at which a quantity is worth so much: `valueOf` turned round, rounded half up. */
+export const pricePer = (instrument: Tradable, value: Money, quantity: Quantity): Price =>
+  Price.per(value, quantity, multiplierOf(instrument));
 
 /** Whether an instrument can have this price: an option can be worth nothing. Negative prices are not simulated (D98). */
 export function isPossiblePrice(instrument: Instrument, price: Price): boolean {

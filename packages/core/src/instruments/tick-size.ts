@@ -46,5 +46,3 @@ function optionTick(contract: OptionContract, price: Price): Price {
 export function isOnTick(instrument: Tradable, price: Price): boolean {
   return Price.isMultipleOf(price, tickFor(instrument, price));
 }
-
-export { tickFor as tickSizeFor };

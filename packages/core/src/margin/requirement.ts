@@ -1,3 +1,4 @@
+import { isShares } from '../instruments/instrument.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import type { Amounts, Holding, MarginBook, MarginGroup, MarginTerms, Requirement } from './book.js';
@@ -47,11 +48,11 @@ export function amountsOf(book: MarginBook): Amounts {
 /** What one holding takes by itself: all that there is to a margin rule for stock. */
 export function amountsOfOne(holding: Holding, terms: MarginTerms): Amounts {
   const { instrument, quantity, mark } = holding;
-  if (instrument.assetClass !== 'EQUITY') {
+  if (!isShares(instrument)) {
     throw new RangeError(`no margin rule for ${instrument.symbol}, ${instrument.assetClass}`);
   }
   return terms.marginType === 'PORTFOLIO'
-    ? sweptStock(quantity, mark)
+    ? sweptStock(instrument, quantity, mark)
     : regTStock(instrument, quantity, mark, terms.house);
 }
 

@@ -1,5 +1,7 @@
 import { tickFor } from '../instruments/tick-size.js';
 import type { Equity } from '../instruments/equity.js';
+import { isShares } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
 import { remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order } from '../orders/order.js';
 import type { FillRule } from '../orders/execution.js';
@@ -25,7 +27,7 @@ const MODELLED_STEP_BPS = 5;
  * What of an order would execute against the book's quote (D46, D47). The order is ready to trade and its limit, if
  * it has one, is at or beyond the touch. Empty = nothing; for FOK all or nothing.
  */
-export function planFills(order: Order, model: FillModel, book: Book, equity: Equity): PlannedFill[] {
+export function planFills(order: Order, model: FillModel, book: Book, instrument: Tradable): PlannedFill[] {
   const quote = book.quote;
   const buy = sideOf(order.terms.positionIntent) === 'BUY';
   const touch = buy ? quote?.ask : quote?.bid;
@@ -45,8 +47,8 @@ export function planFills(order: Order, model: FillModel, book: Book, equity: Eq
     if (left !== Infinity) fill.sizeAvailable = Quantity.ofUnits(left);
     fills.push(fill);
   }
-  if (model === 'depth' && fromTouch < remaining) {
-    fills.push(...modelledFills(order, book, equity, touch, Quantity.ofUnits(remaining - fromTouch)));
+  if (model === 'depth' && isShares(instrument) && fromTouch < remaining) {
+    fills.push(...modelledFills(order, book, instrument, touch, Quantity.ofUnits(remaining - fromTouch)));
   }
   if (timeInForce === 'FOK') {
     const total = fills.reduce((sum, fill) => sum + fill.quantity, 0);

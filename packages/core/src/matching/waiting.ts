@@ -1,4 +1,5 @@
-import type { Calendar } from '../calendar/calendar.js';
+import type { MarketHours } from '../calendar/market-hours.js';
+import { formatNewYork } from '../calendar/new-york-time.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import { isStop, sideOf } from '../orders/order.js';
@@ -12,7 +13,7 @@ import { triggerPrice } from './trigger.js';
 export function waitingFor(
   order: Order,
   quote: Quote | undefined,
-  calendar: Calendar,
+  hours: MarketHours,
   now: Instant,
   quoteMaxAgeMs: number | undefined,
 ): string | undefined {
@@ -25,13 +26,10 @@ export function waitingFor(
   if (status === 'PENDING_MARKET_OPEN') {
     return progress.releaseAt === undefined
       ? 'market opens'
-      : `market opens ${calendar.format(progress.releaseAt)}`;
+      : `market opens ${formatNewYork(progress.releaseAt)}`;
   }
-  const session = calendar.sessionAt(now);
-  if (terms.session === 'EXTENDED' ? session === 'CLOSED' : session !== 'REGULAR') {
-    const opens =
-      terms.session === 'EXTENDED' ? calendar.nextExtendedOpen(now) : calendar.nextRegularOpen(now);
-    return `market opens ${calendar.format(opens)}`;
+  if (!hours.isOpen(terms.session, now)) {
+    return `market opens ${formatNewYork(hours.nextOpen(terms.session, now))}`;
   }
   if (quote === undefined || !isUsable(quote)) return 'no quote';
   if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs) {

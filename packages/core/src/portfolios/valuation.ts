@@ -1,5 +1,6 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
-import type { Instrument } from '../instruments/instrument.js';
+import { pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
+import type { Instrument, Tradable } from '../instruments/instrument.js';
 import type { Holding, MarginTerms } from '../margin/book.js';
 import { dayTradeBuyingPower, overnightBuyingPower } from '../margin/buying-power.js';
 import type { Room } from '../margin/buying-power.js';
@@ -8,7 +9,7 @@ import { Headroom } from '../orders/headroom.js';
 import { Position } from '../positions/position.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
-import { Price } from '../values/price.js';
+import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { cashOf } from './portfolio.js';
 import type { CashView, Portfolio } from './portfolio.js';
@@ -62,11 +63,12 @@ export function valuationOf(
   for (const position of portfolio.positions.values()) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
-    const mark = markOrCost(position, quantity, source);
-    const value = Money.of(mark, Quantity.abs(quantity));
+    const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
+    const mark = markOrCost(position, instrument, quantity, source);
+    const value = valueOf(instrument, mark, Quantity.abs(quantity));
     if (quantity > 0) long += value;
     else short += value;
-    if (isMargin) holdings.push({ instrument: listed(position.symbol, source), quantity, mark });
+    if (isMargin) holdings.push({ instrument, quantity, mark });
   }
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const longMarketValue = bounded(long);
@@ -150,16 +152,11 @@ export const marginTermsOf = (
   asOf,
 });
 
-function listed(symbol: string, source: ValuationSource): Instrument {
-  const instrument = source.instrument(symbol);
-  if (instrument === undefined) throw new RangeError(`${symbol} is held and not listed`);
-  return instrument;
-}
-
-/** The mark of a position; where there is no price at all, what it cost per share. */
-export function markOrCost(position: Position, held: Quantity, source: Pick<ValuationSource, 'mark'>): Price {
-  const mark = source.mark(position.symbol);
-  if (mark !== undefined) return mark;
-  // Money counts 1e-4 and quantity 1e-6; a price counts 1e-8.
-  return Price.scale(Price.ofUnits(Position.costBasis(position)), 1e10, Quantity.abs(held));
-}
+/** The mark of a position; where there is no price at all, what one unit of it cost. */
+export const markOrCost = (
+  position: Position,
+  instrument: Tradable,
+  held: Quantity,
+  source: Pick<ValuationSource, 'mark'>,
+): Price =>
+  source.mark(position.symbol) ?? pricePer(instrument, Position.costBasis(position), Quantity.abs(held));

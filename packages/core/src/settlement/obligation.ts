@@ -1,4 +1,6 @@
 import type { Calendar } from '../calendar/calendar.js';
+import { settlementOf } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
 import { balanced } from '../ledger/ledger.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
 import type { Instant } from '../values/instant.js';
@@ -29,9 +31,24 @@ function settlementCycle(tradeDate: TradingDate): number {
   return days;
 }
 
-/** The settlement day on which an equity trade of `tradeDate` settles (D127). */
-export const settlementDateOf = (calendar: Calendar, tradeDate: TradingDate): TradingDate =>
-  calendar.plusSettlementDays(tradeDate, settlementCycle(tradeDate));
+/**
+ * The day on which a trade is delivered and paid (D83, D127): shares by the cycle of the date, options on the next settlement
+ * day. `undefined` for a future, of which nothing is delivered before its end.
+ */
+export function settlementDateOf(
+  instrument: Tradable,
+  tradeDate: TradingDate,
+  calendar: Calendar,
+): TradingDate | undefined {
+  switch (settlementOf(instrument)) {
+    case 'EQUITY_CYCLE':
+      return calendar.plusSettlementDays(tradeDate, settlementCycle(tradeDate));
+    case 'NEXT_DAY':
+      return calendar.plusSettlementDays(tradeDate, 1);
+    case 'NONE':
+      return undefined;
+  }
+}
 
 /** Settlement happens at 09:00 New York on the settlement date (D58). */
 export const settlementInstant = (calendar: Calendar, date: TradingDate): Instant =>

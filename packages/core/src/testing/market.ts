@@ -4,7 +4,7 @@ import { calendarById } from '../calendar/calendars.js';
 import type { Command, Requester } from '../command.js';
 import type { Event, OrderEvent } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
-import type { Equity } from '../instruments/instrument.js';
+import type { Equity } from '../instruments/equity.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
 import type { Quote } from '../market/quote.js';
@@ -283,10 +283,11 @@ export class TestMarket {
   /** Why an open order has not filled; undefined once it is over. */
   waitingFor(orderId: string): string | undefined {
     const order = this.openOrder(orderId);
-    const { calendar, quoteMaxAgeMs } = this.brokerage.rules;
-    return (
-      order && waitingFor(order, this.brokerage.quote(order.terms.symbol), calendar, this.now, quoteMaxAgeMs)
-    );
+    if (order === undefined) return undefined;
+    const { brokerage } = this;
+    const { symbol } = order.terms;
+    const { quoteMaxAgeMs } = brokerage.rules;
+    return waitingFor(order, brokerage.quote(symbol), brokerage.hours(symbol), this.now, quoteMaxAgeMs);
   }
 
   /** An instant in exchange time, as users read it. */

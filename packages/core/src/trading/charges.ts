@@ -1,6 +1,7 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
 import { commissionDue } from '../fees/commission.js';
 import { feesOwedBeyond, regulatoryFees } from '../fees/regulatory.js';
+import { feeClassOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { sideOf } from '../orders/order.js';
 import type { Fee, OrderProgress, OrderTerms } from '../orders/order.js';
@@ -32,10 +33,10 @@ export function chargesBeyond(
   quantity: Quantity,
   value: Money,
 ): Charges {
-  const { assetClass } = instrument;
+  const feeClass = feeClassOf(instrument);
   const due = commissionDue(
     broker,
-    assetClass,
+    feeClass,
     Quantity.add(progress.filledQuantity, quantity),
     Money.add(progress.filledValue, value),
   );
@@ -45,7 +46,7 @@ export function chargesBeyond(
   const today = progress.feeDay?.date === tradeDate ? progress.feeDay : undefined;
   const feesDue = regulatoryFees({
     side: 'SELL',
-    assetClass,
+    feeClass,
     tradeDate,
     cumulativeQuantity: Quantity.add(today?.quantity ?? Quantity.zero, quantity),
     cumulativeValue: Money.add(today?.value ?? Money.zero, value),

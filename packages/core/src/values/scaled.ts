@@ -43,6 +43,13 @@ export function multiplyTwiceDivide(
   return divideBig(BigInt(a) * BigInt(b) * BigInt(c), BigInt(divisor), rounding);
 }
 
+/** `a × b / (c × d)`, as `multiplyDivide`. */
+export function multiplyDivideTwice(a: number, b: number, c: number, d: number, rounding: Rounding): number {
+  const divisor = c * d;
+  if (Number.isSafeInteger(divisor)) return multiplyDivide(a, b, divisor, rounding);
+  return divideBig(BigInt(a) * BigInt(b), BigInt(c) * BigInt(d), rounding);
+}
+
 function multiplyDivideBig(a: number, b: number, divisor: number, rounding: Rounding): number {
   if (!Number.isFinite(a) || !Number.isFinite(b)) return a * b;
   return divideBig(BigInt(a) * BigInt(b), BigInt(divisor), rounding);

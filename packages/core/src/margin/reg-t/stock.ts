@@ -1,4 +1,5 @@
-import type { Equity } from '../../instruments/instrument.js';
+import type { Equity } from '../../instruments/equity.js';
+import { valueOf } from '../../instruments/instrument.js';
 import { Money } from '../../values/money.js';
 import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
@@ -20,7 +21,7 @@ const FINRA_SHORT_BPS = 3000;
  */
 export function regTStock(equity: Equity, quantity: Quantity, mark: Price, rates: HouseRates): Amounts {
   const shares = Quantity.abs(quantity);
-  const value = Money.of(mark, shares);
+  const value = valueOf(equity, mark, shares);
   const half = Money.scale(value, INITIAL_BPS, 10_000);
   const factor = Math.max(1, Math.abs(equity.leverageFactor));
   const scaled = (bps: number): Money =>
@@ -32,8 +33,8 @@ export function regTStock(equity: Equity, quantity: Quantity, mark: Price, rates
   const rate = scaled(Math.max(FINRA_SHORT_BPS, rates.houseMaintenanceShortBps));
   const low = mark < FIVE_DOLLARS;
   const least = low
-    ? Money.max(value, Money.of(TWO_FIFTY_PER_SHARE, shares))
-    : Money.of(FIVE_PER_SHARE, shares);
+    ? Money.max(value, valueOf(equity, TWO_FIFTY_PER_SHARE, shares))
+    : valueOf(equity, FIVE_PER_SHARE, shares);
   const house = Money.max(rate, least);
   // The minimums of low-priced stock hold at initiation too.
   const fed = low ? Money.max(half, least) : half;
