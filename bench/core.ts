@@ -84,7 +84,7 @@ function trade(
     );
     if ('code' in result) throw new Error(JSON.stringify(result));
   }
-  const next = brokerage.rules.calendar.nextRegularOpen(Instant.plusMs(morning, NIGHT_MS / 2));
+  const next = brokerage.hours(symbolOf(0)).nextOpen('REGULAR', Instant.plusMs(morning, NIGHT_MS / 2));
   doWhatIsDue(brokerage, next);
   return next;
 }

@@ -249,6 +249,19 @@ describe('the core', () => {
   });
 });
 
+describe('the kind of an instrument', () => {
+  const core = shipped.filter(
+    ({ package: name, path }) => name === 'core' && !['instruments', 'values'].includes(folderOf(path)),
+  );
+
+  it.each([
+    ['asked of it by name', /'EQUITY'/],
+    ['forgotten over a bare price × quantity', /\bMoney\s*\.of(Contracts)?\(/],
+  ])('is not %s outside instruments/', (_what, pattern) => {
+    expect(core.filter(({ code }) => pattern.test(code)).map(({ path }) => path)).toEqual([]);
+  });
+});
+
 describe('settings', () => {
   it('are read from the environment in config.ts only', () => {
     const found = shipped

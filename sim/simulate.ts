@@ -76,7 +76,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   const workload = new Workload(main, chance.fork());
   if (feed === 'push') await workload.quote();
   await workload.open(portfolios);
-  let date = calendar.tradeDateOf(main.now());
+  let date = calendar.plusBusinessDays(calendar.dateOf(main.now()), 0);
   for (let day = 0; day < days && problems.length + auditor.findings.length === 0; day++) {
     const begin = calendar.instantOf(date, 8, 30);
     if (begin > main.now()) await main.moveClock(begin);

@@ -9,16 +9,6 @@ import { DailyCalendar } from './daily-calendar.js';
 const anyInstant = fc
   .integer({ min: Date.UTC(1998, 0, 1), max: Date.UTC(2030, 11, 31) })
   .map((ms) => Instant.ofMs(ms));
-/** The instants at which something changes, and their neighbours, are rare among all others. */
-const edgeOf = (calendar: Calendar): fc.Arbitrary<Instant> =>
-  fc
-    .tuple(
-      anyInstant,
-      fc.constantFrom('nextRegularOpen', 'nextRegularClose', 'nextExtendedOpen', 'nextExtendedClose'),
-      fc.integer({ min: -1, max: 1 }),
-    )
-    .map(([at, next, ms]) => Instant.plusMs(calendar[next](at), ms));
-
 /** The trading days around an instant, read day by day: the plain account the answers are held against. */
 function around(calendar: Calendar, at: Instant): TradingDay[] {
   const date = calendar.dateOf(at);
@@ -29,7 +19,11 @@ function around(calendar: Calendar, at: Instant): TradingDay[] {
 
 describe.each(['XNYS', 'always-open'] as const)('%s', (id) => {
   const calendar = calendarById(id);
-  const instant = fc.oneof(anyInstant, edgeOf(calendar));
+  /** Midnights and their neighbours are rare among all instants. */
+  const midnight = fc
+    .tuple(anyInstant, fc.integer({ min: -1, max: 1 }))
+    .map(([at, ms]) => Instant.plusMs(calendar.instantOf(calendar.dateOf(at), 0, 0), ms));
+  const instant = fc.oneof(anyInstant, midnight);
 
   it('dates an instant by the day that contains it', () => {
     fc.assert(
@@ -41,40 +35,11 @@ describe.each(['XNYS', 'always-open'] as const)('%s', (id) => {
     );
   });
 
-  it('says the session that the hours of the day say', () => {
-    fc.assert(
-      fc.property(instant, (at) => {
-        const day = calendar.tradingDay(calendar.dateOf(at));
-        const within = (from: Instant, to: Instant): boolean => at >= from && at < to;
-        let expected = 'CLOSED';
-        if (day && within(day.extendedOpen, day.extendedClose))
-          expected = at < day.regularOpen ? 'PRE' : 'POST';
-        if (day && within(day.regularOpen, day.regularClose)) expected = 'REGULAR';
-        expect(calendar.sessionAt(at)).toBe(expected);
-      }),
-    );
-  });
-
-  it('finds the first open and close strictly after an instant', () => {
-    fc.assert(
-      fc.property(instant, (at) => {
-        const days = around(calendar, at);
-        const first = (edge: 'regularOpen' | 'regularClose' | 'extendedOpen' | 'extendedClose'): number =>
-          Math.min(...days.map((day) => day[edge]).filter((ms) => ms > at));
-        expect(calendar.nextRegularOpen(at)).toBe(first('regularOpen'));
-        expect(calendar.nextRegularClose(at)).toBe(first('regularClose'));
-        expect(calendar.nextExtendedOpen(at)).toBe(first('extendedOpen'));
-        expect(calendar.nextExtendedClose(at)).toBe(first('extendedClose'));
-      }),
-    );
-  });
-
-  it('gives trades the first trading day that is not over', () => {
+  it('counts from the first trading day that is not over', () => {
     fc.assert(
       fc.property(instant, (at) => {
         const date = calendar.dateOf(at);
         const first = around(calendar, at).find((day) => day.date >= date);
-        expect(calendar.tradeDateOf(at)).toBe(first?.date);
         expect(calendar.plusBusinessDays(date, 0)).toBe(first?.date);
         expect(calendar.isTradingDay(date)).toBe(first?.date === date);
       }),
@@ -123,8 +88,7 @@ describe.each(['XNYS', 'always-open'] as const)('%s', (id) => {
   it('answers the same whatever was asked before', () => {
     const answers = (calendar: Calendar, at: Instant): unknown[] => [
       calendar.dateOf(at),
-      calendar.tradeDateOf(at),
-      calendar.sessionAt(at),
+      calendar.plusBusinessDays(calendar.dateOf(at), 1),
       calendar.tradingDay(calendar.dateOf(at)),
     ];
     fc.assert(
@@ -156,7 +120,7 @@ describe('a daily calendar', () => {
 
   it('refuses what is no instant or date, rather than search for ever', () => {
     const calendar = calendarById('XNYS');
-    expect(() => calendar.nextRegularOpen(Instant.ofMs(NaN))).toThrow(RangeError);
+    expect(() => calendar.dateOf(Instant.ofMs(NaN))).toThrow(RangeError);
     expect(() => calendar.plusBusinessDays('someday' as TradingDate, 1)).toThrow(RangeError);
   });
 });

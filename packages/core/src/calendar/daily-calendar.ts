@@ -1,6 +1,6 @@
 import type { Instant } from '../values/instant.js';
 import { TradingDate } from '../values/trading-date.js';
-import type { Calendar, SessionKind, TradingDay } from './calendar.js';
+import type { Calendar, TradingDay } from './calendar.js';
 import { formatNewYork, newYorkDayOf, newYorkInstant } from './new-york-time.js';
 
 /** The hours of a day, in minutes after midnight New York; 1440 is the next midnight. */
@@ -31,15 +31,13 @@ interface KnownDay {
   readonly nextSettlementDay: number;
 }
 
-type Edge = 'regularOpen' | 'regularClose' | 'extendedOpen' | 'extendedClose';
-
 /** Some forty years: a run never forgets, and dates made up by callers cannot fill the memory. */
 const MOST_DAYS_KNOWN = 16_384;
 
 /**
- * A calendar in New York time whose sessions never cross midnight, from a rule that gives the hours of a day.
+ * A calendar in New York time, from a rule that gives the hours of a day.
  *
- * Every order asks for its session and date, and nearly all ask about the same day: the last day an instant was
+ * Every order asks for its date, and nearly all ask about the same day: the last day an instant was
  * looked up for is kept at hand, so that such a question is two comparisons and allocates nothing. What is
  * remembered never changes an answer.
  */
@@ -60,23 +58,12 @@ export class DailyCalendar implements Calendar {
     return this.dayAt(at).date;
   }
 
-  tradeDateOf(at: Instant): TradingDate {
-    return this.dayAt(at).tradeDate;
-  }
-
   isTradingDay(date: TradingDate): boolean {
     return this.dayOf(date).hours !== undefined;
   }
 
   tradingDay(date: TradingDate): TradingDay | undefined {
     return this.dayOf(date).hours;
-  }
-
-  sessionAt(at: Instant): SessionKind {
-    const hours = this.dayAt(at).hours;
-    if (hours === undefined || at < hours.extendedOpen || at >= hours.extendedClose) return 'CLOSED';
-    if (at < hours.regularOpen) return 'PRE';
-    return at < hours.regularClose ? 'REGULAR' : 'POST';
   }
 
   plusBusinessDays(date: TradingDate, n: number): TradingDate {
@@ -98,34 +85,12 @@ export class DailyCalendar implements Calendar {
     return known.date;
   }
 
-  nextRegularOpen(at: Instant): Instant {
-    return this.next('regularOpen', at);
-  }
-
-  nextRegularClose(at: Instant): Instant {
-    return this.next('regularClose', at);
-  }
-
-  nextExtendedOpen(at: Instant): Instant {
-    return this.next('extendedOpen', at);
-  }
-
-  nextExtendedClose(at: Instant): Instant {
-    return this.next('extendedClose', at);
-  }
-
   instantOf(date: TradingDate, hour: number, minute: number): Instant {
     return newYorkInstant(this.dayOf(date).day, hour * 60 + minute);
   }
 
   format(at: Instant): string {
     return formatNewYork(at);
-  }
-
-  private next(edge: Edge, at: Instant): Instant {
-    let known = this.dayAt(at);
-    while (known.hours === undefined || known.hours[edge] <= at) known = this.dayOn(known.nextTradingDay);
-    return known.hours[edge];
   }
 
   private dayAt(at: Instant): KnownDay {

@@ -1,7 +1,7 @@
 import type { Instant } from '../values/instant.js';
 import type { TradingDate } from '../values/trading-date.js';
-import type { Calendar, SessionKind, TradingDay } from './calendar.js';
-import type { MarketHours, TradingSession } from './market-hours.js';
+import type { Calendar, TradingDay } from './calendar.js';
+import type { MarketHours, SessionKind, TradingSession } from './market-hours.js';
 
 /** A time without a pause, as a half-open interval. */
 export interface Stretch {

@@ -1,6 +1,8 @@
 import type { Instant } from '../values/instant.js';
 import type { TradingDate } from '../values/trading-date.js';
-import type { SessionKind } from './calendar.js';
+
+/** Which part of the trading day an instant lies in. */
+export type SessionKind = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED';
 
 /** Hours that instruments share (D69, D92); `hoursOf` says whose they are. */
 export type HoursId = 'EQUITIES' | 'OPTIONS' | 'LATE_OPTIONS' | 'FUTURES' | 'GRAINS';

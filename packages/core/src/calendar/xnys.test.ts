@@ -92,57 +92,14 @@ describe('XNYS trading days', () => {
   });
 
   it('were none on 2025-01-09', () => {
-    expect(xnys.sessionAt(at('2025-01-09 12:00'))).toBe('CLOSED');
-    expect(xnys.format(xnys.nextRegularOpen(at('2025-01-08 16:00')))).toBe('2025-01-10T09:30:00-05:00');
-    expect(xnys.tradeDateOf(at('2025-01-09 12:00'))).toBe('2025-01-10');
+    expect(xnys.isTradingDay(on('2025-01-09'))).toBe(false);
+    expect(xnys.plusBusinessDays(on('2025-01-08'), 1)).toBe('2025-01-10');
   });
 
   it('leave out 2026-07-03, with no early close before it', () => {
     expect(xnys.isTradingDay(on('2026-07-03'))).toBe(false);
     expect(xnys.tradingDay(on('2026-07-02'))?.earlyClose).toBe(false);
-    expect(xnys.format(xnys.nextRegularOpen(at('2026-07-02 16:00')))).toBe('2026-07-06T09:30:00-04:00');
-  });
-});
-
-describe('XNYS sessions', () => {
-  it.each([
-    ['03:59', 'CLOSED'],
-    ['04:00', 'PRE'],
-    ['09:29', 'PRE'],
-    ['09:30', 'REGULAR'],
-    ['15:59', 'REGULAR'],
-    ['16:00', 'POST'],
-    ['19:59', 'POST'],
-    ['20:00', 'CLOSED'],
-  ])('on a full day at %s: %s', (time, session) => {
-    expect(xnys.sessionAt(at(`2026-01-05 ${time}`))).toBe(session);
-    expect(xnys.sessionAt(at(`2026-01-10 ${time}`))).toBe('CLOSED');
-  });
-
-  it.each([
-    ['12:59', 'REGULAR'],
-    ['13:00', 'POST'],
-    ['16:59', 'POST'],
-    ['17:00', 'CLOSED'],
-  ])('on an early close at %s: %s', (time, session) => {
-    expect(xnys.sessionAt(at(`2026-11-27 ${time}`))).toBe(session);
-  });
-
-  it('open at 09:30 on both sides of a change of the clocks', () => {
-    const next = (text: string): string => xnys.format(xnys.nextRegularOpen(at(text)));
-    expect(next('2026-03-06 16:00')).toBe('2026-03-09T09:30:00-04:00');
-    expect(next('2026-10-30 16:00')).toBe('2026-11-02T09:30:00-05:00');
-  });
-
-  it('look strictly forward', () => {
-    const open = at('2026-01-05 09:30');
-    expect(xnys.nextRegularOpen(Instant.plusMs(open, -1))).toBe(open);
-    expect(xnys.nextRegularOpen(open)).toBe(at('2026-01-06 09:30'));
-    expect(xnys.nextRegularClose(open)).toBe(at('2026-01-05 16:00'));
-    expect(xnys.nextRegularClose(at('2026-11-27 12:00'))).toBe(at('2026-11-27 13:00'));
-    expect(xnys.nextExtendedOpen(open)).toBe(at('2026-01-06 04:00'));
-    expect(xnys.nextExtendedClose(open)).toBe(at('2026-01-05 20:00'));
-    expect(xnys.nextExtendedClose(at('2026-11-27 12:00'))).toBe(at('2026-11-27 17:00'));
+    expect(xnys.plusBusinessDays(on('2026-07-02'), 1)).toBe('2026-07-06');
   });
 });
 
@@ -150,12 +107,6 @@ describe('XNYS dates', () => {
   it('are those of New York', () => {
     expect(xnys.dateOf(at('2026-01-05 23:59'))).toBe('2026-01-05');
     expect(xnys.dateOf(Instant.ofMs(Date.parse('2026-01-06T04:59:59Z')))).toBe('2026-01-05');
-  });
-
-  it('of trades are trading days', () => {
-    expect(xnys.tradeDateOf(at('2026-01-05 02:00'))).toBe('2026-01-05');
-    expect(xnys.tradeDateOf(at('2026-01-05 23:00'))).toBe('2026-01-05');
-    expect(xnys.tradeDateOf(at('2026-01-17 12:00'))).toBe('2026-01-20');
   });
 
   it('count business days over weekends and holidays', () => {

@@ -12,7 +12,9 @@ import {
   isPossiblePrice,
   isTradable,
   multiplierOf,
+  pricePer,
   settlementOf,
+  tradableOf,
   valueOf,
 } from './instrument.js';
 import type { Tradable } from './instrument.js';
@@ -85,6 +87,23 @@ describe('the value of a quantity at a price', () => {
       }),
     );
   });
+});
+
+describe('the price per unit', () => {
+  it.each<[string, Tradable, string, number, string]>([
+    ['of 3 shares for 100.00', stock, '100', 3, '33.33333333'],
+    ['of 10 calls for 2,350.00', call, '2350', 10, '2.35'],
+    ['of a 6J for 83,906.25', future('6J', 12_500_000), '83906.25', 1, '0.0067125'],
+    ['of 7 MBT for 69,135.50', future('MBT', 0.1), '69135.5', 7, '98765'],
+  ])('%s', (_what, instrument, dollars, quantity, price) => {
+    expect(Price.format(pricePer(instrument, Money.parse(dollars)!, Quantity.of(quantity)))).toBe(price);
+  });
+});
+
+it('what is held or at work can be traded, or something is broken', () => {
+  expect(tradableOf('ACME', stock)).toBe(stock);
+  expect(() => tradableOf('SPX', index)).toThrow('SPX cannot be traded');
+  expect(() => tradableOf('NOPE', undefined)).toThrow(RangeError);
 });
 
 it('an index is quoted and never ordered', () => {

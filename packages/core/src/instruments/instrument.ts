@@ -1,5 +1,5 @@
 import { Money } from '../values/money.js';
-import { Price } from '../values/price.js';
+import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { Equity } from './equity.js';
 import type { FutureContract } from './future.js';
@@ -63,7 +63,7 @@ export function valueOf(instrument: Tradable, price: Price, quantity: Quantity):
 
 /** The price per unit at which a quantity is worth so much: `valueOf` turned round, rounded half up. */
 export const pricePer = (instrument: Tradable, value: Money, quantity: Quantity): Price =>
-  Price.per(value, quantity, multiplierOf(instrument));
+  Money.perUnit(value, quantity, multiplierOf(instrument));
 
 /** Whether an instrument can have this price: an option can be worth nothing. Negative prices are not simulated (D98). */
 export function isPossiblePrice(instrument: Instrument, price: Price): boolean {

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { Brokerage } from '../brokerage.js';
+import { marketHours } from '../calendar/hours.js';
 import type { Command } from '../command.js';
 import type { CorporateAction } from '../corporate-actions/corporate-action.js';
 import type { Event } from '../event.js';
@@ -437,8 +438,8 @@ export class Adventure {
         market.advanceMs(step.minutes * 60_000);
         return;
       case 'next-open': {
-        const { calendar } = market.brokerage.rules;
-        const to = Instant.plusMs(calendar.nextRegularOpen(market.now), step.minutes * 60_000);
+        const hours = marketHours(market.brokerage.rules.calendar, 'EQUITIES');
+        const to = Instant.plusMs(hours.nextOpen('REGULAR', market.now), step.minutes * 60_000);
         if (to > market.now) market.advanceMs(to - market.now);
         return;
       }

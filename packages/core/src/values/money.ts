@@ -1,4 +1,11 @@
-import { divideRounded, formatScaled, multiplyDivide, multiplyTwiceDivide, parseScaled } from './scaled.js';
+import {
+  divideRounded,
+  formatScaled,
+  multiplyDivide,
+  multiplyDivideTwice,
+  multiplyTwiceDivide,
+  parseScaled,
+} from './scaled.js';
 import type { Price } from './price.js';
 import type { Quantity } from './quantity.js';
 
@@ -56,6 +63,13 @@ export const Money = {
     }
     const divisor = PRICE_QUANTITY_TO_MONEY * MULTIPLIER_SCALE;
     return multiplyTwiceDivide(price, quantity, factor, divisor, 'half-up') as Money;
+  },
+
+  /** The price at which so many come to `money`: `ofContracts` turned round, rounded half up to 10^-8. */
+  perUnit(money: Money, quantity: Quantity, multiplier: number): Price {
+    const factor = Math.round(multiplier * MULTIPLIER_SCALE);
+    const scale = PRICE_QUANTITY_TO_MONEY * MULTIPLIER_SCALE;
+    return multiplyDivideTwice(money, scale, quantity, factor, 'half-up') as Price;
   },
 
   /** Rounded half up (away from zero) to whole cents: what a cash account can pay or receive. */

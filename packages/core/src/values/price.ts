@@ -1,6 +1,4 @@
-import type { Money } from './money.js';
-import type { Quantity } from './quantity.js';
-import { formatScaled, multiplyDivide, multiplyDivideTwice, parseScaled } from './scaled.js';
+import { formatScaled, multiplyDivide, parseScaled } from './scaled.js';
 
 declare const brand: unique symbol;
 
@@ -8,9 +6,6 @@ declare const brand: unique symbol;
 export type Price = number & { readonly [brand]: 'Price' };
 
 const SCALE = 8;
-/** Money (1e-4) per quantity (1e-6) and multiplier (six decimals at most) in prices (1e-8). */
-const MONEY_TO_PRICE = 1e16;
-const MULTIPLIER_SCALE = 1e6;
 
 export const Price = {
   /** A count of 10^-8 that is known to be an integer. */
@@ -31,15 +26,6 @@ export const Price = {
     if (remainder === 0) return price;
     return (price - remainder + (direction === 'up' ? tick : 0)) as Price;
   },
-  /** What one unit costs where a quantity costs `value`, rounded half up to 10^-8. */
-  per: (value: Money, quantity: Quantity, multiplier = 1): Price =>
-    multiplyDivideTwice(
-      value,
-      MONEY_TO_PRICE,
-      quantity,
-      Math.round(multiplier * MULTIPLIER_SCALE),
-      'half-up',
-    ) as Price,
   /** price × numerator / denominator, rounded half up to 10^-8. */
   scale: (price: Price, numerator: number, denominator: number): Price =>
     multiplyDivide(price, numerator, denominator, 'half-up') as Price,

@@ -1,4 +1,4 @@
-import { Instant, TradingDate } from '@sandpit/core';
+import { Instant, marketHours, TradingDate } from '@sandpit/core';
 import type { Calendar, TradingDay } from '@sandpit/core';
 
 /** Quotes of the computed feed change at whole seconds. */
@@ -30,7 +30,7 @@ export function* daysBackwards(calendar: Calendar, from: Instant, until: Instant
 
 /** The latest whole second at or before `at` in which some session was open. */
 export function lastOpenSecond(calendar: Calendar, at: Instant): Instant {
-  if (calendar.sessionAt(at) !== 'CLOSED')
+  if (marketHours(calendar, 'EQUITIES').isOpen('EXTENDED', at))
     return Instant.ofMs(at - (((at % SECOND_MS) + SECOND_MS) % SECOND_MS));
   const date = calendar.dateOf(at);
   const today = calendar.tradingDay(date);

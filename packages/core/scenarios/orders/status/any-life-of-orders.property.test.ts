@@ -2,6 +2,7 @@ import { Decimal } from 'decimal.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Brokerage } from '../../../src/brokerage.js';
+import { marketHours } from '../../../src/calendar/hours.js';
 import type { FillModel } from '../../../src/matching/fill-model.js';
 import type { BracketConfig, OrderProgress } from '../../../src/orders/order.js';
 import type { OrderRequest } from '../../../src/orders/order-request.js';
@@ -302,10 +303,10 @@ describe('in any life of orders', () => {
 
   it('nothing fills outside its session, and no DAY order outlives its day', () => {
     inAnyLife((market) => {
-      const { calendar } = market.brokerage.rules;
+      const hours = marketHours(market.brokerage.rules.calendar, 'EQUITIES');
       for (const { terms, event, at } of orderSteps(market)) {
         if (event.type !== 'OrderExecuted') continue;
-        const session = calendar.sessionAt(at);
+        const session = hours.sessionAt(at);
         if (terms.session === 'EXTENDED') expect(session).not.toBe('CLOSED');
         else expect(session).toBe('REGULAR');
       }
