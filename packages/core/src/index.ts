@@ -12,6 +12,7 @@ export { plainEquity } from './instruments/equity.js';
 export type { Equity } from './instruments/equity.js';
 export type { FutureContract } from './instruments/future.js';
 export type { IndexUnderlying } from './instruments/index-underlying.js';
+export { pricePer, tradableOf, valueOf } from './instruments/instrument.js';
 export type { AssetClass, Instrument, Tradable } from './instruments/instrument.js';
 export { lastTradeDateOf } from './instruments/option.js';
 export type { OptionContract } from './instruments/option.js';

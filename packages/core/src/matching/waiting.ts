@@ -33,7 +33,7 @@ export function waitingFor(
   }
   if (quote === undefined || !isUsable(quote)) return 'no quote';
   if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs) {
-    return `no data since ${calendar.format(quote.at)}`;
+    return `no data since ${formatNewYork(quote.at)}`;
   }
   const side = sideOf(terms.positionIntent);
   if (isStop(terms.orderType) && progress.triggered !== true) {

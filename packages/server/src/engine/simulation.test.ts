@@ -241,12 +241,11 @@ describe('a simulation', () => {
       const portfolio = await openTestPortfolio(main);
       await main.moveClock(Instant.ofMs(Date.parse(time)));
       const orderId = await placeTestOrder(main, portfolio);
-      return main.read(({ state, rules }) => {
+      return main.read((brokerage) => {
+        const { state, rules } = brokerage;
         const order = state.orders.get(state.ids.numberOf('ORDER', orderId) ?? 0);
-        return (
-          order &&
-          waitingFor(order, state.books.get('AAPL')?.quote, rules.calendar, main.now(), rules.quoteMaxAgeMs)
-        );
+        const [quote, hours] = [brokerage.quote('AAPL'), brokerage.hours('AAPL')];
+        return order && waitingFor(order, quote, hours, main.now(), rules.quoteMaxAgeMs);
       });
     };
     expect(await orderAt('2018-03-29T15:00:00-04:00')).toBeUndefined();

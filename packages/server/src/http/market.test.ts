@@ -267,6 +267,19 @@ describe('market data', () => {
     expect(refused.body.error.code).toBe('INSTRUMENT_NOT_TRADABLE');
   });
 
+  it('lists nothing that is held as something else', async () => {
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    await pushQuote(client);
+    await placeOrder(client, portfolioId);
+    const refused = await client.put('/v1/simulation/instruments', {
+      instruments: [{ assetClass: 'INDEX', symbol: 'aapl' }],
+    });
+    expect(refused.status).toBe(400);
+    expect(refused.body.message).toEqual([
+      'instruments.0.assetClass must be EQUITY: AAPL is held or ordered',
+    ]);
+  });
+
   it('lists only options that a symbol can name', async () => {
     const option = {
       assetClass: 'OPTION',

@@ -60,7 +60,7 @@ describe('the quotes', () => {
   test('at the close of a session have the close of the day as its bar has it', async () => {
     for (const calendar of [xnys, alwaysOpen]) {
       const market = new SyntheticFeed({ seed: 42, calendar });
-      const close = calendar.nextRegularClose(at(MONDAY, 11));
+      const close = marketHours(calendar, 'EQUITIES').nextClose('REGULAR', at(MONDAY, 11));
       const [bar] = await market.bars({
         symbol: 'KO',
         size: '1Day',

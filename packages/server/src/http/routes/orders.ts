@@ -114,9 +114,10 @@ async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
 
 /** An open order, with what it waits for. */
 export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: OpenOrder) {
-  const { calendar, quoteMaxAgeMs } = brokerage.rules;
-  const quote = brokerage.quote(order.terms.symbol);
-  const waits = waitingFor(order, quote, calendar, simulation.now(), quoteMaxAgeMs);
+  const { symbol } = order.terms;
+  const { quoteMaxAgeMs } = brokerage.rules;
+  const hours = brokerage.hours(symbol);
+  const waits = waitingFor(order, brokerage.quote(symbol), hours, simulation.now(), quoteMaxAgeMs);
   return orderOf(brokerage.state.ids, order, waits);
 }
 

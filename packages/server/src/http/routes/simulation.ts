@@ -75,9 +75,12 @@ export const simulationHandlers: SimulationHandlers = {
     const listing = instrumentsOf(call.body.instruments, isIndex);
     if ('problems' in listing) return refuse(400, listing.problems);
     const { instruments } = listing;
-    return execute<'ListInstruments'>(call, { type: 'ListInstruments', instruments }, () => ({
-      instruments: instruments.map((instrument) => shownInstrument(instrument, brokerage.rules.calendar)),
-    }));
+    const { calendar } = brokerage.rules;
+    return execute<'ListInstruments'>(call, { type: 'ListInstruments', instruments }, ({ result }) =>
+      result !== undefined
+        ? answerTo(result)
+        : { instruments: instruments.map((instrument) => shownInstrument(instrument, calendar)) },
+    );
   },
 
   async addCorporateActions(call) {

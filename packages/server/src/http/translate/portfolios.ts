@@ -13,11 +13,14 @@ import {
   type PortfolioSettings,
   type PortfolioTerms,
   Position,
-  Price,
+  type Price,
+  pricePer,
   Quantity,
   reservedShares,
+  tradableOf,
   type Valuation,
   valuationOf,
+  valueOf,
 } from '@sandpit/core';
 import type {
   Account as ShownAccount,
@@ -270,16 +273,16 @@ function heldOf(brokerage: Brokerage, portfolio: CorePortfolio): Held[] {
     .sort((a, b) => (a.symbol < b.symbol ? -1 : 1))
     .map((position) => {
       const held = Position.held(position);
-      const mark = markOrCost(position, held, brokerage);
+      const instrument = tradableOf(position.symbol, brokerage.instrument(position.symbol));
+      const mark = markOrCost(position, instrument, held, brokerage);
       const costBasis = Position.costBasis(position);
       return {
         position,
         held,
         mark,
         costBasis,
-        marketValue: held < 0 ? Money.negate(Money.of(mark, Quantity.abs(held))) : Money.of(mark, held),
-        // Money counts 1e-4, quantity 1e-6, a price 1e-8.
-        entryPrice: Price.scale(Price.ofUnits(costBasis), 1e10, Quantity.abs(held)),
+        marketValue: valueOf(instrument, mark, held),
+        entryPrice: pricePer(instrument, costBasis, Quantity.abs(held)),
       };
     });
 }
