@@ -26,6 +26,7 @@ export type { CashDividend, CorporateAction, Split } from './corporate-actions/c
 export { effectiveAt, isToCome } from './corporate-actions/corporate-action.js';
 export type {
   BracketConfig,
+  BracketPart,
   CancelReason,
   GoodTill,
   LatencyProfile,
