@@ -20,13 +20,13 @@ export { optionContract } from './instruments/option-roots.js';
 export { formatOsi, parseOsi } from './instruments/osi.js';
 export type { OsiSymbol } from './instruments/osi.js';
 export { hoursOf } from './instruments/trading-hours.js';
-export { isOnTick, tickFor } from './instruments/tick-size.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
 export { effectiveAt, isToCome } from './corporate-actions/corporate-action.js';
 export type {
   BracketConfig,
+  BracketPart,
   CancelReason,
   GoodTill,
   LatencyProfile,
@@ -41,12 +41,12 @@ export type {
   Side,
   TimeInForce,
 } from './orders/order.js';
-export { isOpening, isStop, isTrailing, remainingOf, sideOf } from './orders/order.js';
-export { isTerminal, isUpdatable, TRANSITIONS } from './orders/status.js';
+export { sideOf } from './orders/order.js';
+export { isTerminal } from './orders/status.js';
 export type { OrderRequest } from './orders/order-request.js';
 export type { OrderAccepted, OrderMoved, OrderTransition, ProgressChanges } from './orders/order-event.js';
-export { copyOf, executedOf, movedOf, startOf, termsOf } from './orders/progress.js';
-export { cashOfExecution, chargesOf, commissionOf, feesOf } from './orders/execution.js';
+export { copyOf, startOf, termsOf } from './orders/progress.js';
+export { commissionOf, feesOf } from './orders/execution.js';
 export type { Execution, FillRule } from './orders/execution.js';
 export type { InsufficientFunds, Refusal } from './orders/refusal.js';
 export { refusalText } from './orders/refusal.js';
@@ -74,7 +74,7 @@ export type {
   LedgerEntryType,
   Posting,
 } from './ledger/ledger.js';
-export { settlementDateOf, settlementEntries } from './settlement/obligation.js';
+export { settlementEntries } from './settlement/obligation.js';
 export type { Account, AccountType, PortfolioType } from './portfolios/account.js';
 export { accountKey } from './portfolios/account.js';
 export type {

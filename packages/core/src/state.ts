@@ -50,7 +50,7 @@ export interface Timer {
 }
 
 /** The order in which things due at the same instant happen. */
-export const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
+const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   CORPORATE_ACTION: 0,
   SETTLEMENT: 1,
   SESSION_OPEN: 2,

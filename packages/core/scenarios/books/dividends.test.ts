@@ -69,6 +69,7 @@ describe('whoever holds at the close before the ex-date', () => {
     const { market, portfolio } = holding();
     announce(market, '0.25', '2026-01-06', '2026-01-08');
     market.advanceTo('2026-01-06', 10);
+    market.quote('AAPL', '100.00', '100.00');
     market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 100 });
     market.advanceTo('2026-01-08', 9);
     expect(dollars(market.value(portfolio).settledCash)).toBe(100_025);

@@ -58,8 +58,8 @@ it('shares bought and sold on overlapping settlement days leave one position unt
   // T+3: Monday's round trip settles on Thursday while Tuesday's, flat as well, is still under way.
   const market = new TestMarket({ date: '2016-06-06' });
   const portfolio = market.openPortfolio({ cash: 1_000_000 });
-  market.quote('AAPL', '50.00', '50.00');
   const roundTrip = (): void => {
+    market.quote('AAPL', '50.00', '50.00');
     market.place(portfolio, { quantity: 10 });
     market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 10 });
   };
@@ -79,6 +79,7 @@ it('a purchase before a sale that settles with it, each on its own day', () => {
   market.quote('AAPL', '50.00', '50.00');
   market.place(portfolio, { quantity: 10 });
   market.advanceTo('2016-06-07', 10);
+  market.quote('AAPL', '50.00', '50.00');
   market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 10 });
   const position = market.portfolio(portfolio).positions.get('AAPL');
   expect(position && shares(position.pending)).toBe(0);

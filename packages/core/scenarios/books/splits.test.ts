@@ -125,6 +125,7 @@ describe('shares on their way', () => {
   it('are given multiplied where they were sold the day before', () => {
     const { market, portfolio, position } = holding(10, '700.00');
     market.advanceTo('2026-01-06', 10);
+    market.quote('AAPL', '700.00', '700.00');
     market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 4 });
     split(market, 7, 1);
     market.advanceTo(EX, 3);

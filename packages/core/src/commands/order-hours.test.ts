@@ -16,19 +16,21 @@ const at = (text: string): Instant =>
     Number(text.slice(14, 16)),
   );
 
+const goodTill = (date: string) => ({ until: TradingDate.of(date), text: date });
+
 /** When an order that is created and goes to work at that time dies. */
 function diesAt(
   hours: 'EQUITIES' | 'LATE_OPTIONS' | 'FUTURES' | 'GRAINS',
   time: string,
   timeInForce: 'DAY' | 'GTC' | 'GTD',
-  goodTillDate?: string,
+  date?: string,
 ): string | undefined {
   const createdAt = at(time);
   const expires = expiryOf(
     new Decision(state, rules, createdAt),
     marketHours(calendar, hours),
     { orderType: 'LIMIT', session: 'REGULAR', createdAt },
-    { timeInForce, goodTillDate },
+    { timeInForce, goodTillDate: date === undefined ? undefined : goodTill(date) },
     createdAt,
   );
   return expires === undefined ? undefined : calendar.format(expires).slice(0, 16).replace('T', ' ');
@@ -55,7 +57,7 @@ describe('an order lives by the hours of its instrument (D69, D92)', () => {
   it('a date that is over before the instrument trades again is refused', () => {
     const fridayNight = new Decision(state, rules, at('2026-01-09 20:00'));
     const problems = (date: string) =>
-      goodTillProblems(fridayNight, marketHours(calendar, 'FUTURES'), 'REGULAR', date);
+      goodTillProblems(fridayNight, marketHours(calendar, 'FUTURES'), 'REGULAR', goodTill(date));
     expect(problems('2026-01-10')).toEqual(['goodTillDate must not be before the next session']);
     expect(problems('2026-01-12')).toEqual([]);
   });

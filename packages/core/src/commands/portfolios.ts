@@ -229,7 +229,7 @@ export function transferCash(
  * Out of a CASH portfolio its free settled cash. Out of a MARGIN portfolio what is left above its requirements, borrowed against what it
  * holds where that is more than its cash; but where a loan or a short position stays behind, so does the minimum equity (D109).
  */
-export function withdrawable(d: Decision, portfolio: Portfolio): Money {
+function withdrawable(d: Decision, portfolio: Portfolio): Money {
   const { settledCash, shortMarketValue, totalEquity, room } = valuationOf(portfolio, d, d.broker(portfolio));
   if (room === undefined) return settledCash;
   const { left, freeCash } = room;

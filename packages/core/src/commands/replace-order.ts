@@ -3,9 +3,9 @@ import type { Command, OrderChanges } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Tradable } from '../instruments/instrument.js';
-import { isOpening, isTrailing } from '../orders/order.js';
-import type { Order, OrderProgress, TimeInForce } from '../orders/order.js';
-import { bracketProblems, tickProblems } from '../orders/shape.js';
+import { isOpening, isTrailing, sideOf } from '../orders/order.js';
+import type { BracketPart, Order, OrderProgress, TimeInForce } from '../orders/order.js';
+import { bracketPriceProblems, tickProblems } from '../orders/shape.js';
 import { isUpdatable } from '../orders/status.js';
 import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -94,6 +94,10 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
   if (changes.limitPrice !== undefined && !has(['LIMIT', 'STOP_LIMIT'])) {
     problems.push(`limitPrice cannot be updated on ${orderType} orders`);
   }
+  // Of several legs it is a net price, which a credit makes negative (D138).
+  if (changes.limitPrice !== undefined && changes.limitPrice <= 0 && order.terms.legs === undefined) {
+    problems.push('limitPrice must be a positive number');
+  }
   if (changes.stopPrice !== undefined && !has(['STOP', 'STOP_LIMIT'])) {
     problems.push(`stopPrice cannot be updated on ${orderType} orders`);
   }
@@ -123,26 +127,47 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
 const isImmediate = (timeInForce: TimeInForce | undefined): boolean =>
   timeInForce === 'IOC' || timeInForce === 'FOK';
 
-/** New prices must be on the tick; those of a bracket's entry on the right side of its exits, while none of them is at work. */
+/** New prices must be on the tick, and on the right side of what else belongs to the bracket. */
 function priceProblems(d: Decision, instrument: Tradable, order: Order, changes: OrderChanges): string[] {
   const problems = tickProblems(instrument, changes);
-  const { symbol, positionIntent: intent } = order.terms;
-  if (changes.limitPrice !== undefined || changes.stopPrice !== undefined || changes.quantity !== undefined) {
+  const { symbol, positionIntent } = order.terms;
+  const isPriced = changes.limitPrice !== undefined || changes.stopPrice !== undefined;
+  if (isPriced || changes.quantity !== undefined) {
     const quantity = changes.quantity ?? order.progress.quantity;
-    const sized = { symbol, positionIntent: intent, quantity };
+    const sized = { symbol, positionIntent, quantity };
     problems.push(...sizeProblems(d, instrument, sized, { ...order.progress, ...changes }));
   }
-  const { orderType, positionIntent, bracket } = order.terms;
-  const priced = changes.limitPrice ?? changes.stopPrice;
-  if (bracket?.part !== 'ENTRY' || priced === undefined || order.progress.filledQuantity > 0) return problems;
-  const bracketConfig = bracket.config;
-  const entry = { orderType, positionIntent, bracketConfig, ...pricesAfter(order, changes) };
-  return [...problems, ...bracketProblems(entry, undefined)];
+  if (isPriced) problems.push(...bracketProblems(d, order, changes));
+  return problems;
 }
 
-function pricesAfter(order: Order, changes: OrderChanges): Pick<OrderChanges, 'limitPrice' | 'stopPrice'> {
-  const { limitPrice, stopPrice } = { ...order.progress, ...changes };
-  return { ...(limitPrice !== undefined && { limitPrice }), ...(stopPrice !== undefined && { stopPrice }) };
+/** A bracket is judged by the prices that its open members have now, whatever was asked for in the beginning (D134). */
+function bracketProblems(d: Decision, order: Order, changes: OrderChanges): string[] {
+  const { bracket, positionIntent } = order.terms;
+  if (bracket === undefined) return [];
+  const others =
+    bracket.part === 'ENTRY'
+      ? bracket.exits
+      : [bracket.entry, ...(bracket.sibling === undefined ? [] : [bracket.sibling])];
+  const members = [order, ...others.flatMap((number) => d.state.orders.get(number) ?? [])];
+  const progressOf = (part: BracketPart['part']): OrderProgress | undefined => {
+    const member = members.find(({ terms }) => terms.bracket?.part === part);
+    return member === order ? { ...order.progress, ...changes } : member?.progress;
+  };
+  const entry = progressOf('ENTRY');
+  const stopLoss = progressOf('STOP_LOSS');
+  const isEntryBuy = (sideOf(positionIntent) === 'BUY') === isOpening(positionIntent);
+  return bracketPriceProblems(
+    isEntryBuy ? 'BUY' : 'SELL',
+    {
+      // A stop that was set off has no price any more.
+      entry: entry?.limitPrice ?? (entry?.triggered === true ? undefined : entry?.stopPrice),
+      target: progressOf('PROFIT_TARGET')?.limitPrice,
+      stop: stopLoss?.stopPrice,
+      limit: stopLoss?.limitPrice,
+    },
+    bracket.part,
+  );
 }
 
 function dateProblems(d: Decision, hours: MarketHours, order: Order, changes: OrderChanges): string[] {

@@ -11,7 +11,7 @@ const BPS_PRODUCT_UNITS_PER_CENT = 1e6;
 const UNITS_PER_CENT = 100;
 
 /** The schedule that an order in this class is charged by. */
-export function commissionScheduleFor(broker: BrokerConfiguration, feeClass: FeeClass): CommissionSchedule {
+function commissionScheduleFor(broker: BrokerConfiguration, feeClass: FeeClass): CommissionSchedule {
   switch (feeClass) {
     case 'SHARES':
       return broker.equityCommission;

@@ -54,7 +54,7 @@ const BROAD_INDEX_FUNDS: ReadonlySet<string> = new Set(
  * What is known of a contract by its root alone. A root that is in no table is its underlying's symbol, with a digit behind
  * it where the contract was adjusted (`XYZ1` is on XYZ). `isIndex` tells what is listed as an index.
  */
-export function termsOfRoot(root: string, isIndex: (symbol: string) => boolean): RootTerms {
+function termsOfRoot(root: string, isIndex: (symbol: string) => boolean): RootTerms {
   const known = INDEX_ROOTS[root];
   if (known !== undefined) return known;
   const underlying = root.replace(/(?<=[^\d])\d$/, '');

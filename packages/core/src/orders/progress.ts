@@ -248,7 +248,7 @@ function addToAverage(
 }
 
 /** What a sale has executed on its latest trade date, after one more part of it. */
-export function feeDayWith(
+function feeDayWith(
   day: FeeDay | undefined,
   date: TradingDate,
   quantity: Quantity,

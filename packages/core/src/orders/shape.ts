@@ -2,7 +2,7 @@ import type { Tradable } from '../instruments/instrument.js';
 import { isOnTick, tickFor } from '../instruments/tick-size.js';
 import { Price } from '../values/price.js';
 import { isOpening, sideOf } from './order.js';
-import type { BracketConfig, OrderType, PositionIntent } from './order.js';
+import type { BracketConfig, BracketPart, PositionIntent, Side } from './order.js';
 
 /** The prices of an order that must be possible in its instrument. */
 export interface OrderPrices {
@@ -28,35 +28,67 @@ export function tickProblems(instrument: Tradable, prices: OrderPrices): string[
   return problems;
 }
 
-/** What is wrong with a bracket (D27): a profit must be better than the entry, a loss worse, a stop-limit able to fill. */
+/** The prices of a bracket: of its entry, its profit target, and its stop loss with the limit it may have. Absent = there is none. */
+export interface BracketPrices {
+  readonly entry?: Price | undefined;
+  readonly target?: Price | undefined;
+  readonly stop?: Price | undefined;
+  readonly limit?: Price | undefined;
+}
+
+type BracketMember = BracketPart['part'];
+
+/** What is wrong with a new bracket (D27). `market`: the price of an entry that has none of its own. */
 export function bracketProblems(
-  order: { readonly orderType: OrderType; readonly positionIntent: PositionIntent } & OrderPrices,
+  order: { readonly positionIntent: PositionIntent } & OrderPrices,
   market: Price | undefined,
 ): string[] {
-  const bracket = order.bracketConfig;
-  if (bracket === undefined) return [];
-  if (!isOpening(order.positionIntent)) return ['bracketConfig is only allowed for opening orders'];
+  const { bracketConfig, limitPrice, stopPrice, positionIntent } = order;
+  if (bracketConfig === undefined) return [];
+  if (!isOpening(positionIntent)) return ['bracketConfig is only allowed for opening orders'];
+  const { profitTarget, stopLoss } = bracketConfig;
+  return bracketPriceProblems(sideOf(positionIntent), {
+    entry: limitPrice ?? stopPrice ?? market,
+    target: profitTarget?.limitPrice,
+    stop: stopLoss?.stopPrice,
+    limit: stopLoss?.limitPrice,
+  });
+}
+
+/**
+ * A profit must be better than the entry, a loss worse, a stop-limit able to fill. `side`: of the entry. `changed`: only what
+ * this member has to do with.
+ */
+export function bracketPriceProblems(side: Side, prices: BracketPrices, changed?: BracketMember): string[] {
+  const { entry, target, stop, limit } = prices;
   const problems: string[] = [];
-  const buy = sideOf(order.positionIntent) === 'BUY';
-  const entry = order.limitPrice ?? order.stopPrice ?? market;
-  const target = bracket.profitTarget?.limitPrice;
-  const stop = bracket.stopLoss?.stopPrice;
-  const limit = bracket.stopLoss?.limitPrice;
-  const beyond = buy ? 'above' : 'below';
-  const short = buy ? 'below' : 'above';
-  const isBeyond = (price: Price, reference: Price): boolean => (buy ? price > reference : price < reference);
-  if (target !== undefined && entry !== undefined && !isBeyond(target, entry)) {
-    problems.push(
-      `bracketConfig.profitTarget.limitPrice must be ${beyond} the entry price ${Price.format(entry)}`,
-    );
+  const [beyond, short] = side === 'BUY' ? ['above', 'below'] : ['below', 'above'];
+  const isBeyond = (price: Price, reference: Price): boolean =>
+    side === 'BUY' ? price > reference : price < reference;
+  const concerns = (...members: BracketMember[]): boolean =>
+    changed === undefined || members.includes(changed);
+  if (target !== undefined && entry !== undefined && concerns('ENTRY', 'PROFIT_TARGET')) {
+    if (!isBeyond(target, entry)) {
+      problems.push(
+        `bracketConfig.profitTarget.limitPrice must be ${beyond} the entry price ${Price.format(entry)}`,
+      );
+    }
   }
-  if (stop !== undefined && entry !== undefined && !isBeyond(entry, stop)) {
-    problems.push(`bracketConfig.stopLoss.stopPrice must be ${short} the entry price ${Price.format(entry)}`);
+  if (stop !== undefined && entry !== undefined && concerns('ENTRY', 'STOP_LOSS')) {
+    if (!isBeyond(entry, stop)) {
+      problems.push(
+        `bracketConfig.stopLoss.stopPrice must be ${short} the entry price ${Price.format(entry)}`,
+      );
+    }
   }
-  if (target !== undefined && stop !== undefined && !isBeyond(target, stop)) {
-    problems.push(`bracketConfig.profitTarget.limitPrice must be ${beyond} bracketConfig.stopLoss.stopPrice`);
+  if (target !== undefined && stop !== undefined && concerns('PROFIT_TARGET', 'STOP_LOSS')) {
+    if (!isBeyond(target, stop)) {
+      problems.push(
+        `bracketConfig.profitTarget.limitPrice must be ${beyond} bracketConfig.stopLoss.stopPrice`,
+      );
+    }
   }
-  if (limit !== undefined && stop !== undefined && isBeyond(limit, stop)) {
+  if (limit !== undefined && stop !== undefined && concerns('STOP_LOSS') && isBeyond(limit, stop)) {
     problems.push(`bracketConfig.stopLoss.limitPrice must not be ${beyond} bracketConfig.stopLoss.stopPrice`);
   }
   return problems;

@@ -1,6 +1,6 @@
 import { acceptedOrder, Instant, orderAfter } from '@sandpit/core';
-import type { OrderEvent, OrderSnapshot, OrderTerms } from '@sandpit/core';
-import type { ListItem } from '../store/history.js';
+import type { OrderEvent, OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
+import type { ListItem, OrderRow } from '../store/history.js';
 import type { Simulation } from './simulation.js';
 
 /** No order has so many events. */
@@ -39,6 +39,20 @@ export class PastOrders {
     return step.order;
   }
 }
+
+/** An order as it stands, open or closed. `undefined` before the history knows of it. */
+export function orderNow({ brokerage, history, id }: Simulation, number: number): OrderSnapshot | undefined {
+  const open = brokerage.state.orders.get(number);
+  if (open !== undefined) return open;
+  const row = history.order(id, number);
+  return row === undefined ? undefined : storedOrder(row);
+}
+
+/** The parts of an order in history. */
+export const storedOrder = (row: OrderRow): OrderSnapshot => ({
+  terms: JSON.parse(row.terms) as OrderTerms,
+  progress: JSON.parse(row.progress) as OrderProgress,
+});
 
 /** What never changes of an order, open or closed. */
 export function termsOf({ history, id }: Simulation, number: number): OrderTerms {

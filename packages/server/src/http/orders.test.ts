@@ -253,7 +253,71 @@ describe('creating an order', () => {
   });
 });
 
+describe('an order that the market has changed (D134)', () => {
+  const split = async (): Promise<void> => {
+    await client.post('/v1/simulation/corporate-actions', {
+      actions: [{ type: 'SPLIT', symbol: 'AAPL', exDate: '2026-01-06', ratio: { new: 2, old: 1 } }],
+    });
+    await client.post('/v1/simulation/clock/advance', { to: '2026-01-06T15:00:00Z' });
+  };
+  const shown = async (orderId: string): Promise<Body> => (await client.get(`/v1/orders/${orderId}`)).body;
+
+  it('shows the prices that the exits of its bracket have now, open or over', async () => {
+    const { orderId } = await placeOrder(client, portfolioId, {
+      bracketConfig: {
+        profitTarget: { orderType: 'LIMIT', limitPrice: 110 },
+        stopLoss: { orderType: 'STOP_LIMIT', stopPrice: 90, limitPrice: 88 },
+        timeInForce: 'GTC',
+      },
+    });
+    expect((await shown(orderId)).status).toBe('FILLED');
+    const { body: list } = await client.get(`/v1/orders/portfolio/${portfolioId}?status=ACTIVE`);
+    const stop = list.data.find(({ orderType }: Body) => orderType === 'STOP_LIMIT');
+    const updated = await client.put(`/v1/orders/${stop.orderId}`, { stopPrice: 96 });
+    expect(updated.status).toBe(200);
+    const withStop = (stopPrice: number, limitPrice: number, target: number) => ({
+      profitTarget: { orderType: 'LIMIT', limitPrice: target },
+      stopLoss: { orderType: 'STOP_LIMIT', stopPrice, limitPrice },
+      timeInForce: 'GTC',
+    });
+    expect((await shown(orderId)).bracketConfig).toEqual(withStop(96, 88, 110));
+    await split();
+    expect((await shown(orderId)).bracketConfig).toEqual(withStop(48, 44, 55));
+    // The target fills and takes the stop loss with it.
+    await pushQuote(client, { bid: 55, ask: 55.1, last: 55 });
+    expect((await shown(stop.orderId)).cancelReason).toBe('OCO');
+    expect((await shown(orderId)).bracketConfig).toEqual(withStop(48, 44, 55));
+    const { body: portfolio } = await client.get(`/v1/orders/portfolio/${portfolioId}`);
+    const entry = portfolio.data.find((order: Body) => order.orderId === orderId);
+    expect(entry.bracketConfig).toEqual(withStop(48, 44, 55));
+  });
+
+  it('shows the distance that a trailing stop keeps now', async () => {
+    const { orderId, trailingAmount } = await placeOrder(client, portfolioId, {
+      orderType: 'TRAILING_STOP',
+      timeInForce: 'GTC',
+      limitPrice: undefined,
+      trailingAmount: 5,
+    });
+    expect(trailingAmount).toBe(5);
+    await split();
+    expect(await shown(orderId)).toMatchObject({ trailingAmount: 2.5, stopPrice: 52.5, quantity: 20 });
+  });
+});
+
 describe('changing an order', () => {
+  it('keeps a limit positive, as a create does (D138)', async () => {
+    const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
+    const refusal = {
+      statusCode: 400,
+      message: ['limitPrice must be a positive number'],
+      error: 'Bad Request',
+    };
+    expect((await place({ limitPrice: 0 })).body).toEqual(refusal);
+    expect((await client.put(`/v1/orders/${orderId}`, { limitPrice: 0 })).body).toEqual(refusal);
+    expect((await client.put(`/v1/orders/${orderId}`, { limitPrice: -5 })).body).toEqual(refusal);
+  });
+
   it('updates what may be updated', async () => {
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 90 });
     const { status, body } = await client.put(`/v1/orders/${orderId}`, { limitPrice: 91 });

@@ -48,7 +48,7 @@ function answerForError(request: FastifyRequest, error: unknown): Answer {
 
 const MALFORMED = refuse(400, 'Malformed request');
 const INVALID_JSON = refuse(400, 'Body is not valid JSON');
-export const UNSUPPORTED_MEDIA_TYPE = refuse(415, 'Content-Type must be application/json');
+const UNSUPPORTED_MEDIA_TYPE = refuse(415, 'Content-Type must be application/json');
 
 /** What the framework refuses by itself. */
 const BY_CODE: Readonly<Partial<Record<string, Answer>>> = {

@@ -9,7 +9,7 @@ import type { HttpSettings } from '../http/settings.js';
 import type { Store } from '../store/store.js';
 import { startSimulations, testSettings } from './simulations.js';
 
-export const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
+const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
 export const ACCOUNT = '11111111-1111-4111-8111-111111111111';
 /** An id that nothing has. */
 export const NOWHERE = '99999999-9999-4999-8999-999999999999';

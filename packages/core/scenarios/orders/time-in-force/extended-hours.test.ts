@@ -36,10 +36,11 @@ describe('an EXTENDED order works from 04:00 to 20:00', () => {
     const order = market.place(market.openPortfolio(), { limit: '100.00', session: 'EXTENDED' });
     expect(market.waitingFor(order)).toBe('market opens 2026-01-06T04:00:00-05:00');
     market.advanceTo('2026-01-06', 4, 0);
+    market.quote('AAPL', '99.90', '100.00');
     expect(market.fills(order)).toEqual(['10 @ 100']);
   });
 
-  it('one that works day after day meets the market of the night at 04:00', () => {
+  it('one that works day after day meets the first quote from 04:00 on, not the last one of the night', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00');
     const order = market.place(market.openPortfolio(), { limit: '99.00', tif: 'GTC', session: 'EXTENDED' });
@@ -47,7 +48,9 @@ describe('an EXTENDED order works from 04:00 to 20:00', () => {
     market.quote('AAPL', '98.80', '98.90');
     expect(market.fills(order)).toEqual([]);
     market.advanceTo('2026-01-06', 4, 0);
-    expect(market.fills(order)).toEqual(['10 @ 99']);
+    expect(market.fills(order)).toEqual([]);
+    market.quote('AAPL', '98.70', '98.85');
+    expect(market.fills(order)).toEqual(['10 @ 98.85']);
   });
 
   it('on a day with an early close it ends at 17:00', () => {

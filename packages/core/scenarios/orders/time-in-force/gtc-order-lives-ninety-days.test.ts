@@ -48,5 +48,7 @@ it('it does not fill overnight', () => {
   expect(market.fills(order)).toEqual([]);
   expect(market.waitingFor(order)).toBe('market opens 2026-01-06T09:30:00-05:00');
   market.advanceTo('2026-01-06', 9, 30);
-  expect(market.fills(order)).toEqual(['10 @ 95']);
+  expect(market.fills(order)).toEqual([]);
+  market.quote('AAPL', '93.90', '94.00');
+  expect(market.fills(order)).toEqual(['10 @ 94']);
 });

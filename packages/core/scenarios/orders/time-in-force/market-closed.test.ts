@@ -58,6 +58,7 @@ describe('an order whose session ends while it is on its way', () => {
     expect(market.order(order).status).toBe('PENDING_MARKET_OPEN');
     expect(market.waitingFor(order)).toBe('market opens 2026-01-06T09:30:00-05:00');
     market.advanceTo('2026-01-06', 9, 30);
+    market.quote('AAPL', '99.90', '100.00');
     expect(market.statuses(order)).toEqual([
       'PENDING',
       'PENDING_MARKET_OPEN',

@@ -22,6 +22,8 @@ describe('an order that comes while the market is closed waits for the open', ()
     expect(market.order(order).status).toBe('PENDING_MARKET_OPEN');
     market.advanceMs(1);
     expect(market.time(market.now)).toBe(opens);
+    expect(market.waitingFor(order)).toBe('no quote in this session yet');
+    market.quote('AAPL', '99.90', '100.00');
     expect(market.statuses(order)).toEqual([
       'PENDING',
       'PENDING_MARKET_OPEN',
@@ -38,6 +40,7 @@ describe('an order that comes while the market is closed waits for the open', ()
     const first = market.place(market.openPortfolio(), { quantity: 10 });
     const second = market.place(market.openPortfolio(), { quantity: 10 });
     market.advanceTo('2026-01-05', 9, 30);
+    market.quote('AAPL', '99.90', '100.00', { askSize: 15 });
     expect(market.fills(first)).toEqual(['10 @ 100']);
     expect(market.fills(second)).toEqual(['5 @ 100']);
   });
@@ -49,8 +52,9 @@ describe('an order that comes while the market is closed waits for the open', ()
     market.place(portfolio, { quantity: 10 });
     // 10 × 100.00 × 1.05
     expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(10_500_000);
-    market.quote('AAPL', '119.90', '120.00', { askSize: 5 });
+    market.quote('AAPL', '119.90', '120.00');
     market.advanceTo('2026-01-05', 9, 30);
+    market.quote('AAPL', '119.90', '120.00', { askSize: 5 });
     // 10 × 120.00 × 1.05 = 1,260.00; half of it is left after five shares.
     expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(6_300_000);
   });
@@ -77,6 +81,7 @@ describe('an order that comes while the market is closed waits for the open', ()
     market.quote('AAPL', '99.90', '100.00');
     const order = market.place(market.openPortfolio(), {});
     market.advanceTo('2026-01-05', 9, 30);
+    market.quote('AAPL', '99.90', '100.00');
     expect(market.executions(order)[0]?.explanation.latencyMs).toBe(0);
   });
 });

@@ -20,7 +20,9 @@ it('a stop sleeps after hours and meets the market at the next open', () => {
   market.quote('AAPL', '91.90', '92.10', { last: '92.00' });
   expect(market.fills(stop)).toEqual([]);
   market.advanceTo('2026-01-06', 9, 30);
-  expect(market.fills(stop)).toEqual(['10 @ 91.9']);
+  expect(market.fills(stop)).toEqual([]);
+  market.quote('AAPL', '91.80', '92.00', { last: '91.90' });
+  expect(market.fills(stop)).toEqual(['10 @ 91.8']);
 });
 
 it('a price seen only outside the session does not set it off', () => {

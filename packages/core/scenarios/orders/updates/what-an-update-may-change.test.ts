@@ -32,6 +32,8 @@ describe('fields', () => {
       { limit: '112.00' },
       ['limitPrice cannot be updated on TRAILING_STOP_LIMIT orders'],
     ],
+    ['LIMIT', { limit: '0' }, ['limitPrice must be a positive number']],
+    ['STOP_LIMIT', { limit: '-1.00' }, ['limitPrice must be a positive number']],
     ['TRAILING_STOP', { quantity: 5 }, []],
     ['LIMIT', { quantity: 20 }, []],
     ['LIMIT', { tif: 'GTC' }, []],
@@ -50,6 +52,15 @@ describe('fields', () => {
     const refusal = market.replace(order, changes);
     expect(refusal).toEqual(expected.length === 0 ? undefined : { code: 'INVALID', messages: expected });
     expect(market.order(order).status).toBe('ACTIVE');
+  });
+
+  it('a limit stays positive, one that has filled in part included (D138)', () => {
+    const { market, order } = open({ limit: '90.00' });
+    market.quote('AAPL', '89.90', '90.00', { askSize: 1 });
+    expect(market.replace(order, { limit: '-0.01', tif: 'IOC' })).toEqual({
+      code: 'INVALID',
+      messages: ['limitPrice must be a positive number'],
+    });
   });
 
   it('the time in force of a market order cannot be updated', () => {
@@ -97,6 +108,7 @@ describe('statuses', () => {
     expect(market.replace(order, { limit: '100.00' })).toBeUndefined();
     expect(market.order(order).status).toBe('PENDING_MARKET_OPEN');
     market.advanceTo('2026-01-05', 9, 30);
+    market.quote('AAPL', '99.90', '100.00');
     expect(market.fills(order)).toEqual(['10 @ 100']);
   });
 

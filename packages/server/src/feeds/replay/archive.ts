@@ -23,7 +23,6 @@ const MOST_OPEN_READERS = 32;
  * are, when each file begins and ends, and where to start reading. Many simulations share one archive.
  */
 export class ReplayArchive {
-  readonly path: string;
   readonly calendar: Calendar;
   readonly files: readonly ScannedFile[];
   readonly facts: ReadonlyMap<string, SymbolFacts>;
@@ -32,7 +31,6 @@ export class ReplayArchive {
   private readonly readers = new Set<Closable>();
 
   private constructor(options: ArchiveOptions, contents: Contents) {
-    this.path = options.path;
     this.calendar = options.calendar;
     this.files = contents.files;
     this.facts = contents.facts;

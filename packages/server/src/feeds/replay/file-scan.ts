@@ -163,7 +163,7 @@ export class FileScan {
 }
 
 /** What rows are sorted by. */
-export function keyOf(file: RecordedFile, row: Row): Instant {
+function keyOf(file: RecordedFile, row: Row): Instant {
   return file.kind === 'daily'
     ? Instant.ofMs(TradingDate.dayOf(dateOf(file, row)) * DAY_MS)
     : startOf(file, row);

@@ -1,14 +1,15 @@
 import { accountKey } from '@sandpit/core';
 import type { OrderQuery as OrderFilters } from '@sandpit/protocol';
+import { storedOrder } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { OrderQuery, OrderRow } from '../../store/history.js';
 import { ACCOUNT_NOT_FOUND, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { plainSymbol } from '../translate/instruments.js';
-import { orderListItem, orderOf, storedOrder } from '../translate/orders.js';
+import { orderListItem } from '../translate/orders.js';
 import { pageReply, windowOf } from '../translate/pages.js';
-import { shownOpen } from './orders.js';
+import { shownClosed, shownOpen } from './orders.js';
 import { hasPortfolio } from './owned.js';
 
 type OrderListHandlers = Pick<Handlers, 'listAccountOrders' | 'listPortfolioOrders' | 'listFilledToday'>;
@@ -69,9 +70,8 @@ function queryOf(simulation: Simulation, scope: OrderQuery['scope'], query: Orde
 function ordersOf(simulation: Simulation, rows: readonly OrderRow[]) {
   return simulation.read((brokerage) =>
     rows.map((row) => {
-      const { ids, orders } = brokerage.state;
-      const open = orders.get(row.number);
-      return open === undefined ? orderOf(ids, storedOrder(row)) : shownOpen(brokerage, simulation, open);
+      const open = brokerage.state.orders.get(row.number);
+      return open === undefined ? shownClosed(simulation, row) : shownOpen(brokerage, simulation, open);
     }),
   );
 }

@@ -1,6 +1,8 @@
 import { type Brokerage, type Order as OpenOrder, type Outcome, waitingFor } from '@sandpit/core';
 import type { Order } from '@sandpit/protocol';
+import { orderNow, storedOrder } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
+import type { OrderRow } from '../../store/history.js';
 import { ACCOUNT_NOT_FOUND, type Answer, ORDER_NOT_FOUND } from '../answer.js';
 import { type Call, execute, type Handlers } from '../call.js';
 import { listedExecution } from '../translate/history.js';
@@ -10,7 +12,6 @@ import {
   orderChangesOf,
   orderOf,
   orderRequestOf,
-  storedOrder,
   updatedOrder,
 } from '../translate/orders.js';
 import { pageReply, windowOf } from '../translate/pages.js';
@@ -32,7 +33,7 @@ export const orderHandlers: OrderHandlers = {
     });
     if (open !== undefined) return open;
     const row = ownOrderRow(simulation, principal.tenantId, params.orderId);
-    return row === undefined ? ORDER_NOT_FOUND : orderOf(simulation.brokerage.state.ids, storedOrder(row));
+    return row === undefined ? ORDER_NOT_FOUND : shownClosed(simulation, row);
   },
 
   updateOrder(call) {
@@ -118,8 +119,12 @@ export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: O
   const { quoteMaxAgeMs } = brokerage.rules;
   const hours = brokerage.hours(symbol);
   const waits = waitingFor(order, brokerage.quote(symbol), hours, simulation.now(), quoteMaxAgeMs);
-  return orderOf(brokerage.state.ids, order, waits);
+  return orderOf(brokerage.state.ids, order, (exit) => orderNow(simulation, exit), waits);
 }
+
+/** An order that is over, from history. */
+export const shownClosed = (simulation: Simulation, row: OrderRow) =>
+  orderOf(simulation.brokerage.state.ids, storedOrder(row), (exit) => orderNow(simulation, exit));
 
 /** Changes an order. The brokerage knows open orders only: of one that is over, history says so. */
 async function changed(

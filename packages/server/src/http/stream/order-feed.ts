@@ -7,7 +7,7 @@ import {
   orderAfter,
   type OrderSnapshot,
 } from '@sandpit/core';
-import { PastOrders } from '../../engine/past-orders.js';
+import { orderNow, PastOrders } from '../../engine/past-orders.js';
 import type { DurableRecord, Simulation } from '../../engine/simulation.js';
 import type { ListItem } from '../../store/history.js';
 import { isoOfMs } from '../translate/instants.js';
@@ -162,7 +162,7 @@ export class OrderFeed {
     at: Instant,
   ): Told {
     const { ids } = this.#simulation.brokerage.state;
-    const updates = orderUpdatesOf(ids, happened, order, at);
+    const updates = orderUpdatesOf(ids, happened, order, at, (exit) => orderNow(this.#simulation, exit));
     const messages = updates.map((update, index) => {
       const position = positionAt(seq, event, updates.length - 1 - index);
       return { position, text: frameOf('order-update', idOf(position), update) };

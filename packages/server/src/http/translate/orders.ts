@@ -1,5 +1,6 @@
 import type {
   BracketConfig,
+  BracketPart,
   Calendar,
   Execution as CoreExecution,
   Ids,
@@ -33,7 +34,6 @@ import type {
   UpdatedOrder,
   UpdateOrderBody,
 } from '@sandpit/protocol';
-import type { OrderRow } from '../../store/history.js';
 import { goodTillOf, isoOf } from './instants.js';
 import { moneyNumber, priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 import { plainSymbol } from './instruments.js';
@@ -113,8 +113,17 @@ export function orderChangesOf(body: UpdateOrderBody, calendar: Calendar): Order
   };
 }
 
+/** Finds the exit of a bracket as it stands; undefined = as it was asked for. */
+export type ExitOf = (order: number) => OrderSnapshot | undefined;
+
+const AS_ASKED_FOR: ExitOf = () => undefined;
+
 /** An order as a create answers it: what comes of it is told later (contract 2.5). */
-export function createdOrder(ids: Ids, { terms, progress }: OrderSnapshot): Order {
+export function createdOrder(
+  ids: Ids,
+  { terms, progress }: OrderSnapshot,
+  exitOf: ExitOf = AS_ASKED_FOR,
+): Order {
   const { limitPrice, stopPrice, goodTillDate } = progress;
   return {
     orderId: ids.idOf('ORDER', terms.number),
@@ -130,7 +139,7 @@ export function createdOrder(ids: Ids, { terms, progress }: OrderSnapshot): Orde
     timeInForce: progress.timeInForce,
     ...(goodTillDate !== undefined && { goodTillDate: goodTillDate.text }),
     session: terms.session,
-    ...rareTerms(ids, terms),
+    ...rareTerms(ids, terms, progress, exitOf),
     status: progress.status,
     createdAt: isoOf(terms.createdAt),
     updatedAt: isoOf(progress.updatedAt),
@@ -153,8 +162,10 @@ type RareTerms = Pick<
 const NOTHING_RARE: RareTerms = {};
 
 /** What most orders do not have. */
-function rareTerms(ids: Ids, terms: OrderTerms): RareTerms {
-  const { trailingAmount, trailingPercent, strategy, legs, bracket } = terms;
+function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf: ExitOf): RareTerms {
+  const { trailingPercent, strategy, legs, bracket } = terms;
+  // A split changes the distance (D134).
+  const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
   const { latencyProfile, latencyMs, clientOrderId } = terms;
   if (
     trailingAmount === undefined &&
@@ -171,7 +182,7 @@ function rareTerms(ids: Ids, terms: OrderTerms): RareTerms {
     ...(trailingPercent !== undefined && { trailingPercent: trailingPercent / PERCENT_UNITS }),
     ...(strategy !== undefined && { strategy: strategy as Strategy }),
     ...(legs !== undefined && { legs: legs.map(shownLeg) }),
-    ...(bracket?.part === 'ENTRY' && { bracketConfig: shownBracket(bracket.config) }),
+    ...(bracket?.part === 'ENTRY' && { bracketConfig: shownBracket(bracket, exitOf) }),
     ...(latencyProfile !== undefined && { latencyProfile }),
     ...(latencyMs !== undefined && { latencyMs }),
     ...(clientOrderId !== undefined && { clientOrderId }),
@@ -186,28 +197,40 @@ const shownLeg = ({ optionSymbol, positionIntent, quantity }: CoreLeg): OrderLeg
   quantity: quantityNumber(quantity),
 });
 
-function shownBracket({ profitTarget, stopLoss, timeInForce }: BracketConfig): OrderBracket {
+type BracketEntry = Extract<BracketPart, { part: 'ENTRY' }>;
+
+/** A bracket with the prices that its exits have now (D134). */
+function shownBracket({ config, exits }: BracketEntry, exitOf: ExitOf): OrderBracket {
+  const { profitTarget, stopLoss, timeInForce } = config;
+  const found = exits.map(exitOf);
+  const nowOf = (part: BracketPart['part']): OrderProgress | undefined =>
+    found.find((exit) => exit?.terms.bracket?.part === part)?.progress;
+  const target = nowOf('PROFIT_TARGET')?.limitPrice ?? profitTarget?.limitPrice;
+  const stop = nowOf('STOP_LOSS')?.stopPrice ?? stopLoss?.stopPrice;
+  const limit = nowOf('STOP_LOSS')?.limitPrice ?? stopLoss?.limitPrice;
   return {
-    ...(profitTarget !== undefined && {
-      profitTarget: { orderType: profitTarget.orderType, limitPrice: priceNumber(profitTarget.limitPrice) },
-    }),
-    ...(stopLoss !== undefined && {
-      stopLoss: {
-        orderType: stopLoss.orderType,
-        stopPrice: priceNumber(stopLoss.stopPrice),
-        ...(stopLoss.limitPrice !== undefined && { limitPrice: priceNumber(stopLoss.limitPrice) }),
-      },
-    }),
+    ...(profitTarget !== undefined &&
+      target !== undefined && {
+        profitTarget: { orderType: profitTarget.orderType, limitPrice: priceNumber(target) },
+      }),
+    ...(stopLoss !== undefined &&
+      stop !== undefined && {
+        stopLoss: {
+          orderType: stopLoss.orderType,
+          stopPrice: priceNumber(stop),
+          ...(limit !== undefined && { limitPrice: priceNumber(limit) }),
+        },
+      }),
     ...(timeInForce !== undefined && { timeInForce }),
   };
 }
 
 /** The whole order as it stands. */
-export function orderOf(ids: Ids, order: OrderSnapshot, waitingFor?: string): Order {
+export function orderOf(ids: Ids, order: OrderSnapshot, exitOf: ExitOf, waitingFor?: string): Order {
   const { progress } = order;
   const { averagePrice, executedAt, canceledAt, cancelReason, rejectReason } = progress;
   return {
-    ...createdOrder(ids, order),
+    ...createdOrder(ids, order, exitOf),
     filledQuantity: quantityNumber(progress.filledQuantity),
     ...(averagePrice !== undefined && { averagePrice: priceNumber(averagePrice) }),
     ...(executedAt !== undefined && { executedAt: isoOf(executedAt) }),
@@ -256,12 +279,6 @@ export function refusalFigures(refusal: Refusal): Omit<RejectReason, 'code' | 'm
       return {};
   }
 }
-
-/** The parts of an order in history. */
-export const storedOrder = (row: OrderRow): OrderSnapshot => ({
-  terms: JSON.parse(row.terms) as OrderTerms,
-  progress: JSON.parse(row.progress) as OrderProgress,
-});
 
 export function orderListItem(ids: Ids, { terms, progress }: OrderSnapshot): OrderListItem {
   return {
@@ -362,16 +379,20 @@ function transitionsOf(event: OrderEvent, { status }: OrderProgress): readonly O
   }
 }
 
-/** An order event as streams tell it, `at` the instant of its record: each time the whole order as it was then. */
+/**
+ * An order event as streams tell it, `at` the instant of its record: each time the whole order as it was then, with the exits of its
+ * bracket as they are now.
+ */
 export function orderUpdatesOf(
   ids: Ids,
   event: OrderEvent,
   order: OrderSnapshot,
   at: Instant,
+  exitOf: ExitOf,
 ): readonly OrderUpdate[] {
   const transitions = transitionsOf(event, order.progress);
   if (transitions.length === 0) return [];
-  const shown = orderOf(ids, order);
+  const shown = orderOf(ids, order, exitOf);
   const [execution] = event.type === 'OrderExecuted' ? event.executions : [];
   return transitions.map((transition) => ({
     ...shown,

@@ -7,7 +7,7 @@ import type { Database } from './connection.js';
 const APPLICATION_ID = 0x53504954;
 
 /** Grows with each change of the tables or of what records say; a server refuses any other format. */
-export const FORMAT = 2;
+const FORMAT = 2;
 
 /** Payloads are 1–2 KB: in pages of 4 KB a third of each would stay empty. */
 const PAGE_SIZE = 8_192;
