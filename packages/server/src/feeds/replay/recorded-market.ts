@@ -57,7 +57,8 @@ export class RecordedMarket {
   }
 
   private applyItem(item: Exclude<RecordedItem, Close>): Quote | undefined {
-    const { at, symbol } = item;
+    const { symbol } = item;
+    const at = stampOf(item);
     const market = this.marketOf(symbol);
     if (item.kind === 'quote') {
       const sides = sidesOf(item.row, 'close');
@@ -99,7 +100,7 @@ export class RecordedMarket {
             symbol,
             ...(sides ?? (trade && sidesOfTrade(trade, trade[point]))),
             ...(trade ? { last: trade[point] } : lastOf(market, at)),
-            at,
+            at: lastOfMinute(at),
           };
         })
         .filter((passing) => !isCrossed(passing));
@@ -112,6 +113,12 @@ export class RecordedMarket {
     return market;
   }
 }
+
+/** A minute tells the market of its last millisecond: that before the bell is not the first of the session (D128). */
+const lastOfMinute = (known: Instant): Instant => Instant.plusMs(known, -1);
+
+const stampOf = ({ kind, at }: RecordedItem): Instant =>
+  kind === 'quote' || kind === 'trade' ? lastOfMinute(at) : at;
 
 function isFlat(bar: PriceBar | undefined): boolean {
   return bar === undefined || (bar.low === bar.high && bar.open === bar.close);

@@ -189,7 +189,9 @@ describe('recorded minutes', () => {
       'x_trades.csv': `${TRADES}2024-03-04T14:30:00Z,X,10.1,10.7,9.6,10.2001,500\n`,
     });
     const end = utc('2024-03-04T14:31:00Z');
-    expect(await told(feed, utc('2024-03-04T14:00:00Z'), Instant.plusMs(end, -1))).toEqual([]);
+    // Stamped with the last millisecond of their minute: that before the bell is not the first of the session (D128).
+    const stamp = Instant.plusMs(end, -1);
+    expect(await told(feed, utc('2024-03-04T14:00:00Z'), stamp)).toEqual([]);
     const sides = { bid: Price.of('10.1'), bidSize: Quantity.of(200), ask: Price.of('10.3') };
     const through = (bid: string, ask: string, last: string): unknown => ({
       symbol: 'X',
@@ -197,14 +199,14 @@ describe('recorded minutes', () => {
       bidSize: Quantity.of(200),
       ask: Price.of(ask),
       last: Price.of(last),
-      at: end,
+      at: stamp,
     });
     expect(await told(feed, Instant.plusMs(end, -1), end)).toEqual([
       {
         at: end,
         quotes: [
-          { symbol: 'X', ...sides, at: end },
-          { symbol: 'X', ...sides, last: Price.of('10.2001'), lastSize: Quantity.of(500), at: end },
+          { symbol: 'X', ...sides, at: stamp },
+          { symbol: 'X', ...sides, last: Price.of('10.2001'), lastSize: Quantity.of(500), at: stamp },
         ],
         passed: {
           since: utc('2024-03-04T14:30:00Z'),
@@ -238,7 +240,7 @@ describe('recorded minutes', () => {
       symbol: 'X',
       ask: Price.of('10.2'),
       askSize: Quantity.of(1),
-      at: utc('2024-03-04T14:34:00Z'),
+      at: utc('2024-03-04T14:33:59.999Z'),
     });
     await feed.close();
   });
@@ -257,7 +259,7 @@ describe('recorded minutes', () => {
         askSize: size,
         last: price,
         lastSize: Quantity.of(500),
-        at: event?.at,
+        at: utc('2024-03-04T14:30:59.999Z'),
       },
     ]);
     await feed.close();
@@ -274,7 +276,7 @@ describe('recorded minutes', () => {
     const [a, b] = [Price.of('12'), Price.of('20')];
     expect(events.map(({ quotes }) => quotes)).toMatchObject([
       [
-        { symbol: 'A', bid: a, ask: a, last: a, close: Price.of('12.05'), at: close },
+        { symbol: 'A', bid: a, ask: a, last: a, close: Price.of('12.05'), at: Instant.plusMs(close, -1) },
         { symbol: 'B', last: b, close: Price.of('20.1'), at: close },
       ],
     ]);
