@@ -232,8 +232,8 @@ function leavesAny(lanes: readonly Lane[], { bid, ask }: Quote): boolean {
 function restTheUnmarketable(d: Decision, book: Book, lanes: readonly Lane[], quote: Quote): void {
   if (!leavesAny(lanes, quote)) return;
   const sessions: Mutable<OrdersRested['sessions']> = {};
-  for (const lane of lanes) sessions[lane.session] = lane.openedAt;
   const { bid, ask } = quote;
+  for (const lane of lanes) if (lane.isLeftBy(bid, ask)) sessions[lane.session] = lane.openedAt;
   d.emit({
     type: 'OrdersRested',
     symbol: book.symbol,

@@ -85,8 +85,8 @@ class Plan {
   private progress: OrderProgress;
   private held: Quantity;
   private count = 0;
-  /** Closed by the plan so far. */
-  private closed: Quantity = Quantity.zero;
+  /** As the plan leaves it: one execution after the other, each with its own rounding of what its shares cost. */
+  private position: Position | undefined;
   /** Taken by the plan so far from beyond what was set aside for it. */
   private drawn: SetAside = NOTHING_SET_ASIDE;
 
@@ -94,6 +94,7 @@ class Plan {
     this.terms = order.terms;
     this.progress = order.progress;
     this.ground = ground;
+    this.position = ground.position;
     this.held = ground.position === undefined ? Quantity.zero : Position.held(ground.position);
   }
 
@@ -181,6 +182,9 @@ class Plan {
     const { quantity } = execution;
     this.count++;
     const isBuy = sideOf(terms.positionIntent) === 'BUY';
+    const { closed } = execution.lots;
+    if (closed !== undefined && this.position !== undefined)
+      this.position = positionWithout(this.position, closed);
     this.held = Quantity.add(this.held, isBuy ? quantity : Quantity.negate(quantity));
     this.progress = executedOf(terms, progress, execution, rest, ground.tradeDate, ground.at);
   }
@@ -233,27 +237,23 @@ class Plan {
     };
   }
 
-  /** The oldest lots that the plan has not closed already. */
   private closeLots(quantity: Quantity): readonly LotClosing[] {
-    const { closed } = this;
-    const { position } = this.ground;
-    if (position === undefined) throw new RangeError('closing a position that does not exist');
-    this.closed = Quantity.add(closed, quantity);
-    if (closed === 0) return closeFirstInFirstOut(position, quantity);
-    return closeFirstInFirstOut(positionWithout(position, closed), quantity);
+    if (this.position === undefined) throw new RangeError('closing a position that does not exist');
+    return closeFirstInFirstOut(this.position, quantity);
   }
 }
 
-/** The lots that are left of a position once so much is closed. */
-function positionWithout(position: Position, closed: Quantity): Position {
+/** What is left of a position after these closings. */
+function positionWithout(position: Position, closings: readonly LotClosing[]): Position {
   const lots = position.lots.map((lot) => ({ ...lot }));
-  for (const { lotId, quantity, cost } of closeFirstInFirstOut(position, closed)) {
-    const lot = lots.find((candidate) => candidate.lotId === lotId);
-    if (lot === undefined) continue;
+  for (const { quantity, cost } of closings) {
+    const lot = lots[0];
+    if (lot === undefined) throw new RangeError('closing a lot that does not exist');
     lot.quantity = Quantity.ofUnits(lot.quantity < 0 ? lot.quantity + quantity : lot.quantity - quantity);
     lot.cost = Money.subtract(lot.cost, cost);
+    if (lot.quantity === 0) lots.shift();
   }
-  return { ...position, lots: lots.filter((lot) => lot.quantity !== 0) };
+  return { ...position, lots };
 }
 
 /** The share of what is left; no more than what was set aside and is not used up yet. */
