@@ -1,7 +1,7 @@
 import type { Decision } from '../decision.js';
-import { trail, triggerPrice } from '../matching/trigger.js';
+import { startingTrail } from '../matching/trigger.js';
 import { isOpening, isStop, isTrailing, sideOf } from '../orders/order.js';
-import type { Mutable, Order, OrderProgress, SetAside } from '../orders/order.js';
+import type { Mutable, Order, SetAside } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { Refusal } from '../orders/refusal.js';
 import type { Instant } from '../values/instant.js';
@@ -37,7 +37,7 @@ export function reachMarket(d: Decision, order: Order): void {
   Object.assign(changes, setAsideChanges(order.progress, setAside));
   if (expiresAt !== undefined) changes.expiresAt = expiresAt;
   if (isTrailing(terms.orderType) && order.progress.mark === undefined)
-    Object.assign(changes, startingMark(d, order));
+    Object.assign(changes, startingTrail(order, d.quote(terms.symbol)));
   if (findsMarketAway(d, order)) changes.resting = true;
   d.move(order, canceling ? 'STARTED' : 'ACTIVATED', changes);
   matchBook(d, d.book(terms.symbol));
@@ -72,15 +72,6 @@ function reserve(d: Decision, order: Order): SetAside | undefined {
   d.move(order, 'RESERVING');
   endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
   return undefined;
-}
-
-/** A trailing stop starts with the last price at acceptance; where there was none, with the first it meets. */
-function startingMark(d: Decision, order: Order): Partial<Pick<OrderProgress, 'mark' | 'stopPrice'>> {
-  if (!isTrailing(order.terms.orderType) || order.progress.mark !== undefined) return {};
-  const quote = d.quote(order.terms.symbol);
-  const side = sideOf(order.terms.positionIntent);
-  const price = quote === undefined ? undefined : triggerPrice(quote, side);
-  return price === undefined ? {} : (trail(order, side, price) ?? {});
 }
 
 /** Whether a limit order arrives while the market is away from its limit: then it rests there. */
