@@ -5,7 +5,7 @@ import type { Mutable, Order, SetAside } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { Refusal } from '../orders/refusal.js';
 import type { Instant } from '../values/instant.js';
-import { endOrder } from './end-order.js';
+import { endOrder, endRefused } from './end-order.js';
 import { canTrade, endImmediate, matchBook } from './match-orders.js';
 import { expiryOf } from './order-hours.js';
 import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
@@ -70,7 +70,7 @@ function reserve(d: Decision, order: Order): SetAside | undefined {
   const refusal = fundsProblem(d, portfolio, needs, progress);
   if (refusal === undefined) return setAsideFor(needs);
   d.move(order, 'RESERVING');
-  endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
+  endRefused(d, order, refusal);
   return undefined;
 }
 
