@@ -14,6 +14,7 @@ import type { Quote } from './market/quote.js';
 import type { Order } from './orders/order.js';
 import type { OrderTransition, ProgressChanges } from './orders/order-event.js';
 import type { Portfolio } from './portfolios/portfolio.js';
+import { brokerOf } from './rules.js';
 import type { Rules } from './rules.js';
 import { bookOf } from './state.js';
 import type { State } from './state.js';
@@ -107,9 +108,7 @@ export class Decision {
   }
 
   broker(portfolio: Portfolio): BrokerConfiguration {
-    const broker = this.rules.brokers.get(portfolio.settings.brokerId) ?? this.rules.brokers.get('default');
-    if (broker === undefined) throw new RangeError('no broker configuration');
-    return broker;
+    return brokerOf(this.rules, portfolio.settings.brokerId);
   }
 
   /** The open order of a public id, where it is the tenant's. */

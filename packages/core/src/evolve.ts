@@ -10,7 +10,7 @@ import { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { newOrder, sideOf } from './orders/order.js';
 import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
-import { copyOf, executedOf, movedOf, startOf, termsOf } from './orders/progress.js';
+import { copyOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
@@ -22,6 +22,7 @@ import { settlementEntries, settlementInstant } from './settlement/obligation.js
 import { addHolder, addTimer, bookOf, scheduleOrder } from './state.js';
 import type { State } from './state.js';
 import { postTrade } from './trading/entries.js';
+import { acceptedOrder, orderAfter } from './trading/follow-order.js';
 import type { BookedExecution, OrderExecuted } from './trading/trade.js';
 import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
@@ -41,7 +42,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'OrderMoved': {
       const order = orderOf(state, event.order);
       const through = event.transition === 'ACTIVATED' ? 'RESERVING' : undefined;
-      return move(state, order, movedOf(order.progress, event, state.now), through);
+      return move(state, order, orderAfter(order, event, state.now).progress, through);
     }
     case 'OrderExecuted':
       return execute(state, event, calendar);
@@ -211,7 +212,8 @@ export function scheduleSettlement(
 
 function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted' }>): void {
   const portfolio = portfolioOf(state, event.request.portfolioId);
-  const order = newOrder(termsOf(event, portfolio.terms, state.now), startOf(event, state.now));
+  const { terms, progress } = acceptedOrder(event, portfolio.terms, state.now);
+  const order = newOrder(terms, progress);
   state.counters.order = Math.max(state.counters.order, event.number);
   addOpenOrder(state, portfolio, order);
   setAside(portfolio, order, undefined, order.progress);
@@ -328,10 +330,7 @@ function execute(
   for (const execution of event.executions)
     bookExecution(state, portfolio, terms, event, execution, calendar);
   portfolio.updatedAt = state.now;
-  const first = event.executions[0];
-  if (first === undefined) throw new RangeError(`order ${terms.number} executed nothing`);
-  const tradeDate = event.tradeDate ?? calendar.dateOf(state.now);
-  move(state, order, executedOf(terms, order.progress, first, event, tradeDate, state.now));
+  move(state, order, orderAfter(order, event, state.now).progress);
 }
 
 function bookExecution(

@@ -103,6 +103,7 @@ export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin
 export { PORTFOLIO_CLOSED } from './commands/portfolios.js';
 export type { ResetSummary } from './commands/portfolios.js';
 export { actionId } from './commands/market-setup.js';
+export { brokerOf } from './rules.js';
 export type { Rules, RulesInForce } from './rules.js';
 export { Brokerage } from './brokerage.js';
 export type { Outcome, Results } from './brokerage.js';

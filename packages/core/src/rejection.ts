@@ -4,7 +4,7 @@ import type { OrderStatus } from './orders/order.js';
 import type { Tier } from './orders/tier.js';
 
 /**
- * A refusal: data, not an exception. `submit-order.ts` lists the checks in their order of precedence; the first
+ * A refusal: data, not an exception. `commands/plan-order.ts` lists the checks of an order in their precedence; the first
  * that fails is the answer.
  */
 export type Rejection =

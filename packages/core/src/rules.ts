@@ -24,3 +24,10 @@ export interface RulesInForce extends Omit<Rules, 'calendar' | 'brokers' | 'inst
   readonly brokers: string;
   readonly instruments: string;
 }
+
+/** The configuration that a portfolio goes by; one that an operator has removed since leaves the default. */
+export function brokerOf({ brokers }: Pick<Rules, 'brokers'>, brokerId: string): BrokerConfiguration {
+  const broker = brokers.get(brokerId) ?? brokers.get('default');
+  if (broker === undefined) throw new RangeError('no broker configuration');
+  return broker;
+}

@@ -10,7 +10,7 @@ import type { Instant } from './values/instant.js';
 import { PriorityQueue } from './values/priority-queue.js';
 import type { TradingDate } from './values/trading-date.js';
 
-/** Running numbers; together with the seed they are all the chance and identity there is. */
+/** Running numbers; together with the seed and the secret of ids they are all the chance and identity there is. */
 export interface Counters {
   portfolio: number;
   order: number;

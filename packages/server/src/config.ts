@@ -17,6 +17,7 @@ import {
   validateTexts,
 } from '@sandpit/protocol';
 import { defaultCalendar } from './engine/default-calendar.js';
+import type { Feed } from './feeds/feed.js';
 import { instantOf } from './http/translate/instants.js';
 import { moneyOf } from './http/translate/numbers.js';
 
@@ -31,7 +32,7 @@ export interface Settings {
   readonly jwtIssuer: string;
   readonly jwtAudience: string;
   readonly tokenTtlSeconds: number;
-  readonly feed: 'synthetic' | 'replay' | 'push';
+  readonly feed: Feed['kind'];
   readonly replayPath: string | undefined;
   readonly clock: 'wall' | 'manual' | 'scaled';
   readonly clockStart: Instant | undefined;

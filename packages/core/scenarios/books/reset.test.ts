@@ -26,7 +26,7 @@ it('a reset closes long and short positions at their marks, cancels orders and r
   expect(dollars(summary.oldCashBalance)).toBe(1000);
   expect(dollars(summary.newCashBalance)).toBe(10_000);
   // 100 × (103 − 100) + 20 × (50 − 55)
-  expect(dollars(summary.realizedPnL)).toBe(200);
+  expect(dollars(summary.realizedPnl)).toBe(200);
   expect(market.order(working)).toMatchObject({ status: 'CANCELED', cancelReason: 'RESET', reserved: 0 });
   expect(market.order(closing)).toMatchObject({ status: 'CANCELED', reservedQuantity: 0 });
 
@@ -85,7 +85,7 @@ it('a loan is part of the old cash balance', () => {
 it('an untouched portfolio resets to itself', () => {
   const market = new TestMarket();
   const portfolio = market.openPortfolio();
-  expect(reset(market, portfolio)).toMatchObject({ positionsClosed: 0, ordersCancelled: 0, realizedPnL: 0 });
+  expect(reset(market, portfolio)).toMatchObject({ positionsClosed: 0, ordersCancelled: 0, realizedPnl: 0 });
   expect(dollars(market.value(portfolio).settledCash)).toBe(100_000);
 });
 

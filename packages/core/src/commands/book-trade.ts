@@ -5,7 +5,6 @@ import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
 import { isOpening, sideOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
-import type { Refusal } from '../orders/refusal.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { trackDayTrade } from '../positions/day-trade.js';
 import { settlementDateOf } from '../settlement/obligation.js';
@@ -13,7 +12,7 @@ import { planTrade } from '../trading/plan-trade.js';
 import type { Trade } from '../trading/plan-trade.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { followEntry, followExit } from './bracket.js';
-import { endOrder } from './end-order.js';
+import { endRefused } from './end-order.js';
 import { marginTermsOf } from '../portfolios/valuation.js';
 import { freeCash, roomOf } from './reserve.js';
 
@@ -72,17 +71,6 @@ export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade
     else followExit(d, order, bracket, quantity);
   }
   if (trade.refusal !== undefined) endRefused(d, order, trade.refusal);
-}
-
-/** An order that has executed is not rejected: the rest of it is canceled. */
-export function endRefused(d: Decision, order: Order, refusal: Refusal): void {
-  if (order.progress.filledQuantity === 0) {
-    endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
-    return;
-  }
-  const { code } = refusal;
-  const cancelReason = code === 'INSUFFICIENT_FUNDS' || code === 'STALE_MARKET_DATA' ? code : 'BROKER';
-  endOrder(d, order, { transition: 'CANCELED', cancelReason });
 }
 
 function trackDayTrades(d: Decision, { terms }: Order, executed: OrderExecuted): void {

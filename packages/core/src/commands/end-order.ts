@@ -35,6 +35,17 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
   d.move(sibling, 'RESIZED', { reservedQuantity: remainingOf(sibling.progress) });
 }
 
+/** Ends an order that cannot go on. One that has executed is not rejected: the rest of it is canceled (D135). */
+export function endRefused(d: Decision, order: Order, refusal: Refusal): void {
+  if (order.progress.filledQuantity === 0) {
+    endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
+    return;
+  }
+  const { code } = refusal;
+  const cancelReason = code === 'INSUFFICIENT_FUNDS' || code === 'STALE_MARKET_DATA' ? code : 'BROKER';
+  endOrder(d, order, { transition: 'CANCELED', cancelReason });
+}
+
 /** Exits are canceled for their entry's reason, by the broker where it was rejected. */
 const withEntry = (end: OrderEnd): OrderEnd => ({
   transition: 'CANCELED',

@@ -1,4 +1,5 @@
 import type { Decision } from '../decision.js';
+import { isBefore, readyQueue } from '../matching/book.js';
 import type { Book, Lane, Place } from '../matching/book.js';
 import { planFills } from '../matching/plan-fills.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
@@ -11,9 +12,8 @@ import { Instant } from '../values/instant.js';
 import { isTerminal } from '../orders/status.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { Price } from '../values/price.js';
-import { bookTrade, endRefused, tradeFor } from './book-trade.js';
-import { endOrder } from './end-order.js';
-
+import { bookTrade, tradeFor } from './book-trade.js';
+import { endOrder, endRefused } from './end-order.js';
 import { fundsProblem, isSetAside, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
 
 /**
@@ -130,8 +130,6 @@ function follows(d: Decision, place: Place | undefined, side: Side, price: Price
   return true;
 }
 
-const readyQueue = (lane: Lane, side: Side) => (side === 'BUY' ? lane.buys : lane.sells);
-
 /** The best order of this side that the touch reaches, over the lanes that still have something to give. */
 function bestOf(
   lanes: readonly Lane[],
@@ -148,9 +146,6 @@ function bestOf(
   }
   return best;
 }
-
-const isBefore = (a: Place, b: Place, side: Side): boolean =>
-  a.price === b.price ? a.turn < b.turn : side === 'BUY' ? a.price > b.price : a.price < b.price;
 
 const NONE: ReadonlySet<Lane> = new Set();
 
@@ -243,11 +238,13 @@ function restTheUnmarketable(d: Decision, book: Book, lanes: readonly Lane[], qu
   });
 }
 
-/** What an IOC or FOK order that has had its chance does not fill is canceled. */
+/** What an IOC or FOK order that has had its chance does not fill is canceled; where it had none, for want of a quote that is not too old. */
 export function endImmediate(d: Decision, order: Order): void {
   const { status, timeInForce } = order.progress;
   if (isTerminal(status) || (isStop(order.terms.orderType) && order.progress.triggered !== true)) return;
   if (timeInForce !== 'IOC' && timeInForce !== 'FOK') return;
-  const cancelReason = timeInForce === 'IOC' ? 'IOC_REMAINDER' : 'FOK_NOT_FILLABLE';
-  endOrder(d, order, { transition: 'CANCELED', cancelReason });
+  const quote = d.quote(order.terms.symbol);
+  const isStale = quote !== undefined && !canTrade(d, quote);
+  const unfilled = timeInForce === 'IOC' ? 'IOC_REMAINDER' : 'FOK_NOT_FILLABLE';
+  endOrder(d, order, { transition: 'CANCELED', cancelReason: isStale ? 'STALE_MARKET_DATA' : unfilled });
 }

@@ -6,18 +6,18 @@ import type { Equity } from '../instruments/equity.js';
 import { isForShares, isShares, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { latencyMs } from '../matching/latency.js';
-import { trail, triggerPrice } from '../matching/trigger.js';
+import { startingTrail } from '../matching/trigger.js';
 import { Headroom } from '../orders/headroom.js';
 import { isOpening, isTrailing, NOTHING_SET_ASIDE, sideOf } from '../orders/order.js';
 import type { BracketConfig, Mutable, OrderProgress, TimeInForce } from '../orders/order.js';
 import type { OrderAccepted } from '../orders/order-event.js';
 import type { OrderRequest } from '../orders/order-request.js';
-import { startOf, termsOf } from '../orders/progress.js';
 import { bracketProblems, tickProblems } from '../orders/shape.js';
 import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
+import { acceptedOrder } from '../trading/follow-order.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
@@ -273,7 +273,10 @@ function acceptedOf({ d, by, request, portfolio }: Candidate): {
     const exits = exitKindsOf(config).map((_, index) => number + 1 + index);
     accepted.bracket = { part: 'ENTRY', config, exits };
   }
-  if (isTrailing(request.orderType)) Object.assign(accepted, startingTrail(d, portfolio, accepted));
+  if (isTrailing(request.orderType)) {
+    const order = acceptedOrder(accepted, portfolio.terms, d.at);
+    Object.assign(accepted, startingTrail(order, d.quote(request.symbol)));
+  }
   const needs = needsOf(d, portfolio, request, {
     quantity: request.quantity,
     filledQuantity: Quantity.zero,
@@ -284,20 +287,6 @@ function acceptedOf({ d, by, request, portfolio }: Candidate): {
   if (reserved > 0) accepted.reserved = reserved;
   if (!Headroom.isNone(takes)) accepted.takes = takes;
   return { accepted, needs };
-}
-
-/** A trailing stop's mark starts with the last price at acceptance (D48). */
-function startingTrail(
-  d: Decision,
-  portfolio: Portfolio,
-  accepted: OrderAccepted,
-): Pick<OrderAccepted, 'mark' | 'stopPrice'> {
-  const { request } = accepted;
-  const quote = d.quote(request.symbol);
-  const side = sideOf(request.positionIntent);
-  const price = quote === undefined ? undefined : triggerPrice(quote, side);
-  const terms = termsOf(accepted, portfolio.terms, d.at);
-  return price === undefined ? {} : (trail({ terms, progress: startOf(accepted, d.at) }, side, price) ?? {});
 }
 
 type ExitKind = 'PROFIT_TARGET' | 'STOP_LOSS';

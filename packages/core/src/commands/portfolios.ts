@@ -143,7 +143,7 @@ export interface ResetSummary {
   readonly ordersCancelled: number;
   readonly newCashBalance: Money;
   readonly oldCashBalance: Money;
-  readonly realizedPnL: Money;
+  readonly realizedPnl: Money;
 }
 
 /** Back to the initial state: orders canceled, positions closed at their marks, the initial cash restored (D10, D57). */
@@ -186,7 +186,7 @@ export function resetPortfolio(
     at: d.at,
   });
   d.emit({ type: 'LedgerPosted', portfolioId, entries });
-  return { portfolio, ...summary, realizedPnL: realizedPnl };
+  return { portfolio, ...summary, realizedPnl };
 }
 
 /** One entry that takes every account back to where it began. */

@@ -1,12 +1,12 @@
 import type { MarketHours } from '../calendar/market-hours.js';
 import type { Decision } from '../decision.js';
-import { trail, triggerPrice } from '../matching/trigger.js';
+import { startingTrail } from '../matching/trigger.js';
 import { isOpening, isStop, isTrailing, sideOf } from '../orders/order.js';
-import type { Mutable, Order, OrderProgress, SetAside } from '../orders/order.js';
+import type { Mutable, Order, SetAside } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { Refusal } from '../orders/refusal.js';
 import type { Instant } from '../values/instant.js';
-import { endOrder } from './end-order.js';
+import { endOrder, endRefused } from './end-order.js';
 import { canTrade, endImmediate, matchBook } from './match-orders.js';
 import { expiryOf } from './order-hours.js';
 import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
@@ -38,7 +38,7 @@ export function reachMarket(d: Decision, order: Order): void {
   Object.assign(changes, setAsideChanges(order.progress, setAside));
   if (expiresAt !== undefined) changes.expiresAt = expiresAt;
   if (isTrailing(terms.orderType) && order.progress.mark === undefined)
-    Object.assign(changes, startingMark(d, order));
+    Object.assign(changes, startingTrail(order, d.quote(terms.symbol)));
   if (findsMarketAway(d, order, hours)) changes.restingSince = d.at;
   d.move(order, canceling ? 'STARTED' : 'ACTIVATED', changes);
   matchBook(d, d.book(terms.symbol));
@@ -71,17 +71,8 @@ function reserve(d: Decision, order: Order): SetAside | undefined {
   const refusal = fundsProblem(d, portfolio, needs, progress);
   if (refusal === undefined) return setAsideFor(needs);
   d.move(order, 'RESERVING');
-  endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
+  endRefused(d, order, refusal);
   return undefined;
-}
-
-/** A trailing stop starts with the last price at acceptance; where there was none, with the first it meets. */
-function startingMark(d: Decision, order: Order): Partial<Pick<OrderProgress, 'mark' | 'stopPrice'>> {
-  if (!isTrailing(order.terms.orderType) || order.progress.mark !== undefined) return {};
-  const quote = d.quote(order.terms.symbol);
-  const side = sideOf(order.terms.positionIntent);
-  const price = quote === undefined ? undefined : triggerPrice(quote, side);
-  return price === undefined ? {} : (trail(order, side, price) ?? {});
 }
 
 /** Whether a limit order arrives while the market is away from its limit: then it rests there. */

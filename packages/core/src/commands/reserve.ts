@@ -6,7 +6,7 @@ import type { Room } from '../margin/buying-power.js';
 import { effectOf, takenBy } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
 import { Headroom } from '../orders/headroom.js';
-import { isOpening, sideOf } from '../orders/order.js';
+import { isOpening, remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order, OrderProgress, OrderTerms, SetAside, Side } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import { cashRefusal } from '../orders/refusal.js';
@@ -38,10 +38,10 @@ export function needsOf(d: Decision, portfolio: Portfolio, terms: Market, order:
   const side = sideOf(terms.positionIntent);
   const price = worstPrice(d, terms, order);
   if (price === undefined) return undefined;
-  const remaining = Quantity.subtract(order.quantity, order.filledQuantity);
+  const remaining = remainingOf(order);
   const instrument = d.tradable(terms.symbol);
   const value = valueOf(instrument, price, remaining);
-  const charges = chargesOf(d, portfolio, instrument, side, order, value);
+  const charges = chargesToCome(d, portfolio, instrument, side, order, value);
   const isShortSale = side === 'SELL';
   const cost = Money.add(Money.upToCents(value), charges);
   if (portfolio.settings.portfolioType === 'CASH') return { isShortSale, cost, effect: undefined };
@@ -135,7 +135,7 @@ export const freeCash = ({ balances, reservedByOrders, reservedByPositions }: Po
   Money.ofUnits(balances.SETTLED_CASH - reservedByOrders.cash - reservedByPositions.cash);
 
 /** Commission and fees of the order as a whole, less those of what has filled. */
-function chargesOf(
+function chargesToCome(
   d: Decision,
   portfolio: Portfolio,
   instrument: Tradable,

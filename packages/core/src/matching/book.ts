@@ -78,6 +78,13 @@ export class Lane {
 
 const orderAt = (place: Place): Order => place.order;
 
+/** Orders of a lane that are ready to trade, best first. */
+export const readyQueue = (lane: Lane, side: Side): PlaceQueue => (side === 'BUY' ? lane.buys : lane.sells);
+
+/** Whether one order that is ready to trade has its turn before another: by price, then by turn. */
+export const isBefore = (a: Place, b: Place, side: Side): boolean =>
+  a.price === b.price ? a.turn < b.turn : side === 'BUY' ? a.price > b.price : a.price < b.price;
+
 export class Book {
   readonly symbol: string;
   quote: Quote | undefined;
@@ -144,6 +151,11 @@ export class Book {
     for (const place of places as readonly Place[]) place.queue.remove(place);
     order.places = undefined;
     this.workingOrders--;
+  }
+
+  /** The place of an order that is ready to trade. */
+  readyPlace({ places }: Order): Place | undefined {
+    return (places as readonly Place[] | undefined)?.[0];
   }
 
   /** Whether an order at work fills at its limit, not at the touch: the market was away from it in this session. */

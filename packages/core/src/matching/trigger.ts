@@ -1,4 +1,5 @@
 import type { Quote } from '../market/quote.js';
+import { sideOf } from '../orders/order.js';
 import type { Order, Side } from '../orders/order.js';
 import { Price } from '../values/price.js';
 
@@ -25,4 +26,14 @@ export function trail(
     side === 'SELL' ? Math.max(price - distance, 1) : Math.min(price + distance, Number.MAX_SAFE_INTEGER);
   const stopPrice = Price.ofUnits(stop);
   return { mark: price, stopPrice };
+}
+
+/** Where a trailing stop starts: with the last price at acceptance; where there was none, with the first it meets (D48). */
+export function startingTrail(
+  order: Pick<Order, 'terms' | 'progress'>,
+  quote: Quote | undefined,
+): { readonly mark?: Price; readonly stopPrice?: Price } {
+  const side = sideOf(order.terms.positionIntent);
+  const price = quote === undefined ? undefined : triggerPrice(quote, side);
+  return price === undefined ? {} : (trail(order, side, price) ?? {});
 }

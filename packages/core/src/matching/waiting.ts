@@ -1,18 +1,22 @@
 import type { MarketHours } from '../calendar/market-hours.js';
 import { formatNewYork } from '../calendar/new-york-time.js';
 import { isUsable } from '../market/quote.js';
-import type { Quote } from '../market/quote.js';
 import { isStop, sideOf } from '../orders/order.js';
-import type { Order } from '../orders/order.js';
+import type { Order, Side } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
 import type { Instant } from '../values/instant.js';
 import { Price } from '../values/price.js';
+import { isBefore, readyQueue } from './book.js';
+import type { Book, Lane, Place } from './book.js';
 import { triggerPrice } from './trigger.js';
 
-/** Why an open order has not filled yet, in words a user can act on (D50). `undefined` for orders that are over. */
+/**
+ * Why an open order has not filled yet, in words a user can act on: the reason that holds (D50, D136). `undefined` for orders that are
+ * over.
+ */
 export function waitingFor(
   order: Order,
-  quote: Quote | undefined,
+  book: Book | undefined,
   hours: MarketHours,
   now: Instant,
   quoteMaxAgeMs: number | undefined,
@@ -31,7 +35,8 @@ export function waitingFor(
   if (!hours.isOpen(terms.session, now)) {
     return `market opens ${formatNewYork(hours.nextOpen(terms.session, now))}`;
   }
-  if (quote === undefined || !isUsable(quote)) return 'no quote';
+  const quote = book?.quote;
+  if (book === undefined || quote === undefined || !isUsable(quote)) return 'no quote';
   if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs) {
     return `no data since ${formatNewYork(quote.at)}`;
   }
@@ -40,26 +45,33 @@ export function waitingFor(
   const side = sideOf(terms.positionIntent);
   if (isStop(terms.orderType) && progress.triggered !== true) {
     const price = triggerPrice(quote, side);
-    if (price === undefined || stopPrice === undefined) return 'no quote';
+    if (price === undefined || stopPrice === undefined) return side === 'SELL' ? 'no bid' : 'no ask';
     const source = quote.last !== undefined ? 'last' : side === 'SELL' ? 'bid' : 'ask';
     return `${source} ${format(price)} ${side === 'SELL' ? 'above' : 'below'} stop ${format(stopPrice)}`;
   }
   const touch = side === 'BUY' ? quote.ask : quote.bid;
   const name = side === 'BUY' ? 'ask' : 'bid';
   if (touch === undefined) return `no ${name}`;
-  if (limitPrice !== undefined && (side === 'BUY' ? touch > limitPrice : touch < limitPrice)) {
+  const isAway = (price: number): boolean => (side === 'BUY' ? touch > price : touch < price);
+  if (limitPrice !== undefined && isAway(limitPrice)) {
     return `${name} ${format(touch)} ${side === 'BUY' ? 'above' : 'below'} limit ${format(limitPrice)}`;
   }
-  if (
-    limitPrice !== undefined &&
-    touch === limitPrice &&
-    progress.restingSince !== undefined &&
-    progress.restingSince >= openedAt
-  ) {
+  const place = book.readyPlace(order);
+  if (limitPrice !== undefined && place !== undefined && isAway(place.price)) {
     return `market to trade through limit ${format(limitPrice)}`;
   }
-  return `size at ${name} ${format(touch)}`;
+  // Only a displayed size that is used up keeps an order that the market has come to.
+  const size = `size at ${name} ${format(touch)}`;
+  const lanes = book.lanes.filter(({ session }) => hours.isOpen(session, now));
+  return place !== undefined && isBehind(lanes, place, side) ? `${size}, after the queue before it` : size;
 }
+
+/** Whether others have their turn at the displayed size before this one. */
+const isBehind = (lanes: readonly Lane[], place: Place, side: Side): boolean =>
+  lanes.some((lane) => {
+    const first = readyQueue(lane, side).first();
+    return lane.model !== 'ideal' && first !== undefined && isBefore(first, place, side);
+  });
 
 /** At least two decimals, as prices are written. */
 function format(price: Price): string {

@@ -39,7 +39,7 @@ export interface Execution {
 /** The rules that set prices of executions. */
 export type FillRule = 'TOUCH' | 'RESTING_LIMIT' | 'MODELLED_BOOK';
 
-const NO_FEES: readonly Fee[] = [];
+export const NO_FEES: readonly Fee[] = [];
 
 export const commissionOf = (execution: Execution): Money => execution.commission ?? Money.zero;
 export const feesOf = (execution: Execution): readonly Fee[] => execution.fees ?? NO_FEES;

@@ -3,7 +3,7 @@ import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
-import { commissionOf, feesOf } from './execution.js';
+import { commissionOf, feesOf, NO_FEES } from './execution.js';
 import type { Execution } from './execution.js';
 import { Headroom } from './headroom.js';
 import { isOpening, sideOf } from './order.js';
@@ -50,8 +50,6 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
     rejectReason: p.rejectReason,
   };
 }
-
-const NO_FEES: readonly Fee[] = [];
 
 /** The part of a new order that never changes. `owner` is its portfolio's. */
 export function termsOf(

@@ -287,7 +287,8 @@ export class TestMarket {
     const { brokerage } = this;
     const { symbol } = order.terms;
     const { quoteMaxAgeMs } = brokerage.rules;
-    return waitingFor(order, brokerage.quote(symbol), brokerage.hours(symbol), this.now, quoteMaxAgeMs);
+    const book = brokerage.state.books.get(symbol);
+    return waitingFor(order, book, brokerage.hours(symbol), this.now, quoteMaxAgeMs);
   }
 
   /** An instant in exchange time, as users read it. */

@@ -3,6 +3,7 @@ import { commissionDue } from '../fees/commission.js';
 import { feesOwedBeyond, regulatoryFees } from '../fees/regulatory.js';
 import { feeClassOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
+import { NO_FEES } from '../orders/execution.js';
 import { sideOf } from '../orders/order.js';
 import type { Fee, OrderProgress, OrderTerms } from '../orders/order.js';
 import { Money } from '../values/money.js';
@@ -14,8 +15,6 @@ export interface Charges {
   readonly commission: Money;
   readonly fees: readonly Fee[];
 }
-
-const NO_FEES: readonly Fee[] = [];
 
 export const totalOf = ({ commission, fees }: Charges): Money =>
   fees.reduce((sum, fee) => Money.add(sum, fee.amount), commission);

@@ -24,6 +24,7 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { chargesBeyond, chargesWithin, totalOf } from './charges.js';
+import type { Charges } from './charges.js';
 import type { BookedExecution, OrderExecuted } from './trade.js';
 
 const CENT = 100;
@@ -51,10 +52,14 @@ export interface TradeGround {
 }
 
 /** What an opening order may draw on beyond what it has set aside. */
-export type Funds =
-  | { readonly kind: 'CASH'; readonly free: Money }
-  /** `room` is asked for only where the price ran beyond what was set aside. */
-  | { readonly kind: 'MARGIN'; readonly terms: MarginTerms; readonly room: () => Room };
+export type Funds = { readonly kind: 'CASH'; readonly free: Money } | MarginFunds;
+
+interface MarginFunds {
+  readonly kind: 'MARGIN';
+  readonly terms: MarginTerms;
+  /** Asked for only where the price ran beyond what was set aside. */
+  readonly room: () => Room;
+}
 
 /** What executing would do: the events of the fills that are possible, in order, and why the next is not. */
 export interface Trade {
@@ -78,9 +83,20 @@ export function planTrade(order: Order, fills: readonly PlannedFill[], ground: T
   return { fills: executed, refusal: undefined };
 }
 
+/** What an execution moves and takes. */
+interface Payment {
+  /** Whole cents, charges aside. */
+  readonly cash: Money;
+  readonly charges: Charges;
+  /** On the headroom, of an opening order on margin. */
+  readonly effect: Headroom;
+}
+
 /** An order as the fills planned so far would leave it. */
 class Plan {
   private readonly terms: OrderTerms;
+  private readonly isBuy: boolean;
+  private readonly isOpening: boolean;
   private readonly ground: TradeGround;
   private progress: OrderProgress;
   private held: Quantity;
@@ -92,6 +108,8 @@ class Plan {
 
   constructor(order: Order, ground: TradeGround) {
     this.terms = order.terms;
+    this.isBuy = sideOf(order.terms.positionIntent) === 'BUY';
+    this.isOpening = isOpening(order.terms.positionIntent);
     this.progress = order.progress;
     this.ground = ground;
     this.position = ground.position;
@@ -100,88 +118,105 @@ class Plan {
 
   /** `hasMore`: another fill will be planned upon this one. */
   add(fill: PlannedFill, hasMore: boolean): OrderExecuted | Refusal {
-    const { terms, progress, ground } = this;
-    const isCash = ground.funds.kind === 'CASH';
-    const { price, quantity } = fill;
-    const buy = sideOf(terms.positionIntent) === 'BUY';
-    const opening = isOpening(terms.positionIntent);
-    const value = valueOf(ground.instrument, price, quantity);
-    const refusal = this.positionRefusal(quantity, value);
+    const { progress, ground, isBuy, isOpening } = this;
+    const value = valueOf(ground.instrument, fill.price, fill.quantity);
+    const refusal = this.positionRefusal(fill.quantity, value);
     if (refusal !== undefined) return refusal;
+    const payment = this.paymentFor(fill, value);
+    if ('code' in payment) return payment;
+    const { cash, charges, effect } = payment;
+    const execution = this.executionOf(fill, value, payment);
+    const left = Quantity.subtract(remainingOf(progress), fill.quantity);
+    const paid = isBuy ? Money.add(cash, totalOf(charges)) : Money.zero;
+    const rest = left === 0 || !isOpening ? NOTHING_SET_ASIDE : stillSetAside(progress, left, paid, effect);
+    if (hasMore) {
+      if (isOpening) this.draw(paid, effect, rest);
+      this.goOn(execution, rest);
+    }
+    return {
+      type: 'OrderExecuted',
+      order: this.terms.number,
+      executions: [execution],
+      reserved: rest.reserved > 0 ? rest.reserved : undefined,
+      takes: Headroom.isNone(rest.takes) ? undefined : rest.takes,
+      tradeDate: ground.tradeDate === ground.date ? undefined : ground.tradeDate,
+      settlementDate: ground.settlementDate,
+    };
+  }
 
+  /** What the execution moves, and whether the portfolio can take it. */
+  private paymentFor(fill: PlannedFill, value: Money): Payment | Refusal {
+    const { terms, progress, isBuy, ground } = this;
     const filledValue = Money.add(progress.filledValue, value);
     // Rounded on the order's total: in a hundred parts it costs the same cents as at once.
-    let cash = Money.subtract(Money.toCents(filledValue), Money.toCents(progress.filledValue));
-    const { instrument, broker, tradeDate } = ground;
-    const unpaid = chargesBeyond(terms, progress, instrument, broker, tradeDate, quantity, value);
+    const cash = Money.subtract(Money.toCents(filledValue), Money.toCents(progress.filledValue));
+    const { instrument, broker, tradeDate, funds } = ground;
+    const unpaid = chargesBeyond(terms, progress, instrument, broker, tradeDate, fill.quantity, value);
     // A CASH portfolio cannot owe: a sale is charged no more than it brings. The next execution is charged the rest.
-    const charges = !buy && isCash ? chargesWithin(cash, unpaid) : unpaid;
+    const charges = !isBuy && funds.kind === 'CASH' ? chargesWithin(cash, unpaid) : unpaid;
+    if (!this.isOpening) return { cash, charges, effect: Headroom.none };
+    return funds.kind === 'CASH'
+      ? this.paidInCash(funds.free, cash, charges)
+      : this.takenOnMargin(funds, fill, cash, charges);
+  }
+
+  private paidInCash(free: Money, cash: Money, charges: Charges): Payment | Refusal {
+    const needed = Money.add(cash, totalOf(charges));
+    const available = this.cashFor(free);
+    const short = needed - available;
+    // Parts of a share are valued to 1/10,000 dollar each: together they may come to a cent more than was set aside.
+    if (short >= CENT) return cashRefusal(available, needed);
+    const within = short > 0 ? Money.subtract(cash, Money.upToCents(Money.ofUnits(short))) : cash;
+    return { cash: within, charges, effect: Headroom.none };
+  }
+
+  private takenOnMargin(
+    { terms, room }: MarginFunds,
+    { price, quantity }: PlannedFill,
+    cash: Money,
+    charges: Charges,
+  ): Payment | Refusal {
+    const { isBuy, held, ground, progress } = this;
     const charged = totalOf(charges);
+    const cost = Money.add(cash, charged);
+    const effect = effectOf(terms, held, {
+      instrument: ground.instrument,
+      quantity: isBuy ? quantity : Quantity.negate(quantity),
+      price,
+      cash: isBuy ? Money.negate(cost) : Money.subtract(cash, charged),
+    });
+    const opening = { isShortSale: !isBuy, cost, effect };
+    return marginRefusal(opening, progress, () => this.roomLeft(room())) ?? { cash, charges, effect };
+  }
 
-    let effect = Headroom.none;
-    if (opening && ground.funds.kind === 'CASH') {
-      const needed = Money.add(cash, charged);
-      const available = this.cashFor(ground.funds.free);
-      const short = needed - available;
-      // Parts of a share are valued to 1/10,000 dollar each: together they may come to a cent more than was set aside.
-      if (short >= CENT) return cashRefusal(available, needed);
-      if (short > 0) cash = Money.subtract(cash, Money.upToCents(Money.ofUnits(short)));
-    } else if (opening && ground.funds.kind === 'MARGIN') {
-      const received = buy ? Money.negate(Money.add(cash, charged)) : Money.subtract(cash, charged);
-      const traded = buy ? quantity : Quantity.negate(quantity);
-      effect = effectOf(ground.funds.terms, this.held, {
-        instrument,
-        quantity: traded,
-        price,
-        cash: received,
-      });
-      const opened = { isShortSale: !buy, cost: Money.add(cash, charged), effect };
-      const { room } = ground.funds;
-      const beyond = marginRefusal(opened, progress, () => this.roomLeft(room()));
-      if (beyond !== undefined) return beyond;
-    }
-
-    const execution: BookedExecution = {
-      number: ground.nextExecution + this.count,
+  /** The execution as the journal keeps it: what is usual is left out. */
+  private executionOf(fill: PlannedFill, value: Money, { cash, charges }: Payment): BookedExecution {
+    const { progress, ground, count } = this;
+    const { price, quantity, rule, sizeAvailable } = fill;
+    const { commission, fees } = charges;
+    return {
+      number: ground.nextExecution + count,
       price,
       quantity,
       value,
       cash: cash === value ? undefined : cash,
-      commission: charges.commission > 0 ? charges.commission : undefined,
-      fees: charges.fees.length > 0 ? charges.fees : undefined,
-      rule: fill.rule === 'TOUCH' ? undefined : fill.rule,
+      commission: commission > 0 ? commission : undefined,
+      fees: fees.length > 0 ? fees : undefined,
+      rule: rule === 'TOUCH' ? undefined : rule,
       maker: ground.isResting ? true : undefined,
-      sizeAvailable: fill.sizeAvailable,
+      sizeAvailable,
       latencyMs: ground.latencyMs > 0 ? ground.latencyMs : undefined,
-      priceImprovement: improvement(progress.limitPrice, price, buy),
+      priceImprovement: improvement(progress.limitPrice, price, this.isBuy),
       quote: quoteSeen(ground.quote),
-      lots: opening ? { opened: ground.nextLot + this.count } : { closed: this.closeLots(quantity) },
+      lots: this.isOpening ? { opened: ground.nextLot + count } : { closed: this.closeLots(quantity) },
     };
-    const left = Quantity.subtract(remainingOf(progress), quantity);
-    const paid = buy ? Money.add(cash, charged) : Money.zero;
-    const rest = left === 0 || !opening ? NOTHING_SET_ASIDE : stillSetAside(progress, left, paid, effect);
-    const event: OrderExecuted = {
-      type: 'OrderExecuted',
-      order: terms.number,
-      executions: [execution],
-      reserved: rest.reserved > 0 ? rest.reserved : undefined,
-      takes: Headroom.isNone(rest.takes) ? undefined : rest.takes,
-      tradeDate: tradeDate === ground.date ? undefined : tradeDate,
-      settlementDate: ground.settlementDate,
-    };
-    if (hasMore) {
-      if (opening) this.draw(paid, effect, rest);
-      this.goOn(execution, rest);
-    }
-    return event;
   }
 
   /** The order as this execution leaves it. */
   private goOn(execution: BookedExecution, rest: SetAside): void {
-    const { terms, progress, ground } = this;
+    const { terms, progress, ground, isBuy } = this;
     const { quantity } = execution;
     this.count++;
-    const isBuy = sideOf(terms.positionIntent) === 'BUY';
     const { closed } = execution.lots;
     if (closed !== undefined && this.position !== undefined)
       this.position = positionWithout(this.position, closed);
@@ -199,14 +234,14 @@ class Plan {
         message: `The portfolio now holds an opposite position in ${symbol}`,
       };
     }
-    if (!isOpening(positionIntent)) {
+    if (!this.isOpening) {
       const closable = positionIntent === 'SELL_TO_CLOSE' ? held : Quantity.negate(held);
       if (quantity > closable) {
         const availableQuantity = Quantity.max(closable, Quantity.zero);
         return { code: 'INSUFFICIENT_POSITION', availableQuantity, requiredQuantity: quantity };
       }
     }
-    const opened = Quantity.ofUnits(isOpening(positionIntent) ? Math.abs(held) + quantity : 0);
+    const opened = Quantity.ofUnits(this.isOpening ? Math.abs(held) + quantity : 0);
     if (!hasRoomFor(this.ground.balances, value) || !Quantity.isHoldable(opened)) {
       return {
         code: 'INSTRUMENT_NOT_TRADABLE',
@@ -257,13 +292,9 @@ function positionWithout(position: Position, closings: readonly LotClosing[]): P
 }
 
 /** The share of what is left; no more than what was set aside and is not used up yet. */
-function stillSetAside(
-  { quantity, filledQuantity, reserved, takes }: OrderProgress,
-  left: Quantity,
-  paid: Money,
-  effect: Headroom,
-): SetAside {
-  const remaining = Quantity.subtract(quantity, filledQuantity);
+function stillSetAside(progress: OrderProgress, left: Quantity, paid: Money, effect: Headroom): SetAside {
+  const { reserved, takes } = progress;
+  const remaining = remainingOf(progress);
   const still = (sum: Money, used: Money): Money =>
     Money.max(Money.min(Money.scale(sum, left, remaining), Money.subtract(sum, used)), Money.zero);
   return {

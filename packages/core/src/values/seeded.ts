@@ -1,6 +1,6 @@
 /**
- * Chance and identity from a seed: pure functions of (seed, stream, counter), so that a simulation needs to
- * remember only its counters and a re-run gives the same ids and the same draws.
+ * Chance from a seed: pure functions of (seed, stream, counter), so that a simulation needs to remember only its
+ * counters and a re-run gives the same draws.
  */
 
 function mix(value: number): number {

@@ -244,8 +244,8 @@ describe('a simulation', () => {
       return main.read((brokerage) => {
         const { state, rules } = brokerage;
         const order = state.orders.get(state.ids.numberOf('ORDER', orderId) ?? 0);
-        const [quote, hours] = [brokerage.quote('AAPL'), brokerage.hours('AAPL')];
-        return order && waitingFor(order, quote, hours, main.now(), rules.quoteMaxAgeMs);
+        const [book, hours] = [state.books.get('AAPL'), brokerage.hours('AAPL')];
+        return order && waitingFor(order, book, hours, main.now(), rules.quoteMaxAgeMs);
       });
     };
     // Until then its last quote is one of another session.

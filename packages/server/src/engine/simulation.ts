@@ -93,9 +93,9 @@ export class Simulation {
   /** Set while a walk through time is under way: others wait for their turn. */
   private walking: Promise<void> | undefined;
   /** Client order ids of records that are on their way to the store, with the numbers of their orders. */
-  private readonly closing = new Map<string, number>();
+  private readonly clientOrderIdsUnderWay = new Map<string, number>();
   /** Portfolios that such records close, with their tenants. */
-  private readonly closingPortfolios = new Map<string, string>();
+  private readonly closuresUnderWay = new Map<string, string>();
   private readonly listeners = new Set<(record: DurableRecord) => void>();
   private timer: NodeJS.Timeout | undefined;
   /** On the monotonic clock. */
@@ -373,7 +373,7 @@ export class Simulation {
 
   /**
    * The refusal of a client order id that a closed order of the portfolio has used (D24): the brokerage knows the open ones
-   * only, history those that are durable, and `closing` those in between.
+   * only, history those that are durable, and `clientOrderIdsUnderWay` those in between.
    */
   private usedBefore(command: Command): Rejection | undefined {
     if (command.type !== 'SubmitOrder' || command.order.clientOrderId === undefined) return undefined;
@@ -381,7 +381,7 @@ export class Simulation {
     if (this.brokerage.state.portfolios.get(portfolioId)?.terms.tenantId !== command.by.tenantId)
       return undefined;
     const order =
-      this.closing.get(`${portfolioId}/${clientOrderId}`) ??
+      this.clientOrderIdsUnderWay.get(`${portfolioId}/${clientOrderId}`) ??
       this.history.orderByClientOrderId(this.id, portfolioId, clientOrderId);
     return order === undefined ? undefined : duplicateClientOrderId(order);
   }
@@ -389,9 +389,9 @@ export class Simulation {
   private noteClientOrderId(first: Event | undefined, appended: Promise<void>): void {
     if (first?.type !== 'OrderAccepted' || first.request.clientOrderId === undefined) return;
     const key = `${first.request.portfolioId}/${first.request.clientOrderId}`;
-    this.closing.set(key, first.number);
+    this.clientOrderIdsUnderWay.set(key, first.number);
     // A record that the store could not promise may still become durable: its id stays taken.
-    appended.then(() => this.closing.delete(key)).catch(() => undefined);
+    appended.then(() => this.clientOrderIdsUnderWay.delete(key)).catch(() => undefined);
   }
 
   /** The refusal of what would change a portfolio that is closed (D142): the brokerage knows the open ones only. */
@@ -401,15 +401,15 @@ export class Simulation {
     const { portfolioId } = named;
     if (this.brokerage.state.portfolios.has(portfolioId)) return undefined;
     const tenantId =
-      this.closingPortfolios.get(portfolioId) ?? this.history.closedPortfolio(this.id, portfolioId)?.tenantId;
+      this.closuresUnderWay.get(portfolioId) ?? this.history.closedPortfolio(this.id, portfolioId)?.tenantId;
     return tenantId === command.by.tenantId ? PORTFOLIO_CLOSED : undefined;
   }
 
   private noteClosed(command: Command, first: Event | undefined, appended: Promise<void>): void {
     if (first?.type !== 'PortfolioClosed' || !('by' in command)) return;
     const { portfolioId } = first;
-    this.closingPortfolios.set(portfolioId, command.by.tenantId);
-    appended.then(() => this.closingPortfolios.delete(portfolioId)).catch(() => undefined);
+    this.closuresUnderWay.set(portfolioId, command.by.tenantId);
+    appended.then(() => this.closuresUnderWay.delete(portfolioId)).catch(() => undefined);
   }
 
   private remember(appended: Promise<void>): void {

@@ -14,7 +14,7 @@ import { Simulation } from './simulation.js';
 /** What a simulation is made of. Kept in the registry, so that it is the same after a restart. */
 export interface SimulationConfig {
   readonly name?: string;
-  readonly feed: 'synthetic' | 'push' | 'replay';
+  readonly feed: Feed['kind'];
   readonly clock: ClockMode;
   readonly calendar: Calendar['id'];
   /** Simulated instant it began at, ms. */

@@ -1,4 +1,4 @@
-import type { Equity } from '@sandpit/core';
+import { type Equity, plainEquity } from '@sandpit/core';
 
 /**
  * The instruments that `synthetic` and `push` list: well-known US stocks and funds with figures of the right
@@ -225,7 +225,6 @@ const HARD_TO_BORROW: Readonly<Record<string, number>> = {
   TLRY: 0.35,
   SOFI: 0.01,
 };
-const GENERAL_COLLATERAL = 0.003;
 
 /** The catalogue, in alphabetical order. */
 export const CATALOGUE: readonly CatalogueEntry[] = entries();
@@ -287,13 +286,13 @@ function equity(
   dailyVolatility: number,
   millions: number,
 ): Equity {
+  const plain = plainEquity(symbol);
   return {
-    assetClass: 'EQUITY',
-    symbol,
+    ...plain,
     name,
     leverageFactor,
     shortable: !NOT_SHORTABLE.has(symbol),
-    borrowRateAnnual: HARD_TO_BORROW[symbol] ?? GENERAL_COLLATERAL,
+    borrowRateAnnual: HARD_TO_BORROW[symbol] ?? plain.borrowRateAnnual,
     averageDailyVolume: Math.round(millions * 1e6),
     dailyVolatility,
   };

@@ -206,6 +206,21 @@ describe('creating an order', () => {
     expect((await client.get(url)).body).toMatchObject(shown);
   });
 
+  it('refuses a stop at once by its stop price where there is no quote (D161)', async () => {
+    await client.put('/v1/simulation/instruments', {
+      instruments: [{ assetClass: 'EQUITY', symbol: 'QUIET' }],
+    });
+    const stop = { symbol: 'QUIET', orderType: 'STOP', limitPrice: undefined, stopPrice: 100 };
+    // 1,000 × 100.00 with a collar of 5 %.
+    expect((await place({ ...stop, quantity: 1000 })).body).toMatchObject({
+      statusCode: 400,
+      error: { code: 'INSUFFICIENT_FUNDS', availableCash: 100000, requiredAmount: 105000 },
+    });
+    const { body } = await place({ ...stop, quantity: 900 });
+    expect((await client.get(`/v1/orders/${body.orderId}`)).body.waitingFor).toBe('no quote');
+    expect((await client.get(`/v1/accounts/portfolios/${portfolioId}`)).body.reservedCash).toBe(94500);
+  });
+
   it('keeps to the tier', async () => {
     const basic = test.as({ tier: 'BASIC' });
     const { status, body } = await basic.post(
@@ -250,6 +265,20 @@ describe('creating an order', () => {
       ['CREATED', true],
       ['ACTIVE', false],
     ]);
+  });
+});
+
+it('ends what cannot wait and finds only a stale quote for want of market data (D135)', async () => {
+  await test.close();
+  test = await TestApp.open({ settings: { QUOTE_MAX_AGE: '60' } });
+  client = test.as();
+  ({ portfolioId } = (await openPortfolio(client, { portfolioType: 'CASH' })) as { portfolioId: string });
+  await pushQuote(client);
+  await client.post('/v1/simulation/clock/advance', { by: 'PT2M' });
+  const order = await placeOrder(client, portfolioId, { timeInForce: 'IOC' });
+  expect((await client.get(`/v1/orders/${order.orderId}`)).body).toMatchObject({
+    status: 'CANCELED',
+    cancelReason: 'STALE_MARKET_DATA',
   });
 });
 
@@ -393,6 +422,14 @@ describe('changing an order', () => {
         requiredAmount: 113400,
       },
     });
+  });
+
+  it('says what really holds an order up: the size that others have taken, and who is before it', async () => {
+    await pushQuote(client, { bid: 99.9, ask: 100, last: 100, askSize: 10 });
+    const [, second, third] = [await place(), await place(), await place()].map(({ body }) => body.orderId);
+    const waits = async (orderId: string) => (await client.get(`/v1/orders/${orderId}`)).body.waitingFor;
+    expect(await waits(second)).toBe('size at ask 100.00');
+    expect(await waits(third)).toBe('size at ask 100.00, after the queue before it');
   });
 
   it('cancels all orders of an account', async () => {

@@ -82,19 +82,11 @@ class RecordOrders {
   }
 
   changes(): readonly HistoryChange[] {
-    return [...this.#drafts].map(
-      ([
-        order,
-        {
-          snapshot: { terms, progress },
-          isNew,
-          filledOn,
-        },
-      ]) => {
-        const now = { ...(filledOn !== undefined && { filledOn }), progress };
-        return isNew ? { change: 'order-added', terms, ...now } : { change: 'order-moved', order, ...now };
-      },
-    );
+    return [...this.#drafts].map(([order, { snapshot, isNew, filledOn }]) => {
+      const { terms, progress } = snapshot;
+      const now = { ...(filledOn !== undefined && { filledOn }), progress };
+      return isNew ? { change: 'order-added', terms, ...now } : { change: 'order-moved', order, ...now };
+    });
   }
 }
 

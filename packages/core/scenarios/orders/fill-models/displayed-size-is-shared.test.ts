@@ -12,7 +12,8 @@ describe('the displayed size of a quote is shared by all orders of the simulatio
     expect(market.fills(second)).toEqual(['5 @ 100']);
     expect(market.fills(third)).toEqual([]);
     expect(market.executions(second)[0]?.explanation.sizeAvailable).toBe(5_000_000);
-    expect(market.waitingFor(third)).toBe('size at ask 100.00');
+    expect(market.waitingFor(second)).toBe('size at ask 100.00');
+    expect(market.waitingFor(third)).toBe('size at ask 100.00, after the queue before it');
     market.quote('AAPL', '99.90', '100.00', { askSize: 7 });
     expect(market.fills(second)).toEqual(['5 @ 100', '5 @ 100']);
     expect(market.fills(third)).toEqual(['2 @ 100']);

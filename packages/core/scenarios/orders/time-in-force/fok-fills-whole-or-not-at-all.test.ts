@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { testEquity, TestMarket } from '../../../src/testing/market.js';
+import { Money } from '../../../src/values/money.js';
 
 describe('fill or kill', () => {
   it('fills whole where all of it is displayed', () => {
@@ -80,5 +81,37 @@ describe('fill or kill', () => {
       cancelReason: 'INSUFFICIENT_FUNDS',
       filledQuantity: 12_350_000_000,
     });
+  });
+
+  it('a short sale neither, whatever each of its fills would need (D135)', () => {
+    // A cent a level: 100,000 × (0.01 / 5.00 / 0.02)² = 1,000 shares stand at 4.99, 3,000 more at 4.98.
+    const thin = testEquity('THIN', { averageDailyVolume: 100_000 });
+    const stock = testEquity('AAPL');
+    const instruments = new Map([thin, stock].map((listed) => [listed.symbol, listed]));
+    const market = new TestMarket({ rules: { instruments } });
+    market.quote('AAPL', '100.00', '100.00');
+    market.quote('THIN', '5.00', '5.01', { bidSize: 100 });
+    const portfolio = market.openPortfolio({ type: 'MARGIN', fillModel: 'depth', cash: 10_000 });
+    // Half of 10,000.00 is bound by the shares: 5,000.00 are left for what opens.
+    market.place(portfolio, { quantity: 100 });
+    // At 5.01 each of the 1,200 takes 2.505, in all 3,006.00. At 5.00 it is 2.50, but below 5.00 it is the whole price:
+    // after 250.00 for the first hundred the next thousand would take 4,990.00 of 4,750.00.
+    const sale = { symbol: 'THIN', intent: 'SELL_TO_OPEN', quantity: 1200 } as const;
+    const killed = market.place(portfolio, { ...sale, tif: 'FOK' });
+    expect(market.fills(killed)).toEqual([]);
+    expect(market.order(killed)).toMatchObject({
+      status: 'REJECTED',
+      rejectReason: { code: 'INSUFFICIENT_FUNDS', requiredAmount: Money.ofDollars(4990) },
+    });
+    expect(market.portfolio(portfolio).positions.has('THIN')).toBe(false);
+    // The same order without FOK sells what it can, and is not rejected: the rest is canceled.
+    const partial = market.place(portfolio, sale);
+    expect(market.fills(partial)).toEqual(['100 @ 5']);
+    expect(market.order(partial)).toMatchObject({
+      status: 'CANCELED',
+      cancelReason: 'INSUFFICIENT_FUNDS',
+      filledQuantity: 100_000_000,
+    });
+    expect(market.order(partial)).not.toHaveProperty('rejectReason');
   });
 });

@@ -1,4 +1,4 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { TestMarket } from '../../../src/testing/market.js';
 
 const sixtySeconds = { rules: { quoteMaxAgeMs: 60_000 } };
@@ -45,4 +45,51 @@ it('crossed and non-positive quotes are passed over', () => {
   expect(market.fills(market.place(market.openPortfolio(), { quantity: 10 }))).toEqual(['10 @ 100']);
   market.quote('AAPL', '100.50', '100.50');
   expect(market.fills(market.place(market.openPortfolio(), { quantity: 10 }))).toEqual(['10 @ 100.5']);
+});
+
+describe('what cannot wait ends for want of market data (D135)', () => {
+  function stale() {
+    const market = new TestMarket(sixtySeconds);
+    market.quote('AAPL', '99.90', '100.00');
+    const portfolio = market.openPortfolio();
+    market.advanceMs(60_001);
+    return { market, portfolio };
+  }
+
+  it.each(['IOC', 'FOK'] as const)('%s', (tif) => {
+    const { market, portfolio } = stale();
+    const order = market.place(portfolio, { limit: '100.00', tif });
+    expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'STALE_MARKET_DATA' });
+    expect(market.order(order)).not.toHaveProperty('rejectReason');
+    expect(market.portfolio(portfolio).reservedByOrders.cash).toBe(0);
+  });
+
+  it('also where the quote has grown old on the way of the order', () => {
+    const market = new TestMarket(sixtySeconds);
+    market.quote('AAPL', '99.90', '100.00');
+    market.advanceMs(59_900);
+    const more = { latencyProfile: 'CUSTOM', latencyMs: 200 } as const;
+    const order = market.place(market.openPortfolio(), { tif: 'IOC', more });
+    market.advanceMs(200);
+    expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'STALE_MARKET_DATA' });
+  });
+
+  it('and the rest of an order that has filled in part, once it is told not to wait', () => {
+    const market = new TestMarket(sixtySeconds);
+    market.quote('AAPL', '99.90', '100.00', { askSize: 4 });
+    const order = market.place(market.openPortfolio(), { limit: '100.00' });
+    market.advanceMs(60_001);
+    market.replace(order, { tif: 'IOC' });
+    expect(market.fills(order)).toEqual(['4 @ 100']);
+    expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'STALE_MARKET_DATA' });
+  });
+
+  it('not where the quote is young enough, or there is none', () => {
+    const { market, portfolio } = stale();
+    market.quote('AAPL', '99.90', '100.00', { askSize: 4 });
+    const rest = market.place(portfolio, { tif: 'IOC' });
+    expect(market.order(rest)).toMatchObject({ cancelReason: 'IOC_REMAINDER', filledQuantity: 4_000_000 });
+    const none = market.place(portfolio, { symbol: 'MSFT', tif: 'FOK' });
+    expect(market.order(none)).toMatchObject({ cancelReason: 'FOK_NOT_FILLABLE' });
+  });
 });

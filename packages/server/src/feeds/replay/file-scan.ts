@@ -1,4 +1,4 @@
-import { Instant, TradingDate } from '@sandpit/core';
+import { Instant, plainEquity, TradingDate } from '@sandpit/core';
 import type { Calendar, Equity, Price } from '@sandpit/core';
 import { MINUTE_MS } from '../bar-window.js';
 import { BadReplayFile } from './bad-replay-file.js';
@@ -23,9 +23,6 @@ const DAY_MS = 86_400_000;
 const DAYS_OF_STATISTICS = 20;
 /** Larger moves of a day are splits, which recorded prices are not adjusted for. */
 const LARGEST_RETURN = 0.4;
-const USUAL_VOLUME = 1_000_000;
-const USUAL_VOLATILITY = 0.02;
-const GENERAL_COLLATERAL = 0.003;
 
 /** Option series (OSI) and delivery months (ESZ13, ESH20 C3100) in a recording are no shares. */
 const DERIVATIVE = /^([A-Z]{1,6}\d{6}[CP]\d{8}|[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2}( [CP]\d+(\.\d+)?)?)$/;
@@ -70,15 +67,11 @@ export class SymbolFacts {
 
   equity(symbol: string): Equity {
     const volatility = Math.sqrt(this.squares / Math.max(1, this.returns));
+    const averageDailyVolume = Math.round(this.volume / Math.max(1, this.days));
     return {
-      assetClass: 'EQUITY',
-      symbol,
-      name: symbol,
-      leverageFactor: 1,
-      shortable: true,
-      borrowRateAnnual: GENERAL_COLLATERAL,
-      averageDailyVolume: Math.round(this.volume / Math.max(1, this.days)) || USUAL_VOLUME,
-      dailyVolatility: this.returns >= 5 && volatility > 0 ? volatility : USUAL_VOLATILITY,
+      ...plainEquity(symbol),
+      ...(averageDailyVolume > 0 && { averageDailyVolume }),
+      ...(this.returns >= 5 && volatility > 0 && { dailyVolatility: volatility }),
     };
   }
 }

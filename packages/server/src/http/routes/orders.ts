@@ -117,8 +117,8 @@ async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
 export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: OpenOrder) {
   const { symbol } = order.terms;
   const { quoteMaxAgeMs } = brokerage.rules;
-  const hours = brokerage.hours(symbol);
-  const waits = waitingFor(order, brokerage.quote(symbol), hours, simulation.now(), quoteMaxAgeMs);
+  const book = brokerage.state.books.get(symbol);
+  const waits = waitingFor(order, book, brokerage.hours(symbol), simulation.now(), quoteMaxAgeMs);
   return orderOf(brokerage.state.ids, order, (exit) => orderNow(simulation, exit), waits);
 }
 

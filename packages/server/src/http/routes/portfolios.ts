@@ -133,7 +133,7 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
               ordersCancelled: result.ordersCancelled,
               newCashBalance: moneyNumber(result.newCashBalance),
               oldCashBalance: moneyNumber(result.oldCashBalance),
-              realizedPnL: moneyNumber(result.realizedPnL),
+              realizedPnL: moneyNumber(result.realizedPnl),
             },
           };
         },

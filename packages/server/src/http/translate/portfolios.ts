@@ -1,7 +1,7 @@
 import {
   type Account,
   type Brokerage,
-  type BrokerConfiguration,
+  brokerOf,
   type DayTradeRegime,
   dayTradeRegimeOf,
   type Instant,
@@ -54,14 +54,6 @@ export function accountOf(account: Account): ShownAccount {
   };
 }
 
-/** The broker configuration of a portfolio; one that an operator has removed since leaves the default. */
-function brokerOf(brokerage: Brokerage, settings: PortfolioSettings): BrokerConfiguration {
-  const { brokers } = brokerage.rules;
-  const broker = brokers.get(settings.brokerId) ?? brokers.get('default');
-  if (broker === undefined) throw new RangeError('no broker configuration');
-  return broker;
-}
-
 /** A portfolio that is closed, as it stood then (D142). */
 export interface ClosedPortfolio extends LastFigures {
   readonly terms: PortfolioTerms;
@@ -82,7 +74,7 @@ interface View {
 
 function viewOf(brokerage: Brokerage, portfolio: CorePortfolio): View {
   const { terms, settings, updatedAt } = portfolio;
-  const value = valuationOf(portfolio, brokerage, brokerOf(brokerage, settings));
+  const value = valuationOf(portfolio, brokerage, brokerOf(brokerage.rules, settings.brokerId));
   return {
     terms,
     settings,
@@ -97,7 +89,7 @@ function closedView(brokerage: Brokerage, { terms, settings, value, at }: Closed
 }
 
 const regimeAt = (brokerage: Brokerage, settings: PortfolioSettings, at: Instant): DayTradeRegime =>
-  dayTradeRegimeOf(brokerOf(brokerage, settings), brokerage.rules.calendar.dateOf(at));
+  dayTradeRegimeOf(brokerOf(brokerage.rules, settings.brokerId), brokerage.rules.calendar.dateOf(at));
 
 function identity({ terms, settings, dayTradeRegime }: View) {
   const { marginType, portfolioMarginEngineType } = settings;
@@ -234,7 +226,7 @@ export function closedUpdate(brokerage: Brokerage, closed: ClosedPortfolio): Por
 }
 
 export function eligibilityOf(brokerage: Brokerage, portfolio: CorePortfolio): MarginEligibility {
-  const broker = brokerOf(brokerage, portfolio.settings);
+  const broker = brokerOf(brokerage.rules, portfolio.settings.brokerId);
   const eligibility = marginEligibility(portfolio, brokerage, broker, brokerage.rules.portfolioMarginEquity);
   return {
     eligible: eligibility.eligible,

@@ -1,0 +1,151 @@
+import { describe, expect, it } from 'vitest';
+import { TestMarket } from '../../../src/testing/market.js';
+
+/** What an open order waits for is the reason that holds (D136). */
+function at(bid: string, ask: string, more: Parameters<TestMarket['quote']>[3] = {}) {
+  const market = new TestMarket();
+  market.quote('AAPL', bid, ask, more);
+  return { market, portfolio: market.openPortfolio() };
+}
+
+describe('a displayed size that is used up', () => {
+  it('by others, on either side', () => {
+    const { market, portfolio } = at('10.40', '10.50', { bidSize: 5, askSize: 10 });
+    market.place(portfolio, { quantity: 10 });
+    const purchase = market.place(portfolio, { quantity: 10 });
+    expect(market.waitingFor(purchase)).toBe('size at ask 10.50');
+    market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 5 });
+    const sale = market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 5 });
+    expect(market.waitingFor(sale)).toBe('size at bid 10.40');
+  });
+
+  it('by a part of the order itself', () => {
+    const { market, portfolio } = at('10.40', '10.50', { askSize: 4 });
+    const order = market.place(portfolio, { quantity: 10 });
+    expect(market.waitingFor(order)).toBe('size at ask 10.50');
+  });
+
+  it('at the limit of an order that rests there: nothing has to trade through it', () => {
+    const { market, portfolio } = at('10.50', '10.60');
+    const order = market.place(portfolio, { limit: '10.50', quantity: 10 });
+    expect(market.waitingFor(order)).toBe('ask 10.60 above limit 10.50');
+    market.quote('AAPL', '10.40', '10.50', { askSize: 4 });
+    expect(market.fills(order)).toEqual(['4 @ 10.5']);
+    expect(market.waitingFor(order)).toBe('size at ask 10.50');
+  });
+
+  it('behind the modelled book of a depth order too', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '10.40', '10.50', { askSize: 4 });
+    const order = market.place(market.openPortfolio({ fillModel: 'depth' }), {
+      limit: '10.50',
+      quantity: 10,
+    });
+    expect(market.fills(order)).toEqual(['4 @ 10.5']);
+    expect(market.waitingFor(order)).toBe('size at ask 10.50');
+  });
+});
+
+describe('the queue before it', () => {
+  it('by price, by tier, by time; who is first waits for size alone', () => {
+    const { market, portfolio } = at('10.40', '10.50', { askSize: 0 });
+    const basic = market.place(portfolio, { limit: '10.50' }, { ...market.by, tier: 'BASIC' });
+    expect(market.waitingFor(basic)).toBe('size at ask 10.50');
+    const pro = market.place(portfolio, { limit: '10.50' });
+    expect(market.waitingFor(pro)).toBe('size at ask 10.50');
+    expect(market.waitingFor(basic)).toBe('size at ask 10.50, after the queue before it');
+    const better = market.place(portfolio, { limit: '10.51' });
+    expect(market.waitingFor(better)).toBe('size at ask 10.50');
+    expect(market.waitingFor(pro)).toBe('size at ask 10.50, after the queue before it');
+    market.cancel(better);
+    expect(market.waitingFor(pro)).toBe('size at ask 10.50');
+  });
+
+  it('orders that the market has not come to are not in it', () => {
+    const { market, portfolio } = at('10.40', '10.50', { askSize: 0 });
+    market.place(portfolio, { type: 'STOP', stop: '10.80' });
+    market.place(portfolio, { limit: '10.45' });
+    const order = market.place(portfolio, { limit: '10.50' });
+    expect(market.waitingFor(order)).toBe('size at ask 10.50');
+  });
+
+  it('nor are orders that work in other hours', () => {
+    const market = new TestMarket({ hour: 10 });
+    market.quote('AAPL', '10.40', '10.50', { askSize: 0 });
+    const portfolio = market.openPortfolio();
+    market.place(portfolio, { limit: '10.60', tif: 'GTC' });
+    market.advanceTo('2026-01-05', 17, 0);
+    market.quote('AAPL', '10.40', '10.50', { askSize: 0 });
+    const order = market.place(portfolio, { limit: '10.50', session: 'EXTENDED' });
+    expect(market.waitingFor(order)).toBe('size at ask 10.50');
+  });
+});
+
+describe('under strict', () => {
+  it('a resting limit waits for the market to go through it, then for size', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '10.50', '10.60');
+    const portfolio = market.openPortfolio({ fillModel: 'strict' });
+    const order = market.place(portfolio, { limit: '10.50', quantity: 10 });
+    market.quote('AAPL', '10.40', '10.50', { askSize: 4 });
+    expect(market.fills(order)).toEqual([]);
+    expect(market.waitingFor(order)).toBe('market to trade through limit 10.50');
+    market.quote('AAPL', '10.40', '10.49', { askSize: 4 });
+    expect(market.fills(order)).toEqual(['4 @ 10.5']);
+    expect(market.waitingFor(order)).toBe('size at ask 10.49');
+  });
+
+  it('one that takes waits for size', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '10.40', '10.50', { askSize: 4 });
+    const order = market.place(market.openPortfolio({ fillModel: 'strict' }), {
+      limit: '10.50',
+      quantity: 10,
+    });
+    expect(market.fills(order)).toEqual(['4 @ 10.5']);
+    expect(market.waitingFor(order)).toBe('size at ask 10.50');
+  });
+});
+
+describe('a trigger', () => {
+  it('then what holds the order up once it has gone off', () => {
+    const { market, portfolio } = at('10.40', '10.50', { last: '10.45' });
+    const stop = market.place(portfolio, { type: 'STOP_LIMIT', stop: '10.80', limit: '10.90' });
+    expect(market.waitingFor(stop)).toBe('last 10.45 below stop 10.80');
+    market.quote('AAPL', '10.90', '11.00', { last: '10.95' });
+    expect(market.waitingFor(stop)).toBe('ask 11.00 above limit 10.90');
+    market.quote('AAPL', '10.80', '10.90', { last: '10.85', askSize: 3 });
+    expect(market.waitingFor(stop)).toBe('size at ask 10.90');
+  });
+
+  it('without a last price by the side it goes by, and that is said where it is missing', () => {
+    const market = new TestMarket();
+    market.quote('AAPL', '10.40', undefined);
+    const stop = market.place(market.openPortfolio(), { type: 'STOP', stop: '10.80' });
+    expect(market.waitingFor(stop)).toBe('no ask');
+    market.quote('AAPL', '10.40', '10.50');
+    expect(market.waitingFor(stop)).toBe('ask 10.50 below stop 10.80');
+  });
+});
+
+describe('data', () => {
+  it('that is missing or too old comes before what it says', () => {
+    const market = new TestMarket({ rules: { quoteMaxAgeMs: 60_000 } });
+    const portfolio = market.openPortfolio();
+    const order = market.place(portfolio, { limit: '10.50' });
+    expect(market.waitingFor(order)).toBe('no quote');
+    market.quote('AAPL', '10.50', '10.60');
+    market.advanceMs(60_001);
+    expect(market.waitingFor(order)).toBe('no data since 2026-01-05T10:00:00-05:00');
+    market.advanceTo('2026-01-05', 17, 0);
+    expect(market.waitingFor(order)).toBeUndefined();
+  });
+
+  it('but after the hours of the order', () => {
+    const { market, portfolio } = at('10.50', '10.60');
+    const order = market.place(portfolio, { limit: '10.50', tif: 'GTC' });
+    market.advanceTo('2026-01-05', 17, 0);
+    market.quote('AAPL', '10.40', '10.50');
+    expect(market.waitingFor(order)).toBe('market opens 2026-01-06T09:30:00-05:00');
+  });
+});
