@@ -341,7 +341,7 @@ function bookExecution(
   execution: BookedExecution,
   calendar: Calendar,
 ): void {
-  const { quantity, value, lots } = execution;
+  const { quantity, value, lot: opened, closed } = execution;
   const side = sideOf(positionIntent);
   const buy = side === 'BUY';
   postTrade(portfolio.balances, side, execution);
@@ -355,11 +355,11 @@ function bookExecution(
   }
   const signed = buy ? quantity : Quantity.negate(quantity);
   position.pending = Quantity.add(position.pending, signed);
-  if (lots.closed === undefined) {
-    state.counters.lot = Math.max(state.counters.lot, lots.opened);
-    position.lots.push({ lotId: lots.opened, quantity: signed, cost: value, openedAt: state.now });
+  if (opened !== undefined) {
+    state.counters.lot = Math.max(state.counters.lot, opened);
+    position.lots.push({ lotId: opened, quantity: signed, cost: value, openedAt: state.now });
   } else {
-    for (const closing of lots.closed) {
+    for (const closing of closed ?? []) {
       const lot = position.lots[0];
       if (lot?.lotId !== closing.lotId) throw new RangeError('lots are not closed in order');
       const sign = lot.quantity < 0 ? -1 : 1;

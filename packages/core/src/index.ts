@@ -54,7 +54,7 @@ export type { Tier } from './orders/tier.js';
 export { tradeEntries } from './trading/entries.js';
 export { acceptedOrder, orderAfter, tradeDateOf } from './trading/follow-order.js';
 export type { OrderSnapshot } from './trading/follow-order.js';
-export type { BookedExecution, LotChange, OrderExecuted } from './trading/trade.js';
+export type { BookedExecution, OrderExecuted } from './trading/trade.js';
 export { Ids } from './values/ids.js';
 export type { IdKind } from './values/ids.js';
 export type {

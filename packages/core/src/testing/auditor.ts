@@ -171,17 +171,18 @@ export class Auditor {
 
       const { accounts } = portfolio;
       let cost = value;
-      if (execution.lots.closed === undefined) {
+      if (execution.closed === undefined) {
+        insist(execution.lot !== undefined, 'an execution that changes no lot');
         insist(order.opens, 'a closing order opens a lot');
         insist(
           position.lots.every((lot) => lot.quantity > 0n === signed > 0n),
           'opened against an opposite position',
         );
-        position.lots.push({ lotId: execution.lots.opened, quantity: signed, cost: value });
+        position.lots.push({ lotId: execution.lot ?? 0, quantity: signed, cost: value });
       } else {
         insist(!order.opens, 'an opening order closes a lot');
         cost = closeOldest(position.lots, quantity);
-        const told = execution.lots.closed.reduce((sum, closing) => sum + big(closing.cost), 0n);
+        const told = execution.closed.reduce((sum, closing) => sum + big(closing.cost), 0n);
         insist(told === cost, 'what is closed is not the oldest');
         add(accounts, 'REALIZED_PNL', order.buys ? value - cost : cost - value);
       }

@@ -21,11 +21,11 @@ interface TradeAmounts {
 }
 
 function amountsOf(side: Side, execution: BookedExecution): TradeAmounts {
-  const { value, lots } = execution;
+  const { value, closed } = execution;
   let cost = value;
-  if (lots.closed !== undefined) {
+  if (closed !== undefined) {
     cost = Money.zero;
-    for (const closing of lots.closed) cost = Money.add(cost, closing.cost);
+    for (const closing of closed) cost = Money.add(cost, closing.cost);
   }
   const cash = cashOfExecution(execution);
   const way = side === 'BUY' ? 1 : -1;

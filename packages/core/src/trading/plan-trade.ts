@@ -208,7 +208,8 @@ class Plan {
       latencyMs: ground.latencyMs > 0 ? ground.latencyMs : undefined,
       priceImprovement: improvement(progress.limitPrice, price, this.isBuy),
       quote: quoteSeen(ground.quote),
-      lots: this.isOpening ? { opened: ground.nextLot + count } : { closed: this.closeLots(quantity) },
+      lot: this.isOpening ? ground.nextLot + count : undefined,
+      closed: this.isOpening ? undefined : this.closeLots(quantity),
     };
   }
 
@@ -217,7 +218,7 @@ class Plan {
     const { terms, progress, ground, isBuy } = this;
     const { quantity } = execution;
     this.count++;
-    const { closed } = execution.lots;
+    const { closed } = execution;
     if (closed !== undefined && this.position !== undefined)
       this.position = positionWithout(this.position, closed);
     this.held = Quantity.add(this.held, isBuy ? quantity : Quantity.negate(quantity));

@@ -4,14 +4,11 @@ import type { LotClosing } from '../positions/position.js';
 import type { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 
-/** How an execution changes the lots: it opens one, or closes the oldest. */
-export type LotChange =
-  | { readonly opened: number; readonly closed?: never }
-  | { readonly opened?: never; readonly closed: readonly LotClosing[] };
-
-/** An execution with what it does to the lots of the position. */
+/** An execution with what it does to the lots of the position: it opens one, or closes the oldest. One of the two is there. */
 export interface BookedExecution extends Execution {
-  readonly lots: LotChange;
+  /** The number of the new lot. */
+  readonly lot: number | undefined;
+  readonly closed: readonly LotClosing[] | undefined;
 }
 
 /**
