@@ -8,7 +8,7 @@ import type { OrdersRested } from './matching/orders-rested.js';
 import { cashOfExecution, chargesOf } from './orders/execution.js';
 import { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
-import { newOrder, sideOf } from './orders/order.js';
+import { awaitsPrice, newOrder, sideOf } from './orders/order.js';
 import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
@@ -225,7 +225,9 @@ export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): 
   const { number, symbol, clientOrderId } = order.terms;
   state.orders.set(number, order);
   order.inPortfolio = portfolio.openOrders.add(order);
-  order.inBook = bookOf(state, symbol).open.add(order);
+  const book = bookOf(state, symbol);
+  order.inBook = book.open.add(order);
+  if (awaitsPrice(order.terms, order.progress)) book.awaitingPrice.add(order);
   if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
 }
 
@@ -233,6 +235,7 @@ function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void
   const { number, symbol, clientOrderId } = order.terms;
   const book = bookOf(state, symbol);
   book.remove(order);
+  book.awaitingPrice.delete(order);
   const movedInBook = book.open.removeAt(order.inBook);
   if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
   const moved = portfolio.openOrders.removeAt(order.inPortfolio);
@@ -258,6 +261,12 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
     removeOpenOrder(state, portfolio, order);
     if (order.timer !== undefined) scheduleOrder(state, order);
     return;
+  }
+  const awaits = awaitsPrice(order.terms, progress);
+  if (awaits !== awaitsPrice(order.terms, before)) {
+    const { awaitingPrice } = bookOf(state, order.terms.symbol);
+    if (awaits) awaitingPrice.add(order);
+    else awaitingPrice.delete(order);
   }
   if (waitsElsewhere(before, progress)) {
     const book = bookOf(state, order.terms.symbol);

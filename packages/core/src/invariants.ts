@@ -1,5 +1,6 @@
 import { LEDGER_ACCOUNTS } from './ledger/ledger.js';
 import { Headroom } from './orders/headroom.js';
+import { awaitsPrice } from './orders/order.js';
 import type { Order } from './orders/order.js';
 import { isTerminal } from './orders/status.js';
 import { cashOf, reservedShares } from './portfolios/portfolio.js';
@@ -40,13 +41,16 @@ function checkAccounts(state: State, broken: string[]): void {
   }
 }
 
-/** Every order at work stands in the book of its instrument, and no other does. */
+/** Every order at work stands in the book of its instrument, and no other does; those that wait for a price are known. */
 function checkBooks(state: State, broken: string[]): void {
   const atWork = new Map<string, number>();
   for (const { terms, progress } of state.orders.values()) {
     if (progress.arrival !== undefined) atWork.set(terms.symbol, (atWork.get(terms.symbol) ?? 0) + 1);
   }
-  for (const { symbol, workingOrders } of state.books.values()) {
+  for (const { symbol, workingOrders, open, awaitingPrice } of state.books.values()) {
+    const waiting = [...open].filter(({ terms, progress }) => awaitsPrice(terms, progress));
+    if (waiting.length !== awaitingPrice.size || waiting.some((order) => !awaitingPrice.has(order)))
+      broken.push(`book ${symbol}: not the orders that wait for a price`);
     if (workingOrders !== (atWork.get(symbol) ?? 0)) broken.push(`book ${symbol}: not the orders at work`);
     atWork.delete(symbol);
   }

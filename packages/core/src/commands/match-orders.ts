@@ -6,21 +6,21 @@ import { trail, triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import type { OrdersRested } from '../matching/orders-rested.js';
-import { isOpening, isStop } from '../orders/order.js';
+import { isStop } from '../orders/order.js';
 import type { Mutable, Order, OrderSession, Side } from '../orders/order.js';
 import { Instant } from '../values/instant.js';
 import { isTerminal } from '../orders/status.js';
-import type { Portfolio } from '../portfolios/portfolio.js';
 import type { Price } from '../values/price.js';
 import { bookTrade, tradeFor } from './book-trade.js';
 import { endOrder, endRefused } from './end-order.js';
-import { fundsProblem, isSetAside, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
+import { meetFirstPrice } from './first-price.js';
 
 /**
  * Lets the working orders of one instrument meet its quote: trailing stops follow, stops go off, orders fill by price,
  * then by tier, then by time, until nothing more happens. What the quote does not concern is not looked at.
  */
 export function matchBook(d: Decision, book: Book): void {
+  meetFirstPrice(d, book);
   const quote = book.quote;
   if (quote === undefined || book.workingOrders === 0 || !canTrade(d, quote)) return;
   const lanes = lanesThatMeet(d, book, quote);
@@ -186,35 +186,16 @@ function fillOrder(d: Decision, book: Book, order: Order): boolean {
   const { terms, progress } = order;
   const portfolio = d.portfolioOf(order);
   const instrument = d.tradable(terms.symbol);
-  const { filledQuantity, timeInForce } = progress;
-  if (filledQuantity === 0 && isOpening(terms.positionIntent) && !isSetAside(progress)) {
-    if (!reserveAtFirstQuote(d, order, portfolio)) return false;
-  }
   const fills = planFills(order, portfolio.terms.fillModel, book, instrument);
   if (fills.length === 0) return false;
   const trade = tradeFor(d, order, portfolio, instrument, fills, book);
-  if (timeInForce === 'FOK' && trade.refusal !== undefined) {
+  if (progress.timeInForce === 'FOK' && trade.refusal !== undefined) {
     // All or nothing: what could be executed before the funds or the shares run out is not.
     endRefused(d, order, trade.refusal);
     return false;
   }
   bookTrade(d, order, portfolio, trade);
   return trade.fills.length > 0;
-}
-
-/** An order that had no price to go by when it was accepted sets its funds aside at the first quote. False where they are not there. */
-function reserveAtFirstQuote(d: Decision, order: Order, portfolio: Portfolio): boolean {
-  const { terms, progress } = order;
-  const needs = needsOf(d, portfolio, terms, progress);
-  const setAside = setAsideFor(needs);
-  if (!isSetAside(setAside)) return true;
-  const refusal = fundsProblem(d, portfolio, needs, progress);
-  if (refusal !== undefined) {
-    endOrder(d, order, { transition: 'REJECTED', rejectReason: refusal });
-    return false;
-  }
-  d.move(order, 'RESERVED', setAsideChanges(progress, setAside));
-  return true;
 }
 
 /** Whether the market is away from a limit order that has not been told yet. */

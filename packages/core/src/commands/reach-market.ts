@@ -1,7 +1,6 @@
 import type { MarketHours } from '../calendar/market-hours.js';
 import type { Decision } from '../decision.js';
-import { startingTrail } from '../matching/trigger.js';
-import { isOpening, isStop, isTrailing, sideOf } from '../orders/order.js';
+import { isOpening, isStop, sideOf } from '../orders/order.js';
 import type { Mutable, Order, SetAside } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { Refusal } from '../orders/refusal.js';
@@ -37,8 +36,6 @@ export function reachMarket(d: Decision, order: Order): void {
   const changes: Mutable<ProgressChanges> = { arrival: d.state.counters.arrival + 1 };
   Object.assign(changes, setAsideChanges(order.progress, setAside));
   if (expiresAt !== undefined) changes.expiresAt = expiresAt;
-  if (isTrailing(terms.orderType) && order.progress.mark === undefined)
-    Object.assign(changes, startingTrail(order, d.quote(terms.symbol)));
   if (findsMarketAway(d, order, hours)) changes.restingSince = d.at;
   d.move(order, canceling ? 'STARTED' : 'ACTIVATED', changes);
   matchBook(d, d.book(terms.symbol));

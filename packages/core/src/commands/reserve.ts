@@ -6,7 +6,7 @@ import type { Room } from '../margin/buying-power.js';
 import { effectOf, takenBy } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
 import { Headroom } from '../orders/headroom.js';
-import { isOpening, remainingOf, sideOf } from '../orders/order.js';
+import { isOpening, isSetAside, remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order, OrderProgress, OrderTerms, SetAside, Side } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import { cashRefusal } from '../orders/refusal.js';
@@ -31,7 +31,7 @@ type Open = Pick<OrderProgress, 'quantity' | 'filledQuantity' | 'filledValue' | 
 
 /**
  * What the rest of an opening order needs at its worst price (D30, D108). `undefined` for closing orders, which need shares and no money,
- * and where there is no price to go by yet: the funds are then looked at when the first quote comes.
+ * and where there is no price to go by yet (`first-price.ts`).
  */
 export function needsOf(d: Decision, portfolio: Portfolio, terms: Market, order: Open): Needs | undefined {
   if (!isOpening(terms.positionIntent)) return undefined;
@@ -46,7 +46,9 @@ export function needsOf(d: Decision, portfolio: Portfolio, terms: Market, order:
   const cost = Money.add(Money.upToCents(value), charges);
   if (portfolio.settings.portfolioType === 'CASH') return { isShortSale, cost, effect: undefined };
   const position = portfolio.positions.get(terms.symbol);
-  const held = position === undefined ? Quantity.zero : Position.held(position);
+  const signed = position === undefined ? Quantity.zero : Position.held(position);
+  // What is held against it makes nothing cheaper: it cannot execute before that is gone.
+  const held = isShortSale === signed < 0 ? signed : Quantity.zero;
   const effect = effectOf(marginTermsOf(portfolio, d.broker(portfolio), d.at), held, {
     instrument,
     quantity: isShortSale ? Quantity.negate(remaining) : remaining,
@@ -61,9 +63,6 @@ export const setAsideFor = (needs: Needs | undefined): SetAside => ({
   reserved: needs === undefined || needs.isShortSale ? Money.zero : needs.cost,
   takes: needs?.effect === undefined ? Headroom.none : takenBy(needs.effect),
 });
-
-export const isSetAside = ({ reserved, takes }: SetAside): boolean =>
-  reserved !== 0 || !Headroom.isNone(takes);
 
 /** What is different, as an order's move says it. */
 export function setAsideChanges(before: SetAside, after: SetAside): ProgressChanges {

@@ -7,6 +7,7 @@ import type { Quote } from '../market/quote.js';
 import type { Book } from '../matching/book.js';
 import { bookOf } from '../state.js';
 import type { Instant } from '../values/instant.js';
+import { meetFirstPrice } from './first-price.js';
 import { matchBook } from './match-orders.js';
 
 /**
@@ -31,6 +32,8 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
       continue;
     }
     book.setQuote(quote, false);
+    // Of orders that came later too it is a price to go by.
+    meetFirstPrice(d, book);
     if (book.workingOrders > 0) matchSince(d, book, since);
   }
 }

@@ -101,6 +101,8 @@ export class Book {
   sessionsUntil: Instant = Instant.earliest;
   /** All open orders in the instrument, those that wait for something else included. */
   readonly open = new OpenOrders();
+  /** Those of them that wait for a price to go by (D133). */
+  readonly awaitingPrice = new Set<Order>();
   /** How many of them are at work. */
   workingOrders = 0;
 
@@ -129,9 +131,8 @@ export class Book {
       if (progress.stopPrice !== undefined) {
         places.push(put(side === 'BUY' ? lane.buyStops : lane.sellStops, order, progress.stopPrice));
       }
-      if (isTrailing(terms.orderType)) {
-        const unmarked = side === 'BUY' ? Infinity : -Infinity;
-        places.push(put(side === 'BUY' ? lane.buyTrails : lane.sellTrails, order, progress.mark ?? unmarked));
+      if (isTrailing(terms.orderType) && progress.mark !== undefined) {
+        places.push(put(side === 'BUY' ? lane.buyTrails : lane.sellTrails, order, progress.mark));
       }
     } else {
       const ready = readyPrice(progress.limitPrice, side, model === 'strict' && isResting);

@@ -175,6 +175,9 @@ export type SetAside = Pick<OrderProgress, 'reserved' | 'takes'>;
 
 export const NOTHING_SET_ASIDE: SetAside = { reserved: Money.zero, takes: Headroom.none };
 
+export const isSetAside = ({ reserved, takes }: SetAside): boolean =>
+  reserved !== 0 || !Headroom.isNone(takes);
+
 /** For code that puts an `OrderProgress` together piece by piece: far cheaper than merging objects on the hot path. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
@@ -216,3 +219,8 @@ export const isTrailing = (type: OrderType): boolean =>
 /** Whether an order of this type waits for a trigger before it can trade. */
 export const isStop = (type: OrderType): boolean =>
   type === 'STOP' || type === 'STOP_LIMIT' || isTrailing(type);
+
+/** Whether an order waits for a price to go by (D133): one that opens and has nothing set aside, a trailing stop that has not started. */
+export const awaitsPrice = ({ orderType, positionIntent }: OrderTerms, progress: OrderProgress): boolean =>
+  (isOpening(positionIntent) && progress.filledQuantity === 0 && !isSetAside(progress)) ||
+  (isTrailing(orderType) && progress.mark === undefined);

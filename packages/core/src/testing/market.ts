@@ -12,7 +12,7 @@ import type { LedgerEntry } from '../ledger/ledger.js';
 import { waitingFor } from '../matching/waiting.js';
 import { commissionOf, feesOf } from '../orders/execution.js';
 import type { FillRule } from '../orders/execution.js';
-import { sideOf } from '../orders/order.js';
+import { isOpening, isSetAside, sideOf } from '../orders/order.js';
 import type { Fee, GoodTill, Order, OrderProgress, OrderTerms, Side } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
@@ -87,7 +87,7 @@ export class TestMarket {
       this.journal.push({ at, quotes: outcome.quotes, command: command, events: outcome.events });
       for (const event of outcome.events) this.tell(event, at);
     }
-    const broken = brokenInvariants(this.brokerage.state);
+    const broken = [...brokenInvariants(this.brokerage.state), ...unreserved(this.brokerage)];
     if (broken.length > 0) throw new Error(`${command.type}: ${broken.join('; ')}`);
     return outcome;
   }
@@ -351,6 +351,16 @@ export interface OrderTale {
   readonly terms: OrderTerms;
   readonly steps: { readonly event: OrderEvent; readonly progress: OrderProgress; readonly at: Instant }[];
 }
+
+/** No order works without what it has to set aside (D133). */
+const unreserved = ({ state }: Brokerage): string[] =>
+  [...state.books.values()].flatMap(({ quote, awaitingPrice }) =>
+    [...awaitingPrice].flatMap(({ terms, progress }) =>
+      quote === undefined || !isOpening(terms.positionIntent) || isSetAside(progress)
+        ? []
+        : [`order ${terms.number}: nothing is set aside for it`],
+    ),
+  );
 
 /** Everything held by MARGIN portfolios that have open orders in these symbols. */
 function heldOnMargin({ state }: Brokerage, symbols: ReadonlySet<string>): Set<string> {

@@ -221,6 +221,32 @@ describe('creating an order', () => {
     expect((await client.get(`/v1/accounts/portfolios/${portfolioId}`)).body.reservedCash).toBe(94500);
   });
 
+  it('sets aside what a trailing stop needs at the first price there is, or rejects it then (D133)', async () => {
+    const listed = { assetClass: 'EQUITY', symbol: 'QUIET' };
+    await client.put('/v1/simulation/instruments', { instruments: [listed] });
+    const order = {
+      symbol: 'QUIET',
+      orderType: 'TRAILING_STOP',
+      limitPrice: undefined,
+      trailingAmount: 5,
+      quantity: 600,
+    };
+    const [first, second] = [await place(order), await place(order)].map(({ body }) => body.orderId);
+    await pushQuote(client, { symbol: 'QUIET' });
+    // 600 × (100.00 + 5.00) × 1.05
+    const { body } = await client.get(`/v1/accounts/portfolios/${portfolioId}`);
+    expect(body.reservedCash).toBe(66150);
+    expect((await client.get(`/v1/orders/${first}`)).body).toMatchObject({
+      status: 'ACTIVE',
+      stopPrice: 105,
+      waitingFor: 'last 100.00 below stop 105.00',
+    });
+    expect((await client.get(`/v1/orders/${second}`)).body).toMatchObject({
+      status: 'REJECTED',
+      rejectReason: { code: 'INSUFFICIENT_FUNDS', availableCash: 33850, requiredAmount: 66150 },
+    });
+  });
+
   it('keeps to the tier', async () => {
     const basic = test.as({ tier: 'BASIC' });
     const { status, body } = await basic.post(
