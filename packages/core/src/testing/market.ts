@@ -12,7 +12,7 @@ import type { LedgerEntry } from '../ledger/ledger.js';
 import { waitingFor } from '../matching/waiting.js';
 import { commissionOf, feesOf } from '../orders/execution.js';
 import type { FillRule } from '../orders/execution.js';
-import { isOpening, isSetAside, sideOf } from '../orders/order.js';
+import { isOpening, isSetAside, remainingOf, sideOf } from '../orders/order.js';
 import type { Fee, GoodTill, Order, OrderProgress, OrderTerms, Side } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
@@ -356,11 +356,21 @@ export interface OrderTale {
 const unreserved = ({ state }: Brokerage): string[] =>
   [...state.books.values()].flatMap(({ quote, awaitingPrice }) =>
     [...awaitingPrice].flatMap(({ terms, progress }) =>
-      quote === undefined || !isOpening(terms.positionIntent) || isSetAside(progress)
+      quote === undefined ||
+      !isOpening(terms.positionIntent) ||
+      isSetAside(progress) ||
+      isWorthNothing(quote, progress)
         ? []
         : [`order ${terms.number}: nothing is set aside for it`],
     ),
   );
+
+/** Whether all that is left of an order comes to less than half of 1/10,000 dollar: then there is nothing to set aside. */
+function isWorthNothing(quote: Quote, progress: OrderProgress): boolean {
+  const market = quote.ask ?? quote.last ?? quote.bid ?? 0;
+  const price = progress.limitPrice ?? Math.max(progress.stopPrice ?? 0, market);
+  return Math.round((price * 1.05 * remainingOf(progress)) / 1e10) === 0;
+}
 
 /** Everything held by MARGIN portfolios that have open orders in these symbols. */
 function heldOnMargin({ state }: Brokerage, symbols: ReadonlySet<string>): Set<string> {
