@@ -181,12 +181,13 @@ export class Book {
 
   private lane(session: OrderSession, model: FillModel): Lane {
     for (const lane of this.lanes) if (lane.session === session && lane.model === model) return lane;
-    const lane = new Lane(session, model);
-    this.lanes.push(lane);
+    // Those of both sessions at once: what an execution puts to work, like the exits of a bracket, finds its lane already there.
+    const [regular, extended] = [new Lane('REGULAR', model), new Lane('EXTENDED', model)];
+    this.lanes.push(regular, extended);
     this.sessionsUntil = Instant.earliest;
     // Not in the order of first use, which a recovery does not know.
     this.lanes.sort((a, b) => (a.session + a.model < b.session + b.model ? -1 : 1));
-    return lane;
+    return session === 'REGULAR' ? regular : extended;
   }
 }
 
