@@ -156,7 +156,7 @@ const isSame = (a: Reservation, b: Reservation): boolean =>
   a.shares.size === b.shares.size &&
   [...a.shares].every(([symbol, quantity]) => b.shares.get(symbol) === quantity);
 
-/** What short positions were sold for: as good a value as any to look at reported cash with. */
+/** What short positions were sold for. Stands in for their market value, which a check without quotes does not have. */
 function shortCost(portfolio: Portfolio): Money {
   let sum = Money.zero;
   for (const position of portfolio.positions.values()) {

@@ -1,8 +1,8 @@
 import type { Static, TObject, TSchema } from 'typebox';
 
 /**
- * Rules across the fields of one object, declared beside its schema. A rule sees what is right in its final form
- * and what is wrong as it came: any field may be missing or of any type, so it compares and never assumes.
+ * Rules across the fields of one object, declared beside its schema. Fields that passed their own check
+ * come converted, the others as they were sent: a rule must expect any field to be missing or of any type.
  */
 export type Rule<T> = (body: { readonly [K in keyof T]?: unknown }, report: Report<keyof T & string>) => void;
 
