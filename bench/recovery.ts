@@ -13,7 +13,6 @@ import { recover } from '../packages/server/dist/engine/recovery.js';
 import type { Recovered } from '../packages/server/dist/engine/recovery.js';
 import { rulesNamed } from '../packages/server/dist/engine/rules-in-force.js';
 import type { KeptConfig } from '../packages/server/dist/engine/simulations.js';
-import type { Journal } from '../packages/server/dist/store/journal.js';
 import { openSqliteStore } from '../packages/server/dist/store/sqlite/sqlite-store.js';
 import { keepFull, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
 import type { Elapsed, Row } from './measure.js';
@@ -44,14 +43,14 @@ async function recoverFrom(directory: string): Promise<readonly Row[]> {
   try {
     const config = JSON.parse(store.registry.simulation('main')?.config ?? '{}') as KeptConfig;
     const rules = rulesNamed(store.registry, config.rules);
-    const timed = (journal: Pick<Journal, 'read' | 'loadCheckpoint'>): Elapsed & Recovered => {
+    const timed = (from: Parameters<typeof recover>[0]): Elapsed & Recovered => {
       const elapsed = stopwatch();
-      const recovered = recover(journal, 'main', rules, config);
+      const recovered = recover(from, 'main', rules, config);
       return { ...elapsed(), ...recovered };
     };
     const { journal } = store;
-    const full = timed({ read: (id, after) => journal.read(id, after), loadCheckpoint: () => undefined });
-    const short = timed(journal);
+    const full = timed({ journal, checkpoints: { load: () => undefined } });
+    const short = timed(store);
     if (stateHash(full.brokerage.state) !== stateHash(short.brokerage.state))
       throw new Error('two ways, two states');
     const leavesOut = 'process start, opening the database, feed; the file is in the page cache';

@@ -1,5 +1,6 @@
 import { Brokerage, Instant, saveState } from '@sandpit/core';
 import type { Rules, SavedState } from '@sandpit/core';
+import type { Checkpoints } from '../store/checkpoints.js';
 import type { Journal, JournalRecord } from '../store/journal.js';
 import { payloadOf } from './record-text.js';
 
@@ -25,12 +26,15 @@ export interface Recovered {
 
 /** The brokerage as of its last durable record: the latest checkpoint, then the records behind it. */
 export function recover(
-  journal: Pick<Journal, 'read' | 'loadCheckpoint'>,
+  {
+    journal,
+    checkpoints,
+  }: { readonly journal: Pick<Journal, 'read'>; readonly checkpoints: Pick<Checkpoints, 'load'> },
   simulationId: string,
   rules: Rules,
   origin: Origin,
 ): Recovered {
-  const checkpoint = journal.loadCheckpoint(simulationId);
+  const checkpoint = checkpoints.load(simulationId);
   let seq = checkpoint?.seq ?? 0;
   const brokerage =
     checkpoint === undefined

@@ -56,7 +56,7 @@ describe('a simulation', () => {
     await placeTestOrder(main, portfolio);
     const hash = stateHash(main.brokerage.state);
     await simulations.close();
-    expect(store.journal.loadCheckpoint('main')?.seq).toBe(3);
+    expect(store.checkpoints.load('main')?.seq).toBe(3);
     const { main: again } = await startSimulations({}, store);
     expect(stateHash(again.brokerage.state)).toBe(hash);
     expect(again.brokerage.mark('AAPL')).toBe(18_745_000_000);

@@ -532,6 +532,6 @@ export class Simulation {
   private async checkpoint(): Promise<void> {
     const { seq } = this;
     this.checkpointSeq = seq;
-    await this.journal.saveCheckpoint({ simulationId: this.id, seq, state: checkpointText(this.brokerage) });
+    await this.store.checkpoints.save({ simulationId: this.id, seq, state: checkpointText(this.brokerage) });
   }
 }

@@ -26,7 +26,8 @@ const LOOK_EVERY = 1000;
  * Proves a journal: its hash chain holds; its events, applied, give the state that recovery gives; its commands, executed again under the
  * rules that were in force, give the same events; and every invariant holds.
  */
-export function verifyJournal({ journal, registry }: Store, simulationId: string): Verification {
+export function verifyJournal(store: Store, simulationId: string): Verification {
+  const { journal, registry } = store;
   const entry = registry.simulation(simulationId);
   if (entry === undefined) throw new RangeError(`no simulation ${simulationId}`);
   const config = JSON.parse(entry.config) as KeptConfig;
@@ -63,7 +64,7 @@ export function verifyJournal({ journal, registry }: Store, simulationId: string
   const hash = stateHash(applied.state);
   if (problems.length === 0) {
     if (stateHash(executed.state) !== hash) problems.push('re-execution ends in another state');
-    const recovered = recover(journal, simulationId, rules, config);
+    const recovered = recover(store, simulationId, rules, config);
     if (stateHash(recovered.brokerage.state) !== hash)
       problems.push('recovery from the checkpoint ends in another state');
   }

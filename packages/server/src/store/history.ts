@@ -105,6 +105,13 @@ export interface Page<T> {
 }
 
 export interface History {
+  /** The last record of a simulation that the tables tell of. */
+  position(simulationId: string): number;
+  /**
+   * Resolves once the tables tell of this record and of all before it: an answer or a stream that has told of it is then not
+   * contradicted by a list. Rejects with `StoreUnavailable` when that takes too long.
+   */
+  reached(simulationId: string, seq: number): Promise<void>;
   order(simulationId: string, order: number): OrderRow | undefined;
   /** A portfolio that is closed; undefined while it is open. */
   closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined;

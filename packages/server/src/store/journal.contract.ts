@@ -89,13 +89,13 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
     });
 
     it('forgets a deleted simulation', async () => {
-      const { journal, registry } = await open();
+      const { journal, checkpoints, registry } = await open();
       await journal.append(recordOf('main', 1));
-      await journal.saveCheckpoint({ simulationId: 'main', seq: 1, state: '{}' });
+      await checkpoints.save({ simulationId: 'main', seq: 1, state: '{}' });
       await registry.deleteSimulation('main', START);
       expect([...journal.read('main', 0)]).toEqual([]);
       expect(journal.lastSeq('main')).toBe(0);
-      expect(journal.loadCheckpoint('main')).toBeUndefined();
+      expect(checkpoints.load('main')).toBeUndefined();
       await expect(journal.append(recordOf('main', 2))).rejects.toThrow('no simulation main');
     });
 
@@ -125,13 +125,13 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
     });
 
     it('loads the latest checkpoint', async () => {
-      const { journal } = await open();
-      expect(journal.loadCheckpoint('main')).toBeUndefined();
+      const { journal, checkpoints } = await open();
+      expect(checkpoints.load('main')).toBeUndefined();
       for (let seq = 1; seq <= 4; seq += 1) {
         await journal.append(recordOf('main', seq));
-        await journal.saveCheckpoint({ simulationId: 'main', seq, state: `{"seq":${seq}}` });
+        await checkpoints.save({ simulationId: 'main', seq, state: `{"seq":${seq}}` });
       }
-      expect(journal.loadCheckpoint('main')).toEqual({ simulationId: 'main', seq: 4, state: '{"seq":4}' });
+      expect(checkpoints.load('main')).toEqual({ simulationId: 'main', seq: 4, state: '{"seq":4}' });
     });
 
     it('commits what was appended before it closes, and nothing after', async () => {
@@ -158,13 +158,13 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       await Promise.all(
         [1, 2, 3].map((seq) => store.journal.append(recordOf('main', seq), answerOf(`k${seq}`))),
       );
-      await store.journal.saveCheckpoint({ simulationId: 'main', seq: 2, state: '{"at":2}' });
+      await store.checkpoints.save({ simulationId: 'main', seq: 2, state: '{"at":2}' });
       store = await reopen(store);
       opened.push(store);
       const { journal } = store;
       expect([...journal.read('main', 0)].map(({ seq }) => seq)).toEqual([1, 2, 3]);
       expect(journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'k2', START)).toEqual(answerOf('k2'));
-      expect(journal.loadCheckpoint('main')?.state).toBe('{"at":2}');
+      expect(store.checkpoints.load('main')?.state).toBe('{"at":2}');
       await journal.append(recordOf('main', 4));
       expect([...journal.read('main', 2)].map(({ seq }) => seq)).toEqual([3, 4]);
     });

@@ -53,17 +53,6 @@ export interface Journal {
   read(simulationId: string, afterSeq: number): Iterable<JournalRecord>;
   /** Of the last durable record; 0 when there is none. */
   lastSeq(simulationId: string): number;
-  saveCheckpoint(checkpoint: Checkpoint): Promise<void>;
-  /** The latest intact checkpoint: the store keeps two. */
-  loadCheckpoint(simulationId: string): Checkpoint | undefined;
-}
-
-/** Stored state of a simulation as of a record, so that recovery reads only the tail behind it. */
-export interface Checkpoint {
-  readonly simulationId: string;
-  readonly seq: number;
-  /** JSON text of the state. */
-  readonly state: string;
 }
 
 /** The store cannot commit: nothing is acknowledged until it can. */

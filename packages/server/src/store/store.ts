@@ -1,3 +1,4 @@
+import type { Checkpoints } from './checkpoints.js';
 import type { History } from './history.js';
 import type { Journal } from './journal.js';
 import type { Registry } from './registry.js';
@@ -5,6 +6,7 @@ import type { Registry } from './registry.js';
 /** Everything a server keeps, behind its ports. */
 export interface Store {
   readonly journal: Journal;
+  readonly checkpoints: Checkpoints;
   readonly history: History;
   readonly registry: Registry;
   /** Commits something, or rejects with `StoreUnavailable` within a second. */

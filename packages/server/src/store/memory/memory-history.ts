@@ -84,6 +84,15 @@ export class MemoryHistory implements History {
     this.#simulations.delete(simulationId);
   }
 
+  position(simulationId: string): number {
+    return this.#journal.lastSeq(simulationId);
+  }
+
+  /** Records are projected as they are committed. */
+  reached(): Promise<void> {
+    return Promise.resolve();
+  }
+
   #tables(simulationId: string): Tables {
     // A simulation that is being deleted is gone before its tables are.
     const tables = this.#registry.isOpen(simulationId) ? this.#simulations.get(simulationId) : undefined;

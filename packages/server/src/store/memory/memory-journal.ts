@@ -1,9 +1,14 @@
-import type { Checkpoint, Journal, JournalRecord, StoredAnswer } from '../journal.js';
+import type { Checkpoint, Checkpoints } from '../checkpoints.js';
+import type { Journal, JournalRecord, StoredAnswer } from '../journal.js';
 import type { ParsedPayload } from '../projection.js';
 import type { Commits } from './commits.js';
 import type { MemoryRegistry } from './memory-registry.js';
 
 export class MemoryJournal implements Journal {
+  readonly checkpoints: Checkpoints = {
+    save: (checkpoint) => this.#saveCheckpoint(checkpoint),
+    load: (simulationId) => this.#checkpoints.get(simulationId),
+  };
   readonly #commits: Commits;
   readonly #registry: MemoryRegistry;
   readonly #records = new Map<string, JournalRecord[]>();
@@ -72,7 +77,7 @@ export class MemoryJournal implements Journal {
     return this.#records.get(simulationId)?.length ?? 0;
   }
 
-  saveCheckpoint(checkpoint: Checkpoint): Promise<void> {
+  #saveCheckpoint(checkpoint: Checkpoint): Promise<void> {
     const { simulationId, seq } = checkpoint;
     if (!this.#registry.isOpen(simulationId))
       return Promise.reject(new Error(`There is no simulation ${simulationId}`));
@@ -80,10 +85,6 @@ export class MemoryJournal implements Journal {
       const latest = this.#checkpoints.get(simulationId);
       if (latest === undefined || latest.seq <= seq) this.#checkpoints.set(simulationId, checkpoint);
     });
-  }
-
-  loadCheckpoint(simulationId: string): Checkpoint | undefined {
-    return this.#checkpoints.get(simulationId);
   }
 
   remove(simulationId: string): void {

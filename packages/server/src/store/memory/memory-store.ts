@@ -27,6 +27,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
   };
   return {
     journal,
+    checkpoints: journal.checkpoints,
     history,
     registry,
     probe: () => commits.add(() => undefined),

@@ -1,5 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Checkpoint } from '../journal.js';
+import type { Checkpoint } from '../checkpoints.js';
 import { all } from './connection.js';
 import type { Database, Statement, Statements } from './connection.js';
 

@@ -213,13 +213,13 @@ describe('A damaged checkpoint', () => {
     const directory = await directoryWith(3);
     let store = await openTestStore(directory);
     for (const seq of [1, 2, 3])
-      await store.journal.saveCheckpoint({ simulationId: 'main', seq, state: `state ${seq}` });
+      await store.checkpoints.save({ simulationId: 'main', seq, state: `state ${seq}` });
     await store.close();
     change(directory, `UPDATE checkpoint SET state = 'State 3' WHERE seq = 3`);
     store = await open(directory);
-    expect(store.journal.loadCheckpoint('main')).toEqual({ simulationId: 'main', seq: 2, state: 'state 2' });
+    expect(store.checkpoints.load('main')).toEqual({ simulationId: 'main', seq: 2, state: 'state 2' });
     await store.close();
     change(directory, `UPDATE checkpoint SET state = ''`);
-    expect((await open(directory)).journal.loadCheckpoint('main')).toBeUndefined();
+    expect((await open(directory)).checkpoints.load('main')).toBeUndefined();
   });
 });

@@ -237,7 +237,7 @@ describe('A deleted simulation', () => {
       ),
     );
     await Promise.all(appends);
-    await store.journal.saveCheckpoint({ simulationId: 'main', seq: 600, state: '{}' });
+    await store.checkpoints.save({ simulationId: 'main', seq: 600, state: '{}' });
     return store;
   }
 

@@ -37,6 +37,15 @@ export class SqliteHistory implements History {
     this.#path = path;
   }
 
+  position(simulationId: string): number {
+    return this.#keys.find(simulationId)?.lastSeq ?? 0;
+  }
+
+  /** They are written in the commit of the record. */
+  reached(): Promise<void> {
+    return Promise.resolve();
+  }
+
   order(simulationId: string, order: number): OrderRow | undefined {
     const simulation = this.#keys.find(simulationId)?.key;
     if (simulation === undefined) return undefined;

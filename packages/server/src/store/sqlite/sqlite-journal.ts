@@ -1,5 +1,6 @@
 import { DamagedJournal } from '../journal.js';
-import type { Checkpoint, Journal, JournalRecord, StoredAnswer } from '../journal.js';
+import type { Checkpoint, Checkpoints } from '../checkpoints.js';
+import type { Journal, JournalRecord, StoredAnswer } from '../journal.js';
 import { answerLookup } from './answer-table.js';
 import { loadIntactCheckpoint } from './checkpoint-table.js';
 import { all, one, readingIntact } from './connection.js';
@@ -21,6 +22,10 @@ interface StoredRecord {
 }
 
 export class SqliteJournal implements Journal {
+  readonly checkpoints: Checkpoints = {
+    save: (checkpoint) => this.#saveCheckpoint(checkpoint),
+    load: (simulationId) => this.#loadCheckpoint(simulationId),
+  };
   readonly #queue: WriteQueue;
   readonly #statements: Statements;
   readonly #keys: SimulationKeys;
@@ -135,7 +140,7 @@ export class SqliteJournal implements Journal {
     return simulation === undefined ? 0 : this.#tail(simulation).seq;
   }
 
-  saveCheckpoint(checkpoint: Checkpoint): Promise<void> {
+  #saveCheckpoint(checkpoint: Checkpoint): Promise<void> {
     const refusal = this.#queue.refusal();
     if (refusal !== undefined) return Promise.reject(refusal);
     const { simulationId, seq, state } = checkpoint;
@@ -144,7 +149,7 @@ export class SqliteJournal implements Journal {
     return this.#queue.submit({ kind: 'save-checkpoint', simulation, seq, state });
   }
 
-  loadCheckpoint(simulationId: string): Checkpoint | undefined {
+  #loadCheckpoint(simulationId: string): Checkpoint | undefined {
     const simulation = this.#keys.find(simulationId)?.key;
     if (simulation === undefined) return undefined;
     return readingIntact(() => loadIntactCheckpoint(this.#statements, simulation, simulationId));

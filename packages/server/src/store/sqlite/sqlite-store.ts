@@ -52,8 +52,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await queue.close();
     lock.release();
   };
+  const journal = new SqliteJournal(queue, statements, keys);
   return {
-    journal: new SqliteJournal(queue, statements, keys),
+    journal,
+    checkpoints: journal.checkpoints,
     history,
     registry: new SqliteRegistry(queue, new RegistryQueries(statements), keys),
     probe: () => queue.probe(),
