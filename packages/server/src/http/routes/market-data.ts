@@ -64,7 +64,7 @@ export const marketDataHandlers: MarketDataHandlers = {
 
   getQuotes({ simulation, body }) {
     const symbols = body.symbols.map(plainSymbol);
-    return simulation.read((brokerage) => {
+    return simulation.read([], (brokerage) => {
       const found = symbols.map((symbol) => {
         const quote = brokerage.quote(symbol);
         return quote === undefined ? undefined : quoteOf(quote);
@@ -85,7 +85,7 @@ export const marketDataHandlers: MarketDataHandlers = {
   async getBars({ simulation, params, query }) {
     const symbol = plainSymbol(params.symbol);
     const { calendar } = simulation.brokerage.rules;
-    const isListed = await simulation.read((brokerage) => brokerage.instrument(symbol) !== undefined);
+    const isListed = await simulation.read([], (brokerage) => brokerage.instrument(symbol) !== undefined);
     if (!isListed) return SYMBOL_NOT_FOUND;
     const now = simulation.now();
     const until = query.to === undefined ? now : endOf(query.to, calendar);
@@ -131,6 +131,7 @@ export const marketDataHandlers: MarketDataHandlers = {
     const underlying = plainSymbol(params.underlying);
     const symbols = optionsOn(simulation.brokerage, underlying).map(({ symbol }) => symbol);
     return simulation.read(
+      [],
       (brokerage) => {
         if (brokerage.instrument(underlying) === undefined) return SYMBOL_NOT_FOUND;
         const listed = optionsOn(brokerage, underlying);
@@ -145,7 +146,7 @@ export const marketDataHandlers: MarketDataHandlers = {
     const { assetClass } = query;
     const symbol = query.symbol === undefined ? undefined : plainSymbol(query.symbol);
     const underlying = query.underlying === undefined ? undefined : plainSymbol(query.underlying);
-    return simulation.read((brokerage) =>
+    return simulation.read([], (brokerage) =>
       pageOfAll(
         instrumentsOf(brokerage)
           .filter(
@@ -188,6 +189,7 @@ function lookAt<T>(
 ): Promise<T | Answer> {
   const symbol = plainSymbol(given);
   return simulation.read(
+    [],
     (brokerage) => {
       const instrument = brokerage.instrument(symbol);
       return instrument === undefined ? SYMBOL_NOT_FOUND : look(brokerage, symbol, instrument);

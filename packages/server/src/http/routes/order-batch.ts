@@ -18,7 +18,7 @@ export const orderBatchHandlers: Pick<Handlers, 'createOrders'> = {
   async createOrders(call) {
     const { simulation, body } = call;
     const { calendar } = simulation.brokerage.rules;
-    const portfolios = await simulation.read((brokerage) =>
+    const portfolios = await simulation.read([call.principal], (brokerage) =>
       body.accountIds.map((accountId) => portfolioFor(brokerage, call, accountId)),
     );
     const commands: Submit[] = [];
