@@ -20,6 +20,7 @@ import { accountHandlers } from './routes/accounts.js';
 import { authHandlers } from './routes/auth.js';
 import { historyHandlers } from './routes/history.js';
 import { marketDataHandlers } from './routes/market-data.js';
+import { optionHandlers } from './routes/options.js';
 import { orderBatchHandlers } from './routes/order-batch.js';
 import { orderListHandlers } from './routes/order-lists.js';
 import { orderHandlers } from './routes/orders.js';
@@ -114,6 +115,7 @@ function handlersOf(deps: HttpDeps, health: Health, tickets: Tickets, streams: S
     ...orderListHandlers,
     ...orderBatchHandlers,
     ...marketDataHandlers,
+    ...optionHandlers,
     ...simulationHandlers,
     ...simulationsHandlers(deps, streams),
     ...authHandlers(deps, tickets),
