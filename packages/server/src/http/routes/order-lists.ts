@@ -71,11 +71,16 @@ function queryOf(simulation: Simulation, scope: OrderQuery['scope'], query: Orde
 }
 
 /** Orders of history in full; those still open say what they wait for. */
-function ordersOf({ simulation, principal }: Pick<Call, 'simulation' | 'principal'>, rows: readonly OrderRow[]) {
+function ordersOf(
+  { simulation, principal }: Pick<Call, 'simulation' | 'principal'>,
+  rows: readonly OrderRow[],
+) {
   return simulation.read([principal], (brokerage) =>
     rows.map((row) => {
       const open = brokerage.state.orders.get(row.number);
-      return open === undefined ? shownClosed(simulation, storedOrder(row)) : shownOpen(brokerage, simulation, open);
+      return open === undefined
+        ? shownClosed(simulation, storedOrder(row))
+        : shownOpen(brokerage, simulation, open);
     }),
   );
 }
