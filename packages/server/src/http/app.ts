@@ -21,6 +21,7 @@ import { accountHandlers } from './routes/accounts.js';
 import { authHandlers, ticketIssuer } from './routes/auth.js';
 import { historyHandlers } from './routes/history.js';
 import { marketDataHandlers } from './routes/market-data.js';
+import { optionHandlers } from './routes/options.js';
 import { orderBatchHandlers } from './routes/order-batch.js';
 import { orderListHandlers } from './routes/order-lists.js';
 import { orderHandlers } from './routes/orders.js';
@@ -124,6 +125,7 @@ function handlersOf(deps: HttpDeps, health: Health, streams: Streams, charge: Ch
     ...orderListHandlers,
     ...orderBatchHandlers(charge),
     ...marketDataHandlers,
+    ...optionHandlers,
     ...simulationHandlers,
     ...simulationsHandlers(deps, streams),
     ...authHandlers(deps),
