@@ -75,8 +75,10 @@ export class SqliteRegistry implements Registry {
   async deleteSimulation(id: string, deletedAt: number): Promise<void> {
     const refusal = this.#queue.refusal();
     if (refusal !== undefined) throw refusal;
+    const key = this.#keys.find(id)?.key;
+    if (key === undefined) return;
     this.#keys.deleting(id);
-    await this.#queue.submit({ kind: 'delete-simulation', id, deletedAt });
+    await this.#queue.submit({ kind: 'delete-simulation', key, deletedAt });
     this.#keys.deleted(id);
   }
 

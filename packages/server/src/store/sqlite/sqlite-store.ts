@@ -1,16 +1,16 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Store } from '../store.js';
-import { DATABASE_FILE } from './commit-log.js';
 import { openConnection, Statements } from './connection.js';
 import { DirectoryLock } from './directory-lock.js';
+import { JournalBlocks } from './journal-blocks.js';
+import { JOURNAL_FILE } from './journal-schema.js';
+import { makePrivateDirectory } from './private-files.js';
 import { HistoryQueries } from './history-queries.js';
 import { RegistryQueries } from './registry-tables.js';
 import { SimulationKeys } from './simulation-keys.js';
 import { SqliteHistory } from './sqlite-history.js';
 import { SqliteJournal } from './sqlite-journal.js';
 import { SqliteRegistry } from './sqlite-registry.js';
-import { projectionUrl } from './worker-url.js';
 import { WriteQueue } from './write-queue.js';
 
 export interface SqliteStoreOptions {
@@ -29,20 +29,21 @@ export interface SqliteStoreOptions {
  * Rejects with `StoreInUse` or `DamagedJournal`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { directory, onFatal = () => undefined, projection = projectionUrl().href, pageLimit } = options;
-  mkdirSync(directory, { recursive: true });
+  const { directory, onFatal = () => undefined, pageLimit } = options;
+  makePrivateDirectory(directory);
   const lock = new DirectoryLock(directory);
   let queue: WriteQueue;
   try {
-    queue = await WriteQueue.start({ directory, projection, pageLimit }, onFatal);
+    queue = await WriteQueue.start({ directory, pageLimit }, { onFatal, onCommitted: () => undefined });
   } catch (error) {
     lock.release();
     throw error;
   }
-  const path = join(directory, DATABASE_FILE);
+  const path = join(directory, JOURNAL_FILE);
   const database = openConnection(path, { readOnly: true });
   const statements = new Statements(database);
-  const keys = new SimulationKeys(statements);
+  const blocks = new JournalBlocks(statements);
+  const keys = new SimulationKeys(statements, blocks);
   const history = new SqliteHistory(new HistoryQueries(statements), keys, path);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
@@ -52,10 +53,10 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     await queue.close();
     lock.release();
   };
-  const journal = new SqliteJournal(queue, statements, keys);
+  const journal = new SqliteJournal(queue, statements, blocks, keys);
   return {
     journal,
-    checkpoints: journal.checkpoints,
+    checkpoints: { save: () => Promise.resolve(), load: () => undefined },
     history,
     registry: new SqliteRegistry(queue, new RegistryQueries(statements), keys),
     probe: () => queue.probe(),
