@@ -1,0 +1,62 @@
+import { Worker } from 'node:worker_threads';
+import type { FromProjector, ProjectorData, ToProjector } from './history-messages.js';
+import { HistorySignal } from './history-signal.js';
+import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+
+const RESTART_MS = 1_000;
+
+export type GivenData = Pick<ProjectorData, 'directory' | 'projection' | 'isFresh' | 'pageLimit'>;
+
+/** The main thread's side of the projector. A projector that ends unasked is started again: the tables say where to go on. */
+export class ProjectingThread {
+  readonly signal = new HistorySignal();
+  readonly #data: ProjectorData;
+  readonly #receive: (message: FromProjector) => void;
+  #worker: Worker;
+  #isClosing = false;
+  #isEnded = false;
+  #rebuild = 0;
+  #restart: NodeJS.Timeout | undefined;
+
+  constructor(data: GivenData, receive: (message: FromProjector) => void) {
+    this.#data = { ...data, signal: this.signal.numbers, isAlone: true, rebuild: 0 };
+    this.#receive = receive;
+    this.#worker = this.#start(this.#data);
+  }
+
+  #start(data: ProjectorData): Worker {
+    const worker = new Worker(workerUrl('history-projector'), {
+      workerData: data,
+      name: 'history-projector',
+      ...WORKER_OPTIONS,
+    });
+    this.#isEnded = false;
+    worker.on('message', this.#receive);
+    let reason = 'The projector has ended';
+    worker.on('error', (error) => (reason = error instanceof Error ? error.message : String(error)));
+    worker.on('exit', () => {
+      this.#isEnded = true;
+      if (this.#isClosing) return;
+      this.#receive({ kind: 'failing', reason, rebuild: this.#rebuild });
+      this.#restart = setTimeout(() => (this.#worker = this.#start({ ...data, isFresh: false, isAlone: false, rebuild: this.#rebuild })), RESTART_MS);
+      this.#restart.unref();
+    });
+    return worker;
+  }
+
+  send(message: ToProjector): void {
+    if (message.kind === 'rebuild') this.#rebuild = message.number;
+    this.#worker.postMessage(message);
+    this.signal.hurry();
+  }
+
+  /** Ends between two transactions. */
+  async close(): Promise<void> {
+    this.#isClosing = true;
+    clearTimeout(this.#restart);
+    if (this.#isEnded) return;
+    const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
+    this.send({ kind: 'close' });
+    await ended;
+  }
+}
