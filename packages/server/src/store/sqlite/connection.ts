@@ -68,8 +68,12 @@ export class Statements {
 }
 
 const SQLITE_ERROR = 1;
+const SQLITE_PERM = 3;
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
 const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
 const SQLITE_NOTADB = 26;
@@ -86,6 +90,17 @@ export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== 
 export function isDiskFull(error: unknown): boolean {
   if (sqliteCode(error) === SQLITE_FULL) return true;
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+/** Somebody else holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY;
+}
+
+/** The file or its directory may not be written. */
+export function isForbidden(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE_PERM || code === SQLITE_READONLY || code === SQLITE_CANTOPEN;
 }
 
 /** Runs a read, and names what it finds broken. */

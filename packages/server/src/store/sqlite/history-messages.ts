@@ -15,6 +15,8 @@ export interface ProjectorData {
 }
 
 export type ToProjector =
+  /** The journal is open. */
+  | { readonly kind: 'begin' }
   /** Nobody else has the tables open any more. */
   | { readonly kind: 'rebuild'; readonly reason: string; readonly number: number }
   /** A simulation is deleted. */

@@ -61,10 +61,11 @@ class Projector {
   }
 
   run(): void {
-    while (!this.#isClosing) {
+    for (;;) {
       const { news } = this.#signal;
       this.#signal.noHurry();
       this.#takeMessages();
+      if (this.#isClosing) break;
       try {
         const open = this.#opened();
         const records = this.#step(open);
@@ -84,6 +85,8 @@ class Projector {
       if (next === undefined) return;
       const { message } = next;
       switch (message.kind) {
+        case 'begin':
+          break;
         case 'close':
           this.#isClosing = true;
           break;
@@ -282,6 +285,13 @@ class Tables {
 
 async function start(port: MessagePort, data: ProjectorData): Promise<void> {
   const { projectRecord } = (await import(data.projection)) as { readonly projectRecord: Projection };
+  const signal = new HistorySignal(data.signal);
+  for (;;) {
+    const next = receiveMessageOnPort(port) as { readonly message: ToProjector } | undefined;
+    if (next?.message.kind === 'close') return;
+    if (next?.message.kind === 'begin') break;
+    if (next === undefined) signal.pause(Infinity);
+  }
   new Projector(data, port, projectRecord).run();
 }
 

@@ -1,6 +1,8 @@
-import { existsSync, rmSync } from 'node:fs';
-import { one, openConnection, pragmaNumber } from './connection.js';
+import { DatabaseSync } from '@photostructure/sqlite';
+import { existsSync, rmSync, statSync } from 'node:fs';
+import { all, one, openConnection, pragmaNumber } from './connection.js';
 import type { Database } from './connection.js';
+import { makePrivate } from './private-files.js';
 import { DamagedHistory, sound, sumOf } from './history-rows.js';
 import type { WatermarkRow } from './history-rows.js';
 
@@ -134,7 +136,8 @@ export function removeHistory(path: string): void {
  * another journal, or that cannot be read.
  */
 export function openHistory(path: string, journal: string): Database {
-  const isNew = !existsSync(path);
+  const isNew = !existsSync(path) || statSync(path).size === 0;
+  makePrivate(path);
   const database = openConnection(path, { readOnly: false });
   try {
     // Takes effect in an empty file only. A cache need not survive a power cut to the last transaction: it catches up.
@@ -161,9 +164,22 @@ function makeTables(database: Database, journal: string): void {
   );
 }
 
+/** The tables and indexes that a database has, as text. */
+function schemaOf(database: Database): string {
+  return JSON.stringify(all(database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')));
+}
+
 function refuseOther(database: Database, journal: string): void {
   if (pragmaNumber(database, 'application_id') !== APPLICATION_ID || pragmaNumber(database, 'user_version') !== FORMAT)
     throw new DamagedHistory('The history is of another format');
+  const expected = new DatabaseSync(':memory:');
+  try {
+    expected.exec(TABLES);
+    if (schemaOf(database) !== schemaOf(expected))
+      throw new DamagedHistory('The history does not have the tables that it was made with');
+  } finally {
+    expected.close();
+  }
   if (watermarkOf(database).journal !== journal) throw new DamagedHistory('The history is of another journal');
 }
 

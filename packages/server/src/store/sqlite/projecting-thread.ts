@@ -5,22 +5,22 @@ import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
 const RESTART_MS = 1_000;
 
-export type GivenData = Pick<ProjectorData, 'directory' | 'projection' | 'isFresh' | 'pageLimit'>;
-
-/** The main thread's side of the projector. A projector that ends unasked is started again: the tables say where to go on. */
+/**
+ * The main thread's side of the projector. It is loaded while the journal is opened, and reads nothing before `begin`. A projector that
+ * ends unasked is started again: the tables say where to go on.
+ */
 export class ProjectingThread {
   readonly signal = new HistorySignal();
   readonly #data: ProjectorData;
-  readonly #receive: (message: FromProjector) => void;
+  #receive: ((message: FromProjector) => void) | undefined;
   #worker: Worker;
-  #isClosing = false;
   #isEnded = false;
+  #isClosing = false;
   #rebuild = 0;
   #restart: NodeJS.Timeout | undefined;
 
-  constructor(data: GivenData, receive: (message: FromProjector) => void) {
+  constructor(data: Pick<ProjectorData, 'directory' | 'projection' | 'isFresh' | 'pageLimit'>) {
     this.#data = { ...data, signal: this.signal.numbers, isAlone: true, rebuild: 0 };
-    this.#receive = receive;
     this.#worker = this.#start(this.#data);
   }
 
@@ -31,17 +31,30 @@ export class ProjectingThread {
       ...WORKER_OPTIONS,
     });
     this.#isEnded = false;
-    worker.on('message', this.#receive);
+    worker.on('message', (message: FromProjector) => this.#receive?.(message));
     let reason = 'The projector has ended';
     worker.on('error', (error) => (reason = error instanceof Error ? error.message : String(error)));
     worker.on('exit', () => {
       this.#isEnded = true;
-      if (this.#isClosing) return;
-      this.#receive({ kind: 'failing', reason, rebuild: this.#rebuild });
-      this.#restart = setTimeout(() => (this.#worker = this.#start({ ...data, isFresh: false, isAlone: false, rebuild: this.#rebuild })), RESTART_MS);
-      this.#restart.unref();
+      if (!this.#isClosing) this.#lost(reason);
     });
     return worker;
+  }
+
+  #lost(reason: string): void {
+    this.#receive?.({ kind: 'failing', reason, rebuild: this.#rebuild });
+    this.#restart = setTimeout(() => {
+      this.#worker = this.#start({ ...this.#data, isFresh: false, isAlone: false, rebuild: this.#rebuild });
+      this.send({ kind: 'begin' });
+    }, RESTART_MS);
+    this.#restart.unref();
+  }
+
+  /** The journal is open. `receive` is told everything from now on. */
+  begin(receive: (message: FromProjector) => void): void {
+    this.#receive = receive;
+    if (this.#isEnded) this.#lost('The projector has ended');
+    else this.send({ kind: 'begin' });
   }
 
   send(message: ToProjector): void {

@@ -19,15 +19,16 @@ import { HISTORY_FILE } from './history-schema.js';
 import { troubleOf } from './history-trouble.js';
 import type { Trouble } from './history-trouble.js';
 import type { JournalBlocks } from './journal-blocks.js';
-import { ProjectingThread } from './projecting-thread.js';
-import type { GivenData } from './projecting-thread.js';
+import type { ProjectingThread } from './projecting-thread.js';
 import { ReadingThread } from './reading-thread.js';
 import type { SimulationKeys } from './simulation-keys.js';
 import { Waits } from './waits.js';
 
 const NOTE_EVERY_MS = 5_000;
 
-export interface SqliteHistoryParts extends GivenData {
+export interface SqliteHistoryParts {
+  readonly directory: string;
+  readonly projector: ProjectingThread;
   readonly keys: SimulationKeys;
   /** On a connection of the calling thread. */
   readonly journal: JournalBlocks;
@@ -59,19 +60,22 @@ export class SqliteHistory implements History {
   #rebuilds = 0;
   #started: () => void = () => undefined;
 
-  private constructor({ keys, journal, note, ...data }: SqliteHistoryParts) {
+  private constructor({ directory, projector, keys, journal, note }: SqliteHistoryParts) {
     this.#keys = keys;
     this.#journal = journal;
     this.#note = note;
-    this.#path = join(data.directory, HISTORY_FILE);
-    this.#reader = new ReadingThread(data.directory, (trouble) => this.#errorOf(trouble));
-    this.#projector = new ProjectingThread(data, (message) => this.#receive(message));
+    this.#path = join(directory, HISTORY_FILE);
+    this.#reader = new ReadingThread(directory, (trouble) => this.#errorOf(trouble));
+    this.#projector = projector;
   }
 
   /** Resolves when it is known whether the tables can be used. */
   static async start(parts: SqliteHistoryParts): Promise<SqliteHistory> {
     const history = new SqliteHistory(parts);
-    await new Promise<void>((resolve) => (history.#started = resolve));
+    await new Promise<void>((resolve) => {
+      history.#started = resolve;
+      parts.projector.begin((message) => history.#receive(message));
+    });
     return history;
   }
 
@@ -132,11 +136,6 @@ export class SqliteHistory implements History {
       this.#positions.set(simulation, seq);
       this.#waits.reached(simulation, seq);
     }
-  }
-
-  /** Records have become durable. */
-  committed(records: number): void {
-    this.#projector.signal.committed(records);
   }
 
   /** A simulation is deleted: its rows go little by little. */

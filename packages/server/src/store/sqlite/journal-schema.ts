@@ -1,32 +1,42 @@
+import { randomUUID } from 'node:crypto';
 import { existsSync } from 'node:fs';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { DamagedJournal } from '../journal.js';
 import { all, asDamage, one, openConnection, pragmaNumber, requireSqliteVersion } from './connection.js';
 import type { Database } from './connection.js';
+import { makePrivate } from './private-files.js';
+
+/** The file in a data directory that holds the journal, the registry and the answers. */
+export const JOURNAL_FILE = 'journal.db';
 
 /** "SPIT": says that a SQLite file is ours. */
 const APPLICATION_ID = 0x53504954;
 
 /** Grows with each change of the tables or of what records say; a server refuses any other format. */
-const FORMAT = 2;
-
-/** Payloads are 1–2 KB: in pages of 4 KB a third of each would stay empty. */
-const PAGE_SIZE = 8_192;
+const FORMAT = 3;
 
 /**
- * `list` gives each list of an owner a number; the rows of the list then have running ordinals `n`, so that
- * totals (the last n) and pages (a range of n) are found without counting.
- *
- * `item`, `order_event` and `tenant_event` hold runs: one row for the consecutive items that one commit added,
- * filed under the last of them. See runs.ts. Items with a key have runs of their own: they are replaced.
- *
- * `journal` is written in the order of commits, whatever the simulation, so that a commit touches the end of one
- * table and not a page per simulation.
+ * A commit writes whole pages, however little of each has changed: with one order 6.7 KB of log in pages of 1 KB, 10.8 in pages of
+ * 2 KB, 21 in pages of 4 KB. With many orders it is nearly the same for all.
  */
-const TABLES = `
+const PAGE_SIZE = 1_024;
+
+/**
+ * `block` is written in the order of commits, whatever the simulation, so that a commit touches the end of one table and not a page
+ * per simulation. See journal-blocks.ts. There is no table of tails: where a simulation's journal ends is its last block.
+ *
+ * `meta`: `last_k` is the k of the last block ever written (the block may be gone with its simulation), `state_sum` and
+ * `answers_sum` are the sums of what must be there (row-sums.ts), and the digest of a commit covers them all.
+ */
+export const JOURNAL_TABLES = `
   CREATE TABLE meta (
     id INTEGER PRIMARY KEY CHECK (id = 1),
+    journal_id TEXT NOT NULL,
     epoch INTEGER NOT NULL,
     commits INTEGER NOT NULL,
+    last_k INTEGER NOT NULL,
+    state_sum BLOB NOT NULL,
+    answers_sum BLOB NOT NULL,
     digest TEXT NOT NULL,
     previous_digest TEXT NOT NULL
   ) STRICT;
@@ -63,26 +73,16 @@ const TABLES = `
   CREATE INDEX simulation_by_tenant ON simulation (tenant) WHERE deleted_at IS NULL;
   CREATE INDEX simulation_to_purge ON simulation (key) WHERE deleted_at IS NOT NULL AND purged = 0;
 
-  CREATE TABLE journal (
+  CREATE TABLE block (
     k INTEGER PRIMARY KEY,
     simulation INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
+    first INTEGER NOT NULL,
+    last INTEGER NOT NULL,
     epoch INTEGER NOT NULL,
-    at INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    payload TEXT NOT NULL
+    hash BLOB NOT NULL,
+    data BLOB NOT NULL
   ) STRICT;
-  CREATE UNIQUE INDEX journal_by_seq ON journal (simulation, seq);
-
-  CREATE TABLE tail (simulation INTEGER PRIMARY KEY, seq INTEGER NOT NULL, hash TEXT NOT NULL) STRICT;
-
-  CREATE TABLE checkpoint (
-    simulation INTEGER NOT NULL,
-    seq INTEGER NOT NULL,
-    hash TEXT NOT NULL,
-    state TEXT NOT NULL,
-    PRIMARY KEY (simulation, seq)
-  ) STRICT;
+  CREATE UNIQUE INDEX block_by_first ON block (simulation, first);
 
   CREATE TABLE answer (
     k INTEGER PRIMARY KEY,
@@ -90,70 +90,18 @@ const TABLES = `
     expires_at INTEGER NOT NULL,
     fingerprint TEXT NOT NULL,
     status_code INTEGER NOT NULL,
-    body TEXT NOT NULL
+    body TEXT NOT NULL,
+    checksum BLOB NOT NULL
   ) STRICT;
-  CREATE INDEX answer_by_expiry ON answer (expires_at);
-
-  CREATE TABLE list (
-    key INTEGER PRIMARY KEY,
-    simulation INTEGER NOT NULL,
-    kind TEXT NOT NULL,
-    owner TEXT NOT NULL,
-    UNIQUE (simulation, owner, kind)
-  ) STRICT;
-
-  CREATE TABLE item (list INTEGER NOT NULL, n INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (list, n)) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE item_key (list INTEGER NOT NULL, key TEXT NOT NULL, n INTEGER NOT NULL, PRIMARY KEY (list, key)) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE tenant_event (list INTEGER NOT NULL, seq INTEGER NOT NULL, event INTEGER NOT NULL, run TEXT NOT NULL,
-    PRIMARY KEY (list, seq, event)) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE portfolio (
-    simulation INTEGER NOT NULL,
-    id TEXT NOT NULL,
-    tenant TEXT NOT NULL,
-    account TEXT NOT NULL,
-    terms TEXT NOT NULL,
-    last TEXT,
-    PRIMARY KEY (simulation, id)
-  ) STRICT, WITHOUT ROWID;
-
-  CREATE TABLE orders (
-    k INTEGER PRIMARY KEY,
-    simulation INTEGER NOT NULL,
-    number INTEGER NOT NULL,
-    portfolio INTEGER NOT NULL,
-    portfolio_n INTEGER NOT NULL,
-    account INTEGER NOT NULL,
-    account_n INTEGER NOT NULL,
-    tenant INTEGER NOT NULL,
-    symbol TEXT NOT NULL,
-    asset_class TEXT NOT NULL,
-    created_at INTEGER NOT NULL,
-    status TEXT NOT NULL,
-    filled_on TEXT,
-    client_order_id TEXT,
-    terms TEXT NOT NULL,
-    progress TEXT NOT NULL
-  ) STRICT;
-  CREATE UNIQUE INDEX orders_by_number ON orders (simulation, number);
-  CREATE UNIQUE INDEX orders_by_portfolio ON orders (portfolio, portfolio_n);
-  CREATE UNIQUE INDEX orders_by_account ON orders (account, account_n);
-  CREATE INDEX orders_by_filled_on ON orders (tenant, filled_on) WHERE filled_on IS NOT NULL;
-  CREATE UNIQUE INDEX orders_by_client_order_id ON orders (portfolio, client_order_id) WHERE client_order_id IS NOT NULL;
-
-  CREATE TABLE order_event (order_k INTEGER NOT NULL, n INTEGER NOT NULL, run TEXT NOT NULL, PRIMARY KEY (order_k, n)) STRICT, WITHOUT ROWID;
-
-  INSERT INTO meta VALUES (1, 0, 0, '', '');
 `;
 
 /** Opens the writing connection: creates the tables of a new file, refuses a file that is not ours to write. */
-export function openForWriting(path: string): Database {
+export function openJournalForWriting(path: string): Database {
   let database: Database | undefined;
   try {
     // Read-only, so that a file that is refused stays as it was.
     if (existsSync(path)) refuseForeign(path);
+    makePrivate(path);
     database = openConnection(path, { readOnly: false });
     requireSqliteVersion(database);
     // Takes effect in an empty file only, and before its first page is written.
@@ -196,6 +144,26 @@ function isEmpty(database: Database): boolean {
 }
 
 function createTables(database: Database): void {
-  database.exec(`BEGIN IMMEDIATE; ${TABLES}
+  database.exec(`BEGIN IMMEDIATE; ${JOURNAL_TABLES}
+    INSERT INTO meta VALUES (1, '${randomUUID()}', 0, 0, 0, zeroblob(32), zeroblob(32), '', '');
     PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}; COMMIT`);
+}
+
+/** The tables and indexes that a database has, as text. */
+function schemaOf(database: Database): string {
+  return JSON.stringify(
+    all(database.prepare('SELECT type, name, tbl_name, sql FROM sqlite_schema ORDER BY type, name')),
+  );
+}
+
+/** A flipped bit in the names of tables and columns would be an error at the first statement, and nobody would know why. */
+export function refuseOtherTables(database: Database): void {
+  const expected = new DatabaseSync(':memory:');
+  try {
+    expected.exec(JOURNAL_TABLES);
+    if (schemaOf(database) !== schemaOf(expected))
+      throw new DamagedJournal('The journal does not have the tables that it was made with');
+  } finally {
+    expected.close();
+  }
 }
