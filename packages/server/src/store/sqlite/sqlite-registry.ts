@@ -9,11 +9,19 @@ export class SqliteRegistry implements Registry {
   readonly #queue: WriteQueue;
   readonly #queries: RegistryQueries;
   readonly #keys: SimulationKeys;
+  readonly #onDeleted: (simulation: number) => void;
 
-  constructor(queue: WriteQueue, queries: RegistryQueries, keys: SimulationKeys) {
+  /** `onDeleted` is told the key of a simulation once its deletion is durable. */
+  constructor(
+    queue: WriteQueue,
+    queries: RegistryQueries,
+    keys: SimulationKeys,
+    onDeleted: (simulation: number) => void,
+  ) {
     this.#queue = queue;
     this.#queries = queries;
     this.#keys = keys;
+    this.#onDeleted = onDeleted;
   }
 
   createTenant(tenant: Tenant): Promise<void> {
@@ -80,6 +88,7 @@ export class SqliteRegistry implements Registry {
     this.#keys.deleting(id);
     await this.#queue.submit({ kind: 'delete-simulation', key, deletedAt });
     this.#keys.deleted(id);
+    this.#onDeleted(key);
   }
 
   setting(name: string): string | undefined {
