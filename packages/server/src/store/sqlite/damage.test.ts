@@ -35,7 +35,7 @@ async function directoryWith(records: number): Promise<string> {
 }
 
 function change(directory: string, sql: string): void {
-  const database = new DatabaseSync(join(directory, 'sandpit.db'));
+  const database = new DatabaseSync(join(directory, 'journal.db'));
   database.exec(sql);
   database.close();
 }
@@ -43,7 +43,7 @@ function change(directory: string, sql: string): void {
 /** What a power cut would leave of a directory that is in use. */
 function copyOf(directory: string): string {
   const copy = newDirectory();
-  for (const file of ['sandpit.db', 'sandpit.db-wal', 'journal.mark'])
+  for (const file of ['journal.db', 'journal.db-wal', 'journal.mark'])
     cpSync(join(directory, file), join(copy, file));
   return copy;
 }
@@ -85,7 +85,7 @@ describe('A damaged record', () => {
 
   it('is found when the bytes of the file have changed', async () => {
     const directory = await directoryWith(5);
-    const path = join(directory, 'sandpit.db');
+    const path = join(directory, 'journal.db');
     const bytes = readFileSync(path);
     const at = bytes.indexOf('"seq":3');
     bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
@@ -100,10 +100,10 @@ describe('A shortened journal', () => {
     const store = await withSimulation(await open(directory));
     await append(store, 1, 10);
     const whole = copyOf(directory);
-    const size = statSync(join(whole, 'sandpit.db-wal')).size;
+    const size = statSync(join(whole, 'journal.db-wal')).size;
     for (const missing of [1, 8_192, Math.floor(size / 2), size - 32, size]) {
       const copy = copyOf(directory);
-      truncateSync(join(copy, 'sandpit.db-wal'), size - missing);
+      truncateSync(join(copy, 'journal.db-wal'), size - missing);
       await expect(openTestStore(copy)).rejects.toThrow(DamagedJournal);
     }
     const { journal } = await open(whole);
@@ -113,10 +113,10 @@ describe('A shortened journal', () => {
   it('is refused when a bit of the write-ahead log has flipped', async () => {
     const directory = newDirectory();
     await append(await withSimulation(await open(directory)), 1, 10);
-    const size = statSync(join(directory, 'sandpit.db-wal')).size;
+    const size = statSync(join(directory, 'journal.db-wal')).size;
     for (let at = 100; at < size; at += Math.floor(size / 12)) {
       const copy = copyOf(directory);
-      const path = join(copy, 'sandpit.db-wal');
+      const path = join(copy, 'journal.db-wal');
       const bytes = readFileSync(path);
       bytes.writeUInt8(bytes.readUInt8(at) ^ 4, at);
       writeFileSync(path, bytes);
@@ -126,11 +126,11 @@ describe('A shortened journal', () => {
 
   it('is refused when an older database has taken its place', async () => {
     const directory = await directoryWith(3);
-    const older = readFileSync(join(directory, 'sandpit.db'));
+    const older = readFileSync(join(directory, 'journal.db'));
     const store = await openTestStore(directory);
     await append(store, 4, 6);
     await store.close();
-    writeFileSync(join(directory, 'sandpit.db'), older);
+    writeFileSync(join(directory, 'journal.db'), older);
     await expect(openTestStore(directory)).rejects.toThrow(/shortened/);
   });
 
@@ -143,9 +143,9 @@ describe('A shortened journal', () => {
   it('is refused when the database is gone, or the mark', async () => {
     const directory = await directoryWith(3);
     const withoutMark = newDirectory();
-    cpSync(join(directory, 'sandpit.db'), join(withoutMark, 'sandpit.db'));
+    cpSync(join(directory, 'journal.db'), join(withoutMark, 'journal.db'));
     await expect(openTestStore(withoutMark)).rejects.toThrow(/journal\.mark is missing/);
-    rmSync(join(directory, 'sandpit.db'));
+    rmSync(join(directory, 'journal.db'));
     await expect(openTestStore(directory)).rejects.toThrow(/sandpit\.db is missing/);
   });
 });
@@ -174,10 +174,10 @@ describe('What an interrupted commit leaves', () => {
 
 describe('A file that is not ours', () => {
   const refusedUnchanged = async (directory: string, message: RegExp): Promise<void> => {
-    const before = readFileSync(join(directory, 'sandpit.db'));
+    const before = readFileSync(join(directory, 'journal.db'));
     await expect(openTestStore(directory)).rejects.toThrow(message);
     await expect(openTestStore(directory)).rejects.toThrow(DamagedJournal);
-    expect(readFileSync(join(directory, 'sandpit.db')).equals(before)).toBe(true);
+    expect(readFileSync(join(directory, 'journal.db')).equals(before)).toBe(true);
   };
 
   it('is refused when another program wrote it', async () => {
@@ -189,7 +189,7 @@ describe('A file that is not ours', () => {
   it('is refused when it is no database', async () => {
     const directory = newDirectory();
     writeFileSync(
-      join(directory, 'sandpit.db'),
+      join(directory, 'journal.db'),
       'something else entirely, and long enough to have a header'.repeat(20),
     );
     await refusedUnchanged(directory, /not a database/);

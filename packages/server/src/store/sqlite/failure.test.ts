@@ -29,7 +29,7 @@ afterEach(async () => {
 afterAll(removeDirectories);
 
 function ask(directory: string, sql: string): number {
-  const database = new DatabaseSync(join(directory, 'sandpit.db'), { readOnly: true });
+  const database = new DatabaseSync(join(directory, 'journal.db'), { readOnly: true });
   const value = Object.values(database.prepare(sql).get() as Record<string, number>)[0]!;
   database.close();
   return value;
@@ -109,7 +109,7 @@ describe('An error that nobody can explain', () => {
     const errors: Error[] = [];
     const store = await withSimulation(await open(directory, { onFatal: (error) => errors.push(error) }));
     await store.journal.append(recordOf('main', 1));
-    const database = new DatabaseSync(join(directory, 'sandpit.db'));
+    const database = new DatabaseSync(join(directory, 'journal.db'));
     database.exec('UPDATE meta SET epoch = epoch + 1');
     database.close();
     const appends = await Promise.allSettled(
@@ -257,7 +257,7 @@ describe('A deleted simulation', () => {
     const directory = newDirectory();
     const store = await filled(directory);
     await store.close();
-    const database = new DatabaseSync(join(directory, 'sandpit.db'));
+    const database = new DatabaseSync(join(directory, 'journal.db'));
     database.exec('UPDATE simulation SET deleted_at = 1');
     database.close();
     await open(directory);
