@@ -90,7 +90,14 @@ export class HistoryTables {
 
   constructor(database: Database) {
     this.#statements = new Statements(database);
-    this.#insertOwners = new BulkInsert(database, 'owner', ['k', 'simulation', 'kind', 'id', 'counts', 'sum']);
+    this.#insertOwners = new BulkInsert(database, 'owner', [
+      'k',
+      'simulation',
+      'kind',
+      'id',
+      'counts',
+      'sum',
+    ]);
     this.#insertPortfolios = new BulkInsert(database, 'portfolio', [
       'simulation',
       'id',
@@ -119,7 +126,15 @@ export class HistoryTables {
       'sum',
     ]);
     this.#insertClientOrders = new BulkInsert(database, 'client_order', ['owner', 'id', 'number', 'sum']);
-    this.#insertItems = new BulkInsert(database, 'item', ['owner', 'list', 'n', 'seq', 'places', 'key', 'sum']);
+    this.#insertItems = new BulkInsert(database, 'item', [
+      'owner',
+      'list',
+      'n',
+      'seq',
+      'places',
+      'key',
+      'sum',
+    ]);
     this.#insertOrderEvents = new BulkInsert(database, 'order_event', [
       'simulation',
       'number',
@@ -128,7 +143,13 @@ export class HistoryTables {
       'places',
       'sum',
     ]);
-    this.#insertTenantEvents = new BulkInsert(database, 'tenant_event', ['owner', 'seq', 'n', 'places', 'sum']);
+    this.#insertTenantEvents = new BulkInsert(database, 'tenant_event', [
+      'owner',
+      'seq',
+      'n',
+      'places',
+      'sum',
+    ]);
   }
 
   /** Where a simulation stands, with what has been applied and is not written. */
@@ -324,7 +345,9 @@ export class HistoryTables {
     this.#clientOrders.sort((a, b) => a.owner - b.owner || (a.id < b.id ? -1 : 1));
     this.#insertClientOrders.run(this.#clientOrders.map((row) => ({ ...row, sum: sumOf.clientOrder(row) })));
     this.#orderEvents.sort((a, b) => a.simulation - b.simulation || a.number - b.number || a.n - b.n);
-    this.#insertOrderEvents.run(this.#orderEvents.map(closed).map((row) => ({ ...row, sum: sumOf.orderEvent(row) })));
+    this.#insertOrderEvents.run(
+      this.#orderEvents.map(closed).map((row) => ({ ...row, sum: sumOf.orderEvent(row) })),
+    );
     this.#tenantEvents.sort((a, b) => a.owner - b.owner || a.seq - b.seq);
     this.#insertTenantEvents.run(
       this.#tenantEvents.map(closed).map((row) => ({ ...row, sum: sumOf.tenantEvent(row) })),
@@ -416,7 +439,9 @@ export class HistoryTables {
     if (draft === undefined) {
       const row = this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
       draft = new SimulationDraft(
-        row === undefined ? { key, seq: 0, owners: 0, orders: 0, last_order: 0 } : { ...sound('simulation', row) },
+        row === undefined
+          ? { key, seq: 0, owners: 0, orders: 0, last_order: 0 }
+          : { ...sound('simulation', row) },
       );
       this.#simulations.set(key, draft);
     }
