@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { changing, orderAdded, orderMoved, recordOf, START, toldOf, withSimulation } from './fixtures.contract.js';
+import {
+  changing,
+  orderAdded,
+  orderMoved,
+  recordOf,
+  START,
+  toldOf,
+  withSimulation,
+} from './fixtures.contract.js';
 import type { StoreUnderTest } from './fixtures.contract.js';
 import type { HistoryChange, ListItem, OrderQuery } from './history.js';
 import type { Store } from './store.js';

@@ -42,4 +42,3 @@ export type Told =
       readonly upTo?: number;
     }
   | { readonly kind: 'closed' };
-

@@ -129,7 +129,8 @@ export class HistoryQueries {
     const { ordinal } = scope;
     if (ordinal === undefined || conditions.length > scope.conditions.length) {
       const newest = ordinal ?? 'number';
-      const total = this.#one<{ n: number }>(`SELECT count(*) AS n FROM orders WHERE ${where}`, ...values)?.n ?? 0;
+      const total =
+        this.#one<{ n: number }>(`SELECT count(*) AS n FROM orders WHERE ${where}`, ...values)?.n ?? 0;
       const sql = `SELECT * FROM orders WHERE ${where} ORDER BY ${newest} DESC LIMIT ? OFFSET ?`;
       const rows = this.#all<StoredOrder>(sql, ...values, query.limit, query.offset);
       return { items: rows.map((row) => orderRow(sound('order', row))), total };
@@ -225,7 +226,11 @@ export class HistoryQueries {
     return { items: items.reverse(), total };
   }
 
-  #taggedPage({ rows, values, sound: checked, total: all }: Placed, query: ListQuery, tag: string): Page<PlacedItem> {
+  #taggedPage(
+    { rows, values, sound: checked, total: all }: Placed,
+    query: ListQuery,
+    tag: string,
+  ): Page<PlacedItem> {
     const { offset, limit } = query;
     const sql = `SELECT * FROM ${rows} AND n <= ? ORDER BY n DESC LIMIT ${SCAN_CHUNK}`;
     const items: PlacedItem[] = [];
@@ -299,7 +304,8 @@ export class HistoryQueries {
 
 const missingRows = (): DamagedHistory => new DamagedHistory('Rows of the history are missing');
 
-const countOf = ({ counts }: OwnerRow, list: CountedList): number => (JSON.parse(counts) as Counts)[list] ?? 0;
+const countOf = ({ counts }: OwnerRow, list: CountedList): number =>
+  (JSON.parse(counts) as Counts)[list] ?? 0;
 
 function placedItems(row: { readonly seq: number; readonly places: string }): PlacedItem[] {
   return placesOf(row).map(([event, item, tag]) => ({ seq: row.seq, event, item, tag }));

@@ -154,8 +154,7 @@ export const sumOf = {
     sum(row.simulation, row.id, row.tenant, row.account, row.terms, row.last),
   simulation: (row: Unsummed<SimulationRow>) => sum(row.key, row.seq, row.owners, row.orders, row.last_order),
   clientOrder: (row: Unsummed<ClientOrderRow>) => sum(row.owner, row.id, row.number),
-  watermark: (row: Unsummed<WatermarkRow>) =>
-    sum(row.journal, row.k, String(row.hash)),
+  watermark: (row: Unsummed<WatermarkRow>) => sum(row.journal, row.k, String(row.hash)),
 };
 
 function sum(...fields: readonly (string | number | null)[]): number {

@@ -143,7 +143,9 @@ export function openHistory(path: string, journal: string): Database {
     // Takes effect in an empty file only. A cache need not survive a power cut to the last transaction: it catches up.
     database.exec(`PRAGMA page_size = ${PAGE_SIZE}`);
     database.exec('PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL; PRAGMA cache_size = -65536');
-    database.exec(`PRAGMA wal_autocheckpoint = ${CHECKPOINT_AFTER_PAGES}; PRAGMA journal_size_limit = 268435456`);
+    database.exec(
+      `PRAGMA wal_autocheckpoint = ${CHECKPOINT_AFTER_PAGES}; PRAGMA journal_size_limit = 268435456`,
+    );
     if (isNew) makeTables(database, journal);
     else refuseOther(database, journal);
     return database;
@@ -159,18 +161,21 @@ function makeTables(database: Database, journal: string): void {
   database
     .prepare('INSERT INTO watermark VALUES (1, ?, ?, ?, ?)')
     .run(journal, watermark.k, watermark.hash, sumOf.watermark(watermark));
-  database.exec(
-    `PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}; COMMIT`,
-  );
+  database.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${FORMAT}; COMMIT`);
 }
 
 /** The tables and indexes that a database has, as text. */
 function schemaOf(database: Database): string {
-  return JSON.stringify(all(database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')));
+  return JSON.stringify(
+    all(database.prepare('SELECT type, name, sql FROM sqlite_schema ORDER BY type, name')),
+  );
 }
 
 function refuseOther(database: Database, journal: string): void {
-  if (pragmaNumber(database, 'application_id') !== APPLICATION_ID || pragmaNumber(database, 'user_version') !== FORMAT)
+  if (
+    pragmaNumber(database, 'application_id') !== APPLICATION_ID ||
+    pragmaNumber(database, 'user_version') !== FORMAT
+  )
     throw new DamagedHistory('The history is of another format');
   const expected = new DatabaseSync(':memory:');
   try {
@@ -180,7 +185,8 @@ function refuseOther(database: Database, journal: string): void {
   } finally {
     expected.close();
   }
-  if (watermarkOf(database).journal !== journal) throw new DamagedHistory('The history is of another journal');
+  if (watermarkOf(database).journal !== journal)
+    throw new DamagedHistory('The history is of another journal');
 }
 
 /** How far the tables have come. */

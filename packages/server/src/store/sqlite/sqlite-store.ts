@@ -37,7 +37,13 @@ export interface SqliteStoreOptions {
  * Rejects with `StoreInUse` or `DamagedJournal`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { directory, onFatal = () => undefined, note = () => undefined, pageLimit, historyPageLimit } = options;
+  const {
+    directory,
+    onFatal = () => undefined,
+    note = () => undefined,
+    pageLimit,
+    historyPageLimit,
+  } = options;
   makePrivateDirectory(directory);
   const lock = new DirectoryLock(directory);
   const projector = new ProjectingThread({
