@@ -1,9 +1,10 @@
 import { hash } from 'node:crypto';
+import { DamagedJournal } from '../journal.js';
 import type { StoredAnswer } from '../journal.js';
-import { all, one } from './connection.js';
-import type { Database, Statement } from './connection.js';
+import { all, one, readingIntact } from './connection.js';
+import type { Database, Statement, Statements } from './connection.js';
 import { answerHash } from './row-sums.js';
-import type { RowSum } from './row-sums.js';
+import type { AnswerRow, RowSum } from './row-sums.js';
 
 /** Answers removed per commit at most, so that a wave of expiring ones does not delay those who wait. */
 const EXPIRED_PER_COMMIT = 64;
@@ -65,4 +66,17 @@ export class AnswerTable {
 interface Stored {
   readonly k: number;
   readonly checksum: Uint8Array;
+}
+
+/** The answer of this lookup, as it was given. Throws `DamagedJournal`. */
+export function findAnswer(statements: Statements, lookup: string): AnswerRow | undefined {
+  const sql = `SELECT lookup, expires_at AS expiresAt, fingerprint, status_code AS statusCode, body, checksum FROM answer WHERE lookup = ?`;
+  const row = readingIntact(() =>
+    one<AnswerRow & { readonly checksum: unknown }>(statements.of(sql), lookup),
+  );
+  if (row === undefined) return undefined;
+  const { checksum, ...answer } = row;
+  if (!(checksum instanceof Uint8Array) || Buffer.compare(answerHash(answer), checksum) !== 0)
+    throw new DamagedJournal('An answer that was kept for an idempotency key is damaged');
+  return answer;
 }

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { DamagedJournal } from '../journal.js';
-import { all, one } from './connection.js';
+import { all, one, pragmaNumber } from './connection.js';
 import type { Database } from './connection.js';
 import { refuseOtherTables } from './journal-schema.js';
-import { REGISTRY_TABLES, RowSum, stateSumOf } from './row-sums.js';
+import { answersSumOf, REGISTRY_TABLES, RowSum, stateSumOf } from './row-sums.js';
 
 /** The one row that says what the last commit was and what must be in the tables after it. */
 export interface Meta {
@@ -28,7 +28,7 @@ export function readMeta(database: Database): Meta {
   if (meta === undefined) throw new DamagedJournal('The journal has lost its meta row');
   // A flipped bit can change the type of a value, too.
   if (!(isSum(meta.stateSum) && isSum(meta.answersSum)))
-    throw new DamagedJournal('The journal is damaged: its meta row is not the one that was written');
+    throw damaged('its meta row is not the one that was written');
   return meta;
 }
 
@@ -44,28 +44,45 @@ export function digestOf(meta: Omit<Meta, 'digest'>): string {
 }
 
 /**
- * Refuses a journal whose registry or whose ends are not those of its last commit, before anything is served of it. Reads no block
- * but the last of each simulation: whoever reads another one checks it.
+ * Pages of a database that a start looks at as a whole: a fraction of a second. What is larger is looked at behind the start
+ * (journal-scrub.ts).
+ */
+const PAGES_OF_A_START = 64 * 1024;
+
+/**
+ * Refuses a journal whose registry or whose ends are not those of its last commit, before anything is served of it. Of a large
+ * journal it reads no block but the last of each simulation: whoever reads another one checks it.
  */
 export function refuseAltered(database: Database, meta: Meta): void {
   refuseOtherTables(database);
   if (meta.commits === 0) return;
-  if (digestOf(meta) !== meta.digest)
-    throw new DamagedJournal('The journal is damaged: its meta row is not the one that was written');
-  for (const table of Object.keys(REGISTRY_TABLES)) {
-    const [problem] = all<{ integrity_check: string }>(
-      database.prepare(`PRAGMA integrity_check('${table}')`),
-    ).filter((row) => row.integrity_check !== 'ok');
-    if (problem !== undefined)
-      throw new DamagedJournal(`The registry is damaged: ${problem.integrity_check}`);
-  }
-  if (!stateSumOf(database).equals(new RowSum(meta.stateSum)))
-    throw new DamagedJournal(
-      'The journal is damaged: tenants, keys, simulations, settings, or where a simulation ends, are not as they were written',
-    );
+  if (digestOf(meta) !== meta.digest) throw damaged('its meta row is not the one that was written');
+  const isSmall = pragmaNumber(database, 'page_count') <= PAGES_OF_A_START;
+  for (const problem of isSmall
+    ? malformed(database)
+    : Object.keys(REGISTRY_TABLES).flatMap((table) => malformed(database, table)))
+    throw damaged(problem);
+  for (const problem of alteredSums(database, meta, isSmall)) throw damaged(problem);
   const last = one<{ k: number | null }>(database.prepare('SELECT max(k) AS k FROM block'))?.k ?? 0;
-  if (last > meta.lastK)
-    throw new DamagedJournal(
-      `The journal is damaged: block ${last} is there, and only ${meta.lastK} were written`,
-    );
+  if (last > meta.lastK) throw damaged(`block ${last} is there, and only ${meta.lastK} were written`);
+}
+
+/** What SQLite finds wrong with its pages, or with those of one table and its indexes. */
+export function malformed(database: Database, table?: string): readonly string[] {
+  const check = table === undefined ? 'PRAGMA integrity_check(1)' : `PRAGMA integrity_check('${table}')`;
+  return all<{ integrity_check: string }>(database.prepare(check))
+    .map((row) => row.integrity_check)
+    .filter((text) => text !== 'ok');
+}
+
+/** Where the tables are not what the last commit says of them. In one transaction, when others write. */
+export function* alteredSums(database: Database, meta: Meta, withAnswers: boolean): Iterable<string> {
+  if (!stateSumOf(database).equals(new RowSum(meta.stateSum)))
+    yield 'tenants, keys, simulations, settings, or where a simulation ends, are not as they were written';
+  if (withAnswers && !answersSumOf(database).equals(new RowSum(meta.answersSum)))
+    yield 'the answers kept for idempotency keys are not as they were written';
+}
+
+function damaged(what: string): DamagedJournal {
+  return new DamagedJournal(`The journal is damaged: ${what}`);
 }

@@ -1,11 +1,7 @@
-import { DamagedJournal } from '../journal.js';
 import type { Journal, JournalRecord, StoredAnswer } from '../journal.js';
-import { answerLookup } from './answer-table.js';
-import { one, readingIntact } from './connection.js';
+import { answerLookup, findAnswer } from './answer-table.js';
 import type { Statements } from './connection.js';
 import type { JournalBlocks } from './journal-blocks.js';
-import { answerHash } from './row-sums.js';
-import type { AnswerRow } from './row-sums.js';
 import type { SimulationKeys } from './simulation-keys.js';
 import type { WriteQueue } from './write-queue.js';
 
@@ -55,20 +51,9 @@ export class SqliteJournal implements Journal {
     key: string,
     nowMs: number,
   ): StoredAnswer | undefined {
-    const lookup = answerLookup(tenantId, simulationId, route, key);
-    const row = readingIntact(() =>
-      one<AnswerRow & { readonly checksum: unknown }>(
-        this.#statements.of(
-          `SELECT lookup, expires_at AS expiresAt, fingerprint, status_code AS statusCode, body, checksum FROM answer WHERE lookup = ?`,
-        ),
-        lookup,
-      ),
-    );
-    if (row === undefined) return undefined;
-    const { expiresAt, fingerprint, statusCode, body, checksum } = row;
-    if (!(checksum instanceof Uint8Array) || Buffer.compare(answerHash(row), checksum) !== 0)
-      throw new DamagedJournal(`The answer that was kept for the idempotency key ${key} is damaged`);
-    if (expiresAt <= nowMs) return undefined;
+    const answer = findAnswer(this.#statements, answerLookup(tenantId, simulationId, route, key));
+    if (answer === undefined || answer.expiresAt <= nowMs) return undefined;
+    const { expiresAt, fingerprint, statusCode, body } = answer;
     return { tenantId, simulationId, route, key, expiresAt, fingerprint, statusCode, body };
   }
 
