@@ -74,6 +74,11 @@ export class ServerProcess {
     return new ServerProcess('verify-command.js', environment, ['--data', directory]);
   }
 
+  /** `npm run -s keys -- …`, without the building. */
+  static keys(environment: Readonly<Record<string, string>>, ...args: readonly string[]): ServerProcess {
+    return new ServerProcess('keys-command.js', environment, args);
+  }
+
   /** Sends a signal and waits for the end. */
   async end(signal: NodeJS.Signals): Promise<Exit> {
     this.child.kill(signal);
