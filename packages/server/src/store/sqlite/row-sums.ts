@@ -87,6 +87,6 @@ export function answersSumOf(database: Database): RowSum {
       `SELECT lookup, expires_at AS expiresAt, fingerprint, status_code AS statusCode, body FROM answer NOT INDEXED`,
     )
     .iterate();
-  for (const row of rows) sum.toggle(answerHash(row as unknown as AnswerRow));
+  for (const row of rows) sum.toggle(answerHash(row));
   return sum;
 }
