@@ -47,6 +47,9 @@ export interface Contract {
   readonly stock: ShareAmounts;
   /** The rate of long stock. */
   readonly longBps: number;
+  /** The rate of the option uncovered, and the factor of its underlying, which is in it. */
+  readonly nakedBps: number;
+  readonly factor: number;
 }
 
 /** What the shares of one contract take alone. */
@@ -68,7 +71,10 @@ export function micros(price: number, count: number): Micros {
 }
 
 /** The rates of stock with a house's and a fund's factor, at most all of its value (D100). */
-export function stockRates({ parameters, house }: RegTTerms, factor: number): { long: number; short: number } {
+export function stockRates(
+  { parameters, house }: RegTTerms,
+  factor: number,
+): { long: number; short: number } {
   const scaled = (bps: number): number => Math.min(10_000, Math.round(bps * factor));
   return {
     long: scaled(Math.max(parameters.longStockBps, house.houseMaintenanceLongBps)),
@@ -77,13 +83,19 @@ export function stockRates({ parameters, house }: RegTTerms, factor: number): { 
 }
 
 /** What so many shares of stock take, as one contract of options on it delivers. */
-export function sharesOf(value: Micros, price: number, count: number, factor: number, terms: RegTTerms): ShareAmounts {
+export function sharesOf(
+  value: Micros,
+  price: number,
+  count: number,
+  factor: number,
+  terms: RegTTerms,
+): ShareAmounts {
   const { parameters } = terms;
   const rates = stockRates(terms, factor);
   const isLow = price < parameters.lowPriceDollars * 1e8;
   const least = isLow
-    ? Math.max(value, parameters.lowPricedLeastDollars * count * 1e6)
-    : parameters.shortLeastDollars * count * 1e6;
+    ? Math.max(value, Math.round(parameters.lowPricedLeastDollars * count * 1e6))
+    : Math.round(parameters.shortLeastDollars * count * 1e6);
   const fed = share(value, parameters.stockInitialBps);
   return {
     fed,
@@ -109,6 +121,7 @@ export function contractOf(leg: OptionLeg, count: number, terms: RegTTerms): Con
   const inTheMoney = Math.max(0, isCall ? above : 0 - above);
   const outOfTheMoney = Math.max(0, isCall ? 0 - above : above);
   const isShort = count < 0;
+  const bps = leg.underlyingClass === 'BROAD_INDEX' ? parameters.broadIndexOptionBps : parameters.optionBps;
   return {
     symbol: leg.symbol,
     isCall,
@@ -127,13 +140,14 @@ export function contractOf(leg: OptionLeg, count: number, terms: RegTTerms): Con
     outOfTheMoney,
     isLongDated: !isShort && isLongDated(leg.expiration, asOf, parameters.longDatedMonths),
     naked: isShort ? premium + uncovered() : 0,
+    nakedBps: bps * factor,
+    factor,
     longBps: stockRates(terms, factor).long,
     stock: sharesOf(shares, underlyingPrice, leg.deliverable, factor, terms),
   };
 
   /** D103, beside the premium. A fund's factor scales the rate and the floor of calls (D100, Regulatory Notice 09-53). */
   function uncovered(): Micros {
-    const bps = leg.underlyingClass === 'BROAD_INDEX' ? parameters.broadIndexOptionBps : parameters.optionBps;
     const floorOf = isCall ? shares : strike;
     return Math.max(
       share(shares, bps * factor) - outOfTheMoney,

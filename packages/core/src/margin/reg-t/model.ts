@@ -12,7 +12,6 @@ import {
   protectivePut,
   reversal,
   shortStock,
-  shortStraddle,
 } from './groups.js';
 import type { UnitAmounts } from './groups.js';
 
@@ -22,10 +21,8 @@ export interface Chain {
   readonly shares: number;
 }
 
-/** The groups that put a fixed number of contracts, and perhaps stock, together. */
+/** The groups of options with stock. */
 export type ComboName =
-  | 'SHORT_STRADDLE'
-  | 'SHORT_STRANGLE'
   | 'COVERED_CALL'
   | 'COVERED_PUT'
   | 'PROTECTIVE_PUT'
@@ -34,7 +31,7 @@ export type ComboName =
   | 'CONVERSION'
   | 'REVERSAL';
 
-/** One contract each of one or two series, with or without the shares that one contract delivers. */
+/** One contract each of one or two series, with the shares that one contract delivers. */
 export interface Combo {
   readonly name: ComboName;
   /** Places in the chain. */
@@ -58,15 +55,16 @@ export const aloneOf = (contract: Contract, terms: RegTTerms): UnitAmounts =>
 export const aimedAt = (amounts: UnitAmounts, contract: Contract): Micros =>
   amounts.maintenance - (contract.isShort ? 0 : amounts.counted);
 
-const sameTerms = (a: Contract, b: Contract): boolean =>
+export const sameTerms = (a: Contract, b: Contract): boolean =>
   a.multiplier === b.multiplier && a.deliverable === b.deliverable;
 
 /**
- * The combinations that take less than their parts do alone. One that does not is never needed: wherever it is, its parts can
+ * The combinations with stock that take less than their parts do alone. One that does not is never needed: wherever it is, its parts can
  * be instead.
  */
 export function combosOf({ contracts, shares }: Chain, terms: RegTTerms): Combo[] {
   const combos: Combo[] = [];
+  if (shares === 0) return combos;
   const add = (name: ComboName, legs: readonly number[], taken: number, amounts: UnitAmounts): void => {
     if (Math.abs(taken) > Math.abs(shares)) return;
     const [first, second] = savings({ name, legs, shares: taken, amounts }, contracts, terms);
@@ -74,15 +72,15 @@ export function combosOf({ contracts, shares }: Chain, terms: RegTTerms): Combo[
   };
   contracts.forEach((a, i) => {
     if (shares > 0 && a.isShort && a.isCall) add('COVERED_CALL', [i], a.deliverable, coveredCall(a, terms));
-    if (shares > 0 && !a.isShort && !a.isCall) add('PROTECTIVE_PUT', [i], a.deliverable, protectivePut(a, terms));
+    if (shares > 0 && !a.isShort && !a.isCall)
+      add('PROTECTIVE_PUT', [i], a.deliverable, protectivePut(a, terms));
     if (shares < 0 && a.isShort && !a.isCall) add('COVERED_PUT', [i], 0 - a.deliverable, coveredPut(a));
-    if (shares < 0 && !a.isShort && a.isCall) add('PROTECTIVE_CALL', [i], 0 - a.deliverable, protectiveCall(a, terms));
+    if (shares < 0 && !a.isShort && a.isCall)
+      add('PROTECTIVE_CALL', [i], 0 - a.deliverable, protectiveCall(a, terms));
     if (a.isCall) return;
     contracts.forEach((b, k) => {
       if (!b.isCall || !sameTerms(a, b)) return;
-      if (a.isShort && b.isShort)
-        add(a.strike === b.strike ? 'SHORT_STRADDLE' : 'SHORT_STRANGLE', [k, i], 0, shortStraddle(b, a));
-      if (shares === 0 || !expireTogether(a, b)) return;
+      if (!expireTogether(a, b)) return;
       if (shares > 0 && !a.isShort && b.isShort && a.strike < b.strike)
         add('COLLAR', [i, k], a.deliverable, collar(a, b, terms));
       if (shares > 0 && !a.isShort && b.isShort && a.strike === b.strike)
@@ -106,7 +104,7 @@ export function savings(combo: Combo, contracts: readonly Contract[], terms: Reg
     second -= alone.initial;
   }
   const any = contracts[combo.legs[0] ?? 0];
-  if (combo.shares !== 0 && any !== undefined) {
+  if (any !== undefined) {
     const stock = combo.shares > 0 ? longStock(any) : shortStock(any);
     first -= stock.maintenance;
     second -= stock.initial;

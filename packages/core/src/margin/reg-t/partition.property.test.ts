@@ -10,7 +10,7 @@ import type { Contract, Micros, RegTTerms } from './contracts.js';
 import type { OptionLeg } from './legs.js';
 import { aimedAt, aloneOf } from './model.js';
 import type { Chain } from './model.js';
-import { longStock, shortStock } from './groups.js';
+import { longStock, shortStock, shortStraddle } from './groups.js';
 import { regTParametersOn } from './parameters.js';
 import { leastPartition } from './partition.js';
 import type { Partition } from './partition.js';
@@ -33,7 +33,7 @@ const leg = fc.record({
 });
 type Drawn = typeof leg extends fc.Arbitrary<infer T> ? T : never;
 
-const EXPIRATIONS = ['2026-02-20', '2027-01-15'].map(TradingDate.of);
+const EXPIRATIONS = ['2026-02-20', '2027-01-15'].map((date) => TradingDate.of(date));
 
 function contract(drawn: Drawn, underlyingDollars: number): Contract {
   const expiration = EXPIRATIONS[drawn.expiry]!;
@@ -84,7 +84,10 @@ const chains = (most: number, mostCombinations: number): fc.Arbitrary<Chain> =>
     );
 
 /** What a partition comes to, whole lots of stock included. */
-function amountsOf({ contracts, shares }: Chain, { combos, spreads }: Partition): [Micros, Micros] {
+function amountsOf(
+  { contracts, shares }: Chain,
+  { combos, straddles, spreads }: Partition,
+): [Micros, Micros] {
   const left = contracts.map(({ count }) => count);
   let lots = Math.floor(Math.abs(shares) / 100);
   let first = 0;
@@ -94,6 +97,13 @@ function amountsOf({ contracts, shares }: Chain, { combos, spreads }: Partition)
     lots -= (Math.abs(combo.shares) / 100) * count;
     first += combo.amounts.maintenance * count;
     second += combo.amounts.initial * count;
+  }
+  for (const { call, put, count } of straddles) {
+    left[call]! -= count;
+    left[put]! -= count;
+    const { maintenance } = shortStraddle(contracts[call]!, contracts[put]!);
+    first += maintenance * count;
+    second += maintenance * count;
   }
   for (const { legs, loss } of spreads) {
     first += loss;

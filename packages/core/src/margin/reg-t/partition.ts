@@ -1,19 +1,23 @@
-import type { Contract, Micros, RegTTerms } from './contracts.js';
-import { aimedAt, aloneOf, combosOf, intrinsicAt, maximumLoss, poolsOf, savings } from './model.js';
-import type { Chain, Combo, SpreadPool } from './model.js';
-import { Tableau } from './tableau.js';
+import type { Micros, RegTTerms } from './contracts.js';
+import { shortStraddle } from './groups.js';
+import { maximumLoss } from './model.js';
+import type { Chain, Combo } from './model.js';
+import { Programme } from './programme.js';
+import type { Tableau } from './tableau.js';
 
 /** How a chain is divided: what is in no group is alone. Counts are by place in the chain. */
 export interface Partition {
   readonly combos: readonly { readonly combo: Combo; readonly count: number }[];
+  readonly straddles: readonly { readonly call: number; readonly put: number; readonly count: number }[];
   readonly spreads: readonly { readonly legs: ReadonlyMap<number, number>; readonly loss: Micros }[];
   /** Whether the search has ended before it was certain that nothing is less. */
   readonly isApproximate: boolean;
 }
 
 /** Coefficients that a search may visit: some tenths of a second. Chains of fewer than 60 series end long before. */
-const MOST_WORK = 100_000_000;
+const MOST_WORK = 20_000_000;
 const NEARLY = 1e-6;
+const NOTHING: Partition = { combos: [], straddles: [], spreads: [], isApproximate: false };
 
 /**
  * The division of a chain that takes the least maintenance, less the value that long-dated longs count with; among equals the
@@ -21,189 +25,60 @@ const NEARLY = 1e-6;
  * number does not matter, and the maximum loss of a group is the least number that is no less than its loss at any strike.
  */
 export function leastPartition(chain: Chain, terms: RegTTerms, mostWork = MOST_WORK): Partition {
-  const combos = combosOf(chain, terms);
-  const pools = poolsOf(chain.contracts);
-  if (combos.length === 0 && pools.length === 0) return { combos: [], spreads: [], isApproximate: false };
-  return new Search(chain, terms, combos, pools, mostWork).run();
+  const programme = new Programme(chain, terms);
+  return programme.columns.length === 0 ? NOTHING : new Search(programme, mostWork).run();
 }
 
-/** Spread columns, then one loss for each pool, then combinations. */
 class Search {
-  private readonly contracts: readonly Contract[];
-  private readonly shares: number;
-  private readonly combos: readonly Combo[];
-  private readonly pools: readonly SpreadPool[];
-  /** Pool and leg of each spread column. */
-  private readonly poolOf: number[] = [];
-  private readonly legOf: number[] = [];
-  private readonly columnsOf: { readonly from: number; readonly to: number }[] = [];
-  private readonly first: Micros[] = [];
-  private readonly second: Micros[] = [];
-  /** The size of one contract: the programme works with multiples of it. */
-  private readonly unit: Micros;
-  private readonly losses: number;
-  private readonly combosFrom: number;
-  private readonly columns: number;
+  private readonly programme: Programme;
   private readonly mostWork: number;
   private work = 0;
-  private best: Partition = { combos: [], spreads: [], isApproximate: false };
+  private best = NOTHING;
   private bestFirst: Micros = 0;
   private bestSecond: Micros = 0;
+  /** Every amount of the first objective is a multiple of this: less than it is no improvement. */
+  private readonly step: Micros;
 
-  constructor(
-    { contracts, shares }: Chain,
-    terms: RegTTerms,
-    combos: readonly Combo[],
-    pools: readonly SpreadPool[],
-    mostWork: number,
-  ) {
-    this.contracts = contracts;
-    this.shares = Math.abs(shares);
-    this.combos = combos;
-    this.pools = pools;
+  constructor(programme: Programme, mostWork: number) {
+    this.programme = programme;
     this.mostWork = mostWork;
-    this.unit = contracts.reduce((most, { strike, shares: value }) => Math.max(most, strike, value), 1);
-    pools.forEach(({ shorts, longs }, pool) => {
-      const from = this.legOf.length;
-      for (const leg of [...shorts, ...longs]) {
-        const contract = contracts[leg];
-        if (contract === undefined) continue;
-        const alone = aloneOf(contract, terms);
-        this.poolOf.push(pool);
-        this.legOf.push(leg);
-        this.first.push(0 - aimedAt(alone, contract));
-        this.second.push((contract.isShort ? 0 : contract.premium) - alone.initial);
-      }
-      this.columnsOf.push({ from, to: this.legOf.length });
-    });
-    this.losses = this.legOf.length;
-    for (let pool = 0; pool < pools.length; pool++) {
-      this.first.push(this.unit);
-      this.second.push(this.unit);
-    }
-    this.combosFrom = this.first.length;
-    for (const combo of combos) {
-      const [first, second] = savings(combo, contracts, terms);
-      this.first.push(first);
-      this.second.push(second);
-    }
-    this.columns = this.first.length;
+    this.step = stepOf(programme);
   }
 
   run(): Partition {
-    const root = this.programme();
+    const root = this.programme.tableau();
     let isCertain = root.improve(this.mostWork);
-    if (isCertain) {
-      const open = [root];
-      for (let node = open.pop(); node !== undefined; node = open.pop()) {
-        const branches = this.explore(node);
-        this.work += node.work;
-        if (branches === 'TOO_FAR' || this.work > this.mostWork) {
-          isCertain = false;
-          break;
-        }
-        open.push(...branches);
+    const open = isCertain ? [root] : [];
+    for (let node = open.pop(); node !== undefined; node = open.pop()) {
+      const branches = this.explore(node);
+      if (branches === undefined) {
+        isCertain = false;
+        break;
       }
+      open.push(...branches);
     }
     return isCertain ? this.best : { ...this.best, isApproximate: true };
   }
 
-  /** Each contract and share is used once, longs cover shorts, and a loss is none less than at its ends. */
-  private programme(): Tableau {
-    const scaled = (costs: readonly Micros[]): number[] => costs.map((cost) => cost / this.unit);
-    const tableau = Tableau.of(scaled(this.first), scaled(this.second));
-    const uses: number[][] = this.contracts.map(() => []);
-    this.legOf.forEach((leg, column) => uses[leg]?.push(column));
-    this.combos.forEach(({ legs }, i) => {
-      for (const leg of legs) uses[leg]?.push(this.combosFrom + i);
-    });
-    this.contracts.forEach(({ count }, leg) => {
-      const columns = uses[leg] ?? [];
-      if (columns.length > 0) tableau.addRow(columns, new Array<number>(columns.length).fill(1), count);
-    });
-    const withStock = this.combos.flatMap(({ shares }, i) => (shares === 0 ? [] : [i]));
-    if (withStock.length > 0) {
-      const lot = Math.abs(this.combos[withStock[0] ?? 0]?.shares ?? 1);
-      tableau.addRow(
-        withStock.map((i) => this.combosFrom + i),
-        withStock.map((i) => Math.abs(this.combos[i]?.shares ?? 0) / lot),
-        // Where all contracts deliver the same, a part of a lot is of no use.
-        withStock.every((i) => Math.abs(this.combos[i]?.shares ?? 0) === lot)
-          ? Math.floor(this.shares / lot)
-          : this.shares / lot,
-      );
-    }
-    for (let pool = 0; pool < this.pools.length; pool++) {
-      this.coverShorts(tableau, pool, true);
-      this.coverShorts(tableau, pool, false);
-      const prices = this.pricesOf(pool);
-      const last = prices.at(-1);
-      if (this.hasPuts(pool)) this.boundLoss(tableau, pool, 0);
-      if (last !== undefined && last > 0) this.boundLoss(tableau, pool, last);
-    }
-    return tableau;
-  }
-
-  private columnsIn(pool: number): { readonly from: number; readonly to: number } {
-    return this.columnsOf[pool] ?? { from: 0, to: 0 };
-  }
-
-  private contractOf(column: number): Contract {
-    const contract = this.contracts[this.legOf[column] ?? 0];
-    if (contract === undefined) throw new RangeError('no such column');
-    return contract;
-  }
-
-  private hasPuts(pool: number): boolean {
-    return this.pools[pool]?.shorts.some((leg) => !this.contracts[leg]?.isCall) ?? false;
-  }
-
-  /** Prices at which a loss can be greatest: its value turns upwards only at long strikes. In order, 0 first. */
-  private pricesOf(pool: number): Micros[] {
-    const strikes = (this.pools[pool]?.longs ?? []).map((leg) => this.contracts[leg]?.strike ?? 0);
-    return [...new Set([0, ...strikes])].sort((a, b) => a - b);
-  }
-
-  private coverShorts(tableau: Tableau, pool: number, isCall: boolean): void {
-    const { from, to } = this.columnsIn(pool);
-    const columns: number[] = [];
-    const signs: number[] = [];
-    let shorts = 0;
-    for (let column = from; column < to; column++) {
-      const contract = this.contractOf(column);
-      if (contract.isCall !== isCall) continue;
-      if (contract.isShort) shorts++;
-      columns.push(column);
-      signs.push(contract.isShort ? 1 : -1);
-    }
-    if (shorts > 0) tableau.addRow(columns, signs, 0);
-  }
-
-  /** The loss of a pool is no less than what its contracts lose at a price. */
-  private boundLoss(tableau: Tableau, pool: number, price: Micros): void {
-    const { from, to } = this.columnsIn(pool);
-    const columns = [this.losses + pool];
-    const coefficients = [-1];
-    for (let column = from; column < to; column++) {
-      const contract = this.contractOf(column);
-      const intrinsic = intrinsicAt(contract, price) / this.unit;
-      if (intrinsic === 0) continue;
-      columns.push(column);
-      coefficients.push(contract.isShort ? intrinsic : 0 - intrinsic);
-    }
-    tableau.addRow(columns, coefficients, 0);
-  }
-
-  /** Solves one programme: what it finds is kept where it is the best so far; where it is not whole, it branches. */
-  private explore(node: Tableau): Tableau[] | 'TOO_FAR' {
-    const allowed = this.mostWork - this.work;
+  /**
+   * Solves one programme. What it finds is kept where it is the best so far; where it is not whole, it branches. Undefined
+   * where the work allowed is done.
+   */
+  private explore(node: Tableau): Tableau[] | undefined {
     let values: Float64Array;
-    do {
-      if (!node.repair(allowed)) return node.work > allowed ? 'TOO_FAR' : [];
-      const { first, second } = node.objectives;
-      if (!this.mayBeBetter(first * this.unit, second * this.unit)) return [];
-      values = node.values(this.columns);
-    } while (this.addViolated(node, values));
+    const before = node.work;
+    const allowed = this.mostWork - this.work + before;
+    try {
+      do {
+        if (!node.repair(allowed)) return node.work > allowed ? undefined : [];
+        const { first, second } = node.objectives;
+        const { unit } = this.programme;
+        if (!this.mayBeBetter(first * unit, second * unit)) return [];
+        values = node.values(this.programme.columns.length);
+      } while (this.addViolated(node, values));
+    } finally {
+      this.work += node.work - before;
+    }
     const broken = this.leastWhole(values);
     if (broken < 0) {
       this.keepIfBetter(values);
@@ -214,79 +89,73 @@ class Search {
     const below = node.copy();
     below.addRow([broken], [1], Math.floor(value));
     node.addRow([broken], [-1], 0 - Math.floor(value) - 1);
-    this.work += node.work + below.work;
-    node.work = 0;
     return value - Math.floor(value) < 0.5 ? [node, below] : [below, node];
   }
 
   private mayBeBetter(first: Micros, second: Micros): boolean {
     const near = 1e-3 * Math.max(1, Math.abs(this.bestFirst) * 1e-9);
+    if (this.step > 0) return first < this.bestFirst - this.step + near;
     if (first > this.bestFirst + near) return false;
     return first < this.bestFirst - near || second < this.bestSecond - near;
   }
 
   /** Adds the price at which each pool loses more than its programme knows of. */
   private addViolated(node: Tableau, values: Float64Array): boolean {
+    const { programme } = this;
     let isAny = false;
-    for (let pool = 0; pool < this.pools.length; pool++) {
-      const { from, to } = this.columnsIn(pool);
-      let isUsed = false;
-      for (let column = from; column < to && !isUsed; column++) isUsed = (values[column] ?? 0) > NEARLY;
-      if (!isUsed) continue;
-      const known = values[this.losses + pool] ?? 0;
+    for (let pool = 0; pool < programme.pools.length; pool++) {
+      if (!programme.columnsOf[pool]?.some((column) => (values[column] ?? 0) > NEARLY)) continue;
+      const known = values[programme.lossOf[pool] ?? 0] ?? 0;
       let most = known + 1e-9 * Math.max(1, known);
       let worst = -1;
-      for (const price of this.pricesOf(pool)) {
-        let loss = 0;
-        for (let column = from; column < to; column++) {
-          const count = values[column] ?? 0;
-          if (count === 0) continue;
-          const contract = this.contractOf(column);
-          loss += (contract.isShort ? count : 0 - count) * (intrinsicAt(contract, price) / this.unit);
-        }
+      for (const price of programme.pricesOf(pool)) {
+        const loss = programme.lossAt(pool, price, values);
         if (loss > most) {
           most = loss;
           worst = price;
         }
       }
       if (worst >= 0) {
-        this.boundLoss(node, pool, worst);
+        programme.boundLoss(node, pool, worst);
         isAny = true;
       }
     }
     return isAny;
   }
 
-  /** The column whose count is furthest from a whole number; −1 where all are whole. */
+  /** The column to branch on: the one whose fraction costs most; −1 where all are whole. */
   private leastWhole(values: Float64Array): number {
+    const { columns } = this.programme;
     let best = -1;
     let furthest = NEARLY;
-    for (let column = 0; column < this.columns; column++) {
-      if (column >= this.losses && column < this.combosFrom) continue;
-      const value = values[column] ?? 0;
+    for (let index = 0; index < columns.length; index++) {
+      if (columns[index]?.kind === 'LOSS') continue;
+      const value = values[index] ?? 0;
       const distance = Math.abs(value - Math.round(value));
       if (distance > furthest) {
         furthest = distance;
-        best = column;
+        best = index;
       }
     }
     return best;
   }
 
-  /** Whole counts near a broken solution: no more than it has of anything, and of shorts no more than longs cover. */
+  /** Whole counts near a broken solution: no more than it has of anything, and nothing that another part must carry. */
   private roundedDown(values: Float64Array): Float64Array {
+    const { programme } = this;
     const whole = values.map((value) => Math.floor(value + NEARLY));
-    for (let pool = 0; pool < this.pools.length; pool++) {
-      const { from, to } = this.columnsIn(pool);
+    for (let pool = 0; pool < programme.pools.length; pool++) {
+      const columns = programme.columnsOf[pool] ?? [];
       for (const isCall of [true, false]) {
         let room = 0;
-        for (let column = from; column < to; column++) {
-          const contract = this.contractOf(column);
-          if (contract.isCall === isCall) room += (contract.isShort ? -1 : 1) * (whole[column] ?? 0);
+        for (const { leg, count } of programme.fixedIn[pool] ?? []) {
+          if (programme.contracts[leg]?.isCall === isCall) room += count;
         }
-        for (let column = from; column < to && room < 0; column++) {
-          const contract = this.contractOf(column);
-          if (contract.isCall !== isCall || !contract.isShort) continue;
+        const mine = columns.filter((column) => programme.contractIn(column).isCall === isCall);
+        for (const column of mine)
+          room += (programme.contractIn(column).isShort ? -1 : 1) * (whole[column] ?? 0);
+        for (const column of mine) {
+          if (room >= 0 || !programme.contractIn(column).isShort) continue;
           const less = Math.min(whole[column] ?? 0, 0 - room);
           whole[column] = (whole[column] ?? 0) - less;
           room += less;
@@ -298,35 +167,97 @@ class Search {
 
   /** Takes whole counts as the best so far, where their exact amounts are less. */
   private keepIfBetter(values: Float64Array): void {
+    const { programme } = this;
     let first = 0;
     let second = 0;
-    const spreads = this.pools.flatMap((_, pool) => {
-      const { from, to } = this.columnsIn(pool);
-      const legs = new Map<number, number>();
-      for (let column = from; column < to; column++) {
-        const count = Math.round(values[column] ?? 0);
-        if (count <= 0) continue;
-        legs.set(this.legOf[column] ?? 0, count);
-        first += count * (this.first[column] ?? 0);
-        second += count * (this.second[column] ?? 0);
-      }
-      if (legs.size === 0) return [];
-      const loss = maximumLoss(this.contracts, legs);
+    const count = (index: number, times: number): void => {
+      first += times * (programme.first[index] ?? 0);
+      second += times * (programme.second[index] ?? 0);
+    };
+    const combos: { combo: Combo; count: number }[] = [];
+    programme.columns.forEach((column, index) => {
+      const times = Math.round(values[index] ?? 0);
+      if (times <= 0 || column.kind === 'LOSS') return;
+      if (column.kind === 'COMBO') combos.push({ combo: column.combo, count: times });
+      if (column.kind === 'COMBO' || column.kind === 'SPREAD') count(index, times);
+    });
+    const spreads: { legs: Map<number, number>; loss: Micros }[] = [];
+    for (let pool = 0; pool < programme.pools.length; pool++) {
+      const legs = programme.legsIn(pool, values);
+      if (legs.size === 0) continue;
+      const loss = maximumLoss(programme.contracts, legs);
       first += loss;
       second += loss;
-      return [{ legs, loss }];
-    });
-    const combos = this.combos.flatMap((combo, i) => {
-      const column = this.combosFrom + i;
-      const count = Math.round(values[column] ?? 0);
-      if (count <= 0) return [];
-      first += count * (this.first[column] ?? 0);
-      second += count * (this.second[column] ?? 0);
-      return [{ combo, count }];
-    });
+      spreads.push({ legs, loss });
+    }
+    const straddles = this.straddlesOf(values);
+    for (const { saved, count: times } of straddles) {
+      first -= saved * times;
+      second -= saved * times;
+    }
     if (first > this.bestFirst || (first === this.bestFirst && second >= this.bestSecond)) return;
-    this.best = { combos, spreads, isApproximate: false };
+    this.best = { combos, straddles, spreads, isApproximate: false };
     this.bestFirst = first;
     this.bestSecond = second;
   }
+
+  /** Pairs the shorts of straddles, the greatest first: with one of the same strike where there is one. */
+  private straddlesOf(values: Float64Array): (Partition['straddles'][number] & { saved: Micros })[] {
+    const { contracts, columns } = this.programme;
+    const left: { leg: number; count: number; isGreater: boolean }[] = [];
+    columns.forEach((column, index) => {
+      const count = Math.round(values[index] ?? 0);
+      if (count > 0 && (column.kind === 'GREATER' || column.kind === 'SMALLER'))
+        left.push({ leg: column.leg, count, isGreater: column.kind === 'GREATER' });
+    });
+    const of = (leg: number) => contracts[leg] ?? fail();
+    const smaller = left.filter(({ isGreater }) => !isGreater);
+    smaller.sort((a, b) => of(b.leg).naked - of(a.leg).naked || a.leg - b.leg);
+    const greater = left.filter(({ isGreater }) => isGreater);
+    return smaller.flatMap((one) => {
+      const mine = of(one.leg);
+      const partners = greater.filter(({ leg }) => {
+        const other = of(leg);
+        return (
+          other.isCall !== mine.isCall &&
+          other.naked >= mine.naked &&
+          other.multiplier === mine.multiplier &&
+          other.deliverable === mine.deliverable
+        );
+      });
+      const differs = ({ leg }: { leg: number }): number => Number(of(leg).strike !== mine.strike);
+      partners.sort((a, b) => differs(a) - differs(b) || a.leg - b.leg);
+      return partners.flatMap((partner) => {
+        const count = Math.min(one.count, partner.count);
+        one.count -= count;
+        partner.count -= count;
+        if (count === 0) return [];
+        const call = mine.isCall ? one.leg : partner.leg;
+        const put = mine.isCall ? partner.leg : one.leg;
+        const saved = of(call).naked + of(put).naked - shortStraddle(of(call), of(put)).maintenance;
+        return [{ call, put, count, saved }];
+      });
+    });
+  }
+}
+
+function fail(): never {
+  throw new RangeError('no such contract');
+}
+
+/** The greatest common divisor of what the first objective is made of; 0 where the second can differ by itself. */
+function stepOf({ columns, first, second, contracts }: Programme): Micros {
+  let step = 0;
+  for (let index = 0; index < columns.length; index++) {
+    if (columns[index]?.kind === 'LOSS') continue;
+    if (first[index] !== second[index]) return 0;
+    step = divisor(step, Math.abs(first[index] ?? 0));
+  }
+  for (const { strike } of contracts) step = divisor(step, strike);
+  return step;
+}
+
+function divisor(a: number, b: number): number {
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
 }

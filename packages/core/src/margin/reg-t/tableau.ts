@@ -164,9 +164,7 @@ export class Tableau {
       if (row === undefined || coefficient <= EPSILON) continue;
       const ratio = Math.max(0, row[n] ?? 0) / coefficient;
       const isTie = ratio <= least + EPSILON && ratio >= least - EPSILON;
-      const better = first
-        ? (this.ofRow[i] ?? 0) < (this.ofRow[best] ?? 0)
-        : coefficient > pivot;
+      const better = first ? (this.ofRow[i] ?? 0) < (this.ofRow[best] ?? 0) : coefficient > pivot;
       if (best < 0 || (isTie ? better : ratio < least)) {
         best = i;
         least = isTie ? Math.min(ratio, least) : ratio;
