@@ -224,7 +224,7 @@ function stockAlone(
   terms: RegTTerms,
 ): { amounts: Amounts; rule: string } {
   const shares = Quantity.abs(quantity);
-  const value = Money.of(price, shares) * 100;
+  const value = multiplyDivide(price, shares, 1e8, 'half-up');
   const factor = factorOf(leverageFactor);
   const { fed, shortFed, long, short } = sharesOf(value, price, shares / 1e6, factor, terms);
   const rates = stockRates(terms, factor);
