@@ -42,7 +42,13 @@ async function serve(settings: Settings): Promise<void> {
 
   const http = { ...settings, jwtSecret: signingSecret(settings) };
   const composition = await compose(settings, onFatal);
-  const app = await createApp({ ...composition, settings: http, log, clockMs: Date.now });
+  const app = await createApp({
+    ...composition,
+    settings: http,
+    log,
+    clockMs: Date.now,
+    monotonicMs: () => performance.now(),
+  });
   await app.listen({ port: settings.port, host: settings.host });
   const metrics =
     settings.metricsPort === undefined ? undefined : createMetricsServer(app.traffic, composition.store);

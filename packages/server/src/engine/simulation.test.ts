@@ -3,7 +3,8 @@ import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, vi } from 'vitest';
-import type { DurableRecord, Simulation } from './simulation.js';
+import type { DurableRecord } from './records.js';
+import type { Simulation } from './simulation.js';
 import { verifyJournal } from './verify.js';
 import { BUILT_IN_BROKERS } from '../brokers/built-in-brokers.js';
 import {

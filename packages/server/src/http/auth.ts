@@ -14,7 +14,7 @@ import { MAIN } from '../engine/simulations.js';
 export interface TokenSettings {
   /** Signs and verifies HS256; undefined where tokens come from elsewhere. */
   readonly jwtSecret: string | undefined;
-  /** The keys of an identity provider; tokens are then RS256. */
+  /** The keys of an identity provider; tokens are then RS256, and must name issuer and audience. */
   readonly jwksUrl: string | undefined;
   readonly jwtIssuer: string;
   readonly jwtAudience: string;
@@ -171,10 +171,11 @@ function principalFrom(
   if (!isText(sub) || !isText(sim) || !isTier(tier) || typeof scope !== 'string') return undefined;
   if (typeof exp !== 'number' || !Number.isFinite(exp) || exp * 1000 <= nowMs) return undefined;
   if (nbf !== undefined && (typeof nbf !== 'number' || nbf * 1000 > nowMs)) return undefined;
-  // An operator's own tokens may leave these out; what is there must be meant for this server.
-  if (iss !== undefined && iss !== settings.jwtIssuer) return undefined;
+  // An operator's own tokens may leave these out, those of a provider may not; what is there must be meant for this server.
+  const isOptional = settings.jwksUrl === undefined;
+  if (!(isOptional && iss === undefined) && iss !== settings.jwtIssuer) return undefined;
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-  if (aud !== undefined && !audiences.includes(settings.jwtAudience)) return undefined;
+  if (!(isOptional && aud === undefined) && !audiences.includes(settings.jwtAudience)) return undefined;
   return {
     tenantId: sub,
     tier,

@@ -18,6 +18,8 @@ export interface HttpDeps {
   readonly simulations: Simulations;
   readonly store: Store;
   readonly settings: HttpSettings;
-  /** Real time, in milliseconds: tokens, rate limits, idempotency keys and health go by it. */
+  /** Real time, in milliseconds: tokens, idempotency keys and health go by it. */
   readonly clockMs: () => number;
+  /** Milliseconds that pass whatever is done to the clock of the machine: rate limits go by it. */
+  readonly monotonicMs: () => number;
 }

@@ -1,6 +1,6 @@
 import { refuse } from '../answer.js';
 import { hashOfApiKey, isHashOf, issueToken } from '../auth.js';
-import type { Handlers } from '../call.js';
+import type { Handlers, Issuers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
 import type { Tickets } from '../tickets.js';
 import { isoOfMs } from '../translate/instants.js';
@@ -8,10 +8,11 @@ import { isoOfMs } from '../translate/instants.js';
 const INVALID_API_KEY = refuse(401, 'Invalid API Key');
 
 /** Token exchange (D2) and stream tickets (D5). */
-export function authHandlers(
-  { store, settings, clockMs }: HttpDeps,
-  tickets: Tickets,
-): Pick<Handlers, 'exchangeToken' | 'createStreamTicket'> {
+export function authHandlers({
+  store,
+  settings,
+  clockMs,
+}: Pick<HttpDeps, 'store' | 'settings' | 'clockMs'>): Pick<Handlers, 'exchangeToken' | 'createStreamTicket'> {
   return {
     async exchangeToken({ body }) {
       const key = store.registry.apiKey(hashOfApiKey(body.apiKey));
@@ -38,9 +39,14 @@ export function authHandlers(
       };
     },
 
-    createStreamTicket({ principal }) {
-      const { ticket, expiresAtMs } = tickets.issue(principal);
-      return { ticket, expiresIn: tickets.ttlSeconds, expiresAt: isoOfMs(expiresAtMs) };
-    },
+    // All of it is issued.
+    createStreamTicket: () => ({}),
   };
 }
+
+export const ticketIssuer = (tickets: Tickets): Pick<Issuers, 'createStreamTicket'> => ({
+  createStreamTicket({ principal }) {
+    const { ticket, expiresAtMs } = tickets.issue(principal);
+    return { ticket, expiresIn: tickets.ttlSeconds, expiresAt: isoOfMs(expiresAtMs) };
+  },
+});

@@ -8,7 +8,8 @@ import {
   type OrderSnapshot,
 } from '@sandpit/core';
 import { orderNow, PastOrders } from '../../engine/past-orders.js';
-import type { DurableRecord, Simulation } from '../../engine/simulation.js';
+import type { DurableRecord } from '../../engine/records.js';
+import type { Simulation } from '../../engine/simulation.js';
 import type { ListItem } from '../../store/history.js';
 import { isoOfMs } from '../translate/instants.js';
 import { orderUpdatesOf } from '../translate/orders.js';

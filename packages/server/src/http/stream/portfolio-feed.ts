@@ -1,5 +1,6 @@
 import { accountKey, type Brokerage } from '@sandpit/core';
-import type { DurableRecord, Simulation } from '../../engine/simulation.js';
+import type { DurableRecord } from '../../engine/records.js';
+import type { Simulation } from '../../engine/simulation.js';
 import { holdingsOf, ownClosedPortfolio, ownPortfolio } from '../routes/owned.js';
 import { closedUpdate, portfolioUpdate } from '../translate/portfolios.js';
 import type { Connection } from './connection.js';
