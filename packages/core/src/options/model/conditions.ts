@@ -13,6 +13,11 @@ export interface DividendAhead {
   readonly amount: number;
 }
 
+/** The same with the present value of 1.00 at its ex-date. */
+export interface DiscountedDividend extends DividendAhead {
+  readonly discount: number;
+}
+
 export interface Conditions {
   /** Price of the underlying. */
   readonly spot: number;
@@ -21,7 +26,7 @@ export interface Conditions {
   /** Continuous, a year. */
   readonly rate: number;
   /** Those before expiry, in the order of time. */
-  readonly dividends: readonly DividendAhead[];
+  readonly dividends: readonly DiscountedDividend[];
   /** Present value of 1.00 at expiry. */
   readonly discount: number;
   /** Spot less the present value of the dividends: what moves (D71). */
@@ -46,8 +51,9 @@ export function conditionsAt(
   const until = years > SHORTEST_YEARS ? years : SHORTEST_YEARS;
   const ahead = dividends
     .filter((one) => one.years > 0 && one.years < until && one.amount > 0)
-    .sort((a, b) => a.years - b.years);
-  const presentValue = ahead.reduce((sum, one) => sum + one.amount * exp(-rate * one.years), 0);
+    .sort((a, b) => a.years - b.years)
+    .map((one): DiscountedDividend => ({ ...one, discount: exp(-rate * one.years) }));
+  const presentValue = ahead.reduce((sum, one) => sum + one.amount * one.discount, 0);
   return {
     spot,
     years: until,

@@ -125,7 +125,13 @@ interface End {
  * R. Delbourgo and J. A. Gregory's rational cubic (SIAM Journal on Scientific and Statistical Computing 6, 1985) between two ends,
  * with the second derivative given at one of them, unless that would bend it the wrong way.
  */
-function rationalCubic(left: End, right: End, at: number, curvature: number, curvedAt: 'LEFT' | 'RIGHT'): number {
+function rationalCubic(
+  left: End,
+  right: End,
+  at: number,
+  curvature: number,
+  curvedAt: 'LEFT' | 'RIGHT',
+): number {
   const width = right.at - left.at;
   const t = (at - left.at) / width;
   const chord = (right.value - left.value) / width;
@@ -181,7 +187,7 @@ const inverseLogarithm: Objective = (x, s, value, step) => {
   const logarithm = log(b);
   const wanted = log(value);
   const second = secondOf(x, s);
-  step.newton = (((wanted - logarithm) * logarithm) / wanted) / relative;
+  step.newton = ((wanted - logarithm) * logarithm) / wanted / relative;
   step.second = second - relative * (1 + 2 / logarithm);
   step.third =
     thirdOf(x, s, second) +

@@ -1,7 +1,7 @@
 import type { Conditions } from './conditions.js';
 import { log } from './exponential.js';
 import { cumulative, density } from './normal.js';
-import type { OptionType } from './series.js';
+import type { OptionType } from './option-terms.js';
 
 /*
  * European options: Black's formula on the forward of what is left of the spot without its dividends (D71). With an escrowed

@@ -110,7 +110,9 @@ export function log(x: number): number {
                 (2 / 9 +
                   z *
                     (2 / 11 +
-                      z * (2 / 13 + z * (2 / 15 + z * (2 / 17 + z * (2 / 19 + z * (2 / 21 + z * (2 / 23)))))))))));
+                      z *
+                        (2 / 13 +
+                          z * (2 / 15 + z * (2 / 17 + z * (2 / 19 + z * (2 / 21 + z * (2 / 23)))))))))));
   const half = 0.5 * f * f;
   return power * LN2_HIGH - (half - (s * (half + series) + power * LN2_LOW) - f);
 }

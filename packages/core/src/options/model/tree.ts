@@ -1,6 +1,6 @@
 import { exp, log } from './exponential.js';
-import type { Conditions, DividendAhead } from './conditions.js';
-import type { OptionType } from './series.js';
+import type { Conditions, DiscountedDividend } from './conditions.js';
+import type { OptionType } from './option-terms.js';
 
 /*
  * The binomial tree of D. Leisen and M. Reimer ("Binomial Models for Option Valuation", Applied Mathematical Finance 3, 1996) on the
@@ -17,14 +17,14 @@ import type { OptionType } from './series.js';
 export const MOST_STEPS = 2001;
 
 const values = new Float64Array(MOST_STEPS + 2);
-/** The values of the same nodes for who decides at the next step on what went ex just before it. */
-const later = new Float64Array(MOST_STEPS + 2);
 /** Spot of node k, divided by the power of the inward factor that its step has. */
 const spots = new Float64Array(MOST_STEPS + 2);
 /** By step: the strike, less the dividends to come, at which the escrowed spot can be exchanged there. */
 const exercise = new Float64Array(MOST_STEPS + 2);
 /** By step: the same for an ex-date in the interval after it, decided at its end. */
 const exerciseAfter = new Float64Array(MOST_STEPS + 2);
+/** By step: what 1.00 of now has grown to. */
+const growths = new Float64Array(MOST_STEPS + 2);
 /** By step: where in the interval after it the ex-date lies, from 0 to 1; 0 = there is none. */
 const exAt = new Float64Array(MOST_STEPS + 2);
 
@@ -56,17 +56,19 @@ export type ExerciseTimes = 'ANY' | 'EX_DATES' | 'NEVER';
 export function exerciseTimes(
   optionType: OptionType,
   strike: number,
-  { rate, dividends, years }: Conditions,
+  { rate, dividends, discount }: Conditions,
 ): ExerciseTimes {
   if (optionType === 'PUT') return rate > 0 ? 'ANY' : 'NEVER';
   if (rate < 0) return 'ANY';
-  const pays = dividends.some((one, index) => {
-    const next = dividends[index + 1]?.years ?? years;
-    // Whoever waits for the next date earns the interest on the strike until then, at the price of this dividend.
-    return one.amount > strike * (1 - exp(-rate * (next - one.years)));
-  });
+  const pays = dividends.some((one, index) =>
+    paysToExercise(strike, one, dividends[index + 1]?.discount ?? discount),
+  );
   return pays ? 'EX_DATES' : 'NEVER';
 }
+
+/** Whoever does not exercise a call before an ex-date earns interest on the strike until the next, at the price of the dividend. */
+const paysToExercise = (strike: number, { amount, discount }: DiscountedDividend, next: number): boolean =>
+  amount * discount > strike * (discount - next);
 
 /** Farther from the money than this many standard deviations the tree is not centred on the strike. */
 const FARTHEST_CENTRE = 5;
@@ -121,8 +123,8 @@ export function growTree(
     spot *= ratio;
   }
   values[steps + 1] = 0;
-  europeanNodes(steps, outermost, inwardWeight, outwardWeight);
-  setExercise(sign, strike, conditions, times, steps);
+  sumTo(european, steps, outermost, inwardWeight, outwardWeight);
+  const earliest = setExercise(sign, strike, conditions, times, steps);
 
   // Going back in time the nodes of one number move outward, unless there is hardly any volatility: the worthless stay so.
   const stayWorthless = sign * (inward - 1) > 0;
@@ -150,26 +152,53 @@ export function growTree(
     } else {
       roll(0, outermost, inwardWeight, outwardWeight);
     }
-    if (i === 2) {
+    if (i === earliest && !isAnyTime && i > 2) {
+      sumTo(american, i, outermost, inwardWeight, outwardWeight);
+      break;
+    }
+    if (i <= 2) {
       recall(edge, sign, power, exercise[i] as number);
-      for (let k = 0; k < 3; k++) out.second[k as 0] = (values[k] as number) - (european[k] as number);
-    } else if (i === 1) {
-      recall(edge, sign, power, exercise[i] as number);
-      for (let k = 0; k < 2; k++) out.first[k as 0] = (values[k] as number) - (european[3 + k] as number);
+      keep(american, i);
     }
   }
-  out.root = (values[0] as number) - (european[5] as number);
+  out.root = premiumAt(ROOT);
+  for (let k = 0; k < 2; k++) out.first[k as 0] = premiumAt(FIRST + k);
+  for (let k = 0; k < 3; k++) out.second[k as 0] = premiumAt(SECOND + k);
   out.inward = inward;
   out.outward = outward;
   out.isExercised = edge >= 0;
 }
 
-/** The tree's values of the European option: three nodes of the second step, two of the first, the root. */
+/** Six nodes: the root, two of the first step and three of the second. */
+const ROOT = 0;
+const FIRST = 1;
+const SECOND = 3;
+const american = new Float64Array(6);
 const european = new Float64Array(6);
 
-/** Sums the payoffs in `values`, of which those beyond `outermost` are 0, by their probabilities. */
-function europeanNodes(steps: number, outermost: number, inwardWeight: number, outwardWeight: number): void {
-  const moves = steps - 2;
+const premiumAt = (node: number): number => (american[node] as number) - (european[node] as number);
+
+/** 1 / k */
+const INVERSES = Float64Array.from({ length: MOST_STEPS + 2 }, (_, k) => 1 / k);
+
+/** Notes the nodes of the step whose `values` are, the second or an earlier one. */
+function keep(nodes: Float64Array, step: number): void {
+  const first = step === 2 ? SECOND : step === 1 ? FIRST : ROOT;
+  for (let k = 0; k <= step; k++) nodes[first + k] = values[k] as number;
+}
+
+/**
+ * The six nodes where nothing can be exercised on the way: `values` of a step, of which those beyond `outermost` are 0, summed by their
+ * probabilities.
+ */
+function sumTo(
+  nodes: Float64Array,
+  step: number,
+  outermost: number,
+  inwardWeight: number,
+  outwardWeight: number,
+): void {
+  const moves = step - 2;
   const ratio = outwardWeight / inwardWeight;
   let weight = 1;
   for (let i = 0; i < moves; i++) weight *= inwardWeight;
@@ -181,14 +210,16 @@ function europeanNodes(steps: number, outermost: number, inwardWeight: number, o
     inner += weight * (values[k] as number);
     middle += weight * (values[k + 1] as number);
     outer += weight * (values[k + 2] as number);
-    weight *= (ratio * (moves - k)) / (k + 1);
+    weight *= ratio * (moves - k) * (INVERSES[k + 1] as number);
   }
-  european[0] = inner;
-  european[1] = middle;
-  european[2] = outer;
-  european[3] = inwardWeight * inner + outwardWeight * middle;
-  european[4] = inwardWeight * middle + outwardWeight * outer;
-  european[5] = inwardWeight * (european[3] as number) + outwardWeight * (european[4] as number);
+  nodes[SECOND] = inner;
+  nodes[SECOND + 1] = middle;
+  nodes[SECOND + 2] = outer;
+  const near = inwardWeight * inner + outwardWeight * middle;
+  const far = inwardWeight * middle + outwardWeight * outer;
+  nodes[FIRST] = near;
+  nodes[FIRST + 1] = far;
+  nodes[ROOT] = inwardWeight * near + outwardWeight * far;
 }
 
 /**
@@ -199,54 +230,68 @@ function europeanNodes(steps: number, outermost: number, inwardWeight: number, o
 function setExercise(
   sign: number,
   strike: number,
-  { dividends, rate, years }: Conditions,
+  { dividends, rate, years, discount: discountAtExpiry }: Conditions,
   times: ExerciseTimes,
   steps: number,
-): void {
+): number {
   exAt.fill(-1, 0, steps + 1);
   exercise.fill(times === 'ANY' ? strike : sign * Infinity, 0, steps + 1);
-  if (dividends.length === 0) return;
+  let earliest = -1;
+  if (dividends.length === 0) return earliest;
   const step = years / steps;
-  if (times === 'ANY') setExerciseAnyTime(strike, dividends, rate, steps, step);
+  growSteps(exp(rate * step), steps);
+  if (times === 'ANY') setExerciseAnyTime(strike, dividends, steps, step);
+  /** Present value of the dividends after the one at hand. */
   let toCome = 0;
   for (let index = dividends.length - 1; index >= 0; index--) {
-    const { years: at, amount } = dividends[index] as DividendAhead;
-    const next = dividends[index + 1];
-    if (next !== undefined) toCome *= exp(-rate * (next.years - at));
+    const { years: at, amount, discount } = dividends[index] as DiscountedDividend;
+    const before = toCome + amount * discount;
+    const next = dividends[index + 1]?.discount ?? discountAtExpiry;
+    if (times === 'EX_DATES' && !paysToExercise(strike, dividends[index] as DiscountedDividend, next)) {
+      toCome = before;
+      continue;
+    }
     // A call is exercised before the dividend is gone, a put after.
-    const worth = strike - (sign > 0 ? toCome + amount : toCome);
-    toCome += amount;
+    const worth = strike * discount - (sign > 0 ? before : toCome);
+    toCome = before;
     const place = at / step;
     const i = Math.min(Math.floor(place), steps - 1);
-    const early = worth * exp(-rate * (at - i * step));
+    const early = worth * (growths[i] as number);
     if (sign * (early - (exercise[i] as number)) < 0) exercise[i] = early;
-    const late = worth * exp(rate * ((i + 1) * step - at));
+    const late = worth * (growths[i + 1] as number);
     if ((exAt[i] as number) < 0 || sign * (late - (exerciseAfter[i] as number)) < 0) exerciseAfter[i] = late;
     // Who decides at expiry decides with hindsight.
     exAt[i] = i === steps - 1 ? 0 : place - i;
+    earliest = i;
+  }
+  return earliest;
+}
+
+function growSteps(growth: number, steps: number): void {
+  let grown = 1;
+  for (let i = 0; i <= steps; i++) {
+    growths[i] = grown;
+    grown *= growth;
   }
 }
 
 /** At each step the strike less the dividends that go ex after it. */
 function setExerciseAnyTime(
   strike: number,
-  dividends: readonly DividendAhead[],
-  rate: number,
+  dividends: readonly DiscountedDividend[],
   steps: number,
   step: number,
 ): void {
-  const back = exp(-rate * step);
   let toCome = 0;
   let index = dividends.length - 1;
   for (let i = steps; i >= 0; i--) {
-    toCome *= back;
     const at = i * step;
     for (; index >= 0; index--) {
-      const { years, amount } = dividends[index] as DividendAhead;
+      const { years, amount, discount } = dividends[index] as DiscountedDividend;
       if (years <= at) break;
-      toCome += amount * exp(-rate * (years - at));
+      toCome += amount * discount;
     }
-    exercise[i] = strike - toCome;
+    exercise[i] = strike - toCome * (growths[i] as number);
   }
 }
 
@@ -299,24 +344,26 @@ function rollOverExDate(
   outwardWeight: number,
 ): number {
   const share = exAt[i] as number;
-  const at = exercise[i] as number;
-  const atAfter = exerciseAfter[i] as number;
-  if (share > 0) {
-    for (let k = 0; k <= i + 1; k++) {
-      const dead = sign * (powerAfter * (spots[k] as number) - atAfter);
-      const alive = values[k] as number;
-      later[k] = dead > alive ? dead : alive;
-    }
-  }
+  const at = sign * (exercise[i] as number);
+  const atAfter = sign * (share > 0 ? (exerciseAfter[i] as number) : sign * Infinity);
+  const signedPower = sign * power;
+  const signedPowerAfter = sign * powerAfter;
   let outermost = -1;
+  let near = values[0] as number;
+  /** What a node of the step behind is worth to who may exercise there. */
+  let nearLater = Math.max(near, signedPowerAfter * (spots[0] as number) - atAfter);
   for (let k = 0; k <= i; k++) {
-    const alive = inwardWeight * (values[k] as number) + outwardWeight * (values[k + 1] as number);
-    const dead = sign * (power * (spots[k] as number) - at);
+    const far = values[k + 1] as number;
+    const alive = inwardWeight * near + outwardWeight * far;
+    const dead = signedPower * (spots[k] as number) - at;
     let value = dead > alive ? dead : alive;
     if (share > 0) {
-      const waiting = inwardWeight * (later[k] as number) + outwardWeight * (later[k + 1] as number);
-      value += share * (waiting - value);
+      const deadLater = signedPowerAfter * (spots[k + 1] as number) - atAfter;
+      const farLater = deadLater > far ? deadLater : far;
+      value += share * (inwardWeight * nearLater + outwardWeight * farLater - value);
+      nearLater = farLater;
     }
+    near = far;
     values[k] = value;
     if (value > 0) outermost = k;
   }
