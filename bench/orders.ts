@@ -1,5 +1,5 @@
 /** The made-up market that measurements trade in: so many symbols, so many portfolios with more money than they can spend. */
-import { calendarById, Instant, Money, Price, Quantity } from '@sandpit/core';
+import { calendarById, Instant, KnownInstruments, Money, Price, Quantity } from '@sandpit/core';
 import type { Command, Equity, OrderRequest, Quote, Requester, Rules } from '@sandpit/core';
 import { loadBrokers } from '../packages/server/dist/brokers/load-brokers.js';
 
@@ -18,14 +18,11 @@ export const symbolOf = (index: number): string => SYMBOLS[index] ?? '';
 /** What users of the default broker trade by, over listed symbols. */
 export async function rulesFor(symbols: number): Promise<Rules> {
   const brokers = await loadBrokers(undefined);
-  const equities = Array.from({ length: symbols }, (_, index): [string, Equity] => {
-    const symbol = symbolOf(index);
-    return [symbol, equity(symbol)];
-  });
+  const instruments = Array.from({ length: symbols }, (_, index) => equity(symbolOf(index)));
   return {
     calendar: calendarById('XNYS'),
     brokers: new Map(brokers.map((broker) => [broker.id, broker])),
-    instruments: new Map(equities),
+    instruments: new KnownInstruments({ instruments }),
     quoteMaxAgeMs: undefined,
     marketCollarBps: 500,
     portfolioMarginEquity: Money.ofDollars(110_000),

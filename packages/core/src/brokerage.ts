@@ -170,8 +170,9 @@ export class Brokerage {
     return quote === undefined ? undefined : markOf(quote);
   }
 
-  instrument(symbol: string): Instrument | undefined {
-    return instrumentOf(this.state, this.rules, symbol);
+  /** What a symbol names, where it has been listed by this instant. */
+  instrument(symbol: string, at = this.state.now): Instrument | undefined {
+    return instrumentOf(this.state, this.rules, symbol, at);
   }
 
   /** The hours of what is ordered in a symbol. */

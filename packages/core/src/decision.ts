@@ -94,7 +94,7 @@ export class Decision {
   }
 
   instrument(symbol: string): Instrument | undefined {
-    return instrumentOf(this.state, this.rules, symbol);
+    return instrumentOf(this.state, this.rules, symbol, this.at);
   }
 
   /** The instrument of what is held or at work. */
@@ -150,6 +150,10 @@ export class Decision {
   }
 }
 
-/** An instrument that commands listed, else one the feed lists. */
-export const instrumentOf = (state: State, rules: Rules, symbol: string): Instrument | undefined =>
-  state.listed.get(symbol) ?? rules.instruments.get(symbol);
+/** An instrument that commands listed, else one the feed has listed by that instant. */
+export const instrumentOf = (
+  state: State,
+  rules: Rules,
+  symbol: string,
+  at: Instant,
+): Instrument | undefined => state.listed.get(symbol) ?? rules.instruments.get(symbol, at);

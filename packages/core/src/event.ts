@@ -1,4 +1,3 @@
-import type { Equity } from './instruments/equity.js';
 import type { Instrument } from './instruments/instrument.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { LedgerEntry } from './ledger/ledger.js';
@@ -136,7 +135,11 @@ export type Event =
     }
   | { readonly type: 'InstrumentsListed'; readonly instruments: readonly Instrument[] }
   /** Quotes that came through the API: they cannot be had again, so the journal keeps them. */
-  | { readonly type: 'QuotesPushed'; readonly quotes: readonly Quote[]; readonly listed: readonly Equity[] }
+  | {
+      readonly type: 'QuotesPushed';
+      readonly quotes: readonly Quote[];
+      readonly listed: readonly Instrument[];
+    }
   | {
       readonly type: 'ActionsAnnounced';
       readonly actions: readonly { readonly actionId: string; readonly action: CorporateAction }[];

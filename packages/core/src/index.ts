@@ -14,16 +14,37 @@ export type { FutureContract } from './instruments/future.js';
 export type { IndexUnderlying } from './instruments/index-underlying.js';
 export { pricePer, tradableOf, valueOf } from './instruments/instrument.js';
 export type { AssetClass, Instrument, Tradable } from './instruments/instrument.js';
+export { KnownInstruments } from './instruments/known-instruments.js';
+export type { Instruments, Listing } from './instruments/listing.js';
 export { lastTradeDateOf } from './instruments/option.js';
-export type { OptionContract } from './instruments/option.js';
+export type { OptionContract, OptionSeries } from './instruments/option.js';
 export { optionContract } from './instruments/option-roots.js';
 export { formatOsi, parseOsi } from './instruments/osi.js';
 export type { OsiSymbol } from './instruments/osi.js';
-export { hoursOf } from './instruments/trading-hours.js';
+export { hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
 export { effectiveAt, isToCome } from './corporate-actions/corporate-action.js';
+export { conditionsAt } from './options/model/conditions.js';
+export type { Conditions, DividendAhead } from './options/model/conditions.js';
+export { exp, log } from './options/model/exponential.js';
+export {
+  HIGHEST_VOLATILITY,
+  impliedVolatility,
+  LOWEST_VOLATILITY,
+} from './options/model/implied-volatility.js';
+export { optionMarkOf } from './options/model/mark.js';
+export type { OptionTerms, OptionType } from './options/model/option-terms.js';
+export {
+  conditionsOf,
+  optionGreeks,
+  optionPrice,
+  optionTermsOf,
+  optionValue,
+  settlesAt,
+} from './options/model/valuation.js';
+export type { Greeks, UnderlyingNow } from './options/model/valuation.js';
 export type {
   BracketConfig,
   BracketPart,

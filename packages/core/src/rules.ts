@@ -1,6 +1,6 @@
 import type { Calendar } from './calendar/calendar.js';
 import type { BrokerConfiguration } from './fees/broker.js';
-import type { Instrument } from './instruments/instrument.js';
+import type { Instruments } from './instruments/listing.js';
 import type { Money } from './values/money.js';
 
 /** What a simulation decides by, from its start to its stop. Not part of its state, but named in its journal. */
@@ -8,7 +8,7 @@ export interface Rules {
   readonly calendar: Calendar;
   readonly brokers: ReadonlyMap<string, BrokerConfiguration>;
   /** What the feed lists. Shared between simulations. */
-  readonly instruments: ReadonlyMap<string, Instrument>;
+  readonly instruments: Instruments;
   /** A quote older than this fills nothing (D47); undefined = quotes do not age. */
   readonly quoteMaxAgeMs: number | undefined;
   /** How far beyond the ask a market or stop order's reservation reaches, basis points (D64). */

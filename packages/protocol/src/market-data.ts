@@ -22,9 +22,11 @@ import {
   list,
   listOf,
   namedChoice,
+  nonNegative,
   number,
   optional,
   parameters,
+  priceBounds,
   text,
 } from './fields.js';
 import { paged, pageFields } from './paging.js';
@@ -131,6 +133,9 @@ export type OptionExpirations = Static<typeof OptionExpirations>;
 
 export const OptionChainQuery = parameters({
   expiration: optional(date({ description: 'Absent = the nearest one.' })),
+  optionType: optional(OptionTypeValue),
+  minStrike: optional(nonNegative(priceBounds)),
+  maxStrike: optional(nonNegative(priceBounds)),
 });
 export type OptionChainQuery = Static<typeof OptionChainQuery>;
 
@@ -152,6 +157,7 @@ export const OptionChainContract = closed('OptionChainContract', {
   bidSize: optional(number()),
   askSize: optional(number()),
   last: optional(number()),
+  openInterest: optional(count({ description: 'Where a recording has it.' })),
   impliedVolatility: optional(number()),
   delta: optional(number()),
   gamma: optional(number()),

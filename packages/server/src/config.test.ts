@@ -50,3 +50,15 @@ it('reads text as what it stands for', () => {
     seed: 7,
   });
 });
+
+it.each([{}, { JWT_ISSUER: 'https://idp.example' }, { JWT_AUDIENCE: 'sandpit' }])(
+  'takes no provider of tokens without being told its issuer and audience: %j',
+  (more: Record<string, string>) => {
+    const provider = { JWT_JWKS_URL: 'https://idp.example/jwks' };
+    expect(() => readSettings({ ...provider, ...more })).toThrow(
+      'JWT_JWKS_URL needs JWT_ISSUER and JWT_AUDIENCE',
+    );
+    const whole = { ...provider, JWT_ISSUER: 'https://idp.example', JWT_AUDIENCE: 'sandpit', ...more };
+    expect(readSettings(whole).jwtIssuer).toBe('https://idp.example');
+  },
+);

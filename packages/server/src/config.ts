@@ -123,6 +123,11 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
   const checked = validateTexts(SCHEMA, given);
   if (!checked.ok) throw new BadSetting(checked.messages.join('; '));
   const env = checked.value;
+  // A provider vouches for the tokens of many services: without these two it would let all of them in.
+  if (env.JWT_JWKS_URL !== undefined && (given.JWT_ISSUER === undefined || given.JWT_AUDIENCE === undefined))
+    throw new BadSetting(
+      'JWT_JWKS_URL needs JWT_ISSUER and JWT_AUDIENCE: what `iss` and `aud` of the provider’s tokens must be',
+    );
   const calendar = env.MARKET_CALENDAR ?? defaultCalendar(env.MARKET_FEED);
   return {
     port: env.PORT,

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { chmodSync, linkSync, mkdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { chmodSync, linkSync, mkdirSync, readFileSync, statSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Settings } from './config.js';
 import { BadSetting } from './config.js';
@@ -15,7 +15,7 @@ export function signingSecret(
 ): string | undefined {
   if (settings.jwksUrl !== undefined) return undefined;
   if (settings.jwtSecret !== undefined) return settings.jwtSecret;
-  mkdirSync(settings.dataDir, { recursive: true });
+  mkdirSync(settings.dataDir, { recursive: true, mode: 0o700 });
   const path = join(settings.dataDir, FILE);
   try {
     return readSecret(path);
@@ -37,6 +37,12 @@ export function signingSecret(
 }
 
 function readSecret(path: string): string {
+  // Windows has no such modes.
+  if (process.platform !== 'win32' && (statSync(path).mode & 0o077) !== 0) {
+    throw new BadSetting(
+      `${path} is open to others than its owner, who may have read it: delete it to end all tokens that it signed, or chmod 600 it`,
+    );
+  }
   const secret = readFileSync(path, 'utf8').trim();
   if (Buffer.byteLength(secret) < 32)
     throw new BadSetting(`${path} is damaged: it must hold at least 32 bytes`);

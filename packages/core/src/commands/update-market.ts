@@ -1,7 +1,7 @@
 import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
-import { plainEquity } from '../instruments/equity.js';
-import type { Equity } from '../instruments/equity.js';
+import type { Instrument } from '../instruments/instrument.js';
+import { instrumentNamed } from '../instruments/symbols.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import type { Book } from '../matching/book.js';
@@ -67,8 +67,11 @@ function pushQuotes(d: Decision, quotes: readonly Quote[]): void {
 }
 
 function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
-  const listed: Equity[] = [];
-  for (const symbol of batch.keys()) if (d.instrument(symbol) === undefined) listed.push(plainEquity(symbol));
+  const listed: Instrument[] = [];
+  const isIndex = (symbol: string): boolean => d.instrument(symbol)?.assetClass === 'INDEX';
+  for (const symbol of batch.keys()) {
+    if (d.instrument(symbol) === undefined) listed.push(instrumentNamed(symbol, isIndex));
+  }
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
   for (const symbol of batch.keys()) matchBook(d, bookOf(d.state, symbol));
 }

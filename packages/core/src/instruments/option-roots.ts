@@ -1,4 +1,5 @@
-import type { OptionContract } from './option.js';
+import type { TradingDate } from '../values/trading-date.js';
+import type { OptionContract, OptionSeries } from './option.js';
 import { formatOsi } from './osi.js';
 import type { OsiSymbol } from './osi.js';
 
@@ -50,6 +51,12 @@ const BROAD_INDEX_FUNDS: ReadonlySet<string> = new Set(
   ).split(' '),
 );
 
+/** The indices of the table: what a pushed quote lists as an index (D68). */
+const INDICES: ReadonlySet<string> = new Set(Object.values(INDEX_ROOTS).map(({ underlying }) => underlying));
+export const isKnownIndex = (symbol: string): boolean => INDICES.has(symbol);
+
+export const isBroadIndexFund = (symbol: string): boolean => BROAD_INDEX_FUNDS.has(symbol);
+
 /**
  * What is known of a contract by its root alone. A root that is in no table is its underlying's symbol, with a digit behind
  * it where the contract was adjusted (`XYZ1` is on XYZ). `isIndex` tells what is listed as an index.
@@ -82,28 +89,35 @@ export function tickClassOf(root: string): TickClass {
 
 const SHARES_PER_CONTRACT = 100;
 
-/**
- * The contract that a symbol names, `said` going before what its root implies. `undefined` where no symbol can name it
- * (see `formatOsi`).
- */
-export function optionContract(
-  named: OsiSymbol,
-  said: Partial<Omit<OptionContract, 'assetClass' | 'symbol' | keyof OsiSymbol>>,
+/** What is known of a series by its root, `said` going before it. */
+export function optionSeries(
+  root: string,
+  expiration: TradingDate,
+  said: Partial<Omit<OptionSeries, 'assetClass' | 'expiration'>>,
   isIndex: (symbol: string) => boolean,
-): OptionContract | undefined {
-  const symbol = formatOsi(named);
-  if (symbol === undefined) return undefined;
-  const { root, optionType, strike, expiration } = named;
+): OptionSeries {
   const multiplier = said.multiplier ?? SHARES_PER_CONTRACT;
   return {
     assetClass: 'OPTION',
-    symbol,
-    optionType,
-    strike,
     expiration,
     multiplier,
     deliverable: multiplier,
     ...termsOfRoot(root, isIndex),
     ...said,
   };
+}
+
+/**
+ * The contract that a symbol names, `said` going before what its root implies. `undefined` where no symbol can name it
+ * (see `formatOsi`).
+ */
+export function optionContract(
+  named: OsiSymbol,
+  said: Parameters<typeof optionSeries>[2],
+  isIndex: (symbol: string) => boolean,
+): OptionContract | undefined {
+  const symbol = formatOsi(named);
+  if (symbol === undefined) return undefined;
+  const { root, optionType, strike, expiration } = named;
+  return { ...optionSeries(root, expiration, said, isIndex), symbol, optionType, strike };
 }

@@ -29,14 +29,17 @@ export interface OptionContract {
   readonly tickSize?: Price;
 }
 
+/** What the contracts of one expiration have in common, whatever their strikes. */
+export type OptionSeries = Omit<OptionContract, 'symbol' | 'optionType' | 'strike'>;
+
 /** The day that counts as the expiration of a series: its date, or the last trading day before it (D69). */
-export function expirationDayOf(contract: OptionContract, calendar: Calendar): TradingDate {
+export function expirationDayOf(contract: OptionSeries, calendar: Calendar): TradingDate {
   const { expiration } = contract;
   return calendar.isTradingDay(expiration) ? expiration : calendar.previousTradingDay(expiration);
 }
 
 /** The last day on which a series trades: its expiration, or the trading day before where it settles in the morning. */
-export function lastTradeDateOf(contract: OptionContract, calendar: Calendar): TradingDate {
+export function lastTradeDateOf(contract: OptionSeries, calendar: Calendar): TradingDate {
   const day = expirationDayOf(contract, calendar);
   return contract.settleSession === 'AM' ? calendar.previousTradingDay(day) : day;
 }

@@ -12,6 +12,7 @@ import { accountKey } from '../portfolios/account.js';
 import type { Rules } from '../rules.js';
 import type { SavedState } from '../saved-state.js';
 import { Instant } from '../values/instant.js';
+import { KnownInstruments } from '../instruments/known-instruments.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
@@ -120,10 +121,12 @@ export function adventureRules(calendar: Rules['calendar']): Rules {
         }),
       ],
     ]),
-    instruments: new Map([
-      ...rules.instruments,
-      ['PENNY', testEquity('PENNY', { averageDailyVolume: 1000 })],
-    ]),
+    instruments: new KnownInstruments({
+      instruments: [
+        ...rules.instruments.listing.instruments,
+        testEquity('PENNY', { averageDailyVolume: 1000 }),
+      ],
+    }),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Command, Requester } from '../command.js';
 import type { Event, OrderEvent } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Equity } from '../instruments/equity.js';
+import { KnownInstruments } from '../instruments/known-instruments.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
 import type { Quote } from '../market/quote.js';
@@ -523,7 +524,7 @@ export function testRules(): Rules {
   return {
     calendar: calendarById('XNYS'),
     brokers: new Map([['default', testBroker('default')]]),
-    instruments: new Map(equities.map((equity) => [equity.symbol, equity])),
+    instruments: new KnownInstruments({ instruments: equities }),
     quoteMaxAgeMs: undefined,
     marketCollarBps: 500,
     portfolioMarginEquity: Money.ofDollars(110_000),

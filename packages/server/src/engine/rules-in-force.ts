@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { calendarById } from '@sandpit/core';
-import type { BrokerConfiguration, Instrument, Rules, RulesInForce } from '@sandpit/core';
+import { calendarById, KnownInstruments } from '@sandpit/core';
+import type { BrokerConfiguration, Listing, Rules, RulesInForce } from '@sandpit/core';
 import { DamagedJournal } from '../store/journal.js';
 import type { Registry } from '../store/registry.js';
 
@@ -15,18 +15,18 @@ export async function keepRules(registry: Registry, rules: Rules): Promise<Rules
     ...(quoteMaxAgeMs !== undefined && { quoteMaxAgeMs }),
     marketCollarBps,
     portfolioMarginEquity,
-    brokers: await keepList(registry, rules.brokers),
-    instruments: await keepList(registry, rules.instruments),
+    brokers: await keepList(registry, rules.brokers, () => [...rules.brokers.values()]),
+    instruments: await keepList(registry, rules.instruments, () => rules.instruments.listing),
   };
 }
 
 /** Lists are shared between simulations and never change: each is written out and hashed once. */
 const digests = new WeakMap<object, string>();
 
-async function keepList(registry: Registry, list: ReadonlyMap<string, object>): Promise<string> {
+async function keepList(registry: Registry, list: object, data: () => object): Promise<string> {
   let digest = digests.get(list);
   if (digest !== undefined && registry.setting(nameOf(digest)) !== undefined) return digest;
-  const text = JSON.stringify([...list.values()]);
+  const text = JSON.stringify(data());
   digest = digestOf(text);
   digests.set(list, digest);
   if (registry.setting(nameOf(digest)) === undefined) await registry.saveSetting(nameOf(digest), text);
@@ -37,14 +37,14 @@ async function keepList(registry: Registry, list: ReadonlyMap<string, object>): 
 export function rulesNamed(registry: Registry, named: RulesInForce): Rules {
   const { calendar, quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity } = named;
   const brokers = listNamed(registry, named.brokers) as BrokerConfiguration[];
-  const instruments = listNamed(registry, named.instruments) as Instrument[];
+  const listing = listNamed(registry, named.instruments) as Listing;
   return {
     calendar: calendarById(calendar),
     quoteMaxAgeMs,
     marketCollarBps,
     portfolioMarginEquity,
     brokers: new Map(brokers.map((broker) => [broker.id, broker])),
-    instruments: new Map(instruments.map((instrument) => [instrument.symbol, instrument])),
+    instruments: new KnownInstruments(listing),
   };
 }
 

@@ -1,6 +1,14 @@
 import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { calendarById, Instant } from '@sandpit/core';
-import type { BrokerConfiguration, Calendar, Instrument, Money, Rules, RulesInForce } from '@sandpit/core';
+import { calendarById, Instant, KnownInstruments } from '@sandpit/core';
+import type {
+  BrokerConfiguration,
+  Calendar,
+  Instruments,
+  Listing,
+  Money,
+  Rules,
+  RulesInForce,
+} from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { Registry, SimulationEntry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
@@ -73,7 +81,7 @@ export class NotRecorded extends Error {
 }
 
 /** Lists of feeds, indexed. */
-type Listings = WeakMap<object, ReadonlyMap<string, Instrument>>;
+type Listings = WeakMap<Listing, Instruments>;
 
 /** All simulations of a server: `main`, and those that tenants create. Opened when they are first asked for. */
 export class Simulations {
@@ -139,8 +147,8 @@ export class Simulations {
   async create(tenantId: string, config: WantedSimulation): Promise<Simulation> {
     const whole = withChance(config);
     const furnished = await furnish(this.ground, this.listings, whole);
-    const { instruments } = furnished.rules;
-    const missing = config.replay?.symbols?.filter((symbol) => !instruments.has(symbol)) ?? [];
+    const listed = new Set(furnished.rules.instruments.listing.instruments.map(({ symbol }) => symbol));
+    const missing = config.replay?.symbols?.filter((symbol) => !listed.has(symbol)) ?? [];
     if (missing.length > 0) throw new NotRecorded(missing);
     const of = { id: randomUUID(), tenantId, config: whole };
     const kept = await register(this.registry, of, furnished);
@@ -256,11 +264,11 @@ async function openSimulation(
 
 /** The rules a simulation goes by: today's brokers and settings, the feed's instruments. */
 function rulesFor(ground: Ground, feed: Feed, calendar: Calendar, listings: Listings): Rules {
-  const list = feed.instruments();
-  let instruments = listings.get(list);
+  const listing = feed.listing();
+  let instruments = listings.get(listing);
   if (instruments === undefined) {
-    instruments = new Map(list.map((instrument) => [instrument.symbol, instrument]));
-    listings.set(list, instruments);
+    instruments = new KnownInstruments(listing);
+    listings.set(listing, instruments);
   }
   return {
     calendar,

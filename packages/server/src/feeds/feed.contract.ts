@@ -46,7 +46,7 @@ export function feedContract(feedCase: FeedCase): void {
   describe(`${feedCase.name}: the contract of feeds`, () => {
     test('lists each symbol once, and the ones it tells about', async () => {
       await opened((feed) => {
-        const listed = feed.instruments().map(({ symbol }) => symbol);
+        const listed = feed.listing().instruments.map(({ symbol }) => symbol);
         expect(new Set(listed).size).toBe(listed.length);
         expect(listed).toEqual(expect.arrayContaining([...symbols]));
         return Promise.resolve();

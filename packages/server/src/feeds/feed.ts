@@ -1,4 +1,4 @@
-import type { Bar, CorporateAction, Equity, Instant, Quote } from '@sandpit/core';
+import type { Bar, CorporateAction, Instant, Listing, Quote } from '@sandpit/core';
 
 /** What a feed tells at one instant, in the order it must be applied. */
 export interface MarketEvent {
@@ -36,7 +36,7 @@ export interface BarQuery {
 export interface Feed {
   readonly kind: 'synthetic' | 'replay' | 'push';
   /** What the feed lists before anyone adds to it. */
-  instruments(): readonly Equity[];
+  listing(): Listing;
   /** Every dividend and split the feed knows, sorted by ex-date. */
   corporateActions(): readonly CorporateAction[];
   /**

@@ -21,6 +21,8 @@ declare module 'fastify' {
     /** The simulation that the request is about, once admitted. */
     simulation: Simulation | undefined;
     operation: OperationId | undefined;
+    /** What the request is counted in, once admitted. */
+    window: SlidingWindow | undefined;
   }
 }
 
@@ -43,6 +45,12 @@ const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
 
 type Next = () => void;
 
+/** See `Admission.charge`. */
+export type Charge = (
+  call: { readonly request: FastifyRequest; readonly reply: FastifyReply },
+  count: number,
+) => Answer | undefined;
+
 export class Admission {
   readonly #deps: HttpDeps;
   readonly #authenticator: Authenticator;
@@ -52,7 +60,7 @@ export class Admission {
 
   constructor(deps: HttpDeps, tickets: Tickets, health: Health) {
     this.#deps = deps;
-    this.#authenticator = new Authenticator(deps.settings, deps.clockMs);
+    this.#authenticator = new Authenticator(deps.settings, deps.access, deps.clockMs);
     this.#tickets = tickets;
     this.#health = health;
   }
@@ -102,11 +110,12 @@ export class Admission {
       const missing = missingScope(principal, route.scope, controlsMarket && isMain);
       const window = this.#limits.ofTenant(id, principal.tenantId, limit);
       if (missing !== undefined) {
-        rateLimitHeaders(reply, window, this.#deps.clockMs());
+        rateLimitHeaders(reply, window, this.#deps.monotonicMs());
         return send(request, reply, insufficientScope(missing));
       }
       if (!this.#take(request, reply, window)) return;
       request.principal = principal;
+      request.window = window;
       if (isMain) {
         request.simulation = simulations.main;
         next();
@@ -134,14 +143,28 @@ export class Admission {
   /** Whoever cannot say who they are is counted by address, and told nothing but that. */
   #refuseStranger(id: OperationId, request: FastifyRequest, reply: FastifyReply, limit: number): void {
     const window = this.#limits.ofAddress(id, request.ip, limit);
-    const nowMs = this.#deps.clockMs();
+    const nowMs = this.#deps.monotonicMs();
     window.take(nowMs);
     rateLimitHeaders(reply, window, nowMs);
     send(request, reply, UNAUTHORIZED);
   }
 
+  /**
+   * Counts a request that does the work of several as so many, of which one is counted already; never as more than the limit, or
+   * it could never be done. The refusal where that is too many.
+   */
+  readonly charge: Charge = ({ request, reply }, count) => {
+    const { window } = request;
+    if (window === undefined) return undefined;
+    const nowMs = this.#deps.monotonicMs();
+    const more = Math.min(count, window.limit) - 1;
+    const isAllowed = window.take(nowMs, more);
+    rateLimitHeaders(reply, window, nowMs);
+    return isAllowed ? undefined : rateLimited(window.secondsUntilRoomFor(more, nowMs));
+  };
+
   #take(request: FastifyRequest, reply: FastifyReply, window: SlidingWindow): boolean {
-    const nowMs = this.#deps.clockMs();
+    const nowMs = this.#deps.monotonicMs();
     const isAllowed = window.take(nowMs);
     rateLimitHeaders(reply, window, nowMs);
     if (!isAllowed) send(request, reply, rateLimited(window.resetSeconds(nowMs)));

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto';
+import { maxHeaderSize } from 'node:http';
 import { type OperationId, routeEntries } from '@sandpit/protocol';
 import fastify, {
   type FastifyBaseLogger,
@@ -7,26 +8,27 @@ import fastify, {
   type FastifyRequest,
   LogController,
 } from 'fastify';
-import { Admission } from './admission.js';
+import { Admission, type Charge } from './admission.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
 import { parseJsonBodies } from './body.js';
-import type { Handlers } from './call.js';
-import { answerBrokenRequest } from './client-error.js';
+import type { Handlers, Issuers } from './call.js';
+import { answerBrokenRequest, answerExpectation, brokenHead } from './client-error.js';
 import { registerDocs } from './docs.js';
 import { Idempotency } from './idempotency.js';
 import { Traffic } from './metrics.js';
 import { failed, reply as send } from './reply.js';
 import { accountHandlers } from './routes/accounts.js';
-import { authHandlers } from './routes/auth.js';
+import { authHandlers, ticketIssuer } from './routes/auth.js';
 import { historyHandlers } from './routes/history.js';
 import { marketDataHandlers } from './routes/market-data.js';
+import { optionHandlers } from './routes/options.js';
 import { orderBatchHandlers } from './routes/order-batch.js';
 import { orderListHandlers } from './routes/order-lists.js';
 import { orderHandlers } from './routes/orders.js';
 import { portfolioHandlers } from './routes/portfolios.js';
 import { Health, serviceHandlers } from './routes/service.js';
 import { simulationHandlers } from './routes/simulation.js';
-import { simulationsHandlers } from './routes/simulations.js';
+import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { streamHandlers } from './routes/streams.js';
 import { serve } from './serve.js';
 import type { HttpDeps } from './settings.js';
@@ -34,8 +36,8 @@ import { Streams } from './stream/streams.js';
 import { Tickets } from './tickets.js';
 
 const MAX_BODY_BYTES = 1_048_576;
-/** Longer than any id or symbol: what is too long is for the validator to say. */
-const MAX_PARAMETER_LENGTH = 1024;
+/** The longest head that the parser takes: whether a parameter is too long is for the validator to say. */
+const MAX_PARAMETER_LENGTH = maxHeaderSize;
 
 export interface AppDeps extends HttpDeps {
   readonly log?: FastifyBaseLogger;
@@ -64,7 +66,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     genReqId: requestIdOf,
     requestTimeout: 20_000,
     keepAliveTimeout: 65_000,
-    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5000 },
+    // Node's own answer to a request without a host is not in the contract's form.
+    http: { headersTimeout: 10_000, connectionsCheckingInterval: 5000, requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
@@ -73,18 +76,25 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorateRequest('principal', undefined);
   app.decorateRequest('simulation', undefined);
   app.decorateRequest('operation', undefined);
+  app.decorateRequest('window', undefined);
   const traffic = new Traffic();
   app.decorate('traffic', traffic);
   app.addHook('onResponse', (request, reply, done) => {
     traffic.count(request.operation ?? 'unknown', reply.statusCode, reply.elapsedTime);
     done();
   });
+  app.addHook('onRequest', (request, reply, done) => {
+    const refused = brokenHead(request.raw);
+    if (refused === undefined) done();
+    else send(request, reply, refused);
+  });
+  app.server.on('checkExpectation', answerExpectation);
   parseJsonBodies(app);
   app.setNotFoundHandler((request, reply) => send(request, reply, ROUTE_NOT_FOUND));
   app.setErrorHandler((error, request, reply) => failed(request, reply, error));
 
   const health = new Health(deps);
-  const tickets = new Tickets(deps.clockMs);
+  const tickets = new Tickets(deps.access, deps.clockMs);
   const streams = new Streams(deps);
   app.addHook('preClose', (done) => {
     health.isDraining = true;
@@ -93,10 +103,11 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   const admission = new Admission(deps, tickets, health);
   const idempotency = new Idempotency(deps.store.journal, deps.clockMs);
-  const handlers = handlersOf(deps, health, tickets, streams);
+  const handlers = handlersOf(deps, health, streams, admission.charge);
+  const issuers: Issuers = { ...simulationIssuer(deps), ...ticketIssuer(tickets) };
   for (const [id, route] of routeEntries) {
     const onRequest = admission.for(id, route);
-    const handler = serve(id, route, handlers[id], idempotency);
+    const handler = serve(id, route, handlers[id], idempotency, issuers[id as keyof Issuers]);
     for (const url of [route.path, ...(route.aliases ?? [])]) {
       app.route({ method: route.method, url, onRequest, handler });
     }
@@ -105,18 +116,19 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   return app;
 }
 
-function handlersOf(deps: HttpDeps, health: Health, tickets: Tickets, streams: Streams): Handlers {
+function handlersOf(deps: HttpDeps, health: Health, streams: Streams, charge: Charge): Handlers {
   return {
     ...accountHandlers(deps.settings),
     ...portfolioHandlers(deps.settings),
     ...historyHandlers,
     ...orderHandlers,
     ...orderListHandlers,
-    ...orderBatchHandlers,
+    ...orderBatchHandlers(charge),
     ...marketDataHandlers,
+    ...optionHandlers,
     ...simulationHandlers,
     ...simulationsHandlers(deps, streams),
-    ...authHandlers(deps, tickets),
+    ...authHandlers(deps),
     ...streamHandlers(streams),
     ...serviceHandlers(health, deps.clockMs),
   } satisfies Record<OperationId, unknown>;

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { exportJWK, generateKeyPair, SignJWT } from 'jose';
+import { exportJWK, exportSPKI, generateKeyPair, SignJWT } from 'jose';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { signToken as sign, TestApp } from '../testing/test-app.js';
-import { Authenticator, newApiKey } from './auth.js';
+import { Authenticator } from './auth.js';
 
 let test: TestApp;
 
@@ -115,12 +115,13 @@ describe('a bearer', () => {
 describe('an API key', () => {
   const exchange = (body: object) => test.withToken(undefined).post('/v1/auth/token', body);
 
-  it('is exchanged for a token, until it is revoked', async () => {
-    const { registry } = test.store;
-    const { apiKey, hash } = newApiKey();
+  it('is exchanged for a token', async () => {
+    const { apiKey, hash } = await test.access.createKey({
+      tenantId: 'a',
+      tier: 'ENTERPRISE',
+      scope: 'read',
+    });
     expect(apiKey).not.toContain(hash);
-    await registry.createTenant({ id: 'a', name: 'a', tier: 'PRO', scope: 'read', createdAt: 1 });
-    await registry.createApiKey({ hash, tenantId: 'a', tier: 'ENTERPRISE', scope: 'read', createdAt: 1 });
     const { status, body } = await exchange({ apiKey });
     expect(status).toBe(200);
     expect(body).toMatchObject({ tokenType: 'Bearer', expiresIn: 86400 });
@@ -128,8 +129,6 @@ describe('an API key', () => {
     const client = test.withToken(body.token as string);
     expect((await client.get('/v1/accounts')).status).toBe(200);
     expect((await client.post('/v1/accounts', {})).status).toBe(403);
-    await registry.revokeApiKey(hash, 2);
-    expect((await exchange({ apiKey })).status).toBe(401);
   });
 
   it('that is unknown is said to be', async () => {
@@ -143,11 +142,13 @@ describe('an API key', () => {
 describe('tokens of an identity provider', () => {
   let provider: Server;
   let url: string;
+  let publicKey: string;
   let privateKey: Awaited<ReturnType<typeof generateKeyPair>>['privateKey'];
 
   beforeAll(async () => {
     const pair = await generateKeyPair('RS256');
     privateKey = pair.privateKey;
+    publicKey = await exportSPKI(pair.publicKey);
     const key = { ...(await exportJWK(pair.publicKey)), kid: 'one', alg: 'RS256', use: 'sig' };
     provider = createServer((_, response) => response.end(JSON.stringify({ keys: [key] })));
     await new Promise<void>((resolve) => provider.listen(0, '127.0.0.1', resolve));
@@ -163,20 +164,35 @@ describe('tokens of an identity provider', () => {
     tokenTtlSeconds: 60,
   });
 
-  it('are verified with its keys, and with nothing else', async () => {
-    const authenticator = new Authenticator(settings(), Date.now);
-    const token = await new SignJWT({ tier: 'PRO', scope: 'read openid' })
+  const signed = (claims: object) =>
+    new SignJWT({ sub: 't', exp: 9_999_999_999, tier: 'PRO', scope: 'read openid', ...claims })
       .setProtectedHeader({ alg: 'RS256', kid: 'one' })
-      .setSubject('t')
-      .setIssuer('idp')
-      .setAudience('sandpit')
-      .setExpirationTime('1h')
       .sign(privateKey);
+  const OURS = { iss: 'idp', aud: 'sandpit' };
+
+  it('are verified with its keys, and with nothing else', async () => {
+    const authenticator = new Authenticator(settings(), test.access, Date.now);
+    const token = await signed(OURS);
     const principal = await authenticator.principalOf(`Bearer ${token}`);
     expect(principal).toMatchObject({ tenantId: 't', tier: 'PRO', scopes: new Set(['read']) });
-    expect(
-      await authenticator.principalOf(`Bearer ${sign({ sub: 't', exp: 9_999_999_999 })}`),
-    ).toBeUndefined();
+    const own = sign({ sub: 't', exp: 9_999_999_999, ...OURS });
+    expect(await authenticator.principalOf(`Bearer ${own}`)).toBeUndefined();
     expect(await authenticator.principalOf(`Bearer ${token.slice(0, -4)}AAAA`)).toBeUndefined();
+    // The provider's public key is no secret: it must not pass for one.
+    const confused = sign({ sub: 't', exp: 9_999_999_999, ...OURS }, { alg: 'HS256', kid: 'one' }, publicKey);
+    expect(await authenticator.principalOf(`Bearer ${confused}`)).toBeUndefined();
+  });
+
+  it.each([
+    ['no issuer', { aud: 'sandpit' }],
+    ['another issuer', { iss: 'idp2', aud: 'sandpit' }],
+    ['no audience', { iss: 'idp' }],
+    ['another audience', { iss: 'idp', aud: ['other'] }],
+    ['neither', {}],
+  ])('are refused with %s', async (_, claims) => {
+    const authenticator = new Authenticator(settings(), test.access, Date.now);
+    expect(await authenticator.principalOf(`Bearer ${await signed(claims)}`)).toBeUndefined();
+    const among = await signed({ iss: 'idp', aud: ['other', 'sandpit'] });
+    expect(await authenticator.principalOf(`Bearer ${among}`)).toBeDefined();
   });
 });

@@ -21,10 +21,7 @@ export interface Call<Id extends OperationId = OperationId> extends PublicCall<I
   readonly status: number;
   /** Where the answer is to be kept for an `Idempotency-Key`. */
   readonly pending: PendingAnswer | undefined;
-}
-
-/** A request for a stream: the handler takes the connection over. */
-export interface StreamCall<Id extends StreamId = StreamId> extends Call<Id> {
+  /** For the few handlers that need more of the connection than what is checked of it. */
   readonly request: FastifyRequest;
   readonly reply: FastifyReply;
 }
@@ -35,10 +32,36 @@ type PublicId = {
 
 export type StreamId = 'streamOrders' | 'streamPortfolios';
 
-type Reply<Id extends OperationId> = ReplyOf<Id> | Answer | Promise<ReplyOf<Id> | Answer>;
+/**
+ * The fields of an answer that open a door. They are issued for every answer, one that is given again for an `Idempotency-Key`
+ * too, and never stored: whoever reads the store, or replays a request, gets what their own token allows and nothing else.
+ */
+export interface IssuedFields {
+  readonly createSimulation: 'token';
+  readonly createStreamTicket: 'ticket' | 'expiresIn' | 'expiresAt';
+}
+
+type IssuingId = keyof IssuedFields;
+
+/** What a handler gives, and what is kept of it: the answer without the fields that are issued. */
+export type Kept<Id extends OperationId> = Id extends IssuingId
+  ? Omit<ReplyOf<Id>, IssuedFields[Id]>
+  : ReplyOf<Id>;
+
+/** Makes the whole answer out of what is kept of it; or a refusal, where nothing can be issued. */
+export type Issuers = {
+  readonly [Id in IssuingId]: (
+    call: Pick<Call<Id>, 'principal'>,
+    kept: Kept<Id>,
+  ) => ReplyOf<Id> | Answer | Promise<ReplyOf<Id> | Answer>;
+};
+
+type Reply<Id extends OperationId> = Kept<Id> | Answer | Promise<Kept<Id> | Answer>;
 
 export type Handler<Id extends OperationId> = Id extends StreamId
-  ? /** Undefined = the stream is under way. */ (call: StreamCall<Id>) => Promise<Answer | undefined>
+  ? /** Undefined = it has taken the connection over and the stream is under way. */ (
+      call: Call<Id>,
+    ) => Promise<Answer | undefined>
   : Id extends PublicId
     ? (call: PublicCall<Id>) => Reply<Id>
     : (call: Call<Id>) => Reply<Id>;

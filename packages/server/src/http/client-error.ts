@@ -1,10 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { STATUS_CODES } from 'node:http';
+import { type IncomingMessage, type ServerResponse, STATUS_CODES } from 'node:http';
 import type { Socket } from 'node:net';
 import { type Answer, refuse } from './answer.js';
 import { SECURITY_HEADERS } from './reply.js';
 
 const MALFORMED = refuse(400, 'Malformed request');
+const EXPECTATION_FAILED = refuse(417, 'Expectation Failed');
 const TIMEOUT = refuse(408, 'Request timeout');
 const HEADERS_TOO_LARGE = refuse(431, 'Request header fields too large');
 
@@ -26,6 +27,29 @@ export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket
     );
   }
   socket.destroySoon();
+}
+
+/** The refusal of a head that the HTTP parser has let pass: no host, or two (RFC 9112, 3.2). Mends what needs no refusal. */
+export function brokenHead({ headers, rawHeaders, httpVersion }: IncomingMessage): Answer | undefined {
+  // A header that says nothing is no header (D147); the framework would refuse it.
+  if (headers['content-type'] === '') delete headers['content-type'];
+  let hosts = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i];
+    if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
+  }
+  return hosts === 1 || (hosts === 0 && httpVersion === '1.0') ? undefined : MALFORMED;
+}
+
+/** An `Expect` that is not `100-continue`. */
+export function answerExpectation(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(417, {
+    ...SECURITY_HEADERS,
+    'content-type': 'application/json; charset=utf-8',
+    'x-request-id': randomUUID(),
+    connection: 'close',
+  });
+  response.end(EXPECTATION_FAILED.text);
 }
 
 function answerFor(code: string | undefined): Answer {

@@ -1,3 +1,4 @@
+import { routeEntries, takesIdempotencyKey } from '@sandpit/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openPortfolio, orderBody, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
 
@@ -89,7 +90,6 @@ describe('an idempotency key', () => {
       () => client.post(`${url}/reset`, undefined, key),
       () => client.post(`${url}/transfers`, { amount: 5 }, key),
       () => client.post('/v1/simulation/clock/advance', { by: 'PT1M' }, key),
-      () => client.post('/v1/simulations', { feed: 'push', clock: 'manual' }, key),
       () =>
         client.post(
           '/v1/orders/batch',
@@ -104,5 +104,61 @@ describe('an idempotency key', () => {
       expect(again.headers['idempotent-replayed'], first.text).toBe('true');
       expect(again.text).toBe(first.text);
     }
+  });
+});
+
+describe('what opens a door is issued for each answer and never stored', () => {
+  const key = { 'idempotency-key': 'k' };
+  const storedFor = (route: string): string =>
+    test.store.journal.findAnswer('tenant-1', 'main', route, 'k', test.time.nowMs)?.body ?? 'nothing stored';
+  const payloadOf = (token: string): Record<string, unknown> =>
+    JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
+  const create = (as: TestClient) => as.post('/v1/simulations', { feed: 'push', clock: 'manual' }, key);
+
+  it('the token of a simulation: the same simulation, another token', async () => {
+    const first = await create(client);
+    const again = await create(client);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.status).toBe(201);
+    const { token, ...simulation } = first.body as { token: string };
+    const { token: another, ...same } = again.body as { token: string };
+    expect(same).toEqual(simulation);
+    expect(another).not.toBe(token);
+    expect((await test.withToken(another).get('/v1/simulation/clock')).status).toBe(200);
+    const stored = storedFor('POST /v1/simulations');
+    expect(JSON.parse(stored)).toEqual(simulation);
+    expect((await client.get('/v1/simulations')).body.pagination.total).toBe(1);
+  });
+
+  it('the token of a simulation: a replay gives what its own caller may do, for as long', async () => {
+    await create(client);
+    const notAfterMs = test.time.nowMs + 60_000;
+    const lesser = test.as({ scope: 'simulate', tier: 'BASIC', notAfterMs });
+    const { body } = await create(lesser);
+    const { scope, tier, exp } = payloadOf(body.token as string);
+    expect({ scope, tier, exp }).toEqual({
+      scope: 'simulate',
+      tier: 'BASIC',
+      exp: Math.floor(notAfterMs / 1000),
+    });
+  });
+
+  it('the ticket of a stream', async () => {
+    const first = await client.post('/v1/stream/ticket', undefined, key);
+    test.time.nowMs += 60_000;
+    const again = await client.post('/v1/stream/ticket', undefined, key);
+    expect(again.headers['idempotent-replayed']).toBe('true');
+    expect(again.body.ticket).not.toBe(first.body.ticket);
+    // Good for thirty seconds from now, not from the first time.
+    expect(Date.parse(again.body.expiresAt as string)).toBe(test.time.nowMs + 30_000);
+    expect(storedFor('POST /v1/stream/ticket')).toBe('{}');
+  });
+
+  it('and there are no others', () => {
+    const opening = routeEntries.filter(
+      ([, route]) =>
+        takesIdempotencyKey(route) && /"(token|ticket|secret|apiKey)":/.test(JSON.stringify(route.responses)),
+    );
+    expect(opening.map(([id]) => id).sort()).toEqual(['createSimulation', 'createStreamTicket']);
   });
 });

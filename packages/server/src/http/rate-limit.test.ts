@@ -1,6 +1,7 @@
+import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ACCOUNT, openPortfolio, TestApp } from '../testing/test-app.js';
+import { ACCOUNT, openPortfolio, orderBody, TestApp } from '../testing/test-app.js';
 import { SlidingWindow } from './rate-limit.js';
 
 describe('a sliding window', () => {
@@ -36,12 +37,17 @@ describe('a sliding window', () => {
     );
   });
 
-  it('outlives a clock that is set back', () => {
-    const window = new SlidingWindow(2);
-    expect(window.take(100_000)).toBe(true);
-    expect(window.take(50_000)).toBe(true);
-    expect(window.take(50_001)).toBe(false);
-    expect(window.take(160_000)).toBe(true);
+  it('takes so many at once or none, and says when there is room for them', () => {
+    const window = new SlidingWindow(10);
+    expect(window.take(0, 3)).toBe(true);
+    expect(window.take(20_000, 6)).toBe(true);
+    expect(window.take(30_000, 2)).toBe(false);
+    expect(window.remaining).toBe(1);
+    expect(window.secondsUntilRoomFor(1, 30_000)).toBe(0);
+    expect(window.secondsUntilRoomFor(4, 30_000)).toBe(30);
+    expect(window.secondsUntilRoomFor(5, 30_000)).toBe(50);
+    expect(window.take(60_000, 4)).toBe(true);
+    expect(window.take(80_000, 6)).toBe(true);
   });
 });
 
@@ -57,7 +63,7 @@ describe('rate limits', () => {
     const accounts = () => client.get('/v1/accounts');
     const first = await accounts();
     expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '3', 'x-ratelimit-remaining': '2' });
-    test.time.nowMs += 30_000;
+    test.time.monotonicMs += 30_000;
     await accounts();
     expect((await accounts()).headers['x-ratelimit-remaining']).toBe('0');
     const { status, body, headers } = await accounts();
@@ -72,9 +78,55 @@ describe('rate limits', () => {
     expect((await client.get('/v1/simulations')).status).toBe(200);
     expect((await test.as({ tenantId: 'other' }).get('/v1/accounts')).status).toBe(200);
     // The first request has left the window, the two of the middle have not.
-    test.time.nowMs += 30_000;
+    test.time.monotonicMs += 30_000;
     expect((await accounts()).status).toBe(200);
     expect((await accounts()).status).toBe(429);
+  });
+
+  it('do not go by the clock of the machine, whoever sets it', async () => {
+    const accounts = () => test.as({ notAfterMs: Infinity }).get('/v1/accounts');
+    for (let i = 0; i < 3; i++) await accounts();
+    for (const ms of [600_000, -1_200_000, 3_600_000]) {
+      test.time.nowMs += ms;
+      expect((await accounts()).status).toBe(429);
+    }
+    test.time.nowMs -= 3_600_000;
+    test.time.monotonicMs += 60_000;
+    expect((await accounts()).status).toBe(200);
+  });
+
+  it('count a batch as what it orders, all of it or nothing', async () => {
+    const client = test.as();
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    const batch = (accounts: number) =>
+      client.post('/v1/orders/batch', {
+        accountIds: Array.from({ length: accounts }, (_, i) => (i === 0 ? ACCOUNT : randomUUID())),
+        orderData: orderBody(portfolioId),
+      });
+    const first = await batch(2);
+    expect(first.status).toBe(201);
+    expect(first.headers['x-ratelimit-remaining']).toBe('1');
+    test.time.monotonicMs += 20_000;
+    const refused = await batch(2);
+    expect(refused.status).toBe(429);
+    // Until the first one has left the window.
+    expect(refused.body.error.retryAfter).toBe(40);
+    expect((await client.get(`/v1/orders/portfolio/${portfolioId}`)).body.pagination.total).toBe(1);
+    test.time.monotonicMs += 60_000;
+    // Larger than the limit: it takes all of it.
+    const large = await batch(5);
+    expect(large.status).toBe(201);
+    expect(large.headers['x-ratelimit-remaining']).toBe('0');
+  });
+
+  it('count the replay of a batch once', async () => {
+    const client = test.as();
+    const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
+    const body = { accountIds: [ACCOUNT, randomUUID()], orderData: orderBody(portfolioId) };
+    const send = () => client.post('/v1/orders/batch', body, { 'idempotency-key': 'k' });
+    expect((await send()).headers['x-ratelimit-remaining']).toBe('1');
+    const again = await send();
+    expect(again.headers).toMatchObject({ 'idempotent-replayed': 'true', 'x-ratelimit-remaining': '0' });
   });
 
   it('are the contract’s on its two routes, and health has its own', async () => {

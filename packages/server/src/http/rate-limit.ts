@@ -1,6 +1,6 @@
 /**
  * Rate limits (D38, D64): so many requests in any minute. The minute slides, in quarter seconds, so that there is no moment at which
- * a client may send twice the limit at once. A refused request does not count.
+ * a client may send twice the limit at once. A refused request does not count. Time is that of a monotonic clock.
  */
 import { LRUCache } from 'lru-cache';
 
@@ -21,13 +21,13 @@ export class SlidingWindow {
     this.limit = limit;
   }
 
-  /** Counts a request, or refuses it. */
-  take(nowMs: number): boolean {
+  /** Counts a request, or as much as so many, or refuses it. */
+  take(nowMs: number, count = 1): boolean {
     this.#slideTo(Math.floor(nowMs / BUCKET_MS));
-    if (this.#total >= this.limit) return false;
+    if (this.#total + count > this.limit) return false;
     const place = this.#head % BUCKETS;
-    this.#counts[place] = (this.#counts[place] ?? 0) + 1;
-    this.#total += 1;
+    this.#counts[place] = (this.#counts[place] ?? 0) + count;
+    this.#total += count;
     return true;
   }
 
@@ -37,13 +37,21 @@ export class SlidingWindow {
 
   /** Seconds until the oldest counted request leaves the window. */
   resetSeconds(nowMs: number): number {
-    if (this.#total === 0) return 0;
-    return Math.max(1, Math.ceil(((this.#tail + BUCKETS) * BUCKET_MS - nowMs) / 1000));
+    return this.#total === 0 ? 0 : secondsUntilGone(this.#tail, nowMs);
+  }
+
+  /** Seconds until so many have room that it does not refuse them for want of time. */
+  secondsUntilRoomFor(count: number, nowMs: number): number {
+    let excess = this.#total + count - this.limit;
+    for (let bucket = this.#tail; bucket <= this.#head && excess > 0; bucket++) {
+      excess -= this.#counts[bucket % BUCKETS] ?? 0;
+      if (excess <= 0) return secondsUntilGone(bucket, nowMs);
+    }
+    return 0;
   }
 
   #slideTo(bucket: number): void {
-    // A clock that was set back must not stop everything: time then stands until it is caught up.
-    if (bucket > this.#head) this.#head = bucket;
+    this.#head = bucket;
     if (this.#total === 0) {
       this.#tail = this.#head;
       return;
@@ -61,6 +69,10 @@ export class SlidingWindow {
     }
   }
 }
+
+/** Seconds, whole ones, until what was counted in a bucket leaves the window. */
+const secondsUntilGone = (bucket: number, nowMs: number): number =>
+  Math.max(1, Math.ceil(((bucket + BUCKETS) * BUCKET_MS - nowMs) / 1000));
 
 /** More clients at once than this share what is left: those unseen for longest are forgotten. */
 const WINDOWS_KEPT = 10_000;

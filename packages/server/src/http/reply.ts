@@ -1,7 +1,8 @@
 /** The way out of every request, whatever became of it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../store/journal.js';
-import { type Answer, INTERNAL_ERROR, refuse, SERVICE_UNAVAILABLE } from './answer.js';
+import { type HttpErrorStatus, statusNames } from '@sandpit/protocol';
+import { type Answer, INTERNAL_ERROR, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from './answer.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -40,13 +41,21 @@ function answerForError(request: FastifyRequest, error: unknown): Answer {
   const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
   const known = typeof code === 'string' ? BY_CODE[code] : undefined;
   if (known !== undefined) return known;
-  // A client that broke off or sent what it had not announced.
-  if (statusCode === 400 && typeof code === 'string' && code.startsWith('FST_')) return MALFORMED;
+  // A client that broke off: the answer reaches nobody.
+  if (request.raw.destroyed && !request.raw.complete) return MALFORMED;
+  // What the framework blames on the client.
+  if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) return refusalOf(statusCode);
   request.log.error({ err: error, requestId: request.id, operation: request.operation }, 'request failed');
   return INTERNAL_ERROR;
 }
 
 const MALFORMED = refuse(400, 'Malformed request');
+
+const isErrorStatus = (status: number): status is HttpErrorStatus => Object.hasOwn(statusNames, status);
+
+const refusalOf = (status: number): Answer =>
+  isErrorStatus(status) ? refuse(status, statusNames[status]) : MALFORMED;
+
 const INVALID_JSON = refuse(400, 'Body is not valid JSON');
 const UNSUPPORTED_MEDIA_TYPE = refuse(415, 'Content-Type must be application/json');
 
@@ -58,6 +67,8 @@ const BY_CODE: Readonly<Partial<Record<string, Answer>>> = {
   FST_ERR_CTP_EMPTY_JSON_BODY: INVALID_JSON,
   FST_ERR_CTP_INVALID_CONTENT_LENGTH: refuse(400, 'Content-Length does not match the body'),
   FST_ERR_BAD_URL: refuse(400, 'Malformed URL'),
+  // A path that leads out of the pages is one that is not there.
+  FST_STATIC_FORBIDDEN_PATH: ROUTE_NOT_FOUND,
   SANDPIT_INVALID_JSON: INVALID_JSON,
   SANDPIT_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE,
 };

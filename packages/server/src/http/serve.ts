@@ -15,6 +15,8 @@ import { failed, reply as sendAnswer, send } from './reply.js';
 
 /** A handler in its general form. Its exact form has been checked where it was written. */
 type AnyHandler = (call: never) => unknown;
+/** An issuer, likewise. */
+type AnyIssuer = (call: never, kept: never) => unknown;
 
 /** `undefined` = the handler took the connection over. */
 type Result = object | undefined;
@@ -24,12 +26,14 @@ export function serve(
   route: Route,
   handler: AnyHandler,
   idempotency: Idempotency,
+  issuer?: AnyIssuer,
 ): (request: FastifyRequest, reply: FastifyReply) => void {
   const { params, query, body } = route;
   const status = Number(Object.keys(route.responses).find((code) => code.startsWith('2')) ?? 200);
   const isKeyed = takesIdempotencyKey(route) || id === 'upgradeMargin';
   const template = `${route.method} ${route.path}`;
   const handle = handler as (call: unknown) => Result | Promise<Result>;
+  const issue = issuer as Issue | undefined;
 
   const finish = (request: FastifyRequest, reply: FastifyReply, result: Result): void => {
     if (result instanceof Answer) sendAnswer(request, reply, result);
@@ -68,7 +72,8 @@ export function serve(
       }
       if (problems !== undefined) return finish(request, reply, refuse(400, problems));
       const key = isKeyed ? request.headers['idempotency-key'] : undefined;
-      const result = key === undefined ? handle(call) : keyed(idempotency, template, key, call, handle);
+      const kept = key === undefined ? handle(call) : keyed(idempotency, template, key, call, handle);
+      const result = issue === undefined ? kept : issued(issue, call, kept);
       if (!(result instanceof Promise)) return finish(request, reply, result);
       (result as Promise<Result>).then(
         (settled) => finish(request, reply, settled),
@@ -78,6 +83,21 @@ export function serve(
       failed(request, reply, error);
     }
   };
+}
+
+type Issue = (call: unknown, kept: unknown) => object | Promise<object>;
+
+/** The whole answer, with what is issued for it. A refusal has nothing issued. */
+async function issued(
+  issue: Issue,
+  call: { readonly status: number },
+  kept: Result | Promise<Result>,
+): Promise<Result> {
+  const result = await kept;
+  if (!(result instanceof Answer)) return issue(call, result);
+  if (result.status !== call.status) return result;
+  const whole = await issue(call, JSON.parse(result.text));
+  return whole instanceof Answer ? whole : Answer.json(result.status, whole, result.headers);
 }
 
 function keyed(

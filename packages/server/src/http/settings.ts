@@ -1,4 +1,5 @@
 import type { Money } from '@sandpit/core';
+import type { Access } from '../access/access.js';
 import type { Simulations } from '../engine/simulations.js';
 import type { Store } from '../store/store.js';
 import type { TokenSettings } from './auth.js';
@@ -17,7 +18,10 @@ export interface HttpSettings extends TokenSettings {
 export interface HttpDeps {
   readonly simulations: Simulations;
   readonly store: Store;
+  readonly access: Access;
   readonly settings: HttpSettings;
-  /** Real time, in milliseconds: tokens, rate limits, idempotency keys and health go by it. */
+  /** Real time, in milliseconds: tokens, idempotency keys and health go by it. */
   readonly clockMs: () => number;
+  /** Milliseconds that pass whatever is done to the clock of the machine: rate limits go by it. */
+  readonly monotonicMs: () => number;
 }

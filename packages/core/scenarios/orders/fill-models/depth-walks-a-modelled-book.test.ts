@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { KnownInstruments } from '../../../src/instruments/known-instruments.js';
 import { testEquity, TestMarket } from '../../../src/testing/market.js';
 
 /**
@@ -7,7 +8,7 @@ import { testEquity, TestMarket } from '../../../src/testing/market.js';
  */
 function modelled(): { market: TestMarket; open: () => string } {
   const stock = testEquity('AAPL', { averageDailyVolume: 1_000_000, dailyVolatility: 0.02 });
-  const market = new TestMarket({ rules: { instruments: new Map([['AAPL', stock]]) } });
+  const market = new TestMarket({ rules: { instruments: new KnownInstruments({ instruments: [stock] }) } });
   return { market, open: () => market.openPortfolio({ fillModel: 'depth', cash: 10_000_000 }) };
 }
 
@@ -91,7 +92,7 @@ describe('beyond the displayed size an order walks the modelled book', () => {
 
   it('the levels of a cheap stock are a tick apart', () => {
     const cheap = testEquity('PNY', { averageDailyVolume: 1_000_000, dailyVolatility: 0.02 });
-    const market = new TestMarket({ rules: { instruments: new Map([['PNY', cheap]]) } });
+    const market = new TestMarket({ rules: { instruments: new KnownInstruments({ instruments: [cheap] }) } });
     market.quote('PNY', '4.99', '5.00', { askSize: 100 });
     const order = market.place(market.openPortfolio({ fillModel: 'depth' }), {
       symbol: 'PNY',

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { KnownInstruments } from '../../../src/instruments/known-instruments.js';
 import { TestMarket, testBroker, testEquity } from '../../../src/testing/market.js';
 import type { TestOrder } from '../../../src/testing/market.js';
 import type { Requester } from '../../../src/command.js';
@@ -19,7 +20,7 @@ it('the first reason that applies is the answer', () => {
         ['default', limited],
         ['better', testBroker('better')],
       ]),
-      instruments: new Map([['AAPL', testEquity('AAPL')]]),
+      instruments: new KnownInstruments({ instruments: [testEquity('AAPL')] }),
     },
   });
   const portfolio = market.openPortfolio({ cash: 100, brokerId: 'better' });

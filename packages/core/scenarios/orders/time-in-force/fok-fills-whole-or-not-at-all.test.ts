@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { KnownInstruments } from '../../../src/instruments/known-instruments.js';
 import { testEquity, TestMarket } from '../../../src/testing/market.js';
 import { Money } from '../../../src/values/money.js';
 
@@ -61,7 +62,7 @@ describe('fill or kill', () => {
   it('walking the modelled book it never stops half-way for want of funds', () => {
     // A cent a level: 1,000 × (0.01 / 0.02)² = 250 shares stand within the first, 250 × 8² = 16,000 within the eighth.
     const thin = testEquity('THIN', { averageDailyVolume: 1000 });
-    const market = new TestMarket({ rules: { instruments: new Map([['THIN', thin]]) } });
+    const market = new TestMarket({ rules: { instruments: new KnownInstruments({ instruments: [thin] }) } });
     const buy = { symbol: 'THIN', quantity: 16_100 };
     // 16,100 × 1.00 × 1.05 = 16,905.00 is set aside. The shares would cost 100 × 1.00 + 250 × 1.01 + 750 × 1.02 + … + 3,750 × 1.08 = 17,030.00.
     const cash = 16_905;
@@ -87,7 +88,7 @@ describe('fill or kill', () => {
     // A cent a level: 100,000 × (0.01 / 5.00 / 0.02)² = 1,000 shares stand at 4.99, 3,000 more at 4.98.
     const thin = testEquity('THIN', { averageDailyVolume: 100_000 });
     const stock = testEquity('AAPL');
-    const instruments = new Map([thin, stock].map((listed) => [listed.symbol, listed]));
+    const instruments = new KnownInstruments({ instruments: [thin, stock] });
     const market = new TestMarket({ rules: { instruments } });
     market.quote('AAPL', '100.00', '100.00');
     market.quote('THIN', '5.00', '5.01', { bidSize: 100 });

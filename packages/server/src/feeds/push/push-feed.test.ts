@@ -32,7 +32,7 @@ describe('PushFeed', () => {
   const query = { symbol: 'AAPL', size: '1Min', from: OPEN, until: CLOSE, limit: 100 } as const;
 
   test('lists the catalogue', () => {
-    expect(new PushFeed({ calendar }).instruments()).toHaveLength(CATALOGUE.length);
+    expect(new PushFeed({ calendar }).listing().instruments).toHaveLength(CATALOGUE.length);
   });
 
   test('counts the volume of trades; a quote without a trade counts at its mark, without volume', async () => {

@@ -1,5 +1,5 @@
 import { Instant, markOf } from '@sandpit/core';
-import type { Bar, Calendar, CorporateAction, Equity, Quote } from '@sandpit/core';
+import type { Bar, Calendar, CorporateAction, Listing, Quote } from '@sandpit/core';
 import { BarCollector, latest, windowAt } from '../bar-window.js';
 import { CATALOGUE } from '../catalogue.js';
 import type { BarQuery, Feed, MarketEvent } from '../feed.js';
@@ -10,7 +10,7 @@ export interface PushFeedOptions {
   readonly calendar: Calendar;
 }
 
-const EQUITIES: readonly Equity[] = CATALOGUE.map((entry) => entry.equity);
+const LISTING: Listing = { instruments: CATALOGUE.map((entry) => entry.equity) };
 /** Two days around the clock; with hourly pushes much longer. */
 const MINUTES_KEPT = 2880;
 /** Two years. */
@@ -28,8 +28,8 @@ export class PushFeed implements Feed {
     this.calendar = options.calendar;
   }
 
-  instruments(): readonly Equity[] {
-    return EQUITIES;
+  listing(): Listing {
+    return LISTING;
   }
 
   corporateActions(): readonly CorporateAction[] {

@@ -85,10 +85,11 @@ feedContract({
 describe('the shipped recording', () => {
   test('lists its symbols with figures from their first days', () => {
     const feed = new ReplayFeed({ archive: samples });
-    expect(feed.instruments()).toHaveLength(16);
-    expect(feed.instruments().map(({ symbol }) => symbol)).toContain('BRK_A');
-    const apple = feed.instruments().find(({ symbol }) => symbol === 'AAPL')!;
+    expect(feed.listing().instruments).toHaveLength(16);
+    expect(feed.listing().instruments.map(({ symbol }) => symbol)).toContain('BRK_A');
+    const apple = feed.listing().instruments.find(({ symbol }) => symbol === 'AAPL')!;
     expect(apple).toMatchObject({ assetClass: 'EQUITY', name: 'AAPL', leverageFactor: 1, shortable: true });
+    if (apple.assetClass !== 'EQUITY') throw new Error('a share');
     expect(apple.averageDailyVolume).toBeGreaterThan(1e6);
     expect(apple.dailyVolatility).toBeGreaterThan(0.01);
   });
@@ -314,7 +315,7 @@ describe('recorded minutes', () => {
     const feed = await feedOf({
       'x_trades.csv': TRADES + row('ESH24') + row('SPY') + row('SPY240315C00500000'),
     });
-    expect(feed.instruments().map(({ symbol }) => symbol)).toEqual(['SPY']);
+    expect(feed.listing().instruments.map(({ symbol }) => symbol)).toEqual(['SPY']);
     await feed.close();
   });
 

@@ -1,5 +1,5 @@
 import { Instant } from '@sandpit/core';
-import type { Bar, CorporateAction, Equity } from '@sandpit/core';
+import type { Bar, CorporateAction, Listing } from '@sandpit/core';
 import type { BarQuery, Feed, MarketEvent } from '../feed.js';
 import type { ReplayArchive } from './archive.js';
 import { replayBars } from './replay-bars.js';
@@ -29,8 +29,8 @@ export class ReplayFeed implements Feed {
     this.from = options.from ?? Instant.ofMs(Number.NEGATIVE_INFINITY);
   }
 
-  instruments(): readonly Equity[] {
-    return this.archive.instruments.filter(({ symbol }) => this.wanted(symbol));
+  listing(): Listing {
+    return { instruments: this.archive.instruments.filter(({ symbol }) => this.wanted(symbol)) };
   }
 
   corporateActions(): readonly CorporateAction[] {

@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Instant } from '@sandpit/core';
-import type { Bar, Calendar, CorporateAction, Equity, Quote, TradingDay } from '@sandpit/core';
+import type { Bar, Calendar, CorporateAction, Listing, Quote, TradingDay } from '@sandpit/core';
 import { MINUTE_MS } from '../bar-window.js';
 import { CATALOGUE, catalogueEntry } from '../catalogue.js';
 import type { BarQuery, Feed, MarketEvent } from '../feed.js';
@@ -16,7 +16,7 @@ export interface SyntheticFeedOptions {
   readonly calendar: Calendar;
 }
 
-const EQUITIES: readonly Equity[] = CATALOGUE.map((entry) => entry.equity);
+const LISTING: Listing = { instruments: CATALOGUE.map((entry) => entry.equity), hasOptions: true };
 /** Longer spans are told by the minute. */
 const LONGEST_SPAN_BY_THE_SECOND_MS = 3_600_000;
 /** Events between two turns of the event loop, so that a long walk does not keep requests waiting. */
@@ -38,8 +38,8 @@ export class SyntheticFeed implements Feed {
     this.calendar = options.calendar;
   }
 
-  instruments(): readonly Equity[] {
-    return EQUITIES;
+  listing(): Listing {
+    return LISTING;
   }
 
   corporateActions(): readonly CorporateAction[] {

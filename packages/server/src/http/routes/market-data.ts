@@ -5,17 +5,15 @@ import {
   Instant,
   type Instrument,
   marketHours,
-  type OptionContract,
   TradingDate,
 } from '@sandpit/core';
-import type { OptionChain } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
+import { listedInstruments, optionsOn } from '../listed.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { plainSymbol, shownInstrument } from '../translate/instruments.js';
 import { barOf, marketHoursOf, openingOf, quoteOf, tradeOf, tradingDayOf } from '../translate/market-data.js';
-import { priceNumber, quantityNumber } from '../translate/numbers.js';
 import { pageOfAll } from '../translate/pages.js';
 
 type MarketDataHandlers = Pick<
@@ -27,8 +25,6 @@ type MarketDataHandlers = Pick<
   | 'getMarketHours'
   | 'getExchangeHours'
   | 'isMarketOpen'
-  | 'listOptionExpirations'
-  | 'getOptionChain'
   | 'listInstruments'
   | 'getTradingCalendar'
 >;
@@ -37,7 +33,6 @@ const SYMBOL_NOT_FOUND = refuse(404, 'Symbol not found');
 const NO_QUOTE = refuse(404, 'No quote yet');
 const NO_TRADE = refuse(404, 'No trade yet');
 const EXCHANGE_NOT_FOUND = refuse(404, 'Exchange not found');
-const NO_OPTIONS = refuse(404, 'No options listed');
 
 /** The hours of the exchanges that can be asked for (D69). */
 const EXCHANGES: ReadonlyMap<string, HoursId> = new Map([
@@ -64,16 +59,20 @@ export const marketDataHandlers: MarketDataHandlers = {
 
   getQuotes({ simulation, body }) {
     const symbols = body.symbols.map(plainSymbol);
-    return simulation.read((brokerage) => {
-      const found = symbols.map((symbol) => {
-        const quote = brokerage.quote(symbol);
-        return quote === undefined ? undefined : quoteOf(quote);
-      });
-      return {
-        quotes: found.filter((quote) => quote !== undefined),
-        notFound: symbols.filter((_, i) => found[i] === undefined),
-      };
-    }, symbols);
+    return simulation.read(
+      [],
+      (brokerage) => {
+        const found = symbols.map((symbol) => {
+          const quote = brokerage.quote(symbol);
+          return quote === undefined ? undefined : quoteOf(quote);
+        });
+        return {
+          quotes: found.filter((quote) => quote !== undefined),
+          notFound: symbols.filter((_, i) => found[i] === undefined),
+        };
+      },
+      symbols,
+    );
   },
 
   getTrade: ({ simulation, params }) =>
@@ -85,7 +84,7 @@ export const marketDataHandlers: MarketDataHandlers = {
   async getBars({ simulation, params, query }) {
     const symbol = plainSymbol(params.symbol);
     const { calendar } = simulation.brokerage.rules;
-    const isListed = await simulation.read((brokerage) => brokerage.instrument(symbol) !== undefined);
+    const isListed = await simulation.read([], (brokerage) => brokerage.instrument(symbol) !== undefined);
     if (!isListed) return SYMBOL_NOT_FOUND;
     const now = simulation.now();
     const until = query.to === undefined ? now : endOf(query.to, calendar);
@@ -121,44 +120,34 @@ export const marketDataHandlers: MarketDataHandlers = {
     }));
   },
 
-  listOptionExpirations: ({ simulation, params }) =>
-    lookAt(simulation, params.underlying, (brokerage, underlying) => ({
-      underlying,
-      expirations: expirationsOf(optionsOn(brokerage, underlying)),
-    })),
-
-  getOptionChain({ simulation, params, query }) {
-    const underlying = plainSymbol(params.underlying);
-    const symbols = optionsOn(simulation.brokerage, underlying).map(({ symbol }) => symbol);
-    return simulation.read(
-      (brokerage) => {
-        if (brokerage.instrument(underlying) === undefined) return SYMBOL_NOT_FOUND;
-        const listed = optionsOn(brokerage, underlying);
-        const expiration = query.expiration ?? expirationsOf(listed)[0];
-        return expiration === undefined ? NO_OPTIONS : chainOf(brokerage, underlying, expiration, listed);
-      },
-      [underlying, ...symbols],
-    );
-  },
-
   listInstruments({ simulation, query }) {
     const { assetClass } = query;
     const symbol = query.symbol === undefined ? undefined : plainSymbol(query.symbol);
     const underlying = query.underlying === undefined ? undefined : plainSymbol(query.underlying);
-    return simulation.read((brokerage) =>
-      pageOfAll(
-        instrumentsOf(brokerage)
-          .filter(
-            (instrument) =>
-              (assetClass === undefined || instrument.assetClass === assetClass) &&
-              (symbol === undefined || instrument.symbol === symbol) &&
-              (underlying === undefined ||
-                (instrument.assetClass === 'OPTION' && instrument.underlying === underlying)),
-          )
-          .sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
-        query,
-        (instrument) => shownInstrument(instrument, brokerage.rules.calendar),
-      ),
+    return simulation.read(
+      [],
+      (brokerage) => {
+        const now = simulation.now();
+        const asked =
+          symbol !== undefined
+            ? [brokerage.instrument(symbol, now)].filter((instrument) => instrument !== undefined)
+            : underlying !== undefined
+              ? optionsOn(brokerage, underlying, now)
+              : listedInstruments(brokerage);
+        return pageOfAll(
+          asked
+            .filter(
+              (instrument) =>
+                (assetClass === undefined || instrument.assetClass === assetClass) &&
+                (underlying === undefined ||
+                  (instrument.assetClass === 'OPTION' && instrument.underlying === underlying)),
+            )
+            .sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
+          query,
+          (instrument) => shownInstrument(instrument, brokerage.rules.calendar),
+        );
+      },
+      underlying === undefined ? [] : [underlying],
     );
   },
 
@@ -188,61 +177,11 @@ function lookAt<T>(
 ): Promise<T | Answer> {
   const symbol = plainSymbol(given);
   return simulation.read(
+    [],
     (brokerage) => {
       const instrument = brokerage.instrument(symbol);
       return instrument === undefined ? SYMBOL_NOT_FOUND : look(brokerage, symbol, instrument);
     },
     [symbol],
   );
-}
-
-/** All that is listed: by the feed, and by commands, which may describe anew what the feed lists. */
-function instrumentsOf({ rules, state }: Brokerage): Instrument[] {
-  return [...new Map([...rules.instruments, ...state.listed]).values()];
-}
-
-const optionsOn = (brokerage: Brokerage, underlying: string): OptionContract[] =>
-  instrumentsOf(brokerage).filter(
-    (instrument): instrument is OptionContract =>
-      instrument.assetClass === 'OPTION' && instrument.underlying === underlying,
-  );
-
-const expirationsOf = (options: readonly OptionContract[]): string[] =>
-  [...new Set(options.map(({ expiration }) => expiration))].sort();
-
-function chainOf(
-  brokerage: Brokerage,
-  underlying: string,
-  expiration: string,
-  listed: readonly OptionContract[],
-): OptionChain {
-  const underlyingPrice = brokerage.mark(underlying);
-  return {
-    underlying,
-    ...(underlyingPrice !== undefined && { underlyingPrice: priceNumber(underlyingPrice) }),
-    expiration,
-    contracts: listed
-      .filter((contract) => contract.expiration === expiration)
-      .sort((a, b) => a.strike - b.strike || (a.optionType < b.optionType ? -1 : 1))
-      .map((contract) => {
-        const { symbol, optionType, strike, multiplier, style, settlement } = contract;
-        const { bid, ask, bidSize, askSize, last } = brokerage.quote(symbol) ?? {};
-        const mark = brokerage.mark(symbol);
-        return {
-          optionSymbol: symbol,
-          optionType,
-          strike: priceNumber(strike),
-          expiration: contract.expiration,
-          multiplier,
-          style,
-          settlement,
-          ...(mark !== undefined && { price: priceNumber(mark) }),
-          ...(bid !== undefined && { bid: priceNumber(bid) }),
-          ...(ask !== undefined && { ask: priceNumber(ask) }),
-          ...(bidSize !== undefined && { bidSize: quantityNumber(bidSize) }),
-          ...(askSize !== undefined && { askSize: quantityNumber(askSize) }),
-          ...(last !== undefined && { last: priceNumber(last) }),
-        };
-      }),
-  };
 }

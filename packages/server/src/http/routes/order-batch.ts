@@ -1,5 +1,6 @@
 import { accountKey, type Brokerage, type Command, type Outcome } from '@sandpit/core';
 import type { BatchResult } from '@sandpit/protocol';
+import type { Charge } from '../admission.js';
 import { ACCOUNT_NOT_FOUND, Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
 import { plainSymbol } from '../translate/instruments.js';
@@ -13,12 +14,14 @@ type Part =
   | { readonly accountId: string; readonly index: number }
   | { readonly accountId: string; readonly refused: Answer };
 
-/** The same order for many accounts: one turn, one commit, an outcome for each (D23). */
-export const orderBatchHandlers: Pick<Handlers, 'createOrders'> = {
+/** The same order for many accounts: one turn, one commit, an outcome for each (D23). Each account counts as a request. */
+export const orderBatchHandlers = (charge: Charge): Pick<Handlers, 'createOrders'> => ({
   async createOrders(call) {
     const { simulation, body } = call;
+    const tooMany = charge(call, body.accountIds.length);
+    if (tooMany !== undefined) return tooMany;
     const { calendar } = simulation.brokerage.rules;
-    const portfolios = await simulation.read((brokerage) =>
+    const portfolios = await simulation.read([call.principal], (brokerage) =>
       body.accountIds.map((accountId) => portfolioFor(brokerage, call, accountId)),
     );
     const commands: Submit[] = [];
@@ -42,7 +45,7 @@ export const orderBatchHandlers: Pick<Handlers, 'createOrders'> = {
     });
     return answer ?? answerOf(call, parts, outcomes);
   },
-};
+});
 
 /** The portfolio of an account: the one that the order names where it is the account's, else the oldest that is open. */
 function portfolioFor(

@@ -1,7 +1,7 @@
 import { NotRecorded } from '../../engine/simulations.js';
 import { Answer, refuse, SIMULATION_NOT_FOUND } from '../answer.js';
 import { issueToken } from '../auth.js';
-import type { Handlers } from '../call.js';
+import type { Handlers, Issuers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
 import type { Streams } from '../stream/streams.js';
 import { pageOfAll } from '../translate/pages.js';
@@ -22,27 +22,15 @@ export function simulationsHandlers(
 ): SimulationsHandlers {
   return {
     async createSimulation({ principal, body }) {
-      const { tenantId, tier, scopes, expiresAtMs } = principal;
+      const { tenantId } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       const simulation = await unlessNotRecorded(
         simulations.create(tenantId, simulationConfigOf(body, clockMs())),
       );
       if (simulation instanceof Answer) return simulation;
       const info = simulations.info(simulation.id, tenantId);
-      const issued = await issueToken(
-        settings,
-        {
-          tenantId,
-          tier,
-          scope: [...scopes].join(' '),
-          simulationId: simulation.id,
-          // A right that ends is not made to last by passing it on.
-          notAfterMs: expiresAtMs,
-        },
-        clockMs(),
-      );
-      if (info === undefined || issued === undefined) return SIMULATION_NOT_FOUND;
-      return { ...simulationOf(info, simulation.now()), token: issued.token };
+      if (info === undefined) return SIMULATION_NOT_FOUND;
+      return simulationOf(info, simulation.now());
     },
 
     listSimulations: ({ principal, query }) =>
@@ -62,6 +50,30 @@ export function simulationsHandlers(
       if (!removed) return SIMULATION_NOT_FOUND;
       streams.endSimulation(simulationId);
       return { simulationId, message: 'Simulation deleted' };
+    },
+  };
+}
+
+/** The token of a new simulation: what the caller may do, in there. */
+export function simulationIssuer({
+  settings,
+  clockMs,
+}: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createSimulation'> {
+  return {
+    async createSimulation({ principal }, kept) {
+      const { tenantId, tier, scopes, expiresAtMs, origin } = principal;
+      const grant = {
+        tenantId,
+        tier,
+        scope: [...scopes].join(' '),
+        simulationId: kept.simulationId,
+        // A right that ends is not made to last by passing it on.
+        notAfterMs: expiresAtMs,
+        keyId: origin.keyId,
+        fromTokenId: origin.fromTokenId ?? origin.tokenId,
+      };
+      const issued = await issueToken(settings, grant, clockMs());
+      return issued === undefined ? NO_TOKENS : { ...kept, token: issued.token };
     },
   };
 }

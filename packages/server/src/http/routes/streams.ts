@@ -1,6 +1,6 @@
 import { accountKey } from '@sandpit/core';
 import { ACCOUNT_NOT_FOUND, type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
-import type { Handlers, StreamCall } from '../call.js';
+import type { Call, Handlers, StreamId } from '../call.js';
 import type { Streams } from '../stream/streams.js';
 import { hasPortfolio } from './owned.js';
 
@@ -28,11 +28,11 @@ export function streamHandlers(streams: Streams): Pick<Handlers, 'streamOrders' 
 }
 
 /** The answer where a filter names what the tenant does not have. */
-async function missingFilter({ simulation, principal, query }: StreamCall): Promise<Answer | undefined> {
+async function missingFilter({ simulation, principal, query }: Call<StreamId>): Promise<Answer | undefined> {
   const { accountId, portfolioId } = query;
   if (accountId !== undefined) {
     const key = accountKey(principal.tenantId, accountId);
-    const isOwn = await simulation.read(({ state }) => state.accounts.has(key));
+    const isOwn = await simulation.read([principal], ({ state }) => state.accounts.has(key));
     if (!isOwn) return ACCOUNT_NOT_FOUND;
   }
   if (portfolioId === undefined) return undefined;

@@ -1,0 +1,82 @@
+import { xnys } from '../calendar/xnys.js';
+import type { Instant } from '../values/instant.js';
+import type { Price } from '../values/price.js';
+import type { TradingDate } from '../values/trading-date.js';
+import type { Instrument } from './instrument.js';
+import type { Instruments, Listing } from './listing.js';
+import type { OptionContract, OptionSeries } from './option.js';
+import { contractListed, contractsAround, optionClassOn, seriesListed } from './option-series.js';
+import type { OptionClass } from './option-series.js';
+import { formatOsi, parseOsi } from './osi.js';
+
+/** Contracts kept after they were computed: those that are held and ordered, and then some. */
+const MOST_CONTRACTS_KNOWN = 16_384;
+
+interface KnownContract {
+  readonly instrument: Instrument;
+  /** An instant at which it was listed: it is at every later one. */
+  readonly since: Instant;
+}
+
+/** The instruments of a listing. It may be shared between simulations: what it remembers never changes an answer. */
+export class KnownInstruments implements Instruments {
+  readonly listing: Listing;
+  private readonly listed: ReadonlyMap<string, Instrument>;
+  private readonly classOn = new Map<string, OptionClass>();
+  private readonly classOfRoot = new Map<string, OptionClass>();
+  private readonly known = new Map<string, KnownContract>();
+
+  constructor(listing: Listing) {
+    this.listing = listing;
+    this.listed = new Map(listing.instruments.map((instrument) => [instrument.symbol, instrument]));
+    if (listing.hasOptions !== true) return;
+    for (const instrument of listing.instruments) {
+      if (instrument.assetClass === 'EQUITY' || instrument.assetClass === 'INDEX')
+        this.addClass(optionClassOn(instrument));
+    }
+  }
+
+  get(symbol: string, at: Instant): Instrument | undefined {
+    return this.listed.get(symbol) ?? this.contract(symbol, at);
+  }
+
+  seriesOn(underlying: string, today: TradingDate): readonly OptionSeries[] {
+    const options = this.classOn.get(underlying);
+    return options === undefined ? [] : seriesListed(options, today);
+  }
+
+  contracts(
+    underlying: string,
+    expiration: TradingDate,
+    spot: Price,
+    today: TradingDate,
+  ): readonly OptionContract[] {
+    const options = this.classOn.get(underlying);
+    return options === undefined ? [] : contractsAround(options, expiration, spot, today);
+  }
+
+  private contract(symbol: string, at: Instant): Instrument | undefined {
+    const known = this.known.get(symbol);
+    if (known !== undefined && known.since <= at) return known.instrument;
+    const instrument = this.optionNamed(symbol, xnys.dateOf(at));
+    if (instrument === undefined) return undefined;
+    // Symbols that name nothing are not remembered: whoever makes some up must not drive out what is held.
+    if (this.known.size >= MOST_CONTRACTS_KNOWN) this.known.clear();
+    this.known.set(symbol, { instrument, since: at });
+    return instrument;
+  }
+
+  private optionNamed(symbol: string, today: TradingDate): OptionContract | undefined {
+    if (this.classOfRoot.size === 0) return undefined;
+    const named = parseOsi(symbol);
+    if (named === undefined || formatOsi(named) !== symbol) return undefined;
+    const options = this.classOfRoot.get(named.root);
+    return options && contractListed(options, named, today);
+  }
+
+  private addClass(options: OptionClass): void {
+    this.classOn.set(options.underlying, options);
+    this.classOfRoot.set(options.monthlyRoot, options);
+    if (options.weeklyRoot !== undefined) this.classOfRoot.set(options.weeklyRoot, options);
+  }
+}

@@ -1,0 +1,146 @@
+import { TradingDate } from '../values/trading-date.js';
+import type { Price } from '../values/price.js';
+import type { Equity } from './equity.js';
+import type { IndexUnderlying } from './index-underlying.js';
+import type { OptionContract, OptionSeries } from './option.js';
+import {
+  FRIDAYS,
+  januariesAfter,
+  kindOfExpiration,
+  monthliesFrom,
+  WEDNESDAYS,
+  weekliesFrom,
+} from './option-dates.js';
+import type { ExpirationRule } from './option-dates.js';
+import { isBroadIndexFund, optionContract, optionSeries } from './option-roots.js';
+import type { OsiSymbol } from './osi.js';
+import { isOnLadder, strikeLadderOf, strikesAround } from './strikes.js';
+import type { StrikeLadder } from './strikes.js';
+import { isLateUnderlying } from './trading-hours.js';
+
+/** How many expirations are listed at a time (D126). */
+const WEEKLIES = 8;
+const MONTHLIES = 12;
+const JANUARIES = 2;
+
+/** Strikes are listed as far as three standard deviations of what the underlying may move until they expire. */
+const DEVIATIONS = 3;
+const TRADING_DAYS_A_YEAR = 252;
+const DAYS_A_YEAR = 365;
+
+/** Of an index whose swings nobody described: those of a broad one. */
+const USUAL_DAILY_VOLATILITY = 0.012;
+const DAILY_VOLATILITY: Readonly<Record<string, number>> = { VIX: 0.06 };
+
+/** The options on one underlying that are listed by rule. */
+export interface OptionClass {
+  readonly underlying: string;
+  readonly isOnIndex: boolean;
+  /** Root of the series that expire once a month. */
+  readonly monthlyRoot: string;
+  /** Root of the others; absent = there are none. */
+  readonly weeklyRoot?: string;
+  readonly rule: ExpirationRule;
+  readonly ladder: StrikeLadder;
+  /** Standard deviation of a year's return, as a fraction. */
+  readonly volatility: number;
+}
+
+/** Indices whose monthly series settle in the morning have another root for the others. */
+const WEEKLY_ROOT: Readonly<Record<string, string>> = { SPX: 'SPXW', NDX: 'NDXP', RUT: 'RUTW', VIX: 'VIXW' };
+const NO_WEEKLIES: ReadonlySet<string> = new Set(['DJX']);
+
+/** The class of options on what is listed. A root has no dots: those on BRK.B are BRKB. */
+export function optionClassOn(instrument: Equity | IndexUnderlying): OptionClass {
+  const { symbol } = instrument;
+  const isOnIndex = instrument.assetClass === 'INDEX';
+  const root = symbol.replaceAll('.', '');
+  const isFund = isOnIndex || isBroadIndexFund(symbol) || isLateUnderlying(symbol);
+  const daily = isOnIndex ? (DAILY_VOLATILITY[symbol] ?? USUAL_DAILY_VOLATILITY) : instrument.dailyVolatility;
+  return {
+    underlying: symbol,
+    isOnIndex,
+    monthlyRoot: root,
+    ...(!NO_WEEKLIES.has(symbol) && { weeklyRoot: WEEKLY_ROOT[symbol] ?? root }),
+    rule: symbol === 'VIX' ? WEDNESDAYS : FRIDAYS,
+    ladder: strikeLadderOf(symbol, !isFund),
+    volatility: daily * Math.sqrt(TRADING_DAYS_A_YEAR),
+  };
+}
+
+/** The series of a class that are listed and not over on a date, in order of their expirations. */
+export function seriesListed(of: OptionClass, today: TradingDate): OptionSeries[] {
+  const { monthlyRoot, weeklyRoot } = of;
+  const weeklies = weeklyRoot === undefined ? [] : weekliesFrom(of.rule, today, WEEKLIES);
+  return [
+    ...weeklies.map((expiration) => seriesOf(of, weeklyRoot ?? monthlyRoot, expiration)),
+    ...[...monthliesListed(of, today), ...longListed(of, today)].map((expiration) =>
+      seriesOf(of, monthlyRoot, expiration),
+    ),
+  ].sort((a, b) => (a.expiration < b.expiration ? -1 : 1));
+}
+
+const monthliesListed = (of: OptionClass, today: TradingDate): TradingDate[] =>
+  monthliesFrom(of.rule, today, MONTHLIES);
+
+const longListed = (of: OptionClass, today: TradingDate): TradingDate[] =>
+  januariesAfter(of.rule, monthliesListed(of, today).at(-1) ?? today, JANUARIES);
+
+/** The root and the steps between strikes of an expiration, as they are (or were) on a date; `undefined` where it is not listed yet. */
+function seriesAt(
+  of: OptionClass,
+  expiration: TradingDate,
+  today: TradingDate,
+): { readonly root: string; readonly steps: StrikeLadder['weekly'] } | undefined {
+  const kind = kindOfExpiration(of.rule, expiration);
+  if (kind === undefined) return undefined;
+  const { ladder, monthlyRoot, weeklyRoot } = of;
+  const isOver = expiration < today;
+  if (kind === 'WEEKLY') {
+    if (weeklyRoot === undefined) return undefined;
+    return isOver || weekliesFrom(of.rule, today, WEEKLIES).includes(expiration)
+      ? { root: weeklyRoot, steps: ladder.weekly }
+      : undefined;
+  }
+  if (isOver || monthliesListed(of, today).includes(expiration)) {
+    return { root: monthlyRoot, steps: ladder.monthly };
+  }
+  return longListed(of, today).includes(expiration) ? { root: monthlyRoot, steps: ladder.long } : undefined;
+}
+
+/** The contract of a class that a symbol names, where it has been listed by that date. */
+export function contractListed(
+  of: OptionClass,
+  named: OsiSymbol,
+  today: TradingDate,
+): OptionContract | undefined {
+  const series = seriesAt(of, named.expiration, today);
+  if (series?.root !== named.root || !isOnLadder(series.steps, named.strike)) return undefined;
+  return contractOf(of, named);
+}
+
+/** The contracts of an expiration with the strikes around a price, by strike, the call before the put. */
+export function contractsAround(
+  of: OptionClass,
+  expiration: TradingDate,
+  spot: Price,
+  today: TradingDate,
+): OptionContract[] {
+  const series = seriesAt(of, expiration, today);
+  if (series === undefined) return [];
+  const { root, steps } = series;
+  const days = Math.max(1, TradingDate.dayOf(expiration) - TradingDate.dayOf(today));
+  const distance = DEVIATIONS * of.volatility * Math.sqrt(days / DAYS_A_YEAR);
+  return strikesAround(steps, spot, distance).flatMap((strike) =>
+    (['CALL', 'PUT'] as const).flatMap(
+      (optionType) => contractOf(of, { root, expiration, optionType, strike }) ?? [],
+    ),
+  );
+}
+
+/** The underlying is what the class is on, also where the root is written otherwise. */
+const contractOf = (of: OptionClass, named: OsiSymbol): OptionContract | undefined =>
+  optionContract(named, { underlying: of.underlying }, () => of.isOnIndex);
+
+const seriesOf = (of: OptionClass, root: string, expiration: TradingDate): OptionSeries =>
+  optionSeries(root, expiration, { underlying: of.underlying }, () => of.isOnIndex);

@@ -1,0 +1,102 @@
+import { Instant } from '@sandpit/core';
+import type { Brokerage, Command, Outcome, Quote } from '@sandpit/core';
+import type { Feed } from '../feeds/feed.js';
+import { StoreUnavailable } from '../store/journal.js';
+import type { StoredAnswer } from '../store/journal.js';
+import { concernedBy } from './concerns.js';
+import { recordText } from './record-text.js';
+import type { Records } from './records.js';
+import type { UnderWay } from './under-way.js';
+
+/**
+ * Executes commands, each in one go and without waiting for anything: what the decision reads of the market is brought up to date, it is
+ * decided, and what it did is appended.
+ */
+export class Turns {
+  readonly #brokerage: Brokerage;
+  readonly #feed: Feed;
+  readonly #records: Records;
+  readonly #underWay: UnderWay;
+
+  constructor(brokerage: Brokerage, feed: Feed, records: Records, underWay: UnderWay) {
+    this.#brokerage = brokerage;
+    this.#feed = feed;
+    this.#records = records;
+    this.#underWay = underWay;
+  }
+
+  /**
+   * `answerFor` is called with the outcome; the answer it gives is stored in the same commit. Throws `StoreUnavailable`, and
+   * has done nothing then.
+   */
+  execute<T extends Command['type']>(
+    command: Extract<Command, { type: T }>,
+    at: Instant,
+    answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
+  ): Outcome<T> {
+    // Memory must not run ahead of a store that takes nothing.
+    if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+    if (command.type !== 'UpdateMarket' && command.type !== 'AdvanceClock') this.#refreshFor(command, at);
+    const refused = this.#underWay.refusal(command);
+    const outcome =
+      refused === undefined
+        ? this.#brokerage.execute<T>(command, at)
+        : ({ result: refused, events: [], orders: [], quotes: [] } as unknown as Outcome<T>);
+    const answer = answerFor?.(outcome);
+    const { events, orders, quotes } = outcome;
+    if (events.length > 0) {
+      const payload = recordText(command, quotes, events);
+      const concerned = concernedBy(
+        this.#brokerage,
+        outcome,
+        'by' in command ? command.by.tenantId : undefined,
+      );
+      const seq = this.#records.append({ at, events, orders }, payload, concerned, answer);
+      this.#underWay.note(seq, command, outcome);
+    } else if (answer !== undefined) {
+      this.#records.saveAnswer(answer);
+    }
+    return outcome;
+  }
+
+  /**
+   * Everything that is due at this moment. Returns the moment: what comes next is done then, for a millisecond later something
+   * else may be due before it.
+   */
+  catchUp(now: Instant): Instant {
+    for (
+      let due = this.#brokerage.nextDue();
+      due !== undefined && due <= now;
+      due = this.#brokerage.nextDue()
+    ) {
+      this.advance(due);
+    }
+    return now;
+  }
+
+  /** What is due at this instant, or the first slice of it. */
+  advance(due: Instant): void {
+    const at = Instant.max(due, this.#brokerage.state.now);
+    this.#refreshFor({ type: 'AdvanceClock' }, at);
+    // The refresh may have served what was due.
+    const still = this.#brokerage.nextDue();
+    if (still !== undefined && still <= at) this.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, at);
+  }
+
+  /** Brings quotes of a feed that can compute them up to an instant. Orders they touch are filled. */
+  refresh(symbols: Iterable<string>, at: Instant): void {
+    if (this.#feed.kind !== 'synthetic') return;
+    const quotes: Quote[] = [];
+    for (const symbol of symbols) {
+      const quote = this.#feed.quoteAt(symbol, at);
+      if (quote !== undefined && this.#brokerage.quote(symbol)?.at !== quote.at) quotes.push(quote);
+    }
+    if (quotes.length === 0) return;
+    this.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, at);
+  }
+
+  /** Brings the quotes that a command reads up to the instant at which it is executed. */
+  #refreshFor(command: Command, at: Instant): void {
+    if (this.#feed.kind === 'synthetic') this.refresh(this.#brokerage.symbolsRead(command, at), at);
+  }
+}

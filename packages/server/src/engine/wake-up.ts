@@ -1,0 +1,60 @@
+import type { Brokerage } from '@sandpit/core';
+import type { Feed } from '../feeds/feed.js';
+import type { Clock } from './clock.js';
+
+/** Real time between two looks at the market while orders are open. */
+const TICK_MS = 250;
+/** Timers are set no further ahead than this; then one looks again. */
+const LONGEST_SLEEP_MS = 3_600_000;
+
+/** Wakes a simulation for the next thing to do. One whose clock is manual has nothing to wait for. */
+export class WakeUp {
+  readonly #brokerage: Brokerage;
+  readonly #feed: Feed;
+  readonly #clock: Clock;
+  readonly #now: () => number;
+  readonly #wake: () => Promise<void>;
+  #timer: NodeJS.Timeout | undefined;
+  /** On the monotonic clock. */
+  #wakesAt = 0;
+  #isOver = false;
+
+  /** `wake` must not reject; after it the next time is set. */
+  constructor(brokerage: Brokerage, feed: Feed, clock: Clock, now: () => number, wake: () => Promise<void>) {
+    this.#brokerage = brokerage;
+    this.#feed = feed;
+    this.#clock = clock;
+    this.#now = now;
+    this.#wake = wake;
+  }
+
+  /** Sets the timer for the next thing to do. */
+  set(): void {
+    clearTimeout(this.#timer);
+    if (this.#isOver || this.#clock.mode === 'manual') return;
+    const ms = this.#sleepMs();
+    this.#wakesAt = performance.now() + ms;
+    this.#timer = setTimeout(() => void this.#wake().then(() => this.set()), ms);
+    this.#timer.unref();
+  }
+
+  /** After a command: a new order, or something due sooner, may need an earlier look. */
+  setEarlier(): void {
+    if (this.#clock.mode !== 'manual' && performance.now() + this.#sleepMs() < this.#wakesAt) this.set();
+  }
+
+  stop(): void {
+    this.#isOver = true;
+    clearTimeout(this.#timer);
+  }
+
+  #sleepMs(): number {
+    if (this.#brokerage.state.orders.size > 0 || this.#feed.kind === 'replay') return TICK_MS;
+    const due = this.#brokerage.nextDue();
+    if (due === undefined) return LONGEST_SLEEP_MS;
+    return Math.min(
+      LONGEST_SLEEP_MS,
+      Math.max(1, Math.ceil((due - this.#now()) / Math.max(this.#clock.speed, 1e-6))),
+    );
+  }
+}

@@ -1,0 +1,226 @@
+import { createHash, hash } from 'node:crypto';
+import { DamagedJournal } from '../journal.js';
+import type { JournalRecord } from '../journal.js';
+import { all, one, readingIntact } from './connection.js';
+import type { Statements } from './connection.js';
+
+/** Consecutive records of one simulation that were committed together. */
+export interface Block {
+  /** Grows with each block of a journal, over all simulations, in the order of the commits. */
+  readonly k: number;
+  /** The simulation's key in the registry. */
+  readonly simulation: number;
+  readonly first: number;
+  readonly last: number;
+  readonly epoch: number;
+  /** SHA-256 over the hash of the simulation's block before, and over this block. */
+  readonly hash: Uint8Array;
+  /** UTF-8: JSON, one record a line. */
+  readonly data: Uint8Array;
+}
+
+/** Where the journal of a simulation ends. */
+export interface Tail {
+  /** Of the last record; 0 = nothing yet. */
+  readonly seq: number;
+  readonly hash: Uint8Array;
+}
+
+/** A line of a block, parsed. */
+export interface RecordLine {
+  readonly seq: number;
+  /** Simulated instant, ms. */
+  readonly at: number;
+  readonly command: unknown;
+  readonly quotes?: unknown;
+  readonly events: readonly unknown[];
+}
+
+/** Blocks fetched at a time: with what they may hold at most some 2 MB, but for single records that are larger. */
+const FETCHED_AT_A_TIME = 32;
+
+const COLUMNS = 'k, simulation, first, last, epoch, hash, data';
+
+/** Chains begin with the simulation they belong to, so that blocks cannot be moved from one to another. */
+export function chainStart(simulation: number): Uint8Array {
+  return hash('sha256', `sandpit simulation ${simulation}`, 'buffer');
+}
+
+export function blockHash(
+  previous: Uint8Array,
+  { epoch, first, last, data }: Pick<Block, 'epoch' | 'first' | 'last' | 'data'>,
+): Uint8Array {
+  return createHash('sha256').update(previous).update(`${epoch} ${first} ${last}\n`).update(data).digest();
+}
+
+/** The line of a record, with its end. The payload is an object with one member at least, on one line. */
+export function recordLine(seq: number, at: number, payload: string): string {
+  return `{"seq":${seq},"at":${at},${payload.slice(1)}\n`;
+}
+
+/** The records of a block, parsed. */
+export function recordsOf(block: Block): readonly RecordLine[] {
+  return linesOf(block).map((line) => JSON.parse(line) as RecordLine);
+}
+
+function linesOf({ data }: Block): readonly string[] {
+  const text = Buffer.from(data.buffer, data.byteOffset, data.byteLength).toString();
+  return text.slice(0, -1).split('\n');
+}
+
+/**
+ * Reads blocks on a read-only connection, in whichever thread. Every block is checked against its hash before it is given out.
+ * Throws `DamagedJournal`.
+ */
+export class JournalBlocks {
+  readonly #statements: Statements;
+
+  constructor(statements: Statements) {
+    this.#statements = statements;
+  }
+
+  /** What a journal is called by its history and its checkpoints: drawn at random when it was made. */
+  journalId(): string {
+    const row = this.#one<{ id: string }>('SELECT journal_id AS id FROM meta');
+    if (row === undefined) throw new DamagedJournal('The journal has lost its meta row');
+    return row.id;
+  }
+
+  /** Of the last block ever written; 0 when there is none. The block itself may be gone with its simulation. */
+  lastK(): number {
+    return this.#one<{ k: number }>('SELECT last_k AS k FROM meta')?.k ?? 0;
+  }
+
+  /**
+   * Blocks in the order of the commits with k > `after`, until about so many bytes of data were given; those of deleted
+   * simulations are left out. Empty when there are no more.
+   */
+  after(after: number, bytes: number): readonly Block[] {
+    const blocks: Block[] = [];
+    const ends = new Map<number, Tail>();
+    const sql = `SELECT ${COLUMNS} FROM block WHERE k > ? AND simulation IN (SELECT key FROM simulation WHERE deleted_at IS NULL)
+                 ORDER BY k LIMIT ${FETCHED_AT_A_TIME}`;
+    let k = after;
+    let size = 0;
+    for (;;) {
+      const fetched = this.#all(sql, k);
+      for (const block of fetched) {
+        const { simulation, first } = block;
+        const previous = ends.get(simulation) ?? this.#before(simulation, first);
+        // Deleted between the two looks.
+        if (previous.seq !== first - 1 && !this.#isLive(simulation)) continue;
+        ends.set(simulation, checked(block, previous));
+        blocks.push(block);
+        size += block.data.byteLength;
+        k = block.k;
+        if (size >= bytes) return blocks;
+      }
+      if (fetched.length < FETCHED_AT_A_TIME) return blocks;
+    }
+  }
+
+  /** Whether a block with this hash was written as number k, or may have been and is gone with its simulation. */
+  has(k: number, blockHash: Uint8Array): boolean {
+    if (k === 0) return true;
+    const row = this.#one<{ hash: Uint8Array }>('SELECT hash FROM block WHERE k = ?', k);
+    return row === undefined ? k <= this.lastK() : Buffer.compare(row.hash, blockHash) === 0;
+  }
+
+  /** The block that holds a record. */
+  holding(simulation: number, seq: number): Block {
+    const sql = `SELECT ${COLUMNS} FROM block WHERE simulation = ? AND first <= ? ORDER BY first DESC LIMIT 1`;
+    const block = this.#all(sql, simulation, seq)[0];
+    if (block === undefined || block.last < seq) throw missing(`simulation ${simulation}`, seq);
+    checked(block, this.#before(simulation, block.first));
+    return block;
+  }
+
+  /**
+   * Records of a simulation with seq > `afterSeq`, in constant memory; those that are written meanwhile are left out. The chain is
+   * checked up to the tail. Ends early when the simulation is deleted meanwhile.
+   */
+  *read(simulation: number, simulationId: string, afterSeq: number): Iterable<JournalRecord> {
+    const tail = this.tail(simulation);
+    if (afterSeq >= tail.seq) return;
+    const { first } = this.holding(simulation, afterSeq + 1);
+    let end = this.#before(simulation, first);
+    const sql = `SELECT ${COLUMNS} FROM block WHERE simulation = ? AND first > ? AND first <= ? ORDER BY first LIMIT ${FETCHED_AT_A_TIME}`;
+    while (end.seq < tail.seq) {
+      const fetched = this.#all(sql, simulation, end.seq, tail.seq);
+      for (const block of fetched) {
+        if (block.first !== end.seq + 1) break;
+        end = checked(block, end, simulationId);
+        yield* recordTexts(block, simulationId, afterSeq);
+      }
+      if (fetched.at(-1)?.last !== end.seq) {
+        if (!this.#isLive(simulation)) return;
+        throw missing(simulationId, end.seq + 1);
+      }
+    }
+    if (end.seq !== tail.seq || Buffer.compare(end.hash, tail.hash) !== 0)
+      throw new DamagedJournal(`The journal of ${simulationId} does not end with what was written last`);
+  }
+
+  tail(simulation: number): Tail {
+    return this.#before(simulation, Number.MAX_SAFE_INTEGER);
+  }
+
+  /** Where a simulation's journal stood before the block that begins with this record. */
+  #before(simulation: number, first: number): Tail {
+    const sql = `SELECT last AS seq, hash FROM block WHERE simulation = ? AND first < ? ORDER BY first DESC LIMIT 1`;
+    const tail = this.#one<Tail>(sql, simulation, first);
+    if (tail === undefined) return { seq: 0, hash: chainStart(simulation) };
+    // A flipped bit can change the type of a value, too.
+    if (typeof tail.seq === 'number' && tail.hash instanceof Uint8Array) return tail;
+    throw new DamagedJournal(`The journal of simulation ${simulation} is damaged`);
+  }
+
+  #isLive(simulation: number): boolean {
+    return (
+      this.#one('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL', simulation) !== undefined
+    );
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts
+  #one<Row>(sql: string, ...values: readonly number[]): Row | undefined {
+    return readingIntact(() => one<Row>(this.#statements.of(sql), ...values));
+  }
+
+  #all(sql: string, ...values: readonly number[]): readonly Block[] {
+    return readingIntact(() => all<Block>(this.#statements.of(sql), ...values));
+  }
+}
+
+/** Where the journal stands after a block. */
+function checked(block: Block, previous: Tail, of = `simulation ${block.simulation}`): Tail {
+  const { first, last } = block;
+  if (previous.seq !== first - 1) throw missing(of, previous.seq + 1);
+  if (!isSound(block, previous.hash))
+    throw new DamagedJournal(
+      first === last
+        ? `Record ${first} of ${of} is damaged`
+        : `Records ${first} to ${last} of ${of} are damaged`,
+    );
+  return { seq: last, hash: block.hash };
+}
+
+function isSound(block: Block, previous: Uint8Array): boolean {
+  const { data, hash: stored } = block as { readonly data: unknown; readonly hash: unknown };
+  if (!(data instanceof Uint8Array && stored instanceof Uint8Array)) return false;
+  return Buffer.compare(blockHash(previous, block), stored) === 0;
+}
+
+function* recordTexts(block: Block, simulationId: string, afterSeq: number): Iterable<JournalRecord> {
+  let seq = block.first - 1;
+  for (const line of linesOf(block)) {
+    seq += 1;
+    if (seq <= afterSeq) continue;
+    const begin = `{"seq":${seq},"at":`.length;
+    const end = line.indexOf(',', begin);
+    yield { simulationId, seq, at: Number(line.slice(begin, end)), payload: `{${line.slice(end + 1)}` };
+  }
+}
+
+function missing(of: string, seq: number): DamagedJournal {
+  return new DamagedJournal(`Record ${seq} of ${of} is missing`);
+}
