@@ -2,10 +2,10 @@ import type { Brokerage } from '@sandpit/core';
 import type { Checkpoints } from '../store/checkpoints.js';
 
 /**
- * Records behind a checkpoint after which the next one is made, and more where the state is large: then it costs more to write one than to
- * read records. So that a recovery stays within three seconds (bench/recovery.ts).
+ * Records behind a checkpoint after which the next one is made, and half as many again as there are open orders and portfolios: a large state
+ * costs as much to write as many records to read. So that a recovery stays within three seconds (bench/recovery.ts).
  */
-const RECORDS_BEHIND = 50_000;
+const RECORDS_BEHIND = 30_000;
 /** A recovery reads so many in no time. */
 const NOT_WORTH_IT = 1000;
 

@@ -4,7 +4,7 @@ import type { Database, SqlValue, Statement } from './connection.js';
 const ROWS_AT_ONCE = 32;
 
 /** Adds many rows to one table, best in the order of its key: each page is then visited once. */
-export class BulkInsert<Row> {
+export class BulkInsert<Row extends object> {
   readonly #one: Statement;
   readonly #many: Statement;
   readonly #columns: readonly (keyof Row & string)[];
@@ -20,13 +20,17 @@ export class BulkInsert<Row> {
   run(rows: readonly Row[]): void {
     let done = 0;
     for (; done + ROWS_AT_ONCE <= rows.length; done += ROWS_AT_ONCE)
-      this.#many.run(...this.#values(rows.slice(done, done + ROWS_AT_ONCE)));
-    for (; done < rows.length; done += 1) this.#one.run(...this.#values(rows.slice(done, done + 1)));
+      this.#many.run(...this.#values(rows, done, done + ROWS_AT_ONCE));
+    for (; done < rows.length; done += 1) this.#one.run(...this.#values(rows, done, done + 1));
   }
 
-  #values(rows: readonly Row[]): readonly SqlValue[] {
+  #values(rows: readonly Row[], from: number, to: number): readonly SqlValue[] {
     const values: SqlValue[] = [];
-    for (const row of rows) for (const column of this.#columns) values.push(row[column] as SqlValue);
+    for (let index = from; index < to; index += 1) {
+      const row = rows[index];
+      if (row === undefined) break;
+      for (const column of this.#columns) values.push(row[column] as SqlValue);
+    }
     return values;
   }
 }

@@ -20,14 +20,14 @@ export type FromCheckpointThread = { readonly seq: number } | { readonly failed:
 
 async function makeCheckpoint(data: CheckpointData): Promise<number> {
   const { directory, recovery, simulation, simulationId, config } = data;
-  const { checkpointOf } = (await import(recovery)) as CheckpointMaking;
+  const making = (await import(recovery)) as CheckpointMaking;
   const database = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
   try {
     const blocks = new JournalBlocks(new Statements(database));
     const files = new CheckpointFiles(directory, blocks);
     const before = files.load(simulation);
     const records = blocks.read(simulation, simulationId, before?.seq ?? 0);
-    const checkpoint = checkpointOf(config, before, records);
+    const checkpoint = making.checkpointOf(config, before, records);
     if (checkpoint.seq > (before?.seq ?? 0)) files.save(simulation, checkpoint);
     return checkpoint.seq;
   } finally {

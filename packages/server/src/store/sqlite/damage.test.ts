@@ -1,5 +1,14 @@
 import { DatabaseSync } from '@photostructure/sqlite';
-import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { recordOf, withSimulation } from '../fixtures.contract.js';
@@ -48,49 +57,20 @@ function copyOf(directory: string): string {
   return copy;
 }
 
-describe('A damaged record', () => {
-  const readAll = async (directory: string, afterSeq = 0): Promise<readonly number[]> =>
-    [...(await open(directory)).journal.read('main', afterSeq)].map(({ seq }) => seq);
-
+describe('A damaged block', () => {
   it('is found when it is read, and not passed over', async () => {
     const directory = await directoryWith(5);
-    change(directory, `UPDATE journal SET payload = replace(payload, '"seq":3', '"seq":4') WHERE seq = 3`);
+    change(
+      directory,
+      `UPDATE block SET data = CAST(replace(data, '"seq":3', '"seq":4') AS BLOB) WHERE first = 3`,
+    );
     const read: number[] = [];
     const { journal } = await open(directory);
     expect(() => {
       for (const record of journal.read('main', 0)) read.push(record.seq);
-    }).toThrow(DamagedJournal);
+    }).toThrow('Record 3 of main is damaged');
     expect(read).toEqual([1, 2]);
     expect([...journal.read('main', 3)].map(({ seq }) => seq)).toEqual([4, 5]);
-  });
-
-  it.each([
-    ['its instant', 'UPDATE journal SET at = at + 1 WHERE seq = 3'],
-    ['its epoch', 'UPDATE journal SET epoch = epoch + 1 WHERE seq = 3'],
-    ['its hash', `UPDATE journal SET hash = 'x' WHERE seq = 3`],
-    ['its place', 'DELETE FROM journal WHERE seq = 3'],
-    ['the end', 'DELETE FROM journal WHERE seq = 5'],
-    ['the end and its hash', `UPDATE tail SET hash = 'x'`],
-  ])('is found by %s', async (_, sql) => {
-    const directory = await directoryWith(5);
-    change(directory, sql);
-    await expect(readAll(directory)).rejects.toThrow(DamagedJournal);
-  });
-
-  it('is found when it is the one to read on from', async () => {
-    const directory = await directoryWith(5);
-    change(directory, `UPDATE journal SET hash = 'x' WHERE seq = 3`);
-    await expect(readAll(directory, 3)).rejects.toThrow(DamagedJournal);
-  });
-
-  it('is found when the bytes of the file have changed', async () => {
-    const directory = await directoryWith(5);
-    const path = join(directory, 'journal.db');
-    const bytes = readFileSync(path);
-    const at = bytes.indexOf('"seq":3');
-    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
-    writeFileSync(path, bytes);
-    await expect(readAll(directory)).rejects.toThrow(DamagedJournal);
   });
 });
 
@@ -135,9 +115,19 @@ describe('A shortened journal', () => {
   });
 
   it('is refused when it is another one of the same length', async () => {
+    const [directory, other] = [await directoryWith(3), await directoryWith(3)];
+    cpSync(join(other, 'journal.db'), join(directory, 'journal.db'));
+    await expect(openTestStore(directory)).rejects.toThrow(/written for another journal/);
+  });
+
+  it('is refused when the mark is an older one', async () => {
     const directory = await directoryWith(3);
-    change(directory, `UPDATE meta SET digest = 'x'`);
-    await expect(openTestStore(directory)).rejects.toThrow(/not the one/);
+    const older = readFileSync(join(directory, 'journal.mark'));
+    const store = await openTestStore(directory);
+    await append(store, 4, 6);
+    await store.close();
+    writeFileSync(join(directory, 'journal.mark'), older);
+    await expect(openTestStore(directory)).rejects.toThrow(/older than the journal/);
   });
 
   it('is refused when the database is gone, or the mark', async () => {
@@ -145,8 +135,13 @@ describe('A shortened journal', () => {
     const withoutMark = newDirectory();
     cpSync(join(directory, 'journal.db'), join(withoutMark, 'journal.db'));
     await expect(openTestStore(withoutMark)).rejects.toThrow(/journal\.mark is missing/);
+    truncateSync(join(directory, 'journal.db'));
+    await expect(openTestStore(directory)).rejects.toThrow(/journal\.db is missing or empty/);
     rmSync(join(directory, 'journal.db'));
-    await expect(openTestStore(directory)).rejects.toThrow(/sandpit\.db is missing/);
+    await expect(openTestStore(directory)).rejects.toThrow(/journal\.db is missing/);
+    rmSync(join(directory, 'journal.mark'));
+    await expect(openTestStore(directory)).rejects.toThrow(/history\.db is there: its journal is lost/);
+    expect(existsSync(join(directory, 'journal.db'))).toBe(false);
   });
 });
 
@@ -201,25 +196,16 @@ describe('A file that is not ours', () => {
     await refusedUnchanged(directory, /newer version \(format 99/);
   });
 
+  it('is refused when it is of the time before there was a journal of its own', async () => {
+    const directory = newDirectory();
+    writeFileSync(join(directory, 'sandpit.db'), 'anything');
+    await expect(openTestStore(directory)).rejects.toThrow(/sandpit\.db was written by an older version/);
+    expect(readdirSync(directory).toSorted()).toEqual(['lock.db', 'sandpit.db']);
+  });
+
   it('is refused when an older version wrote it', async () => {
     const directory = await directoryWith(1);
     change(directory, 'PRAGMA user_version = 1');
     await refusedUnchanged(directory, /older version \(format 1;/);
-  });
-});
-
-describe('A damaged checkpoint', () => {
-  it('gives way to the one before it', async () => {
-    const directory = await directoryWith(3);
-    let store = await openTestStore(directory);
-    for (const seq of [1, 2, 3])
-      await store.checkpoints.save({ simulationId: 'main', seq, state: `state ${seq}` });
-    await store.close();
-    change(directory, `UPDATE checkpoint SET state = 'State 3' WHERE seq = 3`);
-    store = await open(directory);
-    expect(store.checkpoints.load('main')).toEqual({ simulationId: 'main', seq: 2, state: 'state 2' });
-    await store.close();
-    change(directory, `UPDATE checkpoint SET state = ''`);
-    expect((await open(directory)).checkpoints.load('main')).toBeUndefined();
   });
 });

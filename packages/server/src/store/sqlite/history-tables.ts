@@ -21,7 +21,8 @@ import type {
 
 type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { change: Name }>;
 
-type Draft<Row> = { -readonly [Field in keyof Omit<Row, 'sum'>]: Row[Field] };
+/** Rows get their checksums when they are written. */
+type Draft<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
 /** A row that this transaction adds or changes, and whether it is there already. */
 interface OwnerDraft {
@@ -203,7 +204,10 @@ export class HistoryTables {
 
   #portfolioOpened({ row, portfolios }: SimulationDraft, opened: Change<'portfolio-opened'>): void {
     const { portfolioId: id, tenantId: tenant, accountId: account, terms } = opened;
-    portfolios.set(id, { row: { simulation: row.key, id, tenant, account, terms, last: null }, isNew: true });
+    portfolios.set(id, {
+      row: { simulation: row.key, id, tenant, account, terms, last: null, sum: 0 },
+      isNew: true,
+    });
   }
 
   #orderAdded(draft: SimulationDraft, { terms, filledOn, progress }: Change<'order-added'>): void {
@@ -227,12 +231,13 @@ export class HistoryTables {
       terms: JSON.stringify(terms),
       progress: '',
       events: 0,
+      sum: 0,
     };
     draft.orders.set(number, { row, terms, progress, isNew: true });
     draft.row.orders += 1;
     draft.row.last_order = Math.max(draft.row.last_order, number);
     if (clientOrderId !== undefined)
-      this.#clientOrders.push({ owner: portfolio.row.k, id: clientOrderId, number });
+      this.#clientOrders.push({ owner: portfolio.row.k, id: clientOrderId, number, sum: 0 });
   }
 
   #orderMoved(simulation: SimulationDraft, { order, progress, filledOn }: Change<'order-moved'>): void {
@@ -252,7 +257,7 @@ export class HistoryTables {
       row.events += 1;
       const open = this.#open.get(`order ${number}`);
       if (open === undefined) {
-        const added = { simulation: row.simulation, number, n: row.events, seq, places: place };
+        const added = { simulation: row.simulation, number, n: row.events, seq, places: place, sum: 0 };
         this.#orderEvents.push(added);
         this.#open.set(`order ${number}`, added);
       } else addPlace(open, row.events, place);
@@ -279,7 +284,7 @@ export class HistoryTables {
     places: string,
     key: string | null,
   ): Draft<ItemRow> {
-    const item = { owner: owner.row.k, list: LIST_CODE[list], n, seq, places, key };
+    const item = { owner: owner.row.k, list: LIST_CODE[list], n, seq, places, key, sum: 0 };
     this.#items.push(item);
     return item;
   }
@@ -320,15 +325,14 @@ export class HistoryTables {
       addPlace(open, n, placeText(event, 0, undefined));
       return;
     }
-    const row = { owner: owner.row.k, seq, n, places: placeText(event, 0, undefined) };
+    const row = { owner: owner.row.k, seq, n, places: placeText(event, 0, undefined), sum: 0 };
     this.#tenantEvents.push(row);
     this.#open.set(name, row);
   }
 
   /** Writes what was collected: the last part of a transaction. */
   write(): void {
-    const drafts = [...this.#simulations.values()].sort((a, b) => a.row.key - b.row.key);
-    for (const { owners, portfolios, orders, row } of drafts) {
+    for (const { owners, portfolios, orders, row } of this.#simulations.values()) {
       this.#writeOwners([...owners.values()]);
       this.#writePortfolios([...portfolios.values()]);
       this.#writeOrders([...orders.values()].sort((a, b) => a.row.number - b.row.number));
@@ -343,21 +347,21 @@ export class HistoryTables {
       );
     }
     this.#clientOrders.sort((a, b) => a.owner - b.owner || (a.id < b.id ? -1 : 1));
-    this.#insertClientOrders.run(this.#clientOrders.map((row) => ({ ...row, sum: sumOf.clientOrder(row) })));
+    for (const row of this.#clientOrders) row.sum = sumOf.clientOrder(row);
+    this.#insertClientOrders.run(this.#clientOrders);
     this.#orderEvents.sort((a, b) => a.simulation - b.simulation || a.number - b.number || a.n - b.n);
-    this.#insertOrderEvents.run(
-      this.#orderEvents.map(closed).map((row) => ({ ...row, sum: sumOf.orderEvent(row) })),
-    );
+    for (const row of this.#orderEvents) row.sum = sumOf.orderEvent(closed(row));
+    this.#insertOrderEvents.run(this.#orderEvents);
     this.#tenantEvents.sort((a, b) => a.owner - b.owner || a.seq - b.seq);
-    this.#insertTenantEvents.run(
-      this.#tenantEvents.map(closed).map((row) => ({ ...row, sum: sumOf.tenantEvent(row) })),
-    );
+    for (const row of this.#tenantEvents) row.sum = sumOf.tenantEvent(closed(row));
+    this.#insertTenantEvents.run(this.#tenantEvents);
     this.#items.sort((a, b) => a.owner - b.owner || a.list - b.list || a.n - b.n);
-    this.#insertItems.run(this.#items.map(closed).map((row) => ({ ...row, sum: sumOf.item(row) })));
-    for (const row of this.#replacedItems.map(closed)) {
+    for (const row of this.#items) row.sum = sumOf.item(closed(row));
+    this.#insertItems.run(this.#items);
+    for (const row of this.#replacedItems) {
       this.#run(
         'UPDATE item SET seq = ?, places = ?, sum = ? WHERE owner = ? AND list = ? AND n = ?',
-        row.seq,
+        closed(row).seq,
         row.places,
         sumOf.item(row),
         row.owner,
@@ -369,23 +373,24 @@ export class HistoryTables {
   }
 
   #writeOwners(drafts: readonly OwnerDraft[]): void {
-    const rows = drafts.map(({ row, counts, isNew }) => {
-      const now = { ...row, counts: JSON.stringify(counts) };
-      return { row: { ...now, sum: sumOf.owner(now) }, isNew, isChanged: now.counts !== row.counts };
-    });
-    rows.sort((a, b) => a.row.k - b.row.k);
-    this.#insertOwners.run(rows.filter(({ isNew }) => isNew).map(({ row }) => row));
-    for (const { row, isNew, isChanged } of rows) {
-      if (!isNew && isChanged)
-        this.#run('UPDATE owner SET counts = ?, sum = ? WHERE k = ?', row.counts, row.sum, row.k);
+    const added: OwnerRow[] = [];
+    for (const { row, counts, isNew } of drafts) {
+      const text = JSON.stringify(counts);
+      if (!isNew && text === row.counts) continue;
+      row.counts = text;
+      row.sum = sumOf.owner(row);
+      if (isNew) added.push(row);
+      else this.#run('UPDATE owner SET counts = ?, sum = ? WHERE k = ?', text, row.sum, row.k);
     }
+    this.#insertOwners.run(added);
   }
 
   #writePortfolios(drafts: readonly PortfolioDraft[]): void {
-    const rows = drafts.map(({ row, isNew }) => ({ row: { ...row, sum: sumOf.portfolio(row) }, isNew }));
-    this.#insertPortfolios.run(rows.filter(({ isNew }) => isNew).map(({ row }) => row));
-    for (const { row, isNew } of rows) {
-      if (!isNew && row.last !== null)
+    const added: PortfolioRow[] = [];
+    for (const { row, isNew } of drafts) {
+      row.sum = sumOf.portfolio(row);
+      if (isNew) added.push(row);
+      else if (row.last !== null)
         this.#run(
           'UPDATE portfolio SET last = ?, sum = ? WHERE simulation = ? AND id = ?',
           row.last,
@@ -394,6 +399,7 @@ export class HistoryTables {
           row.id,
         );
     }
+    this.#insertPortfolios.run(added);
   }
 
   #writeOrders(drafts: readonly OrderDraft[]): void {
@@ -401,7 +407,8 @@ export class HistoryTables {
     const moved: StoredOrder[] = [];
     for (const { row, progress, isNew } of drafts) {
       row.progress = JSON.stringify(progress);
-      (isNew ? added : moved).push({ ...row, sum: sumOf.order(row) });
+      row.sum = sumOf.order(row);
+      (isNew ? added : moved).push(row);
     }
     this.#insertOrders.run(added);
     for (const { simulation, number, status, filled_on, progress, events, sum } of moved)
@@ -440,7 +447,7 @@ export class HistoryTables {
       const row = this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
       draft = new SimulationDraft(
         row === undefined
-          ? { key, seq: 0, owners: 0, orders: 0, last_order: 0 }
+          ? { key, seq: 0, owners: 0, orders: 0, last_order: 0, sum: 0 }
           : { ...sound('simulation', row) },
       );
       this.#simulations.set(key, draft);
@@ -469,7 +476,7 @@ export class HistoryTables {
     const k = this.#nextOwner;
     this.#nextOwner += 1;
     row.owners += 1;
-    return { row: { k, simulation: row.key, kind, id, counts: '{}' }, counts: {}, isNew: true };
+    return { row: { k, simulation: row.key, kind, id, counts: '{}', sum: 0 }, counts: {}, isNew: true };
   }
 
   #order(simulation: SimulationDraft, number: number): OrderDraft {
@@ -538,6 +545,7 @@ function addPlace(open: OpenRow, n: number, place: string): void {
 }
 
 /** Places are collected as the inside of an array. */
-function closed<Row extends { readonly places: string }>(row: Row): Row {
-  return { ...row, places: `[${row.places}]` };
+function closed<Row extends OpenRow>(row: Row): Row {
+  row.places = `[${row.places}]`;
+  return row;
 }
