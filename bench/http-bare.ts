@@ -8,7 +8,11 @@ import fastify from 'fastify';
 import { readSettings } from '../packages/server/dist/config.js';
 import { Authenticator } from '../packages/server/dist/http/auth.js';
 
-const authenticator = new Authenticator(readSettings(), Date.now);
+const authenticator = new Authenticator(
+  readSettings(),
+  { isRevoked: () => false, onRevocation: () => undefined },
+  Date.now,
+);
 const UNAUTHORIZED = { statusCode: 401, message: 'Unauthorized', error: 'Unauthorized' };
 
 process.once('message', (order: object) => void serve(order));

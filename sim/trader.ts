@@ -1,10 +1,14 @@
 import type { Chance } from './chance.js';
+import type { Client } from './client.js';
+import type { Tally } from './tally.js';
 
 /** An order as the API shows it. */
 interface ShownOrder {
   readonly orderId: string;
   readonly status: string;
   readonly clientOrderId?: string;
+  /** Of an exit of a bracket: its entry. */
+  readonly parentOrderId?: string;
   readonly limitPrice?: number;
   readonly filledQuantity?: number;
   readonly createdAt: string;
@@ -29,39 +33,18 @@ interface SentOrder {
 const isUnknown = (status: number): boolean => status >= 500;
 const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
 const PAGE = 500;
-
-export interface Tally {
-  requests: number;
-  /** Creates, updates and cancels that were acknowledged. */
-  acks: number;
-  /** Requests whose connection broke before the answer. */
-  unanswered: number;
-  /** Unanswered creates that had taken effect all the same. */
-  recovered: number;
-  lost: number;
-  phantom: number;
-  doubled: number;
-}
-
-export const newTally = (): Tally => ({
-  requests: 0,
-  acks: 0,
-  unanswered: 0,
-  recovered: 0,
-  lost: 0,
-  phantom: 0,
-  doubled: 0,
-});
+/** An entry of a bracket comes with two exits. */
+const ORDERS_PER_REQUEST = 3;
 
 /**
- * A client that trades until its server dies, and afterwards holds the server to what it had acknowledged:
+ * A client that places, updates and cancels orders until its server dies, and afterwards holds the server to what it had acknowledged:
  * acknowledged ⊆ recovered ⊆ submitted.
  */
 export class Trader {
   readonly problems: string[] = [];
   readonly portfolioId: string;
   private readonly name: string;
-  private readonly token: string;
+  private readonly client: Client;
   private readonly chance: Chance;
   private readonly tally: Tally;
   private readonly orders = new Map<string, SentOrder>();
@@ -70,33 +53,24 @@ export class Trader {
   private readonly open: string[] = [];
   /** A create whose answer has not come. */
   private unanswered: string | undefined;
-  private baseUrl = '';
 
-  constructor(name: string, portfolioId: string, token: string, chance: Chance, tally: Tally) {
+  constructor(name: string, portfolioId: string, client: Client, chance: Chance, tally: Tally) {
     this.name = name;
     this.portfolioId = portfolioId;
-    this.token = token;
+    this.client = client;
     this.chance = chance;
     this.tally = tally;
   }
 
   /** Trades until `isOver`, or until the server is gone. */
-  async trade(baseUrl: string, isOver: () => boolean): Promise<void> {
-    this.baseUrl = baseUrl;
-    try {
-      while (!isOver()) await this.act();
-    } catch (error) {
-      // `fetch` says TypeError where the connection broke: then nobody knows what became of the request.
-      if (!(error instanceof TypeError)) throw error;
-      this.tally.unanswered++;
-    }
+  async trade(isOver: () => boolean): Promise<void> {
+    while (!isOver()) await this.act();
   }
 
   /** After a restart: repeats what had no answer, then compares what the server has with what was sent. */
-  async reconcile(baseUrl: string): Promise<void> {
-    this.baseUrl = baseUrl;
+  async reconcile(): Promise<void> {
     if (this.unanswered !== undefined) await this.repeat(this.unanswered);
-    const pages = Math.ceil(this.fresh.length / PAGE) || 1;
+    const pages = Math.ceil((this.fresh.length * ORDERS_PER_REQUEST) / PAGE) || 1;
     await this.compare(pages, this.fresh);
     this.fresh = [];
     const acknowledged = [...this.orders.values()].filter((order) => order.acknowledged !== undefined);
@@ -106,6 +80,8 @@ export class Trader {
       if (status === 200) this.checkOrder(order, body as ShownOrder);
       else this.lose(order, `answers ${status}`);
     }
+    const sent = acknowledged.length > 0 ? this.chance.pick(acknowledged) : undefined;
+    if (sent !== undefined) await this.repeatAcknowledged(sent);
   }
 
   /** At the end: every order that was ever sent. */
@@ -132,24 +108,46 @@ export class Trader {
     const draw = this.chance.next();
     if (draw < 0.15) await this.replace();
     else if (draw < 0.35) await this.cancel();
+    else if (draw < 0.4) await this.repeatSome();
     else await this.submit(this.anyTerms());
   }
 
   private anyTerms(): Readonly<Record<string, unknown>> {
     const { chance } = this;
+    if (chance.hits(0.1)) return this.bracketTerms();
     const orderType = chance.pick(['MARKET', 'LIMIT', 'LIMIT', 'LIMIT', 'STOP', 'TRAILING_STOP']);
-    const near = (): number => (9_500 + chance.int(0, 1_000)) / 100;
     return {
       symbol: chance.pick(['AAPL', 'MSFT', 'KO']),
       orderType,
       positionIntent: chance.hits(0.75) ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE',
       quantity: chance.int(1, 20),
       timeInForce: chance.pick(['DAY', 'GTC', 'GTC', 'IOC']),
-      ...(orderType === 'LIMIT' && { limitPrice: near() }),
-      ...(orderType === 'STOP' && { stopPrice: near() }),
+      ...(orderType === 'LIMIT' && { limitPrice: this.near() }),
+      ...(orderType === 'STOP' && { stopPrice: this.near() }),
       ...(orderType === 'TRAILING_STOP' && { trailingPercent: chance.int(1, 5) }),
       ...(chance.hits(0.1) && { latencyProfile: 'RETAIL' }),
     };
+  }
+
+  private bracketTerms(): Readonly<Record<string, unknown>> {
+    const { chance } = this;
+    return {
+      symbol: chance.pick(['AAPL', 'MSFT', 'KO']),
+      orderType: 'LIMIT',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: chance.int(1, 20),
+      timeInForce: 'GTC',
+      limitPrice: this.near(),
+      bracketConfig: {
+        profitTarget: { orderType: 'LIMIT', limitPrice: 105 + chance.int(1, 100) / 100 },
+        stopLoss: { orderType: 'STOP', stopPrice: 94 - chance.int(1, 100) / 100 },
+      },
+    };
+  }
+
+  /** Within five dollars of where the market is. */
+  private near(): number {
+    return (9_500 + this.chance.int(0, 1_000)) / 100;
   }
 
   private async submit(terms: Readonly<Record<string, unknown>>): Promise<string> {
@@ -199,23 +197,33 @@ export class Trader {
     const sent = this.orders.get(clientOrderId);
     if (sent === undefined) return;
     if (await this.post(clientOrderId, sent)) this.tally.recovered++;
+    await this.repeatAcknowledged(sent);
+  }
+
+  private async repeatSome(): Promise<void> {
+    const sent =
+      this.orders.size === 0 ? undefined : this.orders.get(this.chance.pick([...this.orders.keys()]));
+    if (sent !== undefined) await this.repeatAcknowledged(sent);
+  }
+
+  /** A request that has its answer, once more. */
+  private async repeatAcknowledged(sent: SentOrder): Promise<void> {
     const first = sent.acknowledged;
     const again = await this.request('POST', '/v1/orders', sent.body, sent.key);
     const same = (again.body as Partial<ShownOrder> | undefined)?.orderId === first?.orderId;
-    if (again.status < 500 && (!again.replayed || !same)) {
-      // Refusals for want of a right or of room are not kept; everything else is.
-      if (first === undefined && again.status === sent.refused) return;
-      this.tally.doubled++;
-      this.problems.push(
-        `${clientOrderId}: the repeated request answered ${again.status}, another order or not as a replay`,
-      );
-    }
+    if (again.status >= 500 || (again.replayed && same)) return;
+    // Refusals for want of a right or of room are not kept; everything else is.
+    if (first === undefined && again.status === sent.refused) return;
+    this.tally.doubled++;
+    this.problems.push(
+      `${String(sent.body.clientOrderId)}: the repeated request answered ${again.status}, another order or not as a replay: ${JSON.stringify(again.body)}`,
+    );
   }
 
   private async replace(): Promise<void> {
     const sent = this.anyOpen();
     if (sent?.body.limitPrice === undefined || sent.acknowledged === undefined) return;
-    const limitPrice = (9_500 + this.chance.int(0, 1_000)) / 100;
+    const limitPrice = this.near();
     const wasPossible = sent.limits.has(limitPrice);
     sent.limits.add(limitPrice);
     const { status } = await this.request('PUT', `/v1/orders/${sent.acknowledged.orderId}`, { limitPrice });
@@ -252,36 +260,46 @@ export class Trader {
   /** Reads the newest pages of the list: everything in them was sent, and all of `expected` is in them. */
   private async compare(pages: number, expected: readonly string[]): Promise<void> {
     const listed = new Map<string, ShownOrder>();
+    const exits: ShownOrder[] = [];
     let isLast = false;
     for (let page = 1; page <= pages && !isLast; page++) {
       const path = `/v1/orders/portfolio/${this.portfolioId}?limit=${PAGE}&page=${page}`;
-      const { status, body } = await this.request('GET', path);
-      if (status !== 200) throw new Error(`GET ${path} answered ${status}: ${JSON.stringify(body)}`);
-      const { data, pagination } = body as {
+      const { data, pagination } = (await this.client.get(path)) as {
         readonly data: readonly ShownOrder[];
         readonly pagination: { readonly totalPages: number };
       };
       isLast = page >= pagination.totalPages;
       for (const order of data) {
-        const name = order.clientOrderId ?? '';
-        const sent = this.orders.get(name);
-        if (sent?.acknowledged === undefined || listed.has(name)) {
-          // By now every create has its answer: what was never sent, or was refused, must not be there.
-          if (listed.has(name)) this.tally.doubled++;
-          else this.tally.phantom++;
-          this.problems.push(
-            `${name || order.orderId} is listed ${sent === undefined ? 'but was never sent' : 'twice, or though it was refused'}`,
-          );
-          continue;
-        }
-        listed.set(name, order);
-        this.checkOrder(sent, order);
+        if (order.parentOrderId !== undefined) exits.push(order);
+        else this.takeListed(order, listed);
       }
+    }
+    const entries = new Set([...this.orders.values()].map((sent) => sent.acknowledged?.orderId));
+    for (const { orderId, parentOrderId } of exits) {
+      if (entries.has(parentOrderId)) continue;
+      this.tally.phantom++;
+      this.problems.push(`${orderId} is listed as the exit of an order that was not acknowledged`);
     }
     for (const name of expected) {
       const sent = this.orders.get(name);
       if (sent?.acknowledged !== undefined && !listed.has(name)) this.lose(sent, 'is not listed');
     }
+  }
+
+  private takeListed(order: ShownOrder, listed: Map<string, ShownOrder>): void {
+    const name = order.clientOrderId ?? '';
+    const sent = this.orders.get(name);
+    if (sent?.acknowledged === undefined || listed.has(name)) {
+      // By now every create has its answer: what was never sent, or was refused, must not be there.
+      if (listed.has(name)) this.tally.doubled++;
+      else this.tally.phantom++;
+      this.problems.push(
+        `${name || order.orderId} is listed ${sent === undefined ? 'but was never sent' : 'twice, or though it was refused'}`,
+      );
+      return;
+    }
+    listed.set(name, order);
+    this.checkOrder(sent, order);
   }
 
   private lose(order: SentOrder, why: string): void {
@@ -301,7 +319,9 @@ export class Trader {
     for (const [field, value] of Object.entries(sent.body)) {
       if (field === 'limitPrice' || (field === 'stopPrice' && sent.body.orderType === 'TRAILING_STOP'))
         continue;
-      if (value !== undefined && shown[field] !== value) different(field);
+      if (field === 'bracketConfig') {
+        if (shown[field] === undefined) different(field);
+      } else if (value !== undefined && shown[field] !== value) different(field);
     }
     if (!sent.limits.has(shown.limitPrice)) different('limitPrice');
     if (sent.acknowledged !== undefined) {
@@ -315,27 +335,8 @@ export class Trader {
     if (OVER.has(shown.status)) this.forgetOpen(sent);
   }
 
-  private async request(
-    method: string,
-    path: string,
-    body?: object,
-    key?: string,
-  ): Promise<{ readonly status: number; readonly body: unknown; readonly replayed: boolean }> {
+  private request(method: string, path: string, body?: object, key?: string): ReturnType<Client['ask']> {
     this.tally.requests++;
-    const response = await fetch(this.baseUrl + path, {
-      method,
-      headers: {
-        authorization: `Bearer ${this.token}`,
-        ...(body !== undefined && { 'content-type': 'application/json' }),
-        ...(key !== undefined && { 'idempotency-key': key }),
-      },
-      ...(body !== undefined && { body: JSON.stringify(body) }),
-    });
-    const text = await response.text();
-    return {
-      status: response.status,
-      body: text === '' ? undefined : (JSON.parse(text) as unknown),
-      replayed: response.headers.get('idempotent-replayed') === 'true',
-    };
+    return this.client.ask(method, path, body, key);
   }
 }

@@ -26,11 +26,30 @@ export { optionContract } from './instruments/option-roots.js';
 export { formatOsi, parseOsi } from './instruments/osi.js';
 export type { OsiSymbol } from './instruments/osi.js';
 export { canonicalSymbol } from './instruments/symbols.js';
-export { hoursOf, settlesAt, tradingEndsAt } from './instruments/trading-hours.js';
+export { dailySettlementAt, hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
 export { effectiveAt, isToCome } from './corporate-actions/corporate-action.js';
+export { conditionsAt } from './options/model/conditions.js';
+export type { Conditions, DividendAhead } from './options/model/conditions.js';
+export { exp, log } from './options/model/exponential.js';
+export {
+  HIGHEST_VOLATILITY,
+  impliedVolatility,
+  LOWEST_VOLATILITY,
+} from './options/model/implied-volatility.js';
+export { optionMarkOf } from './options/model/mark.js';
+export type { OptionTerms, OptionType } from './options/model/option-terms.js';
+export {
+  conditionsOf,
+  optionGreeks,
+  optionPrice,
+  optionTermsOf,
+  optionValue,
+  settlesAt,
+} from './options/model/valuation.js';
+export type { Greeks, UnderlyingNow } from './options/model/valuation.js';
 export type {
   BracketConfig,
   BracketPart,

@@ -1,11 +1,11 @@
-import { existsSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Registry } from './store/registry.js';
+import type { Access } from './access/access.js';
+import { drawApiKey, idOfApiKey } from './access/api-key.js';
 
 /** Who can use a fresh installation at once: tier PRO, every scope. */
 export const DEMO = {
-  id: 'demo',
-  name: 'demo',
+  tenantId: 'demo',
   tier: 'PRO',
   scope: 'trade read simulate admin',
 } as const;
@@ -13,39 +13,35 @@ export const DEMO = {
 const FILE = 'demo-credentials.json';
 
 export interface DemoDeps {
-  readonly registry: Registry;
+  readonly access: Access;
   readonly dataDir: string;
   readonly baseUrl: string;
-  /** A new API key and what is stored of it. */
-  readonly newApiKey: () => { readonly apiKey: string; readonly hash: string };
-  /** A fresh token for the demo tenant; undefined where this server issues none. */
-  readonly token: string | undefined;
+  /** A fresh token for the demo tenant that goes back to a key; undefined where this server issues none. */
+  readonly issueToken: (keyId: string) => Promise<string | undefined>;
 }
 
 /**
  * At the first start: creates the demo tenant and its API key, and writes them to `demo-credentials.json` (mode 0600). At later
- * starts: renews the token and the address in that file, if it is still there. Returns the key when it is new.
+ * starts: renews the token and the address in that file, if it is still there and the key is still good. Returns the key when it is
+ * new.
  */
 export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefined> {
+  const { access } = deps;
   const path = join(deps.dataDir, FILE);
-  const now = Date.now();
-  if (deps.registry.tenant(DEMO.id) === undefined)
-    await deps.registry.createTenant({ ...DEMO, createdAt: now });
-  if (deps.registry.apiKeys(DEMO.id).length > 0) {
-    if (existsSync(path)) writeCredentials(path, deps, keptKey(path));
+  const keys = access.keys(DEMO.tenantId);
+  if (keys.length > 0) {
+    if (existsSync(path)) {
+      const apiKey = keptKey(path);
+      const id = apiKey === undefined ? undefined : access.keyFor(apiKey)?.id;
+      await writeCredentials(path, deps, id === undefined ? undefined : apiKey, id);
+    }
     return undefined;
   }
-  const { apiKey, hash } = deps.newApiKey();
+  const drawn = drawApiKey();
   // Before the key is good: whoever is killed in between starts over, and nobody is left with a key that nobody knows.
-  writeCredentials(path, deps, apiKey);
-  await deps.registry.createApiKey({
-    hash,
-    tenantId: DEMO.id,
-    tier: DEMO.tier,
-    scope: DEMO.scope,
-    createdAt: now,
-  });
-  return apiKey;
+  await writeCredentials(path, deps, drawn.apiKey, idOfApiKey(drawn.hash));
+  await access.createKey(DEMO, drawn);
+  return drawn.apiKey;
 }
 
 function keptKey(path: string): string | undefined {
@@ -58,13 +54,20 @@ function keptKey(path: string): string | undefined {
   }
 }
 
-function writeCredentials(path: string, deps: DemoDeps, apiKey: string | undefined): void {
+async function writeCredentials(
+  path: string,
+  { baseUrl, issueToken }: DemoDeps,
+  apiKey: string | undefined,
+  keyId: string | undefined,
+): Promise<void> {
   const credentials = {
-    baseUrl: deps.baseUrl,
-    tenantId: DEMO.id,
+    baseUrl,
+    tenantId: DEMO.tenantId,
     tier: DEMO.tier,
     apiKey,
-    token: deps.token,
+    token: keyId === undefined ? undefined : await issueToken(keyId),
   };
-  writeFileSync(path, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+  // A new file has the mode it is given, one that was there keeps its own.
+  writeFileSync(`${path}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
+  renameSync(`${path}.new`, path);
 }

@@ -1,13 +1,15 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
+import { Access } from './access/access.js';
+import { openOperatorDoor } from './access/operator-door.js';
 import { compose } from './compose.js';
 import type { Composition } from './compose.js';
 import { readSettings } from './config.js';
 import type { Settings } from './config.js';
 import { DEMO, prepareDemoTenant } from './demo-tenant.js';
 import { createApp } from './http/app.js';
-import { issueToken, newApiKey } from './http/auth.js';
+import { issueToken } from './http/auth.js';
 import { createMetricsServer } from './http/metrics.js';
 import { signingSecret } from './signing-secret.js';
 
@@ -42,8 +44,10 @@ async function serve(settings: Settings): Promise<void> {
 
   const http = { ...settings, jwtSecret: signingSecret(settings) };
   const composition = await compose(settings, onFatal);
+  const access = new Access(composition.store.registry, Date.now);
   const app = await createApp({
     ...composition,
+    access,
     settings: http,
     log,
     clockMs: Date.now,
@@ -53,8 +57,10 @@ async function serve(settings: Settings): Promise<void> {
   const metrics =
     settings.metricsPort === undefined ? undefined : createMetricsServer(app.traffic, composition.store);
   await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
+  const closeOperatorDoor = await openOperatorDoor(settings.dataDir, access);
   stopOnSignal(log, async () => {
     endConnections(app.server);
+    await closeOperatorDoor();
     await metrics?.close();
     await app.close();
     await close(composition);
@@ -62,11 +68,10 @@ async function serve(settings: Settings): Promise<void> {
 
   const baseUrl = `http://${settings.host}:${(app.server.address() as AddressInfo).port}`;
   const apiKey = await prepareDemoTenant({
-    registry: composition.store.registry,
+    access,
     dataDir: settings.dataDir,
     baseUrl,
-    newApiKey,
-    token: (await issueToken(http, { ...DEMO, tenantId: DEMO.id }, Date.now()))?.token,
+    issueToken: async (keyId) => (await issueToken(http, { ...DEMO, keyId }, Date.now()))?.token,
   });
   if (apiKey !== undefined) {
     process.stdout.write(`demo tenant created; its API key, shown this once: ${apiKey}\n`);

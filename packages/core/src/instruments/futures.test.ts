@@ -10,7 +10,7 @@ import { marginOf } from './future-margins.js';
 import { futureSpecification, KNOWN_FUTURE_ROOTS } from './future-specifications.js';
 import { formatFutureSymbol, parseFutureSymbol } from './future-symbols.js';
 import type { FutureContract } from './future.js';
-import { hoursOf, settlesAt, tradingEndsAt } from './trading-hours.js';
+import { dailySettlementAt, hoursOf, tradingEndsAt } from './trading-hours.js';
 
 const xnys = calendarById('XNYS');
 const contract = (symbol: string): FutureContract => {
@@ -114,7 +114,7 @@ describe('last trade dates (D91)', () => {
 
   it('a day is settled at its hour, or when a short day closes (D95)', () => {
     const settles = (symbol: string, date: string) =>
-      xnys.format(settlesAt(contract(symbol), TradingDate.of(date), xnys)).slice(0, 16);
+      xnys.format(dailySettlementAt(contract(symbol), TradingDate.of(date), xnys)).slice(0, 16);
     expect(settles('ESZ26', '2026-12-14')).toBe('2026-12-14T16:00');
     expect(settles('ESZ26', '2026-11-27')).toBe('2026-11-27T13:15');
     expect(settles('GCZ26', '2026-12-14')).toBe('2026-12-14T13:30');

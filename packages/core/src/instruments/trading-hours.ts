@@ -67,7 +67,7 @@ function futureEndsAt(contract: FutureContract, calendar: Calendar): Instant {
 }
 
 /** When the futures of a root are settled on a trade date (D95): at their hour, on a short day when they close. */
-export function settlesAt(contract: FutureContract, date: TradingDate, calendar: Calendar): Instant {
+export function dailySettlementAt(contract: FutureContract, date: TradingDate, calendar: Calendar): Instant {
   const hour = futureSpecification(contract.root)?.settlementTime ?? END_OF_THE_OPEN;
   if (calendar.id === 'always-open') return wallInstant(hour, date);
   return Instant.min(

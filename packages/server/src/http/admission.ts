@@ -60,7 +60,7 @@ export class Admission {
 
   constructor(deps: HttpDeps, tickets: Tickets, health: Health) {
     this.#deps = deps;
-    this.#authenticator = new Authenticator(deps.settings, deps.clockMs);
+    this.#authenticator = new Authenticator(deps.settings, deps.access, deps.clockMs);
     this.#tickets = tickets;
     this.#health = health;
   }

@@ -94,7 +94,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.setErrorHandler((error, request, reply) => failed(request, reply, error));
 
   const health = new Health(deps);
-  const tickets = new Tickets(deps.clockMs);
+  const tickets = new Tickets(deps.access, deps.clockMs);
   const streams = new Streams(deps);
   app.addHook('preClose', (done) => {
     health.isDraining = true;

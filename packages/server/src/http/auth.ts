@@ -1,14 +1,16 @@
 /**
- * Who asks: bearer tokens (D3), API keys (D2).
+ * Who asks: bearer tokens (D3).
  *
  * A token is verified with exactly one algorithm and with keys of this server's own configuration: nothing that a token says about
- * itself chooses either. A verified token is remembered until it expires, so that a busy client pays for one signature.
+ * itself chooses either. A verified token is remembered until it expires or is taken back, so that a busy client pays for one
+ * signature.
  */
-import { createHash, randomBytes, randomUUID, timingSafeEqual, webcrypto } from 'node:crypto';
+import { randomUUID, webcrypto } from 'node:crypto';
 import type { Requester } from '@sandpit/core';
 import { type Scope, scopes, type Tier, tiers } from '@sandpit/protocol';
 import { createRemoteJWKSet, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
+import type { Access, Origin } from '../access/access.js';
 import { MAIN } from '../engine/simulations.js';
 
 export interface TokenSettings {
@@ -29,6 +31,8 @@ export interface Principal {
   /** The simulation that the token lives in. */
   readonly simulationId: string;
   readonly expiresAtMs: number;
+  /** What it goes back to, and ends with. */
+  readonly origin: Origin;
   /** As commands name it. */
   readonly by: Requester;
 }
@@ -43,6 +47,10 @@ export interface Grant {
   readonly simulationId?: string;
   /** The token ends no later than this, ms. */
   readonly notAfterMs?: number;
+  /** The API key that it is exchanged for, or the one that the token goes back to that asks for it. */
+  readonly keyId?: string | undefined;
+  /** The `jti` of the token that asks for it. */
+  readonly fromTokenId?: string | undefined;
 }
 
 export interface IssuedToken {
@@ -72,6 +80,8 @@ export async function issueToken(
     tier: grant.tier,
     scope: grant.scope ?? DEFAULT_SCOPE,
     ...(grant.simulationId !== undefined && { sim: grant.simulationId }),
+    ...(grant.keyId !== undefined && { key: grant.keyId }),
+    ...(grant.fromTokenId !== undefined && { from: grant.fromTokenId }),
     iat: issuedAt,
     exp: expiresAt,
     jti: tokenId,
@@ -90,15 +100,25 @@ export async function issueToken(
 /** Verifies bearers. */
 export class Authenticator {
   readonly #settings: TokenSettings;
+  readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
   /** By the whole header, so that a request that was seen before costs one look-up. */
   readonly #known = new LRUCache<string, Principal>({ max: TOKENS_KEPT });
   readonly #verify: (token: string, currentDate: Date) => Promise<JWTPayload>;
 
-  constructor(settings: TokenSettings, clockMs: () => number) {
+  constructor(
+    settings: TokenSettings,
+    access: Pick<Access, 'isRevoked' | 'onRevocation'>,
+    clockMs: () => number,
+  ) {
     this.#settings = settings;
+    this.#access = access;
     this.#clockMs = clockMs;
     this.#verify = verifierOf(settings);
+    access.onRevocation(() => {
+      for (const [header, { origin }] of [...this.#known])
+        if (access.isRevoked(origin)) this.#known.delete(header);
+    });
   }
 
   /** The principal of an `Authorization` header; undefined = 401. A promise only where a token is new. */
@@ -123,7 +143,8 @@ export class Authenticator {
       return undefined;
     }
     const principal = principalFrom(claims, this.#settings, this.#clockMs());
-    if (principal !== undefined) this.#known.set(header, principal);
+    if (principal === undefined || this.#access.isRevoked(principal.origin)) return undefined;
+    this.#known.set(header, principal);
     return principal;
   }
 }
@@ -161,45 +182,32 @@ const isScope = (value: string): value is Scope => (scopes as readonly string[])
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 256;
 
+const textOrNone = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
+
 /** What verified claims amount to; undefined where they break a rule of D3. */
 function principalFrom(
   claims: Readonly<Record<string, unknown>>,
   settings: TokenSettings,
   nowMs: number,
 ): Principal | undefined {
-  const { sub, exp, nbf, iss, aud, tier = 'BASIC', scope = DEFAULT_SCOPE, sim = MAIN } = claims;
+  const { sub, exp, nbf, iss, aud, jti, tier = 'BASIC', scope = DEFAULT_SCOPE, sim = MAIN } = claims;
   if (!isText(sub) || !isText(sim) || !isTier(tier) || typeof scope !== 'string') return undefined;
   if (typeof exp !== 'number' || !Number.isFinite(exp) || exp * 1000 <= nowMs) return undefined;
   if (nbf !== undefined && (typeof nbf !== 'number' || nbf * 1000 > nowMs)) return undefined;
   // An operator's own tokens may leave these out, those of a provider may not; what is there must be meant for this server.
-  const isOptional = settings.jwksUrl === undefined;
-  if (!(isOptional && iss === undefined) && iss !== settings.jwtIssuer) return undefined;
+  const isOwn = settings.jwksUrl === undefined;
+  if (!(isOwn && iss === undefined) && iss !== settings.jwtIssuer) return undefined;
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
-  if (!(isOptional && aud === undefined) && !audiences.includes(settings.jwtAudience)) return undefined;
+  if (!(isOwn && aud === undefined) && !audiences.includes(settings.jwtAudience)) return undefined;
+  // What a provider calls by these names is something of its own.
+  const { key, from } = isOwn ? claims : {};
   return {
     tenantId: sub,
     tier,
     scopes: new Set(scope.split(' ').filter(isScope)),
     simulationId: sim,
     expiresAtMs: exp * 1000,
+    origin: { keyId: textOrNone(key), tokenId: textOrNone(jti), fromTokenId: textOrNone(from) },
     by: { tenantId: sub, tier },
   };
-}
-
-/** A new API key, and the hash that is all that is stored of it. */
-export function newApiKey(): { readonly apiKey: string; readonly hash: string } {
-  const apiKey = `sp_${randomBytes(32).toString('base64url')}`;
-  return { apiKey, hash: hashOfApiKey(apiKey) };
-}
-
-/** 256 random bits need no slow hash. */
-export function hashOfApiKey(apiKey: string): string {
-  return createHash('sha256').update(apiKey).digest('hex');
-}
-
-/** Compares in constant time. */
-export function isHashOf(hash: string, apiKey: string): boolean {
-  const left = Buffer.from(hash);
-  const right = Buffer.from(hashOfApiKey(apiKey));
-  return left.length === right.length && timingSafeEqual(left, right);
 }

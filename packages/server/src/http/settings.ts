@@ -1,4 +1,5 @@
 import type { Money } from '@sandpit/core';
+import type { Access } from '../access/access.js';
 import type { Simulations } from '../engine/simulations.js';
 import type { Store } from '../store/store.js';
 import type { TokenSettings } from './auth.js';
@@ -17,6 +18,7 @@ export interface HttpSettings extends TokenSettings {
 export interface HttpDeps {
   readonly simulations: Simulations;
   readonly store: Store;
+  readonly access: Access;
   readonly settings: HttpSettings;
   /** Real time, in milliseconds: tokens, idempotency keys and health go by it. */
   readonly clockMs: () => number;

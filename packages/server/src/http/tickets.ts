@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
+import type { Access } from '../access/access.js';
 import type { Principal } from './auth.js';
 
 const TTL_MS = 30_000;
@@ -8,12 +9,14 @@ const TICKETS_KEPT = 10_000;
 /** Tickets that open one stream from a browser, which cannot send a bearer with an `EventSource` (D5). */
 export class Tickets {
   readonly ttlSeconds = TTL_MS / 1000;
+  readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
   readonly #open = new LRUCache<string, { readonly principal: Principal; readonly expiresAtMs: number }>({
     max: TICKETS_KEPT,
   });
 
-  constructor(clockMs: () => number) {
+  constructor(access: Pick<Access, 'isRevoked'>, clockMs: () => number) {
+    this.#access = access;
     this.#clockMs = clockMs;
   }
 
@@ -31,6 +34,6 @@ export class Tickets {
     const nowMs = this.#clockMs();
     if (found === undefined || found.expiresAtMs <= nowMs || found.principal.expiresAtMs <= nowMs)
       return undefined;
-    return found.principal;
+    return this.#access.isRevoked(found.principal.origin) ? undefined : found.principal;
   }
 }

@@ -4,7 +4,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 
 const dist = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
 
@@ -23,11 +23,18 @@ export class ServerProcess {
   /** Its address, once it listens; rejects where it ends before. */
   readonly listening: Promise<string>;
 
-  private constructor(file: string, environment: Readonly<Record<string, string>>, args: readonly string[]) {
-    this.child = spawn(process.execPath, [dist(file), ...args], {
+  private constructor(
+    file: string,
+    environment: Readonly<Record<string, string>>,
+    args: readonly string[],
+    flags: readonly string[] = [],
+  ) {
+    this.child = spawn(process.execPath, [...flags, dist(file), ...args], {
       env: { PATH: process.env.PATH, ...environment },
-      stdio: ['ignore', 'pipe', 'pipe'],
+      stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
+    // The server does not know of this channel; it must not keep a test from ending either.
+    this.child.channel?.unref();
     this.exited = new Promise((resolve) => {
       this.child.once('close', (code, signal) => resolve({ code, signal }));
     });
@@ -48,12 +55,28 @@ export class ServerProcess {
 
   /** The server, on a free port. Not listening yet. */
   static launch(environment: Readonly<Record<string, string>>): ServerProcess {
-    return new ServerProcess('main.js', { PORT: '0', LOG_LEVEL: 'fatal', ...environment }, []);
+    return new ServerProcess('main.js', onFreePort(environment), []);
+  }
+
+  /** The server with everything loaded and nothing begun: it touches no data before `go`. */
+  static prepare(environment: Readonly<Record<string, string>>): ServerProcess {
+    return new ServerProcess('main.js', onFreePort(environment), [], ['--import', waitingModule()]);
+  }
+
+  /** Lets a prepared server begin. */
+  go(): void {
+    // One that has been killed meanwhile begins nothing; its end is told by `exited`.
+    if (this.child.connected) this.child.send('go', () => undefined);
   }
 
   /** `npm run verify -- --data DIR`, without the building. */
   static verify(environment: Readonly<Record<string, string>>, directory: string): ServerProcess {
     return new ServerProcess('verify-command.js', environment, ['--data', directory]);
+  }
+
+  /** `npm run -s keys -- …`, without the building. */
+  static keys(environment: Readonly<Record<string, string>>, ...args: readonly string[]): ServerProcess {
+    return new ServerProcess('keys-command.js', environment, args);
   }
 
   /** Sends a signal and waits for the end. */
@@ -66,6 +89,23 @@ export class ServerProcess {
     const stream = this.child[from];
     if (stream !== null) createInterface(stream).on('line', take);
   }
+}
+
+const onFreePort = (environment: Readonly<Record<string, string>>) => ({
+  PORT: '0',
+  LOG_LEVEL: 'fatal',
+  ...environment,
+});
+
+/** A module that loads what the server consists of and holds its beginning up until it hears something. */
+function waitingModule(): string {
+  const parts = readFileSync(dist('main.js'), 'utf8').matchAll(/from '(\.[^']+)'/g);
+  const urls = [...parts].map(([, path = '']) => pathToFileURL(dist(path)).href);
+  return `data:text/javascript,${encodeURIComponent(
+    `for (const url of ${JSON.stringify(urls)}) await import(url);
+    await new Promise((go) => process.once('message', go));
+    process.disconnect();`,
+  )}`;
 }
 
 /** A data directory that is removed when `use` is done, whatever happens. */

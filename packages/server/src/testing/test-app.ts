@@ -1,6 +1,7 @@
 import { createHmac, randomUUID } from 'node:crypto';
 import { CodedProblem, Problem, routeEntries, validateBody } from '@sandpit/protocol';
 import type { FastifyBaseLogger, FastifyInstance, InjectOptions } from 'fastify';
+import { Access } from '../access/access.js';
 import type { Simulation } from '../engine/simulation.js';
 import type { SimulationConfig, Simulations } from '../engine/simulations.js';
 import { createApp } from '../http/app.js';
@@ -52,15 +53,19 @@ export class TestApp {
   readonly simulations: Simulations;
   readonly main: Simulation;
   readonly store: Store;
+  readonly access: Access;
   readonly settings: HttpSettings;
   /** Real time, as the service sees it: the clock of the machine, and one that nobody sets. */
   readonly time: { nowMs: number; monotonicMs: number };
 
-  private constructor(parts: Pick<TestApp, 'app' | 'simulations' | 'main' | 'store' | 'settings' | 'time'>) {
+  private constructor(
+    parts: Pick<TestApp, 'app' | 'simulations' | 'main' | 'store' | 'access' | 'settings' | 'time'>,
+  ) {
     this.app = parts.app;
     this.simulations = parts.simulations;
     this.main = parts.main;
     this.store = parts.store;
+    this.access = parts.access;
     this.settings = parts.settings;
     this.time = parts.time;
   }
@@ -69,16 +74,18 @@ export class TestApp {
     const settings = testSettings({ JWT_SECRET, ...options.settings });
     const { store, simulations, main } = await startSimulations(options.config, options.store, settings);
     const time = { nowMs: Date.now(), monotonicMs: 0 };
+    const access = new Access(store.registry, () => time.nowMs);
     const app = await createApp({
       simulations,
       store,
+      access,
       settings,
       clockMs: () => time.nowMs,
       monotonicMs: () => time.monotonicMs,
       ...(options.log !== undefined && { log: options.log }),
     });
     await app.ready();
-    return new TestApp({ app, simulations, main, store, settings, time });
+    return new TestApp({ app, simulations, main, store, access, settings, time });
   }
 
   async close(): Promise<void> {

@@ -1,5 +1,5 @@
 import { refuse } from '../answer.js';
-import { hashOfApiKey, isHashOf, issueToken } from '../auth.js';
+import { issueToken } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
 import type { Tickets } from '../tickets.js';
@@ -9,21 +9,19 @@ const INVALID_API_KEY = refuse(401, 'Invalid API Key');
 
 /** Token exchange (D2) and stream tickets (D5). */
 export function authHandlers({
-  store,
+  access,
   settings,
   clockMs,
-}: Pick<HttpDeps, 'store' | 'settings' | 'clockMs'>): Pick<Handlers, 'exchangeToken' | 'createStreamTicket'> {
+}: Pick<HttpDeps, 'access' | 'settings' | 'clockMs'>): Pick<
+  Handlers,
+  'exchangeToken' | 'createStreamTicket'
+> {
   return {
     async exchangeToken({ body }) {
-      const key = store.registry.apiKey(hashOfApiKey(body.apiKey));
-      if (key === undefined || key.revokedAt !== undefined || !isHashOf(key.hash, body.apiKey)) {
-        return INVALID_API_KEY;
-      }
-      const issued = await issueToken(
-        settings,
-        { tenantId: key.tenantId, tier: key.tier, scope: key.scope },
-        clockMs(),
-      );
+      const key = access.keyFor(body.apiKey);
+      if (key === undefined) return INVALID_API_KEY;
+      const { id: keyId, tenantId, tier, scope } = key;
+      const issued = await issueToken(settings, { tenantId, tier, scope, keyId }, clockMs());
       // Where tokens come from an identity provider, no key buys one here.
       if (issued === undefined) return INVALID_API_KEY;
       const { token, tokenId, issuedAtMs, expiresAtMs } = issued;

@@ -61,7 +61,7 @@ export function simulationIssuer({
 }: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createSimulation'> {
   return {
     async createSimulation({ principal }, kept) {
-      const { tenantId, tier, scopes, expiresAtMs } = principal;
+      const { tenantId, tier, scopes, expiresAtMs, origin } = principal;
       const grant = {
         tenantId,
         tier,
@@ -69,6 +69,8 @@ export function simulationIssuer({
         simulationId: kept.simulationId,
         // A right that ends is not made to last by passing it on.
         notAfterMs: expiresAtMs,
+        keyId: origin.keyId,
+        fromTokenId: origin.fromTokenId ?? origin.tokenId,
       };
       const issued = await issueToken(settings, grant, clockMs());
       return issued === undefined ? NO_TOKENS : { ...kept, token: issued.token };

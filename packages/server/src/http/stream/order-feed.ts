@@ -11,6 +11,7 @@ import { orderNow, PastOrders } from '../../engine/past-orders.js';
 import type { DurableRecord } from '../../engine/records.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { ListItem } from '../../store/history.js';
+import { StoreUnavailable } from '../../store/journal.js';
 import { isoOfMs } from '../translate/instants.js';
 import { orderUpdatesOf } from '../translate/orders.js';
 import { type Connection, frameOf } from './connection.js';
@@ -36,8 +37,8 @@ interface Reader {
   readonly filter: OrderFilter;
   /** What it has been told, or need not be. */
   position: Position;
-  /** False while it is being told what it missed. */
-  isLive: boolean;
+  /** While it is being told what it missed: what has happened since, after this record. */
+  held: { readonly after: number; readonly told: Told[] } | undefined;
 }
 
 /** What there is to tell about an event. */
@@ -48,14 +49,15 @@ interface Told {
 }
 
 const PAGE = 200;
+/** Events that are held for a reader who is being told what it missed; with more it reads them from history as well. */
+const MOST_HELD = 500;
 
 /**
  * The order events of one simulation, as they become durable, to everybody who follows them. Each event is written out once per
  * tenant, however many read it.
  *
- * Without gap or duplicate: whoever resumes is told from history until history has nothing more, and from that turn on from the tail of
- * the journal. A record is in history before it is published, so nothing can fall between the two; what is published though it was
- * told already is recognised by its position. Records are published with the orders as their events left them; what was missed is
+ * Without gap or duplicate: whoever resumes is told from history until that has come to where the reader came and has nothing more, then what
+ * was published since, and from that turn on from the tail of the journal; what was told already is recognised by its position. Records are published with the orders as their events left them; what was missed is
  * followed from event to event, from history where it began before.
  */
 export class OrderFeed {
@@ -77,10 +79,16 @@ export class OrderFeed {
     lastEventId: string | undefined,
   ): () => string {
     this.#unsubscribe ??= this.#simulation.subscribe((record) => this.#publish(record));
-    const now = endOfRecord(this.#simulation.journal.lastSeq(this.#simulation.id));
+    const after = this.#simulation.published;
+    const now = endOfRecord(after);
     const resumed = lastEventId === undefined ? undefined : positionOf(lastEventId);
     const isKnown = resumed !== undefined && resumed.seq <= now.seq;
-    const reader: Reader = { connection, filter, position: isKnown ? resumed : now, isLive: !isKnown };
+    const reader: Reader = {
+      connection,
+      filter,
+      position: isKnown ? resumed : now,
+      held: isKnown ? { after, told: [] } : undefined,
+    };
     const positionId = (): string => idOf(reader.position);
     // An id without an event: who loses the connection before the first event can go on from here all the same.
     if (lastEventId === undefined) connection.write(`id: ${positionId()}\n\n`, positionId);
@@ -90,7 +98,7 @@ export class OrderFeed {
       connection.write(frameOf('reset', positionId(), { timestamp, message }), positionId);
     }
     this.#add(tenantId, reader);
-    if (!reader.isLive) void this.#catchUp(tenantId, reader);
+    if (isKnown) void this.#catchUp(tenantId, reader);
     return positionId;
   }
 
@@ -111,11 +119,13 @@ export class OrderFeed {
     const positionId = (): string => idOf(reader.position);
     const followed = new Map<number, OrderSnapshot>();
     try {
-      while (connection.isOpen) {
-        const { history, id } = this.#simulation;
+      const { history, id } = this.#simulation;
+      while (connection.isOpen && reader.held !== undefined) {
+        await history.reached(id, reader.held.after);
         const missed = history.tenantEvents(id, tenantId, lastToldAt(reader.position), PAGE);
-        if (missed.length === 0) {
-          reader.isLive = true;
+        if (missed.length === 0 && history.position(id) >= reader.held.after) {
+          for (const told of reader.held.told) tell(reader, told);
+          reader.held = undefined;
           return;
         }
         for (const item of missed) {
@@ -151,9 +161,22 @@ export class OrderFeed {
       const order = orders[event];
       const readers = order === undefined ? undefined : this.#readers.get(order.terms.tenantId);
       if (order === undefined || readers === undefined || !isOrderEvent(happened)) return;
-      const told = this.#told({ seq, event }, happened, order, at);
-      for (const reader of readers) if (reader.isLive) tell(reader, told);
+      try {
+        const told = this.#told({ seq, event }, happened, order, at);
+        for (const reader of readers) this.#tellOrHold(reader, told);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        for (const { connection, position } of readers)
+          connection.end(idOf(position), 503, 'Service unavailable');
+      }
     });
+  }
+
+  #tellOrHold(reader: Reader, told: Told): void {
+    const { held } = reader;
+    if (held === undefined) tell(reader, told);
+    else if (held.told.length < MOST_HELD) held.told.push(told);
+    else reader.held = { after: this.#simulation.published, told: [] };
   }
 
   #told(

@@ -2,6 +2,7 @@ import type { Tier } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, refuseCoded } from '../answer.js';
+import type { Access } from '../../access/access.js';
 import type { Principal } from '../auth.js';
 import type { HttpDeps } from '../settings.js';
 import { isoOfMs } from '../translate/instants.js';
@@ -19,6 +20,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 interface Open {
   readonly connection: Connection;
   readonly simulationId: string;
+  readonly principal: Principal;
   readonly presentId: () => string;
 }
 
@@ -32,6 +34,7 @@ export interface StreamRequest {
 
 /** All open streams of a server. */
 export class Streams {
+  readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
   readonly #heartbeatMs: number;
   readonly #open = new Set<Open>();
@@ -40,8 +43,12 @@ export class Streams {
   readonly #portfolios = new WeakMap<Simulation, PortfolioFeed>();
   #heartbeat: NodeJS.Timeout | undefined;
 
-  constructor({ clockMs, settings }: Pick<HttpDeps, 'clockMs' | 'settings'>) {
+  constructor({ access, clockMs, settings }: Pick<HttpDeps, 'access' | 'clockMs' | 'settings'>) {
+    this.#access = access;
     this.#clockMs = clockMs;
+    access.onRevocation(() => {
+      for (const open of this.#open) this.#endIfRevoked(open);
+    });
     this.#heartbeatMs = settings.streamHeartbeatMs;
   }
 
@@ -84,9 +91,12 @@ export class Streams {
     if (count >= STREAMS_OF_TIER[tier] || this.#open.size >= STREAMS_IN_ALL) return tooManyStreams();
     const connection = new Connection(of.request, of.reply);
     this.#perTenant.set(tenantId, count + 1);
-    const open: Open = { connection, simulationId: of.simulation.id, presentId: follow(connection) };
+    const { principal, simulation } = of;
+    const open: Open = { connection, simulationId: simulation.id, principal, presentId: follow(connection) };
     this.#open.add(open);
-    const stopExpiry = this.#endWithToken(open, of.principal);
+    const stopExpiry = this.#endWithToken(open);
+    // The token may have been taken back since the request was let in.
+    this.#endIfRevoked(open);
     this.#heartbeat ??= this.#startHeartbeat();
     connection.onClose(() => {
       stopExpiry();
@@ -101,8 +111,12 @@ export class Streams {
     return undefined;
   }
 
+  #endIfRevoked({ connection, presentId, principal }: Open): void {
+    if (this.#access.isRevoked(principal.origin)) connection.end(presentId(), 401, 'Unauthorized');
+  }
+
   /** A stream lasts no longer than the token that opened it. */
-  #endWithToken({ connection, presentId }: Open, { expiresAtMs }: Principal): () => void {
+  #endWithToken({ connection, presentId, principal: { expiresAtMs } }: Open): () => void {
     let timer: NodeJS.Timeout;
     const wait = (): void => {
       const leftMs = expiresAtMs - this.#clockMs();

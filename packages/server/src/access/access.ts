@@ -1,0 +1,165 @@
+/**
+ * Who may still come in: API keys, and what has been taken back, keys and single tokens (D2). One of these per process, and every
+ * change goes through it: what it says holds at once, in memory, for whoever asks.
+ */
+import type { Tier } from '@sandpit/core';
+import type { ApiKey, Registry } from '../store/registry.js';
+import { type DrawnKey, drawApiKey, hashOfApiKey, idOfApiKey, isHashOf } from './api-key.js';
+
+/** What a token goes back to. */
+export interface Origin {
+  /** The API key that it was exchanged for, or that the token was exchanged for which it came from. */
+  readonly keyId: string | undefined;
+  /** Its own `jti`. */
+  readonly tokenId: string | undefined;
+  /** The `jti` of the token that asked for it: that of a simulation comes from another. */
+  readonly fromTokenId: string | undefined;
+}
+
+/** An API key, without anything that opens a door. Instants are wall-clock ms. */
+export interface KeyInfo {
+  readonly id: string;
+  readonly tenantId: string;
+  readonly tier: Tier;
+  readonly scope: string;
+  readonly createdAt: number;
+  readonly revokedAt?: number;
+}
+
+export interface KeyGrant {
+  readonly tenantId: string;
+  readonly tier: Tier;
+  readonly scope: string;
+}
+
+const SETTING = 'revoked-tokens';
+/** More than anybody revokes one by one; the list is one row of the registry. */
+const MOST_REVOKED_TOKENS = 10_000;
+
+/** What was asked for cannot be done; the message says why. */
+export class AccessRefused extends Error {
+  override readonly name = 'AccessRefused';
+}
+
+export class Access {
+  readonly #registry: Registry;
+  readonly #clockMs: () => number;
+  /** Hashes of the keys that are good, by id. */
+  readonly #good = new Map<string, string>();
+  /** When they expire anyway, by `jti`. */
+  readonly #revokedTokens: Map<string, number>;
+  readonly #listeners: (() => void)[] = [];
+
+  constructor(registry: Registry, clockMs: () => number) {
+    this.#registry = registry;
+    this.#clockMs = clockMs;
+    for (const { hash, revokedAt } of this.#stored())
+      if (revokedAt === undefined) this.#good.set(idOfApiKey(hash), hash);
+    this.#revokedTokens = new Map(
+      JSON.parse(registry.setting(SETTING) ?? '[]') as readonly (readonly [string, number])[],
+    );
+  }
+
+  /** Oldest first; those of a tenant, or of all. */
+  keys(tenantId?: string): readonly KeyInfo[] {
+    return this.#stored(tenantId).map(infoOf);
+  }
+
+  /** Makes a key good once it is durable. The tenant is entered where it is new. Rejects with `AlreadyExists`. */
+  async createKey(
+    grant: KeyGrant,
+    drawn: DrawnKey = drawApiKey(),
+  ): Promise<DrawnKey & { readonly id: string }> {
+    const { tenantId, tier, scope } = grant;
+    const createdAt = this.#clockMs();
+    if (this.#registry.tenant(tenantId) === undefined)
+      await this.#registry.createTenant({ id: tenantId, name: tenantId, tier, scope, createdAt });
+    const { apiKey, hash } = drawn;
+    await this.#registry.createApiKey({ hash, tenantId, tier, scope, createdAt });
+    const id = idOfApiKey(hash);
+    this.#good.set(id, hash);
+    return { apiKey, hash, id };
+  }
+
+  /** The key, if it is good. */
+  keyFor(apiKey: string): (KeyGrant & { readonly id: string }) | undefined {
+    const key = this.#registry.apiKey(hashOfApiKey(apiKey));
+    if (key === undefined || !isHashOf(key.hash, apiKey)) return undefined;
+    const { id, tenantId, tier, scope } = infoOf(key);
+    return this.#good.has(id) ? { id, tenantId, tier, scope } : undefined;
+  }
+
+  /**
+   * Takes back a key and every token that goes back to it. Holds at once; rejects where it could not be made durable.
+   * Throws `AccessRefused` for an id that no good key has.
+   */
+  async revokeKey(id: string): Promise<void> {
+    const hash = this.#good.get(id);
+    if (hash === undefined) {
+      const isRevoked = this.keys().some((key) => key.id === id);
+      throw new AccessRefused(isRevoked ? `the key ${id} is revoked already` : `there is no key ${id}`);
+    }
+    this.#good.delete(id);
+    this.#tell();
+    try {
+      await this.#registry.revokeApiKey(hash, this.#clockMs());
+    } catch (error) {
+      throw notDurable(error);
+    }
+  }
+
+  /** Takes back one token, and the tokens of simulations that it asked for. As `revokeKey`. Remembered until it expires. */
+  async revokeToken(tokenId: string, expiresAtMs: number): Promise<void> {
+    const nowMs = this.#clockMs();
+    for (const [id, endsAtMs] of this.#revokedTokens) if (endsAtMs <= nowMs) this.#revokedTokens.delete(id);
+    if (this.#revokedTokens.size >= MOST_REVOKED_TOKENS)
+      throw new AccessRefused(
+        `${MOST_REVOKED_TOKENS} tokens are revoked already: revoke keys, or change the secret`,
+      );
+    this.#revokedTokens.set(tokenId, expiresAtMs);
+    this.#tell();
+    try {
+      await this.#registry.saveSetting(SETTING, JSON.stringify([...this.#revokedTokens]));
+    } catch (error) {
+      throw notDurable(error);
+    }
+  }
+
+  /** Whether something that was good has been taken back. A key that is not there is none that is good. */
+  isRevoked({ keyId, tokenId, fromTokenId }: Origin): boolean {
+    return (
+      (keyId !== undefined && !this.#good.has(keyId)) ||
+      (tokenId !== undefined && this.#revokedTokens.has(tokenId)) ||
+      (fromTokenId !== undefined && this.#revokedTokens.has(fromTokenId))
+    );
+  }
+
+  /** Calls whenever something was taken back: whoever holds on to tokens looks at them again. */
+  onRevocation(listener: () => void): void {
+    this.#listeners.push(listener);
+  }
+
+  #tell(): void {
+    for (const listener of this.#listeners) listener();
+  }
+
+  #stored(tenantId?: string): readonly ApiKey[] {
+    if (tenantId !== undefined) return this.#registry.apiKeys(tenantId);
+    return this.#registry.tenants().flatMap(({ id }) => this.#registry.apiKeys(id));
+  }
+}
+
+const infoOf = ({ hash, tenantId, tier, scope, createdAt, revokedAt }: ApiKey): KeyInfo => ({
+  id: idOfApiKey(hash),
+  tenantId,
+  tier,
+  scope,
+  createdAt,
+  ...(revokedAt !== undefined && { revokedAt }),
+});
+
+const notDurable = (cause: unknown): AccessRefused =>
+  new AccessRefused(
+    'revoked until the server ends, but not on disk: the store does not commit; do it again',
+    { cause },
+  );

@@ -1,0 +1,27 @@
+import { createHash, randomBytes, timingSafeEqual } from 'node:crypto';
+
+/** A key as it is shown, once, and the hash that is all that is stored of it. */
+export interface DrawnKey {
+  readonly apiKey: string;
+  readonly hash: string;
+}
+
+export function drawApiKey(): DrawnKey {
+  const apiKey = `sp_${randomBytes(32).toString('base64url')}`;
+  return { apiKey, hash: hashOfApiKey(apiKey) };
+}
+
+/** 256 random bits need no slow hash. */
+export function hashOfApiKey(apiKey: string): string {
+  return createHash('sha256').update(apiKey).digest('hex');
+}
+
+/** What operators and tokens call a key by: the beginning of its hash, which says nothing about the key. */
+export const idOfApiKey = (hash: string): string => hash.slice(0, 16);
+
+/** Compares in constant time. */
+export function isHashOf(hash: string, apiKey: string): boolean {
+  const left = Buffer.from(hash);
+  const right = Buffer.from(hashOfApiKey(apiKey));
+  return left.length === right.length && timingSafeEqual(left, right);
+}

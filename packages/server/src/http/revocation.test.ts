@@ -1,0 +1,100 @@
+/** What is taken back is refused at once, whoever remembers it. */
+import type { AddressInfo } from 'node:net';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { TestApp, type TestClient } from '../testing/test-app.js';
+
+let test: TestApp;
+let keyId: string;
+let token: string;
+let tokenId: string;
+let client: TestClient;
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  const scope = 'trade read simulate admin';
+  const created = await test.access.createKey({ tenantId: 'tenant-1', tier: 'PRO', scope });
+  keyId = created.id;
+  const { body } = await test.withToken(undefined).post('/v1/auth/token', { apiKey: created.apiKey });
+  ({ token, tokenId } = body as { token: string; tokenId: string });
+  client = test.withToken(token);
+});
+afterEach(() => test.close());
+
+const statusOf = async (one: TestClient): Promise<number> => (await one.get('/v1/accounts')).status;
+
+/** The token of a new simulation. */
+async function simulationToken(from: TestClient): Promise<string> {
+  const { body } = await from.post('/v1/simulations', { feed: 'push', clock: 'manual' });
+  return (body as { token: string }).token;
+}
+
+const ways = {
+  'its key': () => test.access.revokeKey(keyId),
+  'the token itself': () => test.access.revokeToken(tokenId, test.time.nowMs + 86_400_000),
+};
+type Way = keyof typeof ways;
+
+it.each(Object.keys(ways) as Way[])('a token is refused with %s, and all that comes from it', async (way) => {
+  const inside = test.withToken(await simulationToken(client));
+  const further = test.withToken(await simulationToken(inside));
+  const other = test.as();
+  for (const one of [client, inside, further, other]) expect(await statusOf(one)).toBe(200);
+  await ways[way]();
+  for (const one of [client, inside, further]) expect(await statusOf(one)).toBe(401);
+  expect(await statusOf(other)).toBe(200);
+});
+
+it('a token that was never seen before is refused too', async () => {
+  await test.access.revokeKey(keyId);
+  expect(await statusOf(client)).toBe(401);
+});
+
+it('a revoked key buys no token', async () => {
+  const { apiKey, id } = await test.access.createKey({ tenantId: 'tenant-1', tier: 'PRO', scope: 'read' });
+  const exchange = () => test.withToken(undefined).post('/v1/auth/token', { apiKey });
+  expect((await exchange()).status).toBe(200);
+  await test.access.revokeKey(id);
+  expect((await exchange()).body).toMatchObject({ statusCode: 401, message: 'Invalid API Key' });
+});
+
+it.each(Object.keys(ways) as Way[])('streams and tickets end with %s', async (way) => {
+  await test.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = test.app.server.address() as AddressInfo;
+  const url = `http://127.0.0.1:${port}/v1/stream/orders`;
+  const ticket = async () => (await client.post('/v1/stream/ticket')).body.ticket as string;
+  const open = (address: string, bearer?: string) =>
+    fetch(address, bearer === undefined ? {} : { headers: { authorization: `Bearer ${bearer}` } });
+  const unused = await ticket();
+  const mine = await Promise.all([open(url, token), open(`${url}?ticket=${await ticket()}`)]);
+  const other = await open(url, test.token());
+  const texts = Promise.all(mine.map((response) => response.text()));
+  await ways[way]();
+  for (const text of await texts) expect(text).toMatch(/event: error\ndata: {"statusCode":401,/);
+  expect((await open(`${url}?ticket=${unused}`)).status).toBe(401);
+  expect(other.status).toBe(200);
+  await other.body?.cancel();
+});
+
+it('a stream that was let in before the token was taken back does not outlive it', async () => {
+  await test.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = test.app.server.address() as AddressInfo;
+  const { main } = test;
+  const { portfolioId } = (
+    await client.post('/v1/accounts/portfolios', {
+      accountId: '11111111-1111-4111-8111-111111111111',
+      portfolioType: 'CASH',
+      accountType: 'INDIVIDUAL',
+      brokerId: 'default',
+    })
+  ).body as { portfolioId: string };
+  const read = main.read.bind(main);
+  // The handler looks the portfolio up, and meanwhile the key is taken back.
+  main.read = async (...args: Parameters<typeof read>) => {
+    await test.access.revokeKey(keyId).catch(() => undefined);
+    return read(...args) as never;
+  };
+  const response = await fetch(`http://127.0.0.1:${port}/v1/stream/orders?portfolioId=${portfolioId}`, {
+    headers: { authorization: `Bearer ${token}` },
+  });
+  expect(await response.text()).toContain('"statusCode":401');
+});

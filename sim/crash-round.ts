@@ -1,0 +1,230 @@
+import { setTimeout as after } from 'node:timers/promises';
+import { credentialsIn, ServerProcess } from '../packages/server/src/testing/server-process.js';
+import { Banker } from './banker.js';
+import { Books } from './books.js';
+import type { Chance } from './chance.js';
+import { Client } from './client.js';
+import { compareBooks } from './compare-books.js';
+import type { Depth } from './compare-books.js';
+import type { CrashOptions, CrashReport } from './crash.js';
+import { RawJournal } from './data-directory.js';
+import { compareStream } from './journal-orders.js';
+import { MarketMaker } from './market-maker.js';
+import { environmentOf } from './planted/planted-fault.js';
+import { OrderFollower } from './order-follower.js';
+import { Trader } from './trader.js';
+
+const ENVIRONMENT = {
+  MARKET_FEED: 'push',
+  MARKET_CALENDAR: 'always-open',
+  RATE_LIMIT_DEFAULT: '1000000000',
+  PRO_ACCOUNTS: '100000',
+};
+const INITIAL_CASH = 100_000_000;
+/** Kills between two comparisons of everything. */
+const COMPARE_ALL_EVERY = 15;
+/** Portfolios that are compared after each kill. */
+const COMPARED = 2;
+const ATTEMPTS = 5;
+
+/** Somebody who uses the server under test. */
+interface Participant {
+  trade(isOver: () => boolean): Promise<void>;
+  reconcile(): Promise<void>;
+  reconcileAll(): Promise<void>;
+  readonly problems: string[];
+}
+
+/** One data directory, from its first start to its verification. */
+export class CrashRound {
+  private readonly directory: string;
+  private readonly chance: Chance;
+  private readonly options: CrashOptions;
+  private readonly report: CrashReport;
+  private readonly environment: Readonly<Record<string, string>>;
+  private server: ServerProcess | undefined;
+  /** Loaded while the one before it still serves, so that the time between two kills is not spent on that. */
+  private next: ServerProcess;
+  private client = new Client('', '');
+  private tenantId = '';
+  private readonly portfolioIds: string[] = [];
+  private books: Books | undefined;
+
+  constructor(directory: string, chance: Chance, options: CrashOptions, report: CrashReport) {
+    this.directory = directory;
+    this.chance = chance;
+    this.options = options;
+    this.report = report;
+    this.environment = {
+      ...ENVIRONMENT,
+      ...environmentOf(options.planted ?? {}),
+      DATA_DIR: directory,
+      SEED: String(chance.int(0, 1e9)),
+    };
+    this.next = this.prepare();
+  }
+
+  async run(kills: number): Promise<void> {
+    const { report } = this;
+    try {
+      const baseUrl = await this.startNext();
+      const { token, tenantId } = credentialsIn(this.directory);
+      this.client = new Client(baseUrl, token);
+      this.tenantId = tenantId;
+      const traders = await this.openTraders();
+      const participants: readonly Participant[] = [...traders, await this.openBanker()];
+      const maker = new MarketMaker(this.client, this.chance.fork());
+      const follower = new OrderFollower(token);
+      const gather = (): void => {
+        for (const { problems } of [...participants, follower]) report.problems.push(...problems.splice(0));
+      };
+      for (let kill = 1; kill <= kills && report.problems.length === 0; kill++) {
+        await follower.connect(this.client.baseUrl);
+        await this.killUnderLoad([...participants, maker]);
+        this.client.baseUrl = await this.startNext();
+        await Promise.all(participants.map((participant) => participant.reconcile()));
+        await this.compareWithJournal(kill % COMPARE_ALL_EVERY === 0 ? 'all' : 'newest');
+        gather();
+        this.options.onProgress?.(report.kills, report);
+      }
+      if (report.problems.length > 0) return;
+      await follower.connect(this.client.baseUrl);
+      await Promise.all(participants.map((participant) => participant.reconcileAll()));
+      await this.compareWithJournal('all');
+      const marker = await traders[0]?.placeMarker();
+      await follower.until(marker ?? '');
+      gather();
+      await this.stop();
+      await follower.ended();
+      this.compareStream(follower);
+      await this.verify();
+      report.rounds++;
+    } catch (error) {
+      report.problems.push(error instanceof Error ? (error.stack ?? error.message) : String(error));
+    } finally {
+      for (const server of [this.server, this.next]) {
+        await server?.end('SIGKILL');
+      }
+    }
+  }
+
+  private prepare(): ServerProcess {
+    return ServerProcess.prepare(this.environment);
+  }
+
+  private async openPortfolio(portfolioType: string): Promise<string> {
+    const { status, body } = await this.client.ask('POST', '/v1/accounts/portfolios', {
+      accountId: this.chance.uuid(),
+      portfolioType,
+      accountType: 'INDIVIDUAL',
+      brokerId: 'default',
+      initialCash: INITIAL_CASH,
+    });
+    if (status !== 201) throw new Error(`a portfolio was refused: ${JSON.stringify(body)}`);
+    const { portfolioId } = body as { readonly portfolioId: string };
+    this.portfolioIds.push(portfolioId);
+    return portfolioId;
+  }
+
+  private openTraders(): Promise<readonly Trader[]> {
+    const { traders = 16 } = this.options;
+    return Promise.all(
+      Array.from({ length: traders }, async (_, index) => {
+        const portfolioId = await this.openPortfolio(index % 2 === 0 ? 'CASH' : 'MARGIN');
+        return new Trader(`t${index}`, portfolioId, this.client, this.chance.fork(), this.report);
+      }),
+    );
+  }
+
+  private async openBanker(): Promise<Banker> {
+    const portfolioId = await this.openPortfolio('CASH');
+    const portfolio = { portfolioId, initialCents: INITIAL_CASH * 100 };
+    return new Banker(portfolio, this.client, this.chance.fork(), this.report);
+  }
+
+  private async killUnderLoad(participants: readonly Pick<Participant, 'trade'>[]): Promise<void> {
+    let isDead = false;
+    const trading = participants.map(async (participant) => {
+      try {
+        await participant.trade(() => isDead);
+      } catch (error) {
+        // `fetch` says TypeError where the connection broke: then nobody knows what became of the request.
+        if (!(error instanceof TypeError)) throw error;
+        this.report.unanswered++;
+      }
+    });
+    await after(this.chance.int(5, this.options.loadMs ?? 300));
+    await this.server?.end('SIGKILL');
+    isDead = true;
+    this.report.kills++;
+    await Promise.all(trading);
+  }
+
+  /** Starts the server; now and then it is killed before it has come up, and has to recover from that, too. */
+  private async startNext(): Promise<string> {
+    this.options.planted?.beforeStart?.(this.directory);
+    for (;;) {
+      const server = this.next;
+      this.server = server;
+      this.next = this.prepare();
+      server.go();
+      if (!this.chance.hits(0.1)) return server.listening;
+      await Promise.race([after(this.chance.int(5, 600)), server.listening.catch(() => undefined)]);
+      await server.end('SIGKILL');
+      this.report.kills++;
+      this.report.killsAtStart++;
+    }
+  }
+
+  private async stop(): Promise<void> {
+    const exit = await this.server?.end('SIGTERM');
+    if (exit?.code === 0) return;
+    const said = this.server?.err.join(' ') ?? '';
+    this.report.problems.push(`SIGTERM ended with ${exit?.signal ?? String(exit?.code)}: ${said}`);
+  }
+
+  /** What the API shows is what the journal says, of some portfolios or of everything. */
+  private async compareWithJournal(depth: Depth): Promise<void> {
+    const only =
+      depth === 'all'
+        ? undefined
+        : Array.from({ length: COMPARED }, () => this.chance.pick(this.portfolioIds));
+    let problems: readonly string[] = [];
+    for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+      const journal = new RawJournal(this.directory);
+      try {
+        this.books ??= new Books(journal.ids('main'));
+        this.books.read(journal.records('main', this.books.seq));
+      } finally {
+        journal.close();
+      }
+      problems = await compareBooks(this.books, this.client, this.tenantId, depth, only);
+      if (problems.length === 0) return;
+      // Things may fall due while one looks: an order reaches the market, a day ends.
+      await after(200);
+    }
+    this.report.problems.push(...problems);
+  }
+
+  private compareStream(follower: OrderFollower): void {
+    const { report } = this;
+    const journal = new RawJournal(this.directory);
+    try {
+      const difference = compareStream(journal.records('main', 0), journal.ids('main'), follower);
+      if (difference !== undefined) report.problems.push(difference);
+    } finally {
+      journal.close();
+    }
+    report.records += this.books?.seq ?? 0;
+    report.streamed += follower.seen.length;
+    report.reconnects += follower.reconnects;
+  }
+
+  private async verify(): Promise<void> {
+    const verifier = ServerProcess.verify(this.environment, this.directory);
+    const { code } = await verifier.exited;
+    if (code === 0 && verifier.out.at(-1) === 'sound') return;
+    const said = [...verifier.out, ...verifier.err].join(' ');
+    this.report.problems.push(`verify ended with ${String(code)}: ${said}`);
+  }
+}

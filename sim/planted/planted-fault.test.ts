@@ -1,0 +1,26 @@
+import { describe, expect, it } from 'vitest';
+import { crash } from '../crash.js';
+import {
+  acknowledgedTooEarly,
+  droppedStreamEvent,
+  forgottenAnswer,
+  lostTail,
+  skippedHistoryRow,
+} from './planted-fault.js';
+
+describe('The crash rig finds', { timeout: 120_000 }, () => {
+  it.each([
+    [
+      'an acknowledgement that comes before the commit',
+      acknowledgedTooEarly,
+      /was acknowledged and|stream|ledger/,
+    ],
+    ['an answer that is not remembered', forgottenAnswer, /the repeated request answered|was refused/],
+    ['rows of history that were not written', skippedHistoryRow, /the journal has/],
+    ['a stream event that was not sent', droppedStreamEvent, /of the order stream was/],
+    ['a journal that is whole and shorter than it was', lostTail(), /was acknowledged and/],
+  ])('%s', async (_, planted, said) => {
+    const { problems } = await crash({ kills: 4, seed: 7, lanes: 1, traders: 4, loadMs: 250, planted });
+    expect(problems.join('\n')).toMatch(said);
+  });
+});

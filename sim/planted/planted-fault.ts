@@ -1,0 +1,104 @@
+import { cpSync, existsSync, rmSync } from 'node:fs';
+
+/**
+ * Something that is wrong on purpose. A rig that does not find it is blind: its tests plant each of these and look. The server knows
+ * nothing of them: either its compiled modules are changed while they are loaded, in a process that a rig has started, or something is
+ * done to its data directory.
+ */
+export interface PlantedFault {
+  readonly patches?: readonly Patch[];
+  /** Called before each start. */
+  readonly beforeStart?: (directory: string) => void;
+}
+
+/** What is replaced in a compiled module, once, as it is loaded in whichever thread. */
+interface Patch {
+  /** The end of its path. */
+  readonly file: string;
+  readonly from: string;
+  readonly to: string;
+}
+
+/** The environment of a process in which patches apply. A patch that does not fit any more ends it. */
+export function environmentOf({ patches = [] }: PlantedFault): Readonly<Record<string, string>> {
+  if (patches.length === 0) return {};
+  const hooks = moduleUrl(`
+    export async function load(url, context, next) {
+      const loaded = await next(url, context);
+      let source = loaded.source;
+      for (const { file, from, to } of ${JSON.stringify(patches)}) {
+        if (!url.endsWith(file)) continue;
+        if (!String(source).includes(from)) throw new Error('a planted fault does not fit ' + url);
+        source = String(source).replace(from, () => to);
+      }
+      return { ...loaded, source };
+    }`);
+  const register = moduleUrl(`
+    import { register } from 'node:module';
+    register(${JSON.stringify(hooks)});`);
+  return { NODE_OPTIONS: `--import ${register}` };
+}
+
+const moduleUrl = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
+
+const JOURNAL = 'server/dist/store/sqlite/sqlite-journal.js';
+
+/** Acknowledges 25 ms before anything is written. */
+export const acknowledgedTooEarly: PlantedFault = {
+  patches: [
+    {
+      file: JOURNAL,
+      from: 'append(record, answer) {',
+      to: `append(record, answer) {
+        setTimeout(() => this.appendLate(record, answer), 25);
+        return Promise.resolve();
+      }
+      appendLate(record, answer) {`,
+    },
+  ],
+};
+
+/** Does not remember what it answered to an idempotency key. */
+export const forgottenAnswer: PlantedFault = {
+  patches: [{ file: JOURNAL, from: 'findAnswer(', to: 'findAnswer() {}\n    findAnswerNever(' }],
+};
+
+/** Every fifth row of a ledger is not written. */
+export const skippedHistoryRow: PlantedFault = {
+  patches: [
+    {
+      file: 'server/dist/store/projection.js',
+      from: 'return [...orders.changes(), ...rows];',
+      to: `return [...orders.changes(), ...rows.filter(({ list }, n) => list !== 'ledger' || (record.seq + n) % 5 !== 0)];`,
+    },
+  ],
+};
+
+/** One event in ten is not streamed. */
+export const droppedStreamEvent: PlantedFault = {
+  patches: [
+    {
+      file: 'server/dist/http/stream/order-feed.js',
+      from: 'if (isAskedFor)',
+      to: 'if (isAskedFor && (globalThis.told = (globalThis.told ?? 0) + 1) % 10 !== 0)',
+    },
+  ],
+};
+
+/** Every other start finds the directory as the start before it found it: whole, consistent, and shorter. */
+export function lostTail(): PlantedFault {
+  let starts = 0;
+  return {
+    beforeStart(directory) {
+      const kept = `${directory}.kept`;
+      if (++starts < 2) return;
+      if (starts % 2 === 0) {
+        cpSync(directory, kept, { recursive: true });
+      } else if (existsSync(kept)) {
+        rmSync(directory, { recursive: true });
+        cpSync(kept, directory, { recursive: true });
+        rmSync(kept, { recursive: true });
+      }
+    },
+  };
+}
