@@ -5,6 +5,7 @@ import { loadBrokers } from './brokers/load-brokers.js';
 import type { Settings } from './config.js';
 import { Simulations } from './engine/simulations.js';
 import type { Ground, SimulationConfig } from './engine/simulations.js';
+import { MachineTime } from './engine/machine-time.js';
 import type { Feed } from './feeds/feed.js';
 import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
@@ -21,22 +22,27 @@ export interface Composition {
 }
 
 /** The store that these settings name. `onFatal` is called once, when it has failed for good. */
-export const openStore = (settings: Settings, onFatal?: (error: Error) => void): Promise<Store> =>
+export const openStore = (
+  settings: Settings,
+  onFatal?: (error: Error) => void,
+  note?: (text: string) => void,
+): Promise<Store> =>
   openSqliteStore({
     directory: settings.dataDir,
     recovery: recoveryUrl().href,
     ...(onFatal !== undefined && { onFatal }),
+    ...(note !== undefined && { note }),
   });
 
 /** The one place where concrete parts are chosen and joined. */
 export async function compose(
   settings: Settings,
   onFatal: (error: Error) => void,
-  open: () => Promise<Store> = () => openStore(settings, onFatal),
+  surroundings: Surroundings = {},
 ): Promise<Composition> {
-  const store = await open();
+  const store = await openStore(settings, onFatal, surroundings.note);
   try {
-    const simulations = await Simulations.start(await groundOf(settings, store, onFatal), {
+    const simulations = await Simulations.start(await groundOf(settings, store, onFatal, surroundings), {
       feed: settings.feed,
       clock: settings.clock,
       calendar: settings.calendar,
@@ -51,11 +57,26 @@ export async function compose(
   }
 }
 
+/** What comes from outside of the settings. */
+export interface Surroundings {
+  /** Tells the operator, in one line. */
+  readonly note?: (text: string) => void;
+  /** The machine's clock, ms. */
+  readonly wallMs?: () => number;
+  /** Never jumps, ms. */
+  readonly monotonicMs?: () => number;
+}
+
 /** What all simulations share under these settings. */
 export async function groundOf(
   settings: Settings,
   store: Store,
   onFatal: (error: Error) => void,
+  {
+    note = () => undefined,
+    wallMs = () => Date.now(),
+    monotonicMs = () => performance.now(),
+  }: Surroundings = {},
 ): Promise<Ground> {
   const brokers = await loadBrokers(settings.brokersFile);
   return {
@@ -66,6 +87,15 @@ export async function groundOf(
     quoteMaxAgeMs: settings.quoteMaxAgeMs,
     openFeed: feedOpener(settings),
     onError: (error) => onFatal(error instanceof Error ? error : new Error(String(error))),
+    note,
+    time: new MachineTime({
+      registry: store.registry,
+      wallMs,
+      monotonicMs,
+      isJumpAllowed: settings.allowClockJump,
+      note,
+    }),
+    idleMs: settings.simulationIdleMinutes * 60_000,
   };
 }
 

@@ -42,6 +42,13 @@ export interface Settings {
   readonly seed: number | undefined;
   readonly initialCash: Money;
   readonly proAccounts: number;
+  /** Simulations that a tenant of the tier may have at once. */
+  readonly basicSimulations: number;
+  readonly proSimulations: number;
+  /** Simulations that nobody has asked for this long leave memory. */
+  readonly simulationIdleMinutes: number;
+  /** The machine's clock is right, however far it is from what is known. */
+  readonly allowClockJump: boolean;
   readonly portfolioMarginEquity: Money;
   readonly marketCollarBps: number;
   readonly quoteMaxAgeMs: number | undefined;
@@ -88,6 +95,10 @@ export const SCHEMA = ruled(
     SEED: optional(text()),
     INITIAL_CASH: dollars({ default: 100_000 }),
     PRO_ACCOUNTS: integer(1, 1_000_000, { default: 10 }),
+    BASIC_SIMULATIONS: integer(0, 1_000_000, { default: 10 }),
+    PRO_SIMULATIONS: integer(0, 1_000_000, { default: 1000 }),
+    SIMULATION_IDLE_MINUTES: integer(1, 1_000_000, { default: 60 }),
+    ALLOW_CLOCK_JUMP: choice(['true', 'false'], { default: 'false' }),
     PORTFOLIO_MARGIN_EQUITY: dollars({ default: 110_000 }),
     MARKET_COLLAR: nonNegative({ maximum: 1, decimals: 4 }, { default: 0.05 }),
     QUOTE_MAX_AGE: optional(nonNegative({ maximum: 31_536_000, decimals: 3 })),
@@ -149,6 +160,10 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     seed: env.SEED === undefined ? undefined : seedFrom(env.SEED),
     initialCash: moneyOf(env.INITIAL_CASH),
     proAccounts: env.PRO_ACCOUNTS,
+    basicSimulations: env.BASIC_SIMULATIONS,
+    proSimulations: env.PRO_SIMULATIONS,
+    simulationIdleMinutes: env.SIMULATION_IDLE_MINUTES,
+    allowClockJump: env.ALLOW_CLOCK_JUMP === 'true',
     portfolioMarginEquity: moneyOf(env.PORTFOLIO_MARGIN_EQUITY),
     marketCollarBps: Math.round(env.MARKET_COLLAR * 10_000),
     quoteMaxAgeMs: env.QUOTE_MAX_AGE === undefined ? undefined : Math.round(env.QUOTE_MAX_AGE * 1000),

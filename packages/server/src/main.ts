@@ -22,7 +22,9 @@ try {
   // What an operator can mend is said in one line; anything else is ours to explain.
   const known =
     error instanceof Error &&
-    /^(BadSetting|DamagedJournal|StoreInUse|BrokersFileError|BadReplayFile)$/.test(error.name);
+    /^(BadSetting|DamagedJournal|StoreInUse|BrokersFileError|BadReplayFile|ImplausibleClock)$/.test(
+      error.name,
+    );
   const busy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
   process.stderr.write(
     known || busy ? `sandpit: ${(error as Error).message}\n` : `${String((error as Error).stack)}\n`,
@@ -43,7 +45,8 @@ async function serve(settings: Settings): Promise<void> {
   );
 
   const http = { ...settings, jwtSecret: signingSecret(settings) };
-  const composition = await compose(settings, onFatal);
+  const note = (text: string): void => log.error(text);
+  const composition = await compose(settings, onFatal, { note });
   const access = new Access(composition.store.registry, Date.now);
   const app = await createApp({
     ...composition,

@@ -46,6 +46,7 @@ export class Records {
   /** Records that are appended together, when the last of them is there. */
   #held: Held[] = [];
   #isHolding = false;
+  #isStopped = false;
 
   constructor(simulationId: string, store: Store, seq: number) {
     this.#simulationId = simulationId;
@@ -73,9 +74,29 @@ export class Records {
   /** Whether records can be appended now. */
   isAccepting(): boolean {
     if (this.#isHolding) return true;
-    if (this.#store.health().status !== 'ok') return false;
-    this.#appendHeld();
+    return this.#isCommitting() && this.#store.health().status === 'ok';
+  }
+
+  /** Whether only what ends a risk can be: the disk is full, and little was held back for that. */
+  isInReserve(): boolean {
+    return this.#isCommitting() && this.#store.health().status === 'reserve';
+  }
+
+  /** Nothing is appended any more, whatever the store can do. */
+  stop(): void {
+    this.#isStopped = true;
+  }
+
+  #isCommitting(): boolean {
+    const { status } = this.#store.health();
+    if (this.#isStopped || !(status === 'ok' || status === 'reserve')) return false;
+    if (!this.#isHolding) this.#appendHeld();
     return true;
+  }
+
+  /** Whether everything is published, and nobody listens. */
+  get isAtRest(): boolean {
+    return this.#published === this.#seq && this.#listeners.size === 0;
   }
 
   /** Appends the next record. Returns its number. */
@@ -112,7 +133,7 @@ export class Records {
     } finally {
       this.#isHolding = false;
       // A store that has failed meanwhile gets them, in their place, when it takes something again; nobody waits for that.
-      if (!this.isAccepting()) for (const { reject } of this.#held) reject(notAccepting());
+      if (!this.#isCommitting()) for (const { reject } of this.#held) reject(notAccepting());
     }
   }
 
@@ -161,7 +182,7 @@ export class Records {
 
   /** A store that commits again has committed first what waited: then it is shown after all. */
   async #resolveDoubt(): Promise<void> {
-    if (!this.isAccepting()) throw notAccepting();
+    if (!this.#isCommitting()) throw notAccepting();
     const seq = this.#seq;
     const lastAppend = this.#lastAppend;
     await this.#store.probe();

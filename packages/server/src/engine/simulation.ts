@@ -34,6 +34,7 @@ export interface SimulationParts {
   /** Where the journal has others than the brokerage goes by now. */
   readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
+  readonly onOutOfService: (reason: string) => void;
 }
 
 /**
@@ -52,6 +53,7 @@ export class Simulation {
   readonly #clock: Clock;
   readonly #clocks: ClockKeeper;
   readonly #onError: (error: unknown) => void;
+  readonly #onOutOfService: (reason: string) => void;
   readonly #changedRules: RulesInForce | undefined;
   readonly #records: Records;
   readonly #turns: Turns;
@@ -59,6 +61,9 @@ export class Simulation {
   readonly #wakeUp: WakeUp;
   readonly #checkpoints: CheckpointSchedule;
   #lastAlone: Promise<void> = Promise.resolve();
+  /** Walks and batches that are under way or wait. */
+  #waitingAlone = 0;
+  #isOutOfService = false;
 
   constructor(parts: SimulationParts) {
     const { id, brokerage, feed, clock, store } = parts;
@@ -71,6 +76,7 @@ export class Simulation {
     this.#clock = clock;
     this.#clocks = parts.clocks;
     this.#onError = parts.onError;
+    this.#onOutOfService = parts.onOutOfService;
     this.#changedRules = parts.changedRules;
     this.#records = new Records(id, store, parts.seq);
     this.underWay = new UnderWay(id, brokerage, store.history, this.#records);
@@ -256,7 +262,35 @@ export class Simulation {
     return this.#records.durable();
   }
 
-  /** Stops the timers, and leaves a checkpoint so that the next start reads little. */
+  /** Its journal cannot be trusted: nothing is decided or shown any more, until the server is started again. */
+  takeOutOfService(reason: string): void {
+    if (this.#isOutOfService) return;
+    this.#isOutOfService = true;
+    this.#onOutOfService(reason);
+    this.#wakeUp.stop();
+    this.#records.stop();
+  }
+
+  get isOutOfService(): boolean {
+    return this.#isOutOfService;
+  }
+
+  /**
+   * Whether it could leave memory without anybody noticing: nobody follows it, nothing is under way, and no clock drives orders. A scaled
+   * clock would stand still meanwhile.
+   */
+  canRest(): boolean {
+    const { mode } = this.#clock;
+    return (
+      !this.#isOutOfService &&
+      mode !== 'scaled' &&
+      (mode === 'manual' || this.brokerage.state.orders.size === 0) &&
+      this.#waitingAlone === 0 &&
+      this.#records.isAtRest
+    );
+  }
+
+  /** Stops the timers, and leaves a checkpoint so that the next start reads little. The feed is its owner's to close. */
   async close(): Promise<void> {
     this.#wakeUp.stop();
     await this.#alone(() => Promise.resolve());
@@ -265,12 +299,12 @@ export class Simulation {
       await this.durable();
       await this.#checkpoints.atTheEnd(this.#records.published);
     }
-    await this.feed.close();
   }
 
   /** Walks and batches, which take their time, one after the other. */
   #alone(work: () => Promise<void>): Promise<void> {
-    const done = this.#lastAlone.then(work);
+    this.#waitingAlone += 1;
+    const done = this.#lastAlone.then(work).finally(() => (this.#waitingAlone -= 1));
     this.#lastAlone = done.catch(() => undefined);
     return done;
   }

@@ -10,11 +10,14 @@ import type {
   RulesInForce,
 } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
+import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
 import type { Registry, SimulationEntry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
+import { ImplausibleClock } from './machine-time.js';
+import type { MachineTime } from './machine-time.js';
 import { recover } from './recovery.js';
 import { keepRules, sameRules } from './rules-in-force.js';
 import { Simulation } from './simulation.js';
@@ -62,9 +65,17 @@ export interface Ground {
   readonly quoteMaxAgeMs: number | undefined;
   readonly openFeed: (config: SimulationConfig, calendar: Calendar) => Promise<Feed>;
   readonly onError: (error: unknown) => void;
+  /** Tells the operator, in one line. */
+  readonly note: (text: string) => void;
+  readonly time: MachineTime;
+  /** Simulations that nobody has asked for this long leave memory. */
+  readonly idleMs: number;
 }
 
 export const MAIN = 'main';
+
+/** Timers take no more. */
+const LONGEST_TIMER_MS = 3_600_000;
 
 /** Four days: a long weekend. What a recording has nothing newer of is a hole, not a market (D131). */
 const RECORDING_HOLE_MS = 4 * 86_400_000;
@@ -80,6 +91,11 @@ export class NotRecorded extends Error {
   }
 }
 
+/** The tenant has as many simulations as it may. */
+export class TooManySimulations extends Error {
+  override readonly name = 'TooManySimulations';
+}
+
 /** Lists of feeds, indexed. */
 type Listings = WeakMap<Listing, Instruments>;
 
@@ -87,7 +103,16 @@ type Listings = WeakMap<Listing, Instruments>;
 export class Simulations {
   readonly main: Simulation;
   private readonly ground: Ground;
-  private readonly open = new Map<string, Promise<Simulation>>();
+  private readonly open = new Map<string, Open>();
+  /** How many of a tenant's are being created. */
+  private readonly creating = new Map<string, number>();
+  /** On their way out of memory. */
+  private readonly closing = new Map<string, Promise<void>>();
+  /** Pushed bars are nowhere else: the feeds of simulations that have left memory. */
+  private readonly restingFeeds = new Map<string, Feed>();
+  /** Those that could not be opened, and will not be until the server is started again. */
+  private readonly broken = new Set<string>();
+  private readonly sweep: NodeJS.Timeout;
   /** Lists of feeds that are the same for many simulations, indexed once. */
   private readonly listings: Listings;
   private readonly clocks: ClockKeeper;
@@ -97,7 +122,9 @@ export class Simulations {
     this.main = main;
     this.listings = listings;
     this.clocks = clocks;
-    this.open.set(MAIN, Promise.resolve(main));
+    this.open.set(MAIN, { simulation: Promise.resolve(main), usedAt: Infinity });
+    const every = Math.min(LONGEST_TIMER_MS, ground.idleMs / 4);
+    this.sweep = setInterval(() => void this.restIdle(), Math.max(1, every)).unref();
   }
 
   /**
@@ -120,6 +147,7 @@ export class Simulations {
       furnished,
       clocks,
     );
+    await ground.time.remember();
     return new Simulations(ground, main, listings, clocks);
   }
 
@@ -143,8 +171,21 @@ export class Simulations {
     return this.registry.simulations(tenantId).map(infoOf);
   }
 
-  /** Throws `NotRecorded` for symbols that the recording does not have. */
-  async create(tenantId: string, config: WantedSimulation): Promise<Simulation> {
+  /** Throws `TooManySimulations` where the tenant has as many as it may, `NotRecorded` for symbols that the recording does not have. */
+  async create(tenantId: string, config: WantedSimulation, allowed = Infinity): Promise<Simulation> {
+    const underWay = this.creating.get(tenantId) ?? 0;
+    if (this.registry.simulations(tenantId).length + underWay >= allowed) throw new TooManySimulations();
+    this.creating.set(tenantId, underWay + 1);
+    try {
+      return await this.createNow(tenantId, config);
+    } finally {
+      const left = (this.creating.get(tenantId) ?? 1) - 1;
+      if (left === 0) this.creating.delete(tenantId);
+      else this.creating.set(tenantId, left);
+    }
+  }
+
+  private async createNow(tenantId: string, config: WantedSimulation): Promise<Simulation> {
     const whole = withChance(config);
     const furnished = await furnish(this.ground, this.listings, whole);
     const listed = new Set(furnished.rules.instruments.listing.instruments.map(({ symbol }) => symbol));
@@ -159,15 +200,39 @@ export class Simulations {
   async remove(id: string, tenantId: string): Promise<boolean> {
     const entry = this.registry.simulation(id);
     if (id === MAIN || entry?.tenantId !== tenantId || entry.deletedAt !== undefined) return false;
-    const simulation = this.open.get(id);
+    await this.closing.get(id);
+    const open = this.open.get(id);
     this.open.delete(id);
-    if (simulation !== undefined) await (await simulation).close();
+    if (open !== undefined) await closeWithFeed(await open.simulation);
+    await this.restingFeeds.get(id)?.close();
+    this.restingFeeds.delete(id);
     await this.registry.deleteSimulation(id, Date.now());
     return true;
   }
 
+  /** Lets those leave memory that nobody has asked for in a while. */
+  private async restIdle(): Promise<void> {
+    const before = performance.now() - this.ground.idleMs;
+    for (const [id, { simulation, usedAt }] of this.open) {
+      if (usedAt > before) continue;
+      const idle = await simulation.catch(() => undefined);
+      const current = this.open.get(id);
+      if (idle === undefined || current === undefined || current.usedAt > before || !idle.canRest()) continue;
+      this.open.delete(id);
+      this.restingFeeds.set(id, idle.feed);
+      const closing = idle.close().catch(this.ground.onError);
+      this.closing.set(id, closing);
+      await closing;
+      this.closing.delete(id);
+    }
+  }
+
   async close(): Promise<void> {
-    for (const simulation of this.open.values()) await (await simulation).close();
+    clearInterval(this.sweep);
+    await Promise.all(this.closing.values());
+    for (const { simulation } of this.open.values()) await closeWithFeed(await simulation);
+    for (const feed of this.restingFeeds.values()) await feed.close();
+    await this.ground.time.close();
   }
 
   private get registry(): Registry {
@@ -175,19 +240,47 @@ export class Simulations {
   }
 
   private opened(of: Kept, furnished?: Furnished): Promise<Simulation> {
-    let opening = this.open.get(of.id);
-    if (opening === undefined) {
-      opening = this.openNow(of, furnished);
-      this.open.set(of.id, opening);
-      opening.catch(() => this.open.delete(of.id));
+    if (this.broken.has(of.id))
+      return Promise.reject(new StoreUnavailable('the simulation is out of service'));
+    let open = this.open.get(of.id);
+    if (open === undefined) {
+      open = { simulation: this.openNow(of, furnished), usedAt: 0 };
+      this.open.set(of.id, open);
+      open.simulation.catch(() => this.open.delete(of.id));
     }
-    return opening;
+    open.usedAt = performance.now();
+    return open.simulation;
   }
 
   private async openNow(of: Kept, furnished?: Furnished): Promise<Simulation> {
     const { ground, listings, clocks } = this;
-    return openSimulation(ground, of, furnished ?? (await furnish(ground, listings, of.config)), clocks);
+    await this.closing.get(of.id);
+    const feed = this.restingFeeds.get(of.id);
+    this.restingFeeds.delete(of.id);
+    try {
+      const ready = furnished ?? (await furnish(ground, listings, of.config, feed));
+      return await openSimulation(ground, of, ready, clocks);
+    } catch (error) {
+      if (!(error instanceof DamagedJournal || error instanceof ImplausibleClock)) throw error;
+      this.broken.add(of.id);
+      noteOutOfService(ground, of.id, error.message);
+      throw new StoreUnavailable('the simulation is out of service', { cause: error });
+    }
   }
+}
+
+const noteOutOfService = ({ note }: Ground, id: string, reason: string): void =>
+  note(`Simulation ${id} is out of service until the server is started again: ${reason}`);
+
+interface Open {
+  readonly simulation: Promise<Simulation>;
+  /** On the monotonic clock. */
+  usedAt: number;
+}
+
+async function closeWithFeed(simulation: Simulation): Promise<void> {
+  await simulation.close();
+  await simulation.feed.close();
 }
 
 const withChance = (wanted: WantedSimulation): SimulationConfig =>
@@ -217,9 +310,14 @@ interface Furnished {
   readonly inForce: RulesInForce;
 }
 
-async function furnish(ground: Ground, listings: Listings, config: SimulationConfig): Promise<Furnished> {
+async function furnish(
+  ground: Ground,
+  listings: Listings,
+  config: SimulationConfig,
+  resting?: Feed,
+): Promise<Furnished> {
   const calendar = calendarById(config.calendar);
-  const feed = await ground.openFeed(config, calendar);
+  const feed = resting ?? (await ground.openFeed(config, calendar));
   const rules = rulesFor(ground, feed, calendar, listings);
   return { feed, rules, inForce: await keepRules(ground.store.registry, rules) };
 }
@@ -241,9 +339,10 @@ async function openSimulation(
   { feed, rules, inForce }: Furnished,
   clocks: ClockKeeper,
 ): Promise<Simulation> {
-  const { store, onError } = ground;
+  const { store, onError, time } = ground;
   const { brokerage, seq, checkpointSeq } = recover(store, id, rules, config);
   const { state } = brokerage;
+  if (config.clock === 'wall') time.check(seq > 0 ? state.now : undefined);
   const now = Instant.max(state.clock ?? Instant.ofMs(config.start), state.now);
   const isChanged = !sameRules(state.rules ?? config.rules, inForce);
   const simulation = new Simulation({
@@ -251,13 +350,14 @@ async function openSimulation(
     tenantId,
     brokerage,
     feed,
-    clock: clockOf(config, now, clocks.lastOf(id, config.speed)),
+    clock: clockOf(config, now, clocks.lastOf(id, config.speed), time),
     clocks,
     store,
     seq,
     checkpointSeq,
     ...(isChanged && { changedRules: inForce }),
     onError,
+    onOutOfService: (reason) => noteOutOfService(ground, id, reason),
   });
   await simulation.start();
   return simulation;
@@ -282,10 +382,15 @@ function rulesFor(ground: Ground, feed: Feed, calendar: Calendar, listings: List
 }
 
 /** A clock that is at `now` or later: a scaled one where it stood last, with the speed it had. */
-function clockOf(config: SimulationConfig, now: Instant, last: ReturnType<ClockKeeper['lastOf']>): Clock {
+function clockOf(
+  config: SimulationConfig,
+  now: Instant,
+  last: ReturnType<ClockKeeper['lastOf']>,
+  time: MachineTime,
+): Clock {
   switch (config.clock) {
     case 'wall':
-      return new WallClock();
+      return new WallClock(() => time.now());
     case 'manual':
       return new ManualClock(now);
     case 'scaled':

@@ -8,6 +8,9 @@ import { recordText } from './record-text.js';
 import type { Records } from './records.js';
 import type { UnderWay } from './under-way.js';
 
+/** What is still taken when the disk is full. */
+const ENDS_RISK: ReadonlySet<Command['type']> = new Set(['CancelOrder', 'CancelAccountOrders']);
+
 /**
  * Executes commands, each in one go and without waiting for anything: what the decision reads of the market is brought up to date, it is
  * decided, and what it did is appended.
@@ -35,8 +38,11 @@ export class Turns {
     answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
   ): Outcome<T> {
     // Memory must not run ahead of a store that takes nothing.
-    if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
-    if (command.type !== 'UpdateMarket' && command.type !== 'AdvanceClock') this.#refreshFor(command, at);
+    const isAccepting = this.#records.isAccepting();
+    if (!isAccepting && !(ENDS_RISK.has(command.type) && this.#records.isInReserve()))
+      throw new StoreUnavailable('the store is not accepting records');
+    const isMarket = command.type === 'UpdateMarket' || command.type === 'AdvanceClock';
+    if (isAccepting && !isMarket) this.#refreshFor(command, at);
     const refused = this.#underWay.refusal(command);
     const outcome =
       refused === undefined
@@ -61,9 +67,13 @@ export class Turns {
 
   /**
    * Everything that is due at this moment. Returns the moment: what comes next is done then, for a millisecond later something
-   * else may be due before it.
+   * else may be due before it. Where the store takes only what ends a risk, time stands still before the next thing that is due.
    */
   catchUp(now: Instant): Instant {
+    if (this.#records.isInReserve()) {
+      const justBefore = Instant.plusMs(this.#brokerage.nextDue() ?? Instant.plusMs(now, 1), -1);
+      return Instant.max(this.#brokerage.state.now, justBefore < now ? justBefore : now);
+    }
     for (
       let due = this.#brokerage.nextDue();
       due !== undefined && due <= now;

@@ -116,17 +116,17 @@ export class Admission {
       if (!this.#take(request, reply, window)) return;
       request.principal = principal;
       request.window = window;
-      if (isMain) {
-        request.simulation = simulations.main;
+      const enter = (simulation: Simulation): void => {
+        if (simulation.isOutOfService) return send(request, reply, SERVICE_UNAVAILABLE);
+        request.simulation = simulation;
         next();
-        return;
-      }
+      };
+      if (isMain) return enter(simulations.main);
       simulations.find(principal.simulationId, principal.tenantId).then(
         (simulation) => {
           // The token of a simulation that is gone is good for nothing.
           if (simulation === undefined) return send(request, reply, UNAUTHORIZED);
-          request.simulation = simulation;
-          next();
+          enter(simulation);
         },
         (error: unknown) => failed(request, reply, error),
       );

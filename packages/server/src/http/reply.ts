@@ -1,6 +1,6 @@
 /** The way out of every request, whatever became of it. */
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { StoreUnavailable } from '../store/journal.js';
+import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
 import { type HttpErrorStatus, statusNames } from '@sandpit/protocol';
 import { type Answer, INTERNAL_ERROR, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from './answer.js';
 
@@ -38,6 +38,10 @@ export function failed(request: FastifyRequest, to: FastifyReply, error: unknown
 
 function answerForError(request: FastifyRequest, error: unknown): Answer {
   if (error instanceof StoreUnavailable) return SERVICE_UNAVAILABLE;
+  if (error instanceof DamagedJournal) {
+    request.simulation?.takeOutOfService(error.message);
+    return SERVICE_UNAVAILABLE;
+  }
   const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
   const known = typeof code === 'string' ? BY_CODE[code] : undefined;
   if (known !== undefined) return known;

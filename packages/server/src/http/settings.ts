@@ -12,6 +12,9 @@ export interface HttpSettings extends TokenSettings {
   readonly initialCash: Money;
   /** Accounts a PRO tenant may have. */
   readonly proAccounts: number;
+  /** Simulations that a tenant of the tier may have at once. */
+  readonly basicSimulations: number;
+  readonly proSimulations: number;
 }
 
 /** What the handlers work with. */

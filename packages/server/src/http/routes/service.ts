@@ -31,7 +31,7 @@ export class Health {
 
   async #probe(): Promise<boolean> {
     const { store, simulations } = this.#deps;
-    if (store.health().status !== 'ok') return false;
+    if (store.health().status !== 'ok' || simulations.main.isOutOfService) return false;
     const abort = new AbortController();
     const tooLate = after(PROBE_TIMEOUT_MS, false, { signal: abort.signal }).catch(() => false);
     const works = Promise.all([store.probe(), simulations.main.durable()]).then(

@@ -1,8 +1,9 @@
-import { NotRecorded } from '../../engine/simulations.js';
-import { Answer, refuse, SIMULATION_NOT_FOUND } from '../answer.js';
+import type { Tier } from '@sandpit/protocol';
+import { NotRecorded, TooManySimulations } from '../../engine/simulations.js';
+import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND } from '../answer.js';
 import { issueToken } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
-import type { HttpDeps } from '../settings.js';
+import type { HttpDeps, HttpSettings } from '../settings.js';
 import type { Streams } from '../stream/streams.js';
 import { pageOfAll } from '../translate/pages.js';
 import { simulationConfigOf, simulationOf } from '../translate/simulations.js';
@@ -22,10 +23,13 @@ export function simulationsHandlers(
 ): SimulationsHandlers {
   return {
     async createSimulation({ principal, body }) {
-      const { tenantId } = principal;
+      const { tenantId, tier } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
-      const simulation = await unlessNotRecorded(
-        simulations.create(tenantId, simulationConfigOf(body, clockMs())),
+      const allowed = allowedFor(tier, settings);
+      const simulation = await unlessRefused(
+        simulations.create(tenantId, simulationConfigOf(body, clockMs()), allowed),
+        tier,
+        allowed,
       );
       if (simulation instanceof Answer) return simulation;
       const info = simulations.info(simulation.id, tenantId);
@@ -78,10 +82,21 @@ export function simulationIssuer({
   };
 }
 
-async function unlessNotRecorded<T>(creation: Promise<T>): Promise<T | Answer> {
+/** How many simulations a tenant may have at once. */
+function allowedFor(tier: Tier, { basicSimulations, proSimulations }: HttpSettings): number {
+  if (tier === 'ENTERPRISE') return Infinity;
+  return tier === 'BASIC' ? basicSimulations : proSimulations;
+}
+
+async function unlessRefused<T>(creation: Promise<T>, tier: Tier, allowed: number): Promise<T | Answer> {
   try {
     return await creation;
   } catch (error) {
+    if (error instanceof TooManySimulations) {
+      const message = `The ${tier} tier includes ${allowed} simulation${allowed === 1 ? '' : 's'}`;
+      const requiredTier = tier === 'BASIC' ? 'PRO' : 'ENTERPRISE';
+      return refuseCoded('FEATURE_NOT_AVAILABLE', message, { currentTier: tier, requiredTier });
+    }
     if (!(error instanceof NotRecorded)) throw error;
     return refuse(400, [`replay must name recorded symbols, which ${error.symbols.join(', ')} are not`]);
   }

@@ -11,7 +11,7 @@ import { orderNow, PastOrders } from '../../engine/past-orders.js';
 import type { DurableRecord } from '../../engine/records.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { ListItem } from '../../store/history.js';
-import { StoreUnavailable } from '../../store/journal.js';
+import { DamagedJournal, StoreUnavailable } from '../../store/journal.js';
 import { isoOfMs } from '../translate/instants.js';
 import { orderUpdatesOf } from '../translate/orders.js';
 import { type Connection, frameOf } from './connection.js';
@@ -136,7 +136,8 @@ export class OrderFeed {
         await connection.drained();
         await nextTurn();
       }
-    } catch {
+    } catch (error) {
+      if (error instanceof DamagedJournal) this.#simulation.takeOutOfService(error.message);
       // The history cannot be read now. The client keeps its place and comes back.
       connection.end(positionId(), 503, 'Service unavailable');
     }

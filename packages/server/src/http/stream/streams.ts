@@ -19,7 +19,7 @@ const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 interface Open {
   readonly connection: Connection;
-  readonly simulationId: string;
+  readonly simulation: Simulation;
   readonly principal: Principal;
   readonly presentId: () => string;
 }
@@ -74,8 +74,8 @@ export class Streams {
 
   /** Ends the streams of a simulation that is gone. */
   endSimulation(simulationId: string): void {
-    for (const { connection, simulationId: id, presentId } of this.#open) {
-      if (id === simulationId) connection.end(presentId(), 404, 'Simulation not found');
+    for (const { connection, simulation, presentId } of this.#open) {
+      if (simulation.id === simulationId) connection.end(presentId(), 404, 'Simulation not found');
     }
   }
 
@@ -92,7 +92,7 @@ export class Streams {
     const connection = new Connection(of.request, of.reply);
     this.#perTenant.set(tenantId, count + 1);
     const { principal, simulation } = of;
-    const open: Open = { connection, simulationId: simulation.id, principal, presentId: follow(connection) };
+    const open: Open = { connection, simulation, principal, presentId: follow(connection) };
     this.#open.add(open);
     const stopExpiry = this.#endWithToken(open);
     // The token may have been taken back since the request was let in.
@@ -131,7 +131,8 @@ export class Streams {
   #startHeartbeat(): NodeJS.Timeout {
     const timer = setInterval(() => {
       const timestamp = isoOfMs(this.#clockMs());
-      for (const { connection, presentId } of this.#open) {
+      for (const { connection, simulation, presentId } of this.#open) {
+        if (simulation.isOutOfService) connection.end(presentId(), 503, 'Service unavailable');
         connection.write(frameOf('heartbeat', presentId(), { timestamp }), presentId);
       }
     }, this.#heartbeatMs);

@@ -1,0 +1,145 @@
+import { describe, expect, it } from 'vitest';
+import { groundOf } from '../compose.js';
+import { openMemoryStore } from '../store/memory/memory-store.js';
+import type { Store } from '../store/store.js';
+import { MONDAY_TEN, openTestPortfolio, testSettings } from '../testing/simulations.js';
+import { ImplausibleClock } from './machine-time.js';
+import { Simulations } from './simulations.js';
+
+const DAY_MS = 86_400_000;
+const HOUR_MS = 3_600_000;
+
+/** A machine whose clock and monotonic time are what a test says. */
+class Machine {
+  readonly notes: string[] = [];
+  readonly store: Store;
+  wallMs = MONDAY_TEN;
+  monotonicMs = 0;
+
+  constructor(store = openMemoryStore()) {
+    this.store = store;
+  }
+
+  pass(ms: number, wallMs = ms): void {
+    this.monotonicMs += ms;
+    this.wallMs += wallMs;
+  }
+
+  async start(more: Record<string, string> = {}): Promise<Simulations> {
+    const ground = await groundOf(
+      testSettings(more),
+      this.store,
+      (error) => {
+        throw error;
+      },
+      {
+        note: (text) => this.notes.push(text),
+        wallMs: () => this.wallMs,
+        monotonicMs: () => this.monotonicMs,
+      },
+    );
+    return Simulations.start(ground, {
+      feed: 'push',
+      clock: 'wall',
+      calendar: 'always-open',
+      start: this.wallMs,
+      speed: 1,
+      seed: 7,
+    });
+  }
+}
+
+/** A server that was at work and stopped at Monday ten. */
+async function stopped(): Promise<Machine> {
+  const machine = new Machine();
+  const simulations = await machine.start();
+  await openTestPortfolio(simulations.main);
+  await simulations.close();
+  return machine;
+}
+
+describe('the clock of the machine at a start', () => {
+  it.each([
+    ['a day', DAY_MS],
+    ['four weeks', 28 * DAY_MS],
+    ['set right by a minute back', -60_000],
+  ])('may be as far as %s from when the server was last at work', async (_, ms) => {
+    const machine = await stopped();
+    machine.wallMs += ms;
+    const { main } = await machine.start();
+    expect(main.now()).toBe(Math.max(MONDAY_TEN, machine.wallMs));
+  });
+
+  it.each([
+    ['a hundred days ahead', 100 * DAY_MS],
+    ['thirty years behind', -30 * 365 * DAY_MS],
+    ['an hour behind', -HOUR_MS],
+  ])('stops it when it is %s, unless that is meant', async (_, ms) => {
+    const machine = await stopped();
+    const before = machine.store.journal.lastSeq('main');
+    machine.wallMs += ms;
+    await expect(machine.start()).rejects.toThrow(ImplausibleClock);
+    await expect(machine.start()).rejects.toThrow('was last at work at 2026-01-05T15:00');
+    expect(machine.store.journal.lastSeq('main')).toBe(before);
+    await machine.start({ ALLOW_CLOCK_JUMP: 'true' });
+  });
+
+  it('is compared with when the server was last at work, not with the last record', async () => {
+    const machine = new Machine();
+    const simulations = await machine.start();
+    await openTestPortfolio(simulations.main);
+    machine.pass(60 * DAY_MS);
+    await simulations.close();
+    machine.wallMs += 20 * DAY_MS;
+    const { main } = await machine.start();
+    expect(main.now()).toBe(MONDAY_TEN + 80 * DAY_MS);
+  });
+
+  it('is not asked for where no simulation goes by it', async () => {
+    const machine = await stopped();
+    machine.wallMs += 100 * DAY_MS;
+    const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: 0, speed: 1 } as const;
+    const ground = await groundOf(testSettings(), machine.store, () => undefined, {
+      wallMs: () => machine.wallMs,
+      monotonicMs: () => 0,
+    });
+    const { main } = await Simulations.start(ground, wanted);
+    expect(main.now()).toBe(MONDAY_TEN);
+  });
+});
+
+describe('the clock of the machine while the server runs', () => {
+  it('is followed as time passes, set right by a little or found later after a sleep', async () => {
+    const machine = new Machine();
+    const { main } = await machine.start();
+    machine.pass(HOUR_MS);
+    machine.pass(0, 2000);
+    expect(main.now()).toBe(machine.wallMs);
+    expect(machine.notes).toEqual([]);
+    machine.pass(1000, 8 * HOUR_MS);
+    expect(main.now()).toBe(machine.wallMs);
+    expect(machine.notes).toEqual([expect.stringContaining('jumped by 28799 s')]);
+  });
+
+  it.each([
+    ['forward', 100 * DAY_MS],
+    ['back', -HOUR_MS],
+  ])(
+    'is not followed when it jumps %s too far: time goes on, until the clock is right again',
+    async (_, jump) => {
+      const machine = new Machine();
+      const { main } = await machine.start();
+      machine.pass(1000);
+      expect(main.now()).toBe(MONDAY_TEN + 1000);
+      machine.wallMs += jump;
+      machine.pass(5000);
+      expect(main.now()).toBe(MONDAY_TEN + 6000);
+      machine.pass(5000);
+      expect(main.now()).toBe(MONDAY_TEN + 11_000);
+      expect(machine.notes).toEqual([expect.stringContaining('is not followed')]);
+      machine.wallMs -= jump;
+      machine.pass(1000);
+      expect(main.now()).toBe(machine.wallMs);
+    },
+  );
+});
