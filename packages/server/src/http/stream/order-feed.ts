@@ -1,34 +1,14 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  Instant,
-  isOrderEvent,
-  isTerminal,
-  type OrderEvent,
-  orderAfter,
-  type OrderSnapshot,
-} from '@sandpit/core';
-import { orderNow, PastOrders } from '../../engine/past-orders.js';
+import { Instant, isOrderEvent, type OrderEvent, type OrderSnapshot } from '@sandpit/core';
+import { orderNow } from '../../engine/past-orders.js';
 import type { DurableRecord } from '../../engine/records.js';
 import type { Simulation } from '../../engine/simulation.js';
-import type { ListItem } from '../../store/history.js';
 import { isoOfMs } from '../translate/instants.js';
 import { orderUpdatesOf } from '../translate/orders.js';
+import type { CatchUpTurns } from './catch-up-turns.js';
 import { type Connection, frameOf } from './connection.js';
-import {
-  endOfEvent,
-  endOfRecord,
-  idOf,
-  isAfter,
-  lastToldAt,
-  type Position,
-  positionAt,
-  positionOf,
-} from './position.js';
-
-export interface OrderFilter {
-  readonly accountId: string | undefined;
-  readonly portfolioId: string | undefined;
-}
+import { MissedEvents } from './missed-events.js';
+import { endOfEvent, endOfRecord, idOf, isAfter, type Position, positionAt, positionOf } from './position.js';
+import { isAskedFor, type OrderFilter, type Told, untold } from './told.js';
 
 /** A reader of the orders of a tenant. */
 interface Reader {
@@ -39,15 +19,6 @@ interface Reader {
   /** False while it is being told what it missed. */
   isLive: boolean;
 }
-
-/** What there is to tell about an event. */
-interface Told {
-  readonly order: OrderSnapshot;
-  readonly end: Position;
-  readonly messages: readonly { readonly position: Position; readonly text: string }[];
-}
-
-const PAGE = 200;
 
 /**
  * The order events of one simulation, as they become durable, to everybody who follows them. Each event is written out once per
@@ -61,12 +32,18 @@ const PAGE = 200;
 export class OrderFeed {
   readonly #simulation: Simulation;
   readonly #clockMs: () => number;
+  readonly #turns: CatchUpTurns;
+  readonly #missed: MissedEvents;
   readonly #readers = new Map<string, Set<Reader>>();
   #unsubscribe: (() => void) | undefined;
 
-  constructor(simulation: Simulation, clockMs: () => number) {
+  constructor(simulation: Simulation, clockMs: () => number, turns: CatchUpTurns) {
     this.#simulation = simulation;
     this.#clockMs = clockMs;
+    this.#turns = turns;
+    this.#missed = new MissedEvents(simulation, ({ seq, event, at, data }, order) =>
+      this.#told({ seq, event }, data as OrderEvent, order, Instant.ofMs(at)),
+    );
   }
 
   /** Follows the orders of a tenant; from `lastEventId` on where one is given. Returns the id that stands for the present. */
@@ -108,42 +85,30 @@ export class OrderFeed {
 
   async #catchUp(tenantId: string, reader: Reader): Promise<void> {
     const { connection } = reader;
-    const positionId = (): string => idOf(reader.position);
-    const followed = new Map<number, OrderSnapshot>();
     try {
-      while (connection.isOpen) {
-        const { history, id } = this.#simulation;
-        const missed = history.tenantEvents(id, tenantId, lastToldAt(reader.position), PAGE);
-        if (missed.length === 0) {
-          reader.isLive = true;
-          return;
-        }
-        for (const item of missed) {
-          const { seq, event, at, data } = item;
-          const order = await this.#missed(item, followed);
-          tell(reader, this.#told({ seq, event }, data as OrderEvent, order, Instant.ofMs(at)));
-        }
+      while (connection.isOpen && !reader.isLive) {
+        await this.#turns.take(tenantId, () => this.#tellMissed(tenantId, reader));
         await connection.drained();
-        await nextTurn();
       }
     } catch {
       // The history cannot be read now. The client keeps its place and comes back.
-      connection.end(positionId(), 503, 'Service unavailable');
+      connection.end(idOf(reader.position), 503, 'Service unavailable');
     }
   }
 
-  /** An order as a missed event left it. Those that go on are kept for the events to come. */
-  async #missed(item: ListItem, followed: Map<number, OrderSnapshot>): Promise<OrderSnapshot> {
-    const event = item.data as OrderEvent;
-    const before = event.type === 'OrderAccepted' ? undefined : followed.get(event.order);
-    const order =
-      before === undefined || event.type === 'OrderAccepted'
-        ? await new PastOrders(this.#simulation).after(item)
-        : orderAfter(before, event, Instant.ofMs(item.at));
-    const { number } = order.terms;
-    if (isTerminal(order.progress.status)) followed.delete(number);
-    else followed.set(number, order);
-    return order;
+  /** A page of what a reader missed; where there is none it has caught up, in the turn in which that was seen. */
+  async #tellMissed(tenantId: string, reader: Reader): Promise<void> {
+    const { connection, filter } = reader;
+    if (!connection.isOpen) return;
+    const missed = this.#missed.after(tenantId, reader.position);
+    if (missed === undefined) {
+      reader.isLive = true;
+      return;
+    }
+    const page = await missed;
+    const text = page.textFor(filter, reader.position);
+    reader.position = page.end;
+    if (text.length > 0) connection.write(text, () => idOf(reader.position));
   }
 
   #publish({ seq, at, events, orders }: DurableRecord): void {
@@ -173,15 +138,12 @@ export class OrderFeed {
 }
 
 /** Moves a reader on, and tells it what it has not been told, where the order is one that it asked for. */
-function tell(reader: Reader, { order: { terms }, end, messages }: Told): void {
-  const { accountId, portfolioId } = reader.filter;
-  const isAskedFor =
-    (accountId === undefined || terms.accountId === accountId) &&
-    (portfolioId === undefined || terms.portfolioId === portfolioId);
-  for (const { position, text } of messages) {
-    if (!isAfter(position, reader.position)) continue;
-    reader.position = position;
-    if (isAskedFor) reader.connection.write(text, () => idOf(position));
+function tell(reader: Reader, told: Told): void {
+  if (isAskedFor(reader.filter, told)) {
+    for (const { position, text } of untold(told, reader.position)) {
+      reader.position = position;
+      reader.connection.write(text, () => idOf(position));
+    }
   }
-  if (isAfter(end, reader.position)) reader.position = end;
+  if (isAfter(told.end, reader.position)) reader.position = told.end;
 }
