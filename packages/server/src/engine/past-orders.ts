@@ -1,6 +1,7 @@
 import { acceptedOrder, Instant, orderAfter } from '@sandpit/core';
 import type { OrderEvent, OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
 import type { ListItem, OrderRow } from '../store/history.js';
+import { StoreUnavailable } from '../store/journal.js';
 import type { Simulation } from './simulation.js';
 
 /** No order has so many events. */
@@ -14,7 +15,7 @@ interface Step {
 }
 
 /**
- * Orders as past events left them. Events say only what they changed: an order is followed from its acceptance on. Each is followed
+ * Orders as past events left them, for whoever has waited for the past. Events say only what they changed: an order is followed from its acceptance on. Each is followed
  * once, so that one of these is for a request and not for longer.
  */
 export class PastOrders {
@@ -40,10 +41,14 @@ export class PastOrders {
   }
 }
 
-/** An order as it stands, open or closed. `undefined` before the history knows of it. */
-export function orderNow({ brokerage, history, id }: Simulation, number: number): OrderSnapshot | undefined {
-  const open = brokerage.state.orders.get(number);
-  if (open !== undefined) return open;
+/** An order as it stands, open or closed. Throws `StoreUnavailable` where nobody can tell (`UnderWay.certain` waits for that). */
+export function orderNow(
+  { brokerage, underWay, history, id }: Simulation,
+  number: number,
+): OrderSnapshot | undefined {
+  const known = brokerage.state.orders.get(number) ?? underWay.order(number);
+  if (known !== undefined) return known;
+  if (!underWay.isCertain()) throw new StoreUnavailable('the history is not there yet');
   const row = history.order(id, number);
   return row === undefined ? undefined : storedOrder(row);
 }

@@ -1,6 +1,8 @@
 import type { Event, Instant, OrderSnapshot } from '@sandpit/core';
+import { StoreUnavailable } from '../store/journal.js';
 import type { JournalRecord, StoredAnswer } from '../store/journal.js';
 import type { Store } from '../store/store.js';
+import type { Concerned } from './concerns.js';
 
 /** A record as streams see it: after it became durable. */
 export interface DurableRecord {
@@ -11,23 +13,47 @@ export interface DurableRecord {
   readonly orders: readonly (OrderSnapshot | undefined)[];
 }
 
-/** The records of one simulation on their way: appended, durable, published. */
+interface Unpublished extends DurableRecord {
+  /** Settles when it is durable, and published. */
+  readonly published: Promise<void>;
+}
+
+/** A record, or an answer to what left none, that is held back. */
+interface Held {
+  readonly append: () => Promise<void>;
+  readonly resolve: (appended: Promise<void>) => void;
+  readonly reject: (error: StoreUnavailable) => void;
+}
+
+/** The records of one simulation on their way: appended, durable, published. And whom they concern. */
 export class Records {
   readonly #simulationId: string;
   readonly #store: Store;
   readonly #listeners = new Set<(record: DurableRecord) => void>();
   /** Appended, oldest first, and not known to be durable. */
-  readonly #unpublished: DurableRecord[] = [];
+  readonly #unpublished: Unpublished[] = [];
   #seq: number;
+  #published: number;
+  /** Before it there is nothing that this start of the server knows the concerns of. */
+  readonly #began: number;
+  /** The last record that concerned a tenant, and everybody. */
+  readonly #lastOf = new Map<string, number>();
+  #lastOfEverybody: number;
   /** Settles when everything appended so far is durable. */
   #lastAppend: Promise<void> | undefined;
   /** Set when the store could not say in time what became of the last append (a full disk): it waits, in its place. */
   #isInDoubt = false;
+  /** Records that are appended together, when the last of them is there. */
+  #held: Held[] = [];
+  #isHolding = false;
 
   constructor(simulationId: string, store: Store, seq: number) {
     this.#simulationId = simulationId;
     this.#store = store;
     this.#seq = seq;
+    this.#published = seq;
+    this.#began = seq;
+    this.#lastOfEverybody = seq;
   }
 
   /** Of the last record, durable or not. */
@@ -35,34 +61,76 @@ export class Records {
     return this.#seq;
   }
 
+  /** Of the last record that is durable and published. */
+  get published(): number {
+    return this.#published;
+  }
+
   get isInDoubt(): boolean {
     return this.#isInDoubt;
   }
 
+  /** Whether records can be appended now. */
   isAccepting(): boolean {
-    return this.#store.health().status === 'ok';
+    if (this.#isHolding) return true;
+    if (this.#store.health().status !== 'ok') return false;
+    this.#appendHeld();
+    return true;
   }
 
-  /** Appends the next record. Settles when it is durable. */
+  /** Appends the next record. Returns its number. */
   append(
-    record: Omit<DurableRecord, 'seq'>,
+    { at, events, orders }: Omit<DurableRecord, 'seq'>,
     payload: JournalRecord['payload'],
+    { tenants, everybody }: Concerned,
     answer: StoredAnswer | undefined,
-  ): Promise<void> {
+  ): number {
     const seq = ++this.#seq;
-    const { at, events, orders } = record;
-    const appended = this.#store.journal.append(
-      { simulationId: this.#simulationId, seq, at, payload },
-      answer,
-    );
-    this.#unpublished.push({ seq, at, events, orders });
-    this.#remember(appended.then(() => this.#publishUntil(seq)));
-    return appended;
+    for (const tenantId of tenants) this.#lastOf.set(tenantId, seq);
+    if (everybody) this.#lastOfEverybody = seq;
+    const record = { simulationId: this.#simulationId, seq, at, payload };
+    const appended = this.#write(() => this.#store.journal.append(record, answer));
+    const published = appended.then(() => this.#publishUntil(seq));
+    this.#unpublished.push({ seq, at, events, orders, published });
+    this.#remember(published);
+    return seq;
   }
 
   /** Keeps an answer to what left no record. */
   saveAnswer(answer: StoredAnswer): void {
-    this.#remember(this.#store.journal.saveAnswer(answer));
+    this.#remember(this.#write(() => this.#store.journal.saveAnswer(answer)));
+  }
+
+  /**
+   * What is appended while this is under way is committed together, at its end: none of it is durable, and nobody is told of it,
+   * unless all of it is.
+   */
+  async together(work: () => Promise<void>): Promise<void> {
+    this.#isHolding = true;
+    try {
+      await work();
+    } finally {
+      this.#isHolding = false;
+      // A store that has failed meanwhile gets them, in their place, when it takes something again; nobody waits for that.
+      if (!this.isAccepting()) for (const { reject } of this.#held) reject(notAccepting());
+    }
+  }
+
+  #write(append: () => Promise<void>): Promise<void> {
+    if (!this.#isHolding) return append();
+    return new Promise((resolve, reject) => this.#held.push({ append, resolve, reject }));
+  }
+
+  #appendHeld(): void {
+    if (this.#held.length === 0) return;
+    const held = this.#held;
+    this.#held = [];
+    // In one turn, which is one commit.
+    for (const { append, resolve } of held) {
+      const appended = append();
+      appended.catch(() => undefined);
+      resolve(appended);
+    }
   }
 
   /** Every record once it is durable, in order. Returns how to stop. */
@@ -71,14 +139,29 @@ export class Records {
     return () => this.#listeners.delete(listener);
   }
 
+  /** The last record that concerned a tenant. */
+  lastOf(tenantId: string): number {
+    return this.#lastOf.get(tenantId) ?? this.#began;
+  }
+
   /** Resolves when everything that was decided so far is durable. */
   durable(): Promise<void> {
     return this.#isInDoubt ? this.#resolveDoubt() : (this.#lastAppend ?? Promise.resolve());
   }
 
+  /** Resolves when everything that concerns these tenants, or everybody, is durable. */
+  durableFor(tenants: Iterable<{ readonly tenantId: string }>): Promise<void> {
+    let last = this.#lastOfEverybody;
+    for (const { tenantId } of tenants) last = Math.max(last, this.lastOf(tenantId));
+    if (last <= this.#published) return Promise.resolve();
+    if (this.#isInDoubt) return this.#resolveDoubt();
+    // Numbers have no gaps.
+    return this.#unpublished[last - this.#published - 1]?.published ?? Promise.resolve();
+  }
+
   /** A store that commits again has committed first what waited: then it is shown after all. */
   async #resolveDoubt(): Promise<void> {
-    if (!this.isAccepting()) return this.#lastAppend;
+    if (!this.isAccepting()) throw notAccepting();
     const seq = this.#seq;
     const lastAppend = this.#lastAppend;
     await this.#store.probe();
@@ -99,9 +182,13 @@ export class Records {
 
   /** Records become durable in order: when one is, those before it are, too. */
   #publishUntil(seq: number): void {
-    while ((this.#unpublished[0]?.seq ?? Infinity) <= seq) {
+    while (this.#published < seq) {
       const record = this.#unpublished.shift();
-      if (record !== undefined) for (const listener of this.#listeners) listener(record);
+      if (record === undefined) return;
+      this.#published = record.seq;
+      for (const listener of this.#listeners) listener(record);
     }
   }
 }
+
+const notAccepting = (): StoreUnavailable => new StoreUnavailable('the store is not accepting records');

@@ -68,7 +68,7 @@ describe('a simulation', () => {
     const portfolio = await openTestPortfolio(main);
     for (const symbol of ['AAPL', 'MSFT', 'KO']) {
       await placeTestOrder(main, portfolio, { symbol, timeInForce: 'GTC' });
-      const mark = await main.read((brokerage) => brokerage.mark(symbol), [symbol]);
+      const mark = await main.read([], (brokerage) => brokerage.mark(symbol), [symbol]);
       await placeTestOrder(main, portfolio, {
         symbol,
         orderType: 'LIMIT',
@@ -102,7 +102,7 @@ describe('a simulation', () => {
           latencyMs: latencyMs % 9,
           quantity: Quantity.of(1),
         });
-        await main.read((brokerage) => brokerage.mark('AAPL'), ['AAPL']);
+        await main.read([], (brokerage) => brokerage.mark('AAPL'), ['AAPL']);
       }
       await simulations.close();
       const report = verifyJournal(store, 'main');
@@ -242,7 +242,7 @@ describe('a simulation', () => {
       const portfolio = await openTestPortfolio(main);
       await main.moveClock(Instant.ofMs(Date.parse(time)));
       const orderId = await placeTestOrder(main, portfolio);
-      return main.read((brokerage) => {
+      return main.read([], (brokerage) => {
         const { state, rules } = brokerage;
         const order = state.orders.get(state.ids.numberOf('ORDER', orderId) ?? 0);
         const [book, hours] = [state.books.get('AAPL'), brokerage.hours('AAPL')];

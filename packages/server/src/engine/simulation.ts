@@ -12,6 +12,7 @@ import { prime, unannounced } from './market-at-start.js';
 import { Records } from './records.js';
 import type { DurableRecord } from './records.js';
 import { checkpointText } from './recovery.js';
+import { Slice } from './slice.js';
 import { Turns } from './turns.js';
 import { UnderWay } from './under-way.js';
 import { WakeUp } from './wake-up.js';
@@ -46,7 +47,9 @@ export class Simulation {
   readonly brokerage: Brokerage;
   readonly feed: Feed;
   readonly journal: Journal;
+  /** What it tells may be less than what has been shown: see `past`. */
   readonly history: History;
+  readonly underWay: UnderWay;
   readonly #store: Store;
   readonly #clock: Clock;
   readonly #clocks: ClockKeeper;
@@ -56,6 +59,7 @@ export class Simulation {
   readonly #turns: Turns;
   readonly #walk: Walk;
   readonly #wakeUp: WakeUp;
+  #lastAlone: Promise<void> = Promise.resolve();
   #checkpointSeq: number;
   #isClosed = false;
 
@@ -73,7 +77,8 @@ export class Simulation {
     this.#onError = parts.onError;
     this.#changedRules = parts.changedRules;
     this.#records = new Records(id, store, parts.seq);
-    this.#turns = new Turns(brokerage, feed, this.#records, new UnderWay(id, brokerage, store.history));
+    this.underWay = new UnderWay(id, brokerage, store.history, this.#records);
+    this.#turns = new Turns(brokerage, feed, this.#records, this.underWay);
     this.#walk = new Walk(brokerage, feed, this.#turns);
     this.#wakeUp = new WakeUp(
       brokerage,
@@ -109,7 +114,7 @@ export class Simulation {
     }
     if (feed.kind === 'replay') await prime(brokerage, feed, this.#walk.marketAt);
     await this.#noteClock();
-    await this.#walk.to(this.now());
+    await this.#alone(() => this.#walk.to(this.now()));
     await this.durable();
     this.#wakeUp.set();
   }
@@ -127,45 +132,82 @@ export class Simulation {
     command: Extract<Command, { type: T }>,
     answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
   ): Promise<Outcome<T>> {
+    if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
     while (this.#walk.underWay !== undefined) await this.#walk.underWay;
     const outcome = this.#turns.execute<T>(command, this.#turns.catchUp(this.now()), answerFor);
     this.#turns.catchUp(this.now());
     this.#checkpointIfDue();
     this.#wakeUp.setEarlier();
-    await this.durable();
+    // An answer that is stored without a record is behind everything that was decided so far.
+    const isRecorded = outcome.events.length > 0 || answerFor === undefined;
+    if (isRecorded && 'by' in command) await this.#records.durableFor([command.by]);
+    else await this.durable();
     return outcome;
   }
 
-  /** Several commands in one turn, one outcome each, durable together. */
+  /**
+   * Several commands of one requester, one outcome each, durable together. Others have the event loop, and this simulation, now and then
+   * meanwhile. One after the other: the next batch begins when this one is on its way.
+   */
   async submitAll<T extends Command['type']>(
     commands: readonly Extract<Command, { type: T }>[],
     answerFor?: (outcomes: readonly Outcome<T>[]) => StoredAnswer | undefined,
   ): Promise<readonly Outcome<T>[]> {
-    while (this.#walk.underWay !== undefined) await this.#walk.underWay;
+    for (const command of commands) {
+      if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
+    }
     const outcomes: Outcome<T>[] = [];
-    // The answer goes into the commit of the last command's record.
-    commands.forEach((command, index) => {
-      const last = index === commands.length - 1 ? answerFor : undefined;
-      const answer = last === undefined ? undefined : (outcome: Outcome<T>) => last([...outcomes, outcome]);
-      outcomes.push(this.#turns.execute<T>(command, this.#turns.catchUp(this.now()), answer));
+    await this.#alone(async () => {
+      if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+      await this.#records.together(() => this.#executeAll(commands, outcomes, answerFor));
     });
-    this.#turns.catchUp(this.now());
     this.#checkpointIfDue();
     this.#wakeUp.setEarlier();
     await this.durable();
     return outcomes;
   }
 
+  async #executeAll<T extends Command['type']>(
+    commands: readonly Extract<Command, { type: T }>[],
+    outcomes: Outcome<T>[],
+    answerFor?: (outcomes: readonly Outcome<T>[]) => StoredAnswer | undefined,
+  ): Promise<void> {
+    const slice = new Slice();
+    for (const [index, command] of commands.entries()) {
+      // The answer goes into the commit of the last command's record.
+      const last = index === commands.length - 1 ? answerFor : undefined;
+      const answer = last === undefined ? undefined : (outcome: Outcome<T>) => last([...outcomes, outcome]);
+      outcomes.push(this.#turns.execute<T>(command, this.#turns.catchUp(this.now()), answer));
+      await slice.breathe();
+    }
+    this.#turns.catchUp(this.now());
+  }
+
   /**
-   * A look at the state. Quotes of `symbols` are brought up to now first; the result is given out only when everything it shows
-   * is durable.
+   * A look at the state. Quotes of `symbols` are brought up to now first; the result is given out only when everything is durable that
+   * concerns `whose` things it shows, and what concerns everybody (the market).
    */
-  async read<T>(look: (brokerage: Brokerage) => T, symbols: Iterable<string> = []): Promise<T> {
+  async read<T>(
+    whose: Iterable<{ readonly tenantId: string }>,
+    look: (brokerage: Brokerage) => T,
+    symbols: Iterable<string> = [],
+  ): Promise<T> {
     while (this.#walk.underWay !== undefined) await this.#walk.underWay;
     if (this.#records.isAccepting()) this.#turns.refresh(symbols, this.#turns.catchUp(this.now()));
     const result = look(this.brokerage);
-    await this.durable();
+    await this.#records.durableFor(whose);
     return result;
+  }
+
+  /**
+   * The history, once it tells of everything that this tenant may have been shown: no list lacks what an answer or a stream has told
+   * of. Rejects with `StoreUnavailable` where that takes too long.
+   */
+  async past(whose: { readonly tenantId: string }): Promise<History> {
+    const seq = this.#records.lastOf(whose.tenantId);
+    await this.#records.durableFor([whose]);
+    await this.history.reached(this.id, seq);
+    return this.history;
   }
 
   /** Quotes that came through the API: matched in order, kept in the journal. */
@@ -176,16 +218,17 @@ export class Simulation {
 
   /** Moves a manual or scaled clock; everything due on the way has happened, in order, when it resolves. */
   async moveClock(to: Instant): Promise<void> {
-    while (this.#walk.underWay !== undefined) await this.#walk.underWay;
     const clock = this.#clock;
     if (!(clock instanceof ManualClock || clock instanceof ScaledClock)) {
       throw new ClockRefused('The clock of this simulation follows real time');
     }
-    if (to < this.now()) throw new ClockRefused('The clock cannot go back');
-    await this.#walk.to(to);
-    clock.moveTo(to);
-    const at = Instant.max(to, this.brokerage.state.now);
-    this.#turns.execute<'MoveClock'>({ type: 'MoveClock', now: to }, at);
+    await this.#alone(async () => {
+      if (to < this.now()) throw new ClockRefused('The clock cannot go back');
+      await this.#walk.to(to);
+      clock.moveTo(to);
+      const at = Instant.max(to, this.brokerage.state.now);
+      this.#turns.execute<'MoveClock'>({ type: 'MoveClock', now: to }, at);
+    });
     this.#checkpointIfDue();
     this.#wakeUp.set();
     await this.#noteClock();
@@ -202,6 +245,11 @@ export class Simulation {
     await this.#noteClock();
   }
 
+  /** Of the last record that is durable and told of. */
+  get published(): number {
+    return this.#records.published;
+  }
+
   /** Every record once it is durable, in order. Returns how to stop. */
   subscribe(listener: (record: DurableRecord) => void): () => void {
     return this.#records.subscribe(listener);
@@ -216,7 +264,7 @@ export class Simulation {
   async close(): Promise<void> {
     this.#isClosed = true;
     this.#wakeUp.stop();
-    while (this.#walk.underWay !== undefined) await this.#walk.underWay;
+    await this.#alone(() => Promise.resolve());
     if (this.#records.isAccepting()) {
       if (this.#clock instanceof ScaledClock) await this.#clocks.stands(this.id, this.#clock);
       if (this.#records.seq > this.#checkpointSeq) await this.#checkpoint();
@@ -224,9 +272,18 @@ export class Simulation {
     await this.feed.close();
   }
 
+  /** Walks and batches, which take their time, one after the other. */
+  #alone(work: () => Promise<void>): Promise<void> {
+    const done = this.#lastAlone.then(work);
+    this.#lastAlone = done.catch(() => undefined);
+    return done;
+  }
+
   async #wake(): Promise<void> {
     try {
-      if (this.#records.isAccepting()) await this.#walk.to(this.now());
+      await this.#alone(async () => {
+        if (this.#records.isAccepting()) await this.#walk.to(this.now());
+      });
       this.#checkpointIfDue();
       if (this.#records.isInDoubt) await this.durable();
     } catch (error) {

@@ -3,6 +3,7 @@ import type { Brokerage, Command, Outcome, Quote } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { StoredAnswer } from '../store/journal.js';
+import { concernedBy } from './concerns.js';
 import { recordText } from './record-text.js';
 import type { Records } from './records.js';
 import type { UnderWay } from './under-way.js';
@@ -45,8 +46,13 @@ export class Turns {
     const { events, orders, quotes } = outcome;
     if (events.length > 0) {
       const payload = recordText(command, quotes, events);
-      const appended = this.#records.append({ at, events, orders }, payload, answer);
-      this.#underWay.note(command, events[0], appended);
+      const concerned = concernedBy(
+        this.#brokerage,
+        outcome,
+        'by' in command ? command.by.tenantId : undefined,
+      );
+      const seq = this.#records.append({ at, events, orders }, payload, concerned, answer);
+      this.#underWay.note(seq, command, outcome);
     } else if (answer !== undefined) {
       this.#records.saveAnswer(answer);
     }

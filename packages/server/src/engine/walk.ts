@@ -1,11 +1,8 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Instant } from '@sandpit/core';
 import type { Brokerage } from '@sandpit/core';
 import type { Feed, MarketEvent } from '../feeds/feed.js';
+import { Slice } from './slice.js';
 import type { Turns } from './turns.js';
-
-/** How long a walk through time keeps the event loop before it lets others have a turn. */
-const SLICE_MS = 8;
 
 /**
  * Goes through time: market events and what is due, in order; at the same instant the market first. Lets others have the event loop now
@@ -37,9 +34,8 @@ export class Walk {
     return this.#underWay;
   }
 
-  /** Everything up to an instant has happened when it resolves. */
+  /** Everything up to an instant has happened when it resolves. One walk at a time. */
   async to(until: Instant): Promise<void> {
-    while (this.#underWay !== undefined) await this.#underWay;
     let done: () => void = () => undefined;
     this.#underWay = new Promise((resolve) => (done = resolve));
     try {
@@ -53,17 +49,12 @@ export class Walk {
   async #toAlone(until: Instant): Promise<void> {
     const brokerage = this.#brokerage;
     const from = this.#marketAt;
-    let sliceBegan = performance.now();
-    const breathe = async (): Promise<void> => {
-      if (performance.now() - sliceBegan < SLICE_MS) return;
-      await nextTurn();
-      sliceBegan = performance.now();
-    };
+    const slice = new Slice();
     const dueBy = async (limit: Instant, inclusive: boolean): Promise<void> => {
       for (let due = brokerage.nextDue(); due !== undefined; due = brokerage.nextDue()) {
         if (inclusive ? due > limit : due >= limit) return;
         this.#turns.advance(due);
-        await breathe();
+        await slice.breathe();
       }
     };
     if (until > from && this.#feed.kind !== 'push') {
@@ -76,7 +67,7 @@ export class Walk {
           if (passed !== undefined) this.#showPassed(passed, moment);
           this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, moment);
           this.#marketAt = at;
-          await breathe();
+          await slice.breathe();
         }
       }
     }

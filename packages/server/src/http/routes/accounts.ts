@@ -30,7 +30,7 @@ export function accountHandlers(settings: HttpSettings): AccountHandlers {
     },
 
     listAccounts: ({ simulation, principal, query }) =>
-      simulation.read(({ state }) => {
+      simulation.read([principal], ({ state }) => {
         const own: Account[] = [];
         for (const account of state.accounts.values())
           if (account.tenantId === principal.tenantId) own.push(account);
@@ -38,7 +38,7 @@ export function accountHandlers(settings: HttpSettings): AccountHandlers {
       }),
 
     getAccount: ({ simulation, principal, params }) =>
-      simulation.read((brokerage) => {
+      simulation.read([principal], (brokerage) => {
         const account = ownAccount(brokerage, principal.tenantId, params.accountId);
         return account === undefined ? ACCOUNT_NOT_FOUND : accountOf(account);
       }),
@@ -74,6 +74,7 @@ export function accountHandlers(settings: HttpSettings): AccountHandlers {
           (id) => brokerage.state.portfolios.get(id) ?? [],
         );
       return simulation.read(
+        [principal],
         (brokerage) =>
           ownAccount(brokerage, principal.tenantId, params.accountId) === undefined
             ? ACCOUNT_NOT_FOUND
@@ -100,7 +101,7 @@ function openAccount(call: Call<'createAccount'>, accountId: string, proAccounts
 /** An id that the service chooses: from the secret of all ids, so that the same calls give the same ids and nobody else can tell them. */
 function freeAccountId({ simulation, principal }: Call<'createAccount'>): Promise<string> {
   const { tenantId } = principal;
-  return simulation.read((brokerage) => {
+  return simulation.read([principal], (brokerage) => {
     const { state } = brokerage;
     for (let number = (state.accountsEverOpened.get(tenantId) ?? 0) + 1; ; number++) {
       const id = uuidOf(hash('sha256', `${state.idSecret} ${tenantId} ${number}`));

@@ -69,8 +69,9 @@ async function listOf<Item>(
   tag?: string,
 ): Promise<PageReply<Item> | Answer> {
   if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
-  const { simulation, params, query } = call;
-  const { items, total } = await simulation.history.list({
+  const { simulation, principal, params, query } = call;
+  const history = await simulation.past(principal);
+  const { items, total } = await history.list({
     simulationId: simulation.id,
     list,
     owner: params.portfolioId,
@@ -86,10 +87,14 @@ async function listOf<Item>(
 const POINTS_AT_ONCE = 500;
 
 /** The points of an equity curve at or after an instant, newest first. There is one a day. */
-async function pointsFrom({ simulation, params }: PortfolioCall, from: number): Promise<ListItem[]> {
+async function pointsFrom(
+  { simulation, principal, params }: PortfolioCall,
+  from: number,
+): Promise<ListItem[]> {
   const points: ListItem[] = [];
+  const history = await simulation.past(principal);
   for (;;) {
-    const page: Page<ListItem> = await simulation.history.list({
+    const page: Page<ListItem> = await history.list({
       simulationId: simulation.id,
       list: 'equity',
       owner: params.portfolioId,

@@ -59,16 +59,20 @@ export const marketDataHandlers: MarketDataHandlers = {
 
   getQuotes({ simulation, body }) {
     const symbols = body.symbols.map(plainSymbol);
-    return simulation.read((brokerage) => {
-      const found = symbols.map((symbol) => {
-        const quote = brokerage.quote(symbol);
-        return quote === undefined ? undefined : quoteOf(quote);
-      });
-      return {
-        quotes: found.filter((quote) => quote !== undefined),
-        notFound: symbols.filter((_, i) => found[i] === undefined),
-      };
-    }, symbols);
+    return simulation.read(
+      [],
+      (brokerage) => {
+        const found = symbols.map((symbol) => {
+          const quote = brokerage.quote(symbol);
+          return quote === undefined ? undefined : quoteOf(quote);
+        });
+        return {
+          quotes: found.filter((quote) => quote !== undefined),
+          notFound: symbols.filter((_, i) => found[i] === undefined),
+        };
+      },
+      symbols,
+    );
   },
 
   getTrade: ({ simulation, params }) =>
@@ -80,7 +84,7 @@ export const marketDataHandlers: MarketDataHandlers = {
   async getBars({ simulation, params, query }) {
     const symbol = plainSymbol(params.symbol);
     const { calendar } = simulation.brokerage.rules;
-    const isListed = await simulation.read((brokerage) => brokerage.instrument(symbol) !== undefined);
+    const isListed = await simulation.read([], (brokerage) => brokerage.instrument(symbol) !== undefined);
     if (!isListed) return SYMBOL_NOT_FOUND;
     const now = simulation.now();
     const until = query.to === undefined ? now : endOf(query.to, calendar);
@@ -121,6 +125,7 @@ export const marketDataHandlers: MarketDataHandlers = {
     const symbol = query.symbol === undefined ? undefined : plainSymbol(query.symbol);
     const underlying = query.underlying === undefined ? undefined : plainSymbol(query.underlying);
     return simulation.read(
+      [],
       (brokerage) => {
         const now = simulation.now();
         const asked =
@@ -172,6 +177,7 @@ function lookAt<T>(
 ): Promise<T | Answer> {
   const symbol = plainSymbol(given);
   return simulation.read(
+    [],
     (brokerage) => {
       const instrument = brokerage.instrument(symbol);
       return instrument === undefined ? SYMBOL_NOT_FOUND : look(brokerage, symbol, instrument);

@@ -16,7 +16,7 @@ const NO_OPTIONS = refuse(404, 'No options listed');
 export const optionHandlers: OptionHandlers = {
   listOptionExpirations({ simulation, params }) {
     const underlying = plainSymbol(params.underlying);
-    return simulation.read((brokerage) => {
+    return simulation.read([], (brokerage) => {
       const now = simulation.now();
       if (brokerage.instrument(underlying, now) === undefined) return SYMBOL_NOT_FOUND;
       return { underlying, expirations: expirationsOn(brokerage, underlying, now) };
@@ -28,6 +28,7 @@ export const optionHandlers: OptionHandlers = {
     const now = simulation.now();
     // Which contracts there are depends on where the underlying stands.
     const listed = await simulation.read(
+      [],
       (brokerage) => {
         if (brokerage.instrument(underlying, now) === undefined) return SYMBOL_NOT_FOUND;
         const expiration =
@@ -43,6 +44,7 @@ export const optionHandlers: OptionHandlers = {
     if (!('contracts' in listed)) return listed;
     const { expiration, contracts } = listed;
     return simulation.read(
+      [],
       (brokerage) => {
         const mark = brokerage.mark(underlying);
         return {

@@ -21,7 +21,7 @@ export const orderBatchHandlers = (charge: Charge): Pick<Handlers, 'createOrders
     const tooMany = charge(call, body.accountIds.length);
     if (tooMany !== undefined) return tooMany;
     const { calendar } = simulation.brokerage.rules;
-    const portfolios = await simulation.read((brokerage) =>
+    const portfolios = await simulation.read([call.principal], (brokerage) =>
       body.accountIds.map((accountId) => portfolioFor(brokerage, call, accountId)),
     );
     const commands: Submit[] = [];

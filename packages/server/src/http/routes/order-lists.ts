@@ -4,7 +4,7 @@ import { storedOrder } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { OrderQuery, OrderRow } from '../../store/history.js';
 import { ACCOUNT_NOT_FOUND, PORTFOLIO_NOT_FOUND } from '../answer.js';
-import type { Handlers } from '../call.js';
+import type { Call, Handlers } from '../call.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { plainSymbol } from '../translate/instruments.js';
 import { orderListItem } from '../translate/orders.js';
@@ -18,11 +18,12 @@ export const orderListHandlers: OrderListHandlers = {
   async listAccountOrders({ simulation, principal, params, query }) {
     const { tenantId } = principal;
     const { accountId } = params;
-    const isOwn = await simulation.read(({ state }) => state.accounts.has(accountKey(tenantId, accountId)));
-    if (!isOwn) return ACCOUNT_NOT_FOUND;
-    const { items, total } = await simulation.history.orders(
-      queryOf(simulation, { tenantId, accountId }, query),
+    const isOwn = await simulation.read([principal], ({ state }) =>
+      state.accounts.has(accountKey(tenantId, accountId)),
     );
+    if (!isOwn) return ACCOUNT_NOT_FOUND;
+    const history = await simulation.past(principal);
+    const { items, total } = await history.orders(queryOf(simulation, { tenantId, accountId }, query));
     return pageReply(
       items.map((row) => orderListItem(simulation.brokerage.state.ids, storedOrder(row))),
       total,
@@ -32,22 +33,25 @@ export const orderListHandlers: OrderListHandlers = {
 
   async listPortfolioOrders(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
-    const { simulation, params, query } = call;
+    const { simulation, principal, params, query } = call;
     const { portfolioId } = params;
-    const { items, total } = await simulation.history.orders(queryOf(simulation, { portfolioId }, query));
-    return pageReply(await ordersOf(simulation, items), total, query);
+    const history = await simulation.past(principal);
+    const { items, total } = await history.orders(queryOf(simulation, { portfolioId }, query));
+    return pageReply(await ordersOf(call, items), total, query);
   },
 
-  async listFilledToday({ simulation, principal, query }) {
-    await simulation.read(() => undefined);
+  async listFilledToday(call) {
+    const { simulation, principal, query } = call;
+    await simulation.read([principal], () => undefined);
     const filledOn = simulation.brokerage.rules.calendar.dateOf(simulation.now());
     const scope = { tenantId: principal.tenantId, filledOn };
-    const { items, total } = await simulation.history.orders({
+    const history = await simulation.past(principal);
+    const { items, total } = await history.orders({
       simulationId: simulation.id,
       scope,
       ...windowOf(query),
     });
-    return pageReply(await ordersOf(simulation, items), total, query);
+    return pageReply(await ordersOf(call, items), total, query);
   },
 };
 
@@ -67,11 +71,16 @@ function queryOf(simulation: Simulation, scope: OrderQuery['scope'], query: Orde
 }
 
 /** Orders of history in full; those still open say what they wait for. */
-function ordersOf(simulation: Simulation, rows: readonly OrderRow[]) {
-  return simulation.read((brokerage) =>
+function ordersOf(
+  { simulation, principal }: Pick<Call, 'simulation' | 'principal'>,
+  rows: readonly OrderRow[],
+) {
+  return simulation.read([principal], (brokerage) =>
     rows.map((row) => {
       const open = brokerage.state.orders.get(row.number);
-      return open === undefined ? shownClosed(simulation, row) : shownOpen(brokerage, simulation, open);
+      return open === undefined
+        ? shownClosed(simulation, storedOrder(row))
+        : shownOpen(brokerage, simulation, open);
     }),
   );
 }

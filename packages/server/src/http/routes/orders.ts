@@ -1,8 +1,13 @@
-import { type Brokerage, type Order as OpenOrder, type Outcome, waitingFor } from '@sandpit/core';
+import {
+  type Brokerage,
+  type Order as OpenOrder,
+  type OrderSnapshot,
+  type Outcome,
+  waitingFor,
+} from '@sandpit/core';
 import type { Order } from '@sandpit/protocol';
-import { orderNow, storedOrder } from '../../engine/past-orders.js';
+import { orderNow } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
-import type { OrderRow } from '../../store/history.js';
 import { ACCOUNT_NOT_FOUND, type Answer, ORDER_NOT_FOUND } from '../answer.js';
 import { type Call, execute, type Handlers } from '../call.js';
 import { listedExecution } from '../translate/history.js';
@@ -16,7 +21,7 @@ import {
 } from '../translate/orders.js';
 import { pageReply, windowOf } from '../translate/pages.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import { ownOpenOrder, ownOrderRow } from './owned.js';
+import { ownOpenOrder, ownOrder } from './owned.js';
 
 type OrderHandlers = Pick<
   Handlers,
@@ -27,13 +32,14 @@ export const orderHandlers: OrderHandlers = {
   createOrder,
 
   async getOrder({ simulation, principal, params }) {
-    const open = await simulation.read((brokerage) => {
-      const order = ownOpenOrder(brokerage, principal.tenantId, params.orderId);
+    const { tenantId } = principal;
+    const open = await simulation.read([principal], (brokerage) => {
+      const order = ownOpenOrder(brokerage, tenantId, params.orderId);
       return order === undefined ? undefined : shownOpen(brokerage, simulation, order);
     });
     if (open !== undefined) return open;
-    const row = ownOrderRow(simulation, principal.tenantId, params.orderId);
-    return row === undefined ? ORDER_NOT_FOUND : shownClosed(simulation, row);
+    const closed = await ownOrder(simulation, tenantId, params.orderId);
+    return closed === undefined ? ORDER_NOT_FOUND : shownClosed(simulation, closed);
   },
 
   updateOrder(call) {
@@ -81,18 +87,18 @@ export const orderHandlers: OrderHandlers = {
 
   async listExecutions({ simulation, principal, params, query }) {
     // What was executed in this very turn belongs to the answer.
-    await simulation.durable();
-    const row = ownOrderRow(simulation, principal.tenantId, params.orderId);
-    if (row === undefined) return ORDER_NOT_FOUND;
-    const { items, total } = await simulation.history.list({
+    const history = await simulation.past(principal);
+    const order = await ownOrder(simulation, principal.tenantId, params.orderId);
+    if (order === undefined) return ORDER_NOT_FOUND;
+    const { terms } = order;
+    const { items, total } = await history.list({
       simulationId: simulation.id,
       list: 'order-events',
-      owner: String(row.number),
+      owner: String(terms.number),
       tag: 'EXECUTION',
       ...windowOf(query),
     });
     const { ids } = simulation.brokerage.state;
-    const { terms } = storedOrder(row);
     return pageReply(
       items.map((item) => listedExecution(ids, terms, item)),
       total,
@@ -122,11 +128,11 @@ export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: O
   return orderOf(brokerage.state.ids, order, (exit) => orderNow(simulation, exit), waits);
 }
 
-/** An order that is over, from history. */
-export const shownClosed = (simulation: Simulation, row: OrderRow) =>
-  orderOf(simulation.brokerage.state.ids, storedOrder(row), (exit) => orderNow(simulation, exit));
+/** An order that is over. */
+export const shownClosed = (simulation: Simulation, order: OrderSnapshot) =>
+  orderOf(simulation.brokerage.state.ids, order, (exit) => orderNow(simulation, exit));
 
-/** Changes an order. The brokerage knows open orders only: of one that is over, history says so. */
+/** Changes an order. The brokerage knows open orders only: one that is over says so itself. */
 async function changed(
   { simulation, principal, params }: Call<'updateOrder'> | Call<'cancelOrder'>,
   verb: 'updated' | 'canceled',
@@ -135,9 +141,9 @@ async function changed(
   const answer = await attempt();
   if (answer.status !== 404) return answer;
   const { orderId } = params;
-  const row = ownOrderRow(simulation, principal.tenantId, orderId);
-  if (row === undefined) return ORDER_NOT_FOUND;
-  const { status } = storedOrder(row).progress;
+  const order = await ownOrder(simulation, principal.tenantId, orderId);
+  if (order === undefined) return ORDER_NOT_FOUND;
+  const { status } = order.progress;
   const message = `An order with status ${status} cannot be ${verb}`;
   return answerTo({ code: 'ORDER_NOT_UPDATABLE', message, status }, { orderId });
 }

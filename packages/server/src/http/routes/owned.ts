@@ -1,7 +1,7 @@
 /** Finding what a request names among what its tenant owns. What belongs to others is not there (D1). */
-import type { Brokerage, Order, Portfolio } from '@sandpit/core';
+import type { Brokerage, Order, OrderSnapshot, Portfolio } from '@sandpit/core';
+import { orderNow } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
-import type { OrderRow } from '../../store/history.js';
 import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import { type ClosedPortfolio, closedPortfolioOf } from '../translate/portfolios.js';
 
@@ -21,13 +21,14 @@ export function ownOpenOrder({ state }: Brokerage, tenantId: string, orderId: st
   return order?.terms.tenantId === tenantId ? order : undefined;
 }
 
-/** A portfolio that is closed, as it stood then (D142). Ask after a read, so that what it shows is durable. */
-export function ownClosedPortfolio(
+/** A portfolio that is closed, as it stood then (D142). */
+export async function ownClosedPortfolio(
   simulation: Simulation,
   tenantId: string,
   portfolioId: string,
-): ClosedPortfolio | undefined {
-  const row = simulation.history.closedPortfolio(simulation.id, portfolioId);
+): Promise<ClosedPortfolio | undefined> {
+  const history = await simulation.past({ tenantId });
+  const row = history.closedPortfolio(simulation.id, portfolioId);
   return row?.tenantId === tenantId ? closedPortfolioOf(row) : undefined;
 }
 
@@ -36,16 +37,23 @@ export async function hasPortfolio({ simulation, principal, params }: PortfolioR
   const { tenantId } = principal;
   const { portfolioId } = params;
   const isOpen = await simulation.read(
+    [principal],
     (brokerage) => ownPortfolio(brokerage, tenantId, portfolioId) !== undefined,
   );
-  return isOpen || ownClosedPortfolio(simulation, tenantId, portfolioId) !== undefined;
+  return isOpen || (await ownClosedPortfolio(simulation, tenantId, portfolioId)) !== undefined;
 }
 
-/** An order in history, open or closed. */
-export function ownOrderRow(simulation: Simulation, tenantId: string, orderId: string): OrderRow | undefined {
+/** An order, open or closed. Ask after a read, so that what it shows is durable. */
+export async function ownOrder(
+  simulation: Simulation,
+  tenantId: string,
+  orderId: string,
+): Promise<OrderSnapshot | undefined> {
   const number = simulation.brokerage.state.ids.numberOf('ORDER', orderId);
-  const row = number === undefined ? undefined : simulation.history.order(simulation.id, number);
-  return row?.tenantId === tenantId ? row : undefined;
+  if (number === undefined) return undefined;
+  await simulation.underWay.certain();
+  const order = orderNow(simulation, number);
+  return order?.terms.tenantId === tenantId ? order : undefined;
 }
 
 /**
@@ -75,6 +83,7 @@ export async function readPortfolio<T>(
   const { tenantId } = principal;
   const { portfolioId } = params;
   const seen = await simulation.read(
+    [principal],
     (brokerage) => {
       const portfolio = ownPortfolio(brokerage, tenantId, portfolioId);
       return portfolio === undefined ? undefined : look(brokerage, portfolio);
@@ -82,6 +91,6 @@ export async function readPortfolio<T>(
     holdingsOf([ownPortfolio(simulation.brokerage, tenantId, portfolioId)]),
   );
   if (seen !== undefined) return seen;
-  const closed = ownClosedPortfolio(simulation, tenantId, portfolioId);
+  const closed = await ownClosedPortfolio(simulation, tenantId, portfolioId);
   return closed === undefined ? PORTFOLIO_NOT_FOUND : lookBack(simulation.brokerage, closed);
 }

@@ -85,7 +85,7 @@ export const simulationHandlers: SimulationHandlers = {
 
   async addCorporateActions(call) {
     const actions = call.body.actions.map(corporateActionOf);
-    const unknown = await call.simulation.read((brokerage) => firstUnlisted(brokerage, actions));
+    const unknown = await call.simulation.read([], (brokerage) => firstUnlisted(brokerage, actions));
     if (unknown !== undefined) {
       return refuseCoded('UNKNOWN_SYMBOL', `Unknown symbol ${unknown}`, { symbol: unknown });
     }
@@ -97,7 +97,7 @@ export const simulationHandlers: SimulationHandlers = {
   },
 
   listCorporateActions: ({ simulation }) =>
-    simulation.read(({ state, rules }) => ({
+    simulation.read([], ({ state, rules }) => ({
       actions: shownActions(state.actions.values(), rules.calendar),
     })),
 

@@ -32,7 +32,7 @@ async function missingFilter({ simulation, principal, query }: Call<StreamId>): 
   const { accountId, portfolioId } = query;
   if (accountId !== undefined) {
     const key = accountKey(principal.tenantId, accountId);
-    const isOwn = await simulation.read(({ state }) => state.accounts.has(key));
+    const isOwn = await simulation.read([principal], ({ state }) => state.accounts.has(key));
     if (!isOwn) return ACCOUNT_NOT_FOUND;
   }
   if (portfolioId === undefined) return undefined;

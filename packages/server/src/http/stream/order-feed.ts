@@ -2,6 +2,7 @@ import { Instant, isOrderEvent, type OrderEvent, type OrderSnapshot } from '@san
 import { orderNow } from '../../engine/past-orders.js';
 import type { DurableRecord } from '../../engine/records.js';
 import type { Simulation } from '../../engine/simulation.js';
+import { StoreUnavailable } from '../../store/journal.js';
 import { isoOfMs } from '../translate/instants.js';
 import { orderUpdatesOf } from '../translate/orders.js';
 import type { CatchUpTurns } from './catch-up-turns.js';
@@ -16,18 +17,21 @@ interface Reader {
   readonly filter: OrderFilter;
   /** What it has been told, or need not be. */
   position: Position;
-  /** False while it is being told what it missed. */
-  isLive: boolean;
+  /** While it is being told what it missed: what has happened since, after this record. */
+  held: { readonly after: number; readonly told: Told[] } | undefined;
 }
+
+/** Events that are held for a reader who is being told what it missed; with more it reads them from history as well. */
+const MOST_HELD = 500;
 
 /**
  * The order events of one simulation, as they become durable, to everybody who follows them. Each event is written out once per
  * tenant, however many read it.
  *
- * Without gap or duplicate: whoever resumes is told from history until history has nothing more, and from that turn on from the tail of
- * the journal. A record is in history before it is published, so nothing can fall between the two; what is published though it was
- * told already is recognised by its position. Records are published with the orders as their events left them; what was missed is
- * followed from event to event, from history where it began before.
+ * Without gap or duplicate: whoever resumes is told from history until that has come to where the reader came and has nothing more,
+ * then what was published since, and from that turn on from the tail of the journal; what was told already is recognised by its
+ * position. Records are published with the orders as their events left them; what was missed is followed from event to event
+ * (`MissedEvents`).
  */
 export class OrderFeed {
   readonly #simulation: Simulation;
@@ -54,10 +58,16 @@ export class OrderFeed {
     lastEventId: string | undefined,
   ): () => string {
     this.#unsubscribe ??= this.#simulation.subscribe((record) => this.#publish(record));
-    const now = endOfRecord(this.#simulation.journal.lastSeq(this.#simulation.id));
+    const after = this.#simulation.published;
+    const now = endOfRecord(after);
     const resumed = lastEventId === undefined ? undefined : positionOf(lastEventId);
     const isKnown = resumed !== undefined && resumed.seq <= now.seq;
-    const reader: Reader = { connection, filter, position: isKnown ? resumed : now, isLive: !isKnown };
+    const reader: Reader = {
+      connection,
+      filter,
+      position: isKnown ? resumed : now,
+      held: isKnown ? { after, told: [] } : undefined,
+    };
     const positionId = (): string => idOf(reader.position);
     // An id without an event: who loses the connection before the first event can go on from here all the same.
     if (lastEventId === undefined) connection.write(`id: ${positionId()}\n\n`, positionId);
@@ -67,7 +77,7 @@ export class OrderFeed {
       connection.write(frameOf('reset', positionId(), { timestamp, message }), positionId);
     }
     this.#add(tenantId, reader);
-    if (!reader.isLive) void this.#catchUp(tenantId, reader);
+    if (isKnown) void this.#catchUp(tenantId, reader);
     return positionId;
   }
 
@@ -86,7 +96,10 @@ export class OrderFeed {
   async #catchUp(tenantId: string, reader: Reader): Promise<void> {
     const { connection } = reader;
     try {
-      while (connection.isOpen && !reader.isLive) {
+      const { history, id } = this.#simulation;
+      while (connection.isOpen && reader.held !== undefined) {
+        // Before it is this reader's turn: others need not wait for that.
+        await history.reached(id, reader.held.after);
         await this.#turns.take(tenantId, () => this.#tellMissed(tenantId, reader));
         await connection.drained();
       }
@@ -98,11 +111,15 @@ export class OrderFeed {
 
   /** A page of what a reader missed; where there is none it has caught up, in the turn in which that was seen. */
   async #tellMissed(tenantId: string, reader: Reader): Promise<void> {
-    const { connection, filter } = reader;
-    if (!connection.isOpen) return;
+    const { connection, filter, held } = reader;
+    if (!connection.isOpen || held === undefined) return;
+    const { history, id } = this.#simulation;
     const missed = this.#missed.after(tenantId, reader.position);
     if (missed === undefined) {
-      reader.isLive = true;
+      // What is held may have become too much since, and be left to a history that is not there yet.
+      if (history.position(id) < held.after) return;
+      for (const told of held.told) tell(reader, told);
+      reader.held = undefined;
       return;
     }
     const page = await missed;
@@ -116,9 +133,22 @@ export class OrderFeed {
       const order = orders[event];
       const readers = order === undefined ? undefined : this.#readers.get(order.terms.tenantId);
       if (order === undefined || readers === undefined || !isOrderEvent(happened)) return;
-      const told = this.#told({ seq, event }, happened, order, at);
-      for (const reader of readers) if (reader.isLive) tell(reader, told);
+      try {
+        const told = this.#told({ seq, event }, happened, order, at);
+        for (const reader of readers) this.#tellOrHold(reader, told);
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        for (const { connection, position } of readers)
+          connection.end(idOf(position), 503, 'Service unavailable');
+      }
     });
+  }
+
+  #tellOrHold(reader: Reader, told: Told): void {
+    const { held } = reader;
+    if (held === undefined) tell(reader, told);
+    else if (held.told.length < MOST_HELD) held.told.push(told);
+    else reader.held = { after: this.#simulation.published, told: [] };
   }
 
   #told(

@@ -58,7 +58,7 @@ export class PortfolioFeed {
   }
 
   #presentId(): string {
-    return `${this.#simulation.journal.lastSeq(this.#simulation.id)}-${this.#events}`;
+    return `${this.#simulation.published}-${this.#events}`;
   }
 
   /** Whether a record may have changed what somebody follows. */
@@ -99,12 +99,12 @@ export class PortfolioFeed {
     const symbols = holdingsOf(
       readers.flatMap((reader) => idsOf(brokerage, reader).map((id) => brokerage.state.portfolios.get(id))),
     );
-    const seen = await this.#simulation.read((current) => snapshotsOf(current, readers), symbols);
+    const seen = await this.#simulation.read(readers, (current) => snapshotsOf(current, readers), symbols);
     const nowMs = this.#clockMs();
     let nextMs = INTERVAL_MS;
     for (const reader of readers) {
       const open = seen.idsOf.get(reader) ?? [];
-      const closed = this.#closedOf(reader, open, seen.texts);
+      const closed = await this.#closedOf(reader, open, seen.texts);
       for (const id of [...open, ...closed]) {
         const text = seen.texts.get(id);
         const before = reader.told.get(id);
@@ -128,13 +128,17 @@ export class PortfolioFeed {
   }
 
   /** What a reader followed and is closed since, or was closed when it began: it is told so, once. */
-  #closedOf(reader: Reader, open: readonly string[], texts: Map<string, string>): readonly string[] {
+  async #closedOf(
+    reader: Reader,
+    open: readonly string[],
+    texts: Map<string, string>,
+  ): Promise<readonly string[]> {
     const { followed, tenantId, told } = reader;
     const known = 'portfolioId' in followed ? [followed.portfolioId] : [...told.keys()];
     const closed = known.filter((id) => !open.includes(id));
     for (const id of closed) {
       if (texts.has(id)) continue;
-      const portfolio = ownClosedPortfolio(this.#simulation, tenantId, id);
+      const portfolio = await ownClosedPortfolio(this.#simulation, tenantId, id);
       if (portfolio === undefined) continue;
       texts.set(id, JSON.stringify(closedUpdate(this.#simulation.brokerage, portfolio)));
     }

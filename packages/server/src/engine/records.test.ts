@@ -1,0 +1,142 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from '@sandpit/core';
+import { Quantity, stateHash } from '@sandpit/core';
+import { afterEach, describe, expect, it } from 'vitest';
+import { StoreUnavailable } from '../store/journal.js';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
+import {
+  BY,
+  openTestPortfolio,
+  placeTestOrder,
+  pushTestQuote,
+  startSimulations,
+} from '../testing/simulations.js';
+import { verifyJournal } from './verify.js';
+
+/** For as many orders as a test likes. */
+const RICH = { cash: 10_000_000 };
+
+const OTHER = { tenantId: 'tenant-2', tier: 'PRO' } as const;
+
+const orderIn = (portfolioId: string): Extract<Command, { type: 'SubmitOrder' }> => ({
+  type: 'SubmitOrder',
+  by: BY,
+  order: {
+    portfolioId,
+    symbol: 'AAPL',
+    assetClass: 'EQUITY',
+    orderType: 'MARKET',
+    positionIntent: 'BUY_TO_OPEN',
+    quantity: Quantity.of(1),
+    timeInForce: 'DAY',
+  },
+});
+
+const batchIn = (portfolioId: string, orders = 400) =>
+  Array.from({ length: orders }, () => orderIn(portfolioId));
+
+const directories: string[] = [];
+afterEach(() => {
+  for (const directory of directories.splice(0)) rmSync(directory, { recursive: true, force: true });
+});
+
+describe('a read', () => {
+  it('waits for what it shows, and for nobody else', async () => {
+    const { main } = await startSimulations();
+    const portfolio = await openTestPortfolio(main, RICH);
+    await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+    let isPlaced = false;
+    const placed = placeTestOrder(main, portfolio).then(() => (isPlaced = true));
+    await main.read([OTHER], () => undefined);
+    await main.past(OTHER);
+    expect(isPlaced).toBe(false);
+    await main.read([BY], () => undefined);
+    await placed;
+    expect(isPlaced).toBe(true);
+  });
+
+  it('waits for the market, which is everybody’s', async () => {
+    const { main } = await startSimulations();
+    let isPushed = false;
+    const pushed = pushTestQuote(main, 'AAPL', '187.40', '187.50').then(() => (isPushed = true));
+    const mark = await main.read([OTHER], (brokerage) => brokerage.mark('AAPL'));
+    expect(mark).toBeDefined();
+    expect(main.published).toBe(1);
+    await pushed;
+    expect(isPushed).toBe(true);
+  });
+});
+
+describe('a batch', () => {
+  it('is durable as one, and lets others look in between', async () => {
+    const { main, store } = await startSimulations();
+    const portfolio = await openTestPortfolio(main, RICH);
+    await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+    const before = store.journal.lastSeq('main');
+    const seen = new Set<number>();
+    let looks = 0;
+    const state = { isOver: false };
+    const batch = main.submitAll(batchIn(portfolio)).finally(() => (state.isOver = true));
+    while (!state.isOver) {
+      await new Promise((resolve) => setImmediate(resolve));
+      await main.read([OTHER], () => undefined);
+      looks += 1;
+      seen.add(store.journal.lastSeq('main'));
+    }
+    expect((await batch).filter(({ result }) => 'code' in result)).toEqual([]);
+    // In slices of some milliseconds.
+    expect(looks).toBeGreaterThan(1);
+    expect([...seen].sort((a, b) => a - b)).toEqual([before, before + 400].slice(seen.has(before) ? 0 : 1));
+  });
+
+  it('stays whole when somebody else trades in between', async () => {
+    const { main, store } = await startSimulations();
+    const [mine, theirs] = [await openTestPortfolio(main, RICH), await openTestPortfolio(main, RICH)];
+    await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+    const batches = [main.submitAll(batchIn(mine)), main.submitAll(batchIn(mine))];
+    const orders: Promise<string>[] = [];
+    for (let i = 0; i < 20; i++) {
+      await new Promise((resolve) => setImmediate(resolve));
+      orders.push(placeTestOrder(main, theirs));
+    }
+    await Promise.all([...batches, ...orders]);
+    expect(store.journal.lastSeq('main')).toBe(3 + 400 + 400 + 20);
+    const report = verifyJournal(store, 'main');
+    expect(report.problems).toEqual([]);
+    expect(report.stateHash).toBe(stateHash(main.brokerage.state));
+  });
+
+  it('whose store is full before it ends is not acknowledged, and there as a whole once there is room', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
+    directories.push(directory);
+    const pageLimit = new Int32Array(new SharedArrayBuffer(4));
+    const store = await openSqliteStore({ directory, pageLimit });
+    try {
+      const { main } = await startSimulations({}, store);
+      const portfolio = await openTestPortfolio(main, RICH);
+      await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+      const before = main.published;
+      const batch = main.submitAll(batchIn(portfolio, 800));
+      Atomics.store(pageLimit, 0, 1);
+      const refused = store.registry.saveSetting('filler', 'x'.repeat(300_000));
+      refused.catch(() => undefined);
+      await expect(batch).rejects.toThrow(StoreUnavailable);
+      expect(store.journal.lastSeq('main')).toBe(before);
+      await expect(main.read([BY], () => undefined)).rejects.toThrow(StoreUnavailable);
+      await main.read([OTHER], () => undefined);
+      Atomics.store(pageLimit, 0, 0);
+      await expect
+        .poll(() => main.read([BY], () => 'shown').catch(() => 'not yet'), { timeout: 10_000 })
+        .toBe('shown');
+      expect(store.journal.lastSeq('main')).toBe(before + 800);
+      expect(main.published).toBe(before + 800);
+      const report = verifyJournal(store, 'main');
+      expect(report.problems).toEqual([]);
+      expect(report.stateHash).toBe(stateHash(main.brokerage.state));
+    } finally {
+      await store.close();
+    }
+  });
+});
