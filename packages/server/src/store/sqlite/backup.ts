@@ -1,6 +1,7 @@
 import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { UnusableDirectory } from '../journal.js';
+import { CHECKPOINT_FOLDER } from './checkpoint-files.js';
 import { MARK_FILE } from './commit-log.js';
 import { openConnection, Statements } from './connection.js';
 import { HighWaterMark } from './high-water-mark.js';
@@ -10,7 +11,6 @@ import { JOURNAL_FILE } from './journal-schema.js';
 import { readMeta } from './meta.js';
 import { makePrivate, makePrivateDirectory } from './private-files.js';
 
-const CHECKPOINTS = 'checkpoints';
 /** What an installation keeps beside its store, and would be another one without. */
 const BESIDE = ['jwt-secret'];
 
@@ -34,7 +34,7 @@ export function backUp(directory: string, to: string): BackedUp {
     throw new UnusableDirectory(`${to} is not empty: a backup needs a place of its own`);
   const notes: string[] = [];
   // First what is derived: ahead of the journal it would be of no use.
-  copyCheckpoints(join(directory, CHECKPOINTS), join(to, CHECKPOINTS));
+  copyCheckpoints(join(directory, CHECKPOINT_FOLDER), join(to, CHECKPOINT_FOLDER));
   try {
     if (existsSync(join(directory, HISTORY_FILE))) copyDatabase(directory, to, HISTORY_FILE);
   } catch (error) {
@@ -65,7 +65,7 @@ function copyDatabase(from: string, to: string, file: string): void {
 function copyCheckpoints(from: string, to: string): void {
   if (!existsSync(from)) return;
   makePrivateDirectory(to);
-  for (const file of readdirSync(from)) {
+  for (const file of readdirSync(from).filter((name) => !name.endsWith('.new'))) {
     try {
       copyFileSync(join(from, file), join(to, file));
     } catch (error) {
