@@ -12,6 +12,7 @@ import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
+import type { SqliteStoreOptions } from './store/sqlite/sqlite-store.js';
 import { recoveryUrl } from './store/sqlite/worker-url.js';
 import type { Store } from './store/store.js';
 
@@ -25,13 +26,13 @@ export interface Composition {
 export const openStore = (
   settings: Settings,
   onFatal?: (error: Error) => void,
-  note?: (text: string) => void,
+  more: Pick<SqliteStoreOptions, 'note' | 'onDamage'> = {},
 ): Promise<Store> =>
   openSqliteStore({
     directory: settings.dataDir,
     recovery: recoveryUrl().href,
     ...(onFatal !== undefined && { onFatal }),
-    ...(note !== undefined && { note }),
+    ...more,
   });
 
 /** The one place where concrete parts are chosen and joined. */
@@ -40,9 +41,15 @@ export async function compose(
   onFatal: (error: Error) => void,
   surroundings: Surroundings = {},
 ): Promise<Composition> {
-  const store = await openStore(settings, onFatal, surroundings.note);
+  let simulations: Simulations | undefined;
+  const store = await openStore(settings, onFatal, {
+    ...(surroundings.note !== undefined && { note: surroundings.note }),
+    onDamage: ({ message }, simulationId) => {
+      if (simulationId !== undefined) simulations?.takeOutOfService(simulationId, message);
+    },
+  });
   try {
-    const simulations = await Simulations.start(await groundOf(settings, store, onFatal, surroundings), {
+    simulations = await Simulations.start(await groundOf(settings, store, onFatal, surroundings), {
       feed: settings.feed,
       clock: settings.clock,
       calendar: settings.calendar,

@@ -210,6 +210,18 @@ export class Simulations {
     return true;
   }
 
+  /** Its journal was found damaged behind everything else: it is not served any more, until the server is started again. */
+  takeOutOfService(id: string, reason: string): void {
+    if (this.broken.has(id)) return;
+    this.broken.add(id);
+    const open = this.open.get(id);
+    if (open === undefined) return noteOutOfService(this.ground, id, reason);
+    open.simulation.then(
+      (simulation) => simulation.takeOutOfService(reason),
+      () => undefined,
+    );
+  }
+
   /** Lets those leave memory that nobody has asked for in a while. */
   private async restIdle(): Promise<void> {
     const before = performance.now() - this.ground.idleMs;
