@@ -11,6 +11,7 @@ import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
+import { recoveryUrl } from './store/sqlite/worker-url.js';
 import type { Store } from './store/store.js';
 
 /** The parts of a running server. */
@@ -27,6 +28,7 @@ export const openStore = (
 ): Promise<Store> =>
   openSqliteStore({
     directory: settings.dataDir,
+    recovery: recoveryUrl().href,
     ...(onFatal !== undefined && { onFatal }),
     ...(note !== undefined && { note }),
   });

@@ -1,5 +1,4 @@
 import { testProjection } from '../fixtures.contract.js';
-import { checkpointsContract } from '../checkpoints.contract.js';
 import { historyContract } from '../history.contract.js';
 import { journalContract } from '../journal.contract.js';
 import { registryContract } from '../registry.contract.js';
@@ -8,6 +7,5 @@ import { openMemoryStore } from './memory-store.js';
 const underTest = { open: () => Promise.resolve(openMemoryStore({ project: testProjection })) };
 
 journalContract('The memory store', underTest);
-checkpointsContract('The memory store', underTest);
 historyContract('The memory store', underTest);
 registryContract('The memory store', underTest);

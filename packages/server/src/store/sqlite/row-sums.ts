@@ -82,11 +82,11 @@ export function stateSumOf(database: Database): RowSum {
 
 export function answersSumOf(database: Database): RowSum {
   const sum = new RowSum();
-  const rows = database
+  const rows: Iterable<unknown> = database
     .prepare(
       `SELECT lookup, expires_at AS expiresAt, fingerprint, status_code AS statusCode, body FROM answer NOT INDEXED`,
     )
     .iterate();
-  for (const row of rows) sum.toggle(answerHash(row));
+  for (const row of rows) sum.toggle(answerHash(row as AnswerRow));
   return sum;
 }

@@ -1,6 +1,9 @@
 import { join } from 'node:path';
+import { NO_CHECKPOINTS } from '../checkpoints.js';
 import type { Store } from '../store.js';
-import { openConnection, Statements } from './connection.js';
+import { CheckpointFiles } from './checkpoint-files.js';
+import { CheckpointMaker } from './checkpoint-maker.js';
+import { one, openConnection, Statements } from './connection.js';
 import { DirectoryLock } from './directory-lock.js';
 import { JournalBlocks } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
@@ -23,6 +26,8 @@ export interface SqliteStoreOptions {
   readonly note?: (text: string) => void;
   /** Derives history anew, whatever state it is in. */
   readonly isHistoryFresh?: boolean;
+  /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither made nor used. */
+  readonly recovery?: string;
   /** URL of a module with another `projectRecord`. */
   readonly projection?: string;
   /** For tests: one shared number, the most pages the journal may have; 0 is no limit. */
@@ -37,13 +42,8 @@ export interface SqliteStoreOptions {
  * Rejects with `StoreInUse` or `DamagedJournal`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const {
-    directory,
-    onFatal = () => undefined,
-    note = () => undefined,
-    pageLimit,
-    historyPageLimit,
-  } = options;
+  const { directory, onFatal = () => undefined, note = () => undefined } = options;
+  const { recovery, pageLimit, historyPageLimit } = options;
   makePrivateDirectory(directory);
   const lock = new DirectoryLock(directory);
   const projector = new ProjectingThread({
@@ -66,8 +66,23 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const blocks = new JournalBlocks(statements);
   const keys = new SimulationKeys(statements, blocks);
   const history = await SqliteHistory.start({ directory, projector, keys, journal: blocks, note });
+  const files = new CheckpointFiles(directory, blocks);
+  const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, (key) => {
+    history.forget(key);
+    files.remove(key);
+  });
+  const configOf = (id: string) => {
+    const key = keys.find(id)?.key;
+    return key === undefined ? undefined : { key, config: registry.simulation(id)?.config ?? '' };
+  };
+  const maker =
+    recovery === undefined ? undefined : new CheckpointMaker(directory, recovery, files, configOf);
+  const checkpoints = maker ?? NO_CHECKPOINTS;
+  const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
+  files.tidy((key) => one(live, key) !== undefined);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    await maker?.close();
     await history.close();
     // Before the writer, which empties the write-ahead log when nobody reads it any more.
     database.close();
@@ -77,9 +92,9 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const journal = new SqliteJournal(queue, statements, blocks, keys);
   return {
     journal,
-    checkpoints: { save: () => Promise.resolve(), load: () => undefined },
+    checkpoints,
     history,
-    registry: new SqliteRegistry(queue, new RegistryQueries(statements), keys, (key) => history.forget(key)),
+    registry,
     probe: () => queue.probe(),
     health: () => queue.health(),
     close: () => (closing ??= close()),
