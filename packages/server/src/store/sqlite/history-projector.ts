@@ -15,7 +15,6 @@ import { HistorySignal } from './history-signal.js';
 import { OpenHistory } from './open-history.js';
 import { troubleOf } from './history-trouble.js';
 import { JournalBlocks, recordsOf } from './journal-blocks.js';
-import type { Block } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 
 /** Data of blocks that one transaction takes: some 3,000 orders, which are done in a tenth of a second. */
@@ -144,7 +143,8 @@ class Projector {
         for (const block of blocks) {
           bytes += block.data.byteLength;
           if (open.purge.isRequested(block.simulation)) continue;
-          records += this.#projectBlock(open, block);
+          open.project(block, recordsOf(block), this.#project);
+          records += block.last - block.first + 1;
           positions.set(block.simulation, block.last);
         }
       });
@@ -157,17 +157,6 @@ class Projector {
     if (isAll) this.#rebuilding = undefined;
     if (isNews) this.#tellStatus(open);
     return records;
-  }
-
-  #projectBlock({ tables }: OpenHistory, block: Block): number {
-    const { simulation, first } = block;
-    if (tables.position(simulation) !== first - 1)
-      throw new DamagedHistory(`The history of a simulation ends before record ${first - 1}`);
-    const known = tables.known(simulation);
-    const records = recordsOf(block);
-    for (const { seq, at, command, events } of records)
-      tables.apply(simulation, seq, this.#project({ seq, at }, { command, events }, known));
-    return records.length;
   }
 
   #failed(error: unknown): void {

@@ -1,10 +1,11 @@
+import type { Projection } from '../projection.js';
 import { Statements } from './connection.js';
 import type { Database } from './connection.js';
 import type { HistoryPurge } from './history-purge.js';
-import { sumOf } from './history-rows.js';
+import { DamagedHistory, sumOf } from './history-rows.js';
 import { watermarkOf } from './history-schema.js';
 import { HistoryTables } from './history-tables.js';
-import type { Block } from './journal-blocks.js';
+import type { Block, RecordLine } from './journal-blocks.js';
 
 /** The tables that the projector writes, and how far they have come. */
 export class OpenHistory {
@@ -28,6 +29,15 @@ export class OpenHistory {
   /** The last block that the tables tell of. */
   get k(): number {
     return this.#k;
+  }
+
+  /** Within a transaction. */
+  project({ simulation, first }: Block, records: readonly RecordLine[], project: Projection): void {
+    if (this.tables.position(simulation) !== first - 1)
+      throw new DamagedHistory(`The history of a simulation ends before record ${first - 1}`);
+    const known = this.tables.known(simulation);
+    for (const { seq, at, command, events } of records)
+      this.tables.apply(simulation, seq, project({ seq, at }, { command, events }, known));
   }
 
   /** What `work` applies to the tables is written together with the watermark: they then tell of everything up to this block. */
