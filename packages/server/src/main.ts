@@ -47,7 +47,7 @@ async function serve(settings: Settings): Promise<void> {
 
   makePrivateDirectory(settings.dataDir);
   const http = { ...settings, jwtSecret: signingSecret(settings) };
-  const note = (text: string): void => log.error(text);
+  const note = (text: string): void => log.warn(text);
   const composition = await compose(settings, onFatal, { note });
   const access = new Access(composition.store.registry, Date.now);
   const app = await createApp({

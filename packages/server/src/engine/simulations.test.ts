@@ -1,6 +1,11 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stateHash } from '@sandpit/core';
-import { openPortfolio, placeOrder, pushQuote, TestApp } from '../testing/test-app.js';
+import { openSqliteStore } from '../store/sqlite/sqlite-store.js';
+import { openPortfolio, orderBody, placeOrder, pushQuote, TestApp } from '../testing/test-app.js';
 import type { TestClient } from '../testing/test-app.js';
 
 let app: TestApp;
@@ -99,6 +104,32 @@ describe('simulations of a tenant', () => {
 });
 
 describe('a simulation whose journal is not what was written', () => {
+  it('is out of service as soon as that is seen: in a read of the past', async () => {
+    const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
+    try {
+      app = await TestApp.open({ store: await openSqliteStore({ directory }) });
+      const [mine, other] = [await newSimulation(), await newSimulation()];
+      const { portfolioId } = (await openPortfolio(mine.client)) as { portfolioId: string };
+      await openPortfolio(other.client);
+      const activities = `/v1/accounts/portfolios/${portfolioId}/activities`;
+      expect((await mine.client.get(activities)).status).toBe(200);
+      const database = new DatabaseSync(join(directory, 'journal.db'));
+      database.exec(
+        "UPDATE block SET data = CAST(replace(CAST(data AS TEXT), '1', '2') AS BLOB) WHERE simulation = 2",
+      );
+      database.close();
+      expect((await mine.client.get(activities)).status).toBe(503);
+      expect((await mine.client.get('/v1/accounts')).status).toBe(503);
+      expect((await mine.client.post('/v1/orders', orderBody(portfolioId))).status).toBe(503);
+      expect((await other.client.get('/v1/accounts')).status).toBe(200);
+      expect((await app.as().get('/v1/health')).status).toBe(200);
+    } finally {
+      await app.close();
+      app = await TestApp.open();
+      rmSync(directory, { recursive: true, force: true });
+    }
+  });
+
   it('is out of service: the others go on, health tells of main, the operator of both', async () => {
     app = await TestApp.open();
     const [mine, other] = [await newSimulation(), await newSimulation()];
