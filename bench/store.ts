@@ -54,8 +54,8 @@ async function measure(
 ): Promise<Row> {
   const before = new Set(threads());
   const store = await openSqliteStore({ directory, projection });
-  // The store's first thread is its writer.
-  const writer = threads().find((id) => !before.has(id));
+  // The store's first thread derives history, the second one writes the journal.
+  const [, writer] = threads().filter((id) => !before.has(id));
   const names = Array.from({ length: simulations }, (_, index) => `simulation-${index}`);
   await Promise.all(
     names.map((id) =>

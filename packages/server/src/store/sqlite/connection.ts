@@ -82,10 +82,18 @@ const SQLITE_CONSTRAINT = 19;
 const SQLITE_MISMATCH = 20;
 const SQLITE_NOTADB = 26;
 
+/** The binding gives some errors without their number; the texts are SQLite's own. */
+const NUMBERS: Readonly<Record<string, number>> = {
+  'database is locked': SQLITE_BUSY,
+  'database disk image is malformed': SQLITE_CORRUPT,
+  'database or disk is full': SQLITE_FULL,
+  'file is not a database': SQLITE_NOTADB,
+};
+
 function sqliteCode(error: unknown): number | undefined {
-  if (!(error instanceof Error) || !('errcode' in error) || typeof error.errcode !== 'number')
-    return undefined;
-  return error.errcode & 0xff;
+  if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return undefined;
+  if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
+  return NUMBERS[error.message];
 }
 
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
