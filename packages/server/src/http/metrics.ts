@@ -16,7 +16,7 @@ export class Traffic {
   });
   readonly #seconds = new Histogram({
     name: 'sandpit_http_request_seconds',
-    help: 'Time from the first byte of a request to the last of its answer.',
+    help: 'Time from the head of a request to its answer; of a stream to its head.',
     buckets: BUCKETS,
     registers: [this.registry],
   });
