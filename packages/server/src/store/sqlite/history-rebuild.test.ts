@@ -8,6 +8,8 @@ import { StoreUnavailable } from '../journal.js';
 import type { JournalRecord } from '../journal.js';
 import type { Store } from '../store.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
+import { openConnection } from './connection.js';
+import { HistoryScrub } from './history-scrub.js';
 import type { SqliteStoreOptions } from './sqlite-store.js';
 
 const opened: Store[] = [];
@@ -226,6 +228,38 @@ describe('A damaged row', () => {
       }
       await store.close();
     }
+  });
+});
+
+describe('A row that nobody asks for', () => {
+  it.each([
+    ['a client order id', 'DELETE FROM client_order WHERE number = 7'],
+    ['a whole list', 'DELETE FROM item WHERE list = 1'],
+    ['an item', 'DELETE FROM item WHERE list = 1 AND n = 3'],
+    ['everything of an account', `DELETE FROM owner WHERE kind = 'account'`],
+    ['an event of an order', 'DELETE FROM order_event WHERE number = 9'],
+    ['an event of a tenant', 'DELETE FROM tenant_event WHERE seq = 12'],
+    ['the last order', `DELETE FROM orders WHERE number = ${LAST}`],
+    ['a portfolio', `UPDATE portfolio SET last = '{"cash":2}' WHERE id = 'closed-7'`],
+    ['a status', `UPDATE orders SET status = 'CANCELED' WHERE number = 7`],
+  ])('is found to be wrong after a while: %s', async (_, sql) => {
+    const { directory, said } = await directoryWithHistory();
+    alter(directory, sql);
+    const store = await open(directory);
+    await expect.poll(() => notes.length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await complete(store);
+    expect(await everything(store, LAST)).toEqual(said);
+  });
+
+  it('is left alone where all is well', async () => {
+    const { directory } = await directoryWithHistory();
+    const database = openConnection(historyFile(directory), { readOnly: true });
+    const scrub = new HistoryScrub(database);
+    let steps = 0;
+    while (scrub.step()) steps += 1;
+    expect(steps).toBeGreaterThanOrEqual(7);
+    expect(scrub.step()).toBe(true);
+    database.close();
   });
 });
 

@@ -4,6 +4,7 @@ import type { Database } from './connection.js';
 import type { HistoryPurge } from './history-purge.js';
 import { DamagedHistory, sumOf } from './history-rows.js';
 import { watermarkOf } from './history-schema.js';
+import { HistoryScrub } from './history-scrub.js';
 import { HistoryTables } from './history-tables.js';
 import type { Block, RecordLine } from './journal-blocks.js';
 
@@ -12,6 +13,7 @@ export class OpenHistory {
   readonly database: Database;
   readonly tables: HistoryTables;
   readonly purge: HistoryPurge;
+  readonly scrub: HistoryScrub;
   readonly #statements: Statements;
   readonly #journal: string;
   #k: number;
@@ -20,6 +22,7 @@ export class OpenHistory {
     this.database = database;
     this.tables = new HistoryTables(database);
     this.purge = purge;
+    this.scrub = new HistoryScrub(database);
     this.#statements = new Statements(database);
     const { journal, k } = watermarkOf(database);
     this.#journal = journal;
