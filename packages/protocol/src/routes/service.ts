@@ -1,5 +1,5 @@
 import { AccessToken, StreamTicket, TokenRequest } from '../auth.js';
-import { Health } from '../health.js';
+import { Health, Readiness } from '../health.js';
 import { OrderStreamQuery, OrderUpdate, PortfolioStreamQuery, PortfolioUpdate } from '../streams.js';
 import { table } from './route.js';
 
@@ -27,9 +27,9 @@ export const serviceRoutes = table({
     method: 'GET',
     path: '/v1/ready',
     tag: 'Service',
-    summary: 'Say whether the service takes requests',
+    summary: 'Say whether the service takes requests, and why not',
     auth: 'none',
-    responses: { 200: Health, 503: Health },
+    responses: { 200: Readiness, 503: Readiness },
   },
   createStreamTicket: {
     method: 'POST',

@@ -180,7 +180,8 @@ describe('health', () => {
     for (const url of ['/v1/health', '/v1/ready']) {
       const { status, body } = await stranger.get(url);
       expect(status).toBe(200);
-      expect(body).toEqual({ status: 'ok', timestamp: new Date(test.time.nowMs).toISOString() });
+      const timestamp = new Date(test.time.nowMs).toISOString();
+      expect(body).toEqual({ status: 'ok', timestamp, ...(url === '/v1/ready' && { reasons: [] }) });
     }
   });
 
@@ -191,6 +192,23 @@ describe('health', () => {
     test.time.nowMs += 1000;
     const { status, body } = await stranger.get('/v1/health');
     expect(status).toBe(503);
-    expect(body).toEqual({ status: 'error', timestamp: new Date(test.time.nowMs).toISOString() });
+    const timestamp = new Date(test.time.nowMs).toISOString();
+    expect(body).toEqual({ status: 'error', timestamp });
+    // The reason is for whoever asks for it (D158).
+    expect((await stranger.get('/v1/ready')).body).toEqual({
+      status: 'error',
+      timestamp,
+      reasons: ['the store does not commit'],
+    });
+    Object.assign(test.store, { probe: () => Promise.resolve() });
+    test.time.nowMs += 1000;
+    expect((await stranger.get('/v1/ready')).body).toMatchObject({ status: 'ok', reasons: [] });
+    const { history } = test.store;
+    const usual = history.health();
+    history.health = () => ({ ...usual, status: 'rebuilding' });
+    expect((await stranger.get('/v1/ready')).body).toMatchObject({
+      status: 'ok',
+      reasons: ['the history is being rebuilt'],
+    });
   });
 });

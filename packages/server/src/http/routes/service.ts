@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
+import type { FastifyBaseLogger } from 'fastify';
 import { Answer } from '../answer.js';
 import type { Handlers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
@@ -9,38 +10,62 @@ const PROBE_KEPT_MS = 500;
 /** Nothing that is well takes longer to answer. */
 const PROBE_TIMEOUT_MS = 1000;
 
+type HealthDeps = Pick<HttpDeps, 'store' | 'simulations' | 'clockMs'> & { readonly log?: FastifyBaseLogger };
+
 /** Whether the server can do its work: commit to its store, and get an answer out of its engine. Tried, not assumed. */
 export class Health {
-  readonly #deps: Pick<HttpDeps, 'store' | 'simulations' | 'clockMs'>;
-  #latest: { readonly begunAtMs: number; readonly isWell: Promise<boolean> } | undefined;
+  readonly #deps: HealthDeps;
+  #latest: { readonly begunAtMs: number; readonly problems: Promise<readonly string[]> } | undefined;
+  #wasWell = true;
   /** Set when the server is on its way out. */
   isDraining = false;
 
-  constructor(deps: Pick<HttpDeps, 'store' | 'simulations' | 'clockMs'>) {
+  constructor(deps: HealthDeps) {
     this.#deps = deps;
   }
 
-  async check(): Promise<boolean> {
-    if (this.isDraining) return false;
+  /** What keeps it from its work; nothing where it is well. */
+  async problems(): Promise<readonly string[]> {
+    if (this.isDraining) return ['the server is stopping'];
     const nowMs = this.#deps.clockMs();
     if (this.#latest === undefined || Math.abs(nowMs - this.#latest.begunAtMs) > PROBE_KEPT_MS) {
-      this.#latest = { begunAtMs: nowMs, isWell: this.#probe() };
+      this.#latest = { begunAtMs: nowMs, problems: this.#probe() };
     }
-    return this.#latest.isWell;
+    return this.#latest.problems;
   }
 
-  async #probe(): Promise<boolean> {
+  /** What does not keep it from its work. */
+  remarks(): readonly string[] {
+    const { status } = this.#deps.store.history.health();
+    if (status === 'rebuilding') return ['the history is being rebuilt'];
+    return status === 'failing' ? ['the history cannot be written'] : [];
+  }
+
+  async #probe(): Promise<readonly string[]> {
+    const problem = await this.#problem();
+    if ((problem === undefined) !== this.#wasWell) {
+      this.#wasWell = problem === undefined;
+      if (problem === undefined) this.#deps.log?.info('ready again');
+      else this.#deps.log?.warn({ reason: problem }, 'not ready');
+    }
+    return problem === undefined ? [] : [problem];
+  }
+
+  async #problem(): Promise<string | undefined> {
     const { store, simulations } = this.#deps;
-    if (store.health().status !== 'ok' || simulations.main.isOutOfService) return false;
+    if (store.health().status !== 'ok') return 'the store does not commit';
+    if (simulations.main.isOutOfService) return 'main is out of service: its journal is damaged';
     const abort = new AbortController();
-    const tooLate = after(PROBE_TIMEOUT_MS, false, { signal: abort.signal }).catch(() => false);
+    const tooLate = after(PROBE_TIMEOUT_MS, 'nothing was committed within a second', {
+      signal: abort.signal,
+    }).catch(() => undefined);
     const works = Promise.all([store.probe(), simulations.main.durable()]).then(
-      () => true,
-      () => false,
+      () => undefined,
+      () => 'the store does not commit',
     );
-    const isWell = await Promise.race([works, tooLate]);
+    const problem = await Promise.race([works, tooLate]);
     abort.abort();
-    return isWell;
+    return problem;
   }
 }
 
@@ -48,12 +73,17 @@ export function serviceHandlers(
   health: Health,
   clockMs: () => number,
 ): Pick<Handlers, 'getHealth' | 'getReadiness'> {
-  const report = async (): Promise<Answer> => {
-    const isWell = await health.check();
-    return Answer.json(isWell ? 200 : 503, {
+  const report = (isWell: boolean, reasons?: readonly string[]): Answer =>
+    Answer.json(isWell ? 200 : 503, {
       status: isWell ? 'ok' : 'error',
       timestamp: isoOfMs(clockMs()),
+      reasons,
     });
+  return {
+    getHealth: async () => report((await health.problems()).length === 0),
+    async getReadiness() {
+      const problems = await health.problems();
+      return report(problems.length === 0, [...problems, ...health.remarks()]);
+    },
   };
-  return { getHealth: report, getReadiness: report };
 }
