@@ -106,7 +106,7 @@ class Search {
     for (let pool = 0; pool < programme.pools.length; pool++) {
       if (!programme.columnsOf[pool]?.some((column) => (values[column] ?? 0) > NEARLY)) continue;
       const known = values[programme.lossOf[pool] ?? 0] ?? 0;
-      let most = known + 1e-9 * Math.max(1, known);
+      let most = known + NEARLY * Math.max(1, known);
       let worst = -1;
       for (const price of programme.pricesOf(pool)) {
         const loss = programme.lossAt(pool, price, values);
@@ -246,11 +246,12 @@ function fail(): never {
 }
 
 /** The greatest common divisor of what the first objective is made of; 0 where the second can differ by itself. */
-function stepOf({ columns, first, second, contracts }: Programme): Micros {
+function stepOf(programme: Programme): Micros {
+  const { columns, first, contracts } = programme;
+  if (!programme.isOneObjective()) return 0;
   let step = 0;
   for (let index = 0; index < columns.length; index++) {
     if (columns[index]?.kind === 'LOSS') continue;
-    if (first[index] !== second[index]) return 0;
     step = divisor(step, Math.abs(first[index] ?? 0));
   }
   for (const { strike } of contracts) step = divisor(step, strike);

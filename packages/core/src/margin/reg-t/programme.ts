@@ -102,7 +102,9 @@ export class Programme {
   /** Each contract and share is used once, longs cover shorts, and a loss is none less than at its ends. */
   tableau(): Tableau {
     const scaled = (costs: readonly Micros[]): number[] => costs.map((cost) => cost / this.unit);
-    const tableau = Tableau.of(scaled(this.first), scaled(this.second));
+    // Where the second objective says the same as the first, there is nothing to choose by it.
+    const second = this.isOneObjective() ? this.second.map(() => 0) : this.second;
+    const tableau = Tableau.of(scaled(this.first), scaled(second));
     this.useContractsOnce(tableau);
     this.useSharesOnce(tableau);
     this.matchStraddles(tableau);
@@ -115,6 +117,11 @@ export class Programme {
       if (last !== undefined && last > 0) this.boundLoss(tableau, pool, last);
     }
     return tableau;
+  }
+
+  /** Whether everything saves as much initially as of maintenance: only stock does not. */
+  isOneObjective(): boolean {
+    return this.first.every((cost, index) => cost === this.second[index]);
   }
 
   private useContractsOnce(tableau: Tableau): void {
