@@ -17,6 +17,8 @@ export class Tableau {
   private readonly ofRow: number[];
   private readonly ofColumn: Int32Array;
   private variables: number;
+  /** Of each variable, whether it is whole in every solution that is wanted. */
+  private readonly isWhole: boolean[];
   private readonly used: Int32Array;
   /** Work done so far: coefficients visited. */
   work = 0;
@@ -28,6 +30,7 @@ export class Tableau {
     ofRow: number[],
     ofColumn: Int32Array,
     variables: number,
+    isWhole: boolean[],
   ) {
     this.columns = ofColumn.length;
     this.rows = rows;
@@ -36,24 +39,36 @@ export class Tableau {
     this.ofRow = ofRow;
     this.ofColumn = ofColumn;
     this.variables = variables;
+    this.isWhole = isWhole;
     this.used = new Int32Array(this.columns + 2);
   }
 
+  /** All variables of the model are whole numbers. */
   static of(first: readonly number[], second: readonly number[]): Tableau {
     const count = first.length;
     const ofColumn = Int32Array.from({ length: count }, (_, column) => column);
-    return new Tableau([], Float64Array.of(...first, 0, 0), Float64Array.of(...second, 0, 0), [], ofColumn, count);
+    const isWhole = new Array<boolean>(count).fill(true);
+    const [one, two] = [first, second].map((costs) => Float64Array.of(...costs, 0, 0));
+    if (one === undefined || two === undefined) throw new RangeError('no costs');
+    return new Tableau([], one, two, [], ofColumn, count, isWhole);
   }
 
   /** A tableau that can be solved on without this one's knowing. */
   copy(): Tableau {
     const rows = this.rows.map((row) => row.slice());
-    const { first, second, ofRow, ofColumn, variables } = this;
-    return new Tableau(rows, first.slice(), second.slice(), [...ofRow], ofColumn.slice(), variables);
+    const { first, second, ofRow, ofColumn, variables, isWhole } = this;
+    return new Tableau(rows, first.slice(), second.slice(), [...ofRow], ofColumn.slice(), variables, [
+      ...isWhole,
+    ]);
   }
 
-  /** Adds `Σ coefficients[k] × x[variables[k]] ≤ limit`. */
-  addRow(variables: readonly number[], coefficients: readonly number[], limit: number): void {
+  /** Adds `Σ coefficients[k] × x[variables[k]] ≤ limit`; whole numbers, but where the caller says otherwise. */
+  addRow(
+    variables: readonly number[],
+    coefficients: readonly number[],
+    limit: number,
+    isWhole = true,
+  ): void {
     const row = new Float64Array(this.columns + 2);
     row[this.columns] = limit;
     row[this.columns + 1] = limit;
@@ -69,9 +84,77 @@ export class Tableau {
       if (basic === undefined) continue;
       for (let j = 0; j <= this.columns + 1; j++) row[j] = (row[j] ?? 0) - coefficient * (basic[j] ?? 0);
     }
+    this.append(row, isWhole);
+  }
+
+  private append(row: Float64Array, isWhole: boolean): void {
     this.rows.push(row);
     this.ofRow.push(this.variables++);
+    this.isWhole.push(isWhole);
     this.work += this.columns;
+  }
+
+  /**
+   * Cuts off a solution that is not whole, and nothing that is: Gomory's mixed-integer cuts, one for each row that is broken
+   * (R. Gomory, 1960). Returns how many there were.
+   */
+  cut(most: number): number {
+    const n = this.columns;
+    const broken: number[] = [];
+    for (let i = 0; i < this.rows.length && broken.length < most; i++) {
+      const value = this.rows[i]?.[n] ?? 0;
+      const fraction = value - Math.floor(value);
+      if (this.isWhole[this.ofRow[i] ?? 0] && fraction > BROKEN && fraction < 1 - BROKEN) broken.push(i);
+    }
+    let added = 0;
+    for (const i of broken) {
+      const row = this.rows[i];
+      const cut = row === undefined ? undefined : this.gomory(row);
+      if (cut === undefined) continue;
+      this.append(cut, false);
+      added++;
+    }
+    return added;
+  }
+
+  private gomory(row: Float64Array): Float64Array | undefined {
+    const n = this.columns;
+    const value = row[n] ?? 0;
+    const part = value - Math.floor(value);
+    const cut = new Float64Array(n + 2);
+    let largest = 0;
+    for (let j = 0; j < n; j++) {
+      const coefficient = row[j] ?? 0;
+      if (coefficient === 0) continue;
+      let share = coefficient > 0 ? coefficient / part : (0 - coefficient) / (1 - part);
+      if (this.isWhole[this.ofColumn[j] ?? 0]) {
+        const fraction = coefficient - Math.floor(coefficient);
+        share = fraction <= part ? fraction / part : (1 - fraction) / (1 - part);
+      }
+      if (share <= DUST) continue;
+      cut[j] = 0 - share;
+      largest = Math.max(largest, share);
+    }
+    if (largest === 0 || largest > STEEP) return undefined;
+    cut[n] = CUT_LIMIT;
+    cut[n + 1] = CUT_LIMIT;
+    return cut;
+  }
+
+  /** Forgets the cuts that do not bind: rows past the first `keep` whose own variable is not 0. */
+  forgetIdle(keep: number): void {
+    let kept = 0;
+    for (let i = 0; i < this.rows.length; i++) {
+      const row = this.rows[i];
+      const variable = this.ofRow[i] ?? 0;
+      if (row === undefined) continue;
+      if (variable >= keep && !this.isWhole[variable] && (row[this.columns] ?? 0) > FEASIBLE) continue;
+      this.rows[kept] = row;
+      this.ofRow[kept] = variable;
+      kept++;
+    }
+    this.rows.length = kept;
+    this.ofRow.length = kept;
   }
 
   /** Where each variable is: its column, or −1 − its row. */
@@ -80,6 +163,11 @@ export class Tableau {
     for (let j = 0; j < this.columns; j++) at[this.ofColumn[j] ?? 0] = j;
     for (let i = 0; i < this.ofRow.length; i++) at[this.ofRow[i] ?? 0] = -1 - i;
     return at;
+  }
+
+  /** How many variables there are, slacks of rows included. */
+  get size(): number {
+    return this.variables;
   }
 
   /** The values of the first `count` variables. */
@@ -284,11 +372,17 @@ export class Tableau {
 
 /** Costs and coefficients below this are none: quantities and prices are scaled to about one. */
 const EPSILON = 1e-9;
-const FEASIBLE = 1e-9;
+const FEASIBLE = 1e-8;
 const DUST = 1e-11;
 /** The least coefficient that is divided by. */
 const PIVOT = 1e-7;
 const PERTURBATION = 1e-6;
+/** Fractions closer to a whole number than this are not cut by. */
+const BROKEN = 0.01;
+/** A little less is asked of a cut than it says, for what has been rounded. */
+const CUT_LIMIT = -1 + 1e-6;
+/** Cuts with larger coefficients are not to be trusted. */
+const STEEP = 1e4;
 /** Pivots in a row that gain nothing before the rule that cannot go in circles takes over. */
 const IDLE_PIVOTS = 30;
 const MANY_PIVOTS = 300;
