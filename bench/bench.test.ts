@@ -1,6 +1,7 @@
 import { expect, it } from 'vitest';
 import { measureClosedOrders } from './closed-orders.js';
 import { measureCore } from './core.js';
+import { measureMargin } from './margin.js';
 import type { Row } from './measure.js';
 import { measurePlacements } from './placements.js';
 import { measureQuotes } from './quotes.js';
@@ -16,6 +17,7 @@ const SIZES = {
   BENCH_QUOTES: '2000',
   BENCH_CLOSED: '400',
   BENCH_RECORDS: '300',
+  BENCH_BOOKS: '3',
 };
 
 it.each<[string, () => Promise<readonly Row[]>]>([
@@ -25,6 +27,7 @@ it.each<[string, () => Promise<readonly Row[]>]>([
   ['closed orders', measureClosedOrders],
   ['recovery', measureRecovery],
   ['store', measureStore],
+  ['margin', measureMargin],
 ])('the measurement of %s runs', async (_name, measure) => {
   Object.assign(process.env, SIZES);
   const rows = await measure();

@@ -20,6 +20,7 @@ const MEASUREMENTS = [
   'recovery',
   'memory',
   'store',
+  'margin',
 ] as const;
 /** A measurement that takes longer than this has got stuck. */
 const LONGEST_MS = 360_000;

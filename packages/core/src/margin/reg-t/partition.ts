@@ -2,7 +2,7 @@ import type { Micros, RegTTerms } from './contracts.js';
 import { shortStraddle } from './groups.js';
 import { maximumLoss } from './model.js';
 import type { Chain, Combo } from './model.js';
-import { Programme } from './programme.js';
+import { divisor, Programme } from './programme.js';
 import type { Tableau } from './tableau.js';
 
 /** How a chain is divided: what is in no group is alone. Counts are by place in the chain. */
@@ -17,6 +17,9 @@ export interface Partition {
 /** Coefficients that a search may visit: some tenths of a second. Chains of fewer than 60 series end long before. */
 const MOST_WORK = 20_000_000;
 const NEARLY = 1e-6;
+const MOST_ROUNDS = 20;
+const POOR_ROUNDS = 3;
+const MOST_CUTS = 20;
 const NOTHING: Partition = { combos: [], straddles: [], spreads: [], isApproximate: false };
 
 /**
@@ -38,6 +41,10 @@ class Search {
   private bestSecond: Micros = 0;
   /** Every amount of the first objective is a multiple of this: less than it is no improvement. */
   private readonly step: Micros;
+  private rounds = 0;
+  private poor = 0;
+  private bound = 0;
+  private model = 0;
 
   constructor(programme: Programme, mostWork: number) {
     this.programme = programme;
@@ -50,7 +57,7 @@ class Search {
     let isCertain = root.improve(this.mostWork);
     const open = isCertain ? [root] : [];
     for (let node = open.pop(); node !== undefined; node = open.pop()) {
-      const branches = this.explore(node);
+      const branches = this.explore(node, node === root);
       if (branches === undefined) {
         isCertain = false;
         break;
@@ -64,7 +71,7 @@ class Search {
    * Solves one programme. What it finds is kept where it is the best so far; where it is not whole, it branches. Undefined
    * where the work allowed is done.
    */
-  private explore(node: Tableau): Tableau[] | undefined {
+  private explore(node: Tableau, isRoot: boolean): Tableau[] | undefined {
     let values: Float64Array;
     const before = node.work;
     const allowed = this.mostWork - this.work + before;
@@ -75,7 +82,7 @@ class Search {
         const { unit } = this.programme;
         if (!this.mayBeBetter(first * unit, second * unit)) return [];
         values = node.values(this.programme.columns.length);
-      } while (this.addViolated(node, values));
+      } while (this.addViolated(node, values) || (isRoot && this.tighten(node)));
     } finally {
       this.work += node.work - before;
     }
@@ -92,6 +99,17 @@ class Search {
     return value - Math.floor(value) < 0.5 ? [node, below] : [below, node];
   }
 
+  /** Cuts the first programme, as long as that raises what nothing can be below. */
+  private tighten(node: Tableau): boolean {
+    if (this.rounds === 0) this.model = node.size;
+    const { first } = node.objectives;
+    if (this.rounds > 0 && first < this.bound + 1e-4 * Math.abs(this.bound)) this.poor++;
+    this.bound = first;
+    if (this.poor > POOR_ROUNDS || this.rounds++ > MOST_ROUNDS) return false;
+    node.forgetIdle(this.model);
+    return node.cut(MOST_CUTS) > 0;
+  }
+
   private mayBeBetter(first: Micros, second: Micros): boolean {
     const near = 1e-3 * Math.max(1, Math.abs(this.bestFirst) * 1e-9);
     if (this.step > 0) return first < this.bestFirst - this.step + near;
@@ -106,7 +124,7 @@ class Search {
     for (let pool = 0; pool < programme.pools.length; pool++) {
       if (!programme.columnsOf[pool]?.some((column) => (values[column] ?? 0) > NEARLY)) continue;
       const known = values[programme.lossOf[pool] ?? 0] ?? 0;
-      let most = known + 1e-9 * Math.max(1, known);
+      let most = known + NEARLY * Math.max(1, known);
       let worst = -1;
       for (const price of programme.pricesOf(pool)) {
         const loss = programme.lossAt(pool, price, values);
@@ -246,18 +264,13 @@ function fail(): never {
 }
 
 /** The greatest common divisor of what the first objective is made of; 0 where the second can differ by itself. */
-function stepOf({ columns, first, second, contracts }: Programme): Micros {
-  let step = 0;
+function stepOf(programme: Programme): Micros {
+  const { columns, first } = programme;
+  if (!programme.isOneObjective()) return 0;
+  let step = programme.step;
   for (let index = 0; index < columns.length; index++) {
     if (columns[index]?.kind === 'LOSS') continue;
-    if (first[index] !== second[index]) return 0;
     step = divisor(step, Math.abs(first[index] ?? 0));
   }
-  for (const { strike } of contracts) step = divisor(step, strike);
   return step;
-}
-
-function divisor(a: number, b: number): number {
-  while (b !== 0) [a, b] = [b, a % b];
-  return a;
 }

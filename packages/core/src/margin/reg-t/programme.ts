@@ -7,7 +7,7 @@ import { Tableau } from './tableau.js';
 export type Column =
   /** Contracts in a SPREAD group. */
   | { readonly kind: 'SPREAD'; readonly pool: number; readonly leg: number }
-  /** The loss of a SPREAD group, in units of one contract's size. */
+  /** The loss of a SPREAD group, in steps. */
   | { readonly kind: 'LOSS'; readonly pool: number }
   /** Groups with stock. */
   | { readonly kind: 'COMBO'; readonly combo: Combo }
@@ -37,6 +37,8 @@ export class Programme {
   readonly lossOf: number[] = [];
   /** The size of one contract: the tableau works with multiples of it. */
   readonly unit: Micros;
+  /** What all strikes, and so all losses, are multiples of. */
+  readonly step: Micros;
   private readonly shares: number;
   private readonly combos: readonly Combo[];
 
@@ -46,6 +48,7 @@ export class Programme {
     this.combos = combosOf(chain, terms);
     this.pools = poolsOf(chain.contracts);
     this.unit = chain.contracts.reduce((most, { strike, shares }) => Math.max(most, strike, shares), 1);
+    this.step = chain.contracts.reduce((step, { strike }) => divisor(step, strike), 0) || 1;
     this.pools.forEach((pool, index) => this.addPool(pool, index, terms));
     for (const combo of this.combos) {
       const [first, second] = savings(combo, chain.contracts, terms);
@@ -78,7 +81,7 @@ export class Programme {
     }
     this.columnsOf.push(columns);
     this.fixedIn.push(fixed);
-    this.lossOf.push(this.add({ kind: 'LOSS', pool }, this.unit, this.unit));
+    this.lossOf.push(this.add({ kind: 'LOSS', pool }, this.step, this.step));
   }
 
   private hasOneUse(leg: number, { isLongDated }: Contract): boolean {
@@ -102,7 +105,9 @@ export class Programme {
   /** Each contract and share is used once, longs cover shorts, and a loss is none less than at its ends. */
   tableau(): Tableau {
     const scaled = (costs: readonly Micros[]): number[] => costs.map((cost) => cost / this.unit);
-    const tableau = Tableau.of(scaled(this.first), scaled(this.second));
+    // Where the second objective says the same as the first, there is nothing to choose by it.
+    const second = this.isOneObjective() ? this.second.map(() => 0) : this.second;
+    const tableau = Tableau.of(scaled(this.first), scaled(second));
     this.useContractsOnce(tableau);
     this.useSharesOnce(tableau);
     this.matchStraddles(tableau);
@@ -115,6 +120,11 @@ export class Programme {
       if (last !== undefined && last > 0) this.boundLoss(tableau, pool, last);
     }
     return tableau;
+  }
+
+  /** Whether everything saves as much initially as of maintenance: only stock does not. */
+  isOneObjective(): boolean {
+    return this.first.every((cost, index) => cost === this.second[index]);
   }
 
   private useContractsOnce(tableau: Tableau): void {
@@ -146,11 +156,13 @@ export class Programme {
     if (lot === undefined) return;
     const lots = this.shares / lot;
     // Where all contracts deliver the same, a part of a lot is of no use.
-    const limit = taken.every((shares) => shares === lot) ? Math.floor(lots) : lots;
+    const isWhole = taken.every((shares) => shares === lot);
+    const limit = isWhole ? Math.floor(lots) : lots;
     tableau.addRow(
       columns,
       taken.map((shares) => shares / lot),
       limit,
+      isWhole,
     );
   }
 
@@ -216,19 +228,19 @@ export class Programme {
     let covered = 0;
     for (const column of this.columnsOf[pool] ?? []) {
       const contract = this.contractIn(column);
-      const intrinsic = intrinsicAt(contract, price) / this.unit;
+      const intrinsic = intrinsicAt(contract, price) / this.step;
       if (intrinsic === 0) continue;
       columns.push(column);
       coefficients.push(contract.isShort ? intrinsic : 0 - intrinsic);
     }
     for (const { leg, count } of this.fixedIn[pool] ?? []) {
       const contract = this.contracts[leg];
-      if (contract !== undefined) covered += (count * intrinsicAt(contract, price)) / this.unit;
+      if (contract !== undefined) covered += (count * intrinsicAt(contract, price)) / this.step;
     }
     tableau.addRow(columns, coefficients, covered);
   }
 
-  /** What a pool loses at a price by such counts of its columns, in units of one contract's size. */
+  /** What a pool loses at a price by such counts of its columns, in steps. */
   lossAt(pool: number, price: Micros, values: Float64Array): number {
     let loss = 0;
     for (const column of this.columnsOf[pool] ?? []) {
@@ -237,12 +249,12 @@ export class Programme {
       const contract = this.contractIn(column);
       loss += (contract.isShort ? count : 0 - count) * intrinsicAt(contract, price);
     }
-    if (loss <= 0) return loss / this.unit;
+    if (loss <= 0) return loss / this.step;
     for (const { leg, count } of this.fixedIn[pool] ?? []) {
       const contract = this.contracts[leg];
       if (contract !== undefined) loss -= count * intrinsicAt(contract, price);
     }
-    return loss / this.unit;
+    return loss / this.step;
   }
 
   /** Contracts in a pool by whole counts of its columns: none where it has no short. */
@@ -259,4 +271,10 @@ export class Programme {
     for (const { leg, count } of this.fixedIn[pool] ?? []) legs.set(leg, count);
     return hasShorts ? legs : new Map<number, number>();
   }
+}
+
+/** The greatest common divisor. */
+export function divisor(a: number, b: number): number {
+  while (b !== 0) [a, b] = [b, a % b];
+  return a;
 }

@@ -1,0 +1,173 @@
+/**
+ * How long a requirement under Reg T takes: the least division of the series of one underlying, and a whole book line by line.
+ * Books are drawn from a seed: spreads, condors, straddles and stock as people hold them, legs thrown together by chance beside
+ * them.
+ *
+ * Leaves out: where the marks come from, and everything that asks (gate, watch, HTTP).
+ *
+ *   npx tsc -b && npx tsx bench/margin.ts        BENCH_BOOKS
+ */
+import { Instant, Price, Quantity, regTRequirementOf, TradingDate } from '@sandpit/core';
+import type { OptionLeg, RegTLeg } from '@sandpit/core';
+import { quantile, runAlone, sizeOf } from './measure.js';
+import type { Row } from './measure.js';
+
+const TODAY = TradingDate.of('2026-01-05');
+const EXPIRATIONS = ['2026-01-16', '2026-02-20', '2026-06-19'].map((date) => TradingDate.of(date));
+const DAY_MS = 86_400_000;
+const U = 100;
+
+/** A small generator: the same books in every run. */
+function chance(seed: number): (below: number) => number {
+  let state = seed;
+  return (below) => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return Math.floor((state / 2_147_483_648) * below);
+  };
+}
+
+function option(underlying: string, isCall: boolean, strike: number, expiry: number, count: number): OptionLeg {
+  const expiration = EXPIRATIONS[expiry % EXPIRATIONS.length] ?? TODAY;
+  const inTheMoney = Math.max(0, isCall ? U - strike : strike - U);
+  const cents = Math.round(100 * inTheMoney + (500 * (1 + expiry)) / (1 + Math.abs(strike - U) / 5));
+  return {
+    kind: 'OPTION',
+    symbol: `${underlying}${expiration.slice(2).replaceAll('-', '')}${isCall ? 'C' : 'P'}${String(strike * 1000).padStart(8, '0')}`,
+    underlying,
+    underlyingClass: 'EQUITY',
+    right: isCall ? 'CALL' : 'PUT',
+    strike: Price.of(String(strike)),
+    expiration,
+    settlesAt: Instant.ofMs(TradingDate.dayOf(expiration) * DAY_MS),
+    style: 'AMERICAN',
+    settlement: 'PHYSICAL',
+    multiplier: 100,
+    deliverable: 100,
+    quantity: Quantity.of(count),
+    price: Price.ofUnits(cents * 1_000_000),
+    underlyingPrice: Price.of(String(U)),
+    leverageFactor: 1,
+  };
+}
+
+type Draw = (below: number) => number;
+
+/** Strategies until there are so many series: no series twice. */
+function strategies(draw: Draw, underlying: string, series: number): RegTLeg[] {
+  const held = new Map<string, OptionLeg>();
+  const add = (...legs: OptionLeg[]): void => {
+    if (legs.some(({ symbol }) => held.has(symbol)) || held.size + legs.length > series) return;
+    for (const leg of legs) held.set(leg.symbol, leg);
+  };
+  while (held.size < series) {
+    const of = (isCall: boolean, strike: number, count: number, later = 0): OptionLeg =>
+      option(underlying, isCall, strike, expiry + later, count);
+    const expiry = draw(2);
+    const n = 1 + draw(5);
+    const low = 70 + draw(30);
+    const high = 101 + draw(30);
+    const left = series - held.size;
+    switch (left < 2 ? 4 : left < 4 ? draw(4) : draw(6)) {
+      case 0:
+        add(of(true, high, -n), of(true, high + 5, n));
+        break;
+      case 1:
+        add(of(false, low, -n), of(false, low - 5, n));
+        break;
+      case 2:
+        add(of(true, high, -n), of(false, low, -n));
+        break;
+      case 3:
+        add(of(true, low, -n), of(true, low, n, 1));
+        break;
+      case 4:
+        add(of(draw(2) === 0, 70 + draw(60), draw(2) === 0 ? n : -n));
+        break;
+      default:
+        add(of(false, low - 5, n), of(false, low, -n), of(true, high, -n), of(true, high + 5, n));
+    }
+  }
+  return [...held.values()];
+}
+
+/** Any series, any quantity: what nobody holds, and what takes the longest to divide. */
+function scattered(draw: Draw, underlying: string, series: number): RegTLeg[] {
+  const held = new Map<string, OptionLeg>();
+  while (held.size < series) {
+    const count = (1 + draw(5)) * (draw(2) === 0 ? 1 : -1);
+    const leg = option(underlying, draw(2) === 0, 70 + draw(61), draw(2), count);
+    held.set(leg.symbol, leg);
+  }
+  return [...held.values()];
+}
+
+const stock = (symbol: string, shares: number): RegTLeg => ({
+  kind: 'STOCK',
+  symbol,
+  quantity: Quantity.of(shares),
+  price: Price.of(String(U)),
+  leverageFactor: 1,
+});
+
+const asOf = Instant.ofMs(TradingDate.dayOf(TODAY) * DAY_MS);
+const house = { houseMaintenanceLongBps: 2500, houseMaintenanceShortBps: 3000 };
+
+interface Timed {
+  /** Microseconds, sorted. */
+  readonly times: Float64Array;
+  readonly approximate: number;
+}
+
+function time(books: readonly (readonly RegTLeg[])[]): Timed {
+  const run = (legs: readonly RegTLeg[]): boolean => {
+    const requirement = regTRequirementOf({ legs, house, asOf, date: TODAY });
+    if ('refusals' in requirement) throw new Error(JSON.stringify(requirement.refusals));
+    return requirement.groups.some(({ isApproximate }) => isApproximate);
+  };
+  // The first pass is for the compiler.
+  for (const legs of books) run(legs);
+  let approximate = 0;
+  const times = Float64Array.from(books, (legs) => {
+    const began = performance.now();
+    if (run(legs)) approximate++;
+    return (performance.now() - began) * 1000;
+  });
+  return { times: times.sort(), approximate };
+}
+
+export function measureMargin(): Promise<readonly Row[]> {
+  const books = sizeOf('BOOKS', 400);
+  const row = (measure: string, aim: number | undefined, draw: (draw: Draw) => RegTLeg[]): Row => {
+    const next = chance(7);
+    const { times, approximate } = time(Array.from({ length: books }, () => draw(next)));
+    const at = (share: number): string => quantile(times, share).toFixed(0);
+    return {
+      measure: `Reg T: ${measure}`,
+      value: quantile(times, 0.5),
+      unit: 'µs',
+      ...(aim === undefined ? {} : { aim: { atMost: aim } }),
+      details:
+        `median of ${books} books, line by line; p90 ${at(0.9)}, p99 ${at(0.99)}, longest ${at(1)} µs; ` +
+        `${approximate} approximate`,
+      leavesOut: 'marks, the reading of the portfolio',
+    };
+  };
+  return Promise.resolve([
+    row('4 series of one underlying', 20, (draw) => strategies(draw, 'X', 4)),
+    row('10 series of one underlying', 100, (draw) => strategies(draw, 'X', 10)),
+    row('60 series of one underlying', 5000, (draw) => strategies(draw, 'X', 60)),
+    row('60 series of one underlying, and 2,000 shares', 5000, (draw) => [
+      ...strategies(draw, 'X', 60),
+      stock('X', 2000),
+    ]),
+    row('10 scattered series of one underlying', undefined, (draw) => scattered(draw, 'X', 10)),
+    row('59 scattered series of one underlying', undefined, (draw) => scattered(draw, 'X', 59)),
+    row('10 positions in 8 underlyings', 15, (draw) => [
+      ...strategies(draw, 'A', 2),
+      ...strategies(draw, 'B', 2),
+      ...Array.from({ length: 6 }, (_, i) => stock(`S${i}`, 100 * (1 + draw(9)) * (draw(4) === 0 ? -1 : 1))),
+    ]),
+  ]);
+}
+
+await runAlone(import.meta.url, measureMargin);

@@ -1,0 +1,54 @@
+import { Money } from '../../values/money.js';
+import { gainOf, minimumOf, moveOf, WHOLE_MOVE } from './risk-legs.js';
+import type { Revaluation, RiskGroup, RiskLeg, RiskPoint, RiskRequirement } from './risk-legs.js';
+import type { RiskParameters } from './risk-parameters.js';
+import { sumOf } from './tims.js';
+
+const POINTS = [-3, -2, -1, 0, 1, 2, 3];
+const VOLATILITY_INDICES: ReadonlySet<string> = new Set(['VIX', 'VIXW']);
+
+/**
+ * Portfolio margin by SIMPLE (D116): each underlying by itself, its positions revalued at seven moves in thirds of the range;
+ * its worst loss, at least 37.50 for each option contract.
+ */
+export function simpleRequirementOf(
+  legs: readonly RiskLeg[],
+  parameters: RiskParameters,
+  revalue: Revaluation,
+): RiskRequirement {
+  const byUnderlying = new Map<string, RiskLeg[]>();
+  for (const leg of legs) {
+    if (leg.kind === 'FUTURE') throw new RangeError(`${leg.symbol}: futures have their own margin`);
+    const known = byUnderlying.get(leg.underlying);
+    if (known === undefined) byUnderlying.set(leg.underlying, [leg]);
+    else known.push(leg);
+  }
+  const groups = [...byUnderlying]
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([underlying, mine]) => groupOf(underlying, mine, parameters, revalue));
+  return { requirement: sumOf(groups.map(({ requirement }) => requirement)), groups };
+}
+
+function groupOf(
+  underlying: string,
+  legs: readonly RiskLeg[],
+  { simple, minimumPerPoint }: RiskParameters,
+  revalue: Revaluation,
+): RiskGroup {
+  const isBroad = legs.some(({ underlyingClass }) => underlyingClass === 'BROAD_INDEX');
+  const ofClass = isBroad ? simple.broadIndex : simple.stock;
+  const range = VOLATILITY_INDICES.has(underlying) ? simple.volatilityIndex : ofClass;
+  const points = POINTS.map((point): RiskPoint => {
+    const move = moveOf(range, point, 3);
+    const pnl = legs.reduce((sum, leg) => sum + gainOf(leg, move, revalue), 0);
+    return { underlying, priceMove: move / WHOLE_MOVE, pnl: Money.ofUnits(pnl) };
+  });
+  const worst = points.reduce((most, { pnl }) => Math.max(most, 0 - pnl), 0);
+  const minimum = legs.reduce((sum, leg) => sum + minimumOf(leg, minimumPerPoint), 0);
+  return {
+    name: underlying,
+    legs: legs.map(({ symbol, quantity }) => ({ symbol, quantity })),
+    requirement: Money.ofUnits(Math.max(worst, minimum)),
+    points,
+  };
+}
