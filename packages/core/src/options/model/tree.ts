@@ -14,9 +14,11 @@ import type { OptionType } from './option-terms.js';
  */
 
 /** Trees have an odd number of steps, at most this. */
-export const MOST_STEPS = 2001;
+const MOST_STEPS = 501;
 
 const values = new Float64Array(MOST_STEPS + 2);
+/** The values of who decides at the end of an interval on what went ex in it. */
+const later = new Float64Array(MOST_STEPS + 2);
 /** Spot of node k, divided by the power of the inward factor that its step has. */
 const spots = new Float64Array(MOST_STEPS + 2);
 /** By step: the strike, less the dividends to come, at which the escrowed spot can be exchanged there. */
@@ -138,7 +140,18 @@ export function growTree(
     if (!stayWorthless || outermost > i) outermost = i;
     if ((exAt[i] as number) >= 0) {
       recall(edge, sign, powerAfter, exercise[i + 1] as number);
-      outermost = rollOverExDate(i, sign, power, powerAfter, inwardWeight, outwardWeight);
+      // Who gives away shares after a dividend is not at the money before; who takes them for it may be.
+      const last = sign < 0 ? outermost : i;
+      outermost = rollOverExDate(
+        i,
+        last,
+        sign * power,
+        sign * powerAfter,
+        sign,
+        inwardWeight,
+        outwardWeight,
+        !isAnyTime,
+      );
       edge = -1;
     } else if (isAnyTime) {
       edge = rollWithExercise(
@@ -150,7 +163,7 @@ export function growTree(
         outwardWeight,
       );
     } else {
-      roll(0, outermost, inwardWeight, outwardWeight);
+      roll(values, 0, outermost, inwardWeight, outwardWeight);
     }
     if (i === earliest && !isAnyTime && i > 2) {
       sumTo(american, i, outermost, inwardWeight, outwardWeight);
@@ -301,11 +314,17 @@ function recall(edge: number, sign: number, power: number, at: number): void {
 }
 
 /** A step back in time of the nodes `from` to `to`. */
-function roll(from: number, to: number, inwardWeight: number, outwardWeight: number): void {
-  let near = values[from] as number;
+function roll(
+  nodes: Float64Array,
+  from: number,
+  to: number,
+  inwardWeight: number,
+  outwardWeight: number,
+): void {
+  let near = nodes[from] as number;
   for (let k = from; k <= to; k++) {
-    const far = values[k + 1] as number;
-    values[k] = inwardWeight * near + outwardWeight * far;
+    const far = nodes[k + 1] as number;
+    nodes[k] = inwardWeight * near + outwardWeight * far;
     near = far;
   }
 }
@@ -330,42 +349,68 @@ function rollWithExercise(
     if (dead < alive) break;
     values[k] = dead;
   }
-  roll(k, outermost, inwardWeight, outwardWeight);
+  roll(values, k, outermost, inwardWeight, outwardWeight);
   return k - 1;
 }
 
-/** A step back in time over an ex-date, for all nodes; returns the outermost that is worth something. */
+/** A step back in time over an ex-date of the nodes up to `last`; returns the outermost that is worth something. */
 function rollOverExDate(
   i: number,
+  last: number,
+  signedPower: number,
+  signedPowerAfter: number,
   sign: number,
-  power: number,
-  powerAfter: number,
   inwardWeight: number,
   outwardWeight: number,
+  isOnlyAtExDates: boolean,
 ): number {
   const share = exAt[i] as number;
-  const at = sign * (exercise[i] as number);
-  const atAfter = sign * (share > 0 ? (exerciseAfter[i] as number) : sign * Infinity);
-  const signedPower = sign * power;
-  const signedPowerAfter = sign * powerAfter;
-  let outermost = -1;
-  let near = values[0] as number;
-  /** What a node of the step behind is worth to who may exercise there. */
-  let nearLater = Math.max(near, signedPowerAfter * (spots[0] as number) - atAfter);
-  for (let k = 0; k <= i; k++) {
-    const far = values[k + 1] as number;
-    const alive = inwardWeight * near + outwardWeight * far;
-    const dead = signedPower * (spots[k] as number) - at;
-    let value = dead > alive ? dead : alive;
-    if (share > 0) {
-      const deadLater = signedPowerAfter * (spots[k + 1] as number) - atAfter;
-      const farLater = deadLater > far ? deadLater : far;
-      value += share * (inwardWeight * nearLater + outwardWeight * farLater - value);
-      nearLater = farLater;
-    }
-    near = far;
-    values[k] = value;
-    if (value > 0) outermost = k;
+  if (share > 0) {
+    for (let k = 0; k <= last + 1; k++) later[k] = values[k] as number;
+    const signedAt = sign * (exerciseAfter[i] as number);
+    exerciseAll(later, last + 1, signedPowerAfter, signedAt, isOnlyAtExDates);
+    roll(later, 0, last, inwardWeight, outwardWeight);
   }
+  roll(values, 0, last, inwardWeight, outwardWeight);
+  exerciseAll(values, last, signedPower, sign * (exercise[i] as number), isOnlyAtExDates);
+  if (share > 0) {
+    for (let k = 0; k <= last; k++) {
+      const value = values[k] as number;
+      values[k] = value + share * ((later[k] as number) - value);
+    }
+  }
+  let outermost = last;
+  while (outermost >= 0 && values[outermost] === 0) outermost--;
   return outermost;
+}
+
+/**
+ * Exercises the nodes of a step, up to `last`, where that is worth more. The value bends where it begins to be, somewhere between two nodes;
+ * a sum over nodes is off by what depends on where. By Euler and Maclaurin's formula, with θ the part of the way and κ the change of
+ * slope per node, that is κ (θ(1 − θ)/2 − 1/12); the two nodes take it back. Where exercise can pay at any time two trees do better without.
+ */
+function exerciseAll(
+  nodes: Float64Array,
+  last: number,
+  signedPower: number,
+  signedAt: number,
+  isOnlyAtExDates: boolean,
+): void {
+  let gain = 0;
+  for (let k = 0; k <= last; k++) {
+    const alive = nodes[k] as number;
+    const dead = signedPower * (spots[k] as number) - signedAt;
+    if (dead < alive) {
+      if (k === 0 || !isOnlyAtExDates) return;
+      const loss = alive - dead;
+      const bend = gain + loss;
+      const outward = gain / bend;
+      const off = bend * (0.5 * outward * (1 - outward) - 1 / 12);
+      nodes[k - 1] = (nodes[k - 1] as number) - off * (1 - outward);
+      nodes[k] = alive - off * outward;
+      return;
+    }
+    gain = dead - alive;
+    nodes[k] = dead;
+  }
 }
