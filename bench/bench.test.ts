@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { measureClosedOrders } from './closed-orders.js';
 import { measureCore } from './core.js';
 import type { Row } from './measure.js';
+import { measureOptions } from './options.js';
 import { measurePlacements } from './placements.js';
 import { measureQuotes } from './quotes.js';
 import { measureRecovery } from './recovery.js';
@@ -11,6 +12,8 @@ import { measureStore } from './store.js';
 const SIZES = {
   BENCH_ORDERS: '200',
   BENCH_DAYS: '1',
+  BENCH_CONTRACTS: '72',
+  BENCH_CHAINS: '2',
   BENCH_SYMBOLS: '20',
   BENCH_RESTING: '200',
   BENCH_QUOTES: '2000',
@@ -20,6 +23,7 @@ const SIZES = {
 
 it.each<[string, () => Promise<readonly Row[]>]>([
   ['core', measureCore],
+  ['options', measureOptions],
   ['quotes', measureQuotes],
   ['placements', measurePlacements],
   ['closed orders', measureClosedOrders],

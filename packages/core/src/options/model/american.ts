@@ -2,8 +2,10 @@ import type { Conditions } from './conditions.js';
 import { europeanSensitivities, europeanValue, thetaOf } from './european.js';
 import type { Sensitivities } from './european.js';
 import type { OptionType } from './option-terms.js';
-import { emptyPremiums, exerciseTimes, growTree } from './tree.js';
-import type { ExerciseTimes, Premiums } from './tree.js';
+import { exerciseTimes } from './exercise-strikes.js';
+import type { ExerciseTimes } from './exercise-strikes.js';
+import { emptyPremiums, growTree } from './tree.js';
+import type { Premiums } from './tree.js';
 
 /*
  * American options: the European value, and the premium of early exercise from trees (D71). What a tree gets wrong falls with the

@@ -2,9 +2,9 @@ import { americanValue, certainValue, roughAmericanValue } from './american.js';
 import type { Conditions } from './conditions.js';
 import { europeanSensitivities } from './european.js';
 import { normalisedVolatility } from './european-volatility.js';
+import { exerciseTimes } from './exercise-strikes.js';
 import { log } from './exponential.js';
 import type { OptionType, OptionTerms } from './option-terms.js';
-import { exerciseTimes } from './tree.js';
 
 /** Implied volatilities are held between these two (D71). */
 export const LOWEST_VOLATILITY = 0.01;
