@@ -3,6 +3,7 @@ import { measureClosedOrders } from './closed-orders.js';
 import { measureCore } from './core.js';
 import { measureMargin } from './margin.js';
 import type { Row } from './measure.js';
+import { measureOptions } from './options.js';
 import { measurePlacements } from './placements.js';
 import { measureQuotes } from './quotes.js';
 import { measureRecovery } from './recovery.js';
@@ -12,6 +13,8 @@ import { measureStore } from './store.js';
 const SIZES = {
   BENCH_ORDERS: '200',
   BENCH_DAYS: '1',
+  BENCH_CONTRACTS: '72',
+  BENCH_CHAINS: '2',
   BENCH_SYMBOLS: '20',
   BENCH_RESTING: '200',
   BENCH_QUOTES: '2000',
@@ -22,6 +25,7 @@ const SIZES = {
 
 it.each<[string, () => Promise<readonly Row[]>]>([
   ['core', measureCore],
+  ['options', measureOptions],
   ['quotes', measureQuotes],
   ['placements', measurePlacements],
   ['closed orders', measureClosedOrders],

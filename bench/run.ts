@@ -15,6 +15,7 @@ const MEASUREMENTS = [
   'http',
   'placements',
   'core',
+  'options',
   'quotes',
   'closed-orders',
   'recovery',

@@ -2,8 +2,10 @@ import type { Conditions } from './conditions.js';
 import { europeanSensitivities, europeanValue, thetaOf } from './european.js';
 import type { Sensitivities } from './european.js';
 import type { OptionType } from './option-terms.js';
-import { emptyPremiums, exerciseTimes, growTree } from './tree.js';
-import type { ExerciseTimes, Premiums } from './tree.js';
+import { exerciseTimes } from './exercise-strikes.js';
+import type { ExerciseTimes } from './exercise-strikes.js';
+import { emptyPremiums, growTree } from './tree.js';
+import type { Premiums } from './tree.js';
 
 /*
  * American options: the European value, and the premium of early exercise from trees (D71). What a tree gets wrong falls with the
@@ -11,22 +13,23 @@ import type { ExerciseTimes, Premiums } from './tree.js';
  * one tree is better than two.
  */
 
-/** Steps of the two trees. */
+/** Steps of two trees, and of one. */
 interface Sizes {
   readonly small: number;
   readonly large: number;
+  readonly alone: number;
 }
 
-const SIZES: Sizes = { small: 51, large: 101 };
+const SIZES: Sizes = { small: 51, large: 101, alone: 101 };
 /** For what need not be exact. */
-const ROUGH_SIZES: Sizes = { small: 21, large: 43 };
+const ROUGH_SIZES: Sizes = { small: 15, large: 31, alone: 43 };
 /** Wide enough to even out which nodes an edge of exercise falls between. */
-const VOLATILITY_SHIFT = 0.02;
+const VOLATILITY_SHIFT = 0.1;
 
 const smaller = emptyPremiums();
 const larger = emptyPremiums();
 
-/** The value of an American option in dollars per share; never below the European one or what exercise brings. */
+/** The value of an American option in dollars per share; never below the European one or what exercise on a known date brings. */
 export function americanValue(
   optionType: OptionType,
   strike: number,
@@ -57,8 +60,8 @@ function valueBySizes(
   const times = exerciseTimes(optionType, strike, conditions);
   if (times === 'NEVER') return european;
   const premium = premiumOf(optionType, strike, conditions, volatility, times, sizes);
-  const atOnce = exercised(optionType, strike, conditions);
-  return larger.isExercised ? atOnce : Math.max(european + premium, atOnce);
+  const certain = certainValue(optionType, strike, conditions);
+  return larger.isExercised ? certain : Math.max(european + premium, certain);
 }
 
 export function americanSensitivities(
@@ -71,12 +74,12 @@ export function americanSensitivities(
   const times = exerciseTimes(optionType, strike, conditions);
   if (times === 'NEVER') return european;
   const premium = premiumOf(optionType, strike, conditions, volatility, times, SIZES);
-  const atOnce = exercised(optionType, strike, conditions);
-  if (larger.isExercised || european.value + premium <= atOnce) {
+  const certain = certainValue(optionType, strike, conditions);
+  if (larger.isExercised) {
     // Exercised at once it is the difference of two amounts.
-    return { value: Math.max(atOnce, 0), delta: optionType === 'CALL' ? 1 : -1, gamma: 0, theta: 0, vega: 0 };
+    return { value: certain, delta: optionType === 'CALL' ? 1 : -1, gamma: 0, theta: 0, vega: 0 };
   }
-  const value = european.value + premium;
+  const value = Math.max(european.value + premium, certain);
   const { escrowed } = conditions;
   const delta = european.delta + limitOf(times, SIZES, deltaOf(smaller, escrowed), deltaOf(larger, escrowed));
   const gamma = Math.max(
@@ -91,8 +94,24 @@ export function americanSensitivities(
   return { value, delta, gamma, theta, vega };
 }
 
-const exercised = (optionType: OptionType, strike: number, { spot }: Conditions): number =>
-  optionType === 'CALL' ? spot - strike : strike - spot;
+/** What the best date to exercise brings that can be named in advance: at once, or at an ex-date. Below 0 where it costs. */
+export function certainValue(
+  optionType: OptionType,
+  strike: number,
+  { spot, dividends }: Conditions,
+): number {
+  const sign = optionType === 'CALL' ? 1 : -1;
+  let best = sign * (spot - strike);
+  let gone = 0;
+  for (const { amount, discount } of dividends) {
+    const worth = amount * discount;
+    // A call is exercised before the dividend is gone, a put after.
+    const value = sign * (spot - gone - (sign > 0 ? 0 : worth) - strike * discount);
+    if (value > best) best = value;
+    gone += worth;
+  }
+  return best;
+}
 
 /** The premium at the root; leaves the trees it is from in `smaller` and `larger`. */
 function premiumOf(
@@ -103,8 +122,10 @@ function premiumOf(
   times: ExerciseTimes,
   sizes: Sizes,
 ): number {
-  growTree(optionType, strike, conditions, volatility, times, sizes.large, larger);
-  if (times === 'ANY') growTree(optionType, strike, conditions, volatility, times, sizes.small, smaller);
+  const isAnyTime = times === 'ANY';
+  const steps = isAnyTime ? sizes.large : sizes.alone;
+  growTree(optionType, strike, conditions, volatility, times, steps, larger);
+  if (isAnyTime) growTree(optionType, strike, conditions, volatility, times, sizes.small, smaller);
   const premium = limitOf(times, sizes, smaller.root, larger.root);
   return premium > 0 ? premium : 0;
 }

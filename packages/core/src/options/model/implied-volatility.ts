@@ -1,15 +1,17 @@
-import { americanValue, roughAmericanValue } from './american.js';
+import { americanValue, certainValue, roughAmericanValue } from './american.js';
 import type { Conditions } from './conditions.js';
 import { europeanSensitivities } from './european.js';
 import { normalisedVolatility } from './european-volatility.js';
+import { exerciseTimes } from './exercise-strikes.js';
 import { log } from './exponential.js';
 import type { OptionType, OptionTerms } from './option-terms.js';
-import { exerciseTimes } from './tree.js';
 
 /** Implied volatilities are held between these two (D71). */
 export const LOWEST_VOLATILITY = 0.01;
 export const HIGHEST_VOLATILITY = 5;
 
+const NEAR_LOWEST = 0.03;
+const NEAR_HIGHEST = 4;
 const MOST_TRIALS = 60;
 /** Dollars per share. Less cannot be told from a price, which counts in 10⁻⁸. */
 const NEAR_ENOUGH = 1e-9;
@@ -28,9 +30,14 @@ export function impliedVolatility(
 ): number {
   const european = held(europeanVolatility(optionType, strike, conditions, price));
   if (style === 'EUROPEAN' || exerciseTimes(optionType, strike, conditions) === 'NEVER') return european;
-  const atOnce = optionType === 'CALL' ? conditions.spot - strike : strike - conditions.spot;
-  if (price <= atOnce) return LOWEST_VOLATILITY;
-  return americanVolatility(optionType, strike, conditions, price, european);
+  if (price <= certainValue(optionType, strike, conditions)) return LOWEST_VOLATILITY;
+  const found = americanVolatility(optionType, strike, conditions, price, european);
+  // What trees leave out can hide that a bound would have been enough.
+  if (found < NEAR_LOWEST && americanValue(optionType, strike, conditions, LOWEST_VOLATILITY) >= price)
+    return LOWEST_VOLATILITY;
+  if (found > NEAR_HIGHEST && americanValue(optionType, strike, conditions, HIGHEST_VOLATILITY) <= price)
+    return HIGHEST_VOLATILITY;
+  return found;
 }
 
 const held = (volatility: number): number =>

@@ -1,5 +1,7 @@
 import { exp, log } from './exponential.js';
-import type { Conditions, DiscountedDividend } from './conditions.js';
+import type { Conditions } from './conditions.js';
+import { exAt, exercise, exerciseAfter, MOST_STEPS, setExercise } from './exercise-strikes.js';
+import type { ExerciseTimes } from './exercise-strikes.js';
 import type { OptionType } from './option-terms.js';
 
 /*
@@ -13,21 +15,11 @@ import type { OptionType } from './option-terms.js';
  * The arrays are the workplace of one tree after the other; nothing is kept from one call to the next.
  */
 
-/** Trees have an odd number of steps, at most this. */
-export const MOST_STEPS = 2001;
-
 const values = new Float64Array(MOST_STEPS + 2);
+/** The values of who decides at the end of an interval on what went ex in it. */
+const later = new Float64Array(MOST_STEPS + 2);
 /** Spot of node k, divided by the power of the inward factor that its step has. */
 const spots = new Float64Array(MOST_STEPS + 2);
-/** By step: the strike, less the dividends to come, at which the escrowed spot can be exchanged there. */
-const exercise = new Float64Array(MOST_STEPS + 2);
-/** By step: the same for an ex-date in the interval after it, decided at its end. */
-const exerciseAfter = new Float64Array(MOST_STEPS + 2);
-/** By step: what 1.00 of now has grown to. */
-const growths = new Float64Array(MOST_STEPS + 2);
-/** By step: where in the interval after it the ex-date lies, from 0 to 1; 0 = there is none. */
-const exAt = new Float64Array(MOST_STEPS + 2);
-
 /** Premium of early exercise at the root and the five nodes of the first two steps, from inward to outward. */
 export interface Premiums {
   root: number;
@@ -48,27 +40,6 @@ export const emptyPremiums = (): Premiums => ({
   outward: 1,
   isExercised: false,
 });
-
-/** Whether early exercise can pay at any time, or only just before (a call) and just after (a put) an ex-date, or never. */
-export type ExerciseTimes = 'ANY' | 'EX_DATES' | 'NEVER';
-
-/** With positive rates a call is worth more alive but for a dividend, with negative ones a put is. */
-export function exerciseTimes(
-  optionType: OptionType,
-  strike: number,
-  { rate, dividends, discount }: Conditions,
-): ExerciseTimes {
-  if (optionType === 'PUT') return rate > 0 ? 'ANY' : 'NEVER';
-  if (rate < 0) return 'ANY';
-  const pays = dividends.some((one, index) =>
-    paysToExercise(strike, one, dividends[index + 1]?.discount ?? discount),
-  );
-  return pays ? 'EX_DATES' : 'NEVER';
-}
-
-/** Whoever does not exercise a call before an ex-date earns interest on the strike until the next, at the price of the dividend. */
-const paysToExercise = (strike: number, { amount, discount }: DiscountedDividend, next: number): boolean =>
-  amount * discount > strike * (discount - next);
 
 /** Farther from the money than this many standard deviations the tree is not centred on the strike. */
 const FARTHEST_CENTRE = 5;
@@ -138,7 +109,18 @@ export function growTree(
     if (!stayWorthless || outermost > i) outermost = i;
     if ((exAt[i] as number) >= 0) {
       recall(edge, sign, powerAfter, exercise[i + 1] as number);
-      outermost = rollOverExDate(i, sign, power, powerAfter, inwardWeight, outwardWeight);
+      // Who gives away shares after a dividend is not at the money before; who takes them for it may be.
+      const last = sign < 0 ? outermost : i;
+      outermost = rollOverExDate(
+        i,
+        last,
+        sign * power,
+        sign * powerAfter,
+        sign,
+        inwardWeight,
+        outwardWeight,
+        !isAnyTime,
+      );
       edge = -1;
     } else if (isAnyTime) {
       edge = rollWithExercise(
@@ -150,7 +132,7 @@ export function growTree(
         outwardWeight,
       );
     } else {
-      roll(0, outermost, inwardWeight, outwardWeight);
+      roll(values, 0, outermost, inwardWeight, outwardWeight);
     }
     if (i === earliest && !isAnyTime && i > 2) {
       sumTo(american, i, outermost, inwardWeight, outwardWeight);
@@ -222,90 +204,23 @@ function sumTo(
   nodes[ROOT] = inwardWeight * near + outwardWeight * far;
 }
 
-/**
- * Fills in at what strikes the escrowed spot can be exchanged. An ex-date falls between two steps: who decides at the one before
- * it is bound to exercise on the date, who decides at the one after has done so. The strike earns or costs interest for that time and
- * the dividends do too, so that it changes nothing but what is known when deciding; `rollOverExDate` weighs the two.
- */
-function setExercise(
-  sign: number,
-  strike: number,
-  { dividends, rate, years, discount: discountAtExpiry }: Conditions,
-  times: ExerciseTimes,
-  steps: number,
-): number {
-  exAt.fill(-1, 0, steps + 1);
-  exercise.fill(times === 'ANY' ? strike : sign * Infinity, 0, steps + 1);
-  let earliest = -1;
-  if (dividends.length === 0) return earliest;
-  const step = years / steps;
-  growSteps(exp(rate * step), steps);
-  if (times === 'ANY') setExerciseAnyTime(strike, dividends, steps, step);
-  /** Present value of the dividends after the one at hand. */
-  let toCome = 0;
-  for (let index = dividends.length - 1; index >= 0; index--) {
-    const { years: at, amount, discount } = dividends[index] as DiscountedDividend;
-    const before = toCome + amount * discount;
-    const next = dividends[index + 1]?.discount ?? discountAtExpiry;
-    if (times === 'EX_DATES' && !paysToExercise(strike, dividends[index] as DiscountedDividend, next)) {
-      toCome = before;
-      continue;
-    }
-    // A call is exercised before the dividend is gone, a put after.
-    const worth = strike * discount - (sign > 0 ? before : toCome);
-    toCome = before;
-    const place = at / step;
-    const i = Math.min(Math.floor(place), steps - 1);
-    const early = worth * (growths[i] as number);
-    if (sign * (early - (exercise[i] as number)) < 0) exercise[i] = early;
-    const late = worth * (growths[i + 1] as number);
-    if ((exAt[i] as number) < 0 || sign * (late - (exerciseAfter[i] as number)) < 0) exerciseAfter[i] = late;
-    // Who decides at expiry decides with hindsight.
-    exAt[i] = i === steps - 1 ? 0 : place - i;
-    earliest = i;
-  }
-  return earliest;
-}
-
-function growSteps(growth: number, steps: number): void {
-  let grown = 1;
-  for (let i = 0; i <= steps; i++) {
-    growths[i] = grown;
-    grown *= growth;
-  }
-}
-
-/** At each step the strike less the dividends that go ex after it. */
-function setExerciseAnyTime(
-  strike: number,
-  dividends: readonly DiscountedDividend[],
-  steps: number,
-  step: number,
-): void {
-  let toCome = 0;
-  let index = dividends.length - 1;
-  for (let i = steps; i >= 0; i--) {
-    const at = i * step;
-    for (; index >= 0; index--) {
-      const { years, amount, discount } = dividends[index] as DiscountedDividend;
-      if (years <= at) break;
-      toCome += amount * discount;
-    }
-    exercise[i] = strike - toCome * (growths[i] as number);
-  }
-}
-
 /** Stores what nodes are worth that are farther in than an edge of exercise. */
 function recall(edge: number, sign: number, power: number, at: number): void {
   for (let k = 0; k < edge; k++) values[k] = sign * (power * (spots[k] as number) - at);
 }
 
 /** A step back in time of the nodes `from` to `to`. */
-function roll(from: number, to: number, inwardWeight: number, outwardWeight: number): void {
-  let near = values[from] as number;
+function roll(
+  nodes: Float64Array,
+  from: number,
+  to: number,
+  inwardWeight: number,
+  outwardWeight: number,
+): void {
+  let near = nodes[from] as number;
   for (let k = from; k <= to; k++) {
-    const far = values[k + 1] as number;
-    values[k] = inwardWeight * near + outwardWeight * far;
+    const far = nodes[k + 1] as number;
+    nodes[k] = inwardWeight * near + outwardWeight * far;
     near = far;
   }
 }
@@ -330,42 +245,68 @@ function rollWithExercise(
     if (dead < alive) break;
     values[k] = dead;
   }
-  roll(k, outermost, inwardWeight, outwardWeight);
+  roll(values, k, outermost, inwardWeight, outwardWeight);
   return k - 1;
 }
 
-/** A step back in time over an ex-date, for all nodes; returns the outermost that is worth something. */
+/** A step back in time over an ex-date of the nodes up to `last`; returns the outermost that is worth something. */
 function rollOverExDate(
   i: number,
+  last: number,
+  signedPower: number,
+  signedPowerAfter: number,
   sign: number,
-  power: number,
-  powerAfter: number,
   inwardWeight: number,
   outwardWeight: number,
+  isOnlyAtExDates: boolean,
 ): number {
   const share = exAt[i] as number;
-  const at = sign * (exercise[i] as number);
-  const atAfter = sign * (share > 0 ? (exerciseAfter[i] as number) : sign * Infinity);
-  const signedPower = sign * power;
-  const signedPowerAfter = sign * powerAfter;
-  let outermost = -1;
-  let near = values[0] as number;
-  /** What a node of the step behind is worth to who may exercise there. */
-  let nearLater = Math.max(near, signedPowerAfter * (spots[0] as number) - atAfter);
-  for (let k = 0; k <= i; k++) {
-    const far = values[k + 1] as number;
-    const alive = inwardWeight * near + outwardWeight * far;
-    const dead = signedPower * (spots[k] as number) - at;
-    let value = dead > alive ? dead : alive;
-    if (share > 0) {
-      const deadLater = signedPowerAfter * (spots[k + 1] as number) - atAfter;
-      const farLater = deadLater > far ? deadLater : far;
-      value += share * (inwardWeight * nearLater + outwardWeight * farLater - value);
-      nearLater = farLater;
-    }
-    near = far;
-    values[k] = value;
-    if (value > 0) outermost = k;
+  if (share > 0) {
+    for (let k = 0; k <= last + 1; k++) later[k] = values[k] as number;
+    const signedAt = sign * (exerciseAfter[i] as number);
+    exerciseAll(later, last + 1, signedPowerAfter, signedAt, isOnlyAtExDates);
+    roll(later, 0, last, inwardWeight, outwardWeight);
   }
+  roll(values, 0, last, inwardWeight, outwardWeight);
+  exerciseAll(values, last, signedPower, sign * (exercise[i] as number), isOnlyAtExDates);
+  if (share > 0) {
+    for (let k = 0; k <= last; k++) {
+      const value = values[k] as number;
+      values[k] = value + share * ((later[k] as number) - value);
+    }
+  }
+  let outermost = last;
+  while (outermost >= 0 && values[outermost] === 0) outermost--;
   return outermost;
+}
+
+/**
+ * Exercises the nodes of a step, up to `last`, where that is worth more. The value bends where it begins to be, somewhere between two nodes;
+ * a sum over nodes is off by what depends on where. By Euler and Maclaurin's formula, with θ the part of the way and κ the change of
+ * slope per node, that is κ (θ(1 − θ)/2 − 1/12); the two nodes take it back. Where exercise can pay at any time two trees do better without.
+ */
+function exerciseAll(
+  nodes: Float64Array,
+  last: number,
+  signedPower: number,
+  signedAt: number,
+  isOnlyAtExDates: boolean,
+): void {
+  let gain = 0;
+  for (let k = 0; k <= last; k++) {
+    const alive = nodes[k] as number;
+    const dead = signedPower * (spots[k] as number) - signedAt;
+    if (dead < alive) {
+      if (k === 0 || !isOnlyAtExDates) return;
+      const loss = alive - dead;
+      const bend = gain + loss;
+      const outward = gain / bend;
+      const off = bend * (0.5 * outward * (1 - outward) - 1 / 12);
+      nodes[k - 1] = (nodes[k - 1] as number) - off * (1 - outward);
+      nodes[k] = alive - off * outward;
+      return;
+    }
+    gain = dead - alive;
+    nodes[k] = dead;
+  }
 }

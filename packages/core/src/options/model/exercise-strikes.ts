@@ -1,0 +1,116 @@
+import { exp } from './exponential.js';
+import type { Conditions, DiscountedDividend } from './conditions.js';
+import type { OptionType } from './option-terms.js';
+
+/*
+ * When exercise can pay, and at what strike a tree may exchange the escrowed spot at each of its steps. The arrays are filled for one
+ * tree after the other.
+ */
+
+/** Trees have an odd number of steps, at most this. */
+export const MOST_STEPS = 501;
+
+/** By step: the strike, less the dividends to come, at which the escrowed spot can be exchanged there. */
+export const exercise = new Float64Array(MOST_STEPS + 2);
+/** By step: the same for an ex-date in the interval after it, decided at its end. */
+export const exerciseAfter = new Float64Array(MOST_STEPS + 2);
+/** By step: what 1.00 of now has grown to. */
+const growths = new Float64Array(MOST_STEPS + 2);
+/** By step: where in the interval after it the ex-date lies, from 0 to 1; −1 = there is none. */
+export const exAt = new Float64Array(MOST_STEPS + 2);
+
+/** Whether early exercise can pay at any time, or only just before (a call) and just after (a put) an ex-date, or never. */
+export type ExerciseTimes = 'ANY' | 'EX_DATES' | 'NEVER';
+
+/** With positive rates a call is worth more alive but for a dividend, with negative ones a put is. */
+export function exerciseTimes(
+  optionType: OptionType,
+  strike: number,
+  { rate, dividends, discount }: Conditions,
+): ExerciseTimes {
+  if (optionType === 'PUT') return rate > 0 ? 'ANY' : 'NEVER';
+  if (rate < 0) return 'ANY';
+  const pays = dividends.some((one, index) =>
+    paysToExercise(strike, one, dividends[index + 1]?.discount ?? discount),
+  );
+  return pays ? 'EX_DATES' : 'NEVER';
+}
+
+/** Whoever does not exercise a call before an ex-date earns interest on the strike until the next, at the price of the dividend. */
+const paysToExercise = (strike: number, { amount, discount }: DiscountedDividend, next: number): boolean =>
+  amount * discount > strike * (discount - next);
+
+/**
+ * Fills in at what strikes the escrowed spot can be exchanged. An ex-date falls between two steps: who decides at the one before
+ * it is bound to exercise on the date, who decides at the one after has done so. The strike earns or costs interest for that time and
+ * the dividends do too, so that it changes nothing but what is known when deciding; the tree weighs the two.
+ *
+ * Returns the step before the first ex-date; −1 = there is none.
+ */
+export function setExercise(
+  sign: number,
+  strike: number,
+  { dividends, rate, years, discount: discountAtExpiry }: Conditions,
+  times: ExerciseTimes,
+  steps: number,
+): number {
+  exAt.fill(-1, 0, steps + 1);
+  exercise.fill(times === 'ANY' ? strike : sign * Infinity, 0, steps + 1);
+  let earliest = -1;
+  if (dividends.length === 0) return earliest;
+  const step = years / steps;
+  growSteps(exp(rate * step), steps);
+  if (times === 'ANY') setExerciseAnyTime(strike, dividends, steps, step);
+  /** Present value of the dividends after the one at hand. */
+  let toCome = 0;
+  for (let index = dividends.length - 1; index >= 0; index--) {
+    const { years: at, amount, discount } = dividends[index] as DiscountedDividend;
+    const before = toCome + amount * discount;
+    const next = dividends[index + 1]?.discount ?? discountAtExpiry;
+    if (times === 'EX_DATES' && !paysToExercise(strike, dividends[index] as DiscountedDividend, next)) {
+      toCome = before;
+      continue;
+    }
+    // A call is exercised before the dividend is gone, a put after.
+    const worth = strike * discount - (sign > 0 ? before : toCome);
+    toCome = before;
+    const place = at / step;
+    const i = Math.min(Math.floor(place), steps - 1);
+    const early = worth * (growths[i] as number);
+    if (sign * (early - (exercise[i] as number)) < 0) exercise[i] = early;
+    const late = worth * (growths[i + 1] as number);
+    if ((exAt[i] as number) < 0 || sign * (late - (exerciseAfter[i] as number)) < 0) exerciseAfter[i] = late;
+    // Who decides at expiry decides with hindsight.
+    exAt[i] = i === steps - 1 ? 0 : place - i;
+    earliest = i;
+  }
+  return earliest;
+}
+
+function growSteps(growth: number, steps: number): void {
+  let grown = 1;
+  for (let i = 0; i <= steps; i++) {
+    growths[i] = grown;
+    grown *= growth;
+  }
+}
+
+/** At each step the strike less the dividends that go ex after it. */
+function setExerciseAnyTime(
+  strike: number,
+  dividends: readonly DiscountedDividend[],
+  steps: number,
+  step: number,
+): void {
+  let toCome = 0;
+  let index = dividends.length - 1;
+  for (let i = steps; i >= 0; i--) {
+    const at = i * step;
+    for (; index >= 0; index--) {
+      const { years, amount, discount } = dividends[index] as DiscountedDividend;
+      if (years <= at) break;
+      toCome += amount * discount;
+    }
+    exercise[i] = strike - toCome * (growths[i] as number);
+  }
+}

@@ -1,0 +1,181 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { conditionsAt } from './conditions.js';
+import { impliedVolatility } from './implied-volatility.js';
+import type { OptionTerms } from './option-terms.js';
+import { optionGreeks, optionValue } from './valuation.js';
+
+const number = (min: number, max: number) => fc.double({ min, max, noNaN: true });
+
+const conditions = fc
+  .record({
+    spot: number(1, 5000),
+    years: number(1e-6, 3),
+    rate: number(-0.02, 0.12),
+    dividends: fc.array(fc.record({ years: number(0, 3), amount: number(0, 0.03) }), { maxLength: 8 }),
+  })
+  .map(({ spot, years, rate, dividends }) =>
+    conditionsAt(
+      spot,
+      years,
+      rate,
+      dividends.map((one) => ({ years: one.years, amount: one.amount * spot })),
+    ),
+  );
+const moneyness = number(0.2, 5);
+const volatility = number(0.01, 5);
+const optionType = fc.constantFrom('CALL' as const, 'PUT' as const);
+const style = fc.constantFrom('AMERICAN' as const, 'EUROPEAN' as const);
+
+/** What trees may be off, per 1.00 of strike (D71's 0.025 of 100). */
+const TREE = 0.00025;
+
+const terms = (of: Partial<OptionTerms> & { strike: number }): OptionTerms => ({
+  optionType: 'CALL',
+  style: 'EUROPEAN',
+  ...of,
+});
+
+it('put–call parity: a European call less the put is what is left of the spot less the strike', () => {
+  fc.assert(
+    fc.property(conditions, moneyness, volatility, (now, money, sigma) => {
+      const strike = now.spot * money;
+      const call = optionValue(terms({ strike }), now, sigma);
+      const put = optionValue(terms({ strike, optionType: 'PUT' }), now, sigma);
+      const parity = now.escrowed - strike * now.discount;
+      expect(Math.abs(call - put - parity)).toBeLessThan(1e-12 * (now.spot + strike));
+    }),
+  );
+});
+
+it('an American option is worth at least the European one, what exercise brings and nothing, and at most the strike or the spot', () => {
+  fc.assert(
+    fc.property(conditions, moneyness, volatility, optionType, (now, money, sigma, type) => {
+      const strike = now.spot * money;
+      const american = optionValue(terms({ strike, optionType: type, style: 'AMERICAN' }), now, sigma);
+      const european = optionValue(terms({ strike, optionType: type }), now, sigma);
+      const atOnce = type === 'CALL' ? now.spot - strike : strike - now.spot;
+      expect(american).toBeGreaterThanOrEqual(Math.max(european, atOnce, 0));
+      // At a negative rate the strike is worth more later; dividends that exceed the spot are worth what they are.
+      const most =
+        type === 'CALL' ? Math.max(now.spot, dividendsOf(now)) : strike * Math.max(1, now.discount);
+      expect(american).toBeLessThanOrEqual(most + TREE * (strike + now.spot));
+    }),
+  );
+});
+
+const dividendsOf = ({ dividends, escrowed }: ReturnType<typeof conditionsAt>): number =>
+  dividends.reduce((sum, { amount, discount }) => sum + amount * discount, escrowed);
+
+it('more volatility is worth more, and so is a higher strike to a put and a lower one to a call', () => {
+  fc.assert(
+    fc.property(
+      conditions,
+      moneyness,
+      number(0.05, 2),
+      number(1.001, 1.5),
+      optionType,
+      style,
+      (now, money, sigma, factor, type, how) => {
+        const strike = now.spot * money;
+        const of = (at: number, s: number) =>
+          optionValue(terms({ strike: at, optionType: type, style: how }), now, s);
+        const slack = (how === 'AMERICAN' ? TREE : 1e-13) * (strike * factor + now.spot);
+        expect(of(strike, sigma * factor)).toBeGreaterThanOrEqual(of(strike, sigma) - slack);
+        const change = of(strike * factor, sigma) - of(strike, sigma);
+        expect(type === 'PUT' ? change : -change).toBeGreaterThanOrEqual(-slack);
+      },
+    ),
+  );
+});
+
+it('more time is worth more to an American option that no dividend changes', () => {
+  fc.assert(
+    fc.property(
+      number(1e-4, 2),
+      number(1.01, 3),
+      number(0, 0.1),
+      moneyness,
+      volatility,
+      optionType,
+      (years, factor, rate, money, sigma, type) => {
+        const option = terms({ strike: 100 * money, optionType: type, style: 'AMERICAN' });
+        const [short, long] = [years, years * factor].map((time) =>
+          optionValue(option, conditionsAt(100, time, rate), sigma),
+        ) as [number, number];
+        expect(long).toBeGreaterThanOrEqual(short - TREE * 100 * (1 + money));
+      },
+    ),
+  );
+});
+
+it('Greeks are finite and have the signs they must', () => {
+  fc.assert(
+    fc.property(conditions, moneyness, volatility, optionType, style, (now, money, sigma, type, how) => {
+      const greeks = optionGreeks(
+        terms({ strike: now.spot * money, optionType: type, style: how }),
+        now,
+        sigma,
+      );
+      expect(Object.values(greeks).every(Number.isFinite)).toBe(true);
+      expect(greeks.gamma).toBeGreaterThanOrEqual(0);
+      expect(greeks.vega).toBeGreaterThanOrEqual(0);
+      const delta = type === 'CALL' ? greeks.delta : -greeks.delta;
+      expect(delta).toBeGreaterThanOrEqual(-0.02);
+      expect(delta).toBeLessThanOrEqual(1.02);
+    }),
+  );
+});
+
+it('European Greeks are the slopes of the value', () => {
+  fc.assert(
+    fc.property(
+      number(0.02, 2),
+      number(-0.02, 0.1),
+      number(0.7, 1.4),
+      number(0.1, 1),
+      optionType,
+      (years, rate, money, sigma, type) => {
+        const option = terms({ strike: 100 * money, optionType: type });
+        const at = (spot: number, time: number, s: number) =>
+          optionValue(option, conditionsAt(spot, time, rate, [{ years: time - years + 0.01, amount: 1 }]), s);
+        const greeks = optionGreeks(
+          option,
+          conditionsAt(100, years, rate, [{ years: 0.01, amount: 1 }]),
+          sigma,
+        );
+        const slope = (f: (by: number) => number, by: number) => (f(by) - f(-by)) / (2 * by);
+        expect(greeks.delta).toBeCloseTo(
+          slope((by) => at(100 + by, years, sigma), 1e-3),
+          5,
+        );
+        expect(greeks.vega * 100).toBeCloseTo(
+          slope((by) => at(100, years, sigma + by), 1e-4),
+          3,
+        );
+        expect(greeks.theta * 365).toBeCloseTo(
+          slope((by) => at(100, years - by, sigma), 1e-6),
+          2,
+        );
+        const curve = (at(100.1, years, sigma) - 2 * at(100, years, sigma) + at(99.9, years, sigma)) / 0.01;
+        expect(Math.abs(greeks.gamma - curve)).toBeLessThan(0.001 + greeks.gamma * 0.01);
+      },
+    ),
+  );
+});
+
+it('whatever the price, the implied volatility is between 1 % and 500 % and explains it as far as one can', () => {
+  fc.assert(
+    fc.property(conditions, moneyness, number(0, 1.5), optionType, style, (now, money, part, type, how) => {
+      const option = terms({ strike: now.spot * money, optionType: type, style: how });
+      const price = part * Math.max(now.spot, option.strike);
+      const found = impliedVolatility(option, now, price);
+      expect(found).toBeGreaterThanOrEqual(0.01);
+      expect(found).toBeLessThanOrEqual(5);
+      const slack = (how === 'AMERICAN' ? TREE : 1e-9) * (now.spot + option.strike);
+      const value = optionValue(option, now, found);
+      if (found > 0.01) expect(value).toBeLessThanOrEqual(price + slack);
+      if (found < 5) expect(value).toBeGreaterThanOrEqual(price - slack);
+    }),
+  );
+});
