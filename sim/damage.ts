@@ -176,7 +176,8 @@ class Trial {
     try {
       opened = await Opened.open(directory);
     } catch (error) {
-      return this.refuse(error);
+      this.refuse(error);
+      return;
     }
     try {
       const ask = patiently(opened.ask, performance.now() + PATIENCE_MS);

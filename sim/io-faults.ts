@@ -171,7 +171,10 @@ class Case {
   private async end(server: ServerProcess): Promise<void> {
     const { report } = this;
     const exit = await Promise.race([server.exited, after(END_MS, undefined, { ref: false })]);
-    if (exit === undefined) return this.say(`the process did not end; it said: ${server.err.join(' ')}`);
+    if (exit === undefined) {
+      this.say(`the process did not end; it said: ${server.err.join(' ')}`);
+      return;
+    }
     if (exit.signal === 'SIGKILL') {
       report.killed++;
       return;
@@ -182,10 +185,12 @@ class Case {
     }
     report.ended++;
     const last = lastWord(server);
-    if (last === undefined)
-      return this.say(
+    if (last === undefined) {
+      this.say(
         `ended with ${String(exit.code)} and not with one clear line: ${[...server.out, ...server.err].join('\n')}`,
       );
+      return;
+    }
     report.lastLines.set(last, (report.lastLines.get(last) ?? 0) + 1);
   }
 
