@@ -55,7 +55,7 @@ export interface DamageReport {
 /** The service in this process signs its own tokens. */
 const { JWT_SECRET: _, ...OWN_SETTINGS } = SETTINGS;
 /** What can be said to an operator in one sentence. */
-const CLEAR = /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable)$/;
+const CLEAR = /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory)$/;
 /** A past that is being derived again is there within this. */
 const PATIENCE_MS = 10_000;
 const ENOUGH = 40;
