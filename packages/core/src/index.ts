@@ -14,6 +14,10 @@ export type { FutureContract } from './instruments/future.js';
 export type { IndexUnderlying } from './instruments/index-underlying.js';
 export { pricePer, tradableOf, valueOf } from './instruments/instrument.js';
 export type { AssetClass, Instrument, Tradable } from './instruments/instrument.js';
+export { futureContract } from './instruments/future-contract.js';
+export { marginOf } from './instruments/future-margins.js';
+export { futureSpecification } from './instruments/future-specifications.js';
+export { parseFutureSymbol } from './instruments/future-symbols.js';
 export { KnownInstruments } from './instruments/known-instruments.js';
 export type { Instruments, Listing } from './instruments/listing.js';
 export { lastTradeDateOf } from './instruments/option.js';
@@ -21,11 +25,31 @@ export type { OptionContract, OptionSeries } from './instruments/option.js';
 export { optionContract } from './instruments/option-roots.js';
 export { formatOsi, parseOsi } from './instruments/osi.js';
 export type { OsiSymbol } from './instruments/osi.js';
-export { hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
+export { canonicalSymbol } from './instruments/symbols.js';
+export { dailySettlementAt, hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
 export { effectiveAt, isToCome } from './corporate-actions/corporate-action.js';
+export { conditionsAt } from './options/model/conditions.js';
+export type { Conditions, DividendAhead } from './options/model/conditions.js';
+export { exp, log } from './options/model/exponential.js';
+export {
+  HIGHEST_VOLATILITY,
+  impliedVolatility,
+  LOWEST_VOLATILITY,
+} from './options/model/implied-volatility.js';
+export { optionMarkOf } from './options/model/mark.js';
+export type { OptionTerms, OptionType } from './options/model/option-terms.js';
+export {
+  conditionsOf,
+  optionGreeks,
+  optionPrice,
+  optionTermsOf,
+  optionValue,
+  settlesAt,
+} from './options/model/valuation.js';
+export type { Greeks, UnderlyingNow } from './options/model/valuation.js';
 export type {
   BracketConfig,
   BracketPart,
@@ -90,6 +114,10 @@ export { reservedShares } from './portfolios/portfolio.js';
 export { markOrCost, valuationOf } from './portfolios/valuation.js';
 export type { Valuation, ValuationSource } from './portfolios/valuation.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';
+export { regTRequirementOf } from './margin/reg-t/least-requirement.js';
+export type { RegTBook, RegTRequirement } from './margin/reg-t/least-requirement.js';
+export type { BookRefusal, OptionLeg, RegTLeg, StockLeg } from './margin/reg-t/legs.js';
+export type { RegTGroup, Strategy } from './margin/reg-t/listing.js';
 export { dayTradeRegimeOf } from './margin/day-trade-regime.js';
 export type { FillModel } from './matching/fill-model.js';
 export { waitingFor } from './matching/waiting.js';

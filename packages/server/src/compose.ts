@@ -11,6 +11,7 @@ import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
+import { recoveryUrl } from './store/sqlite/worker-url.js';
 import type { Store } from './store/store.js';
 
 /** The parts of a running server. */
@@ -21,7 +22,11 @@ export interface Composition {
 
 /** The store that these settings name. `onFatal` is called once, when it has failed for good. */
 export const openStore = (settings: Settings, onFatal?: (error: Error) => void): Promise<Store> =>
-  openSqliteStore({ directory: settings.dataDir, ...(onFatal !== undefined && { onFatal }) });
+  openSqliteStore({
+    directory: settings.dataDir,
+    recovery: recoveryUrl().href,
+    ...(onFatal !== undefined && { onFatal }),
+  });
 
 /** The one place where concrete parts are chosen and joined. */
 export async function compose(

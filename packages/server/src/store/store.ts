@@ -19,10 +19,11 @@ export interface Store {
 
 export interface StoreHealth {
   /**
-   * `failing`: it cannot commit now and keeps trying (a full disk); appends are refused meanwhile.
-   * `failed`: it never will again in this process.
+   * `reserve`: the disk is full, and commits go into the little room that was held back for it: only what ends risk should be
+   * appended (a cancellation), until it is `ok` again by itself. `failing`: it cannot commit now and keeps trying; appends are
+   * refused meanwhile. `failed`: it never will again in this process.
    */
-  readonly status: 'ok' | 'failing' | 'failed' | 'closed';
+  readonly status: 'ok' | 'reserve' | 'failing' | 'failed' | 'closed';
   readonly reason?: string;
   /** Appends and changes that wait to become durable. */
   readonly waiting: number;

@@ -1,0 +1,65 @@
+import { exp } from './exponential.js';
+
+/*
+ * What the values of all options of one underlying and one expiration have in common. A chain works it out once. Inside the model
+ * amounts are dollars per share in floating point, times are years of 365 days from now.
+ */
+
+/** A cash dividend per share whose ex-date lies ahead. */
+export interface DividendAhead {
+  /** Until it goes ex. */
+  readonly years: number;
+  /** Dollars per share. */
+  readonly amount: number;
+}
+
+/** The same with the present value of 1.00 at its ex-date. */
+export interface DiscountedDividend extends DividendAhead {
+  readonly discount: number;
+}
+
+export interface Conditions {
+  /** Price of the underlying. */
+  readonly spot: number;
+  /** Until the option is settled; never below a minute. */
+  readonly years: number;
+  /** Continuous, a year. */
+  readonly rate: number;
+  /** Those before expiry, in the order of time. */
+  readonly dividends: readonly DiscountedDividend[];
+  /** Present value of 1.00 at expiry. */
+  readonly discount: number;
+  /** Spot less the present value of the dividends: what moves (D71). */
+  readonly escrowed: number;
+}
+
+const MINUTES_A_YEAR = 365 * 24 * 60;
+const SHORTEST_YEARS = 1 / MINUTES_A_YEAR;
+/** Dividends can exceed a price that has fallen; the model needs something left that moves. */
+const LEAST_LEFT = 1e-6;
+
+/**
+ * The conditions of an expiration (D71). `years` below one minute count as one minute; dividends that are not ahead or that go ex
+ * at expiry or later do not count.
+ */
+export function conditionsAt(
+  spot: number,
+  years: number,
+  rate: number,
+  dividends: readonly DividendAhead[] = [],
+): Conditions {
+  const until = years > SHORTEST_YEARS ? years : SHORTEST_YEARS;
+  const ahead = dividends
+    .filter((one) => one.years > 0 && one.years < until && one.amount > 0)
+    .sort((a, b) => a.years - b.years)
+    .map((one): DiscountedDividend => ({ ...one, discount: exp(-rate * one.years) }));
+  const presentValue = ahead.reduce((sum, one) => sum + one.amount * one.discount, 0);
+  return {
+    spot,
+    years: until,
+    rate,
+    dividends: ahead,
+    discount: exp(-rate * until),
+    escrowed: Math.max(spot - presentValue, spot * LEAST_LEFT),
+  };
+}

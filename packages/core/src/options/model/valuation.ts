@@ -1,0 +1,117 @@
+import type { CashDividend } from '../../corporate-actions/corporate-action.js';
+import { effectiveAt } from '../../corporate-actions/corporate-action.js';
+import type { Calendar } from '../../calendar/calendar.js';
+import { expirationDayOf } from '../../instruments/option.js';
+import type { OptionContract, OptionSeries } from '../../instruments/option.js';
+import { tradingEndsAt } from '../../instruments/trading-hours.js';
+import type { Instant } from '../../values/instant.js';
+import { Price } from '../../values/price.js';
+import { americanSensitivities, americanValue } from './american.js';
+import { conditionsAt } from './conditions.js';
+import type { Conditions } from './conditions.js';
+import { europeanSensitivities, europeanValue } from './european.js';
+import type { OptionTerms } from './option-terms.js';
+
+/*
+ * Where instruments and instants meet the model. A chain asks for `conditionsOf` once an expiration and for the rest once a contract.
+ */
+
+const UNITS_PER_DOLLAR = 1e8;
+const MS_A_YEAR = 365 * 24 * 3_600_000;
+const DAYS_A_YEAR = 365;
+const VOLATILITY_POINT = 0.01;
+
+export const dollarsOf = (price: Price): number => price / UNITS_PER_DOLLAR;
+
+/** The instant to which the time of a series runs: the end of its trading, or the opening of the day on which it settles (D71). */
+export function settlesAt(contract: OptionSeries, calendar: Calendar): Instant {
+  return contract.settleSession === 'AM'
+    ? calendar.instantOf(expirationDayOf(contract, calendar), 9, 30)
+    : tradingEndsAt(contract, calendar);
+}
+
+/** What is known of an underlying when its options are valued. */
+export interface UnderlyingNow {
+  /** Positive. */
+  readonly price: Price;
+  readonly now: Instant;
+  /** Continuous, a year: 0.04 is 4 %. */
+  readonly rate: number;
+  /** Announced cash dividends on it; those that are past, or go ex at the settlement or later, do not count. */
+  readonly dividends: readonly CashDividend[];
+}
+
+/** The conditions of the series that settle at one instant (D71). */
+export function conditionsOf(
+  { price, now, rate, dividends }: UnderlyingNow,
+  settlement: Instant,
+  calendar: Calendar,
+): Conditions {
+  return conditionsAt(
+    dollarsOf(price),
+    (settlement - now) / MS_A_YEAR,
+    rate,
+    dividends.map((dividend) => ({
+      years: (effectiveAt(calendar, dividend) - now) / MS_A_YEAR,
+      amount: dollarsOf(dividend.amountPerShare),
+    })),
+  );
+}
+
+export const optionTermsOf = ({ optionType, style, strike }: OptionContract): OptionTerms => ({
+  optionType,
+  style,
+  strike: dollarsOf(strike),
+});
+
+/** What one long option is worth and what its value depends on, per share, in the units of D71. */
+export interface Greeks {
+  /** Dollars. */
+  readonly value: number;
+  /** Per 1.00 of the underlying. */
+  readonly delta: number;
+  /** Change of `delta` per 1.00 of the underlying. */
+  readonly gamma: number;
+  /** Per calendar day that passes. */
+  readonly theta: number;
+  /** Per 0.01 of volatility. */
+  readonly vega: number;
+}
+
+/** The model's value in dollars per share (D71). Throws RangeError unless `volatility` (a year, 0.2 is 20 %) is positive. */
+export function optionValue(
+  { optionType, style, strike }: OptionTerms,
+  conditions: Conditions,
+  volatility: number,
+): number {
+  requireVolatility(volatility);
+  return (style === 'EUROPEAN' ? europeanValue : americanValue)(optionType, strike, conditions, volatility);
+}
+
+/** The same, rounded half up to 10⁻⁸: what a decision may look at (D71, D125). */
+export function optionPrice(terms: OptionTerms, conditions: Conditions, volatility: number): Price {
+  return roundedPrice(optionValue(terms, conditions, volatility));
+}
+
+/** A positive number of dollars, rounded half up to 10⁻⁸. Throws RangeError beyond what a price can be. */
+export function roundedPrice(dollars: number): Price {
+  const units = Math.floor(dollars * UNITS_PER_DOLLAR + 0.5);
+  if (!Number.isSafeInteger(units)) throw new RangeError(`not a price: ${dollars}`);
+  return Price.ofUnits(units);
+}
+
+/** Value and Greeks (D71). Throws RangeError unless `volatility` is positive. */
+export function optionGreeks(
+  { optionType, style, strike }: OptionTerms,
+  conditions: Conditions,
+  volatility: number,
+): Greeks {
+  requireVolatility(volatility);
+  const sensitivities = style === 'EUROPEAN' ? europeanSensitivities : americanSensitivities;
+  const { value, delta, gamma, theta, vega } = sensitivities(optionType, strike, conditions, volatility);
+  return { value, delta, gamma, theta: theta / DAYS_A_YEAR, vega: vega * VOLATILITY_POINT };
+}
+
+function requireVolatility(volatility: number): void {
+  if (!(volatility > 0 && volatility < Infinity)) throw new RangeError(`not a volatility: ${volatility}`);
+}

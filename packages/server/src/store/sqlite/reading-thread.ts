@@ -1,0 +1,79 @@
+import { Worker } from 'node:worker_threads';
+import type { OrderRow, Page } from '../history.js';
+import { StoreUnavailable } from '../journal.js';
+import type { StoredItem } from './history-queries.js';
+import type { ReaderAnswer, ReaderData, ReaderRequest } from './history-reader.js';
+import type { Trouble } from './history-trouble.js';
+import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+
+/** Queries that may wait for the reader; more means that it does not keep up. */
+const MOST_WAITING = 1_000;
+
+type PageRow = Page<OrderRow> | Page<StoredItem>;
+type WithoutId<Request> = Request extends unknown ? Omit<Request, 'id'> : never;
+
+interface Waiting {
+  readonly resolve: (page: PageRow) => void;
+  readonly reject: (error: Error) => void;
+}
+
+/** The main thread's side of the reader: started with the first question, and again after it was stopped. */
+export class ReadingThread {
+  readonly #directory: string;
+  readonly #errorOf: (trouble: Trouble) => Error;
+  readonly #waiting = new Map<number, Waiting>();
+  #reader: Worker | undefined;
+  #requests = 0;
+
+  constructor(directory: string, errorOf: (trouble: Trouble) => Error) {
+    this.#directory = directory;
+    this.#errorOf = errorOf;
+  }
+
+  ask(request: WithoutId<ReaderRequest>): Promise<PageRow> {
+    if (this.#waiting.size >= MOST_WAITING)
+      return Promise.reject(new StoreUnavailable('Too many queries are waiting'));
+    this.#reader ??= this.#start();
+    const reader = this.#reader;
+    this.#requests += 1;
+    const id = this.#requests;
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { resolve, reject });
+      reader.postMessage({ ...request, id } satisfies ReaderRequest);
+    });
+  }
+
+  #start(): Worker {
+    const workerData: ReaderData = { directory: this.#directory };
+    const reader = new Worker(workerUrl('history-reader'), {
+      workerData,
+      name: 'history-reader',
+      ...WORKER_OPTIONS,
+    });
+    reader.on('message', (answer: ReaderAnswer) => {
+      const waiting = this.#waiting.get(answer.id);
+      this.#waiting.delete(answer.id);
+      if ('page' in answer) waiting?.resolve(answer.page);
+      else waiting?.reject(this.#errorOf(answer.trouble));
+    });
+    // It only reads: the next query gets a new one.
+    reader.on('error', (error) => this.#lost(reader, error instanceof Error ? error.message : String(error)));
+    reader.on('exit', () => this.#lost(reader, 'The reader has ended'));
+    return reader;
+  }
+
+  #lost(reader: Worker, reason: string): void {
+    if (this.#reader !== reader) return;
+    this.#reader = undefined;
+    for (const { reject } of this.#waiting.values()) reject(new StoreUnavailable(reason));
+    this.#waiting.clear();
+  }
+
+  /** Has nothing open any more when it resolves. */
+  async stop(reason: string): Promise<void> {
+    const reader = this.#reader;
+    if (reader === undefined) return;
+    this.#lost(reader, reason);
+    await reader.terminate();
+  }
+}
