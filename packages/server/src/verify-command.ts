@@ -16,6 +16,10 @@ async function main(): Promise<number> {
   const store = await openStore(settings);
   try {
     let sound = true;
+    for (const { message } of store.check()) {
+      console.error(message);
+      sound = false;
+    }
     for (const entry of store.registry.simulations()) {
       const report = verifyJournal(store, entry.id);
       for (const change of report.changes) console.log(`${entry.id}: ${change}`);
@@ -35,7 +39,7 @@ async function main(): Promise<number> {
 try {
   process.exitCode = await main();
 } catch (error) {
-  const known = error instanceof BadSetting || (error instanceof Error && /Journal|Store/.test(error.name));
+  const known = error instanceof BadSetting || (error instanceof Error && /Journal|Store|Directory/.test(error.name));
   console.error(known ? error.message : error);
   process.exitCode = 1;
 }

@@ -63,6 +63,13 @@ export class StoreUnavailable extends Error {
 /** The journal on disk is not what was acknowledged: damaged, shortened, foreign, or of another version. */
 export class DamagedJournal extends Error {
   override readonly name = 'DamagedJournal';
+  /** Key of the simulation whose records are concerned; undefined = it is not only one that is. */
+  readonly simulation: number | undefined;
+
+  constructor(message: string, options: { readonly cause?: unknown; readonly simulation?: number } = {}) {
+    super(message, options);
+    this.simulation = options.simulation;
+  }
 }
 
 /** The data directory cannot be used as it is: somebody else's, read-only, not a directory. */

@@ -62,8 +62,8 @@ export class Connection {
     else this.#closed.push(listener);
   }
 
-  /** Sends one event, or gives up on a reader that is too far behind. */
-  write(frame: string, positionId: () => string): void {
+  /** Sends an event, or several in one piece, or gives up on a reader that is too far behind. */
+  write(frame: string | Buffer, positionId: () => string): void {
     if (!this.isOpen) return;
     if (this.#response.writableLength > MAX_QUEUED_BYTES || this.#queuedEvents >= MAX_QUEUED_EVENTS) {
       this.end(positionId(), 503, 'The reader is too slow; resume with Last-Event-ID');

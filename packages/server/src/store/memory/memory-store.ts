@@ -34,6 +34,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
     registry,
     probe: () => commits.add(() => undefined),
     health: () => ({ status: commits.isClosed ? 'closed' : 'ok', waiting: commits.waiting }),
+    check: () => [],
     close: () => commits.close(),
   };
 }

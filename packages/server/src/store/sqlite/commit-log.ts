@@ -1,6 +1,6 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DamagedJournal } from '../journal.js';
+import { DamagedJournal, UnusableDirectory } from '../journal.js';
 import { asDamage, isDiskFull, one, pragmaNumber } from './connection.js';
 import type { Database, Statement } from './connection.js';
 import { HighWaterMark, refuseShortened } from './high-water-mark.js';
@@ -192,7 +192,9 @@ function refuseWithoutJournal(directory: string, path: string, acknowledged: num
     throw new DamagedJournal(
       `${join(directory, OLDER_FILE)} was written by an older version, which this one does not read. Nothing was changed.`,
     );
-  if (existsSync(path) && statSync(path).size > 0) return;
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file?.isFile() === false) throw new UnusableDirectory(`${path} is not a file`);
+  if (file !== undefined && file.size > 0) return;
   if (acknowledged !== undefined)
     throw new DamagedJournal(`${path} is missing or empty: ${acknowledged} commits had been acknowledged`);
   const derived = DERIVED.find((name) => isThere(join(directory, name)));

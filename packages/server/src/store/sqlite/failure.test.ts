@@ -1,4 +1,5 @@
 import { DatabaseSync } from '@photostructure/sqlite';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { answerOf, changing, orderAdded, recordOf, START, withSimulation } from '../fixtures.contract.js';
@@ -19,6 +20,10 @@ afterEach(async () => {
   for (const store of opened.splice(0)) await store.close();
 });
 afterAll(removeDirectories);
+
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
 
 function ask(directory: string, sql: string): number {
   const database = new DatabaseSync(join(directory, 'journal.db'), { readOnly: true });
@@ -93,6 +98,45 @@ describe('A full disk', () => {
     const closed = store.close();
     await expect(append).rejects.toThrow(StoreUnavailable);
     await closed;
+  });
+});
+
+describe('The reserve of a full disk', () => {
+  it('is made soon after the start, and holds what it says', async () => {
+    const directory = newDirectory();
+    await open(directory);
+    await expect.poll(() => sizeOf(join(directory, 'reserve')), { timeout: 10_000 }).toBe(8 * 1024 * 1024);
+  });
+
+  it('is given back once: what ends risk is still committed, and says so', async () => {
+    const directory = newDirectory();
+    // With the reserve there are so many pages more.
+    const pageLimit = new Int32Array(new SharedArrayBuffer(8));
+    pageLimit[1] = 200;
+    const store = await withSimulation(await open(directory, { pageLimit }));
+    await expect.poll(() => sizeOf(join(directory, 'reserve')), { timeout: 10_000 }).toBeDefined();
+    Atomics.store(pageLimit, 0, ask(directory, 'PRAGMA page_count'));
+
+    const big = [{ type: 'x'.repeat(50_000) }];
+    await store.journal.append(recordOf('main', 1, big));
+    expect(store.health()).toMatchObject({
+      status: 'reserve',
+      waiting: 0,
+      reason: expect.stringContaining('full') as string,
+    });
+    expect(sizeOf(join(directory, 'reserve'))).toBeUndefined();
+    await store.journal.append(recordOf('main', 2));
+    await store.probe();
+
+    // And then it is really full.
+    const hopeless = [3, 4, 5, 6].map((seq) => store.journal.append(recordOf('main', seq, big)));
+    for (const append of hopeless) await expect(append).rejects.toThrow(StoreUnavailable);
+    expect(store.health().status).toBe('failing');
+
+    Atomics.store(pageLimit, 0, 0);
+    await expect.poll(() => store.health(), { timeout: 10_000 }).toEqual({ status: 'ok', waiting: 0 });
+    expect(sizeOf(join(directory, 'reserve'))).toBe(8 * 1024 * 1024);
+    expect([...store.journal.read('main', 0)].map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 });
 

@@ -1,15 +1,16 @@
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
 import { UnusableDirectory } from '../journal.js';
 import { isForbidden } from './connection.js';
 
 /** What a data directory and its files are for others than their owner: nothing. */
 const OTHERS = 0o077;
 
-/** Makes a data directory, or one that is there its owner's alone. Throws `UnusableDirectory`. */
+/** Makes a data directory, or makes one that is there its owner's alone. Throws `UnusableDirectory`. */
 export function makePrivateDirectory(directory: string): void {
   try {
     mkdirSync(directory, { recursive: true, mode: 0o700 });
     if ((statSync(directory).mode & OTHERS) !== 0) chmodSync(directory, 0o700);
+    accessSync(directory, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     throw unusable(directory, error);
   }

@@ -38,6 +38,10 @@ export class SimulationKeys {
     return end;
   }
 
+  idOf(key: number): string | undefined {
+    return one<{ id: string }>(this.#statements.of('SELECT id FROM simulation WHERE key = ?'), key)?.id;
+  }
+
   add(id: string): number {
     this.#lastKey += 1;
     this.#ends.set(id, { key: this.#lastKey, lastSeq: 0 });

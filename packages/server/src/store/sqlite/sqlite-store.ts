@@ -1,15 +1,19 @@
 import { join } from 'node:path';
 import { NO_CHECKPOINTS } from '../checkpoints.js';
+import { DamagedJournal } from '../journal.js';
 import type { Store } from '../store.js';
 import { CheckpointFiles } from './checkpoint-files.js';
 import { CheckpointMaker } from './checkpoint-maker.js';
 import { one, openConnection, Statements } from './connection.js';
 import { DirectoryLock } from './directory-lock.js';
+import { altered } from './journal-check.js';
 import { JournalBlocks } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 import { makePrivateDirectory } from './private-files.js';
 import { ProjectingThread } from './projecting-thread.js';
 import { RegistryQueries } from './registry-tables.js';
+import { ScrubbingThread } from './scrubbing-thread.js';
+import type { ScrubOptions } from './scrubbing-thread.js';
 import { SimulationKeys } from './simulation-keys.js';
 import { SqliteHistory } from './sqlite-history.js';
 import { SqliteJournal } from './sqlite-journal.js';
@@ -24,6 +28,10 @@ export interface SqliteStoreOptions {
   readonly onFatal?: (error: Error) => void;
   /** What an operator may want to know, in one line. */
   readonly note?: (text: string) => void;
+  /** The journal is found damaged behind the server's back: of which simulation, where it is one only. */
+  readonly onDamage?: (problem: DamagedJournal, simulationId: string | undefined) => void;
+  /** For tests: how soon and how fast the journal is read again. */
+  readonly scrub?: ScrubOptions;
   /** Derives history anew, whatever state it is in. */
   readonly isHistoryFresh?: boolean;
   /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither made nor used. */
@@ -66,6 +74,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const blocks = new JournalBlocks(statements);
   const keys = new SimulationKeys(statements, blocks);
   const history = await SqliteHistory.start({ directory, projector, keys, journal: blocks, note });
+  const damage: string[] = [];
+  const scrub = new ScrubbingThread(directory, options.scrub ?? {}, ({ message, simulation }) => {
+    damage.push(message);
+    note(message);
+    options.onDamage?.(
+      new DamagedJournal(message, simulation === undefined ? {} : { simulation }),
+      simulation === undefined ? undefined : keys.idOf(simulation),
+    );
+  });
   const files = new CheckpointFiles(directory, blocks);
   const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, (key) => {
     history.forget(key);
@@ -83,6 +100,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await maker?.close();
+    await scrub.close();
     await history.close();
     // Before the writer, which empties the write-ahead log when nobody reads it any more.
     database.close();
@@ -96,7 +114,8 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     history,
     registry,
     probe: () => queue.probe(),
-    health: () => queue.health(),
+    health: () => ({ ...queue.health(), ...(damage.length > 0 && { damage }) }),
+    check: () => altered(database, statements),
     close: () => (closing ??= close()),
   };
 }
