@@ -36,6 +36,8 @@ export interface DamageOptions {
   readonly starts?: number;
   readonly verifies?: number;
   readonly onCopy?: (told: string) => void;
+  /** Called for each problem as it is found. */
+  readonly onProblem?: (problem: string) => void;
 }
 
 export interface DamageReport {
@@ -91,7 +93,7 @@ export async function damageRun(options: DamageOptions): Promise<DamageReport> {
       cpSync(base.directory, directory, { recursive: true });
       const done = damage(directory, { earlier: base.earlier, foreign }, chance);
       const again = `npm run damage -- --seed ${seed} --from ${copy} --copies 1`;
-      const trial = new Trial(`copy ${copy}, ${base.name}: ${done}`, again, report);
+      const trial = new Trial(`copy ${copy}, ${base.name}: ${done}`, again, report, options.onProblem);
       const picture = pictures.get(base) ?? new Map<string, string>();
       if (chance.hits(verifies)) await trial.verify(directory, folder);
       if (chance.hits(starts)) await trial.start(directory, base, picture, chance);
@@ -164,8 +166,10 @@ class Trial {
   private readonly what: string;
   private readonly again: string;
   private readonly report: DamageReport;
+  private readonly onProblem: DamageOptions['onProblem'];
 
-  constructor(what: string, again: string, report: DamageReport) {
+  constructor(what: string, again: string, report: DamageReport, onProblem: DamageOptions['onProblem']) {
+    this.onProblem = onProblem;
     this.what = what;
     this.again = again;
     this.report = report;
@@ -257,7 +261,9 @@ class Trial {
   }
 
   private say(what: string): void {
-    this.report.problems.push(`${this.what}\n  ${what}\n  again: ${this.again}`);
+    const problem = `${this.what}\n  ${what}\n  again: ${this.again}`;
+    this.report.problems.push(problem);
+    this.onProblem?.(problem);
   }
 }
 
@@ -286,13 +292,13 @@ async function main(): Promise<void> {
     from: Number(values.from),
     starts: Number(values.starts),
     verifies: Number(values.verifies),
+    onProblem: console.log,
     onCopy: (line) => {
       if (told++ % 100 === 0) console.log(line);
     },
   });
   const { problems, refusals, ...figures } = report;
   for (const [line, times] of [...refusals].sort(([, a], [, b]) => b - a)) console.log(`${times} × ${line}`);
-  for (const problem of problems) console.log(problem);
   const seconds = (performance.now() - began) / 1000;
   const verdict = problems.length === 0 ? 'sound' : 'NOT SOUND';
   console.log(`${JSON.stringify(figures)} in ${seconds.toFixed(0)} s, seed ${seed}: ${verdict}`);

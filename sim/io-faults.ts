@@ -19,6 +19,7 @@ import { RawJournal } from './data-directory.js';
 import { FaultyDisk } from './faults/faulty-disk.js';
 import type { FaultAction } from './faults/faulty-disk.js';
 import { ShortRun } from './faults/short-run.js';
+import { checkpointsEvery, environmentOf } from './patches.js';
 import { JWT_SECRET, TENANT, tokenOf } from './tokens.js';
 
 export interface IoFaultOptions {
@@ -28,6 +29,8 @@ export interface IoFaultOptions {
   readonly every: number;
   readonly lanes?: number;
   readonly onCase?: (told: string) => void;
+  /** Called for each problem as it is found. */
+  readonly onProblem?: (problem: string) => void;
 }
 
 export interface IoFaultReport {
@@ -76,7 +79,9 @@ export async function ioFaults(options: IoFaultOptions): Promise<IoFaultReport |
   try {
     // Once without a fault: how many calls there are.
     first.arm({ at: 0, action: 'EIO' });
-    const calls = await inDirectory((directory) => new Case(directory, first, 'EIO', 0, report).run());
+    const calls = await inDirectory((directory) =>
+      new Case(directory, first, 'EIO', 0, report, options.onProblem).run(),
+    );
     const cases = actions.flatMap((action) =>
       Array.from({ length: Math.max(0, Math.ceil((calls - from + 1) / every)) }, (_, index) => ({
         action,
@@ -89,7 +94,9 @@ export async function ioFaults(options: IoFaultOptions): Promise<IoFaultReport |
         for (let next = cases.shift(); next && report.problems.length < ENOUGH; next = cases.shift()) {
           const { action, at } = next;
           disk.arm({ at, action });
-          await inDirectory((directory) => new Case(directory, disk, action, at, report).run());
+          await inDirectory((directory) =>
+            new Case(directory, disk, action, at, report, options.onProblem).run(),
+          );
           options.onCase?.(`${action} at ${at}: ${disk.hit}`);
         }
       }),
@@ -119,7 +126,7 @@ class Case {
   /** How many calls it made. */
   async run(): Promise<number> {
     const { report, disk } = this;
-    const settings = { ...SETTINGS, DATA_DIR: this.directory };
+    const settings = { ...SETTINGS, ...environmentOf(checkpointsEvery(4)), DATA_DIR: this.directory };
     const server = ServerProcess.launch({ ...settings, ...disk.environment(this.directory) });
     const again = ServerProcess.prepare(settings);
     const client = new Client('', tokenOf());
@@ -215,9 +222,9 @@ class Case {
   private say(what: string): void {
     const { at, action, disk } = this;
     const again = `npm run io-faults -- --actions ${action} --from ${at} --every 1000000`;
-    this.report.problems.push(
-      `${action} at call ${at} (${disk.hit || 'not reached'}): ${what}\n  again: ${again}`,
-    );
+    const problem = `${action} at call ${at} (${disk.hit || 'not reached'}): ${what}\n  again: ${again}`;
+    this.report.problems.push(problem);
+    this.onProblem?.(problem);
   }
 }
 
@@ -258,6 +265,7 @@ async function main(): Promise<void> {
     every: Number(values.every),
     from: Number(values.from),
     lanes: Number(values.lanes),
+    onProblem: console.log,
     onCase: (line) => {
       if (told++ % 50 === 0) console.log(line);
     },
@@ -269,7 +277,6 @@ async function main(): Promise<void> {
   }
   const { problems, lastLines, ...figures } = report;
   for (const [line, times] of lastLines) console.log(`${times} × ${line}`);
-  for (const problem of problems) console.log(problem);
   const seconds = (performance.now() - began) / 1000;
   const verdict = problems.length === 0 ? 'sound' : 'NOT SOUND';
   console.log(`${JSON.stringify(figures)} in ${seconds.toFixed(0)} s: ${verdict}`);

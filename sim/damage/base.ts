@@ -2,6 +2,7 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServerProcess } from '../../packages/server/src/testing/server-process.js';
 import { Chance } from '../chance.js';
+import { checkpointsEvery, environmentOf } from '../patches.js';
 import { JWT_SECRET, TENANT, tokenOf } from '../tokens.js';
 import type { Ask } from './asker.js';
 import { Life, newLife } from './life.js';
@@ -56,7 +57,12 @@ export async function makeBases(
     lived: Lived,
     end: NodeJS.Signals,
   ) => {
-    const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory, SEED: String(seed) });
+    const server = ServerProcess.launch({
+      ...SETTINGS,
+      ...environmentOf(checkpointsEvery(40)),
+      DATA_DIR: directory,
+      SEED: String(seed),
+    });
     const life = new Life(askOver(await server.listening), chance.fork(), lived, `run-${chance.int(1, 1e9)}`);
     for (const what of lives) await life[what]();
     await server.end(end);

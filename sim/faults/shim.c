@@ -15,6 +15,7 @@
 #include <string.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/statfs.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -231,3 +232,15 @@ int unlink(const char *path) {
   if (what == KILL_AFTER) end_process();
   return result;
 }
+
+/* How much room there is, is what the quota leaves. */
+#define STATFS_LIKE(name)                                               \
+  int name(const char *path, struct name *room) {                       \
+    REAL(int, name, const char *, struct name *);                       \
+    int result = real_##name(path, room);                               \
+    if (result == 0 && is_ours(path) && control->quota >= 0)            \
+      room->f_bavail = room->f_bfree = control->quota / room->f_bsize;  \
+    return result;                                                      \
+  }
+STATFS_LIKE(statfs)
+STATFS_LIKE(statfs64)
