@@ -20,12 +20,17 @@ export interface Composition {
   readonly simulations: Simulations;
 }
 
-/** The store that these settings name. `onFatal` is called once, when it has failed for good. */
-export const openStore = (settings: Settings, onFatal?: (error: Error) => void): Promise<Store> =>
+/** The store that these settings name. `onFatal` is called once, when it has failed for good; `note` has news for the operator. */
+export const openStore = (
+  settings: Settings,
+  onFatal?: (error: Error) => void,
+  note?: (text: string) => void,
+): Promise<Store> =>
   openSqliteStore({
     directory: settings.dataDir,
     recovery: recoveryUrl().href,
     ...(onFatal !== undefined && { onFatal }),
+    ...(note !== undefined && { note }),
   });
 
 /** The one place where concrete parts are chosen and joined. */

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { Access } from './access/access.js';
 import { openOperatorDoor } from './access/operator-door.js';
-import { compose } from './compose.js';
+import { compose, openStore } from './compose.js';
 import type { Composition } from './compose.js';
 import { readSettings } from './config.js';
 import type { Settings } from './config.js';
@@ -47,7 +47,9 @@ async function serve(settings: Settings): Promise<void> {
 
   makePrivateDirectory(settings.dataDir);
   const http = { ...settings, jwtSecret: signingSecret(settings) };
-  const composition = await compose(settings, onFatal);
+  const composition = await compose(settings, onFatal, () =>
+    openStore(settings, onFatal, (text) => log.warn(text)),
+  );
   const access = new Access(composition.store.registry, Date.now);
   const app = await createApp({
     ...composition,

@@ -12,6 +12,10 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
 /** A statement waits this long for a lock of another process (a backup, a curious shell) before it fails. */
 const LOCK_TIMEOUT_MS = 5_000;
 
+/**
+ * A connection. Once closed it stays open behind the scenes until its statements are garbage or its thread has ended: the binding does not
+ * let go of them before. A writing one removes its log by name then, so nobody may have put another file in its place.
+ */
 export function openConnection(path: string, options: { readonly readOnly: boolean }): Database {
   const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: LOCK_TIMEOUT_MS });
   // The binding's default in WAL mode is NORMAL, which does not survive a power cut.

@@ -4,12 +4,8 @@ export interface ProjectorData {
   /** URL of the module that exports `projectRecord`. */
   readonly projection: string;
   readonly signal: Int32Array;
-  /** Begin with a rebuild. */
-  readonly isFresh: boolean;
-  /** Nobody else has the tables open yet. */
-  readonly isAlone: boolean;
-  /** Rebuilds that the projector before this one had been told to do. */
-  readonly rebuild: number;
+  /** Remove the tables first, whatever state they are in: nobody has them open. Says why. */
+  readonly fresh: string | undefined;
   /** For tests: one shared number, the most pages the database may have; 0 is no limit. */
   readonly pageLimit?: Int32Array | undefined;
 }
@@ -17,20 +13,15 @@ export interface ProjectorData {
 export type ToProjector =
   /** The journal is open. */
   | { readonly kind: 'begin' }
-  /** Nobody else has the tables open any more. */
-  | { readonly kind: 'rebuild'; readonly reason: string; readonly number: number }
   /** A simulation is deleted. */
   | { readonly kind: 'forget'; readonly simulation: number }
   | { readonly kind: 'close' };
 
-/** `rebuild`: how many rebuilds it had been told to do when it sent this. */
-export type FromProjector = { readonly rebuild: number } & Told;
-
-export type Told =
+export type FromProjector =
   | { readonly kind: 'ok' }
   | { readonly kind: 'rebuilding'; readonly reason: string; readonly progress: number }
   | { readonly kind: 'failing'; readonly reason: string }
-  /** To be answered with `rebuild`. */
+  /** It can do nothing more with these tables. */
   | { readonly kind: 'damaged'; readonly reason: string }
   | {
       readonly kind: 'projected';

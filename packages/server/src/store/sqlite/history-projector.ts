@@ -7,16 +7,14 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { MessagePort } from 'node:worker_threads';
 import type { Projection } from '../projection.js';
 import { all, one, openConnection, Statements } from './connection.js';
-import type { Database } from './connection.js';
-import type { FromProjector, ProjectorData, Told, ToProjector } from './history-messages.js';
+import type { FromProjector, ProjectorData, ToProjector } from './history-messages.js';
 import { HistoryPurge } from './history-purge.js';
-import { DamagedHistory, sumOf } from './history-rows.js';
+import { DamagedHistory } from './history-rows.js';
 import { HISTORY_FILE, openHistory, removeHistory, watermarkOf } from './history-schema.js';
 import { HistorySignal } from './history-signal.js';
-import { HistoryTables } from './history-tables.js';
+import { OpenHistory } from './open-history.js';
 import { troubleOf } from './history-trouble.js';
 import { JournalBlocks, recordsOf } from './journal-blocks.js';
-import type { Block } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 
 /** Data of blocks that one transaction takes: some 3,000 orders, which are done in a tenth of a second. */
@@ -38,12 +36,9 @@ class Projector {
   readonly #path: string;
   readonly #registry: Statements;
   readonly #journal: JournalBlocks;
-  #open: Tables | undefined;
+  #open: OpenHistory | undefined;
   /** Set while everything is derived anew. */
   #rebuilding: string | undefined;
-  /** Nobody else has the tables open. */
-  #mayBeRemoved: boolean;
-  #rebuild: number;
   #isClosing = false;
   #isFailing = false;
 
@@ -55,9 +50,8 @@ class Projector {
     this.#path = join(data.directory, HISTORY_FILE);
     this.#registry = new Statements(openConnection(join(data.directory, JOURNAL_FILE), { readOnly: true }));
     this.#journal = new JournalBlocks(this.#registry);
-    this.#mayBeRemoved = data.isAlone;
-    this.#rebuild = data.rebuild;
-    if (data.isFresh) this.#rebuilding = 'asked for';
+    this.#rebuilding = data.fresh;
+    if (data.fresh !== undefined) removeHistory(this.#path);
   }
 
   run(): void {
@@ -92,41 +86,20 @@ class Projector {
           break;
         case 'forget':
           this.#open?.purge.request(message.simulation);
-          break;
-        case 'rebuild':
-          this.#rebuild = message.number;
-          this.#rebuilding = message.reason;
-          this.#mayBeRemoved = true;
       }
     }
   }
 
-  /** The tables, removed and made anew first where that is called for. */
-  #opened(): Tables {
-    if (this.#mayBeRemoved && this.#rebuilding !== undefined) {
-      this.#open?.database.close();
-      this.#open = undefined;
-      removeHistory(this.#path);
-    }
+  #opened(): OpenHistory {
     if (this.#open === undefined) {
-      try {
-        this.#open = this.#openTables();
-      } catch (error) {
-        // At the start nobody else has them open.
-        const { kind, message } = troubleOf(error);
-        if (!this.#mayBeRemoved || this.#rebuilding !== undefined || kind !== 'history-damaged') throw error;
-        this.#rebuilding = message;
-        removeHistory(this.#path);
-        this.#open = this.#openTables();
-      }
-      this.#mayBeRemoved = false;
+      this.#open = this.#openTables();
       this.#tell({ kind: 'projected', positions: [], records: -this.#behind(this.#open) });
       this.#tellStatus(this.#open);
     }
     return this.#open;
   }
 
-  #openTables(): Tables {
+  #openTables(): OpenHistory {
     const database = openHistory(this.#path, this.#journal.journalId());
     try {
       const { k, hash } = watermarkOf(database);
@@ -134,7 +107,7 @@ class Projector {
       const purge = new HistoryPurge(database);
       for (const { key } of all<{ key: number }>(database.prepare('SELECT key FROM simulation')))
         if (!this.#isLive(key)) purge.request(key);
-      return new Tables(database, k, purge);
+      return new OpenHistory(database, purge);
     } catch (error) {
       database.close();
       throw error;
@@ -142,7 +115,7 @@ class Projector {
   }
 
   /** Durable records that the tables do not tell of. */
-  #behind({ database }: Tables): number {
+  #behind({ database }: OpenHistory): number {
     const position = database.prepare('SELECT seq FROM simulation WHERE key = ?');
     const live = this.#registry.of('SELECT key FROM simulation WHERE deleted_at IS NULL');
     return all<{ key: number }>(live).reduce(
@@ -157,22 +130,24 @@ class Projector {
   }
 
   /** One transaction. Returns how many records it took. */
-  #step(open: Tables): number {
+  #step(open: OpenHistory): number {
     this.#applyPageLimit(open);
     const upTo = this.#signal.committedRecords;
     const blocks = this.#journal.after(open.k, BYTES_AT_ONCE);
     const positions = new Map<number, number>();
     let records = 0;
     let bytes = 0;
-    if (blocks.length > 0) {
-      open.transaction(() => {
+    const last = blocks.at(-1);
+    if (last !== undefined) {
+      open.transaction(last, () => {
         for (const block of blocks) {
           bytes += block.data.byteLength;
           if (open.purge.isRequested(block.simulation)) continue;
-          records += this.#projectBlock(open, block);
+          open.project(block, recordsOf(block), this.#project);
+          records += block.last - block.first + 1;
           positions.set(block.simulation, block.last);
         }
-      }, blocks.at(-1));
+      });
     }
     const isAll = bytes < BYTES_AT_ONCE;
     if (records > 0 || isAll)
@@ -184,27 +159,16 @@ class Projector {
     return records;
   }
 
-  #projectBlock({ tables }: Tables, block: Block): number {
-    const { simulation, first } = block;
-    if (tables.position(simulation) !== first - 1)
-      throw new DamagedHistory(`The history of a simulation ends before record ${first - 1}`);
-    const known = tables.known(simulation);
-    const records = recordsOf(block);
-    for (const { seq, at, command, events } of records)
-      tables.apply(simulation, seq, this.#project({ seq, at }, { command, events }, known));
-    return records.length;
-  }
-
   #failed(error: unknown): void {
     const { kind, message: reason } = troubleOf(error);
     if (kind === 'history-damaged') {
+      // Deriving it once more may help; at once and over and over would not.
       if (this.#rebuilding !== undefined) {
-        // Once more may help; at once and over and over would not.
         this.#tell({ kind: 'failing', reason });
         this.#signal.pause(SECOND_REBUILD_MS);
       }
       this.#tell({ kind: 'damaged', reason });
-      this.#signal.pause(IDLE_MS);
+      this.#signal.pause(Infinity);
       return;
     }
     this.#isFailing = true;
@@ -213,7 +177,7 @@ class Projector {
     this.#signal.pause(kind === 'unreadable' ? RETRY_MS : UNEXPLAINED_RETRY_MS);
   }
 
-  #tellStatus({ k }: Tables): void {
+  #tellStatus({ k }: OpenHistory): void {
     if (this.#rebuilding === undefined) this.#tell({ kind: 'ok' });
     else {
       const progress = k / Math.max(1, this.#journal.lastK());
@@ -222,7 +186,7 @@ class Projector {
   }
 
   /** Stands for a full disk in tests: the error and the way back are SQLite's own. */
-  #applyPageLimit({ database }: Tables): void {
+  #applyPageLimit({ database }: OpenHistory): void {
     if (this.#data.pageLimit === undefined) return;
     const limit = Atomics.load(this.#data.pageLimit, 0);
     database.exec(`PRAGMA max_page_count = ${limit === 0 ? 4_294_967_294 : limit}`);
@@ -238,48 +202,8 @@ class Projector {
     this.#tell({ kind: 'closed' });
   }
 
-  #tell(told: Told): void {
-    this.#port.postMessage({ ...told, rebuild: this.#rebuild } satisfies FromProjector);
-  }
-}
-
-/** The open tables, and how far they have come. */
-class Tables {
-  readonly database: Database;
-  readonly tables: HistoryTables;
-  readonly purge: HistoryPurge;
-  readonly #journal: string;
-  #k: number;
-
-  constructor(database: Database, k: number, purge: HistoryPurge) {
-    this.database = database;
-    this.tables = new HistoryTables(database);
-    this.purge = purge;
-    this.#journal = watermarkOf(database).journal;
-    this.#k = k;
-  }
-
-  get k(): number {
-    return this.#k;
-  }
-
-  transaction(work: () => void, last: Block | undefined): void {
-    this.database.exec('BEGIN IMMEDIATE');
-    try {
-      work();
-      this.tables.write();
-      const { k, hash } = last ?? { k: this.#k, hash: new Uint8Array() };
-      const watermark = { journal: this.#journal, k, hash };
-      this.database
-        .prepare('UPDATE watermark SET k = ?, hash = ?, sum = ?')
-        .run(k, hash, sumOf.watermark(watermark));
-      this.database.exec('COMMIT');
-      this.#k = k;
-    } catch (error) {
-      this.tables.forget();
-      if (this.database.isTransaction) this.database.exec('ROLLBACK');
-      throw error;
-    }
+  #tell(message: FromProjector): void {
+    this.#port.postMessage(message);
   }
 }
 

@@ -13,6 +13,8 @@ import { JOURNAL_FILE } from './journal-schema.js';
 
 export interface ReaderData {
   readonly directory: string;
+  /** One shared number; not 0: what waits is not to be answered any more. */
+  readonly isStopping: Int32Array;
 }
 
 export type ReaderRequest = { readonly id: number; readonly simulation: number } & (
@@ -20,18 +22,27 @@ export type ReaderRequest = { readonly id: number; readonly simulation: number }
   | { readonly kind: 'list'; readonly query: ListQuery }
 );
 
+export type ToReader = ReaderRequest | { readonly kind: 'close' };
+
 export type ReaderAnswer =
   | { readonly id: number; readonly page: Page<OrderRow> | Page<StoredItem> }
   | { readonly id: number; readonly trouble: Trouble };
 
 const port = parentPort;
 if (port !== null) {
-  const { directory } = workerData as ReaderData;
+  const { directory, isStopping } = workerData as ReaderData;
   const database = openConnection(join(directory, HISTORY_FILE), { readOnly: true });
   database.exec('PRAGMA cache_size = -32768');
   const journal = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
   const queries = new HistoryQueries(new Statements(database), new JournalBlocks(new Statements(journal)));
-  port.on('message', (request: ReaderRequest) => {
+  port.on('message', (request: ToReader) => {
+    if (request.kind === 'close') {
+      database.close();
+      journal.close();
+      port.close();
+      return;
+    }
+    if (Atomics.load(isStopping, 0) !== 0) return;
     let answer: ReaderAnswer;
     try {
       // One transaction: total and rows are of the same moment.

@@ -11,65 +11,76 @@ const RESTART_MS = 1_000;
  */
 export class ProjectingThread {
   readonly signal = new HistorySignal();
-  readonly #data: ProjectorData;
-  #receive: ((message: FromProjector) => void) | undefined;
+  readonly #data: Omit<ProjectorData, 'fresh'>;
+  #receive: (message: FromProjector) => void = () => undefined;
   #worker: Worker;
-  #isEnded = false;
-  #isClosing = false;
-  #rebuild = 0;
+  /** Undefined once it has ended. */
+  #running: Promise<void> | undefined;
+  #hasBegun = false;
   #restart: NodeJS.Timeout | undefined;
 
-  constructor(data: Pick<ProjectorData, 'directory' | 'projection' | 'isFresh' | 'pageLimit'>) {
-    this.#data = { ...data, signal: this.signal.numbers, isAlone: true, rebuild: 0 };
-    this.#worker = this.#start(this.#data);
+  constructor({ fresh, ...data }: Omit<ProjectorData, 'signal'>) {
+    this.#data = { ...data, signal: this.signal.numbers };
+    this.#worker = this.#start(fresh);
   }
 
-  #start(data: ProjectorData): Worker {
+  #start(fresh: string | undefined): Worker {
+    const workerData: ProjectorData = { ...this.#data, fresh };
     const worker = new Worker(workerUrl('history-projector'), {
-      workerData: data,
+      workerData,
       name: 'history-projector',
       ...WORKER_OPTIONS,
     });
-    this.#isEnded = false;
-    worker.on('message', (message: FromProjector) => this.#receive?.(message));
     let reason = 'The projector has ended';
     worker.on('error', (error) => (reason = error instanceof Error ? error.message : String(error)));
-    worker.on('exit', () => {
-      this.#isEnded = true;
-      if (!this.#isClosing) this.#lost(reason);
+    worker.on('message', (message: FromProjector) => {
+      if (this.#worker === worker) this.#receive(message);
+    });
+    const running = new Promise<void>((resolve) => worker.once('exit', () => resolve()));
+    this.#running = running;
+    void running.then(() => {
+      if (this.#running === running) this.#lost(reason);
     });
     return worker;
   }
 
   #lost(reason: string): void {
-    this.#receive?.({ kind: 'failing', reason, rebuild: this.#rebuild });
-    this.#restart = setTimeout(() => {
-      this.#worker = this.#start({ ...this.#data, isFresh: false, isAlone: false, rebuild: this.#rebuild });
-      this.send({ kind: 'begin' });
-    }, RESTART_MS);
+    this.#running = undefined;
+    this.#receive({ kind: 'failing', reason });
+    this.#restart = setTimeout(() => this.#startAgain(undefined), RESTART_MS);
     this.#restart.unref();
+  }
+
+  #startAgain(fresh: string | undefined): void {
+    this.#worker = this.#start(fresh);
+    if (this.#hasBegun) this.send({ kind: 'begin' });
   }
 
   /** The journal is open. `receive` is told everything from now on. */
   begin(receive: (message: FromProjector) => void): void {
     this.#receive = receive;
-    if (this.#isEnded) this.#lost('The projector has ended');
-    else this.send({ kind: 'begin' });
+    this.#hasBegun = true;
+    this.send({ kind: 'begin' });
   }
 
   send(message: ToProjector): void {
-    if (message.kind === 'rebuild') this.#rebuild = message.number;
     this.#worker.postMessage(message);
     this.signal.hurry();
   }
 
+  /** Another thread removes the tables and derives them anew; the one before has nothing open any more by then. */
+  async rebuild(reason: string): Promise<void> {
+    await this.close();
+    this.#startAgain(reason);
+  }
+
   /** Ends between two transactions. */
   async close(): Promise<void> {
-    this.#isClosing = true;
     clearTimeout(this.#restart);
-    if (this.#isEnded) return;
-    const ended = new Promise((resolve) => this.#worker.once('exit', resolve));
+    const running = this.#running;
+    this.#running = undefined;
+    if (running === undefined) return;
     this.send({ kind: 'close' });
-    await ended;
+    await running;
   }
 }

@@ -2,7 +2,7 @@ import { Worker } from 'node:worker_threads';
 import type { OrderRow, Page } from '../history.js';
 import { StoreUnavailable } from '../journal.js';
 import type { StoredItem } from './history-queries.js';
-import type { ReaderAnswer, ReaderData, ReaderRequest } from './history-reader.js';
+import type { ReaderAnswer, ReaderData, ReaderRequest, ToReader } from './history-reader.js';
 import type { Trouble } from './history-trouble.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
@@ -11,6 +11,11 @@ const MOST_WAITING = 1_000;
 
 type PageRow = Page<OrderRow> | Page<StoredItem>;
 type WithoutId<Request> = Request extends unknown ? Omit<Request, 'id'> : never;
+
+interface Running {
+  readonly worker: Worker;
+  readonly isStopping: Int32Array;
+}
 
 interface Waiting {
   readonly resolve: (page: PageRow) => void;
@@ -22,7 +27,7 @@ export class ReadingThread {
   readonly #directory: string;
   readonly #errorOf: (trouble: Trouble) => Error;
   readonly #waiting = new Map<number, Waiting>();
-  #reader: Worker | undefined;
+  #reader: Running | undefined;
   #requests = 0;
 
   constructor(directory: string, errorOf: (trouble: Trouble) => Error) {
@@ -34,46 +39,50 @@ export class ReadingThread {
     if (this.#waiting.size >= MOST_WAITING)
       return Promise.reject(new StoreUnavailable('Too many queries are waiting'));
     this.#reader ??= this.#start();
-    const reader = this.#reader;
+    const { worker } = this.#reader;
     this.#requests += 1;
     const id = this.#requests;
     return new Promise((resolve, reject) => {
       this.#waiting.set(id, { resolve, reject });
-      reader.postMessage({ ...request, id } satisfies ReaderRequest);
+      worker.postMessage({ ...request, id } satisfies ReaderRequest);
     });
   }
 
-  #start(): Worker {
-    const workerData: ReaderData = { directory: this.#directory };
-    const reader = new Worker(workerUrl('history-reader'), {
+  #start(): Running {
+    const isStopping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const workerData: ReaderData = { directory: this.#directory, isStopping };
+    const worker = new Worker(workerUrl('history-reader'), {
       workerData,
       name: 'history-reader',
       ...WORKER_OPTIONS,
     });
-    reader.on('message', (answer: ReaderAnswer) => {
+    worker.on('message', (answer: ReaderAnswer) => {
       const waiting = this.#waiting.get(answer.id);
       this.#waiting.delete(answer.id);
       if ('page' in answer) waiting?.resolve(answer.page);
       else waiting?.reject(this.#errorOf(answer.trouble));
     });
     // It only reads: the next query gets a new one.
-    reader.on('error', (error) => this.#lost(reader, error instanceof Error ? error.message : String(error)));
-    reader.on('exit', () => this.#lost(reader, 'The reader has ended'));
-    return reader;
+    worker.on('error', (error) => this.#lost(worker, error instanceof Error ? error.message : String(error)));
+    worker.on('exit', () => this.#lost(worker, 'The reader has ended'));
+    return { worker, isStopping };
   }
 
-  #lost(reader: Worker, reason: string): void {
-    if (this.#reader !== reader) return;
+  #lost(worker: Worker, reason: string): void {
+    if (this.#reader?.worker !== worker) return;
     this.#reader = undefined;
     for (const { reject } of this.#waiting.values()) reject(new StoreUnavailable(reason));
     this.#waiting.clear();
   }
 
-  /** Has nothing open any more when it resolves. */
+  /** Has nothing open any more when it resolves. Not terminated: the SQLite binding aborts the process when a call is cut off. */
   async stop(reason: string): Promise<void> {
-    const reader = this.#reader;
-    if (reader === undefined) return;
-    this.#lost(reader, reason);
-    await reader.terminate();
+    if (this.#reader === undefined) return;
+    const { worker, isStopping } = this.#reader;
+    this.#lost(worker, reason);
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    Atomics.store(isStopping, 0, 1);
+    worker.postMessage({ kind: 'close' } satisfies ToReader);
+    await ended;
   }
 }

@@ -57,7 +57,8 @@ export class SqliteHistory implements History {
   /** Since the start, modulo 2³²: set against what was committed since then. */
   #projectedRecords = 0;
   #notedAt = -Infinity;
-  #rebuilds = 0;
+  #isLettingGo = false;
+  #isClosed = false;
   #started: () => void = () => undefined;
 
   private constructor({ directory, projector, keys, journal, note }: SqliteHistoryParts) {
@@ -80,8 +81,6 @@ export class SqliteHistory implements History {
   }
 
   #receive(message: FromProjector): void {
-    // Sent before it knew of the last rebuild.
-    if (message.rebuild !== this.#rebuilds) return;
     switch (message.kind) {
       case 'ok':
         if (this.#status === 'rebuilding') this.#note('The history is complete again');
@@ -97,7 +96,6 @@ export class SqliteHistory implements History {
         this.#waits.rejectAll(this.#unavailable());
         return;
       case 'damaged':
-        this.#status = 'failing';
         this.#rebuild(message.reason);
         return;
       case 'projected':
@@ -289,14 +287,14 @@ export class SqliteHistory implements History {
 
   /** The tables are wrong: nobody reads them any more, then they are made anew. */
   #rebuild(reason: string): void {
-    if (this.#status === 'rebuilding') return;
+    if (this.#isLettingGo || this.#isClosed) return;
+    this.#isLettingGo = true;
     this.#rebuilding(reason, 0);
     this.#waits.rejectAll(this.#unavailable());
-    this.#rebuilds += 1;
-    const number = this.#rebuilds;
-    void this.#letGo().then(() => {
+    void this.#letGo().then(async () => {
       this.#positions.clear();
-      this.#projector.send({ kind: 'rebuild', reason, number });
+      if (!this.#isClosed) await this.#projector.rebuild(reason);
+      this.#isLettingGo = false;
     });
   }
 
@@ -310,6 +308,7 @@ export class SqliteHistory implements History {
   }
 
   async close(): Promise<void> {
+    this.#isClosed = true;
     this.#waits.rejectAll(new StoreUnavailable('The store is closed'));
     await this.#letGo();
     await this.#projector.close();

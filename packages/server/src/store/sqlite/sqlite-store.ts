@@ -57,7 +57,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const projector = new ProjectingThread({
     directory,
     projection: options.projection ?? projectionUrl().href,
-    isFresh: options.isHistoryFresh ?? false,
+    fresh: options.isHistoryFresh === true ? 'asked for' : undefined,
     pageLimit: historyPageLimit,
   });
   let queue: WriteQueue;
