@@ -7,10 +7,11 @@ import { Client } from './client.js';
 import { compareBooks } from './compare-books.js';
 import type { Depth } from './compare-books.js';
 import type { CrashOptions, CrashReport } from './crash.js';
-import { RawJournal } from './data-directory.js';
+import { KILL_PLACES, RawJournal } from './data-directory.js';
+import type { FaultyDisk } from './faults/faulty-disk.js';
 import { compareStream } from './journal-orders.js';
 import { MarketMaker } from './market-maker.js';
-import { environmentOf } from './planted/planted-fault.js';
+import { checkpointsEvery, environmentOf } from './patches.js';
 import { OrderFollower } from './order-follower.js';
 import { Trader } from './trader.js';
 
@@ -41,6 +42,7 @@ export class CrashRound {
   private readonly chance: Chance;
   private readonly options: CrashOptions;
   private readonly report: CrashReport;
+  private readonly disk: FaultyDisk | undefined;
   private readonly environment: Readonly<Record<string, string>>;
   private server: ServerProcess | undefined;
   /** Loaded while the one before it still serves, so that the time between two kills is not spent on that. */
@@ -50,14 +52,23 @@ export class CrashRound {
   private readonly portfolioIds: string[] = [];
   private books: Books | undefined;
 
-  constructor(directory: string, chance: Chance, options: CrashOptions, report: CrashReport) {
+  /** `disk`: where there is one, most kills happen at one of its calls. */
+  constructor(
+    directory: string,
+    chance: Chance,
+    options: CrashOptions,
+    report: CrashReport,
+    disk?: FaultyDisk,
+  ) {
     this.directory = directory;
     this.chance = chance;
     this.options = options;
     this.report = report;
+    this.disk = disk;
     this.environment = {
       ...ENVIRONMENT,
-      ...environmentOf(options.planted ?? {}),
+      ...disk?.environment(directory),
+      ...environmentOf([...checkpointsEvery(60), ...(options.planted?.patches ?? [])]),
       DATA_DIR: directory,
       SEED: String(chance.int(0, 1e9)),
     };
@@ -153,11 +164,26 @@ export class CrashRound {
         this.report.unanswered++;
       }
     });
-    await after(this.chance.int(5, this.options.loadMs ?? 300));
-    await this.server?.end('SIGKILL');
+    await this.kill(this.options.loadMs ?? 300);
     isDead = true;
     this.report.kills++;
     await Promise.all(trading);
+  }
+
+  /** At a moment of the clock, or before or after the n-th call that touches one of its files; the clock has the last word. */
+  private async kill(withinMs: number): Promise<void> {
+    const { chance, disk, server } = this;
+    let ms = chance.int(5, withinMs);
+    if (disk !== undefined && chance.hits(0.7)) {
+      const { match, within } = chance.pick(KILL_PLACES);
+      disk.arm({ at: chance.int(1, within), match, action: chance.pick(['killBefore', 'killAfter']) });
+      ms = 2 * withinMs;
+    }
+    await Promise.race([after(ms), server?.exited]);
+    await server?.end('SIGKILL');
+    const hit = disk?.hit ?? '';
+    if (hit !== '') this.report.killsAtCalls[hit] = (this.report.killsAtCalls[hit] ?? 0) + 1;
+    disk?.arm({ at: 0, action: 'EIO' });
   }
 
   /** Starts the server; now and then it is killed before it has come up, and has to recover from that, too. */
@@ -167,9 +193,10 @@ export class CrashRound {
       const server = this.next;
       this.server = server;
       this.next = this.prepare();
+      this.disk?.disarm();
       server.go();
       if (!this.chance.hits(0.1)) return server.listening;
-      await Promise.race([after(this.chance.int(5, 600)), server.listening.catch(() => undefined)]);
+      await Promise.race([this.kill(600), server.listening.catch(() => undefined)]);
       await server.end('SIGKILL');
       this.report.kills++;
       this.report.killsAtStart++;

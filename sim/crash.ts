@@ -4,7 +4,9 @@
  *   npm run crash -- --kills 100 [--seed 1] [--lanes 2]
  *
  * Each lane has a server process with a data directory of its own, sixteen traders, somebody who moves money and opens accounts, a
- * market maker and a follower of the order stream. A kill is SIGKILL at a random moment under load; some hit the server while it starts.
+ * market maker and a follower of the order stream. A kill is SIGKILL at a random moment under load, or (on Linux, with a C compiler)
+ * right before or after a random one of the calls that touch the journal, its mark, the history or a checkpoint, so that everything
+ * between a commit, its projection and a checkpoint is hit; some kills hit the server while it starts.
  * After each: everything acknowledged is there as it was acknowledged, everything that is there was sent, a repeated request has one
  * effect, the stream goes on where it was, and what the API shows of some portfolios is what an independent reading of the journal
  * makes of it (`books.ts`); of all portfolios every few kills. Now and then the server is stopped in good order: then the journal is
@@ -16,6 +18,7 @@ import { parseArgs } from 'node:util';
 import { inDirectory } from '../packages/server/src/testing/server-process.js';
 import { Chance } from './chance.js';
 import { CrashRound } from './crash-round.js';
+import { FaultyDisk } from './faults/faulty-disk.js';
 import type { PlantedFault } from './planted/planted-fault.js';
 import { newTally } from './tally.js';
 import type { Tally } from './tally.js';
@@ -29,6 +32,8 @@ export interface CrashOptions {
   readonly loadMs?: number;
   /** Something that is wrong on purpose, to see that it is found. */
   readonly planted?: PlantedFault;
+  /** Whether servers may be killed at calls that touch their files, which needs Linux and a C compiler. */
+  readonly atCalls?: boolean;
   readonly onProgress?: (kills: number, tally: Tally) => void;
 }
 
@@ -36,6 +41,8 @@ export interface CrashReport extends Tally {
   kills: number;
   /** Of them: before the server had come up. */
   killsAtStart: number;
+  /** Of them: before or after a call that touched a file, and which. */
+  readonly killsAtCalls: Record<string, number>;
   rounds: number;
   streamed: number;
   reconnects: number;
@@ -52,6 +59,7 @@ export async function crash(options: CrashOptions): Promise<CrashReport> {
     ...newTally(),
     kills: 0,
     killsAtStart: 0,
+    killsAtCalls: {},
     rounds: 0,
     streamed: 0,
     reconnects: 0,
@@ -60,9 +68,11 @@ export async function crash(options: CrashOptions): Promise<CrashReport> {
   };
   const chance = new Chance(seed);
   let claimed = 0;
+  const built = options.atCalls === true ? FaultyDisk.build() : undefined;
   await Promise.all(
     Array.from({ length: lanes }, async (_, index) => {
       const own = chance.fork();
+      const disk = typeof built === 'object' ? built.another() : undefined;
       while (claimed < kills && report.problems.length === 0) {
         const share = Math.min(
           KILLS_PER_ROUND,
@@ -70,10 +80,14 @@ export async function crash(options: CrashOptions): Promise<CrashReport> {
           kills - claimed,
         );
         claimed += share;
-        await inDirectory((directory) => new CrashRound(directory, own.fork(), options, report).run(share));
+        await inDirectory((directory) =>
+          new CrashRound(directory, own.fork(), options, report, disk).run(share),
+        );
       }
+      disk?.remove();
     }),
   );
+  if (typeof built === 'object') built.remove();
   return report;
 }
 
@@ -98,6 +112,7 @@ async function main(): Promise<void> {
     kills,
     seed,
     lanes,
+    atCalls: true,
     onProgress: (done, { acks, lost, phantom }) => {
       if (done - told < 50) return;
       told = done;
@@ -105,7 +120,8 @@ async function main(): Promise<void> {
     },
   });
   const seconds = (performance.now() - began) / 1000;
-  const { problems, ...figures } = report;
+  const { problems, killsAtCalls, ...figures } = report;
+  console.log(JSON.stringify(killsAtCalls));
   console.log(JSON.stringify(figures));
   for (const problem of problems.slice(0, 20)) console.log(problem);
   console.log(

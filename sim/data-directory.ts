@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { Ids } from '@sandpit/core';
@@ -11,23 +10,16 @@ import type { RecordedCommand } from '../packages/server/src/engine/record-text.
  * from here only, and share no code with the store: what the store reads wrongly is not read wrongly here in the same way.
  */
 
-/** The journal and what belongs to it, where it is kept in a file of its own; before that one database held everything. */
+/** The journal. */
 const JOURNAL = 'journal.db';
-const ONE_DATABASE = 'sandpit.db';
 
-export const FILES = {
-  journal: [JOURNAL, `${JOURNAL}-wal`, ONE_DATABASE, `${ONE_DATABASE}-wal`],
-  history: ['history.db', 'history.db-wal'],
-  mark: ['journal.mark'],
-  lock: ['lock.db'],
-  secret: ['jwt-secret'],
-} as const;
-
-/** A folder of checkpoints, one file each. */
-export const CHECKPOINTS = 'checkpoints';
-
-export const journalFile = (directory: string): string =>
-  existsSync(join(directory, JOURNAL)) ? JOURNAL : ONE_DATABASE;
+/** Files that a kill may be aimed at, by what their path contains, and how many calls a little load makes on them. */
+export const KILL_PLACES = [
+  { match: `/${JOURNAL}`, within: 150 },
+  { match: '/journal.mark', within: 40 },
+  { match: '/history.db', within: 100 },
+  { match: '/checkpoints/', within: 6 },
+] as const;
 
 /** One record, as the file has it. */
 export interface RawRecord {
@@ -41,12 +33,9 @@ export interface RawRecord {
 /** Reads a journal while its server runs or after it has ended. */
 export class RawJournal {
   private readonly database: InstanceType<typeof DatabaseSync>;
-  private readonly isOneDatabase: boolean;
 
   constructor(directory: string) {
-    const file = journalFile(directory);
-    this.isOneDatabase = file === ONE_DATABASE;
-    this.database = new DatabaseSync(join(directory, file), { readOnly: true, timeout: 5_000 });
+    this.database = new DatabaseSync(join(directory, JOURNAL), { readOnly: true, timeout: 5_000 });
   }
 
   close(): void {
@@ -65,26 +54,12 @@ export class RawJournal {
   /** Records after `seq`, oldest first. Throws where one is missing. */
   *records(simulationId: string, seq: number): Generator<RawRecord> {
     let expected = seq + 1;
-    for (const record of this.isOneDatabase ? this.rows(simulationId, seq) : this.lines(simulationId, seq)) {
+    for (const record of this.lines(simulationId, seq)) {
       if (record.seq !== expected)
         throw new Error(`the journal has no record ${expected} before ${record.seq}`);
       expected++;
       yield record;
     }
-  }
-
-  private *rows(simulationId: string, seq: number): Generator<RawRecord> {
-    const rows = this.database
-      .prepare(
-        `SELECT seq, at, payload FROM journal JOIN simulation ON key = simulation WHERE id = ? AND seq > ? ORDER BY seq`,
-      )
-      .iterate(simulationId, seq) as Iterable<{
-      readonly seq: number;
-      readonly at: number;
-      readonly payload: string;
-    }>;
-    for (const { payload, ...row } of rows)
-      yield { ...row, ...(JSON.parse(payload) as Pick<RawRecord, 'command' | 'events'>) };
   }
 
   private *lines(simulationId: string, seq: number): Generator<RawRecord> {

@@ -21,7 +21,7 @@ interface SentOrder {
   readonly key: string;
   /** What the server acknowledged. */
   acknowledged?: ShownOrder;
-  refused?: number;
+  refused?: { readonly status: number; readonly said: string };
   /** Limits that the order may have: the acknowledged one, and those asked for without an answer. */
   readonly limits: Set<number | undefined>;
   cancelAcknowledged: boolean;
@@ -183,7 +183,7 @@ export class Trader {
       this.open.push(clientOrderId);
       this.checkOrder(sent, sent.acknowledged);
     } else {
-      sent.refused = status;
+      sent.refused = { status, said: JSON.stringify(body) };
       if (status === 409) {
         this.tally.doubled++;
         this.problems.push(`${clientOrderId} was refused: ${JSON.stringify(body)}`);
@@ -213,10 +213,10 @@ export class Trader {
     const same = (again.body as Partial<ShownOrder> | undefined)?.orderId === first?.orderId;
     if (again.status >= 500 || (again.replayed && same)) return;
     // Refusals for want of a right or of room are not kept; everything else is.
-    if (first === undefined && again.status === sent.refused) return;
+    if (first === undefined && again.status === sent.refused?.status) return;
     this.tally.doubled++;
     this.problems.push(
-      `${String(sent.body.clientOrderId)}: the repeated request answered ${again.status}, another order or not as a replay: ${JSON.stringify(again.body)}`,
+      `${String(sent.body.clientOrderId)}: the repeated request answered ${again.status}, another order or not as a replay: ${JSON.stringify(again.body)}; before ${JSON.stringify(sent.refused ?? first)}`,
     );
   }
 

@@ -1,4 +1,5 @@
 import { cpSync, existsSync, rmSync } from 'node:fs';
+import type { Patch } from '../patches.js';
 
 /**
  * Something that is wrong on purpose. A rig that does not find it is blind: its tests plant each of these and look. The server knows
@@ -10,36 +11,6 @@ export interface PlantedFault {
   /** Called before each start. */
   readonly beforeStart?: (directory: string) => void;
 }
-
-/** What is replaced in a compiled module, once, as it is loaded in whichever thread. */
-interface Patch {
-  /** The end of its path. */
-  readonly file: string;
-  readonly from: string;
-  readonly to: string;
-}
-
-/** The environment of a process in which patches apply. A patch that does not fit any more ends it. */
-export function environmentOf({ patches = [] }: PlantedFault): Readonly<Record<string, string>> {
-  if (patches.length === 0) return {};
-  const hooks = moduleUrl(`
-    export async function load(url, context, next) {
-      const loaded = await next(url, context);
-      let source = loaded.source;
-      for (const { file, from, to } of ${JSON.stringify(patches)}) {
-        if (!url.endsWith(file)) continue;
-        if (!String(source).includes(from)) throw new Error('a planted fault does not fit ' + url);
-        source = String(source).replace(from, () => to);
-      }
-      return { ...loaded, source };
-    }`);
-  const register = moduleUrl(`
-    import { register } from 'node:module';
-    register(${JSON.stringify(hooks)});`);
-  return { NODE_OPTIONS: `--import ${register}` };
-}
-
-const moduleUrl = (source: string): string => `data:text/javascript,${encodeURIComponent(source)}`;
 
 const JOURNAL = 'server/dist/store/sqlite/sqlite-journal.js';
 

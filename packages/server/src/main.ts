@@ -20,17 +20,17 @@ const DRAIN_MS = 9_000;
 try {
   await serve(readSettings());
 } catch (error) {
-  // What an operator can mend is said in one line; anything else is ours to explain.
-  const known =
-    error instanceof Error &&
-    /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory|BrokersFileError|BadReplayFile|ImplausibleClock)$/.test(
-      error.name,
-    );
-  const busy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
-  process.stderr.write(
-    known || busy ? `sandpit: ${(error as Error).message}\n` : `${String((error as Error).stack)}\n`,
-  );
+  process.stderr.write(`${lastWords(error)}\n`);
   process.exit(1);
+}
+
+/** What an operator can mend is said in one line, be it in the words of the operating system; anything else is ours to explain. */
+function lastWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const known =
+    /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory|BrokersFileError|BadReplayFile|ImplausibleClock)$/;
+  const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
+  return known.test(error.name) || isSystem ? `sandpit: ${error.message}` : String(error.stack);
 }
 
 async function serve(settings: Settings): Promise<void> {

@@ -75,6 +75,7 @@ const SQLITE_ERROR = 1;
 const SQLITE_PERM = 3;
 const SQLITE_BUSY = 5;
 const SQLITE_READONLY = 8;
+const SQLITE_IOERR = 10;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
 const SQLITE_CANTOPEN = 14;
@@ -113,6 +114,13 @@ export function isBusy(error: unknown): boolean {
 export function isForbidden(error: unknown): boolean {
   const code = sqliteCode(error);
   return code === SQLITE_PERM || code === SQLITE_READONLY || code === SQLITE_CANTOPEN;
+}
+
+/** The disk itself fails: no bug, and nothing that trying again mends. */
+export function isDiskFailure(error: unknown): boolean {
+  return (
+    sqliteCode(error) === SQLITE_IOERR || (error instanceof Error && 'code' in error && error.code === 'EIO')
+  );
 }
 
 /** Runs a read, and names what it finds broken. */

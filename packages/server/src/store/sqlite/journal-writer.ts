@@ -12,7 +12,7 @@ import type { NewBlock } from './block-group.js';
 import { BlockTable } from './block-table.js';
 import { CommitLog } from './commit-log.js';
 import type { CommitDraft } from './commit-log.js';
-import { isDiskFull } from './connection.js';
+import { isDiskFailure, isDiskFull } from './connection.js';
 import { unusable } from './private-files.js';
 import { Purge } from './purge.js';
 import { RegistryTables } from './registry-tables.js';
@@ -239,7 +239,9 @@ class JournalWriter {
     this.#isOver = true;
     this.#tell({
       kind: 'failed',
-      reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      // Where a disk failed is of no interest; where a program did is.
+      reason:
+        error instanceof Error ? (!isDiskFailure(error) && error.stack) || error.message : String(error),
     });
   }
 

@@ -71,7 +71,7 @@ export function refuseAltered(database: Database, meta: Meta): void {
 export function malformed(database: Database, table?: string): readonly string[] {
   const check = table === undefined ? 'PRAGMA integrity_check(1)' : `PRAGMA integrity_check('${table}')`;
   return all<{ integrity_check: string }>(database.prepare(check))
-    .map((row) => row.integrity_check)
+    .map((row) => row.integrity_check.replace(/^\*\*\*.*\n/, '').replaceAll('\n', '; '))
     .filter((text) => text !== 'ok');
 }
 

@@ -1,6 +1,6 @@
 import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
 import { UnusableDirectory } from '../journal.js';
-import { isForbidden } from './connection.js';
+import { isDiskFailure, isForbidden } from './connection.js';
 
 /** What a data directory and its files are for others than their owner: nothing. */
 const OTHERS = 0o077;
@@ -36,7 +36,7 @@ const REFUSALS = new Set([
 /** The same error, or one that says what is wrong with the directory. */
 export function unusable(directory: string, error: unknown): unknown {
   const { code, message } = error as NodeJS.ErrnoException;
-  if (!REFUSALS.has(code ?? '') && !isForbidden(error)) return error;
+  if (!REFUSALS.has(code ?? '') && !isForbidden(error) && !isDiskFailure(error)) return error;
   return new UnusableDirectory(`The data directory ${directory} cannot be used: ${message}`, {
     cause: error,
   });
