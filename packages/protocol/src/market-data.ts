@@ -204,6 +204,7 @@ export const Instrument = closed('Instrument', {
   settleSession: optional(choice(settleSessions)),
   deliverable: optional(number()),
   root: optional(anyText()),
+  exchange: optional(anyText({ description: 'Market identifier code.' })),
   lastTradeDate: optional(date()),
   firstNoticeDate: optional(date()),
   initialMargin: optional(number()),

@@ -169,16 +169,16 @@ export type ListOption = Static<typeof ListOption>;
 
 export const ListFuture = closed('ListFuture', {
   assetClass: exactly('FUTURE'),
-  symbol: text(),
+  symbol: text({ description: 'Enough for a known root: `ESZ26`.', examples: ['ESZ26'] }),
   name: optional(text()),
   root: optional(text()),
-  multiplier: positive({ maximum: 1e8, decimals: 6 }),
-  tickSize: price(),
-  settlement: optional(choice(optionSettlements, { description: 'Absent = CASH.' })),
-  lastTradeDate: date(),
+  multiplier: optional(positive({ maximum: 1e8, decimals: 6 })),
+  tickSize: optional(price()),
+  settlement: optional(choice(optionSettlements, { description: 'Absent = of its root, or CASH.' })),
+  lastTradeDate: optional(date()),
   firstNoticeDate: optional(date()),
-  initialMargin: nonNegative(moneyBounds),
-  maintenanceMargin: nonNegative(moneyBounds),
+  initialMargin: optional(nonNegative(moneyBounds)),
+  maintenanceMargin: optional(nonNegative(moneyBounds)),
   spreadMargin: optional(nonNegative(moneyBounds, { description: 'Per pair of months.' })),
 });
 export type ListFuture = Static<typeof ListFuture>;

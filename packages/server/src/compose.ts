@@ -11,6 +11,7 @@ import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
+import { recoveryUrl } from './store/sqlite/worker-url.js';
 import type { Store } from './store/store.js';
 
 /** The parts of a running server. */
@@ -19,9 +20,18 @@ export interface Composition {
   readonly simulations: Simulations;
 }
 
-/** The store that these settings name. `onFatal` is called once, when it has failed for good. */
-export const openStore = (settings: Settings, onFatal?: (error: Error) => void): Promise<Store> =>
-  openSqliteStore({ directory: settings.dataDir, ...(onFatal !== undefined && { onFatal }) });
+/** The store that these settings name. `onFatal` is called once, when it has failed for good; `note` has news for the operator. */
+export const openStore = (
+  settings: Settings,
+  onFatal?: (error: Error) => void,
+  note?: (text: string) => void,
+): Promise<Store> =>
+  openSqliteStore({
+    directory: settings.dataDir,
+    recovery: recoveryUrl().href,
+    ...(onFatal !== undefined && { onFatal }),
+    ...(note !== undefined && { note }),
+  });
 
 /** The one place where concrete parts are chosen and joined. */
 export async function compose(

@@ -100,7 +100,7 @@ const idsOf = (page: unknown): Set<string> =>
   new Set((page as { readonly data: readonly Placed[] }).data.map(({ orderId }) => orderId));
 
 function pagesOf(directory: string): number {
-  const database = new DatabaseSync(join(directory, 'sandpit.db'), { readOnly: true });
+  const database = new DatabaseSync(join(directory, 'journal.db'), { readOnly: true });
   const { page_count } = database.prepare('PRAGMA page_count').get() as { readonly page_count: number };
   database.close();
   return page_count;

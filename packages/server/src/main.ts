@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { Access } from './access/access.js';
 import { openOperatorDoor } from './access/operator-door.js';
-import { compose } from './compose.js';
+import { compose, openStore } from './compose.js';
 import type { Composition } from './compose.js';
 import { readSettings } from './config.js';
 import type { Settings } from './config.js';
@@ -12,6 +12,7 @@ import { createApp } from './http/app.js';
 import { issueToken } from './http/auth.js';
 import { createMetricsServer } from './http/metrics.js';
 import { signingSecret } from './signing-secret.js';
+import { makePrivateDirectory } from './store/sqlite/private-files.js';
 
 /** A drain may take this long before the process ends anyway. */
 const DRAIN_MS = 9_000;
@@ -22,7 +23,7 @@ try {
   // What an operator can mend is said in one line; anything else is ours to explain.
   const known =
     error instanceof Error &&
-    /^(BadSetting|DamagedJournal|StoreInUse|BrokersFileError|BadReplayFile)$/.test(error.name);
+    /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory|BrokersFileError|BadReplayFile)$/.test(error.name);
   const busy = (error as NodeJS.ErrnoException).code === 'EADDRINUSE';
   process.stderr.write(
     known || busy ? `sandpit: ${(error as Error).message}\n` : `${String((error as Error).stack)}\n`,
@@ -42,8 +43,11 @@ async function serve(settings: Settings): Promise<void> {
     onFatal(reason instanceof Error ? reason : new Error(String(reason))),
   );
 
+  makePrivateDirectory(settings.dataDir);
   const http = { ...settings, jwtSecret: signingSecret(settings) };
-  const composition = await compose(settings, onFatal);
+  const composition = await compose(settings, onFatal, () =>
+    openStore(settings, onFatal, (text) => log.warn(text)),
+  );
   const access = new Access(composition.store.registry, Date.now);
   const app = await createApp({
     ...composition,

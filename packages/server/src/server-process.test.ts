@@ -138,7 +138,7 @@ describe('A server process', { timeout: 60_000 }, () => {
     await inDirectory(async (directory) => {
       await usedDirectory(directory);
       const settings = { ...SETTINGS, DATA_DIR: directory };
-      const path = join(directory, 'sandpit.db');
+      const path = join(directory, 'journal.db');
       const whole = readFileSync(path);
       const mark = readFileSync(join(directory, 'journal.mark'));
       const restore = (): void => {
@@ -146,17 +146,17 @@ describe('A server process', { timeout: 60_000 }, () => {
         writeFileSync(join(directory, 'journal.mark'), mark);
       };
       const damages: readonly [RegExp, () => void][] = [
-        [/is missing: \d+ commits had been acknowledged/, () => rmSync(path)],
+        [/is missing or empty: \d+ commits had been acknowledged/, () => rmSync(path)],
         [
-          /Record 5 of main is damaged/,
-          () => change(path, "UPDATE journal SET payload = replace(payload, '1', '2') WHERE seq = 5"),
+          /Records? \d+.* of main (is|are) damaged/,
+          () => change(path, "UPDATE block SET data = CAST(replace(data, '1', '2') AS BLOB) WHERE k = 3"),
         ],
         [/another program/, () => foreign(path)],
       ];
       for (const [message, damage] of damages) {
         restore();
         // A checkpoint would let recovery begin behind the damage: here it has to read everything.
-        change(path, 'DELETE FROM checkpoint');
+        rmSync(join(directory, 'checkpoints'), { recursive: true, force: true });
         damage();
         expect(await refusedStart(settings)).toMatch(message);
       }

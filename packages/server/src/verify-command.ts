@@ -1,11 +1,17 @@
+import { setTimeout as later } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openStore } from './compose.js';
 import { BadSetting, readSettings } from './config.js';
 import { verifyJournal } from './engine/verify.js';
+import { projectRecord } from './store/projection.js';
+import { compareHistory } from './store/sqlite/compare-history.js';
+import type { Store } from './store/store.js';
+
+const LOOK_MS = 20;
 
 /**
  * `npm run verify -- --data DIR`: reads every journal of a data directory, executes its commands again, compares events and state,
- * checks every invariant. Exits 0 when all is well, 1 with what is not.
+ * checks every invariant, and compares history row by row with what the journal says. Exits 0 when all is well, 1 with what is not.
  */
 async function main(): Promise<number> {
   const { values } = parseArgs({ options: { data: { type: 'string' } } });
@@ -16,6 +22,10 @@ async function main(): Promise<number> {
   const store = await openStore(settings);
   try {
     let sound = true;
+    for (const { message } of store.check()) {
+      console.error(message);
+      sound = false;
+    }
     for (const entry of store.registry.simulations()) {
       const report = verifyJournal(store, entry.id);
       for (const change of report.changes) console.log(`${entry.id}: ${change}`);
@@ -25,6 +35,12 @@ async function main(): Promise<number> {
       );
       sound &&= report.problems.length === 0;
     }
+    const differences = (await isHistoryComplete(store))
+      ? compareHistory(settings.dataDir, projectRecord)
+      : ['history cannot be written'];
+    for (const difference of differences) console.error(difference);
+    if (differences.length === 0) console.log('history is what the journal says');
+    sound &&= differences.length === 0;
     console.log(sound ? 'sound' : 'NOT SOUND');
     return sound ? 0 : 1;
   } finally {
@@ -32,10 +48,20 @@ async function main(): Promise<number> {
   }
 }
 
+/** Resolves once history has caught up with the journal; false = it cannot. */
+async function isHistoryComplete({ history }: Store): Promise<boolean> {
+  for (;;) {
+    const { status, behind } = history.health();
+    if (status === 'failing') return false;
+    if (status === 'ok' && behind === 0) return true;
+    await later(LOOK_MS);
+  }
+}
+
 try {
   process.exitCode = await main();
 } catch (error) {
-  const known = error instanceof BadSetting || (error instanceof Error && /Journal|Store/.test(error.name));
+  const known = error instanceof BadSetting || (error instanceof Error && /Journal|Store|Directory/.test(error.name));
   console.error(known ? error.message : error);
   process.exitCode = 1;
 }

@@ -4,13 +4,19 @@ import { TestMarket } from '../../src/testing/market.js';
 /** D68. */
 it('a pushed quote lists what its symbol says', () => {
   const market = new TestMarket();
-  for (const symbol of ['AAPL260116C00150000', 'SPX260116P06000000', 'VIX', 'NEWCO', 'NEWCO2']) {
+  for (const symbol of ['AAPL260116C00150000', 'SPX260116P06000000', 'VIX', 'ESZ26', 'XYZZ26', 'NEWCO2']) {
     market.quote(symbol, '5.00', '5.10');
   }
   const instrument = (symbol: string) => market.brokerage.instrument(symbol);
   expect(instrument('AAPL260116C00150000')).toMatchObject({ assetClass: 'OPTION', underlying: 'AAPL' });
   expect(instrument('SPX260116P06000000')).toMatchObject({ assetClass: 'OPTION', settleSession: 'AM' });
   expect(instrument('VIX')).toMatchObject({ assetClass: 'INDEX' });
+  expect(instrument('ESZ26')).toMatchObject({
+    assetClass: 'FUTURE',
+    root: 'ES',
+    lastTradeDate: '2026-12-18',
+  });
+  expect(instrument('XYZZ26')).toMatchObject({ assetClass: 'EQUITY' });
   expect(instrument('NEWCO2')).toMatchObject({ assetClass: 'EQUITY' });
 });
 

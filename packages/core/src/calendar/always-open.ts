@@ -1,5 +1,5 @@
 import type { Calendar } from './calendar.js';
-import { DailyCalendar } from './daily-calendar.js';
+import { NamedCalendar } from './daily-calendar.js';
 import type { DayHours } from './daily-calendar.js';
 
 const WHOLE_DAY: DayHours = {
@@ -15,7 +15,7 @@ const WHOLE_DAY: DayHours = {
  * day, one regular session from midnight to midnight New York. Banks never close either. Each midnight is the close of one day and the open of
  * the next, so that what happens daily still does.
  */
-export const alwaysOpen: Calendar = new DailyCalendar(
+export const alwaysOpen: Calendar = new NamedCalendar(
   'always-open',
   () => WHOLE_DAY,
   () => false,

@@ -111,7 +111,7 @@ describe('a daily calendar', () => {
       earlyClose: false,
     };
     const everyOther = (day: number) => (day % 2 === 0 ? hours : undefined);
-    const calendar = new DailyCalendar('XNYS', everyOther, () => false);
+    const calendar = new DailyCalendar(everyOther, () => false);
     const start = TradingDate.of('1900-01-01');
     const first = calendar.plusBusinessDays(start, 20_000);
     expect(first).toBe(TradingDate.plusDays(start, calendar.isTradingDay(start) ? 40_000 : 39_999));

@@ -15,8 +15,7 @@ export interface TradingDay {
 }
 
 /** The business days of a market; when instruments trade on them is `MarketHours`. Pure: the same question always has the same answer. */
-export interface Calendar {
-  readonly id: 'XNYS' | 'always-open';
+export interface BusinessDays {
   /** The exchange-local date of an instant. */
   dateOf(at: Instant): TradingDate;
   isTradingDay(date: TradingDate): boolean;
@@ -32,4 +31,9 @@ export interface Calendar {
   instantOf(date: TradingDate, hour: number, minute: number): Instant;
   /** ISO 8601 in exchange time with its offset, e.g. `2026-01-05T09:30:00-05:00`. */
   format(at: Instant): string;
+}
+
+/** The business days that a simulation goes by. */
+export interface Calendar extends BusinessDays {
+  readonly id: 'XNYS' | 'always-open';
 }

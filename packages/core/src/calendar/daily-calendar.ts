@@ -1,6 +1,6 @@
 import type { Instant } from '../values/instant.js';
 import { TradingDate } from '../values/trading-date.js';
-import type { Calendar, TradingDay } from './calendar.js';
+import type { BusinessDays, Calendar, TradingDay } from './calendar.js';
 import { formatNewYork, newYorkDayOf, newYorkInstant } from './new-york-time.js';
 
 /** The hours of a day, in minutes after midnight New York; 1440 is the next midnight. */
@@ -41,15 +41,13 @@ const MOST_DAYS_KNOWN = 16_384;
  * looked up for is kept at hand, so that such a question is two comparisons and allocates nothing. What is
  * remembered never changes an answer.
  */
-export class DailyCalendar implements Calendar {
-  readonly id: Calendar['id'];
+export class DailyCalendar implements BusinessDays {
   private readonly hoursOn: HoursOn;
   private readonly isBankHoliday: IsBankHoliday;
   private readonly known = new Map<number, KnownDay>();
   private latest: KnownDay | undefined;
 
-  constructor(id: Calendar['id'], hoursOn: HoursOn, isBankHoliday: IsBankHoliday) {
-    this.id = id;
+  constructor(hoursOn: HoursOn, isBankHoliday: IsBankHoliday) {
     this.hoursOn = hoursOn;
     this.isBankHoliday = isBankHoliday;
   }
@@ -133,6 +131,16 @@ export class DailyCalendar implements Calendar {
       nextTradingDay,
       nextSettlementDay,
     };
+  }
+}
+
+/** One that a simulation can go by. */
+export class NamedCalendar extends DailyCalendar implements Calendar {
+  readonly id: Calendar['id'];
+
+  constructor(id: Calendar['id'], hoursOn: HoursOn, isBankHoliday: IsBankHoliday) {
+    super(hoursOn, isBankHoliday);
+    this.id = id;
   }
 }
 

@@ -1,6 +1,6 @@
 import { Instant } from '../values/instant.js';
 import type { TradingDate } from '../values/trading-date.js';
-import type { Calendar, TradingDay } from './calendar.js';
+import type { BusinessDays, TradingDay } from './calendar.js';
 import type { MarketHours, SessionKind, TradingSession } from './market-hours.js';
 
 /** A time without a pause, as a half-open interval. */
@@ -28,14 +28,14 @@ const MOST_DAYS_KNOWN = 16_384;
  * the midnight that ends it. As in `DailyCalendar` the day asked about last is kept at hand.
  */
 export class DailyHours implements MarketHours {
-  private readonly calendar: Calendar;
+  private readonly calendar: BusinessDays;
   private readonly sessionsOn: (day: TradingDay) => Sessions;
   private readonly isEndless: boolean;
   private readonly known = new Map<TradingDate, KnownDay>();
   private latest: KnownDay | undefined;
 
   /** `isEndless`: the days are one session that never ends. */
-  constructor(calendar: Calendar, sessionsOn: (day: TradingDay) => Sessions, isEndless = false) {
+  constructor(calendar: BusinessDays, sessionsOn: (day: TradingDay) => Sessions, isEndless = false) {
     this.calendar = calendar;
     this.sessionsOn = sessionsOn;
     this.isEndless = isEndless;

@@ -4,12 +4,14 @@ import { Instant } from '../values/instant.js';
 import { TradingDate } from '../values/trading-date.js';
 import type { Calendar } from './calendar.js';
 import { calendarById } from './calendars.js';
+import { cme, futuresStretches, grainStretches } from './cme.js';
+import type { FuturesGroup } from './cme-days.js';
 import { marketHours } from './hours.js';
 import type { HoursId, TradingSession } from './market-hours.js';
 
 const sessions = ['REGULAR', 'EXTENDED'] as const;
 const everyHours = (['XNYS', 'always-open'] as const).flatMap((calendar) =>
-  (['EQUITIES', 'OPTIONS', 'LATE_OPTIONS', 'FUTURES', 'GRAINS'] as const).map((hours) => ({
+  (['EQUITIES', 'OPTIONS', 'LATE_OPTIONS', 'FUTURES', 'RATES', 'ENERGY', 'GRAINS'] as const).map((hours) => ({
     calendar,
     hours,
   })),
@@ -25,25 +27,29 @@ function around(calendar: Calendar, hours: HoursId, session: TradingSession, at:
   const days: Plain[] = [];
   for (let i = -10; i <= 10; i++) {
     const date = TradingDate.plusDays(calendar.dateOf(at), i);
+    const isFuture = ['FUTURES', 'RATES', 'ENERGY', 'GRAINS'].includes(hours);
+    if (calendar.id === 'XNYS' && isFuture) {
+      if (!cme.isTradingDay(date)) continue;
+      const stretches = hours === 'GRAINS' ? grainStretches(date) : futuresStretches(groupOf(hours), date);
+      days.push({ date, stretches: stretches.map(({ from, until }) => [from, until]) });
+      continue;
+    }
     const day = calendar.tradingDay(date);
     if (day === undefined) continue;
-    const eve = TradingDate.plusDays(date, -1);
     const regular = [day.regularOpen, day.regularClose] as const;
     const extended = [day.extendedOpen, day.extendedClose] as const;
-    const of: Record<HoursId, Plain['stretches']> = {
+    const of: Partial<Record<HoursId, Plain['stretches']>> = {
       EQUITIES: [session === 'REGULAR' ? regular : extended],
       OPTIONS: [regular],
       LATE_OPTIONS: [[day.regularOpen, day.regularClose + 900_000]],
-      FUTURES: [[calendar.instantOf(eve, 18, 0), calendar.instantOf(date, 17, 0)]],
-      GRAINS: [
-        [calendar.instantOf(eve, 20, 0), calendar.instantOf(date, 8, 45)],
-        [calendar.instantOf(date, 9, 30), calendar.instantOf(date, 14, 20)],
-      ],
     };
-    days.push({ date, stretches: calendar.id === 'always-open' ? [regular] : of[hours] });
+    days.push({ date, stretches: calendar.id === 'always-open' ? [regular] : (of[hours] ?? []) });
   }
   return days;
 }
+
+const groupOf = (hours: HoursId): FuturesGroup =>
+  hours === 'RATES' || hours === 'ENERGY' ? hours : 'FUTURES';
 
 describe.each(everyHours)('the hours $hours on $calendar', ({ calendar: calendarId, hours: id }) => {
   const calendar = calendarById(calendarId);

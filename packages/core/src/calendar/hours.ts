@@ -1,9 +1,9 @@
 import { Instant } from '../values/instant.js';
-import { TradingDate } from '../values/trading-date.js';
 import { alwaysOpen } from './always-open.js';
 import type { Calendar, TradingDay } from './calendar.js';
 import { DailyHours } from './daily-hours.js';
-import type { Sessions, Stretch } from './daily-hours.js';
+import { cme, futuresStretches, grainStretches } from './cme.js';
+import type { Sessions } from './daily-hours.js';
 import type { HoursId, MarketHours } from './market-hours.js';
 import { xnys } from './xnys.js';
 
@@ -20,19 +20,6 @@ const regularOnly = (...stretches: Sessions['REGULAR']): Sessions => ({
   EXTENDED: stretches,
 });
 
-type WallTime = readonly [hour: number, minute: number];
-
-/** From a time on the evening before a trade day to a time on the day itself. */
-const overnight = ({ date }: TradingDay, from: WallTime, until: WallTime): Stretch => ({
-  from: xnys.instantOf(TradingDate.plusDays(date, -1), ...from),
-  until: xnys.instantOf(date, ...until),
-});
-
-const sameDay = ({ date }: TradingDay, from: WallTime, until: WallTime): Stretch => ({
-  from: xnys.instantOf(date, ...from),
-  until: xnys.instantOf(date, ...until),
-});
-
 /** Sources: docs/rules/trading-calendar.md. */
 const XNYS: Readonly<Record<HoursId, MarketHours>> = {
   EQUITIES: new DailyHours(xnys, extended),
@@ -40,10 +27,10 @@ const XNYS: Readonly<Record<HoursId, MarketHours>> = {
   LATE_OPTIONS: new DailyHours(xnys, (day) =>
     regularOnly({ from: day.regularOpen, until: Instant.plusMs(day.regularClose, LATE_MS) }),
   ),
-  FUTURES: new DailyHours(xnys, (day) => regularOnly(overnight(day, [18, 0], [17, 0]))),
-  GRAINS: new DailyHours(xnys, (day) =>
-    regularOnly(overnight(day, [20, 0], [8, 45]), sameDay(day, [9, 30], [14, 20])),
-  ),
+  FUTURES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('FUTURES', date))),
+  RATES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('RATES', date))),
+  ENERGY: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('ENERGY', date))),
+  GRAINS: new DailyHours(cme, ({ date }) => regularOnly(...grainStretches(date))),
 };
 
 const always = new DailyHours(alwaysOpen, extended, true);
@@ -52,6 +39,8 @@ const ALWAYS_OPEN: Readonly<Record<HoursId, MarketHours>> = {
   OPTIONS: always,
   LATE_OPTIONS: always,
   FUTURES: always,
+  RATES: always,
+  ENERGY: always,
   GRAINS: always,
 };
 

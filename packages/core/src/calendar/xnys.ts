@@ -1,7 +1,7 @@
 import { civilOfDay, TradingDate } from '../values/trading-date.js';
 import { isBankHoliday } from './bank-holidays.js';
 import type { Calendar } from './calendar.js';
-import { DailyCalendar } from './daily-calendar.js';
+import { NamedCalendar } from './daily-calendar.js';
 import type { DayHours } from './daily-calendar.js';
 import { SATURDAY, SUNDAY, weekdayOf } from './weekday.js';
 import { xnysEarlyCloses } from './xnys-early-closes.js';
@@ -35,4 +35,4 @@ function hoursOn(day: number): DayHours | undefined {
  * The New York Stock Exchange: history for 1998–2026, by rule to 2030 and, as a best guess, beyond both ends.
  * Today's hours are used throughout. See docs/rules/trading-calendar.md.
  */
-export const xnys: Calendar = new DailyCalendar('XNYS', hoursOn, isBankHoliday);
+export const xnys: Calendar = new NamedCalendar('XNYS', hoursOn, isBankHoliday);

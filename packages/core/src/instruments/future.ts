@@ -12,11 +12,11 @@ export interface FutureContract {
   readonly tickSize: Price;
   readonly settlement: 'PHYSICAL' | 'CASH';
   readonly lastTradeDate: TradingDate;
-  /** Absent = by the rule of its kind. */
+  /** From which on holders may be told to take delivery; absent = never. */
   readonly firstNoticeDate?: TradingDate;
-  /** Per contract. */
-  readonly initialMargin: Money;
-  readonly maintenanceMargin: Money;
+  /** Per contract; absent = what `marginOf` knows of its root on a date. */
+  readonly initialMargin?: Money;
+  readonly maintenanceMargin?: Money;
   /** Per pair of one month against another; absent = a part of `maintenanceMargin`. */
   readonly spreadMargin?: Money;
 }

@@ -2,6 +2,11 @@ import { xnys } from '../calendar/xnys.js';
 import type { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import type { TradingDate } from '../values/trading-date.js';
+import type { FutureContract } from './future.js';
+import { frontMonths, futureListed } from './future-contract.js';
+import { futureSpecification } from './future-specifications.js';
+import type { FutureSpecification } from './future-specifications.js';
+import { formatFutureSymbol, parseFutureSymbol } from './future-symbols.js';
 import type { Instrument } from './instrument.js';
 import type { Instruments, Listing } from './listing.js';
 import type { OptionContract, OptionSeries } from './option.js';
@@ -24,11 +29,17 @@ export class KnownInstruments implements Instruments {
   private readonly listed: ReadonlyMap<string, Instrument>;
   private readonly classOn = new Map<string, OptionClass>();
   private readonly classOfRoot = new Map<string, OptionClass>();
+  private readonly futureRoots: readonly FutureSpecification[];
   private readonly known = new Map<string, KnownContract>();
 
   constructor(listing: Listing) {
     this.listing = listing;
     this.listed = new Map(listing.instruments.map((instrument) => [instrument.symbol, instrument]));
+    this.futureRoots = (listing.futures ?? []).map((root) => {
+      const specification = futureSpecification(root);
+      if (specification === undefined) throw new RangeError(`no such future: ${root}`);
+      return specification;
+    });
     if (listing.hasOptions !== true) return;
     for (const instrument of listing.instruments) {
       if (instrument.assetClass === 'EQUITY' || instrument.assetClass === 'INDEX')
@@ -55,10 +66,15 @@ export class KnownInstruments implements Instruments {
     return options === undefined ? [] : contractsAround(options, expiration, spot, today);
   }
 
+  futures(today: TradingDate): readonly FutureContract[] {
+    return this.futureRoots.flatMap((specification) => frontMonths(specification, today));
+  }
+
   private contract(symbol: string, at: Instant): Instrument | undefined {
     const known = this.known.get(symbol);
     if (known !== undefined && known.since <= at) return known.instrument;
-    const instrument = this.optionNamed(symbol, xnys.dateOf(at));
+    const today = xnys.dateOf(at);
+    const instrument = this.optionNamed(symbol, today) ?? this.futureNamed(symbol, today);
     if (instrument === undefined) return undefined;
     // Symbols that name nothing are not remembered: whoever makes some up must not drive out what is held.
     if (this.known.size >= MOST_CONTRACTS_KNOWN) this.known.clear();
@@ -72,6 +88,14 @@ export class KnownInstruments implements Instruments {
     if (named === undefined || formatOsi(named) !== symbol) return undefined;
     const options = this.classOfRoot.get(named.root);
     return options && contractListed(options, named, today);
+  }
+
+  private futureNamed(symbol: string, today: TradingDate): FutureContract | undefined {
+    if (this.futureRoots.length === 0) return undefined;
+    const named = parseFutureSymbol(symbol, 0);
+    if (named === undefined || formatFutureSymbol(named) !== symbol) return undefined;
+    const specification = this.futureRoots.find(({ root }) => root === named.root);
+    return specification && futureListed(specification, named, today);
   }
 
   private addClass(options: OptionClass): void {

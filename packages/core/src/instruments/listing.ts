@@ -1,6 +1,7 @@
 import type { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import type { TradingDate } from '../values/trading-date.js';
+import type { FutureContract } from './future.js';
 import type { Instrument } from './instrument.js';
 import type { OptionContract, OptionSeries } from './option.js';
 
@@ -10,6 +11,8 @@ export interface Listing {
   readonly instruments: readonly Instrument[];
   /** Whether there are options on all these stocks, funds and indices, by the rules of `option-series.ts` (D126). */
   readonly hasOptions?: boolean;
+  /** Roots of the futures whose front months are listed (D126). */
+  readonly futures?: readonly string[];
 }
 
 /**
@@ -33,4 +36,6 @@ export interface Instruments {
     spot: Price,
     today: TradingDate,
   ): readonly OptionContract[];
+  /** The months of futures that are listed by rule and not over on that date, those of a root in order. */
+  futures(today: TradingDate): readonly FutureContract[];
 }

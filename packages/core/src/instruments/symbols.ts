@@ -1,16 +1,40 @@
+import type { TradingDate } from '../values/trading-date.js';
 import { plainEquity } from './equity.js';
+import { futureContract } from './future-contract.js';
+import { futureSpecification } from './future-specifications.js';
+import { formatFutureSymbol, parseFutureSymbol } from './future-symbols.js';
 import type { Instrument } from './instrument.js';
 import { isKnownIndex, optionContract } from './option-roots.js';
-import { parseOsi } from './osi.js';
+import { formatOsi, parseOsi } from './osi.js';
 
 /**
- * What a symbol that nobody described says it is (D68): an option in OSI form, an index of the table of roots, otherwise a share.
+ * What a symbol that nobody described says it is (D68): an option in OSI form, a month of a known future (with two digits of the
+ * year), an index of the table of roots, otherwise a share.
  * `isIndex` tells what is listed as an index.
  */
 export function instrumentNamed(symbol: string, isIndex: (symbol: string) => boolean): Instrument {
   const option = parseOsi(symbol);
   const contract = option && optionContract(option, {}, isIndex);
   if (contract !== undefined) return contract;
+  const future = parseFutureSymbol(symbol, 0);
+  const month = future && futureContract(future);
+  if (month?.symbol === symbol) return month;
   if (isKnownIndex(symbol)) return { assetClass: 'INDEX', symbol, name: symbol };
   return plainEquity(symbol);
+}
+
+/**
+ * The one form in which a symbol is stored and answered: in capitals (D132), an option's without blanks (D61), a known future's with two
+ * digits of its year (D91), where the date of today is known.
+ */
+export function canonicalSymbol(text: string, today?: TradingDate): string {
+  const option = text.includes(' ') ? parseOsi(text) : undefined;
+  const osi = option && formatOsi(option);
+  if (osi !== undefined) return osi;
+  const symbol = text.toUpperCase();
+  if (today === undefined) return symbol;
+  const future = parseFutureSymbol(symbol, Number(today.slice(0, 4)));
+  return future !== undefined && futureSpecification(future.root) !== undefined
+    ? formatFutureSymbol(future)
+    : symbol;
 }

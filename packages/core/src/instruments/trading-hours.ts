@@ -1,7 +1,13 @@
 import type { Calendar } from '../calendar/calendar.js';
 import { marketHours } from '../calendar/hours.js';
 import type { HoursId } from '../calendar/market-hours.js';
-import type { Instant } from '../values/instant.js';
+import { londonInstant } from '../calendar/london-time.js';
+import { xnys } from '../calendar/xnys.js';
+import { Instant } from '../values/instant.js';
+import type { TradingDate } from '../values/trading-date.js';
+import type { FutureContract } from './future.js';
+import { futureSpecification } from './future-specifications.js';
+import type { WallTime } from './future-specifications.js';
 import type { Instrument } from './instrument.js';
 import { lastTradeDateOf } from './option.js';
 import type { OptionSeries } from './option.js';
@@ -16,9 +22,6 @@ const LATE: ReadonlySet<string> = new Set(
 
 export const isLateUnderlying = (symbol: string): boolean => LATE.has(symbol);
 
-/** Roots of the futures that trade in the hours of the grain room (D92). */
-const GRAINS: ReadonlySet<string> = new Set(['ZC', 'ZW', 'ZS']);
-
 /** Which hours an instrument trades in; an index is quoted in those of the options on it. */
 export function hoursOf(instrument: Instrument | OptionSeries): HoursId {
   switch (instrument.assetClass) {
@@ -27,19 +30,51 @@ export function hoursOf(instrument: Instrument | OptionSeries): HoursId {
     case 'OPTION':
       return LATE.has(instrument.underlying) ? 'LATE_OPTIONS' : 'OPTIONS';
     case 'FUTURE':
-      return GRAINS.has(instrument.root) ? 'GRAINS' : 'FUTURES';
+      return futureSpecification(instrument.root)?.hours ?? 'FUTURES';
     case 'INDEX':
       return LATE.has(instrument.symbol) ? 'LATE_OPTIONS' : 'OPTIONS';
   }
 }
 
-/**
- * The instant at which a series has traded for the last time: the end of its hours on its last trade date. A series that
- * settles in cash at the close stops with the regular session, whatever its class; where nothing ever closes, at 16:00.
- */
-export function tradingEndsAt(contract: OptionSeries, calendar: Calendar): Instant {
-  const date = lastTradeDateOf(contract, calendar);
-  if (calendar.id === 'always-open') return calendar.instantOf(date, 16, 0);
-  const stopsEarly = contract.settlement === 'CASH' && contract.settleSession === 'PM';
-  return marketHours(calendar, stopsEarly ? 'OPTIONS' : hoursOf(contract)).closeOn('REGULAR', date);
+/** Where nothing ever closes, what has no hour of its own ends at 16:00 (D69). */
+const END_OF_THE_OPEN: WallTime = [16, 0];
+
+/** The instant at which a contract has traded for the last time. */
+export function tradingEndsAt(contract: OptionSeries | FutureContract, calendar: Calendar): Instant {
+  return contract.assetClass === 'OPTION'
+    ? seriesEndsAt(contract, calendar)
+    : futureEndsAt(contract, calendar);
 }
+
+/**
+ * The end of its hours on its last trade date. A series that settles in cash at the close stops with the regular session, whatever its
+ * class.
+ */
+function seriesEndsAt(series: OptionSeries, calendar: Calendar): Instant {
+  const date = lastTradeDateOf(series, calendar);
+  if (calendar.id === 'always-open') return wallInstant(END_OF_THE_OPEN, date);
+  const stopsEarly = series.settlement === 'CASH' && series.settleSession === 'PM';
+  return marketHours(calendar, stopsEarly ? 'OPTIONS' : hoursOf(series)).closeOn('REGULAR', date);
+}
+
+/** The hour of its rule (D91), or the end of its session on the last trade date where that is earlier or there is no hour. */
+function futureEndsAt(contract: FutureContract, calendar: Calendar): Instant {
+  const { lastTradeDate } = contract;
+  const hour = futureSpecification(contract.root)?.lastTradeTime;
+  if (calendar.id === 'always-open') return wallInstant(hour ?? END_OF_THE_OPEN, lastTradeDate);
+  const close = marketHours(calendar, hoursOf(contract)).closeOn('REGULAR', lastTradeDate);
+  return hour === undefined ? close : Instant.min(close, wallInstant(hour, lastTradeDate));
+}
+
+/** When the futures of a root are settled on a trade date (D95): at their hour, on a short day when they close. */
+export function dailySettlementAt(contract: FutureContract, date: TradingDate, calendar: Calendar): Instant {
+  const hour = futureSpecification(contract.root)?.settlementTime ?? END_OF_THE_OPEN;
+  if (calendar.id === 'always-open') return wallInstant(hour, date);
+  return Instant.min(
+    wallInstant(hour, date),
+    marketHours(calendar, hoursOf(contract)).closeOn('REGULAR', date),
+  );
+}
+
+const wallInstant = (hour: WallTime, date: TradingDate): Instant =>
+  hour === 'LONDON_16:00' ? londonInstant(date, 16) : xnys.instantOf(date, ...hour);

@@ -10,4 +10,5 @@ export const Instant = {
   ofMs: (ms: number): Instant => ms as Instant,
   plusMs: (instant: Instant, ms: number): Instant => (instant + ms) as Instant,
   max: (a: Instant, b: Instant): Instant => (a > b ? a : b),
+  min: (a: Instant, b: Instant): Instant => (a < b ? a : b),
 } as const;

@@ -1,10 +1,9 @@
-import { Brokerage, Instant, saveState } from '@sandpit/core';
-import type { Rules, SavedState } from '@sandpit/core';
-import type { Checkpoints } from '../store/checkpoints.js';
+import { Brokerage, Instant } from '@sandpit/core';
+import type { Rules } from '@sandpit/core';
+import type { Checkpoint, Checkpoints } from '../store/checkpoints.js';
 import type { Journal, JournalRecord } from '../store/journal.js';
 import { payloadOf } from './record-text.js';
-
-export const checkpointText = (brokerage: Brokerage): string => JSON.stringify(saveState(brokerage.state));
+import { savedFrom } from './state-lines.js';
 
 /** What a simulation begins with. */
 export interface Origin {
@@ -22,6 +21,8 @@ export interface Recovered {
   readonly brokerage: Brokerage;
   /** Of the last record applied. */
   readonly seq: number;
+  /** Of the checkpoint that it began with; 0 = none. */
+  readonly checkpointSeq: number;
 }
 
 /** The brokerage as of its last durable record: the latest checkpoint, then the records behind it. */
@@ -35,17 +36,27 @@ export function recover(
   origin: Origin,
 ): Recovered {
   const checkpoint = checkpoints.load(simulationId);
+  const records = journal.read(simulationId, checkpoint?.seq ?? 0);
+  const recovered = recoverFrom(checkpoint, records, rules, origin);
+  if (recovered.seq > 0) recovered.brokerage.resume();
+  return recovered;
+}
+
+/** The brokerage after these records, which follow the checkpoint where there is one. Its sessions are not set going yet. */
+export function recoverFrom(
+  checkpoint: Checkpoint | undefined,
+  records: Iterable<JournalRecord>,
+  rules: Rules,
+  origin: Origin,
+): Recovered {
   let seq = checkpoint?.seq ?? 0;
   const brokerage =
-    checkpoint === undefined
-      ? begin(rules, origin)
-      : Brokerage.restore(rules, JSON.parse(checkpoint.state) as SavedState);
-  for (const record of journal.read(simulationId, seq)) {
+    checkpoint === undefined ? begin(rules, origin) : Brokerage.restore(rules, savedFrom(checkpoint.lines));
+  for (const record of records) {
     applyRecord(brokerage, record);
     seq = record.seq;
   }
-  if (seq > 0) brokerage.resume();
-  return { brokerage, seq };
+  return { brokerage, seq, checkpointSeq: checkpoint?.seq ?? 0 };
 }
 
 /** What the record's decision knew of the market, then what it decided. */

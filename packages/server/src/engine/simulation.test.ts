@@ -50,19 +50,6 @@ describe('a simulation', () => {
     expect(position?.pending).toBe(0);
   });
 
-  it('restarts from a checkpoint it left when it was closed', async () => {
-    const { main, store, simulations } = await startSimulations();
-    const portfolio = await openTestPortfolio(main);
-    await pushTestQuote(main, 'AAPL', '187.40', '187.50');
-    await placeTestOrder(main, portfolio);
-    const hash = stateHash(main.brokerage.state);
-    await simulations.close();
-    expect(store.checkpoints.load('main')?.seq).toBe(3);
-    const { main: again } = await startSimulations({}, store);
-    expect(stateHash(again.brokerage.state)).toBe(hash);
-    expect(again.brokerage.mark('AAPL')).toBe(18_745_000_000);
-  });
-
   it('has a journal that verifies: the same commands give the same events', async () => {
     const { main, store } = await startSimulations({ feed: 'synthetic', calendar: 'XNYS' });
     const portfolio = await openTestPortfolio(main);

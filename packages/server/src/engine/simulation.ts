@@ -11,7 +11,7 @@ import type { Clock, ClockMode } from './clock.js';
 import { prime, unannounced } from './market-at-start.js';
 import { Records } from './records.js';
 import type { DurableRecord } from './records.js';
-import { checkpointText } from './recovery.js';
+import { CheckpointSchedule } from './checkpoint-schedule.js';
 import { Slice } from './slice.js';
 import { Turns } from './turns.js';
 import { UnderWay } from './under-way.js';
@@ -29,13 +29,12 @@ export interface SimulationParts {
   readonly store: Store;
   /** Of the last record in the journal. */
   readonly seq: number;
+  /** Of the checkpoint that it began with; 0 = none. */
+  readonly checkpointSeq: number;
   /** Where the journal has others than the brokerage goes by now. */
   readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
 }
-
-/** Records between two checkpoints: what a recovery has to read at most. */
-const CHECKPOINT_EVERY = 100_000;
 
 /**
  * One simulation: its brokerage, its market, its time, and the one queue through which everything goes. Execute →
@@ -50,7 +49,6 @@ export class Simulation {
   /** What it tells may be less than what has been shown: see `past`. */
   readonly history: History;
   readonly underWay: UnderWay;
-  readonly #store: Store;
   readonly #clock: Clock;
   readonly #clocks: ClockKeeper;
   readonly #onError: (error: unknown) => void;
@@ -59,9 +57,8 @@ export class Simulation {
   readonly #turns: Turns;
   readonly #walk: Walk;
   readonly #wakeUp: WakeUp;
+  readonly #checkpoints: CheckpointSchedule;
   #lastAlone: Promise<void> = Promise.resolve();
-  #checkpointSeq: number;
-  #isClosed = false;
 
   constructor(parts: SimulationParts) {
     const { id, brokerage, feed, clock, store } = parts;
@@ -71,7 +68,6 @@ export class Simulation {
     this.feed = feed;
     this.journal = store.journal;
     this.history = store.history;
-    this.#store = store;
     this.#clock = clock;
     this.#clocks = parts.clocks;
     this.#onError = parts.onError;
@@ -87,7 +83,7 @@ export class Simulation {
       () => this.now(),
       () => this.#wake(),
     );
-    this.#checkpointSeq = parts.seq;
+    this.#checkpoints = new CheckpointSchedule(id, store.checkpoints, parts.checkpointSeq);
   }
 
   /** Simulated time: that of the clock, but never before what has already happened. */
@@ -136,7 +132,7 @@ export class Simulation {
     while (this.#walk.underWay !== undefined) await this.#walk.underWay;
     const outcome = this.#turns.execute<T>(command, this.#turns.catchUp(this.now()), answerFor);
     this.#turns.catchUp(this.now());
-    this.#checkpointIfDue();
+    this.#checkpoints.look(this.#records.published, this.brokerage);
     this.#wakeUp.setEarlier();
     // An answer that is stored without a record is behind everything that was decided so far.
     const isRecorded = outcome.events.length > 0 || answerFor === undefined;
@@ -161,7 +157,7 @@ export class Simulation {
       if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
       await this.#records.together(() => this.#executeAll(commands, outcomes, answerFor));
     });
-    this.#checkpointIfDue();
+    this.#checkpoints.look(this.#records.published, this.brokerage);
     this.#wakeUp.setEarlier();
     await this.durable();
     return outcomes;
@@ -229,7 +225,7 @@ export class Simulation {
       const at = Instant.max(to, this.brokerage.state.now);
       this.#turns.execute<'MoveClock'>({ type: 'MoveClock', now: to }, at);
     });
-    this.#checkpointIfDue();
+    this.#checkpoints.look(this.#records.published, this.brokerage);
     this.#wakeUp.set();
     await this.#noteClock();
     await this.durable();
@@ -262,12 +258,12 @@ export class Simulation {
 
   /** Stops the timers, and leaves a checkpoint so that the next start reads little. */
   async close(): Promise<void> {
-    this.#isClosed = true;
     this.#wakeUp.stop();
     await this.#alone(() => Promise.resolve());
     if (this.#records.isAccepting()) {
       if (this.#clock instanceof ScaledClock) await this.#clocks.stands(this.id, this.#clock);
-      if (this.#records.seq > this.#checkpointSeq) await this.#checkpoint();
+      await this.durable();
+      await this.#checkpoints.atTheEnd(this.#records.published);
     }
     await this.feed.close();
   }
@@ -284,24 +280,10 @@ export class Simulation {
       await this.#alone(async () => {
         if (this.#records.isAccepting()) await this.#walk.to(this.now());
       });
-      this.#checkpointIfDue();
+      this.#checkpoints.look(this.#records.published, this.brokerage);
       if (this.#records.isInDoubt) await this.durable();
     } catch (error) {
       if (!(error instanceof StoreUnavailable)) this.#onError(error);
     }
-  }
-
-  #checkpointIfDue(): void {
-    if (this.#records.seq - this.#checkpointSeq < CHECKPOINT_EVERY) return;
-    this.#checkpointSeq = this.#records.seq;
-    setImmediate(() => {
-      if (!this.#isClosed && this.#records.isAccepting()) this.#checkpoint().catch(() => undefined);
-    });
-  }
-
-  async #checkpoint(): Promise<void> {
-    const { seq } = this.#records;
-    this.#checkpointSeq = seq;
-    await this.#store.checkpoints.save({ simulationId: this.id, seq, state: checkpointText(this.brokerage) });
   }
 }

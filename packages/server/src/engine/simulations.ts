@@ -242,7 +242,7 @@ async function openSimulation(
   clocks: ClockKeeper,
 ): Promise<Simulation> {
   const { store, onError } = ground;
-  const { brokerage, seq } = recover(store, id, rules, config);
+  const { brokerage, seq, checkpointSeq } = recover(store, id, rules, config);
   const { state } = brokerage;
   const now = Instant.max(state.clock ?? Instant.ofMs(config.start), state.now);
   const isChanged = !sameRules(state.rules ?? config.rules, inForce);
@@ -255,6 +255,7 @@ async function openSimulation(
     clocks,
     store,
     seq,
+    checkpointSeq,
     ...(isChanged && { changedRules: inForce }),
     onError,
   });

@@ -23,6 +23,8 @@ declare module 'fastify' {
     operation: OperationId | undefined;
     /** What the request is counted in, once admitted. */
     window: SlidingWindow | undefined;
+    /** Headers that tell of it: name and value in turn. */
+    limits: readonly string[] | undefined;
   }
 }
 
@@ -46,10 +48,7 @@ const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
 type Next = () => void;
 
 /** See `Admission.charge`. */
-export type Charge = (
-  call: { readonly request: FastifyRequest; readonly reply: FastifyReply },
-  count: number,
-) => Answer | undefined;
+export type Charge = (call: { readonly request: FastifyRequest }, count: number) => Answer | undefined;
 
 export class Admission {
   readonly #deps: HttpDeps;
@@ -110,7 +109,7 @@ export class Admission {
       const missing = missingScope(principal, route.scope, controlsMarket && isMain);
       const window = this.#limits.ofTenant(id, principal.tenantId, limit);
       if (missing !== undefined) {
-        rateLimitHeaders(reply, window, this.#deps.monotonicMs());
+        tellLimits(request, window, this.#deps.monotonicMs());
         return send(request, reply, insufficientScope(missing));
       }
       if (!this.#take(request, reply, window)) return;
@@ -145,7 +144,7 @@ export class Admission {
     const window = this.#limits.ofAddress(id, request.ip, limit);
     const nowMs = this.#deps.monotonicMs();
     window.take(nowMs);
-    rateLimitHeaders(reply, window, nowMs);
+    tellLimits(request, window, nowMs);
     send(request, reply, UNAUTHORIZED);
   }
 
@@ -153,29 +152,34 @@ export class Admission {
    * Counts a request that does the work of several as so many, of which one is counted already; never as more than the limit, or
    * it could never be done. The refusal where that is too many.
    */
-  readonly charge: Charge = ({ request, reply }, count) => {
+  readonly charge: Charge = ({ request }, count) => {
     const { window } = request;
     if (window === undefined) return undefined;
     const nowMs = this.#deps.monotonicMs();
     const more = Math.min(count, window.limit) - 1;
     const isAllowed = window.take(nowMs, more);
-    rateLimitHeaders(reply, window, nowMs);
+    tellLimits(request, window, nowMs);
     return isAllowed ? undefined : rateLimited(window.secondsUntilRoomFor(more, nowMs));
   };
 
   #take(request: FastifyRequest, reply: FastifyReply, window: SlidingWindow): boolean {
     const nowMs = this.#deps.monotonicMs();
     const isAllowed = window.take(nowMs);
-    rateLimitHeaders(reply, window, nowMs);
+    tellLimits(request, window, nowMs);
     if (!isAllowed) send(request, reply, rateLimited(window.resetSeconds(nowMs)));
     return isAllowed;
   }
 }
 
-function rateLimitHeaders(reply: FastifyReply, window: SlidingWindow, nowMs: number): void {
-  reply.header('x-ratelimit-limit', window.limit);
-  reply.header('x-ratelimit-remaining', window.remaining);
-  reply.header('x-ratelimit-reset', window.resetSeconds(nowMs));
+function tellLimits(request: FastifyRequest, window: SlidingWindow, nowMs: number): void {
+  request.limits = [
+    'x-ratelimit-limit',
+    String(window.limit),
+    'x-ratelimit-remaining',
+    String(window.remaining),
+    'x-ratelimit-reset',
+    String(window.resetSeconds(nowMs)),
+  ];
 }
 
 function rateLimited(retryAfter: number): Answer {

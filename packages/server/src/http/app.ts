@@ -6,7 +6,6 @@ import fastify, {
   type FastifyInstance,
   type FastifyReply,
   type FastifyRequest,
-  LogController,
 } from 'fastify';
 import { Admission, type Charge } from './admission.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
@@ -50,14 +49,20 @@ declare module 'fastify' {
   interface FastifyInstance {
     /** What the metrics server shows of this one. */
     traffic: Traffic;
+    /** Hears of what goes wrong. */
+    logger: FastifyBaseLogger | undefined;
+  }
+  interface FastifyRequest {
+    /** On the monotonic clock. */
+    beganMs: number | undefined;
   }
 }
 
 /** The whole HTTP surface: every operation of the table of routes, and the pages that describe them. */
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = fastify({
-    ...(deps.log === undefined ? { logger: false } : { loggerInstance: deps.log }),
-    logController: new LogController({ disableRequestLogging: true }),
+    // It would make a logger for each request; what goes wrong is logged in `reply.ts`.
+    logger: false,
     bodyLimit: MAX_BODY_BYTES,
     exposeHeadRoutes: false,
     forceCloseConnections: 'idle',
@@ -77,13 +82,12 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorateRequest('simulation', undefined);
   app.decorateRequest('operation', undefined);
   app.decorateRequest('window', undefined);
-  const traffic = new Traffic();
-  app.decorate('traffic', traffic);
-  app.addHook('onResponse', (request, reply, done) => {
-    traffic.count(request.operation ?? 'unknown', reply.statusCode, reply.elapsedTime);
-    done();
-  });
+  app.decorateRequest('limits', undefined);
+  app.decorateRequest('beganMs', undefined);
+  app.decorate('traffic', new Traffic());
+  app.decorate('logger', deps.log);
   app.addHook('onRequest', (request, reply, done) => {
+    request.beganMs = performance.now();
     const refused = brokenHead(request.raw);
     if (refused === undefined) done();
     else send(request, reply, refused);

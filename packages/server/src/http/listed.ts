@@ -6,11 +6,17 @@ import {
   tradingEndsAt,
   type TradingDate,
 } from '@sandpit/core';
+import type { Simulation } from '../engine/simulation.js';
+import { plainSymbol } from './translate/instruments.js';
 
 /*
  * What there is to be listed: one by one by the feed and by commands, which go before it, and by rule. Contracts are computed for
  * the request that asks for them.
  */
+
+/** A symbol as it is known in a simulation now. */
+export const symbolIn = (simulation: Simulation, symbol: string): string =>
+  plainSymbol(symbol, simulation.brokerage.rules.calendar.dateOf(simulation.now()));
 
 /** All that is listed one by one. */
 export function listedInstruments({ rules, state }: Brokerage): Instrument[] {
@@ -54,6 +60,15 @@ export function optionsExpiring(
     .filter((contract) => tradingEndsAt(contract, calendar) > at)
     .sort((a, b) => a.strike - b.strike || (a.optionType < b.optionType ? -1 : 1));
 }
+
+/** All that is listed by itself: options by rule are computed for those who ask for an underlying. */
+export const instrumentsAt = (brokerage: Brokerage, at: Instant): Instrument[] => {
+  const { instruments, calendar } = brokerage.rules;
+  const listed = listedInstruments(brokerage);
+  const symbols = new Set(listed.map(({ symbol }) => symbol));
+  const months = instruments.futures(calendar.dateOf(at)).filter((month) => !symbols.has(month.symbol));
+  return [...listed, ...months.filter((month) => tradingEndsAt(month, calendar) > at)];
+};
 
 /** All options on an underlying that are listed and still trade, and those listed one by one that do so no longer. */
 export function optionsOn(brokerage: Brokerage, underlying: string, at: Instant): OptionContract[] {

@@ -189,7 +189,7 @@ describe('market data', () => {
     expect(listed.body.instruments.map(({ symbol }: Body) => symbol as string)).toEqual([
       'AAPL260116P00150000',
       'AAPL260116C00150000',
-      'ESH6',
+      'ESH26',
       'NEWCO',
     ]);
     const chain = await client.get('/v1/market-data/options/AAPL/chain');

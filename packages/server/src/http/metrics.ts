@@ -16,7 +16,7 @@ export class Traffic {
   });
   readonly #seconds = new Histogram({
     name: 'sandpit_http_request_seconds',
-    help: 'Time from the first byte of a request to the last of its answer.',
+    help: 'Time from the head of a request to its answer; of a stream to its head.',
     buckets: BUCKETS,
     registers: [this.registry],
   });
@@ -60,10 +60,35 @@ export function createMetricsServer(traffic: Traffic, store: Store): FastifyInst
       this.set(store.health().waiting);
     },
   });
+  collectHistory(registry, store);
   const server = fastify({ logger: false });
   server.get('/metrics', async (_request, reply) => {
     reply.header('content-type', registry.contentType);
     return traffic.text();
   });
   return server;
+}
+
+function collectHistory(registry: Registry, { history }: Store): void {
+  const gauge = (name: string, help: string, value: () => number): void => {
+    new Gauge({
+      name: `sandpit_history_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value());
+      },
+    });
+  };
+  gauge('ok', '1 while questions about the past can be answered and history keeps up.', () =>
+    history.health().status === 'ok' ? 1 : 0,
+  );
+  gauge(
+    'behind_records',
+    'Durable records that history does not tell of yet.',
+    () => history.health().behind,
+  );
+  gauge('waits', 'Reads that had to wait for history, since the start.', () => history.health().waits.count);
+  gauge('wait_seconds', 'How long they waited, in all.', () => history.health().waits.totalMs / 1000);
+  gauge('longest_wait_seconds', 'The longest of these waits.', () => history.health().waits.longestMs / 1000);
 }

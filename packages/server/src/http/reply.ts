@@ -1,4 +1,5 @@
 /** The way out of every request, whatever became of it. */
+import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { StoreUnavailable } from '../store/journal.js';
 import { type HttpErrorStatus, statusNames } from '@sandpit/protocol';
@@ -16,19 +17,64 @@ export const SECURITY_HEADERS = {
   'cross-origin-resource-policy': 'same-origin',
 } as const;
 
-/** Sends JSON text. */
-export function send(request: FastifyRequest, reply: FastifyReply, status: number, text: string): void {
-  reply.statusCode = status;
-  reply.headers(SECURITY_HEADERS);
-  reply.header('content-type', JSON_TYPE);
-  reply.header('x-request-id', request.id);
-  reply.send(text);
+/** Headers as the socket gets them: name and value in turn. */
+export const flat = (headers: Readonly<Record<string, string>>): readonly string[] =>
+  Object.entries(headers).flat();
+
+const SECURITY = flat(SECURITY_HEADERS);
+const OF_JSON = [...SECURITY, 'content-type', JSON_TYPE];
+
+/**
+ * Sends JSON text, and counts the request. Straight to the socket: what the framework would do with an answer (hooks, serializers,
+ * a look at each header) is done already or not wanted, and costs a quarter of a small request.
+ */
+export function send(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  status: number,
+  text: string,
+  headers?: Readonly<Record<string, string>>,
+): void {
+  if (reply.sent) return;
+  reply.hijack();
+  const { raw } = reply;
+  const length = String(Buffer.byteLength(text));
+  const all = [...OF_JSON, ...ownHeaders(request), 'content-length', length];
+  if (headers !== undefined) all.push(...flat(headers));
+  raw.writeHead(status, all);
+  raw.end(text);
+  counted(request, status);
+}
+
+/** Whether the limits were asked, and under which name its lines are found. */
+function ownHeaders({ id, limits }: FastifyRequest): readonly string[] {
+  return limits === undefined ? ['x-request-id', id] : [...limits, 'x-request-id', id];
+}
+
+function counted({ server, operation, beganMs }: FastifyRequest, status: number): void {
+  server.traffic.count(
+    operation ?? 'unknown',
+    status,
+    beganMs === undefined ? 0 : performance.now() - beganMs,
+  );
+}
+
+/** Takes the connection of a request over for a stream and sends its head. */
+export function beginStream(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  headers: Readonly<Record<string, string>>,
+): ServerResponse {
+  reply.hijack();
+  const { raw } = reply;
+  raw.writeHead(200, [...SECURITY, ...ownHeaders(request), ...flat(headers)]);
+  counted(request, 200);
+  return raw;
 }
 
 /** Sends a finished answer. */
 export function reply(request: FastifyRequest, to: FastifyReply, answer: Answer): void {
-  if (answer.headers !== undefined) to.headers(answer.headers);
-  send(request, to, answer.status, answer.text);
+  send(request, to, answer.status, answer.text, answer.headers);
 }
 
 /** Answers for an error. What is not the client's doing is logged, and told to nobody. */
@@ -45,7 +91,8 @@ function answerForError(request: FastifyRequest, error: unknown): Answer {
   if (request.raw.destroyed && !request.raw.complete) return MALFORMED;
   // What the framework blames on the client.
   if (typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500) return refusalOf(statusCode);
-  request.log.error({ err: error, requestId: request.id, operation: request.operation }, 'request failed');
+  const { id: requestId, operation } = request;
+  request.server.logger?.error({ err: error, requestId, operation }, 'request failed');
   return INTERNAL_ERROR;
 }
 

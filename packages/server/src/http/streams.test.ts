@@ -174,6 +174,41 @@ describe('the order stream', () => {
     }
   });
 
+  it('reads and writes out the past once for all who come for the same of it', async () => {
+    for (let i = 0; i < 60; i++) await placeOrder(client, portfolioId, { quantity: 1 });
+    const { history } = test.store;
+    const read = history.tenantEvents.bind(history);
+    let reads = 0;
+    history.tenantEvents = (...args) => {
+      reads += 1;
+      return read(...args);
+    };
+    const resumed = await Promise.all(
+      Array.from({ length: 20 }, () => follow('/v1/stream/orders', { 'last-event-id': '0-0' })),
+    );
+    const [first, ...others] = await Promise.all(
+      resumed.map(async (reader) => [...(await reader.until((told) => told.length === 240))]),
+    );
+    for (const events of others) expect(events).toEqual(first);
+    // Full pages once; what is left, and that there is nothing more, each for itself.
+    expect(reads).toBeLessThan(20 * 3);
+  });
+
+  it('tells those who share a page what each asked for', async () => {
+    const other = await openPortfolio(client, { accountId: '22222222-2222-4222-8222-222222222222' });
+    for (let i = 0; i < 30; i++) {
+      await placeOrder(client, portfolioId, { quantity: 1 });
+      await placeOrder(client, other.portfolioId as string, { quantity: 1 });
+    }
+    const all = await follow('/v1/stream/orders', { 'last-event-id': '0-0' });
+    const events = await all.until((told) => told.length === 240);
+    for (const id of [portfolioId, other.portfolioId as string]) {
+      const reader = await follow(`/v1/stream/orders?portfolioId=${id}`, { 'last-event-id': '0-0' });
+      const own = await reader.until((told) => told.length === 120);
+      expect(own).toEqual(events.filter(({ data }) => data.portfolioId === id));
+    }
+  });
+
   it('resumes by the query where a client cannot set headers; the header is newer', async () => {
     await placeOrder(client, portfolioId);
     const whole = await follow('/v1/stream/orders?lastEventId=0-0');

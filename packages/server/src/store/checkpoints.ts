@@ -1,14 +1,30 @@
-/** Stored state of a simulation as of a record, so that recovery reads only the tail behind it. */
+import type { JournalRecord } from './journal.js';
+
+/** The state of a simulation as of a record, so that recovery reads only the tail behind it. */
 export interface Checkpoint {
-  readonly simulationId: string;
   readonly seq: number;
-  /** JSON text of the state. */
-  readonly state: string;
+  /** Parts of the state, as `CheckpointMaking` wrote them. Can be gone through once. */
+  readonly lines: Iterable<string>;
 }
 
 export interface Checkpoints {
-  /** Durable when it resolves. */
-  save(checkpoint: Checkpoint): Promise<void>;
-  /** The latest intact checkpoint: two are kept. */
+  /** The latest that is intact and fits the journal: two are kept. */
   load(simulationId: string): Checkpoint | undefined;
+  /**
+   * Makes one of everything that is durable by now, without holding up anybody here: a recovery done ahead of time, by another thread.
+   * Resolves with the number of its record once it is durable; with 0 where none can be made.
+   */
+  make(simulationId: string): Promise<number>;
 }
+
+/** Recovery, as whoever makes checkpoints needs it. */
+export interface CheckpointMaking {
+  /** The state after these records, which follow the checkpoint before, if there is one. `config`: of the simulation, as the registry has it. */
+  checkpointOf(config: string, before: Checkpoint | undefined, records: Iterable<JournalRecord>): Checkpoint;
+}
+
+/** Where recovery starts from the beginning. */
+export const NO_CHECKPOINTS: Checkpoints = {
+  load: () => undefined,
+  make: () => Promise.resolve(0),
+};

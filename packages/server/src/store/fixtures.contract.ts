@@ -1,7 +1,7 @@
 /** What the contract suites and the tests of single stores share. */
 import type { Instant, OrderProgress, OrderTerms } from '@sandpit/core';
 import type { HistoryChange } from './history.js';
-import type { JournalRecord, StoredAnswer } from './journal.js';
+import type { Journal, JournalRecord, StoredAnswer } from './journal.js';
 import type { Projection } from './projection.js';
 import type { Store } from './store.js';
 
@@ -115,4 +115,16 @@ export function orderMoved(
 export async function withSimulation(store: Store, id = 'main'): Promise<Store> {
   await store.registry.createSimulation({ id, tenantId: null, config: '{}', createdAt: START });
   return store;
+}
+
+/** The same store, with appends that resolve once history tells of them. */
+export function toldOf(store: Store): Store {
+  const append: Journal['append'] = async (record, answer) => {
+    await store.journal.append(record, answer);
+    await store.history.reached(record.simulationId, record.seq);
+  };
+  const journal = new Proxy(store.journal, {
+    get: (target, name) => (name === 'append' ? append : (Reflect.get(target, name) as unknown)),
+  });
+  return { ...store, journal };
 }

@@ -1,5 +1,13 @@
 import { afterEach, describe, expect, it } from 'vitest';
-import { changing, orderAdded, orderMoved, recordOf, START, withSimulation } from './fixtures.contract.js';
+import {
+  changing,
+  orderAdded,
+  orderMoved,
+  recordOf,
+  START,
+  toldOf,
+  withSimulation,
+} from './fixtures.contract.js';
 import type { StoreUnderTest } from './fixtures.contract.js';
 import type { HistoryChange, ListItem, OrderQuery } from './history.js';
 import type { Store } from './store.js';
@@ -11,7 +19,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
     const open = async (): Promise<Store> => {
       const store = await withSimulation(await underTest.open());
       opened.push(store);
-      return store;
+      return toldOf(store);
     };
     afterEach(async () => {
       for (const store of opened.splice(0)) await store.close();
@@ -377,7 +385,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       let store = await open();
       const happened = { change: 'listed', list: 'order-events', owner: '1', event: 0, item: 0 } as const;
       await store.journal.append(changing('main', 1, orderAdded(1), listed('portfolio-1'), happened));
-      store = await reopen(store);
+      store = toldOf(await reopen(opened.pop() ?? store));
       opened.push(store);
       await store.journal.append(changing('main', 2, orderAdded(2), listed('portfolio-1'), happened));
       expect(numbersOf(await store.history.orders(inPortfolio()))).toEqual([2, 1]);

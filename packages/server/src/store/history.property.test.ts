@@ -101,9 +101,13 @@ function changesOf(steps: readonly Step[], event: number, made: { orders: number
   });
 }
 
-async function answers(store: Store, offset: number, limit: number): Promise<unknown> {
-  const { history } = store;
-  const page = { simulationId: 'main', offset, limit };
+async function answers(
+  { history }: Store,
+  simulationId: string,
+  offset: number,
+  limit: number,
+): Promise<unknown> {
+  const page = { simulationId, offset, limit };
   const scopes: OrderQuery['scope'][] = [
     { portfolioId: 'portfolio-1' },
     { tenantId: 'tenant-1', accountId: 'account-1' },
@@ -127,13 +131,15 @@ async function answers(store: Store, offset: number, limit: number): Promise<unk
   return {
     orders: await Promise.all(orders),
     lists: await Promise.all(lists),
-    single: [1, 2, 3, 4].map((order) => history.order('main', order)),
-    named: [1, 2, 3].map((order) => history.orderByClientOrderId('main', 'portfolio-1', `c-${order}`)),
-    events: history.tenantEvents('main', 'tenant-1', { seq: offset, event: 0 }, limit),
+    single: [1, 2, 3, 4].map((order) => history.order(simulationId, order)),
+    named: [1, 2, 3].map((order) => history.orderByClientOrderId(simulationId, 'portfolio-1', `c-${order}`)),
+    events: history.tenantEvents(simulationId, 'tenant-1', { seq: offset, event: 0 }, limit),
   };
 }
 
 it('gives the same answers from memory and from SQLite', async () => {
+  const stores = [openMemoryStore({ project: testProjection }), await openTestStore(newDirectory())];
+  let runs = 0;
   await fc.assert(
     fc.asyncProperty(
       plan,
@@ -141,13 +147,11 @@ it('gives the same answers from memory and from SQLite', async () => {
       fc.integer({ min: 1, max: 60 }),
       fc.boolean(),
       async (records, offset, limit, together) => {
-        const directory = newDirectory();
-        const stores = [
-          await withSimulation(openMemoryStore({ project: testProjection })),
-          await withSimulation(await openTestStore(directory)),
-        ];
+        runs += 1;
+        const simulationId = `run-${runs}`;
         const given = await Promise.all(
           stores.map(async (store) => {
+            await withSimulation(store, simulationId);
             const made = { orders: 0 };
             const appends: Promise<void>[] = [];
             for (const [index, events] of records.entries()) {
@@ -155,17 +159,18 @@ it('gives the same answers from memory and from SQLite', async () => {
                 type: 'T',
                 changes: changesOf(steps, event, made),
               }));
-              appends.push(store.journal.append(recordOf('main', index + 1, testEvents)));
+              appends.push(store.journal.append(recordOf(simulationId, index + 1, testEvents)));
               if (!together) await Promise.all(appends.splice(0));
             }
             await Promise.all(appends);
-            return answers(store, offset, limit);
+            await store.history.reached(simulationId, records.length);
+            return answers(store, simulationId, offset, limit);
           }),
         );
-        for (const store of stores) await store.close();
         expect(given[1]).toEqual(given[0]);
       },
     ),
-    { numRuns: 40 },
+    { numRuns: 100 },
   );
+  for (const store of stores) await store.close();
 });

@@ -1,8 +1,10 @@
 import type { OrderProgress, OrderTerms } from '@sandpit/core';
 
 /**
- * Questions about the past, answered from tables that are a projection of the journal, written in the same
- * transaction as the records they come from. `projection.ts` says how events become changes.
+ * Questions about the past, answered from tables that are derived from the journal behind it: a cache, which can be thrown away and
+ * is then derived anew. `projection.ts` says how events become changes.
+ *
+ * What the tables cannot answer now (they are being rebuilt, or cannot be read) is a `StoreUnavailable`.
  */
 
 /** Rows that one journal record adds or changes. Produced by `projection.ts` from the record's events. */
@@ -104,12 +106,27 @@ export interface Page<T> {
   readonly total: number;
 }
 
+export interface HistoryHealth {
+  /** `rebuilding`: derived anew, nothing can be asked. `failing`: the tables stay behind for now; it is tried again. */
+  readonly status: 'ok' | 'rebuilding' | 'failing';
+  readonly reason?: string;
+  /** Durable records that the tables do not tell of yet. */
+  readonly behind: number;
+  /** Of a rebuild: the share that is done, 0 to 1. */
+  readonly progress?: number;
+  /** Calls of `reached` that had to wait, since the start. */
+  readonly waits: { readonly count: number; readonly totalMs: number; readonly longestMs: number };
+}
+
 export interface History {
+  /** What it knows about itself without trying. */
+  health(): HistoryHealth;
   /** The last record of a simulation that the tables tell of. */
   position(simulationId: string): number;
   /**
    * Resolves once the tables tell of this record and of all before it: an answer or a stream that has told of it is then not
-   * contradicted by a list. Rejects with `StoreUnavailable` when that takes too long.
+   * contradicted by a list. Rejects with `StoreUnavailable` when that takes longer than a few seconds, and at once while the tables
+   * are being rebuilt or cannot be written.
    */
   reached(simulationId: string, seq: number): Promise<void>;
   order(simulationId: string, order: number): OrderRow | undefined;

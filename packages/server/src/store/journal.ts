@@ -1,5 +1,5 @@
 /**
- * The journal: the one truth, and the history tables that are written in the same transaction.
+ * The journal: the one truth. Everything else that is known of a simulation follows from it.
  *
  * One writer per store. `append` enqueues in call order; records are committed in groups; a record is
  * durable when its promise resolves. Records of one simulation have gapless sequence numbers from 1.
@@ -14,7 +14,7 @@ export interface JournalRecord {
   readonly seq: number;
   /** Simulated instant, ms. */
   readonly at: number;
-  /** JSON text: `{ "command": …, "quotes"?: […], "events": […] }`. */
+  /** JSON text on one line: `{ "command": …, "quotes"?: […], "events": […] }`. */
   readonly payload: string;
 }
 
@@ -63,6 +63,18 @@ export class StoreUnavailable extends Error {
 /** The journal on disk is not what was acknowledged: damaged, shortened, foreign, or of another version. */
 export class DamagedJournal extends Error {
   override readonly name = 'DamagedJournal';
+  /** Key of the simulation whose records are concerned; undefined = it is not only one that is. */
+  readonly simulation: number | undefined;
+
+  constructor(message: string, options: { readonly cause?: unknown; readonly simulation?: number } = {}) {
+    super(message, options);
+    this.simulation = options.simulation;
+  }
+}
+
+/** The data directory cannot be used as it is: somebody else's, read-only, not a directory. */
+export class UnusableDirectory extends Error {
+  override readonly name = 'UnusableDirectory';
 }
 
 /** Another process uses the data directory. */

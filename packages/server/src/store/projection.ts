@@ -25,7 +25,7 @@ export interface Known {
 
 /** What a record changes in the history tables. Pure: the same record after the same records gives the same changes. */
 export type Projection = (
-  record: JournalRecord,
+  record: Pick<JournalRecord, 'seq' | 'at'>,
   parsed: ParsedPayload,
   known: Known,
 ) => readonly HistoryChange[];

@@ -1,6 +1,6 @@
 import type { Checkpoints } from './checkpoints.js';
 import type { History } from './history.js';
-import type { Journal } from './journal.js';
+import type { DamagedJournal, Journal } from './journal.js';
 import type { Registry } from './registry.js';
 
 /** Everything a server keeps, behind its ports. */
@@ -13,17 +13,22 @@ export interface Store {
   probe(): Promise<void>;
   /** What the store knows about itself without trying. */
   health(): StoreHealth;
+  /** Reads everything that is stored, and says what is not as it was written. Keeps the thread for as long as that takes. */
+  check(): Iterable<DamagedJournal>;
   /** Commits what was appended, and lets go of the data directory. */
   close(): Promise<void>;
 }
 
 export interface StoreHealth {
   /**
-   * `failing`: it cannot commit now and keeps trying (a full disk); appends are refused meanwhile.
-   * `failed`: it never will again in this process.
+   * `reserve`: the disk is full, and commits go into the little room that was held back for it: only what ends risk should be
+   * appended (a cancellation), until it is `ok` again by itself. `failing`: it cannot commit now and keeps trying; appends are
+   * refused meanwhile. `failed`: it never will again in this process.
    */
-  readonly status: 'ok' | 'failing' | 'failed' | 'closed';
+  readonly status: 'ok' | 'reserve' | 'failing' | 'failed' | 'closed';
   readonly reason?: string;
+  /** What was found damaged since the start, by the slow reading behind everything else: a sentence each. */
+  readonly damage?: readonly string[];
   /** Appends and changes that wait to become durable. */
   readonly waiting: number;
 }

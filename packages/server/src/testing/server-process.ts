@@ -74,6 +74,11 @@ export class ServerProcess {
     return new ServerProcess('verify-command.js', environment, ['--data', directory]);
   }
 
+  /** `npm run backup -- --to DIR`, without the building. */
+  static backup(environment: Readonly<Record<string, string>>, to: string): ServerProcess {
+    return new ServerProcess('backup-command.js', environment, ['--to', to]);
+  }
+
   /** `npm run -s keys -- …`, without the building. */
   static keys(environment: Readonly<Record<string, string>>, ...args: readonly string[]): ServerProcess {
     return new ServerProcess('keys-command.js', environment, args);

@@ -16,7 +16,22 @@ export interface SyntheticFeedOptions {
   readonly calendar: Calendar;
 }
 
-const LISTING: Listing = { instruments: CATALOGUE.map((entry) => entry.equity), hasOptions: true };
+const index = (symbol: string, name: string) => ({ assetClass: 'INDEX', symbol, name }) as const;
+
+/** D126. */
+const LISTING: Listing = {
+  instruments: [
+    ...CATALOGUE.map((entry) => entry.equity),
+    index('SPX', 'S&P 500'),
+    index('XSP', 'Mini S&P 500'),
+    index('NDX', 'Nasdaq-100'),
+    index('RUT', 'Russell 2000'),
+    index('VIX', 'Cboe Volatility Index'),
+  ],
+  hasOptions: true,
+  futures: ['ES', 'MES', 'NQ', 'MNQ', 'RTY', 'M2K', 'YM', 'MYM', 'CL', 'GC', 'ZN'],
+};
+
 /** Longer spans are told by the minute. */
 const LONGEST_SPAN_BY_THE_SECOND_MS = 3_600_000;
 /** Events between two turns of the event loop, so that a long walk does not keep requests waiting. */

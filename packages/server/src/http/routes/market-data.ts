@@ -10,9 +10,9 @@ import {
 import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
-import { listedInstruments, optionsOn } from '../listed.js';
+import { instrumentsAt, optionsOn, symbolIn } from '../listed.js';
 import { endOf, instantOf } from '../translate/instants.js';
-import { plainSymbol, shownInstrument } from '../translate/instruments.js';
+import { shownInstrument } from '../translate/instruments.js';
 import { barOf, marketHoursOf, openingOf, quoteOf, tradeOf, tradingDayOf } from '../translate/market-data.js';
 import { pageOfAll } from '../translate/pages.js';
 
@@ -43,9 +43,9 @@ const EXCHANGES: ReadonlyMap<string, HoursId> = new Map([
   ['NASDAQ', 'EQUITIES'],
   ['OPRA', 'OPTIONS'],
   ['XCME', 'FUTURES'],
-  ['XCBT', 'FUTURES'],
-  ['XNYM', 'FUTURES'],
-  ['XCEC', 'FUTURES'],
+  ['XCBT', 'RATES'],
+  ['XNYM', 'ENERGY'],
+  ['XCEC', 'ENERGY'],
 ]);
 
 const LONGEST_CALENDAR_DAYS = 3660;
@@ -58,7 +58,7 @@ export const marketDataHandlers: MarketDataHandlers = {
     }),
 
   getQuotes({ simulation, body }) {
-    const symbols = body.symbols.map(plainSymbol);
+    const symbols = body.symbols.map((symbol) => symbolIn(simulation, symbol));
     return simulation.read(
       [],
       (brokerage) => {
@@ -82,7 +82,7 @@ export const marketDataHandlers: MarketDataHandlers = {
     }),
 
   async getBars({ simulation, params, query }) {
-    const symbol = plainSymbol(params.symbol);
+    const symbol = symbolIn(simulation, params.symbol);
     const { calendar } = simulation.brokerage.rules;
     const isListed = await simulation.read([], (brokerage) => brokerage.instrument(symbol) !== undefined);
     if (!isListed) return SYMBOL_NOT_FOUND;
@@ -122,18 +122,19 @@ export const marketDataHandlers: MarketDataHandlers = {
 
   listInstruments({ simulation, query }) {
     const { assetClass } = query;
-    const symbol = query.symbol === undefined ? undefined : plainSymbol(query.symbol);
-    const underlying = query.underlying === undefined ? undefined : plainSymbol(query.underlying);
+    const symbol = query.symbol === undefined ? undefined : symbolIn(simulation, query.symbol);
+    const underlying = query.underlying === undefined ? undefined : symbolIn(simulation, query.underlying);
     return simulation.read(
       [],
       (brokerage) => {
         const now = simulation.now();
+        const { calendar } = brokerage.rules;
         const asked =
           symbol !== undefined
             ? [brokerage.instrument(symbol, now)].filter((instrument) => instrument !== undefined)
             : underlying !== undefined
               ? optionsOn(brokerage, underlying, now)
-              : listedInstruments(brokerage);
+              : instrumentsAt(brokerage, now);
         return pageOfAll(
           asked
             .filter(
@@ -144,7 +145,8 @@ export const marketDataHandlers: MarketDataHandlers = {
             )
             .sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
           query,
-          (instrument) => shownInstrument(instrument, brokerage.rules.calendar),
+          (instrument) =>
+            shownInstrument(instrument, calendar, calendar.dateOf(now), brokerage.mark(instrument.symbol)),
         );
       },
       underlying === undefined ? [] : [underlying],
@@ -175,7 +177,7 @@ function lookAt<T>(
   given: string,
   look: (brokerage: Brokerage, symbol: string, instrument: Instrument) => T,
 ): Promise<T | Answer> {
-  const symbol = plainSymbol(given);
+  const symbol = symbolIn(simulation, given);
   return simulation.read(
     [],
     (brokerage) => {

@@ -3,8 +3,7 @@ import type { OptionContract, Quote } from '@sandpit/core';
 import type { OptionChainContract } from '@sandpit/protocol';
 import { refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
-import { expirationsOn, optionsExpiring } from '../listed.js';
-import { plainSymbol } from '../translate/instruments.js';
+import { expirationsOn, optionsExpiring, symbolIn } from '../listed.js';
 import { priceNumber, priceOf, quantityNumber } from '../translate/numbers.js';
 
 type OptionHandlers = Pick<Handlers, 'listOptionExpirations' | 'getOptionChain'>;
@@ -15,7 +14,7 @@ const NO_OPTIONS = refuse(404, 'No options listed');
 /** Chains (D73). */
 export const optionHandlers: OptionHandlers = {
   listOptionExpirations({ simulation, params }) {
-    const underlying = plainSymbol(params.underlying);
+    const underlying = symbolIn(simulation, params.underlying);
     return simulation.read([], (brokerage) => {
       const now = simulation.now();
       if (brokerage.instrument(underlying, now) === undefined) return SYMBOL_NOT_FOUND;
@@ -24,7 +23,7 @@ export const optionHandlers: OptionHandlers = {
   },
 
   async getOptionChain({ simulation, params, query }) {
-    const underlying = plainSymbol(params.underlying);
+    const underlying = symbolIn(simulation, params.underlying);
     const now = simulation.now();
     // Which contracts there are depends on where the underlying stands.
     const listed = await simulation.read(

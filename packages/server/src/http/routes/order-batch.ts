@@ -3,7 +3,7 @@ import type { BatchResult } from '@sandpit/protocol';
 import type { Charge } from '../admission.js';
 import { ACCOUNT_NOT_FOUND, Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
-import { plainSymbol } from '../translate/instruments.js';
+import { symbolIn } from '../listed.js';
 import { orderRequestOf } from '../translate/orders.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
 
@@ -33,7 +33,7 @@ export const orderBatchHandlers = (charge: Charge): Pick<Handlers, 'createOrders
       commands.push({
         type: 'SubmitOrder',
         by: call.principal.by,
-        order: orderRequestOf(body.orderData, portfolioId, calendar),
+        order: orderRequestOf(body.orderData, portfolioId, calendar, simulation.now()),
       });
       return { accountId, index: commands.length - 1 };
     });
@@ -65,7 +65,7 @@ function answerOf(
   parts: readonly Part[],
   outcomes: readonly Outcome<'SubmitOrder'>[],
 ): Answer {
-  const symbol = plainSymbol(call.body.orderData.symbol);
+  const symbol = symbolIn(call.simulation, call.body.orderData.symbol);
   const { ids } = call.simulation.brokerage.state;
   const answers = outcomes.map(({ result }) =>
     isRejection(result) ? answerTo(result, { symbol, ids }) : ids.idOf('ORDER', result.terms.number),

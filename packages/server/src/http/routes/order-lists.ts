@@ -5,8 +5,8 @@ import type { Simulation } from '../../engine/simulation.js';
 import type { OrderQuery, OrderRow } from '../../store/history.js';
 import { ACCOUNT_NOT_FOUND, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
+import { symbolIn } from '../listed.js';
 import { endOf, instantOf } from '../translate/instants.js';
-import { plainSymbol } from '../translate/instruments.js';
 import { orderListItem } from '../translate/orders.js';
 import { pageReply, windowOf } from '../translate/pages.js';
 import { shownClosed, shownOpen } from './orders.js';
@@ -62,7 +62,7 @@ function queryOf(simulation: Simulation, scope: OrderQuery['scope'], query: Orde
     simulationId: simulation.id,
     scope,
     ...(status !== undefined && { status }),
-    ...(symbol !== undefined && { symbol: plainSymbol(symbol) }),
+    ...(symbol !== undefined && { symbol: symbolIn(simulation, symbol) }),
     ...(assetClass !== undefined && { assetClass }),
     ...(from !== undefined && { from: instantOf(from, calendar) }),
     ...(to !== undefined && { to: endOf(to, calendar) }),

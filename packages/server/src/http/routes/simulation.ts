@@ -72,14 +72,15 @@ export const simulationHandlers: SimulationHandlers = {
   putInstruments(call) {
     const { brokerage } = call.simulation;
     const isIndex = (symbol: string) => brokerage.instrument(symbol)?.assetClass === 'INDEX';
-    const listing = instrumentsOf(call.body.instruments, isIndex);
+    const { calendar } = brokerage.rules;
+    const today = calendar.dateOf(call.simulation.now());
+    const listing = instrumentsOf(call.body.instruments, isIndex, today);
     if ('problems' in listing) return refuse(400, listing.problems);
     const { instruments } = listing;
-    const { calendar } = brokerage.rules;
     return execute<'ListInstruments'>(call, { type: 'ListInstruments', instruments }, ({ result }) =>
       result !== undefined
         ? answerTo(result)
-        : { instruments: instruments.map((instrument) => shownInstrument(instrument, calendar)) },
+        : { instruments: instruments.map((instrument) => shownInstrument(instrument, calendar, today)) },
     );
   },
 

@@ -1,6 +1,7 @@
 import { connect, type AddressInfo, type Socket } from 'node:net';
 import fastify, { type FastifyInstance } from 'fastify';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
+import { Traffic } from '../metrics.js';
 import { Connection } from './connection.js';
 
 let app: FastifyInstance;
@@ -10,6 +11,7 @@ let socket: Socket;
 beforeEach(async () => {
   app = fastify();
   opened = new Promise((resolve) => {
+    app.decorate('traffic', new Traffic());
     app.get('/', (request, reply) => resolve(new Connection(request, reply)));
   });
   await app.listen({ port: 0, host: '127.0.0.1' });

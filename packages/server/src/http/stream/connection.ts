@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import { randomInt } from 'node:crypto';
 import type { StreamEvent, StreamEventData } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
-import { SECURITY_HEADERS } from '../reply.js';
+import { beginStream } from '../reply.js';
 
 /** A reader this far behind is not reading: it is cut off, and can resume. */
 const MAX_QUEUED_BYTES = 262_144;
@@ -29,18 +29,13 @@ export class Connection {
 
   /** Takes the connection of a request over and sends the head of the stream. */
   constructor(request: FastifyRequest, reply: FastifyReply) {
-    reply.hijack();
-    const response = reply.raw;
-    this.#response = response;
-    response.writeHead(200, {
-      ...(reply.getHeaders() as Record<string, string>),
-      ...SECURITY_HEADERS,
+    const response = beginStream(request, reply, {
       'content-type': 'text/event-stream; charset=utf-8',
-      'x-request-id': request.id,
       // A proxy that collects what it passes on would hold events back.
       'x-accel-buffering': 'no',
       connection: 'keep-alive',
     });
+    this.#response = response;
     response.socket?.setNoDelay(true);
     response.socket?.setTimeout(0);
     response.on('drain', () => (this.#queuedEvents = 0));
@@ -62,8 +57,8 @@ export class Connection {
     else this.#closed.push(listener);
   }
 
-  /** Sends one event, or gives up on a reader that is too far behind. */
-  write(frame: string, positionId: () => string): void {
+  /** Sends an event, or several in one piece, or gives up on a reader that is too far behind. */
+  write(frame: string | Buffer, positionId: () => string): void {
     if (!this.isOpen) return;
     if (this.#response.writableLength > MAX_QUEUED_BYTES || this.#queuedEvents >= MAX_QUEUED_EVENTS) {
       this.end(positionId(), 503, 'The reader is too slow; resume with Last-Event-ID');

@@ -1,35 +1,15 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-import {
-  Instant,
-  isOrderEvent,
-  isTerminal,
-  type OrderEvent,
-  orderAfter,
-  type OrderSnapshot,
-} from '@sandpit/core';
-import { orderNow, PastOrders } from '../../engine/past-orders.js';
+import { Instant, isOrderEvent, type OrderEvent, type OrderSnapshot } from '@sandpit/core';
+import { orderNow } from '../../engine/past-orders.js';
 import type { DurableRecord } from '../../engine/records.js';
 import type { Simulation } from '../../engine/simulation.js';
-import type { ListItem } from '../../store/history.js';
 import { StoreUnavailable } from '../../store/journal.js';
 import { isoOfMs } from '../translate/instants.js';
 import { orderUpdatesOf } from '../translate/orders.js';
+import type { CatchUpTurns } from './catch-up-turns.js';
 import { type Connection, frameOf } from './connection.js';
-import {
-  endOfEvent,
-  endOfRecord,
-  idOf,
-  isAfter,
-  lastToldAt,
-  type Position,
-  positionAt,
-  positionOf,
-} from './position.js';
-
-export interface OrderFilter {
-  readonly accountId: string | undefined;
-  readonly portfolioId: string | undefined;
-}
+import { MissedEvents } from './missed-events.js';
+import { endOfEvent, endOfRecord, idOf, isAfter, type Position, positionAt, positionOf } from './position.js';
+import { isAskedFor, type OrderFilter, type Told, untold } from './told.js';
 
 /** A reader of the orders of a tenant. */
 interface Reader {
@@ -41,14 +21,6 @@ interface Reader {
   held: { readonly after: number; readonly told: Told[] } | undefined;
 }
 
-/** What there is to tell about an event. */
-interface Told {
-  readonly order: OrderSnapshot;
-  readonly end: Position;
-  readonly messages: readonly { readonly position: Position; readonly text: string }[];
-}
-
-const PAGE = 200;
 /** Events that are held for a reader who is being told what it missed; with more it reads them from history as well. */
 const MOST_HELD = 500;
 
@@ -56,19 +28,26 @@ const MOST_HELD = 500;
  * The order events of one simulation, as they become durable, to everybody who follows them. Each event is written out once per
  * tenant, however many read it.
  *
- * Without gap or duplicate: whoever resumes is told from history until that has come to where the reader came and has nothing more, then what
- * was published since, and from that turn on from the tail of the journal; what was told already is recognised by its position. Records are published with the orders as their events left them; what was missed is
- * followed from event to event, from history where it began before.
+ * Without gap or duplicate: whoever resumes is told from history until that has come to where the reader came and has nothing more,
+ * then what was published since, and from that turn on from the tail of the journal; what was told already is recognised by its
+ * position. Records are published with the orders as their events left them; what was missed is followed from event to event
+ * (`MissedEvents`).
  */
 export class OrderFeed {
   readonly #simulation: Simulation;
   readonly #clockMs: () => number;
+  readonly #turns: CatchUpTurns;
+  readonly #missed: MissedEvents;
   readonly #readers = new Map<string, Set<Reader>>();
   #unsubscribe: (() => void) | undefined;
 
-  constructor(simulation: Simulation, clockMs: () => number) {
+  constructor(simulation: Simulation, clockMs: () => number, turns: CatchUpTurns) {
     this.#simulation = simulation;
     this.#clockMs = clockMs;
+    this.#turns = turns;
+    this.#missed = new MissedEvents(simulation, ({ seq, event, at, data }, order) =>
+      this.#told({ seq, event }, data as OrderEvent, order, Instant.ofMs(at)),
+    );
   }
 
   /** Follows the orders of a tenant; from `lastEventId` on where one is given. Returns the id that stands for the present. */
@@ -116,44 +95,37 @@ export class OrderFeed {
 
   async #catchUp(tenantId: string, reader: Reader): Promise<void> {
     const { connection } = reader;
-    const positionId = (): string => idOf(reader.position);
-    const followed = new Map<number, OrderSnapshot>();
     try {
       const { history, id } = this.#simulation;
       while (connection.isOpen && reader.held !== undefined) {
+        // Before it is this reader's turn: others need not wait for that.
         await history.reached(id, reader.held.after);
-        const missed = history.tenantEvents(id, tenantId, lastToldAt(reader.position), PAGE);
-        if (missed.length === 0 && history.position(id) >= reader.held.after) {
-          for (const told of reader.held.told) tell(reader, told);
-          reader.held = undefined;
-          return;
-        }
-        for (const item of missed) {
-          const { seq, event, at, data } = item;
-          const order = await this.#missed(item, followed);
-          tell(reader, this.#told({ seq, event }, data as OrderEvent, order, Instant.ofMs(at)));
-        }
+        await this.#turns.take(tenantId, () => this.#tellMissed(tenantId, reader));
         await connection.drained();
-        await nextTurn();
       }
     } catch {
       // The history cannot be read now. The client keeps its place and comes back.
-      connection.end(positionId(), 503, 'Service unavailable');
+      connection.end(idOf(reader.position), 503, 'Service unavailable');
     }
   }
 
-  /** An order as a missed event left it. Those that go on are kept for the events to come. */
-  async #missed(item: ListItem, followed: Map<number, OrderSnapshot>): Promise<OrderSnapshot> {
-    const event = item.data as OrderEvent;
-    const before = event.type === 'OrderAccepted' ? undefined : followed.get(event.order);
-    const order =
-      before === undefined || event.type === 'OrderAccepted'
-        ? await new PastOrders(this.#simulation).after(item)
-        : orderAfter(before, event, Instant.ofMs(item.at));
-    const { number } = order.terms;
-    if (isTerminal(order.progress.status)) followed.delete(number);
-    else followed.set(number, order);
-    return order;
+  /** A page of what a reader missed; where there is none it has caught up, in the turn in which that was seen. */
+  async #tellMissed(tenantId: string, reader: Reader): Promise<void> {
+    const { connection, filter, held } = reader;
+    if (!connection.isOpen || held === undefined) return;
+    const { history, id } = this.#simulation;
+    const missed = this.#missed.after(tenantId, reader.position);
+    if (missed === undefined) {
+      // What is held may have become too much since, and be left to a history that is not there yet.
+      if (history.position(id) < held.after) return;
+      for (const told of held.told) tell(reader, told);
+      reader.held = undefined;
+      return;
+    }
+    const page = await missed;
+    const text = page.textFor(filter, reader.position);
+    reader.position = page.end;
+    if (text.length > 0) connection.write(text, () => idOf(reader.position));
   }
 
   #publish({ seq, at, events, orders }: DurableRecord): void {
@@ -196,15 +168,12 @@ export class OrderFeed {
 }
 
 /** Moves a reader on, and tells it what it has not been told, where the order is one that it asked for. */
-function tell(reader: Reader, { order: { terms }, end, messages }: Told): void {
-  const { accountId, portfolioId } = reader.filter;
-  const isAskedFor =
-    (accountId === undefined || terms.accountId === accountId) &&
-    (portfolioId === undefined || terms.portfolioId === portfolioId);
-  for (const { position, text } of messages) {
-    if (!isAfter(position, reader.position)) continue;
-    reader.position = position;
-    if (isAskedFor) reader.connection.write(text, () => idOf(position));
+function tell(reader: Reader, told: Told): void {
+  if (isAskedFor(reader.filter, told)) {
+    for (const { position, text } of untold(told, reader.position)) {
+      reader.position = position;
+      reader.connection.write(text, () => idOf(position));
+    }
   }
-  if (isAfter(end, reader.position)) reader.position = end;
+  if (isAfter(told.end, reader.position)) reader.position = told.end;
 }

@@ -6,9 +6,11 @@ import type { Access } from '../../access/access.js';
 import type { Principal } from '../auth.js';
 import type { HttpDeps } from '../settings.js';
 import { isoOfMs } from '../translate/instants.js';
+import { CatchUpTurns } from './catch-up-turns.js';
 import { Connection, frameOf } from './connection.js';
-import { OrderFeed, type OrderFilter } from './order-feed.js';
+import { OrderFeed } from './order-feed.js';
 import { type Followed, PortfolioFeed } from './portfolio-feed.js';
+import type { OrderFilter } from './told.js';
 
 /** Streams that a tenant may have open at once. */
 const STREAMS_OF_TIER: Readonly<Record<Tier, number>> = { BASIC: 100, PRO: 1000, ENTERPRISE: 10_000 };
@@ -39,6 +41,7 @@ export class Streams {
   readonly #heartbeatMs: number;
   readonly #open = new Set<Open>();
   readonly #perTenant = new Map<string, number>();
+  readonly #turns = new CatchUpTurns();
   readonly #orders = new WeakMap<Simulation, OrderFeed>();
   readonly #portfolios = new WeakMap<Simulation, PortfolioFeed>();
   #heartbeat: NodeJS.Timeout | undefined;
@@ -56,7 +59,7 @@ export class Streams {
   openOrders(of: StreamRequest, filter: OrderFilter, lastEventId: string | undefined): Answer | undefined {
     return this.#openStream(of, (connection) => {
       const { simulation } = of;
-      const feed = this.#orders.get(simulation) ?? new OrderFeed(simulation, this.#clockMs);
+      const feed = this.#orders.get(simulation) ?? new OrderFeed(simulation, this.#clockMs, this.#turns);
       this.#orders.set(simulation, feed);
       return feed.follow(connection, of.principal.tenantId, filter, lastEventId);
     });

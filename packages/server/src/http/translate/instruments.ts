@@ -1,26 +1,28 @@
 import {
   type Calendar,
+  canonicalSymbol,
   type Equity,
-  formatOsi,
+  futureContract,
+  futureSpecification,
   type FutureContract,
   type IndexUnderlying,
   type Instrument,
   lastTradeDateOf,
+  marginOf,
   type OptionContract,
   optionContract,
   type OsiSymbol,
+  parseFutureSymbol,
   parseOsi,
   plainEquity,
+  type Price,
   TradingDate,
 } from '@sandpit/core';
 import type { Instrument as ShownInstrument, ListInstrument } from '@sandpit/protocol';
 import { moneyNumber, moneyOf, priceNumber, priceOf } from './numbers.js';
 
-/** A symbol as it is known and answered: in capitals (D132), that of an option without its blanks (D61). */
-export function plainSymbol(symbol: string): string {
-  const option = symbol.includes(' ') ? parseOsi(symbol) : undefined;
-  return (option && formatOsi(option)) ?? symbol.toUpperCase();
-}
+/** A symbol as it is known and answered (see `canonicalSymbol`). Without a date one digit of a future's year stays as it is. */
+export const plainSymbol = (symbol: string, today?: TradingDate): string => canonicalSymbol(symbol, today);
 
 /** Tells what is listed as an index. */
 type IsIndex = (symbol: string) => boolean;
@@ -29,13 +31,14 @@ type IsIndex = (symbol: string) => boolean;
 export function instrumentsOf(
   listed: readonly ListInstrument[],
   isIndex: IsIndex,
+  today: TradingDate,
 ): { readonly instruments: readonly Instrument[] } | { readonly problems: string[] } {
   const indices = new Set<string>();
   for (const entry of listed) if (entry.assetClass === 'INDEX') indices.add(entry.symbol.toUpperCase());
   const instruments: Instrument[] = [];
   const problems: string[] = [];
   listed.forEach((entry, i) => {
-    const instrument = instrumentOf(entry, (symbol) => indices.has(symbol) || isIndex(symbol));
+    const instrument = instrumentOf(entry, (symbol) => indices.has(symbol) || isIndex(symbol), today);
     if ('problem' in instrument) problems.push(`instruments.${i}${instrument.problem}`);
     else instruments.push(instrument);
   });
@@ -47,14 +50,14 @@ interface Unlistable {
   readonly problem: string;
 }
 
-function instrumentOf(entry: ListInstrument, isIndex: IsIndex): Instrument | Unlistable {
+function instrumentOf(entry: ListInstrument, isIndex: IsIndex, today: TradingDate): Instrument | Unlistable {
   switch (entry.assetClass) {
     case 'EQUITY':
       return equityOf(entry);
     case 'OPTION':
       return optionOf(entry, isIndex);
     case 'FUTURE':
-      return futureOf(entry);
+      return futureOf(entry, today);
     case 'INDEX':
       return indexOf(entry);
   }
@@ -110,24 +113,37 @@ function osiOf({ underlying, optionType, strike, expiration }: Listed<'OPTION'>)
   return { root, optionType, strike: priceOf(strike), expiration: TradingDate.of(expiration) };
 }
 
-function futureOf(entry: Listed<'FUTURE'>): FutureContract {
-  const { firstNoticeDate, spreadMargin } = entry;
-  const symbol = entry.symbol.toUpperCase();
-  return {
-    assetClass: 'FUTURE',
-    symbol,
-    // `ESZ6` is the December 2026 delivery of `ES`.
-    root: entry.root?.toUpperCase() ?? symbol.replace(/[FGHJKMNQUVXZ]\d{1,2}$/, ''),
-    multiplier: entry.multiplier,
-    tickSize: priceOf(entry.tickSize),
-    settlement: entry.settlement ?? 'CASH',
-    lastTradeDate: TradingDate.of(entry.lastTradeDate),
+/** What the entry says of a month goes before what the table knows of its root, which may be all of it (D67, D91). */
+function futureOf(entry: Listed<'FUTURE'>, today: TradingDate): FutureContract | Unlistable {
+  const { multiplier, tickSize, settlement, lastTradeDate, firstNoticeDate, spreadMargin } = entry;
+  const { initialMargin, maintenanceMargin } = entry;
+  const symbol = plainSymbol(entry.symbol, today);
+  const named = parseFutureSymbol(symbol, Number(today.slice(0, 4)));
+  const said = {
+    ...(multiplier !== undefined && { multiplier }),
+    ...(tickSize !== undefined && { tickSize: priceOf(tickSize) }),
+    ...(settlement !== undefined && { settlement }),
+    ...(lastTradeDate !== undefined && { lastTradeDate: TradingDate.of(lastTradeDate) }),
     ...(firstNoticeDate !== undefined && { firstNoticeDate: TradingDate.of(firstNoticeDate) }),
-    initialMargin: moneyOf(entry.initialMargin),
-    maintenanceMargin: moneyOf(entry.maintenanceMargin),
+    ...(initialMargin !== undefined && { initialMargin: moneyOf(initialMargin) }),
+    ...(maintenanceMargin !== undefined && { maintenanceMargin: moneyOf(maintenanceMargin) }),
     ...(spreadMargin !== undefined && { spreadMargin: moneyOf(spreadMargin) }),
   };
+  const root = entry.root?.toUpperCase() ?? named?.root ?? symbol;
+  const known = named && futureContract({ ...named, root }, said);
+  if (known !== undefined) return { ...known, symbol };
+  const missing = NEEDED_OF_A_FUTURE.find((name) => entry[name] === undefined);
+  if (missing !== undefined) return { problem: `.${missing} is required: nothing is known of ${root}` };
+  return { settlement: 'CASH', ...said, assetClass: 'FUTURE', symbol, root } as FutureContract;
 }
+
+const NEEDED_OF_A_FUTURE = [
+  'multiplier',
+  'tickSize',
+  'lastTradeDate',
+  'initialMargin',
+  'maintenanceMargin',
+] as const;
 
 const indexOf = ({ symbol, name }: Listed<'INDEX'>): IndexUnderlying => ({
   assetClass: 'INDEX',
@@ -135,8 +151,16 @@ const indexOf = ({ symbol, name }: Listed<'INDEX'>): IndexUnderlying => ({
   name: name ?? symbol.toUpperCase(),
 });
 
-/** An instrument as it travels. The last trade date of an option follows from the calendar. */
-export function shownInstrument(instrument: Instrument, calendar: Calendar): ShownInstrument {
+/**
+ * An instrument as it travels. The last trade date of an option follows from the calendar, the margin of a future is that of the day,
+ * where it depends on the price with `mark`.
+ */
+export function shownInstrument(
+  instrument: Instrument,
+  calendar: Calendar,
+  today: TradingDate,
+  mark?: Price,
+): ShownInstrument {
   switch (instrument.assetClass) {
     case 'EQUITY': {
       const { tickSize, symbol, name, leverageFactor, shortable, borrowRateAnnual } = instrument;
@@ -167,20 +191,27 @@ export function shownInstrument(instrument: Instrument, calendar: Calendar): Sho
         settleSession: instrument.settleSession,
         ...(instrument.tickSize !== undefined && { tickSize: priceNumber(instrument.tickSize) }),
       };
-    case 'FUTURE':
+    case 'FUTURE': {
+      const margin = marginOf(instrument, today, mark);
+      const { name, exchange } = futureSpecification(instrument.root) ?? {};
       return {
         symbol: instrument.symbol,
         assetClass: 'FUTURE',
+        ...(name !== undefined && { name }),
+        ...(exchange !== undefined && { exchange }),
         root: instrument.root,
         multiplier: instrument.multiplier,
         tickSize: priceNumber(instrument.tickSize),
         settlement: instrument.settlement,
         lastTradeDate: instrument.lastTradeDate,
         ...(instrument.firstNoticeDate !== undefined && { firstNoticeDate: instrument.firstNoticeDate }),
-        initialMargin: moneyNumber(instrument.initialMargin),
-        maintenanceMargin: moneyNumber(instrument.maintenanceMargin),
+        ...(margin !== undefined && {
+          initialMargin: moneyNumber(margin.initial),
+          maintenanceMargin: moneyNumber(margin.maintenance),
+        }),
         ...(instrument.spreadMargin !== undefined && { spreadMargin: moneyNumber(instrument.spreadMargin) }),
       };
+    }
     case 'INDEX':
       return { symbol: instrument.symbol, assetClass: 'INDEX', name: instrument.name };
   }

@@ -47,7 +47,7 @@ export function tradeOf({ symbol, last, lastSize, at }: CoreQuote): Trade | unde
 export function pushedQuoteOf(quote: PushedQuote, now: Instant, calendar: Calendar): CoreQuote {
   const { bid, ask, bidSize, askSize, last, lastSize, timestamp } = quote;
   return {
-    symbol: plainSymbol(quote.symbol),
+    symbol: plainSymbol(quote.symbol, calendar.dateOf(now)),
     ...(bid > 0 && { bid: priceOf(bid) }),
     ask: priceOf(ask),
     ...(bidSize !== undefined && { bidSize: quantityOf(bidSize) }),

@@ -42,7 +42,12 @@ import { plainSymbol } from './instruments.js';
 const PERCENT_UNITS = 10_000;
 
 /** The order that a body asks for. */
-export function orderRequestOf(body: BatchOrderData, portfolioId: string, calendar: Calendar): OrderRequest {
+export function orderRequestOf(
+  body: BatchOrderData,
+  portfolioId: string,
+  calendar: Calendar,
+  now: Instant,
+): OrderRequest {
   const {
     limitPrice,
     stopPrice,
@@ -55,7 +60,7 @@ export function orderRequestOf(body: BatchOrderData, portfolioId: string, calend
   } = body;
   return {
     portfolioId,
-    symbol: plainSymbol(body.symbol),
+    symbol: plainSymbol(body.symbol, calendar.dateOf(now)),
     assetClass: body.assetClass,
     orderType: body.orderType,
     positionIntent: body.positionIntent,

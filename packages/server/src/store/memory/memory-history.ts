@@ -3,6 +3,7 @@ import type {
   ClosedPortfolioRow,
   History,
   HistoryChange,
+  HistoryHealth,
   ListItem,
   ListName,
   OrderQuery,
@@ -82,6 +83,10 @@ export class MemoryHistory implements History {
 
   remove(simulationId: string): void {
     this.#simulations.delete(simulationId);
+  }
+
+  health(): HistoryHealth {
+    return { status: 'ok', behind: 0, waits: { count: 0, totalMs: 0, longestMs: 0 } };
   }
 
   position(simulationId: string): number {

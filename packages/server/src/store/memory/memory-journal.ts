@@ -1,20 +1,14 @@
-import type { Checkpoint, Checkpoints } from '../checkpoints.js';
 import type { Journal, JournalRecord, StoredAnswer } from '../journal.js';
 import type { ParsedPayload } from '../projection.js';
 import type { Commits } from './commits.js';
 import type { MemoryRegistry } from './memory-registry.js';
 
 export class MemoryJournal implements Journal {
-  readonly checkpoints: Checkpoints = {
-    save: (checkpoint) => this.#saveCheckpoint(checkpoint),
-    load: (simulationId) => this.#checkpoints.get(simulationId),
-  };
   readonly #commits: Commits;
   readonly #registry: MemoryRegistry;
   readonly #records = new Map<string, JournalRecord[]>();
   readonly #accepted = new Map<string, number>();
   readonly #answers = new Map<string, StoredAnswer>();
-  readonly #checkpoints = new Map<string, Checkpoint>();
   onCommitted: (record: JournalRecord, parsed: ParsedPayload) => void = () => undefined;
 
   constructor(commits: Commits, registry: MemoryRegistry) {
@@ -77,20 +71,9 @@ export class MemoryJournal implements Journal {
     return this.#records.get(simulationId)?.length ?? 0;
   }
 
-  #saveCheckpoint(checkpoint: Checkpoint): Promise<void> {
-    const { simulationId, seq } = checkpoint;
-    if (!this.#registry.isOpen(simulationId))
-      return Promise.reject(new Error(`There is no simulation ${simulationId}`));
-    return this.#commits.add(() => {
-      const latest = this.#checkpoints.get(simulationId);
-      if (latest === undefined || latest.seq <= seq) this.#checkpoints.set(simulationId, checkpoint);
-    });
-  }
-
   remove(simulationId: string): void {
     this.#records.delete(simulationId);
     this.#accepted.delete(simulationId);
-    this.#checkpoints.delete(simulationId);
   }
 }
 

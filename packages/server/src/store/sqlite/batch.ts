@@ -2,29 +2,30 @@ import type { StoredAnswer } from '../journal.js';
 import type { ApiKey, SimulationEntry, Tenant } from '../registry.js';
 
 /**
- * What the main thread sends to the writer: everything of one turn of the event loop, as columns, because copying
- * an object per record to another thread would cost more than all the rest of an append.
+ * What the main thread sends to the writer: everything of one turn of the event loop. Records are encoded once, here, and their
+ * bytes are handed over, not copied.
  */
 export interface Batch {
   readonly kind: 'batch';
   readonly number: number;
-  /** Key of the simulation of each record, in order of the calls; 0: not a record but the next of `operations`. */
-  readonly simulations: number[];
-  readonly seqs: number[];
-  readonly ats: number[];
-  readonly payloads: string[];
-  readonly operations: Operation[];
+  readonly pieces: readonly Piece[];
+  /** The pieces' lines, one piece after the other. */
+  readonly data: Uint8Array;
+  readonly operations: readonly Operation[];
+}
+
+/** Consecutive records of a simulation. */
+export interface Piece {
+  /** Its key. */
+  readonly simulation: number;
+  readonly first: number;
+  readonly last: number;
+  readonly bytes: number;
 }
 
 /** Everything that is not a record. */
 export type Operation =
   | { readonly kind: 'save-answer'; readonly lookup: string; readonly answer: StoredAnswer }
-  | {
-      readonly kind: 'save-checkpoint';
-      readonly simulation: number;
-      readonly seq: number;
-      readonly state: string;
-    }
   | { readonly kind: 'create-tenant'; readonly tenant: Tenant }
   | { readonly kind: 'update-tenant'; readonly tenant: Tenant }
   | { readonly kind: 'create-api-key'; readonly key: ApiKey }
@@ -34,7 +35,7 @@ export type Operation =
       readonly key: number;
       readonly simulation: Omit<SimulationEntry, 'deletedAt'>;
     }
-  | { readonly kind: 'delete-simulation'; readonly id: string; readonly deletedAt: number }
+  | { readonly kind: 'delete-simulation'; readonly key: number; readonly deletedAt: number }
   | { readonly kind: 'save-setting'; readonly name: string; readonly value: string }
   | { readonly kind: 'probe' };
 
@@ -50,21 +51,18 @@ export interface Refusal {
 export type ToWriter = Batch | { readonly kind: 'close' };
 
 export type FromWriter =
-  | { readonly kind: 'ready'; readonly epoch: number }
+  | { readonly kind: 'ready' }
   | { readonly kind: 'not-opened'; readonly name: string; readonly message: string }
   | { readonly kind: 'committed'; readonly upTo: number; readonly refusals: readonly Refusal[] }
+  /** The reserve was given back to a full disk. */
+  | { readonly kind: 'reserve-spent'; readonly reason: string }
+  | { readonly kind: 'reserve-restored' }
   | { readonly kind: 'failing'; readonly reason: string }
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'closed' };
 
 export interface WriterData {
   readonly directory: string;
-  /** URL of the module that exports `projectRecord`. */
-  readonly projection: string;
-  /** For tests: one shared number, the most pages the database may have; 0 is no limit. */
+  /** For tests: see `SqliteStoreOptions`. */
   readonly pageLimit?: Int32Array | undefined;
-}
-
-export function emptyBatch(number: number): Batch {
-  return { kind: 'batch', number, simulations: [], seqs: [], ats: [], payloads: [], operations: [] };
 }

@@ -1,62 +1,69 @@
-import { hash } from 'node:crypto';
-import { existsSync, mkdirSync } from 'node:fs';
+import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { DamagedJournal } from '../journal.js';
+import { DamagedJournal, UnusableDirectory } from '../journal.js';
 import { asDamage, isDiskFull, one, pragmaNumber } from './connection.js';
 import type { Database, Statement } from './connection.js';
 import { HighWaterMark, refuseShortened } from './high-water-mark.js';
-import type { CommitState } from './high-water-mark.js';
-import { openForWriting } from './schema.js';
+import { JOURNAL_FILE, openJournalForWriting } from './journal-schema.js';
+import { digestOf, readMeta, refuseAltered } from './meta.js';
+import type { Meta } from './meta.js';
+import { RowSum } from './row-sums.js';
 
-export const DATABASE_FILE = 'sandpit.db';
-const MARK_FILE = 'journal.mark';
+export const MARK_FILE = 'journal.mark';
+
+/** What a directory of an older version has. */
+const OLDER_FILE = 'sandpit.db';
+/** What there is beside a journal, once there was one. */
+const DERIVED = ['history.db', 'checkpoints'];
 
 /** What `PRAGMA synchronous` answers for FULL. */
 const SYNCHRONOUS_FULL = 2;
 
 /**
- * Some 64 MB: pages that every commit touches are copied once instead of many times, which brought a fifth more placements a
- * second than 8 MB; a commit waits the longer for it, seldom.
+ * Some 64 MB: pages that every commit touches are copied once instead of many times; a commit waits the longer for it, seldom.
  */
-const CHECKPOINT_AFTER_PAGES = 8_192;
-const MEASURE_EVERY_COMMITS = 4;
+const CHECKPOINT_AFTER_BYTES = 64 * 1024 * 1024;
+const MEASURE_EVERY_COMMITS = 16;
+
+/** What a commit changes in the meta row, beside counting itself. */
+export interface CommitDraft {
+  lastK: number;
+  readonly state: RowSum;
+  readonly answers: RowSum;
+}
 
 /**
- * The numbered commits of a data directory. Each carries a digest over all before it, is refused once another
- * writer has opened the directory, and has its number in the high-water mark before anybody hears of it.
+ * The numbered commits of a data directory. Each carries a digest over all before it and over what must be in the tables after it,
+ * is refused once another writer has opened the directory, and has its number in the high-water mark before anybody hears of it.
  */
 export class CommitLog {
   readonly database: Database;
-  /** Ownership of the directory: one more at each opening. */
-  readonly epoch: number;
   readonly #mark: HighWaterMark;
   readonly #begin: Statement;
   readonly #end: Statement;
   readonly #number: Statement;
   readonly #measure: Statement;
   readonly #checkpoint: Statement;
-  #commits: number;
-  #digest: string;
+  readonly #checkpointAfterPages: number;
+  #meta: Meta;
   #isMarked = true;
   #sinceMeasured = 0;
 
+  /** Throws `DamagedJournal` before it has changed anything. */
   constructor(directory: string) {
-    mkdirSync(directory, { recursive: true });
     const markPath = join(directory, MARK_FILE);
-    const path = join(directory, DATABASE_FILE);
+    const path = join(directory, JOURNAL_FILE);
     const mark = HighWaterMark.read(markPath);
-    if (mark !== undefined && !existsSync(path)) {
-      throw new DamagedJournal(`${path} is missing: ${mark.commit} commits had been acknowledged`);
-    }
-    const database = openForWriting(path);
+    refuseWithoutJournal(directory, path, mark?.commit);
+    const database = openJournalForWriting(path);
     try {
-      const state = readState(database);
-      refuseShortened(state, mark, markPath);
+      const meta = readMeta(database);
+      refuseShortened(meta, mark, markPath);
+      refuseAltered(database, meta);
       this.#mark = HighWaterMark.open(markPath);
       this.database = database;
-      this.#commits = state.commits;
-      this.#digest = state.digest;
-      this.epoch = state.epoch + 1;
+      this.#meta = meta;
+      this.#checkpointAfterPages = CHECKPOINT_AFTER_BYTES / pragmaNumber(database, 'page_size');
       // Frames go back to the database between commits, not inside one that somebody waits for.
       database.exec(
         'PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 268435456',
@@ -64,14 +71,12 @@ export class CommitLog {
       this.#begin = database.prepare('BEGIN IMMEDIATE');
       this.#end = database.prepare('COMMIT');
       this.#number = database.prepare(
-        'UPDATE meta SET commits = ?, digest = ?, previous_digest = ? WHERE epoch = ? AND commits = ?',
+        `UPDATE meta SET epoch = ?, commits = ?, last_k = ?, state_sum = ?, answers_sum = ?, digest = ?, previous_digest = ?
+         WHERE epoch = ? AND commits = ?`,
       );
       this.#measure = database.prepare('PRAGMA wal_checkpoint(NOOP)');
       this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
-      this.commit(() => {
-        database.prepare('UPDATE meta SET epoch = ? WHERE epoch = ?').run(this.epoch, state.epoch);
-        return 'opened';
-      });
+      this.#commit(meta.epoch + 1, () => undefined);
       // The pragma tells the truth only after a write.
       if (pragmaNumber(database, 'synchronous') !== SYNCHRONOUS_FULL)
         throw new Error('The database does not sync its commits');
@@ -81,32 +86,64 @@ export class CommitLog {
     }
   }
 
+  /** Ownership of the directory: one more at each opening. */
+  get epoch(): number {
+    return this.#meta.epoch;
+  }
+
   /**
-   * Durable when it returns. `work` returns what the digest of the commit shall cover beside its number. After an
-   * error nothing has happened, except when `isCommitted`: then only the mark is missing, and `finish` adds it.
+   * Durable when it returns. After an error nothing has happened, except when `isCommitted`: then only the mark is missing, and
+   * `finish` adds it.
    */
-  commit(work: () => string): void {
+  commit(work: (draft: CommitDraft) => void): void {
+    this.#commit(this.#meta.epoch, work);
+  }
+
+  #commit(epoch: number, work: (draft: CommitDraft) => void): void {
+    const before = this.#meta;
     this.#begin.run();
-    let digest: string;
+    let meta: Meta;
     try {
-      digest = hash('sha256', `${this.#digest} ${this.#commits + 1} ${work()}`, 'hex');
-      const { changes } = this.#number.run(
-        this.#commits + 1,
-        digest,
-        this.#digest,
-        this.epoch,
-        this.#commits,
-      );
-      if (changes !== 1) throw new Error('Another writer has taken over this data directory');
+      const draft = {
+        lastK: before.lastK,
+        state: new RowSum(before.stateSum),
+        answers: new RowSum(before.answersSum),
+      };
+      work(draft);
+      meta = withDigest({
+        ...before,
+        epoch,
+        commits: before.commits + 1,
+        lastK: draft.lastK,
+        stateSum: draft.state.bytes,
+        answersSum: draft.answers.bytes,
+        previousDigest: before.digest,
+      });
+      this.#save(meta, before);
       this.#end.run();
     } catch (error) {
       if (this.database.isTransaction) this.database.exec('ROLLBACK');
       throw error;
     }
-    this.#commits += 1;
-    this.#digest = digest;
+    this.#meta = meta;
     this.#isMarked = false;
     this.finish();
+  }
+
+  #save(meta: Meta, before: Meta): void {
+    const { epoch, commits, lastK, stateSum, answersSum, digest, previousDigest } = meta;
+    const { changes } = this.#number.run(
+      epoch,
+      commits,
+      lastK,
+      stateSum,
+      answersSum,
+      digest,
+      previousDigest,
+      before.epoch,
+      before.commits,
+    );
+    if (changes !== 1) throw new Error('Another writer has taken over this data directory');
   }
 
   get isCommitted(): boolean {
@@ -114,7 +151,8 @@ export class CommitLog {
   }
 
   finish(): void {
-    this.#mark.write({ commit: this.#commits, digest: this.#digest });
+    const { journalId, commits, digest } = this.#meta;
+    this.#mark.write({ journalId, commit: commits, digest });
     this.#isMarked = true;
   }
 
@@ -124,7 +162,7 @@ export class CommitLog {
     if (this.#sinceMeasured < MEASURE_EVERY_COMMITS) return;
     this.#sinceMeasured = 0;
     const frames = one<{ log: number }>(this.#measure)?.log ?? 0;
-    if (frames < CHECKPOINT_AFTER_PAGES) return;
+    if (frames < this.#checkpointAfterPages) return;
     try {
       this.#checkpoint.get();
     } catch (error) {
@@ -134,16 +172,38 @@ export class CommitLog {
   }
 
   close(): void {
-    this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    try {
+      this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch (error) {
+      if (!isDiskFull(error)) throw error;
+    }
     this.database.close();
     this.#mark.close();
   }
 }
 
-function readState(database: Database): CommitState & { readonly epoch: number } {
-  const state = one<CommitState & { readonly epoch: number }>(
-    database.prepare('SELECT epoch, commits, digest, previous_digest AS previousDigest FROM meta'),
-  );
-  if (state === undefined) throw new DamagedJournal('The database has lost its meta row');
-  return state;
+function withDigest(meta: Omit<Meta, 'digest'>): Meta {
+  return { ...meta, digest: digestOf(meta) };
+}
+
+/** An empty directory is a beginning; one that has lost its journal is not. */
+function refuseWithoutJournal(directory: string, path: string, acknowledged: number | undefined): void {
+  if (existsSync(join(directory, OLDER_FILE)))
+    throw new DamagedJournal(
+      `${join(directory, OLDER_FILE)} was written by an older version, which this one does not read. Nothing was changed.`,
+    );
+  const file = statSync(path, { throwIfNoEntry: false });
+  if (file?.isFile() === false) throw new UnusableDirectory(`${path} is not a file`);
+  if (file !== undefined && file.size > 0) return;
+  if (acknowledged !== undefined)
+    throw new DamagedJournal(`${path} is missing or empty: ${acknowledged} commits had been acknowledged`);
+  const derived = DERIVED.find((name) => isThere(join(directory, name)));
+  if (derived !== undefined)
+    throw new DamagedJournal(`${path} is missing or empty, but ${derived} is there: its journal is lost`);
+}
+
+/** Also as a folder with something in it. */
+function isThere(path: string): boolean {
+  if (!existsSync(path)) return false;
+  return statSync(path).isDirectory() ? readdirSync(path).length > 0 : true;
 }

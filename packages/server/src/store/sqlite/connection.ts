@@ -12,6 +12,10 @@ const OLDEST_SQLITE = [3, 51, 3] as const;
 /** A statement waits this long for a lock of another process (a backup, a curious shell) before it fails. */
 const LOCK_TIMEOUT_MS = 5_000;
 
+/**
+ * A connection. Once closed it stays open behind the scenes until its statements are garbage or its thread has ended: the binding does not
+ * let go of them before. A writing one removes its log by name then, so nobody may have put another file in its place.
+ */
 export function openConnection(path: string, options: { readonly readOnly: boolean }): Database {
   const database = new DatabaseSync(path, { readOnly: options.readOnly, timeout: LOCK_TIMEOUT_MS });
   // The binding's default in WAL mode is NORMAL, which does not survive a power cut.
@@ -67,8 +71,15 @@ export class Statements {
   }
 }
 
+const SQLITE_ERROR = 1;
+const SQLITE_PERM = 3;
+const SQLITE_BUSY = 5;
+const SQLITE_READONLY = 8;
 const SQLITE_CORRUPT = 11;
 const SQLITE_FULL = 13;
+const SQLITE_CANTOPEN = 14;
+const SQLITE_CONSTRAINT = 19;
+const SQLITE_MISMATCH = 20;
 const SQLITE_NOTADB = 26;
 
 function sqliteCode(error: unknown): number | undefined {
@@ -77,10 +88,23 @@ function sqliteCode(error: unknown): number | undefined {
   return error.errcode & 0xff;
 }
 
+export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;
+
 /** No space left: the one error after which the same commit may be tried again. */
 export function isDiskFull(error: unknown): boolean {
   if (sqliteCode(error) === SQLITE_FULL) return true;
   return error instanceof Error && 'code' in error && (error.code === 'ENOSPC' || error.code === 'EDQUOT');
+}
+
+/** Somebody else holds the lock. */
+export function isBusy(error: unknown): boolean {
+  return sqliteCode(error) === SQLITE_BUSY;
+}
+
+/** The file or its directory may not be written. */
+export function isForbidden(error: unknown): boolean {
+  const code = sqliteCode(error);
+  return code === SQLITE_PERM || code === SQLITE_READONLY || code === SQLITE_CANTOPEN;
 }
 
 /** Runs a read, and names what it finds broken. */
@@ -96,4 +120,11 @@ export function asDamage(error: unknown): unknown {
   const code = sqliteCode(error);
   if (code !== SQLITE_CORRUPT && code !== SQLITE_NOTADB) return error;
   return new DamagedJournal(`The database is damaged: ${(error as Error).message}`, { cause: error });
+}
+
+/** Errors that tables give only when they are not as they were made: malformed pages, tables that are gone, rows that cannot be. */
+export function isDamageOfTables(error: unknown): boolean {
+  const code = sqliteCode(error);
+  const signs = [SQLITE_ERROR, SQLITE_CORRUPT, SQLITE_CONSTRAINT, SQLITE_MISMATCH, SQLITE_NOTADB];
+  return code !== undefined && signs.includes(code);
 }

@@ -1,5 +1,14 @@
 import { DatabaseSync } from '@photostructure/sqlite';
-import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import {
+  cpSync,
+  existsSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  truncateSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { recordOf, withSimulation } from '../fixtures.contract.js';
@@ -35,7 +44,7 @@ async function directoryWith(records: number): Promise<string> {
 }
 
 function change(directory: string, sql: string): void {
-  const database = new DatabaseSync(join(directory, 'sandpit.db'));
+  const database = new DatabaseSync(join(directory, 'journal.db'));
   database.exec(sql);
   database.close();
 }
@@ -43,54 +52,25 @@ function change(directory: string, sql: string): void {
 /** What a power cut would leave of a directory that is in use. */
 function copyOf(directory: string): string {
   const copy = newDirectory();
-  for (const file of ['sandpit.db', 'sandpit.db-wal', 'journal.mark'])
+  for (const file of ['journal.db', 'journal.db-wal', 'journal.mark'])
     cpSync(join(directory, file), join(copy, file));
   return copy;
 }
 
-describe('A damaged record', () => {
-  const readAll = async (directory: string, afterSeq = 0): Promise<readonly number[]> =>
-    [...(await open(directory)).journal.read('main', afterSeq)].map(({ seq }) => seq);
-
+describe('A damaged block', () => {
   it('is found when it is read, and not passed over', async () => {
     const directory = await directoryWith(5);
-    change(directory, `UPDATE journal SET payload = replace(payload, '"seq":3', '"seq":4') WHERE seq = 3`);
+    change(
+      directory,
+      `UPDATE block SET data = CAST(replace(data, '"seq":3', '"seq":4') AS BLOB) WHERE first = 3`,
+    );
     const read: number[] = [];
     const { journal } = await open(directory);
     expect(() => {
       for (const record of journal.read('main', 0)) read.push(record.seq);
-    }).toThrow(DamagedJournal);
+    }).toThrow('Record 3 of main is damaged');
     expect(read).toEqual([1, 2]);
     expect([...journal.read('main', 3)].map(({ seq }) => seq)).toEqual([4, 5]);
-  });
-
-  it.each([
-    ['its instant', 'UPDATE journal SET at = at + 1 WHERE seq = 3'],
-    ['its epoch', 'UPDATE journal SET epoch = epoch + 1 WHERE seq = 3'],
-    ['its hash', `UPDATE journal SET hash = 'x' WHERE seq = 3`],
-    ['its place', 'DELETE FROM journal WHERE seq = 3'],
-    ['the end', 'DELETE FROM journal WHERE seq = 5'],
-    ['the end and its hash', `UPDATE tail SET hash = 'x'`],
-  ])('is found by %s', async (_, sql) => {
-    const directory = await directoryWith(5);
-    change(directory, sql);
-    await expect(readAll(directory)).rejects.toThrow(DamagedJournal);
-  });
-
-  it('is found when it is the one to read on from', async () => {
-    const directory = await directoryWith(5);
-    change(directory, `UPDATE journal SET hash = 'x' WHERE seq = 3`);
-    await expect(readAll(directory, 3)).rejects.toThrow(DamagedJournal);
-  });
-
-  it('is found when the bytes of the file have changed', async () => {
-    const directory = await directoryWith(5);
-    const path = join(directory, 'sandpit.db');
-    const bytes = readFileSync(path);
-    const at = bytes.indexOf('"seq":3');
-    bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
-    writeFileSync(path, bytes);
-    await expect(readAll(directory)).rejects.toThrow(DamagedJournal);
   });
 });
 
@@ -100,10 +80,10 @@ describe('A shortened journal', () => {
     const store = await withSimulation(await open(directory));
     await append(store, 1, 10);
     const whole = copyOf(directory);
-    const size = statSync(join(whole, 'sandpit.db-wal')).size;
+    const size = statSync(join(whole, 'journal.db-wal')).size;
     for (const missing of [1, 8_192, Math.floor(size / 2), size - 32, size]) {
       const copy = copyOf(directory);
-      truncateSync(join(copy, 'sandpit.db-wal'), size - missing);
+      truncateSync(join(copy, 'journal.db-wal'), size - missing);
       await expect(openTestStore(copy)).rejects.toThrow(DamagedJournal);
     }
     const { journal } = await open(whole);
@@ -113,10 +93,10 @@ describe('A shortened journal', () => {
   it('is refused when a bit of the write-ahead log has flipped', async () => {
     const directory = newDirectory();
     await append(await withSimulation(await open(directory)), 1, 10);
-    const size = statSync(join(directory, 'sandpit.db-wal')).size;
+    const size = statSync(join(directory, 'journal.db-wal')).size;
     for (let at = 100; at < size; at += Math.floor(size / 12)) {
       const copy = copyOf(directory);
-      const path = join(copy, 'sandpit.db-wal');
+      const path = join(copy, 'journal.db-wal');
       const bytes = readFileSync(path);
       bytes.writeUInt8(bytes.readUInt8(at) ^ 4, at);
       writeFileSync(path, bytes);
@@ -126,27 +106,42 @@ describe('A shortened journal', () => {
 
   it('is refused when an older database has taken its place', async () => {
     const directory = await directoryWith(3);
-    const older = readFileSync(join(directory, 'sandpit.db'));
+    const older = readFileSync(join(directory, 'journal.db'));
     const store = await openTestStore(directory);
     await append(store, 4, 6);
     await store.close();
-    writeFileSync(join(directory, 'sandpit.db'), older);
+    writeFileSync(join(directory, 'journal.db'), older);
     await expect(openTestStore(directory)).rejects.toThrow(/shortened/);
   });
 
   it('is refused when it is another one of the same length', async () => {
+    const [directory, other] = [await directoryWith(3), await directoryWith(3)];
+    cpSync(join(other, 'journal.db'), join(directory, 'journal.db'));
+    await expect(openTestStore(directory)).rejects.toThrow(/written for another journal/);
+  });
+
+  it('is refused when the mark is an older one', async () => {
     const directory = await directoryWith(3);
-    change(directory, `UPDATE meta SET digest = 'x'`);
-    await expect(openTestStore(directory)).rejects.toThrow(/not the one/);
+    const older = readFileSync(join(directory, 'journal.mark'));
+    const store = await openTestStore(directory);
+    await append(store, 4, 6);
+    await store.close();
+    writeFileSync(join(directory, 'journal.mark'), older);
+    await expect(openTestStore(directory)).rejects.toThrow(/older than the journal/);
   });
 
   it('is refused when the database is gone, or the mark', async () => {
     const directory = await directoryWith(3);
     const withoutMark = newDirectory();
-    cpSync(join(directory, 'sandpit.db'), join(withoutMark, 'sandpit.db'));
+    cpSync(join(directory, 'journal.db'), join(withoutMark, 'journal.db'));
     await expect(openTestStore(withoutMark)).rejects.toThrow(/journal\.mark is missing/);
-    rmSync(join(directory, 'sandpit.db'));
-    await expect(openTestStore(directory)).rejects.toThrow(/sandpit\.db is missing/);
+    truncateSync(join(directory, 'journal.db'));
+    await expect(openTestStore(directory)).rejects.toThrow(/journal\.db is missing or empty/);
+    rmSync(join(directory, 'journal.db'));
+    await expect(openTestStore(directory)).rejects.toThrow(/journal\.db is missing/);
+    rmSync(join(directory, 'journal.mark'));
+    await expect(openTestStore(directory)).rejects.toThrow(/history\.db is there: its journal is lost/);
+    expect(existsSync(join(directory, 'journal.db'))).toBe(false);
   });
 });
 
@@ -174,10 +169,10 @@ describe('What an interrupted commit leaves', () => {
 
 describe('A file that is not ours', () => {
   const refusedUnchanged = async (directory: string, message: RegExp): Promise<void> => {
-    const before = readFileSync(join(directory, 'sandpit.db'));
+    const before = readFileSync(join(directory, 'journal.db'));
     await expect(openTestStore(directory)).rejects.toThrow(message);
     await expect(openTestStore(directory)).rejects.toThrow(DamagedJournal);
-    expect(readFileSync(join(directory, 'sandpit.db')).equals(before)).toBe(true);
+    expect(readFileSync(join(directory, 'journal.db')).equals(before)).toBe(true);
   };
 
   it('is refused when another program wrote it', async () => {
@@ -189,7 +184,7 @@ describe('A file that is not ours', () => {
   it('is refused when it is no database', async () => {
     const directory = newDirectory();
     writeFileSync(
-      join(directory, 'sandpit.db'),
+      join(directory, 'journal.db'),
       'something else entirely, and long enough to have a header'.repeat(20),
     );
     await refusedUnchanged(directory, /not a database/);
@@ -201,25 +196,16 @@ describe('A file that is not ours', () => {
     await refusedUnchanged(directory, /newer version \(format 99/);
   });
 
+  it('is refused when it is of the time before there was a journal of its own', async () => {
+    const directory = newDirectory();
+    writeFileSync(join(directory, 'sandpit.db'), 'anything');
+    await expect(openTestStore(directory)).rejects.toThrow(/sandpit\.db was written by an older version/);
+    expect(readdirSync(directory).toSorted()).toEqual(['lock.db', 'sandpit.db']);
+  });
+
   it('is refused when an older version wrote it', async () => {
     const directory = await directoryWith(1);
     change(directory, 'PRAGMA user_version = 1');
     await refusedUnchanged(directory, /older version \(format 1;/);
-  });
-});
-
-describe('A damaged checkpoint', () => {
-  it('gives way to the one before it', async () => {
-    const directory = await directoryWith(3);
-    let store = await openTestStore(directory);
-    for (const seq of [1, 2, 3])
-      await store.checkpoints.save({ simulationId: 'main', seq, state: `state ${seq}` });
-    await store.close();
-    change(directory, `UPDATE checkpoint SET state = 'State 3' WHERE seq = 3`);
-    store = await open(directory);
-    expect(store.checkpoints.load('main')).toEqual({ simulationId: 'main', seq: 2, state: 'state 2' });
-    await store.close();
-    change(directory, `UPDATE checkpoint SET state = ''`);
-    expect((await open(directory)).checkpoints.load('main')).toBeUndefined();
   });
 });

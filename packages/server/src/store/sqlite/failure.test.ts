@@ -1,15 +1,8 @@
 import { DatabaseSync } from '@photostructure/sqlite';
+import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import {
-  answerOf,
-  changing,
-  orderMoved,
-  orderAdded,
-  recordOf,
-  START,
-  withSimulation,
-} from '../fixtures.contract.js';
+import { answerOf, changing, orderAdded, recordOf, START, withSimulation } from '../fixtures.contract.js';
 import { StoreUnavailable } from '../journal.js';
 import type { Store } from '../store.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
@@ -28,8 +21,12 @@ afterEach(async () => {
 });
 afterAll(removeDirectories);
 
+function sizeOf(path: string): number | undefined {
+  return statSync(path, { throwIfNoEntry: false })?.size;
+}
+
 function ask(directory: string, sql: string): number {
-  const database = new DatabaseSync(join(directory, 'sandpit.db'), { readOnly: true });
+  const database = new DatabaseSync(join(directory, 'journal.db'), { readOnly: true });
   const value = Object.values(database.prepare(sql).get() as Record<string, number>)[0]!;
   database.close();
   return value;
@@ -44,6 +41,7 @@ describe('A full disk', () => {
     const pageLimit = new Int32Array(new SharedArrayBuffer(4));
     const store = await withSimulation(await open(directory, { pageLimit }));
     await store.journal.append(changing('main', 1, orderAdded(1)));
+    await store.history.reached('main', 1);
     Atomics.store(pageLimit, 0, ask(directory, 'PRAGMA page_count'));
     return { store, makeRoom: () => Atomics.store(pageLimit, 0, 0) };
   }
@@ -103,13 +101,52 @@ describe('A full disk', () => {
   });
 });
 
+describe('The reserve of a full disk', () => {
+  it('is made soon after the start, and holds what it says', async () => {
+    const directory = newDirectory();
+    await open(directory);
+    await expect.poll(() => sizeOf(join(directory, 'reserve')), { timeout: 10_000 }).toBe(8 * 1024 * 1024);
+  });
+
+  it('is given back once: what ends risk is still committed, and says so', async () => {
+    const directory = newDirectory();
+    // With the reserve there are so many pages more.
+    const pageLimit = new Int32Array(new SharedArrayBuffer(8));
+    pageLimit[1] = 200;
+    const store = await withSimulation(await open(directory, { pageLimit }));
+    await expect.poll(() => sizeOf(join(directory, 'reserve')), { timeout: 10_000 }).toBeDefined();
+    Atomics.store(pageLimit, 0, ask(directory, 'PRAGMA page_count'));
+
+    const big = [{ type: 'x'.repeat(50_000) }];
+    await store.journal.append(recordOf('main', 1, big));
+    expect(store.health()).toMatchObject({
+      status: 'reserve',
+      waiting: 0,
+      reason: expect.stringContaining('full') as string,
+    });
+    expect(sizeOf(join(directory, 'reserve'))).toBeUndefined();
+    await store.journal.append(recordOf('main', 2));
+    await store.probe();
+
+    // And then it is really full.
+    const hopeless = [3, 4, 5, 6].map((seq) => store.journal.append(recordOf('main', seq, big)));
+    for (const append of hopeless) await expect(append).rejects.toThrow(StoreUnavailable);
+    expect(store.health().status).toBe('failing');
+
+    Atomics.store(pageLimit, 0, 0);
+    await expect.poll(() => store.health(), { timeout: 10_000 }).toEqual({ status: 'ok', waiting: 0 });
+    expect(sizeOf(join(directory, 'reserve'))).toBe(8 * 1024 * 1024);
+    expect([...store.journal.read('main', 0)].map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+  });
+});
+
 describe('An error that nobody can explain', () => {
   it('ends the store: nothing more is acknowledged', async () => {
     const directory = newDirectory();
     const errors: Error[] = [];
     const store = await withSimulation(await open(directory, { onFatal: (error) => errors.push(error) }));
     await store.journal.append(recordOf('main', 1));
-    const database = new DatabaseSync(join(directory, 'sandpit.db'));
+    const database = new DatabaseSync(join(directory, 'journal.db'));
     database.exec('UPDATE meta SET epoch = epoch + 1');
     database.close();
     const appends = await Promise.allSettled(
@@ -124,27 +161,6 @@ describe('An error that nobody can explain', () => {
     });
     expect(errors).toHaveLength(1);
   });
-
-  it('is the end of the writing thread, too', async () => {
-    const errors: Error[] = [];
-    const projection = 'data:text/javascript,export const projectRecord = () => process.exit(3)';
-    const store = await withSimulation(
-      await open(newDirectory(), { projection, onFatal: (error) => errors.push(error) }),
-    );
-    await expect(store.journal.append(changing('main', 1))).rejects.toThrow(/writer has ended/);
-    expect(store.health().status).toBe('failed');
-    expect(errors).toHaveLength(1);
-  });
-
-  it('is a projection that throws, too', async () => {
-    const errors: Error[] = [];
-    const store = await withSimulation(
-      await open(newDirectory(), { onFatal: (error) => errors.push(error) }),
-    );
-    const move = orderMoved(9, { status: 'ACTIVE' });
-    await expect(store.journal.append(changing('main', 1, move))).rejects.toThrow(/no order/);
-    expect(errors).toHaveLength(1);
-  });
 });
 
 describe('Commits', () => {
@@ -156,18 +172,6 @@ describe('Commits', () => {
       Array.from({ length: 500 }, (_, index) => store.journal.append(recordOf('main', index + 1))),
     );
     expect(ask(directory, 'SELECT commits FROM meta') - before).toBe(1);
-  });
-
-  it('write an order once, however often it moves within one', async () => {
-    const directory = newDirectory();
-    const store = await withSimulation(await open(directory));
-    const moves = Array.from({ length: 10 }, (_, move) =>
-      changing('main', move + 2, orderMoved(1, { status: 'ACTIVE', mark: move })),
-    );
-    await Promise.all(
-      [changing('main', 1, orderAdded(1)), ...moves].map((record) => store.journal.append(record)),
-    );
-    expect(store.history.order('main', 1)?.progress).toBe('{"status":"ACTIVE","mark":9}');
   });
 
   it('remove expired answers, a few at a time', async () => {
@@ -191,76 +195,50 @@ describe('Commits', () => {
 });
 
 describe('A deleted simulation', () => {
-  const rows = (directory: string): number =>
-    [
-      'journal',
-      'portfolio',
-      'orders',
-      'order_event',
-      'item',
-      'item_key',
-      'tenant_event',
-      'list',
-      'tail',
-      'checkpoint',
-    ]
-      .map((table) => ask(directory, `SELECT count(*) FROM ${table}`))
-      .reduce((sum, count) => sum + count, 0);
+  const blocks = (directory: string): number => ask(directory, 'SELECT count(*) FROM block');
 
   async function filled(directory: string): Promise<Store> {
     const store = await withSimulation(await openTestStore(directory));
-    const appends = Array.from({ length: 600 }, (_, index) =>
-      store.journal.append(
-        changing(
-          'main',
-          index + 1,
-          {
-            change: 'portfolio-opened',
-            terms: '{}',
-            portfolioId: `portfolio-${index}`,
-            tenantId: 'tenant-1',
-            accountId: 'account-1',
-          },
-          orderAdded(index),
-          { change: 'listed', list: 'order-events', owner: String(index), event: 0, item: 0 },
-          { change: 'listed', list: 'ledger', owner: `portfolio-${index % 7}`, event: 0, item: 0 },
-          {
-            change: 'listed',
-            list: 'day-trades',
-            owner: 'portfolio-1',
-            event: 0,
-            item: 0,
-            key: `${index % 5}`,
-          },
-          { change: 'tenant-event', tenantId: 'tenant-1', event: 0 },
-        ),
-      ),
-    );
-    await Promise.all(appends);
-    await store.checkpoints.save({ simulationId: 'main', seq: 600, state: '{}' });
+    for (let first = 1; first <= 600; first += 4) {
+      const group = [0, 1, 2, 3].map((index) => store.journal.append(recordOf('main', first + index)));
+      await Promise.all(group);
+    }
     return store;
   }
 
-  it('leaves no rows behind, and those of others alone', async () => {
+  it('leaves no blocks behind, and those of others alone', async () => {
     const directory = newDirectory();
     const store = await filled(directory);
     opened.push(store);
     await withSimulation(store, 'other');
-    await store.journal.append(changing('other', 1, orderAdded(1)));
+    await store.journal.append(recordOf('other', 1));
+    expect(blocks(directory)).toBe(151);
     await store.registry.deleteSimulation('main', START);
-    // journal 1, orders 1, lists 3, tail 1
-    await expect.poll(() => rows(directory), { timeout: 5_000 }).toBe(6);
-    expect(store.history.order('other', 1)).toBeDefined();
+    await expect.poll(() => blocks(directory), { timeout: 5_000 }).toBe(1);
+    expect([...store.journal.read('other', 0)]).toHaveLength(1);
+    // Numbers of blocks are not given again.
+    await store.journal.append(recordOf('other', 2));
+    expect(ask(directory, 'SELECT max(k) FROM block')).toBe(152);
+  });
+
+  it('takes with it what was appended in the commit that deletes it', async () => {
+    const directory = newDirectory();
+    const store = await withSimulation(await open(directory));
+    await withSimulation(store, 'other');
+    await store.journal.append(recordOf('main', 1));
+    const appended = [store.journal.append(recordOf('main', 2)), store.journal.append(recordOf('other', 1))];
+    await Promise.all([...appended, store.registry.deleteSimulation('main', START)]);
+    await store.close();
+    expect((await open(directory)).journal.lastSeq('other')).toBe(1);
   });
 
   it('is removed to the end by the next process', async () => {
     const directory = newDirectory();
     const store = await filled(directory);
+    void store.registry.deleteSimulation('main', START);
     await store.close();
-    const database = new DatabaseSync(join(directory, 'sandpit.db'));
-    database.exec('UPDATE simulation SET deleted_at = 1');
-    database.close();
     await open(directory);
-    await expect.poll(() => rows(directory), { timeout: 5_000 }).toBe(0);
+    await expect.poll(() => blocks(directory), { timeout: 5_000 }).toBe(0);
+    expect(ask(directory, 'SELECT purged FROM simulation')).toBe(1);
   });
 });

@@ -14,6 +14,8 @@ import { DamagedJournal } from '../journal.js';
 
 /** The last commit that may have been acknowledged. */
 export interface Mark {
+  /** Whose commit it is. */
+  readonly journalId: string;
   readonly commit: number;
   readonly digest: string;
 }
@@ -51,7 +53,7 @@ export class HighWaterMark {
 
   static open(path: string): HighWaterMark {
     const isNew = !existsSync(path);
-    const fd = openSync(path, isNew ? 'w+' : 'r+');
+    const fd = openSync(path, isNew ? 'w+' : 'r+', 0o600);
     if (fstatSync(fd).size < SLOTS * SLOT_DISTANCE) {
       // Full length from the start: later writes then change no metadata, and fdatasync is enough.
       writeSync(fd, Buffer.alloc(SLOT_DISTANCE), 0, SLOT_DISTANCE, (SLOTS - 1) * SLOT_DISTANCE);
@@ -63,7 +65,7 @@ export class HighWaterMark {
 
   /** Durable when it returns. */
   write(mark: Mark): void {
-    const text = `${mark.commit} ${mark.digest}`;
+    const text = `${mark.journalId} ${mark.commit} ${mark.digest}`;
     const slot = Buffer.alloc(SLOT_SIZE, ' ');
     slot.write(`${text} ${hash('sha256', text, 'hex')}\n`);
     writeSync(this.#fd, slot, 0, SLOT_SIZE, (mark.commit % SLOTS) * SLOT_DISTANCE);
@@ -78,10 +80,11 @@ export class HighWaterMark {
 function readSlot(fd: number, slot: number): Mark | undefined {
   const bytes = Buffer.alloc(SLOT_SIZE);
   readSync(fd, bytes, 0, SLOT_SIZE, slot * SLOT_DISTANCE);
-  const [commit, digest, checksum] = bytes.toString('latin1').trim().split(' ');
-  if (commit === undefined || digest === undefined || checksum === undefined) return undefined;
-  if (hash('sha256', `${commit} ${digest}`, 'hex') !== checksum) return undefined;
-  return { commit: Number(commit), digest };
+  const [journalId, commit, digest, checksum] = bytes.toString('latin1').trim().split(' ');
+  if (journalId === undefined || commit === undefined || digest === undefined || checksum === undefined)
+    return undefined;
+  if (hash('sha256', `${journalId} ${commit} ${digest}`, 'hex') !== checksum) return undefined;
+  return { journalId, commit: Number(commit), digest };
 }
 
 function syncDirectory(directory: string): void {
@@ -95,14 +98,16 @@ function syncDirectory(directory: string): void {
 
 /** What the database says about its own last commits. */
 export interface CommitState {
+  readonly journalId: string;
   readonly commits: number;
   readonly digest: string;
   readonly previousDigest: string;
 }
 
 /**
- * The database may be ahead of the mark by what was committed and never acknowledged. It must not be behind, and
- * the commit that the mark names must be the one that the database has.
+ * The database may be ahead of the mark by the one commit that was never acknowledged. It must not be behind, nor further ahead:
+ * a mark that is older than that belongs to an older copy and tells nothing. The commit that the mark names must be the one that
+ * the database has.
  */
 export function refuseShortened(state: CommitState, mark: Mark | undefined, path: string): void {
   if (mark === undefined) {
@@ -111,18 +116,22 @@ export function refuseShortened(state: CommitState, mark: Mark | undefined, path
       `${path} is missing or damaged: without it nobody can tell whether the journal is complete`,
     );
   }
+  if (mark.journalId !== state.journalId)
+    throw new DamagedJournal(
+      `${path} was written for another journal: files of two directories are mixed up`,
+    );
   if (mark.commit > state.commits) {
     throw new DamagedJournal(
       `The journal is shortened: it ends at commit ${state.commits}, and commit ${mark.commit} had been acknowledged`,
     );
   }
-  const known =
-    mark.commit === state.commits
-      ? state.digest
-      : state.commits - mark.commit === 1
-        ? state.previousDigest
-        : undefined;
-  if (known !== undefined && known !== mark.digest) {
+  if (state.commits - mark.commit > 1) {
+    throw new DamagedJournal(
+      `${path} is older than the journal: it tells of commit ${mark.commit}, and the journal ends at commit ${state.commits}`,
+    );
+  }
+  const known = mark.commit === state.commits ? state.digest : state.previousDigest;
+  if (known !== mark.digest) {
     throw new DamagedJournal(
       `The journal is not the one that ${path} was written for (commit ${mark.commit})`,
     );

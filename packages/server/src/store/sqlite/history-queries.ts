@@ -1,15 +1,23 @@
 import type { ClosedPortfolioRow, ListName, OrderQuery, OrderRow, Page } from '../history.js';
 import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
-import {
-  ACCOUNT_ORDERS,
-  accountOwner,
-  PORTFOLIO_ORDERS,
-  TENANT_EVENTS,
-  TENANT_ORDERS,
-} from './history-tables.js';
-import { eventPlaces, runItems } from './runs.js';
-import type { RunItem } from './runs.js';
+import { DamagedHistory, LIST_CODE, placesOf, sound } from './history-rows.js';
+import type {
+  ClientOrderRow,
+  CountedList,
+  Counts,
+  ItemRow,
+  OrderEventRow,
+  OwnerKind,
+  OwnerRow,
+  PortfolioRow,
+  SimulationRow,
+  StoredOrder,
+  TenantEventRow,
+} from './history-rows.js';
+import { accountOwner } from './history-tables.js';
+import { PastRecords } from './past-records.js';
+import type { JournalBlocks } from './journal-blocks.js';
 
 /** An item of a list with its event still as text: parsing is left to the thread that wants it. */
 export interface StoredItem {
@@ -28,47 +36,77 @@ export interface ListQuery {
   readonly limit: number;
 }
 
-interface StoredOrder {
-  readonly number: number;
-  readonly tenant: string;
-  readonly account: string;
-  readonly portfolio: string;
-  readonly status: string;
-  readonly terms: string;
-  readonly progress: string;
+interface PlacedItem {
+  readonly seq: number;
+  readonly event: number;
+  readonly item: number;
+  readonly tag: string | undefined;
 }
 
-const ORDER_COLUMNS = `o.number, t.owner AS tenant, a.owner AS account, p.owner AS portfolio, o.status, o.terms, o.progress
-  FROM orders o CROSS JOIN list t ON t.key = o.tenant CROSS JOIN list a ON a.key = o.account CROSS JOIN list p ON p.key = o.portfolio`;
+/** A list of places: where its rows are, and how many places it has. */
+interface Placed {
+  readonly rows: string;
+  readonly values: readonly SqlValue[];
+  readonly sound: (row: ItemRow | OrderEventRow) => ItemRow | OrderEventRow;
+  readonly total: number;
+}
 
-/** Rows of runs read at a time where a filter makes it necessary to look at all. */
+/** Rows read at a time where a filter makes it necessary to look at all. */
 const SCAN_CHUNK = 1_000;
 
-/** Questions to the history tables, in whichever thread. Simulations are named by their keys. */
+/**
+ * Questions to the history tables, in whichever thread. Simulations are named by their keys. Nothing is given out that is not as it was
+ * written: rows by their checksums, pages by their ordinals, events by the hash of the journal's block. Throws `DamagedHistory` and
+ * `DamagedJournal`. A question reads several rows: ask inside a transaction.
+ */
 export class HistoryQueries {
   readonly #statements: Statements;
+  readonly #journal: JournalBlocks;
 
-  constructor(statements: Statements) {
+  constructor(statements: Statements, journal: JournalBlocks) {
     this.#statements = statements;
+    this.#journal = journal;
   }
 
-  order(simulation: number, order: number): OrderRow | undefined {
-    const sql = `SELECT ${ORDER_COLUMNS} WHERE o.simulation = ? AND o.number = ?`;
-    const row = one<StoredOrder>(this.#statements.of(sql), simulation, order);
+  position(simulation: number): number {
+    return this.#simulation(simulation)?.seq ?? 0;
+  }
+
+  order(simulation: number, number: number): OrderRow | undefined {
+    const row = this.#order(simulation, number);
     return row === undefined ? undefined : orderRow(row);
   }
 
+  #order(simulation: number, number: number): StoredOrder | undefined {
+    const sql = 'SELECT * FROM orders WHERE simulation = ? AND number = ?';
+    const row = this.#one<StoredOrder>(sql, simulation, number);
+    if (row !== undefined) return sound('order', row);
+    const { orders, last_order } = this.#simulation(simulation) ?? { orders: 0, last_order: 0 };
+    // Numbers without gaps: then this one must be there.
+    if (orders === last_order && number >= 1 && number <= last_order)
+      throw new DamagedHistory(`The history has lost order ${number}`);
+    return undefined;
+  }
+
+  #simulation(key: number): SimulationRow | undefined {
+    const row = this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
+    return row === undefined ? undefined : sound('simulation', row);
+  }
+
   closedPortfolio(simulation: number, portfolioId: string): ClosedPortfolioRow | undefined {
-    const sql =
-      'SELECT tenant AS tenantId, terms, last FROM portfolio WHERE simulation = ? AND id = ? AND last IS NOT NULL';
-    return one<ClosedPortfolioRow>(this.#statements.of(sql), simulation, portfolioId);
+    const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND id = ?';
+    const row = this.#one<PortfolioRow>(sql, simulation, portfolioId);
+    if (row === undefined) return undefined;
+    const { tenant, terms, last } = sound('portfolio', row);
+    return last === null ? undefined : { tenantId: tenant, terms, last };
   }
 
   orderByClientOrderId(simulation: number, portfolioId: string, clientOrderId: string): number | undefined {
-    const portfolio = this.#list(simulation, PORTFOLIO_ORDERS, portfolioId);
-    if (portfolio === undefined) return undefined;
-    const sql = 'SELECT number FROM orders WHERE portfolio = ? AND client_order_id = ?';
-    return one<{ number: number }>(this.#statements.of(sql), portfolio, clientOrderId)?.number;
+    const owner = this.#owner(simulation, 'portfolio', portfolioId);
+    if (owner === undefined) return undefined;
+    const sql = 'SELECT * FROM client_order WHERE owner = ? AND id = ?';
+    const row = this.#one<ClientOrderRow>(sql, owner.k, clientOrderId);
+    return row === undefined ? undefined : sound('clientOrder', row).number;
   }
 
   orders(simulation: number, query: OrderQuery): Page<OrderRow> {
@@ -81,112 +119,138 @@ export class HistoryQueries {
       conditions.push(condition);
       values.push(value);
     };
-    filter('o.status = ?', query.status);
-    filter('o.symbol = ?', query.symbol);
-    filter('o.asset_class = ?', query.assetClass);
-    filter('o.created_at >= ?', query.from);
-    filter('o.created_at < ?', query.to);
+    filter('status = ?', query.status);
+    filter('symbol = ?', query.symbol);
+    filter('asset_class = ?', query.assetClass);
+    filter('created_at >= ?', query.from);
+    filter('created_at < ?', query.to);
 
     const where = conditions.join(' AND ');
-    const isWhole = scope.ordinal !== undefined && conditions.length === scope.conditions.length;
-    if (scope.ordinal === undefined || !isWhole) {
-      const newest = scope.ordinal === undefined ? 'o.k' : `o.${scope.ordinal}`;
-      const total = this.#number(`SELECT count(*) AS n FROM orders o WHERE ${where}`, ...values);
-      // The page is found in the bare table first: the joins are for its rows only.
-      const page = `SELECT o.k FROM orders o WHERE ${where} ORDER BY ${newest} DESC LIMIT ? OFFSET ?`;
-      const sql = `SELECT ${ORDER_COLUMNS} WHERE o.k IN (${page}) ORDER BY ${newest} DESC`;
-      return { items: this.#orderRows(sql, ...values, query.limit, query.offset), total };
+    const { ordinal } = scope;
+    if (ordinal === undefined || conditions.length > scope.conditions.length) {
+      const newest = ordinal ?? 'number';
+      const total =
+        this.#one<{ n: number }>(`SELECT count(*) AS n FROM orders WHERE ${where}`, ...values)?.n ?? 0;
+      const sql = `SELECT * FROM orders WHERE ${where} ORDER BY ${newest} DESC LIMIT ? OFFSET ?`;
+      const rows = this.#all<StoredOrder>(sql, ...values, query.limit, query.offset);
+      return { items: rows.map((row) => orderRow(sound('order', row))), total };
     }
-    const total = this.#number(`SELECT max(o.${scope.ordinal}) AS n FROM orders o WHERE ${where}`, ...values);
-    const sql = `SELECT ${ORDER_COLUMNS} WHERE ${where} AND o.${scope.ordinal} <= ? ORDER BY o.${scope.ordinal} DESC LIMIT ?`;
-    return { items: this.#orderRows(sql, ...values, total - query.offset, query.limit), total };
+    const { total } = scope;
+    const last = total - query.offset;
+    const sql = `SELECT * FROM orders WHERE ${where} AND ${ordinal} <= ? ORDER BY ${ordinal} DESC LIMIT ?`;
+    const rows = last < 1 ? [] : this.#all<StoredOrder>(sql, ...values, last, query.limit);
+    if (rows.length < Math.min(query.limit, Math.max(0, last))) throw missingRows();
+    rows.forEach((row, index) => {
+      if (sound('order', row)[ordinal] !== last - index) throw missingRows();
+    });
+    return { items: rows.map(orderRow), total };
   }
 
   #scopeOf(
     simulation: number,
     scope: OrderQuery['scope'],
   ):
-    | { conditions: readonly string[]; values: readonly SqlValue[]; ordinal?: 'portfolio_n' | 'account_n' }
+    | {
+        readonly conditions: readonly string[];
+        readonly values: readonly SqlValue[];
+        readonly ordinal?: 'portfolio_n' | 'account_n';
+        readonly total: number;
+      }
     | undefined {
-    if ('portfolioId' in scope) {
-      const list = this.#list(simulation, PORTFOLIO_ORDERS, scope.portfolioId);
-      return list === undefined
-        ? undefined
-        : { conditions: ['o.portfolio = ?'], values: [list], ordinal: 'portfolio_n' };
-    }
-    if ('accountId' in scope) {
-      const list = this.#list(simulation, ACCOUNT_ORDERS, accountOwner(scope.tenantId, scope.accountId));
-      return list === undefined
-        ? undefined
-        : { conditions: ['o.account = ?'], values: [list], ordinal: 'account_n' };
-    }
-    const list = this.#list(simulation, TENANT_ORDERS, scope.tenantId);
-    return list === undefined
-      ? undefined
-      : { conditions: ['o.tenant = ?', 'o.filled_on = ?'], values: [list, scope.filledOn] };
+    const [kind, id]: [OwnerKind, string] =
+      'portfolioId' in scope
+        ? ['portfolio', scope.portfolioId]
+        : 'accountId' in scope
+          ? ['account', accountOwner(scope.tenantId, scope.accountId)]
+          : ['tenant', scope.tenantId];
+    const owner = this.#owner(simulation, kind, id);
+    if (owner === undefined) return undefined;
+    if ('filledOn' in scope)
+      return { conditions: ['tenant = ?', 'filled_on = ?'], values: [owner.k, scope.filledOn], total: 0 };
+    const total = countOf(owner, 'orders');
+    return kind === 'portfolio'
+      ? { conditions: ['portfolio = ?'], values: [owner.k], ordinal: 'portfolio_n', total }
+      : { conditions: ['account = ?'], values: [owner.k], ordinal: 'account_n', total };
   }
 
   list(simulation: number, query: ListQuery): Page<StoredItem> {
-    const source = this.#runsOf(simulation, query);
-    if (source === undefined) return { items: [], total: 0 };
+    const placed = this.#placed(simulation, query);
+    if (placed === undefined) return { items: [], total: 0 };
     const { total, items } =
-      query.tag === undefined ? this.#page(source, query) : this.#taggedPage(source, query, query.tag);
-    return { total, items: items.map((item) => this.#stored(simulation, item)) };
+      query.tag === undefined ? this.#page(placed, query) : this.#taggedPage(placed, query, query.tag);
+    const records = new PastRecords(this.#journal, simulation);
+    return { total, items: items.map((item) => records.stored(item)) };
   }
 
-  #page(source: RunSource, { offset, limit }: ListQuery): Page<RunItem> {
-    const total = this.#number(
-      `SELECT max(n) AS n FROM ${source.table} WHERE ${source.column} = ?`,
-      source.key,
-    );
+  #placed(simulation: number, { list, owner }: ListQuery): Placed | undefined {
+    if (list === 'order-events') {
+      const number = Number(owner);
+      const order = this.#order(simulation, number);
+      return order === undefined
+        ? undefined
+        : {
+            rows: 'order_event WHERE simulation = ? AND number = ?',
+            values: [simulation, number],
+            sound: (row) => sound('orderEvent', row as OrderEventRow),
+            total: order.events,
+          };
+    }
+    const found = this.#owner(simulation, 'portfolio', owner);
+    return found === undefined
+      ? undefined
+      : {
+          rows: 'item WHERE owner = ? AND list = ?',
+          values: [found.k, LIST_CODE[list]],
+          sound: (row) => sound('item', row as ItemRow),
+          total: countOf(found, list),
+        };
+  }
+
+  #page({ rows, values, sound: checked, total }: Placed, { offset, limit }: ListQuery): Page<PlacedItem> {
     const last = total - offset;
     const first = Math.max(last - limit + 1, 1);
     if (last < first) return { items: [], total };
-    // Filed under its last item: the first run that reaches `first` is where the page begins. At most `limit` runs
-    // touch it, and one more where the page begins in the middle of a run.
-    const sql = `SELECT n, run FROM ${source.table} WHERE ${source.column} = ? AND n >= ? ORDER BY n LIMIT ?`;
-    const items: RunItem[] = [];
-    for (const row of all<{ n: number; run: string }>(
-      this.#statements.of(sql),
-      source.key,
-      first,
-      limit + 1,
-    )) {
-      const run = runItems(row.run);
-      const runFirst = row.n - run.length + 1;
-      if (runFirst > last) break;
-      items.push(...run.slice(Math.max(first - runFirst, 0), last - runFirst + 1));
+    // A row is filed under the last of its places: the first that reaches `first` is where the page begins.
+    const sql = `SELECT * FROM ${rows} AND n >= ? ORDER BY n LIMIT ?`;
+    const items: PlacedItem[] = [];
+    let next: number | undefined;
+    for (const row of this.#all<ItemRow | OrderEventRow>(sql, ...values, first, limit)) {
+      const places = placedItems(checked(row));
+      const begin = row.n - places.length + 1;
+      if (next === undefined ? begin > first : begin !== next) throw missingRows();
+      next = row.n + 1;
+      items.push(...places.slice(Math.max(first - begin, 0), Math.max(last - begin + 1, 0)));
+      if (row.n >= last) break;
     }
+    if (items.length !== last - first + 1) throw missingRows();
     return { items: items.reverse(), total };
   }
 
-  #taggedPage(source: RunSource, { offset, limit }: ListQuery, tag: string): Page<RunItem> {
-    const sql = `SELECT n, run FROM ${source.table} WHERE ${source.column} = ? AND n < ? ORDER BY n DESC LIMIT ${SCAN_CHUNK}`;
-    const items: RunItem[] = [];
+  #taggedPage(
+    { rows, values, sound: checked, total: all }: Placed,
+    query: ListQuery,
+    tag: string,
+  ): Page<PlacedItem> {
+    const { offset, limit } = query;
+    const sql = `SELECT * FROM ${rows} AND n <= ? ORDER BY n DESC LIMIT ${SCAN_CHUNK}`;
+    const items: PlacedItem[] = [];
     let total = 0;
-    let before = Number.MAX_SAFE_INTEGER;
-    for (;;) {
-      const rows = all<{ n: number; run: string }>(this.#statements.of(sql), source.key, before);
-      for (const row of rows) {
-        for (const item of runItems(row.run).toReversed()) {
+    let next = all;
+    while (next > 0) {
+      const chunk = this.#all<ItemRow | OrderEventRow>(sql, ...values, next);
+      if (chunk.length === 0) throw missingRows();
+      for (const row of chunk) {
+        if (row.n !== next) throw missingRows();
+        const places = placedItems(checked(row));
+        next -= places.length;
+        for (const item of places.reverse()) {
           if (item.tag !== tag) continue;
           if (total >= offset && items.length < limit) items.push(item);
           total += 1;
         }
-        before = row.n;
       }
-      if (rows.length < SCAN_CHUNK) return { items, total };
     }
-  }
-
-  #runsOf(simulation: number, query: ListQuery): RunSource | undefined {
-    if (query.list !== 'order-events') {
-      const key = this.#list(simulation, query.list, query.owner);
-      return key === undefined ? undefined : { table: 'item', column: 'list', key };
-    }
-    const sql = 'SELECT k FROM orders WHERE simulation = ? AND number = ?';
-    const order = one<{ k: number }>(this.#statements.of(sql), simulation, Number(query.owner));
-    return order === undefined ? undefined : { table: 'order_event', column: 'order_k', key: order.k };
+    return { items, total };
   }
 
   tenantEvents(
@@ -195,62 +259,62 @@ export class HistoryQueries {
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): readonly StoredItem[] {
-    const list = this.#list(simulation, TENANT_EVENTS, tenantId);
-    if (list === undefined) return [];
-    const sql = `SELECT run FROM tenant_event WHERE list = ? AND (seq, event) > (?, ?) ORDER BY seq, event LIMIT ?`;
+    const owner = this.#owner(simulation, 'tenant', tenantId);
+    if (owner === undefined) return [];
+    const before = this.#one<TenantEventRow>(
+      'SELECT * FROM tenant_event WHERE owner = ? AND seq < ? ORDER BY seq DESC LIMIT 1',
+      owner.k,
+      after.seq,
+    );
+    let n = before === undefined ? 0 : sound('tenantEvent', before).n;
+    const sql = 'SELECT * FROM tenant_event WHERE owner = ? AND seq >= ? ORDER BY seq LIMIT ?';
+    const rows = this.#all<TenantEventRow>(sql, owner.k, after.seq, limit + 1);
+    const records = new PastRecords(this.#journal, simulation);
     const items: StoredItem[] = [];
-    for (const row of all<{ run: string }>(this.#statements.of(sql), list, after.seq, after.event, limit)) {
-      for (const [seq, event] of eventPlaces(row.run)) {
+    for (const row of rows) {
+      const places = placedItems(sound('tenantEvent', row));
+      n += places.length;
+      if (row.n !== n) throw missingRows();
+      for (const item of places) {
+        if (item.seq === after.seq && item.event <= after.event) continue;
+        items.push(records.stored(item));
         if (items.length === limit) return items;
-        if (seq < after.seq || (seq === after.seq && event <= after.event)) continue;
-        items.push(this.#stored(simulation, { seq, event, item: 0 }));
       }
     }
+    if (n !== countOf(owner, 'tenant-events')) throw missingRows();
     return items;
   }
 
-  #stored(simulation: number, { seq, event, item }: Omit<RunItem, 'tag'>): StoredItem {
-    const sql = 'SELECT at, payload -> ? AS json FROM journal WHERE simulation = ? AND seq = ?';
-    const row = one<{ at: number; json: string }>(
-      this.#statements.of(sql),
-      `$.events[${event}]`,
-      simulation,
-      seq,
-    );
-    if (row === undefined)
-      throw new Error(`The history names record ${seq}, which the journal does not have`);
-    return { seq, at: row.at, event, item, json: row.json };
+  #owner(simulation: number, kind: OwnerKind, id: string): OwnerRow | undefined {
+    const sql = 'SELECT * FROM owner WHERE simulation = ? AND id = ? AND kind = ?';
+    const row = this.#one<OwnerRow>(sql, simulation, id, kind);
+    return row === undefined ? undefined : sound('owner', row);
   }
 
-  #list(simulation: number, kind: string, owner: string): number | undefined {
-    const sql = 'SELECT key FROM list WHERE simulation = ? AND owner = ? AND kind = ?';
-    return one<{ key: number }>(this.#statements.of(sql), simulation, owner, kind)?.key;
+  /* eslint-disable @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts */
+  #one<Row>(sql: string, ...values: readonly SqlValue[]): Row | undefined {
+    return one<Row>(this.#statements.of(sql), ...values);
   }
 
-  #number(sql: string, ...values: readonly SqlValue[]): number {
-    return one<{ n: number | null }>(this.#statements.of(sql), ...values)?.n ?? 0;
+  #all<Row>(sql: string, ...values: readonly SqlValue[]): readonly Row[] {
+    return all<Row>(this.#statements.of(sql), ...values);
   }
-
-  #orderRows(sql: string, ...values: readonly SqlValue[]): readonly OrderRow[] {
-    return all<StoredOrder>(this.#statements.of(sql), ...values).map(orderRow);
-  }
+  /* eslint-enable @typescript-eslint/no-unnecessary-type-parameters */
 }
 
-/** The table that holds a list's runs, and which of its rows they are. */
-interface RunSource {
-  readonly table: 'item' | 'order_event';
-  readonly column: 'list' | 'order_k';
-  readonly key: number;
+const missingRows = (): DamagedHistory => new DamagedHistory('Rows of the history are missing');
+
+const countOf = ({ counts }: OwnerRow, list: CountedList): number =>
+  (JSON.parse(counts) as Counts)[list] ?? 0;
+
+function placedItems(row: { readonly seq: number; readonly places: string }): PlacedItem[] {
+  return placesOf(row).map(([event, item, tag]) => ({ seq: row.seq, event, item, tag }));
 }
 
-function orderRow(row: StoredOrder): OrderRow {
-  return {
-    number: row.number,
-    tenantId: row.tenant,
-    accountId: row.account.slice(row.tenant.length + 1),
-    portfolioId: row.portfolio,
-    status: row.status,
-    terms: row.terms,
-    progress: row.progress,
-  };
+function orderRow({ number, status, terms, progress }: StoredOrder): OrderRow {
+  const { tenantId, accountId, portfolioId } = JSON.parse(terms) as Pick<
+    OrderRow,
+    'tenantId' | 'accountId' | 'portfolioId'
+  >;
+  return { number, tenantId, accountId, portfolioId, status, terms, progress };
 }

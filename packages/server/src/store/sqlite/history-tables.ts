@@ -1,400 +1,551 @@
-import { isTerminal } from '@sandpit/core';
 import type { OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
-import { LRUCache } from 'lru-cache';
 import type { HistoryChange, Owner } from '../history.js';
 import type { Known } from '../projection.js';
-import { one } from './connection.js';
-import type { Database, SqlValue, Statement } from './connection.js';
-import { LONGEST_RUN, runEntry } from './runs.js';
+import { BulkInsert } from './bulk-insert.js';
+import { one, Statements } from './connection.js';
+import type { Database } from './connection.js';
+import { DamagedHistory, LIST_CODE, sound, sumOf } from './history-rows.js';
+import type {
+  ClientOrderRow,
+  CountedList,
+  Counts,
+  ItemRow,
+  OrderEventRow,
+  OwnerKind,
+  OwnerRow,
+  PortfolioRow,
+  SimulationRow,
+  StoredOrder,
+  TenantEventRow,
+} from './history-rows.js';
 
 type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { change: Name }>;
 
-/** Lists of one owner, each with its own ordinals. Orders are listed twice; a tenant's orders have no ordinals. */
-export const PORTFOLIO_ORDERS = 'portfolio-orders';
-export const ACCOUNT_ORDERS = 'account-orders';
-export const TENANT_ORDERS = 'tenant-orders';
-export const TENANT_EVENTS = 'tenant-events';
+/** Rows get their checksums when they are written. */
+type Draft<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
-/** Account ids are unique within a tenant only. */
-export function accountOwner(tenantId: string, accountId: string): string {
-  return `${tenantId}/${accountId}`;
+/** A row that this transaction adds or changes, and whether it is there already. */
+interface OwnerDraft {
+  readonly row: Draft<OwnerRow>;
+  readonly counts: { -readonly [List in keyof Counts]: number };
+  readonly isNew: boolean;
 }
 
-/** The end of a list, and the items that this commit adds to it. */
-interface ListEnd {
-  readonly key: number;
-  last: number;
-  run: string;
-  runLength: number;
-}
-
-/** An order that is at hand, with the list of its events. */
-interface KnownOrder {
-  readonly k: number;
+interface OrderDraft {
+  readonly row: Draft<StoredOrder>;
   readonly terms: OrderTerms;
   progress: OrderProgress;
-  readonly events: ListEnd;
+  readonly isNew: boolean;
 }
 
-/** An order that this commit adds or moves: several moves become one statement. */
-interface OrderDraft {
-  readonly order: KnownOrder;
-  /** Of an order that is new. */
-  readonly place:
-    | {
-        readonly simulation: number;
-        readonly portfolio: number;
-        readonly portfolioN: number;
-        readonly account: number;
-        readonly accountN: number;
-        readonly tenant: number;
-      }
-    | undefined;
-  filledOn: string | null;
+interface PortfolioDraft {
+  readonly row: Draft<PortfolioRow>;
+  readonly isNew: boolean;
 }
 
-const LISTS_KEPT = 50_000;
-/** Open ones: nothing happens to the others any more. */
-const ORDERS_KEPT = 50_000;
-const OWNERS_KEPT = 50_000;
+/** What a transaction changes in one simulation. */
+class SimulationDraft {
+  readonly owners = new Map<string, OwnerDraft>();
+  readonly orders = new Map<number, OrderDraft>();
+  readonly portfolios = new Map<string, PortfolioDraft>();
+  readonly row: Draft<SimulationRow>;
 
-/** Changes that a commit may hold back before it writes them; well below what the caches keep. */
-const MOST_CHANGES_HELD = 8_192;
+  constructor(row: Draft<SimulationRow>) {
+    this.row = row;
+  }
+}
 
-/** Writes the history tables. Used by the writer only, inside its commits. */
+/** A row of places that is still being written: of one list and one record. */
+interface OpenRow {
+  n: number;
+  places: string;
+}
+
+/** Account ids are unique within a tenant only. */
+export const accountOwner = (tenantId: string, accountId: string): string => `${tenantId}/${accountId}`;
+
+/**
+ * Writes the history tables: collects what many records change, then writes it in one go, each table in the order of its key. Between
+ * transactions it remembers nothing.
+ */
 export class HistoryTables {
-  readonly #lists = new LRUCache<string, ListEnd>({ max: LISTS_KEPT });
-  readonly #orders = new LRUCache<string, KnownOrder>({ max: ORDERS_KEPT });
-  readonly #owners = new LRUCache<string, Owner>({ max: OWNERS_KEPT });
-  readonly #drafts = new Map<string, OrderDraft>();
-  readonly #openItems = new Set<ListEnd>();
-  readonly #openOrderEvents = new Set<ListEnd>();
-  readonly #openTenantEvents = new Map<
-    ListEnd,
-    { run: string; length: number; seq: number; event: number }
-  >();
-  #held = 0;
-  #nextOrder: number | undefined;
+  readonly #statements: Statements;
+  readonly #simulations = new Map<number, SimulationDraft>();
+  #items: Draft<ItemRow>[] = [];
+  readonly #keyedItems = new Map<string, Draft<ItemRow>>();
+  #orderEvents: Draft<OrderEventRow>[] = [];
+  #tenantEvents: Draft<TenantEventRow>[] = [];
+  #clientOrders: Draft<ClientOrderRow>[] = [];
+  #replacedItems: Draft<ItemRow>[] = [];
+  /** Of the record that is being applied, by list. */
+  readonly #open = new Map<string, OpenRow>();
+  #nextOwner: number | undefined;
 
-  readonly #findOwner: Statement;
-  readonly #addPortfolio: Statement;
-  readonly #findList: Statement;
-  readonly #addList: Statement;
-  readonly #lastOfPortfolio: Statement;
-  readonly #lastOfAccount: Statement;
-  readonly #lastItem: Statement;
-  readonly #lastOrderEvent: Statement;
-  readonly #lastOrder: Statement;
-  readonly #findOrder: Statement;
-  readonly #addOrder: Statement;
-  readonly #moveOrder: Statement;
-  readonly #addItems: Statement;
-  readonly #findKey: Statement;
-  readonly #addKey: Statement;
-  readonly #replaceItem: Statement;
-  readonly #addOrderEvents: Statement;
-  readonly #addTenantEvents: Statement;
-  readonly #closePortfolio: Statement;
+  readonly #insertOwners: BulkInsert<OwnerRow>;
+  readonly #insertPortfolios: BulkInsert<PortfolioRow>;
+  readonly #insertOrders: BulkInsert<StoredOrder>;
+  readonly #insertClientOrders: BulkInsert<ClientOrderRow>;
+  readonly #insertItems: BulkInsert<ItemRow>;
+  readonly #insertOrderEvents: BulkInsert<OrderEventRow>;
+  readonly #insertTenantEvents: BulkInsert<TenantEventRow>;
 
   constructor(database: Database) {
-    const prepare = (sql: string): Statement => database.prepare(sql);
-    this.#findOwner = prepare(
-      'SELECT tenant AS tenantId, account AS accountId FROM portfolio WHERE simulation = ? AND id = ?',
-    );
-    this.#addPortfolio = prepare(
-      'INSERT INTO portfolio (simulation, id, tenant, account, terms) VALUES (?, ?, ?, ?, ?)',
-    );
-    this.#findList = prepare('SELECT key FROM list WHERE simulation = ? AND owner = ? AND kind = ?');
-    this.#addList = prepare('INSERT INTO list (simulation, owner, kind) VALUES (?, ?, ?)');
-    this.#lastOfPortfolio = prepare('SELECT max(portfolio_n) AS n FROM orders WHERE portfolio = ?');
-    this.#lastOfAccount = prepare('SELECT max(account_n) AS n FROM orders WHERE account = ?');
-    this.#lastItem = prepare('SELECT max(n) AS n FROM item WHERE list = ?');
-    this.#lastOrderEvent = prepare('SELECT max(n) AS n FROM order_event WHERE order_k = ?');
-    this.#lastOrder = prepare('SELECT max(k) AS n FROM orders');
-    this.#findOrder = prepare('SELECT k, terms, progress FROM orders WHERE simulation = ? AND number = ?');
-    this.#addOrder = prepare(
-      `INSERT INTO orders (k, simulation, number, portfolio, portfolio_n, account, account_n, tenant, symbol, asset_class,
-         created_at, status, filled_on, client_order_id, terms, progress)
-       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`,
-    );
-    this.#moveOrder = prepare(
-      'UPDATE orders SET status = ?, filled_on = coalesce(?, filled_on), progress = ? WHERE k = ?',
-    );
-    this.#addItems = prepare('INSERT INTO item (list, n, run) VALUES (?, ?, ?)');
-    this.#findKey = prepare('SELECT n FROM item_key WHERE list = ? AND key = ?');
-    this.#addKey = prepare('INSERT INTO item_key (list, key, n) VALUES (?, ?, ?)');
-    this.#replaceItem = prepare('UPDATE item SET run = ? WHERE list = ? AND n = ?');
-    this.#addOrderEvents = prepare('INSERT INTO order_event (order_k, n, run) VALUES (?, ?, ?)');
-    this.#addTenantEvents = prepare('INSERT INTO tenant_event (list, seq, event, run) VALUES (?, ?, ?, ?)');
-    this.#closePortfolio = prepare('UPDATE portfolio SET last = ? WHERE simulation = ? AND id = ?');
+    this.#statements = new Statements(database);
+    this.#insertOwners = new BulkInsert(database, 'owner', [
+      'k',
+      'simulation',
+      'kind',
+      'id',
+      'counts',
+      'sum',
+    ]);
+    this.#insertPortfolios = new BulkInsert(database, 'portfolio', [
+      'simulation',
+      'id',
+      'tenant',
+      'account',
+      'terms',
+      'last',
+      'sum',
+    ]);
+    this.#insertOrders = new BulkInsert(database, 'orders', [
+      'simulation',
+      'number',
+      'portfolio',
+      'portfolio_n',
+      'account',
+      'account_n',
+      'tenant',
+      'symbol',
+      'asset_class',
+      'created_at',
+      'status',
+      'filled_on',
+      'terms',
+      'progress',
+      'events',
+      'sum',
+    ]);
+    this.#insertClientOrders = new BulkInsert(database, 'client_order', ['owner', 'id', 'number', 'sum']);
+    this.#insertItems = new BulkInsert(database, 'item', [
+      'owner',
+      'list',
+      'n',
+      'seq',
+      'places',
+      'key',
+      'sum',
+    ]);
+    this.#insertOrderEvents = new BulkInsert(database, 'order_event', [
+      'simulation',
+      'number',
+      'n',
+      'seq',
+      'places',
+      'sum',
+    ]);
+    this.#insertTenantEvents = new BulkInsert(database, 'tenant_event', [
+      'owner',
+      'seq',
+      'n',
+      'places',
+      'sum',
+    ]);
+  }
+
+  /** Where a simulation stands, with what has been applied and is not written. */
+  position(simulation: number): number {
+    return this.#simulation(simulation).row.seq;
   }
 
   /** What a projection may ask before its changes are applied. */
   known(simulation: number): Known {
+    const draft = this.#simulation(simulation);
     return {
-      order: (order): OrderSnapshot => this.#order(simulation, order),
-      owner: (portfolioId) => this.#owner(simulation, portfolioId),
+      order: (number): OrderSnapshot => {
+        const { terms, progress } = this.#order(draft, number);
+        return { terms, progress };
+      },
+      owner: (portfolioId): Owner => {
+        const { tenant, account } = this.#portfolio(draft, portfolioId).row;
+        return { tenantId: tenant, accountId: account };
+      },
     };
   }
 
+  /** The changes of one record; records come without gaps. */
   apply(simulation: number, seq: number, changes: readonly HistoryChange[]): void {
+    const draft = this.#simulation(simulation);
     for (const change of changes) {
       switch (change.change) {
         case 'portfolio-opened':
-          this.#portfolioOpened(simulation, change);
+          this.#portfolioOpened(draft, change);
           break;
         case 'order-added':
-          this.#orderAdded(simulation, change);
+          this.#orderAdded(draft, change);
           break;
         case 'order-moved':
-          this.#orderMoved(simulation, change);
+          this.#orderMoved(draft, change);
           break;
         case 'listed':
-          this.#listed(simulation, seq, change);
+          this.#listed(draft, seq, change);
           break;
         case 'portfolio-closed':
-          this.#portfolioClosed(simulation, change.portfolioId, change.last);
+          this.#portfolio(draft, change.portfolioId).row.last = change.last;
           break;
         case 'tenant-event':
-          this.#tenantEvent(simulation, change.tenantId, seq, change.event);
+          this.#tenantEvent(draft, seq, change);
           break;
       }
     }
-    this.#held += changes.length;
-    if (this.#held >= MOST_CHANGES_HELD) this.flush();
+    this.#open.clear();
+    draft.row.seq = seq;
   }
 
-  #portfolioOpened(simulation: number, opened: Change<'portfolio-opened'>): void {
-    const { portfolioId, tenantId, accountId, terms } = opened;
-    this.#addPortfolio.run(simulation, portfolioId, tenantId, accountId, terms);
-  }
-
-  #orderAdded(simulation: number, { terms, filledOn, progress }: Change<'order-added'>): void {
-    const { number, tenantId, accountId, portfolioId } = terms;
-    const portfolio = this.#list(simulation, PORTFOLIO_ORDERS, portfolioId);
-    const account = this.#list(simulation, ACCOUNT_ORDERS, accountOwner(tenantId, accountId));
-    const tenant = this.#list(simulation, TENANT_ORDERS, tenantId);
-    this.#nextOrder ??= lastOf(this.#lastOrder) + 1;
-    const k = this.#nextOrder;
-    this.#nextOrder += 1;
-    portfolio.last += 1;
-    account.last += 1;
-    const name = `${simulation} ${number}`;
-    const order = { k, terms, progress, events: { key: k, last: 0, run: '', runLength: 0 } };
-    this.#orders.set(name, order);
-    this.#drafts.set(name, {
-      order,
-      place: {
-        simulation,
-        portfolio: portfolio.key,
-        portfolioN: portfolio.last,
-        account: account.key,
-        accountN: account.last,
-        tenant: tenant.key,
-      },
-      filledOn: filledOn ?? null,
+  #portfolioOpened({ row, portfolios }: SimulationDraft, opened: Change<'portfolio-opened'>): void {
+    const { portfolioId: id, tenantId: tenant, accountId: account, terms } = opened;
+    portfolios.set(id, {
+      row: { simulation: row.key, id, tenant, account, terms, last: null, sum: 0 },
+      isNew: true,
     });
   }
 
-  #orderMoved(simulation: number, move: Change<'order-moved'>): void {
-    const name = `${simulation} ${move.order}`;
-    const draft = this.#drafts.get(name) ?? {
-      order: this.#order(simulation, move.order),
-      place: undefined,
-      filledOn: null,
-    };
-    this.#drafts.set(name, draft);
-    draft.order.progress = move.progress;
-    draft.filledOn = move.filledOn ?? draft.filledOn;
-  }
-
-  #listed(simulation: number, seq: number, change: Change<'listed'>): void {
-    const isOfOrder = change.list === 'order-events';
-    const end = isOfOrder
-      ? this.#order(simulation, Number(change.owner)).events
-      : this.#list(simulation, change.list, change.owner);
-    const entry = runEntry(seq, change.event, change.item, change.tag);
-    if (change.key !== undefined) {
-      if (isOfOrder) throw new Error('Events of orders have no keys');
-      this.#listedByKey(end, change.key, entry);
-      return;
-    }
-    end.run = end.runLength === 0 ? entry : `${end.run},${entry}`;
-    end.runLength += 1;
-    end.last += 1;
-    (isOfOrder ? this.#openOrderEvents : this.#openItems).add(end);
-    if (end.runLength === LONGEST_RUN) writeRun(isOfOrder ? this.#addOrderEvents : this.#addItems, end);
-  }
-
-  /** Written at once: these are few, and the item to replace must be in its table. */
-  #listedByKey(end: ListEnd, key: string, entry: string): void {
-    const place = one<{ n: number }>(this.#findKey, end.key, key)?.n;
-    if (place !== undefined) {
-      this.#replaceItem.run(entry, end.key, place);
-      return;
-    }
-    writeRun(this.#addItems, end);
-    end.last += 1;
-    this.#addItems.run(end.key, end.last, entry);
-    this.#addKey.run(end.key, key, end.last);
-  }
-
-  #portfolioClosed(simulation: number, portfolioId: string, last: string): void {
-    const { changes } = this.#closePortfolio.run(last, simulation, portfolioId);
-    if (changes === 0) throw new Error(`The history has no portfolio ${portfolioId}`);
-  }
-
-  #tenantEvent(simulation: number, tenantId: string, seq: number, event: number): void {
-    const list = this.#list(simulation, TENANT_EVENTS, tenantId);
-    const open = this.#openTenantEvents.get(list);
-    if (open === undefined) {
-      this.#openTenantEvents.set(list, { run: `${seq},${event}`, length: 1, seq, event });
-      return;
-    }
-    if (open.length === LONGEST_RUN) {
-      this.#addTenantEvents.run(list.key, open.seq, open.event, open.run);
-      open.run = '';
-      open.length = 0;
-    }
-    open.run = open.length === 0 ? `${seq},${event}` : `${open.run},${seq},${event}`;
-    open.length += 1;
-    open.seq = seq;
-    open.event = event;
-  }
-
-  /** Writes what was held back: the last part of a commit. */
-  flush(): void {
-    for (const [name, draft] of this.#drafts) {
-      this.#writeOrder(draft);
-      if (isTerminal(draft.order.progress.status)) this.#orders.delete(name);
-    }
-    for (const end of this.#openItems) writeRun(this.#addItems, end);
-    for (const end of this.#openOrderEvents) writeRun(this.#addOrderEvents, end);
-    for (const [list, open] of this.#openTenantEvents)
-      this.#addTenantEvents.run(list.key, open.seq, open.event, open.run);
-    this.#clearHeld();
-  }
-
-  #writeOrder({ order, place, filledOn }: OrderDraft): void {
-    const { k, terms, progress } = order;
-    const { number } = terms;
-    const { status } = progress;
-    const text = JSON.stringify(progress);
-    if (place === undefined) {
-      this.#moveOrder.run(status, filledOn, text, k);
-      return;
-    }
-    this.#addOrder.run(
-      k,
-      place.simulation,
+  #orderAdded(draft: SimulationDraft, { terms, filledOn, progress }: Change<'order-added'>): void {
+    const { number, tenantId, accountId, portfolioId, clientOrderId } = terms;
+    const portfolio = this.#owner(draft, 'portfolio', portfolioId);
+    const account = this.#owner(draft, 'account', accountOwner(tenantId, accountId));
+    const tenant = this.#owner(draft, 'tenant', tenantId);
+    const row = {
+      simulation: draft.row.key,
       number,
-      place.portfolio,
-      place.portfolioN,
-      place.account,
-      place.accountN,
-      place.tenant,
-      terms.symbol,
-      terms.assetClass,
-      terms.createdAt,
-      status,
-      filledOn,
-      terms.clientOrderId ?? null,
-      JSON.stringify(terms),
-      text,
-    );
-  }
-
-  /** After a commit that did not happen: what the caches say may be ahead of the tables. */
-  forget(): void {
-    this.#clearHeld();
-    this.#lists.clear();
-    this.#orders.clear();
-    this.#owners.clear();
-    this.#nextOrder = undefined;
-  }
-
-  #clearHeld(): void {
-    this.#drafts.clear();
-    this.#openItems.clear();
-    this.#openOrderEvents.clear();
-    this.#openTenantEvents.clear();
-    this.#held = 0;
-  }
-
-  #list(simulation: number, kind: string, owner: string): ListEnd {
-    const name = `${simulation} ${kind} ${owner}`;
-    let end = this.#lists.get(name);
-    if (end === undefined) {
-      end = this.#loadList(simulation, kind, owner);
-      this.#lists.set(name, end);
-    }
-    return end;
-  }
-
-  #loadList(simulation: number, kind: string, owner: string): ListEnd {
-    const found = one<{ key: number }>(this.#findList, simulation, owner, kind);
-    if (found === undefined) {
-      const { lastInsertRowid } = this.#addList.run(simulation, owner, kind);
-      return { key: Number(lastInsertRowid), last: 0, run: '', runLength: 0 };
-    }
-    return { key: found.key, last: this.#lastOfList(kind, found.key), run: '', runLength: 0 };
-  }
-
-  #lastOfList(kind: string, key: number): number {
-    switch (kind) {
-      case PORTFOLIO_ORDERS:
-        return lastOf(this.#lastOfPortfolio, key);
-      case ACCOUNT_ORDERS:
-        return lastOf(this.#lastOfAccount, key);
-      case TENANT_ORDERS:
-      case TENANT_EVENTS:
-        return 0;
-      default:
-        return lastOf(this.#lastItem, key);
-    }
-  }
-
-  #order(simulation: number, number: number): KnownOrder {
-    const name = `${simulation} ${number}`;
-    let order = this.#drafts.get(name)?.order ?? this.#orders.get(name);
-    if (order === undefined) {
-      order = this.#loadOrder(simulation, number);
-      this.#orders.set(name, order);
-    }
-    return order;
-  }
-
-  #loadOrder(simulation: number, number: number): KnownOrder {
-    const row = one<{ k: number; terms: string; progress: string }>(this.#findOrder, simulation, number);
-    if (row === undefined) throw new Error(`The history has no order ${number}`);
-    const { k } = row;
-    return {
-      k,
-      terms: JSON.parse(row.terms) as OrderTerms,
-      progress: JSON.parse(row.progress) as OrderProgress,
-      events: { key: k, last: lastOf(this.#lastOrderEvent, k), run: '', runLength: 0 },
+      portfolio: portfolio.row.k,
+      portfolio_n: countOne(portfolio, 'orders'),
+      account: account.row.k,
+      account_n: countOne(account, 'orders'),
+      tenant: tenant.row.k,
+      symbol: terms.symbol,
+      asset_class: terms.assetClass,
+      created_at: terms.createdAt,
+      status: progress.status,
+      filled_on: filledOn ?? null,
+      terms: JSON.stringify(terms),
+      progress: '',
+      events: 0,
+      sum: 0,
     };
+    draft.orders.set(number, { row, terms, progress, isNew: true });
+    draft.row.orders += 1;
+    draft.row.last_order = Math.max(draft.row.last_order, number);
+    if (clientOrderId !== undefined)
+      this.#clientOrders.push({ owner: portfolio.row.k, id: clientOrderId, number, sum: 0 });
   }
 
-  #owner(simulation: number, portfolioId: string): Owner {
-    const name = `${simulation} ${portfolioId}`;
-    let owner = this.#owners.get(name);
-    if (owner === undefined) {
-      owner = one<{ tenantId: string; accountId: string }>(this.#findOwner, simulation, portfolioId);
-      if (owner === undefined) throw new Error(`The history has no portfolio ${portfolioId}`);
-      this.#owners.set(name, owner);
+  #orderMoved(simulation: SimulationDraft, { order, progress, filledOn }: Change<'order-moved'>): void {
+    const draft = this.#order(simulation, order);
+    draft.progress = progress;
+    draft.row.status = progress.status;
+    draft.row.filled_on = filledOn ?? draft.row.filled_on;
+  }
+
+  #listed(draft: SimulationDraft, seq: number, change: Change<'listed'>): void {
+    const { list, key } = change;
+    const place = placeText(change.event, change.item, change.tag);
+    if (list === 'order-events') {
+      if (key !== undefined) throw new Error('Events of orders have no keys');
+      const number = Number(change.owner);
+      const { row } = this.#order(draft, number);
+      row.events += 1;
+      const open = this.#open.get(`order ${number}`);
+      if (open === undefined) {
+        const added = { simulation: row.simulation, number, n: row.events, seq, places: place, sum: 0 };
+        this.#orderEvents.push(added);
+        this.#open.set(`order ${number}`, added);
+      } else addPlace(open, row.events, place);
+      return;
     }
-    return owner;
+    const owner = this.#owner(draft, 'portfolio', change.owner);
+    const name = `${list} ${change.owner}`;
+    if (key !== undefined) {
+      this.#open.delete(name);
+      this.#listedByKey(owner, list, seq, key, place);
+      return;
+    }
+    const n = countOne(owner, list);
+    const open = this.#open.get(name);
+    if (open === undefined) this.#open.set(name, this.#addItem(owner, list, n, seq, place, null));
+    else addPlace(open, n, place);
+  }
+
+  #addItem(
+    owner: OwnerDraft,
+    list: keyof typeof LIST_CODE,
+    n: number,
+    seq: number,
+    places: string,
+    key: string | null,
+  ): Draft<ItemRow> {
+    const item = { owner: owner.row.k, list: LIST_CODE[list], n, seq, places, key, sum: 0 };
+    this.#items.push(item);
+    return item;
+  }
+
+  #listedByKey(
+    owner: OwnerDraft,
+    list: keyof typeof LIST_CODE,
+    seq: number,
+    key: string,
+    places: string,
+  ): void {
+    const name = `${owner.row.k} ${list} ${key}`;
+    let row = this.#keyedItems.get(name);
+    if (row === undefined) {
+      const found = this.#one<ItemRow>(
+        'SELECT * FROM item WHERE owner = ? AND list = ? AND key = ?',
+        owner.row.k,
+        LIST_CODE[list],
+        key,
+      );
+      if (found === undefined) row = this.#addItem(owner, list, countOne(owner, list), seq, places, key);
+      else {
+        row = { ...sound('item', found) };
+        this.#replacedItems.push(row);
+      }
+      this.#keyedItems.set(name, row);
+    }
+    row.seq = seq;
+    row.places = places;
+  }
+
+  #tenantEvent(draft: SimulationDraft, seq: number, { tenantId, event }: Change<'tenant-event'>): void {
+    const owner = this.#owner(draft, 'tenant', tenantId);
+    const n = countOne(owner, 'tenant-events');
+    const name = `tenant ${tenantId}`;
+    const open = this.#open.get(name);
+    if (open !== undefined) {
+      addPlace(open, n, placeText(event, 0, undefined));
+      return;
+    }
+    const row = { owner: owner.row.k, seq, n, places: placeText(event, 0, undefined), sum: 0 };
+    this.#tenantEvents.push(row);
+    this.#open.set(name, row);
+  }
+
+  /** Writes what was collected: the last part of a transaction. */
+  write(): void {
+    for (const { owners, portfolios, orders, row } of this.#simulations.values()) {
+      this.#writeOwners([...owners.values()]);
+      this.#writePortfolios([...portfolios.values()]);
+      this.#writeOrders([...orders.values()].sort((a, b) => a.row.number - b.row.number));
+      this.#run(
+        'INSERT OR REPLACE INTO simulation (key, seq, owners, orders, last_order, sum) VALUES (?, ?, ?, ?, ?, ?)',
+        row.key,
+        row.seq,
+        row.owners,
+        row.orders,
+        row.last_order,
+        sumOf.simulation(row),
+      );
+    }
+    this.#clientOrders.sort((a, b) => a.owner - b.owner || (a.id < b.id ? -1 : 1));
+    for (const row of this.#clientOrders) row.sum = sumOf.clientOrder(row);
+    this.#insertClientOrders.run(this.#clientOrders);
+    this.#orderEvents.sort((a, b) => a.simulation - b.simulation || a.number - b.number || a.n - b.n);
+    for (const row of this.#orderEvents) row.sum = sumOf.orderEvent(closed(row));
+    this.#insertOrderEvents.run(this.#orderEvents);
+    this.#tenantEvents.sort((a, b) => a.owner - b.owner || a.seq - b.seq);
+    for (const row of this.#tenantEvents) row.sum = sumOf.tenantEvent(closed(row));
+    this.#insertTenantEvents.run(this.#tenantEvents);
+    this.#items.sort((a, b) => a.owner - b.owner || a.list - b.list || a.n - b.n);
+    for (const row of this.#items) row.sum = sumOf.item(closed(row));
+    this.#insertItems.run(this.#items);
+    for (const row of this.#replacedItems) {
+      this.#run(
+        'UPDATE item SET seq = ?, places = ?, sum = ? WHERE owner = ? AND list = ? AND n = ?',
+        closed(row).seq,
+        row.places,
+        sumOf.item(row),
+        row.owner,
+        row.list,
+        row.n,
+      );
+    }
+    this.#clear();
+  }
+
+  #writeOwners(drafts: readonly OwnerDraft[]): void {
+    const added: OwnerRow[] = [];
+    for (const { row, counts, isNew } of drafts) {
+      const text = JSON.stringify(counts);
+      if (!isNew && text === row.counts) continue;
+      row.counts = text;
+      row.sum = sumOf.owner(row);
+      if (isNew) added.push(row);
+      else this.#run('UPDATE owner SET counts = ?, sum = ? WHERE k = ?', text, row.sum, row.k);
+    }
+    this.#insertOwners.run(added);
+  }
+
+  #writePortfolios(drafts: readonly PortfolioDraft[]): void {
+    const added: PortfolioRow[] = [];
+    for (const { row, isNew } of drafts) {
+      row.sum = sumOf.portfolio(row);
+      if (isNew) added.push(row);
+      else if (row.last !== null)
+        this.#run(
+          'UPDATE portfolio SET last = ?, sum = ? WHERE simulation = ? AND id = ?',
+          row.last,
+          row.sum,
+          row.simulation,
+          row.id,
+        );
+    }
+    this.#insertPortfolios.run(added);
+  }
+
+  #writeOrders(drafts: readonly OrderDraft[]): void {
+    const added: StoredOrder[] = [];
+    const moved: StoredOrder[] = [];
+    for (const { row, progress, isNew } of drafts) {
+      row.progress = JSON.stringify(progress);
+      row.sum = sumOf.order(row);
+      (isNew ? added : moved).push(row);
+    }
+    this.#insertOrders.run(added);
+    for (const { simulation, number, status, filled_on, progress, events, sum } of moved)
+      this.#run(
+        'UPDATE orders SET status = ?, filled_on = ?, progress = ?, events = ?, sum = ? WHERE simulation = ? AND number = ?',
+        status,
+        filled_on,
+        progress,
+        events,
+        sum,
+        simulation,
+        number,
+      );
+  }
+
+  /** After a transaction that did not happen. */
+  forget(): void {
+    this.#nextOwner = undefined;
+    this.#open.clear();
+    this.#clear();
+  }
+
+  #clear(): void {
+    this.#simulations.clear();
+    this.#keyedItems.clear();
+    this.#items = [];
+    this.#orderEvents = [];
+    this.#tenantEvents = [];
+    this.#clientOrders = [];
+    this.#replacedItems = [];
+  }
+
+  #simulation(key: number): SimulationDraft {
+    let draft = this.#simulations.get(key);
+    if (draft === undefined) {
+      const row = this.#one<SimulationRow>('SELECT * FROM simulation WHERE key = ?', key);
+      draft = new SimulationDraft(
+        row === undefined
+          ? { key, seq: 0, owners: 0, orders: 0, last_order: 0, sum: 0 }
+          : { ...sound('simulation', row) },
+      );
+      this.#simulations.set(key, draft);
+    }
+    return draft;
+  }
+
+  #owner(simulation: SimulationDraft, kind: OwnerKind, id: string): OwnerDraft {
+    const name = `${kind} ${id}`;
+    let draft = simulation.owners.get(name);
+    if (draft === undefined) {
+      const found = this.#one<OwnerRow>(
+        'SELECT * FROM owner WHERE simulation = ? AND id = ? AND kind = ?',
+        simulation.row.key,
+        id,
+        kind,
+      );
+      draft = found === undefined ? this.#newOwner(simulation, kind, id) : knownOwner(sound('owner', found));
+      simulation.owners.set(name, draft);
+    }
+    return draft;
+  }
+
+  #newOwner({ row }: SimulationDraft, kind: OwnerKind, id: string): OwnerDraft {
+    this.#nextOwner ??= (this.#one<{ k: number | null }>('SELECT max(k) AS k FROM owner')?.k ?? 0) + 1;
+    const k = this.#nextOwner;
+    this.#nextOwner += 1;
+    row.owners += 1;
+    return { row: { k, simulation: row.key, kind, id, counts: '{}', sum: 0 }, counts: {}, isNew: true };
+  }
+
+  #order(simulation: SimulationDraft, number: number): OrderDraft {
+    let draft = simulation.orders.get(number);
+    if (draft === undefined) {
+      const row = this.#one<StoredOrder>(
+        'SELECT * FROM orders WHERE simulation = ? AND number = ?',
+        simulation.row.key,
+        number,
+      );
+      if (row === undefined) throw new DamagedHistory(`The history has no order ${number}`);
+      draft = {
+        row: { ...sound('order', row) },
+        terms: JSON.parse(row.terms) as OrderTerms,
+        progress: JSON.parse(row.progress) as OrderProgress,
+        isNew: false,
+      };
+      simulation.orders.set(number, draft);
+    }
+    return draft;
+  }
+
+  #portfolio({ row, portfolios }: SimulationDraft, id: string): PortfolioDraft {
+    let draft = portfolios.get(id);
+    if (draft === undefined) {
+      const found = this.#one<PortfolioRow>(
+        'SELECT * FROM portfolio WHERE simulation = ? AND id = ?',
+        row.key,
+        id,
+      );
+      if (found === undefined) throw new DamagedHistory(`The history has no portfolio ${id}`);
+      draft = { row: { ...sound('portfolio', found) }, isNew: false };
+      portfolios.set(id, draft);
+    }
+    return draft;
+  }
+
+  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts
+  #one<Row>(sql: string, ...values: readonly (string | number)[]): Row | undefined {
+    return one<Row>(this.#statements.of(sql), ...values);
+  }
+
+  #run(sql: string, ...values: readonly (string | number | null)[]): void {
+    this.#statements.of(sql).run(...values);
   }
 }
 
-function lastOf(statement: Statement, ...values: readonly SqlValue[]): number {
-  return one<{ n: number | null }>(statement, ...values)?.n ?? 0;
+function knownOwner(row: OwnerRow): OwnerDraft {
+  return { row: { ...row }, counts: JSON.parse(row.counts) as Counts, isNew: false };
 }
 
-function writeRun(statement: Statement, end: ListEnd): void {
-  if (end.runLength === 0) return;
-  statement.run(end.key, end.last, end.run);
-  end.run = '';
-  end.runLength = 0;
+/** The ordinal of one more item. */
+function countOne({ counts }: OwnerDraft, list: CountedList): number {
+  const n = (counts[list] ?? 0) + 1;
+  counts[list] = n;
+  return n;
+}
+
+function placeText(event: number, item: number, tag: string | undefined): string {
+  return tag === undefined ? `[${event},${item}]` : `[${event},${item},${JSON.stringify(tag)}]`;
+}
+
+function addPlace(open: OpenRow, n: number, place: string): void {
+  open.n = n;
+  open.places = `${open.places},${place}`;
+}
+
+/** Places are collected as the inside of an array. */
+function closed<Row extends OpenRow>(row: Row): Row {
+  row.places = `[${row.places}]`;
+  return row;
 }

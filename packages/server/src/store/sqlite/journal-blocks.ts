@@ -130,7 +130,7 @@ export class JournalBlocks {
   holding(simulation: number, seq: number): Block {
     const sql = `SELECT ${COLUMNS} FROM block WHERE simulation = ? AND first <= ? ORDER BY first DESC LIMIT 1`;
     const block = this.#all(sql, simulation, seq)[0];
-    if (block === undefined || block.last < seq) throw missing(`simulation ${simulation}`, seq);
+    if (block === undefined || block.last < seq) throw missing(`simulation ${simulation}`, seq, simulation);
     checked(block, this.#before(simulation, block.first));
     return block;
   }
@@ -154,11 +154,13 @@ export class JournalBlocks {
       }
       if (fetched.at(-1)?.last !== end.seq) {
         if (!this.#isLive(simulation)) return;
-        throw missing(simulationId, end.seq + 1);
+        throw missing(simulationId, end.seq + 1, simulation);
       }
     }
     if (end.seq !== tail.seq || Buffer.compare(end.hash, tail.hash) !== 0)
-      throw new DamagedJournal(`The journal of ${simulationId} does not end with what was written last`);
+      throw new DamagedJournal(`The journal of ${simulationId} does not end with what was written last`, {
+        simulation,
+      });
   }
 
   tail(simulation: number): Tail {
@@ -172,7 +174,7 @@ export class JournalBlocks {
     if (tail === undefined) return { seq: 0, hash: chainStart(simulation) };
     // A flipped bit can change the type of a value, too.
     if (typeof tail.seq === 'number' && tail.hash instanceof Uint8Array) return tail;
-    throw new DamagedJournal(`The journal of simulation ${simulation} is damaged`);
+    throw new DamagedJournal(`The journal of simulation ${simulation} is damaged`, { simulation });
   }
 
   #isLive(simulation: number): boolean {
@@ -193,15 +195,11 @@ export class JournalBlocks {
 
 /** Where the journal stands after a block. */
 function checked(block: Block, previous: Tail, of = `simulation ${block.simulation}`): Tail {
-  const { first, last } = block;
-  if (previous.seq !== first - 1) throw missing(of, previous.seq + 1);
-  if (!isSound(block, previous.hash))
-    throw new DamagedJournal(
-      first === last
-        ? `Record ${first} of ${of} is damaged`
-        : `Records ${first} to ${last} of ${of} are damaged`,
-    );
-  return { seq: last, hash: block.hash };
+  const { simulation, first, last } = block;
+  if (previous.seq !== first - 1) throw missing(of, previous.seq + 1, simulation);
+  if (isSound(block, previous.hash)) return { seq: last, hash: block.hash };
+  const damaged = first === last ? `Record ${first} of ${of} is` : `Records ${first} to ${last} of ${of} are`;
+  throw new DamagedJournal(`${damaged} damaged`, { simulation });
 }
 
 function isSound(block: Block, previous: Uint8Array): boolean {
@@ -221,6 +219,6 @@ function* recordTexts(block: Block, simulationId: string, afterSeq: number): Ite
   }
 }
 
-function missing(of: string, seq: number): DamagedJournal {
-  return new DamagedJournal(`Record ${seq} of ${of} is missing`);
+function missing(of: string, seq: number, simulation: number): DamagedJournal {
+  return new DamagedJournal(`Record ${seq} of ${of} is missing`, { simulation });
 }

@@ -4,59 +4,56 @@
  */
 import { setTimeout as later } from 'node:timers';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
-import { LRUCache } from 'lru-cache';
 import type { MessagePort } from 'node:worker_threads';
-import type { Projection } from '../projection.js';
 import { AnswerTable } from './answer-table.js';
 import type { Batch, FromWriter, Operation, Refusal, ToWriter, WriterData } from './batch.js';
-import { CheckpointTable } from './checkpoint-table.js';
+import { blocksOf } from './block-group.js';
+import type { NewBlock } from './block-group.js';
+import { BlockTable } from './block-table.js';
 import { CommitLog } from './commit-log.js';
-import { isDiskFull, one } from './connection.js';
-import type { Statement } from './connection.js';
-import { HistoryTables } from './history-tables.js';
-import { JournalTables } from './journal-tables.js';
+import type { CommitDraft } from './commit-log.js';
+import { isDiskFull } from './connection.js';
+import { unusable } from './private-files.js';
 import { Purge } from './purge.js';
 import { RegistryTables } from './registry-tables.js';
+import { Reserve } from './reserve.js';
+import { tailHash } from './row-sums.js';
 
 /** A group ends after this many records, so that those in it do not wait for a very long commit. */
 const RECORDS_PER_COMMIT = 1_024;
 const RETRY_MS = 250;
-const SIMULATION_IDS_KEPT = 10_000;
+/** Until the reserve is made, when a start has more urgent things to do, and between attempts to put it back. */
+const RESERVE_MS = 2_000;
 
 class JournalWriter {
   readonly #log: CommitLog;
-  readonly #project: Projection;
+  readonly #reserve: Reserve;
   readonly #port: MessagePort;
   readonly #pageLimit: Int32Array | undefined;
-  readonly #journal: JournalTables;
-  readonly #history: HistoryTables;
+  readonly #blocks: BlockTable;
   readonly #answers: AnswerTable;
-  readonly #checkpoints: CheckpointTable;
   readonly #registry: RegistryTables;
   readonly #purge: Purge;
-  readonly #findId: Statement;
-  readonly #ids = new LRUCache<number, string>({ max: SIMULATION_IDS_KEPT });
   readonly #arrived: Batch[] = [];
   /** What is being committed, or tried again. */
   #group: Batch[] = [];
   #refusals: Refusal[] = [];
   #retry: NodeJS.Timeout | undefined;
+  #reserveTimer: NodeJS.Timeout | undefined;
+  #isReserveSpent = false;
   #shownPageLimit = 0;
   #isClosing = false;
   #isOver = false;
 
-  constructor(log: CommitLog, project: Projection, port: MessagePort, pageLimit: Int32Array | undefined) {
+  constructor(log: CommitLog, reserve: Reserve, port: MessagePort, pageLimit: Int32Array | undefined) {
     this.#log = log;
-    this.#project = project;
+    this.#reserve = reserve;
     this.#port = port;
     this.#pageLimit = pageLimit;
-    this.#journal = new JournalTables(log.database, log.epoch);
-    this.#history = new HistoryTables(log.database);
+    this.#blocks = new BlockTable(log.database, log.epoch);
     this.#answers = new AnswerTable(log.database);
-    this.#checkpoints = new CheckpointTable(log.database);
     this.#registry = new RegistryTables(log.database);
-    this.#purge = new Purge(log.database);
-    this.#findId = log.database.prepare('SELECT id FROM simulation WHERE key = ?');
+    this.#purge = new Purge(log.database, this.#registry);
   }
 
   receive(message: ToWriter): void {
@@ -66,6 +63,7 @@ class JournalWriter {
 
   /** Goes on with what the process before this one has left to do. */
   resume(): void {
+    this.#restoreReserveLater();
     this.#work();
   }
 
@@ -94,11 +92,7 @@ class JournalWriter {
       }
       if (this.#isClosing) this.#close();
     } catch (error) {
-      this.#isOver = true;
-      this.#tell({
-        kind: 'failed',
-        reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      });
+      this.#fail(error);
     }
   }
 
@@ -108,7 +102,7 @@ class JournalWriter {
       const batch = this.#arrived.shift();
       if (batch === undefined) return;
       this.#group.push(batch);
-      records += batch.simulations.length;
+      for (const { first, last } of batch.pieces) records += last - first + 1;
     }
   }
 
@@ -117,19 +111,11 @@ class JournalWriter {
     try {
       this.#applyPageLimit();
       if (this.#log.isCommitted) this.#log.finish();
-      else this.#log.commit(() => this.#writeGroup());
+      else this.#log.commit((draft) => this.#writeGroup(draft));
     } catch (error) {
-      this.#journal.forget();
-      this.#history.forget();
+      this.#blocks.forget();
       if (!isDiskFull(error)) throw error;
-      this.#tell({ kind: 'failing', reason: (error as Error).message });
-      if (!this.#isClosing) {
-        this.#retry = later(() => {
-          this.#retry = undefined;
-          this.#work();
-        }, RETRY_MS);
-      }
-      return false;
+      return this.#isRoomMade((error as Error).message);
     }
     const last = this.#group.at(-1);
     if (last !== undefined) this.#tell({ kind: 'committed', upTo: last.number, refusals: this.#refusals });
@@ -137,85 +123,124 @@ class JournalWriter {
     return true;
   }
 
-  #writeGroup(): string {
-    this.#refusals = [];
-    let digest = '';
-    for (const batch of this.#group) digest += this.#writeBatch(batch);
-    this.#history.flush();
-    this.#journal.flush();
-    this.#answers.removeExpired(Date.now());
-    this.#purge.step(this.#group.length === 0);
-    return digest;
+  #isRoomMade(reason: string): boolean {
+    if (this.#reserve.give()) {
+      this.reserveSpent(reason);
+      return true;
+    }
+    this.#tell({ kind: 'failing', reason });
+    if (!this.#isClosing) {
+      this.#retry = later(() => {
+        this.#retry = undefined;
+        this.#work();
+      }, RETRY_MS);
+    }
+    return false;
   }
 
-  #writeBatch(batch: Batch): string {
-    let digest = '';
-    let operations = 0;
-    for (const [index, simulation] of batch.simulations.entries()) {
-      if (simulation === 0) {
-        const operation = batch.operations[operations];
-        if (operation !== undefined) this.#apply(operation, batch.number, operations);
-        operations += 1;
-      } else {
-        const payload = batch.payloads[index] ?? '';
-        digest += this.#writeRecord(simulation, batch.seqs[index] ?? 0, batch.ats[index] ?? 0, payload);
+  #writeGroup(draft: CommitDraft): void {
+    this.#refusals = [];
+    const deleted = new Set<number>();
+    for (const { number, operations } of this.#group) {
+      for (const [index, operation] of operations.entries()) {
+        if (operation.kind === 'delete-simulation') this.#forgetEnd(operation.key, draft, deleted);
+        this.#apply(operation, number, index, draft);
       }
     }
-    return digest;
+    for (const block of blocksOf(this.#group)) {
+      // Appended before it was deleted; nobody will read it.
+      if (!deleted.has(block.simulation)) this.#write(block, draft);
+    }
+    this.#answers.removeExpired(Date.now(), draft.answers);
+    this.#purge.step(this.#group.length === 0, draft.state);
   }
 
-  #writeRecord(simulation: number, seq: number, at: number, payload: string): string {
-    const hash = this.#journal.append(simulation, seq, at, payload);
-    const { command, events } = JSON.parse(payload) as { command?: unknown; events?: readonly unknown[] };
-    if (events === undefined || events.length === 0) return hash;
-    const record = { simulationId: this.#idOf(simulation), seq, at, payload };
-    const known = this.#history.known(simulation);
-    this.#history.apply(simulation, seq, this.#project(record, { command, events }, known));
-    return hash;
+  #write({ simulation, first, last, data }: NewBlock, draft: CommitDraft): void {
+    draft.lastK += 1;
+    const { before, after } = this.#blocks.append(draft.lastK, simulation, first, last, data);
+    if (before.seq > 0) draft.state.toggle(tailHash(simulation, before));
+    draft.state.toggle(tailHash(simulation, after));
   }
 
-  #apply(operation: Operation, batch: number, index: number): void {
+  /** Only the ends of live simulations are part of the state sum. */
+  #forgetEnd(simulation: number, draft: CommitDraft, deleted: Set<number>): void {
+    deleted.add(simulation);
+    const tail = this.#blocks.tail(simulation);
+    if (tail.seq > 0 && this.#registry.isLive(simulation)) draft.state.toggle(tailHash(simulation, tail));
+  }
+
+  #apply(operation: Operation, batch: number, index: number, draft: CommitDraft): void {
     switch (operation.kind) {
       case 'save-answer':
-        this.#answers.save(operation.lookup, operation.answer);
-        return;
-      case 'save-checkpoint':
-        this.#checkpoints.save(operation.simulation, operation.seq, operation.state);
+        this.#answers.save(operation.lookup, operation.answer, draft.answers);
         return;
       case 'probe':
         return;
       default: {
-        const refused = this.#registry.apply(operation);
+        const refused = this.#registry.apply(operation, draft.state);
         if (refused !== undefined) this.#refusals.push({ batch, operation: index, ...refused });
         if (operation.kind === 'delete-simulation') this.#purge.request();
       }
     }
   }
 
-  #idOf(simulation: number): string {
-    let id = this.#ids.get(simulation);
-    if (id === undefined) {
-      id = one<{ id: string }>(this.#findId, simulation)?.id;
-      if (id === undefined) throw new Error(`There is no simulation ${simulation}`);
-      this.#ids.set(simulation, id);
+  reserveSpent(reason: string): void {
+    this.#isReserveSpent = true;
+    this.#tell({ kind: 'reserve-spent', reason });
+    this.#restoreReserveLater();
+  }
+
+  #restoreReserveLater(): void {
+    clearTimeout(this.#reserveTimer);
+    this.#reserveTimer = later(() => {
+      try {
+        this.#restoreReserve();
+      } catch (error) {
+        this.#fail(error);
+      }
+    }, RESERVE_MS);
+    this.#reserveTimer.unref();
+  }
+
+  #restoreReserve(): void {
+    const isFull = this.#limit() !== 0;
+    if (!isFull && this.#reserve.restore()) {
+      if (this.#isReserveSpent) this.#tell({ kind: 'reserve-restored' });
+      this.#isReserveSpent = false;
+      return;
     }
-    return id;
+    if (this.#isReserveSpent) this.#restoreReserveLater();
+    else this.reserveSpent('there is no room for the reserve');
   }
 
   /** Stands for a full disk in tests: the error and the way back are SQLite's own. */
   #applyPageLimit(): void {
-    if (this.#pageLimit === undefined) return;
-    const limit = Atomics.load(this.#pageLimit, 0);
+    const limit = this.#limit();
     if (limit === this.#shownPageLimit) return;
     this.#shownPageLimit = limit;
     this.#log.database.exec(`PRAGMA max_page_count = ${limit === 0 ? 4_294_967_294 : limit}`);
   }
 
+  #limit(): number {
+    if (this.#pageLimit === undefined) return 0;
+    const limit = Atomics.load(this.#pageLimit, 0);
+    return limit === 0 || !this.#isReserveSpent ? limit : limit + (this.#pageLimit[1] ?? 0);
+  }
+
   #close(): void {
     this.#isOver = true;
+    clearTimeout(this.#reserveTimer);
     this.#log.close();
     this.#tell({ kind: 'closed' });
     this.#port.close();
+  }
+
+  #fail(error: unknown): void {
+    this.#isOver = true;
+    this.#tell({
+      kind: 'failed',
+      reason: error instanceof Error ? (error.stack ?? error.message) : String(error),
+    });
   }
 
   #tell(message: FromWriter): void {
@@ -223,16 +248,18 @@ class JournalWriter {
   }
 }
 
-async function start(port: MessagePort, data: WriterData): Promise<void> {
+function start(port: MessagePort, data: WriterData): void {
+  const reserve = new Reserve(data.directory);
   try {
-    const { projectRecord } = (await import(data.projection)) as { readonly projectRecord: Projection };
-    const log = new CommitLog(data.directory);
-    const writer = new JournalWriter(log, projectRecord, port, data.pageLimit);
+    const { log, fullness } = openLog(data.directory, reserve);
+    const writer = new JournalWriter(log, reserve, port, data.pageLimit);
     port.on('message', (message: ToWriter) => writer.receive(message));
-    port.postMessage({ kind: 'ready', epoch: log.epoch } satisfies FromWriter);
+    port.postMessage({ kind: 'ready' } satisfies FromWriter);
+    if (fullness !== undefined) writer.reserveSpent(fullness);
     writer.resume();
   } catch (error) {
-    const { name, message } = error instanceof Error ? error : new Error(String(error));
+    const known = unusable(data.directory, error);
+    const { name, message } = known instanceof Error ? known : new Error(String(known));
     port.postMessage({
       kind: 'not-opened',
       name: isDiskFull(error) ? 'StoreUnavailable' : name,
@@ -241,4 +268,17 @@ async function start(port: MessagePort, data: WriterData): Promise<void> {
   }
 }
 
-if (parentPort !== null) await start(parentPort, workerData as WriterData);
+/** Opening is a commit, too: on a full disk with what the reserve frees. */
+function openLog(
+  directory: string,
+  reserve: Reserve,
+): { readonly log: CommitLog; readonly fullness?: string } {
+  try {
+    return { log: new CommitLog(directory) };
+  } catch (error) {
+    if (!isDiskFull(error) || !reserve.give()) throw error;
+    return { log: new CommitLog(directory), fullness: (error as Error).message };
+  }
+}
+
+if (parentPort !== null) start(parentPort, workerData as WriterData);

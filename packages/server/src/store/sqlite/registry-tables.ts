@@ -3,12 +3,14 @@ import type { ApiKey, SimulationEntry, Tenant } from '../registry.js';
 import type { Operation, Refusal } from './batch.js';
 import { all, one, Statements } from './connection.js';
 import type { Database, SqlValue } from './connection.js';
+import { REGISTRY_TABLES, registryRowHash } from './row-sums.js';
+import type { RegistryTable, RowSum } from './row-sums.js';
 
-export type RegistryOperation = Exclude<Operation, { kind: 'save-answer' | 'save-checkpoint' | 'probe' }>;
+export type RegistryOperation = Exclude<Operation, { kind: 'save-answer' | 'probe' }>;
 
 type Refused = Pick<Refusal, 'reason' | 'message'>;
 
-/** Writes the registry. Used by the writer only, inside its commits. */
+/** Writes the registry, and keeps the state sum up. Used by the writer only, inside its commits. */
 export class RegistryTables {
   readonly #statements: Statements;
 
@@ -16,14 +18,16 @@ export class RegistryTables {
     this.#statements = new Statements(database);
   }
 
-  apply(operation: RegistryOperation): Refused | undefined {
+  apply(operation: RegistryOperation, sum: RowSum): Refused | undefined {
+    const change = (table: RegistryTable, key: SqlValue, sql: string, ...values: readonly SqlValue[]): void =>
+      this.change(sum, table, key, sql, ...values);
     switch (operation.kind) {
       case 'create-tenant': {
         const { id, name, tier, scope, createdAt } = operation.tenant;
         if (this.#has('SELECT 1 FROM tenant WHERE id = ?', id)) return exists(`tenant with the id ${id}`);
         if (this.#has('SELECT 1 FROM tenant WHERE name = ?', name))
           return exists(`tenant with the name ${name}`);
-        this.#run('INSERT INTO tenant VALUES (?, ?, ?, ?, ?)', id, name, tier, scope, createdAt);
+        change('tenant', id, 'INSERT INTO tenant VALUES (?, ?, ?, ?, ?)', id, name, tier, scope, createdAt);
         return undefined;
       }
       case 'update-tenant': {
@@ -32,59 +36,70 @@ export class RegistryTables {
         if (this.#has('SELECT 1 FROM tenant WHERE name = ? AND id <> ?', name, id)) {
           return exists(`tenant with the name ${name}`);
         }
-        this.#run('UPDATE tenant SET name = ?, tier = ?, scope = ? WHERE id = ?', name, tier, scope, id);
+        const sql = 'UPDATE tenant SET name = ?, tier = ?, scope = ? WHERE id = ?';
+        change('tenant', id, sql, name, tier, scope, id);
         return undefined;
       }
       case 'create-api-key': {
-        const { hash, tenantId, tier, scope, createdAt, revokedAt } = operation.key;
+        const { hash, tenantId, tier, scope, createdAt, revokedAt = null } = operation.key;
         if (!this.#has('SELECT 1 FROM tenant WHERE id = ?', tenantId)) return missing(`tenant ${tenantId}`);
         if (this.#has('SELECT 1 FROM api_key WHERE hash = ?', hash)) return exists('API key like this one');
-        this.#run(
-          'INSERT INTO api_key VALUES (?, ?, ?, ?, ?, ?)',
-          hash,
-          tenantId,
-          tier,
-          scope,
-          createdAt,
-          revokedAt ?? null,
-        );
+        const sql = 'INSERT INTO api_key VALUES (?, ?, ?, ?, ?, ?)';
+        change('api_key', hash, sql, hash, tenantId, tier, scope, createdAt, revokedAt);
         return undefined;
       }
       case 'revoke-api-key': {
         const { hash, revokedAt } = operation;
         if (!this.#has('SELECT 1 FROM api_key WHERE hash = ?', hash)) return missing('API key');
-        this.#run('UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ?', revokedAt, hash);
+        const sql = 'UPDATE api_key SET revoked_at = coalesce(revoked_at, ?) WHERE hash = ?';
+        change('api_key', hash, sql, revokedAt, hash);
         return undefined;
       }
       case 'create-simulation': {
         const { id, tenantId, config, createdAt } = operation.simulation;
-        this.#run(
-          'INSERT INTO simulation (key, id, tenant, config, created_at) VALUES (?, ?, ?, ?, ?)',
-          operation.key,
-          id,
-          tenantId,
-          config,
-          createdAt,
-        );
+        const sql = 'INSERT INTO simulation (key, id, tenant, config, created_at) VALUES (?, ?, ?, ?, ?)';
+        change('simulation', operation.key, sql, operation.key, id, tenantId, config, createdAt);
         return undefined;
       }
       case 'delete-simulation': {
-        const { id, deletedAt } = operation;
-        this.#run('UPDATE simulation SET deleted_at = coalesce(deleted_at, ?) WHERE id = ?', deletedAt, id);
+        const { key, deletedAt } = operation;
+        const sql = 'UPDATE simulation SET deleted_at = coalesce(deleted_at, ?) WHERE key = ?';
+        change('simulation', key, sql, deletedAt, key);
         return undefined;
       }
-      case 'save-setting':
-        this.#run('INSERT OR REPLACE INTO setting VALUES (?, ?)', operation.name, operation.value);
+      case 'save-setting': {
+        const { name, value } = operation;
+        change('setting', name, 'INSERT OR REPLACE INTO setting VALUES (?, ?)', name, value);
         return undefined;
+      }
     }
+  }
+
+  isLive(simulation: number): boolean {
+    return this.#has('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL', simulation);
+  }
+
+  /** Changes the one row that the key names. */
+  change(
+    sum: RowSum,
+    table: RegistryTable,
+    key: SqlValue,
+    sql: string,
+    ...values: readonly SqlValue[]
+  ): void {
+    this.#toggle(sum, table, key);
+    this.#statements.of(sql).run(...values);
+    this.#toggle(sum, table, key);
+  }
+
+  #toggle(sum: RowSum, table: RegistryTable, key: SqlValue): void {
+    const sql = `SELECT * FROM ${table} WHERE ${REGISTRY_TABLES[table]} = ?`;
+    const row = one<Record<string, SqlValue>>(this.#statements.of(sql), key);
+    if (row !== undefined) sum.toggle(registryRowHash(table, row));
   }
 
   #has(sql: string, ...values: readonly SqlValue[]): boolean {
     return one(this.#statements.of(sql), ...values) !== undefined;
-  }
-
-  #run(sql: string, ...values: readonly SqlValue[]): void {
-    this.#statements.of(sql).run(...values);
   }
 }
 

@@ -1,5 +1,6 @@
 import { one } from './connection.js';
 import type { Statements } from './connection.js';
+import type { JournalBlocks } from './journal-blocks.js';
 
 /** A simulation as the main thread sees it: its key in the tables, and the last record that was accepted. */
 export interface SimulationEnd {
@@ -13,13 +14,15 @@ export interface SimulationEnd {
  */
 export class SimulationKeys {
   readonly #statements: Statements;
+  readonly #blocks: JournalBlocks;
   readonly #ends = new Map<string, SimulationEnd>();
   /** Deleted, and the database does not know yet. */
   readonly #deleting = new Set<string>();
   #lastKey: number;
 
-  constructor(statements: Statements) {
+  constructor(statements: Statements, blocks: JournalBlocks) {
     this.#statements = statements;
+    this.#blocks = blocks;
     this.#lastKey = one<{ n: number | null }>(statements.of('SELECT max(key) AS n FROM simulation'))?.n ?? 0;
   }
 
@@ -27,15 +30,16 @@ export class SimulationKeys {
     const known = this.#ends.get(id);
     if (known !== undefined) return known;
     if (this.#deleting.has(id)) return undefined;
-    const end = one<SimulationEnd>(
-      this.#statements.of(
-        `SELECT s.key AS key, coalesce(t.seq, 0) AS lastSeq FROM simulation s LEFT JOIN tail t ON t.simulation = s.key
-         WHERE s.id = ? AND s.deleted_at IS NULL`,
-      ),
-      id,
-    );
-    if (end !== undefined) this.#ends.set(id, end);
+    const sql = 'SELECT key FROM simulation WHERE id = ? AND deleted_at IS NULL';
+    const key = one<{ key: number }>(this.#statements.of(sql), id)?.key;
+    if (key === undefined) return undefined;
+    const end = { key, lastSeq: this.#blocks.tail(key).seq };
+    this.#ends.set(id, end);
     return end;
+  }
+
+  idOf(key: number): string | undefined {
+    return one<{ id: string }>(this.#statements.of('SELECT id FROM simulation WHERE key = ?'), key)?.id;
   }
 
   add(id: string): number {

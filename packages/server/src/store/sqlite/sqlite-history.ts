@@ -1,73 +1,208 @@
-import { Worker } from 'node:worker_threads';
+import { join } from 'node:path';
 import type {
   ClosedPortfolioRow,
   History,
+  HistoryHealth,
   ListItem,
   ListName,
   OrderQuery,
   OrderRow,
   Page,
 } from '../history.js';
-import { StoreUnavailable } from '../journal.js';
-import { readingIntact } from './connection.js';
-import type { HistoryQueries, StoredItem } from './history-queries.js';
-import type { ReaderAnswer, ReaderData, ReaderRequest } from './history-reader.js';
+import { DamagedJournal, StoreUnavailable } from '../journal.js';
+import { openConnection, Statements } from './connection.js';
+import type { Database } from './connection.js';
+import type { FromProjector } from './history-messages.js';
+import { HistoryQueries } from './history-queries.js';
+import type { StoredItem } from './history-queries.js';
+import { HISTORY_FILE } from './history-schema.js';
+import { troubleOf } from './history-trouble.js';
+import type { Trouble } from './history-trouble.js';
+import type { JournalBlocks } from './journal-blocks.js';
+import type { ProjectingThread } from './projecting-thread.js';
+import { ReadingThread } from './reading-thread.js';
 import type { SimulationKeys } from './simulation-keys.js';
-import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
+import { Waits } from './waits.js';
 
-/** Queries that may wait for the reader; more means that it does not keep up. */
-const MOST_WAITING = 1_000;
+const NOTE_EVERY_MS = 5_000;
 
-interface Waiting {
-  readonly resolve: (page: Page<OrderRow> | Page<StoredItem>) => void;
-  readonly reject: (error: Error) => void;
+export interface SqliteHistoryParts {
+  readonly directory: string;
+  readonly projector: ProjectingThread;
+  readonly keys: SimulationKeys;
+  /** On a connection of the calling thread. */
+  readonly journal: JournalBlocks;
+  readonly note: (text: string) => void;
 }
 
+/**
+ * History in a database of its own. The calling thread looks single rows up, the reader answers paged queries, the projector writes. Where
+ * tables turn out to be wrong, everybody lets go of them and the projector derives them anew.
+ */
 export class SqliteHistory implements History {
-  readonly #queries: HistoryQueries;
   readonly #keys: SimulationKeys;
+  readonly #journal: JournalBlocks;
   readonly #path: string;
-  readonly #waiting = new Map<number, Waiting>();
-  #reader: Worker | undefined;
-  #requests = 0;
+  readonly #note: (text: string) => void;
+  readonly #projector: ProjectingThread;
+  readonly #reader: ReadingThread;
+  readonly #waits = new Waits();
+  /** By the keys of simulations; as far as anybody has asked or been told. */
+  readonly #positions = new Map<number, number>();
+  #database: Database | undefined;
+  #queries: HistoryQueries | undefined;
+  #status: HistoryHealth['status'] | 'starting' = 'starting';
+  #reason: string | undefined;
+  #progress = 0;
+  /** Since the start, modulo 2³²: set against what was committed since then. */
+  #projectedRecords = 0;
+  #notedAt = -Infinity;
+  #isLettingGo = false;
+  #isClosed = false;
+  #started: () => void = () => undefined;
 
-  constructor(queries: HistoryQueries, keys: SimulationKeys, path: string) {
-    this.#queries = queries;
+  private constructor({ directory, projector, keys, journal, note }: SqliteHistoryParts) {
     this.#keys = keys;
-    this.#path = path;
+    this.#journal = journal;
+    this.#note = note;
+    this.#path = join(directory, HISTORY_FILE);
+    this.#reader = new ReadingThread(directory, (trouble) => this.#errorOf(trouble));
+    this.#projector = projector;
+  }
+
+  /** Resolves when it is known whether the tables can be used. */
+  static async start(parts: SqliteHistoryParts): Promise<SqliteHistory> {
+    const history = new SqliteHistory(parts);
+    await new Promise<void>((resolve) => {
+      history.#started = resolve;
+      parts.projector.begin((message) => history.#receive(message));
+    });
+    return history;
+  }
+
+  #receive(message: FromProjector): void {
+    switch (message.kind) {
+      case 'ok':
+        if (this.#status === 'rebuilding') this.#note('The history is complete again');
+        if (this.#status === 'failing') this.#note('The history is written again');
+        this.#become('ok', undefined);
+        return;
+      case 'rebuilding':
+        this.#rebuilding(message.reason, message.progress);
+        return;
+      case 'failing':
+        if (this.#reason !== message.reason) this.#note(`The history cannot be written: ${message.reason}`);
+        this.#become('failing', message.reason);
+        this.#waits.rejectAll(this.#unavailable());
+        return;
+      case 'damaged':
+        this.#rebuild(message.reason);
+        return;
+      case 'projected':
+        this.#projected(message);
+        return;
+      case 'closed':
+        return;
+    }
+  }
+
+  #become(status: HistoryHealth['status'], reason: string | undefined): void {
+    this.#status = status;
+    this.#reason = reason;
+    this.#started();
+  }
+
+  #rebuilding(reason: string, progress: number): void {
+    const isNew = this.#status !== 'rebuilding';
+    this.#progress = progress;
+    this.#become('rebuilding', reason);
+    const now = performance.now();
+    if (!isNew && now - this.#notedAt < NOTE_EVERY_MS) return;
+    this.#notedAt = now;
+    this.#note(
+      isNew
+        ? `The history is derived anew from the journal: ${reason}`
+        : `The history is derived anew from the journal: ${Math.floor(progress * 100)} %`,
+    );
+  }
+
+  #projected({ positions, records, upTo }: Extract<FromProjector, { kind: 'projected' }>): void {
+    this.#projectedRecords = upTo ?? (this.#projectedRecords + records) | 0;
+    for (let index = 0; index < positions.length; index += 2) {
+      const simulation = positions[index] ?? 0;
+      const seq = positions[index + 1] ?? 0;
+      this.#positions.set(simulation, seq);
+      this.#waits.reached(simulation, seq);
+    }
+  }
+
+  /** A simulation is deleted: its rows go little by little. */
+  forget(simulation: number): void {
+    this.#positions.delete(simulation);
+    this.#projector.send({ kind: 'forget', simulation });
+  }
+
+  health(): HistoryHealth {
+    const status = this.#status === 'starting' ? 'failing' : this.#status;
+    return {
+      status,
+      ...(this.#reason !== undefined && { reason: this.#reason }),
+      behind: Math.max(0, (this.#projector.signal.committedRecords - this.#projectedRecords) | 0),
+      ...(status === 'rebuilding' && { progress: this.#progress }),
+      waits: this.#waits.measured,
+    };
   }
 
   position(simulationId: string): number {
-    return this.#keys.find(simulationId)?.lastSeq ?? 0;
+    const simulation = this.#keys.find(simulationId)?.key;
+    return simulation === undefined ? 0 : this.#positionOf(simulation);
   }
 
-  /** They are written in the commit of the record. */
-  reached(): Promise<void> {
-    return Promise.resolve();
+  #positionOf(simulation: number): number {
+    let position = this.#positions.get(simulation);
+    if (position === undefined) {
+      if (this.#status === 'rebuilding' || this.#status === 'starting') return 0;
+      position = this.#ask((queries) => queries.position(simulation));
+      this.#positions.set(simulation, position);
+    }
+    return position;
+  }
+
+  reached(simulationId: string, seq: number): Promise<void> {
+    try {
+      const simulation = this.#keys.find(simulationId)?.key;
+      if (this.#status === 'rebuilding') return Promise.reject(this.#unavailable());
+      if (simulation === undefined || this.#positionOf(simulation) >= seq) return Promise.resolve();
+      if (this.#status !== 'ok') return Promise.reject(this.#unavailable());
+      const reached = this.#waits.add(simulation, seq);
+      this.#projector.signal.hurry();
+      return reached;
+    } catch (error) {
+      return Promise.reject(error instanceof Error ? error : new Error(String(error)));
+    }
   }
 
   order(simulationId: string, order: number): OrderRow | undefined {
-    const simulation = this.#keys.find(simulationId)?.key;
-    if (simulation === undefined) return undefined;
-    return readingIntact(() => this.#queries.order(simulation, order));
+    return this.#look(simulationId, (queries, simulation) => queries.order(simulation, order));
   }
 
   closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined {
-    const simulation = this.#keys.find(simulationId)?.key;
-    if (simulation === undefined) return undefined;
-    return readingIntact(() => this.#queries.closedPortfolio(simulation, portfolioId));
+    return this.#look(simulationId, (queries, simulation) =>
+      queries.closedPortfolio(simulation, portfolioId),
+    );
   }
 
   orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined {
-    const simulation = this.#keys.find(simulationId)?.key;
-    if (simulation === undefined) return undefined;
-    return readingIntact(() => this.#queries.orderByClientOrderId(simulation, portfolioId, clientOrderId));
+    return this.#look(simulationId, (queries, simulation) =>
+      queries.orderByClientOrderId(simulation, portfolioId, clientOrderId),
+    );
   }
 
   async orders(query: OrderQuery): Promise<Page<OrderRow>> {
     const simulation = this.#keys.find(query.simulationId)?.key;
     if (simulation === undefined) return { items: [], total: 0 };
-    return (await this.#ask({ kind: 'orders', simulation, query })) as Page<OrderRow>;
+    this.#refuseUnusable();
+    return (await this.#reader.ask({ kind: 'orders', simulation, query })) as Page<OrderRow>;
   }
 
   async list(query: {
@@ -80,7 +215,8 @@ export class SqliteHistory implements History {
   }): Promise<Page<ListItem>> {
     const simulation = this.#keys.find(query.simulationId)?.key;
     if (simulation === undefined) return { items: [], total: 0 };
-    const page = (await this.#ask({ kind: 'list', simulation, query })) as Page<StoredItem>;
+    this.#refuseUnusable();
+    const page = (await this.#reader.ask({ kind: 'list', simulation, query })) as Page<StoredItem>;
     return { items: page.items.map(listItem), total: page.total };
   }
 
@@ -90,62 +226,92 @@ export class SqliteHistory implements History {
     after: { readonly seq: number; readonly event: number },
     limit: number,
   ): readonly ListItem[] {
-    const simulation = this.#keys.find(simulationId)?.key;
-    if (simulation === undefined) return [];
-    return readingIntact(() => this.#queries.tenantEvents(simulation, tenantId, after, limit).map(listItem));
-  }
-
-  #ask(
-    request: { readonly simulation: number } & (
-      | Pick<Extract<ReaderRequest, { kind: 'orders' }>, 'kind' | 'query'>
-      | Pick<Extract<ReaderRequest, { kind: 'list' }>, 'kind' | 'query'>
-    ),
-  ): Promise<Page<OrderRow> | Page<StoredItem>> {
-    if (this.#waiting.size >= MOST_WAITING)
-      return Promise.reject(new StoreUnavailable('Too many queries are waiting'));
-    this.#reader ??= this.#startReader();
-    const reader = this.#reader;
-    this.#requests += 1;
-    const id = this.#requests;
-    return new Promise((resolve, reject) => {
-      this.#waiting.set(id, { resolve, reject });
-      reader.postMessage({ ...request, id } satisfies ReaderRequest);
-    });
-  }
-
-  #startReader(): Worker {
-    const workerData: ReaderData = { path: this.#path };
-    const reader = new Worker(workerUrl('history-reader'), {
-      workerData,
-      name: 'history-reader',
-      ...WORKER_OPTIONS,
-    });
-    reader.on('message', (answer: ReaderAnswer) => {
-      const waiting = this.#waiting.get(answer.id);
-      this.#waiting.delete(answer.id);
-      if ('page' in answer) waiting?.resolve(answer.page);
-      else waiting?.reject(new Error(answer.error));
-    });
-    // It only reads: the next query gets a new one.
-    reader.on('error', (error) =>
-      this.#lostReader(reader, error instanceof Error ? error.message : String(error)),
+    const items = this.#look(simulationId, (queries, simulation) =>
+      queries.tenantEvents(simulation, tenantId, after, limit),
     );
-    reader.on('exit', () => this.#lostReader(reader, 'The reader has ended'));
-    return reader;
+    return items?.map(listItem) ?? [];
   }
 
-  #lostReader(reader: Worker, reason: string): void {
-    if (this.#reader !== reader) return;
-    this.#reader = undefined;
-    for (const { reject } of this.#waiting.values()) reject(new StoreUnavailable(reason));
-    this.#waiting.clear();
+  #look<Answer>(
+    simulationId: string,
+    look: (queries: HistoryQueries, simulation: number) => Answer,
+  ): Answer | undefined {
+    const simulation = this.#keys.find(simulationId)?.key;
+    return simulation === undefined ? undefined : this.#ask((queries) => look(queries, simulation));
+  }
+
+  /** Several rows are read: they must be of the same moment. */
+  #ask<Answer>(look: (queries: HistoryQueries) => Answer): Answer {
+    this.#refuseUnusable();
+    try {
+      this.#database ??= openConnection(this.#path, { readOnly: true });
+      this.#queries ??= new HistoryQueries(new Statements(this.#database), this.#journal);
+      this.#database.exec('BEGIN');
+      try {
+        return look(this.#queries);
+      } finally {
+        this.#database.exec('ROLLBACK');
+      }
+    } catch (error) {
+      const trouble = troubleOf(error);
+      throw trouble.kind === 'unexpected' ? error : this.#errorOf(trouble);
+    }
+  }
+
+  #refuseUnusable(): void {
+    if (this.#status === 'rebuilding' || this.#status === 'starting') throw this.#unavailable();
+  }
+
+  #unavailable(): StoreUnavailable {
+    const why = this.#reason === undefined ? '' : `: ${this.#reason}`;
+    return new StoreUnavailable(
+      this.#status === 'rebuilding'
+        ? `The history is being derived anew${why}`
+        : `The history cannot be written${why}`,
+    );
+  }
+
+  #errorOf({ kind, message }: Trouble): Error {
+    switch (kind) {
+      case 'history-damaged':
+        this.#rebuild(message);
+        return this.#unavailable();
+      case 'journal-damaged':
+        return new DamagedJournal(message);
+      case 'unreadable':
+        return new StoreUnavailable(`The history cannot be read: ${message}`);
+      case 'unexpected':
+        return new Error(message);
+    }
+  }
+
+  /** The tables are wrong: nobody reads them any more, then they are made anew. */
+  #rebuild(reason: string): void {
+    if (this.#isLettingGo || this.#isClosed) return;
+    this.#isLettingGo = true;
+    this.#rebuilding(reason, 0);
+    this.#waits.rejectAll(this.#unavailable());
+    void this.#letGo().then(async () => {
+      this.#positions.clear();
+      if (!this.#isClosed) await this.#projector.rebuild(reason);
+      this.#isLettingGo = false;
+    });
+  }
+
+  async #letGo(): Promise<void> {
+    this.#queries = undefined;
+    const database = this.#database;
+    this.#database = undefined;
+    // Not while it is being asked.
+    await this.#reader.stop('The history is being derived anew');
+    database?.close();
   }
 
   async close(): Promise<void> {
-    const reader = this.#reader;
-    if (reader === undefined) return;
-    this.#lostReader(reader, 'The store is closed');
-    await reader.terminate();
+    this.#isClosed = true;
+    this.#waits.rejectAll(new StoreUnavailable('The store is closed'));
+    await this.#letGo();
+    await this.#projector.close();
   }
 }
 

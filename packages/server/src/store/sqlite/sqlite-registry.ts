@@ -9,11 +9,19 @@ export class SqliteRegistry implements Registry {
   readonly #queue: WriteQueue;
   readonly #queries: RegistryQueries;
   readonly #keys: SimulationKeys;
+  readonly #onDeleted: (simulation: number) => void;
 
-  constructor(queue: WriteQueue, queries: RegistryQueries, keys: SimulationKeys) {
+  /** `onDeleted` is told the key of a simulation once its deletion is durable. */
+  constructor(
+    queue: WriteQueue,
+    queries: RegistryQueries,
+    keys: SimulationKeys,
+    onDeleted: (simulation: number) => void,
+  ) {
     this.#queue = queue;
     this.#queries = queries;
     this.#keys = keys;
+    this.#onDeleted = onDeleted;
   }
 
   createTenant(tenant: Tenant): Promise<void> {
@@ -75,9 +83,12 @@ export class SqliteRegistry implements Registry {
   async deleteSimulation(id: string, deletedAt: number): Promise<void> {
     const refusal = this.#queue.refusal();
     if (refusal !== undefined) throw refusal;
+    const key = this.#keys.find(id)?.key;
+    if (key === undefined) return;
     this.#keys.deleting(id);
-    await this.#queue.submit({ kind: 'delete-simulation', id, deletedAt });
+    await this.#queue.submit({ kind: 'delete-simulation', key, deletedAt });
     this.#keys.deleted(id);
+    this.#onDeleted(key);
   }
 
   setting(name: string): string | undefined {

@@ -1,11 +1,19 @@
-import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
+import { NO_CHECKPOINTS } from '../checkpoints.js';
+import { DamagedJournal } from '../journal.js';
 import type { Store } from '../store.js';
-import { DATABASE_FILE } from './commit-log.js';
-import { openConnection, Statements } from './connection.js';
+import { CheckpointFiles } from './checkpoint-files.js';
+import { CheckpointMaker } from './checkpoint-maker.js';
+import { one, openConnection, Statements } from './connection.js';
 import { DirectoryLock } from './directory-lock.js';
-import { HistoryQueries } from './history-queries.js';
+import { altered } from './journal-check.js';
+import { JournalBlocks } from './journal-blocks.js';
+import { JOURNAL_FILE } from './journal-schema.js';
+import { makePrivateDirectory } from './private-files.js';
+import { ProjectingThread } from './projecting-thread.js';
 import { RegistryQueries } from './registry-tables.js';
+import { ScrubbingThread } from './scrubbing-thread.js';
+import type { ScrubOptions } from './scrubbing-thread.js';
 import { SimulationKeys } from './simulation-keys.js';
 import { SqliteHistory } from './sqlite-history.js';
 import { SqliteJournal } from './sqlite-journal.js';
@@ -18,48 +26,96 @@ export interface SqliteStoreOptions {
   readonly directory: string;
   /** Called once, when the store has failed for good: the process should end. */
   readonly onFatal?: (error: Error) => void;
+  /** What an operator may want to know, in one line. */
+  readonly note?: (text: string) => void;
+  /** The journal is found damaged behind the server's back: of which simulation, where it is one only. */
+  readonly onDamage?: (problem: DamagedJournal, simulationId: string | undefined) => void;
+  /** For tests: how soon and how fast the journal is read again. */
+  readonly scrub?: ScrubOptions;
+  /** Derives history anew, whatever state it is in. */
+  readonly isHistoryFresh?: boolean;
+  /** URL of a module that is a `CheckpointMaking`; absent = checkpoints are neither made nor used. */
+  readonly recovery?: string;
   /** URL of a module with another `projectRecord`. */
   readonly projection?: string;
-  /** For tests: one shared number, the most pages the database may have; 0 is no limit. */
+  /** For tests: one shared number, the most pages the journal may have; 0 is no limit. */
   readonly pageLimit?: Int32Array;
+  /** The same for history. */
+  readonly historyPageLimit?: Int32Array;
 }
 
 /**
- * The embedded store: one database for all simulations, one thread that writes, one that answers paged queries.
+ * The embedded store: one journal for all simulations and a thread that writes it; history, derived from it by another thread, and one
+ * that answers paged queries.
  * Rejects with `StoreInUse` or `DamagedJournal`.
  */
 export async function openSqliteStore(options: SqliteStoreOptions): Promise<Store> {
-  const { directory, onFatal = () => undefined, projection = projectionUrl().href, pageLimit } = options;
-  mkdirSync(directory, { recursive: true });
+  const { directory, onFatal = () => undefined, note = () => undefined } = options;
+  const { recovery, pageLimit, historyPageLimit } = options;
+  makePrivateDirectory(directory);
   const lock = new DirectoryLock(directory);
+  const projector = new ProjectingThread({
+    directory,
+    projection: options.projection ?? projectionUrl().href,
+    fresh: options.isHistoryFresh === true ? 'asked for' : undefined,
+    pageLimit: historyPageLimit,
+  });
   let queue: WriteQueue;
   try {
-    queue = await WriteQueue.start({ directory, projection, pageLimit }, onFatal);
+    const onCommitted = (records: number): void => projector.signal.committed(records);
+    queue = await WriteQueue.start({ directory, pageLimit }, { onFatal, onCommitted });
   } catch (error) {
+    await projector.close();
     lock.release();
     throw error;
   }
-  const path = join(directory, DATABASE_FILE);
-  const database = openConnection(path, { readOnly: true });
+  const database = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
   const statements = new Statements(database);
-  const keys = new SimulationKeys(statements);
-  const history = new SqliteHistory(new HistoryQueries(statements), keys, path);
+  const blocks = new JournalBlocks(statements);
+  const keys = new SimulationKeys(statements, blocks);
+  const history = await SqliteHistory.start({ directory, projector, keys, journal: blocks, note });
+  const damage: string[] = [];
+  const scrub = new ScrubbingThread(directory, options.scrub ?? {}, ({ message, simulation }) => {
+    damage.push(message);
+    note(message);
+    options.onDamage?.(
+      new DamagedJournal(message, simulation === undefined ? {} : { simulation }),
+      simulation === undefined ? undefined : keys.idOf(simulation),
+    );
+  });
+  const files = new CheckpointFiles(directory, blocks);
+  const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, (key) => {
+    history.forget(key);
+    files.remove(key);
+  });
+  const configOf = (id: string) => {
+    const key = keys.find(id)?.key;
+    return key === undefined ? undefined : { key, config: registry.simulation(id)?.config ?? '' };
+  };
+  const maker =
+    recovery === undefined ? undefined : new CheckpointMaker(directory, recovery, files, configOf);
+  const checkpoints = maker ?? NO_CHECKPOINTS;
+  const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
+  files.tidy((key) => one(live, key) !== undefined);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
+    await maker?.close();
+    await scrub.close();
     await history.close();
     // Before the writer, which empties the write-ahead log when nobody reads it any more.
     database.close();
     await queue.close();
     lock.release();
   };
-  const journal = new SqliteJournal(queue, statements, keys);
+  const journal = new SqliteJournal(queue, statements, blocks, keys);
   return {
     journal,
-    checkpoints: journal.checkpoints,
+    checkpoints,
     history,
-    registry: new SqliteRegistry(queue, new RegistryQueries(statements), keys),
+    registry,
     probe: () => queue.probe(),
-    health: () => queue.health(),
+    health: () => ({ ...queue.health(), ...(damage.length > 0 && { damage }) }),
+    check: () => altered(database, statements),
     close: () => (closing ??= close()),
   };
 }

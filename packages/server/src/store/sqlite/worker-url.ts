@@ -13,5 +13,10 @@ export function projectionUrl(): URL {
   return new URL('../projection.js', workerUrl('journal-writer'));
 }
 
+/** Recovery, for the thread that makes checkpoints. */
+export function recoveryUrl(): URL {
+  return new URL('../../engine/checkpoint.js', workerUrl('checkpoint-thread'));
+}
+
 /** Loaders that the process was started with are for sources; compiled code needs none. */
 export const WORKER_OPTIONS = { execArgv: [] };

@@ -1,9 +1,9 @@
 import { Worker } from 'node:worker_threads';
-import { DamagedJournal, StoreUnavailable } from '../journal.js';
+import { DamagedJournal, StoreUnavailable, UnusableDirectory } from '../journal.js';
 import { AlreadyExists, NotInRegistry } from '../registry.js';
 import type { StoreHealth } from '../store.js';
-import { emptyBatch } from './batch.js';
-import type { Batch, FromWriter, Operation, Refusal, ToWriter, WriterData } from './batch.js';
+import type { FromWriter, Operation, Refusal, ToWriter, WriterData } from './batch.js';
+import { Outgoing } from './outgoing.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
 /** Nobody waits longer than this for a disk without room. */
@@ -12,40 +12,38 @@ const PATIENCE_MS = 1_000;
 /** A stalled disk must not let memory grow without end; far above what a healthy one ever lets wait. */
 const MOST_WAITING_CHARACTERS = 256 * 1024 * 1024;
 
-/** A batch and the one promise that all who put something into it share. */
-interface Pending {
-  readonly batch: Batch;
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-  readonly reject: (error: Error) => void;
-  characters: number;
-  refusals: Refusal[] | undefined;
+export interface WriteQueueEvents {
+  /** The store has failed for good. Called once. */
+  readonly onFatal: (error: Error) => void;
+  /** So many more records are durable; before those who wait hear of it. */
+  readonly onCommitted: (records: number) => void;
 }
 
 /** The main thread's side of the writer: collects a turn of the event loop into a batch, and keeps the promises. */
 export class WriteQueue {
   readonly #worker: Worker;
-  readonly #onFatal: (error: Error) => void;
-  #collecting: Pending | undefined;
-  #sent: Pending[] = [];
+  readonly #events: WriteQueueEvents;
+  #collecting: Outgoing | undefined;
+  readonly #sent: Outgoing[] = [];
   #batches = 0;
   #waiting = 0;
   #waitingCharacters = 0;
   #status: StoreHealth['status'] = 'ok';
+  #isReserveSpent = false;
   #reason: string | undefined;
   #patience: NodeJS.Timeout | undefined;
   #closed: (() => void) | undefined;
 
-  private constructor(worker: Worker, onFatal: (error: Error) => void) {
+  private constructor(worker: Worker, events: WriteQueueEvents) {
     this.#worker = worker;
-    this.#onFatal = onFatal;
+    this.#events = events;
     worker.on('message', (message: FromWriter) => this.#receive(message));
     worker.on('error', (error) => this.#fail(error instanceof Error ? error.message : String(error)));
     worker.on('exit', () => this.#fail('The writer has ended'));
   }
 
   /** Rejects with what keeps the database from being opened. */
-  static async start(data: WriterData, onFatal: (error: Error) => void): Promise<WriteQueue> {
+  static async start(data: WriterData, events: WriteQueueEvents): Promise<WriteQueue> {
     const worker = new Worker(workerUrl('journal-writer'), {
       workerData: data,
       name: 'journal-writer',
@@ -63,7 +61,7 @@ export class WriteQueue {
           );
       });
     });
-    return new WriteQueue(worker, onFatal);
+    return new WriteQueue(worker, events);
   }
 
   /** Why nothing can be added now. */
@@ -75,56 +73,60 @@ export class WriteQueue {
 
   /** The caller has asked `refusal` first. */
   append(simulation: number, seq: number, at: number, payload: string): Promise<void> {
-    const pending = this.#collect(simulation, seq, at, payload);
-    pending.characters += payload.length;
+    const outgoing = this.#collect();
+    outgoing.addRecord(simulation, seq, at, payload);
     this.#waitingCharacters += payload.length;
-    return pending.promise;
+    return outgoing.promise;
   }
 
-  /** Like `append`; rejects also when the registry refuses the operation. */
-  submit(operation: Operation): Promise<void> {
-    const pending = this.#collect(0, 0, 0, '');
-    const index = pending.batch.operations.push(operation) - 1;
-    return pending.promise.then(() => {
-      const refused = pending.refusals?.find((refusal) => refusal.operation === index);
-      if (refused !== undefined) throw refusalError(refused);
-    });
+  /** Like `append`, for what is not refused. */
+  add(operation: Operation): Promise<void> {
+    const outgoing = this.#collect();
+    outgoing.addOperation(operation);
+    return outgoing.promise;
   }
 
-  #collect(simulation: number, seq: number, at: number, payload: string): Pending {
-    let pending = this.#collecting;
-    if (pending === undefined) {
-      this.#batches += 1;
-      pending = newPending(this.#batches);
-      this.#collecting = pending;
-      // After the I/O of this turn: requests that arrived together are committed together.
-      setImmediate(() => this.#send());
-    }
-    const { batch } = pending;
-    batch.simulations.push(simulation);
-    batch.seqs.push(seq);
-    batch.ats.push(at);
-    batch.payloads.push(payload);
+  /** Like `add`; rejects also when the registry refuses the operation. */
+  async submit(operation: Operation): Promise<void> {
+    const outgoing = this.#collect();
+    const index = outgoing.addOperation(operation);
+    await outgoing.promise;
+    const refused = outgoing.refusals.find((refusal) => refusal.operation === index);
+    if (refused !== undefined) throw refusalError(refused);
+  }
+
+  #collect(): Outgoing {
     this.#waiting += 1;
-    return pending;
+    if (this.#collecting !== undefined) return this.#collecting;
+    this.#batches += 1;
+    const outgoing = new Outgoing(this.#batches);
+    this.#collecting = outgoing;
+    // After the I/O of this turn: requests that arrived together are committed together.
+    setImmediate(() => this.#send());
+    return outgoing;
   }
 
   #send(): void {
-    const pending = this.#collecting;
-    if (pending === undefined || this.#status === 'failed') return;
+    const outgoing = this.#collecting;
+    if (outgoing === undefined || this.#status === 'failed') return;
     this.#collecting = undefined;
-    this.#sent.push(pending);
-    this.#post(pending.batch);
-  }
-
-  #post(message: ToWriter): void {
-    this.#worker.postMessage(message);
+    this.#sent.push(outgoing);
+    const batch = outgoing.encode();
+    this.#worker.postMessage(batch satisfies ToWriter, [batch.data.buffer]);
   }
 
   #receive(message: FromWriter): void {
     switch (message.kind) {
       case 'committed':
         this.#committed(message.upTo, message.refusals);
+        return;
+      case 'reserve-spent':
+        this.#isReserveSpent = true;
+        this.#reason = `The disk is full: ${message.reason}`;
+        return;
+      case 'reserve-restored':
+        this.#isReserveSpent = false;
+        if (this.#status === 'ok') this.#reason = undefined;
         return;
       case 'failing':
         this.#failing(message.reason);
@@ -144,20 +146,19 @@ export class WriteQueue {
   }
 
   #committed(upTo: number, refusals: readonly Refusal[]): void {
-    let done = 0;
-    for (const pending of this.#sent) {
-      if (pending.batch.number > upTo) break;
-      done += 1;
-      this.#waiting -= pending.batch.simulations.length;
-      this.#waitingCharacters -= pending.characters;
+    const later = this.#sent.findIndex(({ number }) => number > upTo);
+    const done = this.#sent.splice(0, later === -1 ? this.#sent.length : later);
+    this.#events.onCommitted(done.reduce((sum, { records }) => sum + records, 0));
+    for (const outgoing of done) {
+      this.#waiting -= outgoing.count;
+      this.#waitingCharacters -= outgoing.characters;
       if (refusals.length > 0)
-        pending.refusals = refusals.filter((refusal) => refusal.batch === pending.batch.number);
-      pending.resolve();
+        outgoing.refusals = refusals.filter((refusal) => refusal.batch === outgoing.number);
+      outgoing.resolve();
     }
-    this.#sent = this.#sent.slice(done);
     if (this.#status === 'failing' && this.#sent.length === 0 && this.#collecting === undefined) {
       this.#status = 'ok';
-      this.#reason = undefined;
+      if (!this.#isReserveSpent) this.#reason = undefined;
       clearTimeout(this.#patience);
       this.#patience = undefined;
     }
@@ -180,21 +181,27 @@ export class WriteQueue {
     this.#rejectAll(error);
     void this.#worker.terminate();
     this.#closed?.();
-    this.#onFatal(error);
+    this.#events.onFatal(error);
   }
 
   #rejectAll(error: StoreUnavailable): void {
-    for (const pending of this.#sent) pending.reject(error);
+    for (const outgoing of this.#sent) outgoing.reject(error);
     this.#collecting?.reject(error);
   }
 
   health(): StoreHealth {
-    const reason = this.#reason ?? this.refusal()?.message;
+    const reason = this.refusal()?.message ?? this.#reason;
     return {
-      status: this.#status === 'ok' && reason !== undefined ? 'failing' : this.#status,
+      status: this.#shownStatus(),
       waiting: this.#waiting,
       ...(reason !== undefined && { reason }),
     };
+  }
+
+  #shownStatus(): StoreHealth['status'] {
+    if (this.#status !== 'ok') return this.#status;
+    if (this.refusal() !== undefined) return 'failing';
+    return this.#isReserveSpent ? 'reserve' : 'ok';
   }
 
   async probe(): Promise<void> {
@@ -216,25 +223,16 @@ export class WriteQueue {
     if (this.#status === 'failed' || this.#status === 'closed') return;
     const closed = new Promise<void>((resolve) => (this.#closed = resolve));
     this.#send();
-    this.#post({ kind: 'close' });
+    this.#worker.postMessage({ kind: 'close' } satisfies ToWriter);
     await closed;
     clearTimeout(this.#patience);
     await this.#worker.terminate();
   }
 }
 
-function newPending(number: number): Pending {
-  let resolve: () => void = () => undefined;
-  let reject: (error: Error) => void = () => undefined;
-  const promise = new Promise<void>((onResolved, onRejected) => {
-    resolve = onResolved;
-    reject = onRejected;
-  });
-  return { batch: emptyBatch(number), promise, resolve, reject, characters: 0, refusals: undefined };
-}
-
 function openingError({ name, message }: { readonly name: string; readonly message: string }): Error {
   if (name === 'DamagedJournal') return new DamagedJournal(message);
+  if (name === 'UnusableDirectory') return new UnusableDirectory(message);
   if (name === 'StoreUnavailable') return new StoreUnavailable(message);
   return new Error(message);
 }

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { Instant } from '../values/instant.js';
+import { TradingDate } from '../values/trading-date.js';
+import { cme } from './cme.js';
+import { marketHours } from './hours.js';
+import type { HoursId } from './market-hours.js';
+import { xnys } from './xnys.js';
+
+type Recorded = Readonly<Record<'ES' | 'ZN' | 'GC' | 'CL' | 'ZC', readonly string[]>>;
+const recorded = JSON.parse(readFileSync(new URL('testdata/cme.json', import.meta.url), 'utf8')) as Recorded;
+
+/** An instant from New York wall time. */
+const at = (date: string, time: string): Instant =>
+  xnys.instantOf(TradingDate.of(date), Number(time.slice(0, 2)), Number(time.slice(3)));
+const wall = (instant: Instant): string => xnys.format(instant).slice(0, 16).replace('T', ' ');
+const MINUTE = 60_000;
+
+/** Lines that the rules do not follow: see docs/rules/futures.md. */
+const PASSED_OVER = new Set([
+  // The grain room opened an hour late, once.
+  'ZC 2013-01-02',
+  // Recorded as a holiday; January 1 is meant.
+  'ZC 2024-01-02',
+  // Recorded to open again on a Friday evening.
+  'ZN 2020-07-03',
+  'CL 2020-07-03',
+]);
+
+const MARKETS: readonly (readonly [keyof Recorded, HoursId])[] = [
+  ['ES', 'FUTURES'],
+  ['ZN', 'RATES'],
+  ['GC', 'ENERGY'],
+  ['CL', 'ENERGY'],
+  ['ZC', 'GRAINS'],
+];
+
+describe('holidays of CME, 2013–2027, as recorded (D92)', () => {
+  it.each(MARKETS)('%s', (market, id) => {
+    const hours = marketHours(xnys, id);
+    const isOpen = (instant: Instant): boolean => hours.isOpen('REGULAR', instant);
+    const different: string[] = [];
+    let checked = 0;
+    const hold = (date: string, time: string, open: boolean, ms = 0): void => {
+      checked++;
+      const instant = Instant.plusMs(at(date, time), ms);
+      if (isOpen(instant) !== open) different.push(`${date} ${time} ${ms}: ${open ? 'open' : 'closed'}`);
+    };
+    for (const line of recorded[market]) {
+      const [date = '', kind, close = '-', open = '-'] = line.split(' ');
+      if (PASSED_OVER.has(`${market} ${date}`)) continue;
+      const isHoliday = !cme.isTradingDay(TradingDate.of(date));
+      if (kind === 'H') hold(date, '11:00', false);
+      if (kind === 'B' && !isHoliday && date !== '2021-12-31') hold(date, '12:00', true);
+      if (market === 'ZC' && close > '14:20') {
+        // The eve of a holiday: what ends at 17:45 is an evening that does not begin.
+        hold(date, '20:30', false);
+      } else if (close !== '-' && !(isHoliday && close === '17:00')) {
+        hold(date, close, true, -MINUTE);
+        hold(date, close, false);
+      }
+      if (open !== '-') {
+        hold(date, open, false, -MINUTE);
+        hold(date, open, true);
+      }
+      if (market === 'ZC' && open === '09:30') hold(date, '08:00', false);
+    }
+    expect(different).toEqual([]);
+    expect(checked).toBeGreaterThan(20);
+  });
+});
+
+describe('the business days of CME', () => {
+  it('are those of the stock exchange, but for days of mourning', () => {
+    const different: string[] = [];
+    for (let day = TradingDate.dayOf(TradingDate.of('2013-01-01')); day < 22_280; day++) {
+      const date = TradingDate.ofDay(day);
+      if (cme.isTradingDay(date) !== xnys.isTradingDay(date)) different.push(date);
+    }
+    expect(different).toEqual(['2018-12-05', '2025-01-09']);
+  });
+});
+
+describe('trade dates around holidays (D92)', () => {
+  const index = marketHours(xnys, 'FUTURES');
+  const energy = marketHours(xnys, 'ENERGY');
+  const grains = marketHours(xnys, 'GRAINS');
+
+  it('what trades on a holiday belongs to the next business day', () => {
+    expect(index.tradeDateOf(at('2026-01-18', '18:00'))).toBe('2026-01-20');
+    expect(index.tradeDateOf(at('2026-01-19', '12:59'))).toBe('2026-01-20');
+    expect(index.sessionAt(at('2026-01-19', '13:00'))).toBe('CLOSED');
+    expect(index.sessionAt(at('2026-01-19', '18:00'))).toBe('REGULAR');
+    // A day order of Sunday evening lives through the halt.
+    expect(wall(index.nextClose('REGULAR', at('2026-01-18', '18:00')))).toBe('2026-01-20 17:00');
+    expect(wall(index.openedAt('REGULAR', at('2026-01-20', '10:00'))!)).toBe('2026-01-18 18:00');
+    expect(energy.sessionAt(at('2026-01-19', '14:29'))).toBe('REGULAR');
+    expect(energy.sessionAt(at('2026-01-19', '14:30'))).toBe('CLOSED');
+  });
+
+  it('on Good Friday index futures open only for the employment report', () => {
+    expect(index.sessionAt(at('2026-04-03', '09:14'))).toBe('REGULAR');
+    expect(index.tradeDateOf(at('2026-04-03', '09:14'))).toBe('2026-04-06');
+    expect(energy.sessionAt(at('2026-04-03', '09:14'))).toBe('CLOSED');
+    expect(index.sessionAt(at('2025-04-18', '09:14'))).toBe('CLOSED');
+    expect(index.sessionAt(at('2025-04-17', '18:00'))).toBe('CLOSED');
+  });
+
+  it('Christmas is closed from the early halt on its eve to its evening', () => {
+    expect(wall(index.nextOpen('REGULAR', at('2025-12-24', '13:15')))).toBe('2025-12-25 18:00');
+    expect(wall(grains.nextOpen('REGULAR', at('2025-12-24', '13:05')))).toBe('2025-12-26 09:30');
+  });
+
+  it('grains keep Monday holidays whole and open in their evening', () => {
+    expect(wall(grains.nextOpen('REGULAR', at('2026-01-16', '14:20')))).toBe('2026-01-19 20:00');
+  });
+});

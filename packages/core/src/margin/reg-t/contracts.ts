@@ -1,0 +1,157 @@
+import type { Instant } from '../../values/instant.js';
+import { multiplyDivide, multiplyTwiceDivide } from '../../values/scaled.js';
+import type { HouseRates } from '../book.js';
+import type { OptionLeg } from './legs.js';
+import type { RegTParameters } from './parameters.js';
+import { isLongDated } from './parameters.js';
+import type { TradingDate } from '../../values/trading-date.js';
+
+/**
+ * Amounts of one contract, or of the shares that one contract delivers, in millionths of a dollar: fine enough that nothing
+ * is rounded before it is multiplied by how many there are.
+ */
+export type Micros = number;
+
+/** By which figures a book is judged. */
+export interface RegTTerms {
+  readonly parameters: RegTParameters;
+  readonly house: HouseRates;
+  readonly asOf: TradingDate;
+}
+
+/** One series of a book, with what the formulas of its groups are made of. Amounts are of one contract. */
+export interface Contract {
+  readonly symbol: string;
+  readonly isCall: boolean;
+  readonly isShort: boolean;
+  /** How many; positive. */
+  readonly count: number;
+  readonly settlesAt: Instant;
+  readonly expiration: TradingDate;
+  readonly style: 'AMERICAN' | 'EUROPEAN';
+  readonly settlement: 'PHYSICAL' | 'CASH';
+  readonly multiplier: number;
+  /** Shares that stand against one contract. */
+  readonly deliverable: number;
+  /** What the shares are worth (`U`); 0 where no formula asks for it. */
+  readonly shares: Micros;
+  readonly strike: Micros;
+  readonly premium: Micros;
+  readonly inTheMoney: Micros;
+  readonly outOfTheMoney: Micros;
+  /** Long, with more than nine months to go. */
+  readonly isLongDated: boolean;
+  /** Of an uncovered short contract (D103); 0 for a long one. */
+  readonly naked: Micros;
+  /** Of the shares of one contract (D100). */
+  readonly stock: ShareAmounts;
+  /** The rate of long stock. */
+  readonly longBps: number;
+  /** The rate of the option uncovered, and the factor of its underlying, which is in it. */
+  readonly nakedBps: number;
+  readonly factor: number;
+}
+
+/** What the shares of one contract take alone. */
+export interface ShareAmounts {
+  readonly fed: Micros;
+  /** At a short sale: the minimums of low-priced stock hold then too (D100, D108). */
+  readonly shortFed: Micros;
+  readonly long: Micros;
+  readonly short: Micros;
+}
+
+const share = (value: Micros, bps: number): Micros => multiplyDivide(value, bps, 10_000, 'half-up');
+
+/** price × count, in millionths of a dollar. */
+export function micros(price: number, count: number): Micros {
+  return Number.isInteger(count)
+    ? multiplyDivide(price, count, 100, 'half-up')
+    : multiplyTwiceDivide(price, Math.round(count * 1e6), 1, 1e8, 'half-up');
+}
+
+/** The rates of stock with a house's and a fund's factor, at most all of its value (D100). */
+export function stockRates(
+  { parameters, house }: RegTTerms,
+  factor: number,
+): { long: number; short: number } {
+  const scaled = (bps: number): number => Math.min(10_000, Math.round(bps * factor));
+  return {
+    long: scaled(Math.max(parameters.longStockBps, house.houseMaintenanceLongBps)),
+    short: scaled(Math.max(parameters.shortStockBps, house.houseMaintenanceShortBps)),
+  };
+}
+
+/** What so many shares of stock take, as one contract of options on it delivers. */
+export function sharesOf(
+  value: Micros,
+  price: number,
+  count: number,
+  factor: number,
+  terms: RegTTerms,
+): ShareAmounts {
+  const { parameters } = terms;
+  const rates = stockRates(terms, factor);
+  const isLow = price < parameters.lowPriceDollars * 1e8;
+  const least = isLow
+    ? Math.max(value, Math.round(parameters.lowPricedLeastDollars * count * 1e6))
+    : Math.round(parameters.shortLeastDollars * count * 1e6);
+  const fed = share(value, parameters.stockInitialBps);
+  return {
+    fed,
+    shortFed: isLow ? Math.max(fed, least) : fed,
+    long: share(value, rates.long),
+    short: Math.max(share(value, rates.short), least),
+  };
+}
+
+/** The factor by which the rates of a leveraged fund grow. */
+export const factorOf = (leverageFactor: number): number => Math.max(1, Math.abs(leverageFactor));
+
+/** A leg of options as the formulas look at it; `count` contracts, negative = short. */
+export function contractOf(leg: OptionLeg, count: number, terms: RegTTerms): Contract {
+  const { parameters, asOf } = terms;
+  const isCall = leg.right === 'CALL';
+  const factor = factorOf(leg.leverageFactor);
+  const underlyingPrice = leg.underlyingPrice ?? 0;
+  const shares = micros(underlyingPrice, leg.deliverable);
+  const strike = micros(leg.strike, leg.multiplier);
+  const premium = micros(leg.price ?? 0, leg.multiplier);
+  const above = shares - strike;
+  const inTheMoney = Math.max(0, isCall ? above : 0 - above);
+  const outOfTheMoney = Math.max(0, isCall ? 0 - above : above);
+  const isShort = count < 0;
+  const bps = leg.underlyingClass === 'BROAD_INDEX' ? parameters.broadIndexOptionBps : parameters.optionBps;
+  return {
+    symbol: leg.symbol,
+    isCall,
+    isShort,
+    count: Math.abs(count),
+    settlesAt: leg.settlesAt,
+    expiration: leg.expiration,
+    style: leg.style,
+    settlement: leg.settlement,
+    multiplier: leg.multiplier,
+    deliverable: leg.deliverable,
+    shares,
+    strike,
+    premium,
+    inTheMoney,
+    outOfTheMoney,
+    isLongDated: !isShort && isLongDated(leg.expiration, asOf, parameters.longDatedMonths),
+    naked: isShort ? premium + uncovered() : 0,
+    nakedBps: bps * factor,
+    factor,
+    longBps: stockRates(terms, factor).long,
+    stock: sharesOf(shares, underlyingPrice, leg.deliverable, factor, terms),
+  };
+
+  /** D103, beside the premium. A fund's factor scales the rate and the floor of calls (D100, Regulatory Notice 09-53). */
+  function uncovered(): Micros {
+    const floorOf = isCall ? shares : strike;
+    return Math.max(
+      share(shares, bps * factor) - outOfTheMoney,
+      share(floorOf, parameters.optionFloorBps * factor),
+    );
+  }
+}

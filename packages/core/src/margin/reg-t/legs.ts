@@ -1,0 +1,56 @@
+import type { UnderlyingClass } from '../../instruments/option.js';
+import type { Instant } from '../../values/instant.js';
+import type { Price } from '../../values/price.js';
+import type { Quantity } from '../../values/quantity.js';
+import type { TradingDate } from '../../values/trading-date.js';
+
+/** Shares of one stock or fund, as Reg T looks at them. */
+export interface StockLeg {
+  readonly kind: 'STOCK';
+  readonly symbol: string;
+  /** Negative = short. Fractions are allowed. */
+  readonly quantity: Quantity;
+  /** The mark; absent = there is none, which is refused. */
+  readonly price: Price | undefined;
+  /** 1 for anything that is not a leveraged fund; the sign does not matter. */
+  readonly leverageFactor: number;
+}
+
+/** Contracts of one option series, as Reg T looks at them. */
+export interface OptionLeg {
+  readonly kind: 'OPTION';
+  readonly symbol: string;
+  /** The symbol of the stock or index: groups lie within one (D101). */
+  readonly underlying: string;
+  readonly underlyingClass: UnderlyingClass;
+  readonly right: 'CALL' | 'PUT';
+  readonly strike: Price;
+  readonly expiration: TradingDate;
+  /** When it settles: what a long must do no earlier than the shorts it covers (D104). */
+  readonly settlesAt: Instant;
+  readonly style: 'AMERICAN' | 'EUROPEAN';
+  readonly settlement: 'PHYSICAL' | 'CASH';
+  /** Dollars per point of price. */
+  readonly multiplier: number;
+  /** Shares that one contract delivers. */
+  readonly deliverable: number;
+  /** Negative = short. Whole contracts. */
+  readonly quantity: Quantity;
+  /** The mark, per share. */
+  readonly price: Price | undefined;
+  /** The mark of the underlying; needed where the leg is short or lies beside its stock. */
+  readonly underlyingPrice: Price | undefined;
+  /** Of the underlying, as for stock. */
+  readonly leverageFactor: number;
+}
+
+export type RegTLeg = StockLeg | OptionLeg;
+
+/** Why a book has no requirement (D106). */
+export type BookRefusal =
+  | { readonly code: 'PRICE_MISSING'; readonly symbol: string }
+  | { readonly code: 'OPTION_EXPIRED'; readonly symbol: string }
+  | { readonly code: 'NOT_WHOLE_CONTRACTS'; readonly symbol: string }
+  | { readonly code: 'IMPOSSIBLE_TERMS'; readonly symbol: string; readonly field: string }
+  | { readonly code: 'CONTRADICTORY_TERMS'; readonly symbol: string; readonly field: string }
+  | { readonly code: 'TOO_MANY_POSITIONS'; readonly most: number };

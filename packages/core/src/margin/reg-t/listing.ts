@@ -1,0 +1,239 @@
+import { Money } from '../../values/money.js';
+import { Price } from '../../values/price.js';
+import { Quantity } from '../../values/quantity.js';
+import { multiplyDivide } from '../../values/scaled.js';
+import type { Amounts } from '../book.js';
+import { factorOf, sharesOf, stockRates } from './contracts.js';
+import type { Contract, Micros, RegTTerms } from './contracts.js';
+import {
+  comboFormula,
+  longFormula,
+  nakedFormula,
+  spreadFormula,
+  stockFormula,
+  straddleFormula,
+} from './explain.js';
+import { longOption, nakedOption, shortStraddle } from './groups.js';
+import type { UnitAmounts } from './groups.js';
+import type { Chain, ComboName } from './model.js';
+import type { Partition } from './partition.js';
+import { namedSpreads } from './shapes.js';
+import type { NamedSpread, SpreadName } from './shapes.js';
+
+/** The names of groups under Reg T, in the order that they are shown in (D43, D104, D106). */
+export const STRATEGIES = [
+  'LONG_STOCK',
+  'SHORT_STOCK',
+  'LONG_CALL',
+  'LONG_PUT',
+  'NAKED_CALL',
+  'NAKED_PUT',
+  'COVERED_CALL',
+  'COVERED_PUT',
+  'PROTECTIVE_CALL',
+  'PROTECTIVE_PUT',
+  'COLLAR',
+  'CONVERSION',
+  'REVERSAL',
+  'DEBIT_SPREAD',
+  'CREDIT_SPREAD',
+  'SHORT_STRADDLE',
+  'SHORT_STRANGLE',
+  'LONG_BUTTERFLY',
+  'SHORT_BUTTERFLY',
+  'IRON_CONDOR',
+  'IRON_BUTTERFLY',
+  'LONG_CALENDAR',
+  'LONG_BOX',
+  'SHORT_BOX',
+  'LONG_CONDOR',
+  'SHORT_CONDOR',
+  'DIAGONAL_SPREAD',
+  'UNIVERSAL_SPREAD',
+] as const;
+
+export type Strategy =
+  | ComboName
+  | SpreadName
+  | 'LONG_STOCK'
+  | 'SHORT_STOCK'
+  | 'LONG_CALL'
+  | 'LONG_PUT'
+  | 'NAKED_CALL'
+  | 'NAKED_PUT'
+  | 'SHORT_STRADDLE'
+  | 'SHORT_STRANGLE';
+
+/** One line of a requirement: what is margined together, and why it takes what it does. */
+export interface RegTGroup {
+  readonly strategy: Strategy;
+  readonly underlying: string;
+  readonly legs: readonly { readonly symbol: string; readonly quantity: Quantity }[];
+  /** Rounded to 1/10,000 dollar. */
+  readonly amounts: Amounts;
+  /** The rule and its formula with the figures of this group. */
+  readonly rule: string;
+  /** Whether the search for less has ended before it was certain that there is none. */
+  readonly isApproximate: boolean;
+}
+
+/** One underlying as it is held, divided. */
+export interface Divided {
+  readonly underlying: string;
+  readonly chain: Chain;
+  readonly partition: Partition;
+  /** All shares, those beyond whole ones too. */
+  readonly shares: Quantity;
+  readonly price: Price;
+  readonly leverageFactor: number;
+  /** D105; absent = the width is enough. */
+  readonly shortBoxCostBps: number | undefined;
+}
+
+/** The groups of one underlying, a line each, in the order of their names, then of their symbols. */
+export function listGroups(divided: Divided, terms: RegTTerms): RegTGroup[] {
+  const { chain, partition, underlying } = divided;
+  const { contracts } = chain;
+  const left = contracts.map(({ count }) => count);
+  let shares: Quantity = divided.shares;
+  const lines: RegTGroup[] = [];
+  const of = (i: number): Contract => {
+    const contract = contracts[i];
+    if (contract === undefined) throw new RangeError('no such contract');
+    return contract;
+  };
+  const optionsIn = (legs: Iterable<readonly [leg: number, count: number]>): RegTGroup['legs'] =>
+    Array.from(legs, ([i, count]) => {
+      left[i] = (left[i] ?? 0) - count;
+      return { symbol: of(i).symbol, quantity: Quantity.of(of(i).isShort ? -count : count) };
+    });
+  const add = (strategy: Strategy, legs: RegTGroup['legs'], amounts: Amounts, rule: string): unknown =>
+    lines.push({ strategy, underlying, legs, amounts, rule, isApproximate: partition.isApproximate });
+
+  for (const { combo, count } of partition.combos) {
+    const taken = Quantity.of(combo.shares * count);
+    shares = Quantity.subtract(shares, taken);
+    const legs = [
+      { symbol: underlying, quantity: taken },
+      ...optionsIn(combo.legs.map((leg) => [leg, count] as const)),
+    ];
+    const rule = comboFormula(combo.name, combo.legs.map(of), combo.amounts.maintenance, terms);
+    add(combo.name, legs, times(combo.amounts, count), rule);
+  }
+  for (const { call, put, count } of together(partition.straddles)) {
+    const amounts = shortStraddle(of(call), of(put));
+    const name = of(call).strike === of(put).strike ? 'SHORT_STRADDLE' : 'SHORT_STRANGLE';
+    const legs = optionsIn([
+      [call, count],
+      [put, count],
+    ]);
+    add(name, legs, times(amounts, count), straddleFormula(of(call), of(put), amounts.maintenance));
+  }
+  const spreads = partition.spreads.flatMap(({ legs, loss }) => namedSpreads(contracts, legs, loss));
+  for (const spread of alike(spreads)) {
+    const legs = [...spread.legs].sort(([a], [b]) => a - b);
+    const { amounts, rule } = spreadAmounts(divided, spread);
+    add(spread.name, optionsIn(legs), amounts, rule);
+  }
+  contracts.forEach((option, i) => {
+    const count = left[i] ?? 0;
+    if (count === 0) return;
+    const name = `${option.isShort ? 'NAKED' : 'LONG'}_${option.isCall ? 'CALL' : 'PUT'}` as const;
+    const amounts = option.isShort ? nakedOption(option) : longOption(option, terms);
+    const rule = option.isShort ? nakedFormula(option, terms) : longFormula(option, terms);
+    add(name, optionsIn([[i, count]]), times(amounts, count), rule);
+  });
+  if (shares !== 0) {
+    const { amounts, rule } = stockAlone(shares, divided, terms);
+    add(shares > 0 ? 'LONG_STOCK' : 'SHORT_STOCK', [{ symbol: underlying, quantity: shares }], amounts, rule);
+  }
+  return lines.sort(
+    (a, b) => STRATEGIES.indexOf(a.strategy) - STRATEGIES.indexOf(b.strategy) || bySymbols(a, b),
+  );
+}
+
+const symbolsOf = ({ legs }: RegTGroup): string => legs.map(({ symbol }) => symbol).join();
+const bySymbols = (a: RegTGroup, b: RegTGroup): number => (symbolsOf(a) < symbolsOf(b) ? -1 : 1);
+
+/** Amounts of so many units, rounded half up to 1/10,000 dollar. */
+function times(unit: UnitAmounts, count: number): Amounts {
+  const money = (amount: Micros): Money => Money.ofUnits(multiplyDivide(amount, count, 100, 'half-up'));
+  return {
+    fed: money(unit.fed),
+    house: money(unit.maintenance),
+    initial: money(unit.initial),
+    counted: money(unit.counted),
+  };
+}
+
+/** Straddles of the same two series are one line. */
+function together(straddles: Partition['straddles']): Partition['straddles'] {
+  const byLegs = new Map<string, Partition['straddles'][number]>();
+  for (const straddle of straddles) {
+    const key = `${straddle.call} ${straddle.put}`;
+    byLegs.set(key, { ...straddle, count: straddle.count + (byLegs.get(key)?.count ?? 0) });
+  }
+  return [...byLegs.values()];
+}
+
+/** Spreads of the same series in the same ratio are one line: their losses add up. */
+function alike(spreads: readonly NamedSpread[]): NamedSpread[] {
+  const byLegs = new Map<string, NamedSpread>();
+  for (const spread of spreads) {
+    const [, any = 1] = [...spread.legs].toSorted(([a], [b]) => a - b)[0] ?? [];
+    const ratio = [...spread.legs].toSorted(([a], [b]) => a - b).map(([i, count]) => `${i}:${count / any}`);
+    const key = `${spread.name} ${ratio.join()}`;
+    const before = byLegs.get(key);
+    const legs = new Map([...spread.legs].map(([i, count]) => [i, count + (before?.legs.get(i) ?? 0)]));
+    byLegs.set(key, { name: spread.name, legs, loss: spread.loss + (before?.loss ?? 0) });
+  }
+  return [...byLegs.values()];
+}
+
+/** A spread takes its maximum loss; a short box, where a house says so, what it costs to close (D105). */
+function spreadAmounts(
+  { chain: { contracts }, shortBoxCostBps }: Divided,
+  { name, legs, loss }: NamedSpread,
+): { amounts: Amounts; rule: string } {
+  let paid = 0;
+  let toClose = 0;
+  let isEuropeanCash = true;
+  for (const [i, count] of legs) {
+    const option = contracts[i];
+    if (option === undefined) continue;
+    if (!option.isShort) paid += option.premium * count;
+    toClose += (option.isShort ? option.premium : 0 - option.premium) * count;
+    isEuropeanCash &&= option.style === 'EUROPEAN' && option.settlement === 'CASH';
+  }
+  let taken = loss;
+  let rule = spreadFormula(contracts, legs, loss);
+  if (name === 'SHORT_BOX' && shortBoxCostBps !== undefined && isEuropeanCash) {
+    const cost = multiplyDivide(Math.max(0, toClose), shortBoxCostBps, 10_000, 'half-up');
+    if (cost > loss) {
+      taken = cost;
+      rule = `D105: ${shortBoxCostBps / 100} % of the cost to close, more than the difference of the strikes`;
+    }
+  }
+  return { amounts: times({ fed: taken, maintenance: taken, initial: taken + paid, counted: 0 }, 1), rule };
+}
+
+/** Stock that no option is with (D100). */
+function stockAlone(
+  quantity: Quantity,
+  { price, leverageFactor }: Divided,
+  terms: RegTTerms,
+): { amounts: Amounts; rule: string } {
+  const shares = Quantity.abs(quantity);
+  const value = multiplyDivide(price, shares, 1e8, 'half-up');
+  const factor = factorOf(leverageFactor);
+  const { fed, shortFed, long, short } = sharesOf(value, price, shares / 1e6, factor, terms);
+  const rates = stockRates(terms, factor);
+  const isShort = quantity < 0;
+  const unit: UnitAmounts = isShort
+    ? { fed: shortFed, maintenance: short, initial: Math.max(shortFed, short), counted: 0 - value }
+    : { fed, maintenance: long, initial: Math.max(fed, long), counted: value };
+  return {
+    amounts: times(unit, 1),
+    rule: stockFormula(isShort, Price.format(price), rates.long, rates.short, terms),
+  };
+}

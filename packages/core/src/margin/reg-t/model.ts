@@ -1,0 +1,178 @@
+import type { Contract, Micros, RegTTerms } from './contracts.js';
+import {
+  collar,
+  conversion,
+  coveredCall,
+  coveredPut,
+  expireTogether,
+  longOption,
+  longStock,
+  nakedOption,
+  protectiveCall,
+  protectivePut,
+  reversal,
+  shortStock,
+} from './groups.js';
+import type { UnitAmounts } from './groups.js';
+
+/** What is held of one underlying: its series, in the order of their symbols, and whole shares, negative = short. */
+export interface Chain {
+  readonly contracts: readonly Contract[];
+  readonly shares: number;
+}
+
+/** The groups of options with stock. */
+export type ComboName =
+  | 'COVERED_CALL'
+  | 'COVERED_PUT'
+  | 'PROTECTIVE_PUT'
+  | 'PROTECTIVE_CALL'
+  | 'COLLAR'
+  | 'CONVERSION'
+  | 'REVERSAL';
+
+/** One contract each of one or two series, with the shares that one contract delivers. */
+export interface Combo {
+  readonly name: ComboName;
+  /** Places in the chain. */
+  readonly legs: readonly number[];
+  /** Shares taken, negative = short. */
+  readonly shares: number;
+  readonly amounts: UnitAmounts;
+}
+
+/** Which contracts may lie in one SPREAD group: its shorts settle no later than `settlesAt`, its longs no earlier. */
+export interface SpreadPool {
+  readonly shorts: readonly number[];
+  readonly longs: readonly number[];
+}
+
+/** What a contract takes when it is in no group with others. */
+export const aloneOf = (contract: Contract, terms: RegTTerms): UnitAmounts =>
+  contract.isShort ? nakedOption(contract) : longOption(contract, terms);
+
+/** What the least is taken of: maintenance, less the value that long-dated longs count with (D104). */
+export const aimedAt = (amounts: UnitAmounts, contract: Contract): Micros =>
+  amounts.maintenance - (contract.isShort ? 0 : amounts.counted);
+
+export const sameTerms = (a: Contract, b: Contract): boolean =>
+  a.multiplier === b.multiplier && a.deliverable === b.deliverable;
+
+/**
+ * The combinations with stock that take less than their parts do alone. One that does not is never needed: wherever it is, its parts can
+ * be instead.
+ */
+export function combosOf({ contracts, shares }: Chain, terms: RegTTerms): Combo[] {
+  const combos: Combo[] = [];
+  if (shares === 0) return combos;
+  const add = (name: ComboName, legs: readonly number[], taken: number, amounts: UnitAmounts): void => {
+    if (Math.abs(taken) > Math.abs(shares)) return;
+    const [first, second] = savings({ name, legs, shares: taken, amounts }, contracts, terms);
+    if (first < 0 || (first === 0 && second < 0)) combos.push({ name, legs, shares: taken, amounts });
+  };
+  contracts.forEach((a, i) => {
+    if (shares > 0 && a.isShort && a.isCall) add('COVERED_CALL', [i], a.deliverable, coveredCall(a, terms));
+    if (shares > 0 && !a.isShort && !a.isCall)
+      add('PROTECTIVE_PUT', [i], a.deliverable, protectivePut(a, terms));
+    if (shares < 0 && a.isShort && !a.isCall) add('COVERED_PUT', [i], 0 - a.deliverable, coveredPut(a));
+    if (shares < 0 && !a.isShort && a.isCall)
+      add('PROTECTIVE_CALL', [i], 0 - a.deliverable, protectiveCall(a, terms));
+    if (a.isCall) return;
+    contracts.forEach((b, k) => {
+      if (!b.isCall || !sameTerms(a, b)) return;
+      if (!expireTogether(a, b)) return;
+      if (shares > 0 && !a.isShort && b.isShort && a.strike < b.strike)
+        add('COLLAR', [i, k], a.deliverable, collar(a, b, terms));
+      if (shares > 0 && !a.isShort && b.isShort && a.strike === b.strike)
+        add('CONVERSION', [i, k], a.deliverable, conversion(a, b, terms));
+      if (shares < 0 && a.isShort && !b.isShort && a.strike === b.strike)
+        add('REVERSAL', [i, k], 0 - a.deliverable, reversal(a, b, terms));
+    });
+  });
+  return combos;
+}
+
+/** What a combination changes of the two objectives against its parts alone. */
+export function savings(combo: Combo, contracts: readonly Contract[], terms: RegTTerms): [Micros, Micros] {
+  let first = combo.amounts.maintenance;
+  let second = combo.amounts.initial;
+  for (const leg of combo.legs) {
+    const contract = contracts[leg];
+    if (contract === undefined) continue;
+    const alone = aloneOf(contract, terms);
+    first -= aimedAt(alone, contract);
+    second -= alone.initial;
+  }
+  const any = contracts[combo.legs[0] ?? 0];
+  if (any !== undefined) {
+    const stock = combo.shares > 0 ? longStock(any) : shortStock(any);
+    first -= stock.maintenance;
+    second -= stock.initial;
+  }
+  return [first, second];
+}
+
+/**
+ * Where SPREAD groups can be needed. A larger group is never worse than its parts (the maximum loss is subadditive), so one
+ * for each instant of settlement is enough: of calls and puts whose shorts all settle then, which share a loss; and, where
+ * shorts settle earlier too, of calls alone and of puts alone (D104).
+ */
+export function poolsOf(contracts: readonly Contract[]): SpreadPool[] {
+  const pools: SpreadPool[] = [];
+  const kinds = new Map<string, number[]>();
+  contracts.forEach((contract, i) => {
+    const kind = `${contract.style}|${contract.multiplier}|${contract.deliverable}`;
+    const before = kinds.get(kind);
+    if (before === undefined) kinds.set(kind, [i]);
+    else before.push(i);
+  });
+  const at = (i: number): number => contracts[i]?.settlesAt ?? 0;
+  for (const members of kinds.values()) {
+    const shorts = members.filter((i) => contracts[i]?.isShort);
+    const longs = members.filter((i) => !contracts[i]?.isShort);
+    if (longs.length === 0) continue;
+    const instants = [...new Set(shorts.map(at))].sort((a, b) => a - b);
+    for (const instant of instants) {
+      const later = longs.filter((i) => at(i) >= instant);
+      const add = (covered: readonly number[], covering: readonly number[]): void => {
+        const calls = covering.some((i) => contracts[i]?.isCall);
+        const puts = covering.some((i) => !contracts[i]?.isCall);
+        const coverable = covered.filter((i) => (contracts[i]?.isCall ? calls : puts));
+        if (coverable.length > 0) pools.push({ shorts: coverable, longs: covering });
+      };
+      add(
+        shorts.filter((i) => at(i) === instant),
+        later,
+      );
+      for (const isCall of [true, false]) {
+        const due = shorts.filter((i) => contracts[i]?.isCall === isCall && at(i) <= instant);
+        if (due.some((i) => at(i) < instant) && due.some((i) => at(i) === instant))
+          add(
+            due,
+            later.filter((i) => contracts[i]?.isCall === isCall),
+          );
+      }
+    }
+  }
+  return pools;
+}
+
+/** What a contract is worth at expiry with its underlying at a price, of one contract. */
+export const intrinsicAt = (contract: Contract, price: Micros): Micros =>
+  Math.max(0, contract.isCall ? price - contract.strike : contract.strike - price);
+
+/** The maximum loss of a SPREAD group, counts by place in the chain (D104). Longs cover shorts, so it ends at the strikes. */
+export function maximumLoss(contracts: readonly Contract[], legs: ReadonlyMap<number, number>): Micros {
+  let least = 0;
+  const valueAt = (price: Micros): Micros => {
+    let value = 0;
+    for (const [i, count] of legs) {
+      const contract = contracts[i];
+      if (contract !== undefined) value += (contract.isShort ? -count : count) * intrinsicAt(contract, price);
+    }
+    return value;
+  };
+  least = Math.min(least, valueAt(0));
+  for (const i of legs.keys()) least = Math.min(least, valueAt(contracts[i]?.strike ?? 0));
+  return 0 - least;
+}

@@ -1,0 +1,136 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { leastByTrying } from '../../testing/exhaustive-partition.js';
+import { Instant } from '../../values/instant.js';
+import { Price } from '../../values/price.js';
+import { Quantity } from '../../values/quantity.js';
+import { TradingDate } from '../../values/trading-date.js';
+import { contractOf } from './contracts.js';
+import type { Contract, Micros, RegTTerms } from './contracts.js';
+import type { OptionLeg } from './legs.js';
+import { aimedAt, aloneOf } from './model.js';
+import type { Chain } from './model.js';
+import { longStock, shortStock, shortStraddle } from './groups.js';
+import { regTParametersOn } from './parameters.js';
+import { leastPartition } from './partition.js';
+import type { Partition } from './partition.js';
+
+const asOf = TradingDate.of('2026-01-05');
+const terms: RegTTerms = {
+  parameters: regTParametersOn(asOf),
+  house: { houseMaintenanceLongBps: 2500, houseMaintenanceShortBps: 3000 },
+  asOf,
+};
+
+const leg = fc.record({
+  isCall: fc.boolean(),
+  strike: fc.constantFrom(80, 90, 95, 100, 105, 110, 120),
+  expiry: fc.constantFrom(0, 1),
+  count: fc.constantFrom(-3, -2, -1, -1, 1, 1, 2, 3),
+  /** Cents: few of them, so that different groups often take the same. */
+  price: fc.constantFrom(0, 50, 100, 100, 250, 500, 1000, 2000),
+  european: fc.constantFrom(false, false, false, false, true),
+});
+type Drawn = typeof leg extends fc.Arbitrary<infer T> ? T : never;
+
+const EXPIRATIONS = ['2026-02-20', '2027-01-15'].map((date) => TradingDate.of(date));
+
+function contract(drawn: Drawn, underlyingDollars: number): Contract {
+  const expiration = EXPIRATIONS[drawn.expiry]!;
+  const option: OptionLeg = {
+    kind: 'OPTION',
+    symbol: `${drawn.isCall ? 'C' : 'P'}${drawn.strike}${drawn.expiry}${drawn.european ? 'E' : 'A'}`,
+    underlying: 'X',
+    underlyingClass: 'EQUITY',
+    right: drawn.isCall ? 'CALL' : 'PUT',
+    strike: Price.of(String(drawn.strike)),
+    expiration,
+    settlesAt: Instant.ofMs(TradingDate.dayOf(expiration) * 86_400_000),
+    style: drawn.european ? 'EUROPEAN' : 'AMERICAN',
+    settlement: 'PHYSICAL',
+    multiplier: 100,
+    deliverable: 100,
+    quantity: Quantity.of(drawn.count),
+    price: Price.ofUnits(drawn.price * 1_000_000),
+    underlyingPrice: Price.of(String(underlyingDollars)),
+    leverageFactor: 1,
+  };
+  return contractOf(option, drawn.count, terms);
+}
+
+const bySymbol = (a: Contract, b: Contract): number => (a.symbol < b.symbol ? -1 : 1);
+
+const chains = (most: number, mostCombinations: number): fc.Arbitrary<Chain> =>
+  fc
+    .record({
+      legs: fc.uniqueArray(leg, {
+        minLength: 1,
+        maxLength: most,
+        selector: ({ isCall, strike, expiry, european }) => `${isCall} ${strike} ${expiry} ${european}`,
+      }),
+      shares: fc.constantFrom(0, 0, 100, 200, 250, 300, -100, -200, -300),
+      underlying: fc.constantFrom(4, 85, 100, 100, 103, 115),
+    })
+    .map(({ legs, shares, underlying }) => ({
+      contracts: legs.map((drawn) => contract(drawn, underlying)).sort(bySymbol),
+      shares,
+    }))
+    .filter(
+      ({ contracts, shares }) =>
+        [...contracts.map(({ count }) => count), Math.floor(Math.abs(shares) / 100)].reduce(
+          (product, count) => (product * (count + 1) * (count + 2)) / 2,
+          1,
+        ) <= mostCombinations,
+    );
+
+/** What a partition comes to, whole lots of stock included. */
+function amountsOf(
+  { contracts, shares }: Chain,
+  { combos, straddles, spreads }: Partition,
+): [Micros, Micros] {
+  const left = contracts.map(({ count }) => count);
+  let lots = Math.floor(Math.abs(shares) / 100);
+  let first = 0;
+  let second = 0;
+  for (const { combo, count } of combos) {
+    for (const i of combo.legs) left[i]! -= count;
+    lots -= (Math.abs(combo.shares) / 100) * count;
+    first += combo.amounts.maintenance * count;
+    second += combo.amounts.initial * count;
+  }
+  for (const { call, put, count } of straddles) {
+    left[call]! -= count;
+    left[put]! -= count;
+    const { maintenance } = shortStraddle(contracts[call]!, contracts[put]!);
+    first += maintenance * count;
+    second += maintenance * count;
+  }
+  for (const { legs, loss } of spreads) {
+    first += loss;
+    second += loss;
+    for (const [i, count] of legs) {
+      left[i]! -= count;
+      if (!contracts[i]!.isShort) second += contracts[i]!.premium * count;
+    }
+  }
+  left.forEach((count, i) => {
+    expect(count).toBeGreaterThanOrEqual(0);
+    const alone = aloneOf(contracts[i]!, terms);
+    first += aimedAt(alone, contracts[i]!) * count;
+    second += alone.initial * count;
+  });
+  expect(lots).toBeGreaterThanOrEqual(0);
+  const stock = shares > 0 ? longStock(contracts[0]!) : shortStock(contracts[0]!);
+  return [first + stock.maintenance * lots, second + stock.initial * lots];
+}
+
+it('is what trying every partition finds, maintenance first, then initially (D104)', () => {
+  fc.assert(
+    fc.property(chains(8, 300_000), (chain) => {
+      const partition = leastPartition(chain, terms);
+      expect(partition.isApproximate).toBe(false);
+      expect(amountsOf(chain, partition)).toEqual(leastByTrying(chain, terms));
+    }),
+    { numRuns: Number(process.env['RUNS'] ?? 200) },
+  );
+}, 600_000);

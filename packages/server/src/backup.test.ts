@@ -1,0 +1,121 @@
+import { cpSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { credentialsIn, inDirectory, ServerProcess } from './testing/server-process.js';
+
+const SETTINGS = { MARKET_FEED: 'push', MARKET_CALENDAR: 'always-open', RATE_LIMIT_DEFAULT: '1000000' };
+
+interface Api {
+  readonly baseUrl: string;
+  readonly token: string;
+}
+
+async function send(api: Api, method: string, path: string, body?: object): Promise<unknown> {
+  const response = await fetch(api.baseUrl + path, {
+    method,
+    headers: { authorization: `Bearer ${api.token}`, 'content-type': 'application/json' },
+    ...(body !== undefined && { body: JSON.stringify(body) }),
+  });
+  if (!response.ok) throw new Error(await response.text());
+  return response.json();
+}
+
+const openPortfolio = async (api: Api): Promise<string> =>
+  (
+    (await send(api, 'POST', '/v1/accounts/portfolios', {
+      accountId: '00000000-0000-4000-8000-000000000001',
+      portfolioType: 'CASH',
+      accountType: 'INDIVIDUAL',
+      brokerId: 'default',
+    })) as { readonly portfolioId: string }
+  ).portfolioId;
+
+const order = (portfolioId: string): object => ({
+  portfolioId,
+  symbol: 'AAPL',
+  assetClass: 'EQUITY',
+  orderType: 'LIMIT',
+  positionIntent: 'BUY_TO_OPEN',
+  quantity: 1,
+  limitPrice: 1,
+  timeInForce: 'GTC',
+});
+
+const numberOfOrders = async (api: Api, portfolioId: string): Promise<number> =>
+  (
+    (await send(api, 'GET', `/v1/orders/portfolio/${portfolioId}?limit=1`)) as {
+      readonly pagination: { readonly total: number };
+    }
+  ).pagination.total;
+
+describe('A backup', { timeout: 120_000 }, () => {
+  it('of a server under load has everything that was acknowledged before it began, and a server starts from it', async () => {
+    await inDirectory((home) =>
+      inDirectory(async (away) => {
+        const copy = join(away, 'copy');
+        const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: home });
+        const api = { baseUrl: await server.listening, token: credentialsIn(home).token };
+        const portfolioId = await openPortfolio(api);
+        let acknowledged = 0;
+        let isLoaded = true;
+        const clients = Array.from({ length: 8 }, async () => {
+          while (isLoaded) {
+            await send(api, 'POST', '/v1/orders', order(portfolioId));
+            acknowledged += 1;
+          }
+        });
+        await expect.poll(() => acknowledged, { timeout: 30_000 }).toBeGreaterThan(100);
+        const before = acknowledged;
+        const backup = ServerProcess.backup({ DATA_DIR: home }, copy);
+        expect([await backup.exited, backup.err]).toEqual([{ code: 0, signal: null }, []]);
+        expect(backup.out.at(-1)).toMatch(/has everything up to commit \d+/);
+        const after = acknowledged;
+        expect(after).toBeGreaterThan(before);
+        isLoaded = false;
+        await Promise.all(clients);
+        await server.end('SIGTERM');
+
+        expect(statSync(copy).mode & 0o777).toBe(0o700);
+        for (const file of readdirSync(copy)) expect(statSync(join(copy, file)).mode & 0o077).toBe(0);
+        // As it is restored: copied into a place of its own.
+        const restored = join(away, 'restored');
+        cpSync(copy, restored, { recursive: true });
+        const verified = ServerProcess.verify(SETTINGS, restored);
+        expect([await verified.exited, verified.err]).toEqual([{ code: 0, signal: null }, []]);
+        const again = ServerProcess.launch({ ...SETTINGS, DATA_DIR: restored });
+        const restoredApi = { baseUrl: await again.listening, token: api.token };
+        const orders = await numberOfOrders(restoredApi, portfolioId);
+        expect(orders).toBeGreaterThanOrEqual(before);
+        expect(orders).toBeLessThanOrEqual(after + clients.length);
+        await send(restoredApi, 'POST', '/v1/orders', order(portfolioId));
+        expect(await numberOfOrders(restoredApi, portfolioId)).toBe(orders + 1);
+        await again.end('SIGTERM');
+      }),
+    );
+  });
+
+  it('is refused in a sentence where there is nothing, where something is already, and of what is damaged', async () => {
+    await inDirectory((home) =>
+      inDirectory(async (away) => {
+        const refused = async (to: string): Promise<string> => {
+          const backup = ServerProcess.backup({ DATA_DIR: home }, to);
+          expect(await backup.exited).toEqual({ code: 1, signal: null });
+          return backup.err.join('\n');
+        };
+        expect(await refused(join(away, 'a'))).toBe(`${home} has no journal.db: there is nothing to copy`);
+        const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: home });
+        const api = { baseUrl: await server.listening, token: credentialsIn(home).token };
+        await openPortfolio(api);
+        await server.end('SIGTERM');
+        expect(await refused(home)).toMatch(/is not empty/);
+        const path = join(home, 'journal.db');
+        const bytes = readFileSync(path);
+        const at = bytes.indexOf('"command"');
+        bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
+        writeFileSync(path, bytes);
+        expect(await refused(join(away, 'b'))).toMatch(/damaged/);
+        expect(readdirSync(join(away, 'b'))).not.toContain('journal.mark');
+      }),
+    );
+  });
+});

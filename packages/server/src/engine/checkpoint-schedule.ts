@@ -1,0 +1,49 @@
+import type { Brokerage } from '@sandpit/core';
+import type { Checkpoints } from '../store/checkpoints.js';
+
+/**
+ * Records behind a checkpoint after which the next one is made, and half as many again as there are open orders and portfolios: a large state
+ * costs as much to write as many records to read. So that a recovery stays within three seconds (bench/recovery.ts).
+ */
+const RECORDS_BEHIND = 30_000;
+/** A recovery reads so many in no time. */
+const NOT_WORTH_IT = 1000;
+
+/** Decides when a checkpoint of a simulation is made. */
+export class CheckpointSchedule {
+  readonly #simulationId: string;
+  readonly #checkpoints: Checkpoints;
+  /** Of the latest one that is there. */
+  #seq: number;
+  #isMaking = false;
+
+  constructor(simulationId: string, checkpoints: Checkpoints, seq: number) {
+    this.#simulationId = simulationId;
+    this.#checkpoints = checkpoints;
+    this.#seq = seq;
+  }
+
+  /** Has one made where it is time for that. `seq`: of the last durable record. */
+  look(seq: number, { state }: Brokerage): void {
+    if (this.#isMaking || seq - this.#seq < RECORDS_BEHIND + state.orders.size + state.portfolios.size)
+      return;
+    this.#isMaking = true;
+    this.#checkpoints.make(this.#simulationId).then(
+      (made) => {
+        this.#seq = Math.max(made, this.#seq);
+        this.#isMaking = false;
+      },
+      () => {
+        // Recovery is slower without it; after as many records again there is another try.
+        this.#seq = seq;
+        this.#isMaking = false;
+      },
+    );
+  }
+
+  /** Leaves one, so that the next start reads little. */
+  async atTheEnd(seq: number): Promise<void> {
+    if (seq - this.#seq < NOT_WORTH_IT) return;
+    await this.#checkpoints.make(this.#simulationId).catch(() => 0);
+  }
+}

@@ -1,0 +1,108 @@
+import { Instant, isTerminal, type OrderEvent, orderAfter, type OrderSnapshot } from '@sandpit/core';
+import { LRUCache } from 'lru-cache';
+import { PastOrders } from '../../engine/past-orders.js';
+import type { Simulation } from '../../engine/simulation.js';
+import type { ListItem } from '../../store/history.js';
+import { endOfEvent, isAfter, lastToldAt, type Position } from './position.js';
+import { isAskedFor, type OrderFilter, type Told, untold } from './told.js';
+
+/** Events written out in one step: about a millisecond of work. */
+const PAGE = 50;
+/** Streams that go through the same past together are at most so far apart. */
+const PAGES_KEPT = 64;
+const KEPT_MS = 5000;
+
+/** Some of what a tenant's streams missed, written out once for all who read it. */
+export class MissedPage {
+  readonly end: Position;
+  readonly #told: readonly Told[];
+  readonly #first: Position | undefined;
+  #text: Buffer | undefined;
+
+  constructor(told: readonly Told[], end: Position) {
+    this.#told = told;
+    this.end = end;
+    this.#first = told.find(({ messages }) => messages.length > 0)?.messages[0]?.position;
+  }
+
+  /** Its messages after a position, in one piece. */
+  textFor(filter: OrderFilter, position: Position): Buffer | string {
+    const isWhole = this.#first === undefined || isAfter(this.#first, position);
+    if (isWhole && filter.accountId === undefined && filter.portfolioId === undefined)
+      return (this.#text ??= Buffer.from(textOf(this.#told, position)));
+    return textOf(
+      this.#told.filter((told) => isAskedFor(filter, told)),
+      position,
+    );
+  }
+}
+
+interface Place {
+  readonly seq: number;
+  readonly event: number;
+}
+
+const keyOf = (tenantId: string, { seq, event }: Place): string => `${tenantId} ${seq}-${event}`;
+
+const textOf = (all: readonly Told[], position: Position): string =>
+  all.flatMap((told) => untold(told, position).map(({ text }) => text)).join('');
+
+/**
+ * What the order streams of one simulation missed, from history, a page at a time. Streams of a tenant that stand at the same place
+ * share the page, and whoever goes on from its end the orders as they were there: those are followed from event to event, and only
+ * where nobody has come by the orders are they read from history.
+ */
+export class MissedEvents {
+  readonly #simulation: Simulation;
+  readonly #write: (item: ListItem, order: OrderSnapshot) => Told;
+  /** Full ones: a page that is not full yet will be another. */
+  readonly #pages = new LRUCache<string, MissedPage>({ max: PAGES_KEPT, ttl: KEPT_MS, ttlAutopurge: true });
+  /** Orders that go on, by the place up to which they were followed. */
+  readonly #followed = new LRUCache<string, Map<number, OrderSnapshot>>({
+    max: PAGES_KEPT,
+    ttl: KEPT_MS,
+    ttlAutopurge: true,
+  });
+
+  constructor(simulation: Simulation, write: (item: ListItem, order: OrderSnapshot) => Told) {
+    this.#simulation = simulation;
+    this.#write = write;
+  }
+
+  /** Whole events: one of which the reader was told a part comes again. Undefined, and at once, where there is nothing more. */
+  after(tenantId: string, position: Position): MissedPage | Promise<MissedPage> | undefined {
+    const { history, id } = this.#simulation;
+    const last = lastToldAt(position);
+    const known = this.#pages.get(keyOf(tenantId, last));
+    if (known !== undefined) return known;
+    const items = history.tenantEvents(id, tenantId, last, PAGE);
+    const end = items.at(-1);
+    return end === undefined ? undefined : this.#written(tenantId, last, items, end);
+  }
+
+  async #written(tenantId: string, last: Place, items: readonly ListItem[], end: Place): Promise<MissedPage> {
+    const key = keyOf(tenantId, last);
+    const followed = this.#followed.get(key) ?? new Map<number, OrderSnapshot>();
+    this.#followed.delete(key);
+    const told: Told[] = [];
+    for (const item of items) told.push(this.#write(item, await this.#after(item, followed)));
+    const page = new MissedPage(told, endOfEvent(end.seq, end.event));
+    if (items.length === PAGE) this.#pages.set(key, page);
+    this.#followed.set(keyOf(tenantId, end), followed);
+    return page;
+  }
+
+  /** An order as a missed event left it. Those that go on are kept for the events to come. */
+  async #after(item: ListItem, followed: Map<number, OrderSnapshot>): Promise<OrderSnapshot> {
+    const event = item.data as OrderEvent;
+    const before = event.type === 'OrderAccepted' ? undefined : followed.get(event.order);
+    const order =
+      before === undefined || event.type === 'OrderAccepted'
+        ? await new PastOrders(this.#simulation).after(item)
+        : orderAfter(before, event, Instant.ofMs(item.at));
+    const { number } = order.terms;
+    if (isTerminal(order.progress.status)) followed.delete(number);
+    else followed.set(number, order);
+    return order;
+  }
+}

@@ -1,0 +1,103 @@
+import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { UnusableDirectory } from '../journal.js';
+import { CHECKPOINT_FOLDER } from './checkpoint-files.js';
+import { MARK_FILE } from './commit-log.js';
+import { openConnection, Statements } from './connection.js';
+import { HighWaterMark } from './high-water-mark.js';
+import { HISTORY_FILE } from './history-schema.js';
+import { altered } from './journal-check.js';
+import { JOURNAL_FILE } from './journal-schema.js';
+import { readMeta } from './meta.js';
+import { makePrivate, makePrivateDirectory } from './private-files.js';
+
+/** What an installation keeps beside its store, and would be another one without. */
+const BESIDE = ['jwt-secret'];
+
+export interface BackedUp {
+  /** Commits that the copy has. */
+  readonly commits: number;
+  /** What was left out, and why. */
+  readonly notes: readonly string[];
+}
+
+/**
+ * Copies a data directory, also while a server uses it: the journal as of one instant, with a mark of its own, and what can be derived
+ * from it as of a moment before, so that it need not be derived anew. The copy is checked: throws `DamagedJournal` when it is not
+ * what was written, `UnusableDirectory` when there is something at `to` already.
+ */
+export function backUp(directory: string, to: string): BackedUp {
+  if (!existsSync(join(directory, JOURNAL_FILE)))
+    throw new UnusableDirectory(`${directory} has no ${JOURNAL_FILE}: there is nothing to copy`);
+  makePrivateDirectory(to);
+  if (readdirSync(to).length > 0)
+    throw new UnusableDirectory(`${to} is not empty: a backup needs a place of its own`);
+  const notes: string[] = [];
+  // First what is derived: ahead of the journal it would be of no use.
+  copyCheckpoints(join(directory, CHECKPOINT_FOLDER), join(to, CHECKPOINT_FOLDER));
+  try {
+    if (existsSync(join(directory, HISTORY_FILE))) copyDatabase(directory, to, HISTORY_FILE);
+  } catch (error) {
+    rmSync(join(to, HISTORY_FILE), { force: true });
+    notes.push(`history is left out, and will be derived anew: ${(error as Error).message}`);
+  }
+  for (const file of BESIDE)
+    if (existsSync(join(directory, file))) copyFileSync(join(directory, file), join(to, file));
+  copyDatabase(directory, to, JOURNAL_FILE);
+  const commits = markCopy(to);
+  syncDirectory(to);
+  return { commits, notes };
+}
+
+function copyDatabase(from: string, to: string, file: string): void {
+  const copy = join(to, file);
+  makePrivate(copy);
+  const database = openConnection(join(from, file), { readOnly: true });
+  try {
+    database.prepare('VACUUM INTO ?').run(copy);
+  } finally {
+    database.close();
+  }
+  sync(copy);
+}
+
+/** Files that a server removes meanwhile are no loss. */
+function copyCheckpoints(from: string, to: string): void {
+  if (!existsSync(from)) return;
+  makePrivateDirectory(to);
+  for (const file of readdirSync(from).filter((name) => !name.endsWith('.new'))) {
+    try {
+      copyFileSync(join(from, file), join(to, file));
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
+    }
+  }
+}
+
+/** Returns how many commits the copy has, once it is known to be sound. */
+function markCopy(to: string): number {
+  const database = openConnection(join(to, JOURNAL_FILE), { readOnly: true });
+  try {
+    const [problem] = altered(database, new Statements(database));
+    if (problem !== undefined) throw problem;
+    const { journalId, commits, digest } = readMeta(database);
+    const mark = HighWaterMark.open(join(to, MARK_FILE));
+    mark.write({ journalId, commit: commits, digest });
+    mark.close();
+    return commits;
+  } finally {
+    database.close();
+  }
+}
+
+function sync(path: string): void {
+  const fd = openSync(path, 'r+');
+  fsyncSync(fd);
+  closeSync(fd);
+}
+
+function syncDirectory(path: string): void {
+  const fd = openSync(path, 'r');
+  fsyncSync(fd);
+  closeSync(fd);
+}

@@ -1,0 +1,177 @@
+import { createHash } from 'node:crypto';
+import {
+  closeSync,
+  existsSync,
+  fsyncSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeSync,
+} from 'node:fs';
+import { join } from 'node:path';
+import type { Checkpoint } from '../checkpoints.js';
+import { DamagedJournal } from '../journal.js';
+import type { JournalBlocks } from './journal-blocks.js';
+
+/** The folder of a data directory that checkpoints are in. */
+export const CHECKPOINT_FOLDER = 'checkpoints';
+
+/** Grows with each change of what a state says; a file of any other format is not used. */
+const FORMAT = 1;
+/** The latest, and the one before it in case the latest is damaged. */
+const KEPT = 2;
+/** Lines are written so many bytes at a time. */
+const CHUNK_BYTES = 1 << 20;
+const NEWLINE = 10;
+
+/** The first line of a file: what it is a checkpoint of. */
+interface Head {
+  readonly format: number;
+  readonly journal: string;
+  readonly simulation: number;
+  readonly seq: number;
+  /** Hash of the journal's block that ends with this record. */
+  readonly block: string;
+}
+
+/**
+ * Checkpoints as files: a head, the lines of the state, and in the last line the SHA-256 of all before it. A file is there whole or not at
+ * all, and is used only where its journal is the one that it was made of.
+ */
+export class CheckpointFiles {
+  readonly #folder: string;
+  readonly #blocks: JournalBlocks;
+
+  constructor(directory: string, blocks: JournalBlocks) {
+    this.#folder = join(directory, CHECKPOINT_FOLDER);
+    this.#blocks = blocks;
+  }
+
+  /** The latest that is intact and fits the journal. */
+  load(simulation: number): Checkpoint | undefined {
+    for (const seq of this.#seqsOf(simulation)) {
+      const checkpoint = this.#read(simulation, seq);
+      if (checkpoint !== undefined) return checkpoint;
+    }
+    return undefined;
+  }
+
+  /** Durable when it returns. Its record must be the last of a block. */
+  save(simulation: number, { seq, lines }: Checkpoint): void {
+    const block = this.#blocks.holding(simulation, seq);
+    const head: Head = {
+      format: FORMAT,
+      journal: this.#blocks.journalId(),
+      simulation,
+      seq,
+      block: Buffer.from(block.hash).toString('hex'),
+    };
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const path = this.#pathOf(simulation, seq);
+    writeWhole(`${path}.new`, JSON.stringify(head), lines);
+    renameSync(`${path}.new`, path);
+    syncFolder(this.#folder);
+    for (const old of this.#seqsOf(simulation).slice(KEPT))
+      rmSync(this.#pathOf(simulation, old), { force: true });
+  }
+
+  remove(simulation: number): void {
+    for (const seq of this.#seqsOf(simulation)) rmSync(this.#pathOf(simulation, seq), { force: true });
+  }
+
+  /** Removes what is of no use: half a file, checkpoints of simulations that are gone. */
+  tidy(isLive: (simulation: number) => boolean): void {
+    for (const name of this.#names()) {
+      const simulation = /^(\d+)-\d+\.jsonl$/.exec(name)?.[1];
+      const isUseless = simulation === undefined ? name.endsWith('.new') : !isLive(Number(simulation));
+      if (isUseless) rmSync(join(this.#folder, name), { force: true });
+    }
+  }
+
+  #read(simulation: number, seq: number): Checkpoint | undefined {
+    const data = readFileSync(this.#pathOf(simulation, seq));
+    const lastLine = data.lastIndexOf(NEWLINE, data.length - 2) + 1;
+    const sum = data.toString('latin1', lastLine, data.length - 1);
+    if (createHash('sha256').update(data.subarray(0, lastLine)).digest('hex') !== sum) return undefined;
+    const firstLine = data.indexOf(NEWLINE);
+    const head = JSON.parse(data.toString('utf8', 0, firstLine)) as Head;
+    const isOurs =
+      head.format === FORMAT &&
+      head.simulation === simulation &&
+      head.seq === seq &&
+      head.journal === this.#blocks.journalId() &&
+      head.block === this.#blockEndingAt(simulation, seq);
+    return isOurs ? { seq, lines: linesOf(data.subarray(firstLine + 1, lastLine)) } : undefined;
+  }
+
+  #blockEndingAt(simulation: number, seq: number): string | undefined {
+    try {
+      const { last, hash } = this.#blocks.holding(simulation, seq);
+      return last === seq ? Buffer.from(hash).toString('hex') : undefined;
+    } catch (error) {
+      // Whoever reads the journal itself finds it, and says more.
+      if (error instanceof DamagedJournal) return undefined;
+      throw error;
+    }
+  }
+
+  /** Newest first. */
+  #seqsOf(simulation: number): number[] {
+    const seqs = this.#names().flatMap((name) => {
+      const [, key, seq] = /^(\d+)-(\d+)\.jsonl$/.exec(name) ?? [];
+      return Number(key) === simulation ? [Number(seq)] : [];
+    });
+    return seqs.sort((a, b) => b - a);
+  }
+
+  #names(): readonly string[] {
+    return existsSync(this.#folder) ? readdirSync(this.#folder) : [];
+  }
+
+  #pathOf(simulation: number, seq: number): string {
+    return join(this.#folder, `${simulation}-${seq}.jsonl`);
+  }
+}
+
+function* linesOf(data: Buffer): Iterable<string> {
+  let begin = 0;
+  for (let end = data.indexOf(NEWLINE); end !== -1; end = data.indexOf(NEWLINE, begin)) {
+    yield data.toString('utf8', begin, end);
+    begin = end + 1;
+  }
+}
+
+function writeWhole(path: string, head: string, lines: Iterable<string>): void {
+  const file = openSync(path, 'w', 0o600);
+  try {
+    const sum = createHash('sha256');
+    let text = `${head}\n`;
+    const flush = (): void => {
+      const chunk = Buffer.from(text);
+      sum.update(chunk);
+      writeSync(file, chunk);
+      text = '';
+    };
+    for (const line of lines) {
+      text += `${line}\n`;
+      if (text.length >= CHUNK_BYTES) flush();
+    }
+    flush();
+    writeSync(file, `${sum.digest('hex')}\n`);
+    fsyncSync(file);
+  } finally {
+    closeSync(file);
+  }
+}
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}

@@ -1,0 +1,153 @@
+import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { stateHash } from '@sandpit/core';
+import { afterAll, afterEach, describe, expect, it } from 'vitest';
+import type { Simulation } from '../../engine/simulation.js';
+import type { Simulations } from '../../engine/simulations.js';
+import {
+  openTestPortfolio,
+  placeTestOrder,
+  pushTestQuote,
+  startSimulations,
+} from '../../testing/simulations.js';
+import type { Store } from '../store.js';
+import { newDirectory, removeDirectories } from './data-directory.contract.js';
+import { openSqliteStore } from './sqlite-store.js';
+import { recoveryUrl } from './worker-url.js';
+
+const opened: { store: Store; simulations: Simulations }[] = [];
+
+async function start(
+  directory: string,
+): Promise<{ store: Store; main: Simulation; simulations: Simulations }> {
+  const store = await openSqliteStore({ directory, recovery: recoveryUrl().href });
+  const { main, simulations } = await startSimulations({}, store);
+  opened.push({ store, simulations });
+  return { store, main, simulations };
+}
+
+async function closeAll(): Promise<void> {
+  for (const { store, simulations } of opened.splice(0)) {
+    await simulations.close();
+    await store.close();
+  }
+}
+afterEach(closeAll);
+afterAll(removeDirectories);
+
+/** A simulation with a portfolio, a filled order and one that rests; three checkpoints of it, and a record behind them. */
+async function withCheckpoints() {
+  const directory = newDirectory();
+  const { store, main } = await start(directory);
+  const portfolio = await openTestPortfolio(main);
+  await pushTestQuote(main, 'AAPL', '187.40', '187.50');
+  const seqs: number[] = [];
+  for (let made = 0; made < 3; made++) {
+    await placeTestOrder(
+      main,
+      portfolio,
+      made === 1 ? { orderType: 'LIMIT', limitPrice: 100_00000000 as never } : {},
+    );
+    seqs.push(await store.checkpoints.make('main'));
+  }
+  await placeTestOrder(main, portfolio);
+  const hash = stateHash(main.brokerage.state);
+  return { directory, store, main, seqs, hash };
+}
+
+const folderOf = (directory: string): string => join(directory, 'checkpoints');
+const fileOf = (directory: string, seq: number): string => join(folderOf(directory), `1-${seq}.jsonl`);
+
+describe('Checkpoints of the embedded store', () => {
+  it('are of the last durable record; two are kept', async () => {
+    const { directory, store, seqs } = await withCheckpoints();
+    expect(seqs).toEqual([3, 4, 5]);
+    expect(readdirSync(folderOf(directory)).sort()).toEqual(['1-4.jsonl', '1-5.jsonl']);
+    expect(store.checkpoints.load('main')?.seq).toBe(5);
+  });
+
+  it('give the state that the records give', async () => {
+    const { directory, hash } = await withCheckpoints();
+    await closeAll();
+    const { store, main } = await start(directory);
+    expect(store.checkpoints.load('main')?.seq).toBe(5);
+    expect(stateHash(main.brokerage.state)).toBe(hash);
+    expect(main.brokerage.mark('AAPL')).toBe(18_745_000_000);
+  });
+
+  it.each([
+    ['with a flipped bit', (path: string) => flipBit(path, 0.5)],
+    ['with a flipped bit in its head', (path: string) => flipBit(path, 0.01)],
+    ['with a flipped bit in its sum', (path: string) => flipBit(path, 0.999)],
+    ['that is cut off', (path: string) => truncateSync(path, readFileSync(path).length >> 1)],
+    ['that is empty', (path: string) => truncateSync(path, 0)],
+    ['that is of another record', becomeAnother],
+  ])('are not used: one %s', async (_, damage) => {
+    const { directory, hash } = await withCheckpoints();
+    await closeAll();
+    damage(fileOf(directory, 5));
+    const { store, main } = await start(directory);
+    expect(store.checkpoints.load('main')?.seq).toBe(4);
+    expect(stateHash(main.brokerage.state)).toBe(hash);
+    await closeAll();
+    damage(fileOf(directory, 4));
+    const again = await start(directory);
+    expect(again.store.checkpoints.load('main')).toBeUndefined();
+    expect(stateHash(again.main.brokerage.state)).toBe(hash);
+  });
+
+  it('are not used: those of another journal', async () => {
+    const [one, other] = [await withCheckpoints(), await withCheckpoints()];
+    await closeAll();
+    for (const seq of [4, 5])
+      writeFileSync(fileOf(other.directory, seq), readFileSync(fileOf(one.directory, seq)));
+    const { store, main } = await start(other.directory);
+    expect(store.checkpoints.load('main')).toBeUndefined();
+    expect(stateHash(main.brokerage.state)).toBe(other.hash);
+  });
+
+  it('are left at a stop where there is something to read', async () => {
+    const directory = newDirectory();
+    const { main } = await start(directory);
+    const quotes = Array.from({ length: 1200 }, (_, i) =>
+      pushTestQuote(main, 'AAPL', '187.40', `188.${10 + (i % 80)}`),
+    );
+    await Promise.all(quotes);
+    await closeAll();
+    expect(readdirSync(folderOf(directory))).toEqual(['1-1200.jsonl']);
+    await start(directory);
+    await closeAll();
+    expect(readdirSync(folderOf(directory))).toEqual(['1-1200.jsonl']);
+  });
+
+  it('go with their simulation, also when it is deleted while one is made, and half of one goes at a start', async () => {
+    const { directory, store } = await withCheckpoints();
+    writeFileSync(join(folderOf(directory), '1-6.jsonl.new'), '{');
+    writeFileSync(join(folderOf(directory), '99-6.jsonl'), '{');
+    const { simulations } = opened.at(-1)!;
+    const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: 0, speed: 1 } as const;
+    const mine = await simulations.create('tenant-1', wanted);
+    await openTestPortfolio(mine);
+    await store.checkpoints.make(mine.id);
+    expect(readdirSync(folderOf(directory))).toContain('2-1.jsonl');
+    await openTestPortfolio(mine);
+    const making = store.checkpoints.make(mine.id);
+    await simulations.remove(mine.id, 'tenant-1');
+    await making.catch(() => 0);
+    await closeAll();
+    await start(directory);
+    expect(readdirSync(folderOf(directory)).sort()).toEqual(['1-4.jsonl', '1-5.jsonl']);
+  });
+});
+
+function becomeAnother(path: string): void {
+  if (path.endsWith('-5.jsonl')) writeFileSync(path, readFileSync(path.replace('-5.', '-4.')));
+  else writeFileSync(path, readFileSync(path, 'utf8').replace('"seq":4', '"seq":5'));
+}
+
+function flipBit(path: string, where: number): void {
+  const data = readFileSync(path);
+  const at = Math.floor(data.length * where);
+  data[at] = (data[at] ?? 0) ^ 1;
+  writeFileSync(path, data);
+}

@@ -1,0 +1,195 @@
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Event } from '@sandpit/core';
+import type { Projection } from '../projection.js';
+import { all, one, openConnection, Statements } from './connection.js';
+import type { Database } from './connection.js';
+import { HistoryPurge } from './history-purge.js';
+import { LIST_CODE } from './history-rows.js';
+import { HISTORY_FILE, openHistory } from './history-schema.js';
+import { JournalBlocks, recordsOf } from './journal-blocks.js';
+import { JOURNAL_FILE } from './journal-schema.js';
+import { OpenHistory } from './open-history.js';
+
+const BYTES_AT_ONCE = 2_000_000;
+
+/** Rows of one kind, by what they say: numbers that a file gives its owners are its own. */
+interface Kind {
+  readonly name: string;
+  /** `s` is the simulation; @ stands for the database. */
+  readonly rows: string;
+  readonly columns: readonly string[];
+}
+
+const OF_OWNER = ['owner.simulation', 'owner.kind', 'owner.id'];
+
+const itemsOf = (name: string, list: number): Kind => ({
+  name,
+  rows: `@.item JOIN @.owner ON owner.k = item.owner WHERE item.list = ${list}`,
+  columns: [...OF_OWNER, 'item.n', 'item.seq', 'item.places', 'item.key'],
+});
+
+const ORDER_OWNERS = `@.orders
+  JOIN @.owner AS portfolio ON portfolio.k = orders.portfolio
+  JOIN @.owner AS account ON account.k = orders.account
+  JOIN @.owner AS tenant ON tenant.k = orders.tenant WHERE true`;
+
+const KINDS: readonly Kind[] = [
+  {
+    name: 'simulations',
+    rows: '@.simulation AS owner WHERE true',
+    columns: ['owner.key', 'owner.seq', 'owner.owners', 'owner.orders', 'owner.last_order'],
+  },
+  { name: 'counts', rows: '@.owner WHERE true', columns: [...OF_OWNER, 'owner.counts'] },
+  {
+    name: 'portfolios',
+    rows: '@.portfolio AS owner WHERE true',
+    columns: ['owner.simulation', 'owner.id', 'owner.tenant', 'owner.account', 'owner.terms', 'owner.last'],
+  },
+  {
+    name: 'orders',
+    rows: ORDER_OWNERS,
+    columns: [
+      'orders.simulation',
+      'orders.number',
+      'portfolio.id',
+      'orders.portfolio_n',
+      'account.id',
+      'orders.account_n',
+      'tenant.id',
+      'orders.symbol',
+      'orders.asset_class',
+      'orders.created_at',
+      'orders.status',
+      'orders.filled_on',
+      'orders.terms',
+      'orders.progress',
+      'orders.events',
+    ],
+  },
+  {
+    name: 'client order ids',
+    rows: '@.client_order JOIN @.owner ON owner.k = client_order.owner WHERE true',
+    columns: [...OF_OWNER, 'client_order.id', 'client_order.number'],
+  },
+  {
+    name: 'events and executions of orders',
+    rows: '@.order_event AS owner WHERE true',
+    columns: ['owner.simulation', 'owner.number', 'owner.n', 'owner.seq', 'owner.places'],
+  },
+  {
+    name: 'events of tenants',
+    rows: '@.tenant_event JOIN @.owner ON owner.k = tenant_event.owner WHERE true',
+    columns: [...OF_OWNER, 'tenant_event.seq', 'tenant_event.n', 'tenant_event.places'],
+  },
+  itemsOf('activities', LIST_CODE.activities),
+  itemsOf('ledger entries', LIST_CODE.ledger),
+  itemsOf('day trades', LIST_CODE['day-trades']),
+  itemsOf('points of equity curves', LIST_CODE.equity),
+];
+
+/**
+ * Says where the history of a data directory is not what its journal says, in the words of an operator; nothing = it is. History must have
+ * caught up. It is derived once more, into a file for the time being, and compared row by row; orders and executions are counted in the
+ * events themselves, too, for a projection that forgets something would forget it twice. Memory does not grow with the length of either.
+ */
+export function compareHistory(directory: string, project: Projection): readonly string[] {
+  const scratch = mkdtempSync(join(tmpdir(), 'sandpit-history-'));
+  const journal = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
+  try {
+    const blocks = new JournalBlocks(new Statements(journal));
+    const database = openHistory(join(scratch, HISTORY_FILE), blocks.journalId());
+    try {
+      const counted = derive(database, blocks, project);
+      database.prepare('ATTACH ? AS served').run(join(directory, HISTORY_FILE));
+      return [...KINDS.flatMap((kind) => differences(database, kind)), ...miscounted(database, counted)];
+    } finally {
+      database.close();
+    }
+  } finally {
+    journal.close();
+    rmSync(scratch, { recursive: true });
+  }
+}
+
+interface Counted {
+  orders: number;
+  executions: number;
+}
+
+function derive(database: Database, blocks: JournalBlocks, project: Projection): Counted {
+  const open = new OpenHistory(database, new HistoryPurge(database));
+  const counted = { orders: 0, executions: 0 };
+  for (;;) {
+    const some = blocks.after(open.k, BYTES_AT_ONCE);
+    const last = some.at(-1);
+    if (last === undefined) return counted;
+    open.transaction(last, () => {
+      for (const block of some) {
+        const records = recordsOf(block);
+        open.project(block, records, project);
+        for (const { events } of records) count(counted, events as readonly Event[]);
+      }
+    });
+  }
+}
+
+function count(counted: Counted, events: readonly Event[]): void {
+  for (const event of events) {
+    if (event.type === 'OrderAccepted') counted.orders += 1;
+    if (event.type === 'OrderExecuted') counted.executions += event.executions.length;
+  }
+}
+
+function differences(database: Database, { name, rows, columns }: Kind): readonly string[] {
+  const missing = unmatched(database, { name, rows, columns }, 'main', 'served');
+  const extra = unmatched(database, { name, rows, columns }, 'served', 'main');
+  return [
+    ...(missing.count > 0
+      ? [
+          `history does not have ${missing.count} rows of ${name} that the journal gives, the first ${missing.first}`,
+        ]
+      : []),
+    ...(extra.count > 0
+      ? [
+          `history has ${extra.count} rows of ${name} that the journal does not give, the first ${extra.first}`,
+        ]
+      : []),
+  ];
+}
+
+/** Rows of one database that the other does not have. Rows of deleted simulations may be on their way out. */
+function unmatched(
+  database: Database,
+  { rows, columns }: Kind,
+  here: string,
+  there: string,
+): { readonly count: number; readonly first: string } {
+  const own = columns.map((column, index) => `${column} AS c${index}`).join(', ');
+  const same = columns.map((column, index) => `${column} IS mine.c${index}`).join(' AND ');
+  const [simulation] = columns;
+  const live = `${simulation} IN (SELECT key FROM main.simulation)`;
+  const sql = `FROM (SELECT ${own} FROM ${rows.replaceAll('@', here)} AND ${live}) AS mine
+     WHERE NOT EXISTS (SELECT 1 FROM ${rows.replaceAll('@', there)} AND ${same})`;
+  const found = one<{ n: number }>(database.prepare(`SELECT count(*) AS n ${sql}`))?.n ?? 0;
+  if (found === 0) return { count: 0, first: '' };
+  const [first] = all<Record<string, unknown>>(database.prepare(`SELECT * ${sql} LIMIT 1`));
+  return { count: found, first: JSON.stringify(Object.values(first ?? {})) };
+}
+
+function miscounted(database: Database, { orders, executions }: Counted): readonly string[] {
+  const live = 'simulation IN (SELECT key FROM main.simulation)';
+  const number = (sql: string): number => one<{ n: number }>(database.prepare(sql))?.n ?? 0;
+  const hasOrders = number(`SELECT count(*) AS n FROM served.orders WHERE ${live}`);
+  const hasExecutions = number(
+    `SELECT count(*) AS n FROM served.order_event, json_each(places) AS place
+     WHERE ${live} AND place.value ->> 2 = 'EXECUTION'`,
+  );
+  return [
+    ...(hasOrders === orders ? [] : [`history has ${hasOrders} orders where the journal has ${orders}`]),
+    ...(hasExecutions === executions
+      ? []
+      : [`history has ${hasExecutions} executions where the journal has ${executions}`]),
+  ];
+}

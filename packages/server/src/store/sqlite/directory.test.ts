@@ -1,0 +1,61 @@
+import { chmodSync, mkdirSync, readdirSync, statSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { recordOf, withSimulation } from '../fixtures.contract.js';
+import { UnusableDirectory } from '../journal.js';
+import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
+
+afterAll(removeDirectories);
+
+const modeOf = (path: string): string => (statSync(path).mode & 0o777).toString(8);
+
+describe('A data directory', () => {
+  it('is its owner’s alone, with every file in it', async () => {
+    const directory = join(newDirectory(), 'new', 'data');
+    const before = process.umask(0);
+    try {
+      const store = await withSimulation(await openTestStore(directory));
+      await store.journal.append(recordOf('main', 1));
+      await store.history.reached('main', 1);
+      const files = readdirSync(directory).filter((file) => !statSync(join(directory, file)).isDirectory());
+      expect(files).toEqual(
+        expect.arrayContaining(['journal.db', 'journal.db-wal', 'journal.mark', 'lock.db']),
+      );
+      expect(files.map((file) => `${file} ${modeOf(join(directory, file))}`)).toEqual(
+        files.map((file) => `${file} 600`),
+      );
+      expect(modeOf(directory)).toBe('700');
+      await store.close();
+    } finally {
+      process.umask(before);
+    }
+  });
+
+  it('is made its owner’s alone when it was not', async () => {
+    const directory = newDirectory();
+    await (await openTestStore(directory)).close();
+    chmodSync(directory, 0o755);
+    chmodSync(join(directory, 'journal.db'), 0o644);
+    await (await openTestStore(directory)).close();
+    expect([modeOf(directory), modeOf(join(directory, 'journal.db'))]).toEqual(['700', '600']);
+  });
+
+  it('is refused in a sentence when its lock is damaged, which is not another process', async () => {
+    const directory = newDirectory();
+    writeFileSync(join(directory, 'lock.db'), 'no database at all '.repeat(100));
+    await expect(openTestStore(directory)).rejects.toThrow(UnusableDirectory);
+    await expect(openTestStore(directory)).rejects.toThrow(/lock\.db is damaged .*remove this file/);
+  });
+
+  it('is refused in a sentence when it is a file', async () => {
+    const path = join(newDirectory(), 'data');
+    writeFileSync(path, '');
+    await expect(openTestStore(path)).rejects.toThrow(`The data directory ${path} cannot be used`);
+  });
+
+  it('is refused in a sentence when a directory is where its journal should be', async () => {
+    const directory = newDirectory();
+    mkdirSync(join(directory, 'journal.db'));
+    await expect(openTestStore(directory)).rejects.toThrow(UnusableDirectory);
+  });
+});

@@ -1,0 +1,35 @@
+/** What the main thread and the projector send each other. */
+export interface ProjectorData {
+  readonly directory: string;
+  /** URL of the module that exports `projectRecord`. */
+  readonly projection: string;
+  readonly signal: Int32Array;
+  /** Remove the tables first, whatever state they are in: nobody has them open. Says why. */
+  readonly fresh: string | undefined;
+  /** For tests: one shared number, the most pages the database may have; 0 is no limit. */
+  readonly pageLimit?: Int32Array | undefined;
+}
+
+export type ToProjector =
+  /** The journal is open. */
+  | { readonly kind: 'begin' }
+  /** A simulation is deleted. */
+  | { readonly kind: 'forget'; readonly simulation: number }
+  | { readonly kind: 'close' };
+
+export type FromProjector =
+  | { readonly kind: 'ok' }
+  | { readonly kind: 'rebuilding'; readonly reason: string; readonly progress: number }
+  | { readonly kind: 'failing'; readonly reason: string }
+  /** It can do nothing more with these tables. */
+  | { readonly kind: 'damaged'; readonly reason: string }
+  | {
+      readonly kind: 'projected';
+      /** Key of a simulation and its position, in turn. */
+      readonly positions: readonly number[];
+      /** Negative at the beginning: what is to be done. */
+      readonly records: number;
+      /** Set when there was nothing more: what had been committed when it looked. */
+      readonly upTo?: number;
+    }
+  | { readonly kind: 'closed' };

@@ -1,0 +1,75 @@
+import { one, Statements } from './connection.js';
+import type { Database, SqlValue } from './connection.js';
+
+/** Rows of one table that a step removes at most: a few milliseconds. */
+const ROWS_AT_ONCE = 512;
+
+/** Removes the rows of deleted simulations, a little at a time, when there is nothing else to do. */
+export class HistoryPurge {
+  readonly #database: Database;
+  readonly #statements: Statements;
+  readonly #requested = new Set<number>();
+
+  constructor(database: Database) {
+    this.#database = database;
+    this.#statements = new Statements(database);
+  }
+
+  request(simulation: number): void {
+    this.#requested.add(simulation);
+  }
+
+  /** Its records are not to be projected any more. */
+  isRequested(simulation: number): boolean {
+    return this.#requested.has(simulation);
+  }
+
+  /** A transaction of its own. False when there was nothing to remove. */
+  step(): boolean {
+    for (const simulation of this.#requested) {
+      if (this.#removeSome(simulation)) return true;
+      this.#requested.delete(simulation);
+    }
+    return false;
+  }
+
+  #removeSome(simulation: number): boolean {
+    this.#database.exec('BEGIN IMMEDIATE');
+    try {
+      const isChanged =
+        this.#removedOfOwner(simulation) ||
+        this.#removed('order_event', 'simulation = ?1', 'number, n', simulation) ||
+        this.#removed('orders', 'simulation = ?1', 'number', simulation) ||
+        this.#removed('portfolio', 'simulation = ?1', 'id', simulation) ||
+        this.#run('DELETE FROM simulation WHERE key = ?', simulation) > 0;
+      this.#database.exec('COMMIT');
+      return isChanged;
+    } catch (error) {
+      if (this.#database.isTransaction) this.#database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+
+  #removedOfOwner(simulation: number): boolean {
+    const owner = one<{ k: number }>(
+      this.#statements.of('SELECT k FROM owner WHERE simulation = ? LIMIT 1'),
+      simulation,
+    )?.k;
+    if (owner === undefined) return false;
+    return (
+      this.#removed('item', 'owner = ?1', 'list, n', owner) ||
+      this.#removed('tenant_event', 'owner = ?1', 'seq', owner) ||
+      this.#removed('client_order', 'owner = ?1', 'id', owner) ||
+      this.#run('DELETE FROM owner WHERE k = ?', owner) > 0
+    );
+  }
+
+  #removed(table: string, where: string, key: string, value: number): boolean {
+    const some = `SELECT ${key} FROM ${table} WHERE ${where} ORDER BY ${key} LIMIT ${ROWS_AT_ONCE}`;
+    return this.#run(`DELETE FROM ${table} WHERE ${where} AND (${key}) IN (${some})`, value) > 0;
+  }
+
+  #run(sql: string, ...values: readonly SqlValue[]): number {
+    return this.#statements.of(sql).run(...values).changes;
+  }
+}

@@ -1,0 +1,177 @@
+import { crc32 } from 'node:zlib';
+import type { ListName } from '../history.js';
+
+/**
+ * The rows of the history tables. Each carries a checksum over all of its fields: SQLite gives out what is on the page, and a flipped
+ * bit in it is not an error to SQLite.
+ */
+
+/** The tables are not as they were written: they are thrown away and derived anew. */
+export class DamagedHistory extends Error {
+  override readonly name = 'DamagedHistory';
+}
+
+/** Whoever has lists: a portfolio, an account (`tenant/account`), a tenant. */
+export type OwnerKind = 'portfolio' | 'account' | 'tenant';
+
+/** Lists with ordinals. Orders and order events of a tenant have tables of their own, and their counts here like all others. */
+export type CountedList = Exclude<ListName, 'order-events'> | 'orders' | 'tenant-events';
+
+/** How many items each list of an owner has: the ordinal of its last. */
+export type Counts = Partial<Record<CountedList, number>>;
+
+export interface OwnerRow {
+  readonly k: number;
+  readonly simulation: number;
+  readonly kind: OwnerKind;
+  readonly id: string;
+  /** JSON of `Counts`. */
+  readonly counts: string;
+  readonly sum: number;
+}
+
+/** Places are those of one record. `n` is the ordinal of the last of them. */
+export interface ItemRow {
+  readonly owner: number;
+  readonly list: number;
+  readonly n: number;
+  readonly seq: number;
+  /** JSON: one `[event, item]` or `[event, item, tag]` each. */
+  readonly places: string;
+  readonly key: string | null;
+  readonly sum: number;
+}
+
+export interface OrderEventRow {
+  readonly simulation: number;
+  readonly number: number;
+  readonly n: number;
+  readonly seq: number;
+  readonly places: string;
+  readonly sum: number;
+}
+
+export interface TenantEventRow {
+  readonly owner: number;
+  readonly seq: number;
+  readonly n: number;
+  readonly places: string;
+  readonly sum: number;
+}
+
+export interface StoredOrder {
+  readonly simulation: number;
+  readonly number: number;
+  readonly portfolio: number;
+  readonly portfolio_n: number;
+  readonly account: number;
+  readonly account_n: number;
+  readonly tenant: number;
+  readonly symbol: string;
+  readonly asset_class: string;
+  readonly created_at: number;
+  readonly status: string;
+  readonly filled_on: string | null;
+  readonly terms: string;
+  readonly progress: string;
+  /** How many events it has: the ordinal of the last. */
+  readonly events: number;
+  readonly sum: number;
+}
+
+export interface PortfolioRow {
+  readonly simulation: number;
+  readonly id: string;
+  readonly tenant: string;
+  readonly account: string;
+  readonly terms: string;
+  readonly last: string | null;
+  readonly sum: number;
+}
+
+export interface SimulationRow {
+  readonly key: number;
+  /** The last record that the tables tell of. */
+  readonly seq: number;
+  readonly owners: number;
+  readonly orders: number;
+  readonly last_order: number;
+  readonly sum: number;
+}
+
+export interface ClientOrderRow {
+  /** The portfolio. */
+  readonly owner: number;
+  readonly id: string;
+  readonly number: number;
+  readonly sum: number;
+}
+
+export interface WatermarkRow {
+  /** Of the journal that the tables are derived from. */
+  readonly journal: string;
+  /** The last block they tell of. */
+  readonly k: number;
+  readonly hash: Uint8Array;
+  readonly sum: number;
+}
+
+/** Which list an item is on, as rows say it. */
+export const LIST_CODE: Readonly<Record<Exclude<ListName, 'order-events'>, number>> = {
+  activities: 1,
+  ledger: 2,
+  'day-trades': 3,
+  equity: 4,
+};
+
+type Unsummed<Row> = Omit<Row, 'sum'>;
+
+// Every field, always in this order.
+export const sumOf = {
+  owner: (row: Unsummed<OwnerRow>) => sum(row.k, row.simulation, row.kind, row.id, row.counts),
+  item: (row: Unsummed<ItemRow>) => sum(row.owner, row.list, row.n, row.seq, row.places, row.key),
+  orderEvent: (row: Unsummed<OrderEventRow>) => sum(row.simulation, row.number, row.n, row.seq, row.places),
+  tenantEvent: (row: Unsummed<TenantEventRow>) => sum(row.owner, row.seq, row.n, row.places),
+  order: (row: Unsummed<StoredOrder>) =>
+    sum(
+      row.simulation,
+      row.number,
+      row.portfolio,
+      row.portfolio_n,
+      row.account,
+      row.account_n,
+      row.tenant,
+      row.symbol,
+      row.asset_class,
+      row.created_at,
+      row.status,
+      row.filled_on,
+      row.terms,
+      row.progress,
+      row.events,
+    ),
+  portfolio: (row: Unsummed<PortfolioRow>) =>
+    sum(row.simulation, row.id, row.tenant, row.account, row.terms, row.last),
+  simulation: (row: Unsummed<SimulationRow>) => sum(row.key, row.seq, row.owners, row.orders, row.last_order),
+  clientOrder: (row: Unsummed<ClientOrderRow>) => sum(row.owner, row.id, row.number),
+  watermark: (row: Unsummed<WatermarkRow>) => sum(row.journal, row.k, String(row.hash)),
+};
+
+function sum(...fields: readonly (string | number | null)[]): number {
+  return crc32(fields.join('\n'));
+}
+
+/** A row as it was written; throws `DamagedHistory` for any other. */
+export function sound<Kind extends keyof typeof sumOf, Row extends Parameters<(typeof sumOf)[Kind]>[0]>(
+  kind: Kind,
+  row: Row & { readonly sum: number },
+): Row & { readonly sum: number } {
+  if ((sumOf[kind] as (row: Row) => number)(row) !== row.sum)
+    throw new DamagedHistory(`A row of the history is damaged (${kind})`);
+  return row;
+}
+
+export type Place = readonly [event: number, item: number, tag?: string];
+
+export const placesOf = ({ places }: { readonly places: string }): readonly Place[] =>
+  JSON.parse(places) as readonly Place[];

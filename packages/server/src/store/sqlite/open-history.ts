@@ -1,0 +1,59 @@
+import type { Projection } from '../projection.js';
+import { Statements } from './connection.js';
+import type { Database } from './connection.js';
+import type { HistoryPurge } from './history-purge.js';
+import { DamagedHistory, sumOf } from './history-rows.js';
+import { watermarkOf } from './history-schema.js';
+import { HistoryTables } from './history-tables.js';
+import type { Block, RecordLine } from './journal-blocks.js';
+
+/** The tables that the projector writes, and how far they have come. */
+export class OpenHistory {
+  readonly database: Database;
+  readonly tables: HistoryTables;
+  readonly purge: HistoryPurge;
+  readonly #statements: Statements;
+  readonly #journal: string;
+  #k: number;
+
+  constructor(database: Database, purge: HistoryPurge) {
+    this.database = database;
+    this.tables = new HistoryTables(database);
+    this.purge = purge;
+    this.#statements = new Statements(database);
+    const { journal, k } = watermarkOf(database);
+    this.#journal = journal;
+    this.#k = k;
+  }
+
+  /** The last block that the tables tell of. */
+  get k(): number {
+    return this.#k;
+  }
+
+  /** Within a transaction. */
+  project({ simulation, first }: Block, records: readonly RecordLine[], project: Projection): void {
+    if (this.tables.position(simulation) !== first - 1)
+      throw new DamagedHistory(`The history of a simulation ends before record ${first - 1}`);
+    const known = this.tables.known(simulation);
+    for (const { seq, at, command, events } of records)
+      this.tables.apply(simulation, seq, project({ seq, at }, { command, events }, known));
+  }
+
+  /** What `work` applies to the tables is written together with the watermark: they then tell of everything up to this block. */
+  transaction({ k, hash }: Block, work: () => void): void {
+    this.database.exec('BEGIN IMMEDIATE');
+    try {
+      work();
+      this.tables.write();
+      const sum = sumOf.watermark({ journal: this.#journal, k, hash });
+      this.#statements.of('UPDATE watermark SET k = ?, hash = ?, sum = ?').run(k, hash, sum);
+      this.database.exec('COMMIT');
+      this.#k = k;
+    } catch (error) {
+      this.tables.forget();
+      if (this.database.isTransaction) this.database.exec('ROLLBACK');
+      throw error;
+    }
+  }
+}
