@@ -26,7 +26,13 @@ function chance(seed: number): (below: number) => number {
   };
 }
 
-function option(underlying: string, isCall: boolean, strike: number, expiry: number, count: number): OptionLeg {
+function option(
+  underlying: string,
+  isCall: boolean,
+  strike: number,
+  expiry: number,
+  count: number,
+): OptionLeg {
   const expiration = EXPIRATIONS[expiry % EXPIRATIONS.length] ?? TODAY;
   const inTheMoney = Math.max(0, isCall ? U - strike : strike - U);
   const cents = Math.round(100 * inTheMoney + (500 * (1 + expiry)) / (1 + Math.abs(strike - U) / 5));

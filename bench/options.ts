@@ -34,24 +34,34 @@ function chain(contracts: number, dividends: readonly DividendAhead[]): Contract
       const place = strikes === 1 ? 0 : (2 * index) / (strikes - 1) - 1;
       const strike = Math.round(SPOT * (1 + 0.35 * place + 0.15 * place * place * place));
       const volatility = 0.24 - 0.12 * place + 0.08 * place * place;
-      return (['CALL', 'PUT'] as const).map(
-        (optionType): Contract => ({ terms: { optionType, style: 'AMERICAN', strike }, conditions, volatility }),
-      );
+      return (['CALL', 'PUT'] as const).map((optionType): Contract => ({
+        terms: { optionType, style: 'AMERICAN', strike },
+        conditions,
+        volatility,
+      }));
     }).flat();
   });
   return found.slice(0, contracts);
 }
 
-function measureChain(name: string, dividends: readonly DividendAhead[], contracts: number, times: number): Row[] {
+function measureChain(
+  name: string,
+  dividends: readonly DividendAhead[],
+  contracts: number,
+  times: number,
+): Row[] {
   const all = chain(contracts, dividends);
-  const prices = all.map(({ terms, conditions, volatility }) => optionGreeks(terms, conditions, volatility).value);
+  const prices = all.map(
+    ({ terms, conditions, volatility }) => optionGreeks(terms, conditions, volatility).value,
+  );
   const greeks: number[] = [];
   const implied: number[] = [];
   let sum = 0;
   // The first rounds are for the compiler.
   for (let round = -3; round < times; round++) {
     const valued = stopwatch();
-    for (const { terms, conditions, volatility } of all) sum += optionGreeks(terms, conditions, volatility).delta;
+    for (const { terms, conditions, volatility } of all)
+      sum += optionGreeks(terms, conditions, volatility).delta;
     const valuedMs = valued().wallMs;
     const solved = stopwatch();
     for (const [index, { terms, conditions }] of all.entries()) {

@@ -114,13 +114,22 @@ class Case {
   private readonly action: FaultAction;
   private readonly at: number;
   private readonly report: IoFaultReport;
+  private readonly onProblem: ((problem: string) => void) | undefined;
 
-  constructor(directory: string, disk: FaultyDisk, action: FaultAction, at: number, report: IoFaultReport) {
+  constructor(
+    directory: string,
+    disk: FaultyDisk,
+    action: FaultAction,
+    at: number,
+    report: IoFaultReport,
+    onProblem?: (problem: string) => void,
+  ) {
     this.directory = directory;
     this.disk = disk;
     this.action = action;
     this.at = at;
     this.report = report;
+    this.onProblem = onProblem;
   }
 
   /** How many calls it made. */

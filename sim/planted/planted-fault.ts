@@ -50,8 +50,8 @@ export const droppedStreamEvent: PlantedFault = {
   patches: [
     {
       file: 'server/dist/http/stream/order-feed.js',
-      from: 'if (isAskedFor)',
-      to: 'if (isAskedFor && (globalThis.told = (globalThis.told ?? 0) + 1) % 10 !== 0)',
+      from: 'reader.connection.write(text,',
+      to: 'if ((globalThis.told = (globalThis.told ?? 0) + 1) % 10 !== 0) reader.connection.write(text,',
     },
   ],
 };

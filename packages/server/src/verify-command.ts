@@ -61,7 +61,8 @@ async function isHistoryComplete({ history }: Store): Promise<boolean> {
 try {
   process.exitCode = await main();
 } catch (error) {
-  const known = error instanceof BadSetting || (error instanceof Error && /Journal|Store|Directory/.test(error.name));
+  const known =
+    error instanceof BadSetting || (error instanceof Error && /Journal|Store|Directory/.test(error.name));
   console.error(known ? error.message : error);
   process.exitCode = 1;
 }

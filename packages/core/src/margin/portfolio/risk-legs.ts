@@ -63,7 +63,12 @@ export function gainOf(leg: RiskLeg, move: Move, revalue: Revaluation): number {
   const own = legMove(move, leg);
   if (leg.kind !== 'OPTION') {
     const value = Money.ofUnits(multiplyDivide(leg.price, leg.quantity, 1e10, 'half-up'));
-    return multiplyDivide(multiplyTwiceDivide(value, Math.round(leg.multiplier * 1e6), 1, 1e6, 'half-up'), own, WHOLE_MOVE, 'half-up');
+    return multiplyDivide(
+      multiplyTwiceDivide(value, Math.round(leg.multiplier * 1e6), 1, 1e6, 'half-up'),
+      own,
+      WHOLE_MOVE,
+      'half-up',
+    );
   }
   const change = revalue(leg, own) - revalue(leg, 0);
   return multiplyTwiceDivide(change, leg.quantity, Math.round(leg.multiplier * 1e6), 1e16, 'half-up');

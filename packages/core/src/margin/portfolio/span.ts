@@ -74,7 +74,11 @@ interface Scenario {
 /** SPAN's sixteen (D117): no move, thirds up and down with volatility up and down, and two extremes. */
 const SCENARIOS: readonly Scenario[] = [
   ...[0, 1, -1, 2, -2, 3, -3].flatMap((thirds) =>
-    [VOLATILITY_BPS, 0 - VOLATILITY_BPS].map((volatilityBps) => ({ thirds, volatilityBps, weightBps: 10_000 })),
+    [VOLATILITY_BPS, 0 - VOLATILITY_BPS].map((volatilityBps) => ({
+      thirds,
+      volatilityBps,
+      weightBps: 10_000,
+    })),
   ),
   { thirds: 3 * EXTREME, volatilityBps: 0, weightBps: EXTREME_BPS },
   { thirds: -3 * EXTREME, volatilityBps: 0, weightBps: EXTREME_BPS },
@@ -93,7 +97,9 @@ export function spanRequirementOf(
 ): SpanRequirement {
   const groups = [
     ...by(futures, ({ root }) => root).map(([root, months]) => commodityOf(root, months)),
-    ...by(legs, ({ underlying }) => underlying).map(([name, mine]) => securitiesOf(name, mine, parameters, valueOf)),
+    ...by(legs, ({ underlying }) => underlying).map(([name, mine]) =>
+      securitiesOf(name, mine, parameters, valueOf),
+    ),
   ].sort((a, b) => (a.name < b.name ? -1 : 1));
   const sum = (of: (group: SpanGroup) => Money): Money =>
     groups.reduce((total, group) => Money.add(total, of(group)), Money.zero);
@@ -119,7 +125,8 @@ function commodityOf(root: string, months: readonly FutureLeg[]): SpanGroup {
   const points = SCENARIOS.map(({ thirds, volatilityBps, weightBps }): SpanPoint => {
     // A future knows no volatility.
     const gain = months.reduce(
-      (sum, { quantity, maintenance }) => sum + multiplyTwiceDivide(maintenance, quantity, thirds, 3e6, 'half-up'),
+      (sum, { quantity, maintenance }) =>
+        sum + multiplyTwiceDivide(maintenance, quantity, thirds, 3e6, 'half-up'),
       0,
     );
     return {
@@ -145,7 +152,9 @@ function commodityOf(root: string, months: readonly FutureLeg[]): SpanGroup {
 function spreadCharge(months: readonly FutureLeg[]): Money {
   const sorted = months.toSorted((a, b) => (a.lastTradeDate < b.lastTradeDate ? -1 : 1));
   const open = (sign: 1 | -1) =>
-    sorted.filter(({ quantity }) => quantity * sign > 0).map((month) => ({ month, left: Quantity.abs(month.quantity) }));
+    sorted
+      .filter(({ quantity }) => quantity * sign > 0)
+      .map((month) => ({ month, left: Quantity.abs(month.quantity) }));
   const longs = open(1);
   const shorts = open(-1);
   let charge = Money.zero;
@@ -184,12 +193,16 @@ function securitiesOf(
       pnl: Money.ofUnits(multiplyDivide(gain, weightBps, 10_000, 'half-up')),
     };
   });
-  const least = legs.reduce(
-    (sum, leg) => sum + (leg.quantity < 0 ? minimumOf(leg, minimumPerPoint) : 0),
-    0,
-  );
+  const least = legs.reduce((sum, leg) => sum + (leg.quantity < 0 ? minimumOf(leg, minimumPerPoint) : 0), 0);
   const maintenance = Money.max(worstOf(points), Money.ofUnits(least));
-  return { name: underlying, legs: legs.map(named), maintenance, initial: maintenance, spreads: Money.zero, points };
+  return {
+    name: underlying,
+    legs: legs.map(named),
+    maintenance,
+    initial: maintenance,
+    spreads: Money.zero,
+    points,
+  };
 }
 
 const worstOf = (points: readonly SpanPoint[]): Money =>

@@ -63,12 +63,7 @@ export class Tableau {
   }
 
   /** Adds `Σ coefficients[k] × x[variables[k]] ≤ limit`; whole numbers, but where the caller says otherwise. */
-  addRow(
-    variables: readonly number[],
-    coefficients: readonly number[],
-    limit: number,
-    isWhole = true,
-  ): void {
+  addRow(variables: readonly number[], coefficients: readonly number[], limit: number, isWhole = true): void {
     const row = new Float64Array(this.columns + 2);
     row[this.columns] = limit;
     row[this.columns + 1] = limit;
