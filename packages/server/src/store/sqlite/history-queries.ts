@@ -17,16 +17,8 @@ import type {
 } from './history-rows.js';
 import { accountOwner } from './history-tables.js';
 import { PastRecords } from './past-records.js';
+import type { StoredItem } from './past-records.js';
 import type { JournalBlocks } from './journal-blocks.js';
-
-/** An item of a list with its event still as text: parsing is left to the thread that wants it. */
-export interface StoredItem {
-  readonly seq: number;
-  readonly at: number;
-  readonly event: number;
-  readonly item: number;
-  readonly json: string;
-}
 
 export interface ListQuery {
   readonly list: ListName;

@@ -1,7 +1,15 @@
 import type { Block, JournalBlocks, RecordLine } from './journal-blocks.js';
-import type { StoredItem } from './history-queries.js';
 
 const NEWLINE = 10;
+
+/** An item of a list with its event still as text: parsing is left to the thread that wants it. */
+export interface StoredItem {
+  readonly seq: number;
+  readonly at: number;
+  readonly event: number;
+  readonly item: number;
+  readonly json: string;
+}
 
 /** Events of past records of one simulation, for as long as one page takes: neighbours are often in the same block. */
 export class PastRecords {

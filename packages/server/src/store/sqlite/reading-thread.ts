@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import type { OrderRow, Page } from '../history.js';
 import { StoreUnavailable } from '../journal.js';
-import type { StoredItem } from './history-queries.js';
+import type { StoredItem } from './past-records.js';
 import type { ReaderAnswer, ReaderData, ReaderRequest, ToReader } from './history-reader.js';
 import type { Trouble } from './history-trouble.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';

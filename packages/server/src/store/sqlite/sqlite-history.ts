@@ -14,7 +14,7 @@ import { openConnection, Statements } from './connection.js';
 import type { Database } from './connection.js';
 import type { FromProjector } from './history-messages.js';
 import { HistoryQueries } from './history-queries.js';
-import type { StoredItem } from './history-queries.js';
+import type { StoredItem } from './past-records.js';
 import { HISTORY_FILE } from './history-schema.js';
 import { troubleOf } from './history-trouble.js';
 import type { Trouble } from './history-trouble.js';
