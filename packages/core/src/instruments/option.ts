@@ -1,5 +1,6 @@
 import type { Calendar } from '../calendar/calendar.js';
 import type { Price } from '../values/price.js';
+import type { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 
 /** Which rate of margin an underlying asks for: a stock's, or the lower one of a broad index and the funds on it. */
@@ -25,6 +26,8 @@ export interface OptionContract {
   readonly settleSession: 'AM' | 'PM';
   /** Shares that one contract delivers; other than `multiplier` where a corporate action adjusted the series. */
   readonly deliverable: number;
+  /** The part of a share beside it that is paid in cash at exercise; absent = none. */
+  readonly inLieu?: Quantity;
   /** Minimum price increment of its orders; absent = that of its class (D70). */
   readonly tickSize?: Price;
 }

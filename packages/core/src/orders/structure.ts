@@ -1,0 +1,163 @@
+import type { OptionContract } from '../instruments/option.js';
+import { Price } from '../values/price.js';
+import { isOpening, sideOf } from './order.js';
+import type { PositionIntent } from './order.js';
+
+/*
+ * What orders of several legs must look like (D75–D77): questions about the order alone, not about the book it meets.
+ */
+
+export type Strategy =
+  'VERTICAL_SPREAD' | 'IRON_CONDOR' | 'BUTTERFLY' | 'CALENDAR_SPREAD' | 'STRADDLE' | 'STRANGLE';
+
+/** A leg with the contract it names. */
+export interface Leg {
+  readonly contract: OptionContract;
+  readonly positionIntent: PositionIntent;
+  /** Whole contracts. */
+  readonly quantity: number;
+}
+
+/** How many units an order is for, and how many contracts of each leg a unit has. */
+export interface Units {
+  readonly units: number;
+  readonly ratios: readonly number[];
+}
+
+/**
+ * The units of an order (D75). Without a quantity as many as the legs' quantities have in common; with one the legs are the ratio, or the
+ * totals. `undefined` where it does not agree with them.
+ */
+export function unitsOf(legs: readonly number[], quantity?: number): Units | undefined {
+  const common = legs.reduce(greatestCommonDivisor, 0);
+  if (common === 0 || (quantity !== undefined && common !== 1 && common !== quantity)) return undefined;
+  return { units: quantity ?? common, ratios: legs.map((leg) => leg / common) };
+}
+
+function greatestCommonDivisor(a: number, b: number): number {
+  let [divisor, rest] = [a, b];
+  while (rest !== 0) [divisor, rest] = [rest, divisor % rest];
+  return divisor;
+}
+
+/** Strategies in which one leg may close what the other opens anew. */
+const MAY_ROLL: ReadonlySet<Strategy> = new Set<Strategy>(['VERTICAL_SPREAD', 'CALENDAR_SPREAD']);
+
+/** What is wrong between the intents of an order and its legs (D76). A market order may be either side. */
+export function intentProblems(order: {
+  readonly strategy: Strategy;
+  readonly positionIntent: PositionIntent;
+  readonly limitPrice?: Price | undefined;
+  readonly legs: readonly Pick<Leg, 'positionIntent'>[];
+}): string[] {
+  const { strategy, positionIntent, limitPrice, legs } = order;
+  const opening = legs.filter((leg) => isOpening(leg.positionIntent)).length;
+  const isWhole = opening === 0 || opening === legs.length;
+  if (!isWhole && !(MAY_ROLL.has(strategy) && opening === 1)) return ['legs must all open or all close'];
+  const agrees =
+    isOpening(positionIntent) === opening > 0 &&
+    !(sideOf(positionIntent) === 'BUY' && limitPrice !== undefined && limitPrice < 0);
+  return agrees ? [] : ['positionIntent must agree with the legs and limitPrice'];
+}
+
+/** The net that an order may fill at, a debit positive: a sale's limit means a credit whatever its sign (D76). */
+export const netLimitOf = (positionIntent: PositionIntent, limitPrice: Price): Price =>
+  sideOf(positionIntent) === 'BUY' ? limitPrice : Price.ofUnits(0 - Math.abs(limitPrice));
+
+/** What is wrong with the legs of a strategy (D77), all at once; they are as many as it has. */
+export function structureProblems(strategy: Strategy, legs: readonly Leg[]): string[] {
+  const contracts = legs.map(({ contract }) => contract);
+  const problems: string[] = [];
+  const must = (holds: boolean, what: string): void => {
+    if (!holds) problems.push(`legs ${what}`);
+  };
+  // What is multiplied or delivered differently is another underlying in all but name.
+  const underlyings = contracts.map(
+    (one) => `${one.underlying} ${one.multiplier} ${one.deliverable} ${one.inLieu ?? 0}`,
+  );
+  must(different(underlyings) === 1, 'must be of one underlying');
+  const expirations = different(contracts.map(({ expiration }) => expiration));
+  if (strategy === 'CALENDAR_SPREAD') must(expirations === 2, 'must have two expirations');
+  else must(expirations === 1, 'must have one expiration');
+  SHAPES[strategy](legs, must);
+  return problems;
+}
+
+const different = (values: readonly unknown[]): number => new Set(values).size;
+
+type Must = (holds: boolean, what: string) => void;
+
+const SHAPES: Readonly<Record<Strategy, (legs: readonly Leg[], must: Must) => void>> = {
+  VERTICAL_SPREAD(legs, must) {
+    must(different(typesOf(legs)) === 1, 'must be of one optionType');
+    must(different(strikesOf(legs)) === 2, 'must have different strikes');
+    must(different(sidesOf(legs)) === 2, 'must buy one and sell one');
+    mustBeEven(legs, must);
+  },
+  CALENDAR_SPREAD(legs, must) {
+    must(different(typesOf(legs)) === 1, 'must be of one optionType');
+    must(different(sidesOf(legs)) === 2, 'must buy one and sell one');
+    mustBeEven(legs, must);
+  },
+  STRADDLE(legs, must) {
+    must(different(typesOf(legs)) === 2, 'must be a call and a put');
+    must(different(strikesOf(legs)) === 1, 'must have the same strike');
+    must(different(sidesOf(legs)) === 1, 'must be on the same side');
+    mustBeEven(legs, must);
+  },
+  STRANGLE(legs, must) {
+    const [put, call] = byTypeAndStrike(legs);
+    must(different(typesOf(legs)) === 2, 'must be a call and a put');
+    must(different(strikesOf(legs)) === 2, 'must have different strikes');
+    if (put?.contract.optionType === 'PUT' && call?.contract.optionType === 'CALL') {
+      must(put.contract.strike <= call.contract.strike, 'must be a put below a call');
+    }
+    must(different(sidesOf(legs)) === 1, 'must be on the same side');
+    mustBeEven(legs, must);
+  },
+  BUTTERFLY(legs, must) {
+    const [low, middle, high] = byTypeAndStrike(legs);
+    must(different(typesOf(legs)) === 1, 'must be of one optionType');
+    must(different(strikesOf(legs)) === 3, 'must have different strikes');
+    if (low === undefined || middle === undefined || high === undefined) return;
+    must(sideOfLeg(low) === sideOfLeg(high), 'must be on the same side');
+    must(sideOfLeg(middle) !== sideOfLeg(low), 'must buy one and sell one');
+    must(ratioOf([low, middle, high]) === '1:2:1', 'must be in the ratio 1:2:1');
+  },
+  IRON_CONDOR(legs, must) {
+    const [lowPut, highPut, lowCall, highCall] = byTypeAndStrike(legs);
+    if (!lowPut || !highPut || !lowCall || !highCall) return;
+    const types = typesOf([lowPut, highPut, lowCall, highCall]).join();
+    const [a, b, c, d] = [lowPut, highPut, lowCall, highCall].map(({ contract }) => Number(contract.strike));
+    const isOrdered =
+      a !== undefined && b !== undefined && c !== undefined && d !== undefined && a < b && b <= c && c < d;
+    must(types === 'PUT,PUT,CALL,CALL' && isOrdered, 'must be two puts below two calls');
+    const isPaired = sideOfLeg(lowPut) !== sideOfLeg(highPut) && sideOfLeg(lowCall) !== sideOfLeg(highCall);
+    must(isPaired, 'must buy one and sell one');
+    must(!isPaired || sideOfLeg(highPut) === sideOfLeg(lowCall), 'must be on the same side');
+    mustBeEven(legs, must);
+  },
+};
+
+const mustBeEven = (legs: readonly Leg[], must: Must): void =>
+  must(
+    different(legs.map(({ quantity }) => quantity)) === 1,
+    `must be in the ratio ${legs.map(() => 1).join(':')}`,
+  );
+
+const ratioOf = (legs: readonly Leg[]): string | undefined =>
+  unitsOf(legs.map(({ quantity }) => quantity))?.ratios.join(':');
+
+const typesOf = (legs: readonly Leg[]): OptionContract['optionType'][] =>
+  legs.map(({ contract }) => contract.optionType);
+const strikesOf = (legs: readonly Leg[]): Price[] => legs.map(({ contract }) => contract.strike);
+const sideOfLeg = (leg: Leg): 'BUY' | 'SELL' => sideOf(leg.positionIntent);
+const sidesOf = (legs: readonly Leg[]): ('BUY' | 'SELL')[] => legs.map(sideOfLeg);
+
+/** Puts before calls, each by strike. */
+const byTypeAndStrike = (legs: readonly Leg[]): Leg[] =>
+  [...legs].sort(
+    (a, b) =>
+      Number(a.contract.optionType === 'CALL') - Number(b.contract.optionType === 'CALL') ||
+      a.contract.strike - b.contract.strike,
+  );
