@@ -112,6 +112,7 @@ class Projector {
   #opened(): OpenHistory {
     if (this.#open === undefined) {
       this.#open = this.#openTables();
+      if (this.#open.k === 0 && this.#journal.lastK() > 0) this.#rebuilding ??= 'there is none';
       this.#tell({ kind: 'projected', positions: [], records: -this.#behind(this.#open) });
       this.#tellStatus(this.#open);
     }

@@ -141,6 +141,10 @@ describe('History at the start', () => {
     damage(directory);
     const store = await open(directory);
     await complete(store);
+    expect(notes).toEqual([
+      expect.stringMatching(/^The history is derived anew from the journal: /),
+      'The history is complete again',
+    ]);
     expect(await everything(store, LAST)).toEqual(said);
     expect(statSync(historyFile(directory)).mode & 0o077).toBe(0);
   });
