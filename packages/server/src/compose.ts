@@ -11,6 +11,7 @@ import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
+import { makePrivateDirectory } from './store/sqlite/private-files.js';
 import { openSqliteStore } from './store/sqlite/sqlite-store.js';
 import type { SqliteStoreOptions } from './store/sqlite/sqlite-store.js';
 import { recoveryUrl } from './store/sqlite/worker-url.js';
@@ -21,6 +22,9 @@ export interface Composition {
   readonly store: Store;
   readonly simulations: Simulations;
 }
+
+/** Before anything else is written there: the data directory is its owner's alone. */
+export const prepareDataDirectory = (settings: Settings): void => makePrivateDirectory(settings.dataDir);
 
 /** The store that these settings name. `onFatal` is called once, when it has failed for good. */
 export const openStore = (

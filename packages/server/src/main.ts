@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { pino } from 'pino';
 import { Access } from './access/access.js';
 import { openOperatorDoor } from './access/operator-door.js';
-import { compose } from './compose.js';
+import { compose, prepareDataDirectory } from './compose.js';
 import type { Composition } from './compose.js';
 import { readSettings } from './config.js';
 import type { Settings } from './config.js';
@@ -12,7 +12,6 @@ import { createApp } from './http/app.js';
 import { issueToken } from './http/auth.js';
 import { createMetricsServer } from './http/metrics.js';
 import { signingSecret } from './signing-secret.js';
-import { makePrivateDirectory } from './store/sqlite/private-files.js';
 
 /** A drain may take this long before the process ends anyway. */
 const DRAIN_MS = 9_000;
@@ -45,7 +44,7 @@ async function serve(settings: Settings): Promise<void> {
     onFatal(reason instanceof Error ? reason : new Error(String(reason))),
   );
 
-  makePrivateDirectory(settings.dataDir);
+  prepareDataDirectory(settings);
   const http = { ...settings, jwtSecret: signingSecret(settings) };
   const note = (text: string): void => log.warn(text);
   const composition = await compose(settings, onFatal, { note });

@@ -167,7 +167,12 @@ describe('TIMS (D115)', () => {
       [stock('IBM', 10_000, '97.73'), option('IBM', -100, 'CALL', 100, '1.68', 97.73)],
       129_804,
     ],
-    ['protective put', [stock('IBM', 10_000, '97.73'), option('IBM', 100, 'PUT', 95, '1.02', 97.73)], 37_538, 0.13],
+    [
+      'protective put',
+      [stock('IBM', 10_000, '97.73'), option('IBM', 100, 'PUT', 95, '1.02', 97.73)],
+      37_538,
+      0.13,
+    ],
   ])("comes near the Cboe's sheet: %s", (_name, legs, printed, within = 0.03) => {
     const requirement = dollars(timsRequirementOf(legs, parameters, model).requirement);
     expect(Math.abs(requirement / printed - 1)).toBeLessThan(within);
