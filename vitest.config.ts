@@ -19,7 +19,8 @@ export default defineConfig({
       'scripts/**/*.test.ts',
       'bench/**/*.test.ts',
     ],
-    exclude: ['**/node_modules/**', '**/dist/**'],
+    // A minute of its own: `npm run io-faults`.
+    exclude: ['**/node_modules/**', '**/dist/**', 'sim/io-faults.test.ts'],
     testTimeout: 30_000,
     coverage: { provider: 'v8', include: ['packages/core/src/**'], exclude: ['**/*.test.ts'] },
   },
