@@ -16,7 +16,11 @@ describe('The crash rig finds', { timeout: 120_000 }, () => {
       /was acknowledged and|answered 404|stream|ledger/,
     ],
     ['an answer that is not remembered', forgottenAnswer, /the repeated request answered|was refused/],
-    ['rows of history that were not written', skippedHistoryRow, /the journal has|was acknowledged and is "nothing"/],
+    [
+      'rows of history that were not written',
+      skippedHistoryRow,
+      /the journal has|was acknowledged and is "nothing"/,
+    ],
     ['a stream event that was not sent', droppedStreamEvent, /of the order stream was/],
     ['a journal that is whole and shorter than it was', lostTail(), /was acknowledged and/],
   ])('%s', async (_, planted, said) => {
