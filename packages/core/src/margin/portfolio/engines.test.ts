@@ -144,10 +144,9 @@ describe('TIMS (D115)', () => {
   });
 
   /**
-   * Column portfolio margin of the Cboe's sheet (studylib.net/doc/11615061); expiry, rate and dividends are not printed. Within 3 %; of two
-   * rows it is not known what keeps them further off.
+   * Column portfolio margin of the Cboe's sheet (studylib.net/doc/11615061); expiry, rate and dividends are not printed.
    */
-  it.each<[string, RiskLeg[], number, number?]>([
+  it.each<[string, RiskLeg[], number]>([
     ['short call on an index', [option('SPX', -100, 'CALL', 1460, '21.66', 1451.19)], 654_514],
     ['short put on an index', [option('SPX', -100, 'PUT', 1460, '22.55', 1451.19)], 948_203],
     [
@@ -161,21 +160,23 @@ describe('TIMS (D115)', () => {
       272_402,
     ],
     ['short call', [option('IBM', -100, 'CALL', 100, '1.68', 97.73)], 115_429],
-    ['short put', [option('IBM', -100, 'PUT', 100, '3.18', 97.73)], 137_527, 0.04],
     [
       'covered call',
       [stock('IBM', 10_000, '97.73'), option('IBM', -100, 'CALL', 100, '1.68', 97.73)],
       129_804,
     ],
-    [
-      'protective put',
-      [stock('IBM', 10_000, '97.73'), option('IBM', 100, 'PUT', 95, '1.02', 97.73)],
-      37_538,
-      0.13,
-    ],
-  ])("comes near the Cboe's sheet: %s", (_name, legs, printed, within = 0.03) => {
+  ])("comes near the Cboe's sheet: %s", (_name, legs, printed) => {
     const requirement = dollars(timsRequirementOf(legs, parameters, model).requirement);
-    expect(Math.abs(requirement / printed - 1)).toBeLessThan(within);
+    expect(Math.abs(requirement / printed - 1)).toBeLessThan(0.03);
+  });
+
+  // Known: 3.7 % and 11.9 % off, and it is not known why.
+  it.fails.each<[string, RiskLeg[], number]>([
+    ['short put', [option('IBM', -100, 'PUT', 100, '3.18', 97.73)], 137_527],
+    ['protective put', [stock('IBM', 10_000, '97.73'), option('IBM', 100, 'PUT', 95, '1.02', 97.73)], 37_538],
+  ])("comes near the Cboe's sheet: %s", (_name, legs, printed) => {
+    const requirement = dollars(timsRequirementOf(legs, parameters, model).requirement);
+    expect(Math.abs(requirement / printed - 1)).toBeLessThan(0.03);
   });
 });
 

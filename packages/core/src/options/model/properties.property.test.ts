@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { conditionsAt } from './conditions.js';
 import { impliedVolatility } from './implied-volatility.js';
 import type { OptionTerms } from './option-terms.js';
@@ -89,25 +89,45 @@ it('more volatility is worth more, and so is a higher strike to a put and a lowe
   );
 });
 
-it('more time is worth more to an American option that no dividend changes', () => {
-  fc.assert(
-    fc.property(
-      number(1e-4, 2),
-      number(1.01, 3),
-      number(0, 0.1),
-      moneyness,
-      // Over years at several hundred percent the tree is coarser than its bound.
-      number(0.01, 1),
-      optionType,
-      (years, factor, rate, money, sigma, type) => {
-        const option = terms({ strike: 100 * money, optionType: type, style: 'AMERICAN' });
-        const [short, long] = [years, years * factor].map((time) =>
-          optionValue(option, conditionsAt(100, time, rate), sigma),
-        ) as [number, number];
-        expect(long).toBeGreaterThanOrEqual(short - TREE * 100 * (1 + money));
-      },
-    ),
-  );
+describe('more time is worth more to an American option that no dividend changes', () => {
+  /** How much less more time is worth than each of the two values may be off by what a tree may be. */
+  const shortfall = (
+    type: OptionTerms['optionType'],
+    money: number,
+    rate: number,
+    sigma: number,
+    times: readonly number[],
+  ) => {
+    const option = terms({ strike: 100 * money, optionType: type, style: 'AMERICAN' });
+    const [short, long] = times.map((time) => optionValue(option, conditionsAt(100, time, rate), sigma)) as [
+      number,
+      number,
+    ];
+    return short - long - 2 * TREE * option.strike;
+  };
+
+  it('up to four deviations of the logarithm', () => {
+    fc.assert(
+      fc.property(
+        number(1e-4, 2),
+        number(1.01, 3),
+        number(0, 0.1),
+        moneyness,
+        volatility,
+        optionType,
+        (years, factor, rate, money, sigma, type) => {
+          fc.pre(sigma * Math.sqrt(years * factor) <= 4);
+          expect(shortfall(type, money, rate, sigma, [years, years * factor])).toBeLessThanOrEqual(0);
+        },
+      ),
+    );
+  });
+
+  // Known: the tree is too coarse there, by up to 0.03 of 100 of strike.
+  it.fails('beyond', () => {
+    expect(shortfall('PUT', 5, 0.1, 4.53, [1.85, 5.21])).toBeLessThanOrEqual(0);
+    expect(shortfall('PUT', 0.317, 0.1, 5, [1.911, 4.182])).toBeLessThanOrEqual(0);
+  });
 });
 
 it('Greeks are finite and have the signs they must', () => {
