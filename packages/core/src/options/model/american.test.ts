@@ -86,11 +86,18 @@ describe.each([
     expect(meanOf(off.vega)).toBeLessThan(0.01);
   });
 
-  // Known: of one call in twelve, close to where it is exercised before a dividend, gamma is a fifth too low.
-  const gammaTest = isCall ? it.fails : it;
-  gammaTest('have the gamma that differences say', () => {
-    expect(meanOf(greeksOff().gamma)).toBeLessThan(0.05);
-  });
+  if (isCall)
+    it('miss the gamma of one call in twelve, close to where it is exercised before a dividend, by a fifth', () => {
+      const errors = greeksOff()
+        .gamma.map(Math.abs)
+        .sort((a, b) => b - a);
+      expect(errors[0]).toBeCloseTo(0.224, 2);
+      expect(meanOf(errors.slice(1))).toBeLessThan(0.05);
+    });
+  else
+    it('have the gamma that differences say', () => {
+      expect(meanOf(greeksOff().gamma)).toBeLessThan(0.05);
+    });
 });
 
 type Triple = [number, number, number];
