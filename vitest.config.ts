@@ -21,6 +21,8 @@ export default defineConfig({
     ],
     // A minute of its own: `npm run io-faults`.
     exclude: ['**/node_modules/**', '**/dist/**', 'sim/io-faults.test.ts'],
+    // Its own choice would leave one of two cores idle.
+    maxWorkers: '100%',
     testTimeout: 30_000,
     coverage: { provider: 'v8', include: ['packages/core/src/**'], exclude: ['**/*.test.ts'] },
   },

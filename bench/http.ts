@@ -20,7 +20,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
-import { cpuMsOf, median, runAlone, sizeOf, withDirectory } from './measure.js';
+import { cpuMsOf, median, runAlone, sizeOf, startFlags, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 import type { Load, LoadResult } from './http-load.js';
 import { INITIAL_DOLLARS, symbolOf } from './orders.js';
@@ -57,9 +57,11 @@ export async function measureHttp(): Promise<readonly Row[]> {
         url: string,
         howLong: number,
         connections: number,
+        perSecond?: number,
       ): Promise<Round> => {
         const before = cpuMsOf(server.pid);
-        const result = await load({ url, token, seconds: howLong, bodies: bodies.slice(0, connections) });
+        const wish = { url, token, seconds: howLong, bodies: bodies.slice(0, connections) };
+        const result = await load(perSecond === undefined ? wish : { ...wish, perSecond });
         return { ...result, serverMicros: ((cpuMsOf(server.pid) - before) * 1000) / result.accepted };
       };
       const bareUrl = `http://127.0.0.1:${port}`;
@@ -76,6 +78,12 @@ export async function measureHttp(): Promise<readonly Row[]> {
           theirs.push(await fire(bare, bareUrl, seconds, connections));
         }
         rows.push(...rowsOf(ours, theirs, { connections, rounds, seconds, isAim: connections === most }));
+        if (connections !== most) continue;
+        const rate = median(ours.map(({ perSecond }) => perSecond)) / 2;
+        const half: Round[] = [];
+        for (let round = 0; round < rounds; round++)
+          half.push(await fire(brokerage.process, brokerage.url, seconds, connections, rate));
+        rows.push(halfLoadRow(half, rate));
       }
       return rows;
     } finally {
@@ -127,6 +135,20 @@ function rowsOf(
   ];
 }
 
+/** At a rate that does not depend on the answers: what a request waited for a connection counts. */
+function halfLoadRow(rounds: readonly Round[], rate: number): Row {
+  return {
+    measure: 'durable placements over HTTP at half of that rate: p99',
+    value: median(rounds.map(({ p99Ms }) => p99Ms)),
+    unit: 'ms',
+    aim: { atMost: 15 },
+    details:
+      `${rate.toFixed(0)} orders/s were sent, ${median(rounds.map(({ perSecond }) => perSecond)).toFixed(0)} answered; ` +
+      `p50 ${median(rounds.map(({ p50Ms }) => p50Ms)).toFixed(1)} ms; median of ${rounds.length} rounds`,
+    leavesOut: 'rate limits, streams and readers, new connections, TLS, network',
+  };
+}
+
 async function tokenFor(env: NodeJS.ProcessEnv): Promise<string> {
   const grant = { tenantId: 'bench', tier: 'ENTERPRISE', scope: 'trade read simulate admin' } as const;
   const issued = await issueToken(readSettings(env), grant, Date.now());
@@ -137,7 +159,7 @@ async function tokenFor(env: NodeJS.ProcessEnv): Promise<string> {
 async function startBrokerage(env: NodeJS.ProcessEnv): Promise<{ process: ChildProcess; url: string }> {
   const child = fork(fileOf('../packages/server/dist/main.js'), {
     env,
-    execArgv: [],
+    execArgv: [...startFlags()],
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);

@@ -61,6 +61,15 @@ export function stopwatch(): () => Elapsed {
   };
 }
 
+/** The flags that `npm start` gives to Node. */
+export function startFlags(): readonly string[] {
+  const path = new URL('../package.json', import.meta.url);
+  const { scripts } = JSON.parse(readFileSync(path, 'utf8')) as {
+    readonly scripts: { readonly start: string };
+  };
+  return scripts.start.match(/--\S+-size=\d+/g) ?? [];
+}
+
 /** CPU time of another process with all of its threads, where the system tells (Linux). */
 export function cpuMsOf(pid: number | undefined): number {
   try {
