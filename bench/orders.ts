@@ -26,6 +26,7 @@ export async function rulesFor(symbols: number): Promise<Rules> {
     quoteMaxAgeMs: undefined,
     marketCollarBps: 500,
     portfolioMarginEquity: Money.ofDollars(110_000),
+    riskFreeRate: 0.04,
   };
 }
 

@@ -23,8 +23,11 @@ import { evolve } from './evolve.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
 import { hoursOf } from './instruments/trading-hours.js';
-import { isUsable, markOf } from './market/quote.js';
+import { isUsable } from './market/quote.js';
 import type { Quote } from './market/quote.js';
+import { optionMarketOf } from './option-lookup.js';
+import { markOfSymbol } from './options/option-figures.js';
+import type { OptionMarket } from './options/option-market.js';
 import type { Rules } from './rules.js';
 import { restoreState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
@@ -165,9 +168,18 @@ export class Brokerage {
     return this.state.books.get(symbol)?.quote;
   }
 
+  /** What a position in a symbol is marked at (D56, D72). */
   mark(symbol: string): Price | undefined {
-    const quote = this.quote(symbol);
-    return quote === undefined ? undefined : markOf(quote);
+    return markOfSymbol(symbol, this.options);
+  }
+
+  /** What options are valued by. */
+  get options(): OptionMarket {
+    return optionMarketOf(this.state, this.rules, {
+      at: this.at,
+      quote: (symbol) => this.quote(symbol),
+      instrument: (symbol) => this.instrument(symbol),
+    });
   }
 
   /** What a symbol names, where it has been listed by this instant. */

@@ -5,12 +5,16 @@ import { evolve } from './evolve.js';
 import type { BrokerConfiguration } from './fees/broker.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument, Tradable } from './instruments/instrument.js';
+import { isLongAsOsi } from './instruments/osi.js';
 import { hoursOf } from './instruments/trading-hours.js';
 import type { EntrySubject, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
 import { balanced } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
 import { markOf } from './market/quote.js';
 import type { Quote } from './market/quote.js';
+import { optionMarketOf } from './option-lookup.js';
+import { markOfSymbol } from './options/option-figures.js';
+import type { OptionMarket } from './options/option-market.js';
 import type { Order } from './orders/order.js';
 import type { OrderTransition, ProgressChanges } from './orders/order-event.js';
 import type { Portfolio } from './portfolios/portfolio.js';
@@ -89,8 +93,19 @@ export class Decision {
   }
 
   mark(symbol: string): Price | undefined {
+    // Most are of shares, and many are asked for.
+    if (isLongAsOsi(symbol)) return markOfSymbol(symbol, this.options);
     const quote = this.quote(symbol);
     return quote === undefined ? undefined : markOf(quote);
+  }
+
+  /** What options are valued by: quotes that this looks at are read by the decision. */
+  get options(): OptionMarket {
+    return optionMarketOf(this.state, this.rules, {
+      at: this.at,
+      quote: (symbol) => this.quote(symbol),
+      instrument: (symbol) => this.instrument(symbol),
+    });
   }
 
   instrument(symbol: string): Instrument | undefined {

@@ -23,7 +23,7 @@ export type { Instruments, Listing } from './instruments/listing.js';
 export { lastTradeDateOf } from './instruments/option.js';
 export type { OptionContract, OptionSeries } from './instruments/option.js';
 export { optionContract } from './instruments/option-roots.js';
-export { formatOsi, parseOsi } from './instruments/osi.js';
+export { formatOsi, isLongAsOsi, parseOsi } from './instruments/osi.js';
 export type { OsiSymbol } from './instruments/osi.js';
 export { canonicalSymbol } from './instruments/symbols.js';
 export { dailySettlementAt, hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
@@ -40,6 +40,10 @@ export {
   LOWEST_VOLATILITY,
 } from './options/model/implied-volatility.js';
 export { optionMarkOf } from './options/model/mark.js';
+export { greeksOf, markOfOption, modelPriceOf, optionFiguresOf } from './options/option-figures.js';
+export type { ContractGreeks, OptionFigures } from './options/option-figures.js';
+export type { OptionMarket } from './options/option-market.js';
+export { seriesConditionsOf, underlyingPriceOf } from './options/underlying.js';
 export type { OptionTerms, OptionType } from './options/model/option-terms.js';
 export {
   conditionsOf,

@@ -15,6 +15,8 @@ export interface Rules {
   readonly marketCollarBps: number;
   /** Equity needed for portfolio margin (D14). */
   readonly portfolioMarginEquity: Money;
+  /** What options are valued at (D71): continuous, a year, 0.04 is 4 %. */
+  readonly riskFreeRate: number;
 }
 
 /** Rules as the journal tells them: plain data, long lists by the digest under which they are kept beside it. */

@@ -95,6 +95,7 @@ export async function groundOf(
     brokers: new Map(brokers.map((broker) => [broker.id, broker])),
     portfolioMarginEquity: settings.portfolioMarginEquity,
     marketCollarBps: settings.marketCollarBps,
+    riskFreeRate: settings.riskFreeRate,
     quoteMaxAgeMs: settings.quoteMaxAgeMs,
     openFeed: feedOpener(settings),
     onError: (error) => onFatal(error instanceof Error ? error : new Error(String(error))),

@@ -52,6 +52,8 @@ export interface Settings {
   readonly portfolioMarginEquity: Money;
   readonly marketCollarBps: number;
   readonly quoteMaxAgeMs: number | undefined;
+  /** Continuous, a year. */
+  readonly riskFreeRate: number;
   readonly brokersFile: string | undefined;
   readonly logLevel: string;
   /** Requests per minute, tenant and route. */
@@ -102,6 +104,7 @@ export const SCHEMA = ruled(
     PORTFOLIO_MARGIN_EQUITY: dollars({ default: 110_000 }),
     MARKET_COLLAR: nonNegative({ maximum: 1, decimals: 4 }, { default: 0.05 }),
     QUOTE_MAX_AGE: optional(nonNegative({ maximum: 31_536_000, decimals: 3 })),
+    RISK_FREE_RATE: nonNegative({ maximum: 1, decimals: 6 }, { default: 0.04 }),
     BROKERS_FILE: optional(path()),
     LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
     RATE_LIMIT_DEFAULT: integer(1, 1_000_000_000, { default: 1000 }),
@@ -167,6 +170,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     portfolioMarginEquity: moneyOf(env.PORTFOLIO_MARGIN_EQUITY),
     marketCollarBps: Math.round(env.MARKET_COLLAR * 10_000),
     quoteMaxAgeMs: env.QUOTE_MAX_AGE === undefined ? undefined : Math.round(env.QUOTE_MAX_AGE * 1000),
+    riskFreeRate: env.RISK_FREE_RATE,
     brokersFile: env.BROKERS_FILE,
     logLevel: env.LOG_LEVEL,
     rateLimitDefault: env.RATE_LIMIT_DEFAULT,

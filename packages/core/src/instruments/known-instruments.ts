@@ -27,6 +27,8 @@ interface KnownContract {
 export class KnownInstruments implements Instruments {
   readonly listing: Listing;
   private readonly listed: ReadonlyMap<string, Instrument>;
+  /** By underlying. */
+  private readonly options = new Map<string, OptionContract[]>();
   private readonly classOn = new Map<string, OptionClass>();
   private readonly classOfRoot = new Map<string, OptionClass>();
   private readonly futureRoots: readonly FutureSpecification[];
@@ -35,6 +37,12 @@ export class KnownInstruments implements Instruments {
   constructor(listing: Listing) {
     this.listing = listing;
     this.listed = new Map(listing.instruments.map((instrument) => [instrument.symbol, instrument]));
+    for (const instrument of listing.instruments) {
+      if (instrument.assetClass !== 'OPTION') continue;
+      const others = this.options.get(instrument.underlying);
+      if (others === undefined) this.options.set(instrument.underlying, [instrument]);
+      else others.push(instrument);
+    }
     this.futureRoots = (listing.futures ?? []).map((root) => {
       const specification = futureSpecification(root);
       if (specification === undefined) throw new RangeError(`no such future: ${root}`);
@@ -64,6 +72,10 @@ export class KnownInstruments implements Instruments {
   ): readonly OptionContract[] {
     const options = this.classOn.get(underlying);
     return options === undefined ? [] : contractsAround(options, expiration, spot, today);
+  }
+
+  optionsListed(underlying: string): readonly OptionContract[] {
+    return this.options.get(underlying) ?? [];
   }
 
   futures(today: TradingDate): readonly FutureContract[] {

@@ -36,6 +36,8 @@ export interface Instruments {
     spot: Price,
     today: TradingDate,
   ): readonly OptionContract[];
+  /** The options on an underlying that are listed one by one, in the order of the listing. */
+  optionsListed(underlying: string): readonly OptionContract[];
   /** The months of futures that are listed by rule and not over on that date, those of a root in order. */
   futures(today: TradingDate): readonly FutureContract[];
 }

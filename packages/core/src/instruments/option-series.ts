@@ -1,6 +1,8 @@
 import { TradingDate } from '../values/trading-date.js';
 import type { Price } from '../values/price.js';
+import { plainEquity } from './equity.js';
 import type { Equity } from './equity.js';
+import type { Instrument } from './instrument.js';
 import type { IndexUnderlying } from './index-underlying.js';
 import type { OptionContract, OptionSeries } from './option.js';
 import {
@@ -50,13 +52,23 @@ export interface OptionClass {
 const WEEKLY_ROOT: Readonly<Record<string, string>> = { SPX: 'SPXW', NDX: 'NDXP', RUT: 'RUTW', VIX: 'VIXW' };
 const NO_WEEKLIES: ReadonlySet<string> = new Set(['DJX']);
 
+/** What an underlying usually moves in a year, as a fraction; of one that nobody described, an ordinary stock's. */
+export function usualVolatilityOf(underlying: Instrument | undefined): number {
+  const daily =
+    underlying?.assetClass === 'INDEX'
+      ? (DAILY_VOLATILITY[underlying.symbol] ?? USUAL_DAILY_VOLATILITY)
+      : underlying?.assetClass === 'EQUITY' && underlying.dailyVolatility > 0
+        ? underlying.dailyVolatility
+        : plainEquity('').dailyVolatility;
+  return daily * Math.sqrt(TRADING_DAYS_A_YEAR);
+}
+
 /** The class of options on what is listed. A root has no dots: those on BRK.B are BRKB. */
 export function optionClassOn(instrument: Equity | IndexUnderlying): OptionClass {
   const { symbol } = instrument;
   const isOnIndex = instrument.assetClass === 'INDEX';
   const root = symbol.replaceAll('.', '');
   const isFund = isOnIndex || isBroadIndexFund(symbol) || isLateUnderlying(symbol);
-  const daily = isOnIndex ? (DAILY_VOLATILITY[symbol] ?? USUAL_DAILY_VOLATILITY) : instrument.dailyVolatility;
   return {
     underlying: symbol,
     isOnIndex,
@@ -64,7 +76,7 @@ export function optionClassOn(instrument: Equity | IndexUnderlying): OptionClass
     ...(!NO_WEEKLIES.has(symbol) && { weeklyRoot: WEEKLY_ROOT[symbol] ?? root }),
     rule: symbol === 'VIX' ? WEDNESDAYS : FRIDAYS,
     ladder: strikeLadderOf(symbol, !isFund),
-    volatility: daily * Math.sqrt(TRADING_DAYS_A_YEAR),
+    volatility: usualVolatilityOf(instrument),
   };
 }
 

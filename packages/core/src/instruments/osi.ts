@@ -16,6 +16,11 @@ const OSI = /^([A-Z0-9.]{1,6}) *(\d{6})([CP])(\d{8})$/i;
 /** Prices count 1e-8, strikes in symbols 1e-3. */
 const UNITS_PER_THOUSANDTH = 1e5;
 const DATE_RIGHT_AND_STRIKE = 15;
+const MOST_THOUSANDTHS = 99_999_999;
+const ROOT = /^[A-Z0-9.]{1,6}$/i;
+
+/** Whether a symbol may be that of an option, told at a glance: no other has that many characters but one that somebody made up. */
+export const isLongAsOsi = (symbol: string): boolean => symbol.length > DATE_RIGHT_AND_STRIKE;
 
 /**
  * Reads an option symbol, its root padded to six characters or not, in any case. `undefined` where it is none, or names a
@@ -40,11 +45,11 @@ export function parseOsi(text: string): OsiSymbol | undefined {
  * it: a root longer than six characters, a strike finer than a thousandth or of 100,000 and more, a year outside 2000–2099.
  */
 export function formatOsi({ root, expiration, optionType, strike }: OsiSymbol): string | undefined {
-  const date = expiration.slice(2).replaceAll('-', '');
-  const digits = String(strike / UNITS_PER_THOUSANDTH).padStart(8, '0');
-  const symbol = `${root}${date}${optionType === 'CALL' ? 'C' : 'P'}${digits}`;
-  const read = parseOsi(symbol);
-  return read?.expiration === expiration && read.strike === strike ? symbol : undefined;
+  const thousandths = strike / UNITS_PER_THOUSANDTH;
+  if (!Number.isInteger(thousandths) || thousandths <= 0 || thousandths > MOST_THOUSANDTHS) return undefined;
+  if (!expiration.startsWith('20') || !ROOT.test(root)) return undefined;
+  const date = expiration.slice(2, 4) + expiration.slice(5, 7) + expiration.slice(8, 10);
+  return root + date + (optionType === 'CALL' ? 'C' : 'P') + String(thousandths).padStart(8, '0');
 }
 
 /** The root of a symbol in that form. */

@@ -528,6 +528,7 @@ export function testRules(): Rules {
     quoteMaxAgeMs: undefined,
     marketCollarBps: 500,
     portfolioMarginEquity: Money.ofDollars(110_000),
+    riskFreeRate: 0.04,
   };
 }
 

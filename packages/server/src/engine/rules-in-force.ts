@@ -9,12 +9,13 @@ import type { Registry } from '../store/registry.js';
  * an idle simulation costs a line, and whoever verifies finds the brokers and instruments that a decision knew.
  */
 export async function keepRules(registry: Registry, rules: Rules): Promise<RulesInForce> {
-  const { quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity } = rules;
+  const { quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = rules;
   return {
     calendar: rules.calendar.id,
     ...(quoteMaxAgeMs !== undefined && { quoteMaxAgeMs }),
     marketCollarBps,
     portfolioMarginEquity,
+    riskFreeRate,
     brokers: await keepList(registry, rules.brokers, () => [...rules.brokers.values()]),
     instruments: await keepList(registry, rules.instruments, () => rules.instruments.listing),
   };
@@ -35,7 +36,7 @@ async function keepList(registry: Registry, list: object, data: () => object): P
 
 /** The rules that a journal names. Throws where a list is not there, or is another one. */
 export function rulesNamed(registry: Registry, named: RulesInForce): Rules {
-  const { calendar, quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity } = named;
+  const { calendar, quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = named;
   const brokers = listNamed(registry, named.brokers) as BrokerConfiguration[];
   const listing = listNamed(registry, named.instruments) as Listing;
   return {
@@ -43,6 +44,7 @@ export function rulesNamed(registry: Registry, named: RulesInForce): Rules {
     quoteMaxAgeMs,
     marketCollarBps,
     portfolioMarginEquity,
+    riskFreeRate,
     brokers: new Map(brokers.map((broker) => [broker.id, broker])),
     instruments: new KnownInstruments(listing),
   };

@@ -62,6 +62,7 @@ export interface Ground {
   readonly brokers: ReadonlyMap<string, BrokerConfiguration>;
   readonly portfolioMarginEquity: Money;
   readonly marketCollarBps: number;
+  readonly riskFreeRate: number;
   readonly quoteMaxAgeMs: number | undefined;
   readonly openFeed: (config: SimulationConfig, calendar: Calendar) => Promise<Feed>;
   readonly onError: (error: unknown) => void;
@@ -390,6 +391,7 @@ function rulesFor(ground: Ground, feed: Feed, calendar: Calendar, listings: List
     quoteMaxAgeMs: ground.quoteMaxAgeMs ?? (feed.kind === 'replay' ? RECORDING_HOLE_MS : undefined),
     marketCollarBps: ground.marketCollarBps,
     portfolioMarginEquity: ground.portfolioMarginEquity,
+    riskFreeRate: ground.riskFreeRate,
   };
 }
 

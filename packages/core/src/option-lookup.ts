@@ -1,0 +1,52 @@
+import type { CashDividend } from './corporate-actions/corporate-action.js';
+import type { OptionContract } from './instruments/option.js';
+import type { OptionMarket } from './options/option-market.js';
+import type { Rules } from './rules.js';
+import type { State } from './state.js';
+import type { TradingDate } from './values/trading-date.js';
+
+/** What options are valued by, as state and rules have it; quotes and instruments come from whoever looks, who may have to note what was read. */
+export function optionMarketOf(
+  state: State,
+  rules: Rules,
+  { at, quote, instrument }: Pick<OptionMarket, 'at' | 'quote' | 'instrument'>,
+): OptionMarket {
+  return {
+    at,
+    calendar: rules.calendar,
+    riskFreeRate: rules.riskFreeRate,
+    quote,
+    instrument,
+    dividendsOn: (symbol) => dividendsOn(state, symbol),
+    optionsListed: (underlying, expiration) => optionsListed(state, rules, underlying, expiration),
+  };
+}
+
+function dividendsOn({ actions }: State, symbol: string): CashDividend[] {
+  const dividends: CashDividend[] = [];
+  for (const { action, status } of actions.values()) {
+    if (action.type === 'CASH_DIVIDEND' && action.symbol === symbol && status === 'ANNOUNCED')
+      dividends.push(action);
+  }
+  return dividends;
+}
+
+/** Those that commands listed go before those of the feed. */
+function* optionsListed(
+  { listed }: State,
+  { instruments }: Rules,
+  underlying: string,
+  expiration: TradingDate,
+): Generator<OptionContract> {
+  for (const contract of instruments.optionsListed(underlying)) {
+    if (contract.expiration === expiration && !listed.has(contract.symbol)) yield contract;
+  }
+  for (const instrument of listed.values()) {
+    if (
+      instrument.assetClass === 'OPTION' &&
+      instrument.underlying === underlying &&
+      instrument.expiration === expiration
+    )
+      yield instrument;
+  }
+}

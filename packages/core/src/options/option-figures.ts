@@ -1,0 +1,101 @@
+import { usualVolatilityOf } from '../instruments/option-series.js';
+import type { OptionContract } from '../instruments/option.js';
+import { isLongAsOsi } from '../instruments/osi.js';
+import { markOf } from '../market/quote.js';
+import type { Price } from '../values/price.js';
+import type { Conditions } from './model/conditions.js';
+import { impliedVolatility } from './model/implied-volatility.js';
+import { optionMarkOf } from './model/mark.js';
+import { dollarsOf, optionGreeks, optionPrice, optionTermsOf } from './model/valuation.js';
+import type { OptionMarket } from './option-market.js';
+import { seriesConditionsOf, sharesPerUnit, underlyingPriceOf } from './underlying.js';
+
+/**
+ * What a position in a contract is marked at (D72): by its quote; without one by the model, at the usual volatility of the underlying.
+ * `undefined` where the underlying has no price either: then what was paid decides.
+ */
+export function markOfOption(contract: OptionContract, market: OptionMarket): Price | undefined {
+  const quote = market.quote(contract.symbol);
+  const mark = quote && optionMarkOf(quote);
+  if (mark !== undefined) return mark;
+  const price = underlyingPriceOf(contract, market);
+  return price === undefined
+    ? undefined
+    : modelPriceOf(contract, seriesConditionsOf(contract, price, market), market);
+}
+
+/** What anything is marked at: shares, futures and indices by their quotes (D56), options as above. */
+export function markOfSymbol(symbol: string, market: OptionMarket): Price | undefined {
+  const instrument = isLongAsOsi(symbol) ? market.instrument(symbol) : undefined;
+  if (instrument?.assetClass === 'OPTION') return markOfOption(instrument, market);
+  const quote = market.quote(symbol);
+  return quote && markOf(quote);
+}
+
+/** What the model gives for a contract that nobody quotes (D72), at the usual volatility of its underlying. */
+export function modelPriceOf(
+  contract: OptionContract,
+  conditions: Conditions,
+  { instrument }: Pick<OptionMarket, 'instrument'>,
+): Price {
+  const underlying = instrument(contract.underlying);
+  return optionPrice(optionTermsOf(contract), conditions, usualVolatilityOf(underlying));
+}
+
+/** Greeks of one long contract: those of a share × multiplier (D71), in dollars. Not negated for shorts. */
+export interface ContractGreeks {
+  readonly deltaPerContract: number;
+  /** Per 1.00 of the underlying. */
+  readonly gammaPerContract: number;
+  /** Per calendar day. */
+  readonly thetaPerContract: number;
+  /** Per 0.01 of volatility. */
+  readonly vegaPerContract: number;
+}
+
+const NO_GREEKS: ContractGreeks = {
+  deltaPerContract: 0,
+  gammaPerContract: 0,
+  thetaPerContract: 0,
+  vegaPerContract: 0,
+};
+
+/** The Greeks of a contract at the volatility that its mark implies; all 0 where the underlying has no price (D71). */
+export function greeksOf(contract: OptionContract, market: OptionMarket): ContractGreeks {
+  const price = underlyingPriceOf(contract, market);
+  if (price === undefined) return NO_GREEKS;
+  const conditions = seriesConditionsOf(contract, price, market);
+  const quote = market.quote(contract.symbol);
+  const mark = (quote && optionMarkOf(quote)) ?? modelPriceOf(contract, conditions, market);
+  const { delta, gamma, theta, vega } = optionFiguresOf(contract, mark, conditions);
+  const { multiplier } = contract;
+  const shares = sharesPerUnit(contract);
+  return {
+    deltaPerContract: delta * shares * multiplier,
+    gammaPerContract: gamma * shares * shares * multiplier,
+    thetaPerContract: theta * multiplier,
+    vegaPerContract: vega * multiplier,
+  };
+}
+
+/** What a mark says of an option, per share (D71). */
+export interface OptionFigures {
+  /** A year; from 0.01 to 5. */
+  readonly impliedVolatility: number;
+  readonly delta: number;
+  readonly gamma: number;
+  readonly theta: number;
+  readonly vega: number;
+}
+
+/** Implied volatility and Greeks at a mark. A chain works out the conditions of a series once. */
+export function optionFiguresOf(
+  contract: OptionContract,
+  mark: Price,
+  conditions: Conditions,
+): OptionFigures {
+  const terms = optionTermsOf(contract);
+  const volatility = impliedVolatility(terms, conditions, dollarsOf(mark));
+  const { delta, gamma, theta, vega } = optionGreeks(terms, conditions, volatility);
+  return { impliedVolatility: volatility, delta, gamma, theta, vega };
+}

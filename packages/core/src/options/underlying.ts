@@ -1,0 +1,38 @@
+import type { OptionSeries } from '../instruments/option.js';
+import { markOf } from '../market/quote.js';
+import type { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { Conditions } from './model/conditions.js';
+import { conditionsOf, dollarsOf, roundedPrice, settlesAt } from './model/valuation.js';
+import type { OptionMarket } from './option-market.js';
+import { parityPriceOf } from './parity.js';
+
+/** What the underlying of a series stands at: its mark (D56); without a quote what put–call parity says (D85). */
+export function underlyingPriceOf(series: OptionSeries, market: OptionMarket): Price | undefined {
+  const quote = market.quote(series.underlying);
+  return (quote && markOf(quote)) ?? parityPriceOf(series, market);
+}
+
+/** Shares that one unit of the multiplier delivers: 1 but for series that were adjusted. */
+export const sharesPerUnit = ({ deliverable, inLieu = Quantity.zero, multiplier }: OptionSeries): number =>
+  (deliverable + inLieu / Quantity.of(1)) / multiplier;
+
+/** The conditions of a series where its underlying stands at a price (D71). An adjusted one is on what a unit of it delivers. */
+export function seriesConditionsOf(series: OptionSeries, price: Price, market: OptionMarket): Conditions {
+  const { at: now, calendar, riskFreeRate: rate } = market;
+  const shares = sharesPerUnit(series);
+  const dividends = market.dividendsOn(series.underlying);
+  const settlement = settlesAt(series, calendar);
+  if (shares === 1) return conditionsOf({ price, now, rate, dividends }, settlement, calendar);
+  const delivered = (amount: Price): Price => roundedPrice(dollarsOf(amount) * shares);
+  return conditionsOf(
+    {
+      price: delivered(price),
+      now,
+      rate,
+      dividends: dividends.map((one) => ({ ...one, amountPerShare: delivered(one.amountPerShare) })),
+    },
+    settlement,
+    calendar,
+  );
+}
