@@ -23,7 +23,7 @@ export type { Instruments, Listing } from './instruments/listing.js';
 export { lastTradeDateOf } from './instruments/option.js';
 export type { OptionContract, OptionSeries } from './instruments/option.js';
 export { optionContract } from './instruments/option-roots.js';
-export { formatOsi, isLongAsOsi, parseOsi } from './instruments/osi.js';
+export { formatOsi, isLongAsOsi, parseOsi, rootOfOsi } from './instruments/osi.js';
 export type { OsiSymbol } from './instruments/osi.js';
 export { canonicalSymbol } from './instruments/symbols.js';
 export { dailySettlementAt, hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
@@ -118,10 +118,23 @@ export { reservedShares } from './portfolios/portfolio.js';
 export { markOrCost, valuationOf } from './portfolios/valuation.js';
 export type { Valuation, ValuationSource } from './portfolios/valuation.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';
+export type {
+  Amounts,
+  Holding,
+  HouseRates,
+  MarginBook,
+  MarginGroup,
+  Requirement,
+  Underlying,
+} from './margin/book.js';
+export { requirementOfImagined } from './margin/imagined-book.js';
+export type { ImaginedBook } from './margin/imagined-book.js';
+export { requirementOf } from './margin/requirement.js';
 export { regTRequirementOf } from './margin/reg-t/least-requirement.js';
 export type { RegTBook, RegTRequirement } from './margin/reg-t/least-requirement.js';
 export type { BookRefusal, OptionLeg, RegTLeg, StockLeg } from './margin/reg-t/legs.js';
-export type { RegTGroup, Strategy } from './margin/reg-t/listing.js';
+export type { GroupName, Strategy } from './margin/group-names.js';
+export type { RegTGroup } from './margin/reg-t/listing.js';
 export { dayTradeRegimeOf } from './margin/day-trade-regime.js';
 export type { FillModel } from './matching/fill-model.js';
 export { waitingFor } from './matching/waiting.js';

@@ -172,8 +172,13 @@ export const marginStrategies = [
   'SHORT_CALENDAR',
   'LONG_BOX',
   'SHORT_BOX',
+  'LONG_CONDOR',
+  'SHORT_CONDOR',
+  'DIAGONAL_SPREAD',
+  'UNIVERSAL_SPREAD',
   'FUTURE',
   'FUTURE_SPREAD',
+  'CLASS_GROUP',
 ] as const;
 export type MarginStrategy = (typeof marginStrategies)[number];
 

@@ -20,7 +20,7 @@ export const routes = {
 type Routes = typeof routes;
 
 /** Operations whose shapes are settled but that the service does not offer yet: neither routed nor documented. */
-export const notOfferedYet = ['previewOrder', 'computeRequirements', 'getPortfolioMargin'] as const;
+export const notOfferedYet = ['previewOrder', 'getPortfolioMargin'] as const;
 
 /** The operations that are offered. */
 export type OperationId = Exclude<keyof Routes, (typeof notOfferedYet)[number]>;

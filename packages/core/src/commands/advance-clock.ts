@@ -124,6 +124,7 @@ function closePoint(d: Decision, portfolio: Portfolio, date: TradingDate): Close
 
 const closingPrices = (d: Decision): ValuationSource => ({
   at: d.at,
+  options: d.options,
   instrument: (symbol) => d.instrument(symbol),
   mark: (symbol) => {
     const quote = d.quote(symbol);

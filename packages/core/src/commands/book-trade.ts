@@ -13,8 +13,7 @@ import type { Trade } from '../trading/plan-trade.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { followEntry, followExit } from './bracket.js';
 import { endRefused } from './end-order.js';
-import { marginTermsOf } from '../portfolios/valuation.js';
-import { freeCash, roomOf } from './reserve.js';
+import { effectHolding, freeCash, roomOf } from './reserve.js';
 
 /** What these fills of an order would do, on the books as they are now. */
 export function tradeFor(
@@ -53,7 +52,7 @@ export function tradeFor(
         ? { kind: 'CASH', free: freeCash(portfolio) }
         : {
             kind: 'MARGIN',
-            terms: marginTermsOf(portfolio, broker, d.at),
+            effect: (held, trade) => effectHolding(d, portfolio, held, trade),
             room: () => roomOf(d, portfolio),
           },
   });

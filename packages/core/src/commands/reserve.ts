@@ -4,6 +4,7 @@ import { feeClassOf, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import type { Room } from '../margin/buying-power.js';
 import { effectOf, takenBy } from '../margin/effect.js';
+import type { MarginTrade } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
 import { Headroom } from '../orders/headroom.js';
 import { isOpening, isSetAside, remainingOf, sideOf } from '../orders/order.js';
@@ -12,7 +13,7 @@ import type { ProgressChanges } from '../orders/order-event.js';
 import { cashRefusal } from '../orders/refusal.js';
 import type { Refusal } from '../orders/refusal.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { marginTermsOf, valuationOf } from '../portfolios/valuation.js';
+import { bookMarketOf, chainHeld, marginTermsOf, valuationOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
@@ -49,13 +50,29 @@ export function needsOf(d: Decision, portfolio: Portfolio, terms: Market, order:
   const signed = position === undefined ? Quantity.zero : Position.held(position);
   // What is held against it makes nothing cheaper: it cannot execute before that is gone.
   const held = isShortSale === signed < 0 ? signed : Quantity.zero;
-  const effect = effectOf(marginTermsOf(portfolio, d.broker(portfolio), d.at), held, {
+  const effect = effectHolding(d, portfolio, held, {
     instrument,
     quantity: isShortSale ? Quantity.negate(remaining) : remaining,
     price,
     cash: isShortSale ? Money.subtract(Money.downToCents(value), charges) : Money.negate(cost),
   });
   return { isShortSale, cost, effect };
+}
+
+/** What a trade changes of the headroom of a MARGIN portfolio, where so much of its instrument is held (D107, D108). */
+export function effectHolding(
+  d: Decision,
+  portfolio: Portfolio,
+  held: Quantity,
+  trade: MarginTrade,
+): Headroom {
+  const { instrument, price: mark } = trade;
+  const terms = marginTermsOf(portfolio, d.broker(portfolio), d);
+  const chain = chainHeld(portfolio, instrument, terms, d).filter(
+    (holding) => holding.instrument.symbol !== instrument.symbol,
+  );
+  if (held !== 0) chain.push({ instrument, quantity: held, mark });
+  return effectOf(terms, bookMarketOf(d), chain, trade);
 }
 
 /** What an order sets aside for what it needs. Shares of closing orders are set aside by what they are (`orders/progress.ts`). */

@@ -71,6 +71,10 @@ export interface BrokerConfiguration {
   readonly houseMaintenanceLongBps: number;
   /** House maintenance on short stock, basis points of market value; never below FINRA's 3000. */
   readonly houseMaintenanceShortBps: number;
+  /** A short box of European cash-settled options takes this share of its cost to close (D105); absent = its width. */
+  readonly shortBoxCostBps?: number;
+  /** What portfolio margin takes is multiplied by this (D114); absent = 10,000, the engine's own figure. */
+  readonly portfolioMarginFactorBps?: number;
   /** Overrides the regime that the date would give (D45): firms may keep the old rule per account until 2027-10-20. */
   readonly dayTradeRegime?: DayTradeRegime;
 }

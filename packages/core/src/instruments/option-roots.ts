@@ -1,5 +1,6 @@
 import type { TradingDate } from '../values/trading-date.js';
-import type { OptionContract, OptionSeries } from './option.js';
+import type { Instrument } from './instrument.js';
+import type { OptionContract, OptionSeries, UnderlyingClass } from './option.js';
 import { formatOsi } from './osi.js';
 import type { OsiSymbol } from './osi.js';
 
@@ -56,6 +57,12 @@ const INDICES: ReadonlySet<string> = new Set(Object.values(INDEX_ROOTS).map(({ u
 export const isKnownIndex = (symbol: string): boolean => INDICES.has(symbol);
 
 export const isBroadIndexFund = (symbol: string): boolean => BROAD_INDEX_FUNDS.has(symbol);
+
+/** The rate of margin that stock and options on it go by; a fund's is that of its index. */
+export function underlyingClassOf(instrument: Instrument): UnderlyingClass {
+  if (instrument.assetClass === 'OPTION') return instrument.underlyingClass;
+  return BROAD_INDEX_FUNDS.has(instrument.symbol) ? 'BROAD_INDEX' : 'EQUITY';
+}
 
 /**
  * What is known of a contract by its root alone. A root that is in no table is its underlying's symbol, with a digit behind

@@ -3,13 +3,15 @@ import type { SetAside } from '../orders/order.js';
 import { Money } from '../values/money.js';
 import type { HouseRates } from './book.js';
 import type { MarginType } from './margin-type.js';
-import { SWEEP_BPS } from './portfolio/sweep.js';
 import { FINRA_LONG_BPS } from './reg-t/stock.js';
 
 /** Below this equity an account may not borrow (FINRA Rule 4210(b)). */
 export const MINIMUM_MARGIN_EQUITY = Money.ofDollars(2000);
 
 const DAY_TRADE_MULTIPLE = 4;
+
+/** The rate that buying power counts at under portfolio margin: an unhedged stock's (D108, D165). */
+const PORTFOLIO_BPS = 1500;
 
 /** What a MARGIN portfolio has left for opening orders, at the current marks, beside what is open already. */
 export interface Room {
@@ -72,7 +74,7 @@ const stockOpenedWith = (initial: Money): number => 2 * initial;
 /** The long stock that takes so much to hold. */
 function stockHeldWith(maintenance: Money, { marginType, house }: Room): number {
   const longBps = Math.max(FINRA_LONG_BPS, house.houseMaintenanceLongBps);
-  return Money.scale(maintenance, 10_000, marginType === 'PORTFOLIO' ? SWEEP_BPS : longBps);
+  return Money.scale(maintenance, 10_000, marginType === 'PORTFOLIO' ? PORTFOLIO_BPS : longBps);
 }
 
 /** Not negative, and an exact integer however far quotes have jumped. */

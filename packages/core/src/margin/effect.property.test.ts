@@ -1,13 +1,15 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { Headroom } from '../orders/headroom.js';
+import { alwaysOpen } from '../calendar/always-open.js';
+import { NO_MARKET } from '../testing/margin-legs.js';
 import { testBroker, testEquity } from '../testing/market.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { Holding, MarginBook } from './book.js';
-import { effectOf, fits, takenBy } from './effect.js';
+import { effectOf as effectOnChain, fits, takenBy } from './effect.js';
 import type { MarginTrade } from './effect.js';
 import { amountsOf } from './requirement.js';
 
@@ -41,8 +43,16 @@ const bookOf = (held: readonly Holding[], type: MarginBook['marginType']): Margi
   engine: undefined,
   house: testBroker('b'),
   asOf: Instant.ofMs(0),
+  calendar: alwaysOpen,
+  market: NO_MARKET,
   holdings: held,
 });
+
+/** What a trade changes where so much of its instrument is held. */
+function effectOf(book: MarginBook, held: Quantity, done: MarginTrade): Headroom {
+  const { instrument, price: mark } = done;
+  return effectOnChain(book, NO_MARKET, held === 0 ? [] : [{ instrument, quantity: held, mark }], done);
+}
 
 /** The headroom of a whole portfolio with so much cash. */
 function headroomOf(book: MarginBook, cash: Money): Headroom {

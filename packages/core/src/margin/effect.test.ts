@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Headroom } from '../orders/headroom.js';
+import { alwaysOpen } from '../calendar/always-open.js';
+import { NO_MARKET } from '../testing/margin-legs.js';
 import { dollars, testBroker, testEquity } from '../testing/market.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -13,6 +15,7 @@ const regT: MarginTerms = {
   engine: undefined,
   house: testBroker('b'),
   asOf: Instant.ofMs(0),
+  calendar: alwaysOpen,
 };
 
 const instrument = testEquity('KO');
@@ -26,7 +29,8 @@ function effect(
   const quantity = Quantity.of(shares);
   const cash = Money.ofUnits(0 - Money.of(Price.of(price), quantity) - charges * 10_000);
   const trade = { instrument, quantity, price: Price.of(price), cash };
-  const { initial, maintenance } = effectOf(terms, Quantity.of(held), trade);
+  const chain = held === 0 ? [] : [{ instrument, quantity: Quantity.of(held), mark: Price.of(price) }];
+  const { initial, maintenance } = effectOf(terms, NO_MARKET, chain, trade);
   return [dollars(initial), dollars(maintenance)];
 }
 

@@ -1,14 +1,15 @@
-import type { Instrument } from '../instruments/instrument.js';
+import { isShares } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
 import type { Headroom } from '../orders/headroom.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import type { MarginTerms } from './book.js';
-import { amountsOfOne } from './requirement.js';
+import type { BookMarket, Holding, MarginTerms } from './book.js';
+import { amountsOfChain } from './requirement.js';
 
 /** A trade, done or imagined, as margin sees it. */
 export interface MarginTrade {
-  readonly instrument: Instrument;
+  readonly instrument: Tradable;
   /** Negative = sold. */
   readonly quantity: Quantity;
   readonly price: Price;
@@ -17,20 +18,45 @@ export interface MarginTrade {
 }
 
 /**
- * What a trade changes of the headroom, where so much of its instrument is held, marked at its price before and after (D107,
- * D108): a purchase takes half of its value and its charges, however the market has moved since. Stock is margined by
- * itself, so an order does not value everything else that is held.
+ * What a trade changes of the headroom of the chain that it belongs to, its instrument marked at its price before and after
+ * (D107, D108): a purchase takes half of its value and its charges, however the market has moved since. Other chains do not
+ * change, so an order does not value everything that is held. Futures take nothing by Regulation T.
  */
-export function effectOf(terms: MarginTerms, held: Quantity, trade: MarginTrade): Headroom {
+export function effectOf(
+  terms: MarginTerms,
+  market: BookMarket,
+  chain: readonly Holding[],
+  trade: MarginTrade,
+): Headroom {
   const { instrument, quantity, price: mark, cash } = trade;
-  const before = amountsOfOne({ instrument, quantity: held, mark }, terms);
-  const after = amountsOfOne({ instrument, quantity: Quantity.add(held, quantity), mark }, terms);
+  const others = chain.filter((holding) => holding.instrument.symbol !== instrument.symbol);
+  const held = chain.reduce(
+    (sum, holding) =>
+      holding.instrument.symbol === instrument.symbol ? Quantity.add(sum, holding.quantity) : sum,
+    Quantity.zero,
+  );
+  const having = (count: Quantity): Holding[] =>
+    count === 0 ? others : [...others, { instrument, quantity: count, mark }];
+  const seen: BookMarket =
+    isShares(instrument) ? markedAt(market, instrument.symbol, mark) : market;
+  const before = amountsOfChain(having(held), terms, seen);
+  const after = amountsOfChain(having(Quantity.add(held, quantity)), terms, seen);
   const equity = cash + after.counted - before.counted;
   return {
-    initial: Money.ofUnits(equity - after.fed + before.fed),
-    maintenance: Money.ofUnits(equity - after.house + before.house),
+    initial:
+      instrument.assetClass === 'FUTURE' ? Money.zero : Money.ofUnits(equity - after.fed + before.fed),
+    maintenance: Money.ofUnits(equity - after.opening + before.opening),
   };
 }
+
+/** What the options on a stock see of it, where it trades at a price. */
+const markedAt = (market: BookMarket, stock: string, price: Price): BookMarket => ({
+  ...market,
+  underlying: (symbol) => {
+    const underlying = market.underlying(symbol);
+    return symbol === stock ? { ...underlying, price } : underlying;
+  },
+});
 
 /** What an order with this effect takes of the headroom while it is open: never less than nothing. */
 export const takenBy = (effect: Headroom): Headroom => ({

@@ -1,5 +1,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
+import { alwaysOpen } from '../calendar/always-open.js';
+import { NO_MARKET } from '../testing/margin-legs.js';
 import { testBroker, testEquity } from '../testing/market.js';
 import { Instant } from '../values/instant.js';
 import { Price } from '../values/price.js';
@@ -12,6 +14,8 @@ const bookOf = (holdings: Holding[], marginType: MarginBook['marginType']): Marg
   engine: undefined,
   house: testBroker('b'),
   asOf: Instant.ofMs(0),
+  calendar: alwaysOpen,
+  market: NO_MARKET,
   holdings,
 });
 
@@ -48,7 +52,7 @@ it('is never negative, exact, and its sums are those of its groups', () => {
         })),
         type,
       );
-      const { groups, ...sums } = requirementOf(book);
+      const { groups, scenarios: _, ...sums } = requirementOf(book);
       for (const amount of [sums.fed, sums.house, sums.initial]) {
         expect(amount).toBeGreaterThanOrEqual(0);
         expect(Number.isInteger(amount)).toBe(true);

@@ -1,69 +1,84 @@
-import { isShares } from '../instruments/instrument.js';
 import { Money } from '../values/money.js';
-import { Quantity } from '../values/quantity.js';
-import type { Amounts, Holding, MarginBook, MarginGroup, MarginTerms, Requirement } from './book.js';
-import { sweptStock } from './portfolio/sweep.js';
-import { regTStock } from './reg-t/stock.js';
+import type { Amounts, BookMarket, Holding, MarginBook, MarginGroup, MarginTerms, Requirement } from './book.js';
+import { chainsOf, kindOf } from './chains.js';
+import { futureGroups } from './futures.js';
+import { classAmounts, classRequirement, commodityRequirement } from './portfolio/classes.js';
+import { regTAmounts, regTGroups } from './reg-t/held.js';
+
+export const NO_AMOUNTS: Amounts = {
+  fed: Money.zero,
+  house: Money.zero,
+  opening: Money.zero,
+  initial: Money.zero,
+  counted: Money.zero,
+};
+
+export const addAmounts = (a: Amounts, b: Amounts): Amounts => ({
+  fed: Money.add(a.fed, b.fed),
+  house: Money.add(a.house, b.house),
+  opening: Money.add(a.opening, b.opening),
+  initial: Money.add(a.initial, b.initial),
+  counted: Money.add(a.counted, b.counted),
+});
 
 /**
- * What a book takes, group by group. Stock is margined position by position, by Reg T and maintenance or by the sweep of
- * portfolio margin. An instrument that comes more than once is held once, its quantities added. Throws on what no rule
- * is known for: nothing is ever free by omission.
+ * What a book takes, group by group: the one function that answers portfolios, imagined books, the gate and the watch. The least
+ * over all divisions under Reg T (D99–D105), by risk under portfolio margin (D114–D117). The same whatever the order of the
+ * holdings; an instrument that comes more than once is held once.
  */
 export function requirementOf(book: MarginBook): Requirement {
-  const holdings = netted(book.holdings);
-  const groups = holdings.map((holding): MarginGroup => {
-    const { instrument, quantity } = holding;
-    const stock = quantity < 0 ? 'SHORT_STOCK' : 'LONG_STOCK';
-    return {
-      rule: book.marginType === 'PORTFOLIO' ? 'CLASS_GROUP' : stock,
-      legs: [{ symbol: instrument.symbol, quantity }],
-      amounts: amountsOfOne(holding, book),
-    };
-  });
-  return { ...amountsOf({ ...book, holdings }), groups };
-}
-
-/** The sums of `requirementOf` alone, for a book that names each instrument once: what an execution asks for. */
-export function amountsOf(book: MarginBook): Amounts {
-  let fed = 0;
-  let house = 0;
-  let initial = 0;
-  let counted = 0;
-  for (const holding of book.holdings) {
-    const amounts = amountsOfOne(holding, book);
-    fed += amounts.fed;
-    house += amounts.house;
-    initial += amounts.initial;
-    counted += amounts.counted;
+  const { holdings, market, ...terms } = book;
+  const groups: MarginGroup[] = [];
+  const scenarios: NonNullable<Requirement['scenarios']>[number][] = [];
+  for (const chain of chainsOf(holdings, terms)) {
+    const isSpan = terms.marginType === 'PORTFOLIO' && terms.engine === 'SPAN';
+    if (chain.kind === 'REG_T') groups.push(...regTGroups(chain.holdings, terms, market));
+    else if (chain.kind === 'FUTURES' && !isSpan)
+      groups.push(...futureGroups(chain.holdings, terms.calendar.dateOf(terms.asOf)));
+    else {
+      const measured =
+        chain.kind === 'FUTURES'
+          ? commodityRequirement(chain.holdings, terms)
+          : classRequirement(chain.holdings, terms, market);
+      groups.push(measured.group);
+      scenarios.push(...measured.scenarios);
+    }
   }
+  // The names of each underlying are in their order already.
+  groups.sort((a, b) => (a.underlying < b.underlying ? -1 : a.underlying > b.underlying ? 1 : 0));
   return {
-    fed: Money.ofUnits(fed),
-    house: Money.ofUnits(house),
-    initial: Money.ofUnits(initial),
-    counted: Money.ofUnits(counted),
+    ...groups.reduce((sum, { amounts }) => addAmounts(sum, amounts), NO_AMOUNTS),
+    groups,
+    ...(terms.marginType === 'PORTFOLIO' && { scenarios }),
   };
 }
 
-/** What one holding takes by itself: all that there is to a margin rule for stock. */
-export function amountsOfOne(holding: Holding, terms: MarginTerms): Amounts {
-  const { instrument, quantity, mark } = holding;
-  if (!isShares(instrument)) {
-    throw new RangeError(`no margin rule for ${instrument.symbol}, ${instrument.assetClass}`);
-  }
-  return terms.marginType === 'PORTFOLIO'
-    ? sweptStock(instrument, quantity, mark)
-    : regTStock(instrument, quantity, mark, terms.house);
+/** The sums of `requirementOf` alone. */
+export function amountsOf({ holdings, market, ...terms }: MarginBook): Amounts {
+  return chainsOf(holdings, terms).reduce(
+    (sum, chain) => addAmounts(sum, amountsOfChain(chain.holdings, terms, market)),
+    NO_AMOUNTS,
+  );
 }
 
-/** Each instrument once, in the order they first come; what adds up to nothing is not held. */
-function netted(holdings: readonly Holding[]): Holding[] {
-  const bySymbol = new Map<string, Holding>();
-  for (const holding of holdings) {
-    const { symbol } = holding.instrument;
-    const before = bySymbol.get(symbol);
-    const quantity = Quantity.add(before?.quantity ?? Quantity.zero, holding.quantity);
-    bySymbol.set(symbol, { ...holding, ...before, quantity });
+/** What the holdings of one chain take (`chains.ts`), each instrument once. */
+export function amountsOfChain(
+  holdings: readonly Holding[],
+  terms: MarginTerms,
+  market: BookMarket,
+): Amounts {
+  if (holdings.length === 0) return NO_AMOUNTS;
+  switch (kindOf(holdings, terms)) {
+    case 'REG_T':
+      return regTAmounts(holdings, terms, market);
+    case 'CLASS':
+      return classAmounts(holdings, terms, market);
+    case 'FUTURES':
+      return terms.marginType === 'PORTFOLIO' && terms.engine === 'SPAN'
+        ? commodityRequirement(holdings, terms).group.amounts
+        : futureGroups(holdings, terms.calendar.dateOf(terms.asOf)).reduce(
+            (sum, { amounts }) => addAmounts(sum, amounts),
+            NO_AMOUNTS,
+          );
   }
-  return [...bySymbol.values()].filter(({ quantity }) => quantity !== 0);
 }

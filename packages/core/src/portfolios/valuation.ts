@@ -1,11 +1,13 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
-import { pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
+import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
 import type { Instrument, Tradable } from '../instruments/instrument.js';
-import type { Holding, MarginTerms } from '../margin/book.js';
+import type { BookMarket, Holding, MarginTerms } from '../margin/book.js';
 import { dayTradeBuyingPower, overnightBuyingPower } from '../margin/buying-power.js';
 import type { Room } from '../margin/buying-power.js';
+import { chainOf } from '../margin/chains.js';
 import { amountsOf } from '../margin/requirement.js';
 import { Headroom } from '../orders/headroom.js';
+import type { OptionMarket } from '../options/option-market.js';
 import { Position } from '../positions/position.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -17,6 +19,8 @@ import type { CashView, Portfolio } from './portfolio.js';
 /** Where prices and instruments come from when a portfolio is valued, and as of when. */
 export interface ValuationSource {
   readonly at: Instant;
+  /** What options are valued by. */
+  readonly options: OptionMarket;
   mark(symbol: string): Price | undefined;
   instrument(symbol: string): Instrument | undefined;
 }
@@ -110,8 +114,12 @@ function marginOf(
 ): Margin {
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const { previousClose, reservedByOrders: orders, reservedByPositions: positions } = portfolio;
-  const terms = marginTermsOf(portfolio, broker, source.at);
-  const { fed, house, initial, counted } = amountsOf({ ...terms, holdings });
+  const terms = marginTermsOf(portfolio, broker, source);
+  const { fed, house, opening, initial, counted } = amountsOf({
+    ...terms,
+    holdings,
+    market: bookMarketOf(source),
+  });
   const marginEquity = Money.ofUnits(SETTLED_CASH + PENDING_CASH + bounded(counted));
   const fedRequirement = bounded(fed);
   const houseRequirement = bounded(house);
@@ -124,7 +132,10 @@ function marginOf(
     house: broker,
     totalEquity,
     freeCash: Money.ofUnits(SETTLED_CASH + PENDING_CASH - shortMarketValue - orders.cash - positions.cash),
-    left: Headroom.subtract(headroom, Headroom.add(orders.headroom, positions.headroom)),
+    left: Headroom.subtract(
+      { ...headroom, maintenance: Money.subtract(marginEquity, bounded(opening)) },
+      Headroom.add(orders.headroom, positions.headroom),
+    ),
   };
   return {
     marginEquity,
@@ -144,13 +155,46 @@ function marginOf(
 export const marginTermsOf = (
   { settings }: Portfolio,
   house: BrokerConfiguration,
-  asOf: Instant,
+  { at, options }: Pick<ValuationSource, 'at' | 'options'>,
 ): MarginTerms => ({
   marginType: settings.marginType ?? 'REG_T',
   engine: settings.portfolioMarginEngineType,
   house,
-  asOf,
+  asOf: at,
+  calendar: options.calendar,
 });
+
+/** What a margin book sees of the market behind a valuation. */
+export const bookMarketOf = (source: ValuationSource): BookMarket => ({
+  rate: source.options.riskFreeRate,
+  underlying: (symbol) => {
+    const instrument = source.instrument(symbol);
+    return {
+      price: source.mark(symbol),
+      leverageFactor: instrument !== undefined && isShares(instrument) ? instrument.leverageFactor : 1,
+      dividends: source.options.dividendsOn(symbol),
+    };
+  },
+});
+
+/** What is held of the chain that an instrument lies in: all that a trade in it changes the requirement of. */
+export function chainHeld(
+  portfolio: Portfolio,
+  instrument: Tradable,
+  terms: MarginTerms,
+  source: ValuationSource,
+): Holding[] {
+  const chain = chainOf(instrument, terms);
+  const held: Holding[] = [];
+  for (const position of portfolio.positions.values()) {
+    const quantity = Position.held(position);
+    if (quantity === 0) continue;
+    const other = tradableOf(position.symbol, source.instrument(position.symbol));
+    if (chainOf(other, terms) !== chain) continue;
+    held.push({ instrument: other, quantity, mark: markOrCost(position, other, quantity, source) });
+  }
+  return held;
+}
 
 /** The mark of a position; where there is no price at all, what one unit of it cost. */
 export const markOrCost = (

@@ -1,3 +1,4 @@
+import type { BookMarket } from '../margin/book.js';
 import { regTRequirementOf } from '../margin/reg-t/least-requirement.js';
 import type { RegTBook, RegTRequirement } from '../margin/reg-t/least-requirement.js';
 import type { OptionLeg, RegTLeg, StockLeg } from '../margin/reg-t/legs.js';
@@ -5,6 +6,12 @@ import { Instant } from '../values/instant.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
+
+/** A market that books of stock alone never ask. */
+export const NO_MARKET: BookMarket = {
+  rate: 0.04,
+  underlying: () => ({ price: undefined, leverageFactor: 1, dividends: [] }),
+};
 
 /** The day of books under test. */
 const TODAY = TradingDate.of('2026-01-05');

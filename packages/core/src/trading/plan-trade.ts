@@ -5,10 +5,9 @@ import { hasRoomFor } from '../ledger/ledger.js';
 import type { Balances } from '../ledger/ledger.js';
 import type { Quote } from '../market/quote.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
-import type { MarginTerms } from '../margin/book.js';
 import { roomBeside } from '../margin/buying-power.js';
 import type { Room } from '../margin/buying-power.js';
-import { effectOf } from '../margin/effect.js';
+import type { MarginTrade } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
 import { Headroom } from '../orders/headroom.js';
 import { isOpening, NOTHING_SET_ASIDE, remainingOf, sideOf } from '../orders/order.js';
@@ -56,7 +55,8 @@ export type Funds = { readonly kind: 'CASH'; readonly free: Money } | MarginFund
 
 interface MarginFunds {
   readonly kind: 'MARGIN';
-  readonly terms: MarginTerms;
+  /** What a trade changes of the headroom, where so much of its instrument is held. */
+  readonly effect: (held: Quantity, trade: MarginTrade) => Headroom;
   /** Asked for only where the price ran beyond what was set aside. */
   readonly room: () => Room;
 }
@@ -171,7 +171,7 @@ class Plan {
   }
 
   private takenOnMargin(
-    { terms, room }: MarginFunds,
+    { effect: effectOf, room }: MarginFunds,
     { price, quantity }: PlannedFill,
     cash: Money,
     charges: Charges,
@@ -179,7 +179,7 @@ class Plan {
     const { isBuy, held, ground, progress } = this;
     const charged = totalOf(charges);
     const cost = Money.add(cash, charged);
-    const effect = effectOf(terms, held, {
+    const effect = effectOf(held, {
       instrument: ground.instrument,
       quantity: isBuy ? quantity : Quantity.negate(quantity),
       price,

@@ -176,6 +176,6 @@ export const orderRoutes = table({
     scope: 'read',
     body: RequirementsBody,
     responses: { 200: Requirements },
-    codes: ['UNKNOWN_SYMBOL'],
+    codes: ['UNKNOWN_SYMBOL', 'INSTRUMENT_NOT_TRADABLE'],
   },
 });

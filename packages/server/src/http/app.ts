@@ -7,6 +7,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import { RequirementDesk } from '../engine/requirement-desk.js';
 import { Admission, type Charge } from './admission.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
 import { parseJsonBodies } from './body.js';
@@ -19,6 +20,7 @@ import { failed, reply as send } from './reply.js';
 import { accountHandlers } from './routes/accounts.js';
 import { authHandlers, ticketIssuer } from './routes/auth.js';
 import { historyHandlers } from './routes/history.js';
+import { marginHandlers } from './routes/margin.js';
 import { marketDataHandlers } from './routes/market-data.js';
 import { optionHandlers } from './routes/options.js';
 import { orderBatchHandlers } from './routes/order-batch.js';
@@ -107,7 +109,9 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   const admission = new Admission(deps, tickets, health);
   const idempotency = new Idempotency(deps.store.journal, deps.clockMs);
-  const handlers = handlersOf(deps, health, streams, admission.charge);
+  const desk = new RequirementDesk();
+  app.addHook('onClose', () => desk.stop());
+  const handlers = handlersOf(deps, health, streams, admission.charge, desk);
   const issuers: Issuers = { ...simulationIssuer(deps), ...ticketIssuer(tickets) };
   for (const [id, route] of routeEntries) {
     const onRequest = admission.for(id, route);
@@ -120,7 +124,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   return app;
 }
 
-function handlersOf(deps: HttpDeps, health: Health, streams: Streams, charge: Charge): Handlers {
+function handlersOf(
+  deps: HttpDeps,
+  health: Health,
+  streams: Streams,
+  charge: Charge,
+  desk: RequirementDesk,
+): Handlers {
   return {
     ...accountHandlers(deps.settings),
     ...portfolioHandlers(deps.settings),
@@ -128,6 +138,7 @@ function handlersOf(deps: HttpDeps, health: Health, streams: Streams, charge: Ch
     ...orderHandlers,
     ...orderListHandlers,
     ...orderBatchHandlers(charge),
+    ...marginHandlers(desk),
     ...marketDataHandlers,
     ...optionHandlers,
     ...simulationHandlers,

@@ -121,7 +121,7 @@ const named = ({ symbol, quantity }: { readonly symbol: string; readonly quantit
   quantity,
 });
 
-function commodityOf(root: string, months: readonly FutureLeg[]): SpanGroup {
+export function commodityOf(root: string, months: readonly FutureLeg[]): SpanGroup {
   const points = SCENARIOS.map(({ thirds, volatilityBps, weightBps }): SpanPoint => {
     // A future knows no volatility.
     const gain = months.reduce(
@@ -175,7 +175,7 @@ function spreadCharge(months: readonly FutureLeg[]): Money {
   }
 }
 
-function securitiesOf(
+export function securitiesOf(
   underlying: string,
   legs: readonly RiskLeg[],
   { minimumPerPoint }: RiskParameters,

@@ -40,7 +40,10 @@ interface RiskClass {
 }
 
 /** The class of an underlying: the one that names it, else its own. */
-export function classOf({ underlying, underlyingClass }: RiskLeg, parameters: RiskParameters): MarginClass {
+export function classOf(
+  { underlying, underlyingClass }: Pick<RiskLeg, 'underlying' | 'underlyingClass'>,
+  parameters: RiskParameters,
+): MarginClass {
   const named = parameters.classes.find(({ underlyings }) => underlyings.includes(underlying));
   const range = underlyingClass === 'BROAD_INDEX' ? parameters.broadIndex : parameters.stock;
   return named ?? { name: underlying, underlyings: [underlying], range };

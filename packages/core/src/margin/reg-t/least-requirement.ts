@@ -25,7 +25,7 @@ export interface RegTBook {
 }
 
 /** What a book takes, and line by line why. */
-export interface RegTRequirement extends Amounts {
+export interface RegTRequirement extends Omit<Amounts, 'opening'> {
   readonly groups: readonly RegTGroup[];
 }
 
@@ -38,7 +38,11 @@ export function regTRequirementOf(
   book: RegTBook,
 ): RegTRequirement | { readonly refusals: readonly BookRefusal[] } {
   const refusals = refusalsOf(book.legs, book.asOf);
-  if (refusals.length > 0) return { refusals };
+  return refusals.length > 0 ? { refusals } : leastRequirementOf(book);
+}
+
+/** The same for a book that nothing is wrong with. */
+export function leastRequirementOf(book: RegTBook): RegTRequirement {
   const terms: RegTTerms = { parameters: regTParametersOn(book.date), house: book.house, asOf: book.date };
   const groups = [...byUnderlying(book.legs)]
     .sort(([a], [b]) => (a < b ? -1 : 1))

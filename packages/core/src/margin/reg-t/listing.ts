@@ -3,6 +3,8 @@ import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide } from '../../values/scaled.js';
 import type { Amounts } from '../book.js';
+import { STRATEGIES } from '../group-names.js';
+import type { Strategy } from '../group-names.js';
 import { factorOf, sharesOf, stockRates } from './contracts.js';
 import type { Contract, Micros, RegTTerms } from './contracts.js';
 import {
@@ -15,54 +17,13 @@ import {
 } from './explain.js';
 import { longOption, nakedOption, shortStraddle } from './groups.js';
 import type { UnitAmounts } from './groups.js';
-import type { Chain, ComboName } from './model.js';
+import type { Chain } from './model.js';
 import type { Partition } from './partition.js';
 import { namedSpreads } from './shapes.js';
-import type { NamedSpread, SpreadName } from './shapes.js';
+import type { NamedSpread } from './shapes.js';
 
-/** The names of groups under Reg T, in the order that they are shown in (D43, D104, D106). */
-export const STRATEGIES = [
-  'LONG_STOCK',
-  'SHORT_STOCK',
-  'LONG_CALL',
-  'LONG_PUT',
-  'NAKED_CALL',
-  'NAKED_PUT',
-  'COVERED_CALL',
-  'COVERED_PUT',
-  'PROTECTIVE_CALL',
-  'PROTECTIVE_PUT',
-  'COLLAR',
-  'CONVERSION',
-  'REVERSAL',
-  'DEBIT_SPREAD',
-  'CREDIT_SPREAD',
-  'SHORT_STRADDLE',
-  'SHORT_STRANGLE',
-  'LONG_BUTTERFLY',
-  'SHORT_BUTTERFLY',
-  'IRON_CONDOR',
-  'IRON_BUTTERFLY',
-  'LONG_CALENDAR',
-  'LONG_BOX',
-  'SHORT_BOX',
-  'LONG_CONDOR',
-  'SHORT_CONDOR',
-  'DIAGONAL_SPREAD',
-  'UNIVERSAL_SPREAD',
-] as const;
-
-export type Strategy =
-  | ComboName
-  | SpreadName
-  | 'LONG_STOCK'
-  | 'SHORT_STOCK'
-  | 'LONG_CALL'
-  | 'LONG_PUT'
-  | 'NAKED_CALL'
-  | 'NAKED_PUT'
-  | 'SHORT_STRADDLE'
-  | 'SHORT_STRANGLE';
+/** Securities are opened by what they take to hold. */
+type GroupAmounts = Omit<Amounts, 'opening'>;
 
 /** One line of a requirement: what is margined together, and why it takes what it does. */
 export interface RegTGroup {
@@ -70,7 +31,7 @@ export interface RegTGroup {
   readonly underlying: string;
   readonly legs: readonly { readonly symbol: string; readonly quantity: Quantity }[];
   /** Rounded to 1/10,000 dollar. */
-  readonly amounts: Amounts;
+  readonly amounts: GroupAmounts;
   /** The rule and its formula with the figures of this group. */
   readonly rule: string;
   /** Whether the search for less has ended before it was certain that there is none. */
@@ -107,7 +68,7 @@ export function listGroups(divided: Divided, terms: RegTTerms): RegTGroup[] {
       left[i] = (left[i] ?? 0) - count;
       return { symbol: of(i).symbol, quantity: Quantity.of(of(i).isShort ? -count : count) };
     });
-  const add = (strategy: Strategy, legs: RegTGroup['legs'], amounts: Amounts, rule: string): unknown =>
+  const add = (strategy: Strategy, legs: RegTGroup['legs'], amounts: GroupAmounts, rule: string): unknown =>
     lines.push({ strategy, underlying, legs, amounts, rule, isApproximate: partition.isApproximate });
 
   for (const { combo, count } of partition.combos) {
@@ -156,7 +117,7 @@ const symbolsOf = ({ legs }: RegTGroup): string => legs.map(({ symbol }) => symb
 const bySymbols = (a: RegTGroup, b: RegTGroup): number => (symbolsOf(a) < symbolsOf(b) ? -1 : 1);
 
 /** Amounts of so many units, rounded half up to 1/10,000 dollar. */
-function times(unit: UnitAmounts, count: number): Amounts {
+function times(unit: UnitAmounts, count: number): GroupAmounts {
   const money = (amount: Micros): Money => Money.ofUnits(multiplyDivide(amount, count, 100, 'half-up'));
   return {
     fed: money(unit.fed),
@@ -194,7 +155,7 @@ function alike(spreads: readonly NamedSpread[]): NamedSpread[] {
 function spreadAmounts(
   { chain: { contracts }, shortBoxCostBps }: Divided,
   { name, legs, loss }: NamedSpread,
-): { amounts: Amounts; rule: string } {
+): { amounts: GroupAmounts; rule: string } {
   let paid = 0;
   let toClose = 0;
   let isEuropeanCash = true;
@@ -222,7 +183,7 @@ function stockAlone(
   quantity: Quantity,
   { price, leverageFactor }: Divided,
   terms: RegTTerms,
-): { amounts: Amounts; rule: string } {
+): { amounts: GroupAmounts; rule: string } {
   const shares = Quantity.abs(quantity);
   const value = multiplyDivide(price, shares, 1e8, 'half-up');
   const factor = factorOf(leverageFactor);

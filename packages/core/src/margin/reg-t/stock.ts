@@ -28,7 +28,7 @@ export function regTStock(equity: Equity, quantity: Quantity, mark: Price, rates
     Money.scale(value, Math.min(10_000, Math.round(bps * factor)), 10_000);
   if (quantity >= 0) {
     const house = scaled(Math.max(FINRA_LONG_BPS, rates.houseMaintenanceLongBps));
-    return { fed: half, house, initial: Money.max(half, house), counted: value };
+    return { fed: half, house, opening: house, initial: Money.max(half, house), counted: value };
   }
   const rate = scaled(Math.max(FINRA_SHORT_BPS, rates.houseMaintenanceShortBps));
   const low = mark < FIVE_DOLLARS;
@@ -38,5 +38,5 @@ export function regTStock(equity: Equity, quantity: Quantity, mark: Price, rates
   const house = Money.max(rate, least);
   // The minimums of low-priced stock hold at initiation too.
   const fed = low ? Money.max(half, least) : half;
-  return { fed, house, initial: Money.max(fed, house), counted: Money.negate(value) };
+  return { fed, house, opening: house, initial: Money.max(fed, house), counted: Money.negate(value) };
 }

@@ -1,0 +1,126 @@
+import { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
+import type { FutureContract } from '../instruments/future.js';
+import { valueOf } from '../instruments/instrument.js';
+import { marginOf } from '../instruments/future-margins.js';
+import type { FutureMargin } from '../instruments/future-margins.js';
+import { formatScaled, multiplyDivide } from '../values/scaled.js';
+import type { TradingDate } from '../values/trading-date.js';
+import type { Amounts, Holding, MarginGroup } from './book.js';
+
+/** A delivery month that is held. */
+interface Month {
+  readonly contract: FutureContract;
+  readonly quantity: Quantity;
+  readonly margin: FutureMargin;
+}
+
+/** What a pair of months takes, and where nothing is known of it: a share of the larger maintenance (D94). */
+const SPREAD_BPS = 2000;
+const SPREAD_INITIAL_BPS = 11_000;
+const ONE = 1_000_000;
+
+/** The margin of a contract on a date; of one that nothing is known of its whole notional, never nothing. */
+export function futureMarginOf({ instrument, mark }: Holding, date: TradingDate): FutureMargin {
+  if (instrument.assetClass !== 'FUTURE') throw new RangeError(`${instrument.symbol} is no future`);
+  const known = marginOf(instrument, date, mark);
+  if (known !== undefined) return known;
+  const notional = valueOf(instrument, mark, Quantity.of(1));
+  return { initial: notional, maintenance: notional };
+}
+
+/** What one pair of months takes to hold. */
+export function spreadMarginOf(
+  long: Pick<Month, 'contract' | 'margin'>,
+  short: Pick<Month, 'contract' | 'margin'>,
+): Money {
+  return (
+    long.contract.spreadMargin ??
+    short.contract.spreadMargin ??
+    Money.scale(Money.max(long.margin.maintenance, short.margin.maintenance), SPREAD_BPS, 10_000)
+  );
+}
+
+/**
+ * The groups of the months of one root (D94): long and short months are paired, earliest with earliest; what is left takes
+ * its maintenance for each contract.
+ */
+export function futureGroups(holdings: readonly Holding[], date: TradingDate): MarginGroup[] {
+  const months = holdings.map((holding): Month => {
+    const { instrument, quantity } = holding;
+    if (instrument.assetClass !== 'FUTURE') throw new RangeError(`${instrument.symbol} is no future`);
+    return { contract: instrument, quantity, margin: futureMarginOf(holding, date) };
+  });
+  months.sort(
+    (a, b) =>
+      byText(a.contract.lastTradeDate, b.contract.lastTradeDate) ||
+      byText(a.contract.symbol, b.contract.symbol),
+  );
+  const open = (sign: 1 | -1) =>
+    months
+      .filter(({ quantity }) => quantity * sign > 0)
+      .map((month) => ({ month, left: Quantity.abs(month.quantity) }));
+  const longs = open(1);
+  const shorts = open(-1);
+  const groups: MarginGroup[] = [];
+  for (let i = 0, k = 0; ;) {
+    const long = longs[i];
+    const short = shorts[k];
+    if (long === undefined || short === undefined) break;
+    const pairs = Quantity.min(long.left, short.left);
+    if (pairs > 0) groups.push(pairGroup(long.month, short.month, pairs));
+    long.left = Quantity.subtract(long.left, pairs);
+    short.left = Quantity.subtract(short.left, pairs);
+    if (long.left === 0) i++;
+    if (short.left === 0) k++;
+  }
+  const outright = [...longs, ...shorts]
+    .filter(({ left }) => left > 0)
+    .map(({ month, left }) =>
+      outrightGroup(month, month.quantity < 0 ? Quantity.negate(left) : left),
+    )
+    .sort((a, b) => byText(a.legs[0]?.symbol ?? '', b.legs[0]?.symbol ?? ''));
+  return [...outright, ...groups];
+}
+
+const byText = (a: string, b: string): number => (a < b ? -1 : a > b ? 1 : 0);
+
+const times = (amount: Money, contracts: Quantity): Money =>
+  Money.ofUnits(multiplyDivide(amount, contracts, ONE, 'half-up'));
+
+/** No Reg T, no loan value: equity of any kind backs futures (D94). */
+const amounts = (maintenance: Money, initial: Money): Amounts => ({
+  fed: Money.zero,
+  house: maintenance,
+  opening: initial,
+  initial,
+  counted: Money.zero,
+});
+
+const shown = (money: Money): string => formatScaled(money, 4);
+
+function outrightGroup({ contract, margin }: Month, quantity: Quantity): MarginGroup {
+  const contracts = Quantity.abs(quantity);
+  return {
+    strategy: 'FUTURE',
+    underlying: contract.root,
+    legs: [{ symbol: contract.symbol, quantity }],
+    amounts: amounts(times(margin.maintenance, contracts), times(margin.initial, contracts)),
+    rule: `D94: ${shown(margin.maintenance)} to hold a contract, ${shown(margin.initial)} to open it`,
+  };
+}
+
+function pairGroup(long: Month, short: Month, pairs: Quantity): MarginGroup {
+  const each = spreadMarginOf(long, short);
+  const maintenance = times(each, pairs);
+  return {
+    strategy: 'FUTURE_SPREAD',
+    underlying: long.contract.root,
+    legs: [
+      { symbol: long.contract.symbol, quantity: pairs },
+      { symbol: short.contract.symbol, quantity: Quantity.negate(pairs) },
+    ],
+    amounts: amounts(maintenance, Money.scale(maintenance, SPREAD_INITIAL_BPS, 10_000)),
+    rule: `D94: month against month, ${shown(each)} a pair, initially 110 %`,
+  };
+}

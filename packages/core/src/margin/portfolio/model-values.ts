@@ -1,0 +1,109 @@
+import type { OptionContract } from '../../instruments/option.js';
+import { conditionsOf, dollarsOf, optionPrice, optionTermsOf, settlesAt } from '../../options/model/valuation.js';
+import type { Conditions } from '../../options/model/conditions.js';
+import { impliedVolatility } from '../../options/model/implied-volatility.js';
+import { Instant } from '../../values/instant.js';
+import { Price } from '../../values/price.js';
+import { multiplyDivide } from '../../values/scaled.js';
+import { TradingDate } from '../../values/trading-date.js';
+import type { BookMarket, Holding, MarginTerms, Underlying } from '../book.js';
+import { WHOLE_MOVE } from './risk-legs.js';
+import type { Move, RiskLeg } from './risk-legs.js';
+import type { Shift } from './span.js';
+
+/** An option of a book with what its values are made of. */
+interface Modelled {
+  readonly contract: OptionContract;
+  readonly underlying: Underlying;
+  /** What the shares of a contract come to per point of its multiplier (D89). */
+  readonly spot: Price;
+  readonly settlement: Instant;
+  readonly volatility: number;
+}
+
+const DAY_MS = 86_400_000;
+/** A price of nothing has no logarithm. */
+const LEAST_PRICE = 1;
+
+/** What the options of a book are worth where their underlyings have moved: the model at the volatility of the mark (D115). */
+export class ModelValues {
+  private readonly terms: MarginTerms;
+  private readonly market: BookMarket;
+  private readonly options = new Map<string, Modelled>();
+  private readonly values = new Map<string, Price>();
+  private readonly conditions = new Map<string, Conditions>();
+  private readonly nextDay: Instant;
+
+  constructor(terms: MarginTerms, market: BookMarket) {
+    this.terms = terms;
+    this.market = market;
+    const { calendar, asOf } = terms;
+    const today = calendar.dateOf(asOf);
+    const days = TradingDate.dayOf(calendar.plusBusinessDays(today, 1)) - TradingDate.dayOf(today);
+    this.nextDay = Instant.plusMs(asOf, days * DAY_MS);
+  }
+
+  /** Takes an option in; `false` where its underlying has no price, so that nothing can be said of it. */
+  add(holding: Holding): boolean {
+    const { instrument, mark } = holding;
+    if (instrument.assetClass !== 'OPTION') throw new RangeError(`${instrument.symbol} is no option`);
+    const underlying = this.market.underlying(instrument.underlying);
+    if (underlying.price === undefined || underlying.price <= 0) return false;
+    const { deliverable, multiplier } = instrument;
+    const spot =
+      deliverable === multiplier
+        ? underlying.price
+        : Price.ofUnits(
+            Math.max(
+              LEAST_PRICE,
+              multiplyDivide(underlying.price, Math.round(deliverable * 1e6), Math.round(multiplier * 1e6), 'half-up'),
+            ),
+          );
+    const settlement = settlesAt(instrument, this.terms.calendar);
+    const option = { contract: instrument, underlying, spot, settlement };
+    const conditions = this.conditionsAt(option, 0, this.terms.asOf);
+    const volatility =
+      this.market.volatility?.(holding) ??
+      impliedVolatility(optionTermsOf(instrument), conditions, dollarsOf(mark));
+    this.options.set(instrument.symbol, { ...option, volatility });
+    return true;
+  }
+
+  /** Per share, after a move of the underlying alone. */
+  readonly revalue = ({ symbol }: RiskLeg, move: Move): Price => this.valueOf(symbol, move, 0, 0);
+
+  /** Per share, after all that moves in a scenario of SPAN. */
+  readonly shifted = ({ symbol }: RiskLeg, { move, volatilityBps, tradingDays }: Shift): Price =>
+    this.valueOf(symbol, move, volatilityBps, tradingDays);
+
+  private valueOf(symbol: string, move: Move, volatilityBps: number, tradingDays: number): Price {
+    const key = `${symbol} ${move} ${volatilityBps} ${tradingDays}`;
+    const known = this.values.get(key);
+    if (known !== undefined) return known;
+    const option = this.options.get(symbol);
+    if (option === undefined) throw new RangeError(`no values of ${symbol}`);
+    const now = tradingDays === 0 ? this.terms.asOf : this.nextDay;
+    const volatility =
+      volatilityBps === 0 ? option.volatility : (option.volatility * (10_000 + volatilityBps)) / 10_000;
+    const value = optionPrice(optionTermsOf(option.contract), this.conditionsAt(option, move, now), volatility);
+    this.values.set(key, value);
+    return value;
+  }
+
+  private conditionsAt(
+    { contract, underlying, spot, settlement }: Omit<Modelled, 'volatility'>,
+    move: Move,
+    now: Instant,
+  ): Conditions {
+    const key = `${contract.underlying} ${spot} ${settlement} ${move} ${now}`;
+    const known = this.conditions.get(key);
+    if (known !== undefined) return known;
+    const moved = spot + multiplyDivide(spot, move, WHOLE_MOVE, 'half-up');
+    const { rate } = this.market;
+    const { dividends } = underlying;
+    const price = Price.ofUnits(Math.max(LEAST_PRICE, moved));
+    const conditions = conditionsOf({ price, now, rate, dividends }, settlement, this.terms.calendar);
+    this.conditions.set(key, conditions);
+    return conditions;
+  }
+}

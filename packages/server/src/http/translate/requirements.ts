@@ -1,0 +1,196 @@
+import {
+  type Brokerage,
+  type BrokerConfiguration,
+  canonicalSymbol,
+  type Holding,
+  type HouseRates,
+  type ImaginedBook,
+  Instant,
+  type Instrument,
+  Money,
+  optionContract,
+  parseOsi,
+  type Price,
+  Quantity,
+  type Requirement,
+  rootOfOsi,
+  settlesAt,
+  type Tradable,
+  type TradingDate,
+  type Underlying,
+} from '@sandpit/core';
+import type { Requirements, RequirementsBody } from '@sandpit/protocol';
+import { type Answer, refuse, refuseCoded } from '../answer.js';
+import { instantOf } from './instants.js';
+import { moneyNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
+
+/** Where an imagined book is imagined. */
+export interface Imagining {
+  readonly brokerage: Brokerage;
+  readonly now: Instant;
+  readonly today: TradingDate;
+}
+
+/** The book of a body, or why there is none (D106): first what nobody knows, then all that is wrong with the figures. */
+export function imaginedBook(
+  { brokerage, now, today }: Imagining,
+  body: RequirementsBody,
+): ImaginedBook | Answer {
+  const { calendar, brokers } = brokerage.rules;
+  const asOf = body.asOf === undefined ? now : instantOf(body.asOf, calendar);
+  const instruments: Tradable[] = [];
+  const problems: string[] = [];
+  for (const [i, position] of body.positions.entries()) {
+    const field = position.optionSymbol === undefined ? 'symbol' : 'optionSymbol';
+    const symbol = canonicalSymbol(position.optionSymbol ?? position.symbol ?? '', today);
+    const instrument = instrumentNamed(brokerage, symbol, now);
+    if (instrument === undefined) {
+      if (field === 'optionSymbol') {
+        problems.push(`positions.${i}.optionSymbol must be an option symbol in OSI form`);
+        continue;
+      }
+      return refuseCoded('UNKNOWN_SYMBOL', `Unknown symbol ${symbol}`, { symbol });
+    }
+    if (instrument.assetClass === 'INDEX')
+      return refuseCoded('INSTRUMENT_NOT_TRADABLE', `${symbol} is an index: it cannot be held`, { symbol });
+    if (field === 'optionSymbol' && instrument.assetClass !== 'OPTION') {
+      problems.push(`positions.${i}.optionSymbol must be an option symbol in OSI form`);
+      continue;
+    }
+    instruments.push(instrument);
+    if (instrument.assetClass !== 'EQUITY' && !Number.isInteger(position.quantity))
+      problems.push(`positions.${i}.quantity must be a whole number of contracts`);
+    if (instrument.assetClass === 'OPTION' && settlesAt(instrument, calendar) <= asOf)
+      problems.push(`positions.${i}.${field} must not be expired: ${symbol}`);
+  }
+  const prices = bySymbol(body.prices, today);
+  const isPriced = (symbol: string): boolean => prices.has(symbol);
+  const quantities = new Map<string, Quantity>();
+  const held = new Map<string, Tradable>();
+  if (problems.length === 0) {
+    instruments.forEach((instrument, i) => {
+      const { symbol } = instrument;
+      held.set(symbol, instrument);
+      const quantity = quantityOf(body.positions[i]?.quantity ?? 0);
+      quantities.set(symbol, Quantity.add(quantities.get(symbol) ?? Quantity.zero, quantity));
+    });
+    const missing = new Set<string>();
+    for (const [symbol, instrument] of held) {
+      if (!isPriced(symbol)) missing.add(symbol);
+      if (instrument.assetClass !== 'OPTION') continue;
+      const isNeeded = body.marginType === 'PORTFOLIO' || (quantities.get(symbol) ?? 0) < 0;
+      if (isNeeded && !isPriced(instrument.underlying) && !isPriced(rootOfOsi(symbol)))
+        missing.add(instrument.underlying);
+    }
+    for (const symbol of missing) problems.push(`prices must contain ${symbol}`);
+  }
+  if (problems.length > 0) return refuse(400, problems);
+  const house = houseOf(brokers, body.brokerId);
+  if (house === undefined)
+    return refuse(400, `brokerId must be one of ${[...brokers.keys()].join(', ')}`);
+  const holdings: Holding[] = [];
+  const underlyings = new Map<string, Underlying>();
+  for (const [symbol, instrument] of held) {
+    const quantity = quantities.get(symbol) ?? Quantity.zero;
+    const mark = prices.get(symbol);
+    if (mark === undefined) continue;
+    holdings.push({ instrument, quantity, mark });
+    if (instrument.assetClass !== 'OPTION') continue;
+    const { underlying } = instrument;
+    const stock = brokerage.instrument(underlying, now);
+    underlyings.set(underlying, {
+      price: prices.get(underlying) ?? prices.get(rootOfOsi(symbol)) ?? underlyings.get(underlying)?.price,
+      leverageFactor: stock?.assetClass === 'EQUITY' ? stock.leverageFactor : 1,
+      dividends: brokerage.options.dividendsOn(underlying),
+    });
+  }
+  return {
+    marginType: body.marginType,
+    engine: body.portfolioMarginEngineType,
+    house,
+    asOf,
+    calendar: calendar.id,
+    holdings,
+    underlyings,
+    volatilities: volatilitiesOf(body.volatilities ?? {}, today, held),
+    rate: brokerage.rules.riskFreeRate,
+  };
+}
+
+/** What is listed, and options that need not be: their symbol says what they are (D66). */
+function instrumentNamed(brokerage: Brokerage, symbol: string, now: Instant): Instrument | undefined {
+  const listed = brokerage.instrument(symbol, now);
+  if (listed !== undefined) return listed;
+  const named = parseOsi(symbol);
+  const isIndex = (underlying: string): boolean =>
+    brokerage.instrument(underlying, now)?.assetClass === 'INDEX';
+  return named && optionContract(named, {}, isIndex);
+}
+
+/** Without a broker FINRA's rates hold (D106). */
+const FINRA: HouseRates = { houseMaintenanceLongBps: 2500, houseMaintenanceShortBps: 3000 };
+
+const houseOf = (
+  brokers: ReadonlyMap<string, BrokerConfiguration>,
+  brokerId: string | undefined,
+): HouseRates | undefined => (brokerId === undefined ? FINRA : brokers.get(brokerId));
+
+/** Prices by symbol in its one form; of two spellings of a symbol the last counts. */
+function bySymbol(prices: Readonly<Record<string, number>>, today: TradingDate): Map<string, Price> {
+  return new Map(
+    Object.entries(prices).map(([symbol, price]) => [canonicalSymbol(symbol, today), priceOf(price)]),
+  );
+}
+
+function volatilitiesOf(
+  given: Readonly<Record<string, number>>,
+  today: TradingDate,
+  held: ReadonlyMap<string, Tradable>,
+): Map<string, number> {
+  const volatilities = new Map(
+    Object.entries(given).map(([symbol, volatility]) => [canonicalSymbol(symbol, today), volatility]),
+  );
+  // A root names its underlying too.
+  for (const [symbol, instrument] of held) {
+    const ofRoot = volatilities.get(rootOfOsi(symbol));
+    if (instrument.assetClass === 'OPTION' && ofRoot !== undefined && !volatilities.has(symbol))
+      if (!volatilities.has(instrument.underlying)) volatilities.set(symbol, ofRoot);
+  }
+  return volatilities;
+}
+
+const cents = (money: Money): number => moneyNumber(Money.toCents(money));
+
+/** A requirement as it travels: each group to the cent, and the totals their sums (D106). */
+export function shownRequirement({ fed, groups, scenarios }: Requirement): Requirements {
+  let initial = Money.zero;
+  let house = Money.zero;
+  const shown = groups.map(({ strategy, underlying, legs, amounts, rule }) => {
+    const ofGroup = { initial: Money.toCents(amounts.initial), house: Money.toCents(amounts.house) };
+    initial = Money.add(initial, ofGroup.initial);
+    house = Money.add(house, ofGroup.house);
+    return {
+      strategy,
+      underlying,
+      legs: legs.map(({ symbol, quantity }) => ({ symbol, quantity: quantityNumber(quantity) })),
+      initial: moneyNumber(ofGroup.initial),
+      maintenance: moneyNumber(ofGroup.house),
+      rule,
+    };
+  });
+  return {
+    initialRequirement: moneyNumber(initial),
+    maintenanceRequirement: moneyNumber(house),
+    fedRequirement: cents(fed),
+    houseRequirement: moneyNumber(house),
+    groups: shown,
+    ...(scenarios !== undefined && {
+      scenarios: scenarios.map(({ underlying, priceMove, volatilityMove, pnl }) => ({
+        underlying,
+        priceMove,
+        ...(volatilityMove !== undefined && { volatilityMove }),
+        pnl: cents(pnl),
+      })),
+    }),
+  };
+}
