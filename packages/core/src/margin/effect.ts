@@ -37,14 +37,12 @@ export function effectOf(
   );
   const having = (count: Quantity): Holding[] =>
     count === 0 ? others : [...others, { instrument, quantity: count, mark }];
-  const seen: BookMarket =
-    isShares(instrument) ? markedAt(market, instrument.symbol, mark) : market;
+  const seen: BookMarket = isShares(instrument) ? markedAt(market, instrument.symbol, mark) : market;
   const before = amountsOfChain(having(held), terms, seen);
   const after = amountsOfChain(having(Quantity.add(held, quantity)), terms, seen);
   const equity = cash + after.counted - before.counted;
   return {
-    initial:
-      instrument.assetClass === 'FUTURE' ? Money.zero : Money.ofUnits(equity - after.fed + before.fed),
+    initial: instrument.assetClass === 'FUTURE' ? Money.zero : Money.ofUnits(equity - after.fed + before.fed),
     maintenance: Money.ofUnits(equity - after.opening + before.opening),
   };
 }

@@ -76,9 +76,7 @@ export function futureGroups(holdings: readonly Holding[], date: TradingDate): M
   }
   const outright = [...longs, ...shorts]
     .filter(({ left }) => left > 0)
-    .map(({ month, left }) =>
-      outrightGroup(month, month.quantity < 0 ? Quantity.negate(left) : left),
-    )
+    .map(({ month, left }) => outrightGroup(month, month.quantity < 0 ? Quantity.negate(left) : left))
     .sort((a, b) => byText(a.legs[0]?.symbol ?? '', b.legs[0]?.symbol ?? ''));
   return [...outright, ...groups];
 }

@@ -1,5 +1,13 @@
 import { Money } from '../values/money.js';
-import type { Amounts, BookMarket, Holding, MarginBook, MarginGroup, MarginTerms, Requirement } from './book.js';
+import type {
+  Amounts,
+  BookMarket,
+  Holding,
+  MarginBook,
+  MarginGroup,
+  MarginTerms,
+  Requirement,
+} from './book.js';
 import { chainsOf, kindOf } from './chains.js';
 import { futureGroups } from './futures.js';
 import { classAmounts, classRequirement, commodityRequirement } from './portfolio/classes.js';

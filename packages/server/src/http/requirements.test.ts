@@ -137,25 +137,28 @@ describe('a book under PORTFOLIO (D114–D117)', () => {
   ];
   const prices = { KO: 60, KO260220P00060000: 1.5 };
 
-  it.each(['TIMS', 'SIMPLE', 'SPAN'])('%s: one class group, initial as maintenance, every point', async (engine) => {
-    const { status, body } = await ask({
-      marginType: 'PORTFOLIO',
-      portfolioMarginEngineType: engine,
-      positions,
-      prices,
-      asOf: '2026-01-05T15:00:00Z',
-    });
-    expect(status).toBe(200);
-    expect(body.groups).toHaveLength(1);
-    const [{ strategy, initial, maintenance }] = body.groups;
-    expect(strategy).toBe('CLASS_GROUP');
-    expect(initial).toBe(maintenance);
-    expect(body.fedRequirement).toBe(0);
-    // Hedged: less than the 900 of the stock alone.
-    expect(maintenance).toBeGreaterThan(0);
-    expect(maintenance).toBeLessThan(300);
-    expect(body.scenarios).toHaveLength({ TIMS: 10, SIMPLE: 7, SPAN: 16 }[engine] ?? 0);
-  });
+  it.each(['TIMS', 'SIMPLE', 'SPAN'])(
+    '%s: one class group, initial as maintenance, every point',
+    async (engine) => {
+      const { status, body } = await ask({
+        marginType: 'PORTFOLIO',
+        portfolioMarginEngineType: engine,
+        positions,
+        prices,
+        asOf: '2026-01-05T15:00:00Z',
+      });
+      expect(status).toBe(200);
+      expect(body.groups).toHaveLength(1);
+      const [{ strategy, initial, maintenance }] = body.groups;
+      expect(strategy).toBe('CLASS_GROUP');
+      expect(initial).toBe(maintenance);
+      expect(body.fedRequirement).toBe(0);
+      // Hedged: less than the 900 of the stock alone.
+      expect(maintenance).toBeGreaterThan(0);
+      expect(maintenance).toBeLessThan(300);
+      expect(body.scenarios).toHaveLength({ TIMS: 10, SIMPLE: 7, SPAN: 16 }[engine] ?? 0);
+    },
+  );
 
   it('stock alone under TIMS takes 15 %, and TIMS is meant where nothing is said', async () => {
     const of = async (more: object): Promise<Body> =>

@@ -59,11 +59,8 @@ export function classRequirement(
 }
 
 /** What a class group takes, without its points. */
-export const classAmounts = (
-  holdings: readonly Holding[],
-  terms: MarginTerms,
-  market: BookMarket,
-): Amounts => classRequirement(holdings, terms, market).group.amounts;
+export const classAmounts = (holdings: readonly Holding[], terms: MarginTerms, market: BookMarket): Amounts =>
+  classRequirement(holdings, terms, market).group.amounts;
 
 /** Futures of a root under SPAN: their months scan together (D117). */
 export function commodityRequirement(holdings: readonly Holding[], terms: MarginTerms): ClassRequirement {
@@ -123,7 +120,8 @@ function measured(legs: readonly RiskLeg[], terms: MarginTerms, values: ModelVal
     }
     case 'SPAN': {
       const [first] = legs;
-      if (first === undefined) return { name: undefined, requirement: Money.zero, points: [], rule: 'D117, SPAN' };
+      if (first === undefined)
+        return { name: undefined, requirement: Money.zero, points: [], rule: 'D117, SPAN' };
       const { name, maintenance, points } = securitiesOf(first.underlying, legs, parameters, values.shifted);
       return {
         name,
@@ -164,7 +162,12 @@ function riskLegOf(
   }
   if (instrument.assetClass !== 'OPTION') throw new RangeError(`${instrument.symbol} is no security`);
   const { underlying } = instrument;
-  return { ...common, kind: 'OPTION', underlying, leverageFactor: market.underlying(underlying).leverageFactor };
+  return {
+    ...common,
+    kind: 'OPTION',
+    underlying,
+    leverageFactor: market.underlying(underlying).leverageFactor,
+  };
 }
 
 /** Nobody knows what it is on: of a long one all of its value, of a short one that of its strike too. */

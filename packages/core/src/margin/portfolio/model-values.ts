@@ -1,5 +1,11 @@
 import type { OptionContract } from '../../instruments/option.js';
-import { conditionsOf, dollarsOf, optionPrice, optionTermsOf, settlesAt } from '../../options/model/valuation.js';
+import {
+  conditionsOf,
+  dollarsOf,
+  optionPrice,
+  optionTermsOf,
+  settlesAt,
+} from '../../options/model/valuation.js';
 import type { Conditions } from '../../options/model/conditions.js';
 import { impliedVolatility } from '../../options/model/implied-volatility.js';
 import { Instant } from '../../values/instant.js';
@@ -56,7 +62,12 @@ export class ModelValues {
         : Price.ofUnits(
             Math.max(
               LEAST_PRICE,
-              multiplyDivide(underlying.price, Math.round(deliverable * 1e6), Math.round(multiplier * 1e6), 'half-up'),
+              multiplyDivide(
+                underlying.price,
+                Math.round(deliverable * 1e6),
+                Math.round(multiplier * 1e6),
+                'half-up',
+              ),
             ),
           );
     const settlement = settlesAt(instrument, this.terms.calendar);
@@ -85,7 +96,11 @@ export class ModelValues {
     const now = tradingDays === 0 ? this.terms.asOf : this.nextDay;
     const volatility =
       volatilityBps === 0 ? option.volatility : (option.volatility * (10_000 + volatilityBps)) / 10_000;
-    const value = optionPrice(optionTermsOf(option.contract), this.conditionsAt(option, move, now), volatility);
+    const value = optionPrice(
+      optionTermsOf(option.contract),
+      this.conditionsAt(option, move, now),
+      volatility,
+    );
     this.values.set(key, value);
     return value;
   }

@@ -5,7 +5,7 @@ import {
   type Holding,
   type HouseRates,
   type ImaginedBook,
-  Instant,
+  type Instant,
   type Instrument,
   Money,
   optionContract,
@@ -86,8 +86,7 @@ export function imaginedBook(
   }
   if (problems.length > 0) return refuse(400, problems);
   const house = houseOf(brokers, body.brokerId);
-  if (house === undefined)
-    return refuse(400, `brokerId must be one of ${[...brokers.keys()].join(', ')}`);
+  if (house === undefined) return refuse(400, `brokerId must be one of ${[...brokers.keys()].join(', ')}`);
   const holdings: Holding[] = [];
   const underlyings = new Map<string, Underlying>();
   for (const [symbol, instrument] of held) {
