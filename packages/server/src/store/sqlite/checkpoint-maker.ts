@@ -3,6 +3,7 @@ import type { Checkpoint, Checkpoints } from '../checkpoints.js';
 import { StoreUnavailable } from '../journal.js';
 import type { CheckpointFiles } from './checkpoint-files.js';
 import type { CheckpointData, FromCheckpointThread } from './checkpoint-thread.js';
+import { isRaised, raise, stopFlag } from './stop-flag.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
 interface Simulation {
@@ -17,8 +18,7 @@ export class CheckpointMaker implements Checkpoints {
   readonly #files: CheckpointFiles;
   readonly #find: (simulationId: string) => Simulation | undefined;
   #last: Promise<unknown> = Promise.resolve();
-  #worker: Worker | undefined;
-  #isClosing = false;
+  readonly #stop = stopFlag();
 
   /** `recovery`: URL of a module that is a `CheckpointMaking`. */
   constructor(
@@ -46,7 +46,7 @@ export class CheckpointMaker implements Checkpoints {
 
   async #makeNow(simulationId: string): Promise<number> {
     const simulation = this.#find(simulationId);
-    if (this.#isClosing || simulation === undefined) return 0;
+    if (isRaised(this.#stop) || simulation === undefined) return 0;
     const { key, config } = simulation;
     const seq = await this.#inThread({
       directory: this.#directory,
@@ -54,6 +54,7 @@ export class CheckpointMaker implements Checkpoints {
       simulation: key,
       simulationId,
       config,
+      stop: this.#stop,
     });
     // Deleted meanwhile.
     if (this.#find(simulationId) === undefined) this.#files.remove(key);
@@ -67,23 +68,20 @@ export class CheckpointMaker implements Checkpoints {
         name: 'checkpoint',
         ...WORKER_OPTIONS,
       });
-      this.#worker = worker;
       worker.on('message', (message: FromCheckpointThread) => {
         if ('seq' in message) resolve(message.seq);
         else reject(new StoreUnavailable(`No checkpoint could be made: ${message.failed}`));
       });
       worker.on('error', reject);
-      worker.on('exit', () => {
-        this.#worker = undefined;
-        reject(new StoreUnavailable('No checkpoint could be made: its thread has ended'));
-      });
+      worker.on('exit', () =>
+        reject(new StoreUnavailable('No checkpoint could be made: its thread has ended')),
+      );
     });
   }
 
-  /** Gives up what is under way: half a file is no checkpoint. */
+  /** Gives up what is under way, unless its file is being written already. */
   async close(): Promise<void> {
-    this.#isClosing = true;
-    await this.#worker?.terminate();
+    raise(this.#stop);
     await this.#last;
   }
 }

@@ -6,6 +6,7 @@ import { CheckpointFiles } from './checkpoint-files.js';
 import { openConnection, Statements } from './connection.js';
 import { JournalBlocks } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
+import { isRaised } from './stop-flag.js';
 
 export interface CheckpointData {
   readonly directory: string;
@@ -14,6 +15,8 @@ export interface CheckpointData {
   readonly simulation: number;
   readonly simulationId: string;
   readonly config: string;
+  /** Ends it without a checkpoint. */
+  readonly stop: Int32Array;
 }
 
 export type FromCheckpointThread = { readonly seq: number } | { readonly failed: string };
@@ -26,12 +29,19 @@ async function makeCheckpoint(data: CheckpointData): Promise<number> {
     const blocks = new JournalBlocks(new Statements(database));
     const files = new CheckpointFiles(directory, blocks);
     const before = files.load(simulation);
-    const records = blocks.read(simulation, simulationId, before?.seq ?? 0);
+    const records = unlessStopped(blocks.read(simulation, simulationId, before?.seq ?? 0), data.stop);
     const checkpoint = making.checkpointOf(config, before, records);
     if (checkpoint.seq > (before?.seq ?? 0)) files.save(simulation, checkpoint);
     return checkpoint.seq;
   } finally {
     database.close();
+  }
+}
+
+function* unlessStopped<T>(records: Iterable<T>, stop: Int32Array): Generator<T> {
+  for (const record of records) {
+    if (isRaised(stop)) throw new Error('the store is closing');
+    yield record;
   }
 }
 

@@ -2,7 +2,6 @@
  * The thread that reads the whole journal again and again, slowly: what nobody asks for can be damaged, too, and is better known while
  * there is a backup of it. Ends with what it has found.
  */
-import { setTimeout as pause } from 'node:timers/promises';
 import { parentPort, workerData } from 'node:worker_threads';
 import { join } from 'node:path';
 import type { MessagePort } from 'node:worker_threads';
@@ -13,6 +12,7 @@ import { JournalBlocks } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 import { alteredSums, digestOf, readMeta } from './meta.js';
 import type { ScrubData, ScrubReport } from './scrubbing-thread.js';
+import { isRaised, sleep } from './stop-flag.js';
 
 function compareSums(database: Database): void {
   database.exec('BEGIN');
@@ -27,30 +27,32 @@ function compareSums(database: Database): void {
   }
 }
 
-async function scrub({ directory, pace }: ScrubData): Promise<void> {
-  const database = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
+function scrub(database: Database, { pace, stop }: ScrubData): void {
   const blocks = new JournalBlocks(new Statements(database));
-  for (;;) {
+  while (!isRaised(stop)) {
     compareSums(database);
-    for (let k = 0; ;) {
+    for (let k = 0; !isRaised(stop);) {
       const last = blocks.after(k, pace.bytes).at(-1);
       if (last === undefined) break;
       k = last.k;
-      await pause(pace.pauseMs);
+      sleep(stop, pace.pauseMs);
     }
-    await pause(pace.restMs);
+    sleep(stop, pace.restMs);
   }
 }
 
-async function run(port: MessagePort, data: ScrubData): Promise<void> {
+function run(port: MessagePort, data: ScrubData): void {
+  const database = openConnection(join(data.directory, JOURNAL_FILE), { readOnly: true });
   try {
-    await scrub(data);
+    scrub(database, data);
   } catch (error) {
     const named = asDamage(error);
     if (!(named instanceof DamagedJournal)) throw error;
     const { message, simulation } = named;
     port.postMessage({ message, ...(simulation !== undefined && { simulation }) } satisfies ScrubReport);
+  } finally {
+    database.close();
   }
 }
 
-if (parentPort !== null) await run(parentPort, workerData as ScrubData);
+if (parentPort !== null) run(parentPort, workerData as ScrubData);

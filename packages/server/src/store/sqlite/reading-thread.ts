@@ -4,6 +4,7 @@ import { StoreUnavailable } from '../journal.js';
 import type { StoredItem } from './past-records.js';
 import type { ReaderAnswer, ReaderData, ReaderRequest, ToReader } from './history-reader.js';
 import type { Trouble } from './history-trouble.js';
+import { raise, stopFlag } from './stop-flag.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
 /** Queries that may wait for the reader; more means that it does not keep up. */
@@ -49,7 +50,7 @@ export class ReadingThread {
   }
 
   #start(): Running {
-    const isStopping = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+    const isStopping = stopFlag();
     const workerData: ReaderData = { directory: this.#directory, isStopping };
     const worker = new Worker(workerUrl('history-reader'), {
       workerData,
@@ -75,13 +76,13 @@ export class ReadingThread {
     this.#waiting.clear();
   }
 
-  /** Has nothing open any more when it resolves. Not terminated: the SQLite binding aborts the process when a call is cut off. */
+  /** Has nothing open any more when it resolves. */
   async stop(reason: string): Promise<void> {
     if (this.#reader === undefined) return;
     const { worker, isStopping } = this.#reader;
     this.#lost(worker, reason);
     const ended = new Promise((resolve) => worker.once('exit', resolve));
-    Atomics.store(isStopping, 0, 1);
+    raise(isStopping);
     worker.postMessage({ kind: 'close' } satisfies ToReader);
     await ended;
   }

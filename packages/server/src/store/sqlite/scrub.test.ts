@@ -1,5 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { answerOf, recordOf, withSimulation } from '../fixtures.contract.js';
 import type { Store } from '../store.js';
@@ -89,5 +90,20 @@ describe('A look at everything', () => {
   ])('finds %s', async (_, sql, message) => {
     const { store } = await foundAfter(sql);
     expect([...store.check()].map((problem) => problem.message).join()).toMatch(message);
+  });
+
+  it('is asked to end, not cut off in the middle of a read, which would abort the process', async () => {
+    const directory = newDirectory();
+    const options = { scrub: { delayMs: 0, pace: { bytes: 4_000_000, pauseMs: 0, restMs: 0 } } };
+    let store = await openTestStore(directory, options);
+    await withSimulation(store);
+    const records = Array.from({ length: 5_000 }, (_, index) => recordOf('main', index + 1));
+    await Promise.all(records.map((record) => store.journal.append(record)));
+    for (const later of [40, 60, 80]) {
+      await store.close();
+      store = await openTestStore(directory, options);
+      await pause(later);
+    }
+    await store.close();
   });
 });

@@ -1,9 +1,12 @@
 import { Worker } from 'node:worker_threads';
+import { raise, stopFlag } from './stop-flag.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
 export interface ScrubData {
   readonly directory: string;
   readonly pace: ScrubPace;
+  /** Ends it before it reads on. */
+  readonly stop: Int32Array;
 }
 
 /** Some 2.5 MB a second, and an hour's rest after each time through. */
@@ -32,7 +35,8 @@ export interface ScrubOptions {
 
 /** The main thread's side of the scrub. */
 export class ScrubbingThread {
-  #worker: Worker | undefined;
+  readonly #stop = stopFlag();
+  #ended: Promise<unknown> | undefined;
   readonly #timer: NodeJS.Timeout;
 
   constructor(
@@ -41,22 +45,24 @@ export class ScrubbingThread {
     onDamage: (report: ScrubReport) => void,
   ) {
     this.#timer = setTimeout(() => {
-      const workerData: ScrubData = { directory, pace };
-      this.#worker = new Worker(workerUrl('journal-scrub'), {
+      const workerData: ScrubData = { directory, pace, stop: this.#stop };
+      const worker = new Worker(workerUrl('journal-scrub'), {
         workerData,
         name: 'journal-scrub',
         ...WORKER_OPTIONS,
       });
-      this.#worker.on('message', onDamage);
+      worker.on('message', onDamage);
       // It could not read: whoever else reads will say so.
-      this.#worker.on('error', (error) => onDamage({ message: `The scrub has ended: ${String(error)}` }));
-      this.#worker.unref();
+      worker.on('error', (error) => onDamage({ message: `The scrub has ended: ${String(error)}` }));
+      worker.unref();
+      this.#ended = new Promise((resolve) => worker.once('exit', resolve));
     }, delayMs);
     this.#timer.unref();
   }
 
   async close(): Promise<void> {
     clearTimeout(this.#timer);
-    await this.#worker?.terminate();
+    raise(this.#stop);
+    await this.#ended;
   }
 }
