@@ -2,10 +2,11 @@ import type { Brokerage } from '@sandpit/core';
 import type { Checkpoints } from '../store/checkpoints.js';
 
 /**
- * Records behind a checkpoint after which the next one is made, and half as many again as there are open orders and portfolios: a large state
- * costs as much to write as many records to read. So that a recovery stays within three seconds (bench/recovery.ts).
+ * Records behind a checkpoint after which the next one is made, and a tenth as many again as there are open orders and portfolios: each of
+ * them is a line to write. What is read back is within seconds then (bench/recovery.ts).
  */
 const RECORDS_BEHIND = 30_000;
+const LINES_FOR_A_RECORD = 10;
 /** A recovery reads so many in no time. */
 const NOT_WORTH_IT = 1000;
 
@@ -25,8 +26,8 @@ export class CheckpointSchedule {
 
   /** Has one made where it is time for that. `seq`: of the last durable record. */
   look(seq: number, { state }: Brokerage): void {
-    if (this.#isMaking || seq - this.#seq < RECORDS_BEHIND + state.orders.size + state.portfolios.size)
-      return;
+    const lines = state.orders.size + state.portfolios.size;
+    if (this.#isMaking || seq - this.#seq < RECORDS_BEHIND + lines / LINES_FOR_A_RECORD) return;
     this.#isMaking = true;
     this.#checkpoints.make(this.#simulationId).then(
       (made) => {

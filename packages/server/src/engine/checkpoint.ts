@@ -1,14 +1,14 @@
 import { calendarById, KnownInstruments, saveState } from '@sandpit/core';
 import type { Rules } from '@sandpit/core';
 import type { CheckpointMaking } from '../store/checkpoints.js';
-import { recoverFrom } from './recovery.js';
+import { applyRecord, recoverFrom } from './recovery.js';
 import type { KeptConfig } from './simulations.js';
 import { linesOf } from './state-lines.js';
 
 const NOTHING_LISTED = new KnownInstruments({ instruments: [] });
 
 /** Recovery ahead of time. What was decided is applied without asking for a rule, but for when things are due. */
-export const checkpointOf: CheckpointMaking['checkpointOf'] = (config, before, records) => {
+export const standbyFrom: CheckpointMaking['standbyFrom'] = (config, before) => {
   const kept = JSON.parse(config) as KeptConfig;
   const rules: Rules = {
     ...kept.rules,
@@ -17,6 +17,19 @@ export const checkpointOf: CheckpointMaking['checkpointOf'] = (config, before, r
     brokers: new Map(),
     instruments: NOTHING_LISTED,
   };
-  const { brokerage, seq } = recoverFrom(before, records, rules, kept);
-  return { seq, lines: linesOf(saveState(brokerage.state)) };
+  const recovered = recoverFrom(before, [], rules, kept);
+  const { brokerage } = recovered;
+  let { seq } = recovered;
+  return {
+    get seq() {
+      return seq;
+    },
+    apply(records) {
+      for (const record of records) {
+        applyRecord(brokerage, record);
+        seq = record.seq;
+      }
+    },
+    checkpoint: () => ({ seq, lines: linesOf(saveState(brokerage.state)) }),
+  };
 };

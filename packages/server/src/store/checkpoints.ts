@@ -17,10 +17,19 @@ export interface Checkpoints {
   make(simulationId: string): Promise<number>;
 }
 
+/** A simulation that only follows its journal. */
+export interface Standby {
+  /** Of the last record that it has applied; 0 = none. */
+  readonly seq: number;
+  /** The records that follow. */
+  apply(records: Iterable<JournalRecord>): void;
+  checkpoint(): Checkpoint;
+}
+
 /** Recovery, as whoever makes checkpoints needs it. */
 export interface CheckpointMaking {
-  /** The state after these records, which follow the checkpoint before, if there is one. `config`: of the simulation, as the registry has it. */
-  checkpointOf(config: string, before: Checkpoint | undefined, records: Iterable<JournalRecord>): Checkpoint;
+  /** As of a checkpoint, or of the beginning. `config`: of the simulation, as the registry has it. */
+  standbyFrom(config: string, before: Checkpoint | undefined): Standby;
 }
 
 /** Where recovery starts from the beginning. */

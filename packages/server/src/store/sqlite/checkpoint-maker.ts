@@ -2,7 +2,12 @@ import { Worker } from 'node:worker_threads';
 import type { Checkpoint, Checkpoints } from '../checkpoints.js';
 import { StoreUnavailable } from '../journal.js';
 import type { CheckpointFiles } from './checkpoint-files.js';
-import type { CheckpointData, FromCheckpointThread } from './checkpoint-thread.js';
+import type {
+  CheckpointData,
+  CheckpointRequest,
+  FromCheckpointThread,
+  ToCheckpointThread,
+} from './checkpoint-thread.js';
 import { isRaised, raise, stopFlag } from './stop-flag.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
@@ -11,14 +16,19 @@ interface Simulation {
   readonly config: string;
 }
 
-/** The main thread's side of checkpoints: one is made at a time, each by a thread of its own. */
+/** A thread that nobody needs for so long ends: it holds the whole state of a simulation. */
+const IDLE_MS = 60_000;
+
+/** The main thread's side of checkpoints: one is made at a time, by a thread of their own. */
 export class CheckpointMaker implements Checkpoints {
   readonly #directory: string;
   readonly #recovery: string;
   readonly #files: CheckpointFiles;
   readonly #find: (simulationId: string) => Simulation | undefined;
-  #last: Promise<unknown> = Promise.resolve();
   readonly #stop = stopFlag();
+  #last: Promise<unknown> = Promise.resolve();
+  #worker: Worker | undefined;
+  #idle: NodeJS.Timeout | undefined;
 
   /** `recovery`: URL of a module that is a `CheckpointMaking`. */
   constructor(
@@ -47,41 +57,70 @@ export class CheckpointMaker implements Checkpoints {
   async #makeNow(simulationId: string): Promise<number> {
     const simulation = this.#find(simulationId);
     if (isRaised(this.#stop) || simulation === undefined) return 0;
+    clearTimeout(this.#idle);
     const { key, config } = simulation;
-    const seq = await this.#inThread({
-      directory: this.#directory,
-      recovery: this.#recovery,
-      simulation: key,
-      simulationId,
-      config,
-      stop: this.#stop,
-    });
+    const seq = await this.#ask({ simulation: key, simulationId, config });
+    this.#idle = setTimeout(() => {
+      this.#last = this.#last.then(() => this.#end());
+    }, IDLE_MS).unref();
     // Deleted meanwhile.
     if (this.#find(simulationId) === undefined) this.#files.remove(key);
     return seq;
   }
 
-  #inThread(workerData: CheckpointData): Promise<number> {
+  #ask(request: CheckpointRequest): Promise<number> {
+    const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
-      const worker = new Worker(workerUrl('checkpoint-thread'), {
-        workerData,
-        name: 'checkpoint',
-        ...WORKER_OPTIONS,
-      });
-      worker.on('message', (message: FromCheckpointThread) => {
+      const settle = (): void => {
+        worker.off('message', answered).off('error', failed).off('exit', ended);
+      };
+      const answered = (message: FromCheckpointThread): void => {
+        settle();
         if ('seq' in message) resolve(message.seq);
         else reject(new StoreUnavailable(`No checkpoint could be made: ${message.failed}`));
-      });
-      worker.on('error', reject);
-      worker.on('exit', () =>
-        reject(new StoreUnavailable('No checkpoint could be made: its thread has ended')),
-      );
+      };
+      const failed = (error: unknown): void => {
+        settle();
+        reject(error instanceof Error ? error : new Error(String(error)));
+      };
+      const ended = (): void =>
+        failed(new StoreUnavailable('No checkpoint could be made: its thread has ended'));
+      worker.on('message', answered).on('error', failed).on('exit', ended);
+      worker.postMessage(request satisfies ToCheckpointThread);
     });
+  }
+
+  #start(): Worker {
+    const workerData: CheckpointData = {
+      directory: this.#directory,
+      recovery: this.#recovery,
+      stop: this.#stop,
+    };
+    const worker = new Worker(workerUrl('checkpoint-thread'), {
+      workerData,
+      name: 'checkpoint',
+      ...WORKER_OPTIONS,
+    });
+    worker.once('exit', () => {
+      if (this.#worker === worker) this.#worker = undefined;
+    });
+    return worker;
+  }
+
+  /** Has nothing open any more when it resolves. */
+  async #end(): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    const ended = new Promise((resolve) => worker.once('exit', resolve));
+    worker.postMessage({ kind: 'end' } satisfies ToCheckpointThread);
+    await ended;
   }
 
   /** Gives up what is under way, unless its file is being written already. */
   async close(): Promise<void> {
     raise(this.#stop);
+    clearTimeout(this.#idle);
     await this.#last;
+    await this.#end();
   }
 }
