@@ -18,9 +18,9 @@ export const AccessToken = closed('AccessToken', {
 });
 export type AccessToken = Static<typeof AccessToken>;
 
-/** A single-use ticket that opens one stream from a browser (D5). */
+/** A ticket that opens one stream from a browser (D5, D145). */
 export const StreamTicket = closed('StreamTicket', {
-  ticket: anyText({ description: 'For `?ticket=` on a stream, once.' }),
+  ticket: anyText({ description: 'For `?ticket=` on a stream.' }),
   expiresIn: count({ description: 'Seconds.' }),
   expiresAt: instant(),
 });

@@ -118,6 +118,8 @@ export type FillModel = (typeof fillModels)[number];
 export const dayTradeRegimes = ['LEGACY_PDT', 'INTRADAY_MARGIN'] as const;
 export type DayTradeRegime = (typeof dayTradeRegimes)[number];
 
+export const liquidations = ['NEVER', 'WHEN_DUE', 'AT_ONCE'] as const;
+
 export const optionTypes = ['CALL', 'PUT'] as const;
 export type OptionType = (typeof optionTypes)[number];
 
@@ -211,7 +213,14 @@ export const scopes = ['trade', 'read', 'simulate', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
 /** The names of the server-sent events (D36, D37). */
-export const streamEvents = ['order-update', 'portfolio-update', 'heartbeat', 'reset', 'error'] as const;
+export const streamEvents = [
+  'order-update',
+  'portfolio-update',
+  'quote',
+  'heartbeat',
+  'reset',
+  'error',
+] as const;
 export type StreamEvent = (typeof streamEvents)[number];
 
 /** What happened to the order of an `order-update`: a status it moved to, or something within a status. */

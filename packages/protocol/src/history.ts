@@ -16,7 +16,16 @@ import { paged, pageFields } from './paging.js';
 
 export const ActivityCategoryValue = namedChoice('ActivityCategory', activityCategories);
 
-export const ActivityQuery = parameters({ ...pageFields, category: optional(ActivityCategoryValue) });
+const between = {
+  from: optional(dateOrInstant({ description: 'At or after this; a date starts at midnight in New York.' })),
+  to: optional(dateOrInstant({ description: 'Before this; a date counts as a whole.' })),
+};
+
+export const ActivityQuery = parameters({
+  ...pageFields,
+  category: optional(ActivityCategoryValue),
+  ...between,
+});
 export type ActivityQuery = Static<typeof ActivityQuery>;
 
 export const Activity = closed('Activity', {
@@ -35,6 +44,9 @@ export type Activity = Static<typeof Activity>;
 
 export const ActivityPage = paged('ActivityPage', Activity, 'Activities, newest first.');
 export type ActivityPage = Static<typeof ActivityPage>;
+
+export const LedgerQuery = parameters({ ...pageFields, ...between });
+export type LedgerQuery = Static<typeof LedgerQuery>;
 
 export const Posting = closed('Posting', {
   account: anyText({ description: 'The ledger account.' }),
@@ -58,8 +70,7 @@ export type LedgerPage = Static<typeof LedgerPage>;
 
 export const EquityCurveQuery = parameters({
   ...pageFields,
-  from: optional(dateOrInstant({ description: 'Points at or after this.' })),
-  to: optional(dateOrInstant({ description: 'Points before this; a date counts as a whole.' })),
+  ...between,
 });
 export type EquityCurveQuery = Static<typeof EquityCurveQuery>;
 

@@ -1,5 +1,6 @@
 export * from './accounts.js';
 export * from './auth.js';
+export * from './brokers.js';
 export * from './enums.js';
 export * from './errors.js';
 export * from './executions.js';
@@ -35,6 +36,7 @@ export * from './routes.js';
 export {
   errorCodesOf,
   errorStatusesOf,
+  pathsOf,
   type Route,
   type Tag,
   tags,

@@ -59,14 +59,16 @@ function at(pointer: string): unknown {
 describe('the table of routes', () => {
   it('has no two operations on one method and path', () => {
     const all = routeEntries.flatMap(([, route]) =>
-      [route.path, ...(route.aliases ?? [])].map((path) => `${route.method} ${path.replace(/:\w+/g, ':')}`),
+      [route.path, ...Object.values(route.aliases ?? {})].map(
+        (path) => `${route.method} ${path.replace(/:\w+/g, ':')}`,
+      ),
     );
     expect(new Set(all).size).toBe(all.length);
   });
 
   it('declares exactly the parameters of its paths', () => {
     for (const [id, route] of routeEntries) {
-      for (const path of [route.path, ...(route.aliases ?? [])]) {
+      for (const path of [route.path, ...Object.values(route.aliases ?? {})]) {
         const named = [...path.matchAll(/:(\w+)/g)].map((match) => match[1]);
         expect(Object.keys(route.params?.properties ?? {}), id).toEqual(named);
       }
@@ -145,7 +147,7 @@ describe('the document', () => {
 
   it('has every route under every path, and nothing else', () => {
     const expected = routeEntries.flatMap(([, route]) =>
-      [route.path, ...(route.aliases ?? [])].map(
+      [route.path, ...Object.values(route.aliases ?? {})].map(
         (path) => `${route.method.toLowerCase()} ${openApiPath(path)}`,
       ),
     );

@@ -11,7 +11,14 @@ import {
 } from './errors.js';
 import { Components, type Json } from './openapi-components.js';
 import { routeEntries } from './routes.js';
-import { errorCodesOf, errorStatusesOf, type Route, tags, takesIdempotencyKey } from './routes/route.js';
+import {
+  errorCodesOf,
+  errorStatusesOf,
+  pathsOf,
+  type Route,
+  tags,
+  takesIdempotencyKey,
+} from './routes/route.js';
 import { streamEventSchemas } from './streams.js';
 
 export interface OpenApiOptions {
@@ -26,10 +33,10 @@ export function openApiDocument({ serverUrl, version }: OpenApiOptions): Record<
   const sharedResponses: Record<string, Json> = {};
   const paths: Record<string, Record<string, Json>> = {};
   for (const [operationId, route] of routeEntries) {
-    [route.path, ...(route.aliases ?? [])].forEach((path, i) => {
+    for (const [id, path] of pathsOf(operationId, route)) {
       const item = (paths[openApiPath(path)] ??= {});
-      item[route.method.toLowerCase()] = operation(operationId, route, i, components, sharedResponses);
-    });
+      item[route.method.toLowerCase()] = operation(operationId, id, route, components, sharedResponses);
+    }
   }
   return {
     openapi: '3.1.0',
@@ -54,7 +61,7 @@ export function openApiDocument({ serverUrl, version }: OpenApiOptions): Record<
           type: 'apiKey',
           in: 'query',
           name: 'ticket',
-          description: 'A single-use ticket from `POST /v1/stream/ticket`.',
+          description: 'A ticket from `POST /v1/stream/ticket`.',
         },
       },
     },
@@ -88,6 +95,10 @@ const responseHeaders: Json = {
   RateLimitRemaining: { description: 'Requests left.', schema: { type: 'integer' } },
   RateLimitReset: { description: 'Seconds until more are allowed.', schema: { type: 'integer' } },
   IdempotentReplayed: { description: '`true` on a replayed answer.', schema: { type: 'string' } },
+  NextCursor: {
+    description: 'The `cursor` of the next page; absent at the end.',
+    schema: { type: 'string' },
+  },
   RetryAfter: { description: 'Seconds.', schema: { type: 'integer' } },
   WwwAuthenticate: { description: '`Bearer`', schema: { type: 'string' } },
 };
@@ -105,16 +116,16 @@ const everyAnswer: Readonly<Record<string, Json>> = {
 
 function operation(
   operationId: string,
+  id: string,
   route: Route,
-  alias: number,
   components: Components,
   sharedResponses: Record<string, Json>,
 ): Json {
   return {
-    operationId: alias === 0 ? operationId : `${operationId}Alias${alias}`,
+    operationId: id,
     tags: [route.tag],
     summary: route.summary,
-    ...(alias === 0 ? {} : { 'x-alias-of': operationId }),
+    ...(id === operationId ? {} : { 'x-alias-of': operationId }),
     ...(route.description === undefined ? {} : { description: route.description }),
     ...(route.scope === undefined ? {} : { 'x-scope': route.scope }),
     security: security(route),
@@ -178,6 +189,7 @@ function answers(route: Route, components: Components): Record<string, Json> {
         headers: {
           ...everyAnswer,
           ...(takesIdempotencyKey(route) ? { 'Idempotent-Replayed': header('IdempotentReplayed') } : {}),
+          ...(isPaged(route) ? { 'X-Next-Cursor': header('NextCursor') } : {}),
         },
         content:
           route.events === undefined
@@ -187,6 +199,8 @@ function answers(route: Route, components: Components): Record<string, Json> {
     ]),
   );
 }
+
+const isPaged = ({ query }: Route): boolean => query !== undefined && 'cursor' in query.properties;
 
 function titleOf(schema: TSchema, status: string): string {
   const { description, title } = schema as { description?: string; title?: string };

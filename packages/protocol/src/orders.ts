@@ -19,6 +19,7 @@ import {
   count,
   dateOrInstant,
   exactly,
+  expectedChoice,
   instant,
   listOf,
   namedChoice,
@@ -157,18 +158,38 @@ export const OrderListPage = paged(
 );
 export type OrderListPage = Static<typeof OrderListPage>;
 
-/** The filters of the order lists (D21). */
-export const OrderQuery = parameters({
+const STATUS = orderStatuses.join('|');
+
+/** The filters of the order lists (D21, D148). */
+const orderFilters = {
   ...pageFields,
-  status: optional(OrderStatusValue),
+  status: optional(
+    text({
+      pattern: `^(${STATUS})(,(${STATUS}))*$`,
+      description: 'One status, or several separated by commas.',
+      examples: ['ACTIVE,PENDING_MARKET_OPEN'],
+      'x-expected': `${expectedChoice(orderStatuses)}, or several of them separated by commas`,
+    }),
+  ),
   symbol: optional(text({ description: 'Exactly this symbol.' })),
   assetClass: optional(AssetClassValue),
   from: optional(
     dateOrInstant({ description: 'Created at or after this; a date starts at midnight in New York.' }),
   ),
   to: optional(dateOrInstant({ description: 'Created before this; a date counts as a whole.' })),
-});
+};
+
+export const OrderQuery = parameters(orderFilters);
 export type OrderQuery = Static<typeof OrderQuery>;
+
+/** Of all orders of a tenant. */
+export const TenantOrderQuery = parameters({
+  ...orderFilters,
+  accountId: optional(uuid({ description: 'Only orders of this account.' })),
+  portfolioId: optional(uuid({ description: 'Only orders of this portfolio.' })),
+  clientOrderId: optional(text({ maxLength: 64, description: 'Only orders with this client order id.' })),
+});
+export type TenantOrderQuery = Static<typeof TenantOrderQuery>;
 
 /** The answer of an update. */
 export const UpdatedOrder = closed('UpdatedOrder', {

@@ -1,5 +1,5 @@
 import { type Static, type TSchema } from 'typebox';
-import { closed, count, integer, listOf, parameters } from './fields.js';
+import { closed, count, integer, listOf, optional, parameters, text } from './fields.js';
 
 export const Pagination = closed('Pagination', {
   page: count(),
@@ -8,6 +8,9 @@ export const Pagination = closed('Pagination', {
   totalPages: count(),
 });
 export type Pagination = Static<typeof Pagination>;
+
+/** What is said of a `cursor` that no list gave. */
+export const CURSOR_EXPECTED = 'must be an X-Next-Cursor of this list';
 
 /** `page` and `limit` of every paged list (D21). */
 export const pageFields = {
@@ -18,6 +21,15 @@ export const pageFields = {
     'x-range-in-expected': false,
   }),
   limit: integer(1, 500, { default: 50, description: 'Items per page.' }),
+  cursor: optional(
+    text({
+      maxLength: 1024,
+      pattern: '^[A-Za-z0-9_-]+$',
+      description:
+        'The `X-Next-Cursor` of the page before, in place of `page`: what comes in meanwhile makes it neither miss an item nor show one twice.',
+      'x-expected': CURSOR_EXPECTED,
+    }),
+  ),
 };
 
 export const PageQuery = parameters(pageFields);

@@ -12,6 +12,7 @@ import {
   choice,
   closed,
   count,
+  exactly,
   flag,
   instant,
   listOf,
@@ -19,11 +20,13 @@ import {
   namedChoice,
   number,
   optional,
+  parameters,
   positive,
   signed,
   text,
   uuid,
 } from './fields.js';
+import { paged, pageFields } from './paging.js';
 import { ruled } from './rules.js';
 
 export const MarginTypeValue = namedChoice('MarginType', marginTypes);
@@ -166,7 +169,7 @@ export const PortfolioDetail = closed(
 );
 export type PortfolioDetail = Static<typeof PortfolioDetail>;
 
-export const PortfolioSummary = closed('PortfolioSummary', {
+const portfolioSummaryFields = {
   portfolioId: uuid(),
   accountId: uuid(),
   portfolioType: PortfolioTypeValue,
@@ -174,11 +177,34 @@ export const PortfolioSummary = closed('PortfolioSummary', {
   brokerId: anyText(),
   totalEquity: number(),
   settledCash: number(),
-});
+};
+
+export const PortfolioSummary = closed('PortfolioSummary', portfolioSummaryFields);
 export type PortfolioSummary = Static<typeof PortfolioSummary>;
 
 export const PortfolioSummaries = listOf(PortfolioSummary);
 export type PortfolioSummaries = Static<typeof PortfolioSummaries>;
+
+/** Which of the portfolios: the closed ones are told apart by their `status`. */
+export const PortfolioQuery = parameters({
+  ...pageFields,
+  status: choice(['OPEN', 'CLOSED', 'ALL'], {
+    default: 'OPEN',
+    description: 'Open portfolios, closed ones, or both.',
+  }),
+  accountId: optional(uuid({ description: 'Only portfolios of this account.' })),
+  brokerId: optional(text({ description: 'Only portfolios with this broker configuration.' })),
+});
+export type PortfolioQuery = Static<typeof PortfolioQuery>;
+
+export const ListedPortfolio = closed('ListedPortfolio', {
+  ...portfolioSummaryFields,
+  status: optional(exactly('CLOSED', { description: 'Only of portfolios that are closed.' })),
+});
+export type ListedPortfolio = Static<typeof ListedPortfolio>;
+
+export const PortfolioPage = paged('PortfolioPage', ListedPortfolio, 'Portfolios, newest first.');
+export type PortfolioPage = Static<typeof PortfolioPage>;
 
 export const SwitchBrokerBody = closed('SwitchBrokerBody', {
   brokerId: text({ description: 'The configuration to switch to.', examples: ['default'] }),

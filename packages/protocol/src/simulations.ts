@@ -5,7 +5,9 @@ import {
   anyText,
   choice,
   closed,
+  count,
   dateOrInstant,
+  exactly,
   instant,
   namedChoice,
   number,
@@ -85,6 +87,16 @@ export type Simulation = Static<typeof Simulation>;
 /** The answer of a create: with a token of the same tenant that lives in the new simulation. */
 export const CreatedSimulation = closed('CreatedSimulation', { ...simulationFields, token: anyText() });
 export type CreatedSimulation = Static<typeof CreatedSimulation>;
+
+/** Another token for a simulation (D146). */
+export const SimulationToken = closed('SimulationToken', {
+  simulationId: anyText(),
+  token: anyText({ description: 'A JWT, for `Authorization: Bearer`.' }),
+  tokenType: exactly('Bearer'),
+  expiresIn: count({ description: 'Seconds.' }),
+  expiresAt: instant(),
+});
+export type SimulationToken = Static<typeof SimulationToken>;
 
 export const SimulationPage = paged('SimulationPage', Simulation, 'Simulations of the tenant.');
 export type SimulationPage = Static<typeof SimulationPage>;

@@ -3,6 +3,7 @@ import { type Static, type TSchema, Type } from 'typebox';
 import { orderTransitions, type StreamEvent } from './enums.js';
 import { Execution } from './executions.js';
 import { anyText, closed, instant, listOf, namedChoice, optional, parameters, text, uuid } from './fields.js';
+import { Quote } from './market-data.js';
 import { orderFields } from './orders.js';
 import { portfolioFields } from './portfolios.js';
 import { EquityPosition, FuturePosition, OptionPosition } from './positions.js';
@@ -41,6 +42,21 @@ export const PortfolioStreamQuery = ruled(
 );
 export type PortfolioStreamQuery = Static<typeof PortfolioStreamQuery>;
 
+const SYMBOLS_OF_A_STREAM = 100;
+
+export const QuoteStreamQuery = parameters({
+  symbols: text({
+    maxLength: 4096,
+    pattern: `^[^,]+(,[^,]+){0,${SYMBOLS_OF_A_STREAM - 1}}$`,
+    description: `Up to ${SYMBOLS_OF_A_STREAM} symbols, separated by commas.`,
+    examples: ['AAPL,MSFT'],
+    'x-expected': `must be 1 to ${SYMBOLS_OF_A_STREAM} symbols, separated by commas`,
+  }),
+  lastEventId,
+  ticket,
+});
+export type QuoteStreamQuery = Static<typeof QuoteStreamQuery>;
+
 /** Data of `order-update`: the whole order, what happened to it, and for a fill its execution. */
 export const OrderUpdate = closed('OrderUpdate', {
   ...orderFields,
@@ -73,6 +89,7 @@ export type StreamError = Static<typeof StreamError>;
 export const streamEventSchemas = {
   'order-update': OrderUpdate,
   'portfolio-update': PortfolioUpdate,
+  quote: Quote,
   heartbeat: Heartbeat,
   reset: StreamReset,
   error: StreamError,

@@ -59,6 +59,8 @@ export interface Settings {
   /** Requests per minute, tenant and route. */
   readonly rateLimitDefault: number;
   readonly streamHeartbeatMs: number;
+  /** Origins whose pages may use the API (D144). */
+  readonly corsOrigins: ReadonlySet<string>;
 }
 
 /** A setting that cannot be used: the start ends with its message. */
@@ -72,6 +74,16 @@ const LONGEST = 4096;
 const path = (options: { default?: string } = {}) => text({ maxLength: LONGEST, ...options });
 const dollars = (options: { default: number }) =>
   positive(moneyBounds, { 'x-expected': 'must be a positive number of dollars', ...options });
+
+const originsIn = (list: string): readonly string[] =>
+  list
+    .split(',')
+    .map((origin) => origin.trim())
+    .filter((origin) => origin !== '');
+
+/** As browsers send it: scheme, host and port, and nothing behind them. */
+const isOrigin = (given: string): boolean =>
+  /^https?:\/\//.test(given) && URL.canParse(given) && new URL(given).origin === given;
 
 /** Names, ranges and defaults. The table in the README is compared with it. */
 export const SCHEMA = ruled(
@@ -109,6 +121,7 @@ export const SCHEMA = ruled(
     LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
     RATE_LIMIT_DEFAULT: integer(1, 1_000_000_000, { default: 1000 }),
     STREAM_HEARTBEAT_MS: integer(10, 3_600_000, { default: 30_000 }),
+    CORS_ORIGINS: optional(text({ maxLength: LONGEST })),
   }),
   (env, report) => {
     if (env.DATABASE_URL !== undefined) {
@@ -122,6 +135,9 @@ export const SCHEMA = ruled(
     }
     if (env.MARKET_FEED === 'replay' && env.REPLAY_PATH === undefined) {
       report.field('REPLAY_PATH', 'is required when MARKET_FEED is replay');
+    }
+    if (typeof env.CORS_ORIGINS === 'string' && !originsIn(env.CORS_ORIGINS).every(isOrigin)) {
+      report.field('CORS_ORIGINS', 'must be origins such as https://app.example.com, separated by commas');
     }
   },
 );
@@ -175,6 +191,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     logLevel: env.LOG_LEVEL,
     rateLimitDefault: env.RATE_LIMIT_DEFAULT,
     streamHeartbeatMs: env.STREAM_HEARTBEAT_MS,
+    corsOrigins: new Set(originsIn(env.CORS_ORIGINS ?? '')),
   };
 }
 

@@ -42,6 +42,9 @@ export interface MarginInterestTier {
   readonly rateAnnualBps: number;
 }
 
+/** When a broker sells what a margin call was not met for (D120). */
+export type Liquidation = 'NEVER' | 'WHEN_DUE' | 'AT_ONCE';
+
 export interface BrokerConfiguration {
   /** What the API calls the broker, kebab-case or as in the contract's table. */
   readonly id: string;
@@ -62,6 +65,8 @@ export interface BrokerConfiguration {
   readonly fractionalShares: boolean;
   readonly shortSelling: boolean;
   readonly optionLevel: OptionLevel;
+  /** Whether CASH and IRA portfolios may hold spreads against their maximum loss (D80); absent = no. */
+  readonly spreadsInCashAccounts?: boolean;
   readonly futures: boolean;
   /** Whether an order that comes while the market is closed waits for the open (D26); otherwise it is refused. */
   readonly queuesWhenClosed: boolean;
@@ -77,4 +82,8 @@ export interface BrokerConfiguration {
   readonly portfolioMarginFactorBps?: number;
   /** Overrides the regime that the date would give (D45): firms may keep the old rule per account until 2027-10-20. */
   readonly dayTradeRegime?: DayTradeRegime;
+  /** Whether day-trading buying power gates orders in stock (D110); absent = no. */
+  readonly dayTradingLeverage?: boolean;
+  /** Absent = WHEN_DUE. */
+  readonly liquidation?: Liquidation;
 }

@@ -9,6 +9,7 @@ import {
   OrderListPage,
   OrderPage,
   OrderQuery,
+  TenantOrderQuery,
   UpdatedOrder,
 } from '../orders.js';
 import { PageQuery } from '../paging.js';
@@ -72,6 +73,17 @@ export const orderRoutes = table({
     body: BatchOrdersBody,
     responses: { 201: BatchResult },
     codes: ['FEATURE_NOT_AVAILABLE'],
+  },
+  listOrders: {
+    method: 'GET',
+    path: '/v1/orders',
+    tag: 'Orders',
+    summary: 'List the orders',
+    description: 'Of all accounts, in full, newest first.',
+    auth: 'bearer',
+    scope: 'read',
+    query: TenantOrderQuery,
+    responses: { 200: OrderPage },
   },
   getOrder: {
     method: 'GET',

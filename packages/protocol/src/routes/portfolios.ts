@@ -1,3 +1,4 @@
+import { Brokers } from '../brokers.js';
 import {
   ActivityPage,
   ActivityQuery,
@@ -5,6 +6,7 @@ import {
   EquityCurveQuery,
   LedgerEntry,
   LedgerPage,
+  LedgerQuery,
 } from '../history.js';
 import { PortfolioParams } from '../ids.js';
 import { Requirements } from '../margin.js';
@@ -18,6 +20,8 @@ import {
   MarginUpgradeResult,
   Portfolio,
   PortfolioDetail,
+  PortfolioPage,
+  PortfolioQuery,
   ResetResult,
   SwitchBrokerBody,
   TransferBody,
@@ -26,6 +30,27 @@ import { DayTradePage, EquityPositions, FuturePositions, OptionPositions } from 
 import { table } from './route.js';
 
 export const portfolioRoutes = table({
+  listPortfolios: {
+    method: 'GET',
+    path: '/v1/portfolios',
+    tag: 'Portfolios',
+    summary: 'List the portfolios',
+    description: 'Of all accounts, newest first. Closed ones only where `status` asks for them.',
+    auth: 'bearer',
+    scope: 'read',
+    query: PortfolioQuery,
+    responses: { 200: PortfolioPage },
+  },
+  listBrokers: {
+    method: 'GET',
+    path: '/v1/brokers',
+    tag: 'Portfolios',
+    summary: 'List the broker configurations',
+    description: 'Every field in which they differ.',
+    auth: 'bearer',
+    scope: 'read',
+    responses: { 200: Brokers },
+  },
   createPortfolio: {
     method: 'POST',
     path: '/v1/accounts/portfolios',
@@ -173,7 +198,7 @@ export const portfolioRoutes = table({
   listActivities: {
     method: 'GET',
     path: '/v1/accounts/portfolios/:portfolioId/activities',
-    aliases: ['/v1/activity-log/portfolio/:portfolioId'],
+    aliases: { getActivityLog: '/v1/activity-log/portfolio/:portfolioId' },
     tag: 'Portfolios',
     summary: 'List what happened',
     auth: 'bearer',
@@ -191,7 +216,7 @@ export const portfolioRoutes = table({
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,
-    query: PageQuery,
+    query: LedgerQuery,
     responses: { 200: LedgerPage },
     errors: [404],
   },

@@ -19,8 +19,8 @@ export interface Route {
   readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
   /** With parameters as `:name`. */
   readonly path: string;
-  /** Other paths of the same operation. */
-  readonly aliases?: readonly string[];
+  /** Other paths of the same operation, each by the operation id that generated clients know it under. */
+  readonly aliases?: Readonly<Record<string, string>>;
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
@@ -38,6 +38,12 @@ export interface Route {
   readonly errors?: readonly HttpErrorStatus[];
   readonly codes?: readonly ErrorCode[];
 }
+
+/** Every path of an operation, its own first, with its operation id. */
+export const pathsOf = (id: string, route: Route): readonly (readonly [id: string, path: string])[] => [
+  [id, route.path],
+  ...Object.entries(route.aliases ?? {}),
+];
 
 /** Keeps the exact type of a table of routes. */
 export function table<const Routes extends Readonly<Record<string, Route>>>(routes: Routes): Routes {

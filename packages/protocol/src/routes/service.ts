@@ -1,6 +1,13 @@
 import { AccessToken, StreamTicket, TokenRequest } from '../auth.js';
 import { Health, Readiness } from '../health.js';
-import { OrderStreamQuery, OrderUpdate, PortfolioStreamQuery, PortfolioUpdate } from '../streams.js';
+import { Quote } from '../market-data.js';
+import {
+  OrderStreamQuery,
+  OrderUpdate,
+  PortfolioStreamQuery,
+  PortfolioUpdate,
+  QuoteStreamQuery,
+} from '../streams.js';
 import { table } from './route.js';
 
 export const serviceRoutes = table({
@@ -36,7 +43,8 @@ export const serviceRoutes = table({
     path: '/v1/stream/ticket',
     tag: 'Streams',
     summary: 'Get a ticket that opens one stream',
-    description: 'For browsers, whose EventSource cannot send a bearer. Single use, 30 seconds.',
+    description:
+      'For browsers, whose EventSource cannot send a bearer. Good for 30 seconds, then for the stream and query that it opens first, until 60 seconds after that stream ended: a browser can reconnect by itself.',
     auth: 'bearer',
     scope: 'read',
     responses: { 201: StreamTicket },
@@ -44,7 +52,7 @@ export const serviceRoutes = table({
   streamOrders: {
     method: 'GET',
     path: '/v1/stream/orders',
-    aliases: ['/v1/orders/stream'],
+    aliases: { followOrders: '/v1/orders/stream' },
     tag: 'Streams',
     summary: 'Follow orders',
     description: 'With `Last-Event-ID` everything missed comes first, in order, without gap or duplicate.',
@@ -58,7 +66,7 @@ export const serviceRoutes = table({
   streamPortfolios: {
     method: 'GET',
     path: '/v1/stream/portfolios',
-    aliases: ['/v1/stream/portfolio'],
+    aliases: { streamPortfolio: '/v1/stream/portfolio' },
     tag: 'Streams',
     summary: 'Follow portfolios',
     description: 'A snapshot at once, then at most one per portfolio per second while something changes.',
@@ -68,5 +76,18 @@ export const serviceRoutes = table({
     responses: { 200: PortfolioUpdate },
     events: ['portfolio-update', 'heartbeat', 'error'],
     errors: [404],
+  },
+  streamQuotes: {
+    method: 'GET',
+    path: '/v1/stream/quotes',
+    tag: 'Streams',
+    summary: 'Follow quotes',
+    description:
+      'The latest quote of each symbol at once, then whenever it changes, at most ten a second each. A symbol that has no quote yet is told with its first.',
+    auth: 'ticket',
+    scope: 'read',
+    query: QuoteStreamQuery,
+    responses: { 200: Quote },
+    events: ['quote', 'heartbeat', 'error'],
   },
 });

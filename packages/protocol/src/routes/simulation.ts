@@ -18,6 +18,7 @@ import {
   DeletedSimulation,
   Simulation,
   SimulationPage,
+  SimulationToken,
 } from '../simulations.js';
 import { table } from './route.js';
 
@@ -145,6 +146,19 @@ export const simulationRoutes = table({
     params: SimulationParams,
     responses: { 200: Simulation },
     errors: [404],
+  },
+  createSimulationToken: {
+    method: 'POST',
+    path: '/v1/simulations/:simulationId/token',
+    tag: 'Simulations',
+    summary: 'Get another token for a simulation',
+    description:
+      'For its owner, with the tier and the scopes of the token that asks, and no longer good than that one. Earlier tokens stay good.',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: SimulationParams,
+    responses: { 201: SimulationToken },
+    errors: [404, 409],
   },
   deleteSimulation: {
     method: 'DELETE',

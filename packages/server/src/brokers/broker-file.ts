@@ -10,6 +10,7 @@ import {
   dayTradeRegimes,
   flag,
   integer,
+  liquidations,
   list,
   optional,
   orderSessions,
@@ -86,6 +87,7 @@ export const BrokerEntry = ruled(
     fractionalShares: flag(),
     shortSelling: flag(),
     optionLevel: integer(0, 4),
+    spreadsInCashAccounts: optional(flag()),
     futures: flag(),
     queuesWhenClosed: flag(),
     marginInterestTiers: list(
@@ -100,6 +102,8 @@ export const BrokerEntry = ruled(
     houseMaintenanceLong: fraction(FINRA_MAINTENANCE.houseMaintenanceLong),
     houseMaintenanceShort: fraction(FINRA_MAINTENANCE.houseMaintenanceShort),
     dayTradeRegime: optional(choice(dayTradeRegimes)),
+    dayTradingLeverage: optional(flag()),
+    liquidation: optional(choice(liquidations)),
   }),
   (entry, report) => {
     if (Array.isArray(entry.sessions) && !entry.sessions.includes('REGULAR')) {

@@ -35,6 +35,7 @@ export const BUILT_IN_BROKERS: readonly BrokerEntry[] = [
     fractionalShares: true,
     shortSelling: true,
     optionLevel: 4,
+    spreadsInCashAccounts: true,
     futures: true,
     queuesWhenClosed: true,
     marginInterestTiers: [{ from: '0', rateAnnual: '0.06' }],

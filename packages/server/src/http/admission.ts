@@ -134,8 +134,10 @@ export class Admission {
 
   #byTicketOrToken(request: FastifyRequest): ReturnType<Authenticator['principalOf']> {
     const { ticket } = request.query as { readonly ticket?: unknown };
-    if (request.headers.authorization === undefined && typeof ticket === 'string')
-      return this.#tickets.take(ticket);
+    if (request.headers.authorization === undefined && typeof ticket === 'string') {
+      request.ticket = ticket;
+      return this.#tickets.principalOf(ticket);
+    }
     return this.#authenticator.principalOf(request.headers.authorization);
   }
 

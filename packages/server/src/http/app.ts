@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
-import { type OperationId, routeEntries } from '@sandpit/protocol';
+import { type OperationId, pathsOf, routeEntries } from '@sandpit/protocol';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -13,6 +13,7 @@ import { ROUTE_NOT_FOUND } from './answer.js';
 import { parseJsonBodies } from './body.js';
 import type { Handlers, Issuers } from './call.js';
 import { answerBrokenRequest, answerExpectation, brokenHead } from './client-error.js';
+import { allowOrigin } from './cors.js';
 import { registerDocs } from './docs.js';
 import { Idempotency } from './idempotency.js';
 import { Traffic } from './metrics.js';
@@ -86,10 +87,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorateRequest('window', undefined);
   app.decorateRequest('limits', undefined);
   app.decorateRequest('beganMs', undefined);
+  app.decorateRequest('cors', undefined);
+  app.decorateRequest('ticket', undefined);
   app.decorate('traffic', new Traffic());
   app.decorate('logger', deps.log);
   app.addHook('onRequest', (request, reply, done) => {
     request.beganMs = performance.now();
+    if (allowOrigin(deps.settings.corsOrigins, request, reply)) return;
     const refused = brokenHead(request.raw);
     if (refused === undefined) done();
     else send(request, reply, refused);
@@ -101,7 +105,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
 
   const health = new Health(deps);
   const tickets = new Tickets(deps.access, deps.clockMs);
-  const streams = new Streams(deps);
+  const streams = new Streams(deps, tickets);
   app.addHook('preClose', (done) => {
     health.isDraining = true;
     streams.close();
@@ -116,7 +120,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   for (const [id, route] of routeEntries) {
     const onRequest = admission.for(id, route);
     const handler = serve(id, route, handlers[id], idempotency, issuers[id as keyof Issuers]);
-    for (const url of [route.path, ...(route.aliases ?? [])]) {
+    for (const [, url] of pathsOf(id, route)) {
       app.route({ method: route.method, url, onRequest, handler });
     }
   }

@@ -30,7 +30,7 @@ type PublicId = {
   [Id in OperationId]: (typeof routes)[Id]['auth'] extends 'none' ? Id : never;
 }[OperationId];
 
-export type StreamId = 'streamOrders' | 'streamPortfolios';
+export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes';
 
 /**
  * The fields of an answer that open a door. They are issued for every answer, one that is given again for an `Idempotency-Key`
@@ -38,6 +38,7 @@ export type StreamId = 'streamOrders' | 'streamPortfolios';
  */
 export interface IssuedFields {
   readonly createSimulation: 'token';
+  readonly createSimulationToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createStreamTicket: 'ticket' | 'expiresIn' | 'expiresAt';
 }
 

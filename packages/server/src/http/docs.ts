@@ -20,6 +20,8 @@ export async function registerDocs(app: FastifyInstance, options: OpenApiOptions
         'content-security-policy': PAGE_POLICY,
         'x-request-id': request.id,
       });
+      const { cors = [] } = request;
+      for (let i = 0; i + 1 < cors.length; i += 2) void reply.header(cors[i] ?? '', cors[i + 1]);
       done();
     });
     await page.register(swagger, { mode: 'static', specification: { document: document as never } });

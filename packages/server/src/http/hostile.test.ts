@@ -1,7 +1,7 @@
 /** Whatever comes in from strangers: refused or answered, never a 500, and never an error in the log. */
 import { connect } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { routeEntries } from '@sandpit/protocol';
+import { routeEntries, pathsOf } from '@sandpit/protocol';
 import fc from 'fast-check';
 import { pino } from 'pino';
 import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
@@ -147,7 +147,7 @@ const nasty = fc.oneof(
   fc.integer({ min: 1, max: 9000 }).map((length) => 'a'.repeat(length)),
 );
 const routePaths = routeEntries
-  .flatMap(([, route]) => [route.path, ...(route.aliases ?? [])].map((path) => [route.method, path] as const))
+  .flatMap(([id, route]) => pathsOf(id, route).map(([, path]) => [route.method, path] as const))
   .concat([
     ['GET', '/docs/static/:file'],
     ['GET', '/docs/:file'],

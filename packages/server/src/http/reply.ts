@@ -3,6 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
 import { type HttpErrorStatus, statusNames } from '@sandpit/protocol';
+import { BadCursor } from './translate/pages.js';
 import { type Answer, INTERNAL_ERROR, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from './answer.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
@@ -47,8 +48,9 @@ export function send(
 }
 
 /** Whether the limits were asked, and under which name its lines are found. */
-function ownHeaders({ id, limits }: FastifyRequest): readonly string[] {
-  return limits === undefined ? ['x-request-id', id] : [...limits, 'x-request-id', id];
+function ownHeaders({ id, limits, cors }: FastifyRequest): readonly string[] {
+  const own = limits === undefined ? ['x-request-id', id] : [...limits, 'x-request-id', id];
+  return cors === undefined ? own : [...own, ...cors];
 }
 
 function counted({ server, operation, beganMs }: FastifyRequest, status: number): void {
@@ -88,6 +90,7 @@ function answerForError(request: FastifyRequest, error: unknown): Answer {
     request.simulation?.takeOutOfService(error.message);
     return SERVICE_UNAVAILABLE;
   }
+  if (error instanceof BadCursor) return refuse(400, [error.message]);
   const { code, statusCode } = error as { readonly code?: unknown; readonly statusCode?: unknown };
   const known = typeof code === 'string' ? BY_CODE[code] : undefined;
   if (known !== undefined) return known;

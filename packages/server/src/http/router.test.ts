@@ -42,7 +42,7 @@ const OWNED = ['accountId', 'portfolioId', 'orderId', 'simulationId'];
 const idNames = (route: Route): string[] =>
   Object.keys(route.params?.properties ?? {}).filter((name) => OWNED.includes(name));
 const withIds = routeEntries.filter(([, route]) => idNames(route).length > 0);
-const pathsOf = (route: Route): readonly string[] => [route.path, ...(route.aliases ?? [])];
+const pathsOf = (route: Route): readonly string[] => [route.path, ...Object.values(route.aliases ?? {})];
 const filled = (path: string, ids: Readonly<Record<string, string>>): string =>
   path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name);
 

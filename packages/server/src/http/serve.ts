@@ -12,6 +12,7 @@ import { Answer, refuse } from './answer.js';
 import type { PendingAnswer } from './idempotency.js';
 import { type Idempotency } from './idempotency.js';
 import { failed, reply as sendAnswer, send } from './reply.js';
+import { NEXT_CURSOR, type PageReply } from './translate/pages.js';
 
 /** A handler in its general form. Its exact form has been checked where it was written. */
 type AnyHandler = (call: never) => unknown;
@@ -37,7 +38,11 @@ export function serve(
 
   const finish = (request: FastifyRequest, reply: FastifyReply, result: Result): void => {
     if (result instanceof Answer) sendAnswer(request, reply, result);
-    else if (result !== undefined) send(request, reply, status, JSON.stringify(result));
+    else if (result !== undefined) {
+      const next = (result as Partial<PageReply<unknown>>)[NEXT_CURSOR];
+      const headers = next === undefined ? undefined : { 'x-next-cursor': next };
+      send(request, reply, status, JSON.stringify(result), headers);
+    }
   };
 
   return (request, reply) => {

@@ -9,6 +9,8 @@ export interface HttpSettings extends TokenSettings {
   /** Requests per minute, tenant and route; the two routes of the contract and health have their own. */
   readonly rateLimitDefault: number;
   readonly streamHeartbeatMs: number;
+  /** Origins whose pages may use the API (D144). */
+  readonly corsOrigins: ReadonlySet<string>;
   readonly initialCash: Money;
   /** Accounts a PRO tenant may have. */
   readonly proAccounts: number;

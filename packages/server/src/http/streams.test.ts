@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { validateBody, OrderUpdate, PortfolioUpdate } from '@sandpit/protocol';
+import { validateBody, OrderUpdate, PortfolioUpdate, Quote } from '@sandpit/protocol';
 import { createParser, type EventSourceMessage } from 'eventsource-parser';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
@@ -335,13 +335,12 @@ describe('every stream', () => {
     expect(beat?.id).toMatch(/^\d+-\d+$/);
   });
 
-  it('opens by a ticket, once, and never by a bearer in the address', async () => {
+  it('opens by a ticket, and never by a bearer in the address', async () => {
     const { body } = await client.post('/v1/stream/ticket');
     expect(body).toMatchObject({ expiresIn: 30 });
     const path = `/v1/stream/orders?ticket=${body.ticket as string}`;
     const reader = await follow(path, {}, null);
     const stranger = test.withToken(undefined);
-    expect((await stranger.get(path)).status).toBe(401);
     expect((await stranger.get(`/v1/stream/orders?ticket=${client.token ?? ''}`)).status).toBe(401);
     expect((await stranger.get('/v1/accounts?ticket=x')).status).toBe(401);
     await placeOrder(client, portfolioId);
@@ -349,6 +348,33 @@ describe('every stream', () => {
     const late = await client.post('/v1/stream/ticket');
     test.time.nowMs += 30_000;
     expect((await stranger.get(`/v1/stream/orders?ticket=${late.body.ticket as string}`)).status).toBe(401);
+  });
+
+  it('opens again by its ticket, for a minute after it ended, with the same query only (D145, D163)', async () => {
+    const ticket = ((await client.post('/v1/stream/ticket')).body as { ticket: string }).ticket;
+    const path = `/v1/stream/orders?portfolioId=${portfolioId}&ticket=${ticket}`;
+    const stranger = test.withToken(undefined);
+    const first = await follow(path, {}, null);
+    test.time.nowMs += 120_000;
+    const second = await follow(path, {}, null);
+    expect(await first.ended()).toMatchObject([{ event: 'error', data: { statusCode: 409 } }]);
+    expect((await stranger.get(`/v1/stream/orders?ticket=${ticket}`)).status).toBe(401);
+    expect(
+      (await stranger.get(`/v1/stream/portfolios?portfolioId=${portfolioId}&ticket=${ticket}`)).status,
+    ).toBe(401);
+    await placeOrder(client, portfolioId);
+    const [{ id } = { id: '' }] = await second.until((told) => told.length === 4);
+    second.close();
+    await second.ended();
+    test.time.nowMs += 59_000;
+    // As a browser comes back: where it left off.
+    const third = await follow(path, { 'last-event-id': id }, null);
+    expect(transitions(await third.until((told) => told.length === 3))).toEqual([
+      'RESERVING',
+      'ACTIVE',
+      'FILLED',
+    ]);
+    third.close();
   });
 
   it('ends with the token that opened it', async () => {
@@ -369,5 +395,46 @@ describe('every stream', () => {
     const reader = await follow('/v1/stream/orders');
     await Promise.all([test.app.close(), reader.ended()]);
     expect(reader.events).toMatchObject([{ event: 'error', data: { statusCode: 503 } }]);
+  });
+});
+
+describe('the stream of quotes (D150, D166)', () => {
+  it('tells the quotes in force, then what changes, under their own symbols', async () => {
+    await pushQuote(client, { symbol: 'MSFT', bid: 50, ask: 50.1, last: 50 });
+    const reader = await follow('/v1/stream/quotes?symbols=aapl,MSFT,NEW');
+    const first = await reader.until((told) => told.length === 2);
+    expect(first.map(({ event, data }) => [event, data.symbol, data.ask])).toEqual([
+      ['quote', 'AAPL', 100],
+      ['quote', 'MSFT', 50.1],
+    ]);
+    for (const { data } of first) expect(validateBody(Quote, data)).toMatchObject({ ok: true });
+    await pushQuote(client, { ask: 100.02 });
+    const { body: single } = await client.get('/v1/market-data/quote/AAPL');
+    const more = await reader.until((told) => told.length === 3);
+    expect(more[2]?.data).toEqual(single);
+    await pushQuote(client, { symbol: 'NEW', bid: 7, ask: 7.5, last: 7 });
+    expect((await reader.until((told) => told.length === 4))[3]?.data).toMatchObject({ symbol: 'NEW' });
+  });
+
+  it('keeps to ten a second and symbol, and to the latest', async () => {
+    const reader = await follow('/v1/stream/quotes?symbols=AAPL');
+    await reader.until((told) => told.length === 1);
+    const began = performance.now();
+    for (let cents = 1; cents <= 60; cents += 1) await pushQuote(client, { ask: 100 + cents / 100 });
+    await reader.until((told) => told.at(-1)?.data.ask === 100.6);
+    const seconds = (performance.now() - began) / 1000;
+    expect(reader.events.length).toBeLessThanOrEqual(2 + Math.ceil(seconds * 10));
+  });
+
+  it('takes 1 to 100 symbols', async () => {
+    const many = Array.from({ length: 101 }, (_, i) => `S${i}`).join(',');
+    for (const query of ['', '?symbols=', `?symbols=${many}`, '?symbols=A,,B']) {
+      const reply = await client.get(`/v1/stream/quotes${query}`);
+      expect([query, reply.status, reply.body.message[0]]).toEqual([
+        query,
+        400,
+        'symbols must be 1 to 100 symbols, separated by commas',
+      ]);
+    }
   });
 });

@@ -3,17 +3,38 @@ import { LRUCache } from 'lru-cache';
 import type { Access } from '../access/access.js';
 import type { Principal } from './auth.js';
 
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** The ticket that the request came in by, where it has no bearer. */
+    ticket: string | undefined;
+  }
+}
+
+/** Before its first use. */
 const TTL_MS = 30_000;
+/** After the stream that it opened: a browser that lost its connection comes back by itself. */
+const GRACE_MS = 60_000;
 const TICKETS_KEPT = 10_000;
 
-/** Tickets that open one stream from a browser, which cannot send a bearer with an `EventSource` (D5). */
+interface Ticket {
+  readonly principal: Principal;
+  /** Undefined while its stream is open. */
+  expiresAtMs: number | undefined;
+  /** The stream and query that its first use bound it to. */
+  stream: string | undefined;
+  /** Ends the stream that it holds open. */
+  end: (() => void) | undefined;
+}
+
+/** Tickets that open a stream from a browser, which cannot send a bearer with an `EventSource` (D5, D145, D163). */
 export class Tickets {
   readonly ttlSeconds = TTL_MS / 1000;
   readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
-  readonly #open = new LRUCache<string, { readonly principal: Principal; readonly expiresAtMs: number }>({
-    max: TICKETS_KEPT,
-  });
+  /** Those that open nothing now: a flood of new ones drives out the oldest. */
+  readonly #waiting = new LRUCache<string, Ticket>({ max: TICKETS_KEPT });
+  /** As many as there are streams. */
+  readonly #streaming = new Map<string, Ticket>();
 
   constructor(access: Pick<Access, 'isRevoked'>, clockMs: () => number) {
     this.#access = access;
@@ -23,17 +44,40 @@ export class Tickets {
   issue(principal: Principal): { readonly ticket: string; readonly expiresAtMs: number } {
     const ticket = randomBytes(32).toString('base64url');
     const expiresAtMs = this.#clockMs() + TTL_MS;
-    this.#open.set(ticket, { principal, expiresAtMs });
+    this.#waiting.set(ticket, { principal, expiresAtMs, stream: undefined, end: undefined });
     return { ticket, expiresAtMs };
   }
 
-  /** Uses a ticket up. */
-  take(ticket: string): Principal | undefined {
-    const found = this.#open.get(ticket);
-    this.#open.delete(ticket);
+  /** Whose a ticket is, while it is good. */
+  principalOf(ticket: string): Principal | undefined {
+    const found = this.#streaming.get(ticket) ?? this.#waiting.get(ticket);
     const nowMs = this.#clockMs();
-    if (found === undefined || found.expiresAtMs <= nowMs || found.principal.expiresAtMs <= nowMs)
-      return undefined;
+    if (found === undefined || found.principal.expiresAtMs <= nowMs) return undefined;
+    if (found.expiresAtMs !== undefined && found.expiresAtMs <= nowMs) return undefined;
     return this.#access.isRevoked(found.principal.origin) ? undefined : found.principal;
+  }
+
+  /** Whether it may open this stream: the first one that it opens, with its query, is the only one. */
+  mayOpen(ticket: string, stream: string): boolean {
+    const bound = (this.#streaming.get(ticket) ?? this.#waiting.get(ticket))?.stream;
+    return bound === undefined || bound === stream;
+  }
+
+  /** It has opened a stream, which takes the place of the one that it held open. Call the result when the stream is over. */
+  opened(ticket: string, stream: string, end: () => void): () => void {
+    const found = this.#streaming.get(ticket) ?? this.#waiting.get(ticket);
+    if (found === undefined) return () => undefined;
+    found.end?.();
+    this.#waiting.delete(ticket);
+    this.#streaming.set(ticket, found);
+    Object.assign(found, { stream, end, expiresAtMs: undefined });
+    return () => {
+      // Not when another stream has taken its place.
+      if (found.end !== end) return;
+      found.end = undefined;
+      found.expiresAtMs = this.#clockMs() + GRACE_MS;
+      this.#streaming.delete(ticket);
+      this.#waiting.set(ticket, found);
+    };
   }
 }

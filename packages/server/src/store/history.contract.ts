@@ -135,7 +135,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       await journal.append(changing('main', 1, ...orders));
       const bySymbol = await history.orders(inPortfolio({ symbol: 'MSFT', limit: 2 }));
       expect([bySymbol.total, numbersOf(bySymbol)]).toEqual([20, [40, 38]]);
-      const combined = await history.orders(inPortfolio({ assetClass: 'OPTION', status: 'FILLED' }));
+      const combined = await history.orders(inPortfolio({ assetClass: 'OPTION', status: ['FILLED'] }));
       expect([combined.total, numbersOf(combined)]).toEqual([2, [21, 1]]);
       const between = await history.orders(
         inPortfolio({ from: START + 10_000, to: START + 13_000, offset: 1 }),

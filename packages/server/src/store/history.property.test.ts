@@ -115,7 +115,9 @@ async function answers(
   ];
   const filters: Partial<OrderQuery>[] = [
     {},
-    { status: 'FILLED' },
+    { status: ['FILLED'] },
+    { status: ['FILLED', 'ACTIVE'], before: 7 },
+    { before: 5 },
     { symbol: 'MSFT', from: START + 3, to: START + 20 },
   ];
   const orders = scopes.flatMap((scope) =>

@@ -77,12 +77,14 @@ export interface ClosedPortfolioRow {
 
 export interface OrderQuery {
   readonly simulationId: string;
-  /** Exactly one of the three. */
+  /** Exactly one of the four. */
   readonly scope:
     | { readonly portfolioId: string }
     | { readonly tenantId: string; readonly accountId: string }
-    | { readonly tenantId: string; readonly filledOn: string };
-  readonly status?: string;
+    | { readonly tenantId: string; readonly filledOn: string }
+    | { readonly tenantId: string };
+  /** Any of these. */
+  readonly status?: readonly string[];
   readonly symbol?: string;
   readonly assetClass?: string;
   /** createdAt ≥ from, < to; simulated ms. */
@@ -90,6 +92,22 @@ export interface OrderQuery {
   readonly to?: number;
   readonly offset: number;
   readonly limit: number;
+  /** `next` of an earlier page: the page that follows it, whatever came in since. */
+  readonly before?: number;
+}
+
+export interface ListQuery {
+  readonly simulationId: string;
+  readonly list: ListName;
+  readonly owner: string;
+  readonly tag?: string;
+  /** Of records at or after `from` and before `to`, simulated ms. Not for lists with keys. */
+  readonly from?: number;
+  readonly to?: number;
+  readonly offset: number;
+  readonly limit: number;
+  /** As of orders. */
+  readonly before?: number;
 }
 
 export interface ListItem {
@@ -103,7 +121,10 @@ export interface ListItem {
 
 export interface Page<T> {
   readonly items: readonly T[];
+  /** Of all pages, wherever this one begins. */
   readonly total: number;
+  /** Where the next page begins; absent at the end. */
+  readonly next?: number;
 }
 
 export interface HistoryHealth {
@@ -132,19 +153,14 @@ export interface History {
   order(simulationId: string, order: number): OrderRow | undefined;
   /** A portfolio that is closed; undefined while it is open. */
   closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined;
+  /** All of a tenant that are closed, in no order. */
+  closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]>;
   /** The number of the order of this portfolio with this client order id, open or closed. */
   orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined;
   /** Newest first (by creation). Totals and deep pages cost the same however long the list is, unless filtered. */
   orders(query: OrderQuery): Promise<Page<OrderRow>>;
   /** Newest first. */
-  list(query: {
-    readonly simulationId: string;
-    readonly list: ListName;
-    readonly owner: string;
-    readonly tag?: string;
-    readonly offset: number;
-    readonly limit: number;
-  }): Promise<Page<ListItem>>;
+  list(query: ListQuery): Promise<Page<ListItem>>;
   /** Order events of a tenant after a stream position, oldest first, at most `limit`. */
   tenantEvents(
     simulationId: string,

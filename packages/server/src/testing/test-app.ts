@@ -184,8 +184,8 @@ function brokenPromises(method: string, url: string, { status, body, headers }: 
   if (headers['cache-control'] !== 'no-store') broken.push('cacheable');
   const path = url.split('?')[0] ?? '';
   const route = routeEntries.find(
-    ([, { method: known, path: template, aliases = [] }]) =>
-      known === method && [template, ...aliases].some((one) => matches(one, path)),
+    ([, { method: known, path: template, aliases = {} }]) =>
+      known === method && [template, ...Object.values(aliases)].some((one) => matches(one, path)),
   )?.[1];
   const schema = route?.responses[status];
   if (schema !== undefined) {

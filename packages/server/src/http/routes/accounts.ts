@@ -34,7 +34,7 @@ export function accountHandlers(settings: HttpSettings): AccountHandlers {
         const own: Account[] = [];
         for (const account of state.accounts.values())
           if (account.tenantId === principal.tenantId) own.push(account);
-        return pageOfAll(own.reverse(), query, accountOf);
+        return pageOfAll(own.reverse(), query, ({ accountId }) => accountId, accountOf);
       }),
 
     getAccount: ({ simulation, principal, params }) =>

@@ -55,6 +55,7 @@ export const historyHandlers: HistoryHandlers = {
     return pageOfAll(
       points.filter(({ at }) => at < to),
       query,
+      ({ at }) => at,
       listedEquityPoint,
     );
   },
@@ -63,7 +64,7 @@ export const historyHandlers: HistoryHandlers = {
 type PortfolioCall = Call<'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'getEquityCurve'>;
 
 async function listOf<Item>(
-  call: PortfolioRequest & { readonly query: PageQuery },
+  call: PortfolioRequest & { readonly query: PageQuery & { readonly from?: string; readonly to?: string } },
   list: ListName,
   show: (item: ListItem) => Item | Promise<Item>,
   tag?: string,
@@ -71,17 +72,21 @@ async function listOf<Item>(
   if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
   const { simulation, principal, params, query } = call;
   const history = await simulation.past(principal);
-  const { items, total } = await history.list({
+  const { calendar } = simulation.brokerage.rules;
+  const { from, to } = query;
+  const page = await history.list({
     simulationId: simulation.id,
     list,
     owner: params.portfolioId,
     ...(tag !== undefined && { tag }),
+    ...(from !== undefined && { from: instantOf(from, calendar) }),
+    ...(to !== undefined && { to: endOf(to, calendar) }),
     ...windowOf(query),
   });
   const shown: Item[] = [];
   // One after the other: a page must not ask history for all its orders at once.
-  for (const item of items) shown.push(await show(item));
-  return pageReply(shown, total, query);
+  for (const item of page.items) shown.push(await show(item));
+  return pageReply(shown, page, query);
 }
 
 const POINTS_AT_ONCE = 500;

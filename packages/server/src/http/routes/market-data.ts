@@ -145,6 +145,7 @@ export const marketDataHandlers: MarketDataHandlers = {
             )
             .sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
           query,
+          ({ symbol: listed }) => listed,
           (instrument) =>
             shownInstrument(instrument, calendar, calendar.dateOf(now), brokerage.mark(instrument.symbol)),
         );

@@ -8,25 +8,57 @@ import type { Call, Handlers } from '../call.js';
 import { symbolIn } from '../listed.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { orderListItem } from '../translate/orders.js';
-import { pageReply, windowOf } from '../translate/pages.js';
+import { pageOfAll, pageReply, windowOf } from '../translate/pages.js';
 import { shownClosed, shownOpen } from './orders.js';
-import { hasPortfolio } from './owned.js';
+import { hasPortfolio, type OwnPortfolio, ownPortfolios } from './owned.js';
 
-type OrderListHandlers = Pick<Handlers, 'listAccountOrders' | 'listPortfolioOrders' | 'listFilledToday'>;
+type OrderListHandlers = Pick<
+  Handlers,
+  'listOrders' | 'listAccountOrders' | 'listPortfolioOrders' | 'listFilledToday'
+>;
 
 export const orderListHandlers: OrderListHandlers = {
-  async listAccountOrders({ simulation, principal, params, query }) {
+  async listOrders(call) {
+    const { simulation, principal, query } = call;
+    const { tenantId } = principal;
+    const { accountId, portfolioId, clientOrderId } = query;
+    if (accountId !== undefined && !(await hasAccount(call, accountId))) return ACCOUNT_NOT_FOUND;
+    if (
+      portfolioId !== undefined &&
+      !(await hasPortfolio({ simulation, principal, params: { portfolioId } }))
+    )
+      return PORTFOLIO_NOT_FOUND;
+    const history = await simulation.past(principal);
+    if (clientOrderId !== undefined || (accountId !== undefined && portfolioId !== undefined)) {
+      const mine = await ownPortfolios(simulation, tenantId, 'ALL');
+      const named = mine.filter(
+        (one) =>
+          (accountId === undefined || one.accountId === accountId) &&
+          (portfolioId === undefined || one.portfolioId === portfolioId),
+      );
+      if (clientOrderId !== undefined) return ordersNamed(call, named, clientOrderId);
+      if (named.length === 0) return pageReply([], { total: 0 }, query);
+    }
+    const scope =
+      portfolioId !== undefined
+        ? { portfolioId }
+        : accountId !== undefined
+          ? { tenantId, accountId }
+          : { tenantId };
+    const page = await history.orders(queryOf(simulation, scope, query));
+    return pageReply(await ordersOf(call, page.items), page, query);
+  },
+
+  async listAccountOrders(call) {
+    const { simulation, principal, params, query } = call;
     const { tenantId } = principal;
     const { accountId } = params;
-    const isOwn = await simulation.read([principal], ({ state }) =>
-      state.accounts.has(accountKey(tenantId, accountId)),
-    );
-    if (!isOwn) return ACCOUNT_NOT_FOUND;
+    if (!(await hasAccount(call, accountId))) return ACCOUNT_NOT_FOUND;
     const history = await simulation.past(principal);
-    const { items, total } = await history.orders(queryOf(simulation, { tenantId, accountId }, query));
+    const page = await history.orders(queryOf(simulation, { tenantId, accountId }, query));
     return pageReply(
-      items.map((row) => orderListItem(simulation.brokerage.state.ids, storedOrder(row))),
-      total,
+      page.items.map((row) => orderListItem(simulation.brokerage.state.ids, storedOrder(row))),
+      page,
       query,
     );
   },
@@ -36,8 +68,8 @@ export const orderListHandlers: OrderListHandlers = {
     const { simulation, principal, params, query } = call;
     const { portfolioId } = params;
     const history = await simulation.past(principal);
-    const { items, total } = await history.orders(queryOf(simulation, { portfolioId }, query));
-    return pageReply(await ordersOf(call, items), total, query);
+    const page = await history.orders(queryOf(simulation, { portfolioId }, query));
+    return pageReply(await ordersOf(call, page.items), page, query);
   },
 
   async listFilledToday(call) {
@@ -46,12 +78,12 @@ export const orderListHandlers: OrderListHandlers = {
     const filledOn = simulation.brokerage.rules.calendar.dateOf(simulation.now());
     const scope = { tenantId: principal.tenantId, filledOn };
     const history = await simulation.past(principal);
-    const { items, total } = await history.orders({
+    const page = await history.orders({
       simulationId: simulation.id,
       scope,
       ...windowOf(query),
     });
-    return pageReply(await ordersOf(call, items), total, query);
+    return pageReply(await ordersOf(call, page.items), page, query);
   },
 };
 
@@ -61,13 +93,58 @@ function queryOf(simulation: Simulation, scope: OrderQuery['scope'], query: Orde
   return {
     simulationId: simulation.id,
     scope,
-    ...(status !== undefined && { status }),
+    ...(status !== undefined && { status: status.split(',') }),
     ...(symbol !== undefined && { symbol: symbolIn(simulation, symbol) }),
     ...(assetClass !== undefined && { assetClass }),
     ...(from !== undefined && { from: instantOf(from, calendar) }),
     ...(to !== undefined && { to: endOf(to, calendar) }),
     ...windowOf(query),
   };
+}
+
+const hasAccount = (
+  { simulation, principal }: Pick<Call, 'simulation' | 'principal'>,
+  accountId: string,
+): Promise<boolean> =>
+  simulation.read([principal], ({ state }) => state.accounts.has(accountKey(principal.tenantId, accountId)));
+
+/** The orders of these portfolios that have a client order id, at most one each. Ask once the past is there. */
+async function ordersNamed(
+  call: Call<'listOrders'>,
+  portfolios: readonly OwnPortfolio[],
+  clientOrderId: string,
+) {
+  const { simulation, query } = call;
+  const { id, history } = simulation;
+  const {
+    status,
+    symbol,
+    assetClass,
+    from = -Infinity,
+    to = Infinity,
+  } = queryOf(simulation, { tenantId: call.principal.tenantId }, query);
+  const rows = portfolios.flatMap(({ portfolioId }) => {
+    const number = history.orderByClientOrderId(id, portfolioId, clientOrderId);
+    return (number === undefined ? undefined : history.order(id, number)) ?? [];
+  });
+  const asked = rows.filter((row) => {
+    const { terms } = storedOrder(row);
+    return (
+      (status === undefined || status.includes(row.status)) &&
+      (symbol === undefined || terms.symbol === symbol) &&
+      (assetClass === undefined || terms.assetClass === assetClass) &&
+      terms.createdAt >= from &&
+      terms.createdAt < to
+    );
+  });
+  asked.sort((a, b) => b.number - a.number);
+  const page = pageOfAll(
+    asked,
+    query,
+    ({ number }) => number,
+    (row) => row,
+  );
+  return { ...page, data: await ordersOf(call, page.data) };
 }
 
 /** Orders of history in full; those still open say what they wait for. */

@@ -91,7 +91,7 @@ export const orderHandlers: OrderHandlers = {
     const order = await ownOrder(simulation, principal.tenantId, params.orderId);
     if (order === undefined) return ORDER_NOT_FOUND;
     const { terms } = order;
-    const { items, total } = await history.list({
+    const page = await history.list({
       simulationId: simulation.id,
       list: 'order-events',
       owner: String(terms.number),
@@ -100,8 +100,8 @@ export const orderHandlers: OrderHandlers = {
     });
     const { ids } = simulation.brokerage.state;
     return pageReply(
-      items.map((item) => listedExecution(ids, terms, item)),
-      total,
+      page.items.map((item) => listedExecution(ids, terms, item)),
+      page,
       query,
     );
   },

@@ -32,6 +32,37 @@ export async function ownClosedPortfolio(
   return row?.tenantId === tenantId ? closedPortfolioOf(row) : undefined;
 }
 
+/** A portfolio of a tenant: whose it is, and what is left of it. */
+export interface OwnPortfolio {
+  readonly portfolioId: string;
+  readonly accountId: string;
+  readonly brokerId: string;
+  readonly number: number;
+  /** Undefined while it is open. */
+  readonly closed: ClosedPortfolio | undefined;
+}
+
+/** The portfolios of a tenant, newest first. Names only, but for the closed ones, which are durable. */
+export async function ownPortfolios(
+  simulation: Simulation,
+  tenantId: string,
+  which: 'OPEN' | 'CLOSED' | 'ALL',
+): Promise<readonly OwnPortfolio[]> {
+  const found: OwnPortfolio[] = [];
+  if (which !== 'OPEN') {
+    const history = await simulation.past({ tenantId });
+    for (const row of await history.closedPortfolios(simulation.id, tenantId)) {
+      const closed = closedPortfolioOf(row);
+      found.push({ ...closed.terms, brokerId: closed.settings.brokerId, closed });
+    }
+  }
+  if (which !== 'CLOSED')
+    for (const { terms, settings } of simulation.brokerage.state.portfolios.values())
+      if (terms.tenantId === tenantId)
+        found.push({ ...terms, brokerId: settings.brokerId, closed: undefined });
+  return found.sort((a, b) => b.number - a.number);
+}
+
 /** Whether the tenant has, or had, such a portfolio: what happened in it is told all the same. */
 export async function hasPortfolio({ simulation, principal, params }: PortfolioRequest): Promise<boolean> {
   const { tenantId } = principal;

@@ -1,23 +1,29 @@
 import { execute, type Handlers } from '../call.js';
 import type { HttpSettings } from '../settings.js';
+import { brokerOf } from '../translate/brokers.js';
 import { ledgerEntryOf } from '../translate/history.js';
 import { moneyNumber, moneyOf } from '../translate/numbers.js';
+import { pageOfAll } from '../translate/pages.js';
 import {
   closedDetail,
   closedEligibility,
+  closedSummary,
   createdPortfolio,
   eligibilityOf,
   equityPositions,
   futurePositions,
   optionPositions,
   portfolioDetail,
+  portfolioSummary,
   wholePortfolio,
 } from '../translate/portfolios.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
-import { readPortfolio } from './owned.js';
+import { holdingsOf, ownPortfolios, readPortfolio } from './owned.js';
 
 type PortfolioHandlers = Pick<
   Handlers,
+  | 'listPortfolios'
+  | 'listBrokers'
   | 'createPortfolio'
   | 'getPortfolio'
   | 'closePortfolio'
@@ -33,6 +39,39 @@ type PortfolioHandlers = Pick<
 
 export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
   return {
+    async listPortfolios({ simulation, principal, query }) {
+      const { accountId, brokerId } = query;
+      const mine = await ownPortfolios(simulation, principal.tenantId, query.status);
+      const page = pageOfAll(
+        mine.filter(
+          (one) =>
+            (accountId === undefined || one.accountId === accountId) &&
+            (brokerId === undefined || one.brokerId === brokerId),
+        ),
+        query,
+        ({ portfolioId }) => portfolioId,
+        (one) => one,
+      );
+      const { portfolios } = simulation.brokerage.state;
+      return simulation.read(
+        [principal],
+        (brokerage) => ({
+          ...page,
+          data: page.data.flatMap(({ portfolioId, closed }) => {
+            if (closed !== undefined) return closedSummary(brokerage, closed);
+            // One that was closed this very moment is left out.
+            const portfolio = brokerage.state.portfolios.get(portfolioId);
+            return portfolio === undefined ? [] : portfolioSummary(brokerage, portfolio);
+          }),
+        }),
+        holdingsOf(page.data.map(({ portfolioId }) => portfolios.get(portfolioId))),
+      );
+    },
+
+    listBrokers: ({ simulation }) => ({
+      data: [...simulation.brokerage.rules.brokers.values()].map(brokerOf),
+    }),
+
     createPortfolio(call) {
       const { initialCash, marginType, portfolioMarginEngineType, name, fillModel, ...body } = call.body;
       return execute<'OpenPortfolio'>(

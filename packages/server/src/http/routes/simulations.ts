@@ -1,16 +1,17 @@
 import type { Tier } from '@sandpit/protocol';
 import { NotRecorded, TooManySimulations } from '../../engine/simulations.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND } from '../answer.js';
-import { issueToken } from '../auth.js';
+import { issueToken, type Principal } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
 import type { HttpDeps, HttpSettings } from '../settings.js';
 import type { Streams } from '../stream/streams.js';
+import { isoOfMs } from '../translate/instants.js';
 import { pageOfAll } from '../translate/pages.js';
 import { simulationConfigOf, simulationOf } from '../translate/simulations.js';
 
 type SimulationsHandlers = Pick<
   Handlers,
-  'createSimulation' | 'listSimulations' | 'getSimulation' | 'deleteSimulation'
+  'createSimulation' | 'createSimulationToken' | 'listSimulations' | 'getSimulation' | 'deleteSimulation'
 >;
 
 const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
@@ -37,8 +38,22 @@ export function simulationsHandlers(
       return simulationOf(info, simulation.now());
     },
 
+    createSimulationToken({ principal, params }) {
+      const { simulationId } = params;
+      if (settings.jwtSecret === undefined) return NO_TOKENS;
+      // The main simulation is nobody's own.
+      if (simulationId === simulations.main.id) return SIMULATION_NOT_FOUND;
+      const info = simulations.info(simulationId, principal.tenantId);
+      return info === undefined ? SIMULATION_NOT_FOUND : { simulationId, tokenType: 'Bearer' };
+    },
+
     listSimulations: ({ principal, query }) =>
-      pageOfAll(simulations.list(principal.tenantId).toReversed(), query, (info) => simulationOf(info)),
+      pageOfAll(
+        simulations.list(principal.tenantId).toReversed(),
+        query,
+        ({ id }) => id,
+        (info) => simulationOf(info),
+      ),
 
     async getSimulation({ principal, params }) {
       const info = simulations.info(params.simulationId, principal.tenantId);
@@ -58,26 +73,37 @@ export function simulationsHandlers(
   };
 }
 
-/** The token of a new simulation: what the caller may do, in there. */
+/** Tokens for simulations: what the caller may do, in there. */
 export function simulationIssuer({
   settings,
   clockMs,
-}: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createSimulation'> {
-  return {
-    async createSimulation({ principal }, kept) {
-      const { tenantId, tier, scopes, expiresAtMs, origin } = principal;
-      const grant = {
+}: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createSimulation' | 'createSimulationToken'> {
+  const issue = ({ tenantId, tier, scopes, expiresAtMs, origin }: Principal, simulationId: string) =>
+    issueToken(
+      settings,
+      {
         tenantId,
         tier,
         scope: [...scopes].join(' '),
-        simulationId: kept.simulationId,
+        simulationId,
         // A right that ends is not made to last by passing it on.
         notAfterMs: expiresAtMs,
         keyId: origin.keyId,
         fromTokenId: origin.fromTokenId ?? origin.tokenId,
-      };
-      const issued = await issueToken(settings, grant, clockMs());
+      },
+      clockMs(),
+    );
+  return {
+    async createSimulation({ principal }, kept) {
+      const issued = await issue(principal, kept.simulationId);
       return issued === undefined ? NO_TOKENS : { ...kept, token: issued.token };
+    },
+    async createSimulationToken({ principal }, kept) {
+      const issued = await issue(principal, kept.simulationId);
+      if (issued === undefined) return NO_TOKENS;
+      const { token, issuedAtMs, expiresAtMs } = issued;
+      const expiresIn = (expiresAtMs - issuedAtMs) / 1000;
+      return { ...kept, token, expiresIn, expiresAt: isoOfMs(expiresAtMs) };
     },
   };
 }

@@ -1,11 +1,12 @@
 import { accountKey } from '@sandpit/core';
 import { ACCOUNT_NOT_FOUND, type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers, StreamId } from '../call.js';
+import { symbolIn } from '../listed.js';
 import type { Streams } from '../stream/streams.js';
 import { hasPortfolio } from './owned.js';
 
 /** Live updates (D36, D37). */
-export function streamHandlers(streams: Streams): Pick<Handlers, 'streamOrders' | 'streamPortfolios'> {
+export function streamHandlers(streams: Streams): Pick<Handlers, StreamId> {
   return {
     async streamOrders(call) {
       const missing = await missingFilter(call);
@@ -24,11 +25,23 @@ export function streamHandlers(streams: Streams): Pick<Handlers, 'streamOrders' 
       if (portfolioId !== undefined) return streams.openPortfolios(call, { portfolioId });
       return accountId === undefined ? ACCOUNT_NOT_FOUND : streams.openPortfolios(call, { accountId });
     },
+
+    async streamQuotes(call) {
+      const { simulation, query } = call;
+      const symbols = query.symbols.split(',').map((symbol) => symbolIn(simulation, symbol.trim()));
+      // A server that cannot read is said before the stream begins.
+      await simulation.read([], () => undefined);
+      return streams.openQuotes(call, symbols);
+    },
   };
 }
 
 /** The answer where a filter names what the tenant does not have. */
-async function missingFilter({ simulation, principal, query }: Call<StreamId>): Promise<Answer | undefined> {
+async function missingFilter({
+  simulation,
+  principal,
+  query,
+}: Call<'streamOrders' | 'streamPortfolios'>): Promise<Answer | undefined> {
   const { accountId, portfolioId } = query;
   if (accountId !== undefined) {
     const key = accountKey(principal.tenantId, accountId);

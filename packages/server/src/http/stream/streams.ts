@@ -1,15 +1,17 @@
 import type { Tier } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../../engine/simulation.js';
-import { type Answer, refuseCoded } from '../answer.js';
+import { type Answer, refuseCoded, UNAUTHORIZED } from '../answer.js';
 import type { Access } from '../../access/access.js';
 import type { Principal } from '../auth.js';
 import type { HttpDeps } from '../settings.js';
+import type { Tickets } from '../tickets.js';
 import { isoOfMs } from '../translate/instants.js';
 import { CatchUpTurns } from './catch-up-turns.js';
 import { Connection, frameOf } from './connection.js';
 import { OrderFeed } from './order-feed.js';
 import { type Followed, PortfolioFeed } from './portfolio-feed.js';
+import { QuoteFeed } from './quote-feed.js';
 import type { OrderFilter } from './told.js';
 
 /** Streams that a tenant may have open at once. */
@@ -39,14 +41,20 @@ export class Streams {
   readonly #access: Pick<Access, 'isRevoked'>;
   readonly #clockMs: () => number;
   readonly #heartbeatMs: number;
+  readonly #tickets: Tickets;
   readonly #open = new Set<Open>();
   readonly #perTenant = new Map<string, number>();
   readonly #turns = new CatchUpTurns();
   readonly #orders = new WeakMap<Simulation, OrderFeed>();
   readonly #portfolios = new WeakMap<Simulation, PortfolioFeed>();
+  readonly #quotes = new WeakMap<Simulation, QuoteFeed>();
   #heartbeat: NodeJS.Timeout | undefined;
 
-  constructor({ access, clockMs, settings }: Pick<HttpDeps, 'access' | 'clockMs' | 'settings'>) {
+  constructor(
+    { access, clockMs, settings }: Pick<HttpDeps, 'access' | 'clockMs' | 'settings'>,
+    tickets: Tickets,
+  ) {
+    this.#tickets = tickets;
     this.#access = access;
     this.#clockMs = clockMs;
     access.onRevocation(() => {
@@ -75,6 +83,16 @@ export class Streams {
     });
   }
 
+  /** Opens a stream of quotes; an answer where there are too many. */
+  openQuotes(of: StreamRequest, symbols: readonly string[]): Answer | undefined {
+    return this.#openStream(of, (connection) => {
+      const { simulation } = of;
+      const feed = this.#quotes.get(simulation) ?? new QuoteFeed(simulation, this.#clockMs);
+      this.#quotes.set(simulation, feed);
+      return feed.follow(connection, symbols);
+    });
+  }
+
   /** Ends the streams of a simulation that is gone. */
   endSimulation(simulationId: string): void {
     for (const { connection, simulation, presentId } of this.#open) {
@@ -92,11 +110,19 @@ export class Streams {
     const { tenantId, tier } = of.principal;
     const count = this.#perTenant.get(tenantId) ?? 0;
     if (count >= STREAMS_OF_TIER[tier] || this.#open.size >= STREAMS_IN_ALL) return tooManyStreams();
+    const { ticket } = of.request;
+    const stream = streamOf(of.request);
+    if (ticket !== undefined && !this.#tickets.mayOpen(ticket, stream)) return UNAUTHORIZED;
     const connection = new Connection(of.request, of.reply);
     this.#perTenant.set(tenantId, count + 1);
     const { principal, simulation } = of;
     const open: Open = { connection, simulation, principal, presentId: follow(connection) };
     this.#open.add(open);
+    if (ticket !== undefined) {
+      const end = (): void =>
+        connection.end(open.presentId(), 409, 'Another connection took the place of this one');
+      connection.onClose(this.#tickets.opened(ticket, stream, end));
+    }
     const stopExpiry = this.#endWithToken(open);
     // The token may have been taken back since the request was let in.
     this.#endIfRevoked(open);
@@ -142,6 +168,12 @@ export class Streams {
     timer.unref();
     return timer;
   }
+}
+
+/** What a ticket is bound to: the stream and its query, but for where it goes on. */
+function streamOf({ operation, query }: FastifyRequest): string {
+  const { accountId, portfolioId, symbols } = query as Readonly<Record<string, unknown>>;
+  return JSON.stringify([operation, accountId, portfolioId, symbols]);
 }
 
 function tooManyStreams(): Answer {

@@ -1,30 +1,99 @@
-import type { PageQuery, Pagination } from '@sandpit/protocol';
+import { CURSOR_EXPECTED, type PageQuery, type Pagination } from '@sandpit/protocol';
+import type { Page } from '../../store/history.js';
+
+/** Where the next page begins, for the header of the answer; JSON leaves it out. */
+export const NEXT_CURSOR = Symbol('X-Next-Cursor');
 
 export interface PageReply<Item> {
   data: Item[];
   pagination: Pagination;
+  [NEXT_CURSOR]?: string;
 }
 
-/** What a store needs to find a page. */
-export const windowOf = ({
-  page,
-  limit,
-}: PageQuery): { readonly offset: number; readonly limit: number } => ({
-  offset: (page - 1) * limit,
-  limit,
-});
+/** A cursor that no list gave: 400. */
+export class BadCursor extends Error {
+  override readonly name = 'BadCursor';
 
-/** One page as it travels. */
-export function pageReply<Item>(data: Item[], total: number, { page, limit }: PageQuery): PageReply<Item> {
-  return { data, pagination: { page, limit, total, totalPages: Math.ceil(total / limit) } };
+  constructor() {
+    super(`cursor ${CURSOR_EXPECTED}`);
+  }
 }
 
-/** One page of a list that is at hand. */
+/** What a store needs to find a page. Throws `BadCursor`. */
+export function windowOf({ page, limit, cursor }: PageQuery): {
+  readonly offset: number;
+  readonly limit: number;
+  readonly before?: number;
+} {
+  if (cursor === undefined) return { offset: (page - 1) * limit, limit };
+  const ordinal = /^n(\d{1,15})$/.exec(cursor)?.[1];
+  if (ordinal === undefined) throw new BadCursor();
+  return { offset: 0, limit, before: Number(ordinal) };
+}
+
+/** One page of a history list as it travels. */
+export function pageReply<Item>(
+  data: Item[],
+  { total, next }: Pick<Page<unknown>, 'total' | 'next'>,
+  query: PageQuery,
+): PageReply<Item> {
+  return reply(data, total, query, next === undefined ? undefined : `n${next}`);
+}
+
+/**
+ * One page of a list that is at hand. A cursor names the last item that was shown, and how many are behind it: those in front of it may
+ * become more. Throws `BadCursor`.
+ */
 export function pageOfAll<Stored, Item>(
   all: readonly Stored[],
   query: PageQuery,
+  keyOf: (stored: Stored) => string | number,
   show: (stored: Stored) => Item,
 ): PageReply<Item> {
-  const { offset, limit } = windowOf(query);
-  return pageReply(all.slice(offset, offset + limit).map(show), all.length, query);
+  const { page, limit, cursor } = query;
+  const first = cursor === undefined ? (page - 1) * limit : firstAfter(all, cursor, keyOf);
+  const shown = all.slice(first, first + limit);
+  const last = shown.at(-1);
+  const left = all.length - first - shown.length;
+  const next = last === undefined || left <= 0 ? undefined : cursorOf(String(keyOf(last)), left);
+  return reply(shown.map(show), all.length, query, next);
+}
+
+function reply<Item>(
+  data: Item[],
+  total: number,
+  { page, limit }: PageQuery,
+  next: string | undefined,
+): PageReply<Item> {
+  return {
+    data,
+    pagination: { page, limit, total, totalPages: Math.ceil(total / limit) },
+    ...(next !== undefined && { [NEXT_CURSOR]: next }),
+  };
+}
+
+const cursorOf = (key: string, left: number): string =>
+  `k${Buffer.from(JSON.stringify([key, left])).toString('base64url')}`;
+
+function firstAfter<Stored>(
+  all: readonly Stored[],
+  cursor: string,
+  keyOf: (stored: Stored) => string | number,
+): number {
+  const { key, left } = keyIn(cursor);
+  const index = all.findIndex((stored) => String(keyOf(stored)) === key);
+  // What it names may be gone since.
+  return index === -1 ? Math.max(all.length - left, 0) : index + 1;
+}
+
+function keyIn(cursor: string): { readonly key: string; readonly left: number } {
+  if (!cursor.startsWith('k')) throw new BadCursor();
+  try {
+    const parts: unknown = JSON.parse(Buffer.from(cursor.slice(1), 'base64url').toString());
+    if (Array.isArray(parts) && typeof parts[0] === 'string' && Number.isSafeInteger(parts[1]))
+      return { key: parts[0], left: parts[1] as number };
+  } catch {
+    // Not ours.
+  }
+  throw new BadCursor();
 }

@@ -23,6 +23,7 @@ import {
   valueOf,
 } from '@sandpit/core';
 import type {
+  ListedPortfolio,
   Account as ShownAccount,
   CreatedPortfolio,
   EquityPosition,
@@ -190,9 +191,15 @@ function wholeOf(view: View): Portfolio {
   };
 }
 
-export function portfolioSummary(brokerage: Brokerage, portfolio: CorePortfolio): PortfolioSummary {
-  const { value } = viewOf(brokerage, portfolio);
-  const { terms, settings } = portfolio;
+export const portfolioSummary = (brokerage: Brokerage, portfolio: CorePortfolio): PortfolioSummary =>
+  summaryOf(viewOf(brokerage, portfolio));
+
+export const closedSummary = (brokerage: Brokerage, closed: ClosedPortfolio): ListedPortfolio => ({
+  ...summaryOf(closedView(brokerage, closed)),
+  status: 'CLOSED',
+});
+
+function summaryOf({ terms, settings, value }: View): PortfolioSummary {
   return {
     portfolioId: terms.portfolioId,
     accountId: terms.accountId,

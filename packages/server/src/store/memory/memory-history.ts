@@ -5,7 +5,7 @@ import type {
   HistoryChange,
   HistoryHealth,
   ListItem,
-  ListName,
+  ListQuery,
   OrderQuery,
   OrderRow,
   Owner,
@@ -120,25 +120,37 @@ export class MemoryHistory implements History {
     return this.#tables(simulationId).byClientOrderId.get(JSON.stringify([portfolioId, clientOrderId]));
   }
 
+  closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]> {
+    const all = [...this.#tables(simulationId).portfolios.values()];
+    return Promise.resolve(
+      all.flatMap(({ tenantId: owner, terms, last }) =>
+        owner === tenantId && last !== undefined ? [{ tenantId, terms, last }] : [],
+      ),
+    );
+  }
+
   orders(query: OrderQuery): Promise<Page<OrderRow>> {
     const matching = [...this.#tables(query.simulationId).orders.values()].filter((order) =>
       isAsked(query, order),
     );
-    return Promise.resolve(page(matching, query, orderRow));
+    return Promise.resolve(page(matching, query, ({ terms }) => terms.number, orderRow));
   }
 
-  list(query: {
-    readonly simulationId: string;
-    readonly list: ListName;
-    readonly owner: string;
-    readonly tag?: string;
-    readonly offset: number;
-    readonly limit: number;
-  }): Promise<Page<ListItem>> {
-    const { simulationId, list, owner, tag } = query;
+  list(query: ListQuery): Promise<Page<ListItem>> {
+    const { simulationId, list, owner, tag, from = -Infinity, to = Infinity } = query;
     const items = this.#tables(simulationId).lists.get(listName(list, owner)) ?? [];
-    const matching = tag === undefined ? items : items.filter((item) => item.tag === tag);
-    return Promise.resolve(page(matching, query, (item) => this.#item(simulationId, item)));
+    const matching = items.filter((item) => {
+      const { at } = this.#item(simulationId, item);
+      return (tag === undefined || item.tag === tag) && at >= from && at < to;
+    });
+    return Promise.resolve(
+      page(
+        matching,
+        query,
+        (item) => items.indexOf(item) + 1,
+        (item) => this.#item(simulationId, item),
+      ),
+    );
   }
 
   tenantEvents(
@@ -218,7 +230,7 @@ function listName(list: string, owner: string): string {
 function isAsked(query: OrderQuery, { terms, progress, filledOn }: Order): boolean {
   return (
     isInScope(query.scope, terms, filledOn) &&
-    (query.status === undefined || progress.status === query.status) &&
+    (query.status === undefined || query.status.includes(progress.status)) &&
     (query.symbol === undefined || terms.symbol === query.symbol) &&
     (query.assetClass === undefined || terms.assetClass === query.assetClass) &&
     (query.from === undefined || terms.createdAt >= query.from) &&
@@ -229,7 +241,8 @@ function isAsked(query: OrderQuery, { terms, progress, filledOn }: Order): boole
 function isInScope(scope: OrderQuery['scope'], terms: OrderTerms, filledOn: string | undefined): boolean {
   if ('portfolioId' in scope) return terms.portfolioId === scope.portfolioId;
   if (terms.tenantId !== scope.tenantId) return false;
-  return 'accountId' in scope ? terms.accountId === scope.accountId : filledOn === scope.filledOn;
+  if ('accountId' in scope) return terms.accountId === scope.accountId;
+  return !('filledOn' in scope) || filledOn === scope.filledOn;
 }
 
 function orderRow({ terms, progress }: Order): OrderRow {
@@ -245,17 +258,27 @@ function orderRow({ terms, progress }: Order): OrderRow {
   };
 }
 
-/** Newest first. */
+/** Newest first. `ordinalOf` grows with each that is added. */
 function page<Stored, Shown>(
   matching: readonly Stored[],
-  { offset, limit }: { readonly offset: number; readonly limit: number },
+  {
+    offset,
+    limit,
+    before = Infinity,
+  }: { readonly offset: number; readonly limit: number; readonly before?: number },
+  ordinalOf: (stored: Stored) => number,
   show: (stored: Stored) => Shown,
 ): Page<Shown> {
+  const left = matching
+    .filter((stored) => ordinalOf(stored) <= before)
+    .toReversed()
+    .slice(offset);
+  const shown = left.slice(0, limit);
+  const last = shown.at(-1);
+  const isMore = last !== undefined && left.length > limit;
   return {
-    items: matching
-      .toReversed()
-      .slice(offset, offset + limit)
-      .map(show),
+    items: shown.map(show),
     total: matching.length,
+    ...(isMore && { next: ordinalOf(last) - 1 }),
   };
 }

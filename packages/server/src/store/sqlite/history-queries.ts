@@ -1,4 +1,4 @@
-import type { ClosedPortfolioRow, ListName, OrderQuery, OrderRow, Page } from '../history.js';
+import type { ClosedPortfolioRow, ListQuery, OrderQuery, OrderRow, Page } from '../history.js';
 import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
 import { DamagedHistory, LIST_CODE, placesOf, sound } from './history-rows.js';
@@ -15,18 +15,10 @@ import type {
   StoredOrder,
   TenantEventRow,
 } from './history-rows.js';
-import { accountOwner } from './history-tables.js';
+import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
 import { PastRecords } from './past-records.js';
 import type { StoredItem } from './past-records.js';
 import type { JournalBlocks } from './journal-blocks.js';
-
-export interface ListQuery {
-  readonly list: ListName;
-  readonly owner: string;
-  readonly tag?: string | undefined;
-  readonly offset: number;
-  readonly limit: number;
-}
 
 interface PlacedItem {
   readonly seq: number;
@@ -41,6 +33,12 @@ interface Placed {
   readonly values: readonly SqlValue[];
   readonly sound: (row: ItemRow | OrderEventRow) => ItemRow | OrderEventRow;
   readonly total: number;
+}
+
+/** The ordinals that a question is about: none where `last` is before `first`. */
+interface Range {
+  readonly first: number;
+  readonly last: number;
 }
 
 /** Rows read at a time where a filter makes it necessary to look at all. */
@@ -93,6 +91,14 @@ export class HistoryQueries {
     return last === null ? undefined : { tenantId: tenant, terms, last };
   }
 
+  closedPortfolios(simulation: number, tenantId: string): readonly ClosedPortfolioRow[] {
+    const sql = 'SELECT * FROM portfolio WHERE simulation = ? AND tenant = ? AND last IS NOT NULL';
+    return this.#all<PortfolioRow>(sql, simulation, tenantId).map((row) => {
+      const { tenant, terms, last } = sound('portfolio', row);
+      return { tenantId: tenant, terms, last: last ?? '' };
+    });
+  }
+
   orderByClientOrderId(simulation: number, portfolioId: string, clientOrderId: string): number | undefined {
     const owner = this.#owner(simulation, 'portfolio', portfolioId);
     if (owner === undefined) return undefined;
@@ -111,31 +117,42 @@ export class HistoryQueries {
       conditions.push(condition);
       values.push(value);
     };
-    filter('status = ?', query.status);
+    if (query.status !== undefined) {
+      conditions.push(`status IN (${query.status.map(() => '?').join(', ')})`);
+      values.push(...query.status);
+    }
     filter('symbol = ?', query.symbol);
     filter('asset_class = ?', query.assetClass);
     filter('created_at >= ?', query.from);
     filter('created_at < ?', query.to);
 
     const where = conditions.join(' AND ');
-    const { ordinal } = scope;
-    if (ordinal === undefined || conditions.length > scope.conditions.length) {
-      const newest = ordinal ?? 'number';
-      const total =
-        this.#one<{ n: number }>(`SELECT count(*) AS n FROM orders WHERE ${where}`, ...values)?.n ?? 0;
-      const sql = `SELECT * FROM orders WHERE ${where} ORDER BY ${newest} DESC LIMIT ? OFFSET ?`;
-      const rows = this.#all<StoredOrder>(sql, ...values, query.limit, query.offset);
-      return { items: rows.map((row) => orderRow(sound('order', row))), total };
+    const { ordinal, isRanged } = scope;
+    const { offset, limit, before } = query;
+    const isFiltered = conditions.length > scope.conditions.length;
+    const total =
+      isFiltered || scope.total === undefined
+        ? (this.#one<{ n: number }>(`SELECT count(*) AS n FROM orders WHERE ${where}`, ...values)?.n ?? 0)
+        : scope.total;
+    if (isFiltered || !isRanged) {
+      const upTo = before === undefined ? '' : `AND ${ordinal} <= ?`;
+      const sql = `SELECT * FROM orders WHERE ${where} ${upTo} ORDER BY ${ordinal} DESC LIMIT ? OFFSET ?`;
+      const asked = before === undefined ? values : [...values, before];
+      const rows = this.#all<StoredOrder>(sql, ...asked, limit + 1, offset);
+      const shown = rows.slice(0, limit).map((row) => sound('order', row));
+      const last = shown.at(-1);
+      const isMore = last !== undefined && rows.length > limit;
+      return { items: shown.map(orderRow), total, ...(isMore && { next: last[ordinal] - 1 }) };
     }
-    const { total } = scope;
-    const last = total - query.offset;
+    const last = Math.min(total, before ?? total) - offset;
     const sql = `SELECT * FROM orders WHERE ${where} AND ${ordinal} <= ? ORDER BY ${ordinal} DESC LIMIT ?`;
-    const rows = last < 1 ? [] : this.#all<StoredOrder>(sql, ...values, last, query.limit);
-    if (rows.length < Math.min(query.limit, Math.max(0, last))) throw missingRows();
+    const rows = last < 1 ? [] : this.#all<StoredOrder>(sql, ...values, last, limit);
+    if (rows.length < Math.min(limit, Math.max(0, last))) throw missingRows();
     rows.forEach((row, index) => {
       if (sound('order', row)[ordinal] !== last - index) throw missingRows();
     });
-    return { items: rows.map(orderRow), total };
+    const next = last - rows.length;
+    return { items: rows.map(orderRow), total, ...(next >= 1 && rows.length > 0 && { next }) };
   }
 
   #scopeOf(
@@ -145,8 +162,12 @@ export class HistoryQueries {
     | {
         readonly conditions: readonly string[];
         readonly values: readonly SqlValue[];
-        readonly ordinal?: 'portfolio_n' | 'account_n';
-        readonly total: number;
+        /** What they are ordered by. */
+        readonly ordinal: 'portfolio_n' | 'account_n' | 'number';
+        /** Whether the ordinals of the scope have no gaps. */
+        readonly isRanged: boolean;
+        /** Undefined = to be counted. */
+        readonly total: number | undefined;
       }
     | undefined {
     const [kind, id]: [OwnerKind, string] =
@@ -158,23 +179,72 @@ export class HistoryQueries {
     const owner = this.#owner(simulation, kind, id);
     if (owner === undefined) return undefined;
     if ('filledOn' in scope)
-      return { conditions: ['tenant = ?', 'filled_on = ?'], values: [owner.k, scope.filledOn], total: 0 };
+      return {
+        conditions: ['tenant = ?', 'filled_on = ?'],
+        values: [owner.k, scope.filledOn],
+        ordinal: 'number',
+        isRanged: false,
+        total: undefined,
+      };
+    if (kind === 'tenant')
+      return {
+        // Backwards through all orders, of which those of one tenant are never far.
+        conditions: ['simulation = ?', 'tenant = ?'],
+        values: [simulation, owner.k],
+        ordinal: 'number',
+        isRanged: false,
+        total: this.#ordersOf(simulation, id),
+      };
     const total = countOf(owner, 'orders');
     return kind === 'portfolio'
-      ? { conditions: ['portfolio = ?'], values: [owner.k], ordinal: 'portfolio_n', total }
-      : { conditions: ['account = ?'], values: [owner.k], ordinal: 'account_n', total };
+      ? { conditions: ['portfolio = ?'], values: [owner.k], ordinal: 'portfolio_n', isRanged: true, total }
+      : { conditions: ['account = ?'], values: [owner.k], ordinal: 'account_n', isRanged: true, total };
   }
 
-  list(simulation: number, query: ListQuery): Page<StoredItem> {
+  /** How many orders a tenant has: those of its accounts. */
+  #ordersOf(simulation: number, tenantId: string): number {
+    const { first, end } = accountsOf(tenantId);
+    const sql = `SELECT * FROM owner WHERE simulation = ? AND id >= ? AND id < ? AND kind = 'account'`;
+    return this.#all<OwnerRow>(sql, simulation, first, end)
+      .filter(({ id }) => isAccountOf(tenantId, id))
+      .reduce((total, row) => total + countOf(sound('owner', row), 'orders'), 0);
+  }
+
+  list(simulation: number, query: Omit<ListQuery, 'simulationId'>): Page<StoredItem> {
     const placed = this.#placed(simulation, query);
     if (placed === undefined) return { items: [], total: 0 };
-    const { total, items } =
-      query.tag === undefined ? this.#page(placed, query) : this.#taggedPage(placed, query, query.tag);
     const records = new PastRecords(this.#journal, simulation);
-    return { total, items: items.map((item) => records.stored(item)) };
+    const range = this.#rangeOf(placed, query, records);
+    const { items, ...rest } =
+      query.tag === undefined
+        ? this.#page(placed, range, query)
+        : this.#taggedPage(placed, range, query, query.tag);
+    return { ...rest, items: items.map((item) => records.stored(item)) };
   }
 
-  #placed(simulation: number, { list, owner }: ListQuery): Placed | undefined {
+  #rangeOf(placed: Placed, { from, to }: Pick<ListQuery, 'from' | 'to'>, records: PastRecords): Range {
+    return {
+      first: from === undefined ? 1 : this.#firstFrom(placed, from, records),
+      last: to === undefined ? placed.total : this.#firstFrom(placed, to, records) - 1,
+    };
+  }
+
+  /** The first place of a record at or after an instant; one behind the last where there is none. Records are in the order of time. */
+  #firstFrom({ rows, values, sound: checked, total }: Placed, at: number, records: PastRecords): number {
+    const sql = `SELECT * FROM ${rows} AND n >= ? ORDER BY n LIMIT 1`;
+    let low = 1;
+    let high = total + 1;
+    while (low < high) {
+      const middle = Math.floor((low + high) / 2);
+      const row = this.#one<ItemRow | OrderEventRow>(sql, ...values, middle);
+      if (row === undefined) throw missingRows();
+      if (records.at(checked(row).seq) < at) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
+  #placed(simulation: number, { list, owner }: Pick<ListQuery, 'list' | 'owner'>): Placed | undefined {
     if (list === 'order-events') {
       const number = Number(owner);
       const order = this.#order(simulation, number);
@@ -198,9 +268,14 @@ export class HistoryQueries {
         };
   }
 
-  #page({ rows, values, sound: checked, total }: Placed, { offset, limit }: ListQuery): Page<PlacedItem> {
-    const last = total - offset;
-    const first = Math.max(last - limit + 1, 1);
+  #page(
+    { rows, values, sound: checked }: Placed,
+    range: Range,
+    { offset, limit, before = range.last }: Pick<ListQuery, 'offset' | 'limit' | 'before'>,
+  ): Page<PlacedItem> {
+    const total = Math.max(range.last - range.first + 1, 0);
+    const last = Math.min(range.last, before) - offset;
+    const first = Math.max(last - limit + 1, range.first);
     if (last < first) return { items: [], total };
     // A row is filed under the last of its places: the first that reaches `first` is where the page begins.
     const sql = `SELECT * FROM ${rows} AND n >= ? ORDER BY n LIMIT ?`;
@@ -215,34 +290,40 @@ export class HistoryQueries {
       if (row.n >= last) break;
     }
     if (items.length !== last - first + 1) throw missingRows();
-    return { items: items.reverse(), total };
+    return { items: items.reverse(), total, ...(first > range.first && { next: first - 1 }) };
   }
 
   #taggedPage(
     { rows, values, sound: checked, total: all }: Placed,
-    query: ListQuery,
+    range: Range,
+    { offset, limit, before = range.last }: Pick<ListQuery, 'offset' | 'limit' | 'before'>,
     tag: string,
   ): Page<PlacedItem> {
-    const { offset, limit } = query;
     const sql = `SELECT * FROM ${rows} AND n <= ? ORDER BY n DESC LIMIT ${SCAN_CHUNK}`;
     const items: PlacedItem[] = [];
     let total = 0;
+    let passed = 0;
+    let following: number | undefined;
     let next = all;
-    while (next > 0) {
+    while (next >= range.first && next > 0) {
       const chunk = this.#all<ItemRow | OrderEventRow>(sql, ...values, next);
       if (chunk.length === 0) throw missingRows();
       for (const row of chunk) {
         if (row.n !== next) throw missingRows();
         const places = placedItems(checked(row));
         next -= places.length;
-        for (const item of places.reverse()) {
-          if (item.tag !== tag) continue;
-          if (total >= offset && items.length < limit) items.push(item);
+        for (const [i, item] of places.reverse().entries()) {
+          const n = row.n - i;
+          if (item.tag !== tag || n < range.first || n > range.last) continue;
           total += 1;
+          if (n > before) continue;
+          if (passed < offset) passed += 1;
+          else if (items.length < limit) items.push(item);
+          else following ??= n;
         }
       }
     }
-    return { items, total };
+    return { items, total, ...(following !== undefined && { next: following }) };
   }
 
   tenantEvents(

@@ -1,10 +1,9 @@
 /** The thread that answers paged queries, so that a long scan does not hold up the event loop. */
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { OrderQuery, OrderRow, Page } from '../history.js';
+import type { ClosedPortfolioRow, ListQuery, OrderQuery, OrderRow, Page } from '../history.js';
 import { openConnection, Statements } from './connection.js';
 import { HistoryQueries } from './history-queries.js';
-import type { ListQuery } from './history-queries.js';
 import type { StoredItem } from './past-records.js';
 import { HISTORY_FILE } from './history-schema.js';
 import { troubleOf } from './history-trouble.js';
@@ -21,13 +20,15 @@ export interface ReaderData {
 export type ReaderRequest = { readonly id: number; readonly simulation: number } & (
   | { readonly kind: 'orders'; readonly query: OrderQuery }
   | { readonly kind: 'list'; readonly query: ListQuery }
+  | { readonly kind: 'closed-portfolios'; readonly tenantId: string }
 );
 
 export type ToReader = ReaderRequest | { readonly kind: 'close' };
 
+export type AnyPage = Page<OrderRow> | Page<StoredItem> | Page<ClosedPortfolioRow>;
+
 export type ReaderAnswer =
-  | { readonly id: number; readonly page: Page<OrderRow> | Page<StoredItem> }
-  | { readonly id: number; readonly trouble: Trouble };
+  { readonly id: number; readonly page: AnyPage } | { readonly id: number; readonly trouble: Trouble };
 
 const port = parentPort;
 if (port !== null) {
@@ -48,16 +49,24 @@ if (port !== null) {
     try {
       // One transaction: total and rows are of the same moment.
       database.exec('BEGIN');
-      const { id, simulation } = request;
-      const page =
-        request.kind === 'orders'
-          ? queries.orders(simulation, request.query)
-          : queries.list(simulation, request.query);
-      answer = { id, page };
+      answer = { id: request.id, page: pageOf(queries, request) };
     } catch (error) {
       answer = { id: request.id, trouble: troubleOf(error) };
     }
     if (database.isTransaction) database.exec('ROLLBACK');
     port.postMessage(answer);
   });
+}
+
+function pageOf(queries: HistoryQueries, request: ReaderRequest): AnyPage {
+  switch (request.kind) {
+    case 'orders':
+      return queries.orders(request.simulation, request.query);
+    case 'list':
+      return queries.list(request.simulation, request.query);
+    case 'closed-portfolios': {
+      const items = queries.closedPortfolios(request.simulation, request.tenantId);
+      return { items, total: items.length };
+    }
+  }
 }

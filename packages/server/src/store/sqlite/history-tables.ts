@@ -64,6 +64,17 @@ interface OpenRow {
 /** Account ids are unique within a tenant only. */
 export const accountOwner = (tenantId: string, accountId: string): string => `${tenantId}/${accountId}`;
 
+/** The ids between which all accounts of a tenant are, `end` not included; others may be among them: see `isAccountOf`. */
+export const accountsOf = (tenantId: string): { readonly first: string; readonly end: string } => ({
+  first: `${tenantId}/`,
+  // The character behind the slash.
+  end: `${tenantId}0`,
+});
+
+/** Names of tenants may have slashes, ids of accounts have none. */
+export const isAccountOf = (tenantId: string, id: string): boolean =>
+  id.startsWith(`${tenantId}/`) && !id.includes('/', tenantId.length + 1);
+
 /**
  * Writes the history tables: collects what many records change, then writes it in one go, each table in the order of its key. Between
  * transactions it remembers nothing.

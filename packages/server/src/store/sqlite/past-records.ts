@@ -29,6 +29,11 @@ export class PastRecords {
     return { seq, at, event, item, json: JSON.stringify(events[event]) };
   }
 
+  /** When a record was made, simulated ms. Throws `DamagedJournal`. */
+  at(seq: number): number {
+    return this.#find(seq).at;
+  }
+
   #find(seq: number): RecordLine {
     if (this.#record?.seq !== seq) {
       if (this.#block === undefined || seq < this.#block.first || seq > this.#block.last)

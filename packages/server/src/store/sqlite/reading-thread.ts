@@ -1,8 +1,6 @@
 import { Worker } from 'node:worker_threads';
-import type { OrderRow, Page } from '../history.js';
 import { StoreUnavailable } from '../journal.js';
-import type { StoredItem } from './past-records.js';
-import type { ReaderAnswer, ReaderData, ReaderRequest, ToReader } from './history-reader.js';
+import type { AnyPage, ReaderAnswer, ReaderData, ReaderRequest, ToReader } from './history-reader.js';
 import type { Trouble } from './history-trouble.js';
 import { raise, stopFlag } from './stop-flag.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
@@ -10,7 +8,6 @@ import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 /** Queries that may wait for the reader; more means that it does not keep up. */
 const MOST_WAITING = 1_000;
 
-type PageRow = Page<OrderRow> | Page<StoredItem>;
 type WithoutId<Request> = Request extends unknown ? Omit<Request, 'id'> : never;
 
 interface Running {
@@ -19,7 +16,7 @@ interface Running {
 }
 
 interface Waiting {
-  readonly resolve: (page: PageRow) => void;
+  readonly resolve: (page: AnyPage) => void;
   readonly reject: (error: Error) => void;
 }
 
@@ -36,7 +33,7 @@ export class ReadingThread {
     this.#errorOf = errorOf;
   }
 
-  ask(request: WithoutId<ReaderRequest>): Promise<PageRow> {
+  ask(request: WithoutId<ReaderRequest>): Promise<AnyPage> {
     if (this.#waiting.size >= MOST_WAITING)
       return Promise.reject(new StoreUnavailable('Too many queries are waiting'));
     this.#reader ??= this.#start();

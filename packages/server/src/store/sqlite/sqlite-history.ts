@@ -4,7 +4,7 @@ import type {
   History,
   HistoryHealth,
   ListItem,
-  ListName,
+  ListQuery,
   OrderQuery,
   OrderRow,
   Page,
@@ -205,19 +205,20 @@ export class SqliteHistory implements History {
     return (await this.#reader.ask({ kind: 'orders', simulation, query })) as Page<OrderRow>;
   }
 
-  async list(query: {
-    readonly simulationId: string;
-    readonly list: ListName;
-    readonly owner: string;
-    readonly tag?: string;
-    readonly offset: number;
-    readonly limit: number;
-  }): Promise<Page<ListItem>> {
+  async closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]> {
+    const simulation = this.#keys.find(simulationId)?.key;
+    if (simulation === undefined) return [];
+    this.#refuseUnusable();
+    const page = await this.#reader.ask({ kind: 'closed-portfolios', simulation, tenantId });
+    return (page as Page<ClosedPortfolioRow>).items;
+  }
+
+  async list(query: ListQuery): Promise<Page<ListItem>> {
     const simulation = this.#keys.find(query.simulationId)?.key;
     if (simulation === undefined) return { items: [], total: 0 };
     this.#refuseUnusable();
     const page = (await this.#reader.ask({ kind: 'list', simulation, query })) as Page<StoredItem>;
-    return { items: page.items.map(listItem), total: page.total };
+    return { ...page, items: page.items.map(listItem) };
   }
 
   tenantEvents(

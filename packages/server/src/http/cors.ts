@@ -1,0 +1,66 @@
+/** Pages of other origins (D144): who may, and what their browsers ask first. */
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { routeEntries, type Route } from '@sandpit/protocol';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Headers that let the page that asks read the answer: name and value in turn. */
+    cors: readonly string[] | undefined;
+  }
+}
+
+const METHODS = [...new Set(routeEntries.map(([, { method }]: readonly [unknown, Route]) => method))].join(
+  ', ',
+);
+const TAKEN = 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id';
+const SHOWN = [
+  'Idempotent-Replayed',
+  'Retry-After',
+  'WWW-Authenticate',
+  'X-Next-Cursor',
+  'X-RateLimit-Limit',
+  'X-RateLimit-Remaining',
+  'X-RateLimit-Reset',
+  'X-Request-Id',
+].join(', ');
+/** How long a browser need not ask again. */
+const MAX_AGE_SECONDS = 600;
+
+/** Marks a request of a page that may; answers itself, and says so, where the browser only asks whether it may. */
+export function allowOrigin(
+  origins: ReadonlySet<string>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+): boolean {
+  if (origins.size === 0) return false;
+  const { origin } = request.headers;
+  if (origin === undefined || !origins.has(origin)) {
+    // A cache must not give one origin what was said to another.
+    request.cors = ['vary', 'Origin'];
+    return false;
+  }
+  request.cors = [
+    'vary',
+    'Origin',
+    'access-control-allow-origin',
+    origin,
+    'access-control-expose-headers',
+    SHOWN,
+  ];
+  if (request.method !== 'OPTIONS' || request.headers['access-control-request-method'] === undefined)
+    return false;
+  reply.hijack();
+  reply.raw.writeHead(204, [
+    ...request.cors,
+    'access-control-allow-methods',
+    METHODS,
+    'access-control-allow-headers',
+    TAKEN,
+    'access-control-max-age',
+    String(MAX_AGE_SECONDS),
+    'x-request-id',
+    request.id,
+  ]);
+  reply.raw.end();
+  return true;
+}
