@@ -39,8 +39,13 @@ export class Components {
         case 'x-range-in-expected':
         case 'x-text':
           break;
+        case 'maximum':
+          // Where both are there the other one is the stricter.
+          if (!('exclusiveMaximum' in schema)) result[keyword] = value as number;
+          break;
         case 'x-format':
-          result['anyOf'] = [{ format: 'date' }, { format: 'date-time' }];
+          // All of ISO 8601 is more than either format.
+          if (value !== 'iso-8601') result['anyOf'] = [{ format: 'date' }, { format: 'date-time' }];
           break;
         case 'x-discriminator':
           result['discriminator'] = {

@@ -20,6 +20,7 @@ import { validateBody } from './validate.js';
 
 interface Operation {
   operationId: string;
+  description?: string;
   parameters: { $ref?: string; name: string; in: string; required: boolean }[];
   requestBody?: object;
   responses: Record<string, { $ref?: string; content?: Record<string, { schema: object }> }>;
@@ -160,6 +161,13 @@ describe('the document', () => {
     for (const id of Object.keys(routes)) {
       if ((notOfferedYet as readonly string[]).includes(id)) expect(ids).not.toContain(id);
       else expect(ids).toContain(id);
+    }
+  });
+
+  it('describes every operation, and numbers none', () => {
+    for (const { operation, path } of operations) {
+      expect(operation.description, path).toMatch(/\.$/);
+      expect(operation.operationId, path).toMatch(/^[a-z][A-Za-z]+$/);
     }
   });
 

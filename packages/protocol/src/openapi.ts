@@ -44,6 +44,7 @@ export function openApiDocument({ serverUrl, version }: OpenApiOptions): Record<
       title: 'Sandpit',
       version,
       description: 'A simulated US brokerage: portfolios, orders, market data and simulations.',
+      contact: { name: 'The contributors of Sandpit' },
       license: { name: 'Apache-2.0', identifier: 'Apache-2.0' },
     },
     servers: [{ url: serverUrl }],

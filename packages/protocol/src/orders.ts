@@ -168,7 +168,7 @@ const orderFilters = {
       pattern: `^(${STATUS})(,(${STATUS}))*$`,
       description: 'One status, or several separated by commas.',
       examples: ['ACTIVE,PENDING_MARKET_OPEN'],
-      'x-expected': `${expectedChoice(orderStatuses)}, or several of them separated by commas`,
+      'x-expected': expectedChoice(orderStatuses),
     }),
   ),
   symbol: optional(text({ description: 'Exactly this symbol.' })),

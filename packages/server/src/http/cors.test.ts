@@ -1,11 +1,10 @@
-import type { InjectOptions } from 'fastify';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readSettings } from '../config.js';
 import { TestApp } from '../testing/test-app.js';
 
 const MINE = 'https://app.example.com';
 let test: TestApp;
-const send = (method: 'GET' | 'OPTIONS', url: string, headers: InjectOptions['headers']) =>
+const send = (method: 'GET' | 'OPTIONS', url: string, headers: Record<string, string>) =>
   test.app.inject({ method, url, headers });
 
 beforeAll(async () => {

@@ -2,17 +2,37 @@ import swagger from '@fastify/swagger';
 import swaggerUi from '@fastify/swagger-ui';
 import { openApiDocument, type OpenApiOptions } from '@sandpit/protocol';
 import type { FastifyInstance } from 'fastify';
+import { llmsText } from './llms-text.js';
 import { SECURITY_HEADERS, send } from './reply.js';
 
 /** The page comes with its scripts and styles, and loads nothing from elsewhere. */
 const PAGE_POLICY =
   "default-src 'self'; base-uri 'self'; frame-ancestors 'none'; img-src 'self' data:; object-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'";
 
-/** `/openapi.json`, and `/docs` to read it in a browser. Both are for everybody. */
+const PAGE_STYLE = `
+.topbar-wrapper .link { font: 600 1.4rem/1 system-ui, sans-serif; color: #fff; text-decoration: none; }
+.topbar-wrapper .link svg, .topbar-wrapper .link img { display: none; }
+.topbar-wrapper .link::after { content: 'Sandpit'; }
+.swagger-ui .topbar { background: #1d3b2f; }
+`;
+
+/** Where programs, people and language models find out what there is. All of it is for everybody. */
 export async function registerDocs(app: FastifyInstance, options: OpenApiOptions): Promise<void> {
   const document = openApiDocument(options);
   const text = JSON.stringify(document);
+  const welcome = JSON.stringify({
+    name: 'Sandpit',
+    version: options.version,
+    docs: '/docs',
+    openapi: '/openapi.json',
+    health: '/v1/health',
+  });
+  const guide = llmsText();
+  app.get('/', (request, reply) => send(request, reply, 200, welcome));
   app.get('/openapi.json', (request, reply) => send(request, reply, 200, text));
+  app.get('/llms.txt', (request, reply) =>
+    send(request, reply, 200, guide, { 'content-type': 'text/plain; charset=utf-8' }),
+  );
   await app.register(async (page) => {
     page.addHook('onSend', (request, reply, _payload, done) => {
       reply.headers({
@@ -25,6 +45,10 @@ export async function registerDocs(app: FastifyInstance, options: OpenApiOptions
       done();
     });
     await page.register(swagger, { mode: 'static', specification: { document: document as never } });
-    await page.register(swaggerUi, { routePrefix: '/docs', uiConfig: { docExpansion: 'none' } });
+    await page.register(swaggerUi, {
+      routePrefix: '/docs',
+      uiConfig: { docExpansion: 'none', persistAuthorization: true },
+      theme: { title: 'Sandpit API', css: [{ filename: 'sandpit.css', content: PAGE_STYLE }] },
+    });
   });
 }

@@ -143,9 +143,8 @@ describe('the router', () => {
   });
 
   it.each([
-    ['GET', '/'],
     ['GET', '/v1'],
-    ['GET', '/v1/orders'],
+    ['GET', '/v1/order'],
     ['GET', '/v1/nothing?x=1'],
     ['PATCH', '/v1/orders'],
     ['DELETE', '/v1/health'],
@@ -156,6 +155,20 @@ describe('the router', () => {
       expect(response.json()).toEqual({ statusCode: 404, message: 'Route not found', error: 'Not Found' });
       expect(response.headers['x-request-id']).toBeDefined();
     }
+  });
+
+  it('says what it is to programs, and to language models', async () => {
+    const welcome = await test.app.inject({ method: 'GET', url: '/' });
+    expect(welcome.json()).toEqual({
+      name: 'Sandpit',
+      version: '0.1.0',
+      docs: '/docs',
+      openapi: '/openapi.json',
+      health: '/v1/health',
+    });
+    const guide = await test.app.inject({ method: 'GET', url: '/llms.txt' });
+    expect(guide.headers['content-type']).toBe('text/plain; charset=utf-8');
+    for (const [, route] of routeEntries) expect(guide.body).toContain(`\`${route.method} ${route.path}\``);
   });
 
   it('shows the documents to everybody', async () => {
