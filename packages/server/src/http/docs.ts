@@ -3,7 +3,8 @@ import swaggerUi from '@fastify/swagger-ui';
 import { openApiDocument, type OpenApiOptions } from '@sandpit/protocol';
 import type { FastifyInstance } from 'fastify';
 import { llmsText } from './llms-text.js';
-import { SECURITY_HEADERS, send } from './reply.js';
+import { ROUTE_NOT_FOUND } from './answer.js';
+import { reply as sendAnswer, SECURITY_HEADERS, send } from './reply.js';
 
 /** The page comes with its scripts and styles, and loads nothing from elsewhere. */
 const PAGE_POLICY =
@@ -28,7 +29,11 @@ export async function registerDocs(app: FastifyInstance, options: OpenApiOptions
     health: '/v1/health',
   });
   const guide = llmsText();
-  app.get('/', (request, reply) => send(request, reply, 200, welcome));
+  app.get('/', (request, reply) => {
+    // The router takes `*` for the same.
+    if (request.raw.url?.startsWith('/') === true) send(request, reply, 200, welcome);
+    else sendAnswer(request, reply, ROUTE_NOT_FOUND);
+  });
   app.get('/openapi.json', (request, reply) => send(request, reply, 200, text));
   app.get('/llms.txt', (request, reply) =>
     send(request, reply, 200, guide, { 'content-type': 'text/plain; charset=utf-8' }),

@@ -159,6 +159,10 @@ describe('what opens a door is issued for each answer and never stored', () => {
       ([, route]) =>
         takesIdempotencyKey(route) && /"(token|ticket|secret|apiKey)":/.test(JSON.stringify(route.responses)),
     );
-    expect(opening.map(([id]) => id).sort()).toEqual(['createSimulation', 'createStreamTicket']);
+    expect(opening.map(([id]) => id).sort()).toEqual([
+      'createSimulation',
+      'createSimulationToken',
+      'createStreamTicket',
+    ]);
   });
 });

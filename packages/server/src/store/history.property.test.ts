@@ -112,12 +112,11 @@ async function answers(
     { portfolioId: 'portfolio-1' },
     { tenantId: 'tenant-1', accountId: 'account-1' },
     { tenantId: 'tenant-2', filledOn: '2026-01-05' },
+    { tenantId: 'tenant-1' },
   ];
   const filters: Partial<OrderQuery>[] = [
     {},
-    { status: ['FILLED'] },
     { status: ['FILLED', 'ACTIVE'], before: 7 },
-    { before: 5 },
     { symbol: 'MSFT', from: START + 3, to: START + 20 },
   ];
   const orders = scopes.flatMap((scope) =>
@@ -126,7 +125,7 @@ async function answers(
   const lists = [
     ...['portfolio-1', 'portfolio-2'].flatMap((owner) => [
       history.list({ ...page, list: 'activities', owner }),
-      history.list({ ...page, list: 'activities', owner, tag: 'FEE' }),
+      history.list({ ...page, list: 'activities', owner, tag: 'FEE', from: START + 2, before: 9 }),
     ]),
     ...[1, 2, 3].map((order) => history.list({ ...page, list: 'order-events', owner: String(order) })),
   ];

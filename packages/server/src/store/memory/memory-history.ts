@@ -130,10 +130,19 @@ export class MemoryHistory implements History {
   }
 
   orders(query: OrderQuery): Promise<Page<OrderRow>> {
-    const matching = [...this.#tables(query.simulationId).orders.values()].filter((order) =>
-      isAsked(query, order),
+    const inScope = [...this.#tables(query.simulationId).orders.values()].filter(({ terms, filledOn }) =>
+      isInScope(query.scope, terms, filledOn),
     );
-    return Promise.resolve(page(matching, query, ({ terms }) => terms.number, orderRow));
+    const isCounted = 'portfolioId' in query.scope || 'accountId' in query.scope;
+    const ordinals = new Map(inScope.map((order, i) => [order, isCounted ? i + 1 : order.terms.number]));
+    return Promise.resolve(
+      page(
+        inScope.filter((order) => isAsked(query, order)),
+        query,
+        (order) => ordinals.get(order) ?? 0,
+        orderRow,
+      ),
+    );
   }
 
   list(query: ListQuery): Promise<Page<ListItem>> {
@@ -227,9 +236,8 @@ function listName(list: string, owner: string): string {
   return `${list} ${owner}`;
 }
 
-function isAsked(query: OrderQuery, { terms, progress, filledOn }: Order): boolean {
+function isAsked(query: OrderQuery, { terms, progress }: Order): boolean {
   return (
-    isInScope(query.scope, terms, filledOn) &&
     (query.status === undefined || query.status.includes(progress.status)) &&
     (query.symbol === undefined || terms.symbol === query.symbol) &&
     (query.assetClass === undefined || terms.assetClass === query.assetClass) &&
