@@ -148,10 +148,14 @@ export class MemoryHistory implements History {
   list(query: ListQuery): Promise<Page<ListItem>> {
     const { simulationId, list, owner, tag, from = -Infinity, to = Infinity } = query;
     const items = this.#tables(simulationId).lists.get(listName(list, owner)) ?? [];
-    const matching = items.filter((item) => {
-      const { at } = this.#item(simulationId, item);
-      return (tag === undefined || item.tag === tag) && at >= from && at < to;
-    });
+    const isBetween = ({ seq }: Listed): boolean => {
+      const at = this.#journal.record(simulationId, seq)?.at ?? Number.NaN;
+      return at >= from && at < to;
+    };
+    const isRanged = from > -Infinity || to < Infinity;
+    const matching = items.filter(
+      (item) => (tag === undefined || item.tag === tag) && (!isRanged || isBetween(item)),
+    );
     return Promise.resolve(
       page(
         matching,
