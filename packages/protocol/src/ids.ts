@@ -3,6 +3,10 @@ import { parameters, text, uuid } from './fields.js';
 
 export const AccountParams = parameters({ accountId: uuid({ description: 'The account.' }) });
 export const PortfolioParams = parameters({ portfolioId: uuid({ description: 'The portfolio.' }) });
+export const KeyPairParams = parameters({
+  portfolioId: uuid({ description: 'The portfolio.' }),
+  keyId: text({ maxLength: 64, description: 'The key pair.' }),
+});
 export const OrderParams = parameters({ orderId: uuid({ description: 'The order.' }) });
 export const SimulationParams = parameters({
   simulationId: text({ maxLength: 64, description: 'The simulation.' }),

@@ -23,6 +23,7 @@ export * from './health.js';
 export * from './history.js';
 export * from './ids.js';
 export { type DateTime, parseDateTime } from './iso8601.js';
+export * from './key-pairs.js';
 export * from './margin.js';
 export * from './market-data.js';
 export { openApiDocument, openApiPath, type OpenApiOptions } from './openapi.js';

@@ -1,6 +1,7 @@
 /** All operations of the API, by operation id. What is not here does not exist. */
 import type { Static, TSchema } from 'typebox';
 import { accountRoutes } from './routes/accounts.js';
+import { keyPairRoutes } from './routes/key-pairs.js';
 import { marketDataRoutes } from './routes/market-data.js';
 import { orderRoutes } from './routes/orders.js';
 import { portfolioRoutes } from './routes/portfolios.js';
@@ -11,6 +12,7 @@ import { simulationRoutes } from './routes/simulation.js';
 export const routes = {
   ...accountRoutes,
   ...portfolioRoutes,
+  ...keyPairRoutes,
   ...orderRoutes,
   ...marketDataRoutes,
   ...serviceRoutes,

@@ -163,6 +163,8 @@ export interface OrderProgress {
   readonly mark: Price | undefined;
   /** A trailing stop's distance, where a split has changed it from what the terms say. */
   readonly trailingAmount: Price | undefined;
+  /** How often it has been replaced; undefined = never. */
+  readonly replacements: number | undefined;
   /** When the last of it executed. */
   readonly executedAt: Instant | undefined;
   readonly canceledAt: Instant | undefined;

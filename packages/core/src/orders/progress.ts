@@ -44,6 +44,7 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
     restingSince: p.restingSince,
     mark: p.mark,
     trailingAmount: p.trailingAmount,
+    replacements: p.replacements,
     executedAt: p.executedAt,
     canceledAt: p.canceledAt,
     cancelReason: p.cancelReason,
@@ -111,6 +112,7 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     restingSince: undefined,
     mark: accepted.mark,
     trailingAmount: undefined,
+    replacements: undefined,
     executedAt: undefined,
     canceledAt: undefined,
     cancelReason: undefined,
@@ -164,10 +166,12 @@ export function movedOf(
     case 'REJECTED':
       endReservations(next);
       break;
+    case 'REPLACED':
+      next.replacements = (before.replacements ?? 0) + 1;
+      break;
     case 'QUEUED':
     case 'RESERVING':
     case 'RESERVED':
-    case 'REPLACED':
     case 'RESIZED':
     case 'ADJUSTED':
     case 'CANCELING':

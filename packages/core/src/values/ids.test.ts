@@ -4,7 +4,14 @@ import { Ids } from './ids.js';
 import type { IdKind } from './ids.js';
 
 const SECRET = '1b1a1918131211100b0a090803020100';
-const kind = fc.constantFrom<IdKind>('PORTFOLIO', 'ORDER', 'EXECUTION', 'TRADE_ENTRY', 'ENTRY');
+const kind = fc.constantFrom<IdKind>(
+  'PORTFOLIO',
+  'ORDER',
+  'EXECUTION',
+  'TRADE_ENTRY',
+  'ENTRY',
+  'REPLACEMENT',
+);
 const number = fc.oneof(fc.nat(10_000), fc.maxSafeNat());
 const secret = fc
   .array(fc.nat(0xffffffff), { minLength: 4, maxLength: 4 })

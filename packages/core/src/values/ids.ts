@@ -1,7 +1,7 @@
 import { hash32 } from './seeded.js';
 
 /** What a number counts. Ids of different kinds never meet. */
-export type IdKind = 'PORTFOLIO' | 'ORDER' | 'EXECUTION' | 'TRADE_ENTRY' | 'ENTRY';
+export type IdKind = 'PORTFOLIO' | 'ORDER' | 'EXECUTION' | 'TRADE_ENTRY' | 'ENTRY' | 'REPLACEMENT';
 
 const KIND: Readonly<Record<IdKind, number>> = {
   PORTFOLIO: 1,
@@ -9,6 +9,7 @@ const KIND: Readonly<Record<IdKind, number>> = {
   EXECUTION: 3,
   TRADE_ENTRY: 4,
   ENTRY: 5,
+  REPLACEMENT: 6,
 };
 
 const ROUNDS = 27;

@@ -8,12 +8,16 @@ import fastify, {
   type FastifyRequest,
 } from 'fastify';
 import { RequirementDesk } from '../engine/requirement-desk.js';
+import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
 import { parseJsonBodies } from './body.js';
 import type { Handlers, Issuers } from './call.js';
 import { answerBrokenRequest, answerExpectation, brokenHead } from './client-error.js';
 import { allowOrigin } from './cors.js';
+import { registerAlpaca } from './dialects/alpaca/register.js';
+import { Operations } from './dialects/operations.js';
+import { Sockets } from './dialects/sockets.js';
 import { registerDocs } from './docs.js';
 import { Idempotency } from './idempotency.js';
 import { Traffic } from './metrics.js';
@@ -28,6 +32,7 @@ import { orderBatchHandlers } from './routes/order-batch.js';
 import { orderListHandlers } from './routes/order-lists.js';
 import { orderHandlers } from './routes/orders.js';
 import { portfolioHandlers } from './routes/portfolios.js';
+import { keyPairHandlers, keyPairIssuer } from './routes/key-pairs.js';
 import { Health, serviceHandlers } from './routes/service.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
@@ -115,8 +120,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const idempotency = new Idempotency(deps.store.journal, deps.clockMs);
   const desk = new RequirementDesk();
   app.addHook('onClose', () => desk.stop());
-  const handlers = handlersOf(deps, health, streams, admission.charge, desk);
-  const issuers: Issuers = { ...simulationIssuer(deps), ...ticketIssuer(tickets) };
+  const keyPairs = new KeyPairs(deps.store.registry, deps.access, deps.clockMs);
+  const handlers = handlersOf(deps, health, streams, admission.charge, desk, keyPairs);
+  const issuers: Issuers = {
+    ...simulationIssuer(deps),
+    ...ticketIssuer(tickets),
+    ...keyPairIssuer(keyPairs),
+  };
   for (const [id, route] of routeEntries) {
     const onRequest = admission.for(id, route);
     const handler = serve(id, route, handlers[id], idempotency, issuers[id as keyof Issuers]);
@@ -124,6 +134,14 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
       app.route({ method: route.method, url, onRequest, handler });
     }
   }
+  const operations = new Operations(handlers);
+  await registerAlpaca(app, {
+    ...deps,
+    operations,
+    keyPairs,
+    sockets: new Sockets(app),
+    isDraining: () => health.isDraining,
+  });
   await registerDocs(app, { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' });
   return app;
 }
@@ -134,6 +152,7 @@ function handlersOf(
   streams: Streams,
   charge: Charge,
   desk: RequirementDesk,
+  keyPairs: KeyPairs,
 ): Handlers {
   return {
     ...accountHandlers(deps.settings),
@@ -148,6 +167,7 @@ function handlersOf(
     ...simulationHandlers,
     ...simulationsHandlers(deps, streams),
     ...authHandlers(deps),
+    ...keyPairHandlers(keyPairs),
     ...streamHandlers(streams),
     ...serviceHandlers(health, deps.clockMs),
   } satisfies Record<OperationId, unknown>;

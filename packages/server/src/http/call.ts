@@ -40,6 +40,7 @@ export interface IssuedFields {
   readonly createSimulation: 'token';
   readonly createSimulationToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createStreamTicket: 'ticket' | 'expiresIn' | 'expiresAt';
+  readonly createKeyPair: 'keyId' | 'secretKey' | 'scope' | 'createdAt' | 'expiresAt';
 }
 
 type IssuingId = keyof IssuedFields;
@@ -52,7 +53,7 @@ export type Kept<Id extends OperationId> = Id extends IssuingId
 /** Makes the whole answer out of what is kept of it; or a refusal, where nothing can be issued. */
 export type Issuers = {
   readonly [Id in IssuingId]: (
-    call: Pick<Call<Id>, 'principal'>,
+    call: Pick<Call<Id>, 'principal' | 'simulation'>,
     kept: Kept<Id>,
   ) => ReplyOf<Id> | Answer | Promise<ReplyOf<Id> | Answer>;
 };

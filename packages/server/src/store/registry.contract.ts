@@ -101,6 +101,12 @@ export function registryContract(name: string, underTest: StoreUnderTest): void 
       await registry.saveSetting('seed', '42');
       await registry.saveSetting('seed', '43');
       expect(registry.setting('seed')).toBe('43');
+      await registry.saveSetting('pair:b', '2');
+      await registry.saveSetting('pair:a', '1');
+      expect(registry.settings('pair:')).toEqual([
+        ['pair:a', '1'],
+        ['pair:b', '2'],
+      ]);
     });
 
     const { reopen } = underTest;

@@ -65,6 +65,8 @@ export interface Registry {
   deleteSimulation(id: string, deletedAt: number): Promise<void>;
 
   setting(name: string): string | undefined;
+  /** Those whose names begin like this, by name. */
+  settings(prefix: string): readonly (readonly [name: string, value: string])[];
   saveSetting(name: string, value: string): Promise<void>;
 }
 

@@ -117,6 +117,11 @@ export class MemoryRegistry implements Registry {
     return this.#settings.get(name);
   }
 
+  settings(prefix: string): readonly (readonly [string, string])[] {
+    const found = [...this.#settings].filter(([name]) => name.startsWith(prefix));
+    return found.sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
   saveSetting(name: string, value: string): Promise<void> {
     return this.#commits.add(() => this.#settings.set(name, value));
   }

@@ -186,4 +186,10 @@ export class RegistryQueries {
     return one<{ value: string }>(this.#statements.of('SELECT value FROM setting WHERE name = ?'), name)
       ?.value;
   }
+
+  settings(prefix: string): readonly (readonly [string, string])[] {
+    const sql = 'SELECT name, value FROM setting WHERE substr(name, 1, ?) = ? ORDER BY name';
+    const rows = all<{ name: string; value: string }>(this.#statements.of(sql), prefix.length, prefix);
+    return rows.map(({ name, value }) => [name, value]);
+  }
 }

@@ -95,6 +95,10 @@ export class SqliteRegistry implements Registry {
     return this.#queries.setting(name);
   }
 
+  settings(prefix: string): readonly (readonly [string, string])[] {
+    return this.#queries.settings(prefix);
+  }
+
   saveSetting(name: string, value: string): Promise<void> {
     return this.#write({ kind: 'save-setting', name, value });
   }

@@ -1,0 +1,33 @@
+/** Pairs of an id and a secret that open one portfolio to clients of a dialect. */
+import type { Static } from 'typebox';
+import { anyText, choice, closed, instant, listOf, optional, uuid } from './fields.js';
+
+const fields = {
+  keyId: anyText({ description: 'Names the pair; no secret.', examples: ['PK5TS7RWK2D1B6HJ8MZQ'] }),
+  portfolioId: uuid({ description: 'The one portfolio that the pair opens.' }),
+  scope: anyText({
+    description: 'What it may do: that of the token that asked for it, `trade` and `read` at most.',
+  }),
+  createdAt: instant(),
+  expiresAt: optional(
+    instant({
+      description: 'Where the token that asked for it goes back to no API key: when that token ends.',
+    }),
+  ),
+};
+
+export const KeyPair = closed('KeyPair', fields);
+export type KeyPair = Static<typeof KeyPair>;
+
+/** The answer of a create: the only one that shows the secret. */
+export const CreatedKeyPair = closed('CreatedKeyPair', {
+  ...fields,
+  secretKey: anyText({ description: 'Shown once, and stored as a hash only.' }),
+});
+export type CreatedKeyPair = Static<typeof CreatedKeyPair>;
+
+export const KeyPairs = listOf(KeyPair, { description: 'Those that are good, oldest first.' });
+export type KeyPairs = Static<typeof KeyPairs>;
+
+export const RevokedKeyPair = closed('RevokedKeyPair', { keyId: anyText(), status: choice(['REVOKED']) });
+export type RevokedKeyPair = Static<typeof RevokedKeyPair>;

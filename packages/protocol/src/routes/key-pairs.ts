@@ -1,0 +1,43 @@
+import { KeyPairParams, PortfolioParams } from '../ids.js';
+import { CreatedKeyPair, KeyPairs, RevokedKeyPair } from '../key-pairs.js';
+import { table } from './route.js';
+
+export const keyPairRoutes = table({
+  createKeyPair: {
+    method: 'POST',
+    path: '/v1/accounts/portfolios/:portfolioId/key-pairs',
+    tag: 'Portfolios',
+    summary: 'Make a key pair for a portfolio',
+    description:
+      'For clients that sign in with `APCA-API-KEY-ID` and `APCA-API-SECRET-KEY` at `/alpaca`. It opens this portfolio only, and lasts until it is taken back, or the API key behind the token that asked for it is. The secret is shown once.',
+    auth: 'bearer',
+    scope: 'trade',
+    params: PortfolioParams,
+    responses: { 201: CreatedKeyPair },
+    errors: [404, 409],
+  },
+  listKeyPairs: {
+    method: 'GET',
+    path: '/v1/accounts/portfolios/:portfolioId/key-pairs',
+    tag: 'Portfolios',
+    summary: 'List the key pairs of a portfolio',
+    description: 'Those that are good, without their secrets, oldest first.',
+    auth: 'bearer',
+    scope: 'read',
+    params: PortfolioParams,
+    responses: { 200: KeyPairs },
+    errors: [404],
+  },
+  revokeKeyPair: {
+    method: 'DELETE',
+    path: '/v1/accounts/portfolios/:portfolioId/key-pairs/:keyId',
+    tag: 'Portfolios',
+    summary: 'Take a key pair back',
+    description: 'It holds at once: streams that it opened end.',
+    auth: 'bearer',
+    scope: 'trade',
+    params: KeyPairParams,
+    responses: { 200: RevokedKeyPair },
+    errors: [404],
+  },
+});

@@ -1,0 +1,120 @@
+/**
+ * Key pairs: an id and a secret that open one portfolio, for clients of dialects that know no tokens. Good until they are taken back, or
+ * whatever they go back to is.
+ */
+import { randomInt } from 'node:crypto';
+import type { Tier } from '@sandpit/core';
+import type { Registry } from '../store/registry.js';
+import { type Access, AccessRefused, type Origin } from './access.js';
+import { hashOfApiKey, isHashOf } from './api-key.js';
+
+/** What a pair opens, and for whom. */
+export interface KeyPairGrant {
+  readonly tenantId: string;
+  readonly tier: Tier;
+  /** Separated by spaces. */
+  readonly scope: string;
+  readonly simulationId: string;
+  readonly portfolioId: string;
+  readonly origin: Origin;
+  /** Wall-clock ms; absent = it does not end by itself. */
+  readonly expiresAtMs?: number;
+}
+
+/** A pair, without its secret. */
+export interface KeyPair extends KeyPairGrant {
+  readonly keyId: string;
+  /** Wall-clock ms. */
+  readonly createdAt: number;
+}
+
+interface StoredPair extends KeyPair {
+  readonly secretHash: string;
+}
+
+/** Settings of the registry: one for each pair; what was taken back is `null`. */
+const SETTING = 'key-pair:';
+const MOST_PER_PORTFOLIO = 100;
+const LETTERS = 'ABCDEFGHJKLMNPQRSTUVWXYZ23456789';
+const SECRET_LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789';
+
+const draw = (length: number, letters: string): string =>
+  Array.from({ length }, () => letters[randomInt(letters.length)]).join('');
+
+/** The key pairs of a server. One of these per process, like `Access`. */
+export class KeyPairs {
+  readonly #registry: Registry;
+  readonly #access: Access;
+  readonly #clockMs: () => number;
+  readonly #pairs = new Map<string, StoredPair>();
+  readonly #listeners = new Set<() => void>();
+
+  constructor(registry: Registry, access: Access, clockMs: () => number) {
+    this.#registry = registry;
+    this.#access = access;
+    this.#clockMs = clockMs;
+    for (const [, text] of registry.settings(SETTING)) {
+      const pair = JSON.parse(text) as StoredPair | null;
+      if (pair !== null) this.#pairs.set(pair.keyId, pair);
+    }
+    access.onRevocation(() => this.#followRevocation());
+  }
+
+  /** Makes a pair that is good once it is durable. Throws `AccessRefused` where the portfolio has too many. */
+  async create(grant: KeyPairGrant): Promise<{ readonly pair: KeyPair; readonly secretKey: string }> {
+    const { simulationId, portfolioId } = grant;
+    if (this.of(simulationId, portfolioId).length >= MOST_PER_PORTFOLIO)
+      throw new AccessRefused(`A portfolio has at most ${MOST_PER_PORTFOLIO} key pairs`);
+    const keyId = `PK${draw(18, LETTERS)}`;
+    const secretKey = draw(40, SECRET_LETTERS);
+    const pair: StoredPair = {
+      ...grant,
+      keyId,
+      secretHash: hashOfApiKey(secretKey),
+      createdAt: this.#clockMs(),
+    };
+    await this.#registry.saveSetting(SETTING + keyId, JSON.stringify(pair));
+    this.#pairs.set(keyId, pair);
+    return { pair, secretKey };
+  }
+
+  /** The pair, if it is good and the secret is its. */
+  find(keyId: string, secretKey: string): KeyPair | undefined {
+    const pair = this.#pairs.get(keyId);
+    return pair !== undefined && isHashOf(pair.secretHash, secretKey) && this.isGood(pair) ? pair : undefined;
+  }
+
+  /** Whether a pair that was good still is. */
+  isGood({ keyId, expiresAtMs = Infinity, origin }: KeyPair): boolean {
+    return this.#pairs.has(keyId) && expiresAtMs > this.#clockMs() && !this.#access.isRevoked(origin);
+  }
+
+  /** The good ones of a portfolio, oldest first. */
+  of(simulationId: string, portfolioId: string): readonly KeyPair[] {
+    return [...this.#pairs.values()]
+      .filter((pair) => pair.simulationId === simulationId && pair.portfolioId === portfolioId)
+      .filter((pair) => this.isGood(pair))
+      .sort((a, b) => a.createdAt - b.createdAt);
+  }
+
+  /** Takes a pair back. Holds at once; resolves when it is durable. */
+  async revoke(keyId: string): Promise<void> {
+    this.#pairs.delete(keyId);
+    for (const listener of this.#listeners) listener();
+    await this.#registry.saveSetting(SETTING + keyId, 'null');
+  }
+
+  /** Calls whenever a pair, or what one goes back to, was taken back. Returns how to stop. */
+  onRevocation(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** A pair does not outlive the revocation of what it goes back to, though that is remembered no longer than a token lasts. */
+  #followRevocation(): void {
+    for (const { keyId, origin } of [...this.#pairs.values()]) {
+      // What is not durable now is so at the next revocation, and is not good in the meantime.
+      if (this.#access.isRevoked(origin)) this.revoke(keyId).catch(() => undefined);
+    }
+  }
+}

@@ -1,0 +1,110 @@
+/** The account, its configuration and its keys' limits. */
+import { holdingsOf, ownPortfolio } from '../../routes/owned.js';
+import { wholePortfolio } from '../../translate/portfolios.js';
+import { moneyNumber } from '../../translate/numbers.js';
+import { decimal } from './decimals.js';
+import { forbidden, invalid } from './refusals.js';
+import type { AlpacaHandler } from './request.js';
+
+/** The account that a key pair opens: its portfolio. */
+export const getAccount: AlpacaHandler = async (call) => {
+  const { simulation, principal, portfolioId, kept } = call;
+  const own = ownPortfolio(simulation.brokerage, principal.tenantId, portfolioId);
+  const seen = await simulation.read(
+    [principal],
+    (brokerage) => {
+      const portfolio = ownPortfolio(brokerage, principal.tenantId, portfolioId);
+      if (portfolio === undefined) return undefined;
+      const { previousClose, terms, account } = portfolio;
+      return {
+        shown: wholePortfolio(brokerage, portfolio),
+        lastEquity: moneyNumber(previousClose?.totalEquity ?? terms.initialCash),
+        balanceAsOf: previousClose?.date ?? null,
+        isFrozen: account.status === 'FROZEN',
+      };
+    },
+    holdingsOf([own]),
+  );
+  if (seen === undefined) throw forbidden('account is closed');
+  const { shown, lastEquity, balanceAsOf, isFrozen } = seen;
+  const { suspend_trade, no_shorting } = kept.configuration(portfolioId);
+  const isMargin = shown.portfolioType === 'MARGIN';
+  const cash = shown.settledCash + shown.pendingCash + shown.reservedCash - shown.marginLoan;
+  const buyingPower = decimal(shown.overnightBuyingPower);
+  const isLegacy = shown.dayTradeRegime === 'LEGACY_PDT';
+  const level = isMargin ? 3 : 2;
+  return {
+    id: portfolioId,
+    admin_configurations: {},
+    user_configurations: null,
+    account_number: portfolioId.replaceAll('-', '').slice(0, 10).toUpperCase(),
+    status: 'ACTIVE',
+    crypto_status: 'INACTIVE',
+    currency: 'USD',
+    cash: decimal(cash),
+    portfolio_value: decimal(shown.totalEquity),
+    equity: decimal(shown.totalEquity),
+    last_equity: decimal(lastEquity),
+    buying_power: buyingPower,
+    effective_buying_power: buyingPower,
+    regt_buying_power: buyingPower,
+    options_buying_power: decimal(shown.settledCash),
+    non_marginable_buying_power: decimal(shown.settledCash),
+    bod_dtbp: '0',
+    // Of the rule on pattern day traders, where it is still in force.
+    ...(isLegacy && {
+      daytrading_buying_power: decimal(shown.dayTradeBuyingPower),
+      pattern_day_trader: false,
+    }),
+    initial_margin: decimal(shown.initialMarginRequirement),
+    maintenance_margin: decimal(shown.maintenanceMarginRequirement),
+    last_maintenance_margin: decimal(shown.maintenanceMarginRequirement),
+    sma: decimal(shown.smaBalance),
+    multiplier: isMargin ? '2' : '1',
+    long_market_value: decimal(shown.longMarketValue),
+    short_market_value: decimal(-shown.shortMarketValue),
+    position_market_value: decimal(shown.longMarketValue + shown.shortMarketValue),
+    accrued_fees: '0',
+    pending_transfer_in: '0',
+    pending_transfer_out: '0',
+    pending_reg_taf_fees: '0',
+    intraday_adjustments: '0',
+    balance_asof: balanceAsOf,
+    shorting_enabled: isMargin && !no_shorting,
+    trading_blocked: isFrozen,
+    transfers_blocked: isFrozen,
+    account_blocked: isFrozen,
+    trade_suspended_by_user: suspend_trade,
+    created_at: shown.createdAt,
+    options_approved_level: level,
+    options_trading_level: level,
+  };
+};
+
+export const getConfiguration: AlpacaHandler = ({ kept, portfolioId }) =>
+  Promise.resolve(kept.configuration(portfolioId));
+
+/** Changes what is named and is not null; names of former times are ignored. */
+export const changeConfiguration: AlpacaHandler = async ({ kept, portfolioId, body, principal }) => {
+  if (!principal.scopes.has('trade')) throw forbidden('the key pair may only read');
+  const flag = (name: string): Record<string, boolean> => {
+    if (!body.has(name)) return {};
+    if (body.choice(name, ['true', 'false']) === undefined) throw invalid(`${name} must be true or false`);
+    return { [name]: body.flag(name) };
+  };
+  const email = body.choice('trade_confirm_email', ['all', 'none']);
+  const multiplier = body.choice('max_margin_multiplier', ['1', '2', '4']);
+  const level = body.integer('max_options_trading_level', 0, 3);
+  const changed = {
+    ...kept.configuration(portfolioId),
+    ...flag('suspend_trade'),
+    ...flag('no_shorting'),
+    ...flag('fractional_trading'),
+    ...flag('ptp_no_exception_entry'),
+    ...(email !== undefined && { trade_confirm_email: email }),
+    ...(multiplier !== undefined && { max_margin_multiplier: multiplier }),
+    ...(level !== undefined && { max_options_trading_level: level }),
+  };
+  await kept.saveConfiguration(portfolioId, changed);
+  return changed;
+};

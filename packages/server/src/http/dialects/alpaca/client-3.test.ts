@@ -1,0 +1,199 @@
+import Alpaca3 from 'alpaca-v3';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type AlpacaAccount, openAlpacaAccount } from '../../../testing/alpaca.js';
+import type { Body } from '../../../testing/test-app.js';
+import { pushQuote } from '../../../testing/test-app.js';
+
+/** The official client of version 3, as it is published, and what its README does with it. */
+describe("Alpaca's client 3", () => {
+  let account: AlpacaAccount;
+  let alpaca: Body;
+
+  beforeAll(async () => {
+    account = await openAlpacaAccount();
+    const { url, keyId, secretKey } = account;
+    alpaca = new (Alpaca3 as Body)({ keyId, secretKey, baseUrl: url, dataBaseUrl: url });
+    await pushQuote(account.owner);
+  });
+  afterAll(() => account.test.close());
+
+  it('reads its account and its configuration', async () => {
+    const found = await alpaca.getAccount();
+    expect(found).toMatchObject({
+      id: account.portfolioId,
+      status: 'ACTIVE',
+      currency: 'USD',
+      cash: '100000',
+      equity: '100000',
+      shorting_enabled: true,
+    });
+    expect((await alpaca.getAccountConfigurations()).no_shorting).toBe(false);
+    expect(await alpaca.updateAccountConfigurations({ no_shorting: true, dtbp_check: null })).toMatchObject({
+      no_shorting: true,
+      trade_confirm_email: 'all',
+    });
+    await alpaca.updateAccountConfigurations({ no_shorting: false });
+  });
+
+  it('reads clock, calendar and assets', async () => {
+    expect(await alpaca.getClock()).toEqual({
+      timestamp: '2026-01-05T15:00:00.000Z',
+      is_open: true,
+      next_open: '2026-01-06T09:30:00-05:00',
+      next_close: '2026-01-05T16:00:00-05:00',
+    });
+    expect(await alpaca.getCalendar({ start: new Date('2026-01-05'), end: new Date('2026-01-06') })).toEqual([
+      {
+        date: '2026-01-05',
+        open: '09:30',
+        close: '16:00',
+        session_open: '0400',
+        session_close: '2000',
+        settlement_date: '2026-01-06',
+      },
+      expect.objectContaining({ date: '2026-01-06', settlement_date: '2026-01-07' }),
+    ]);
+    const assets = await alpaca.getAssets({ status: 'active' });
+    const apple = assets.find((asset: Body) => asset.symbol === 'AAPL');
+    expect(apple).toMatchObject({ class: 'us_equity', status: 'active', tradable: true });
+    expect(await alpaca.getAsset('AAPL')).toEqual(apple);
+    expect(await alpaca.getAsset(apple.id)).toEqual(apple);
+  });
+
+  it('places, finds, replaces and cancels orders', async () => {
+    const bought = await alpaca.createOrder({
+      symbol: 'AAPL',
+      qty: 10,
+      side: 'buy',
+      type: 'market',
+      time_in_force: 'day',
+    });
+    expect(bought).toMatchObject({ status: 'pending_new', qty: '10', filled_qty: '0', side: 'buy' });
+    expect(await alpaca.getOrder(bought.id)).toMatchObject({
+      status: 'filled',
+      filled_qty: '10',
+      filled_avg_price: '100',
+      client_order_id: bought.client_order_id,
+    });
+    const rests = await alpaca.createOrder({
+      symbol: 'AAPL',
+      qty: '5',
+      side: 'buy',
+      type: 'limit',
+      time_in_force: 'gtc',
+      limit_price: '90',
+      client_order_id: 'my-own',
+    });
+    expect((await alpaca.getOrderByClientId('my-own')).id).toBe(rests.id);
+    const replaced = await alpaca.replaceOrder(rests.id, { qty: '6', limit_price: '91.5' });
+    expect(replaced).toMatchObject({ qty: '6', limit_price: '91.5', status: 'new', replaces: rests.id });
+    expect(replaced.id).not.toBe(rests.id);
+    expect(await alpaca.getOrder(rests.id)).toMatchObject({
+      status: 'replaced',
+      replaced_by: replaced.id,
+      qty: '5',
+      limit_price: '90',
+    });
+    expect((await alpaca.getOrderByClientId('my-own')).status).toBe('replaced');
+    const open = await alpaca.getOrders({ status: 'open' });
+    expect(open.map((order: Body) => order.id)).toEqual([replaced.id]);
+    const all = await alpaca.getOrders({ status: 'all', direction: 'asc' });
+    expect(all.map((order: Body) => order.id)).toEqual([bought.id, rests.id, replaced.id]);
+    await alpaca.cancelOrder(replaced.id);
+    expect((await alpaca.getOrder(replaced.id)).status).toBe('canceled');
+    await expect(alpaca.cancelOrder(replaced.id)).rejects.toMatchObject({
+      response: { status: 422, data: { code: 42210000 } },
+    });
+  });
+
+  it('places brackets and cancels all', async () => {
+    const bracket = await alpaca.createOrder({
+      symbol: 'AAPL',
+      qty: 4,
+      side: 'buy',
+      type: 'limit',
+      limit_price: 95,
+      time_in_force: 'gtc',
+      order_class: 'bracket',
+      take_profit: { limit_price: '110' },
+      stop_loss: { stop_price: '90', limit_price: '89' },
+    });
+    expect(bracket).toMatchObject({ order_class: 'bracket' });
+    expect(bracket.legs.map((leg: Body) => [leg.type, leg.status])).toEqual([
+      ['limit', 'held'],
+      ['stop_limit', 'held'],
+    ]);
+    const nested = await alpaca.getOrders({ status: 'open', nested: true });
+    expect(nested).toHaveLength(1);
+    expect(nested[0].legs).toHaveLength(2);
+    const canceled = await alpaca.cancelAllOrders();
+    expect(canceled.map((one: Body) => one.status)).toEqual([200, 200, 200]);
+    expect(await alpaca.getOrders()).toEqual([]);
+  });
+
+  it('reads and closes positions', async () => {
+    expect(await alpaca.getPosition('AAPL')).toMatchObject({
+      symbol: 'AAPL',
+      qty: '10',
+      qty_available: '10',
+      side: 'long',
+      avg_entry_price: '100',
+      cost_basis: '1000',
+      market_value: '1000',
+    });
+    expect(await alpaca.getPositions()).toHaveLength(1);
+    expect(await alpaca.closePosition('AAPL')).toMatchObject({ side: 'sell', qty: '10', type: 'market' });
+    await expect(alpaca.getPosition('AAPL')).rejects.toMatchObject({
+      response: { status: 404, data: { code: 40410000, message: 'position does not exist' } },
+    });
+    await alpaca.createOrder({ symbol: 'AAPL', qty: 3, side: 'sell', type: 'market', time_in_force: 'day' });
+    expect(await alpaca.getPosition('AAPL')).toMatchObject({ side: 'short', qty: '-3' });
+    const closed = await alpaca.closeAllPositions();
+    expect(closed).toEqual([
+      expect.objectContaining({
+        symbol: 'AAPL',
+        status: 200,
+        body: expect.objectContaining({ side: 'buy' }),
+      }),
+    ]);
+    expect(await alpaca.getPositions()).toEqual([]);
+  });
+
+  it('keeps watchlists', async () => {
+    const made = await alpaca.addWatchlist('tech', ['AAPL']);
+    expect(made.assets.map((asset: Body) => asset.symbol)).toEqual(['AAPL']);
+    expect((await alpaca.addToWatchlist(made.id, 'MSFT')).assets).toHaveLength(2);
+    expect((await alpaca.updateWatchlist(made.id, { name: 'more', symbols: ['MSFT'] })).name).toBe('more');
+    expect((await alpaca.getWatchlist(made.id)).assets).toHaveLength(1);
+    expect((await alpaca.deleteFromWatchlist(made.id, 'MSFT')).assets).toEqual([]);
+    expect(await alpaca.getWatchlists()).toHaveLength(1);
+    await alpaca.deleteWatchlist(made.id);
+    expect(await alpaca.getWatchlists()).toEqual([]);
+  });
+
+  it('is told of refusals in its own words', async () => {
+    const order = { symbol: 'AAPL', side: 'buy', type: 'market', time_in_force: 'day' };
+    const refusal = (given: object) =>
+      alpaca.createOrder({ ...order, ...given }).then(
+        () => undefined,
+        (error: Body) => [error.response.status, error.response.data],
+      );
+    expect(await refusal({ qty: 100_000 })).toEqual([
+      403,
+      expect.objectContaining({ code: 40310000, message: 'insufficient buying power' }),
+    ]);
+    expect(await refusal({ qty: 1, symbol: 'NOPE' })).toEqual([
+      422,
+      { code: 42210000, message: 'asset "NOPE" not found' },
+    ]);
+    expect(await refusal({})).toEqual([422, { code: 40010001, message: 'qty or notional is required' }]);
+    expect(await refusal({ qty: 1, client_order_id: 'my-own' })).toEqual([
+      422,
+      { code: 40010001, message: 'client_order_id must be unique' },
+    ]);
+    const stranger = new (Alpaca3 as Body)({ keyId: 'PK', secretKey: 'no', baseUrl: account.url });
+    await expect(stranger.getAccount()).rejects.toMatchObject({
+      response: { status: 401, data: { code: 40110000 } },
+    });
+  });
+});

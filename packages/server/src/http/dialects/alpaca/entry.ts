@@ -1,0 +1,110 @@
+/** Who may come in, and how often: key pairs, in any of the ways that Alpaca's clients send them. */
+import type { FastifyRequest } from 'fastify';
+import type { KeyPair, KeyPairs } from '../../../access/key-pairs.js';
+import type { Simulation } from '../../../engine/simulation.js';
+import { MAIN } from '../../../engine/simulations.js';
+import type { Scope } from '@sandpit/protocol';
+import type { Principal } from '../../auth.js';
+import { RateLimits, type SlidingWindow } from '../../rate-limit.js';
+import { ownPortfolio } from '../../routes/owned.js';
+import type { HttpDeps } from '../../settings.js';
+import { forbidden, tooMany, unauthorized, unavailable } from './refusals.js';
+
+/** Somebody with a good key pair. */
+export interface Admitted {
+  readonly pair: KeyPair;
+  readonly principal: Principal;
+  readonly simulation: Simulation;
+  readonly portfolioId: string;
+}
+
+export class Entry {
+  readonly #deps: Pick<HttpDeps, 'simulations' | 'settings' | 'clockMs' | 'monotonicMs'>;
+  readonly #pairs: KeyPairs;
+  readonly #isDraining: () => boolean;
+  readonly #limits = new RateLimits();
+
+  constructor(
+    deps: Pick<HttpDeps, 'simulations' | 'settings' | 'clockMs' | 'monotonicMs'>,
+    pairs: KeyPairs,
+    isDraining: () => boolean,
+  ) {
+    this.#deps = deps;
+    this.#pairs = pairs;
+    this.#isDraining = isDraining;
+  }
+
+  /** Lets a request in, or throws why not. */
+  async admit(request: FastifyRequest): Promise<Admitted> {
+    if (this.#isDraining()) throw unavailable();
+    const keys = keysOf(request.headers);
+    const pair = keys === undefined ? undefined : this.#pairs.find(keys.id, keys.secret);
+    const limit = this.#deps.settings.rateLimitDefault;
+    if (pair === undefined) {
+      this.#take(request, this.#limits.ofAddress('alpaca', request.ip, limit));
+      throw unauthorized();
+    }
+    // An account's, whichever of its keys is used.
+    this.#take(request, this.#limits.ofTenant('alpaca', pair.portfolioId, limit));
+    return this.open(pair);
+  }
+
+  /** What a good pair opens. Throws where it is not there any more. */
+  async open(pair: KeyPair): Promise<Admitted> {
+    const { simulations } = this.#deps;
+    const { simulationId, tenantId, tier, scope, portfolioId, origin, expiresAtMs = Infinity } = pair;
+    const simulation =
+      simulationId === MAIN ? simulations.main : await simulations.find(simulationId, tenantId);
+    if (simulation === undefined) throw unauthorized();
+    if (simulation.isOutOfService) throw unavailable();
+    if (ownPortfolio(simulation.brokerage, tenantId, portfolioId) === undefined)
+      throw forbidden('account is closed');
+    const scopes = new Set(scope.split(' ') as Scope[]);
+    const principal: Principal = {
+      tenantId,
+      tier,
+      scopes,
+      simulationId,
+      expiresAtMs,
+      origin,
+      by: { tenantId, tier },
+    };
+    return { pair, principal, simulation, portfolioId };
+  }
+
+  /** The pair that these keys are, if it is good. */
+  pairOf(keyId: unknown, secret: unknown): KeyPair | undefined {
+    return typeof keyId === 'string' && typeof secret === 'string'
+      ? this.#pairs.find(keyId, secret)
+      : undefined;
+  }
+
+  #take(request: FastifyRequest, window: SlidingWindow): void {
+    const nowMs = this.#deps.monotonicMs();
+    const isAllowed = window.take(nowMs);
+    const seconds = window.resetSeconds(nowMs);
+    request.limits = [
+      'x-ratelimit-limit',
+      String(window.limit),
+      'x-ratelimit-remaining',
+      String(window.remaining),
+      // A Unix timestamp here, where /v1 says how many seconds are left.
+      'x-ratelimit-reset',
+      String(Math.floor(this.#deps.clockMs() / 1000) + seconds),
+    ];
+    if (!isAllowed) throw tooMany(seconds);
+  }
+}
+
+type Headers = FastifyRequest['headers'];
+
+/** `APCA-API-KEY-ID` and `APCA-API-SECRET-KEY`, or both as `Basic`. */
+function keysOf(headers: Headers): { readonly id: string; readonly secret: string } | undefined {
+  const id = headers['apca-api-key-id'];
+  const secret = headers['apca-api-secret-key'];
+  if (typeof id === 'string' && typeof secret === 'string') return { id, secret };
+  const basic = /^Basic ([A-Za-z0-9+/=]{1,512})$/i.exec(headers.authorization ?? '')?.[1];
+  if (basic === undefined) return undefined;
+  const [name = '', ...rest] = Buffer.from(basic, 'base64').toString('utf8').split(':');
+  return { id: name, secret: rest.join(':') };
+}

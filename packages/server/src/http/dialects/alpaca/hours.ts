@@ -1,0 +1,124 @@
+/** Clocks and calendars, of version 2 and 3. */
+import { TradingDate } from '@sandpit/core';
+import type { TradingDay } from '@sandpit/protocol';
+import { Refused } from '../operations.js';
+import { invalid, notFound, translated } from './refusals.js';
+import type { AlpacaCall, AlpacaHandler } from './request.js';
+
+export const getClock: AlpacaHandler = async (call) => {
+  const hours = await call.operations.run(call, 'getMarketHours');
+  return {
+    timestamp: hours.now,
+    is_open: hours.isOpen,
+    next_open: hours.nextOpen,
+    next_close: hours.nextClose,
+  };
+};
+
+/** `09:30` of a time in exchange time. */
+const timeOf = (text: string): string => text.slice(11, 16);
+const digitsOf = (text: string): string => timeOf(text).replace(':', '');
+
+const LONGEST_DAYS = 3650;
+
+/** The trading days of a range, and the one after it. */
+async function daysOf(call: AlpacaCall, from: string, to: string): Promise<readonly TradingDay[]> {
+  if (from > to) throw invalid('start must not be after end');
+  const first = TradingDate.of(from);
+  const last = TradingDate.plusDays(first, LONGEST_DAYS);
+  const end = TradingDate.of(to) > last ? last : TradingDate.of(to);
+  // A few days more, for the settlement of the last one.
+  const query = { from, to: TradingDate.plusDays(end, 10) };
+  try {
+    const { days } = await call.operations.run(call, 'getTradingCalendar', { query });
+    return days;
+  } catch (error) {
+    throw error instanceof Refused ? translated(error) : error;
+  }
+}
+
+function rangeOf({ query, simulation }: AlpacaCall): { readonly from: string; readonly to: string } {
+  const { calendar } = simulation.brokerage.rules;
+  const today = calendar.dateOf(simulation.now());
+  const from = query.date('start') ?? TradingDate.plusDays(today, -365);
+  const to =
+    query.date('end') ??
+    TradingDate.plusDays(TradingDate.of(from) > today ? TradingDate.of(from) : today, 365);
+  return { from, to };
+}
+
+export const getCalendar: AlpacaHandler = async (call) => {
+  const { from, to } = rangeOf(call);
+  const days = await daysOf(call, from, to);
+  return days
+    .map((day, i) => ({
+      date: day.date,
+      open: timeOf(day.open),
+      close: timeOf(day.close),
+      session_open: digitsOf(day.extendedOpen),
+      session_close: digitsOf(day.extendedClose),
+      settlement_date: days[i + 1]?.date ?? day.date,
+    }))
+    .filter(({ date }) => date <= to);
+};
+
+/** What the markets of this dialect are called; all keep the same hours. */
+const MARKETS: Readonly<Record<string, { readonly mic: string; readonly name: string }>> = {
+  NYSE: { mic: 'XNYS', name: 'New York Stock Exchange' },
+  NASDAQ: { mic: 'XNAS', name: 'Nasdaq Stock Market' },
+  XNYS: { mic: 'XNYS', name: 'New York Stock Exchange' },
+  XNAS: { mic: 'XNAS', name: 'Nasdaq Stock Market' },
+  OPRA: { mic: 'OPRA', name: 'Options Price Reporting Authority' },
+};
+
+function marketNamed(name: string) {
+  const key = name.toUpperCase();
+  const market = Object.hasOwn(MARKETS, key) ? MARKETS[key] : undefined;
+  if (market === undefined) throw notFound(`market ${name} not found`);
+  const { mic, name: words } = market;
+  return { acronym: key, bic: null, mic, name: words, timezone: 'America/New_York' };
+}
+
+const PHASES = { PRE: 'pre', REGULAR: 'core', POST: 'post', CLOSED: 'closed' } as const;
+
+export const getClocks: AlpacaHandler = async (call) => {
+  const names = call.query.list('markets') ?? ['NYSE', 'NASDAQ'];
+  const markets = names.map(marketNamed);
+  const hours = await call.operations.run(call, 'getMarketHours');
+  const { today, session } = hours;
+  const until = {
+    PRE: today?.open,
+    REGULAR: today?.close,
+    POST: today?.extendedClose,
+    CLOSED: undefined,
+  }[session];
+  const clocks = markets.map((market) => ({
+    market,
+    timestamp: hours.now,
+    is_market_day: today !== undefined,
+    phase: PHASES[session],
+    phase_until: until ?? hours.nextOpen,
+    next_market_open: hours.nextOpen,
+    next_market_close: hours.nextClose,
+  }));
+  return { clocks };
+};
+
+export const getMarketCalendar: AlpacaHandler = async (call) => {
+  const market = marketNamed(call.params['market'] ?? '');
+  const { from, to } = rangeOf(call);
+  const days = await daysOf(call, from, to);
+  const calendar = days
+    .map((day, i) => ({
+      date: day.date,
+      pre_start: day.extendedOpen,
+      pre_end: day.open,
+      core_start: day.open,
+      core_end: day.close,
+      post_start: day.close,
+      post_end: day.extendedClose,
+      settlement_date: days[i + 1]?.date ?? day.date,
+    }))
+    .filter(({ date }) => date <= to);
+  return { market, calendar };
+};

@@ -1,0 +1,147 @@
+/** The body that places an order, translated to that of `/v1`. */
+import { randomUUID } from 'node:crypto';
+import { Position, Quantity } from '@sandpit/core';
+import type { AlpacaCall, Fields } from './request.js';
+import { forbidden, invalid, unprocessable } from './refusals.js';
+
+const TYPES = {
+  market: 'MARKET',
+  limit: 'LIMIT',
+  stop: 'STOP',
+  stop_limit: 'STOP_LIMIT',
+  trailing_stop: 'TRAILING_STOP',
+} as const;
+const TIMES = { day: 'DAY', gtc: 'GTC', ioc: 'IOC', fok: 'FOK' } as const;
+const CLASSES = ['simple', 'bracket', 'oco', 'oto', 'mleg'] as const;
+const INTENTS = ['buy_to_open', 'buy_to_close', 'sell_to_open', 'sell_to_close'] as const;
+
+type OrderClass = (typeof CLASSES)[number];
+
+/** What is asked of `/v1`, and what it is about. */
+export interface TranslatedOrder {
+  readonly symbol: string;
+  readonly body: Readonly<Record<string, unknown>>;
+}
+
+const keysOf = <T extends object>(table: T): (keyof T & string)[] =>
+  Object.keys(table) as (keyof T & string)[];
+
+/** Translates a body. Whatever is wrong with prices and quantities `/v1` says itself. */
+export function orderBodyOf(call: AlpacaCall): TranslatedOrder {
+  const { body, portfolioId } = call;
+  const configuration = call.kept.configuration(portfolioId);
+  if (configuration.suspend_trade) throw forbidden('new orders are rejected by user request');
+  const orderClass = body.choice('order_class', CLASSES) ?? 'simple';
+  const type = required(body.choice('type', keysOf(TYPES)), 'type');
+  const time = required(body.text('time_in_force')?.toLowerCase(), 'time_in_force');
+  if (time === 'opg' || time === 'cls') throw unprocessable(`time_in_force ${time} is not supported`);
+  if (!isTime(time)) throw invalid('invalid time_in_force');
+  const symbol = required(body.text('symbol'), 'symbol').toUpperCase();
+  const side = required(body.choice('side', ['buy', 'sell']), 'side');
+  const intent = body.choice('position_intent', INTENTS)?.toUpperCase() ?? intentOf(call, symbol, side);
+  if (!intent.startsWith(side.toUpperCase())) throw invalid('position_intent does not match side');
+  const isOption = call.simulation.brokerage.instrument(symbol)?.assetClass === 'OPTION';
+  if (intent === 'SELL_TO_OPEN' && configuration.no_shorting && !isOption)
+    throw forbidden('account is not allowed to short');
+  const size = sizeOf(body);
+  const exits = orderClass === 'simple' ? {} : exitsOf(body, orderClass, TIMES[time]);
+  const limitPrice = body.number('limit_price');
+  const clientOrderId = body.text('client_order_id') ?? randomUUID();
+  return {
+    symbol,
+    body: {
+      portfolioId,
+      symbol,
+      assetClass: isOption ? 'OPTION' : 'EQUITY',
+      orderType: TYPES[type],
+      positionIntent: intent,
+      ...size,
+      timeInForce: TIMES[time],
+      ...given('limitPrice', limitPrice),
+      ...given('stopPrice', body.number('stop_price')),
+      ...given('trailingAmount', body.number('trail_price')),
+      ...given('trailingPercent', body.number('trail_percent')),
+      ...(body.flag('extended_hours') && { session: 'EXTENDED' }),
+      ...exits,
+      clientOrderId,
+    },
+  };
+}
+
+const isTime = (text: string): text is keyof typeof TIMES => Object.hasOwn(TIMES, text);
+
+function required<T>(value: T | undefined, name: string): T {
+  if (value === undefined) throw invalid(`${name} is required`);
+  return value;
+}
+
+const given = (name: string, value: number | undefined): Readonly<Record<string, number>> =>
+  value === undefined ? {} : { [name]: value };
+
+function sizeOf(body: Fields): Readonly<Record<string, number>> {
+  const quantity = body.number('qty');
+  const notional = body.number('notional');
+  if (quantity === undefined && notional === undefined) throw invalid('qty or notional is required');
+  if (quantity !== undefined && notional !== undefined)
+    throw invalid('only one of qty or notional is accepted');
+  if (notional !== undefined) throw unprocessable('notional orders are not supported');
+  if (quantity !== undefined && quantity <= 0) throw invalid('qty must be > 0');
+  return { quantity: quantity ?? 0 };
+}
+
+/** Buying closes a short position first, selling a long one. */
+function intentOf({ simulation, portfolioId }: AlpacaCall, symbol: string, side: 'buy' | 'sell'): string {
+  const position = simulation.brokerage.state.portfolios.get(portfolioId)?.positions.get(symbol);
+  const held = position === undefined ? Quantity.zero : Position.held(position);
+  if (side === 'buy') return held < 0 ? 'BUY_TO_CLOSE' : 'BUY_TO_OPEN';
+  return held > 0 ? 'SELL_TO_CLOSE' : 'SELL_TO_OPEN';
+}
+
+function exitsOf(body: Fields, orderClass: OrderClass, time: string): object {
+  if (orderClass === 'mleg') throw unprocessable('order_class mleg is not supported');
+  const profit = body.object('take_profit');
+  const stop = body.object('stop_loss');
+  if (orderClass === 'oto' ? (profit === undefined) === (stop === undefined) : !profit || !stop) {
+    throw invalid(
+      orderClass === 'oto'
+        ? 'oto orders require exactly one of take_profit or stop_loss'
+        : `${orderClass} orders require take_profit.limit_price and stop_loss.stop_price`,
+    );
+  }
+  if (orderClass === 'oco') throw unprocessable('order_class oco is not supported');
+  if (time !== 'DAY' && time !== 'GTC')
+    throw unprocessable(`${orderClass} orders require a time_in_force of day or gtc`);
+  const stopLimit = stop?.number('limit_price');
+  return {
+    bracketConfig: {
+      ...(profit !== undefined && {
+        profitTarget: {
+          orderType: 'LIMIT',
+          limitPrice: required(profit.number('limit_price'), 'take_profit.limit_price'),
+        },
+      }),
+      ...(stop !== undefined && {
+        stopLoss: {
+          orderType: stopLimit === undefined ? 'STOP' : 'STOP_LIMIT',
+          stopPrice: required(stop.number('stop_price'), 'stop_loss.stop_price'),
+          ...given('limitPrice', stopLimit),
+        },
+      }),
+      timeInForce: time,
+    },
+  };
+}
+
+/** The body that changes an order. */
+export function replacementOf({ body }: AlpacaCall): Readonly<Record<string, unknown>> {
+  if (body.has('trail')) throw unprocessable('trail cannot be replaced');
+  if (body.has('client_order_id')) throw unprocessable('client_order_id of a replacement cannot be chosen');
+  const time = body.text('time_in_force')?.toLowerCase();
+  if (time !== undefined && !isTime(time)) throw invalid('invalid time_in_force');
+  return {
+    ...given('quantity', body.number('qty')),
+    ...given('limitPrice', body.number('limit_price')),
+    ...given('stopPrice', body.number('stop_price')),
+    ...(time !== undefined && { timeInForce: TIMES[time] }),
+  };
+}

@@ -1,0 +1,193 @@
+/** Orders as Alpaca shows them. */
+import {
+  type Ids,
+  type Instant,
+  type OrderProgress,
+  type OrderSnapshot,
+  type OrderTerms,
+  Price,
+  Quantity,
+  sideOf,
+} from '@sandpit/core';
+import { decimal, iso, isoOrNull } from './decimals.js';
+import { assetIdOf } from './kept.js';
+import { nameOf } from './order-names.js';
+
+/** An order on Alpaca's wire. */
+export type AlpacaOrder = Readonly<Record<string, unknown>> & {
+  readonly id: string;
+  readonly symbol: string;
+  readonly status: string;
+  readonly side: string;
+};
+
+/** What it takes to show an order beside itself. */
+export interface Showing {
+  readonly ids: Ids;
+  /** Another order of the same bracket, as it stands. */
+  readonly exitOf: (order: number) => OrderSnapshot | undefined;
+}
+
+const NO_EXITS: Showing['exitOf'] = () => undefined;
+
+/** How often it has been replaced. */
+export const replacementsOf = ({ progress }: OrderSnapshot): number => progress.replacements ?? 0;
+
+/** An order as it stands, with its exits as legs where it is the entry of a bracket. */
+export function alpacaOrder(showing: Showing, order: OrderSnapshot): AlpacaOrder {
+  return shape(showing, order, replacementsOf(order), statusOf(order));
+}
+
+/** An order as it was before one of its replacements. */
+export function replacedOrder(
+  showing: Showing,
+  before: OrderSnapshot,
+  replacement: number,
+  replacedAt: Instant,
+): AlpacaOrder {
+  return {
+    ...shape({ ...showing, exitOf: NO_EXITS }, before, replacement, 'replaced'),
+    replaced_at: iso(replacedAt),
+    updated_at: iso(replacedAt),
+    replaced_by: nameOf(showing.ids, { number: before.terms.number, replacement: replacement + 1 }),
+  };
+}
+
+/** An order as the answer to its creation shows it: what comes of it is told afterwards. */
+export function newOrderShape(showing: Showing, { terms, progress }: OrderSnapshot): AlpacaOrder {
+  const asAccepted = (one: OrderSnapshot): OrderSnapshot => ({
+    terms: one.terms,
+    progress: {
+      ...one.progress,
+      status: one.progress.status === 'PENDING_MARKET_OPEN' ? 'PENDING_MARKET_OPEN' : 'PENDING',
+      filledQuantity: Quantity.zero,
+      averagePrice: undefined,
+      executedAt: undefined,
+      canceledAt: undefined,
+      cancelReason: undefined,
+    },
+  });
+  const exitOf = (number: number): OrderSnapshot | undefined => {
+    const exit = showing.exitOf(number);
+    return exit === undefined
+      ? undefined
+      : { terms: exit.terms, progress: { ...exit.progress, status: 'CREATED' } };
+  };
+  return alpacaOrder({ ...showing, exitOf }, asAccepted({ terms, progress }));
+}
+
+function shape(
+  { ids, exitOf }: Showing,
+  { terms, progress }: OrderSnapshot,
+  replacement: number,
+  status: string,
+): AlpacaOrder {
+  const { number } = terms;
+  const id = nameOf(ids, { number, replacement });
+  const filledAt = progress.filledQuantity > 0 ? (progress.executedAt ?? progress.updatedAt) : undefined;
+  const isExpired = progress.cancelReason === 'EXPIRED';
+  const type = TYPES[terms.orderType];
+  return {
+    id,
+    client_order_id: (replacement === 0 ? terms.clientOrderId : undefined) ?? id,
+    created_at: iso(terms.createdAt),
+    updated_at: iso(progress.updatedAt),
+    submitted_at: iso(terms.createdAt),
+    filled_at: progress.status === 'FILLED' ? isoOrNull(filledAt) : null,
+    expired_at: isExpired ? isoOrNull(progress.canceledAt) : null,
+    expires_at: isoOrNull(progress.expiresAt),
+    canceled_at: isExpired ? null : isoOrNull(progress.canceledAt),
+    failed_at: status === 'rejected' ? iso(progress.updatedAt) : null,
+    replaced_at: null,
+    replaced_by: null,
+    replaces: replacement === 0 ? null : nameOf(ids, { number, replacement: replacement - 1 }),
+    asset_id: assetIdOf(terms.symbol),
+    symbol: terms.symbol,
+    asset_class: terms.assetClass === 'OPTION' ? 'us_option' : 'us_equity',
+    notional: null,
+    qty: Quantity.format(progress.quantity),
+    filled_qty: Quantity.format(progress.filledQuantity),
+    filled_avg_price: priceOrNull(progress.averagePrice),
+    order_class: orderClassOf(terms),
+    order_type: type,
+    type,
+    side: sideOf(terms.positionIntent).toLowerCase(),
+    position_intent: terms.positionIntent.toLowerCase(),
+    // There is no GTD there: `expires_at` says when.
+    time_in_force: progress.timeInForce === 'GTD' ? 'gtc' : progress.timeInForce.toLowerCase(),
+    limit_price: priceOrNull(progress.limitPrice),
+    stop_price: terms.orderType === 'TRAILING_STOP' ? null : priceOrNull(progress.stopPrice),
+    status,
+    extended_hours: terms.session === 'EXTENDED',
+    legs: legsOf({ ids, exitOf }, terms),
+    trail_percent:
+      terms.trailingPercent === undefined ? null : decimal(terms.trailingPercent / PERCENT_UNITS),
+    trail_price: priceOrNull(progress.trailingAmount ?? terms.trailingAmount),
+    hwm: priceOrNull(progress.mark),
+    ratio_qty: null,
+    subtag: null,
+    source: null,
+  };
+}
+
+const PERCENT_UNITS = 10_000;
+
+const priceOrNull = (price: Price | undefined): string | null =>
+  price === undefined ? null : Price.format(price);
+
+const TYPES: Readonly<Record<OrderTerms['orderType'], string>> = {
+  MARKET: 'market',
+  LIMIT: 'limit',
+  STOP: 'stop',
+  STOP_LIMIT: 'stop_limit',
+  TRAILING_STOP: 'trailing_stop',
+  // Shown by the nearest type there is, with its limit.
+  TRAILING_STOP_LIMIT: 'trailing_stop',
+};
+
+function orderClassOf({ bracket, legs }: OrderTerms): string {
+  if (legs !== undefined) return 'mleg';
+  if (bracket === undefined) return 'simple';
+  if (bracket.part !== 'ENTRY') return bracket.sibling === undefined ? 'oto' : 'bracket';
+  return bracket.exits.length === 2 ? 'bracket' : 'oto';
+}
+
+function legsOf(showing: Showing, { bracket }: OrderTerms): readonly AlpacaOrder[] | null {
+  if (bracket?.part !== 'ENTRY') return null;
+  const legs = bracket.exits.flatMap((number) => {
+    const exit = showing.exitOf(number);
+    return exit === undefined ? [] : [alpacaOrder({ ...showing, exitOf: NO_EXITS }, exit)];
+  });
+  return legs.length === 0 ? null : legs;
+}
+
+/** The status of an order in Alpaca's words. */
+export function statusOf({ progress }: OrderSnapshot): string {
+  switch (progress.status) {
+    case 'CREATED':
+      return 'held';
+    case 'PENDING':
+    case 'RESERVING':
+      return 'pending_new';
+    case 'PENDING_MARKET_OPEN':
+      return 'accepted';
+    case 'ACTIVE':
+      return progress.filledQuantity > 0 ? 'partially_filled' : 'new';
+    case 'FILLED':
+      return 'filled';
+    case 'CANCELING':
+      return 'pending_cancel';
+    case 'CANCELED':
+      return progress.cancelReason === 'EXPIRED' ? 'expired' : 'canceled';
+    case 'REJECTED':
+    case 'ERROR':
+      return 'rejected';
+  }
+}
+
+const OVER: ReadonlySet<OrderProgress['status']> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
+
+export const isOver = ({ progress }: OrderSnapshot): boolean => OVER.has(progress.status);
+
+/** Futures have no place in this dialect. */
+export const isShown = ({ terms }: OrderSnapshot): boolean => terms.assetClass !== 'FUTURE';

@@ -1,0 +1,156 @@
+/** Positions, and closing them. */
+import type { EquityPosition, OptionPosition } from '@sandpit/protocol';
+import { dailyBars } from './bars.js';
+import { decimal } from './decimals.js';
+import { assetIdOf, isAssetId } from './kept.js';
+import { cancelAll, outcomeOf, placed } from './orders.js';
+import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js';
+import { invalid, notFound, unprocessable } from './refusals.js';
+
+/** What is held of one symbol, stock or option. */
+interface Held {
+  readonly symbol: string;
+  readonly isOption: boolean;
+  readonly quantity: number;
+  readonly available: number;
+  readonly price: number;
+  readonly entryPrice: number;
+  readonly marketValue: number;
+  /** Positive for a long position, negative for a short one. */
+  readonly costBasis: number;
+  readonly unrealized: number;
+}
+
+const EQUITY_EXCHANGE = 'NASDAQ';
+
+function stockOf(position: EquityPosition): Held {
+  const { symbol, settledQuantity, pendingQuantity, reservedQuantity, price, entryPrice } = position;
+  const quantity = sum(settledQuantity, pendingQuantity);
+  const sign = Math.sign(quantity);
+  return {
+    symbol,
+    isOption: false,
+    quantity,
+    available: sign * sum(Math.abs(quantity), -reservedQuantity),
+    price,
+    entryPrice,
+    marketValue: position.marketValue,
+    costBasis: sign * position.costBasis,
+    unrealized: position.unrealizedPnl,
+  };
+}
+
+function optionOf(position: OptionPosition): Held {
+  const { optionSymbol, quantity, lastPrice, averageCost, marketValue, unrealizedPnL } = position;
+  return {
+    symbol: optionSymbol,
+    isOption: true,
+    quantity,
+    available: quantity,
+    price: lastPrice,
+    entryPrice: averageCost,
+    marketValue,
+    costBasis: marketValue - unrealizedPnL,
+    unrealized: unrealizedPnL,
+  };
+}
+
+/** Quantities have six decimals. */
+const sum = (a: number, b: number): number => Math.round((a + b) * 1e6) / 1e6;
+
+/** All that the portfolio holds, by symbol; futures have no place in this dialect. */
+export async function heldBy(call: AlpacaCall): Promise<readonly Held[]> {
+  const params = { portfolioId: call.portfolioId };
+  const stocks = await call.operations.run(call, 'listEquityPositions', { params });
+  const options = await call.operations.run(call, 'listOptionPositions', { params });
+  return [...stocks.map(stockOf), ...options.map(optionOf)];
+}
+
+async function shape(call: AlpacaCall, held: Held) {
+  const { symbol, isOption, quantity, price, costBasis } = held;
+  const [before] = isOption ? [] : await dailyBars(call, symbol, 1);
+  const lastday = before?.close ?? held.entryPrice;
+  const intraday = (price - lastday) * quantity;
+  return {
+    asset_id: assetIdOf(symbol),
+    symbol,
+    exchange: isOption ? '' : EQUITY_EXCHANGE,
+    asset_class: isOption ? 'us_option' : 'us_equity',
+    asset_marginable: !isOption,
+    qty: decimal(quantity),
+    qty_available: decimal(held.available),
+    avg_entry_price: decimal(held.entryPrice),
+    side: quantity < 0 ? 'short' : 'long',
+    market_value: decimal(held.marketValue),
+    cost_basis: decimal(costBasis),
+    unrealized_pl: decimal(held.unrealized),
+    unrealized_plpc: decimal(ratio(held.unrealized, Math.abs(costBasis))),
+    unrealized_intraday_pl: decimal(intraday),
+    unrealized_intraday_plpc: decimal(ratio(intraday, Math.abs(lastday * quantity))),
+    current_price: decimal(price),
+    lastday_price: decimal(lastday),
+    change_today: decimal(ratio(price - lastday, lastday)),
+  };
+}
+
+const ratio = (part: number, whole: number): number => (whole === 0 ? 0 : part / whole);
+
+export const listPositions: AlpacaHandler = async (call) => {
+  const shown = [];
+  for (const held of await heldBy(call)) shown.push(await shape(call, held));
+  return shown;
+};
+
+async function positionNamed(call: AlpacaCall): Promise<Held> {
+  const name = call.params['symbol'] ?? '';
+  const symbol = name.toUpperCase();
+  const held = (await heldBy(call)).find((one) =>
+    isAssetId(name) ? assetIdOf(one.symbol) === name.toLowerCase() : one.symbol === symbol,
+  );
+  if (held === undefined) throw notFound('position does not exist');
+  return held;
+}
+
+export const getPosition: AlpacaHandler = async (call) => shape(call, await positionNamed(call));
+
+/** Closes a position, or a part of it, at the market. */
+export const closePosition: AlpacaHandler = async (call) => {
+  const held = await positionNamed(call);
+  return close(call, held, partOf(call, held));
+};
+
+function partOf({ query }: AlpacaCall, held: Held): number {
+  const quantity = query.number('qty');
+  const percentage = query.number('percentage');
+  if (quantity !== undefined && percentage !== undefined)
+    throw invalid('only one of qty or percentage is accepted');
+  if (percentage === undefined) return quantity ?? Math.abs(held.quantity);
+  if (percentage <= 0 || percentage > 100) throw invalid('percentage must be between 0 and 100');
+  const part = (Math.abs(held.quantity) * percentage) / 100;
+  const rounded = held.isOption ? Math.floor(part) : Math.floor(part * 1e6) / 1e6;
+  if (rounded === 0) throw unprocessable('position is too small to close this percentage of it');
+  return rounded;
+}
+
+function close(call: AlpacaCall, { symbol, isOption, quantity: held }: Held, quantity: number) {
+  return placed(call, symbol, {
+    portfolioId: call.portfolioId,
+    symbol,
+    assetClass: isOption ? 'OPTION' : 'EQUITY',
+    orderType: 'MARKET',
+    positionIntent: held < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE',
+    quantity,
+    timeInForce: 'DAY',
+  });
+}
+
+/** Closes everything: what became of each position. */
+export const closeAllPositions: AlpacaHandler = async (call) => {
+  if (call.query.flag('cancel_orders')) await cancelAll(call);
+  const answers = [];
+  for (const held of await heldBy(call)) {
+    const outcome = await outcomeOf(() => close(call, held, Math.abs(held.quantity)));
+    answers.push({ symbol: held.symbol, ...outcome });
+  }
+  return new AlpacaAnswer(207, answers);
+};

@@ -1,0 +1,114 @@
+/** Errors as Alpaca tells them: an HTTP status, a code of eight digits and a sentence that clients match on. */
+import { DamagedJournal, StoreUnavailable } from '../../../store/journal.js';
+import type { Refused } from '../operations.js';
+import { decimal } from './decimals.js';
+
+/** What a request is refused with. */
+export class AlpacaRefusal extends Error {
+  readonly status: number;
+  readonly code: number;
+  readonly figures: Readonly<Record<string, string | number>>;
+  readonly headers: Readonly<Record<string, string>> | undefined;
+
+  constructor(
+    status: number,
+    code: number,
+    message: string,
+    figures: Readonly<Record<string, string | number>> = {},
+    headers?: Readonly<Record<string, string>>,
+  ) {
+    super(message);
+    this.status = status;
+    this.code = code;
+    this.figures = figures;
+    this.headers = headers;
+  }
+
+  /** The body of the answer. */
+  get body(): object {
+    return { code: this.code, message: this.message, ...this.figures };
+  }
+}
+
+export const unauthorized = (): AlpacaRefusal => new AlpacaRefusal(401, 40110000, 'unauthorized.');
+export const forbidden = (message: string, figures?: Readonly<Record<string, string>>): AlpacaRefusal =>
+  new AlpacaRefusal(403, 40310000, message, figures);
+export const notFound = (message: string): AlpacaRefusal => new AlpacaRefusal(404, 40410000, message);
+/** A request that does not make sense by itself. */
+export const invalid = (message: string): AlpacaRefusal => new AlpacaRefusal(422, 40010001, message);
+/** A request that makes no sense as things stand. */
+export const unprocessable = (message: string): AlpacaRefusal => new AlpacaRefusal(422, 42210000, message);
+export const unavailable = (retryAfter = 1): AlpacaRefusal =>
+  new AlpacaRefusal(503, 50310000, 'service unavailable', {}, { 'retry-after': String(retryAfter) });
+export const tooMany = (retryAfter: number): AlpacaRefusal =>
+  new AlpacaRefusal(429, 42910000, 'too many requests.', {}, { 'retry-after': String(retryAfter) });
+
+const number = (value: unknown): number => (typeof value === 'number' ? value : 0);
+
+/** A refusal of `/v1` in Alpaca's words. `symbol` is what it was about. */
+export function translated({ status, messages, message, details }: Refused, symbol = ''): AlpacaRefusal {
+  const sentence = messages.join('; ');
+  switch (details.code) {
+    case 'INSUFFICIENT_FUNDS':
+      return forbidden('insufficient buying power', {
+        buying_power: decimal(number(details['availableBuyingPower'] ?? details['availableCash'])),
+        cost_basis: decimal(number(details['requiredBuyingPower'] ?? details['requiredAmount'])),
+      });
+    case 'INSUFFICIENT_POSITION': {
+      const requested = decimal(number(details['requiredQuantity']));
+      const available = decimal(number(details['availableQuantity']));
+      return forbidden(
+        `insufficient qty available for order (requested: ${requested}, available: ${available})`,
+        { available, symbol },
+      );
+    }
+    case 'UNKNOWN_SYMBOL':
+    case 'INSTRUMENT_NOT_TRADABLE':
+      return unprocessable(`asset "${symbol}" not found`);
+    case 'NOT_SHORTABLE':
+      return unprocessable(`asset "${symbol}" cannot be sold short`);
+    case 'DUPLICATE_CLIENT_ORDER_ID':
+      return invalid('client_order_id must be unique');
+    case 'RATE_LIMITED':
+      return tooMany(number(details['retryAfter']));
+    case 'SERVICE_UNAVAILABLE':
+    case 'STALE_MARKET_DATA':
+      return unavailable();
+    default:
+      return byStatus(status, details.code !== undefined, message, sentence);
+  }
+}
+
+function byStatus(status: number, isCoded: boolean, message: string, sentence: string): AlpacaRefusal {
+  switch (status) {
+    case 400:
+      return isCoded ? unprocessable(sentence) : invalid(sentence);
+    case 401:
+      return unauthorized();
+    case 403:
+      return forbidden(sentence);
+    case 404:
+      return notFound(message.toLowerCase());
+    case 429:
+      return tooMany(1);
+    case 503:
+      return unavailable();
+    default:
+      return unprocessable(sentence);
+  }
+}
+
+const MALFORMED = new AlpacaRefusal(400, 40010000, 'request body format is invalid');
+
+/** What the framework and the store throw; undefined for what is nobody's doing but ours. */
+export function refusalOfError(error: unknown): AlpacaRefusal | undefined {
+  if (error instanceof AlpacaRefusal) return error;
+  if (error instanceof StoreUnavailable || error instanceof DamagedJournal) return unavailable();
+  const { statusCode, code } = error as { readonly statusCode?: unknown; readonly code?: unknown };
+  if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
+    return new AlpacaRefusal(413, 41310000, 'request body is too large');
+  if (typeof code === 'string' && code.startsWith('SANDPIT_')) return MALFORMED;
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 ? MALFORMED : undefined;
+}
+
+export const internalError = new AlpacaRefusal(500, 50010000, 'internal server error occurred');

@@ -1,0 +1,100 @@
+/** Mounts the dialect: its paths, and nothing of ours in its answers. */
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import type { KeyPairs } from '../../../access/key-pairs.js';
+import { send } from '../../reply.js';
+import type { HttpDeps } from '../../settings.js';
+import { type Operations, Refused } from '../operations.js';
+import { type Admitted, Entry } from './entry.js';
+import type { Sockets } from '../sockets.js';
+import { Kept } from './kept.js';
+import { type AlpacaRefusal, internalError, notFound, refusalOfError, translated } from './refusals.js';
+import { AlpacaAnswer, type AlpacaHandler, Fields } from './request.js';
+import { alpacaRoutes } from './routes.js';
+import { TradeUpdates } from './trade-updates.js';
+
+export const ALPACA = '/alpaca';
+
+declare module 'fastify' {
+  interface FastifyRequest {
+    /** Whose key pair it is, of a request of Alpaca's that was let in. */
+    admitted: Admitted | undefined;
+  }
+}
+
+export interface AlpacaDeps extends HttpDeps {
+  readonly operations: Operations;
+  readonly keyPairs: KeyPairs;
+  readonly sockets: Sockets;
+  readonly isDraining: () => boolean;
+}
+
+/** Registers the routes of Alpaca's REST APIs under their prefix. */
+export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Promise<void> {
+  const entry = new Entry(deps, deps.keyPairs, deps.isDraining);
+  const kept = new Kept(deps.store.registry);
+  deps.sockets.on(/^\/alpaca\/stream$/, (socket) => new TradeUpdates(socket, entry, deps.keyPairs));
+  app.decorateRequest('admitted', undefined);
+  await app.register(
+    (scope, _options, done) => {
+      scope.setErrorHandler((error, request, reply) => answerError(request, reply, error));
+      scope.setNotFoundHandler((request, reply) =>
+        answerError(request, reply, notFound('endpoint not found')),
+      );
+      const admit = (request: FastifyRequest, reply: FastifyReply, next: () => void): void => {
+        entry.admit(request).then(
+          (admitted) => {
+            request.admitted = admitted;
+            next();
+          },
+          (error: unknown) => answerError(request, reply, error),
+        );
+      };
+      for (const [method, url, handler] of alpacaRoutes) {
+        scope.route({
+          method,
+          url,
+          onRequest: admit,
+          handler: (request, reply) => answer(request, reply, handler),
+        });
+      }
+      done();
+    },
+    { prefix: ALPACA },
+  );
+
+  function answer(request: FastifyRequest, reply: FastifyReply, handler: AlpacaHandler): void {
+    const { admitted, params, query, body } = request;
+    if (admitted === undefined) throw new Error('a request that nobody let in');
+    const call = {
+      ...admitted,
+      request,
+      reply,
+      operations: deps.operations,
+      kept,
+      params: params as Record<string, string>,
+      query: new Fields(query),
+      body: new Fields(body),
+    };
+    Promise.resolve(call)
+      .then(handler)
+      .then(
+        (result) => {
+          if (!(result instanceof AlpacaAnswer)) send(request, reply, 200, JSON.stringify(result));
+          else
+            send(request, reply, result.status, result.body === undefined ? '' : JSON.stringify(result.body));
+        },
+        (error: unknown) => answerError(request, reply, error),
+      );
+  }
+}
+
+/** Answers for an error in the dialect's shape. What is not the client's doing is logged, and told to nobody. */
+function answerError(request: FastifyRequest, reply: FastifyReply, error: unknown): void {
+  const refusal = error instanceof Refused ? translated(error) : refusalOfError(error);
+  if (refusal === undefined) {
+    const requestId = request.id;
+    request.server.logger?.error({ err: error, requestId }, 'request failed');
+  }
+  const { status, body, headers }: AlpacaRefusal = refusal ?? internalError;
+  send(request, reply, status, JSON.stringify(body), headers);
+}

@@ -1,0 +1,136 @@
+/** What a request of Alpaca's says, read as leniently as Alpaca reads it. */
+import type { Instant } from '@sandpit/core';
+import type { Operations, Caller } from '../operations.js';
+import { instantOfText, numberOf } from './decimals.js';
+import { invalid } from './refusals.js';
+import type { Kept } from './kept.js';
+
+/** A request that was let in: whose it is, and what it says. */
+export interface AlpacaCall extends Caller {
+  readonly operations: Operations;
+  readonly kept: Kept;
+  readonly portfolioId: string;
+  readonly params: Readonly<Record<string, string>>;
+  readonly query: Fields;
+  readonly body: Fields;
+}
+
+/** What is sent: JSON with 200, or what an `AlpacaAnswer` says. */
+export type AlpacaHandler = (call: AlpacaCall) => Promise<object>;
+
+/** An answer with another status than 200. */
+export class AlpacaAnswer {
+  readonly status: number;
+  /** Absent = nothing. */
+  readonly body: unknown;
+
+  constructor(status: number, body?: unknown) {
+    this.status = status;
+    this.body = body;
+  }
+}
+
+/** A record without any of its own surprises. */
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Readonly<Record<string, unknown>>)
+    : {};
+
+/** Fields of a query or a body. Null is absent; names that nobody knows are ignored. */
+export class Fields {
+  readonly #fields: Readonly<Record<string, unknown>>;
+
+  constructor(fields: unknown) {
+    this.#fields = recordOf(fields);
+  }
+
+  has(name: string): boolean {
+    return this.#value(name) !== undefined;
+  }
+
+  text(name: string): string | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (typeof value === 'string') return value === '' ? undefined : value;
+    if (typeof value === 'number' || typeof value === 'boolean') return String(value);
+    throw invalid(`${name} must be a string`);
+  }
+
+  /** Lower case, one of these. */
+  choice<const Values extends readonly string[]>(name: string, values: Values): Values[number] | undefined {
+    const text = this.text(name)?.toLowerCase();
+    if (text === undefined || values.includes(text)) return text;
+    throw invalid(`${name} must be one of ${values.join(', ')}`);
+  }
+
+  number(name: string): number | undefined {
+    const value = this.#value(name);
+    if (value === undefined || value === '') return undefined;
+    const number = numberOf(value);
+    if (number === undefined) throw invalid(`${name} must be a number`);
+    return number;
+  }
+
+  /** A whole number; what lies outside becomes the nearest that does not. */
+  integer(name: string, least: number, most: number): number | undefined {
+    const number = this.number(name);
+    if (number === undefined) return undefined;
+    if (!Number.isInteger(number) || number < 0) throw invalid(`${name} must be a whole number`);
+    return Math.min(Math.max(number, least), most);
+  }
+
+  /** `True` of Python as well as `true`. */
+  flag(name: string): boolean {
+    const value = this.#value(name);
+    return value === true || (typeof value === 'string' && value.toLowerCase() === 'true');
+  }
+
+  instant(name: string): Instant | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    const instant = instantOfText(text);
+    if (instant === undefined) throw invalid(`${name} must be an RFC 3339 timestamp or a date`);
+    return instant;
+  }
+
+  date(name: string): string | undefined {
+    const text = this.text(name);
+    if (text === undefined) return undefined;
+    if (instantOfText(text) === undefined) throw invalid(`${name} must be a date`);
+    return text.slice(0, 10);
+  }
+
+  /** `A,B`, or the name given several times, or an array. */
+  list(name: string): readonly string[] | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    const parts: readonly unknown[] = Array.isArray(value) ? value : [value];
+    if (!parts.every((part): part is string => typeof part === 'string'))
+      throw invalid(`${name} must be a list of strings`);
+    return parts
+      .flatMap((part) => part.split(','))
+      .map((part) => part.trim())
+      .filter((part) => part !== '');
+  }
+
+  /** An object inside; undefined where there is none. */
+  object(name: string): Fields | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (typeof value !== 'object' || Array.isArray(value)) throw invalid(`${name} must be an object`);
+    return new Fields(value);
+  }
+
+  objects(name: string): readonly Fields[] | undefined {
+    const value = this.#value(name);
+    if (value === undefined) return undefined;
+    if (!Array.isArray(value)) throw invalid(`${name} must be an array`);
+    return value.map((part) => new Fields(part));
+  }
+
+  /** Whatever is there under a name that is not null. */
+  #value(name: string): unknown {
+    const value = Object.hasOwn(this.#fields, name) ? this.#fields[name] : undefined;
+    return value === null ? undefined : value;
+  }
+}

@@ -1,0 +1,207 @@
+/** `/stream`: what happens to the orders of an account, as it becomes durable. */
+import {
+  type Event,
+  type Ids,
+  isOrderEvent,
+  type Instant,
+  type OrderEvent,
+  type OrderSnapshot,
+  Position,
+  Price,
+  Quantity,
+} from '@sandpit/core';
+import type { WebSocket } from 'ws';
+import type { KeyPair, KeyPairs } from '../../../access/key-pairs.js';
+import type { DurableRecord } from '../../../engine/records.js';
+import type { Simulation } from '../../../engine/simulation.js';
+import { bytesOf, tell } from '../sockets.js';
+import { iso } from './decimals.js';
+import type { Entry } from './entry.js';
+import { showingOf } from './find-orders.js';
+import { alpacaOrder, isShown, replacedOrder, replacementsOf } from './order-shape.js';
+
+const STREAM = 'trade_updates';
+const AUTHENTICATE_WITHIN_MS = 30_000;
+
+/** An event of a stream, before what it is about. */
+interface Update {
+  readonly event: string;
+  readonly order: object;
+  readonly execution_id: string;
+  readonly [figure: string]: unknown;
+}
+
+/** One connection: it signs in, says what it listens to, and is told. */
+export class TradeUpdates {
+  readonly #socket: WebSocket;
+  readonly #entry: Entry;
+  #simulation: Simulation | undefined;
+  #pair: KeyPair | undefined;
+  #unsubscribe: (() => void) | undefined;
+  #isAuthenticating = false;
+
+  constructor(socket: WebSocket, entry: Entry, keyPairs: KeyPairs) {
+    this.#socket = socket;
+    this.#entry = entry;
+    const timer = setTimeout(() => this.#unauthorized(), AUTHENTICATE_WITHIN_MS);
+    timer.unref();
+    const stopWatching = keyPairs.onRevocation(() => {
+      if (this.#pair !== undefined && !keyPairs.isGood(this.#pair)) this.#unauthorized();
+    });
+    socket.on('close', () => {
+      clearTimeout(timer);
+      stopWatching();
+      this.#unsubscribe?.();
+    });
+    socket.on('message', (data) => {
+      void this.#hear(bytesOf(data).toString('utf8')).then(() => {
+        if (this.#pair !== undefined) clearTimeout(timer);
+      });
+    });
+  }
+
+  async #hear(text: string): Promise<void> {
+    const message = parsed(text);
+    const { action, data } = message;
+    if (action === 'authenticate' || action === 'auth') return this.#authenticate(message);
+    if (this.#pair === undefined) {
+      this.#unauthorized();
+      return;
+    }
+    if (action !== 'listen') {
+      this.#fail(`invalid action`);
+      return;
+    }
+    const streams = recordOf(data)['streams'];
+    if (!Array.isArray(streams)) {
+      this.#fail('streams must be a list');
+      return;
+    }
+    this.#listen(streams.includes(STREAM));
+  }
+
+  async #authenticate(message: Readonly<Record<string, unknown>>): Promise<void> {
+    if (this.#pair !== undefined || this.#isAuthenticating) {
+      this.#fail('already authenticated');
+      return;
+    }
+    this.#isAuthenticating = true;
+    const { key_id, secret_key } = { ...recordOf(message['data']) };
+    const pair = this.#entry.pairOf(key_id ?? message['key'], secret_key ?? message['secret']);
+    try {
+      if (pair === undefined) {
+        this.#unauthorized();
+        return;
+      }
+      this.#simulation = (await this.#entry.open(pair)).simulation;
+    } catch {
+      this.#unauthorized();
+      return;
+    }
+    this.#pair = pair;
+    this.#send('authorization', { action: 'authenticate', status: 'authorized' });
+  }
+
+  #unauthorized(): void {
+    this.#unsubscribe?.();
+    this.#send('authorization', { action: 'authenticate', status: 'unauthorized' });
+    this.#socket.close(1008, 'unauthorized');
+  }
+
+  #listen(isWanted: boolean): void {
+    this.#unsubscribe?.();
+    this.#unsubscribe = isWanted ? this.#simulation?.subscribe((record) => this.#publish(record)) : undefined;
+    this.#send('listening', { streams: isWanted ? [STREAM] : [] });
+  }
+
+  #publish({ seq, at, events, orders }: DurableRecord): void {
+    const simulation = this.#simulation;
+    if (simulation === undefined || this.#pair === undefined) return;
+    const { portfolioId } = this.#pair;
+    events.forEach((event, index) => {
+      const order = orders[index];
+      if (order?.terms.portfolioId !== portfolioId || !isOrderEvent(event) || !isShown(order)) return;
+      updatesOf(simulation, event, order, at).forEach((update, part) =>
+        this.#send(STREAM, { ...update, timestamp: iso(at), event_id: `${seq}-${index}-${part}` }),
+      );
+    });
+  }
+
+  #fail(error_message: string): void {
+    tell(this.#socket, JSON.stringify({ action: 'error', stream: STREAM, data: { error_message } }));
+  }
+
+  #send(stream: string, data: object): void {
+    tell(this.#socket, JSON.stringify({ stream, data }));
+  }
+}
+
+const recordOf = (value: unknown): Readonly<Record<string, unknown>> =>
+  typeof value === 'object' && value !== null ? (value as Readonly<Record<string, unknown>>) : {};
+
+function parsed(text: string): Readonly<Record<string, unknown>> {
+  try {
+    return recordOf(JSON.parse(text));
+  } catch {
+    return {};
+  }
+}
+
+/** What streams tell of an event of an order that left it like this: nothing, or one thing or more in turn. */
+export function updatesOf(
+  simulation: Simulation,
+  event: OrderEvent,
+  order: OrderSnapshot,
+  at: Instant,
+): readonly Update[] {
+  const showing = showingOf({ simulation });
+  const { ids } = simulation.brokerage.state;
+  const shown = alpacaOrder(showing, order);
+  // Everything that is told has an id of its own there, executions theirs.
+  const told = (name: string, of: object = shown): Update => ({
+    event: name,
+    execution_id: ids.idOf('ORDER', order.terms.number),
+    order: of,
+  });
+  switch (event.type) {
+    case 'OrderAccepted':
+      return [told(shown.status === 'held' ? 'held' : 'pending_new')];
+    case 'OrderMoved': {
+      if (event.transition !== 'REPLACED') {
+        const name = EVENTS[event.transition];
+        return name === undefined ? [] : [told(name)];
+      }
+      const former = replacedOrder(showing, order, replacementsOf(order) - 1, at);
+      return [told('replaced', former), told('new')];
+    }
+    case 'OrderExecuted':
+      return event.executions.map(({ number, price, quantity }) => ({
+        ...told(order.progress.status === 'FILLED' ? 'fill' : 'partial_fill'),
+        execution_id: executionId(ids, number),
+        price: Price.format(price),
+        qty: Quantity.format(quantity),
+        position_qty: positionOf(simulation, order),
+      }));
+  }
+}
+
+const executionId = (ids: Ids, number: number): string => ids.idOf('EXECUTION', number);
+
+type Transition = Extract<Event, { type: 'OrderMoved' }>['transition'];
+
+const EVENTS: Readonly<Partial<Record<Transition, string>>> = {
+  QUEUED: 'accepted',
+  ACTIVATED: 'new',
+  STARTED: 'new',
+  RESIZED: 'restated',
+  ADJUSTED: 'restated',
+  CANCELING: 'pending_cancel',
+  CANCELED: 'canceled',
+  EXPIRED: 'expired',
+  REJECTED: 'rejected',
+};
+
+function positionOf({ brokerage }: Simulation, { terms }: OrderSnapshot): string {
+  const position = brokerage.state.portfolios.get(terms.portfolioId)?.positions.get(terms.symbol);
+  return position === undefined ? '0' : Quantity.format(Position.held(position));
+}

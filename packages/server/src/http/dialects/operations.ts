@@ -1,0 +1,98 @@
+/** Operations of `/v1`, asked for from inside: what a dialect translates to. */
+import {
+  type CodedProblem,
+  type OperationId,
+  type Problem,
+  type ReplyOf,
+  type Route,
+  routes,
+  validateBody,
+  validateParams,
+  validateTexts,
+} from '@sandpit/protocol';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import type { Simulation } from '../../engine/simulation.js';
+import { Answer, refuse, refuseCoded } from '../answer.js';
+import type { Principal } from '../auth.js';
+import type { Handlers, StreamId } from '../call.js';
+
+/** Operations that answer: streams take a connection over. */
+export type AnsweringId = Exclude<OperationId, StreamId>;
+
+/** Whoever asks, admitted by the dialect. */
+export interface Caller {
+  readonly principal: Principal;
+  readonly simulation: Simulation;
+  readonly request: FastifyRequest;
+  readonly reply: FastifyReply;
+}
+
+/** What an operation is given, before anything of it has been checked. */
+export interface Given {
+  readonly params?: Readonly<Record<string, string>>;
+  readonly query?: Readonly<Record<string, string>>;
+  readonly body?: unknown;
+}
+
+/** What `/v1` would have refused with, thrown: a translator goes on only with what it asked for. */
+export class Refused extends Error {
+  readonly answer: Answer;
+  readonly status: number;
+  readonly messages: readonly string[];
+  /** The code and its details, where there is one. */
+  readonly details: Readonly<Record<string, unknown>> & { readonly code?: string };
+
+  constructor(answer: Answer) {
+    const { message, error } = JSON.parse(answer.text) as Problem | CodedProblem;
+    super(String(message));
+    this.answer = answer;
+    this.status = answer.status;
+    this.messages = Array.isArray(message) ? message : [message];
+    this.details = typeof error === 'object' ? { ...error } : {};
+  }
+}
+
+type AnyHandler = (call: unknown) => unknown;
+
+/** All operations of a server. */
+export class Operations {
+  readonly #handlers: Handlers;
+
+  constructor(handlers: Handlers) {
+    this.#handlers = handlers;
+  }
+
+  /** Checks and carries out an operation as its route does. Throws `Refused` where that answers with an error. */
+  async run<Id extends AnsweringId>(caller: Caller, id: Id, given: Given = {}): Promise<ReplyOf<Id>> {
+    const route: Route = routes[id];
+    if (route.scope !== undefined && !caller.principal.scopes.has(route.scope)) {
+      const message = `The token lacks the scope ${route.scope}`;
+      throw new Refused(refuseCoded('INSUFFICIENT_SCOPE', message, { requiredScope: route.scope }));
+    }
+    const problems: string[] = [];
+    const params = checked(route.params, given.params ?? {}, validateParams, problems);
+    const query = checked(route.query, given.query ?? {}, validateTexts, problems);
+    const body = checked(route.body, given.body, validateBody, problems);
+    if (problems.length > 0) throw new Refused(refuse(400, problems));
+    const status = Number(Object.keys(route.responses).find((code) => code.startsWith('2')) ?? 200);
+    const handle = this.#handlers[id] as AnyHandler;
+    const result = await handle({ ...caller, params, query, body, status, pending: undefined });
+    if (!(result instanceof Answer)) return result as ReplyOf<Id>;
+    if (result.status >= 400) throw new Refused(result);
+    return JSON.parse(result.text) as ReplyOf<Id>;
+  }
+}
+
+function checked<Schema, Input>(
+  schema: Schema | undefined,
+  input: Input,
+  validate: (schema: Schema, input: Input) => { readonly ok: boolean; readonly messages?: string[] },
+  problems: string[],
+): unknown {
+  if (schema === undefined) return undefined;
+  const result = validate(schema, input) as
+    { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly messages: string[] };
+  if (result.ok) return result.value;
+  problems.push(...result.messages);
+  return undefined;
+}

@@ -1,0 +1,95 @@
+/** WebSockets, which only dialects have. */
+import type { IncomingMessage } from 'node:http';
+import type { Duplex } from 'node:stream';
+import type { FastifyInstance } from 'fastify';
+import { type RawData, type WebSocket, WebSocketServer } from 'ws';
+
+/** Takes over a connection whose path is its own. */
+export type SocketHandler = (socket: WebSocket, request: IncomingMessage) => void;
+
+const MAX_MESSAGE_BYTES = 65_536;
+const PING_MS = 30_000;
+/** What may wait for a reader who does not read; beyond it the connection ends. */
+const MOST_BUFFERED_BYTES = 4_194_304;
+
+/** The WebSockets of a server, by path. */
+export class Sockets {
+  readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
+  readonly #handlers: { readonly path: RegExp; readonly handle: SocketHandler }[] = [];
+  #ping: NodeJS.Timeout | undefined;
+
+  constructor(app: FastifyInstance) {
+    app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
+      this.#upgrade(app, request, socket, head),
+    );
+    app.addHook('preClose', (done) => {
+      clearInterval(this.#ping);
+      for (const socket of this.#server.clients) socket.close(1001, 'going away');
+      this.#server.close();
+      done();
+    });
+    app.addHook('onClose', () => {
+      for (const socket of this.#server.clients) socket.terminate();
+    });
+  }
+
+  on(path: RegExp, handle: SocketHandler): void {
+    this.#handlers.push({ path, handle });
+  }
+
+  #upgrade(app: FastifyInstance, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+    if (request.headers.upgrade?.toLowerCase() !== 'websocket') {
+      withoutUpgrade(app, request, socket, head);
+      return;
+    }
+    const path = (request.url ?? '').split('?')[0] ?? '';
+    const handler = this.#handlers.find((one) => one.path.test(path));
+    if (handler === undefined) {
+      socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
+      return;
+    }
+    this.#server.handleUpgrade(request, socket, head, (connection) => {
+      this.#ping ??= this.#startPing();
+      // Whatever is wrong with a connection ends it, and nothing else.
+      connection.on('error', () => connection.terminate());
+      handler.handle(connection, request);
+    });
+  }
+
+  #startPing(): NodeJS.Timeout {
+    const timer = setInterval(() => {
+      for (const socket of this.#server.clients) if (socket.readyState === socket.OPEN) socket.ping();
+    }, PING_MS);
+    timer.unref();
+    return timer;
+  }
+}
+
+/** Sends a message, unless its reader has stopped reading. */
+export function tell(socket: WebSocket, message: string | Uint8Array): void {
+  if (socket.readyState !== socket.OPEN) return;
+  if (socket.bufferedAmount > MOST_BUFFERED_BYTES) socket.terminate();
+  else socket.send(message);
+}
+
+/** The bytes of a message, however they came. */
+export function bytesOf(data: RawData): Buffer {
+  if (Array.isArray(data)) return Buffer.concat(data);
+  return Buffer.isBuffer(data) ? data : Buffer.from(data);
+}
+
+/**
+ * A request that offers another protocol, HTTP/2 as a rule, is answered as if it had not: its head is read once more without the offer,
+ * with what followed it.
+ */
+function withoutUpgrade(app: FastifyInstance, request: IncomingMessage, socket: Duplex, head: Buffer): void {
+  const { method = 'GET', url = '/', rawHeaders } = request;
+  const lines = [`${method} ${url} HTTP/1.1`];
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (!/^(upgrade|connection|http2-settings)$/i.test(name))
+      lines.push(`${name}: ${rawHeaders[i + 1] ?? ''}`);
+  }
+  socket.unshift(Buffer.concat([Buffer.from(`${lines.join('\r\n')}\r\n\r\n`, 'latin1'), head]));
+  app.server.emit('connection', socket);
+}

@@ -1,0 +1,75 @@
+import { AccessRefused } from '../../access/access.js';
+import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
+import { PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
+import type { Handlers, Issuers } from '../call.js';
+import { isoOfMs } from '../translate/instants.js';
+import { ownPortfolio, type PortfolioRequest } from './owned.js';
+
+const KEY_PAIR_NOT_FOUND = refuse(404, 'Key pair not found');
+
+/** What a pair may do at most: it trades and reads, and makes no market. */
+const SCOPES = ['trade', 'read'] as const;
+
+const shown = ({ keyId, portfolioId, scope, createdAt, expiresAtMs }: KeyPair) => ({
+  keyId,
+  portfolioId,
+  scope,
+  createdAt: isoOfMs(createdAt),
+  ...(expiresAtMs !== undefined && { expiresAt: isoOfMs(expiresAtMs) }),
+});
+
+const isOpen = ({ simulation, principal, params }: PortfolioRequest): Promise<boolean> =>
+  simulation.read(
+    [principal],
+    (brokerage) => ownPortfolio(brokerage, principal.tenantId, params.portfolioId) !== undefined,
+  );
+
+/** Key pairs of portfolios, for the clients of dialects. */
+export function keyPairHandlers(
+  pairs: KeyPairs,
+): Pick<Handlers, 'createKeyPair' | 'listKeyPairs' | 'revokeKeyPair'> {
+  return {
+    // All else is issued.
+    async createKeyPair(call) {
+      const { portfolioId } = call.params;
+      return (await isOpen(call)) ? { portfolioId } : PORTFOLIO_NOT_FOUND;
+    },
+
+    async listKeyPairs(call) {
+      if (!(await isOpen(call))) return PORTFOLIO_NOT_FOUND;
+      return pairs.of(call.simulation.id, call.params.portfolioId).map(shown);
+    },
+
+    async revokeKeyPair(call) {
+      if (!(await isOpen(call))) return PORTFOLIO_NOT_FOUND;
+      const { portfolioId, keyId } = call.params;
+      const pair = pairs.of(call.simulation.id, portfolioId).find((one) => one.keyId === keyId);
+      if (pair === undefined) return KEY_PAIR_NOT_FOUND;
+      await pairs.revoke(keyId);
+      return { keyId, status: 'REVOKED' };
+    },
+  };
+}
+
+/** Makes the pair: the secret is in this one answer, and in nothing that is kept of it. */
+export const keyPairIssuer = (pairs: KeyPairs): Pick<Issuers, 'createKeyPair'> => ({
+  async createKeyPair({ principal, simulation }, { portfolioId }) {
+    const { tenantId, tier, scopes, origin, expiresAtMs } = principal;
+    try {
+      const { pair, secretKey } = await pairs.create({
+        tenantId,
+        tier,
+        scope: SCOPES.filter((scope) => scopes.has(scope)).join(' '),
+        simulationId: simulation.id,
+        portfolioId,
+        origin,
+        // A right that ends is not made to last by passing it on; that of an API key does not.
+        ...(origin.keyId === undefined && { expiresAtMs }),
+      });
+      return { ...shown(pair), secretKey };
+    } catch (error) {
+      if (error instanceof AccessRefused) return refuse(409, error.message);
+      throw error;
+    }
+  },
+});

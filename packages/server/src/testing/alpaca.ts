@@ -1,0 +1,37 @@
+import type { AddressInfo } from 'node:net';
+import { openPortfolio, TestApp, type TestAppOptions, type TestClient } from './test-app.js';
+
+/** A listening server with a portfolio, and the key pair that opens it to Alpaca's clients. */
+export interface AlpacaAccount {
+  readonly test: TestApp;
+  /** Where `/alpaca` is. */
+  readonly url: string;
+  /** Its owner, by `/v1`. */
+  readonly owner: TestClient;
+  readonly portfolioId: string;
+  readonly keyId: string;
+  readonly secretKey: string;
+}
+
+export async function openAlpacaAccount(
+  options: TestAppOptions = {},
+  portfolio: object = {},
+): Promise<AlpacaAccount> {
+  const test = await TestApp.open(options);
+  await test.app.listen({ port: 0, host: '127.0.0.1' });
+  const { port } = test.app.server.address() as AddressInfo;
+  const owner = test.as({ tier: 'ENTERPRISE' });
+  const { portfolioId } = (await openPortfolio(owner, portfolio)) as { portfolioId: string };
+  const pair = await keyPairOf(owner, portfolioId);
+  return { test, url: `http://127.0.0.1:${port}/alpaca`, owner, portfolioId, ...pair };
+}
+
+/** A new key pair of a portfolio. */
+export async function keyPairOf(
+  owner: TestClient,
+  portfolioId: string,
+): Promise<{ readonly keyId: string; readonly secretKey: string }> {
+  const reply = await owner.post(`/v1/accounts/portfolios/${portfolioId}/key-pairs`);
+  if (reply.status !== 201) throw new Error(reply.text);
+  return reply.body as { keyId: string; secretKey: string };
+}
