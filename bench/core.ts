@@ -84,7 +84,9 @@ function trade(
     );
     if ('code' in result) throw new Error(JSON.stringify(result));
   }
-  const next = brokerage.hours(symbolOf(0)).nextOpen('REGULAR', Instant.plusMs(morning, NIGHT_MS / 2));
+  const next = brokerage
+    .hours({ symbol: symbolOf(0), legs: undefined })
+    .nextOpen('REGULAR', Instant.plusMs(morning, NIGHT_MS / 2));
   doWhatIsDue(brokerage, next);
   return next;
 }

@@ -24,6 +24,7 @@ import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
 import { hoursOf } from './instruments/trading-hours.js';
 import { isUsable } from './market/quote.js';
+import type { OrderTerms } from './orders/order.js';
 import type { Quote } from './market/quote.js';
 import { optionMarketOf } from './option-lookup.js';
 import { markOfSymbol } from './options/option-figures.js';
@@ -187,9 +188,10 @@ export class Brokerage {
     return instrumentOf(this.state, this.rules, symbol, at);
   }
 
-  /** The hours of what is ordered in a symbol. */
-  hours(symbol: string): MarketHours {
-    return marketHours(this.rules.calendar, hoursOf(tradableOf(symbol, this.instrument(symbol))));
+  /** The hours of what an order trades. */
+  hours({ symbol, legs }: Pick<OrderTerms, 'symbol' | 'legs'>): MarketHours {
+    const traded = legs?.[0]?.optionSymbol ?? symbol;
+    return marketHours(this.rules.calendar, hoursOf(tradableOf(traded, this.instrument(traded))));
   }
 }
 

@@ -15,7 +15,7 @@ import type { Quote } from './market/quote.js';
 import { optionMarketOf } from './option-lookup.js';
 import { markOfSymbol } from './options/option-figures.js';
 import type { OptionMarket } from './options/option-market.js';
-import type { Order } from './orders/order.js';
+import type { Order, OrderLeg } from './orders/order.js';
 import type { OrderTransition, ProgressChanges } from './orders/order-event.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { brokerOf } from './rules.js';
@@ -115,6 +115,17 @@ export class Decision {
   /** The instrument of what is held or at work. */
   tradable(symbol: string): Tradable {
     return tradableOf(symbol, this.instrument(symbol));
+  }
+
+  /** What an order trades: of several legs, which are alike in hours and kind, the first. */
+  tradedBy({
+    symbol,
+    legs,
+  }: {
+    readonly symbol: string;
+    readonly legs?: readonly OrderLeg[] | undefined;
+  }): Tradable {
+    return this.tradable(legs?.[0]?.optionSymbol ?? symbol);
   }
 
   /** The hours that an instrument trades in. */

@@ -133,6 +133,14 @@ export type Event =
       /** Number of the ledger entry, where cash moves. */
       readonly entry?: number;
     }
+  /** What positions set aside under the short options on an underlying is now this (D81). */
+  | {
+      readonly type: 'OptionsSecured';
+      readonly portfolioId: string;
+      readonly underlying: string;
+      readonly cash: Money;
+      readonly shares: Quantity;
+    }
   | { readonly type: 'InstrumentsListed'; readonly instruments: readonly Instrument[] }
   /** Quotes that came through the API: they cannot be had again, so the journal keeps them. */
   | {

@@ -1,3 +1,4 @@
+import { isForShares } from './instruments/instrument.js';
 import type { Calendar } from './calendar/calendar.js';
 import type { Event, OrderEvent, SplitMarket } from './event.js';
 import { emptyBalances } from './ledger/ledger.js';
@@ -5,23 +6,24 @@ import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
 import type { Book } from './matching/book.js';
 import type { OrdersRested } from './matching/orders-rested.js';
-import { cashOfExecution, chargesOf } from './orders/execution.js';
+import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
 import { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
-import { awaitsPrice, newOrder, sideOf } from './orders/order.js';
-import type { Order, OrderProgress, OrderTerms } from './orders/order.js';
+import { awaitsPrice, isOpening, legRatios, newOrder, sideOf } from './orders/order.js';
+import type { Order, OrderProgress, OrderTerms, Side } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Reservation } from './portfolios/reservation.js';
+import type { Secured } from './portfolios/reservation.js';
 import { forgetDayTrades } from './positions/day-trade.js';
-import { Position } from './positions/position.js';
+import { Position, takeFromLots } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
 import { addHolder, addTimer, bookOf, scheduleOrder } from './state.js';
 import type { State } from './state.js';
-import { postTrade } from './trading/entries.js';
+import { cashSideOf, postTrade } from './trading/entries.js';
 import { acceptedOrder, orderAfter } from './trading/follow-order.js';
 import type { BookedExecution, OrderExecuted } from './trading/trade.js';
 import { Money } from './values/money.js';
@@ -98,7 +100,9 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         balances: emptyBalances(),
         reservedByOrders: Reservation.none(),
         reservedByPositions: Reservation.none(),
+        secured: new Map(),
         positions: new Map(),
+        optionsOn: new Map(),
         openOrders: new OpenOrders(),
         clientOrderIds: new Map(),
         obligations: new Map(),
@@ -128,6 +132,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       portfolio.settings = { ...portfolio.terms.initialSettings, brokerId: portfolio.settings.brokerId };
       for (const symbol of portfolio.positions.keys()) state.holders.get(symbol)?.delete(portfolio);
       portfolio.positions.clear();
+      portfolio.optionsOn.clear();
+      for (const underlying of portfolio.secured.keys()) secure(portfolio, underlying, NOTHING_SECURED);
       portfolio.obligations.clear();
       for (const [symbol, tracker] of portfolio.dayTrades) {
         portfolio.dayTrades.set(symbol, forgetDayTrades(tracker));
@@ -136,6 +142,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       portfolio.updatedAt = event.at;
       return;
     }
+    case 'OptionsSecured':
+      return secure(portfolioOf(state, event.portfolioId), event.underlying, event);
     case 'InstrumentsListed':
       for (const instrument of event.instruments) state.listed.set(instrument.symbol, instrument);
       return;
@@ -227,6 +235,7 @@ export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): 
   order.inPortfolio = portfolio.openOrders.add(order);
   const book = bookOf(state, symbol);
   order.inBook = book.open.add(order);
+  book.isOption = order.terms.assetClass === 'OPTION';
   if (awaitsPrice(order.terms, order.progress)) book.awaitingPrice.add(order);
   if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
 }
@@ -319,7 +328,18 @@ function setAside(
   const taken = before?.takes ?? Headroom.none;
   if (after.takes !== taken) sum.headroom = Headroom.add(sum.headroom, Headroom.subtract(after.takes, taken));
   const shares = after.reservedQuantity - (before?.reservedQuantity ?? 0);
-  if (shares !== 0) addShares(sum, order.terms.symbol, shares);
+  if (shares !== 0) setAsideHoldings(sum, order.terms, shares);
+  const cover = after.cover - (before?.cover ?? 0);
+  if (cover !== 0 && order.terms.underlying !== undefined) addShares(sum, order.terms.underlying, cover);
+}
+
+/** What a closing order is about: of several legs, those that close, in their ratio. */
+function setAsideHoldings(sum: Reservation, { symbol, legs }: OrderTerms, units: number): void {
+  if (legs === undefined) return addShares(sum, symbol, units);
+  const ratios = legRatios(legs);
+  legs.forEach(({ optionSymbol, positionIntent }, index) => {
+    if (!isOpening(positionIntent)) addShares(sum, optionSymbol, units * (ratios[index] ?? 1));
+  });
 }
 
 function addShares({ shares }: Reservation, symbol: string, change: number): void {
@@ -336,8 +356,9 @@ function execute(
   const order = orderOf(state, event.order);
   const { terms } = order;
   const portfolio = portfolioOf(state, terms.portfolioId);
+  const cashSide = cashSideOf(terms, event.executions);
   for (const execution of event.executions)
-    bookExecution(state, portfolio, terms, event, execution, calendar);
+    bookExecution(state, portfolio, terms, event, cashSide, execution, calendar);
   portfolio.updatedAt = state.now;
   move(state, order, orderAfter(order, event, state.now).progress);
 }
@@ -345,44 +366,49 @@ function execute(
 function bookExecution(
   state: State,
   portfolio: Portfolio,
-  { symbol, positionIntent }: OrderTerms,
+  terms: OrderTerms,
   { settlementDate }: OrderExecuted,
+  cashSide: Side,
   execution: BookedExecution,
   calendar: Calendar,
 ): void {
-  const { quantity, value, lot: opened, closed } = execution;
-  const side = sideOf(positionIntent);
-  const buy = side === 'BUY';
-  postTrade(portfolio.balances, side, execution);
+  const { quantity, value, lot: opened, closed, variation } = execution;
+  const { assetClass, underlying } = terms;
+  const { symbol, positionIntent } = tradedBy(terms, execution);
+  const buy = sideOf(positionIntent) === 'BUY';
+  postTrade(portfolio.balances, assetClass, positionIntent, cashSide, execution);
   state.counters.execution = Math.max(state.counters.execution, execution.number);
 
   let position = portfolio.positions.get(symbol);
   if (position === undefined) {
-    position = Position.open(symbol);
-    portfolio.positions.set(symbol, position);
-    addHolder(state, symbol, portfolio);
+    position = Position.open(symbol, assetClass, underlying);
+    addPosition(state, portfolio, position);
   }
   const signed = buy ? quantity : Quantity.negate(quantity);
-  position.pending = Quantity.add(position.pending, signed);
+  const isDelivered = isForShares(assetClass);
+  if (isDelivered) position.pending = Quantity.add(position.pending, signed);
+  else position.settled = Quantity.add(position.settled, signed);
   if (opened !== undefined) {
     state.counters.lot = Math.max(state.counters.lot, opened);
-    position.lots.push({ lotId: opened, quantity: signed, cost: value, openedAt: state.now });
+    const lot = { lotId: opened, quantity: signed, cost: value, openedAt: state.now };
+    position.lots.push(assetClass === 'FUTURE' ? { ...lot, marked: value } : lot);
   } else {
-    for (const closing of closed ?? []) {
-      const lot = position.lots[0];
-      if (lot?.lotId !== closing.lotId) throw new RangeError('lots are not closed in order');
-      const sign = lot.quantity < 0 ? -1 : 1;
-      lot.quantity = Quantity.ofUnits(lot.quantity - sign * closing.quantity);
-      lot.cost = Money.subtract(lot.cost, closing.cost);
-      if (lot.quantity === 0) position.lots.shift();
+    takeFromLots(position.lots, closed ?? []);
+  }
+  if (variation !== undefined) position.variation = Money.add(position.variation ?? Money.zero, variation);
+  if (settlementDate !== undefined && (isDelivered || cashSide === 'SELL')) {
+    const obligation = obligationOf(state, calendar, portfolio, settlementDate);
+    // A purchase was paid for at once; what a sale brings, less what is charged on it, comes in with the delivery.
+    if (cashSide === 'SELL') {
+      const cash = cashOfExecution(execution);
+      obligation.cash = Money.ofUnits(obligation.cash + (buy ? 0 - cash : cash) - chargesOf(execution));
+    }
+    if (isDelivered) {
+      const before = obligation.quantities.get(symbol) ?? Quantity.zero;
+      obligation.quantities.set(symbol, Quantity.add(before, signed));
     }
   }
-  const obligation = obligationOf(state, calendar, portfolio, settlementDate);
-  // A purchase was paid for at once; what a sale brings, less what is charged on it, comes in with the delivery.
-  if (!buy) {
-    obligation.cash = Money.ofUnits(obligation.cash + cashOfExecution(execution) - chargesOf(execution));
-  }
-  obligation.quantities.set(symbol, Quantity.add(obligation.quantities.get(symbol) ?? Quantity.zero, signed));
+  if (!isDelivered) removeIfOver(state, portfolio, position);
   if (portfolio.terms.fillModel !== 'ideal') takeFromMarket(bookOf(state, symbol), buy, execution);
 }
 
@@ -426,9 +452,43 @@ function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' 
 /** A position is over when nothing of it is held and no obligation will still move shares of it. */
 function removeIfOver(state: State, portfolio: Portfolio, position: Position): void {
   if (position.settled !== 0 || position.pending !== 0 || position.lots.length > 0) return;
+  // What closing a future has made is posted with the next daily settlement.
+  if (position.variation !== undefined && position.variation !== 0) return;
   for (const { quantities } of portfolio.obligations.values()) if (quantities.has(position.symbol)) return;
   portfolio.positions.delete(position.symbol);
   state.holders.get(position.symbol)?.delete(portfolio);
+  if (position.underlying !== undefined) {
+    const options = portfolio.optionsOn.get(position.underlying);
+    options?.delete(position.symbol);
+    if (options?.size === 0) portfolio.optionsOn.delete(position.underlying);
+  }
+}
+
+/** Enters a position wherever positions are looked for. */
+export function addPosition(state: State, portfolio: Portfolio, position: Position): void {
+  const { symbol, underlying } = position;
+  portfolio.positions.set(symbol, position);
+  addHolder(state, symbol, portfolio);
+  if (underlying === undefined) return;
+  const options = portfolio.optionsOn.get(underlying);
+  if (options === undefined) portfolio.optionsOn.set(underlying, new Set([symbol]));
+  else options.add(symbol);
+}
+
+const NOTHING_SECURED: Secured = { cash: Money.zero, shares: Quantity.zero };
+
+/** What is set aside under the short options on an underlying, in place of what was. */
+export function secure(
+  { secured, reservedByPositions: sum }: Portfolio,
+  underlying: string,
+  next: Secured,
+): void {
+  const { cash, shares } = next;
+  const before = secured.get(underlying) ?? NOTHING_SECURED;
+  sum.cash = Money.ofUnits(sum.cash + cash - before.cash);
+  if (shares !== before.shares) addShares(sum, underlying, shares - before.shares);
+  if (cash === 0 && shares === 0) secured.delete(underlying);
+  else secured.set(underlying, { cash, shares });
 }
 
 /** Nothing this old can be announced again: the past is refused. */

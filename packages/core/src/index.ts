@@ -74,9 +74,10 @@ export type {
 export { sideOf } from './orders/order.js';
 export { isTerminal } from './orders/status.js';
 export type { OrderRequest } from './orders/order-request.js';
+export { unitsOf } from './orders/structure.js';
 export type { OrderAccepted, OrderMoved, OrderTransition, ProgressChanges } from './orders/order-event.js';
 export { copyOf, startOf, termsOf } from './orders/progress.js';
-export { commissionOf, feesOf } from './orders/execution.js';
+export { commissionOf, feesOf, tradedBy } from './orders/execution.js';
 export type { Execution, FillRule } from './orders/execution.js';
 export type { InsufficientFunds, Refusal } from './orders/refusal.js';
 export { refusalText } from './orders/refusal.js';
@@ -115,7 +116,7 @@ export type {
   PortfolioTerms,
 } from './portfolios/portfolio.js';
 export { reservedShares } from './portfolios/portfolio.js';
-export { markOrCost, valuationOf } from './portfolios/valuation.js';
+export { markOrCost, openVariationOf, valuationOf } from './portfolios/valuation.js';
 export type { Valuation, ValuationSource } from './portfolios/valuation.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';
 export type {

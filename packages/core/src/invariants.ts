@@ -1,6 +1,7 @@
+import { isForShares } from './instruments/instrument.js';
 import { LEDGER_ACCOUNTS } from './ledger/ledger.js';
 import { Headroom } from './orders/headroom.js';
-import { awaitsPrice } from './orders/order.js';
+import { awaitsPrice, legRatios } from './orders/order.js';
 import type { Order } from './orders/order.js';
 import { isTerminal } from './orders/status.js';
 import { cashOf, reservedShares } from './portfolios/portfolio.js';
@@ -89,7 +90,11 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
   const { reservedByOrders, reservedByPositions } = portfolio;
   if (!isSame(reservedByOrders, setAsideByOrders(portfolio)))
     fail('reserved is not what open orders set aside');
-  if (!isSame(reservedByPositions, Reservation.none())) fail('positions in stock have something set aside');
+  if (!isSame(reservedByPositions, setAsideByPositions(portfolio)))
+    fail('reserved is not what short options set aside');
+  for (const underlying of portfolio.secured.keys())
+    if (!portfolio.optionsOn.has(underlying))
+      fail(`${underlying}: set aside under options that are not held`);
   if (portfolio.settings.portfolioType === 'CASH') {
     if (reservedByOrders.cash + reservedByPositions.cash > balances.SETTLED_CASH)
       fail('more cash is set aside than there is');
@@ -110,7 +115,6 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
       if (!portfolio.positions.has(symbol)) fail(`shares of ${symbol} are to be delivered to no position`);
     }
   }
-  if (pendingCash !== balances.PENDING_CASH) fail('pending cash is not what obligations will settle');
   for (const position of portfolio.positions.values()) {
     const held = Position.held(position);
     const lots = position.lots.reduce((total, lot) => total + lot.quantity, 0);
@@ -118,7 +122,17 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (position.lots.some((lot) => lot.quantity === 0 || lot.quantity < 0 !== held < 0 || lot.cost < 0)) {
       fail(`a lot of ${position.symbol} is empty, on the wrong side or of negative cost`);
     }
-    if (held < 0 && portfolio.settings.portfolioType === 'CASH')
+    // A future's cost is nobody's, and contracts are delivered at once.
+    if (!isForShares(position.assetClass) && position.pending !== 0)
+      fail(`${position.symbol} is still to be delivered`);
+    if ((position.variation ?? 0) % 100 !== 0) fail(`variation of ${position.symbol} is not in whole cents`);
+    pendingCash += position.variation ?? 0;
+    if (
+      position.assetClass === 'OPTION' &&
+      !portfolio.optionsOn.get(position.underlying ?? '')?.has(position.symbol)
+    )
+      fail(`${position.symbol} is not found by its underlying`);
+    if (held < 0 && position.assetClass !== 'OPTION' && portfolio.settings.portfolioType === 'CASH')
       fail(`a CASH portfolio is short ${position.symbol}`);
     if (position.pending !== (pendingShares.get(position.symbol) ?? 0)) {
       fail(`pending ${position.symbol} is not what obligations will deliver`);
@@ -126,16 +140,18 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (!Number.isSafeInteger(position.settled) || !Number.isSafeInteger(position.pending)) {
       fail(`${position.symbol} is not an exact number of shares`);
     }
-    if (position.settled === 0 && position.pending === 0 && !pendingShares.has(position.symbol)) {
+    const isEmpty = position.settled === 0 && position.pending === 0 && (position.variation ?? 0) === 0;
+    if (isEmpty && !pendingShares.has(position.symbol)) {
       fail(`an empty position in ${position.symbol} is kept`);
     }
     if (reservedShares(portfolio, position.symbol) > Math.abs(held))
       fail(`more ${position.symbol} is set aside than held`);
-    cost += (held < 0 ? -1 : 1) * Position.costBasis(position);
+    cost += Position.booked(position);
   }
   for (const { date, count, openQuantity, openValue } of portfolio.dayTrades.values()) {
     if (count < 0 || openQuantity < 0 || openValue < 0) fail(`day trades of ${date} are negative`);
   }
+  if (pendingCash !== balances.PENDING_CASH) fail('pending cash is not what will settle');
   if (cost !== balances.SECURITIES) fail('the cost of open lots is not what the ledger says');
 }
 
@@ -144,10 +160,29 @@ function setAsideByOrders(portfolio: Portfolio): Reservation {
   for (const { terms, progress } of portfolio.openOrders) {
     sum.cash = Money.add(sum.cash, progress.reserved);
     sum.headroom = Headroom.add(sum.headroom, progress.takes);
-    const shares = Quantity.add(sum.shares.get(terms.symbol) ?? Quantity.zero, progress.reservedQuantity);
-    if (shares !== 0) sum.shares.set(terms.symbol, shares);
+    const ratios = terms.legs === undefined ? [] : legRatios(terms.legs);
+    if (terms.legs === undefined) addShares(sum, terms.symbol, progress.reservedQuantity);
+    terms.legs?.forEach(({ optionSymbol, positionIntent }, index) => {
+      if (positionIntent.endsWith('CLOSE'))
+        addShares(sum, optionSymbol, progress.reservedQuantity * (ratios[index] ?? 1));
+    });
+    if (terms.underlying !== undefined) addShares(sum, terms.underlying, progress.cover);
   }
   return sum;
+}
+
+function setAsideByPositions({ secured }: Portfolio): Reservation {
+  const sum = Reservation.none();
+  for (const [underlying, { cash, shares }] of secured) {
+    sum.cash = Money.add(sum.cash, cash);
+    addShares(sum, underlying, shares);
+  }
+  return sum;
+}
+
+function addShares({ shares }: Reservation, symbol: string, more: number): void {
+  const sum = Quantity.ofUnits((shares.get(symbol) ?? 0) + more);
+  if (sum !== 0) shares.set(symbol, sum);
 }
 
 const isSame = (a: Reservation, b: Reservation): boolean =>

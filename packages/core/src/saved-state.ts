@@ -1,6 +1,6 @@
 import type { Calendar } from './calendar/calendar.js';
-import { addOpenOrder, scheduleAction, scheduleSettlement } from './evolve.js';
-import type { Instrument } from './instruments/instrument.js';
+import { addOpenOrder, addPosition, scheduleAction, scheduleSettlement, secure } from './evolve.js';
+import type { AssetClass, Instrument } from './instruments/instrument.js';
 import type { Balances } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
 import type { Quote } from './market/quote.js';
@@ -12,11 +12,12 @@ import { copyOf } from './orders/progress.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { CloseMark, Portfolio, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
-import type { Reservation } from './portfolios/reservation.js';
+import { Reservation } from './portfolios/reservation.js';
+import type { Secured } from './portfolios/reservation.js';
 import type { DayTradeTracker } from './positions/day-trade.js';
 import type { Lot } from './positions/position.js';
 import type { RulesInForce } from './rules.js';
-import { addHolder, bookOf, emptyState, scheduleOrder } from './state.js';
+import { bookOf, emptyState, scheduleOrder } from './state.js';
 import type { AnnouncedAction, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
@@ -26,9 +27,13 @@ import type { TradingDate } from './values/trading-date.js';
 
 interface SavedPosition {
   readonly symbol: string;
+  readonly assetClass: AssetClass;
+  readonly underlying?: string;
   readonly settled: Quantity;
   readonly pending: Quantity;
   readonly lots: readonly Lot[];
+  readonly variation?: Money;
+  readonly settlementPrice?: Price;
 }
 
 interface SavedReservation {
@@ -45,7 +50,8 @@ interface SavedPortfolio {
   readonly promotionalCashAdded: boolean;
   readonly balances: Balances;
   readonly reservedByOrders: SavedReservation;
-  readonly reservedByPositions: SavedReservation;
+  /** By underlying. */
+  readonly secured: readonly (readonly [string, Secured])[];
   readonly previousClose?: CloseMark;
   readonly positions: readonly SavedPosition[];
   readonly obligations: readonly {
@@ -147,7 +153,7 @@ function savePortfolio(portfolio: Portfolio): SavedPortfolio {
     promotionalCashAdded,
     balances: { ...balances },
     reservedByOrders: saveReservation(portfolio.reservedByOrders),
-    reservedByPositions: saveReservation(portfolio.reservedByPositions),
+    secured: [...portfolio.secured].sort(([a], [b]) => (a < b ? -1 : 1)),
     ...(portfolio.previousClose !== undefined && { previousClose: portfolio.previousClose }),
     positions: [...portfolio.positions.values()].map((position) => ({
       ...position,
@@ -212,14 +218,11 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
     promotionalCashAdded: saved.promotionalCashAdded,
     balances: { ...saved.balances },
     reservedByOrders: restoreReservation(saved.reservedByOrders),
-    reservedByPositions: restoreReservation(saved.reservedByPositions),
+    reservedByPositions: Reservation.none(),
+    secured: new Map(),
+    optionsOn: new Map(),
     ...(saved.previousClose !== undefined && { previousClose: saved.previousClose }),
-    positions: new Map(
-      saved.positions.map((position) => [
-        position.symbol,
-        { ...position, lots: position.lots.map((lot) => ({ ...lot })) },
-      ]),
-    ),
+    positions: new Map(),
     openOrders: new OpenOrders(),
     clientOrderIds: new Map(),
     obligations: new Map(
@@ -231,6 +234,8 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
     dayTrades: new Map(saved.dayTrades),
   };
   state.portfolios.set(saved.terms.portfolioId, portfolio);
-  for (const symbol of portfolio.positions.keys()) addHolder(state, symbol, portfolio);
+  for (const position of saved.positions)
+    addPosition(state, portfolio, { ...position, lots: position.lots.map((lot) => ({ ...lot })) });
+  for (const [underlying, secured] of saved.secured) secure(portfolio, underlying, secured);
   for (const date of portfolio.obligations.keys()) scheduleSettlement(state, calendar, portfolio, date);
 }

@@ -104,7 +104,9 @@ const terms = {
   assetClass: AssetClassValue,
   orderType: OrderTypeValue,
   positionIntent: PositionIntentValue,
-  quantity: optional(quantity({ description: 'Shares or contracts; optional (1) for a multi-leg order.' })),
+  quantity: optional(
+    quantity({ description: 'Shares or contracts; units of a multi-leg order, where it is optional.' }),
+  ),
   timeInForce: TimeInForceValue,
   limitPrice: optional(
     signed(priceBounds, {
@@ -201,6 +203,14 @@ function checkStrategy(body: Terms, report: TermsReport): void {
     if (legs !== undefined) report.field('legs', `should not exist for ${assetClass} orders`);
     return;
   }
+  if (legs !== undefined && orderTypeOf(body.orderType) !== undefined) {
+    if (body.orderType !== 'MARKET' && body.orderType !== 'LIMIT') {
+      report.field('orderType', 'must be MARKET or LIMIT for multi-leg orders');
+    }
+    if (body.bracketConfig !== undefined) {
+      report.field('bracketConfig', 'should not exist for multi-leg orders');
+    }
+  }
   if (legs !== undefined && strategy === undefined) report.field('strategy', expectedChoice(strategies));
   if (typeof strategy === 'string' && Object.hasOwn(strategyLegCounts, strategy)) {
     const legCount = strategyLegCounts[strategy as Strategy];
@@ -223,6 +233,9 @@ function checkTiming(body: Terms, report: TermsReport): void {
     report.field('latencyMs', 'should only exist with latencyProfile CUSTOM');
   }
   if (body.session !== 'EXTENDED') return;
+  if (body.assetClass === 'OPTION' || body.assetClass === 'FUTURE') {
+    report.field('session', 'EXTENDED is only allowed for EQUITY orders');
+  }
   if (orderTypeOf(orderType) !== undefined && orderType !== 'LIMIT') {
     report.field('session', 'EXTENDED is only allowed for LIMIT orders');
   }

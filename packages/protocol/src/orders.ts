@@ -73,6 +73,8 @@ export const RejectReason = closed('RejectReason', {
   requiredBuyingPower: optional(number()),
   availableQuantity: optional(number()),
   requiredQuantity: optional(number()),
+  currentLevel: optional(number()),
+  requiredLevel: optional(number()),
   nextOpen: optional(anyText()),
 });
 export type RejectReason = Static<typeof RejectReason>;

@@ -62,6 +62,7 @@ export const OrderUpdate = closed('OrderUpdate', {
   ...orderFields,
   event: namedChoice('OrderTransition', orderTransitions),
   execution: optional(Execution),
+  executions: optional(listOf(Execution)),
 });
 export type OrderUpdate = Static<typeof OrderUpdate>;
 

@@ -35,7 +35,9 @@ function holding(hour = 10) {
   market.quote('AAPL', '100.00', '100.00');
   if (hour === 10) market.place(portfolio, { quantity: 100 });
   const held = () =>
-    shares(Position.held(market.portfolio(portfolio).positions.get('AAPL') ?? Position.open('AAPL')));
+    shares(
+      Position.held(market.portfolio(portfolio).positions.get('AAPL') ?? Position.open('AAPL', 'EQUITY')),
+    );
   return { market, held };
 }
 

@@ -12,7 +12,7 @@ import { Instant } from '../values/instant.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { cancelNow } from './cancel-order.js';
-import { endOrder } from './end-order.js';
+import { endExpired } from './end-order.js';
 import { matchBook } from './match-orders.js';
 import { reachMarket } from './reach-market.js';
 
@@ -60,7 +60,7 @@ function serve(d: Decision, timer: Timer): void {
     case 'ORDER_EXPIRY': {
       const order = d.state.orders.get(what.order);
       if (order !== undefined && !isTerminal(order.progress.status)) {
-        endOrder(d, order, { transition: 'EXPIRED' });
+        endExpired(d, order);
       }
       return;
     }

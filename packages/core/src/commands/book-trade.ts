@@ -1,19 +1,24 @@
 import type { Decision } from '../decision.js';
+import { multiplierOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import type { Book } from '../matching/book.js';
 import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
-import { isOpening, sideOf } from '../orders/order.js';
+import { isOpening, remainingOf, sideOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
+import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { trackDayTrade } from '../positions/day-trade.js';
 import { settlementDateOf } from '../settlement/obligation.js';
 import { planTrade } from '../trading/plan-trade.js';
-import type { Trade } from '../trading/plan-trade.js';
+import type { Securing, Trade } from '../trading/plan-trade.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { followEntry, followExit } from './bracket.js';
 import { endRefused } from './end-order.js';
-import { effectHolding, freeCash, roomOf } from './reserve.js';
+import { Quantity } from '../values/quantity.js';
+import { changesOf, orderedLegs } from './ordered-legs.js';
+import { effectHolding, roomOf } from './reserve.js';
+import { securedBeyond, secureOptions } from './secure-options.js';
 
 /** What these fills of an order would do, on the books as they are now. */
 export function tradeFor(
@@ -31,11 +36,11 @@ export function tradeFor(
   const { counters, seed } = d.state;
   const tradeDate = d.hours(instrument).tradeDateOf(d.at);
   const settlementDate = settlementDateOf(instrument, tradeDate, calendar);
-  if (settlementDate === undefined) throw new RangeError(`${terms.symbol} is not delivered`);
   const broker = d.broker(portfolio);
   return planTrade(order, fills, {
     balances: portfolio.balances,
     position: portfolio.positions.get(terms.symbol),
+    securing: securingOf(d, order, portfolio, instrument, fills),
     instrument,
     broker,
     quote,
@@ -63,6 +68,7 @@ export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade
   const { bracket } = order.terms;
   for (const executed of trade.fills) {
     d.emit(executed);
+    secureAfter(d, order, portfolio);
     if (portfolio.settings.portfolioType === 'MARGIN') trackDayTrades(d, order, executed);
     const quantity = executed.executions[0]?.quantity;
     if (bracket === undefined || quantity === undefined) continue;
@@ -72,9 +78,35 @@ export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade
   if (trade.refusal !== undefined) endRefused(d, order, trade.refusal);
 }
 
+/** What an execution in options does to what is set aside under those on the same underlying. */
+function securingOf(
+  d: Decision,
+  { terms, progress }: Order,
+  portfolio: Portfolio,
+  instrument: Tradable,
+  fills: readonly PlannedFill[],
+): Securing | undefined {
+  if (instrument.assetClass !== 'OPTION') return undefined;
+  const filled = fills.reduce((sum, { quantity }) => sum + quantity, 0);
+  const left = remainingOf(progress);
+  const covering = left === 0 ? 0 : Math.round((progress.cover * filled) / left);
+  const changes = changesOf(orderedLegs(d, terms), filled / Quantity.of(1));
+  return securedBeyond(d, portfolio, instrument.underlying, changes, Quantity.ofUnits(covering));
+}
+
+/** Stock as well: what comes in may cover calls. */
+export function secureAfter(d: Decision, { terms }: Order, portfolio: Portfolio): void {
+  const underlying = terms.underlying ?? terms.symbol;
+  if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))
+    secureOptions(d, portfolio, underlying);
+}
+
 function trackDayTrades(d: Decision, { terms }: Order, executed: OrderExecuted): void {
+  // Futures are not counted (D113).
+  if (terms.assetClass === 'FUTURE') return;
   const portfolio = d.state.portfolios.get(terms.portfolioId);
-  const { symbol, positionIntent, portfolioId } = terms;
+  const { symbol, positionIntent, portfolioId, assetClass } = terms;
+  const multiplier = assetClass === 'OPTION' ? multiplierOf(d.tradable(symbol)) : undefined;
   for (const { quantity, value } of executed.executions) {
     const { tracker, record } = trackDayTrade(portfolio?.dayTrades.get(symbol), {
       order: terms.number,
@@ -85,6 +117,7 @@ function trackDayTrades(d: Decision, { terms }: Order, executed: OrderExecuted):
       side: sideOf(positionIntent),
       quantity,
       value,
+      ...(multiplier !== undefined && { multiplier }),
     });
     d.emit({
       type: 'DayTradeTracked',

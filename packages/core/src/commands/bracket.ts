@@ -52,7 +52,7 @@ function resize(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: 
 
 function goToWork(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: Quantity): void {
   const { terms, progress } = exit;
-  const hours = d.hours(d.tradable(terms.symbol));
+  const hours = d.hours(d.tradedBy(terms));
   if (!hours.isOpen(terms.session, d.at)) {
     const releaseAt = hours.nextOpen(terms.session, d.at);
     d.move(exit, 'QUEUED', { quantity, reservedQuantity, releaseAt });

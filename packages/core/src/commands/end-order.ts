@@ -1,4 +1,6 @@
+import { isShares } from '../instruments/instrument.js';
 import type { Decision } from '../decision.js';
+import { tradingEndsAt } from '../instruments/trading-hours.js';
 import { remainingOf } from '../orders/order.js';
 import type { BracketPart, CancelReason, Order } from '../orders/order.js';
 import type { Refusal } from '../orders/refusal.js';
@@ -33,6 +35,14 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
   )
     return;
   d.move(sibling, 'RESIZED', { reservedQuantity: remainingOf(sibling.progress) });
+}
+
+/** Ends an order whose time is up: its own, or that of what it trades (D85). */
+export function endExpired(d: Decision, order: Order): void {
+  const instrument = d.tradedBy(order.terms);
+  const isOver = !isShares(instrument) && tradingEndsAt(instrument, d.rules.calendar) <= d.at;
+  if (isOver) endOrder(d, order, { transition: 'CANCELED', cancelReason: 'INSTRUMENT_EXPIRED' });
+  else endOrder(d, order, { transition: 'EXPIRED' });
 }
 
 /** Ends an order that cannot go on. One that has executed is not rejected: the rest of it is canceled (D135). */

@@ -31,5 +31,7 @@ function goByPrice(d: Decision, order: Order): void {
     endRefused(d, order, refusal);
     return;
   }
-  d.move(order, 'RESERVED', { ...start, ...setAsideChanges(progress, setAsideFor(needs)) });
+  const changes = { ...start, ...setAsideChanges(progress, setAsideFor(needs)) };
+  // What needs nothing at this price has nothing to say.
+  if (Object.keys(changes).length > 0) d.move(order, 'RESERVED', changes);
 }

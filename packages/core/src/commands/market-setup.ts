@@ -5,6 +5,7 @@ import type { Decision } from '../decision.js';
 import type { Rejection } from '../rejection.js';
 import { holdersOf, openOrdersIn } from '../state.js';
 import type { AnnouncedAction } from '../state.js';
+import { greatestCommonDivisor } from '../values/scaled.js';
 
 /**
  * Lists instruments beside those of the feed, or describes a listed one anew (D35). What is held or ordered stays of its class:
@@ -41,8 +42,7 @@ function inWholeNumbers(action: Split): Split | undefined {
   const old = Math.round(action.ratio.old * RATIO_SCALE);
   if (!Number.isSafeInteger(more) || !Number.isSafeInteger(old) || more <= 0 || old <= 0 || more === old)
     return undefined;
-  let [divisor, rest] = [more, old];
-  while (rest !== 0) [divisor, rest] = [rest, divisor % rest];
+  const divisor = greatestCommonDivisor(more, old);
   return { ...action, ratio: { new: more / divisor, old: old / divisor } };
 }
 

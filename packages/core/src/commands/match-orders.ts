@@ -24,12 +24,12 @@ export function matchBook(d: Decision, book: Book): void {
   const quote = book.quote;
   if (quote === undefined || book.workingOrders === 0 || !canTrade(d, quote)) return;
   const lanes = lanesThatMeet(d, book, quote);
-  if (!touchesAny(lanes, quote) && !leavesAny(lanes, quote)) return;
+  if (!touchesAny(lanes, quote, book.isOption) && !leavesAny(lanes, quote)) return;
   // From here on the quote decides something: it belongs to the record.
   d.book(book.symbol);
   const triggeredOrders: Order[] = [];
   for (;;) {
-    const triggered = runTriggers(d, lanes, quote, triggeredOrders);
+    const triggered = runTriggers(d, lanes, quote, book.isOption, triggeredOrders);
     const bought = fillSide(d, book, lanes, 'BUY', quote);
     const sold = fillSide(d, book, lanes, 'SELL', quote);
     if (!triggered && !bought && !sold) break;
@@ -61,10 +61,11 @@ export function canTrade(d: Decision, quote: Quote): boolean {
 }
 
 /** The cheap test every quote passes through: is any first place in any queue concerned? */
-function touchesAny(lanes: readonly Lane[], quote: Quote): boolean {
+function touchesAny(lanes: readonly Lane[], quote: Quote, isOption: boolean): boolean {
   const { bid, ask } = quote;
-  const buyTrigger = quote.last ?? ask;
-  const sellTrigger = quote.last ?? bid;
+  const last = isOption ? undefined : quote.last;
+  const buyTrigger = last ?? ask;
+  const sellTrigger = last ?? bid;
   for (const lane of lanes) {
     if (ask !== undefined) {
       const buy = lane.buys.first();
@@ -90,10 +91,16 @@ function touchesAny(lanes: readonly Lane[], quote: Quote): boolean {
   return false;
 }
 
-function runTriggers(d: Decision, lanes: readonly Lane[], quote: Quote, triggered: Order[]): boolean {
+function runTriggers(
+  d: Decision,
+  lanes: readonly Lane[],
+  quote: Quote,
+  isOption: boolean,
+  triggered: Order[],
+): boolean {
   const before = triggered.length;
   for (const lane of lanes) {
-    const up = triggerPrice(quote, 'SELL');
+    const up = triggerPrice(quote, 'SELL', isOption);
     if (up !== undefined) {
       while (follows(d, lane.sellTrails.first(), 'SELL', up));
       for (
@@ -105,7 +112,7 @@ function runTriggers(d: Decision, lanes: readonly Lane[], quote: Quote, triggere
         triggered.push(place.order);
       }
     }
-    const down = triggerPrice(quote, 'BUY');
+    const down = triggerPrice(quote, 'BUY', isOption);
     if (down !== undefined) {
       while (follows(d, lane.buyTrails.first(), 'BUY', down));
       for (

@@ -29,7 +29,14 @@ function diesAt(
   const expires = expiryOf(
     new Decision(state, rules, createdAt),
     marketHours(calendar, hours),
-    { orderType: 'LIMIT', session: 'REGULAR', createdAt },
+    {
+      orderType: 'LIMIT',
+      session: 'REGULAR',
+      createdAt,
+      assetClass: 'EQUITY',
+      symbol: 'AAPL',
+      legs: undefined,
+    },
     { timeInForce, goodTillDate: date === undefined ? undefined : goodTill(date) },
     createdAt,
   );

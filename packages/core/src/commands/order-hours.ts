@@ -1,5 +1,7 @@
+import { isForShares, isShares } from '../instruments/instrument.js';
 import type { MarketHours } from '../calendar/market-hours.js';
 import type { Decision } from '../decision.js';
+import { tradingEndsAt } from '../instruments/trading-hours.js';
 import { isStop } from '../orders/order.js';
 import type { GoodTill, OrderProgress, OrderSession, OrderTerms } from '../orders/order.js';
 import { Instant } from '../values/instant.js';
@@ -16,7 +18,31 @@ const GTC_DAYS = 90;
 export function expiryOf(
   d: Decision,
   hours: MarketHours,
-  terms: Pick<OrderTerms, 'orderType' | 'session' | 'createdAt'>,
+  terms: Expiring,
+  progress: Pick<OrderProgress, 'timeInForce' | 'goodTillDate'>,
+  from: Instant,
+): Instant | undefined {
+  const expiry = ownExpiryOf(d, hours, terms, progress, from);
+  if (isForShares(terms.assetClass)) return expiry;
+  const ends = contractsEndAt(d, terms);
+  return expiry === undefined ? undefined : Instant.min(expiry, ends);
+}
+
+/** The first instant at which something of what an order trades has traded for the last time. */
+function contractsEndAt(d: Decision, { symbol, legs }: Expiring): Instant {
+  const ends = (legs?.map(({ optionSymbol }) => optionSymbol) ?? [symbol]).map((one) => {
+    const instrument = d.tradable(one);
+    return isShares(instrument) ? Infinity : tradingEndsAt(instrument, d.rules.calendar);
+  });
+  return Instant.ofMs(Math.min(...ends));
+}
+
+type Expiring = Pick<OrderTerms, 'orderType' | 'session' | 'createdAt' | 'assetClass' | 'symbol' | 'legs'>;
+
+function ownExpiryOf(
+  d: Decision,
+  hours: MarketHours,
+  terms: Expiring,
   progress: Pick<OrderProgress, 'timeInForce' | 'goodTillDate'>,
   from: Instant,
 ): Instant | undefined {

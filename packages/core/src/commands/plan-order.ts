@@ -2,7 +2,6 @@ import type { MarketHours } from '../calendar/market-hours.js';
 import type { Requester } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
-import type { Equity } from '../instruments/equity.js';
 import { isForShares, isShares, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { latencyMs } from '../matching/latency.js';
@@ -12,7 +11,7 @@ import { isOpening, isTrailing, NOTHING_SET_ASIDE, sideOf } from '../orders/orde
 import type { BracketConfig, Mutable, OrderProgress, TimeInForce } from '../orders/order.js';
 import type { OrderAccepted } from '../orders/order-event.js';
 import type { OrderRequest } from '../orders/order-request.js';
-import { bracketProblems, tickProblems } from '../orders/shape.js';
+import { bracketProblems, netTickProblems, tickProblems } from '../orders/shape.js';
 import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
@@ -23,9 +22,15 @@ import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { goodTillProblems } from './order-hours.js';
-import { fundsProblem, needsOf, setAsideFor, worstPrice } from './reserve.js';
-import type { Needs } from './reserve.js';
+import { structureProblem } from './structure-check.js';
+import { instrumentProblem } from './instrument-checks.js';
+import type { Needs } from './needs.js';
+import { optionLevelProblem } from './option-level.js';
+import { orderedLegs } from './ordered-legs.js';
+import type { OrderedLeg } from './ordered-legs.js';
+import { fundsProblem, needsOf, setAsideFor } from './reserve.js';
 import { beyondTier } from './tier.js';
+import { worstPrice } from './worst-price.js';
 
 /** What placing an order would come to. Nothing has happened yet. */
 export interface OrderPlan {
@@ -49,7 +54,9 @@ type OrderPrices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
 const LEAST_FRACTION = Money.ofDollars(1);
 
 interface InstrumentCandidate extends Candidate {
-  readonly equity: Equity;
+  /** What it trades; of several legs the first, whose kind and hours are those of all. */
+  readonly instrument: Tradable;
+  readonly legs: readonly OrderedLeg[];
   readonly hours: MarketHours;
   readonly accepted: OrderAccepted;
   readonly needs: Needs | undefined;
@@ -64,6 +71,7 @@ const BEFORE_THE_INSTRUMENT: readonly ((candidate: Candidate) => Rejection | und
 const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejection | undefined)[] = [
   shapeProblems,
   brokerRestriction,
+  ({ d, portfolio, request, legs }) => optionLevelProblem(d, portfolio, request.quantity, legs),
   closedMarket,
   positionProblem,
   ({ d, portfolio, needs }) => fundsProblem(d, portfolio, needs, NOTHING_SET_ASIDE),
@@ -83,17 +91,23 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
     rejections.push(rejection);
     if (!every) return { rejections, accepted: [] };
   }
-  const equity = tradable(d, request);
-  if ('code' in equity) return { rejections: [...rejections, equity], accepted: [] };
-  const { accepted, needs } = acceptedOf(candidate);
+  const untradable = instrumentProblem(d, portfolio, request);
+  if (untradable !== undefined) return { rejections: [...rejections, untradable], accepted: [] };
+  const structure = structureProblem(d, request);
+  // What makes no structure cannot be looked at any further.
+  if (structure !== undefined) return { rejections: [...rejections, structure], accepted: [] };
+  const legs = orderedLegs(d, request);
+  const instrument = d.tradedBy(request);
+  const { accepted, needs } = acceptedOf(candidate, instrument);
   const whole: InstrumentCandidate = {
     d,
     by,
     request,
     portfolio,
     broker: candidate.broker,
-    equity,
-    hours: d.hours(equity),
+    instrument,
+    legs,
+    hours: d.hours(instrument),
     accepted,
     needs,
   };
@@ -126,26 +140,20 @@ export const duplicateClientOrderId = (order: number): Rejection => ({
   order,
 });
 
-function tradable(d: Decision, order: OrderRequest): Equity | Rejection {
-  if (!isForShares(order.assetClass)) {
-    return { code: 'INSTRUMENT_NOT_TRADABLE', message: `${order.assetClass} orders are not supported yet` };
-  }
-  const instrument = d.instrument(order.symbol);
-  if (instrument === undefined) return { code: 'UNKNOWN_SYMBOL', message: `Unknown symbol ${order.symbol}` };
-  if (!isShares(instrument)) {
-    return { code: 'INSTRUMENT_NOT_TRADABLE', message: `${order.symbol} is not an equity` };
-  }
-  return instrument;
-}
-
-function shapeProblems({ d, equity, hours, request, accepted }: InstrumentCandidate): Rejection | undefined {
-  const problems = tickProblems(equity, request);
+function shapeProblems({
+  d,
+  instrument,
+  hours,
+  request,
+  accepted,
+}: InstrumentCandidate): Rejection | undefined {
+  const problems = request.legs === undefined ? tickProblems(instrument, request) : netTickProblems(request);
   if (request.bracketConfig !== undefined) {
     const quote = d.quote(request.symbol);
     const market = sideOf(request.positionIntent) === 'BUY' ? quote?.ask : quote?.bid;
     problems.push(...bracketProblems(request, market));
   }
-  problems.push(...sizeProblems(d, equity, request, pricesOf(accepted)), ...trailProblems(accepted));
+  problems.push(...sizeProblems(d, instrument, request, pricesOf(accepted)), ...trailProblems(accepted));
   if (request.timeInForce === 'GTD') {
     problems.push(...goodTillProblems(d, hours, sessionOf(request), request.goodTillDate));
   }
@@ -186,6 +194,7 @@ function brokerRestriction({ broker, request: order }: InstrumentCandidate): Rej
     code: 'BROKER_RESTRICTION',
     message: `${broker.name} ${message}`,
   });
+  if (order.assetClass === 'FUTURE' && !broker.futures) return refuse('does not offer futures');
   if (!broker.orderTypes.includes(order.orderType)) return refuse(`does not offer ${order.orderType} orders`);
   if (!broker.timesInForce.includes(order.timeInForce))
     return refuse(`does not offer time in force ${order.timeInForce}`);
@@ -195,7 +204,7 @@ function brokerRestriction({ broker, request: order }: InstrumentCandidate): Rej
     if (!broker.fractionalShares) return refuse('does not offer fractional shares');
     if (order.positionIntent === 'SELL_TO_OPEN') return refuse('does not lend fractional shares');
   }
-  if (order.positionIntent === 'SELL_TO_OPEN' && !broker.shortSelling)
+  if (isForShares(order.assetClass) && order.positionIntent === 'SELL_TO_OPEN' && !broker.shortSelling)
     return refuse('does not offer short selling');
   const { bracketConfig: bracket } = order;
   if (bracket === undefined) return undefined;
@@ -221,35 +230,46 @@ function closedMarket({ d, broker, hours, request }: InstrumentCandidate): Rejec
   return { code: 'MARKET_CLOSED', nextOpen: d.rules.calendar.format(hours.nextOpen(session, d.at)) };
 }
 
-function positionProblem({
-  portfolio,
-  equity,
-  broker,
-  request: order,
-}: InstrumentCandidate): Rejection | undefined {
-  const position = portfolio.positions.get(order.symbol);
+function positionProblem({ portfolio, broker, request, legs }: InstrumentCandidate): Rejection | undefined {
+  for (const leg of legs) {
+    const quantity = Quantity.ofUnits(request.quantity * leg.ratio);
+    const problem = legProblem(portfolio, broker, leg, quantity);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function legProblem(
+  portfolio: Portfolio,
+  broker: BrokerConfiguration,
+  { instrument, positionIntent }: OrderedLeg,
+  quantity: Quantity,
+): Rejection | undefined {
+  const { symbol } = instrument;
+  const position = portfolio.positions.get(symbol);
   const held = position === undefined ? Quantity.zero : Position.held(position);
-  switch (order.positionIntent) {
+  switch (positionIntent) {
     case 'BUY_TO_OPEN':
-      return held < 0 ? conflict(`short ${order.symbol}: use BUY_TO_CLOSE`) : undefined;
+      return held < 0 ? conflict(`short ${symbol}: use BUY_TO_CLOSE`) : undefined;
     case 'SELL_TO_OPEN':
-      if (held > 0) return conflict(`long ${order.symbol}: use SELL_TO_CLOSE`);
+      if (held > 0) return conflict(`long ${symbol}: use SELL_TO_CLOSE`);
+      if (!isShares(instrument)) return undefined;
       if (portfolio.settings.portfolioType === 'CASH') {
         return { code: 'NOT_SHORTABLE', message: 'CASH portfolios cannot sell short' };
       }
-      if (!equity.shortable || !broker.shortSelling) {
-        return { code: 'NOT_SHORTABLE', message: `${order.symbol} cannot be borrowed to sell short` };
+      if (!instrument.shortable || !broker.shortSelling) {
+        return { code: 'NOT_SHORTABLE', message: `${symbol} cannot be borrowed to sell short` };
       }
       return undefined;
     case 'SELL_TO_CLOSE':
     case 'BUY_TO_CLOSE': {
-      const closable = order.positionIntent === 'SELL_TO_CLOSE' ? held : Quantity.negate(held);
+      const closable = positionIntent === 'SELL_TO_CLOSE' ? held : Quantity.negate(held);
       const availableQuantity = Quantity.max(
-        Quantity.subtract(closable, reservedShares(portfolio, order.symbol)),
+        Quantity.subtract(closable, reservedShares(portfolio, symbol)),
         Quantity.zero,
       );
-      if (order.quantity <= availableQuantity) return undefined;
-      return { code: 'INSUFFICIENT_POSITION', availableQuantity, requiredQuantity: order.quantity };
+      if (quantity <= availableQuantity) return undefined;
+      return { code: 'INSUFFICIENT_POSITION', availableQuantity, requiredQuantity: quantity };
     }
   }
 }
@@ -260,12 +280,16 @@ const conflict = (state: string): Rejection => ({
 });
 
 /** The order as it would be accepted: its number, when it reaches the market, what it needs and would set aside. */
-function acceptedOf({ d, by, request, portfolio }: Candidate): {
+function acceptedOf(
+  { d, by, request, portfolio }: Candidate,
+  instrument: Tradable,
+): {
   readonly accepted: OrderAccepted;
   readonly needs: Needs | undefined;
 } {
   const number = d.state.counters.order + 1;
   const accepted: Mutable<OrderAccepted> = { type: 'OrderAccepted', number, tier: by.tier, request };
+  if (instrument.assetClass === 'OPTION') accepted.underlying = instrument.underlying;
   const delay = latencyMs(request.latencyProfile, request.latencyMs, d.state.seed, number * 2);
   if (delay > 0) accepted.marketAt = Instant.plusMs(d.at, delay);
   const { bracketConfig: config } = request;
@@ -283,7 +307,8 @@ function acceptedOf({ d, by, request, portfolio }: Candidate): {
     filledValue: Money.zero,
     ...pricesOf(accepted),
   });
-  const { reserved, takes } = setAsideFor(needs);
+  const { reserved, takes, cover } = setAsideFor(needs);
+  if (cover > 0) accepted.cover = cover;
   if (reserved > 0) accepted.reserved = reserved;
   if (!Headroom.isNone(takes)) accepted.takes = takes;
   return { accepted, needs };
@@ -297,7 +322,10 @@ const exitKindsOf = ({ profitTarget, stopLoss }: BracketConfig): ExitKind[] => [
 ];
 
 /** The exits of a bracket, created with their entry and not at work yet (D59). */
-function exitsOf({ number, tier, request }: OrderAccepted, config: BracketConfig): OrderAccepted[] {
+function exitsOf(
+  { number, tier, request, underlying }: OrderAccepted,
+  config: BracketConfig,
+): OrderAccepted[] {
   const kinds = exitKindsOf(config);
   return kinds.map((part, index) => {
     const { profitTarget, stopLoss } = config;
@@ -316,6 +344,7 @@ function exitsOf({ number, tier, request }: OrderAccepted, config: BracketConfig
         timeInForce: exitTimeInForce(config),
         ...prices,
       },
+      ...(underlying !== undefined && { underlying }),
       bracket: {
         part,
         entry: number,

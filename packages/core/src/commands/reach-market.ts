@@ -5,7 +5,7 @@ import type { Mutable, Order, SetAside } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { Refusal } from '../orders/refusal.js';
 import type { Instant } from '../values/instant.js';
-import { endOrder, endRefused } from './end-order.js';
+import { endExpired, endOrder, endRefused } from './end-order.js';
 import { canTrade, endImmediate, matchBook } from './match-orders.js';
 import { expiryOf } from './order-hours.js';
 import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
@@ -18,12 +18,12 @@ import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.j
 export function reachMarket(d: Decision, order: Order): void {
   const { terms } = order;
   const canceling = order.progress.status === 'CANCELING';
-  const hours = d.hours(d.tradable(terms.symbol));
+  const hours = d.hours(d.tradedBy(terms));
   const open = hours.isOpen(terms.session, d.at);
   const worksFrom = open ? d.at : hours.nextOpen(terms.session, d.at);
   const expiresAt = expiryOf(d, hours, terms, order.progress, worksFrom);
   if (expiresAt !== undefined && expiresAt <= worksFrom) {
-    endOrder(d, order, { transition: 'EXPIRED' });
+    endExpired(d, order);
     return;
   }
   if (!open) {

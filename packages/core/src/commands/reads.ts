@@ -1,4 +1,8 @@
 import type { Command } from '../command.js';
+import { underlyingOf } from '../instruments/option-roots.js';
+import { parseOsi } from '../instruments/osi.js';
+import type { OrderLeg, OrderTerms } from '../orders/order.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
 import type { State, Timer } from '../state.js';
 import type { Instant } from '../values/instant.js';
 
@@ -10,7 +14,7 @@ import type { Instant } from '../values/instant.js';
 export function symbolsRead(state: State, command: Command, at: Instant): ReadonlySet<string> {
   switch (command.type) {
     case 'SubmitOrder':
-      return withHoldings(state, command.order.portfolioId, command.order.symbol);
+      return withHoldings(state, command.order.portfolioId, command.order);
     case 'ReplaceOrder': {
       const number = state.ids.numberOf('ORDER', command.orderId);
       return number === undefined ? NOTHING : ofOrder(state, number);
@@ -18,13 +22,13 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
     case 'UpgradeMargin': {
       const portfolio = state.portfolios.get(command.portfolioId);
       const orders = portfolio?.openOrders.oldestFirst() ?? [];
-      return new Set([...(portfolio?.positions.keys() ?? []), ...orders.map(({ terms }) => terms.symbol)]);
+      return new Set([...heldIn(portfolio), ...orders.flatMap(({ terms }) => orderedIn(terms))]);
     }
     case 'SwitchBroker':
     case 'ResetPortfolio':
     case 'TransferCash':
     case 'ClosePortfolio':
-      return new Set(state.portfolios.get(command.portfolioId)?.positions.keys());
+      return heldIn(state.portfolios.get(command.portfolioId));
     case 'AdvanceClock':
       return symbolsDue(state, at);
     case 'UpdateMarket':
@@ -65,6 +69,8 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       return;
     case 'SESSION_CLOSE':
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
+      for (const { optionsOn } of state.portfolios.values())
+        for (const underlying of optionsOn.keys()) symbols.add(underlying);
       return;
     case 'CORPORATE_ACTION': {
       const symbol = state.actions.get(what.actionId)?.action.symbol;
@@ -80,13 +86,26 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
 
 function ofOrder(state: State, number: number): ReadonlySet<string> {
   const terms = state.orders.get(number)?.terms;
-  return terms === undefined ? NOTHING : withHoldings(state, terms.portfolioId, terms.symbol);
+  return terms === undefined ? NOTHING : withHoldings(state, terms.portfolioId, terms);
 }
 
 /** An order looks at its own market; on margin also at everything the portfolio holds. */
-function withHoldings(state: State, portfolioId: string, symbol: string): ReadonlySet<string> {
+function withHoldings(state: State, portfolioId: string, order: Ordered): ReadonlySet<string> {
   const portfolio = state.portfolios.get(portfolioId);
-  return portfolio?.settings.portfolioType === 'MARGIN'
-    ? new Set([symbol, ...portfolio.positions.keys()])
-    : new Set([symbol]);
+  const symbols = new Set(orderedIn(order));
+  if (portfolio?.settings.portfolioType !== 'MARGIN') return symbols;
+  const named = parseOsi(order.symbol);
+  if (named !== undefined) symbols.add(underlyingOf(named.root));
+  for (const symbol of heldIn(portfolio)) symbols.add(symbol);
+  return symbols;
 }
+
+type Ordered = Pick<OrderTerms, 'symbol'> & { readonly legs?: readonly OrderLeg[] | undefined };
+
+/** What an order trades, and what its legs are on. */
+const orderedIn = ({ symbol, legs }: Ordered): readonly string[] =>
+  legs === undefined ? [symbol] : [symbol, ...legs.map(({ optionSymbol }) => optionSymbol)];
+
+/** What is held, and what the options among it are on. */
+const heldIn = (portfolio: Portfolio | undefined): ReadonlySet<string> =>
+  new Set(portfolio === undefined ? [] : [...portfolio.positions.keys(), ...portfolio.optionsOn.keys()]);

@@ -1,11 +1,12 @@
+import { isForShares } from '../instruments/instrument.js';
 import type { MarketHours } from '../calendar/market-hours.js';
 import type { Command, OrderChanges } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Tradable } from '../instruments/instrument.js';
-import { isOpening, isTrailing, sideOf } from '../orders/order.js';
+import { isOpening, isTrailing, legRatios, sideOf } from '../orders/order.js';
 import type { BracketPart, Order, OrderProgress, TimeInForce } from '../orders/order.js';
-import { bracketPriceProblems, tickProblems } from '../orders/shape.js';
+import { bracketPriceProblems, netTickProblems, tickProblems } from '../orders/shape.js';
 import { isUpdatable } from '../orders/status.js';
 import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -13,7 +14,9 @@ import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Quantity } from '../values/quantity.js';
 import { endImmediate, matchBook } from './match-orders.js';
+import { optionLevelProblem } from './option-level.js';
 import { expiryOf, goodTillProblems } from './order-hours.js';
+import { orderedLegs } from './ordered-legs.js';
 import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
 import { sizeProblems } from './plan-order.js';
 import type { Acknowledged } from './submit-order.js';
@@ -41,7 +44,7 @@ export function replaceOrder(
     const message = `An order with status ${status} cannot be updated`;
     return { code: 'ORDER_NOT_UPDATABLE', message, status };
   }
-  const instrument = d.tradable(order.terms.symbol);
+  const instrument = d.tradedBy(order.terms);
   const hours = d.hours(instrument);
   const problems = [
     ...fieldProblems(order, changes),
@@ -60,11 +63,14 @@ export function replaceOrder(
     (changes.quantity !== undefined && changes.quantity > progress.quantity);
   const changed: OrderProgress = { ...progress, ...changes };
   const reservedQuantity =
-    isOpening(terms.positionIntent) || progress.reservedQuantity === 0
+    progress.reservedQuantity === 0
       ? progress.reservedQuantity
       : Quantity.subtract(changed.quantity, changed.filledQuantity);
   const shares = positionProblem(portfolio, order, reservedQuantity);
   if (shares !== undefined) return shares;
+  const more = Quantity.subtract(changed.quantity, changed.filledQuantity);
+  const level = optionLevelProblem(d, portfolio, more, orderedLegs(d, terms), terms.number);
+  if (level !== undefined) return level;
   const needs = needsOf(d, portfolio, terms, changed);
   const funds = fundsProblem(d, portfolio, needs, progress);
   if (funds !== undefined) return funds;
@@ -107,6 +113,10 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
   if (changes.quantity !== undefined && order.progress.filledQuantity > 0) {
     problems.push('quantity cannot be updated after a partial fill');
   }
+  const { assetClass } = order.terms;
+  if (changes.quantity !== undefined && !isForShares(assetClass) && !Quantity.isWhole(changes.quantity)) {
+    problems.push(`quantity must be a whole number for ${assetClass} orders`);
+  }
   if (changes.quantity !== undefined && order.terms.bracket !== undefined) {
     problems.push('quantity cannot be updated on bracket orders');
   }
@@ -129,8 +139,8 @@ const isImmediate = (timeInForce: TimeInForce | undefined): boolean =>
 
 /** New prices must be on the tick, and on the right side of what else belongs to the bracket. */
 function priceProblems(d: Decision, instrument: Tradable, order: Order, changes: OrderChanges): string[] {
-  const problems = tickProblems(instrument, changes);
-  const { symbol, positionIntent } = order.terms;
+  const { symbol, positionIntent, legs } = order.terms;
+  const problems = legs === undefined ? tickProblems(instrument, changes) : netTickProblems(changes);
   const isPriced = changes.limitPrice !== undefined || changes.stopPrice !== undefined;
   if (isPriced || changes.quantity !== undefined) {
     const quantity = changes.quantity ?? order.progress.quantity;
@@ -218,10 +228,33 @@ function closedMarket(
 function positionProblem(portfolio: Portfolio, order: Order, reserved: Quantity): Rejection | undefined {
   const more = Quantity.subtract(reserved, order.progress.reservedQuantity);
   if (more <= 0) return undefined;
-  const position = portfolio.positions.get(order.terms.symbol);
+  const { symbol, legs } = order.terms;
+  if (legs === undefined) return shortage(portfolio, symbol, order.progress.reservedQuantity, reserved);
+  const ratios = legRatios(legs);
+  for (const [index, { optionSymbol, positionIntent }] of legs.entries()) {
+    if (isOpening(positionIntent)) continue;
+    const times = (units: Quantity): Quantity => Quantity.ofUnits(units * (ratios[index] ?? 1));
+    const problem = shortage(
+      portfolio,
+      optionSymbol,
+      times(order.progress.reservedQuantity),
+      times(reserved),
+    );
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+/** Whether so many of a symbol can be set aside in place of what an order has set aside already. */
+function shortage(
+  portfolio: Portfolio,
+  symbol: string,
+  before: Quantity,
+  reserved: Quantity,
+): Rejection | undefined {
+  const position = portfolio.positions.get(symbol);
   const held = position === undefined ? Quantity.zero : Quantity.abs(Position.held(position));
-  const setAside = reservedShares(portfolio, order.terms.symbol);
-  const others = Quantity.subtract(setAside, order.progress.reservedQuantity);
+  const others = Quantity.subtract(reservedShares(portfolio, symbol), before);
   const availableQuantity = Quantity.max(Quantity.subtract(held, others), Quantity.zero);
   if (reserved <= availableQuantity) return undefined;
   return { code: 'INSUFFICIENT_POSITION', availableQuantity, requiredQuantity: reserved };

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision.js';
 import { orderCharges } from '../fees/order-charges.js';
-import { feeClassOf, valueOf } from '../instruments/instrument.js';
+import { isForShares, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import type { Room } from '../margin/buying-power.js';
 import { effectOf, takenBy } from '../margin/effect.js';
@@ -8,33 +8,28 @@ import type { MarginTrade } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
 import { Headroom } from '../orders/headroom.js';
 import { isOpening, isSetAside, remainingOf, sideOf } from '../orders/order.js';
-import type { Mutable, Order, OrderProgress, OrderTerms, SetAside, Side } from '../orders/order.js';
+import type { Mutable, Order, OrderProgress, SetAside, Side } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import { cashRefusal } from '../orders/refusal.js';
 import type { Refusal } from '../orders/refusal.js';
+import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { bookMarketOf, chainHeld, marginTermsOf, valuationOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
-import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
+import { contractNeeds } from './contract-needs.js';
+import type { Asked, Needs, Open } from './needs.js';
+import { worstPrice } from './worst-price.js';
 
-/** What an opening order needs at its worst price. */
-export interface Needs {
-  readonly isShortSale: boolean;
-  /** With commission and fees; of a short sale its value with them. Whole cents. */
-  readonly cost: Money;
-  /** In a MARGIN portfolio: what it changes of the headroom. */
-  readonly effect: Headroom | undefined;
-}
-
-type Open = Pick<OrderProgress, 'quantity' | 'filledQuantity' | 'filledValue' | 'limitPrice' | 'stopPrice'>;
+const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quantity.zero };
 
 /**
  * What the rest of an opening order needs at its worst price (D30, D108). `undefined` for closing orders, which need shares and no money,
  * and where there is no price to go by yet (`first-price.ts`).
  */
-export function needsOf(d: Decision, portfolio: Portfolio, terms: Market, order: Open): Needs | undefined {
+export function needsOf(d: Decision, portfolio: Portfolio, terms: Asked, order: Open): Needs | undefined {
+  if (!isForShares(terms.assetClass)) return contractNeeds(d, portfolio, terms, order);
   if (!isOpening(terms.positionIntent)) return undefined;
   const side = sideOf(terms.positionIntent);
   const price = worstPrice(d, terms, order);
@@ -45,7 +40,9 @@ export function needsOf(d: Decision, portfolio: Portfolio, terms: Market, order:
   const charges = chargesToCome(d, portfolio, instrument, side, order, value);
   const isShortSale = side === 'SELL';
   const cost = Money.add(Money.upToCents(value), charges);
-  if (portfolio.settings.portfolioType === 'CASH') return { isShortSale, cost, effect: undefined };
+  const reserve = isShortSale ? Money.zero : cost;
+  const needs = { isShortSale, cost, reserve, ...NOTHING_SECURED };
+  if (portfolio.settings.portfolioType === 'CASH') return { ...needs, effect: undefined };
   const position = portfolio.positions.get(terms.symbol);
   const signed = position === undefined ? Quantity.zero : Position.held(position);
   // What is held against it makes nothing cheaper: it cannot execute before that is gone.
@@ -56,7 +53,7 @@ export function needsOf(d: Decision, portfolio: Portfolio, terms: Market, order:
     price,
     cash: isShortSale ? Money.subtract(Money.downToCents(value), charges) : Money.negate(cost),
   });
-  return { isShortSale, cost, effect };
+  return { ...needs, effect };
 }
 
 /** What a trade changes of the headroom of a MARGIN portfolio, where so much of its instrument is held (D107, D108). */
@@ -77,14 +74,16 @@ export function effectHolding(
 
 /** What an order sets aside for what it needs. Shares of closing orders are set aside by what they are (`orders/progress.ts`). */
 export const setAsideFor = (needs: Needs | undefined): SetAside => ({
-  reserved: needs === undefined || needs.isShortSale ? Money.zero : needs.cost,
+  reserved: needs?.reserve ?? Money.zero,
   takes: needs?.effect === undefined ? Headroom.none : takenBy(needs.effect),
+  cover: needs?.cover ?? Quantity.zero,
 });
 
 /** What is different, as an order's move says it. */
 export function setAsideChanges(before: SetAside, after: SetAside): ProgressChanges {
   const changes: Mutable<ProgressChanges> = {};
   if (after.reserved !== before.reserved) changes.reserved = after.reserved;
+  if (after.cover !== before.cover) changes.cover = after.cover;
   if (!Headroom.isNone(Headroom.subtract(after.takes, before.takes))) changes.takes = after.takes;
   return changes;
 }
@@ -99,8 +98,9 @@ export function setAsideAfter(
   const { terms, progress } = order;
   const needs = isSetAside(progress) ? needsOf(d, portfolio, terms, adjusted) : undefined;
   if (needs === undefined) return progress;
-  const { reserved, takes } = setAsideFor(needs);
+  const { reserved, takes, cover } = setAsideFor(needs);
   return {
+    cover,
     reserved: Money.min(reserved, progress.reserved),
     takes: {
       initial: Money.min(takes.initial, progress.takes.initial),
@@ -130,12 +130,16 @@ export function fundsProblem(
   already: SetAside,
 ): Refusal | undefined {
   if (needs === undefined) return undefined;
-  const { cost, effect } = needs;
+  const { cost, released, secured, effect } = needs;
   if (effect !== undefined) {
+    if (secured > already.reserved) {
+      const available = Money.add(roomOf(d, portfolio).freeCash, already.reserved);
+      if (secured > available) return cashRefusal(available, secured);
+    }
     return marginRefusal({ ...needs, effect }, already, () => roomOf(d, portfolio));
   }
-  if (cost <= already.reserved) return undefined;
-  const available = Money.add(freeCash(portfolio), already.reserved);
+  if (needs.reserve <= already.reserved) return undefined;
+  const available = Money.ofUnits(freeCash(portfolio) + already.reserved + released);
   return cost <= available ? undefined : cashRefusal(available, cost);
 }
 
@@ -145,10 +149,6 @@ export function roomOf(d: Decision, portfolio: Portfolio): Room {
   if (room === undefined) throw new RangeError('a CASH portfolio has no headroom');
   return room;
 }
-
-/** Settled cash of a CASH portfolio that nothing is set aside of. */
-export const freeCash = ({ balances, reservedByOrders, reservedByPositions }: Portfolio): Money =>
-  Money.ofUnits(balances.SETTLED_CASH - reservedByOrders.cash - reservedByPositions.cash);
 
 /** Commission and fees of the order as a whole, less those of what has filled. */
 function chargesToCome(
@@ -161,40 +161,10 @@ function chargesToCome(
 ): Money {
   const broker = d.broker(portfolio);
   const tradeDate = d.hours(instrument).tradeDateOf(d.at);
-  const input = { side, feeClass: feeClassOf(instrument), tradeDate };
+  const input = { side, instrument, tradeDate };
   const { quantity, filledQuantity, filledValue } = order;
-  const whole = orderCharges(broker, {
-    ...input,
-    cumulativeQuantity: quantity,
-    cumulativeValue: Money.add(filledValue, value),
-  });
+  const whole = orderCharges(broker, input, { quantity, value: Money.add(filledValue, value) });
   if (filledQuantity === 0) return whole.total;
-  const charged = orderCharges(broker, {
-    ...input,
-    cumulativeQuantity: filledQuantity,
-    cumulativeValue: filledValue,
-  });
+  const charged = orderCharges(broker, input, { quantity: filledQuantity, value: filledValue });
   return Money.subtract(whole.total, charged.total);
-}
-
-type Market = Pick<OrderTerms, 'symbol' | 'positionIntent'>;
-type Prices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
-
-/**
- * The price at which an opening order needs most: of a purchase its limit, or else the ask (a stop: its stop) plus the collar, of a
- * short sale its price or the ask, whichever is higher. `undefined` where there is none to go by yet.
- */
-export function worstPrice(
-  d: Decision,
-  { symbol, positionIntent }: Market,
-  { limitPrice, stopPrice }: Prices,
-): Price | undefined {
-  const isPurchase = sideOf(positionIntent) === 'BUY';
-  if (isPurchase && limitPrice !== undefined) return limitPrice;
-  const quote = d.quote(symbol);
-  const market = quote?.ask ?? quote?.last ?? quote?.bid;
-  const named = limitPrice ?? stopPrice;
-  const price = named === undefined ? market : Price.ofUnits(Math.max(named, market ?? 0));
-  if (price === undefined || !isPurchase) return price;
-  return Price.scale(price, 10_000 + d.rules.marketCollarBps, 10_000);
 }

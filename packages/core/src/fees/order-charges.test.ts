@@ -1,4 +1,8 @@
 import { expect, test } from 'vitest';
+import { plainEquity } from '../instruments/equity.js';
+import { futureContract } from '../instruments/future-contract.js';
+import { optionContract } from '../instruments/option-roots.js';
+import { parseOsi } from '../instruments/osi.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
@@ -26,14 +30,13 @@ const perShare: BrokerConfiguration = {
 };
 const sale = {
   side: 'SELL',
-  feeClass: 'SHARES',
+  instrument: plainEquity('ACME'),
   tradeDate: TradingDate.of('2026-06-01'),
-  cumulativeQuantity: Quantity.of(1000),
-  cumulativeValue: Money.ofDollars(50_000),
 } as const;
+const executed = { quantity: Quantity.of(1000), value: Money.ofDollars(50_000) };
 
 test('a sale costs its commission and both fees', () => {
-  expect(orderCharges(perShare, sale)).toEqual({
+  expect(orderCharges(perShare, sale, executed)).toEqual({
     commission: Money.parse('3.50'),
     fees: [
       { name: 'SEC', amount: Money.parse('1.03') },
@@ -44,7 +47,7 @@ test('a sale costs its commission and both fees', () => {
 });
 
 test('a purchase costs its commission alone', () => {
-  expect(orderCharges(perShare, { ...sale, side: 'BUY' })).toMatchObject({
+  expect(orderCharges(perShare, { ...sale, side: 'BUY' }, executed)).toMatchObject({
     fees: [],
     total: Money.parse('3.50'),
   });
@@ -52,5 +55,47 @@ test('a purchase costs its commission alone', () => {
 
 test('a broker that does not pass the fees on bears them', () => {
   const bearing = { ...perShare, passesRegulatoryFees: false };
-  expect(orderCharges(bearing, sale)).toMatchObject({ fees: [], total: Money.parse('3.50') });
+  expect(orderCharges(bearing, sale, executed)).toMatchObject({ fees: [], total: Money.parse('3.50') });
+});
+
+/** What fees an order in contracts costs, at a broker that passes them on; `sold` of them were sold. */
+function fees(symbol: string, side: 'BUY' | 'SELL', contracts: number, dollars: string, date = '2026-06-01') {
+  const named = parseOsi(symbol);
+  const instrument =
+    named === undefined
+      ? futureContract({ root: symbol, year: 2026, month: 6 })!
+      : optionContract(named, {}, () => false)!;
+  const order = { side, instrument, tradeDate: TradingDate.of(date) };
+  const value = { quantity: Quantity.of(contracts), value: Money.parse(dollars)! };
+  const charged = orderCharges(perShare, order, value).fees;
+  return Object.fromEntries(charged.map(({ name, amount }) => [name, Money.format(amount)]));
+}
+
+test('options cost clearing and the regulatory fee on both sides, a sale SEC and TAF beside (D82)', () => {
+  expect(fees('AAPL260717C00150000', 'BUY', 10, '5000')).toEqual({ OCC: '0.25', ORF: '0.2' });
+  // 5,000 × 20.60 a million = 0.103; 10 × 0.00329 = 0.0329: each up to the next cent.
+  expect(fees('AAPL260717C00150000', 'SELL', 10, '5000')).toEqual({
+    SEC: '0.11',
+    TAF: '0.04',
+    OCC: '0.25',
+    ORF: '0.2',
+  });
+  // Before 2025-02-14: 0.02 a contract, 55 an order at most.
+  expect(fees('AAPL250717C00150000', 'BUY', 5000, '5000', '2025-01-06')).toEqual({ OCC: '55', ORF: '100' });
+});
+
+test('options on a broad index are exempt from the SEC fee, and cost what the exchange asks by premium', () => {
+  expect(fees('SPXW260717C06000000', 'SELL', 2, '180')).toEqual({ OCC: '0.05', ORF: '0.04', EXCHANGE: '1' });
+  expect(fees('SPX260717C06000000', 'BUY', 2, '2000')).toEqual({
+    OCC: '0.05',
+    ORF: '0.04',
+    EXCHANGE: '1.32',
+  });
+  expect(fees('XSP260717C00600000', 'BUY', 9, '2000')).toEqual({ OCC: '0.23', ORF: '0.18' });
+});
+
+test('futures cost the exchange and NFA on both sides', () => {
+  expect(fees('ES', 'BUY', 3, '900000')).toEqual({ EXCHANGE: '4.14', NFA: '0.06' });
+  expect(fees('MES', 'SELL', 1, '30000')).toEqual({ EXCHANGE: '0.35', NFA: '0.02' });
+  expect(fees('GC', 'SELL', 1, '400000')).toEqual({ EXCHANGE: '1.6', NFA: '0.02' });
 });

@@ -1,7 +1,29 @@
+import { feeClassOf, isShares, multiplierOf } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
+import { rootOfOsi } from '../instruments/osi.js';
 import { Money } from '../values/money.js';
+import type { Quantity } from '../values/quantity.js';
+import type { TradingDate } from '../values/trading-date.js';
 import type { BrokerConfiguration } from './broker.js';
 import { commissionDue } from './commission.js';
-import { regulatoryFees, type FeeCharge, type RegulatoryFeeInput } from './regulatory.js';
+import { contractFees } from './contract-fees.js';
+import { saleFees } from './regulatory.js';
+import type { FeeCharge } from './regulatory.js';
+
+/** What an order has executed, or would: all of it, or on one trade date. Magnitudes. */
+export interface Executed {
+  readonly quantity: Quantity;
+  readonly value: Money;
+  /** The part of it that was sold, of several legs; else the side says whether all of it was. */
+  readonly sold?: { readonly quantity: Quantity; readonly value: Money };
+}
+
+/** An order as its charges see it: a side of shares or contracts; of several legs any of them, for all are of one class. */
+export interface Charged {
+  readonly instrument: Tradable;
+  readonly side: 'BUY' | 'SELL';
+  readonly tradeDate: TradingDate;
+}
 
 /** Everything an order costs beside its price. Whole cents. */
 export interface OrderCharges {
@@ -12,14 +34,38 @@ export interface OrderCharges {
 }
 
 /**
- * What an order would cost if it executed whole, for `cumulativeValue`, on `tradeDate`. Reservations and previews
- * take it from here; because charges are cumulative per order, it equals the sum of what the executions will be charged
- * when they add up to the same quantity and value on one trade date.
+ * What an order would cost if it executed whole, on one trade date. Reservations and previews take it from here; because charges are
+ * cumulative per order, it equals the sum of what the executions will be charged when they add up to the same quantity and value on
+ * one trade date.
  */
-export function orderCharges(broker: BrokerConfiguration, order: RegulatoryFeeInput): OrderCharges {
-  const { feeClass, cumulativeQuantity, cumulativeValue } = order;
-  const commission = commissionDue(broker, feeClass, cumulativeQuantity, cumulativeValue);
-  const fees = broker.passesRegulatoryFees ? regulatoryFees(order) : [];
+export function orderCharges(broker: BrokerConfiguration, order: Charged, executed: Executed): OrderCharges {
+  const { quantity, value } = executed;
+  const commission = commissionDue(broker, feeClassOf(order.instrument), quantity, value);
+  const fees = broker.passesRegulatoryFees ? regulatoryFees(order, executed) : [];
   const total = fees.reduce((sum, fee) => Money.add(sum, fee.amount), commission);
   return { commission, fees, total };
+}
+
+/**
+ * What one order owes in fees on one trade date, in total so far; the caller charges the difference to what it has charged
+ * (`feesOwedBeyond`). Fees of zero are left out. Whether the customer pays them at all is the broker's `passesRegulatoryFees`.
+ */
+export function regulatoryFees({ instrument, side, tradeDate }: Charged, executed: Executed): FeeCharge[] {
+  const { quantity, value } = executed;
+  if (isShares(instrument)) {
+    return saleFees({ side, tradeDate, cumulativeQuantity: quantity, cumulativeValue: value });
+  }
+  const feeClass = feeClassOf(instrument);
+  if (feeClass === 'SHARES') return [];
+  const sold = executed.sold ?? (side === 'SELL' ? { quantity, value } : undefined);
+  return contractFees({
+    feeClass,
+    root: instrument.assetClass === 'FUTURE' ? instrument.root : rootOfOsi(instrument.symbol),
+    multiplier: multiplierOf(instrument),
+    tradeDate,
+    quantity,
+    value,
+    soldQuantity: sold?.quantity ?? (0 as Quantity),
+    soldValue: sold?.value ?? Money.zero,
+  });
 }

@@ -7,7 +7,7 @@ import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 import {
   feesOwedBeyond,
-  regulatoryFees,
+  saleFees,
   SEC_FEE_RATES,
   TRADING_ACTIVITY_FEE_RATES,
   type FeeCharge,
@@ -15,16 +15,15 @@ import {
 
 const sale = (date: string, quantity: string, value: string): Record<string, string> =>
   Object.fromEntries(
-    regulatoryFees({
+    saleFees({
       side: 'SELL',
-      feeClass: 'SHARES',
       tradeDate: TradingDate.of(date),
       cumulativeQuantity: Quantity.parse(quantity)!,
       cumulativeValue: Money.parse(value)!,
     }).map((fee) => [fee.name, Money.format(fee.amount)]),
   );
 
-describe('regulatoryFees', () => {
+describe('saleFees', () => {
   test('2026: $20.60 per million and $0.000195 a share, each up to the next cent', () => {
     expect(sale('2026-06-01', '100', '18750')).toEqual({ SEC: '0.39', TAF: '0.02' }); // 0.38625, 0.0195
     expect(sale('2026-06-01', '1', '1')).toEqual({ SEC: '0.01', TAF: '0.01' });
@@ -52,15 +51,13 @@ describe('regulatoryFees', () => {
     expect(sale('1998-01-02', '100', '10000')).toEqual({});
   });
 
-  test('purchases, options and futures are exempt', () => {
+  test('purchases are exempt', () => {
     const order = {
       tradeDate: TradingDate.of('2026-06-01'),
       cumulativeQuantity: Quantity.of(100),
       cumulativeValue: Money.ofDollars(10_000),
     };
-    expect(regulatoryFees({ ...order, side: 'BUY', feeClass: 'SHARES' })).toEqual([]);
-    expect(regulatoryFees({ ...order, side: 'SELL', feeClass: 'SHARE_OPTIONS' })).toEqual([]);
-    expect(regulatoryFees({ ...order, side: 'SELL', feeClass: 'FUTURES' })).toEqual([]);
+    expect(saleFees({ ...order, side: 'BUY' })).toEqual([]);
   });
 
   test('the tables are in the order of their dates', () => {
@@ -93,7 +90,7 @@ const dates = fc
 const totalOf = (fees: readonly FeeCharge[]): Money =>
   fees.reduce((sum, fee) => Money.add(sum, fee.amount), Money.zero);
 
-describe('regulatoryFees, properties', () => {
+describe('saleFees, properties', () => {
   test('splitting a sale into executions on one day never changes its fees, and no charge is negative', () => {
     const fills = fc.array(
       fc.record({
@@ -104,19 +101,19 @@ describe('regulatoryFees, properties', () => {
     );
     fc.assert(
       fc.property(dates, fills, (tradeDate, parts) => {
-        const order = { side: 'SELL', feeClass: 'SHARES', tradeDate } as const;
+        const order = { side: 'SELL', tradeDate } as const;
         let cumulativeQuantity = Quantity.zero;
         let cumulativeValue = Money.zero;
         const charged: FeeCharge[] = [];
         for (const part of parts) {
           cumulativeQuantity = Quantity.add(cumulativeQuantity, part.quantity);
           cumulativeValue = Money.add(cumulativeValue, part.value);
-          const due = regulatoryFees({ ...order, cumulativeQuantity, cumulativeValue });
+          const due = saleFees({ ...order, cumulativeQuantity, cumulativeValue });
           const charges = feesOwedBeyond(charged, due);
           for (const charge of charges) expect(charge.amount).toBeGreaterThan(0);
           charged.push(...charges);
         }
-        const whole = regulatoryFees({ ...order, cumulativeQuantity, cumulativeValue });
+        const whole = saleFees({ ...order, cumulativeQuantity, cumulativeValue });
         expect(totalOf(charged)).toBe(totalOf(whole));
         expect(feesOwedBeyond(charged, whole)).toEqual([]);
       }),
@@ -148,9 +145,8 @@ describe('regulatoryFees, properties', () => {
               new Decimal(taf.cap).div(1e4),
             ),
           };
-          const fees = regulatoryFees({
+          const fees = saleFees({
             side: 'SELL',
-            feeClass: 'SHARES',
             tradeDate: date,
             cumulativeQuantity: Quantity.ofUnits(q),
             cumulativeValue: Money.ofUnits(v),

@@ -9,9 +9,8 @@
  * total of one order on one trade date: executions of the same order never add cents. An order that goes on filling on
  * a later date starts anew there, because the rate may have changed and a confirmation covers one day.
  *
- * Fees on options (SEC, TAF, OCC, ORF, exchange) and futures (exchange, NFA) are not modelled yet.
+ * What contracts cost beside is in `contract-fees.ts`.
  */
-import type { FeeClass } from '../instruments/instrument.js';
 import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 import { multiplyDivide } from '../values/scaled.js';
@@ -25,9 +24,8 @@ export interface FeeCharge {
 }
 
 /** Cumulative over one order on one trade date. */
-export interface RegulatoryFeeInput {
+export interface SaleFeeInput {
   readonly side: 'BUY' | 'SELL';
-  readonly feeClass: FeeClass;
   readonly tradeDate: TradingDate;
   /** Shares or contracts executed, as a magnitude. */
   readonly cumulativeQuantity: Quantity;
@@ -112,7 +110,7 @@ function inForce<Rate extends { readonly effectiveFrom: TradingDate }>(
   return rates.findLast((rate) => rate.effectiveFrom <= date);
 }
 
-function secFee(tradeDate: TradingDate, value: Money): Money {
+export function secFee(tradeDate: TradingDate, value: Money): Money {
   const rate = inForce(SEC_FEE_RATES, tradeDate);
   if (rate === undefined) return Money.zero;
   const cents = multiplyDivide(value, rate.centsPerMillion, SEC_PRODUCT_UNITS_PER_CENT, 'up');
@@ -126,13 +124,9 @@ function tradingActivityFee(tradeDate: TradingDate, quantity: Quantity): Money {
   return Money.min(Money.ofUnits(cents * UNITS_PER_CENT), rate.cap);
 }
 
-/**
- * What one order owes in regulatory fees on one trade date, in total so far; the caller charges the difference to what
- * it has charged (`feesOwedBeyond`). Fees of zero are left out. Whether the customer pays them at all is the broker's
- * `passesRegulatoryFees`.
- */
-export function regulatoryFees(input: RegulatoryFeeInput): FeeCharge[] {
-  if (input.side === 'BUY' || input.feeClass !== 'SHARES') return [];
+/** What a sale of shares owes on one trade date, in total so far. Fees of zero are left out. */
+export function saleFees(input: SaleFeeInput): FeeCharge[] {
+  if (input.side === 'BUY') return [];
   return [
     { name: 'SEC', amount: secFee(input.tradeDate, input.cumulativeValue) },
     { name: 'TAF', amount: tradingActivityFee(input.tradeDate, input.cumulativeQuantity) },
@@ -145,7 +139,8 @@ export function feesOwedBeyond(charged: readonly FeeCharge[], due: readonly FeeC
   for (const { name, amount } of due) {
     let rest = amount;
     for (const fee of charged) if (fee.name === name) rest = Money.subtract(rest, fee.amount);
-    if (rest !== 0) owed.push({ name, amount: rest });
+    // What was charged is never given back.
+    if (rest > 0) owed.push({ name, amount: rest });
   }
   return owed;
 }

@@ -82,6 +82,9 @@ function termsOfRoot(root: string, isIndex: (symbol: string) => boolean): RootTe
   };
 }
 
+/** What contracts of a root are on, where nobody says otherwise. */
+export const underlyingOf = (root: string): string => termsOfRoot(root, () => false).underlying;
+
 /** In what steps orders of a class are priced (D70): below 3.00, and from there on. */
 export type TickClass = 'PENNY' | 'PENNY_ALWAYS' | 'NICKEL';
 

@@ -15,6 +15,8 @@ export type LedgerAccount =
   /** Cost of open lots; negative for short positions (proceeds received). */
   | 'SECURITIES'
   | 'REALIZED_PNL'
+  /** What futures have made, at each daily settlement and when they are closed. */
+  | 'FUTURES_PNL'
   | 'COMMISSIONS'
   | 'FEES'
   | 'DIVIDENDS'
@@ -28,6 +30,7 @@ export const LEDGER_ACCOUNTS: readonly LedgerAccount[] = [
   'PENDING_CASH',
   'SECURITIES',
   'REALIZED_PNL',
+  'FUTURES_PNL',
   'COMMISSIONS',
   'FEES',
   'DIVIDENDS',
@@ -45,6 +48,7 @@ export type LedgerEntryType =
   | 'SETTLEMENT'
   | 'DIVIDEND'
   | 'CASH_IN_LIEU'
+  | 'VARIATION'
   | 'RESET';
 
 export interface Posting {
@@ -84,6 +88,7 @@ export function emptyBalances(): Balances {
     PENDING_CASH: Money.zero,
     SECURITIES: Money.zero,
     REALIZED_PNL: Money.zero,
+    FUTURES_PNL: Money.zero,
     COMMISSIONS: Money.zero,
     FEES: Money.zero,
     DIVIDENDS: Money.zero,
@@ -105,6 +110,7 @@ export function hasRoomFor(balances: Balances, amount: Money): boolean {
     Math.abs(FEES),
     Math.abs(DIVIDENDS),
     Math.abs(balances.CAPITAL),
+    Math.abs(balances.FUTURES_PNL),
     Math.abs(balances.ROUNDING),
   );
   return Money.isPostable(Money.ofUnits(largest + amount));

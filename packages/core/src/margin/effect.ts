@@ -22,28 +22,45 @@ export interface MarginTrade {
  * (D107, D108): a purchase takes half of its value and its charges, however the market has moved since. Other chains do not
  * change, so an order does not value everything that is held. Futures take nothing by Regulation T.
  */
-export function effectOf(
+export const effectOf = (
   terms: MarginTerms,
   market: BookMarket,
   chain: readonly Holding[],
   trade: MarginTrade,
-): Headroom {
-  const { instrument, quantity, price: mark, cash } = trade;
-  const others = chain.filter((holding) => holding.instrument.symbol !== instrument.symbol);
-  const held = chain.reduce(
-    (sum, holding) =>
-      holding.instrument.symbol === instrument.symbol ? Quantity.add(sum, holding.quantity) : sum,
-    Quantity.zero,
-  );
-  const having = (count: Quantity): Holding[] =>
-    count === 0 ? others : [...others, { instrument, quantity: count, mark }];
-  const seen: BookMarket = isShares(instrument) ? markedAt(market, instrument.symbol, mark) : market;
-  const before = amountsOfChain(having(held), terms, seen);
-  const after = amountsOfChain(having(Quantity.add(held, quantity)), terms, seen);
+): Headroom => effectOfAll(terms, market, chain, [trade], trade.cash).headroom;
+
+/** What trades in one chain change together, cash and all: the headroom, and what holding takes. */
+export function effectOfAll(
+  terms: MarginTerms,
+  market: BookMarket,
+  chain: readonly Holding[],
+  trades: readonly Omit<MarginTrade, 'cash'>[],
+  cash: Money,
+): { readonly headroom: Headroom; readonly house: Money } {
+  const traded = new Map(trades.map((trade) => [trade.instrument.symbol, trade]));
+  const others = chain.filter(({ instrument }) => !traded.has(instrument.symbol));
+  const having = (isDone: boolean): Holding[] => [
+    ...others,
+    ...trades.flatMap(({ instrument, quantity, price: mark }) => {
+      let held = isDone ? quantity : Quantity.zero;
+      for (const holding of chain)
+        if (holding.instrument.symbol === instrument.symbol) held = Quantity.add(held, holding.quantity);
+      return held === 0 ? [] : { instrument, quantity: held, mark };
+    }),
+  ];
+  let seen = market;
+  for (const { instrument, price } of trades)
+    if (isShares(instrument)) seen = markedAt(seen, instrument.symbol, price);
+  const before = amountsOfChain(having(false), terms, seen);
+  const after = amountsOfChain(having(true), terms, seen);
   const equity = cash + after.counted - before.counted;
+  const isFuture = trades.some(({ instrument }) => instrument.assetClass === 'FUTURE');
   return {
-    initial: instrument.assetClass === 'FUTURE' ? Money.zero : Money.ofUnits(equity - after.fed + before.fed),
-    maintenance: Money.ofUnits(equity - after.opening + before.opening),
+    headroom: {
+      initial: isFuture ? Money.zero : Money.ofUnits(equity - after.fed + before.fed),
+      maintenance: Money.ofUnits(equity - after.opening + before.opening),
+    },
+    house: Money.subtract(after.house, before.house),
   };
 }
 

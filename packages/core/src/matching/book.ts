@@ -103,6 +103,8 @@ export class Book {
   readonly open = new OpenOrders();
   /** Those of them that wait for a price to go by (D133). */
   readonly awaitingPrice = new Set<Order>();
+  /** Whether it is an option's: stops on those look at bid and ask. Known once there are orders. */
+  isOption = false;
   /** How many of them are at work. */
   workingOrders = 0;
 

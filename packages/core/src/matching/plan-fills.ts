@@ -42,7 +42,9 @@ export function planFills(order: Order, model: FillModel, book: Book, instrument
 
   const left = buy ? book.askLeft : book.bidLeft;
   const fills: PlannedFill[] = [];
-  const fromTouch = Math.min(remaining, left);
+  // Contracts trade whole, whatever size was displayed.
+  const shown = isShares(instrument) || left === Infinity ? left : Quantity.wholePart(Quantity.ofUnits(left));
+  const fromTouch = Math.min(remaining, shown);
   if (fromTouch > 0) {
     const fill: Mutable<PlannedFill> = { price, quantity: Quantity.ofUnits(fromTouch), rule };
     if (left !== Infinity) fill.sizeAvailable = Quantity.ofUnits(left);

@@ -6,9 +6,12 @@ import { Price } from '../values/price.js';
 /** One percent in the unit of `OrderTerms.trailingPercent`, times a hundred: the whole. */
 const WHOLE = 1_000_000;
 
-/** The price that sets off stops (D48): the last trade; where a quote has none, sells look at the bid and buys at the ask. */
-export const triggerPrice = (quote: Quote, side: Side): Price | undefined =>
-  quote.last ?? (side === 'SELL' ? quote.bid : quote.ask);
+/**
+ * The price that sets off stops (D48): the last trade; where a quote has none, sells look at the bid and buys at the ask. Those on
+ * options always do (D74).
+ */
+export const triggerPrice = (quote: Quote, side: Side, isOption: boolean): Price | undefined =>
+  (isOption ? undefined : quote.last) ?? (side === 'SELL' ? quote.bid : quote.ask);
 
 /**
  * Where a trailing stop stands once the market has been at `price`: the mark never moves back, the stop keeps its
@@ -34,6 +37,7 @@ export function startingTrail(
   quote: Quote | undefined,
 ): { readonly mark?: Price; readonly stopPrice?: Price } {
   const side = sideOf(order.terms.positionIntent);
-  const price = quote === undefined ? undefined : triggerPrice(quote, side);
+  const price =
+    quote === undefined ? undefined : triggerPrice(quote, side, order.terms.assetClass === 'OPTION');
   return price === undefined ? {} : (trail(order, side, price) ?? {});
 }

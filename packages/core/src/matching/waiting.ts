@@ -44,9 +44,10 @@ export function waitingFor(
   if (quote.at < openedAt) return 'no quote in this session yet';
   const side = sideOf(terms.positionIntent);
   if (isStop(terms.orderType) && progress.triggered !== true) {
-    const price = triggerPrice(quote, side);
+    const isOption = terms.assetClass === 'OPTION';
+    const price = triggerPrice(quote, side, isOption);
     if (price === undefined || stopPrice === undefined) return side === 'SELL' ? 'no bid' : 'no ask';
-    const source = quote.last !== undefined ? 'last' : side === 'SELL' ? 'bid' : 'ask';
+    const source = quote.last !== undefined && !isOption ? 'last' : side === 'SELL' ? 'bid' : 'ask';
     return `${source} ${format(price)} ${side === 'SELL' ? 'above' : 'below'} stop ${format(stopPrice)}`;
   }
   const touch = side === 'BUY' ? quote.ask : quote.bid;

@@ -1,5 +1,6 @@
 import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
+import type { Quantity } from '../values/quantity.js';
 import type { Headroom } from './headroom.js';
 import type { BracketPart, OrderProgress } from './order.js';
 import type { OrderRequest } from './order-request.js';
@@ -37,6 +38,9 @@ export interface OrderAccepted {
   /** Absent = nothing. */
   readonly reserved?: Money;
   readonly takes?: Headroom;
+  readonly cover?: Quantity;
+  /** Of an option order: what the option is on. */
+  readonly underlying?: string;
   /** When it reaches the market; absent = at once. */
   readonly marketAt?: number;
   /** Of a trailing stop: where it starts. */

@@ -1,9 +1,11 @@
+import { isForShares } from '../instruments/instrument.js';
 import type { AssetClass } from '../instruments/instrument.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
-import type { Quantity } from '../values/quantity.js';
+import { Quantity } from '../values/quantity.js';
 import type { Queued } from '../values/priority-queue.js';
+import { greatestCommonDivisor } from '../values/scaled.js';
 import { Headroom } from './headroom.js';
 import type { Refusal } from './refusal.js';
 import type { Tier } from './tier.js';
@@ -40,7 +42,8 @@ export type CancelReason =
   | 'BROKER'
   | 'CORPORATE_ACTION'
   | 'INSUFFICIENT_FUNDS'
-  | 'STALE_MARKET_DATA';
+  | 'STALE_MARKET_DATA'
+  | 'INSTRUMENT_EXPIRED';
 
 /** What a bracket asks for beside its entry (D27). At least one of the two exits is there. */
 export interface BracketConfig {
@@ -54,7 +57,7 @@ export interface BracketConfig {
   readonly timeInForce?: 'DAY' | 'GTC';
 }
 
-/** One leg of a multi-leg options order. Carried by the model; such orders are not accepted yet. */
+/** One leg of an order of several options, as it was sent. */
 export interface OrderLeg {
   readonly optionSymbol: string;
   readonly positionIntent: PositionIntent;
@@ -78,6 +81,8 @@ export interface OrderTerms {
   readonly tier: Tier;
   readonly symbol: string;
   readonly assetClass: AssetClass;
+  /** Of an option order: the symbol of what the option is on. */
+  readonly underlying: string | undefined;
   readonly orderType: OrderType;
   readonly positionIntent: PositionIntent;
   readonly session: OrderSession;
@@ -105,11 +110,13 @@ export interface Fee {
   readonly amount: Money;
 }
 
-/** What a sale executed on one trade date, and the regulatory fees charged for it. */
+/** What an order executed on one trade date, and the fees charged for it: of shares what was sold, of contracts both sides. */
 export interface FeeDay {
   readonly date: TradingDate;
   readonly quantity: Quantity;
   readonly value: Money;
+  /** Of an order of several legs: the part of it that was sold. */
+  readonly sold?: { readonly quantity: Quantity; readonly value: Money };
   readonly fees: readonly Fee[];
 }
 
@@ -137,14 +144,16 @@ export interface OrderProgress {
   readonly commission: Money;
   /** Regulatory fees charged so far, by name. */
   readonly fees: readonly Fee[];
-  /** Of a sale that goes on: what executed on its latest trade date. Regulatory fees count from there, anew each date. */
+  /** Of an order that goes on and whose fees add up: what executed on its latest trade date. Regulatory fees count from there, anew each date. */
   readonly feeDay: FeeDay | undefined;
   /** Cash set aside for what is still to be bought. */
   readonly reserved: Money;
   /** What the rest of an opening order takes of the headroom of a MARGIN portfolio. */
   readonly takes: Headroom;
-  /** Shares set aside for a closing order. */
+  /** Shares or contracts set aside for a closing order. */
   readonly reservedQuantity: Quantity;
+  /** Shares of the underlying set aside under the calls that it sells (D81). */
+  readonly cover: Quantity;
   readonly updatedAt: Instant;
   /** When a queued order is let go to the market. */
   readonly releaseAt: Instant | undefined;
@@ -173,12 +182,16 @@ export interface OrderProgress {
 }
 
 /** What an open order sets aside beside shares. */
-export type SetAside = Pick<OrderProgress, 'reserved' | 'takes'>;
+export type SetAside = Pick<OrderProgress, 'reserved' | 'takes' | 'cover'>;
 
-export const NOTHING_SET_ASIDE: SetAside = { reserved: Money.zero, takes: Headroom.none };
+export const NOTHING_SET_ASIDE: SetAside = {
+  reserved: Money.zero,
+  takes: Headroom.none,
+  cover: Quantity.zero,
+};
 
-export const isSetAside = ({ reserved, takes }: SetAside): boolean =>
-  reserved !== 0 || !Headroom.isNone(takes);
+export const isSetAside = ({ reserved, takes, cover }: SetAside): boolean =>
+  reserved !== 0 || cover !== 0 || !Headroom.isNone(takes);
 
 /** For code that puts an `OrderProgress` together piece by piece: far cheaper than merging objects on the hot path. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
@@ -212,6 +225,16 @@ export const sideOf = (intent: PositionIntent): Side =>
 export const isOpening = (intent: PositionIntent): boolean =>
   intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_OPEN';
 
+/** Whether an order closes something: all of it, or some of its legs. */
+export const closesAny = ({ positionIntent, legs }: Pick<OrderTerms, 'positionIntent' | 'legs'>): boolean =>
+  legs === undefined ? !isOpening(positionIntent) : legs.some((leg) => !isOpening(leg.positionIntent));
+
+/** Contracts of each leg in a unit: their quantities in lowest terms (D75). */
+export function legRatios(legs: readonly OrderLeg[]): readonly number[] {
+  const common = legs.reduce((divisor, { quantity }) => greatestCommonDivisor(divisor, quantity), 0);
+  return legs.map(({ quantity }) => quantity / common);
+}
+
 export const remainingOf = (progress: Pick<OrderProgress, 'quantity' | 'filledQuantity'>): Quantity =>
   (progress.quantity - progress.filledQuantity) as Quantity;
 
@@ -223,6 +246,13 @@ export const isStop = (type: OrderType): boolean =>
   type === 'STOP' || type === 'STOP_LIMIT' || isTrailing(type);
 
 /** Whether an order waits for a price to go by (D133): one that opens and has nothing set aside, a trailing stop that has not started. */
-export const awaitsPrice = ({ orderType, positionIntent }: OrderTerms, progress: OrderProgress): boolean =>
-  (isOpening(positionIntent) && progress.filledQuantity === 0 && !isSetAside(progress)) ||
+export const awaitsPrice = (
+  { orderType, positionIntent, assetClass }: OrderTerms,
+  progress: OrderProgress,
+): boolean =>
+  (isOpening(positionIntent) &&
+    progress.filledQuantity === 0 &&
+    !isSetAside(progress) &&
+    // An order in contracts may need nothing: what it sells is covered.
+    (isForShares(assetClass) || (progress.limitPrice === undefined && progress.stopPrice === undefined))) ||
   (isTrailing(orderType) && progress.mark === undefined);

@@ -1,12 +1,13 @@
+import { isForShares } from '../instruments/instrument.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
-import { commissionOf, feesOf, NO_FEES } from './execution.js';
+import { commissionOf, feesOf, NO_FEES, tradedBy } from './execution.js';
 import type { Execution } from './execution.js';
 import { Headroom } from './headroom.js';
-import { isOpening, sideOf } from './order.js';
+import { closesAny, legRatios, sideOf } from './order.js';
 import type { Fee, FeeDay, Mutable, OrderProgress, OrderStatus, OrderTerms, SetAside } from './order.js';
 import type { OrderAccepted, OrderMoved, OrderTransition } from './order-event.js';
 
@@ -34,6 +35,7 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
     reserved: p.reserved,
     takes: p.takes,
     reservedQuantity: p.reservedQuantity,
+    cover: p.cover,
     updatedAt: p.updatedAt,
     releaseAt: p.releaseAt,
     marketAt: p.marketAt,
@@ -54,7 +56,7 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
 
 /** The part of a new order that never changes. `owner` is its portfolio's. */
 export function termsOf(
-  { number, tier, request, bracket }: OrderAccepted,
+  { number, tier, request, bracket, underlying }: OrderAccepted,
   owner: { readonly tenantId: string; readonly accountId: string },
   at: Instant,
 ): OrderTerms {
@@ -66,6 +68,7 @@ export function termsOf(
     tier,
     symbol: request.symbol,
     assetClass: request.assetClass,
+    underlying,
     orderType: request.orderType,
     positionIntent: request.positionIntent,
     session: request.session ?? 'REGULAR',
@@ -101,7 +104,9 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     feeDay: undefined,
     reserved: accepted.reserved ?? Money.zero,
     takes: accepted.takes ?? Headroom.none,
-    reservedQuantity: isExit || isOpening(request.positionIntent) ? Quantity.zero : request.quantity,
+    reservedQuantity:
+      isExit || !closesAny({ legs: undefined, ...request }) ? Quantity.zero : request.quantity,
+    cover: accepted.cover ?? Quantity.zero,
     updatedAt: at,
     releaseAt: undefined,
     marketAt: isExit ? undefined : ((accepted.marketAt as Instant | undefined) ?? at),
@@ -192,41 +197,70 @@ function endReservations(progress: Mutable<OrderProgress>): void {
   progress.reserved = Money.zero;
   progress.takes = Headroom.none;
   progress.reservedQuantity = Quantity.zero;
+  progress.cover = Quantity.zero;
 }
 
+type Rest = { readonly [K in keyof SetAside]: SetAside[K] | undefined };
+
 /**
- * An order after an execution. `rest` is what stays set aside for the rest; an order of which nothing is left is FILLED.
+ * An order after a fill: one execution, or one of each of its legs. `rest` is what stays set aside for the rest; an order of which nothing
+ * is left is FILLED.
  */
 export function executedOf(
-  terms: Pick<OrderTerms, 'positionIntent'>,
+  terms: Pick<OrderTerms, 'symbol' | 'positionIntent' | 'assetClass' | 'legs'>,
   before: OrderProgress,
-  execution: Execution,
-  rest: { readonly [K in keyof SetAside]: SetAside[K] | undefined },
+  executions: readonly Execution[],
+  rest: Rest,
   tradeDate: TradingDate,
   at: Instant,
 ): OrderProgress {
   const next = copyOf(before);
-  const { price, quantity, value } = execution;
+  const fill = fillOf(terms, executions);
+  const { quantity } = fill;
   next.filledQuantity = Quantity.add(before.filledQuantity, quantity);
-  next.filledValue = Money.add(before.filledValue, value);
-  next.commission = Money.add(before.commission, commissionOf(execution));
-  const fees = feesOf(execution);
+  let fees = NO_FEES;
+  for (const execution of executions) {
+    next.filledValue = Money.add(next.filledValue, execution.value);
+    next.commission = Money.add(next.commission, commissionOf(execution));
+    if (execution.fees !== undefined) fees = addFees(fees, feesOf(execution));
+  }
   if (fees.length > 0) next.fees = addFees(before.fees, fees);
   const isDone = next.filledQuantity === before.quantity;
   next.reserved = rest.reserved ?? Money.zero;
   next.takes = rest.takes ?? Headroom.none;
-  if (!isOpening(terms.positionIntent) && before.reservedQuantity !== 0) {
+  next.cover = rest.cover ?? Quantity.zero;
+  if (before.reservedQuantity !== 0) {
     next.reservedQuantity = Quantity.subtract(before.reservedQuantity, quantity);
   }
   next.updatedAt = at;
-  addToAverage(next, before, price, quantity);
+  addToAverage(next, before, fill.price, quantity);
   if (isDone) {
     next.status = 'FILLED';
     next.executedAt = at;
-  } else if (sideOf(terms.positionIntent) === 'SELL') {
-    next.feeDay = feeDayWith(before.feeDay, tradeDate, quantity, value, fees);
+  } else if (!isForShares(terms.assetClass) || sideOf(terms.positionIntent) === 'SELL') {
+    next.feeDay = feeDayWith(terms, before.feeDay, tradeDate, executions, fees);
   }
   return next;
+}
+
+/** What a fill comes to: its price and quantity; of several legs units and their net, a debit positive (D75). */
+function fillOf(
+  terms: Pick<OrderTerms, 'legs'>,
+  executions: readonly Execution[],
+): { readonly price: Price; readonly quantity: Quantity } {
+  const [first] = executions;
+  if (first === undefined) throw new RangeError('a fill without executions');
+  if (terms.legs === undefined) return first;
+  const ratios = legRatios(terms.legs);
+  let net = 0;
+  for (const { leg = 0, price } of executions) {
+    const intent = terms.legs[leg]?.positionIntent ?? 'BUY_TO_OPEN';
+    net += (sideOf(intent) === 'BUY' ? price : 0 - price) * (ratios[leg] ?? 1);
+  }
+  return {
+    price: Price.ofUnits(net),
+    quantity: Quantity.ofUnits(first.quantity / (ratios[first.leg ?? 0] ?? 1)),
+  };
 }
 
 /** The average over all executions: exact sums, rounded once. */
@@ -245,28 +279,38 @@ function addToAverage(
     (notionalSum === undefined ? BigInt(averagePrice) * BigInt(filledQuantity) : BigInt(notionalSum)) +
     BigInt(price) * BigInt(quantity);
   const shares = BigInt(filledQuantity + quantity);
-  next.averagePrice = Price.ofUnits(Number((sum * 2n + shares) / (shares * 2n)));
+  // A net may be a credit: halves go away from nothing.
+  const half = sum < 0n ? -shares : shares;
+  next.averagePrice = Price.ofUnits(Number((sum * 2n + half) / (shares * 2n)));
   next.notionalSum = String(sum);
 }
 
-/** What a sale has executed on its latest trade date, after one more part of it. */
+/** What an order has executed on its latest trade date, after one more fill. */
 function feeDayWith(
+  terms: Pick<OrderTerms, 'symbol' | 'positionIntent' | 'legs'>,
   day: FeeDay | undefined,
   date: TradingDate,
-  quantity: Quantity,
-  value: Money,
+  executions: readonly Execution[],
   fees: readonly Fee[],
 ): FeeDay {
   const today = day?.date === date ? day : undefined;
-  return {
-    date,
-    quantity: Quantity.add(today?.quantity ?? Quantity.zero, quantity),
-    value: Money.add(today?.value ?? Money.zero, value),
-    fees: addFees(today?.fees ?? NO_FEES, fees),
-  };
+  let quantity = today?.quantity ?? Quantity.zero;
+  let value = today?.value ?? Money.zero;
+  let sold = today?.sold ?? { quantity: Quantity.zero, value: Money.zero };
+  for (const execution of executions) {
+    quantity = Quantity.add(quantity, execution.quantity);
+    value = Money.add(value, execution.value);
+    if (sideOf(tradedBy(terms, execution).positionIntent) === 'BUY') continue;
+    sold = {
+      quantity: Quantity.add(sold.quantity, execution.quantity),
+      value: Money.add(sold.value, execution.value),
+    };
+  }
+  const all = addFees(today?.fees ?? NO_FEES, fees);
+  return { date, quantity, value, ...(terms.legs !== undefined && { sold }), fees: all };
 }
 
-function addFees(charged: readonly Fee[], more: readonly Fee[]): readonly Fee[] {
+export function addFees(charged: readonly Fee[], more: readonly Fee[]): readonly Fee[] {
   if (more.length === 0) return charged;
   const sums = new Map(charged.map((fee) => [fee.name, fee.amount]));
   for (const fee of more) sums.set(fee.name, Money.add(sums.get(fee.name) ?? Money.zero, fee.amount));

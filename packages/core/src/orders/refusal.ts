@@ -12,6 +12,12 @@ export type Refusal =
       readonly availableQuantity: Quantity;
       readonly requiredQuantity: Quantity;
     }
+  | {
+      readonly code: 'OPTION_LEVEL';
+      readonly message: string;
+      readonly currentLevel: number;
+      readonly requiredLevel: number;
+    }
   /** `nextOpen` is ISO 8601 in exchange time with its offset. */
   | { readonly code: 'MARKET_CLOSED'; readonly nextOpen: string }
   | {
@@ -43,6 +49,14 @@ export const cashRefusal = (available: Money, requiredAmount: Money): Insufficie
   requiredAmount,
 });
 
+/** The refusal of what takes a higher option level (D80). */
+export const levelRefusal = (currentLevel: number, requiredLevel: number): Refusal => ({
+  code: 'OPTION_LEVEL',
+  message: `Option level ${requiredLevel} is required, the portfolio has level ${currentLevel}`,
+  currentLevel,
+  requiredLevel,
+});
+
 /** The sentence of a refusal, as a user reads it. */
 export function refusalText(refusal: Refusal): string {
   switch (refusal.code) {
@@ -52,6 +66,7 @@ export function refusalText(refusal: Refusal): string {
       return 'Insufficient position';
     case 'MARKET_CLOSED':
       return 'Market is closed';
+    case 'OPTION_LEVEL':
     case 'INSTRUMENT_NOT_TRADABLE':
     case 'NOT_SHORTABLE':
     case 'POSITION_CONFLICT':

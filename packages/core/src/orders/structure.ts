@@ -1,5 +1,6 @@
 import type { OptionContract } from '../instruments/option.js';
 import { Price } from '../values/price.js';
+import { greatestCommonDivisor } from '../values/scaled.js';
 import { isOpening, sideOf } from './order.js';
 import type { PositionIntent } from './order.js';
 
@@ -32,12 +33,6 @@ export function unitsOf(legs: readonly number[], quantity?: number): Units | und
   const common = legs.reduce(greatestCommonDivisor, 0);
   if (common === 0 || (quantity !== undefined && common !== 1 && common !== quantity)) return undefined;
   return { units: quantity ?? common, ratios: legs.map((leg) => leg / common) };
-}
-
-function greatestCommonDivisor(a: number, b: number): number {
-  let [divisor, rest] = [a, b];
-  while (rest !== 0) [divisor, rest] = [rest, divisor % rest];
-  return divisor;
 }
 
 /** Strategies in which one leg may close what the other opens anew. */

@@ -10,7 +10,7 @@ import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import type { Account, AccountType, PortfolioType } from './account.js';
-import type { Reservation } from './reservation.js';
+import type { Reservation, Secured } from './reservation.js';
 
 /** What may change about a portfolio's set-up. */
 export interface PortfolioSettings {
@@ -53,10 +53,14 @@ export interface Portfolio {
   readonly balances: Balances;
   /** Σ of what open orders have set aside. */
   readonly reservedByOrders: Reservation;
-  /** Σ of what positions have: cash and shares under short options. Stock needs none. */
+  /** Derived: Σ of what positions have: cash and shares under short options. Stock needs none. */
   readonly reservedByPositions: Reservation;
+  /** What is set aside under short options, by underlying. */
+  readonly secured: Map<string, Secured>;
   /** By symbol. Empty positions are removed. */
   readonly positions: Map<string, Position>;
+  /** Derived: the symbols of the options that are held, by underlying. */
+  readonly optionsOn: Map<string, Set<string>>;
   readonly openOrders: OpenOrders;
   /** Client order ids of open orders, with the order's number. */
   readonly clientOrderIds: Map<string, number>;
@@ -104,3 +108,7 @@ export const reservedShares = (portfolio: Portfolio, symbol: string): Quantity =
     portfolio.reservedByOrders.shares.get(symbol) ?? Quantity.zero,
     portfolio.reservedByPositions.shares.get(symbol) ?? Quantity.zero,
   );
+
+/** Settled cash that nothing is set aside of: what a CASH portfolio has to spend. */
+export const freeCash = ({ balances, reservedByOrders, reservedByPositions }: Portfolio): Money =>
+  Money.ofUnits(balances.SETTLED_CASH - reservedByOrders.cash - reservedByPositions.cash);

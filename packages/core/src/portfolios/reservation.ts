@@ -11,6 +11,13 @@ export interface Reservation {
   headroom: Headroom;
 }
 
+/** What is set aside under the short options on one underlying (D81). */
+export interface Secured {
+  readonly cash: Money;
+  /** Of the underlying. */
+  readonly shares: Quantity;
+}
+
 export const Reservation = {
   none: (): Reservation => ({ cash: Money.zero, shares: new Map(), headroom: Headroom.none }),
 } as const;

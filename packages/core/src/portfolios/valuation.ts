@@ -30,6 +30,8 @@ export interface Valuation extends CashView {
   readonly longMarketValue: Money;
   /** Positive. */
   readonly shortMarketValue: Money;
+  /** What futures have made since their last daily settlement; part of pending cash. */
+  readonly variation: Money;
   readonly totalEquity: Money;
   /** The equity that requirements are held against (D99): cash, and positions as far as they count. */
   readonly marginEquity: Money;
@@ -64,31 +66,40 @@ export function valuationOf(
   const holdings: Holding[] = [];
   let long = 0;
   let short = 0;
+  let variation = 0;
   for (const position of portfolio.positions.values()) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
     const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
     const mark = markOrCost(position, instrument, quantity, source);
-    const value = valueOf(instrument, mark, Quantity.abs(quantity));
-    if (quantity > 0) long += value;
-    else short += value;
+    if (instrument.assetClass === 'FUTURE') variation += openVariationOf(position, instrument, mark);
+    else {
+      const value = valueOf(instrument, mark, Quantity.abs(quantity));
+      if (quantity > 0) long += value;
+      else short += value;
+    }
     if (isMargin) holdings.push({ instrument, quantity, mark });
   }
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const longMarketValue = bounded(long);
   const shortMarketValue = bounded(short);
+  // Of a future nobody owns anything but what it has made since the last daily settlement (D16, D95).
+  const made = bounded(variation);
+  const cash = cashOf(portfolio, shortMarketValue);
   const worth: Worth = {
-    ...cashOf(portfolio, shortMarketValue),
+    ...cash,
+    pendingCash: Money.add(cash.pendingCash, made),
     longMarketValue,
     shortMarketValue,
-    totalEquity: Money.ofUnits(SETTLED_CASH + PENDING_CASH + longMarketValue - shortMarketValue),
+    variation: made,
+    totalEquity: Money.ofUnits(SETTLED_CASH + PENDING_CASH + made + longMarketValue - shortMarketValue),
   };
   return isMargin
     ? { ...worth, ...marginOf(portfolio, worth, holdings, source, broker) }
     : { ...worth, ...withoutMargin(worth) };
 }
 
-type Worth = CashView & Pick<Valuation, 'longMarketValue' | 'shortMarketValue' | 'totalEquity'>;
+type Worth = CashView & Pick<Valuation, 'longMarketValue' | 'shortMarketValue' | 'variation' | 'totalEquity'>;
 type Margin = Omit<Valuation, keyof Worth>;
 
 /** A CASH portfolio needs nothing beyond what it has paid for, and buys with its free settled cash (D52). */
@@ -107,7 +118,7 @@ const withoutMargin = ({ totalEquity, settledCash }: Worth): Margin => ({
 
 function marginOf(
   portfolio: Portfolio,
-  { shortMarketValue, totalEquity }: Worth,
+  { shortMarketValue, variation, totalEquity }: Worth,
   holdings: readonly Holding[],
   source: ValuationSource,
   broker: BrokerConfiguration,
@@ -120,7 +131,7 @@ function marginOf(
     holdings,
     market: bookMarketOf(source),
   });
-  const marginEquity = Money.ofUnits(SETTLED_CASH + PENDING_CASH + bounded(counted));
+  const marginEquity = Money.ofUnits(SETTLED_CASH + PENDING_CASH + variation + bounded(counted));
   const fedRequirement = bounded(fed);
   const houseRequirement = bounded(house);
   const headroom: Headroom = {
@@ -195,6 +206,13 @@ export function chainHeld(
   }
   return held;
 }
+
+/** What a position in a future has made since the last daily settlement, or since it was opened (D95). */
+export const openVariationOf = (position: Position, instrument: Tradable, mark: Price): Money =>
+  position.lots.reduce((sum, { quantity, cost, marked = cost }) => {
+    const worth = valueOf(instrument, mark, quantity);
+    return Money.ofUnits(sum + worth - (quantity < 0 ? 0 - marked : marked));
+  }, Money.zero);
 
 /** The mark of a position; where there is no price at all, what one unit of it cost. */
 export const markOrCost = (

@@ -1,6 +1,6 @@
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
-import { Price } from '../values/price.js';
+import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 
@@ -56,10 +56,12 @@ export interface DayTradeFill {
   readonly side: 'BUY' | 'SELL';
   readonly quantity: Quantity;
   readonly value: Money;
+  /** Dollars per point; absent = 1, a share's. */
+  readonly multiplier?: number;
 }
 
-const average = (value: Money, quantity: Quantity): Price =>
-  Price.scale(Price.ofUnits(value), 1e10, quantity);
+const average = (value: Money, quantity: Quantity, multiplier = 1): Price =>
+  Money.perUnit(value, quantity, multiplier);
 
 /** A copy with some of it changed. Not by spreading: a spread copy that gains a field gets a hidden class of its own. */
 const trackerWith = (tracker: DayTradeTracker, changes: Partial<DayTradeTracker>): DayTradeTracker =>
@@ -129,8 +131,8 @@ export function trackDayTrade(
     buyTime: long ? (previous?.record.buyTime ?? openedAt ?? fill.at) : fill.at,
     sellTime: long ? fill.at : (previous?.record.sellTime ?? openedAt ?? fill.at),
     quantity,
-    buyPrice: average(long ? opened : closed, quantity),
-    sellPrice: average(long ? closed : opened, quantity),
+    buyPrice: average(long ? opened : closed, quantity, fill.multiplier),
+    sellPrice: average(long ? closed : opened, quantity, fill.multiplier),
     pnl: long ? Money.subtract(closed, opened) : Money.subtract(opened, closed),
   };
   return {

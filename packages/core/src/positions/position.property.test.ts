@@ -11,7 +11,7 @@ const lots = fc.array(
 );
 
 const positionOf = (parts: readonly { quantity: number; cost: number }[], sign: 1 | -1): Position => ({
-  ...Position.open('X'),
+  ...Position.open('X', 'EQUITY'),
   lots: parts.map(({ quantity, cost }, index) => ({
     lotId: index + 1,
     quantity: Quantity.ofUnits(sign * quantity),

@@ -1,5 +1,6 @@
 import type { Event } from '../event.js';
 import type { Order } from '../orders/order.js';
+import type { OrderRequest } from '../orders/order-request.js';
 import type { State } from '../state.js';
 
 /**
@@ -12,6 +13,12 @@ export class Auditor {
   private readonly dividends = new Map<string, bigint>();
   private readonly entries = new Set<number>();
   private readonly executions = new Set<number>();
+  private readonly multiplierOf: (symbol: string) => bigint;
+
+  /** `multiplierOf`: dollars a point of contracts, which events do not say. */
+  constructor(multiplierOf: (symbol: string) => bigint = (symbol) => (symbol.length > 15 ? 100n : 1n)) {
+    this.multiplierOf = multiplierOf;
+  }
 
   /** Takes note of events, in order. Throws at the first that cannot be right. */
   note(events: readonly Event[]): void {
@@ -25,6 +32,7 @@ export class Auditor {
           accounts: new Map(),
           positions: new Map(),
           obligations: new Map(),
+          secured: new Map(),
         });
         return;
       case 'PortfolioClosed':
@@ -34,8 +42,16 @@ export class Auditor {
         const portfolio = this.portfolio(event.portfolioId);
         portfolio.positions.clear();
         portfolio.obligations.clear();
+        portfolio.secured.clear();
         return;
       }
+      case 'OptionsSecured':
+        insist(event.cash >= 0 && event.cash % 100 === 0, 'other than whole cents are set aside');
+        this.portfolio(event.portfolioId).secured.set(event.underlying, {
+          cash: big(event.cash),
+          shares: big(event.shares),
+        });
+        return;
       case 'LedgerPosted':
         return this.noteEntries(event);
       case 'OrderAccepted':
@@ -95,13 +111,16 @@ export class Auditor {
 
   private noteOrder(event: Extract<Event, { type: 'OrderAccepted' }>): void {
     const { request, bracket } = event;
-    const opens = request.positionIntent.endsWith('OPEN');
+    const legs = auditedLegs(request);
     const isExit = bracket !== undefined && bracket.part !== 'ENTRY';
     this.orders.set(event.number, {
       portfolioId: request.portfolioId,
       symbol: request.symbol,
+      assetClass: request.assetClass,
+      underlying: event.underlying,
+      legs,
+      cover: big(event.cover ?? 0),
       buys: request.positionIntent.startsWith('BUY'),
-      opens,
       status: isExit ? 'CREATED' : 'PENDING',
       quantity: big(request.quantity),
       notional: 0n,
@@ -109,7 +128,7 @@ export class Auditor {
       filled: 0n,
       reserved: big(event.reserved ?? 0),
       takes: headroom(event.takes),
-      reservedShares: opens || isExit ? 0n : big(request.quantity),
+      reservedShares: isExit || legs.every((leg) => leg.opens) ? 0n : big(request.quantity),
     });
   }
 
@@ -123,6 +142,7 @@ export class Auditor {
     if (typeof changes.quantity === 'number') order.quantity = big(changes.quantity);
     if (typeof changes.reserved === 'number') order.reserved = big(changes.reserved);
     if (changes.takes != null) order.takes = headroom(changes.takes);
+    if (typeof changes.cover === 'number') order.cover = big(changes.cover);
     if (typeof changes.reservedQuantity === 'number') order.reservedShares = big(changes.reservedQuantity);
     if (typeof changes.filledQuantity === 'number') {
       // A split restates what has been filled; the average goes with it.
@@ -143,73 +163,123 @@ export class Auditor {
 
   private noteExecution(event: Extract<Event, { type: 'OrderExecuted' }>): void {
     const order = this.order(event.order);
-    const portfolio = this.portfolio(order.portfolioId);
+    const isPackage = order.legs.length > 1;
+    insist(event.executions.length === order.legs.length, 'a fill without one execution of each leg');
+    // What is sold pays for what is bought: the net is paid at once, or comes in later.
+    let net = 0n;
+    for (const { leg = 0, cash, value } of event.executions)
+      net += order.legs[leg]?.buys === true ? big(cash ?? value) : -big(cash ?? value);
+    let units: bigint | undefined;
+    let unitPrice = 0n;
     for (const execution of event.executions) {
-      insist(!this.executions.has(execution.number), 'an execution number is used twice');
-      this.executions.add(execution.number);
-      const quantity = big(execution.quantity);
-      insist(quantity > 0n && execution.price > 0, 'an execution of nothing');
-      order.filled += quantity;
-      order.notional += quantity * big(execution.price);
-      const position = positionOf(portfolio, order.symbol);
-      const signed = order.buys ? quantity : -quantity;
-      const value = halfUp(quantity * big(execution.price), 10_000_000_000n);
-      insist(value === big(execution.value), 'the value is not price times quantity');
-      const cents = (amount: bigint): bigint => halfUp(amount, 100n) * 100n;
-      const due = cents(order.value + value) - cents(order.value);
-      order.value += value;
-      const cash = big(execution.cash ?? execution.value);
+      const { leg = 0 } = execution;
+      const traded = order.legs[leg];
+      if (traded === undefined) throw new Error('audit: an execution of no leg');
       insist(
-        cash === due || (order.buys && cash === due - 100n),
-        'other cash moves than whole cents of the value',
+        isPackage === (execution.leg !== undefined),
+        'an execution that names no leg, or one that is not there',
       );
-      const fees = (execution.fees ?? []).map(({ amount }) => big(amount));
-      const commission = big(execution.commission ?? 0);
-      const charges = fees.reduce((sum, fee) => sum + fee, commission);
-      for (const charge of [commission, ...fees])
-        insist(charge >= 0n && charge % 100n === 0n, 'a charge is not in whole cents');
-
-      const { accounts } = portfolio;
-      let cost = value;
-      if (execution.closed === undefined) {
-        insist(execution.lot !== undefined, 'an execution that changes no lot');
-        insist(order.opens, 'a closing order opens a lot');
-        insist(
-          position.lots.every((lot) => lot.quantity > 0n === signed > 0n),
-          'opened against an opposite position',
-        );
-        position.lots.push({ lotId: execution.lot ?? 0, quantity: signed, cost: value });
-      } else {
-        insist(!order.opens, 'an opening order closes a lot');
-        cost = closeOldest(position.lots, quantity);
-        const told = execution.closed.reduce((sum, closing) => sum + big(closing.cost), 0n);
-        insist(told === cost, 'what is closed is not the oldest');
-        add(accounts, 'REALIZED_PNL', order.buys ? value - cost : cost - value);
-      }
-      add(accounts, 'SECURITIES', order.buys ? cost : -cost);
-      add(accounts, 'ROUNDING', order.buys ? cash - value : value - cash);
-      add(accounts, 'COMMISSIONS', commission);
-      add(accounts, 'FEES', charges - commission);
-      add(
-        accounts,
-        order.buys ? 'SETTLED_CASH' : 'PENDING_CASH',
-        order.buys ? -cash - charges : cash - charges,
-      );
-      const obligation = obligationOf(portfolio, event.settlementDate);
-      if (!order.buys) obligation.cash += cash - charges;
-      add(obligation.shares, order.symbol, signed);
-      if (!order.opens && order.reservedShares !== 0n) order.reservedShares -= quantity;
+      const quantity = big(execution.quantity);
+      insist(units === undefined || units * traded.ratio === quantity, 'a spread is broken');
+      insist(quantity % traded.ratio === 0n, 'parts of a unit');
+      units = quantity / traded.ratio;
+      const way = isPackage && !traded.buys ? -1n : 1n;
+      unitPrice += way * traded.ratio * big(execution.price);
+      const isCashIn = isPackage ? net < 0n : !order.buys;
+      this.noteOneExecution(event, order, execution, traded, isCashIn);
     }
+    order.filled += units ?? 0n;
+    order.notional += (units ?? 0n) * unitPrice;
     insist(order.filled <= order.quantity, 'more is filled than was ordered');
+    if (order.reservedShares !== 0n) order.reservedShares -= units ?? 0n;
     const isDone = order.filled === order.quantity;
-    const rest = event.reserved ?? event.takes;
+    const rest = event.reserved ?? event.takes ?? event.cover;
     insist(!isDone || rest === undefined, 'an order that is filled still has something set aside');
     order.reserved = big(event.reserved ?? 0);
     order.takes = headroom(event.takes);
+    order.cover = big(event.cover ?? 0);
     if (!isDone) return;
     this.status(order, 'FILLED');
     insist(order.reservedShares === 0n, 'an order that is filled still has shares set aside');
     this.orders.delete(event.order);
+  }
+
+  private noteOneExecution(
+    event: Extract<Event, { type: 'OrderExecuted' }>,
+    order: AuditedOrder,
+    execution: Extract<Event, { type: 'OrderExecuted' }>['executions'][number],
+    { symbol, buys, opens }: AuditedLeg,
+    isCashIn: boolean,
+  ): void {
+    const portfolio = this.portfolio(order.portfolioId);
+    insist(!this.executions.has(execution.number), 'an execution number is used twice');
+    this.executions.add(execution.number);
+    const quantity = big(execution.quantity);
+    const isFuture = order.assetClass === 'FUTURE';
+    insist(quantity > 0n && execution.price > 0, 'an execution of nothing');
+    insist(order.assetClass === 'EQUITY' || quantity % 1_000_000n === 0n, 'a part of a contract');
+    const position = positionOf(portfolio, symbol);
+    const signed = buys ? quantity : -quantity;
+    const value = halfUp(quantity * big(execution.price) * this.multiplierOf(symbol), 10_000_000_000n);
+    insist(value === big(execution.value), 'the value is not price times quantity');
+    const cents = (amount: bigint): bigint => halfUp(amount, 100n) * 100n;
+    const due = order.legs.length > 1 ? cents(value) : cents(order.value + value) - cents(order.value);
+    order.value += value;
+    const cash = isFuture ? 0n : big(execution.cash ?? execution.value);
+    insist(
+      isFuture || cash === due || (buys && cash === due - 100n),
+      'other cash moves than whole cents of the value',
+    );
+    const fees = (execution.fees ?? []).map(({ amount }) => big(amount));
+    const commission = big(execution.commission ?? 0);
+    const charges = fees.reduce((sum, fee) => sum + fee, commission);
+    for (const charge of [commission, ...fees])
+      insist(charge >= 0n && charge % 100n === 0n, 'a charge is not in whole cents');
+
+    const { accounts } = portfolio;
+    let cost = value;
+    let variation = 0n;
+    if (execution.closed === undefined) {
+      insist(execution.lot !== undefined, 'an execution that changes no lot');
+      insist(opens, 'a closing order opens a lot');
+      insist(
+        position.lots.every((lot) => lot.quantity > 0n === signed > 0n),
+        'opened against an opposite position',
+      );
+      position.lots.push({ lotId: execution.lot ?? 0, quantity: signed, cost: value, marked: value });
+    } else {
+      insist(!opens, 'an opening order closes a lot');
+      const closed = closeOldest(position.lots, quantity);
+      cost = closed.cost;
+      const told = execution.closed.reduce((sum, closing) => sum + big(closing.cost), 0n);
+      insist(told === cost, 'what is closed is not the oldest');
+      if (isFuture) {
+        const exact = buys ? closed.marked - value : value - closed.marked;
+        variation = big(execution.variation ?? 0);
+        insist(variation === cents(exact), 'the variation is not what closing has made');
+        add(accounts, 'FUTURES_PNL', -exact);
+        add(accounts, 'ROUNDING', exact - variation);
+      } else add(accounts, 'REALIZED_PNL', buys ? value - cost : cost - value);
+    }
+    add(accounts, 'COMMISSIONS', commission);
+    add(accounts, 'FEES', charges - commission);
+    if (isFuture) {
+      add(accounts, 'SETTLED_CASH', -charges);
+      add(accounts, 'PENDING_CASH', variation);
+      position.variation += variation;
+      position.settled += signed;
+      return;
+    }
+    add(accounts, 'SECURITIES', buys ? cost : -cost);
+    add(accounts, 'ROUNDING', buys ? cash - value : value - cash);
+    const moved = (buys ? -cash : cash) - charges;
+    add(accounts, isCashIn ? 'PENDING_CASH' : 'SETTLED_CASH', moved);
+    insist(event.settlementDate !== undefined, 'a trade that never settles');
+    if (order.assetClass === 'OPTION') position.settled += signed;
+    if (!isCashIn && order.assetClass === 'OPTION') return;
+    const obligation = obligationOf(portfolio, event.settlementDate ?? '');
+    if (isCashIn) obligation.cash += moved;
+    if (order.assetClass === 'EQUITY') add(obligation.shares, symbol, signed);
   }
 
   private noteSettlement(event: Extract<Event, { type: 'ObligationSettled' }>): void {
@@ -254,6 +324,7 @@ export class Auditor {
       lotId,
       quantity: big(quantity),
       cost: big(cost),
+      marked: big(cost),
     }));
     const costAfter = position.lots.reduce((sum, lot) => sum + lot.cost, 0n);
     insist(event.fraction !== 0 || after === 0n || costAfter === costBefore, 'a split changes the cost');
@@ -282,6 +353,7 @@ export class Auditor {
       }
       let owed = 0n;
       for (const obligation of portfolio.obligations.values()) owed += obligation.cash;
+      for (const { variation } of portfolio.positions.values()) owed += variation;
       differ('PENDING_CASH by obligations', big(core.balances.PENDING_CASH), owed);
       const taken = { cash: 0n, initial: 0n, maintenance: 0n };
       const reservedShares = new Map<string, bigint>();
@@ -290,7 +362,19 @@ export class Auditor {
         taken.cash += order.reserved;
         taken.initial += order.takes.initial;
         taken.maintenance += order.takes.maintenance;
-        add(reservedShares, order.symbol, order.reservedShares);
+        for (const leg of order.legs)
+          if (!leg.opens) add(reservedShares, leg.symbol, order.reservedShares * leg.ratio);
+        if (order.underlying !== undefined) add(reservedShares, order.underlying, order.cover);
+      }
+      const secured = { cash: 0n, shares: new Map<string, bigint>() };
+      for (const [underlying, one] of portfolio.secured) {
+        secured.cash += one.cash;
+        if (one.shares !== 0n) add(secured.shares, underlying, one.shares);
+      }
+      differ('cash set aside under options', big(core.reservedByPositions.cash), secured.cash);
+      for (const symbol of new Set([...secured.shares.keys(), ...core.reservedByPositions.shares.keys()])) {
+        const theirs = big(core.reservedByPositions.shares.get(symbol) ?? 0);
+        differ(`${symbol} under calls`, theirs, secured.shares.get(symbol) ?? 0n);
       }
       const { cash, headroom, shares } = core.reservedByOrders;
       differ('reserved cash', big(cash), taken.cash);
@@ -317,7 +401,9 @@ export class Auditor {
         position.lots.forEach((lot, index) => {
           differ(`${symbol} lot ${index}`, big(theirs?.lots[index]?.quantity ?? 0), lot.quantity);
           differ(`${symbol} lot ${index} cost`, big(theirs?.lots[index]?.cost ?? 0), lot.cost);
-          cost += lot.quantity < 0n ? -lot.cost : lot.cost;
+          const { marked } = theirs?.lots[index] ?? {};
+          if (marked !== undefined) differ(`${symbol} lot ${index} marked`, big(marked), lot.marked);
+          else cost += lot.quantity < 0n ? -lot.cost : lot.cost;
         });
       }
       differ('SECURITIES by lots', big(core.balances.SECURITIES), cost);
@@ -359,10 +445,14 @@ interface AuditedLot {
   readonly lotId: number;
   quantity: bigint;
   cost: bigint;
+  /** Of a future: its notional when it was marked last. */
+  marked: bigint;
 }
 
 interface AuditedPosition {
   settled: bigint;
+  /** Of a future: what closing has made since the last daily settlement. */
+  variation: bigint;
   lots: AuditedLot[];
 }
 
@@ -370,6 +460,8 @@ interface AuditedPortfolio {
   readonly accounts: Map<string, bigint>;
   readonly positions: Map<string, AuditedPosition>;
   readonly obligations: Map<string, { cash: bigint; readonly shares: Map<string, bigint> }>;
+  /** Under short options, by underlying. */
+  readonly secured: Map<string, { readonly cash: bigint; readonly shares: bigint }>;
 }
 
 interface AuditedHeadroom {
@@ -386,8 +478,12 @@ const headroom = (takes?: { readonly initial: number; readonly maintenance: numb
 interface AuditedOrder {
   readonly portfolioId: string;
   readonly symbol: string;
+  readonly assetClass: string;
+  readonly underlying: string | undefined;
+  /** What it trades: itself, or its legs. */
+  readonly legs: readonly AuditedLeg[];
   readonly buys: boolean;
-  readonly opens: boolean;
+  cover: bigint;
   status: string;
   quantity: bigint;
   notional: bigint;
@@ -398,6 +494,28 @@ interface AuditedOrder {
   takes: AuditedHeadroom;
   reservedShares: bigint;
 }
+
+interface AuditedLeg {
+  readonly symbol: string;
+  readonly buys: boolean;
+  readonly opens: boolean;
+  /** Contracts in a unit. */
+  readonly ratio: bigint;
+}
+
+function auditedLegs(request: OrderRequest): AuditedLeg[] {
+  const { legs = [{ optionSymbol: request.symbol, ...request }] } = request;
+  let common = 0n;
+  for (const { quantity } of legs) common = gcd(common, big(quantity));
+  return legs.map(({ optionSymbol, positionIntent, quantity }) => ({
+    symbol: optionSymbol,
+    buys: positionIntent.startsWith('BUY'),
+    opens: positionIntent.endsWith('OPEN'),
+    ratio: big(quantity) / common,
+  }));
+}
+
+const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? a : gcd(b, a % b));
 
 const OVER = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
 
@@ -449,7 +567,7 @@ const heldOf = (position: AuditedPosition): bigint =>
 function positionOf(portfolio: AuditedPortfolio, symbol: string): AuditedPosition {
   let position = portfolio.positions.get(symbol);
   if (position === undefined) {
-    position = { settled: 0n, lots: [] };
+    position = { settled: 0n, variation: 0n, lots: [] };
     portfolio.positions.set(symbol, position);
   }
   return position;
@@ -464,21 +582,24 @@ function obligationOf(portfolio: AuditedPortfolio, date: string) {
   return obligation;
 }
 
-/** Takes shares from the oldest lots; what they had cost. */
-function closeOldest(lots: AuditedLot[], quantity: bigint): bigint {
+/** Takes from the oldest lots: what they had cost, and their notional when they were marked last. */
+function closeOldest(lots: AuditedLot[], quantity: bigint): { cost: bigint; marked: bigint } {
   let left = quantity;
-  let cost = 0n;
+  const taken = { cost: 0n, marked: 0n };
   while (left > 0n) {
     const lot = lots[0];
     if (lot === undefined) throw new Error('audit: closed more than was held');
     const size = lot.quantity < 0n ? -lot.quantity : lot.quantity;
-    const taken = left < size ? left : size;
-    const part = taken === size ? lot.cost : halfUp(lot.cost * taken, size);
-    lot.quantity -= lot.quantity < 0n ? -taken : taken;
-    lot.cost -= part;
-    cost += part;
-    left -= taken;
+    const part = left < size ? left : size;
+    const of = (whole: bigint): bigint => (part === size ? whole : halfUp(whole * part, size));
+    const gone = { cost: of(lot.cost), marked: of(lot.marked) };
+    lot.quantity -= lot.quantity < 0n ? -part : part;
+    lot.cost -= gone.cost;
+    lot.marked -= gone.marked;
+    taken.cost += gone.cost;
+    taken.marked += gone.marked;
+    left -= part;
     if (lot.quantity === 0n) lots.shift();
   }
-  return cost;
+  return taken;
 }

@@ -6,12 +6,13 @@ import type { Event, OrderEvent } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Equity } from '../instruments/equity.js';
 import { KnownInstruments } from '../instruments/known-instruments.js';
+import { instrumentNamed } from '../instruments/symbols.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
 import type { Quote } from '../market/quote.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
 import { waitingFor } from '../matching/waiting.js';
-import { commissionOf, feesOf } from '../orders/execution.js';
+import { commissionOf, feesOf, tradedBy } from '../orders/execution.js';
 import type { FillRule } from '../orders/execution.js';
 import { isOpening, isSetAside, remainingOf, sideOf } from '../orders/order.js';
 import type { Fee, GoodTill, Order, OrderProgress, OrderTerms, Side } from '../orders/order.js';
@@ -112,9 +113,7 @@ export class TestMarket {
         const tale = this.orders.get(event.order);
         if (tale === undefined) return;
         const tradeDate = event.tradeDate ?? this.brokerage.rules.calendar.dateOf(at);
-        const [first] = event.executions;
-        if (first === undefined) throw new Error('an execution of nothing');
-        const progress = executedOf(tale.terms, progressOf(tale), first, event, tradeDate, at);
+        const progress = executedOf(tale.terms, progressOf(tale), event.executions, event, tradeDate, at);
         tale.steps.push({ event, progress, at });
         return;
       }
@@ -289,7 +288,7 @@ export class TestMarket {
     const { symbol } = order.terms;
     const { quoteMaxAgeMs } = brokerage.rules;
     const book = brokerage.state.books.get(symbol);
-    return waitingFor(order, book, brokerage.hours(symbol), this.now, quoteMaxAgeMs);
+    return waitingFor(order, book, brokerage.hours(order.terms), this.now, quoteMaxAgeMs);
   }
 
   /** An instant in exchange time, as users read it. */
@@ -381,6 +380,7 @@ function heldOnMargin({ state }: Brokerage, symbols: ReadonlySet<string>): Set<s
       const portfolio = state.portfolios.get(terms.portfolioId);
       if (portfolio?.settings.portfolioType !== 'MARGIN') continue;
       for (const other of portfolio.positions.keys()) held.add(other);
+      for (const underlying of portfolio.optionsOn.keys()) held.add(underlying);
     }
   }
   return held;
@@ -406,8 +406,8 @@ function shown(execution: BookedExecution, terms: OrderTerms, executedAt: Instan
   const { rule = 'TOUCH', latencyMs = 0, sizeAvailable, priceImprovement } = execution;
   return {
     ...execution,
-    symbol: terms.symbol,
-    side: sideOf(terms.positionIntent),
+    symbol: tradedBy(terms, execution).symbol,
+    side: sideOf(tradedBy(terms, execution).positionIntent),
     commission: commissionOf(execution),
     fees: feesOf(execution),
     executedAt,
@@ -464,13 +464,19 @@ export interface TestOrder {
   more?: Partial<OrderRequest>;
 }
 
+/** What a symbol is, as a user would say. */
+function classOf(symbol: string): OrderRequest['assetClass'] {
+  const { assetClass } = instrumentNamed(symbol, () => false);
+  return assetClass === 'INDEX' ? 'OPTION' : assetClass;
+}
+
 export function requestOf(portfolioId: string, order: TestOrder): OrderRequest {
   const quantity = quantityOf(order.quantity ?? 10);
   const type = order.type ?? (order.limit !== undefined ? 'LIMIT' : 'MARKET');
   return {
     portfolioId,
     symbol: order.symbol ?? 'AAPL',
-    assetClass: 'EQUITY',
+    assetClass: classOf(order.symbol ?? 'AAPL'),
     orderType: type,
     positionIntent: order.intent ?? 'BUY_TO_OPEN',
     quantity,

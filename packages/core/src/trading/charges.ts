@@ -1,11 +1,11 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
 import { commissionDue } from '../fees/commission.js';
-import { feesOwedBeyond, regulatoryFees } from '../fees/regulatory.js';
+import { regulatoryFees } from '../fees/order-charges.js';
+import { feesOwedBeyond } from '../fees/regulatory.js';
 import { feeClassOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { NO_FEES } from '../orders/execution.js';
-import { sideOf } from '../orders/order.js';
-import type { Fee, OrderProgress, OrderTerms } from '../orders/order.js';
+import type { Fee, OrderProgress, Side } from '../orders/order.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
@@ -24,7 +24,7 @@ export const totalOf = ({ commission, fees }: Charges): Money =>
  * far, less what was charged before (docs/rules/fees.md).
  */
 export function chargesBeyond(
-  terms: OrderTerms,
+  side: Side,
   progress: OrderProgress,
   instrument: Tradable,
   broker: BrokerConfiguration,
@@ -40,16 +40,17 @@ export function chargesBeyond(
     Money.add(progress.filledValue, value),
   );
   const commission = Money.max(Money.subtract(due, progress.commission), Money.zero);
-  if (!broker.passesRegulatoryFees || sideOf(terms.positionIntent) === 'BUY')
+  // A purchase of shares owes none.
+  if (!broker.passesRegulatoryFees || (side === 'BUY' && feeClass === 'SHARES'))
     return { commission, fees: NO_FEES };
   const today = progress.feeDay?.date === tradeDate ? progress.feeDay : undefined;
-  const feesDue = regulatoryFees({
-    side: 'SELL',
-    feeClass,
-    tradeDate,
-    cumulativeQuantity: Quantity.add(today?.quantity ?? Quantity.zero, quantity),
-    cumulativeValue: Money.add(today?.value ?? Money.zero, value),
-  });
+  const feesDue = regulatoryFees(
+    { instrument, side, tradeDate },
+    {
+      quantity: Quantity.add(today?.quantity ?? Quantity.zero, quantity),
+      value: Money.add(today?.value ?? Money.zero, value),
+    },
+  );
   return { commission, fees: feesOwedBeyond(today?.fees ?? NO_FEES, feesDue) };
 }
 

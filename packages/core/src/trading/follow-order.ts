@@ -25,9 +25,8 @@ export function orderAfter(
   at: Instant,
 ): OrderSnapshot {
   if (event.type === 'OrderMoved') return { terms, progress: movedOf(progress, event, at) };
-  const [first] = event.executions;
-  if (first === undefined) throw new RangeError(`order ${event.order} executed nothing`);
-  return { terms, progress: executedOf(terms, progress, first, event, tradeDateOf(event, at), at) };
+  const { executions } = event;
+  return { terms, progress: executedOf(terms, progress, executions, event, tradeDateOf(event, at), at) };
 }
 
 /** The exchange date that an execution counts for. Dates are those of New York under every calendar. */

@@ -1,5 +1,5 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
-import { valueOf } from '../instruments/instrument.js';
+import { isShares, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { hasRoomFor } from '../ledger/ledger.js';
 import type { Balances } from '../ledger/ledger.js';
@@ -10,12 +10,12 @@ import type { Room } from '../margin/buying-power.js';
 import type { MarginTrade } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
 import { Headroom } from '../orders/headroom.js';
-import { isOpening, NOTHING_SET_ASIDE, remainingOf, sideOf } from '../orders/order.js';
+import { isOpening, isSetAside, NOTHING_SET_ASIDE, remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order, OrderProgress, OrderTerms, SetAside } from '../orders/order.js';
 import { executedOf } from '../orders/progress.js';
-import { cashRefusal } from '../orders/refusal.js';
+import { cashRefusal, levelRefusal } from '../orders/refusal.js';
 import type { Refusal } from '../orders/refusal.js';
-import { closeFirstInFirstOut, Position } from '../positions/position.js';
+import { closeFirstInFirstOut, Position, takeFromLots } from '../positions/position.js';
 import type { LotClosing } from '../positions/position.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -27,6 +27,9 @@ import type { Charges } from './charges.js';
 import type { BookedExecution, OrderExecuted } from './trade.js';
 
 const CENT = 100;
+
+/** What options without cover take (D80). */
+const UNCOVERED_LEVEL = 4;
 
 /** What a plan is made with beside the order and its fills. */
 export interface TradeGround {
@@ -41,13 +44,23 @@ export interface TradeGround {
   readonly tradeDate: TradingDate;
   /** The exchange date of `at`: events leave out a trade date that is the same. */
   readonly date: TradingDate;
-  readonly settlementDate: TradingDate;
+  /** Of an execution in options: what it changes of what is set aside under them. */
+  readonly securing: Securing | undefined;
+  /** Absent for futures, of which nothing is delivered. */
+  readonly settlementDate: TradingDate | undefined;
   /** Whether the order was waiting when the market came. */
   readonly isResting: boolean;
   /** How long the order was on its way, for the explanation. */
   readonly latencyMs: number;
   readonly nextExecution: number;
   readonly nextLot: number;
+}
+
+/** What executing an order in options adds to what positions set aside; negative = it sets free (D81). */
+export interface Securing {
+  readonly cash: Money;
+  /** Short calls that nothing would cover any more. */
+  readonly nakedCalls: number;
 }
 
 /** What an opening order may draw on beyond what it has set aside. */
@@ -90,6 +103,8 @@ interface Payment {
   readonly charges: Charges;
   /** On the headroom, of an opening order on margin. */
   readonly effect: Headroom;
+  /** Of options in a CASH portfolio: what it takes of the cash, with what comes to be set aside. */
+  readonly paid?: Money;
 }
 
 /** An order as the fills planned so far would leave it. */
@@ -127,8 +142,11 @@ class Plan {
     const { cash, charges, effect } = payment;
     const execution = this.executionOf(fill, value, payment);
     const left = Quantity.subtract(remainingOf(progress), fill.quantity);
-    const paid = isBuy ? Money.add(cash, totalOf(charges)) : Money.zero;
-    const rest = left === 0 || !isOpening ? NOTHING_SET_ASIDE : stillSetAside(progress, left, paid, effect);
+    const paid = payment.paid ?? (isBuy ? Money.add(cash, totalOf(charges)) : Money.zero);
+    const rest =
+      left === 0 || !(isOpening || isSetAside(progress))
+        ? NOTHING_SET_ASIDE
+        : stillSetAside(progress, left, paid, effect);
     if (hasMore) {
       if (isOpening) this.draw(paid, effect, rest);
       this.goOn(execution, rest);
@@ -139,6 +157,7 @@ class Plan {
       executions: [execution],
       reserved: rest.reserved > 0 ? rest.reserved : undefined,
       takes: Headroom.isNone(rest.takes) ? undefined : rest.takes,
+      cover: rest.cover > 0 ? rest.cover : undefined,
       tradeDate: ground.tradeDate === ground.date ? undefined : ground.tradeDate,
       settlementDate: ground.settlementDate,
     };
@@ -147,17 +166,46 @@ class Plan {
   /** What the execution moves, and whether the portfolio can take it. */
   private paymentFor(fill: PlannedFill, value: Money): Payment | Refusal {
     const { terms, progress, isBuy, ground } = this;
+    const { instrument, broker, tradeDate, funds } = ground;
+    if (instrument.assetClass === 'FUTURE') return this.takenByFuture(fill, value);
     const filledValue = Money.add(progress.filledValue, value);
     // Rounded on the order's total: in a hundred parts it costs the same cents as at once.
     const cash = Money.subtract(Money.toCents(filledValue), Money.toCents(progress.filledValue));
-    const { instrument, broker, tradeDate, funds } = ground;
-    const unpaid = chargesBeyond(terms, progress, instrument, broker, tradeDate, fill.quantity, value);
+    const unpaid = chargesBeyond(
+      sideOf(terms.positionIntent),
+      progress,
+      instrument,
+      broker,
+      tradeDate,
+      fill.quantity,
+      value,
+    );
     // A CASH portfolio cannot owe: a sale is charged no more than it brings. The next execution is charged the rest.
     const charges = !isBuy && funds.kind === 'CASH' ? chargesWithin(cash, unpaid) : unpaid;
+    if (ground.securing !== undefined) {
+      const refusal = this.securingRefusal(ground.securing);
+      if (refusal !== undefined) return refusal;
+      if (funds.kind === 'CASH') return this.securedInCash(funds.free, cash, charges, ground.securing);
+    }
     if (!this.isOpening) return { cash, charges, effect: Headroom.none };
     return funds.kind === 'CASH'
       ? this.paidInCash(funds.free, cash, charges)
       : this.takenOnMargin(funds, fill, cash, charges);
+  }
+
+  /** Options in a CASH portfolio: premium received buys nothing before it settles, and what they set aside must be there. */
+  private securedInCash(free: Money, cash: Money, charges: Charges, securing: Securing): Payment | Refusal {
+    const bought = this.isBuy ? Money.add(cash, totalOf(charges)) : Money.zero;
+    const paid = Money.max(Money.add(bought, securing.cash), Money.zero);
+    const available = this.cashFor(free);
+    if (paid > available) return cashRefusal(available, paid);
+    return { cash, charges, effect: Headroom.none, paid };
+  }
+
+  /** What covered a call when the order was accepted may be gone. */
+  private securingRefusal({ nakedCalls }: Securing): Refusal | undefined {
+    if (nakedCalls === 0) return undefined;
+    return levelRefusal(this.ground.broker.optionLevel, UNCOVERED_LEVEL);
   }
 
   private paidInCash(free: Money, cash: Money, charges: Charges): Payment | Refusal {
@@ -185,21 +233,46 @@ class Plan {
       price,
       cash: isBuy ? Money.negate(cost) : Money.subtract(cash, charged),
     });
-    const opening = { isShortSale: !isBuy, cost, effect };
+    // What an order in options sells was judged when it was taken.
+    const isShortSale = !isBuy && isShares(ground.instrument);
+    const opening = { isShortSale, cost: isBuy || isShortSale ? cost : Money.zero, effect };
     return marginRefusal(opening, progress, () => this.roomLeft(room())) ?? { cash, charges, effect };
+  }
+
+  /** Nobody pays for a future: it takes its margin, and what is charged leaves settled cash at once (D93, D94). */
+  private takenByFuture({ price, quantity }: PlannedFill, value: Money): Payment | Refusal {
+    const { terms, progress, ground, isBuy } = this;
+    const { instrument, broker, tradeDate, funds } = ground;
+    const side = sideOf(terms.positionIntent);
+    const charges = chargesBeyond(side, progress, instrument, broker, tradeDate, quantity, value);
+    const paid = { cash: Money.zero, charges, effect: Headroom.none, paid: Money.zero };
+    if (!this.isOpening || funds.kind === 'CASH') return paid;
+    const cost = totalOf(charges);
+    const effect = funds.effect(this.held, {
+      instrument,
+      quantity: isBuy ? quantity : Quantity.negate(quantity),
+      price,
+      cash: Money.negate(cost),
+    });
+    const opening = { isShortSale: true, cost, effect };
+    return marginRefusal(opening, progress, () => this.roomLeft(funds.room())) ?? { ...paid, effect };
   }
 
   /** The execution as the journal keeps it: what is usual is left out. */
   private executionOf(fill: PlannedFill, value: Money, { cash, charges }: Payment): BookedExecution {
     const { progress, ground, count } = this;
     const { price, quantity, rule, sizeAvailable } = fill;
+    const closed = this.isOpening ? undefined : this.closeLots(quantity);
     const { commission, fees } = charges;
+    const isFuture = ground.instrument.assetClass === 'FUTURE';
     return {
       number: ground.nextExecution + count,
+      leg: undefined,
       price,
       quantity,
       value,
-      cash: cash === value ? undefined : cash,
+      cash: cash === value || isFuture ? undefined : cash,
+      variation: isFuture && closed !== undefined ? variationOf(closed, value, this.isBuy) : undefined,
       commission: commission > 0 ? commission : undefined,
       fees: fees.length > 0 ? fees : undefined,
       rule: rule === 'TOUCH' ? undefined : rule,
@@ -209,7 +282,7 @@ class Plan {
       priceImprovement: improvement(progress.limitPrice, price, this.isBuy),
       quote: quoteSeen(ground.quote),
       lot: this.isOpening ? ground.nextLot + count : undefined,
-      closed: this.isOpening ? undefined : this.closeLots(quantity),
+      closed,
     };
   }
 
@@ -222,7 +295,7 @@ class Plan {
     if (closed !== undefined && this.position !== undefined)
       this.position = positionWithout(this.position, closed);
     this.held = Quantity.add(this.held, isBuy ? quantity : Quantity.negate(quantity));
-    this.progress = executedOf(terms, progress, execution, rest, ground.tradeDate, ground.at);
+    this.progress = executedOf(terms, progress, [execution], rest, ground.tradeDate, ground.at);
   }
 
   /** What could have changed since the order was accepted, so that it must not execute now. */
@@ -260,7 +333,11 @@ class Plan {
   /** What the portfolio has left once the plan so far is carried out. */
   private roomLeft(room: Room): Room {
     const { reserved, takes } = this.drawn;
-    return roomBeside(room, { reserved: Money.negate(reserved), takes: Headroom.negate(takes) });
+    return roomBeside(room, {
+      reserved: Money.negate(reserved),
+      takes: Headroom.negate(takes),
+      cover: Quantity.zero,
+    });
   }
 
   /** Notes what this execution takes beyond what was set aside for it. */
@@ -268,6 +345,7 @@ class Plan {
     const { drawn, progress } = this;
     const takes = Headroom.add(drawn.takes, Headroom.subtract(rest.takes, progress.takes));
     this.drawn = {
+      cover: Quantity.zero,
       reserved: Money.ofUnits(drawn.reserved + paid + rest.reserved - progress.reserved),
       takes: Headroom.subtract(takes, effect),
     };
@@ -282,23 +360,19 @@ class Plan {
 /** What is left of a position after these closings. */
 function positionWithout(position: Position, closings: readonly LotClosing[]): Position {
   const lots = position.lots.map((lot) => ({ ...lot }));
-  for (const { quantity, cost } of closings) {
-    const lot = lots[0];
-    if (lot === undefined) throw new RangeError('closing a lot that does not exist');
-    lot.quantity = Quantity.ofUnits(lot.quantity < 0 ? lot.quantity + quantity : lot.quantity - quantity);
-    lot.cost = Money.subtract(lot.cost, cost);
-    if (lot.quantity === 0) lots.shift();
-  }
+  takeFromLots(lots, closings);
   return { ...position, lots };
 }
 
 /** The share of what is left; no more than what was set aside and is not used up yet. */
 function stillSetAside(progress: OrderProgress, left: Quantity, paid: Money, effect: Headroom): SetAside {
-  const { reserved, takes } = progress;
+  const { reserved, takes, cover } = progress;
   const remaining = remainingOf(progress);
   const still = (sum: Money, used: Money): Money =>
     Money.max(Money.min(Money.scale(sum, left, remaining), Money.subtract(sum, used)), Money.zero);
   return {
+    // Whole shares for whole contracts.
+    cover: cover === 0 ? cover : Quantity.ofUnits(Math.round((cover * left) / remaining)),
     // Whole cents: what is paid, and what was set aside, are.
     reserved: Money.max(
       Money.min(Money.upToCents(Money.scale(reserved, left, remaining)), Money.subtract(reserved, paid)),
@@ -311,13 +385,19 @@ function stillSetAside(progress: OrderProgress, left: Quantity, paid: Money, eff
   };
 }
 
+/** What closing contracts of a future has made since the last daily settlement, to the cent (D95). */
+function variationOf(closed: readonly LotClosing[], value: Money, isBuy: boolean): Money {
+  const marked = closed.reduce((sum, closing) => Money.add(sum, closing.marked ?? Money.zero), Money.zero);
+  return Money.toCents(isBuy ? Money.subtract(marked, value) : Money.subtract(value, marked));
+}
+
 /** How much better than its limit an order executes; `undefined` for one without a limit. */
-function improvement(limit: Price | undefined, price: Price, buy: boolean): Price | undefined {
+export function improvement(limit: Price | undefined, price: Price, buy: boolean): Price | undefined {
   return limit === undefined ? undefined : Price.ofUnits(buy ? limit - price : price - limit);
 }
 
 /** A quote without its symbol, which is the order's. */
-function quoteSeen(quote: Quote): Omit<Quote, 'symbol'> {
+export function quoteSeen(quote: Quote): Omit<Quote, 'symbol'> {
   const seen: Mutable<Omit<Quote, 'symbol'>> = { at: quote.at };
   if (quote.bid !== undefined) seen.bid = quote.bid;
   if (quote.ask !== undefined) seen.ask = quote.ask;

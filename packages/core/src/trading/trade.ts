@@ -2,6 +2,7 @@ import type { Execution } from '../orders/execution.js';
 import type { Headroom } from '../orders/headroom.js';
 import type { LotClosing } from '../positions/position.js';
 import type { Money } from '../values/money.js';
+import type { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 
 /** An execution with what it does to the lots of the position: it opens one, or closes the oldest. One of the two is there. */
@@ -22,8 +23,9 @@ export interface OrderExecuted {
   /** What stays set aside for the rest of the order; absent = nothing. */
   readonly reserved: Money | undefined;
   readonly takes: Headroom | undefined;
+  readonly cover: Quantity | undefined;
   /** Absent = the exchange date of the record. */
   readonly tradeDate: TradingDate | undefined;
-  /** When what was traded is delivered; for sales also when the cash comes in. */
-  readonly settlementDate: TradingDate;
+  /** When what was traded is delivered; for sales also when the cash comes in. Absent for futures, which are never delivered. */
+  readonly settlementDate: TradingDate | undefined;
 }

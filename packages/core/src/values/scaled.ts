@@ -99,3 +99,10 @@ export function formatScaled(value: number, scale: number): string {
   const fraction = end === whole.length ? '' : `.${digits.slice(whole.length, end)}`;
   return (negative ? '-' : '') + whole + fraction;
 }
+
+/** Of two whole numbers; of one and 0 the one. */
+export function greatestCommonDivisor(a: number, b: number): number {
+  let [divisor, rest] = [a, b];
+  while (rest !== 0) [divisor, rest] = [rest, divisor % rest];
+  return divisor;
+}

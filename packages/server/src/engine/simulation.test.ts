@@ -232,7 +232,7 @@ describe('a simulation', () => {
       return main.read([], (brokerage) => {
         const { state, rules } = brokerage;
         const order = state.orders.get(state.ids.numberOf('ORDER', orderId) ?? 0);
-        const [book, hours] = [state.books.get('AAPL'), brokerage.hours('AAPL')];
+        const [book, hours] = [state.books.get('AAPL'), brokerage.hours({ symbol: 'AAPL', legs: undefined })];
         return order && waitingFor(order, book, hours, main.now(), rules.quoteMaxAgeMs);
       });
     };

@@ -1,6 +1,13 @@
 /** Futures as instruments: listed by rule, by their symbols alone, and by quotes (D67, D68, D91). */
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { type Body, pushQuote, TestApp, type TestClient } from '../testing/test-app.js';
+import {
+  type Body,
+  openPortfolio,
+  orderBody,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../testing/test-app.js';
 
 let test: TestApp;
 let client: TestClient;
@@ -102,24 +109,39 @@ describe('where quotes are pushed', () => {
     expect((await exchange('XNYM')).isOpen).toBe(true);
   });
 
-  it('orders in them are refused as before', async () => {
-    const { body } = await client.post('/v1/accounts/portfolios', {
-      accountId: '11111111-1111-4111-8111-111111111111',
-      portfolioType: 'MARGIN',
-      accountType: 'INDIVIDUAL',
-      brokerId: 'default',
-    });
+  it('orders in them take margin, not money', async () => {
+    const { portfolioId } = await openPortfolio(client, { initialCash: 50_000 });
     await list({ symbol: 'ESH26' });
-    const refused = await client.post('/v1/orders', {
-      portfolioId: body.portfolioId as string,
-      symbol: 'ESH6',
-      assetClass: 'FUTURE',
-      orderType: 'MARKET',
-      positionIntent: 'BUY_TO_OPEN',
+    await pushQuote(client, { symbol: 'ESH26', bid: 6000, ask: 6000.25, last: undefined });
+    const order = { ...orderBody(portfolioId), symbol: 'ESH6', assetClass: 'FUTURE', orderType: 'MARKET' };
+    const bought = await client.post('/v1/orders', { ...order, limitPrice: undefined, quantity: 1 });
+    expect(bought.status).toBe(201);
+    const [position] = (await client.get(`/v1/accounts/portfolios/${portfolioId}/futures`)).body;
+    expect(position).toEqual({
+      symbol: 'ESH26',
+      root: 'ES',
       quantity: 1,
-      timeInForce: 'DAY',
+      reservedQuantity: 0,
+      multiplier: 50,
+      entryPrice: 6000.25,
+      lastPrice: 6000.125,
+      notionalValue: 300_006.25,
+      unrealizedPnl: -6.25,
+      initialMargin: 23_000,
+      maintenanceMargin: 20_909,
+      lastTradeDate: '2026-03-20',
     });
-    expect(refused.status).toBe(400);
+    const shown = (await client.get(`/v1/accounts/portfolios/${portfolioId}`)).body;
+    expect(shown).toMatchObject({ pendingCash: -6.25, houseRequirement: 20_909, longMarketValue: 0 });
+    const more = await client.post('/v1/orders', { ...order, limitPrice: undefined, quantity: 2 });
+    expect(more.body.error.code).toBe('INSUFFICIENT_FUNDS');
+    const cash = await openPortfolio(client, { portfolioType: 'CASH' });
+    const refused = await client.post('/v1/orders', {
+      ...order,
+      portfolioId: cash.portfolioId,
+      limitPrice: undefined,
+      quantity: 1,
+    });
     expect(refused.body.error.code).toBe('INSTRUMENT_NOT_TRADABLE');
   });
 });

@@ -200,6 +200,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'AccountUpdated':
     case 'AccountStatusChanged':
     case 'AccountDeleted':
+    case 'OptionsSecured':
     case 'InstrumentsListed':
     case 'QuotesPushed':
     case 'OrdersRested':

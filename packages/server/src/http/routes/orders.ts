@@ -124,7 +124,7 @@ export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: O
   const { symbol } = order.terms;
   const { quoteMaxAgeMs } = brokerage.rules;
   const book = brokerage.state.books.get(symbol);
-  const waits = waitingFor(order, book, brokerage.hours(symbol), simulation.now(), quoteMaxAgeMs);
+  const waits = waitingFor(order, book, brokerage.hours(order.terms), simulation.now(), quoteMaxAgeMs);
   return orderOf(brokerage.state.ids, order, (exit) => orderNow(simulation, exit), waits);
 }
 

@@ -7,6 +7,7 @@ import {
   refusalText,
   settlementEntries,
   sideOf,
+  tradedBy,
   tradeEntries,
 } from '@sandpit/core';
 import type {
@@ -84,6 +85,8 @@ function entryText({ type, about = {}, postings }: CoreEntry): string {
       return `Settlement of ${date}`;
     case 'DIVIDEND':
       return `Dividend of ${price} a share on ${symbol}`;
+    case 'VARIATION':
+      return `Variation of ${quantity} ${symbol} to ${price}`;
     case 'CASH_IN_LIEU':
       return `Cash in lieu of ${quantity} ${symbol}`;
     case 'RESET':
@@ -212,6 +215,7 @@ function told(event: Event, item: ListItem): Told {
     case 'AccountUpdated':
     case 'AccountStatusChanged':
     case 'AccountDeleted':
+    case 'OptionsSecured':
     case 'InstrumentsListed':
     case 'QuotesPushed':
     case 'OrdersRested':
@@ -269,16 +273,20 @@ function orderTold(ids: Ids, event: OrderEvent, item: ListItem, { terms, progres
       };
     }
     case 'OrderExecuted': {
-      const { quantity, price, value } = partOf(event.executions, item);
-      const side = sideOf(terms.positionIntent);
+      const execution = partOf(event.executions, item);
+      const { quantity, price, value, variation } = execution;
+      const { symbol, positionIntent } = tradedBy(terms, execution);
+      const side = sideOf(positionIntent);
+      const cash = side === 'BUY' ? Money.negate(value) : value;
       return {
         category: 'EXECUTION',
         type: progress.status === 'FILLED' ? 'FILLED' : 'PARTIALLY_FILLED',
-        description: `${side === 'BUY' ? 'Bought' : 'Sold'} ${Quantity.format(quantity)} ${terms.symbol} at ${dollars(price, Price.format)}`,
+        description: `${side === 'BUY' ? 'Bought' : 'Sold'} ${Quantity.format(quantity)} ${symbol} at ${dollars(price, Price.format)}`,
         ...about,
+        symbol,
         quantity: quantityNumber(quantity),
         price: priceNumber(price),
-        amount: moneyNumber(side === 'BUY' ? Money.negate(value) : value),
+        amount: moneyNumber(terms.assetClass === 'FUTURE' ? (variation ?? Money.zero) : cash),
       };
     }
   }

@@ -16,7 +16,7 @@ import type {
   OrderTransition as CoreTransition,
   Refusal,
 } from '@sandpit/core';
-import { commissionOf, feesOf, Quantity, refusalText } from '@sandpit/core';
+import { commissionOf, feesOf, Quantity, refusalText, tradedBy, unitsOf } from '@sandpit/core';
 import type {
   BatchOrderData,
   CanceledOrder,
@@ -65,7 +65,7 @@ export function orderRequestOf(
     orderType: body.orderType,
     positionIntent: body.positionIntent,
     // Optional for multi-leg orders only, where it counts units.
-    quantity: body.quantity === undefined ? Quantity.of(1) : quantityOf(body.quantity),
+    quantity: body.quantity === undefined ? unitsIn(legs ?? []) : quantityOf(body.quantity),
     timeInForce: body.timeInForce,
     // What is usual is left out.
     ...(body.session === 'EXTENDED' && { session: body.session }),
@@ -82,6 +82,10 @@ export function orderRequestOf(
     ...(legs !== undefined && { legs: legs.map(legOf) }),
   };
 }
+
+/** Of several legs without a quantity: what theirs have in common (D75). */
+const unitsIn = (legs: readonly Leg[]): Quantity =>
+  Quantity.of(unitsOf(legs.map(({ quantity }) => quantity))?.units ?? 1);
 
 function bracketOf(body: NonNullable<BatchOrderData['bracketConfig']>): BracketConfig {
   const { profitTarget, stopLoss, timeInForce } = body;
@@ -276,6 +280,8 @@ export function refusalFigures(refusal: Refusal): Omit<RejectReason, 'code' | 'm
       };
     case 'MARKET_CLOSED':
       return { nextOpen: refusal.nextOpen };
+    case 'OPTION_LEVEL':
+      return { currentLevel: refusal.currentLevel, requiredLevel: refusal.requiredLevel };
     case 'INSTRUMENT_NOT_TRADABLE':
     case 'NOT_SHORTABLE':
     case 'POSITION_CONFLICT':
@@ -325,7 +331,7 @@ export function executionOf(ids: Ids, terms: OrderTerms, execution: CoreExecutio
   return {
     executionId: ids.idOf('EXECUTION', execution.number),
     orderId: ids.idOf('ORDER', terms.number),
-    symbol: terms.symbol,
+    symbol: tradedBy(terms, execution).symbol,
     quantity: quantityNumber(execution.quantity),
     price: priceNumber(execution.price),
     commission: moneyNumber(commissionOf(execution)),
@@ -398,12 +404,14 @@ export function orderUpdatesOf(
   const transitions = transitionsOf(event, order.progress);
   if (transitions.length === 0) return [];
   const shown = orderOf(ids, order, exitOf);
-  const [execution] = event.type === 'OrderExecuted' ? event.executions : [];
+  const executions = event.type === 'OrderExecuted' ? event.executions : [];
+  const told = executions.map((execution) => executionOf(ids, order.terms, execution, at));
+  const [execution] = told;
   return transitions.map((transition) => ({
     ...shown,
     // Told with what comes of it, where it is not all there is.
     ...(transition === 'RESERVING' && { status: transition }),
     event: transition,
-    ...(execution !== undefined && { execution: executionOf(ids, order.terms, execution, at) }),
+    ...(execution !== undefined && (order.terms.legs === undefined ? { execution } : { executions: told })),
   }));
 }

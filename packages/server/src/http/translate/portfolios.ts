@@ -1,14 +1,18 @@
 import {
   type Account,
+  type AssetClass,
   type Brokerage,
   brokerOf,
   type DayTradeRegime,
   dayTradeRegimeOf,
+  greeksOf,
   type Instant,
   type LastFigures,
   marginEligibility,
+  marginOf,
   markOrCost,
   Money,
+  openVariationOf,
   type Portfolio as CorePortfolio,
   type PortfolioSettings,
   type PortfolioTerms,
@@ -17,6 +21,7 @@ import {
   pricePer,
   Quantity,
   reservedShares,
+  type Tradable,
   tradableOf,
   type Valuation,
   valuationOf,
@@ -216,8 +221,8 @@ export function portfolioUpdate(brokerage: Brokerage, portfolio: CorePortfolio):
   return {
     ...wholePortfolio(brokerage, portfolio),
     equities: equityPositions(brokerage, portfolio),
-    options: optionPositions(),
-    futures: futurePositions(),
+    options: optionPositions(brokerage, portfolio),
+    futures: futurePositions(brokerage, portfolio),
   };
 }
 
@@ -258,6 +263,7 @@ export const closedEligibility = (
 
 interface Held {
   readonly position: Position;
+  readonly instrument: Tradable;
   readonly held: Quantity;
   readonly mark: Price;
   readonly costBasis: Money;
@@ -265,10 +271,10 @@ interface Held {
   readonly entryPrice: Price;
 }
 
-/** What is held, by symbol. A position that was closed but has not settled yet is held no more. */
-function heldOf(brokerage: Brokerage, portfolio: CorePortfolio): Held[] {
+/** What is held of a class, by symbol. A position that was closed but has not settled yet is held no more. */
+function heldOf(brokerage: Brokerage, portfolio: CorePortfolio, assetClass: AssetClass): Held[] {
   return [...portfolio.positions.values()]
-    .filter((position) => Position.held(position) !== 0)
+    .filter((position) => position.assetClass === assetClass && Position.held(position) !== 0)
     .sort((a, b) => (a.symbol < b.symbol ? -1 : 1))
     .map((position) => {
       const held = Position.held(position);
@@ -277,6 +283,7 @@ function heldOf(brokerage: Brokerage, portfolio: CorePortfolio): Held[] {
       const costBasis = Position.costBasis(position);
       return {
         position,
+        instrument,
         held,
         mark,
         costBasis,
@@ -292,7 +299,7 @@ const unrealized = ({ held, marketValue, costBasis }: Held): Money =>
 
 export function equityPositions(brokerage: Brokerage, portfolio: CorePortfolio): EquityPosition[] {
   const { portfolioId } = portfolio.terms;
-  return heldOf(brokerage, portfolio).map((entry) => {
+  return heldOf(brokerage, portfolio, 'EQUITY').map((entry) => {
     const { position, mark, costBasis, marketValue, entryPrice } = entry;
     const { bid, ask } = brokerage.quote(position.symbol) ?? {};
     return {
@@ -313,6 +320,51 @@ export function equityPositions(brokerage: Brokerage, portfolio: CorePortfolio):
   });
 }
 
-/** Options and futures are not traded yet: their lists are there for those who ask, and empty. */
-export const optionPositions = (): OptionPosition[] => [];
-export const futurePositions = (): FuturePosition[] => [];
+/** Contract 2.3 (D84): one per series. The Greeks are those of one long contract. */
+export function optionPositions(brokerage: Brokerage, portfolio: CorePortfolio): OptionPosition[] {
+  return heldOf(brokerage, portfolio, 'OPTION').flatMap((entry) => {
+    const { instrument, held, mark, marketValue, entryPrice } = entry;
+    if (instrument.assetClass !== 'OPTION') return [];
+    return {
+      symbol: instrument.underlying,
+      optionSymbol: instrument.symbol,
+      quantity: quantityNumber(held),
+      optionType: instrument.optionType,
+      strike: priceNumber(instrument.strike),
+      expiration: instrument.expiration,
+      averageCost: priceNumber(entryPrice),
+      lastPrice: priceNumber(mark),
+      marketValue: moneyNumber(marketValue),
+      unrealizedPnL: moneyNumber(unrealized(entry)),
+      ...greeksOf(instrument, brokerage.options),
+    };
+  });
+}
+
+/** D97: the margins are those of the whole position, on the date that it is. */
+export function futurePositions(brokerage: Brokerage, portfolio: CorePortfolio): FuturePosition[] {
+  const { calendar } = brokerage.rules;
+  return heldOf(brokerage, portfolio, 'FUTURE').flatMap((entry) => {
+    const { instrument, position, held, mark, marketValue, entryPrice } = entry;
+    if (instrument.assetClass !== 'FUTURE') return [];
+    const margin = marginOf(instrument, calendar.dateOf(brokerage.at), mark);
+    const ofAll = (one: Money | undefined): number =>
+      moneyNumber(Money.scale(one ?? Money.zero, Math.abs(held), Quantity.of(1)));
+    const { settlementPrice } = position;
+    return {
+      symbol: instrument.symbol,
+      root: instrument.root,
+      quantity: quantityNumber(held),
+      reservedQuantity: quantityNumber(reservedShares(portfolio, instrument.symbol)),
+      multiplier: instrument.multiplier,
+      entryPrice: priceNumber(entryPrice),
+      ...(settlementPrice !== undefined && { settlementPrice: priceNumber(settlementPrice) }),
+      lastPrice: priceNumber(mark),
+      notionalValue: moneyNumber(marketValue),
+      unrealizedPnl: moneyNumber(openVariationOf(position, instrument, mark)),
+      initialMargin: ofAll(margin?.initial),
+      maintenanceMargin: ofAll(margin?.maintenance),
+      lastTradeDate: instrument.lastTradeDate,
+    };
+  });
+}

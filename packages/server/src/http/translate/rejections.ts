@@ -30,6 +30,7 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
     }
     case 'INSUFFICIENT_FUNDS':
     case 'INSUFFICIENT_POSITION':
+    case 'OPTION_LEVEL':
     case 'MARKET_CLOSED':
       return refuseCoded(rejection.code, message, refusalFigures(rejection));
     case 'DUPLICATE_CLIENT_ORDER_ID': {

@@ -1,0 +1,56 @@
+import { isShares } from '../instruments/instrument.js';
+import type { Decision } from '../decision.js';
+import { closesOutAt } from '../instruments/close-out.js';
+import type { AssetClass, Instrument } from '../instruments/instrument.js';
+import { tradingEndsAt } from '../instruments/trading-hours.js';
+import { isOpening } from '../orders/order.js';
+import type { PositionIntent } from '../orders/order.js';
+import type { OrderRequest } from '../orders/order-request.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import type { Rejection } from '../rejection.js';
+
+const WHAT: Readonly<Record<AssetClass, string>> = {
+  EQUITY: 'an equity',
+  OPTION: 'an option',
+  FUTURE: 'a future',
+};
+
+/** Why what an order names cannot be traded (D79): first what nobody lists, then what takes no such order. */
+export function instrumentProblem(
+  d: Decision,
+  portfolio: Portfolio,
+  request: OrderRequest,
+): Rejection | undefined {
+  const { assetClass, symbol, positionIntent, legs } = request;
+  const named = legs?.map((leg) => ({ symbol: leg.optionSymbol, positionIntent: leg.positionIntent })) ?? [
+    { symbol, positionIntent },
+  ];
+  for (const one of named) {
+    if (d.instrument(one.symbol) === undefined)
+      return { code: 'UNKNOWN_SYMBOL', message: `Unknown symbol ${one.symbol}` };
+  }
+  for (const one of named) {
+    const instrument = d.instrument(one.symbol);
+    const why = instrument && whyNot(d, portfolio, instrument, assetClass, one.positionIntent);
+    if (why !== undefined) return { code: 'INSTRUMENT_NOT_TRADABLE', message: why };
+  }
+  return undefined;
+}
+
+function whyNot(
+  d: Decision,
+  portfolio: Portfolio,
+  instrument: Instrument,
+  assetClass: AssetClass,
+  intent: PositionIntent,
+): string | undefined {
+  const { symbol } = instrument;
+  if (instrument.assetClass !== assetClass) return `${symbol} is not ${WHAT[assetClass]}`;
+  if (isShares(instrument)) return undefined;
+  const isFuture = instrument.assetClass === 'FUTURE';
+  if (isFuture && portfolio.settings.portfolioType === 'CASH') return 'CASH portfolios cannot hold futures';
+  if (tradingEndsAt(instrument, d.rules.calendar) <= d.at) return `${symbol} has traded for the last time`;
+  return isFuture && isOpening(intent) && closesOutAt(instrument, intent, d.rules.calendar) <= d.at
+    ? `${symbol} is closed out before its delivery`
+    : undefined;
+}

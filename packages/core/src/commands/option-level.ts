@@ -1,0 +1,75 @@
+import type { Decision } from '../decision.js';
+import type { BrokerConfiguration } from '../fees/broker.js';
+import type { OptionContract } from '../instruments/option.js';
+import { isOpening, sideOf } from '../orders/order.js';
+import { levelRefusal } from '../orders/refusal.js';
+import type { Refusal } from '../orders/refusal.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { Position } from '../positions/position.js';
+import { Quantity } from '../values/quantity.js';
+import { changesOf } from './ordered-legs.js';
+import type { OrderedLeg } from './ordered-legs.js';
+import { coverChange } from './secure-options.js';
+
+/** Covered or secured; long; spreads; uncovered (D80). */
+const COVERED = 1;
+const LONG = 2;
+const SPREAD = 3;
+const UNCOVERED = 4;
+
+/**
+ * Whether broker and portfolio allow the options that an order would open (D80), or would uncover by closing a long; the refusal with
+ * both levels where not.
+ */
+export function optionLevelProblem(
+  d: Decision,
+  portfolio: Portfolio,
+  units: Quantity,
+  legs: readonly OrderedLeg[],
+  except?: number,
+): Refusal | undefined {
+  const contracts = legs.flatMap(({ instrument }) => (instrument.assetClass === 'OPTION' ? instrument : []));
+  const [first] = contracts;
+  if (first === undefined) return undefined;
+  // More than is held is refused for that.
+  if (legs.some((leg) => isBeyondHeld(portfolio, leg, units))) return undefined;
+  const available = levelOf(portfolio, d.broker(portfolio), contracts);
+  if (available >= UNCOVERED) return undefined;
+  const change = coverChange(d, portfolio, first.underlying, changesOf(legs, units / Quantity.of(1)), except);
+  if (change === undefined) return undefined;
+  const { before, after } = change;
+  const opens = (side: 'BUY' | 'SELL'): boolean =>
+    legs.some(({ positionIntent }) => isOpening(positionIntent) && sideOf(positionIntent) === side);
+  let required = 0;
+  if (opens('SELL')) required = COVERED;
+  if (opens('BUY')) required = LONG;
+  if (opens('SELL') && after.spreads > before.spreads) required = SPREAD;
+  if (after.nakedCalls > before.nakedCalls) required = UNCOVERED;
+  return required > available ? levelRefusal(available, required) : undefined;
+}
+
+function isBeyondHeld(
+  portfolio: Portfolio,
+  { instrument, positionIntent, ratio }: OrderedLeg,
+  units: Quantity,
+): boolean {
+  if (isOpening(positionIntent)) return false;
+  const position = portfolio.positions.get(instrument.symbol);
+  const held = position === undefined ? 0 : Position.held(position);
+  return units * ratio > (positionIntent === 'SELL_TO_CLOSE' ? held : 0 - held);
+}
+
+/** What a portfolio may trade: its broker's level, without a loan less (D80). */
+function levelOf(
+  { settings }: Portfolio,
+  { optionLevel, spreadsInCashAccounts }: BrokerConfiguration,
+  contracts: readonly OptionContract[],
+): number {
+  if (settings.portfolioType !== 'CASH') return optionLevel;
+  const [first] = contracts;
+  const isEuropean = contracts.every(
+    ({ style, settlement, expiration }) =>
+      style === 'EUROPEAN' && settlement === 'CASH' && expiration === first?.expiration,
+  );
+  return Math.min(optionLevel, isEuropean || spreadsInCashAccounts === true ? SPREAD : LONG);
+}

@@ -1,0 +1,38 @@
+import type { Decision } from '../decision.js';
+import type { OrderRequest } from '../orders/order-request.js';
+import { netTickProblems } from '../orders/shape.js';
+import { intentProblems, structureProblems, unitsOf } from '../orders/structure.js';
+import type { Leg, Strategy } from '../orders/structure.js';
+import type { Rejection } from '../rejection.js';
+import { Quantity } from '../values/quantity.js';
+import { goodTillProblems } from './order-hours.js';
+
+/** What is wrong with the legs of an order, all at once (D75–D77); their contracts are known to be listed. */
+export function structureProblem(d: Decision, request: OrderRequest): Rejection | undefined {
+  const { legs, strategy, symbol, quantity, positionIntent, limitPrice } = request;
+  if (legs === undefined || strategy === undefined) return undefined;
+  const counts = legs.map((leg) => leg.quantity / Quantity.of(1));
+  const named = legs.flatMap((leg, index): Leg[] => {
+    const contract = d.instrument(leg.optionSymbol);
+    return contract?.assetClass === 'OPTION'
+      ? [{ contract, positionIntent: leg.positionIntent, quantity: counts[index] ?? 0 }]
+      : [];
+  });
+  const messages = structureProblems(strategy as Strategy, named);
+  const [first] = named;
+  const isOfOne = named.every(({ contract }) => contract.underlying === first?.contract.underlying);
+  if (isOfOne && first?.contract.underlying !== symbol)
+    messages.push('symbol must be the underlying of the legs');
+  if (new Set(named.map(({ contract }) => contract.symbol)).size < named.length)
+    messages.push('legs must be distinct contracts');
+  messages.push(...intentProblems({ strategy: strategy as Strategy, positionIntent, limitPrice, legs }));
+  const units = unitsOf(counts, quantity / Quantity.of(1));
+  if (units === undefined) messages.push('quantity must agree with the legs');
+  if (messages.length === 0) return undefined;
+  messages.push(...netTickProblems(request));
+  if (request.timeInForce === 'GTD') {
+    const hours = d.hours(d.tradedBy(request));
+    messages.push(...goodTillProblems(d, hours, request.session ?? 'REGULAR', request.goodTillDate));
+  }
+  return { code: 'INVALID', messages };
+}
