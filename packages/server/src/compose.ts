@@ -117,7 +117,7 @@ function feedOpener(settings: Settings): Ground['openFeed'] {
   return async (config: SimulationConfig, calendar: Calendar): Promise<Feed> => {
     switch (config.feed) {
       case 'synthetic':
-        return new SyntheticFeed({ seed: config.seed, calendar });
+        return new SyntheticFeed({ seed: config.seed, calendar, riskFreeRate: settings.riskFreeRate });
       case 'push':
         return new PushFeed({ calendar });
       case 'replay': {

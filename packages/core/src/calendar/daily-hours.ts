@@ -75,6 +75,13 @@ export class DailyHours implements MarketHours {
     }
   }
 
+  lastStop(session: TradingSession, at: Instant): Instant {
+    const { calendar } = this;
+    const { date, sessions } = this.dayAt(at);
+    const stopped = sessions[session].findLast(({ until }) => until <= at);
+    return stopped?.until ?? endOf(this.dayOf(calendar.previousTradingDay(date)).sessions[session]);
+  }
+
   closeOn(session: TradingSession, date: TradingDate): Instant {
     const { calendar } = this;
     const day = calendar.isTradingDay(date) ? date : calendar.previousTradingDay(date);

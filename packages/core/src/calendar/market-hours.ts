@@ -26,6 +26,8 @@ export interface MarketHours {
   nextOpen(session: TradingSession, at: Instant): Instant;
   /** The first end of a trade day's session strictly after `at`. A pause is no end. */
   nextClose(session: TradingSession, at: Instant): Instant;
+  /** The latest end of a stretch of the session at or before `at`, be it that of a pause. */
+  lastStop(session: TradingSession, at: Instant): Instant;
   /** The end of the session of that trade day; on a date that is none, of the one before it. */
   closeOn(session: TradingSession, date: TradingDate): Instant;
 }

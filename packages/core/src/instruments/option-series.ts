@@ -15,6 +15,7 @@ import {
 } from './option-dates.js';
 import type { ExpirationRule } from './option-dates.js';
 import { isBroadIndexFund, optionContract, optionSeries } from './option-roots.js';
+import { formatOsi } from './osi.js';
 import type { OsiSymbol } from './osi.js';
 import { isOnLadder, strikeLadderOf, strikesAround } from './strikes.js';
 import type { StrikeLadder } from './strikes.js';
@@ -24,6 +25,9 @@ import { isLateUnderlying } from './trading-hours.js';
 const WEEKLIES = 8;
 const MONTHLIES = 12;
 const JANUARIES = 2;
+
+/** Monthly expirations farther away than this have the strikes of the far ladder. */
+const FAR_DAYS = 100;
 
 /** Strikes are listed as far as three standard deviations of what the underlying may move until they expire. */
 const DEVIATIONS = 3;
@@ -98,26 +102,48 @@ const monthliesListed = (of: OptionClass, today: TradingDate): TradingDate[] =>
 const longListed = (of: OptionClass, today: TradingDate): TradingDate[] =>
   januariesAfter(of.rule, monthliesListed(of, today).at(-1) ?? today, JANUARIES);
 
-/** The root and the steps between strikes of an expiration, as they are (or were) on a date; `undefined` where it is not listed yet. */
-function seriesAt(
-  of: OptionClass,
-  expiration: TradingDate,
-  today: TradingDate,
-): { readonly root: string; readonly steps: StrikeLadder['weekly'] } | undefined {
-  const kind = kindOfExpiration(of.rule, expiration);
-  if (kind === undefined) return undefined;
+/** The root of an expiration, and the steps between its strikes. */
+interface Ladder {
+  readonly root: string;
+  readonly steps: StrikeLadder['weekly'];
+}
+
+/** Of each class those of the date asked about last: a chain asks hundreds of times about the same. */
+const latestLadders = new WeakMap<
+  OptionClass,
+  { readonly today: TradingDate; readonly ladders: ReadonlyMap<TradingDate, Ladder> }
+>();
+
+/** The ladders of all expirations of a class that are listed and not over on a date. */
+function laddersOn(of: OptionClass, today: TradingDate): ReadonlyMap<TradingDate, Ladder> {
+  const latest = latestLadders.get(of);
+  if (latest?.today === today) return latest.ladders;
   const { ladder, monthlyRoot, weeklyRoot } = of;
-  const isOver = expiration < today;
-  if (kind === 'WEEKLY') {
-    if (weeklyRoot === undefined) return undefined;
-    return isOver || weekliesFrom(of.rule, today, WEEKLIES).includes(expiration)
-      ? { root: weeklyRoot, steps: ladder.weekly }
-      : undefined;
+  const far = TradingDate.plusDays(today, FAR_DAYS);
+  const ladders = new Map<TradingDate, Ladder>();
+  for (const date of longListed(of, today)) ladders.set(date, { root: monthlyRoot, steps: ladder.long });
+  for (const date of monthliesListed(of, today))
+    ladders.set(date, { root: monthlyRoot, steps: date > far ? ladder.far : ladder.monthly });
+  if (weeklyRoot !== undefined) {
+    for (const date of weekliesFrom(of.rule, today, WEEKLIES))
+      ladders.set(date, { root: weeklyRoot, steps: ladder.weekly });
   }
-  if (isOver || monthliesListed(of, today).includes(expiration)) {
-    return { root: monthlyRoot, steps: ladder.monthly };
+  latestLadders.set(of, { today, ladders });
+  return ladders;
+}
+
+/** The ladder of an expiration, as it is (or was) on a date; `undefined` where it is not listed yet. */
+function ladderAt(of: OptionClass, expiration: TradingDate, today: TradingDate): Ladder | undefined {
+  if (expiration >= today) return laddersOn(of, today).get(expiration);
+  const { ladder, monthlyRoot, weeklyRoot } = of;
+  switch (kindOfExpiration(of.rule, expiration)) {
+    case 'MONTHLY':
+      return { root: monthlyRoot, steps: ladder.monthly };
+    case 'WEEKLY':
+      return weeklyRoot === undefined ? undefined : { root: weeklyRoot, steps: ladder.weekly };
+    case undefined:
+      return undefined;
   }
-  return longListed(of, today).includes(expiration) ? { root: monthlyRoot, steps: ladder.long } : undefined;
 }
 
 /** The contract of a class that a symbol names, where it has been listed by that date. */
@@ -126,8 +152,8 @@ export function contractListed(
   named: OsiSymbol,
   today: TradingDate,
 ): OptionContract | undefined {
-  const series = seriesAt(of, named.expiration, today);
-  if (series?.root !== named.root || !isOnLadder(series.steps, named.strike)) return undefined;
+  const ladder = ladderAt(of, named.expiration, today);
+  if (ladder?.root !== named.root || !isOnLadder(ladder.steps, named.strike)) return undefined;
   return contractOf(of, named);
 }
 
@@ -138,15 +164,17 @@ export function contractsAround(
   spot: Price,
   today: TradingDate,
 ): OptionContract[] {
-  const series = seriesAt(of, expiration, today);
-  if (series === undefined) return [];
-  const { root, steps } = series;
+  const ladder = ladderAt(of, expiration, today);
+  if (ladder === undefined) return [];
+  const { root, steps } = ladder;
   const days = Math.max(1, TradingDate.dayOf(expiration) - TradingDate.dayOf(today));
   const distance = DEVIATIONS * of.volatility * Math.sqrt(days / DAYS_A_YEAR);
+  const series = seriesOf(of, root, expiration);
   return strikesAround(steps, spot, distance).flatMap((strike) =>
-    (['CALL', 'PUT'] as const).flatMap(
-      (optionType) => contractOf(of, { root, expiration, optionType, strike }) ?? [],
-    ),
+    (['CALL', 'PUT'] as const).flatMap((optionType) => {
+      const symbol = formatOsi({ root, expiration, optionType, strike });
+      return symbol === undefined ? [] : [{ ...series, symbol, optionType, strike }];
+    }),
   );
 }
 

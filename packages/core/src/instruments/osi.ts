@@ -16,6 +16,7 @@ const OSI = /^([A-Z0-9.]{1,6}) *(\d{6})([CP])(\d{8})$/i;
 /** Prices count 1e-8, strikes in symbols 1e-3. */
 const UNITS_PER_THOUSANDTH = 1e5;
 const DATE_RIGHT_AND_STRIKE = 15;
+const RIGHT_AND_STRIKE = 9;
 const MOST_THOUSANDTHS = 99_999_999;
 const ROOT = /^[A-Z0-9.]{1,6}$/i;
 
@@ -54,3 +55,6 @@ export function formatOsi({ root, expiration, optionType, strike }: OsiSymbol): 
 
 /** The root of a symbol in that form. */
 export const rootOfOsi = (symbol: string): string => symbol.slice(0, -DATE_RIGHT_AND_STRIKE);
+
+/** What the symbols of a series have in common, root and date: contracts are in order by it, then by right and strike. */
+export const seriesNameOf = (symbol: string): string => symbol.slice(0, -RIGHT_AND_STRIKE);

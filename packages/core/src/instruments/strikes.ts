@@ -10,12 +10,14 @@ const steps = (...rows: readonly (readonly [below: string, step: string])[]): St
 const HIGHEST = '100000';
 
 /**
- * The strikes of a class, by how far its expirations are away. What is on the long ladder is on the monthly one as well: a
- * contract does not vanish when it comes nearer.
+ * The strikes of a class, by how far its expirations are away. What is on the long ladder is on the far one, and what is on that on the
+ * monthly one: a contract does not vanish when it comes nearer.
  */
 export interface StrikeLadder {
   readonly weekly: Steps;
   readonly monthly: Steps;
+  /** Of monthly expirations more than a hundred days away. */
+  readonly far: Steps;
   readonly long: Steps;
 }
 
@@ -23,22 +25,29 @@ export interface StrikeLadder {
  * Intervals of the exchanges' rules, simplified (docs/rules/option-series.md): 2.50, 5.00 and 10.00 in the standard, 0.50 and 1.00
  * by the dollar and short-term programmes, 1.00 for funds.
  */
+const STOCK_MONTHLY = steps(['5', '0.5'], ['50', '1'], ['100', '2.5'], ['200', '5'], [HIGHEST, '10']);
 const STOCK: StrikeLadder = {
   weekly: steps(['100', '0.5'], ['150', '1'], [HIGHEST, '2.5']),
-  monthly: steps(['5', '0.5'], ['50', '1'], ['100', '2.5'], ['200', '5'], [HIGHEST, '10']),
+  monthly: STOCK_MONTHLY,
+  far: STOCK_MONTHLY,
   long: steps(['25', '1'], ['200', '5'], [HIGHEST, '10']),
 };
+const FUND_NEAR = steps(['200', '1'], [HIGHEST, '5']);
 const FUND: StrikeLadder = {
-  weekly: steps(['200', '1'], [HIGHEST, '5']),
-  monthly: steps(['200', '1'], [HIGHEST, '5']),
+  weekly: FUND_NEAR,
+  monthly: FUND_NEAR,
+  far: FUND_NEAR,
   long: steps(['25', '1'], ['200', '5'], [HIGHEST, '10']),
 };
 const everywhere = (near: string, long: string): StrikeLadder => ({
   weekly: steps([HIGHEST, near]),
   monthly: steps([HIGHEST, near]),
+  far: steps([HIGHEST, long]),
   long: steps([HIGHEST, long]),
 });
 const DOLLAR = everywhere('1', '5');
+
+const VOLATILITY_NEAR = steps(['15', '0.5'], ['200', '1'], [HIGHEST, '5']);
 
 /** Underlyings with intervals of their own. */
 const BY_UNDERLYING: Readonly<Record<string, StrikeLadder>> = {
@@ -57,8 +66,9 @@ const BY_UNDERLYING: Readonly<Record<string, StrikeLadder>> = {
   RUT: everywhere('5', '25'),
   NDX: everywhere('25', '100'),
   VIX: {
-    weekly: steps(['15', '0.5'], ['200', '1'], [HIGHEST, '5']),
-    monthly: steps(['15', '0.5'], ['200', '1'], [HIGHEST, '5']),
+    weekly: VOLATILITY_NEAR,
+    monthly: VOLATILITY_NEAR,
+    far: VOLATILITY_NEAR,
     long: steps(['200', '5'], [HIGHEST, '10']),
   },
 };

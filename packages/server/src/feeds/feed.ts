@@ -52,6 +52,8 @@ export interface Feed {
   events(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncIterable<MarketEvent>;
   /** Takes note of quotes that came through the API; a feed with quotes of its own has no use for them. */
   record(quotes: readonly Quote[]): void;
+  /** Contracts of an option that were open in the evening before, as far as known at `at`. */
+  openInterest(symbol: string, at: Instant): number | undefined;
   /** Bars of trades, oldest first. Intraday bars cover every session, `1Day` the regular one. */
   bars(query: BarQuery): Promise<readonly Bar[]>;
   close(): Promise<void>;

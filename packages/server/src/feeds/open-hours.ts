@@ -1,5 +1,5 @@
-import { Instant, marketHours, TradingDate } from '@sandpit/core';
-import type { Calendar, TradingDay } from '@sandpit/core';
+import { Instant, TradingDate } from '@sandpit/core';
+import type { Calendar, MarketHours, TradingDay } from '@sandpit/core';
 
 /** Quotes of the computed feed change at whole seconds. */
 export const SECOND_MS = 1000;
@@ -28,15 +28,31 @@ export function* daysBackwards(calendar: Calendar, from: Instant, until: Instant
   }
 }
 
-/** The latest whole second at or before `at` in which some session was open. */
-export function lastOpenSecond(calendar: Calendar, at: Instant): Instant {
-  if (marketHours(calendar, 'EQUITIES').isOpen('EXTENDED', at))
-    return Instant.ofMs(at - (((at % SECOND_MS) + SECOND_MS) % SECOND_MS));
-  const date = calendar.dateOf(at);
-  const today = calendar.tradingDay(date);
-  const day =
-    today && today.extendedClose <= at ? today : calendar.tradingDay(calendar.previousTradingDay(date));
-  // A previous trading day is a trading day; the calendar's type cannot say so.
-  if (!day) throw new Error(`no trading day before ${date}`);
-  return Instant.plusMs(day.extendedClose, -SECOND_MS);
+/**
+ * The trade days of these hours as days of one session, pauses included, that have an instant in [from, until), newest first.
+ */
+export function* tradeDaysBackwards(
+  hours: MarketHours,
+  from: Instant,
+  until: Instant,
+): Generator<TradingDay> {
+  if (until <= from) return;
+  for (let at = Instant.plusMs(until, -1); at >= from;) {
+    const open = hours.isOpen('REGULAR', at);
+    const last = open ? at : Instant.plusMs(hours.lastStop('REGULAR', at), -1);
+    const date = hours.tradeDateOf(last);
+    const end = hours.closeOn('REGULAR', date);
+    const start = hours.openedAt('REGULAR', last) ?? from;
+    if (end > from) {
+      yield {
+        date,
+        regularOpen: start,
+        regularClose: end,
+        extendedOpen: start,
+        extendedClose: end,
+        earlyClose: false,
+      };
+    }
+    at = Instant.plusMs(start, -1);
+  }
 }

@@ -2,11 +2,16 @@ import {
   type Brokerage,
   type Instant,
   type Instrument,
+  isLongAsOsi,
   type OptionContract,
+  Price,
+  type Quote,
+  seriesNameOf,
   tradingEndsAt,
   type TradingDate,
 } from '@sandpit/core';
 import type { Simulation } from '../engine/simulation.js';
+import { Slice } from '../engine/slice.js';
 import { plainSymbol } from './translate/instruments.js';
 
 /*
@@ -70,24 +75,71 @@ export const instrumentsAt = (brokerage: Brokerage, at: Instant): Instrument[] =
   return [...listed, ...months.filter((month) => tradingEndsAt(month, calendar) > at)];
 };
 
-/** All options on an underlying that are listed and still trade, and those listed one by one that do so no longer. */
-export function optionsOn(brokerage: Brokerage, underlying: string, at: Instant): OptionContract[] {
+/**
+ * All options on an underlying that are listed and still trade, and those listed one by one that do so no longer, by symbol. They are many:
+ * others have the event loop meanwhile.
+ */
+export async function optionsOn(
+  brokerage: Brokerage,
+  underlying: string,
+  at: Instant,
+): Promise<OptionContract[]> {
   const { instruments, calendar } = brokerage.rules;
   const spot = brokerage.mark(underlying);
   const today = calendar.dateOf(at);
-  const byRule =
-    spot === undefined
-      ? []
-      : instruments
-          .seriesOn(underlying, today)
-          .filter((series) => tradingEndsAt(series, calendar) > at)
-          .flatMap(({ expiration }) => instruments.contracts(underlying, expiration, spot, today));
-  const contracts = [...byRule, ...listedOptions(brokerage, underlying)];
-  return [...new Map(contracts.map((contract) => [contract.symbol, contract])).values()];
+  const slice = new Slice();
+  const listed = new Map(listedOptions(brokerage, underlying).map((contract) => [contract.symbol, contract]));
+  // Symbols begin with what a series has in common, then say CALL or PUT: each of these is put in order by itself.
+  const parts = new Map<string, OptionContract[]>();
+  const add = (contract: OptionContract): void => {
+    const key = seriesNameOf(contract.symbol) + contract.optionType;
+    const others = parts.get(key);
+    if (others === undefined) parts.set(key, [contract]);
+    else others.push(contract);
+  };
+  for (const contract of [...listed.values()].sort((a, b) => a.strike - b.strike)) add(contract);
+  const touched = new Set(parts.keys());
+  for (const series of spot === undefined ? [] : instruments.seriesOn(underlying, today)) {
+    if (tradingEndsAt(series, calendar) <= at) continue;
+    for (const contract of instruments.contracts(
+      underlying,
+      series.expiration,
+      spot ?? Price.ofUnits(0),
+      today,
+    ))
+      if (!listed.has(contract.symbol)) add(contract);
+    await slice.breathe();
+  }
+  for (const key of touched) parts.get(key)?.sort((a, b) => a.strike - b.strike);
+  const found: OptionContract[] = [];
+  for (const key of [...parts.keys()].sort()) found.push(...(parts.get(key) ?? []));
+  return found;
 }
 
-const listedOptions = (brokerage: Brokerage, underlying: string): OptionContract[] =>
-  listedInstruments(brokerage).filter(
-    (instrument): instrument is OptionContract =>
-      instrument.assetClass === 'OPTION' && instrument.underlying === underlying,
-  );
+/** Options listed one by one: those that commands listed go before those of the feed. */
+function listedOptions({ rules, state }: Brokerage, underlying: string): OptionContract[] {
+  const found: OptionContract[] = rules.instruments
+    .optionsListed(underlying)
+    .filter(({ symbol }) => !state.listed.has(symbol));
+  for (const instrument of state.listed.values()) {
+    if (instrument.assetClass === 'OPTION' && instrument.underlying === underlying) found.push(instrument);
+  }
+  return found;
+}
+
+/**
+ * The quote of a symbol, for somebody who only looks. A contract that can be computed is not kept: there are more of them than anybody
+ * trades.
+ */
+export function quoteIn(
+  { feed }: Simulation,
+  brokerage: Brokerage,
+  symbol: string,
+  at: Instant,
+): Quote | undefined {
+  return (isLongAsOsi(symbol) ? feed.quoteAt(symbol, at) : undefined) ?? brokerage.quote(symbol);
+}
+
+/** Of these symbols those whose quotes the brokerage must have to be shown. */
+export const keptOf = (symbols: readonly string[]): string[] =>
+  symbols.filter((symbol) => !isLongAsOsi(symbol));

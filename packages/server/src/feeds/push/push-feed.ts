@@ -46,6 +46,11 @@ export class PushFeed implements Feed {
     yield* [];
   }
 
+  /** Nobody counts. */
+  openInterest(): undefined {
+    return undefined;
+  }
+
   /** Adds quotes to the bars: at the last trade where a quote has one, otherwise at its mark and without volume. */
   record(quotes: readonly Quote[]): void {
     for (const quote of quotes) {

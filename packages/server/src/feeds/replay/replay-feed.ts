@@ -60,6 +60,11 @@ export class ReplayFeed implements Feed {
     }
   }
 
+  /** Nobody counts. */
+  openInterest(): undefined {
+    return undefined;
+  }
+
   /** The recording has quotes of its own: nothing to record. */
   record(): void {
     return;

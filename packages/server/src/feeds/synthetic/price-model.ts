@@ -51,6 +51,20 @@ export class PriceModel {
     };
   }
 
+  get symbol(): string {
+    return this.entry.equity.symbol;
+  }
+
+  /** The middle of the market at a whole second, dollars. */
+  middleAt(second: number): number {
+    return this.middleOf(this.path.at(second));
+  }
+
+  /** The middle of the market at a path value, dollars. */
+  middleOf(pathValue: number): number {
+    return this.entry.basePrice * Math.exp(squash(pathValue));
+  }
+
   /** The last trade at a second whose path value is already known, in units of `Price`. */
   lastOf(second: number, pathValue: number): number {
     this.compute(second, pathValue);
@@ -75,7 +89,7 @@ export class PriceModel {
   }
 
   private compute(second: number, pathValue: number): void {
-    const middle = this.entry.basePrice * Math.exp(squash(pathValue));
+    const middle = this.middleOf(pathValue);
     const tick = middle >= 1 ? CENT : SMALL_TICK;
     const ticksPerDollar = middle >= 1 ? 100 : 10_000;
     const chance = hash32(this.seed, this.stream, second);

@@ -1,11 +1,11 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Instant, Price, TradingDate } from '@sandpit/core';
-import type { Bar, Calendar, TradingDay } from '@sandpit/core';
+import type { Bar, TradingDay } from '@sandpit/core';
 import { BAR_MS } from '../bar-window.js';
 import type { BarWindow } from '../bar-window.js';
 import type { BarQuery } from '../feed.js';
-import { SECOND_MS, daysBackwards } from '../open-hours.js';
-import type { PriceModel } from './price-model.js';
+import { SECOND_MS } from '../open-hours.js';
+import type { BrownianPath } from './brownian-path.js';
 import type { VolumeProfile } from './volume-profile.js';
 
 /** No bar is older: a query without a start must come to an end. */
@@ -15,17 +15,32 @@ const SECONDS_PER_TURN = 50_000;
 /** Guards comparisons of path values against the rounding of logarithms. */
 const ROUNDING = 1e-9;
 
+/** Last prices that rise with a path. Prices in units of `Price`. */
+export interface TradedPath {
+  readonly symbol: string;
+  readonly path: BrownianPath;
+  /** The last trade at a second whose path value is already known. */
+  lastOf(second: number, pathValue: number): number;
+  /** The path value at which the middle of the market is a price, about the second asked about last; ±Infinity where it never gets there. */
+  pathValueOf(price: number): number;
+  /** How far a last trade near a price can be from the middle of the market. */
+  farthestLast(price: number): number;
+}
+
+/** The days with an instant in [from, until), newest first. */
+export type DaysBackwards = (from: Instant, until: Instant) => Iterable<TradingDay>;
+
 /** Bars of the `last` prices of every second, exact: what `events` would have shown, without walking there. */
 export async function syntheticBars(
   query: BarQuery,
-  model: PriceModel,
+  model: TradedPath,
   volumes: VolumeProfile,
-  calendar: Calendar,
+  daysBackwards: DaysBackwards,
 ): Promise<readonly Bar[]> {
   const from = Instant.max(query.from, EARLIEST);
   const newestFirst: Bar[] = [];
   let covered = 0;
-  for (const day of daysBackwards(calendar, from, query.until)) {
+  for (const day of daysBackwards(from, query.until)) {
     for (const window of windowsOf(day, query.size)) {
       if (window.end > query.until) continue;
       if (window.start < from || newestFirst.length >= query.limit) return newestFirst.reverse();
@@ -52,14 +67,14 @@ function* windowsOf(day: TradingDay, size: BarQuery['size']): Generator<BarWindo
   }
 }
 
-function barOf(window: BarWindow, day: TradingDay, model: PriceModel, volumes: VolumeProfile): Bar {
+function barOf(window: BarWindow, day: TradingDay, model: TradedPath, volumes: VolumeProfile): Bar {
   const from = Math.ceil(Math.max(window.start, day.extendedOpen) / SECOND_MS);
   const until = Math.ceil(Math.min(window.end, day.extendedClose) / SECOND_MS);
   const open = model.lastOf(from, model.path.at(from));
   const close = model.lastOf(until - 1, model.path.at(until - 1));
   const { high, low } = extremes(model, from, until, open, close);
   return {
-    symbol: model.entry.equity.symbol,
+    symbol: model.symbol,
     at: window.start,
     open: Price.ofUnits(open),
     high: Price.ofUnits(high),
@@ -70,7 +85,7 @@ function barOf(window: BarWindow, day: TradingDay, model: PriceModel, volumes: V
 }
 
 function extremes(
-  model: PriceModel,
+  model: TradedPath,
   from: number,
   until: number,
   open: number,

@@ -9,13 +9,13 @@ const xnys = calendarById('XNYS');
 const alwaysOpen = calendarById('always-open');
 const at = (date: string, hour: number, minute = 0): Instant =>
   xnys.instantOf(TradingDate.of(date), hour, minute);
-const feed = new SyntheticFeed({ seed: 42, calendar: xnys });
+const feed = new SyntheticFeed({ seed: 42, calendar: xnys, riskFreeRate: 0.04 });
 const MONDAY = '2026-01-05';
 
 for (const calendar of [xnys, alwaysOpen]) {
   feedContract({
     name: `synthetic, ${calendar.id}`,
-    open: () => Promise.resolve(new SyntheticFeed({ seed: 42, calendar })),
+    open: () => Promise.resolve(new SyntheticFeed({ seed: 42, calendar, riskFreeRate: 0.04 })),
     after: at(MONDAY, 9, 30),
     until: at(MONDAY, 10, 10),
     symbols: ['AAPL', 'BRK.B', 'MULN'],
@@ -39,10 +39,10 @@ describe('the quotes', () => {
     );
     for (let i = 0; i < 50; i++) {
       const index = hash32(3, 4, i) % 600;
-      const fresh = new SyntheticFeed({ seed: 42, calendar: xnys });
+      const fresh = new SyntheticFeed({ seed: 42, calendar: xnys, riskFreeRate: 0.04 });
       expect(fresh.quoteAt('KO', Instant.plusMs(at(MONDAY, 11), index * 1000 + 999))).toEqual(walked[index]);
     }
-    const other = new SyntheticFeed({ seed: 43, calendar: xnys });
+    const other = new SyntheticFeed({ seed: 43, calendar: xnys, riskFreeRate: 0.04 });
     expect(other.quoteAt('KO', at(MONDAY, 11))).not.toEqual(walked[0]);
     // Written down once: another machine and another version must find the same.
     expect(feed.quoteAt('AAPL', at(MONDAY, 10))).toEqual({
@@ -59,7 +59,7 @@ describe('the quotes', () => {
 
   test('at the close of a session have the close of the day as its bar has it', async () => {
     for (const calendar of [xnys, alwaysOpen]) {
-      const market = new SyntheticFeed({ seed: 42, calendar });
+      const market = new SyntheticFeed({ seed: 42, calendar, riskFreeRate: 0.04 });
       const close = marketHours(calendar, 'EQUITIES').nextClose('REGULAR', at(MONDAY, 11));
       const [bar] = await market.bars({
         symbol: 'KO',
@@ -120,7 +120,10 @@ describe('the quotes', () => {
     expect(feed.quoteAt('SPY', at('2026-01-02', 20))?.at).toBe(friday);
     expect(feed.quoteAt('SPY', at(MONDAY, 3, 59))?.at).toBe(friday);
     expect(feed.quoteAt('SPY', at(MONDAY, 4))?.at).toBe(at(MONDAY, 4));
-    const sunday = new SyntheticFeed({ seed: 42, calendar: alwaysOpen }).quoteAt('SPY', at('2026-01-04', 12));
+    const sunday = new SyntheticFeed({ seed: 42, calendar: alwaysOpen, riskFreeRate: 0.04 }).quoteAt(
+      'SPY',
+      at('2026-01-04', 12),
+    );
     expect(sunday?.at).toBe(at('2026-01-04', 12));
   });
 });

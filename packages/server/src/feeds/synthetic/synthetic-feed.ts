@@ -1,41 +1,31 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Instant } from '@sandpit/core';
-import type { Bar, Calendar, CorporateAction, Listing, Quote, TradingDay } from '@sandpit/core';
+import type { Bar, CorporateAction, Listing, Quote } from '@sandpit/core';
 import { MINUTE_MS } from '../bar-window.js';
-import { CATALOGUE, catalogueEntry } from '../catalogue.js';
+import { catalogueEntry } from '../catalogue.js';
 import type { BarQuery, Feed, MarketEvent } from '../feed.js';
-import { SECOND_MS, daysBetween, lastOpenSecond } from '../open-hours.js';
+import { SECOND_MS, daysBackwards, tradeDaysBackwards } from '../open-hours.js';
+import { SYNTHETIC_LISTING } from './listing.js';
 import { PriceModel } from './price-model.js';
+import { groupsOf, nextOf, quoteInForce } from './quoted.js';
 import { syntheticBars } from './synthetic-bars.js';
+import { SyntheticMarket } from './synthetic-market.js';
+import type { MarketTerms } from './synthetic-market.js';
 import { VolumeProfile } from './volume-profile.js';
 
 export interface SyntheticFeedOptions {
   /** A 32-bit integer. */
-  readonly seed: number;
+  readonly seed: MarketTerms['seed'];
   /** When there are quotes at all. */
-  readonly calendar: Calendar;
+  readonly calendar: MarketTerms['calendar'];
+  /** What options and futures are valued at: continuous, a year. */
+  readonly riskFreeRate: MarketTerms['riskFreeRate'];
 }
-
-const index = (symbol: string, name: string) => ({ assetClass: 'INDEX', symbol, name }) as const;
-
-/** D126. */
-const LISTING: Listing = {
-  instruments: [
-    ...CATALOGUE.map((entry) => entry.equity),
-    index('SPX', 'S&P 500'),
-    index('XSP', 'Mini S&P 500'),
-    index('NDX', 'Nasdaq-100'),
-    index('RUT', 'Russell 2000'),
-    index('VIX', 'Cboe Volatility Index'),
-  ],
-  hasOptions: true,
-  futures: ['ES', 'MES', 'NQ', 'MNQ', 'RTY', 'M2K', 'YM', 'MYM', 'CL', 'GC', 'ZN'],
-};
 
 /** Longer spans are told by the minute. */
 const LONGEST_SPAN_BY_THE_SECOND_MS = 3_600_000;
-/** Events between two turns of the event loop, so that a long walk does not keep requests waiting. */
-const EVENTS_PER_TURN = 512;
+/** Quotes between two turns of the event loop, so that a long walk does not keep requests waiting. */
+const QUOTES_PER_TURN = 512;
 
 /**
  * Made-up quotes: a pure function of (seed, symbol, second). Nothing has to be stored or walked through, so any
@@ -43,18 +33,16 @@ const EVENTS_PER_TURN = 512;
  */
 export class SyntheticFeed implements Feed {
   readonly kind = 'synthetic';
-  private readonly seed: number;
-  private readonly calendar: Calendar;
-  /** Made when a symbol is first asked for: a model remembers its place on the path. */
-  private readonly models = new Map<string, PriceModel>();
+  private readonly terms: MarketTerms;
+  private market: SyntheticMarket;
 
-  constructor(options: SyntheticFeedOptions) {
-    this.seed = options.seed | 0;
-    this.calendar = options.calendar;
+  constructor({ seed, calendar, riskFreeRate }: SyntheticFeedOptions) {
+    this.terms = { seed: seed | 0, calendar, riskFreeRate };
+    this.market = new SyntheticMarket(this.terms);
   }
 
   listing(): Listing {
-    return LISTING;
+    return SYNTHETIC_LISTING;
   }
 
   corporateActions(): readonly CorporateAction[] {
@@ -63,23 +51,8 @@ export class SyntheticFeed implements Feed {
 
   /** Outside the sessions: the last quote before the close, with the instant it had. */
   quoteAt(symbol: string, at: Instant): Quote | undefined {
-    const model = this.modelOf(symbol);
-    return model && this.quoteOf(model, lastOpenSecond(this.calendar, at));
-  }
-
-  /** At the close of a regular session the quote has the official close, that of the day's bar: the last price of its last second. */
-  private quoteOf(model: PriceModel, at: Instant): Quote {
-    const quote = model.quoteAt(at / SECOND_MS);
-    if (!this.isRegularClose(at)) return quote;
-    const { last } = model.quoteAt(at / SECOND_MS - 1);
-    return last === undefined ? quote : { ...quote, close: last };
-  }
-
-  private isRegularClose(at: Instant): boolean {
-    // Sessions end at full minutes: most seconds need no calendar.
-    if (at % MINUTE_MS !== 0) return false;
-    const date = this.calendar.dateOf(Instant.plusMs(at, -1));
-    return this.calendar.tradingDay(date)?.regularClose === at;
+    const quoted = this.market.find(symbol, at);
+    return quoted && quoteInForce(quoted, at);
   }
 
   /**
@@ -88,16 +61,31 @@ export class SyntheticFeed implements Feed {
    * closing quote is never missing.
    */
   async *events(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncGenerator<MarketEvent> {
-    const models = [...symbols]
+    const all = [...symbols]
       .sort()
-      .map((symbol) => this.modelOf(symbol))
-      .filter((model) => model !== undefined);
-    if (models.length === 0) return;
-    let count = 0;
-    for (const at of instants(this.calendar, after, until)) {
-      yield { at, quotes: models.map((model) => this.quoteOf(model, at)) };
-      if (++count % EVENTS_PER_TURN === 0) await nextTurn();
+      .map((symbol) => this.market.find(symbol, until))
+      .filter((quoted) => quoted !== undefined);
+    const stepMs = until - after <= LONGEST_SPAN_BY_THE_SECOND_MS ? SECOND_MS : MINUTE_MS;
+    const groups = groupsOf(all, after, until, stepMs);
+    const eventsPerTurn = Math.max(1, Math.floor(QUOTES_PER_TURN / all.length));
+    for (let count = 1; ; count++) {
+      const at = groups.reduce((least, { next }) => Math.min(least, next ?? Infinity), Infinity);
+      if (at === Infinity) return;
+      const told = groups.filter(({ next }) => next === at);
+      const quoted = told
+        .flatMap(({ members }) => members)
+        .filter(({ endsAt }) => endsAt === undefined || at < endsAt);
+      if (told.length > 1) quoted.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
+      for (const group of told) group.next = nextOf(group.instants);
+      if (quoted.length > 0)
+        yield { at: Instant.ofMs(at), quotes: quoted.map((one) => one.quoteAt(at / SECOND_MS)) };
+      if (count % eventsPerTurn === 0) await nextTurn();
     }
+  }
+
+  /** Nobody counts. */
+  openInterest(): undefined {
+    return undefined;
   }
 
   /** Quotes of its own: nothing to record. */
@@ -105,51 +93,32 @@ export class SyntheticFeed implements Feed {
     return;
   }
 
+  /** Shares, indices and futures have bars; options have quotes alone. */
   async bars(query: BarQuery): Promise<readonly Bar[]> {
-    const entry = catalogueEntry(query.symbol);
-    if (!entry) return [];
-    // A model of its own: the one that `events` walks keeps its place.
-    const volumes = new VolumeProfile(this.seed, query.symbol, entry.equity.averageDailyVolume);
-    return syntheticBars(query, new PriceModel(this.seed, entry), volumes, this.calendar);
+    const { symbol } = query;
+    const { seed, calendar } = this.terms;
+    const entry = catalogueEntry(symbol);
+    // Models of their own: those that `events` walks keep their place.
+    if (entry !== undefined) {
+      const volumes = new VolumeProfile(seed, symbol, entry.equity.averageDailyVolume);
+      return syntheticBars(query, new PriceModel(seed, entry), volumes, (from, until) =>
+        daysBackwards(calendar, from, until),
+      );
+    }
+    const traded = new SyntheticMarket(this.terms).pathOfDerived(symbol, query.until);
+    if (traded === undefined) return [];
+    const until = traded.endsAt === undefined ? query.until : Instant.min(query.until, traded.endsAt);
+    const volumes = new VolumeProfile(seed, symbol, traded.dailyVolume);
+    return syntheticBars({ ...query, until }, traded, volumes, (from, end) =>
+      // What never closes has the days of the calendar.
+      calendar.id === 'always-open'
+        ? daysBackwards(calendar, from, end)
+        : tradeDaysBackwards(traded.hours, from, end),
+    );
   }
 
   close(): Promise<void> {
-    this.models.clear();
+    this.market = new SyntheticMarket(this.terms);
     return Promise.resolve();
   }
-
-  private modelOf(symbol: string): PriceModel | undefined {
-    const known = this.models.get(symbol);
-    if (known) return known;
-    const entry = catalogueEntry(symbol);
-    if (!entry) return undefined;
-    const model = new PriceModel(this.seed, entry);
-    this.models.set(symbol, model);
-    return model;
-  }
-}
-
-function* instants(calendar: Calendar, after: Instant, until: Instant): Generator<Instant> {
-  const step = until - after <= LONGEST_SPAN_BY_THE_SECOND_MS ? SECOND_MS : MINUTE_MS;
-  const from = Instant.plusMs(after, 1);
-  const end = Instant.plusMs(until, 1);
-  for (const day of daysBetween(calendar, from, end)) {
-    const first = Math.ceil(Math.max(from, day.extendedOpen) / step) * step;
-    const last = Math.min(end, day.extendedClose);
-    for (let at = first; at < last; at += step) {
-      yield Instant.ofMs(at);
-      if (step > SECOND_MS) yield* lastSeconds(day, at, Math.min(at + step, last));
-    }
-    // The span may begin in the last minute of a session.
-    if (step > SECOND_MS)
-      yield* lastSeconds(day, Math.max(from, day.extendedOpen) - 1, Math.min(first, last));
-  }
-}
-
-/** The last seconds of the sessions of `day` that lie strictly between two instants. */
-function* lastSeconds(day: TradingDay, after: number, before: number): Generator<Instant> {
-  const regular = day.regularClose - SECOND_MS;
-  const extended = day.extendedClose - SECOND_MS;
-  if (regular > after && regular < before) yield Instant.ofMs(regular);
-  if (extended !== regular && extended > after && extended < before) yield Instant.ofMs(extended);
 }

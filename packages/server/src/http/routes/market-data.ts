@@ -7,10 +7,11 @@ import {
   marketHours,
   TradingDate,
 } from '@sandpit/core';
+import type { Quote } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
-import { instrumentsAt, optionsOn, symbolIn } from '../listed.js';
+import { instrumentsAt, keptOf, optionsOn, quoteIn, symbolIn } from '../listed.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { shownInstrument } from '../translate/instruments.js';
 import { barOf, marketHoursOf, openingOf, quoteOf, tradeOf, tradingDayOf } from '../translate/market-data.js';
@@ -52,32 +53,30 @@ const LONGEST_CALENDAR_DAYS = 3660;
 
 export const marketDataHandlers: MarketDataHandlers = {
   getQuote: ({ simulation, params }) =>
-    lookAt(simulation, params.symbol, (brokerage, symbol) => {
-      const quote = brokerage.quote(symbol);
-      return (quote === undefined ? undefined : quoteOf(quote)) ?? NO_QUOTE;
-    }),
+    lookAt(
+      simulation,
+      params.symbol,
+      (brokerage, symbol) => shownQuote(simulation, brokerage, symbol) ?? NO_QUOTE,
+    ),
 
   getQuotes({ simulation, body }) {
     const symbols = body.symbols.map((symbol) => symbolIn(simulation, symbol));
     return simulation.read(
       [],
       (brokerage) => {
-        const found = symbols.map((symbol) => {
-          const quote = brokerage.quote(symbol);
-          return quote === undefined ? undefined : quoteOf(quote);
-        });
+        const found = symbols.map((symbol) => shownQuote(simulation, brokerage, symbol));
         return {
           quotes: found.filter((quote) => quote !== undefined),
           notFound: symbols.filter((_, i) => found[i] === undefined),
         };
       },
-      symbols,
+      keptOf(symbols),
     );
   },
 
   getTrade: ({ simulation, params }) =>
     lookAt(simulation, params.symbol, (brokerage, symbol) => {
-      const quote = brokerage.quote(symbol);
+      const quote = quoteIn(simulation, brokerage, symbol, simulation.now());
       return (quote === undefined ? undefined : tradeOf(quote)) ?? NO_TRADE;
     }),
 
@@ -120,37 +119,35 @@ export const marketDataHandlers: MarketDataHandlers = {
     }));
   },
 
-  listInstruments({ simulation, query }) {
+  async listInstruments({ simulation, query }) {
     const { assetClass } = query;
     const symbol = query.symbol === undefined ? undefined : symbolIn(simulation, query.symbol);
     const underlying = query.underlying === undefined ? undefined : symbolIn(simulation, query.underlying);
-    return simulation.read(
+    const now = simulation.now();
+    const asked = await simulation.read(
       [],
       (brokerage) => {
-        const now = simulation.now();
-        const { calendar } = brokerage.rules;
-        const asked =
-          symbol !== undefined
-            ? [brokerage.instrument(symbol, now)].filter((instrument) => instrument !== undefined)
-            : underlying !== undefined
-              ? optionsOn(brokerage, underlying, now)
-              : instrumentsAt(brokerage, now);
-        return pageOfAll(
-          asked
-            .filter(
-              (instrument) =>
-                (assetClass === undefined || instrument.assetClass === assetClass) &&
-                (underlying === undefined ||
-                  (instrument.assetClass === 'OPTION' && instrument.underlying === underlying)),
-            )
-            .sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
-          query,
-          ({ symbol: listed }) => listed,
-          (instrument) =>
-            shownInstrument(instrument, calendar, calendar.dateOf(now), brokerage.mark(instrument.symbol)),
-        );
+        if (symbol !== undefined)
+          return [brokerage.instrument(symbol, now)].filter((instrument) => instrument !== undefined);
+        if (underlying !== undefined) return optionsOn(brokerage, underlying, now);
+        return instrumentsAt(brokerage, now).sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
       },
       underlying === undefined ? [] : [underlying],
+    );
+    const found = asked.filter(
+      (instrument) =>
+        (assetClass === undefined || instrument.assetClass === assetClass) &&
+        (underlying === undefined ||
+          (instrument.assetClass === 'OPTION' && instrument.underlying === underlying)),
+    );
+    const { brokerage } = simulation;
+    const { calendar } = brokerage.rules;
+    return pageOfAll(
+      found,
+      query,
+      ({ symbol: listed }) => listed,
+      (instrument) =>
+        shownInstrument(instrument, calendar, calendar.dateOf(now), brokerage.mark(instrument.symbol)),
     );
   },
 
@@ -172,6 +169,12 @@ export const marketDataHandlers: MarketDataHandlers = {
   },
 };
 
+/** The quote of a symbol as it travels; undefined where it has no price at all. */
+function shownQuote(simulation: Simulation, brokerage: Brokerage, symbol: string): Quote | undefined {
+  const quote = quoteIn(simulation, brokerage, symbol, simulation.now());
+  return quote && quoteOf(quote, brokerage.instrument(symbol));
+}
+
 /** A look at a listed symbol with its quote brought up to now. */
 function lookAt<T>(
   simulation: Simulation,
@@ -185,6 +188,6 @@ function lookAt<T>(
       const instrument = brokerage.instrument(symbol);
       return instrument === undefined ? SYMBOL_NOT_FOUND : look(brokerage, symbol, instrument);
     },
-    [symbol],
+    keptOf([symbol]),
   );
 }

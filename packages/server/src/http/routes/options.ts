@@ -1,7 +1,22 @@
-import { type Brokerage, Price, TradingDate } from '@sandpit/core';
-import type { OptionContract, Quote } from '@sandpit/core';
-import type { OptionChainContract } from '@sandpit/protocol';
-import { refuse } from '../answer.js';
+import {
+  type Brokerage,
+  type Conditions,
+  type Instant,
+  modelPriceOf,
+  type OptionContract,
+  optionFiguresOf,
+  optionMarkOf,
+  Price,
+  type Quote,
+  seriesConditionsOf,
+  seriesNameOf,
+  TradingDate,
+  underlyingPriceOf,
+} from '@sandpit/core';
+import type { OptionChain, OptionChainContract } from '@sandpit/protocol';
+import { Slice } from '../../engine/slice.js';
+import type { Simulation } from '../../engine/simulation.js';
+import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { expirationsOn, optionsExpiring, symbolIn } from '../listed.js';
 import { priceNumber, priceOf, quantityNumber } from '../translate/numbers.js';
@@ -24,56 +39,115 @@ export const optionHandlers: OptionHandlers = {
 
   async getOptionChain({ simulation, params, query }) {
     const underlying = symbolIn(simulation, params.underlying);
-    const now = simulation.now();
     // Which contracts there are depends on where the underlying stands.
-    const listed = await simulation.read(
+    const chain = await simulation.read(
       [],
-      (brokerage) => {
-        if (brokerage.instrument(underlying, now) === undefined) return SYMBOL_NOT_FOUND;
-        const expiration =
-          query.expiration === undefined
-            ? expirationsOn(brokerage, underlying, now)[0]
-            : TradingDate.of(query.expiration);
-        if (expiration === undefined) return NO_OPTIONS;
-        const contracts = optionsExpiring(brokerage, underlying, expiration, now);
-        return { expiration, contracts: contracts.filter(isAskedFor(query)) };
-      },
+      (brokerage) => chainAt(brokerage, underlying, query, simulation.now()),
       [underlying],
     );
-    if (!('contracts' in listed)) return listed;
-    const { expiration, contracts } = listed;
-    return simulation.read(
-      [],
-      (brokerage) => {
-        const mark = brokerage.mark(underlying);
-        return {
-          underlying,
-          ...(mark !== undefined && { underlyingPrice: priceNumber(mark) }),
-          expiration,
-          contracts: contracts.map((contract) => chainContract(brokerage, contract)),
-        };
-      },
-      contracts.map(({ symbol }) => symbol),
-    );
+    if (!('contracts' in chain)) return chain;
+    const { expiration, price, contracts } = chain;
+    const shown: OptionChainContract[] = [];
+    // A chain takes its time.
+    const slice = new Slice();
+    for (const listed of contracts) {
+      shown.push(chainContract(simulation, listed, chain.at));
+      await slice.breathe();
+    }
+    return {
+      underlying,
+      ...(price !== undefined && { underlyingPrice: priceNumber(price) }),
+      expiration,
+      contracts: shown,
+    } satisfies OptionChain;
   },
 };
 
-/** Which of a chain's contracts a query wants; both bounds are included. */
-function isAskedFor(query: {
+interface ListedContract {
+  readonly contract: OptionContract;
+  /** As it was when the chain was asked for, where the market is not computed. */
+  readonly quote: Quote | undefined;
+  /** Of its series; undefined where nobody knows where the underlying stands. */
+  readonly conditions: Conditions | undefined;
+  /** What the model says where nobody quotes it. */
+  readonly model: (() => Price) | undefined;
+}
+
+interface Chain {
+  readonly at: Instant;
+  readonly expiration: TradingDate;
+  readonly price: Price | undefined;
+  readonly contracts: readonly ListedContract[];
+}
+
+interface ChainQuery {
+  readonly expiration?: string;
   readonly optionType?: 'CALL' | 'PUT';
   readonly minStrike?: number;
   readonly maxStrike?: number;
-}): (contract: OptionContract) => boolean {
+}
+
+/** What is in a chain, and everything of the market that its figures depend on, at one instant. */
+function chainAt(brokerage: Brokerage, underlying: string, query: ChainQuery, at: Instant): Chain | Answer {
+  if (brokerage.instrument(underlying, at) === undefined) return SYMBOL_NOT_FOUND;
+  const expiration =
+    query.expiration === undefined
+      ? expirationsOn(brokerage, underlying, at)[0]
+      : TradingDate.of(query.expiration);
+  if (expiration === undefined) return NO_OPTIONS;
+  const contracts = optionsExpiring(brokerage, underlying, expiration, at).filter(isAskedFor(query));
+  const market = brokerage.options;
+  const [first] = contracts;
+  const price = first === undefined ? brokerage.mark(underlying) : underlyingPriceOf(first, market);
+  /** By series: those of one date can settle at different hours. */
+  const conditions = new Map<string, Conditions>();
+  const conditionsOf = (contract: OptionContract): Conditions | undefined => {
+    if (price === undefined) return undefined;
+    const series = seriesNameOf(contract.symbol);
+    let found = conditions.get(series);
+    if (found === undefined) conditions.set(series, (found = seriesConditionsOf(contract, price, market)));
+    return found;
+  };
+  return {
+    at,
+    expiration,
+    price,
+    contracts: contracts.map((contract) => {
+      const known = conditionsOf(contract);
+      return {
+        contract,
+        quote: brokerage.quote(contract.symbol),
+        conditions: known,
+        model: known && (() => modelPriceOf(contract, known, market)),
+      };
+    }),
+  };
+}
+
+/** Which of a chain's contracts a query wants; both bounds are included. */
+function isAskedFor(query: ChainQuery): (contract: OptionContract) => boolean {
   const low = query.minStrike === undefined ? Price.ofUnits(0) : priceOf(query.minStrike);
   const high = query.maxStrike === undefined ? Infinity : priceOf(query.maxStrike);
   return ({ optionType, strike }) =>
     (query.optionType === undefined || query.optionType === optionType) && strike >= low && strike <= high;
 }
 
-function chainContract(brokerage: Brokerage, contract: OptionContract): OptionChainContract {
+/** Greeks and volatilities are told in so many parts of one. */
+const PARTS = 1e8;
+const rounded = (figure: number): number => Math.round(figure * PARTS) / PARTS;
+
+function chainContract(
+  { feed }: Simulation,
+  { contract, quote: known, conditions, model }: ListedContract,
+  at: Instant,
+): OptionChainContract {
   const { symbol, optionType, strike, expiration, multiplier, style, settlement } = contract;
-  const { bid, ask, bidSize, askSize, last }: Partial<Quote> = brokerage.quote(symbol) ?? {};
-  const mark = brokerage.mark(symbol);
+  const quote = feed.quoteAt(symbol, at) ?? known;
+  const { bid, ask, bidSize, askSize, last }: Partial<Quote> = quote ?? {};
+  const mark = (quote && optionMarkOf(quote)) ?? model?.();
+  const openInterest = feed.openInterest(symbol, at);
+  const figures =
+    mark !== undefined && conditions !== undefined && optionFiguresOf(contract, mark, conditions);
   return {
     optionSymbol: symbol,
     optionType,
@@ -88,5 +162,13 @@ function chainContract(brokerage: Brokerage, contract: OptionContract): OptionCh
     ...(bidSize !== undefined && { bidSize: quantityNumber(bidSize) }),
     ...(askSize !== undefined && { askSize: quantityNumber(askSize) }),
     ...(last !== undefined && { last: priceNumber(last) }),
+    ...(openInterest !== undefined && { openInterest }),
+    ...(figures !== false && {
+      impliedVolatility: rounded(figures.impliedVolatility),
+      delta: rounded(figures.delta),
+      gamma: rounded(figures.gamma),
+      theta: rounded(figures.theta),
+      vega: rounded(figures.vega),
+    }),
   };
 }

@@ -1,4 +1,5 @@
 import type { Simulation } from '../../engine/simulation.js';
+import { keptOf, quoteIn } from '../listed.js';
 import { quoteOf } from '../translate/market-data.js';
 import type { Connection } from './connection.js';
 
@@ -82,18 +83,19 @@ export class QuoteFeed {
   async #tellWhatChanged(): Promise<void> {
     const readers = [...this.#readers];
     const symbols = new Set(readers.flatMap(({ told }) => [...told.keys()]));
-    const texts = await this.#simulation.read(
+    const simulation = this.#simulation;
+    const texts = await simulation.read(
       [],
       (brokerage) => {
         const found = new Map<string, string>();
         for (const symbol of symbols) {
-          const quote = brokerage.quote(symbol);
-          const shown = quote === undefined ? undefined : quoteOf(quote);
+          const quote = quoteIn(simulation, brokerage, symbol, simulation.now());
+          const shown = quote === undefined ? undefined : quoteOf(quote, brokerage.instrument(symbol));
           if (shown !== undefined) found.set(symbol, JSON.stringify(shown));
         }
         return found;
       },
-      symbols,
+      keptOf([...symbols]),
     );
     for (const { connection, told } of readers) {
       for (const [symbol, before] of told) {

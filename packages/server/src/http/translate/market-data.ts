@@ -3,9 +3,11 @@ import {
   type Calendar,
   type HoursId,
   Instant,
+  type Instrument,
   type MarketHours as CoreHours,
   marketHours,
   markOf,
+  optionMarkOf,
   type Quote as CoreQuote,
   type TradingDay as CoreDay,
 } from '@sandpit/core';
@@ -15,8 +17,8 @@ import { instantOf, isoOf } from './instants.js';
 import { priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 
 /** A quote as it travels; undefined where it has no price at all. */
-export function quoteOf(quote: CoreQuote): Quote | undefined {
-  const mark = markOf(quote);
+export function quoteOf(quote: CoreQuote, instrument: Instrument | undefined): Quote | undefined {
+  const mark = instrument?.assetClass === 'OPTION' ? optionMarkOf(quote) : markOf(quote);
   if (mark === undefined) return undefined;
   const { bid, ask, bidSize, askSize, last, lastSize } = quote;
   return {

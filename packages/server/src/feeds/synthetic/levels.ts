@@ -1,0 +1,90 @@
+import { plainEquity } from '@sandpit/core';
+import { catalogueEntry } from '../catalogue.js';
+import type { CatalogueEntry } from '../catalogue.js';
+
+/*
+ * What indices and futures stand at (D126): multiples of the funds that hold the same, so that they move with them to the second. What no
+ * fund follows has a path of its own, of the same kind as those of the catalogue.
+ */
+
+/** Volatility goes up where the market goes down, and has a mind of its own. */
+export const VOLATILITY_INDEX = ownPath('volatility index', 16, '', -5, 0.06);
+const CRUDE_OIL = ownPath('crude oil', 71.5, 'Energy', 0.5, 0.021);
+const NOTES = ownPath('ten-year notes', 111.25, 'Treasuries', -0.06, 0.0036);
+
+/** A path, and what one of its dollars is in points. */
+export interface Level {
+  readonly entry: CatalogueEntry;
+  readonly factor: number;
+}
+
+/** Points of the indices: what the funds of the catalogue stand at, times what a share of them is a part of. */
+const INDICES: Readonly<Record<string, Level>> = {
+  SPX: { entry: inCatalogue('SPY'), factor: 10 },
+  XSP: { entry: inCatalogue('SPY'), factor: 1 },
+  NDX: { entry: inCatalogue('QQQ'), factor: 41.1 },
+  RUT: { entry: inCatalogue('IWM'), factor: 10.1 },
+  VIX: { entry: VOLATILITY_INDEX, factor: 1 },
+};
+
+/** What futures are on, in the points of the future. */
+const UNDER_FUTURES: Readonly<Record<string, Level>> = {
+  ES: INDICES.SPX as Level,
+  MES: INDICES.SPX as Level,
+  NQ: INDICES.NDX as Level,
+  MNQ: INDICES.NDX as Level,
+  RTY: INDICES.RUT as Level,
+  M2K: INDICES.RUT as Level,
+  YM: { entry: inCatalogue('DIA'), factor: 100 },
+  MYM: { entry: inCatalogue('DIA'), factor: 100 },
+  CL: { entry: CRUDE_OIL, factor: 1 },
+  GC: { entry: inCatalogue('GLD'), factor: 10.9 },
+  ZN: { entry: NOTES, factor: 1 },
+};
+
+/** Contracts traded on an ordinary day, in thousands. */
+const DAILY_VOLUME: Readonly<Record<string, number>> = {
+  ES: 1500,
+  MES: 1200,
+  NQ: 600,
+  MNQ: 1500,
+  RTY: 190,
+  M2K: 90,
+  YM: 150,
+  MYM: 100,
+  CL: 350,
+  GC: 200,
+  ZN: 1800,
+};
+
+export const indexLevel = (symbol: string): Level | undefined =>
+  Object.hasOwn(INDICES, symbol) ? INDICES[symbol] : undefined;
+
+export const futureLevel = (root: string): Level | undefined =>
+  Object.hasOwn(UNDER_FUTURES, root) ? UNDER_FUTURES[root] : undefined;
+
+export const futureDailyVolume = (root: string): number => 1000 * (DAILY_VOLUME[root] ?? 10);
+
+function inCatalogue(symbol: string): CatalogueEntry {
+  const entry = catalogueEntry(symbol);
+  if (entry === undefined) throw new Error(`${symbol} is not in the catalogue`);
+  return entry;
+}
+
+function ownPath(
+  name: string,
+  basePrice: number,
+  sector: string,
+  beta: number,
+  dailyVolatility: number,
+): CatalogueEntry {
+  return {
+    equity: { ...plainEquity(name), dailyVolatility },
+    basePrice,
+    sector,
+    beta,
+    isFund: false,
+    typicalSpread: 0.01,
+    typicalLots: 1,
+  };
+}

@@ -1,0 +1,131 @@
+import { KnownInstruments, seriesNameOf, usualVolatilityOf } from '@sandpit/core';
+import type { Calendar, FutureContract, Instant, OptionContract } from '@sandpit/core';
+import { catalogueEntry } from '../catalogue.js';
+import type { CatalogueEntry } from '../catalogue.js';
+import { EquityModel } from './equity-model.js';
+import { FutureModel } from './future-model.js';
+import { IndexModel } from './index-model.js';
+import { futureLevel, indexLevel, VOLATILITY_INDEX } from './levels.js';
+import type { Level } from './levels.js';
+import { SYNTHETIC_LISTING } from './listing.js';
+import { OptionModel, SeriesModel } from './option-model.js';
+import type { UnderlyingLevel } from './option-model.js';
+import { PriceModel } from './price-model.js';
+import type { Quoted } from './quoted.js';
+
+export interface MarketTerms {
+  readonly seed: number;
+  readonly calendar: Calendar;
+  /** Continuous, a year. */
+  readonly riskFreeRate: number;
+}
+
+/** Series remembered at a time; a chain is one or two. */
+const MOST_SERIES = 64;
+/** Months of futures remembered: three of each root and some that are over. */
+const MOST_FUTURES = 64;
+/** What the volatility index is when the market is as usual, and how far options follow it. */
+const USUAL_VOLATILITY_INDEX = VOLATILITY_INDEX.basePrice;
+const LEAST_NERVOUS = 0.4;
+const MOST_NERVOUS = 2.5;
+
+/** Contracts are computed from their symbols: one of these for all simulations. */
+const INSTRUMENTS = new KnownInstruments(SYNTHETIC_LISTING);
+
+/** Whatever the synthetic feed quotes, found by its symbol. Models of paths are kept; contracts are computed for who asks. */
+export class SyntheticMarket {
+  private readonly terms: MarketTerms;
+  /** By symbol of what has a path; a model remembers its place on it. */
+  private readonly paths = new Map<string, PriceModel>();
+  private readonly equities = new Map<string, EquityModel>();
+  private readonly series = new Map<string, SeriesModel>();
+  private readonly futures = new Map<string, FutureModel>();
+
+  constructor(terms: MarketTerms) {
+    this.terms = terms;
+  }
+
+  /** The market of a symbol that is listed at an instant. */
+  find(symbol: string, at: Instant): Quoted | undefined {
+    return this.equities.get(symbol) ?? this.equityOf(symbol) ?? this.derived(symbol, at);
+  }
+
+  /** What a path tells the price of: indices and futures. */
+  pathOfDerived(symbol: string, at: Instant): FutureModel | IndexModel | undefined {
+    const quoted = this.derived(symbol, at);
+    return quoted instanceof OptionModel ? undefined : quoted;
+  }
+
+  private equityOf(symbol: string): EquityModel | undefined {
+    const entry = catalogueEntry(symbol);
+    if (entry === undefined) return undefined;
+    const model = new EquityModel(this.pathOf(entry), this.terms.calendar);
+    this.equities.set(symbol, model);
+    return model;
+  }
+
+  private derived(symbol: string, at: Instant): FutureModel | IndexModel | OptionModel | undefined {
+    const instrument = INSTRUMENTS.get(symbol, at);
+    switch (instrument?.assetClass) {
+      case 'INDEX': {
+        const level = indexLevel(symbol);
+        return level && new IndexModel(instrument, level, this.pathOf(level.entry), this.terms.calendar);
+      }
+      case 'FUTURE':
+        return this.futureOf(instrument);
+      case 'OPTION':
+        return new OptionModel(instrument, this.seriesOf(instrument), this.terms.seed);
+      case 'EQUITY':
+      case undefined:
+        return undefined;
+    }
+  }
+
+  private readonly levelOf = (underlying: string, second: number): UnderlyingLevel => {
+    const { entry, factor } = levelOfUnderlying(underlying);
+    const nervousness = this.pathOf(VOLATILITY_INDEX).middleAt(second) / USUAL_VOLATILITY_INDEX;
+    return {
+      spot: this.pathOf(entry).middleAt(second) * factor,
+      volatility: usualVolatilityOf(entry.equity),
+      nervousness: Math.max(LEAST_NERVOUS, Math.min(MOST_NERVOUS, nervousness)),
+    };
+  };
+
+  private pathOf(entry: CatalogueEntry): PriceModel {
+    const { symbol } = entry.equity;
+    let model = this.paths.get(symbol);
+    if (model === undefined) this.paths.set(symbol, (model = new PriceModel(this.terms.seed, entry)));
+    return model;
+  }
+
+  private seriesOf(contract: OptionContract): SeriesModel {
+    const key = seriesNameOf(contract.symbol);
+    let series = this.series.get(key);
+    if (series === undefined) {
+      if (this.series.size >= MOST_SERIES) this.series.clear();
+      series = new SeriesModel(contract, { ...this.terms, levelOf: this.levelOf });
+      this.series.set(key, series);
+    }
+    return series;
+  }
+
+  private futureOf(contract: FutureContract): FutureModel | undefined {
+    const level = futureLevel(contract.root);
+    if (level === undefined) return undefined;
+    let future = this.futures.get(contract.symbol);
+    if (future === undefined) {
+      if (this.futures.size >= MOST_FUTURES) this.futures.clear();
+      future = new FutureModel(contract, level, this.pathOf(level.entry), this.terms);
+      this.futures.set(contract.symbol, future);
+    }
+    return future;
+  }
+}
+
+/** Only what is listed has options. */
+function levelOfUnderlying(underlying: string): Level {
+  const entry = catalogueEntry(underlying);
+  const level = entry === undefined ? indexLevel(underlying) : { entry, factor: 1 };
+  if (level === undefined) throw new RangeError(`nothing is known of ${underlying}`);
+  return level;
+}
