@@ -27,7 +27,7 @@ export { formatOsi, isLongAsOsi, parseOsi, rootOfOsi, seriesNameOf } from './ins
 export type { OsiSymbol } from './instruments/osi.js';
 export { usualVolatilityOf } from './instruments/option-series.js';
 export { tickFor } from './instruments/tick-size.js';
-export { canonicalSymbol } from './instruments/symbols.js';
+export { canonicalSymbol, instrumentNamed } from './instruments/symbols.js';
 export { dailySettlementAt, hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';

@@ -18,7 +18,8 @@ export function optionMarketOf(
     quote,
     instrument,
     dividendsOn: (symbol) => dividendsOn(state, symbol),
-    optionsListed: (underlying, expiration) => optionsListed(state, rules, underlying, expiration),
+    optionsListed: (underlying, expiration) =>
+      optionsListed(state, rules, underlying, expiration, rules.calendar.dateOf(at)),
   };
 }
 
@@ -37,8 +38,9 @@ function* optionsListed(
   { instruments }: Rules,
   underlying: string,
   expiration: TradingDate,
+  today: TradingDate,
 ): Generator<OptionContract> {
-  for (const contract of instruments.optionsListed(underlying)) {
+  for (const contract of instruments.optionsListed(underlying, today)) {
     if (contract.expiration === expiration && !listed.has(contract.symbol)) yield contract;
   }
   for (const instrument of listed.values()) {

@@ -56,7 +56,10 @@ export class KnownInstruments implements Instruments {
   }
 
   get(symbol: string, at: Instant): Instrument | undefined {
-    return this.listed.get(symbol) ?? this.contract(symbol, at);
+    const listed = this.listed.get(symbol);
+    if (listed === undefined) return this.contract(symbol, at);
+    const since = this.listing.since?.[symbol];
+    return since === undefined || since <= xnys.dateOf(at) ? listed : undefined;
   }
 
   seriesOn(underlying: string, today: TradingDate): readonly OptionSeries[] {
@@ -74,8 +77,10 @@ export class KnownInstruments implements Instruments {
     return options === undefined ? [] : contractsAround(options, expiration, spot, today);
   }
 
-  optionsListed(underlying: string): readonly OptionContract[] {
-    return this.options.get(underlying) ?? [];
+  optionsListed(underlying: string, today: TradingDate): readonly OptionContract[] {
+    const options = this.options.get(underlying) ?? [];
+    const { since } = this.listing;
+    return since === undefined ? options : options.filter(({ symbol }) => (since[symbol] ?? today) <= today);
   }
 
   futures(today: TradingDate): readonly FutureContract[] {

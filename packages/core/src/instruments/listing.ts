@@ -9,6 +9,8 @@ import type { OptionContract, OptionSeries } from './option.js';
 export interface Listing {
   /** Listed one by one. */
   readonly instruments: readonly Instrument[];
+  /** Of these some are listed from a date on only. */
+  readonly since?: Readonly<Record<string, TradingDate>>;
   /** Whether there are options on all these stocks, funds and indices, by the rules of `option-series.ts` (D126). */
   readonly hasOptions?: boolean;
   /** Roots of the futures whose front months are listed (D126). */
@@ -36,8 +38,8 @@ export interface Instruments {
     spot: Price,
     today: TradingDate,
   ): readonly OptionContract[];
-  /** The options on an underlying that are listed one by one, in the order of the listing. */
-  optionsListed(underlying: string): readonly OptionContract[];
+  /** The options on an underlying that are listed one by one by a date, in the order of the listing. */
+  optionsListed(underlying: string, today: TradingDate): readonly OptionContract[];
   /** The months of futures that are listed by rule and not over on that date, those of a root in order. */
   futures(today: TradingDate): readonly FutureContract[];
 }

@@ -79,6 +79,7 @@ export class Walk {
   #showPassed({ since, quotes }: NonNullable<MarketEvent['passed']>, at: Instant): void {
     // One at a time: each is a moment of its own.
     for (const quote of quotes) {
+      if ((this.#brokerage.state.books.get(quote.symbol)?.open.size ?? 0) === 0) continue;
       this.#turns.execute<'UpdateMarket'>(
         { type: 'UpdateMarket', quotes: [quote], pushed: false, since },
         at,

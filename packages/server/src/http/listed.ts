@@ -23,12 +23,15 @@ import { plainSymbol } from './translate/instruments.js';
 export const symbolIn = (simulation: Simulation, symbol: string): string =>
   plainSymbol(symbol, simulation.brokerage.rules.calendar.dateOf(simulation.now()));
 
-/** All that is listed one by one. */
-export function listedInstruments({ rules, state }: Brokerage): Instrument[] {
-  const { instruments } = rules.instruments.listing;
+/** All that is listed one by one by an instant. */
+export function listedInstruments({ rules, state }: Brokerage, at: Instant): Instrument[] {
+  const { instruments, since } = rules.instruments.listing;
+  const today = rules.calendar.dateOf(at);
+  const known =
+    since === undefined ? instruments : instruments.filter(({ symbol }) => (since[symbol] ?? today) <= today);
   return [
     ...new Map([
-      ...instruments.map((instrument) => [instrument.symbol, instrument] as const),
+      ...known.map((instrument) => [instrument.symbol, instrument] as const),
       ...state.listed,
     ]).values(),
   ];
@@ -39,7 +42,7 @@ export function expirationsOn(brokerage: Brokerage, underlying: string, at: Inst
   const { instruments, calendar } = brokerage.rules;
   const series = [
     ...instruments.seriesOn(underlying, calendar.dateOf(at)),
-    ...listedOptions(brokerage, underlying),
+    ...listedOptions(brokerage, underlying, at),
   ];
   const open = series.filter((one) => tradingEndsAt(one, calendar) > at);
   return [...new Set(open.map(({ expiration }) => expiration))].sort();
@@ -59,7 +62,7 @@ export function optionsExpiring(
   const spot = brokerage.mark(underlying);
   const byRule =
     spot === undefined ? [] : instruments.contracts(underlying, expiration, spot, calendar.dateOf(at));
-  const listed = listedOptions(brokerage, underlying).filter((one) => one.expiration === expiration);
+  const listed = listedOptions(brokerage, underlying, at).filter((one) => one.expiration === expiration);
   const contracts = new Map([...byRule, ...listed].map((contract) => [contract.symbol, contract]));
   return [...contracts.values()]
     .filter((contract) => tradingEndsAt(contract, calendar) > at)
@@ -69,7 +72,7 @@ export function optionsExpiring(
 /** All that is listed by itself: options by rule are computed for those who ask for an underlying. */
 export const instrumentsAt = (brokerage: Brokerage, at: Instant): Instrument[] => {
   const { instruments, calendar } = brokerage.rules;
-  const listed = listedInstruments(brokerage);
+  const listed = listedInstruments(brokerage, at);
   const symbols = new Set(listed.map(({ symbol }) => symbol));
   const months = instruments.futures(calendar.dateOf(at)).filter((month) => !symbols.has(month.symbol));
   return [...listed, ...months.filter((month) => tradingEndsAt(month, calendar) > at)];
@@ -88,7 +91,7 @@ export async function optionsOn(
   const spot = brokerage.mark(underlying);
   const today = calendar.dateOf(at);
   const slice = new Slice();
-  const listed = new Map(listedOptions(brokerage, underlying).map((contract) => [contract.symbol, contract]));
+  const listed = new Map(listedOptions(brokerage, underlying, at).map((contract) => [contract.symbol, contract]));
   // Symbols begin with what a series has in common, then say CALL or PUT: each of these is put in order by itself.
   const parts = new Map<string, OptionContract[]>();
   const add = (contract: OptionContract): void => {
@@ -117,9 +120,9 @@ export async function optionsOn(
 }
 
 /** Options listed one by one: those that commands listed go before those of the feed. */
-function listedOptions({ rules, state }: Brokerage, underlying: string): OptionContract[] {
+function listedOptions({ rules, state }: Brokerage, underlying: string, at: Instant): OptionContract[] {
   const found: OptionContract[] = rules.instruments
-    .optionsListed(underlying)
+    .optionsListed(underlying, rules.calendar.dateOf(at))
     .filter(({ symbol }) => !state.listed.has(symbol));
   for (const instrument of state.listed.values()) {
     if (instrument.assetClass === 'OPTION' && instrument.underlying === underlying) found.push(instrument);

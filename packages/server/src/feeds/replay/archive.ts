@@ -1,12 +1,16 @@
+import type { Dirent } from 'node:fs';
 import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Calendar, CorporateAction, Equity } from '@sandpit/core';
+import type { Calendar, CorporateAction, Listing } from '@sandpit/core';
 import { BadReplayFile } from './bad-replay-file.js';
 import { FileScan } from './file-scan.js';
 import type { ScannedFile, SymbolFacts } from './file-scan.js';
 import { kindOf } from './recorded-file.js';
 import type { RecordedFile } from './recorded-file.js';
+import { OpenInterest } from './open-interest.js';
 import { recordedActions } from './recorded-actions.js';
+import { recordedContracts, recordedListing } from './recorded-contracts.js';
+import type { RecordedContract } from './recorded-contracts.js';
 
 export interface ArchiveOptions {
   /** A directory with files in the layout of docs/rules/market-data.md. */
@@ -26,7 +30,8 @@ export class ReplayArchive {
   readonly calendar: Calendar;
   readonly files: readonly ScannedFile[];
   readonly facts: ReadonlyMap<string, SymbolFacts>;
-  readonly instruments: readonly Equity[];
+  readonly listing: Listing;
+  readonly openInterest: OpenInterest;
   readonly corporateActions: readonly CorporateAction[];
   private readonly readers = new Set<Closable>();
 
@@ -34,9 +39,8 @@ export class ReplayArchive {
     this.calendar = options.calendar;
     this.files = contents.files;
     this.facts = contents.facts;
-    this.instruments = [...contents.facts.entries()]
-      .sort(([a], [b]) => (a < b ? -1 : 1))
-      .map(([symbol, facts]) => facts.equity(symbol));
+    this.listing = recordedListing(contents.facts, contents.contracts);
+    this.openInterest = contents.openInterest;
     this.corporateActions = contents.actions;
   }
 
@@ -44,19 +48,35 @@ export class ReplayArchive {
   static async open(options: ArchiveOptions): Promise<ReplayArchive> {
     const facts = new Map<string, SymbolFacts>();
     const files: ScannedFile[] = [];
-    let actions: readonly CorporateAction[] = [];
-    for (const file of await recordedFiles(options.path)) {
-      if (file.kind === 'actions') actions = await recordedActions(file);
-      else files.push(await new FileScan(file, options.calendar, facts).run());
+    const actions: CorporateAction[] = [];
+    const contracts = new Map<string, RecordedContract>();
+    const openInterest = new OpenInterest();
+    const all = await recordedFiles(options.path);
+    for (const file of all) {
+      if (file.kind === 'actions') actions.push(...(await recordedActions(file)));
+      else if (file.kind === 'interest') await openInterest.read(file);
+      else if (file.kind !== 'contracts') files.push(await new FileScan(file, options.calendar, facts).run());
     }
+    for (const file of all) if (file.kind === 'contracts') await recordedContracts(file, facts, contracts);
     if (files.length === 0) {
       throw new BadReplayFile(
         options.path,
         undefined,
-        'no daily_bars.csv, *_trades.csv or *_quotes.csv (or .gz) in here',
+        'no daily_bars.csv, *_trades.csv, *_quotes.csv or *_quotes_hourly.csv (or .gz) in here',
       );
     }
-    return new ReplayArchive(options, { files, facts, actions });
+    return new ReplayArchive(options, { files, facts, actions, contracts, openInterest });
+  }
+
+  /** The options on any of these. */
+  contractsOn(underlyings: ReadonlySet<string>): ReadonlySet<string> {
+    return new Set(
+      this.listing.instruments.flatMap((instrument) =>
+        instrument.assetClass === 'OPTION' && underlyings.has(instrument.underlying)
+          ? [instrument.symbol]
+          : [],
+      ),
+    );
   }
 
   /** Keeps a reader open until its next use, unless too many others come between. */
@@ -86,16 +106,20 @@ interface Contents {
   readonly files: readonly ScannedFile[];
   readonly facts: ReadonlyMap<string, SymbolFacts>;
   readonly actions: readonly CorporateAction[];
+  readonly contracts: ReadonlyMap<string, RecordedContract>;
+  readonly openInterest: OpenInterest;
 }
 
-/** In alphabetical order, which is part of the order of events: two files may speak of the same symbol and minute. */
+/**
+ * Those of a directory and of the directories in it, in alphabetical order, which is part of the order of events: two files may speak of the
+ * same symbol and minute.
+ */
 async function recordedFiles(path: string): Promise<RecordedFile[]> {
-  let names: string[];
-  try {
-    names = await readdir(path);
-  } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new BadReplayFile(path, undefined, `not a directory that can be read (${reason})`);
+  const entries = await entriesOf(path);
+  const names: string[] = [];
+  for (const entry of entries) {
+    if (!entry.isDirectory()) names.push(entry.name);
+    else for (const { name } of await entriesOf(join(path, entry.name))) names.push(join(entry.name, name));
   }
   const files: RecordedFile[] = [];
   for (const name of names.sort()) {
@@ -108,7 +132,16 @@ async function recordedFiles(path: string): Promise<RecordedFile[]> {
         'is there packed and unpacked; remove one of the two',
       );
     }
-    files.push({ path: join(path, name), kind });
+    files.push({ path: join(path, name), ...kind });
   }
   return files;
+}
+
+async function entriesOf(path: string): Promise<Dirent[]> {
+  try {
+    return await readdir(path, { withFileTypes: true });
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new BadReplayFile(path, undefined, `not a directory that can be read (${reason})`);
+  }
 }

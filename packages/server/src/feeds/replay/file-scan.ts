@@ -1,6 +1,5 @@
 import { Instant, plainEquity, TradingDate } from '@sandpit/core';
 import type { Calendar, Equity, Price } from '@sandpit/core';
-import { MINUTE_MS } from '../bar-window.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import type { FilePosition } from './csv-lines.js';
 import { rowBatches } from './recorded-file.js';
@@ -24,13 +23,17 @@ const DAYS_OF_STATISTICS = 20;
 /** Larger moves of a day are splits, which recorded prices are not adjusted for. */
 const LARGEST_RETURN = 0.4;
 
-/** Option series (OSI) and delivery months (ESZ13, ESH20 C3100) in a recording are no shares. */
-const DERIVATIVE = /^([A-Z]{1,6}\d{6}[CP]\d{8}|[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2}( [CP]\d+(\.\d+)?)?)$/;
+/** Options on futures (`ESH20 C3100`) cannot be listed (D98). */
+const OPTION_ON_FUTURE = /^[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2} [CP]\d/;
 
 /** What a recording tells about one symbol without its rows being kept. */
 export class SymbolFacts {
   hasDaily = false;
   hasTrades = false;
+  /** From files of an index. */
+  isIndex = false;
+  /** The day of its first row. */
+  firstDate: string | undefined;
   /** The span of its minute rows; daily rows inside it are not replayed. */
   minutes: { readonly first: Instant; readonly last: Instant } | undefined;
   private date = '';
@@ -131,9 +134,12 @@ export class FileScan {
     this.last = key;
     this.lastSymbol = symbol;
     this.first ??= key;
-    if (DERIVATIVE.test(symbol)) return;
+    if (file.kind === 'interest' || OPTION_ON_FUTURE.test(symbol)) return;
     let facts = this.facts.get(symbol);
     if (!facts) this.facts.set(symbol, (facts = new SymbolFacts()));
+    const date = (row.cells[0] ?? '').slice(0, 10);
+    if (facts.firstDate === undefined || date < facts.firstDate) facts.firstDate = date;
+    if (file.kind === 'index') facts.isIndex = true;
     if (file.kind === 'daily') this.addDaily(row, key, facts);
     else this.addMinute(row, key, facts);
   }
@@ -148,8 +154,9 @@ export class FileScan {
 
   private addMinute(row: Row, key: Instant, facts: SymbolFacts): void {
     facts.addMinute(key);
-    if (this.file.kind !== 'trades') return;
+    if (this.file.kind === 'quotes') return;
     facts.hasTrades = true;
+    if (this.file.kind === 'index') return;
     const date = (row.cells[0] ?? '').slice(0, 10);
     if (facts.isEarly(date)) facts.addTrades(date, volumeOf(this.file, row));
   }
@@ -162,7 +169,7 @@ function keyOf(file: RecordedFile, row: Row): Instant {
     : startOf(file, row);
 }
 
-/** A row of minutes becomes known at the end of its minute. */
-export function knownAt(start: Instant): Instant {
-  return Instant.plusMs(start, MINUTE_MS);
+/** A row becomes known at the end of what it tells of. */
+export function knownAt({ rowMs }: RecordedFile, start: Instant): Instant {
+  return Instant.plusMs(start, rowMs);
 }

@@ -1,9 +1,10 @@
 import { basename } from 'node:path';
+import { MINUTE_MS } from '../bar-window.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import { FILE_START, lineBatches } from './csv-lines.js';
 import type { FilePosition } from './csv-lines.js';
 
-export type FileKind = 'daily' | 'trades' | 'quotes' | 'actions';
+export type FileKind = 'daily' | 'trades' | 'quotes' | 'index' | 'interest' | 'contracts' | 'actions';
 
 /** The columns a file of that kind must have; it may have others, in any order. */
 const COLUMNS = {
@@ -13,12 +14,22 @@ const COLUMNS = {
     ...['ts', 'symbol', 'bid_open', 'bid_high', 'bid_low', 'bid_close', 'bid_size'],
     ...['ask_open', 'ask_high', 'ask_low', 'ask_close', 'ask_size'],
   ],
+  index: ['ts', 'symbol', 'open', 'high', 'low', 'close'],
+  interest: ['ts', 'symbol', 'open_interest'],
+  contracts: ['symbol', 'multiplier', 'settlement'],
   actions: ['ex_date', 'symbol', 'type', 'split_new_for_old', 'cash_per_share'],
 } as const satisfies Record<FileKind, readonly string[]>;
+
+/** Columns that it may have as well; a cell is empty where there is none. */
+const MORE_COLUMNS: Partial<Record<FileKind, readonly string[]>> = {
+  contracts: ['underlying', 'style', 'settle_session', 'first_seen', 'root', 'tick_size', 'last_trade_date'],
+};
 
 export interface RecordedFile {
   readonly path: string;
   readonly kind: FileKind;
+  /** How long a row lasts; it is known at its end. */
+  readonly rowMs: number;
 }
 
 /** One row, its cells in the order of `COLUMNS`. */
@@ -32,13 +43,20 @@ export interface RowBatch {
   readonly position: FilePosition;
 }
 
+const HOUR_MS = 3_600_000;
+
 /** What a file name says it holds; `undefined` where the name is none of ours. */
-export function kindOf(path: string): FileKind | undefined {
+export function kindOf(path: string): Omit<RecordedFile, 'path'> | undefined {
   const stem = basename(path).replace(/\.gz$/, '');
-  if (stem === 'daily_bars.csv') return 'daily';
-  if (stem === 'corporate_actions.csv') return 'actions';
-  if (stem.endsWith('_trades.csv')) return 'trades';
-  if (stem.endsWith('_quotes.csv')) return 'quotes';
+  const ofMinutes = (kind: FileKind): Omit<RecordedFile, 'path'> => ({ kind, rowMs: MINUTE_MS });
+  if (stem === 'daily_bars.csv') return ofMinutes('daily');
+  if (stem === 'corporate_actions.csv') return ofMinutes('actions');
+  if (/^(.+_)?contracts\.csv$/.test(stem)) return ofMinutes('contracts');
+  if (/^(.+_)?open_interest\.csv$/.test(stem)) return { kind: 'interest', rowMs: 0 };
+  if (stem.endsWith('_trades.csv')) return ofMinutes('trades');
+  if (stem.endsWith('_quotes.csv')) return ofMinutes('quotes');
+  if (stem.endsWith('_quotes_hourly.csv')) return { kind: 'quotes', rowMs: HOUR_MS };
+  if (/^[A-Z]{1,6}_\d{4}-\d{2}-\d{2}\.csv$/.test(stem)) return ofMinutes('index');
   return undefined;
 }
 
@@ -77,6 +95,11 @@ async function layoutOf(file: RecordedFile): Promise<Layout> {
       if (index < 0) throw new BadReplayFile(file.path, 1, `the header has no column "${column}"`);
       return index;
     });
+    // Beyond the end of a row there is nothing.
+    for (const column of MORE_COLUMNS[file.kind] ?? []) {
+      const index = names.indexOf(column);
+      order.push(index < 0 ? names.length : index);
+    }
     return { width: names.length, order, inOrder: order.every((column, index) => column === index) };
   }
   throw new BadReplayFile(file.path, 1, 'the file is empty; a header is expected');

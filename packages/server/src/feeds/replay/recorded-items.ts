@@ -1,17 +1,26 @@
 import { Instant, TradingDate } from '@sandpit/core';
 import type { Price } from '@sandpit/core';
+import { MINUTE_MS } from '../bar-window.js';
 import type { ReplayArchive } from './archive.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import { knownAt } from './file-scan.js';
 import type { ScannedFile } from './file-scan.js';
 import { rowBatches } from './recorded-file.js';
-import { dailyRowOf, quoteRowOf, startOf, symbolOf, tradeRowOf } from './rows.js';
+import { CLOSE_COLUMN, dailyRowOf, priceOf, quoteRowOf, startOf, symbolOf, tradeRowOf } from './rows.js';
 import type { DailyRow, QuoteRow, TradeRow } from './rows.js';
 
 /** Something that becomes known at an instant. */
 export type RecordedItem =
-  | { readonly kind: 'quote'; readonly at: Instant; readonly symbol: string; readonly row: QuoteRow }
+  | {
+      readonly kind: 'quote';
+      readonly at: Instant;
+      readonly symbol: string;
+      readonly row: QuoteRow;
+      /** What it went through before its end is of no use: an hour is too long. */
+      readonly endOnly: boolean;
+    }
   | { readonly kind: 'trade'; readonly at: Instant; readonly symbol: string; readonly row: TradeRow }
+  | { readonly kind: 'index'; readonly at: Instant; readonly symbol: string; readonly price: Price }
   | { readonly kind: 'daily'; readonly at: Instant; readonly symbol: string; readonly price: Price }
   /** The official close of a day whose minutes are recorded. */
   | { readonly kind: 'close'; readonly at: Instant; readonly symbol: string; readonly price: Price };
@@ -36,7 +45,8 @@ async function* minuteItems(
   from: Instant,
   wanted: (symbol: string) => boolean,
 ): AsyncGenerator<readonly RecordedItem[]> {
-  const firstStart = Instant.ofMs(from - (knownAt(from) - from));
+  const firstStart = Instant.plusMs(from, -file.rowMs);
+  const endOnly = file.rowMs > MINUTE_MS;
   for await (const { rows } of rowBatches(file, file.positionFor(firstStart))) {
     const items: RecordedItem[] = [];
     for (const row of rows) {
@@ -44,8 +54,10 @@ async function* minuteItems(
       if (!wanted(symbol) || !archive.facts.has(symbol)) continue;
       const start = startOf(file, row);
       if (start < firstStart) continue;
-      const at = knownAt(start);
-      if (file.kind === 'quotes') items.push({ kind: 'quote', at, symbol, row: quoteRowOf(file, row) });
+      const at = knownAt(file, start);
+      if (file.kind === 'quotes') items.push({ kind: 'quote', at, symbol, row: quoteRowOf(file, row), endOnly });
+      else if (file.kind === 'index')
+        items.push({ kind: 'index', at, symbol, price: priceOf(file, row, CLOSE_COLUMN) });
       else items.push({ kind: 'trade', at, symbol, row: tradeRowOf(file, row) });
     }
     yield items.sort(compareItems);
@@ -122,9 +134,9 @@ function hasMinutesOn(date: TradingDate, { calendar, facts }: ReplayArchive, sym
   return date >= calendar.dateOf(minutes.first) && date <= calendar.dateOf(minutes.last);
 }
 
-const RANK = { quote: 0, trade: 1, daily: 2, close: 3 } as const;
+const RANK = { index: 0, quote: 1, trade: 2, daily: 3, close: 4 } as const;
 
-/** By time; in one instant quotes before trades, closes last; then by symbol. */
+/** By time; in one instant indices before quotes, quotes before trades, closes last; then by symbol. */
 export function compareItems(a: RecordedItem, b: RecordedItem): number {
   if (a.at !== b.at) return a.at - b.at;
   if (a.kind !== b.kind) return RANK[a.kind] - RANK[b.kind];

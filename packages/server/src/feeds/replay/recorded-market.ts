@@ -68,6 +68,8 @@ export class RecordedMarket {
       // Neither side quoted: there is no market, which must be told; the last trade is none.
       return { symbol, ...sides, ...lastOf(market, at), at };
     }
+    // Nobody trades an index: it has a last value alone.
+    if (item.kind === 'index') return { symbol, last: item.price, at };
     if (item.kind === 'daily') {
       const { price } = item;
       return { symbol, bid: price, ask: price, last: price, at };
@@ -84,7 +86,8 @@ export class RecordedMarket {
   private passed(at: Instant, items: readonly RecordedItem[]): readonly Quote[] {
     const minutes = new Map<string, { quote?: QuoteRow; trade?: TradeRow }>();
     for (const item of items) {
-      if (item.kind === 'daily' || item.kind === 'close') continue;
+      if (item.kind === 'daily' || item.kind === 'close' || item.kind === 'index') continue;
+      if (item.kind === 'quote' && item.endOnly) continue;
       const minute = minutes.get(item.symbol) ?? {};
       if (item.kind === 'quote') minute.quote = item.row;
       else minute.trade = item.row;
@@ -118,7 +121,7 @@ export class RecordedMarket {
 const lastOfMinute = (known: Instant): Instant => Instant.plusMs(known, -1);
 
 const stampOf = ({ kind, at }: RecordedItem): Instant =>
-  kind === 'quote' || kind === 'trade' ? lastOfMinute(at) : at;
+  kind === 'quote' || kind === 'trade' || kind === 'index' ? lastOfMinute(at) : at;
 
 function isFlat(bar: PriceBar | undefined): boolean {
   return bar === undefined || (bar.low === bar.high && bar.open === bar.close);

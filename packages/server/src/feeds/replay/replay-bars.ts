@@ -5,7 +5,7 @@ import type { BarQuery } from '../feed.js';
 import type { ReplayArchive } from './archive.js';
 import type { ScannedFile } from './file-scan.js';
 import { rowBatches } from './recorded-file.js';
-import { dailyRowOf, startOf, symbolOf, tradeRowOf } from './rows.js';
+import { dailyRowOf, startOf, symbolOf, tradeRowOf, priceBarOf } from './rows.js';
 
 const DAY_MS = 86_400_000;
 
@@ -44,7 +44,7 @@ async function dailyBars(archive: ReplayArchive, query: BarQuery): Promise<reado
 async function barsOfMinutes(archive: ReplayArchive, query: BarQuery): Promise<readonly Bar[]> {
   const collector = new BarCollector(query, archive.calendar);
   const files = archive.files
-    .filter((file) => file.kind === 'trades' && file.last >= query.from && file.first < query.until)
+    .filter((file) => (file.kind === 'trades' || file.kind === 'index') && file.last >= query.from && file.first < query.until)
     .sort((a, b) => a.first - b.first);
   for (const file of files) await collectMinutes(file, query, collector);
   return collector.bars();
@@ -57,7 +57,8 @@ async function collectMinutes(file: ScannedFile, query: BarQuery, collector: Bar
       const start = startOf(file, row);
       if (start >= query.until) return;
       if (start < query.from) continue;
-      const { open, high, low, close, volume } = tradeRowOf(file, row);
+      const { open, high, low, close, volume } =
+        file.kind === 'index' ? { ...priceBarOf(file, row, 2), volume: 0 } : tradeRowOf(file, row);
       collector.add({ symbol: query.symbol, at: start, open, high, low, close, volume });
     }
   }

@@ -1,4 +1,4 @@
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -310,13 +310,45 @@ describe('recorded minutes', () => {
     await feed.close();
   });
 
-  test('options and futures in a recording are left out', async () => {
+  test('options and futures are listed by their symbols from the day they are seen; options on futures are left out', async () => {
     const row = (symbol: string): string => `2024-03-04T14:30:00Z,${symbol},10,10,10,10,5\n`;
     const feed = await feedOf({
-      'x_trades.csv': TRADES + row('ESH24') + row('SPY') + row('SPY240315C00500000'),
+      'x_trades.csv':
+        TRADES + row('ESH24') + row('ESH24 C5000') + row('SPY') + row('SPY240315C00500000'),
     });
-    expect(feed.listing().instruments.map(({ symbol }) => symbol)).toEqual(['SPY']);
+    const { instruments, since } = feed.listing();
+    expect(instruments.map(({ symbol, assetClass }) => [symbol, assetClass])).toEqual([
+      ['ESH24', 'FUTURE'],
+      ['SPY', 'EQUITY'],
+      ['SPY240315C00500000', 'OPTION'],
+    ]);
+    expect(since).toEqual({ ESH24: '2024-03-04', SPY240315C00500000: '2024-03-04' });
     await feed.close();
+  });
+
+  test('a file of contracts that says what cannot be is refused with its line', async () => {
+    const trades = `${TRADES}2024-03-04T14:30:00Z,SPY240315C00500000,10,10,10,10,5\n`;
+    const header = 'symbol,underlying,style,multiplier,settlement\n';
+    for (const [row, reason] of [
+      ['SPY240315C00500000,SPY,american,0,physical', 'not a multiplier: "0"'],
+      ['SPY240315C00500000,SPY,american,100,paper', 'not a settlement (cash or physical): "paper"'],
+      ['SPY240315C00500000,SPY,asian,100,cash', 'not a style (american or european): "asian"'],
+    ] as const) {
+      await expect(
+        feedOf({ 'x_trades.csv': trades, 'contracts.csv': `${header}${row}\n` }),
+      ).rejects.toThrow(`contracts.csv, line 2: ${reason}`);
+    }
+  });
+
+  test('a directory of directories is read as one', async () => {
+    const path = await recording({ 'daily_bars.csv': `${DAILY}2024-03-04,X,1,1,1,1,7\n` });
+    await mkdir(join(path, 'options'));
+    await writeFile(
+      join(path, 'options', 'X_trades.csv'),
+      `${TRADES}2024-03-04T14:30:00Z,X240315C00001000,0.1,0.1,0.1,0.1,5\n`,
+    );
+    const archive = await ReplayArchive.open({ path, calendar });
+    expect(archive.listing.instruments.map(({ symbol }) => symbol)).toEqual(['X', 'X240315C00001000']);
   });
 
   test('rows on closed days are left out', async () => {

@@ -8,7 +8,7 @@ import { ReplayReader } from './replay-reader.js';
 export interface ReplayFeedOptions {
   /** Opened once, shared by every simulation that replays the same directory. */
   readonly archive: ReplayArchive;
-  /** Replay and list these alone; absent = all. */
+  /** Replay and list these alone, and the options on them; absent = all. */
   readonly symbols?: readonly string[];
   /** Nothing earlier is replayed. */
   readonly from?: Instant;
@@ -18,19 +18,34 @@ export interface ReplayFeedOptions {
 export class ReplayFeed implements Feed {
   readonly kind = 'replay';
   private readonly archive: ReplayArchive;
+  private readonly symbols: ReadonlySet<string> | undefined;
   private readonly wanted: (symbol: string) => boolean;
   private readonly from: Instant;
   private reader: ReplayReader | undefined;
 
   constructor(options: ReplayFeedOptions) {
+    const { archive } = options;
     const symbols = options.symbols && new Set(options.symbols);
-    this.archive = options.archive;
-    this.wanted = (symbol) => symbols?.has(symbol) ?? true;
+    const withUnderlying = symbols && archive.contractsOn(symbols);
+    this.archive = archive;
+    this.symbols = symbols;
+    this.wanted = (symbol) => symbols === undefined || symbols.has(symbol) || withUnderlying?.has(symbol) === true;
     this.from = options.from ?? Instant.ofMs(Number.NEGATIVE_INFINITY);
   }
 
   listing(): Listing {
-    return { instruments: this.archive.instruments.filter(({ symbol }) => this.wanted(symbol)) };
+    const { listing } = this.archive;
+    const { symbols } = this;
+    if (symbols === undefined) return listing;
+    const wanted = listing.instruments.filter(({ symbol }) => this.wanted(symbol));
+    // What an option is on is there with it.
+    const underlyings = new Set(
+      wanted.flatMap((instrument) => (instrument.assetClass === 'OPTION' ? [instrument.underlying] : [])),
+    );
+    const instruments = listing.instruments.filter(
+      ({ symbol }) => this.wanted(symbol) || underlyings.has(symbol),
+    );
+    return { ...listing, instruments };
   }
 
   corporateActions(): readonly CorporateAction[] {
@@ -60,9 +75,8 @@ export class ReplayFeed implements Feed {
     }
   }
 
-  /** Nobody counts. */
-  openInterest(): undefined {
-    return undefined;
+  openInterest(symbol: string, at: Instant): number | undefined {
+    return this.archive.openInterest.of(symbol, at);
   }
 
   /** The recording has quotes of its own: nothing to record. */

@@ -19,9 +19,9 @@ export class ReplayReader {
     // A day earlier than asked for: what is carried from there belongs to the first events.
     const from = Instant.plusMs(after, -CARRIED_MS);
     const sources = archive.files
-      .filter((file) => file.last >= from - 2 * CARRIED_MS)
+      .filter((file) => file.kind !== 'interest' && file.last >= from - 2 * CARRIED_MS)
       .map((file) => ({
-        firstAt: Instant.max(from, file.kind === 'daily' ? file.first : knownAt(file.first)),
+        firstAt: Instant.max(from, file.kind === 'daily' ? file.first : knownAt(file, file.first)),
         open: () => itemsOf(archive, file, from, wanted),
       }));
     this.groups = mergeByInstant(sources);

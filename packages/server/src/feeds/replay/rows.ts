@@ -75,7 +75,7 @@ export function dailyRowOf(file: RecordedFile, row: Row): DailyRow {
   return {
     date: dateOf(file, row),
     symbol: symbolOf(row),
-    ...barOf(file, row, 2),
+    ...priceBarOf(file, row, 2),
     volume: volumeOf(file, row),
   };
 }
@@ -84,7 +84,7 @@ export function tradeRowOf(file: RecordedFile, row: Row): TradeRow {
   return {
     start: startOf(file, row),
     symbol: symbolOf(row),
-    ...barOf(file, row, 2),
+    ...priceBarOf(file, row, 2),
     volume: volumeOf(file, row),
   };
 }
@@ -116,7 +116,7 @@ export function priceOf(file: RecordedFile, row: Row, column: number): Price {
 /** The volume of a day is the seventh cell of a daily row, its close the sixth. */
 export const CLOSE_COLUMN = 5;
 
-function barOf(file: RecordedFile, row: Row, column: number): PriceBar {
+export function priceBarOf(file: RecordedFile, row: Row, column: number): PriceBar {
   const bar = {
     open: priceOf(file, row, column),
     high: priceOf(file, row, column + 1),
@@ -131,7 +131,7 @@ function barOf(file: RecordedFile, row: Row, column: number): PriceBar {
 
 function sideOf(file: RecordedFile, row: Row, column: number): SideBar | undefined {
   if (row.cells[column + 3] === '') return undefined;
-  const bar = barOf(file, row, column);
+  const bar = priceBarOf(file, row, column);
   const text = row.cells[column + 4] ?? '';
   if (text === '') return bar;
   const size = Quantity.parse(text);

@@ -147,7 +147,13 @@ export const marketDataHandlers: MarketDataHandlers = {
       query,
       ({ symbol: listed }) => listed,
       (instrument) =>
-        shownInstrument(instrument, calendar, calendar.dateOf(now), brokerage.mark(instrument.symbol)),
+        shownInstrument(
+          instrument,
+          calendar,
+          calendar.dateOf(now),
+          // Margin can be a part of the notional.
+          instrument.assetClass === 'FUTURE' ? brokerage.mark(instrument.symbol) : undefined,
+        ),
     );
   },
 

@@ -85,7 +85,8 @@ export const simulationHandlers: SimulationHandlers = {
   },
 
   async addCorporateActions(call) {
-    const actions = call.body.actions.map(corporateActionOf);
+    const today = call.simulation.brokerage.rules.calendar.dateOf(call.simulation.now());
+    const actions = call.body.actions.map((action) => corporateActionOf(action, today));
     const unknown = await call.simulation.read([], (brokerage) => firstUnlisted(brokerage, actions));
     if (unknown !== undefined) {
       return refuseCoded('UNKNOWN_SYMBOL', `Unknown symbol ${unknown}`, { symbol: unknown });

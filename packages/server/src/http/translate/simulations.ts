@@ -1,8 +1,9 @@
-import type { AnnouncedAction, Calendar, Instant } from '@sandpit/core';
+import type { AnnouncedAction, Calendar } from '@sandpit/core';
 import {
   calendarById,
   type CorporateAction as CoreAction,
   effectiveAt,
+  Instant,
   seedOf,
   TradingDate,
 } from '@sandpit/core';
@@ -27,17 +28,20 @@ const DEFAULT_SPEED = 60;
 export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): WantedSimulation {
   const { feed, clock, name, start, speed, seed, replay } = body;
   const calendar = body.calendar ?? defaultCalendar(feed);
+  const begins = start === undefined ? Instant.ofMs(nowMs) : instantOf(start, calendarById(calendar));
+  // One digit of a future's year is one of these years.
+  const today = calendarById(calendar).dateOf(begins);
   return {
     ...(name !== undefined && { name }),
     feed,
     clock,
     calendar,
-    start: start === undefined ? nowMs : instantOf(start, calendarById(calendar)),
+    start: begins,
     speed: clock === 'scaled' ? (speed ?? DEFAULT_SPEED) : clock === 'wall' ? 1 : 0,
     ...(seed !== undefined && { seed: seedNumber(seed) }),
     // The symbols to replay, separated by commas.
     ...(replay !== undefined && {
-      replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim())) },
+      replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim(), today)) },
     }),
   };
 }
@@ -68,8 +72,8 @@ export function clockOf(simulation: Simulation): Clock {
   return { now: isoOf(now), mode, speed };
 }
 
-export function corporateActionOf(action: CorporateAction): CoreAction {
-  const symbol = plainSymbol(action.symbol);
+export function corporateActionOf(action: CorporateAction, today: TradingDate): CoreAction {
+  const symbol = plainSymbol(action.symbol, today);
   const exDate = TradingDate.of(action.exDate);
   if (action.type === 'SPLIT') return { type: 'SPLIT', symbol, exDate, ratio: action.ratio };
   return {

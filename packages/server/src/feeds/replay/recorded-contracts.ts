@@ -1,0 +1,153 @@
+import {
+  formatOsi,
+  futureContract,
+  instrumentNamed,
+  optionContract,
+  parseFutureSymbol,
+  parseOsi,
+  plainEquity,
+  Price,
+  TradingDate,
+} from '@sandpit/core';
+import type { FutureContract, Instrument, OptionContract } from '@sandpit/core';
+import { BadReplayFile } from './bad-replay-file.js';
+import type { SymbolFacts } from './file-scan.js';
+import { rowBatches } from './recorded-file.js';
+import type { RecordedFile, Row } from './recorded-file.js';
+
+/** What files of contracts say of a symbol beyond what its root does. */
+export interface RecordedContract {
+  readonly underlying?: string;
+  readonly multiplier: number;
+  readonly style?: OptionContract['style'];
+  readonly settlement: OptionContract['settlement'];
+  readonly settleSession?: OptionContract['settleSession'];
+  readonly firstSeen?: TradingDate;
+  readonly tickSize?: Price;
+  readonly lastTradeDate?: TradingDate;
+}
+
+/** Reads every contract that is among `symbols`. */
+export async function recordedContracts(
+  file: RecordedFile,
+  symbols: ReadonlyMap<string, unknown>,
+  into: Map<string, RecordedContract>,
+): Promise<void> {
+  for await (const { rows } of rowBatches(file)) {
+    for (const row of rows) {
+      const symbol = (row.cells[0] ?? '').toUpperCase();
+      if (symbols.has(symbol)) into.set(symbol, contractOf(file, row));
+    }
+  }
+}
+
+function contractOf(file: RecordedFile, row: Row): RecordedContract {
+  const [, multiplierText = '', settlementText = '', ...rest] = row.cells;
+  const [underlying = '', styleText = '', sessionText = '', firstSeen = '', , tick = '', lastTrade = ''] = rest;
+  const bad = (what: string, text: string): BadReplayFile =>
+    new BadReplayFile(file.path, row.line, `not a ${what}: "${text}"`);
+  const multiplier = Number(multiplierText);
+  if (!(multiplier > 0 && multiplier <= 1e9)) throw bad('multiplier', multiplierText);
+  const settlement = SETTLEMENTS.find((one) => one === settlementText.toUpperCase());
+  if (settlement === undefined) throw bad('settlement (cash or physical)', settlementText);
+  const style = STYLES.find((one) => one === styleText.toUpperCase());
+  if (style === undefined && styleText !== '') throw bad('style (american or european)', styleText);
+  const settleSession = SESSIONS.find((one) => one === sessionText.toUpperCase());
+  const dateOf = (text: string): TradingDate => {
+    const date = TradingDate.parse(text);
+    if (date === undefined) throw bad('date (YYYY-MM-DD)', text);
+    return date;
+  };
+  const tickSize = tick === '' ? undefined : Price.parse(tick);
+  return {
+    ...(underlying !== '' && { underlying: underlying.toUpperCase() }),
+    multiplier,
+    ...(style !== undefined && { style }),
+    settlement,
+    ...(settleSession !== undefined && { settleSession }),
+    ...(firstSeen !== '' && { firstSeen: dateOf(firstSeen) }),
+    ...(tickSize !== undefined && { tickSize }),
+    ...(lastTrade !== '' && { lastTradeDate: dateOf(lastTrade) }),
+  };
+}
+
+const SETTLEMENTS = ['CASH', 'PHYSICAL'] as const;
+const STYLES = ['AMERICAN', 'EUROPEAN'] as const;
+const SESSIONS = ['AM', 'PM'] as const;
+
+export interface RecordedListing {
+  readonly instruments: readonly Instrument[];
+  /** Contracts are listed from the day on which they were first seen. */
+  readonly since: Readonly<Record<string, TradingDate>>;
+}
+
+/**
+ * What a recording lists: everything that has rows, and the underlyings of its options, priced or not. What a contract is follows from its
+ * symbol (D66, D91) and from what a file of contracts says of it.
+ */
+export function recordedListing(
+  facts: ReadonlyMap<string, SymbolFacts>,
+  contracts: ReadonlyMap<string, RecordedContract>,
+): RecordedListing {
+  const isIndex = (symbol: string): boolean =>
+    facts.get(symbol)?.isIndex ?? instrumentNamed(symbol, () => false).assetClass === 'INDEX';
+  const found = new Map<string, Instrument>();
+  const since: Record<string, TradingDate> = {};
+  for (const [symbol, one] of facts) {
+    const said = contracts.get(symbol);
+    const contract = optionNamed(symbol, said, isIndex) ?? futureNamed(symbol, said);
+    if (contract === undefined) {
+      found.set(symbol, one.isIndex ? { assetClass: 'INDEX', symbol, name: symbol } : one.equity(symbol));
+      continue;
+    }
+    found.set(symbol, contract);
+    const first = said?.firstSeen ?? (one.firstDate && TradingDate.parse(one.firstDate));
+    if (first !== undefined && first !== '') since[symbol] = first;
+  }
+  for (const instrument of [...found.values()]) {
+    if (instrument.assetClass !== 'OPTION' || found.has(instrument.underlying)) continue;
+    const { underlying: symbol } = instrument;
+    found.set(
+      symbol,
+      isIndex(symbol) ? { assetClass: 'INDEX', symbol, name: symbol } : plainEquity(symbol),
+    );
+  }
+  return {
+    instruments: [...found.values()].sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
+    since,
+  };
+}
+
+function optionNamed(
+  symbol: string,
+  said: RecordedContract | undefined,
+  isIndex: (symbol: string) => boolean,
+): OptionContract | undefined {
+  const named = parseOsi(symbol);
+  if (named === undefined || formatOsi(named) !== symbol) return undefined;
+  if (said === undefined) return optionContract(named, {}, isIndex);
+  const { underlying, multiplier, style, settlement, settleSession } = said;
+  return optionContract(
+    named,
+    {
+      ...(underlying !== undefined && { underlying }),
+      ...(style !== undefined && { style }),
+      ...(settleSession !== undefined && { settleSession }),
+      multiplier,
+      settlement,
+      deliverable: multiplier,
+    },
+    isIndex,
+  );
+}
+
+function futureNamed(symbol: string, said: RecordedContract | undefined): FutureContract | undefined {
+  const named = parseFutureSymbol(symbol, 0);
+  if (named === undefined || !/\d\d$/.test(symbol)) return undefined;
+  if (said?.tickSize === undefined || said.lastTradeDate === undefined) return futureContract(named);
+  const { multiplier, tickSize, settlement, lastTradeDate } = said;
+  const known = futureContract(named, { multiplier, tickSize, settlement, lastTradeDate });
+  return (
+    known ?? { assetClass: 'FUTURE', symbol, root: named.root, multiplier, tickSize, settlement, lastTradeDate }
+  );
+}
