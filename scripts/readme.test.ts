@@ -38,6 +38,7 @@ it.runIf(hasTools)('takes a newcomer from an account to a settled position', asy
         { data: [{ symbol: 'AAPL', quantity: 10, quote: {} }] },
         [{ symbol: 'AAPL', pendingQuantity: 10 }],
         { portfolioType: 'CASH' },
+        { underlying: 'AAPL', contracts: expect.any(Array) as unknown },
         {},
         { status: 'ACTIVE', waitingFor: 'ask 187.60 above limit 187.50' },
         {},

@@ -91,7 +91,9 @@ export async function optionsOn(
   const spot = brokerage.mark(underlying);
   const today = calendar.dateOf(at);
   const slice = new Slice();
-  const listed = new Map(listedOptions(brokerage, underlying, at).map((contract) => [contract.symbol, contract]));
+  const listed = new Map(
+    listedOptions(brokerage, underlying, at).map((contract) => [contract.symbol, contract]),
+  );
   // Symbols begin with what a series has in common, then say CALL or PUT: each of these is put in order by itself.
   const parts = new Map<string, OptionContract[]>();
   const add = (contract: OptionContract): void => {

@@ -29,7 +29,14 @@ describe('options whose underlying has no price', () => {
     expect(chain.underlyingPrice).toBeGreaterThan(745);
     expect(chain.underlyingPrice).toBeLessThan(755);
     expect(chain.contracts.length).toBeGreaterThan(20);
-    for (const { impliedVolatility, delta, optionType, openInterest, ask, bid } of chain.contracts as Body[]) {
+    for (const {
+      impliedVolatility,
+      delta,
+      optionType,
+      openInterest,
+      ask,
+      bid,
+    } of chain.contracts as Body[]) {
       expect(impliedVolatility).toBeGreaterThan(0.1);
       expect(impliedVolatility).toBeLessThan(0.4);
       expect(optionType === 'CALL' ? delta : -delta).toBeGreaterThan(0.1);
@@ -42,7 +49,7 @@ describe('options whose underlying has no price', () => {
   it('go when they have traded for the last time: at 13:00 on a short day', async () => {
     await advanceTo('2015-12-24T12:59:00-05:00');
     const chain = (): Promise<Body> =>
-      client.get('/v1/market-data/options/GOOG/chain?expiration=2015-12-24').then(({ body }) => body as Body);
+      client.get('/v1/market-data/options/GOOG/chain?expiration=2015-12-24').then(({ body }) => body);
     expect((await chain()).contracts.length).toBeGreaterThan(20);
     await advanceTo('2015-12-24T13:00:00-05:00');
     expect((await chain()).contracts).toEqual([]);

@@ -38,9 +38,7 @@ const of = (events: readonly MarketEvent[], symbol: string): Quote[] =>
 
 describe('a recording of contracts', () => {
   test('lists them by their symbols and by what its file of contracts says', () => {
-    const listed = new Map(
-      archive.listing.instruments.map((instrument) => [instrument.symbol, instrument]),
-    );
+    const listed = new Map(archive.listing.instruments.map((instrument) => [instrument.symbol, instrument]));
     expect(listed.get('GOOG151224C00750000')).toMatchObject({
       assetClass: 'OPTION',
       underlying: 'GOOG',
@@ -49,8 +47,17 @@ describe('a recording of contracts', () => {
       multiplier: 100,
     });
     const spxw = [...listed.values()].find(({ symbol }) => symbol.startsWith('SPXW'));
-    expect(spxw).toMatchObject({ underlying: 'SPX', style: 'EUROPEAN', settlement: 'CASH', settleSession: 'PM' });
-    expect(listed.get('ESZ13')).toMatchObject({ assetClass: 'FUTURE', multiplier: 50, lastTradeDate: '2013-12-20' });
+    expect(spxw).toMatchObject({
+      underlying: 'SPX',
+      style: 'EUROPEAN',
+      settlement: 'CASH',
+      settleSession: 'PM',
+    });
+    expect(listed.get('ESZ13')).toMatchObject({
+      assetClass: 'FUTURE',
+      multiplier: 50,
+      lastTradeDate: '2013-12-20',
+    });
     expect(listed.get('SPX')).toMatchObject({ assetClass: 'INDEX' });
     // Has no rows, but options on it do.
     expect(listed.get('GOOG')).toMatchObject({ assetClass: 'EQUITY' });

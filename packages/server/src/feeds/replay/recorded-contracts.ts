@@ -43,7 +43,8 @@ export async function recordedContracts(
 
 function contractOf(file: RecordedFile, row: Row): RecordedContract {
   const [, multiplierText = '', settlementText = '', ...rest] = row.cells;
-  const [underlying = '', styleText = '', sessionText = '', firstSeen = '', , tick = '', lastTrade = ''] = rest;
+  const [underlying = '', styleText = '', sessionText = '', firstSeen = '', , tick = '', lastTrade = ''] =
+    rest;
   const bad = (what: string, text: string): BadReplayFile =>
     new BadReplayFile(file.path, row.line, `not a ${what}: "${text}"`);
   const multiplier = Number(multiplierText);
@@ -107,10 +108,7 @@ export function recordedListing(
   for (const instrument of [...found.values()]) {
     if (instrument.assetClass !== 'OPTION' || found.has(instrument.underlying)) continue;
     const { underlying: symbol } = instrument;
-    found.set(
-      symbol,
-      isIndex(symbol) ? { assetClass: 'INDEX', symbol, name: symbol } : plainEquity(symbol),
-    );
+    found.set(symbol, isIndex(symbol) ? { assetClass: 'INDEX', symbol, name: symbol } : plainEquity(symbol));
   }
   return {
     instruments: [...found.values()].sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
@@ -148,6 +146,14 @@ function futureNamed(symbol: string, said: RecordedContract | undefined): Future
   const { multiplier, tickSize, settlement, lastTradeDate } = said;
   const known = futureContract(named, { multiplier, tickSize, settlement, lastTradeDate });
   return (
-    known ?? { assetClass: 'FUTURE', symbol, root: named.root, multiplier, tickSize, settlement, lastTradeDate }
+    known ?? {
+      assetClass: 'FUTURE',
+      symbol,
+      root: named.root,
+      multiplier,
+      tickSize,
+      settlement,
+      lastTradeDate,
+    }
   );
 }

@@ -55,7 +55,8 @@ async function* minuteItems(
       const start = startOf(file, row);
       if (start < firstStart) continue;
       const at = knownAt(file, start);
-      if (file.kind === 'quotes') items.push({ kind: 'quote', at, symbol, row: quoteRowOf(file, row), endOnly });
+      if (file.kind === 'quotes')
+        items.push({ kind: 'quote', at, symbol, row: quoteRowOf(file, row), endOnly });
       else if (file.kind === 'index')
         items.push({ kind: 'index', at, symbol, price: priceOf(file, row, CLOSE_COLUMN) });
       else items.push({ kind: 'trade', at, symbol, row: tradeRowOf(file, row) });

@@ -44,7 +44,12 @@ async function dailyBars(archive: ReplayArchive, query: BarQuery): Promise<reado
 async function barsOfMinutes(archive: ReplayArchive, query: BarQuery): Promise<readonly Bar[]> {
   const collector = new BarCollector(query, archive.calendar);
   const files = archive.files
-    .filter((file) => (file.kind === 'trades' || file.kind === 'index') && file.last >= query.from && file.first < query.until)
+    .filter(
+      (file) =>
+        (file.kind === 'trades' || file.kind === 'index') &&
+        file.last >= query.from &&
+        file.first < query.until,
+    )
     .sort((a, b) => a.first - b.first);
   for (const file of files) await collectMinutes(file, query, collector);
   return collector.bars();

@@ -313,8 +313,7 @@ describe('recorded minutes', () => {
   test('options and futures are listed by their symbols from the day they are seen; options on futures are left out', async () => {
     const row = (symbol: string): string => `2024-03-04T14:30:00Z,${symbol},10,10,10,10,5\n`;
     const feed = await feedOf({
-      'x_trades.csv':
-        TRADES + row('ESH24') + row('ESH24 C5000') + row('SPY') + row('SPY240315C00500000'),
+      'x_trades.csv': TRADES + row('ESH24') + row('ESH24 C5000') + row('SPY') + row('SPY240315C00500000'),
     });
     const { instruments, since } = feed.listing();
     expect(instruments.map(({ symbol, assetClass }) => [symbol, assetClass])).toEqual([
@@ -334,9 +333,9 @@ describe('recorded minutes', () => {
       ['SPY240315C00500000,SPY,american,100,paper', 'not a settlement (cash or physical): "paper"'],
       ['SPY240315C00500000,SPY,asian,100,cash', 'not a style (american or european): "asian"'],
     ] as const) {
-      await expect(
-        feedOf({ 'x_trades.csv': trades, 'contracts.csv': `${header}${row}\n` }),
-      ).rejects.toThrow(`contracts.csv, line 2: ${reason}`);
+      await expect(feedOf({ 'x_trades.csv': trades, 'contracts.csv': `${header}${row}\n` })).rejects.toThrow(
+        `contracts.csv, line 2: ${reason}`,
+      );
     }
   });
 

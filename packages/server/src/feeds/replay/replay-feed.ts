@@ -29,7 +29,8 @@ export class ReplayFeed implements Feed {
     const withUnderlying = symbols && archive.contractsOn(symbols);
     this.archive = archive;
     this.symbols = symbols;
-    this.wanted = (symbol) => symbols === undefined || symbols.has(symbol) || withUnderlying?.has(symbol) === true;
+    this.wanted = (symbol) =>
+      symbols === undefined || symbols.has(symbol) || withUnderlying?.has(symbol) === true;
     this.from = options.from ?? Instant.ofMs(Number.NEGATIVE_INFINITY);
   }
 
