@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Instant, TradingDate } from '@sandpit/core';
 import type { Price } from '@sandpit/core';
 import { MINUTE_MS } from '../bar-window.js';
@@ -62,6 +63,8 @@ async function* minuteItems(
       else items.push({ kind: 'trade', at, symbol, row: tradeRowOf(file, row) });
     }
     yield items.sort(compareItems);
+    // Reading a part of a chain takes some milliseconds, and a minute of it has several.
+    await nextTurn();
   }
 }
 
