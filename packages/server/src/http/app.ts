@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { maxHeaderSize } from 'node:http';
-import { type OperationId, pathsOf, routeEntries } from '@sandpit/protocol';
+import { type OperationId, pathsOf, type Route, routeEntries } from '@sandpit/protocol';
 import fastify, {
   type FastifyBaseLogger,
   type FastifyInstance,
@@ -17,6 +17,7 @@ import { answerBrokenRequest, answerExpectation, brokenHead } from './client-err
 import { allowOrigin } from './cors.js';
 import { registerAlpaca } from './dialects/alpaca/register.js';
 import { Operations } from './dialects/operations.js';
+import { registerPaperInvest } from './dialects/paperinvest/register.js';
 import { Sockets } from './dialects/sockets.js';
 import { registerDocs } from './docs.js';
 import { Idempotency } from './idempotency.js';
@@ -37,7 +38,7 @@ import { Health, serviceHandlers } from './routes/service.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { streamHandlers } from './routes/streams.js';
-import { serve } from './serve.js';
+import { serve, type Widen } from './serve.js';
 import type { HttpDeps } from './settings.js';
 import { Streams } from './stream/streams.js';
 import { Tickets } from './tickets.js';
@@ -127,14 +128,17 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     ...ticketIssuer(tickets),
     ...keyPairIssuer(keyPairs),
   };
+  const serving = (id: OperationId, route: Route, widen?: Widen) =>
+    serve(id, route, handlers[id], idempotency, issuers[id as keyof Issuers], widen);
   for (const [id, route] of routeEntries) {
     const onRequest = admission.for(id, route);
-    const handler = serve(id, route, handlers[id], idempotency, issuers[id as keyof Issuers]);
+    const handler = serving(id, route);
     for (const [, url] of pathsOf(id, route)) {
       app.route({ method: route.method, url, onRequest, handler });
     }
   }
   const operations = new Operations(handlers);
+  registerPaperInvest(app, admission, operations, serving);
   await registerAlpaca(app, {
     ...deps,
     operations,

@@ -22,13 +22,21 @@ type AnyIssuer = (call: never, kept: never) => unknown;
 /** `undefined` = the handler took the connection over. */
 type Result = object | undefined;
 
+/** What becomes of the body of an answer on its way out, where a dialect says more than `/v1`. */
+export type Widen = (body: never) => unknown;
+
+const WIDEN_NOTHING: Widen = (body) => body;
+
+export type RequestHandler = (request: FastifyRequest, reply: FastifyReply) => void;
+
 export function serve(
   id: OperationId,
   route: Route,
   handler: AnyHandler,
   idempotency: Idempotency,
   issuer?: AnyIssuer,
-): (request: FastifyRequest, reply: FastifyReply) => void {
+  widen: Widen = WIDEN_NOTHING,
+): RequestHandler {
   const { params, query, body } = route;
   const status = Number(Object.keys(route.responses).find((code) => code.startsWith('2')) ?? 200);
   const isKeyed = takesIdempotencyKey(route) || id === 'upgradeMargin';
@@ -37,11 +45,13 @@ export function serve(
   const issue = issuer as Issue | undefined;
 
   const finish = (request: FastifyRequest, reply: FastifyReply, result: Result): void => {
-    if (result instanceof Answer) sendAnswer(request, reply, result);
-    else if (result !== undefined) {
+    if (result instanceof Answer) {
+      const isWhole = widen === WIDEN_NOTHING || result.status !== status;
+      sendAnswer(request, reply, isWhole ? result : widenedAnswer(result, widen));
+    } else if (result !== undefined) {
       const next = (result as Partial<PageReply<unknown>>)[NEXT_CURSOR];
       const headers = next === undefined ? undefined : { 'x-next-cursor': next };
-      send(request, reply, status, JSON.stringify(result), headers);
+      send(request, reply, status, JSON.stringify(widen(result as never)), headers);
     }
   };
 
@@ -89,6 +99,9 @@ export function serve(
     }
   };
 }
+
+const widenedAnswer = ({ status, text, headers }: Answer, widen: Widen): Answer =>
+  Answer.json(status, widen(JSON.parse(text) as never), headers);
 
 type Issue = (call: unknown, kept: unknown) => object | Promise<object>;
 

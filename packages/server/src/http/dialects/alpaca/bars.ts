@@ -151,8 +151,7 @@ export async function latestBars(
 }
 
 /** The instant that a page ends before, as a token. */
-export const tokenOf = (next: number | undefined): string | null =>
-  next === undefined ? null : Buffer.from(String(next)).toString('base64url');
+export const tokenOf = (next: number): string => Buffer.from(String(next)).toString('base64url');
 
 /** The instant of a token. */
 export function instantOfToken(token: string): number {

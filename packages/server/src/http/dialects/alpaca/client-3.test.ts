@@ -171,6 +171,59 @@ describe("Alpaca's client 3", () => {
     expect(await alpaca.getWatchlists()).toEqual([]);
   });
 
+  it('reads activities and the history of its equity', async () => {
+    const fills = await alpaca.getAccountActivities({ activityTypes: 'FILL', pageSize: 2, direction: 'asc' });
+    expect(fills).toEqual([
+      expect.objectContaining({
+        activity_type: 'FILL',
+        symbol: 'AAPL',
+        side: 'buy',
+        qty: '10',
+        cum_qty: '10',
+      }),
+      expect.objectContaining({ side: 'sell', order_status: 'filled', leaves_qty: '0' }),
+    ]);
+    const next = await alpaca.getAccountActivities({
+      activityTypes: ['FILL'],
+      pageToken: fills[1].id,
+      direction: 'asc',
+    });
+    expect(next.map((fill: Body) => [fill.side, fill.qty])).toEqual([
+      ['sell', '3'],
+      ['buy', '3'],
+    ]);
+    const others = await alpaca.getAccountActivities({ activityTypes: ['CSD'] });
+    expect(others).toEqual([expect.objectContaining({ activity_type: 'CSD', net_amount: '100000' })]);
+    const history = await alpaca.getPortfolioHistory({ period: '1M', timeframe: '1D' });
+    expect(history).toMatchObject({ base_value: 100_000, timeframe: '1D' });
+    expect(history.equity).toHaveLength(history.timestamp.length);
+  });
+
+  it('reads market data', async () => {
+    const quote = await alpaca.getLatestQuote('AAPL');
+    expect([quote.BidPrice, quote.AskPrice]).toEqual([99.9, 100]);
+    expect((await alpaca.getLatestTrade('AAPL')).Price).toBe(100);
+    expect((await alpaca.getLatestQuotes(['AAPL', 'NOPE'])).size).toBe(1);
+    expect((await alpaca.getLatestTrades(['AAPL'])).get('AAPL').Price).toBe(100);
+    expect((await alpaca.getSnapshot('AAPL')).LatestQuote.AskPrice).toBe(100);
+    expect(await alpaca.getSnapshots(['AAPL'])).toHaveLength(1);
+    const trades = [];
+    for await (const trade of alpaca.getTradesV2('AAPL', { start: '2026-01-05T00:00:00Z' }))
+      trades.push(trade);
+    expect(trades).toHaveLength(1);
+    await account.owner.post('/v1/simulation/clock/advance', { by: 'PT10M' });
+    const bars = [];
+    const options = {
+      start: '2026-01-05T00:00:00Z',
+      timeframe: alpaca.newTimeframe(5, alpaca.timeframeUnit.MIN),
+    };
+    for await (const bar of alpaca.getBarsV2('AAPL', options)) bars.push(bar);
+    expect(bars[0]).toMatchObject({ OpenPrice: 100, ClosePrice: 100 });
+    expect((await alpaca.getMultiBarsV2(['AAPL'], { ...options })).get('AAPL')).toHaveLength(bars.length);
+    expect((await alpaca.getLatestBar('AAPL')).ClosePrice).toBe(100);
+    await expect(alpaca.getLatestQuote('NOPE')).rejects.toThrow(/code: 404/);
+  });
+
   it('is told of refusals in its own words', async () => {
     const order = { symbol: 'AAPL', side: 'buy', type: 'market', time_in_force: 'day' };
     const refusal = (given: object) =>

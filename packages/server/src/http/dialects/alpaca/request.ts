@@ -44,6 +44,11 @@ export class Fields {
     this.#fields = recordOf(fields);
   }
 
+  /** The same fields, one of them another, or absent. */
+  with(name: string, value: string | undefined): Fields {
+    return new Fields({ ...this.#fields, [name]: value });
+  }
+
   has(name: string): boolean {
     return this.#value(name) !== undefined;
   }

@@ -1,5 +1,6 @@
 /** The paths of Alpaca's trading API, and who answers them. */
 import { changeConfiguration, getAccount, getConfiguration } from './account.js';
+import { listActivities } from './activities.js';
 import {
   addToWatchlist,
   createWatchlist,
@@ -13,6 +14,30 @@ import {
 } from './assets.js';
 import { getCalendar, getClock, getClocks, getMarketCalendar } from './hours.js';
 import {
+  barsOfMany,
+  barsOfOne,
+  latestBar,
+  latestBarsOf,
+  latestQuote,
+  latestQuotes,
+  latestTrade,
+  latestTrades,
+  quotesOfMany,
+  quotesOfOne,
+  snapshot,
+  snapshots,
+  tradesOfMany,
+  tradesOfOne,
+} from './market-data.js';
+import {
+  getContract,
+  latestOptionBars,
+  listContracts,
+  optionBars,
+  optionChain,
+  optionSnapshots,
+} from './options.js';
+import {
   cancelAllOrders,
   cancelOrder,
   getOrder,
@@ -21,6 +46,7 @@ import {
   placeOrder,
   replaceOrder,
 } from './orders.js';
+import { getPortfolioHistory } from './portfolio-history.js';
 import { closeAllPositions, closePosition, getPosition, listPositions } from './positions.js';
 import type { AlpacaHandler } from './request.js';
 
@@ -31,6 +57,9 @@ export const alpacaRoutes: readonly (readonly [Method, string, AlpacaHandler])[]
   ['GET', '/v2/account', getAccount],
   ['GET', '/v2/account/configurations', getConfiguration],
   ['PATCH', '/v2/account/configurations', changeConfiguration],
+  ['GET', '/v2/account/activities', listActivities],
+  ['GET', '/v2/account/activities/:type', listActivities],
+  ['GET', '/v2/account/portfolio/history', getPortfolioHistory],
   ['GET', '/v2/clock', getClock],
   ['GET', '/v3/clock', getClocks],
   ['GET', '/v2/calendar', getCalendar],
@@ -59,4 +88,27 @@ export const alpacaRoutes: readonly (readonly [Method, string, AlpacaHandler])[]
   ['POST', '/v2/watchlists/:id', addToWatchlist],
   ['DELETE', '/v2/watchlists/:id', deleteWatchlist],
   ['DELETE', '/v2/watchlists/:id/:symbol', removeFromWatchlist],
+  ['GET', '/v2/options/contracts', listContracts],
+  ['GET', '/v2/options/contracts/:symbol', getContract],
+  ['GET', '/v2/stocks/bars', barsOfMany],
+  ['GET', '/v2/stocks/quotes', quotesOfMany],
+  ['GET', '/v2/stocks/trades', tradesOfMany],
+  ['GET', '/v2/stocks/bars/latest', latestBarsOf],
+  ['GET', '/v2/stocks/quotes/latest', latestQuotes],
+  ['GET', '/v2/stocks/trades/latest', latestTrades],
+  ['GET', '/v2/stocks/snapshots', snapshots],
+  ['GET', '/v2/stocks/:symbol/bars', barsOfOne],
+  ['GET', '/v2/stocks/:symbol/quotes', quotesOfOne],
+  ['GET', '/v2/stocks/:symbol/trades', tradesOfOne],
+  ['GET', '/v2/stocks/:symbol/bars/latest', latestBar],
+  ['GET', '/v2/stocks/:symbol/quotes/latest', latestQuote],
+  ['GET', '/v2/stocks/:symbol/trades/latest', latestTrade],
+  ['GET', '/v2/stocks/:symbol/snapshot', snapshot],
+  ['GET', '/v1beta1/options/bars', optionBars],
+  ['GET', '/v1beta1/options/bars/latest', latestOptionBars],
+  ['GET', '/v1beta1/options/quotes/latest', latestQuotes],
+  ['GET', '/v1beta1/options/trades/latest', latestTrades],
+  ['GET', '/v1beta1/options/trades', tradesOfMany],
+  ['GET', '/v1beta1/options/snapshots', optionSnapshots],
+  ['GET', '/v1beta1/options/snapshots/:underlying', optionChain],
 ];

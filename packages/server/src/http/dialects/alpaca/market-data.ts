@@ -1,0 +1,257 @@
+/** Stocks: bars, and the latest trade and quote of each. */
+import type { Bar, Quote } from '@sandpit/protocol';
+import { Refused } from '../operations.js';
+import { barsBetween, instantOfToken, latestBars, timeframeOf, tokenOf } from './bars.js';
+import { invalid, notFound, translated } from './refusals.js';
+import type { AlpacaCall, AlpacaHandler } from './request.js';
+
+const at = (ms: number): string => new Date(ms).toISOString();
+
+/** There is one exchange; `V` is what a feed of one has there. */
+const EXCHANGE = 'V';
+
+export const barShape = ({ timestamp, open, high, low, close, volume }: Bar) => ({
+  t: at(timestamp),
+  o: open,
+  h: high,
+  l: low,
+  c: close,
+  v: volume,
+});
+
+/** Undefined where nothing was ever traded. */
+export const tradeShape = ({ last, lastSize, timestamp }: Quote) =>
+  last === undefined
+    ? undefined
+    : { t: at(timestamp), x: EXCHANGE, p: last, s: lastSize ?? 0, c: ['@'], i: timestamp, z: 'C' };
+
+export const quoteShape = ({ bid, ask, bidSize, askSize, timestamp }: Quote) => ({
+  t: at(timestamp),
+  ax: EXCHANGE,
+  ap: ask ?? 0,
+  as: askSize ?? 0,
+  bx: EXCHANGE,
+  bp: bid ?? 0,
+  bs: bidSize ?? 0,
+  c: ['R'],
+  z: 'C',
+});
+
+/** The latest quotes by symbol; of what is not listed, or has none yet, nothing. */
+export async function quotesOf(
+  call: AlpacaCall,
+  symbols: readonly string[],
+): Promise<ReadonlyMap<string, Quote>> {
+  const found = new Map<string, Quote>();
+  for (let i = 0; i < symbols.length; i += QUOTES_AT_ONCE) {
+    const body = { symbols: symbols.slice(i, i + QUOTES_AT_ONCE) };
+    const { quotes } = await call.operations.run(call, 'getQuotes', { body });
+    for (const quote of quotes) found.set(quote.symbol, quote);
+  }
+  return found;
+}
+
+const QUOTES_AT_ONCE = 50;
+const MOST_SYMBOLS = 200;
+
+/** The symbols of a request, which must be there. */
+export function symbolsOf({ query }: AlpacaCall): readonly string[] {
+  const symbols = [...new Set((query.list('symbols') ?? []).map((symbol) => symbol.toUpperCase()))];
+  if (symbols.length === 0) throw invalid('symbols is required');
+  if (symbols.length > MOST_SYMBOLS) throw invalid(`at most ${MOST_SYMBOLS} symbols`);
+  return symbols;
+}
+
+const symbolIn = ({ params }: AlpacaCall): string => (params['symbol'] ?? '').toUpperCase();
+
+async function quoteOf(call: AlpacaCall, symbol: string): Promise<Quote> {
+  try {
+    return await call.operations.run(call, 'getQuote', { params: { symbol } });
+  } catch (error) {
+    throw error instanceof Refused ? translated(error, symbol) : error;
+  }
+}
+
+/** What there is of something, by symbol. */
+export function bySymbol<T>(
+  entries: Iterable<readonly [string, T | undefined]>,
+): Readonly<Record<string, T>> {
+  return Object.fromEntries([...entries].filter((entry): entry is [string, T] => entry[1] !== undefined));
+}
+
+export const latestQuote: AlpacaHandler = async (call) => {
+  const symbol = symbolIn(call);
+  return { symbol, quote: quoteShape(await quoteOf(call, symbol)) };
+};
+
+export const latestTrade: AlpacaHandler = async (call) => {
+  const symbol = symbolIn(call);
+  const trade = tradeShape(await quoteOf(call, symbol));
+  if (trade === undefined) throw notFound(`no trade found for ${symbol}`);
+  return { symbol, trade };
+};
+
+export const latestBar: AlpacaHandler = async (call) => {
+  const symbol = symbolIn(call);
+  const [bar] = await latestBars(call, symbol, '1Min', 1);
+  if (bar === undefined) throw notFound(`no bar found for ${symbol}`);
+  return { symbol, bar: barShape(bar) };
+};
+
+export const latestQuotes: AlpacaHandler = async (call) => {
+  const quotes = await quotesOf(call, symbolsOf(call));
+  return { quotes: bySymbol([...quotes].map(([symbol, quote]) => [symbol, quoteShape(quote)])) };
+};
+
+export const latestTrades: AlpacaHandler = async (call) => {
+  const quotes = await quotesOf(call, symbolsOf(call));
+  return { trades: bySymbol([...quotes].map(([symbol, quote]) => [symbol, tradeShape(quote)])) };
+};
+
+export const latestBarsOf: AlpacaHandler = async (call) => {
+  const bars: [string, ReturnType<typeof barShape> | undefined][] = [];
+  for (const symbol of symbolsOf(call)) {
+    const [bar] = await latestBars(call, symbol, '1Min', 1);
+    bars.push([symbol, bar && barShape(bar)]);
+  }
+  return { bars: bySymbol(bars) };
+};
+
+async function snapshotOf(call: AlpacaCall, symbol: string, quote: Quote) {
+  const [minute] = await latestBars(call, symbol, '1Min', 1);
+  const [day, before] = await latestBars(call, symbol, '1Day', 2);
+  const trade = tradeShape(quote);
+  return {
+    ...(trade !== undefined && { latestTrade: trade }),
+    latestQuote: quoteShape(quote),
+    ...(minute !== undefined && { minuteBar: barShape(minute) }),
+    ...(day !== undefined && { dailyBar: barShape(day) }),
+    ...(before !== undefined && { prevDailyBar: barShape(before) }),
+  };
+}
+
+export const snapshot: AlpacaHandler = async (call) => {
+  const symbol = symbolIn(call);
+  return { symbol, ...(await snapshotOf(call, symbol, await quoteOf(call, symbol))) };
+};
+
+export const snapshots: AlpacaHandler = async (call) => {
+  const found: [string, object][] = [];
+  for (const [symbol, quote] of await quotesOf(call, symbolsOf(call)))
+    found.push([symbol, await snapshotOf(call, symbol, quote)]);
+  return bySymbol(found);
+};
+
+const DEFAULT_LIMIT = 1000;
+const MOST_ITEMS = 10_000;
+const DAY_MS = 86_400_000;
+
+/** What a request for the past asks for. */
+interface Stretch {
+  readonly from: number;
+  readonly until: number;
+  readonly limit: number;
+  readonly isDescending: boolean;
+}
+
+function stretchOf({ query, simulation }: AlpacaCall): Stretch {
+  const now = simulation.now();
+  const today = Math.floor(now / DAY_MS) * DAY_MS;
+  const token = query.text('page_token');
+  const from = token === undefined ? (query.instant('start') ?? today) : instantOfToken(token);
+  const until = Math.min(query.instant('end') ?? now, now);
+  if (token === undefined && query.has('start') && query.has('end') && from > (query.instant('end') ?? now))
+    throw invalid('end should not be before start');
+  return {
+    from,
+    until,
+    limit: query.integer('limit', 1, MOST_ITEMS) ?? DEFAULT_LIMIT,
+    isDescending: query.choice('sort', ['asc', 'desc']) === 'desc',
+  };
+}
+
+/** Bars of one symbol after the other, a page of them all in all. A page goes on with the symbol that it names. */
+export async function barsOfSymbols(call: AlpacaCall, symbols: readonly string[]) {
+  const timeframe = timeframeOf(call.query.text('timeframe') ?? '1Day');
+  const { symbol: resumed, call: rest } = resumedAt(call);
+  const stretch = stretchOf(rest);
+  const bars: Record<string, object[]> = {};
+  let left = stretch.limit;
+  let from = stretch.from;
+  for (const symbol of symbols.slice(Math.max(0, symbols.indexOf(resumed ?? '')))) {
+    if (left === 0) return { bars, next_page_token: pageToken(symbol, from) };
+    const page = await orNone(barsBetween(call, symbol, timeframe, from, stretch.until, left));
+    if (page.bars.length > 0)
+      bars[symbol] = stretch.isDescending ? page.bars.map(barShape).reverse() : page.bars.map(barShape);
+    if (page.next !== undefined) return { bars, next_page_token: pageToken(symbol, page.next) };
+    left -= page.bars.length;
+    // Only the first one goes on from somewhere.
+    from = call.query.instant('start') ?? stretch.from;
+  }
+  return { bars, next_page_token: null };
+}
+
+/** A symbol that is not listed has no bars. */
+async function orNone(page: ReturnType<typeof barsBetween>): ReturnType<typeof barsBetween> {
+  try {
+    return await page;
+  } catch (error) {
+    if (error instanceof Refused && error.status === 404) return { bars: [], next: undefined };
+    throw error;
+  }
+}
+
+const pageToken = (symbol: string, next: number): string => `${symbol}|${tokenOf(next)}`;
+
+/** The call with its token reduced to an instant, and the symbol that it goes on with. */
+function resumedAt(call: AlpacaCall): { readonly symbol: string | undefined; readonly call: AlpacaCall } {
+  const token = call.query.text('page_token');
+  if (token === undefined) return { symbol: undefined, call };
+  const bar = token.lastIndexOf('|');
+  if (bar === -1) throw invalid('invalid page_token');
+  return {
+    symbol: token.slice(0, bar),
+    call: { ...call, query: call.query.with('page_token', token.slice(bar + 1)) },
+  };
+}
+
+export const barsOfMany: AlpacaHandler = (call) => barsOfSymbols(call, symbolsOf(call));
+
+export const barsOfOne: AlpacaHandler = async (call) => {
+  const symbol = symbolIn(call);
+  const { bars, next_page_token } = await barsOfSymbols(call, [symbol]);
+  return { symbol, bars: bars[symbol] ?? [], next_page_token };
+};
+
+type Shape = (quote: Quote) => object | undefined;
+
+/** Of the past only the latest is kept: it is told where it lies in what is asked for. */
+async function latestWithin(call: AlpacaCall, symbols: readonly string[], shape: Shape) {
+  const { from, until } = stretchOf({ ...call, query: call.query.with('page_token', undefined) });
+  const quotes = await quotesOf(call, symbols);
+  return bySymbol(
+    [...quotes]
+      .filter(([, { timestamp }]) => timestamp >= from && timestamp <= until)
+      .map(([symbol, quote]) => {
+        const shown = shape(quote);
+        return [symbol, shown === undefined ? undefined : [shown]] as const;
+      }),
+  );
+}
+
+const ofMany =
+  (name: 'trades' | 'quotes', shape: Shape): AlpacaHandler =>
+  async (call) => ({ [name]: await latestWithin(call, symbolsOf(call), shape), next_page_token: null });
+
+const ofOne =
+  (name: 'trades' | 'quotes', shape: Shape): AlpacaHandler =>
+  async (call) => {
+    const symbol = symbolIn(call);
+    const found = await latestWithin(call, [symbol], shape);
+    return { symbol, [name]: found[symbol] ?? [], next_page_token: null };
+  };
+
+export const tradesOfMany = ofMany('trades', tradeShape);
+export const tradesOfOne = ofOne('trades', tradeShape);
+export const quotesOfMany = ofMany('quotes', quoteShape);
+export const quotesOfOne = ofOne('quotes', quoteShape);

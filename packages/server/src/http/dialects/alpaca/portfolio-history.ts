@@ -1,0 +1,66 @@
+/** How the equity of an account has come about. */
+import type { EquityPoint } from '@sandpit/protocol';
+import { invalid } from './refusals.js';
+import type { AlpacaCall, AlpacaHandler } from './request.js';
+
+const DAY_MS = 86_400_000;
+const POINTS_AT_ONCE = 500;
+
+const PERIODS: Readonly<Record<string, number>> = { D: 1, W: 7, M: 31, A: 366, Y: 366 };
+
+/** Where a period that ends now begins, ms. */
+function beginOf(period: string, now: number): number {
+  if (period === 'all') return 0;
+  if (period === 'intraday') return now - DAY_MS;
+  const [, count = '', unit = ''] = /^(\d{1,3})([DWMAY])$/i.exec(period) ?? [];
+  const days = PERIODS[unit.toUpperCase()];
+  if (days === undefined) throw invalid(`invalid period: ${period}`);
+  return now - Number(count) * days * DAY_MS;
+}
+
+/** The points of the equity curve of days in [from, until], oldest first, and the last one before them. */
+async function pointsBetween(call: AlpacaCall, from: number, until: number) {
+  const points: EquityPoint[] = [];
+  const params = { portfolioId: call.portfolioId };
+  for (let page = 1; ; page++) {
+    const query = { page: String(page), limit: String(POINTS_AT_ONCE) };
+    const { data, pagination } = await call.operations.run(call, 'getEquityCurve', { params, query });
+    for (const point of data) {
+      const at = Date.parse(point.at);
+      if (at < from) return { points: points.reverse(), before: point };
+      if (at <= until) points.push(point);
+    }
+    if (page >= pagination.totalPages) return { points: points.reverse(), before: undefined };
+  }
+}
+
+const TIMEFRAMES = ['1min', '5min', '15min', '1h', '1d'] as const;
+
+/** One point for each day that has closed, and one for now. */
+export const getPortfolioHistory: AlpacaHandler = async (call) => {
+  const { query, simulation, portfolioId } = call;
+  query.choice('timeframe', TIMEFRAMES);
+  const now = simulation.now();
+  const until = query.instant('end') ?? query.instant('date_end') ?? now;
+  const start = query.instant('start') ?? query.instant('date_start');
+  const from = start ?? beginOf(query.text('period') ?? '1M', until);
+  const { points, before } = await pointsBetween(call, from, until);
+  const portfolio = await call.operations.run(call, 'getPortfolio', { params: { portfolioId } });
+  const terms = simulation.brokerage.state.portfolios.get(portfolioId)?.terms;
+  const base = before?.totalEquity ?? (terms === undefined ? portfolio.totalEquity : terms.initialCash / 1e4);
+  const curve = points.map(({ at, totalEquity }) => ({ at: Date.parse(at), equity: totalEquity }));
+  // What it is now is told with what it was, unless something else was asked for.
+  if (until >= now && (curve.at(-1)?.at ?? 0) < now) curve.push({ at: now, equity: portfolio.totalEquity });
+  return {
+    timestamp: curve.map(({ at }) => Math.floor(at / 1000)),
+    equity: curve.map(({ equity }) => equity),
+    profit_loss: curve.map(({ equity }) => cents(equity - base)),
+    profit_loss_pct: curve.map(({ equity }) => (base === 0 ? null : (equity - base) / base)),
+    base_value: base,
+    base_value_asof: (before?.at ?? portfolio.createdAt).slice(0, 10),
+    timeframe: '1D',
+    cashflow: {},
+  };
+};
+
+const cents = (dollars: number): number => Math.round(dollars * 100) / 100;

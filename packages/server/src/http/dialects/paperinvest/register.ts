@@ -1,0 +1,42 @@
+/** Mounts the dialect: every operation of `/v1` under a prefix, with its requests read and its answers widened. */
+import { type OperationId, pathsOf, type Route, routeEntries } from '@sandpit/protocol';
+import type { FastifyInstance } from 'fastify';
+import type { Admission } from '../../admission.js';
+import type { RequestHandler, Widen } from '../../serve.js';
+import type { Operations } from '../operations.js';
+import { answers } from './answers.js';
+import { placeOrders } from './batch.js';
+import { bodies } from './requests.js';
+
+export const PAPER_INVEST = '/paperinvest';
+
+/** Makes the handler of a route: as `/v1` has it, with its answers widened. */
+export type Serving = (id: OperationId, route: Route, widen: Widen | undefined) => RequestHandler;
+
+export function registerPaperInvest(
+  app: FastifyInstance,
+  admission: Admission,
+  operations: Operations,
+  serving: Serving,
+): void {
+  for (const [id, plain] of routeEntries) {
+    const route: Route = { ...plain, path: PAPER_INVEST + plain.path };
+    const handle = serving(id, route, answers[id]);
+    const read = bodies[id];
+    for (const [, path] of pathsOf(id, plain)) {
+      app.route({
+        method: route.method,
+        url: PAPER_INVEST + path,
+        onRequest: admission.for(id, plain),
+        handler: (request, reply) => {
+          if (id === 'createOrders' && Array.isArray(request.body)) {
+            placeOrders(operations, admission.charge, request, reply, request.body);
+            return;
+          }
+          if (read !== undefined) request.body = read(request.body);
+          handle(request, reply);
+        },
+      });
+    }
+  }
+}
