@@ -21,7 +21,7 @@ describe("Paper Invest's tools", () => {
       url: '/paperinvest/v1/auth/token',
       payload: { apiKey },
     });
-    const tokens = reply.json<Body>();
+    const tokens = reply.json();
     expect(tokens.accessToken).toBe(tokens.token);
     expect(tokens.access_token).toBe(tokens.token);
     token = tokens.token as string;
@@ -124,7 +124,7 @@ describe("Paper Invest's tools", () => {
   it('are told what is wrong as `/v1` tells it', async () => {
     const reply = await call('POST', '/orders', { type: 'MARKET' });
     expect(reply.statusCode).toBe(400);
-    expect(reply.json<Body>()).toMatchObject({ statusCode: 400, error: 'Bad Request' });
+    expect(reply.json()).toMatchObject({ statusCode: 400, error: 'Bad Request' });
     expect((await call('POST', '/orders/batch', [])).statusCode).toBe(400);
     expect((await call('GET', '/accounts/nope')).statusCode).toBe(400);
   });
