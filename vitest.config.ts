@@ -8,6 +8,8 @@ export default defineConfig({
     // Tests read the sources of the inner packages; only worker threads and spawned servers use dist/.
     alias: {
       '@sandpit/core': source('./packages/core/src/index.ts'),
+      '@sandpit/client/testing': source('./packages/client/src/sandbox/index.ts'),
+      '@sandpit/client': source('./packages/client/src/index.ts'),
       '@sandpit/protocol': source('./packages/protocol/src/index.ts'),
     },
   },

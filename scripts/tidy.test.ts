@@ -165,7 +165,11 @@ describe('imports', () => {
       for (const specifier of imports.filter((one) => !one.startsWith('.'))) {
         const module = /^(@[^/]+\/[^/]+|[^/]+)/.exec(specifier)?.[1] ?? '';
         const isBuiltin = specifier.startsWith('node:');
-        if (isBuiltin ? name !== 'server' : !declared.has(module) || builtinModules.includes(module)) {
+        if (
+          isBuiltin
+            ? !['server', 'client'].includes(name)
+            : !declared.has(module) || builtinModules.includes(module)
+        ) {
           broken.push(`${path} imports ${specifier}`);
         }
       }

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 import type { Access } from './access/access.js';
 import { drawApiKey, idOfApiKey } from './access/api-key.js';
 
-/** Who can use a fresh installation at once: tier PRO, every scope. */
+/** Who can use a fresh installation at once: tier ENTERPRISE, every scope. */
 export const DEMO = {
   tenantId: 'demo',
-  tier: 'PRO',
+  tier: 'ENTERPRISE',
   scope: 'trade read simulate admin',
 } as const;
 

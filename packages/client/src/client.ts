@@ -1,0 +1,159 @@
+import type {
+  BodyOf,
+  CreatePortfolioBody,
+  OperationId,
+  OrderUpdate,
+  ParamsOf,
+  PortfolioUpdate,
+  Quote,
+  QueryOf,
+  ReplyOf,
+} from '@sandpit/protocol';
+import { follow, type FollowOptions } from './events.js';
+import { SandpitError } from './errors.js';
+import { OPERATIONS } from './operations.js';
+import { OrderWatch } from './order-watch.js';
+import { Order } from './order.js';
+import { Portfolio } from './portfolio.js';
+import { type Access, Transport, type TransportOptions } from './transport.js';
+
+/** What an operation takes: its path, its query, its body. What has a default may be left out. */
+export type Arguments<Id extends OperationId> = (ParamsOf<Id> extends undefined
+  ? { readonly params?: undefined }
+  : { readonly params: ParamsOf<Id> }) & {
+  readonly query?: Partial<QueryOf<Id>> | undefined;
+  readonly body?: BodyOf<Id>;
+  /** Of a POST; drawn where none is given. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+};
+
+/** A page of a list, and where the next one begins. */
+type Listing<Id extends OperationId> = ReplyOf<Id> extends { data: (infer Item)[] } ? Item : never;
+
+/** A Sandpit, by one token. */
+export class Sandpit {
+  readonly transport: Transport;
+  readonly #watch: OrderWatch;
+
+  constructor(access: Access, options: TransportOptions = {}) {
+    this.transport = new Transport(access, options);
+    this.#watch = new OrderWatch(this);
+  }
+
+  /** Any operation of the API by its name. POSTs carry an `Idempotency-Key`: what is tried again is not done twice. */
+  async call<Id extends OperationId>(
+    id: Id,
+    ...[given]: ParamsOf<Id> extends undefined ? [Arguments<Id>?] : [Arguments<Id>]
+  ): Promise<ReplyOf<Id>> {
+    return (await this.#send(id, given ?? ({} as Arguments<Id>))).body as ReplyOf<Id>;
+  }
+
+  /** Every item of a list, page after page: neither missed nor shown twice, whatever comes in meanwhile. */
+  async *list<Id extends OperationId>(
+    id: Id,
+    ...[given]: ParamsOf<Id> extends undefined ? [Arguments<Id>?] : [Arguments<Id>]
+  ): AsyncGenerator<Listing<Id>, void, undefined> {
+    let cursor: string | undefined;
+    do {
+      const query = { limit: 500, ...given?.query, ...(cursor !== undefined && { cursor }) };
+      const { body, nextCursor } = await this.#send(id, { ...given, query } as unknown as Arguments<Id>);
+      yield* (body as { readonly data: readonly Listing<Id>[] }).data;
+      cursor = nextCursor;
+    } while (cursor !== undefined);
+  }
+
+  /** Opens a portfolio: CASH, INDIVIDUAL and at the default broker unless it says otherwise, in a new account unless it names one. */
+  async openPortfolio({
+    cash,
+    ...terms
+  }: Partial<CreatePortfolioBody> & { readonly cash?: number } = {}): Promise<Portfolio> {
+    const { portfolioId } = await this.call('createPortfolio', {
+      body: {
+        accountId: globalThis.crypto.randomUUID(),
+        portfolioType: 'CASH',
+        accountType: 'INDIVIDUAL',
+        brokerId: 'default',
+        ...(cash !== undefined && { initialCash: cash }),
+        ...terms,
+      },
+    });
+    return this.portfolio(portfolioId);
+  }
+
+  /** A portfolio that is there. Asks nothing yet. */
+  portfolio(portfolioId: string): Portfolio {
+    return new Portfolio(this, portfolioId);
+  }
+
+  /** An order as it stands. */
+  async order(orderId: string): Promise<Order> {
+    return new Order(this, await this.call('getOrder', { params: { orderId } }));
+  }
+
+  /** The quote in force. */
+  quote(symbol: string): Promise<Quote> {
+    return this.call('getQuote', { params: { symbol } });
+  }
+
+  /** What happens to orders from now on, or from `lastEventId`. */
+  orderEvents(
+    filter: { readonly accountId?: string; readonly portfolioId?: string } = {},
+    options: FollowOptions = {},
+  ): AsyncGenerator<OrderUpdate & { readonly eventId: string }, void, undefined> {
+    return this.#follow<OrderUpdate>('/v1/stream/orders', filter, options);
+  }
+
+  /** Portfolios with their positions: as they are, then as they change. */
+  portfolioEvents(
+    of: { readonly accountId: string } | { readonly portfolioId: string },
+    options: FollowOptions = {},
+  ): AsyncGenerator<PortfolioUpdate & { readonly eventId: string }, void, undefined> {
+    return this.#follow<PortfolioUpdate>('/v1/stream/portfolios', { ...of }, options);
+  }
+
+  /** Quotes of up to 100 symbols: those in force, then as they change. */
+  quoteEvents(
+    symbols: readonly string[],
+    options: FollowOptions = {},
+  ): AsyncGenerator<Quote & { readonly eventId: string }, void, undefined> {
+    return this.#follow<Quote>('/v1/stream/quotes', { symbols: symbols.join(',') }, options);
+  }
+
+  /** Waits for an order to be over, by the stream: it never polls. */
+  settled(orderId: string, signal?: AbortSignal): ReturnType<OrderWatch['over']> {
+    return this.#watch.over(orderId, signal);
+  }
+
+  async *#follow<Data extends object>(
+    path: string,
+    query: Readonly<Record<string, string | undefined>>,
+    options: FollowOptions,
+  ): AsyncGenerator<Data & { readonly eventId: string }, void, undefined> {
+    const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
+    const parameters = new URLSearchParams(given).toString();
+    const whole = parameters === '' ? path : `${path}?${parameters}`;
+    for await (const { id, event, data } of follow(this.transport, whole, options)) {
+      if (event === 'reset')
+        throw new SandpitError(
+          'The events since the last one are not kept: read the present state, then follow anew',
+        );
+      yield { ...(data as Data), eventId: id };
+    }
+  }
+
+  #send<Id extends OperationId>(id: Id, given: Arguments<Id>) {
+    const [method = '', template = ''] = OPERATIONS[id].split(' ');
+    const params = (given.params ?? {}) as Readonly<Record<string, string>>;
+    const path = template.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+    const { query, body, idempotencyKey, signal } = given;
+    return this.transport.send({
+      method,
+      path,
+      query: query as Readonly<Record<string, string>>,
+      ...(body !== undefined && { body }),
+      ...(idempotencyKey !== undefined && { idempotencyKey }),
+      ...(signal !== undefined && { signal }),
+    });
+  }
+}

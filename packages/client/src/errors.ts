@@ -1,0 +1,198 @@
+/** What can go wrong, as errors: one class for each code of the API, with its figures. */
+import type { ErrorCode, ErrorDetails } from '@sandpit/protocol';
+
+/** Anything that this client throws by itself. */
+export class SandpitError extends Error {
+  override readonly name: string = 'SandpitError';
+}
+
+/** The server could not be reached, or did not answer, for as long as was tried. */
+export class UnreachableError extends SandpitError {
+  override readonly name = 'UnreachableError';
+}
+
+/** What an answer that is an error says of itself. */
+export interface Refusal {
+  readonly status: number;
+  /** The rules of a body that were broken, or one sentence. */
+  readonly messages: readonly string[];
+  /** Names the request in the server's log. */
+  readonly requestId: string | undefined;
+  /** The body as it came. */
+  readonly body: unknown;
+}
+
+/** The server answered with an error. */
+export class AnswerError extends SandpitError {
+  override readonly name: string = 'AnswerError';
+  readonly status: number;
+  readonly messages: readonly string[];
+  readonly requestId: string | undefined;
+  readonly body: unknown;
+
+  constructor({ status, messages, requestId, body }: Refusal, advice = '') {
+    super(`${messages.join('; ')}${advice}`);
+    this.status = status;
+    this.messages = messages;
+    this.requestId = requestId;
+    this.body = body;
+  }
+}
+
+/** 400 without a code: what was sent breaks a rule of its form. */
+export class ValidationError extends AnswerError {
+  override readonly name = 'ValidationError';
+}
+/** 401: no token, or one that is expired, revoked, or of another server. */
+export class UnauthorizedError extends AnswerError {
+  override readonly name = 'UnauthorizedError';
+}
+/** 404: it is not there, or somebody else's. */
+export class NotFoundError extends AnswerError {
+  override readonly name = 'NotFoundError';
+}
+/** 409 without a code: not in the state that things are in. */
+export class ConflictError extends AnswerError {
+  override readonly name = 'ConflictError';
+}
+
+/** An error with a code; `figures` are those of the code. */
+export class CodedError<Code extends ErrorCode = ErrorCode> extends AnswerError {
+  override readonly name: string = 'CodedError';
+  readonly code: Code;
+  readonly figures: ErrorDetails<Code>;
+
+  constructor(refusal: Refusal, code: Code, figures: ErrorDetails<Code>) {
+    super(refusal);
+    this.code = code;
+    this.figures = figures;
+  }
+}
+
+export class InsufficientFundsError extends CodedError<'INSUFFICIENT_FUNDS'> {
+  override readonly name = 'InsufficientFundsError';
+}
+export class InsufficientPositionError extends CodedError<'INSUFFICIENT_POSITION'> {
+  override readonly name = 'InsufficientPositionError';
+}
+export class MarketClosedError extends CodedError<'MARKET_CLOSED'> {
+  override readonly name = 'MarketClosedError';
+}
+export class FeatureNotAvailableError extends CodedError<'FEATURE_NOT_AVAILABLE'> {
+  override readonly name = 'FeatureNotAvailableError';
+}
+export class UnknownSymbolError extends CodedError<'UNKNOWN_SYMBOL'> {
+  override readonly name = 'UnknownSymbolError';
+}
+export class InstrumentNotTradableError extends CodedError<'INSTRUMENT_NOT_TRADABLE'> {
+  override readonly name = 'InstrumentNotTradableError';
+}
+export class NotShortableError extends CodedError<'NOT_SHORTABLE'> {
+  override readonly name = 'NotShortableError';
+}
+export class PositionConflictError extends CodedError<'POSITION_CONFLICT'> {
+  override readonly name = 'PositionConflictError';
+}
+export class OptionLevelError extends CodedError<'OPTION_LEVEL'> {
+  override readonly name = 'OptionLevelError';
+}
+export class DayTradeRestrictedError extends CodedError<'DAY_TRADE_RESTRICTED'> {
+  override readonly name = 'DayTradeRestrictedError';
+}
+export class MarginCallActiveError extends CodedError<'MARGIN_CALL_ACTIVE'> {
+  override readonly name = 'MarginCallActiveError';
+}
+export class MarginNotEligibleError extends CodedError<'MARGIN_NOT_ELIGIBLE'> {
+  override readonly name = 'MarginNotEligibleError';
+}
+export class AccountFrozenError extends CodedError<'ACCOUNT_FROZEN'> {
+  override readonly name = 'AccountFrozenError';
+}
+export class BrokerRestrictionError extends CodedError<'BROKER_RESTRICTION'> {
+  override readonly name = 'BrokerRestrictionError';
+}
+export class OrderNotUpdatableError extends CodedError<'ORDER_NOT_UPDATABLE'> {
+  override readonly name = 'OrderNotUpdatableError';
+}
+export class DuplicateClientOrderIdError extends CodedError<'DUPLICATE_CLIENT_ORDER_ID'> {
+  override readonly name = 'DuplicateClientOrderIdError';
+}
+export class RateLimitedError extends CodedError<'RATE_LIMITED'> {
+  override readonly name = 'RateLimitedError';
+}
+export class InsufficientScopeError extends CodedError<'INSUFFICIENT_SCOPE'> {
+  override readonly name = 'InsufficientScopeError';
+}
+export class StaleMarketDataError extends CodedError<'STALE_MARKET_DATA'> {
+  override readonly name = 'StaleMarketDataError';
+}
+export class ServiceUnavailableError extends CodedError<'SERVICE_UNAVAILABLE'> {
+  override readonly name = 'ServiceUnavailableError';
+}
+
+type CodedClass = new (refusal: Refusal, code: never, figures: never) => CodedError;
+
+/** The class of each code: one that is missing does not compile. */
+export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
+  INSUFFICIENT_FUNDS: InsufficientFundsError,
+  INSUFFICIENT_POSITION: InsufficientPositionError,
+  MARKET_CLOSED: MarketClosedError,
+  FEATURE_NOT_AVAILABLE: FeatureNotAvailableError,
+  UNKNOWN_SYMBOL: UnknownSymbolError,
+  INSTRUMENT_NOT_TRADABLE: InstrumentNotTradableError,
+  NOT_SHORTABLE: NotShortableError,
+  POSITION_CONFLICT: PositionConflictError,
+  OPTION_LEVEL: OptionLevelError,
+  DAY_TRADE_RESTRICTED: DayTradeRestrictedError,
+  MARGIN_CALL_ACTIVE: MarginCallActiveError,
+  MARGIN_NOT_ELIGIBLE: MarginNotEligibleError,
+  ACCOUNT_FROZEN: AccountFrozenError,
+  BROKER_RESTRICTION: BrokerRestrictionError,
+  ORDER_NOT_UPDATABLE: OrderNotUpdatableError,
+  DUPLICATE_CLIENT_ORDER_ID: DuplicateClientOrderIdError,
+  RATE_LIMITED: RateLimitedError,
+  INSUFFICIENT_SCOPE: InsufficientScopeError,
+  STALE_MARKET_DATA: StaleMarketDataError,
+  SERVICE_UNAVAILABLE: ServiceUnavailableError,
+};
+
+/** The error of an answer. */
+export function errorOf(
+  status: number,
+  body: unknown,
+  requestId: string | undefined,
+  baseUrl: string,
+): AnswerError {
+  const { message, error } = (typeof body === 'object' && body !== null ? body : {}) as {
+    readonly message?: unknown;
+    readonly error?: unknown;
+  };
+  const messages = (Array.isArray(message) ? message : [message]).map((one) =>
+    typeof one === 'string' ? one : `HTTP ${status}`,
+  );
+  const refusal: Refusal = { status, messages, requestId, body };
+  if (typeof error === 'object' && error !== null && 'code' in error) {
+    const { code, ...figures } = error as { readonly code: unknown };
+    const known = Object.entries(ERROR_CLASSES).find(([name]) => name === code)?.[1];
+    // A code of a newer server is no less an error.
+    if (known !== undefined) return new known(refusal, code as never, figures as never);
+  }
+  switch (status) {
+    case 400:
+      return new ValidationError(refusal);
+    case 401:
+      return new UnauthorizedError(
+        refusal,
+        `: ${baseUrl} takes no such token. Get another one (npx sandpit token, or an API key)`,
+      );
+    case 404:
+      return new NotFoundError(
+        refusal,
+        message === 'Route not found' ? `: ${baseUrl} is no Sandpit of this version` : '',
+      );
+    case 409:
+      return new ConflictError(refusal);
+    default:
+      return new AnswerError(refusal);
+  }
+}

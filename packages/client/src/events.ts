@@ -1,0 +1,108 @@
+import { AnswerError } from './errors.js';
+import { pause, type Transport } from './transport.js';
+
+/** One event of a stream as it came. */
+export interface StreamMessage {
+  readonly id: string;
+  readonly event: string;
+  readonly data: unknown;
+}
+
+export interface FollowOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Where an earlier reader left off. */
+  readonly lastEventId?: string | undefined;
+  /** The stream is open: what happens from now on is told. Also each time it is open again. */
+  readonly onOpen?: (() => void) | undefined;
+}
+
+/** A stream that says nothing for this long, heartbeats included, is dead. */
+const SILENCE_MS = 90_000;
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2000;
+
+/**
+ * The events of a stream, for as long as somebody wants them: a connection that is lost is opened again from the last event on, so that
+ * none is missed and none comes twice. Ends with the signal; throws where the server will never give the stream.
+ */
+export async function* follow(
+  transport: Transport,
+  path: string,
+  { signal, lastEventId, onOpen }: FollowOptions = {},
+): AsyncGenerator<StreamMessage, void, undefined> {
+  let last = lastEventId;
+  let failures = 0;
+  for (;;) {
+    const over = new AbortController();
+    const stop = (): void => over.abort(signal?.reason);
+    signal?.addEventListener('abort', stop, { once: true });
+    try {
+      if (signal?.aborted === true) return;
+      const headers = { accept: 'text/event-stream', ...(last !== undefined && { 'last-event-id': last }) };
+      const response = await transport.open(
+        'GET',
+        `${transport.baseUrl}${path}`,
+        headers,
+        undefined,
+        over.signal,
+      );
+      onOpen?.();
+      for await (const message of messagesOf(response, over)) {
+        failures = 0;
+        if (message.id !== '') last = message.id;
+        if (message.event === 'heartbeat' || message.event === '') continue;
+        // The server says why it ends a stream; whether it gives another is seen when it is asked.
+        if (message.event === 'error') break;
+        yield message;
+      }
+    } catch (error) {
+      if (signal?.aborted === true) return;
+      if (error instanceof AnswerError && error.status !== 503) throw error;
+    } finally {
+      signal?.removeEventListener('abort', stop);
+      over.abort();
+    }
+    failures += 1;
+    try {
+      await pause(Math.min(FIRST_PAUSE_MS * 2 ** failures, LONGEST_PAUSE_MS) * Math.random(), signal);
+    } catch {
+      return;
+    }
+  }
+}
+
+/** Parses server-sent events. Ends with the connection; aborts one that has fallen silent. */
+async function* messagesOf(
+  response: Response,
+  over: AbortController,
+): AsyncGenerator<StreamMessage, void, undefined> {
+  if (response.body === null) return;
+  const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+  let rest = '';
+  try {
+    for (;;) {
+      const silence = setTimeout(() => over.abort(), SILENCE_MS);
+      const { done, value } = await reader.read().finally(() => clearTimeout(silence));
+      if (done) return;
+      const blocks = `${rest}${value}`.split('\n\n');
+      rest = blocks.pop() ?? '';
+      for (const block of blocks) yield messageOf(block);
+    }
+  } finally {
+    reader.cancel().catch(() => undefined);
+  }
+}
+
+function messageOf(block: string): StreamMessage {
+  const fields = new Map<string, string>();
+  for (const line of block.split('\n')) {
+    const colon = line.indexOf(':');
+    if (colon > 0) fields.set(line.slice(0, colon), line.slice(colon + 1).replace(/^ /, ''));
+  }
+  const data = fields.get('data');
+  return {
+    id: fields.get('id') ?? '',
+    event: fields.get('event') ?? '',
+    data: data === undefined ? undefined : (JSON.parse(data) as unknown),
+  };
+}

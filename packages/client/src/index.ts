@@ -1,0 +1,8 @@
+export { type Arguments, Sandpit } from './client.js';
+export { connect, demoAccess } from './connect.js';
+export * from './errors.js';
+export type { FollowOptions } from './events.js';
+export { OPERATIONS } from './operations.js';
+export { NotFilledError, Order } from './order.js';
+export { type OrderOptions, orderOf, Portfolio } from './portfolio.js';
+export type { Access, TransportOptions } from './transport.js';

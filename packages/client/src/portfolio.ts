@@ -1,0 +1,137 @@
+import type {
+  AssetClass,
+  CreateOrderBody,
+  EquityPosition,
+  OrderType,
+  PortfolioDetail,
+  PositionIntent,
+} from '@sandpit/protocol';
+import type { Sandpit } from './client.js';
+import { Order } from './order.js';
+
+/** What an order asks for beside symbol and quantity. Its type follows from the prices that are given. */
+export interface OrderOptions {
+  readonly limit?: number;
+  readonly stop?: number;
+  /** Dollars behind the market. */
+  readonly trail?: number;
+  /** Per cent behind the market. */
+  readonly trailPercent?: number;
+  /** Price of the exit that takes the profit. With `stopLoss`: a bracket. */
+  readonly takeProfit?: number;
+  /** Price of the exit that stops the loss. */
+  readonly stopLoss?: number;
+  readonly timeInForce?: CreateOrderBody['timeInForce'];
+  readonly goodTillDate?: string;
+  readonly session?: CreateOrderBody['session'];
+  readonly clientOrderId?: string;
+  readonly assetClass?: AssetClass;
+  /** The same key with the same order places it once. */
+  readonly idempotencyKey?: string;
+}
+
+/** A portfolio, and orders against it. */
+export class Portfolio {
+  readonly id: string;
+  readonly #client: Sandpit;
+
+  constructor(client: Sandpit, portfolioId: string) {
+    this.#client = client;
+    this.id = portfolioId;
+  }
+
+  /** Buys, to open or to add. */
+  buy(symbol: string, quantity: number, options?: OrderOptions): Promise<Order> {
+    return this.#place('BUY_TO_OPEN', symbol, quantity, options);
+  }
+
+  /** Sells what is held. */
+  sell(symbol: string, quantity: number, options?: OrderOptions): Promise<Order> {
+    return this.#place('SELL_TO_CLOSE', symbol, quantity, options);
+  }
+
+  /** Sells what is not held. */
+  short(symbol: string, quantity: number, options?: OrderOptions): Promise<Order> {
+    return this.#place('SELL_TO_OPEN', symbol, quantity, options);
+  }
+
+  /** Buys back what was sold short. */
+  cover(symbol: string, quantity: number, options?: OrderOptions): Promise<Order> {
+    return this.#place('BUY_TO_CLOSE', symbol, quantity, options);
+  }
+
+  /** An order in the words of the API; several legs too. */
+  async submit(
+    order: Omit<CreateOrderBody, 'portfolioId'>,
+    idempotencyKey: string = globalThis.crypto.randomUUID(),
+  ): Promise<Order> {
+    const body = { ...order, portfolioId: this.id } as CreateOrderBody;
+    return new Order(this.#client, await this.#client.call('createOrder', { body, idempotencyKey }));
+  }
+
+  /** Balances, requirements, buying power. */
+  show(): Promise<PortfolioDetail> {
+    return this.#client.call('getPortfolio', { params: { portfolioId: this.id } });
+  }
+
+  /** Shares that are held or short. */
+  positions(): Promise<EquityPosition[]> {
+    return this.#client.call('listEquityPositions', { params: { portfolioId: this.id } });
+  }
+
+  #place(
+    positionIntent: PositionIntent,
+    symbol: string,
+    quantity: number,
+    options: OrderOptions = {},
+  ): Promise<Order> {
+    return this.submit(orderOf(positionIntent, symbol, quantity, options), options.idempotencyKey);
+  }
+}
+
+/** The body of an order that is not given in the words of the API. */
+export function orderOf(
+  positionIntent: PositionIntent,
+  symbol: string,
+  quantity: number,
+  options: OrderOptions,
+): Omit<CreateOrderBody, 'portfolioId'> {
+  const { limit, stop, trail, trailPercent, takeProfit, stopLoss, timeInForce = 'DAY' } = options;
+  const { goodTillDate, session, clientOrderId, assetClass = assetClassOf(symbol) } = options;
+  return {
+    symbol,
+    assetClass,
+    orderType: orderTypeOf(options),
+    positionIntent,
+    quantity,
+    timeInForce,
+    ...(limit !== undefined && { limitPrice: limit }),
+    ...(stop !== undefined && { stopPrice: stop }),
+    ...(trail !== undefined && { trailingAmount: trail }),
+    ...(trailPercent !== undefined && { trailingPercent: trailPercent }),
+    ...((takeProfit !== undefined || stopLoss !== undefined) && {
+      bracketConfig: {
+        ...(takeProfit !== undefined && {
+          profitTarget: { orderType: 'LIMIT' as const, limitPrice: takeProfit },
+        }),
+        ...(stopLoss !== undefined && { stopLoss: { orderType: 'STOP' as const, stopPrice: stopLoss } }),
+      },
+    }),
+    ...(goodTillDate !== undefined && { goodTillDate }),
+    ...(session !== undefined && { session }),
+    ...(clientOrderId !== undefined && { clientOrderId }),
+  } as Omit<CreateOrderBody, 'portfolioId'>;
+}
+
+function orderTypeOf({ limit, stop, trail, trailPercent }: OrderOptions): OrderType {
+  if (trail !== undefined || trailPercent !== undefined)
+    return limit === undefined ? 'TRAILING_STOP' : 'TRAILING_STOP_LIMIT';
+  if (stop !== undefined) return limit === undefined ? 'STOP' : 'STOP_LIMIT';
+  return limit === undefined ? 'MARKET' : 'LIMIT';
+}
+
+/** `AAPL  260320C00200000` is an option, `/ESH26` a future. */
+function assetClassOf(symbol: string): AssetClass {
+  if (symbol.startsWith('/')) return 'FUTURE';
+  return /^[A-Za-z.]{1,6}\s*\d{6}[CP]\d{8}$/.test(symbol) ? 'OPTION' : 'EQUITY';
+}

@@ -1,0 +1,82 @@
+import type { Clock, CreateSimulationBody } from '@sandpit/protocol';
+import { Sandpit } from '../client.js';
+import type { Portfolio } from '../portfolio.js';
+import { sharedServer } from './server.js';
+
+export interface SandboxOptions {
+  /** Where its clock stands at first, ISO 8601; a day on which the market is open unless given. */
+  readonly start?: string;
+  /** The same seed gives the same ids and prices. */
+  readonly seed?: number | string;
+  /** Dollars of its portfolio. */
+  readonly cash?: number;
+  /** `push` unless given: quotes come from the test. */
+  readonly feed?: CreateSimulationBody['feed'];
+  /** `XNYS` unless given. */
+  readonly calendar?: CreateSimulationBody['calendar'];
+  /** Of its portfolio; CASH unless given. */
+  readonly portfolioType?: 'CASH' | 'MARGIN';
+}
+
+/** The same in every sandbox, as everything else. */
+const ACCOUNT = '00000000-0000-4000-8000-000000000001';
+const START = '2026-01-05T10:00:00-05:00';
+
+/**
+ * A simulation for one test: its own market, its own clock, a portfolio. `await using sim = await sandbox()` deletes it at the end of the
+ * block; else call `close`.
+ */
+export async function sandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const { start = START, seed = 1, cash, feed = 'push', calendar = 'XNYS', portfolioType = 'CASH' } = options;
+  const access = await sharedServer();
+  const owner = new Sandpit(access);
+  const { simulationId, token } = await owner.call('createSimulation', {
+    body: { feed, clock: 'manual', calendar, start, seed },
+  });
+  const client = new Sandpit({ url: access.url, token });
+  const portfolio = await client.openPortfolio({
+    accountId: ACCOUNT,
+    portfolioType,
+    ...(cash !== undefined && { cash }),
+  });
+  return new Sandbox(owner, simulationId, client, portfolio);
+}
+
+/** A market that does what it is told. */
+export class Sandbox implements AsyncDisposable {
+  readonly simulationId: string;
+  /** By a token for this simulation. */
+  readonly client: Sandpit;
+  readonly portfolio: Portfolio;
+  readonly #owner: Sandpit;
+
+  constructor(owner: Sandpit, simulationId: string, client: Sandpit, portfolio: Portfolio) {
+    this.#owner = owner;
+    this.simulationId = simulationId;
+    this.client = client;
+    this.portfolio = portfolio;
+  }
+
+  /** A quote for a symbol. Every order that it touches has been processed when it resolves. */
+  async quote(
+    symbol: string,
+    bid: number,
+    ask: number,
+    more: { readonly last?: number } = {},
+  ): Promise<void> {
+    await this.client.call('pushQuotes', { body: { quotes: [{ symbol, bid, ask, ...more }] } });
+  }
+
+  /** Lets time pass, as an ISO 8601 duration: `PT5M`, `P1D`. Everything due in between has happened when it resolves. */
+  advance(by: string): Promise<Clock> {
+    return this.client.call('advanceClock', { body: { by } });
+  }
+
+  async close(): Promise<void> {
+    await this.#owner.call('deleteSimulation', { params: { simulationId: this.simulationId } });
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    return this.close();
+  }
+}

@@ -1,0 +1,194 @@
+import { ConflictError, errorOf, SandpitError, UnauthorizedError, UnreachableError } from './errors.js';
+
+/** Where a server is, and by what right it is asked. */
+export interface Access {
+  readonly url: string;
+  readonly token?: string;
+  /** Is changed into a token, and into another one when that has expired. */
+  readonly apiKey?: string;
+}
+
+export interface TransportOptions {
+  /** How long a request is tried again after network errors, 429 and 503; default 30,000 ms. */
+  readonly retryForMs?: number;
+  readonly fetch?: typeof globalThis.fetch;
+}
+
+/** A request before it is one. */
+export interface Wanted {
+  readonly method: string;
+  readonly path: string;
+  readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
+  readonly body?: unknown;
+  /** Of POSTs; drawn where none is given. The same one goes with every try. */
+  readonly idempotencyKey?: string;
+  readonly signal?: AbortSignal;
+}
+
+export interface Reply {
+  readonly body: unknown;
+  /** The `cursor` of the next page of a list. */
+  readonly nextCursor: string | undefined;
+}
+
+const UNDER_WAY = 'A request with this Idempotency-Key is under way';
+const FIRST_PAUSE_MS = 100;
+const LONGEST_PAUSE_MS = 2000;
+
+/** Requests that are tried again, and do nothing twice. */
+export class Transport {
+  readonly baseUrl: string;
+  readonly #access: Access;
+  readonly #retryForMs: number;
+  readonly #fetch: typeof globalThis.fetch;
+  #token: Promise<string> | undefined;
+
+  constructor(access: Access, { retryForMs = 30_000, fetch = globalThis.fetch }: TransportOptions = {}) {
+    this.#access = access;
+    this.baseUrl = access.url.replace(/\/+(v1\/?)?$/, '');
+    this.#retryForMs = retryForMs;
+    this.#fetch = (...asked) => fetch(...asked);
+  }
+
+  /** Throws what `errors.ts` has. */
+  async send(wanted: Wanted): Promise<Reply> {
+    const isPost = wanted.method === 'POST';
+    const headers: Record<string, string> = {
+      ...(wanted.body !== undefined && { 'content-type': 'application/json' }),
+      ...(isPost && { 'idempotency-key': wanted.idempotencyKey ?? globalThis.crypto.randomUUID() }),
+    };
+    const body = wanted.body === undefined ? undefined : JSON.stringify(wanted.body);
+    const response = await this.open(wanted.method, this.#urlOf(wanted), headers, body, wanted.signal);
+    const text = await response.text();
+    return {
+      body: text === '' ? undefined : (JSON.parse(text) as unknown),
+      nextCursor: response.headers.get('x-next-cursor') ?? undefined,
+    };
+  }
+
+  /** An answer that is none of an error, its body unread. */
+  async open(
+    method: string,
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Response> {
+    const giveUpAt = Date.now() + this.#retryForMs;
+    let mayRenew = this.#access.apiKey !== undefined;
+    for (let tries = 0; ; tries += 1) {
+      const outcome = await this.#once(method, url, headers, body, signal);
+      if (outcome instanceof Response && outcome.ok) return outcome;
+      signal?.throwIfAborted();
+      const error = outcome instanceof Response ? await this.#errorOf(outcome) : outcome;
+      if (error instanceof UnauthorizedError && mayRenew) {
+        mayRenew = false;
+        this.#token = undefined;
+        continue;
+      }
+      const pauseMs = this.#pauseMs(outcome, error, tries);
+      if (pauseMs === undefined || Date.now() + pauseMs > giveUpAt) throw error;
+      await pause(pauseMs, signal);
+    }
+  }
+
+  async #once(
+    method: string,
+    url: string,
+    headers: Readonly<Record<string, string>>,
+    body: string | undefined,
+    signal: AbortSignal | undefined,
+  ): Promise<Response | SandpitError> {
+    try {
+      const token = await this.#bearer();
+      return await this.#fetch(url, {
+        method,
+        headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
+        ...(body !== undefined && { body }),
+        ...(signal !== undefined && { signal }),
+      });
+    } catch (error) {
+      if (error instanceof SandpitError) return error;
+      return new UnreachableError(
+        `No Sandpit answers at ${this.baseUrl}: ${reasonOf(error)}. Is it running (npx sandpit up)?`,
+        { cause: error },
+      );
+    }
+  }
+
+  /** When to try again; undefined = not at all. */
+  #pauseMs(outcome: Response | SandpitError, error: SandpitError, tries: number): number | undefined {
+    const pauseMs = Math.min(FIRST_PAUSE_MS * 2 ** tries, LONGEST_PAUSE_MS) * (0.5 + Math.random() / 2);
+    // The first try, whose answer was lost, is not over yet.
+    if (error instanceof ConflictError && error.message === UNDER_WAY) return pauseMs;
+    if (outcome instanceof UnreachableError) return pauseMs;
+    if (!(outcome instanceof Response) || (outcome.status !== 429 && outcome.status !== 503))
+      return undefined;
+    const seconds = Number(outcome.headers.get('retry-after') ?? Number.NaN);
+    return Number.isFinite(seconds) ? Math.max(seconds * 1000, pauseMs) : pauseMs;
+  }
+
+  async #errorOf(response: Response): Promise<SandpitError> {
+    const text = await response.text().catch(() => '');
+    let body: unknown;
+    try {
+      body = JSON.parse(text);
+    } catch {
+      return new SandpitError(`${this.baseUrl} answers, but not as a Sandpit does (HTTP ${response.status})`);
+    }
+    return errorOf(response.status, body, response.headers.get('x-request-id') ?? undefined, this.baseUrl);
+  }
+
+  async #bearer(): Promise<string | undefined> {
+    const { token, apiKey } = this.#access;
+    if (apiKey === undefined) return token;
+    this.#token ??= this.#exchange(apiKey);
+    try {
+      return await this.#token;
+    } catch (error) {
+      this.#token = undefined;
+      throw error;
+    }
+  }
+
+  async #exchange(apiKey: string): Promise<string> {
+    const response = await this.#fetch(`${this.baseUrl}/v1/auth/token`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ apiKey }),
+    });
+    if (!response.ok) throw await this.#errorOf(response);
+    return ((await response.json()) as { readonly token: string }).token;
+  }
+
+  #urlOf({ path, query = {} }: Wanted): string {
+    const parameters = new URLSearchParams();
+    for (const [name, value] of Object.entries(query))
+      if (value !== undefined) parameters.set(name, String(value));
+    const text = parameters.toString();
+    return `${this.baseUrl}${path}${text === '' ? '' : `?${text}`}`;
+  }
+}
+
+function reasonOf(error: unknown): string {
+  const { cause } = error as { readonly cause?: unknown };
+  const inner = cause instanceof Error ? cause : error;
+  const { code } = inner as { readonly code?: unknown };
+  if (typeof code === 'string') return code;
+  return inner instanceof Error ? inner.message : String(inner);
+}
+
+/** Resolves after a while; rejects when the signal says so. */
+export function pause(ms: number, signal?: AbortSignal): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = (): void => {
+      clearTimeout(timer);
+      reject(signal?.reason instanceof Error ? signal.reason : new SandpitError('aborted'));
+    };
+    const timer = setTimeout(() => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    }, ms);
+    signal?.addEventListener('abort', onAbort, { once: true });
+  });
+}
