@@ -38,7 +38,7 @@ describe('The dip buyer', () => {
       await using sim = await sandbox({ seed: 1 });
       await sim.quote('KO', 61.2, 61.22);
       await new DipBuyer(sim.client, sim.portfolio).look('KO', 62);
-      return sim.client.call('listOrders');
+      return await sim.client.call('listOrders');
     };
     expect(await run()).toEqual(await run());
   });

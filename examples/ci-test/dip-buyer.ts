@@ -18,7 +18,7 @@ export class DipBuyer {
       await (await this.portfolio.buy(symbol, 10)).filled();
       return 'bought';
     }
-    if (position !== undefined && position.bid >= position.entryPrice * 1.05) {
+    if (position?.bid !== undefined && position.bid >= position.entryPrice * 1.05) {
       await (await this.portfolio.sell(symbol, 10)).filled();
       return 'sold';
     }

@@ -4,7 +4,7 @@ import {
   inDirectory,
   ServerProcess,
 } from '../../packages/server/src/testing/server-process.js';
-import { openMarket } from '../ci-test/market.js';
+import { openMarket } from './market.js';
 import { followOrders } from './follow.js';
 
 it('The follower sees every event once, over a restart of the server that it did not expect', async () => {

@@ -65,7 +65,7 @@ export class Portfolio {
     order: Omit<CreateOrderBody, 'portfolioId'>,
     idempotencyKey: string = globalThis.crypto.randomUUID(),
   ): Promise<Order> {
-    const body = { ...order, portfolioId: this.id } as CreateOrderBody;
+    const body = { ...order, portfolioId: this.id };
     return new Order(this.#client, await this.#client.call('createOrder', { body, idempotencyKey }));
   }
 
@@ -120,7 +120,7 @@ export function orderOf(
     ...(goodTillDate !== undefined && { goodTillDate }),
     ...(session !== undefined && { session }),
     ...(clientOrderId !== undefined && { clientOrderId }),
-  } as Omit<CreateOrderBody, 'portfolioId'>;
+  };
 }
 
 function orderTypeOf({ limit, stop, trail, trailPercent }: OrderOptions): OrderType {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { AnswerError } from '../index.js';
 import {
-  AnswerError,
   connect,
   InsufficientFundsError,
   NotFilledError,
