@@ -192,6 +192,8 @@ export const orderRoutes = table({
     path: '/v1/margin/requirements',
     tag: 'Orders',
     summary: 'Margin a book that need not exist',
+    description:
+      'What positions would take and bring, each group with its rule and figures. Nothing is kept.',
     auth: 'bearer',
     scope: 'read',
     body: RequirementsBody,
