@@ -92,6 +92,15 @@ export type Command =
       readonly amount: Money;
       readonly reason?: string;
     }
+  | {
+      readonly type: 'ExerciseOption' | 'DoNotExercise';
+      readonly by: Requester;
+      readonly portfolioId: string;
+      /** The contract. */
+      readonly symbol: string;
+      /** Whole contracts; absent = all. */
+      readonly quantity?: Quantity;
+    }
   | { readonly type: 'SubmitOrder'; readonly by: Requester; readonly order: OrderRequest }
   | {
       readonly type: 'ReplaceOrder';

@@ -1,5 +1,6 @@
 import type { Instrument } from './instruments/instrument.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
+import type { ExerciseInstructed, OptionEnded } from './lifecycle/option-act.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { Quote } from './market/quote.js';
 import type { OrdersRested } from './matching/orders-rested.js';
@@ -12,6 +13,7 @@ import type { RulesInForce } from './rules.js';
 import type { OrderExecuted } from './trading/trade.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
+import type { Price } from './values/price.js';
 import type { Quantity } from './values/quantity.js';
 import type { TradingDate } from './values/trading-date.js';
 
@@ -140,6 +142,15 @@ export type Event =
       readonly underlying: string;
       readonly cash: Money;
       readonly shares: Quantity;
+    }
+  | OptionEnded
+  | ExerciseInstructed
+  /** The mark of a close by which options that trade on after it are exercised (D69). */
+  | {
+      readonly type: 'ExercisePriceTaken';
+      readonly symbol: string;
+      readonly date: TradingDate;
+      readonly price: Price;
     }
   | { readonly type: 'InstrumentsListed'; readonly instruments: readonly Instrument[] }
   /** Quotes that came through the API: they cannot be had again, so the journal keeps them. */

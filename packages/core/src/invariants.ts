@@ -4,7 +4,7 @@ import { Headroom } from './orders/headroom.js';
 import { awaitsPrice, legRatios } from './orders/order.js';
 import type { Order } from './orders/order.js';
 import { isTerminal } from './orders/status.js';
-import { cashOf, reservedShares } from './portfolios/portfolio.js';
+import { cashOf, owedCash, reservedShares } from './portfolios/portfolio.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Reservation } from './portfolios/reservation.js';
 import { Position } from './positions/position.js';
@@ -96,7 +96,7 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (!portfolio.optionsOn.has(underlying))
       fail(`${underlying}: set aside under options that are not held`);
   if (portfolio.settings.portfolioType === 'CASH') {
-    if (reservedByOrders.cash + reservedByPositions.cash > balances.SETTLED_CASH)
+    if (reservedByOrders.cash + reservedByPositions.cash + owedCash(portfolio) > balances.SETTLED_CASH)
       fail('more cash is set aside than there is');
     if (!Headroom.isNone(reservedByOrders.headroom)) fail('a CASH portfolio takes headroom');
   }

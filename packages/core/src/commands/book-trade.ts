@@ -4,6 +4,7 @@ import type { Tradable } from '../instruments/instrument.js';
 import type { Book } from '../matching/book.js';
 import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
+import { tradedBy } from '../orders/execution.js';
 import { isOpening, remainingOf, sideOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import { freeCash } from '../portfolios/portfolio.js';
@@ -15,6 +16,7 @@ import type { Securing, Trade } from '../trading/plan-trade.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { followEntry, followExit } from './bracket.js';
 import { endRefused } from './end-order.js';
+import { scheduleEndOf } from './end-series.js';
 import { Quantity } from '../values/quantity.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import { effectHolding, roomOf } from './reserve.js';
@@ -69,6 +71,8 @@ export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade
   for (const executed of trade.fills) {
     d.emit(executed);
     secureAfter(d, order, portfolio);
+    if (order.terms.assetClass === 'OPTION')
+      for (const one of executed.executions) scheduleEndOf(d, tradedBy(order.terms, one).symbol);
     if (portfolio.settings.portfolioType === 'MARGIN') trackDayTrades(d, order, executed);
     const quantity = executed.executions[0]?.quantity;
     if (bracket === undefined || quantity === undefined) continue;

@@ -1,6 +1,6 @@
 import type { Command } from '../command.js';
 import { underlyingOf } from '../instruments/option-roots.js';
-import { parseOsi } from '../instruments/osi.js';
+import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
 import type { OrderLeg, OrderTerms } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { State, Timer } from '../state.js';
@@ -24,6 +24,11 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
       const orders = portfolio?.openOrders.oldestFirst() ?? [];
       return new Set([...heldIn(portfolio), ...orders.flatMap(({ terms }) => orderedIn(terms))]);
     }
+    case 'ExerciseOption': {
+      const named = parseOsi(command.symbol);
+      const held = heldIn(state.portfolios.get(command.portfolioId));
+      return named === undefined ? held : new Set([...held, underlyingOf(named.root)]);
+    }
     case 'SwitchBroker':
     case 'ResetPortfolio':
     case 'TransferCash':
@@ -33,6 +38,7 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
       return symbolsDue(state, at);
     case 'UpdateMarket':
       return new Set(command.quotes.map(({ symbol }) => symbol));
+    case 'DoNotExercise':
     case 'OpenAccount':
     case 'UpdateAccount':
     case 'SetAccountStatus':
@@ -71,6 +77,15 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
       for (const { optionsOn } of state.portfolios.values())
         for (const underlying of optionsOn.keys()) symbols.add(underlying);
+      return;
+    case 'SERIES_END':
+      for (const underlying of new Set(what.series.values())) {
+        symbols.add(underlying);
+        if (state.books.get(underlying)?.quote !== undefined) continue;
+        // Without a quote of it, put-call parity says what it is worth.
+        for (const { symbol } of state.books.values())
+          if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
+      }
       return;
     case 'CORPORATE_ACTION': {
       const symbol = state.actions.get(what.actionId)?.action.symbol;

@@ -7,6 +7,7 @@ import type { Quote } from '../market/quote.js';
 import type { Book } from '../matching/book.js';
 import { bookOf } from '../state.js';
 import type { Instant } from '../values/instant.js';
+import { openingSeen } from './end-series.js';
 import { meetFirstPrice } from './first-price.js';
 import { matchBook } from './match-orders.js';
 
@@ -35,6 +36,7 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     // Of orders that came later too it is a price to go by.
     meetFirstPrice(d, book);
     if (book.workingOrders > 0) matchSince(d, book, since);
+    if (d.state.awaitingOpening.size > 0) openingSeen(d, quote.symbol);
   }
 }
 
@@ -74,4 +76,5 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
   }
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
   for (const symbol of batch.keys()) matchBook(d, bookOf(d.state, symbol));
+  if (d.state.awaitingOpening.size > 0) for (const symbol of batch.keys()) openingSeen(d, symbol);
 }
