@@ -469,7 +469,7 @@ function moveShares(
 ): void {
   let position = portfolio.positions.get(symbol);
   if (position === undefined) {
-    position = Position.open(symbol);
+    position = Position.open(symbol, 'EQUITY');
     addPosition(state, portfolio, position);
   }
   position.pending = Quantity.add(position.pending, quantity);

@@ -131,6 +131,7 @@ function whatIsLacking(d: Decision, portfolio: Portfolio, act: PlannedAct): Reje
     cost,
     reserve: cost,
     released: Money.zero,
+    secured: Money.zero,
     cover: Quantity.zero,
     effect,
   };
