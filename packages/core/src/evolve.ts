@@ -1,6 +1,7 @@
 import { isForShares } from './instruments/instrument.js';
 import type { Calendar } from './calendar/calendar.js';
 import type { Event, OrderEvent, SplitMarket } from './event.js';
+import { SHARES } from './instruments/instrument.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
@@ -469,7 +470,7 @@ function moveShares(
 ): void {
   let position = portfolio.positions.get(symbol);
   if (position === undefined) {
-    position = Position.open(symbol, 'EQUITY');
+    position = Position.open(symbol, SHARES);
     addPosition(state, portfolio, position);
   }
   position.pending = Quantity.add(position.pending, quantity);

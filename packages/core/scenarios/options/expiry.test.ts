@@ -1,5 +1,6 @@
-import { describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it } from 'vitest';
 import { Position } from '../../src/positions/position.js';
+import { Auditor } from '../../src/testing/auditor.js';
 import { dollars, shares, testBroker, TestMarket } from '../../src/testing/market.js';
 import { Quantity } from '../../src/values/quantity.js';
 
@@ -9,10 +10,26 @@ const HIGHER = 'AAPL260116C00160000';
 const PUT = 'AAPL260116P00140000';
 const LOWER_PUT = 'AAPL260116P00130000';
 
+/** Every market of a test is audited when the test is over. */
+const markets: TestMarket[] = [];
+afterEach(() => {
+  for (const { journal, brokerage } of markets.splice(0)) {
+    const auditor = new Auditor();
+    for (const { events } of journal) auditor.note(events);
+    expect(auditor.differences(brokerage.state)).toEqual([]);
+  }
+});
+class AuditedMarket extends TestMarket {
+  constructor(options?: ConstructorParameters<typeof TestMarket>[0]) {
+    super(options);
+    markets.push(this);
+  }
+}
+
 /** Monday 2026-01-05, 10:00; AAPL at 150, some options around it. */
 function market(options: ConstructorParameters<typeof TestMarket>[0] = {}): TestMarket {
   const spreads = testBroker('default', { spreadsInCashAccounts: true });
-  const all = new TestMarket({ ...options, rules: { brokers: new Map([['default', spreads]]), ...options.rules } });
+  const all = new AuditedMarket({ ...options, rules: { brokers: new Map([['default', spreads]]), ...options.rules } });
   all.quote('AAPL', '149.99', '150.01');
   all.quote(CALL, '5.00', '5.10');
   all.quote(HIGHER, '2.00', '2.10');
@@ -107,7 +124,7 @@ describe('exercise by exception (D85, D87)', () => {
 
   it('happens at an early close', () => {
     const early = 'AAPL261127C00150000';
-    const m = new TestMarket({ date: '2026-11-27' });
+    const m = new AuditedMarket({ date: '2026-11-27' });
     m.quote('AAPL', '154', '154');
     m.quote(early, '4.00', '4.10');
     const portfolio = m.openPortfolio({ cash: 40_000 });
@@ -119,7 +136,7 @@ describe('exercise by exception (D85, D87)', () => {
   });
 
   it('counts the underlying by put-call parity where nobody quotes it, and as worthless where there is no pair', () => {
-    const m = new TestMarket({ date: '2026-01-16' });
+    const m = new AuditedMarket({ date: '2026-01-16' });
     const put = 'ZZZ260116P00050000';
     const call = 'ZZZ260116C00050000';
     const portfolio = m.openPortfolio({ cash: 40_000 });
@@ -245,7 +262,7 @@ describe('cash settlement', () => {
   const XSP_HIGHER = 'XSP260116C00610000';
 
   function indexMarket(): TestMarket {
-    const m = new TestMarket({
+    const m = new AuditedMarket({
       rules: { brokers: new Map([['default', testBroker('default', { spreadsInCashAccounts: true })]]) },
     });
     m.quote('XSP', '600', '600');
@@ -286,7 +303,7 @@ describe('cash settlement', () => {
 
   it('an AM series settles by the first trade of its index on the morning after its last day', () => {
     const spx = 'SPX260116C06000000';
-    const m = new TestMarket({ date: '2026-01-14' });
+    const m = new AuditedMarket({ date: '2026-01-14' });
     m.quote('SPX', undefined, undefined, { last: '6000' });
     m.quote(spx, '40', '41');
     const portfolio = m.openPortfolio();
@@ -305,7 +322,7 @@ describe('cash settlement', () => {
 
   it('without one, by its mark at the close', () => {
     const spx = 'SPX260116C06000000';
-    const m = new TestMarket({ date: '2026-01-14' });
+    const m = new AuditedMarket({ date: '2026-01-14' });
     m.quote('SPX', '6010', '6011');
     m.quote(spx, '40', '41');
     const portfolio = m.openPortfolio();
@@ -318,7 +335,7 @@ describe('cash settlement', () => {
 
   it('options that trade to 16:15 are exercised by the mark of 16:00 (D69)', () => {
     const spy = 'SPY260116C00600000';
-    const m = new TestMarket({ date: '2026-01-16' });
+    const m = new AuditedMarket({ date: '2026-01-16' });
     m.quote('SPY', '601', '601');
     m.quote(spy, '1', '1.10');
     const portfolio = m.openPortfolio();
@@ -375,7 +392,7 @@ describe('an exercise on request (D86)', () => {
   });
 
   it('European contracts wait for their last day', () => {
-    const m = new TestMarket();
+    const m = new AuditedMarket();
     const xsp = 'XSP260116C00600000';
     m.quote('XSP', '605', '605');
     m.quote(xsp, '5.00', '5.10');
@@ -418,7 +435,7 @@ describe('fees (D82)', () => {
 describe('many portfolios', () => {
   it('are ended a slice at a time, and as often as the simulation is started again', () => {
     const symbols = Array.from({ length: 8 }, (_, i) => `AAPL260116C00${140 + i}000`);
-    const m = new TestMarket({ date: '2026-01-16' });
+    const m = new AuditedMarket({ date: '2026-01-16' });
     m.quote('AAPL', '150', '150');
     for (const symbol of symbols) m.quote(symbol, '5.00', '5.10');
     const portfolios = Array.from({ length: 40 }, () => m.openPortfolio());

@@ -1,5 +1,6 @@
 import type { Decision } from '../decision.js';
 import { saleFees } from '../fees/regulatory.js';
+import { plainEquity } from '../instruments/equity.js';
 import { bookAct, entryTypeOf } from '../lifecycle/book-act.js';
 import type { Means, PlannedAct } from '../lifecycle/plan-expiry.js';
 import { balanced } from '../ledger/ledger.js';
@@ -28,6 +29,9 @@ export interface Acts {
  * delivery on the next settlement day (D83, D87, D88).
  */
 export function carryOut(d: Decision, portfolio: Portfolio, { underlying, acts, ...more }: Acts): void {
+  // Options may be quoted where their underlying never was.
+  if (acts.some((act) => act.shares !== 0) && d.instrument(underlying) === undefined)
+    d.emit({ type: 'InstrumentsListed', instruments: [plainEquity(underlying)] });
   const cash = acts.reduce((sum, act) => sum + act.cash, 0);
   const isPaid = cash < 0 && acts.some((act) => act.shares !== 0);
   const fees = deliveryFees(d, portfolio, acts, cash);

@@ -56,7 +56,7 @@ export function exerciseOption(
   const count = quantity / Quantity.of(1);
   const price = underlyingPriceOf(contract, d.options);
   if (contract.settlement === 'CASH' && price === undefined)
-    return { code: 'STALE_MARKET_DATA', message: `No price of ${contract.underlying}` };
+    return { code: 'INSTRUMENT_NOT_TRADABLE', message: `${contract.underlying} has no price to settle by` };
   const act =
     contract.settlement === 'CASH' && price !== undefined
       ? cashSettlementOf(contract, count, price)

@@ -1,6 +1,13 @@
+import {
+  deliverableValue,
+  inLieuValue,
+  intrinsicValue,
+  isInTheMoney,
+  strikeValue,
+} from '../instruments/exercise-value.js';
 import type { OptionContract } from '../instruments/option.js';
 import { Money } from '../values/money.js';
-import { Price } from '../values/price.js';
+import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { OptionAct } from './option-act.js';
 
@@ -39,42 +46,16 @@ export interface PlannedAct {
   readonly cash: Money;
 }
 
-/** In the money by so much, a contract is exercised unless its holder says otherwise. */
-const LEAST_IN_THE_MONEY = Price.of('0.01');
-
-/** What the shares, and parts of one, that a contract delivers come to at a price of the underlying. */
-const deliveryValue = ({ deliverable, inLieu = Quantity.zero, multiplier, settlement }: OptionContract, price: Price): Money =>
-  settlement === 'CASH'
-    ? Money.ofContracts(price, Quantity.of(1), multiplier)
-    : Money.of(price, Quantity.ofUnits(Quantity.of(deliverable) + inLieu));
-
-const strikeValue = ({ strike, multiplier }: OptionContract): Money =>
-  Money.ofContracts(strike, Quantity.of(1), multiplier);
-
-/** What exercising one contract brings at a price of the underlying; negative out of the money. */
-function exerciseValue(contract: OptionContract, price: Price): number {
-  const gain = deliveryValue(contract, price) - strikeValue(contract);
-  return contract.optionType === 'CALL' ? gain : -gain;
-}
-
-/** Whether a contract is in the money by at least a cent a share (D85). */
-export const isInTheMoney = (contract: OptionContract, price: Price): boolean =>
-  exerciseValue(contract, price) >= Money.ofContracts(LEAST_IN_THE_MONEY, Quantity.of(1), contract.multiplier);
-
-/** What so many contracts are worth where the underlying stands, whole cents, never negative. */
-export const intrinsicValue = (contract: OptionContract, count: number, price: Price): Money =>
-  Money.toCents(Money.ofUnits(Math.max(0, exerciseValue(contract, price)) * count));
-
 /**
  * The exercise (count > 0) or assignment (count < 0) of contracts that deliver shares: which way they go, and the strike for them. A part of
  * a share that an adjusted contract has is paid in cash at the price.
  */
 export function deliveryOf(contract: OptionContract, count: number, price: Price | undefined): PlannedAct {
-  const { optionType, deliverable, inLieu = Quantity.zero } = contract;
+  const { optionType, deliverable } = contract;
   const contracts = Math.abs(count);
   const comesIn = (optionType === 'CALL') === count > 0;
   const way = comesIn ? 1 : -1;
-  const rest = price === undefined ? 0 : Money.of(price, inLieu);
+  const rest = price === undefined ? 0 : inLieuValue(contract, price);
   const paid = Money.toCents(Money.ofUnits((strikeValue(contract) - rest) * contracts));
   return {
     act: count > 0 ? 'EXERCISED' : 'ASSIGNED',
@@ -215,7 +196,7 @@ class WithinMeans {
       if (contract.deliverable === 0) continue;
       const each = Quantity.of(contract.deliverable);
       const isPut = contract.optionType === 'PUT';
-      const value = Money.of(this.#price, each);
+      const value = deliverableValue(contract, this.#price);
       // Cents are counted for all of them together: each one may lack a part of one.
       const unpaid = isPut ? Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, value)) : 0;
       const beyond = this.#shares / each;

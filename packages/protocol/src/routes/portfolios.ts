@@ -143,7 +143,6 @@ export const portfolioRoutes = table({
       'MARKET_CLOSED',
       'INSUFFICIENT_FUNDS',
       'NOT_SHORTABLE',
-      'STALE_MARKET_DATA',
       'ACCOUNT_FROZEN',
     ],
   },
