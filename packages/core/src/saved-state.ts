@@ -81,7 +81,10 @@ export interface SavedState {
   readonly orders: readonly { readonly terms: OrderTerms; readonly progress: OrderProgress }[];
   readonly listed: readonly Instrument[];
   readonly actions: readonly AnnouncedAction[];
-  readonly exercisePrices?: readonly (readonly [string, { readonly date: TradingDate; readonly price: Price }])[];
+  readonly exercisePrices?: readonly (readonly [
+    string,
+    { readonly date: TradingDate; readonly price: Price },
+  ])[];
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
   readonly quotes: readonly Quote[];
   /** What executions have taken from them. */

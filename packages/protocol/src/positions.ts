@@ -58,9 +58,7 @@ export type OptionPosition = Static<typeof OptionPosition>;
 /** More than any series has. */
 const MOST_CONTRACTS = 1_000_000_000;
 const contracts = (minimum: number) =>
-  optional(
-    integer(minimum, MOST_CONTRACTS, { description: 'Contracts; all of them where it is left out.' }),
-  );
+  optional(integer(minimum, MOST_CONTRACTS, { description: 'Contracts; all of them where it is left out.' }));
 
 /** Exercises contracts at once (D86). */
 export const ExerciseBody = closed('ExerciseBody', { quantity: contracts(1) });
@@ -74,7 +72,9 @@ export const ExerciseResult = closed('ExerciseResult', {
   optionSymbol: anyText(),
   quantity: number({ description: 'Contracts exercised.' }),
   underlying: anyText(),
-  shares: number({ description: 'Shares received for calls, delivered for puts; 0 where it settles in cash.' }),
+  shares: number({
+    description: 'Shares received for calls, delivered for puts; 0 where it settles in cash.',
+  }),
   strike: number(),
   cash: number({ description: 'Negative = paid.' }),
   at: instant(),

@@ -29,7 +29,10 @@ class AuditedMarket extends TestMarket {
 /** Monday 2026-01-05, 10:00; AAPL at 150, some options around it. */
 function market(options: ConstructorParameters<typeof TestMarket>[0] = {}): TestMarket {
   const spreads = testBroker('default', { spreadsInCashAccounts: true });
-  const all = new AuditedMarket({ ...options, rules: { brokers: new Map([['default', spreads]]), ...options.rules } });
+  const all = new AuditedMarket({
+    ...options,
+    rules: { brokers: new Map([['default', spreads]]), ...options.rules },
+  });
   all.quote('AAPL', '149.99', '150.01');
   all.quote(CALL, '5.00', '5.10');
   all.quote(HIGHER, '2.00', '2.10');
@@ -48,7 +51,9 @@ const held = (m: TestMarket, portfolio: string): Record<string, [number, number]
   );
 
 const acts = (m: TestMarket): string[] =>
-  m.events('OptionEnded').map(({ act, symbol, quantity, amount }) => `${act} ${shares(quantity)} ${symbol} ${dollars(amount)}`);
+  m
+    .events('OptionEnded')
+    .map(({ act, symbol, quantity, amount }) => `${act} ${shares(quantity)} ${symbol} ${dollars(amount)}`);
 
 /** Lets the close of the last day pass with AAPL at a price. */
 function expireAt(m: TestMarket, price: string): void {
@@ -115,7 +120,11 @@ describe('exercise by exception (D85, D87)', () => {
     expect(say()).toEqual({ symbol: CALL, quantity: Quantity.of(3) });
     expect(say(0)).toEqual({ symbol: CALL, quantity: 0 });
     expect(say(2)).toEqual({ symbol: CALL, quantity: Quantity.of(2) });
-    expect(say(4)).toMatchObject({ code: 'INSUFFICIENT_POSITION', availableQuantity: 3e6, requiredQuantity: 4e6 });
+    expect(say(4)).toMatchObject({
+      code: 'INSUFFICIENT_POSITION',
+      availableQuantity: 3e6,
+      requiredQuantity: 4e6,
+    });
     m.restart();
     expireAt(m, '155');
     expect(acts(m)).toEqual([`EXPIRED 2 ${CALL} 0`, `EXERCISED 1 ${CALL} -15000`]);
@@ -309,7 +318,9 @@ describe('cash settlement', () => {
     const portfolio = m.openPortfolio();
     m.place(portfolio, { symbol: spx, quantity: 1 });
     m.advanceTo('2026-01-15', 16, 30);
-    expect(m.submit(portfolio, { symbol: spx, quantity: 1 })).toMatchObject({ code: 'INSTRUMENT_NOT_TRADABLE' });
+    expect(m.submit(portfolio, { symbol: spx, quantity: 1 })).toMatchObject({
+      code: 'INSTRUMENT_NOT_TRADABLE',
+    });
     m.advanceTo('2026-01-16', 9, 31);
     expect(acts(m)).toEqual([]);
     m.quote('SPX', '6019', '6021');
@@ -388,7 +399,10 @@ describe('an exercise on request (D86)', () => {
     expect(exercise(m, portfolio, PUT)).toMatchObject({ code: 'NOT_SHORTABLE' });
     expect(exercise(m, portfolio, PUT, 2)).toMatchObject({ code: 'INSUFFICIENT_POSITION' });
     m.advanceTo('2026-01-05', 16, 1);
-    expect(exercise(m, portfolio, CALL)).toEqual({ code: 'MARKET_CLOSED', nextOpen: '2026-01-06T09:30:00-05:00' });
+    expect(exercise(m, portfolio, CALL)).toEqual({
+      code: 'MARKET_CLOSED',
+      nextOpen: '2026-01-06T09:30:00-05:00',
+    });
   });
 
   it('European contracts wait for their last day', () => {
@@ -445,7 +459,9 @@ describe('many portfolios', () => {
     m.advanceTo('2026-01-16', 16);
     const ended = m.events('OptionEnded');
     expect(ended.length).toBe(5 * (1 + 2 + 3 + 4 + 5 + 6 + 7 + 8));
-    expect(m.journal.filter(({ events }) => events.some(({ type }) => type === 'OptionEnded')).length).toBeGreaterThan(1);
+    expect(
+      m.journal.filter(({ events }) => events.some(({ type }) => type === 'OptionEnded')).length,
+    ).toBeGreaterThan(1);
     for (const portfolio of portfolios) expect(m.portfolio(portfolio).optionsOn.size).toBe(0);
   });
 });

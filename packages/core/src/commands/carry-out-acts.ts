@@ -102,7 +102,12 @@ function enter(d: Decision, portfolio: Portfolio, underlying: string, act: Plann
   const entries: LedgerEntry[] = [];
   if (kept.length > 0) {
     const about = { symbol, quantity, price: strike, name: act.act };
-    entries.push({ number: ledgerEntry + 1, type: entryTypeOf(act.act, how.isExpiry), postings: kept, about });
+    entries.push({
+      number: ledgerEntry + 1,
+      type: entryTypeOf(act.act, how.isExpiry),
+      postings: kept,
+      about,
+    });
   }
   for (const { name, amount } of how.fees) {
     const fee = balanced([
@@ -142,7 +147,9 @@ function releaseOrders(d: Decision, portfolio: Portfolio, symbol: string): void 
   const closing = portfolio.openOrders
     .oldestFirst()
     .filter(({ terms, progress }) =>
-      terms.symbol === symbol ? progress.reservedQuantity !== 0 : terms.underlying === symbol && progress.cover !== 0,
+      terms.symbol === symbol
+        ? progress.reservedQuantity !== 0
+        : terms.underlying === symbol && progress.cover !== 0,
     );
   for (const order of closing.reverse()) {
     if (!lacking()) return;

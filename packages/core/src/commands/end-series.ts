@@ -24,7 +24,8 @@ export function scheduleEndOf(d: Decision, symbol: string): void {
   const contract = d.instrument(symbol);
   if (contract?.assetClass !== 'OPTION') return;
   const close = exercisePriceAt(d, contract);
-  const due = close !== undefined && close > d.at ? close : Instant.max(d.at, settlesAt(contract, d.rules.calendar));
+  const due =
+    close !== undefined && close > d.at ? close : Instant.max(d.at, settlesAt(contract, d.rules.calendar));
   scheduleSeriesEnd(d.state, due, symbol, contract.underlying);
 }
 
@@ -91,7 +92,8 @@ function endIn(
     if (held.length === 0) continue;
     // Series of one underlying that end together may settle by different prices only where one waited for an opening.
     for (const alike of byPrice(held)) {
-      const price = prices.of(alike[0]!.contract);
+      const [first] = alike;
+      const price = first && prices.of(first.contract);
       const gone = alike.map(({ contract, count }) => ({ contract, count: -count }));
       const acts = planExpiry(alike, price, meansOf(d, portfolio, underlying, gone));
       carryOut(d, portfolio, { underlying, acts, isExpiry: true, isUnpriced: price === undefined });

@@ -33,10 +33,7 @@ export interface Exercised {
 }
 
 /** Exercises contracts that a portfolio holds, at once (D86). */
-export function exerciseOption(
-  d: Decision,
-  command: ExerciseRequest,
-): Exercised | Rejection {
+export function exerciseOption(d: Decision, command: ExerciseRequest): Exercised | Rejection {
   const portfolio = portfolioToChange(d, command, 'options cannot be exercised');
   if ('code' in portfolio) return portfolio;
   const { symbol } = command;
@@ -109,9 +106,9 @@ function whatIsLacking(d: Decision, portfolio: Portfolio, act: PlannedAct): Reje
   const { underlying } = contract;
   const means = meansOf(d, portfolio, underlying, [{ contract, count: -count }]);
   if (means !== undefined) {
-    if (act.shares < 0 && means.shares < -act.shares)
+    if (act.shares < 0 && means.shares + act.shares < 0)
       return { code: 'NOT_SHORTABLE', message: 'CASH portfolios cannot sell short' };
-    return act.cash < 0 && means.cash < -act.cash
+    return act.cash < 0 && means.cash + act.cash < 0
       ? cashRefusal(means.cash, Money.negate(act.cash))
       : undefined;
   }
@@ -124,7 +121,12 @@ function whatIsLacking(d: Decision, portfolio: Portfolio, act: PlannedAct): Reje
     return { code: 'NOT_SHORTABLE', message: `${underlying} cannot be borrowed to sell short` };
   const price = d.mark(underlying);
   if (price === undefined) return undefined;
-  const effect = effectHolding(d, portfolio, held, { instrument, quantity: act.shares, price, cash: act.cash });
+  const effect = effectHolding(d, portfolio, held, {
+    instrument,
+    quantity: act.shares,
+    price,
+    cash: act.cash,
+  });
   const cost = Money.max(Money.negate(act.cash), Money.zero);
   const needs = {
     isShortSale,

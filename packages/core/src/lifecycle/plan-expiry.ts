@@ -198,11 +198,11 @@ class WithinMeans {
       const isPut = contract.optionType === 'PUT';
       const value = deliverableValue(contract, this.#price);
       // Cents are counted for all of them together: each one may lack a part of one.
-      const unpaid = isPut ? Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, value)) : 0;
+      const unpaid = isPut
+        ? Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, value))
+        : 0;
       const beyond = this.#shares / each;
-      const undelivered = isPut
-        ? 0
-        : Math.ceil(Math.max(0, -(this.#means.shares + this.#shares)) / each);
+      const undelivered = isPut ? 0 : Math.ceil(Math.max(0, -(this.#means.shares + this.#shares)) / each);
       const traded = Math.min(-count, isPut ? Math.min(unpaid, Math.ceil(Math.max(0, beyond))) : undelivered);
       if (traded === 0) continue;
       const cash = Money.toCents(Money.ofUnits(value * traded));
@@ -224,14 +224,21 @@ class WithinMeans {
       const unit = deliveryOf(contract, 1, this.#price);
       const possible =
         unit.shares > 0
-          ? Math.floor(Math.max(0, this.#means.cash + this.#cash) / Math.max(1, -unit.cash))
+          ? Math.floor(Math.max(0, this.#means.cash + this.#cash) / Math.max(1, 0 - unit.cash))
           : unit.shares < 0
-            ? Math.floor(Math.max(0, this.#means.shares + this.#shares) / -unit.shares)
+            ? Math.floor(Math.max(0, this.#means.shares + this.#shares) / (0 - unit.shares))
             : one.count;
       this.#exercise(one, Math.min(one.count, possible));
       if (one.count === 0) continue;
       const cash = intrinsicValue(contract, one.count, this.#price);
-      this.#do({ act: 'SOLD_AT_EXPIRY', contract, count: one.count, closes: true, shares: Quantity.zero, cash });
+      this.#do({
+        act: 'SOLD_AT_EXPIRY',
+        contract,
+        count: one.count,
+        closes: true,
+        shares: Quantity.zero,
+        cash,
+      });
     }
   }
 }

@@ -101,7 +101,9 @@ export class Auditor {
     }
   }
 
-  private noteEntries(event: Pick<Extract<Event, { type: 'LedgerPosted' }>, 'portfolioId' | 'entries'>): void {
+  private noteEntries(
+    event: Pick<Extract<Event, { type: 'LedgerPosted' }>, 'portfolioId' | 'entries'>,
+  ): void {
     const { accounts } = this.portfolio(event.portfolioId);
     for (const entry of event.entries) {
       insist(!this.entries.has(entry.number), 'an entry number is used twice');
@@ -318,7 +320,10 @@ export class Auditor {
       const position = positionOf(portfolio, symbol);
       const isLong = position.settled > 0n;
       const gone = closeOldest(position.lots, quantity);
-      insist(closed.reduce((sum, { cost }) => sum + big(cost), 0n) === gone.cost, 'what ends is not the oldest');
+      insist(
+        closed.reduce((sum, { cost }) => sum + big(cost), 0n) === gone.cost,
+        'what ends is not the oldest',
+      );
       position.settled += isLong ? -quantity : quantity;
       premium = isLong ? gone.cost : -gone.cost;
       insist(act !== 'ASSIGNED' || !isLong, 'a long is assigned');
@@ -355,10 +360,16 @@ export class Auditor {
     const against = before !== 0n && before > 0n !== moved > 0n ? (before < 0n ? -before : before) : 0n;
     const closing = against < size ? against : size;
     const told = shares.closed.reduce((sum, { cost }) => sum + big(cost), 0n);
-    insist(closing === 0n || closeOldest(stock.lots, closing).cost === told, 'shares close other lots than the oldest');
+    insist(
+      closing === 0n || closeOldest(stock.lots, closing).cost === told,
+      'shares close other lots than the oldest',
+    );
     if (shares.opened !== undefined) {
       const { lot, quantity: opened, cost } = shares.opened;
-      insist(big(opened) === (moved > 0n ? size - closing : closing - size), 'a lot of other shares than are left');
+      insist(
+        big(opened) === (moved > 0n ? size - closing : closing - size),
+        'a lot of other shares than are left',
+      );
       const part = value < 0n ? 0n : halfUp(value * (size - closing), size);
       insist(big(cost) === part, 'a lot does not cost strike and premium');
       stock.lots.push({ lotId: lot, quantity: big(opened), cost: big(cost), marked: big(cost) });

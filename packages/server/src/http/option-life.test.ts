@@ -90,7 +90,10 @@ describe('an exercise (D86)', () => {
     ]);
     expect(await refused('AAPL260116C00155000')).toEqual([400, 'INSUFFICIENT_POSITION']);
     expect(await refused(PUT)).toEqual([400, 'NOT_SHORTABLE']);
-    expect(await refused(PUT, {}, `/v1/accounts/portfolios/${NOWHERE}`)).toEqual([404, 'Portfolio not found']);
+    expect(await refused(PUT, {}, `/v1/accounts/portfolios/${NOWHERE}`)).toEqual([
+      404,
+      'Portfolio not found',
+    ]);
     await client.post(`${path}/transfers`, { amount: -40_000 });
     expect(await refused(CALL, { quantity: 1 })).toEqual([400, 'INSUFFICIENT_FUNDS']);
     await client.post('/v1/simulation/clock/advance', { to: '2026-01-05T22:00:00.000Z' });
