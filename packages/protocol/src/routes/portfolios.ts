@@ -301,6 +301,7 @@ export const portfolioRoutes = table({
     path: '/v1/accounts/portfolios/:portfolioId/margin',
     tag: 'Portfolios',
     summary: 'Get the margin requirements, group by group',
+    description: 'What is held, put into the groups that ask for least, each with what it takes.',
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,
