@@ -54,7 +54,9 @@ function moveShares(
   const size = Math.abs(quantity);
   const closing = held !== 0 && held < 0 !== quantity < 0 ? Math.min(size, Math.abs(held)) : 0;
   // What was paid for the contract makes its shares dearer, or what they bring less; what it was sold for the other way round.
-  const value = Money.ofUnits(Math.max(0, quantity > 0 ? 0 - cash - optionSecurities : cash + optionSecurities));
+  const value = Money.ofUnits(
+    Math.max(0, quantity > 0 ? 0 - cash - optionSecurities : cash + optionSecurities),
+  );
   const opens = size - closing;
   const openedValue = closing === 0 ? value : opens === 0 ? Money.zero : Money.scale(value, opens, size);
   const closed =
