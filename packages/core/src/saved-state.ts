@@ -34,7 +34,6 @@ interface SavedPosition {
   readonly lots: readonly Lot[];
   readonly variation?: Money;
   readonly settlementPrice?: Price;
-  readonly doNotExercise?: Quantity;
 }
 
 interface SavedReservation {
@@ -81,10 +80,6 @@ export interface SavedState {
   readonly orders: readonly { readonly terms: OrderTerms; readonly progress: OrderProgress }[];
   readonly listed: readonly Instrument[];
   readonly actions: readonly AnnouncedAction[];
-  readonly exercisePrices?: readonly (readonly [
-    string,
-    { readonly date: TradingDate; readonly price: Price },
-  ])[];
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
   readonly quotes: readonly Quote[];
   /** What executions have taken from them. */
@@ -122,9 +117,6 @@ export function saveState(state: State): SavedState {
       .map(({ terms, progress }) => ({ terms, progress })),
     listed: [...state.listed.values()],
     actions: [...state.actions.values()].map((announced) => ({ ...announced })),
-    ...(state.exercisePrices.size > 0 && {
-      exercisePrices: [...state.exercisePrices].sort(([a], [b]) => (a < b ? -1 : 1)),
-    }),
     quotes: recorded.flatMap((book) => book.quote ?? []),
     taken: recorded.flatMap(takenFrom),
   };
@@ -204,13 +196,13 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
     state.actions.set(action.actionId, { ...action });
     scheduleAction(state, calendar, action.actionId);
   }
-  for (const [symbol, taken] of saved.exercisePrices ?? []) state.exercisePrices.set(symbol, taken);
   for (const { terms, progress } of saved.orders) {
     const order = newOrder(terms, copyOf(progress));
     const portfolio = state.portfolios.get(terms.portfolioId);
     if (portfolio === undefined) throw new RangeError('saved order without a portfolio');
     addOpenOrder(state, portfolio, order);
-    if (progress.arrival !== undefined) bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
+    if (progress.arrival !== undefined && terms.legs === undefined)
+      bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
     scheduleOrder(state, order);
   }
   return state;

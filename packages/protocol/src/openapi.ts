@@ -138,12 +138,7 @@ function operation(
     ],
     ...(route.body === undefined
       ? {}
-      : {
-          requestBody: {
-            required: route.bodyIsOptional !== true,
-            content: json(components.refer(route.body)),
-          },
-        }),
+      : { requestBody: { required: true, content: json(components.refer(route.body)) } }),
     responses: { ...answers(route, components), ...problems(route, components, sharedResponses) },
   };
 }

@@ -49,9 +49,6 @@ export type LedgerEntryType =
   | 'DIVIDEND'
   | 'CASH_IN_LIEU'
   | 'VARIATION'
-  | 'EXERCISE'
-  | 'ASSIGNMENT'
-  | 'EXPIRY'
   | 'RESET';
 
 export interface Posting {

@@ -5,7 +5,6 @@ import {
   brokerOf,
   type DayTradeRegime,
   dayTradeRegimeOf,
-  type Exercised,
   greeksOf,
   type Instant,
   type LastFigures,
@@ -33,7 +32,6 @@ import type {
   Account as ShownAccount,
   CreatedPortfolio,
   EquityPosition,
-  ExerciseResult,
   FuturePosition,
   MarginEligibility,
   OptionPosition,
@@ -370,14 +368,3 @@ export function futurePositions(brokerage: Brokerage, portfolio: CorePortfolio):
     };
   });
 }
-
-/** What an exercise did. */
-export const exerciseResult = ({ contract, quantity, shares, cash, at }: Exercised): ExerciseResult => ({
-  optionSymbol: contract.symbol,
-  quantity: quantityNumber(quantity),
-  underlying: contract.underlying,
-  shares: quantityNumber(shares),
-  strike: priceNumber(contract.strike),
-  cash: moneyNumber(cash),
-  at: isoOf(at),
-});
