@@ -17,6 +17,8 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   closePortfolio: 'DELETE /v1/accounts/portfolios/:portfolioId',
   listEquityPositions: 'GET /v1/accounts/portfolios/:portfolioId/equities',
   listOptionPositions: 'GET /v1/accounts/portfolios/:portfolioId/options',
+  exerciseOption: 'POST /v1/accounts/portfolios/:portfolioId/options/:optionSymbol/exercise',
+  doNotExerciseOption: 'POST /v1/accounts/portfolios/:portfolioId/options/:optionSymbol/do-not-exercise',
   listFuturePositions: 'GET /v1/accounts/portfolios/:portfolioId/futures',
   listDayTrades: 'GET /v1/accounts/portfolios/:portfolioId/day-trades',
   getMarginEligibility: 'GET /v1/accounts/portfolios/:portfolioId/margin-eligibility',

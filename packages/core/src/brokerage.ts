@@ -2,8 +2,9 @@ import { marketHours } from './calendar/hours.js';
 import type { MarketHours } from './calendar/market-hours.js';
 import type { Command } from './command.js';
 import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
-import { advanceClock, scheduleSessions } from './commands/advance-clock.js';
+import { advanceClock, scheduleSeries, scheduleSessions } from './commands/advance-clock.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
+import { doNotExercise, exerciseOption } from './commands/exercise-option.js';
 import { announceActions, listInstruments, withdrawAction } from './commands/market-setup.js';
 import {
   closePortfolio,
@@ -51,6 +52,8 @@ export interface Results {
   UpgradeMargin: ReturnType<typeof upgradeMargin>;
   ResetPortfolio: ReturnType<typeof resetPortfolio>;
   TransferCash: ReturnType<typeof transferCash>;
+  ExerciseOption: ReturnType<typeof exerciseOption>;
+  DoNotExercise: ReturnType<typeof doNotExercise>;
   SubmitOrder: ReturnType<typeof submitOrder>;
   ReplaceOrder: ReturnType<typeof replaceOrder>;
   CancelOrder: ReturnType<typeof cancelOrder>;
@@ -143,11 +146,16 @@ export class Brokerage {
     const { calendar } = this.rules;
     const day = closedThrough === undefined ? undefined : calendar.tradingDay(closedThrough);
     for (const timer of [...this.state.timers.values()]) {
-      if (timer.what.kind === 'SESSION_OPEN' || timer.what.kind === 'SESSION_CLOSE')
+      const { kind } = timer.what;
+      if (kind === 'SESSION_OPEN' || kind === 'SESSION_CLOSE' || kind === 'SERIES_END')
         this.state.timers.remove(timer);
     }
     const justBefore = Instant.plusMs(now, -1);
-    scheduleSessions(new Decision(this.state, this.rules, now), justBefore, day?.regularClose ?? justBefore);
+    const d = new Decision(this.state, this.rules, now);
+    this.state.seriesEndings.clear();
+    this.state.awaitingOpening.clear();
+    scheduleSessions(d, justBefore, day?.regularClose ?? justBefore);
+    scheduleSeries(d);
   }
 
   /** The earliest instant at which something is due, if anything ever is. */
@@ -217,6 +225,10 @@ function dispatch(d: Decision, command: Command): unknown {
       return resetPortfolio(d, command);
     case 'TransferCash':
       return transferCash(d, command);
+    case 'ExerciseOption':
+      return exerciseOption(d, command);
+    case 'DoNotExercise':
+      return doNotExercise(d, command);
     case 'SubmitOrder':
       return submitOrder(d, command);
     case 'ReplaceOrder':

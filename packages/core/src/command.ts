@@ -28,6 +28,16 @@ export interface OrderChanges {
   readonly goodTillDate?: GoodTill;
 }
 
+/** Contracts that a request is about. */
+interface OptionHeld {
+  readonly by: Requester;
+  readonly portfolioId: string;
+  /** The contract. */
+  readonly symbol: string;
+  /** Whole contracts; absent = all. */
+  readonly quantity?: Quantity;
+}
+
 /**
  * Everything that can be asked of the brokerage. Ids of portfolios and orders are already resolved to this tenant's
  * (a foreign one is NOT_FOUND here too).
@@ -92,6 +102,8 @@ export type Command =
       readonly amount: Money;
       readonly reason?: string;
     }
+  | ({ readonly type: 'ExerciseOption' } & OptionHeld)
+  | ({ readonly type: 'DoNotExercise' } & OptionHeld)
   | { readonly type: 'SubmitOrder'; readonly by: Requester; readonly order: OrderRequest }
   | {
       readonly type: 'ReplaceOrder';

@@ -1,5 +1,6 @@
 import type { Instrument } from './instruments/instrument.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
+import type { ExerciseInstructed, OptionEnded } from './lifecycle/option-act.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { Quote } from './market/quote.js';
 import type { OrdersRested } from './matching/orders-rested.js';
@@ -7,11 +8,12 @@ import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { Valuation } from './portfolios/valuation.js';
-import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';
+import type { DayTradeTracker } from './positions/day-trade.js';
 import type { RulesInForce } from './rules.js';
 import type { OrderExecuted } from './trading/trade.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
+import type { Price } from './values/price.js';
 import type { Quantity } from './values/quantity.js';
 import type { TradingDate } from './values/trading-date.js';
 
@@ -124,8 +126,6 @@ export type Event =
       readonly tracker: DayTradeTracker;
       /** True where the tracker's current record is new or has grown. */
       readonly recorded?: true;
-      /** Of several series that were opened and closed together: their one record (D113). */
-      readonly record?: DayTradeRecord;
     }
   | {
       readonly type: 'ObligationSettled';
@@ -142,6 +142,15 @@ export type Event =
       readonly underlying: string;
       readonly cash: Money;
       readonly shares: Quantity;
+    }
+  | OptionEnded
+  | ExerciseInstructed
+  /** The mark of a close by which options that trade on after it are exercised (D69). */
+  | {
+      readonly type: 'ExercisePriceTaken';
+      readonly symbol: string;
+      readonly date: TradingDate;
+      readonly price: Price;
     }
   | { readonly type: 'InstrumentsListed'; readonly instruments: readonly Instrument[] }
   /** Quotes that came through the API: they cannot be had again, so the journal keeps them. */

@@ -1,16 +1,18 @@
 import { isForShares } from './instruments/instrument.js';
 import type { Calendar } from './calendar/calendar.js';
 import type { Event, OrderEvent, SplitMarket } from './event.js';
+import { SHARES } from './instruments/instrument.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
+import type { OptionEnded, SharesMoved } from './lifecycle/option-act.js';
 import type { Book } from './matching/book.js';
 import type { OrdersRested } from './matching/orders-rested.js';
 import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
 import { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { awaitsPrice, isOpening, legRatios, newOrder, sideOf } from './orders/order.js';
-import type { Order, OrderLeg, OrderProgress, OrderTerms, Side } from './orders/order.js';
+import type { Order, OrderProgress, OrderTerms, Side } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
@@ -21,6 +23,7 @@ import type { Secured } from './portfolios/reservation.js';
 import { forgetDayTrades } from './positions/day-trade.js';
 import { Position, takeFromLots } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
+import type { Obligation } from './settlement/obligation.js';
 import { addHolder, addTimer, bookOf, scheduleOrder } from './state.js';
 import type { State } from './state.js';
 import { cashSideOf, postTrade } from './trading/entries.js';
@@ -144,6 +147,18 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     }
     case 'OptionsSecured':
       return secure(portfolioOf(state, event.portfolioId), event.underlying, event);
+    case 'OptionEnded':
+      return endOption(state, event, calendar);
+    case 'ExerciseInstructed': {
+      const position = portfolioOf(state, event.portfolioId).positions.get(event.symbol);
+      if (position === undefined) throw new RangeError('instructions for a position that does not exist');
+      if (event.quantity === 0) delete position.doNotExercise;
+      else position.doNotExercise = event.quantity;
+      return;
+    }
+    case 'ExercisePriceTaken':
+      state.exercisePrices.set(event.symbol, { date: event.date, price: event.price });
+      return;
     case 'InstrumentsListed':
       for (const instrument of event.instruments) state.listed.set(instrument.symbol, instrument);
       return;
@@ -233,40 +248,20 @@ export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): 
   const { number, symbol, clientOrderId } = order.terms;
   state.orders.set(number, order);
   order.inPortfolio = portfolio.openOrders.add(order);
-  if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
-  if (order.terms.legs !== undefined) {
-    addPackage(state, order, order.terms.legs);
-    return;
-  }
   const book = bookOf(state, symbol);
   order.inBook = book.open.add(order);
   book.isOption = order.terms.assetClass === 'OPTION';
   if (awaitsPrice(order.terms, order.progress)) book.awaitingPrice.add(order);
-}
-
-function addPackage(state: State, order: Order, legs: readonly OrderLeg[]): void {
-  for (const { optionSymbol } of legs) {
-    const packages = state.packagesOn.get(optionSymbol);
-    if (packages === undefined) state.packagesOn.set(optionSymbol, new Set([order]));
-    else packages.add(order);
-  }
+  if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
 }
 
 function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void {
   const { number, symbol, clientOrderId } = order.terms;
-  if (order.terms.legs === undefined) {
-    const book = bookOf(state, symbol);
-    book.remove(order);
-    book.awaitingPrice.delete(order);
-    const movedInBook = book.open.removeAt(order.inBook);
-    if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
-  } else {
-    for (const { optionSymbol } of order.terms.legs) {
-      const packages = state.packagesOn.get(optionSymbol);
-      packages?.delete(order);
-      if (packages?.size === 0) state.packagesOn.delete(optionSymbol);
-    }
-  }
+  const book = bookOf(state, symbol);
+  book.remove(order);
+  book.awaitingPrice.delete(order);
+  const movedInBook = book.open.removeAt(order.inBook);
+  if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
   const moved = portfolio.openOrders.removeAt(order.inPortfolio);
   if (moved !== undefined) moved.inPortfolio = order.inPortfolio;
   state.orders.delete(number);
@@ -291,14 +286,13 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
     if (order.timer !== undefined) scheduleOrder(state, order);
     return;
   }
-  const isPackage = order.terms.legs !== undefined;
   const awaits = awaitsPrice(order.terms, progress);
-  if (!isPackage && awaits !== awaitsPrice(order.terms, before)) {
+  if (awaits !== awaitsPrice(order.terms, before)) {
     const { awaitingPrice } = bookOf(state, order.terms.symbol);
     if (awaits) awaitingPrice.add(order);
     else awaitingPrice.delete(order);
   }
-  if (!isPackage && waitsElsewhere(before, progress)) {
+  if (waitsElsewhere(before, progress)) {
     const book = bookOf(state, order.terms.symbol);
     if (progress.arrival === undefined) book.remove(order);
     else book.place(order, portfolio.terms.fillModel);
@@ -443,6 +437,54 @@ function takeFromMarket(book: Book, buy: boolean, { quantity, rule }: BookedExec
     if (modelled) book.modelledBidTaken += quantity;
     else book.bidLeft -= quantity;
   }
+}
+
+/** Contracts go from the position, shares come or go with the settlement date; cash as the entries say. */
+function endOption(state: State, event: OptionEnded, calendar: Calendar): void {
+  const portfolio = portfolioOf(state, event.portfolioId);
+  const { symbol, closed, shares, settlementDate, entries } = event;
+  post(state, portfolio, entries);
+  if (closed !== undefined) {
+    const position = portfolio.positions.get(symbol);
+    if (position === undefined) throw new RangeError('ending a position that does not exist');
+    const change = position.settled < 0 ? event.quantity : Quantity.negate(event.quantity);
+    position.settled = Quantity.add(position.settled, change);
+    takeFromLots(position.lots, closed);
+    removeIfOver(state, portfolio, position);
+  }
+  portfolio.updatedAt = state.now;
+  if (settlementDate === undefined) return;
+  const obligation = obligationOf(state, calendar, portfolio, settlementDate);
+  for (const { postings } of entries) {
+    for (const { account, amount } of postings)
+      if (account === 'PENDING_CASH') obligation.cash = Money.add(obligation.cash, amount);
+  }
+  if (shares !== undefined) moveShares(state, portfolio, obligation, shares);
+}
+
+function moveShares(
+  state: State,
+  portfolio: Portfolio,
+  { quantities }: Obligation,
+  { symbol, quantity, closed, opened }: SharesMoved,
+): void {
+  let position = portfolio.positions.get(symbol);
+  if (position === undefined) {
+    position = Position.open(symbol, SHARES);
+    addPosition(state, portfolio, position);
+  }
+  position.pending = Quantity.add(position.pending, quantity);
+  takeFromLots(position.lots, closed);
+  if (opened !== undefined) {
+    state.counters.lot = Math.max(state.counters.lot, opened.lot);
+    position.lots.push({
+      lotId: opened.lot,
+      quantity: opened.quantity,
+      cost: opened.cost,
+      openedAt: state.now,
+    });
+  }
+  quantities.set(symbol, Quantity.add(quantities.get(symbol) ?? Quantity.zero, quantity));
 }
 
 function obligationOf(state: State, calendar: Calendar, portfolio: Portfolio, date: TradingDate) {

@@ -73,7 +73,7 @@ export type {
   Side,
   TimeInForce,
 } from './orders/order.js';
-export { sideOf, symbolsTraded } from './orders/order.js';
+export { sideOf } from './orders/order.js';
 export { isTerminal } from './orders/status.js';
 export type { OrderRequest } from './orders/order-request.js';
 export { unitsOf } from './orders/structure.js';
@@ -152,6 +152,8 @@ export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.j
 export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin.js';
 export { PORTFOLIO_CLOSED } from './commands/portfolios.js';
 export type { ResetSummary } from './commands/portfolios.js';
+export type { Exercised } from './commands/exercise-option.js';
+export type { OptionAct, OptionEnded } from './lifecycle/option-act.js';
 export { actionId } from './commands/market-setup.js';
 export { brokerOf } from './rules.js';
 export type { Rules, RulesInForce } from './rules.js';

@@ -4,7 +4,7 @@ import { Headroom } from './orders/headroom.js';
 import { awaitsPrice, legRatios } from './orders/order.js';
 import type { Order } from './orders/order.js';
 import { isTerminal } from './orders/status.js';
-import { cashOf, reservedShares } from './portfolios/portfolio.js';
+import { cashOf, owedCash, reservedShares } from './portfolios/portfolio.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Reservation } from './portfolios/reservation.js';
 import { Position } from './positions/position.js';
@@ -45,13 +45,7 @@ function checkAccounts(state: State, broken: string[]): void {
 /** Every order at work stands in the book of its instrument, and no other does; those that wait for a price are known. */
 function checkBooks(state: State, broken: string[]): void {
   const atWork = new Map<string, number>();
-  for (const order of state.orders.values()) {
-    const { terms, progress } = order;
-    if (terms.legs !== undefined) {
-      if (terms.legs.some(({ optionSymbol }) => state.packagesOn.get(optionSymbol)?.has(order) !== true))
-        broken.push(`order ${terms.number} is not found by its legs`);
-      continue;
-    }
+  for (const { terms, progress } of state.orders.values()) {
     if (progress.arrival !== undefined) atWork.set(terms.symbol, (atWork.get(terms.symbol) ?? 0) + 1);
   }
   for (const { symbol, workingOrders, open, awaitingPrice } of state.books.values()) {
@@ -102,7 +96,7 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     if (!portfolio.optionsOn.has(underlying))
       fail(`${underlying}: set aside under options that are not held`);
   if (portfolio.settings.portfolioType === 'CASH') {
-    if (reservedByOrders.cash + reservedByPositions.cash > balances.SETTLED_CASH)
+    if (reservedByOrders.cash + reservedByPositions.cash + owedCash(portfolio) > balances.SETTLED_CASH)
       fail('more cash is set aside than there is');
     if (!Headroom.isNone(reservedByOrders.headroom)) fail('a CASH portfolio takes headroom');
   }

@@ -34,6 +34,7 @@ interface SavedPosition {
   readonly lots: readonly Lot[];
   readonly variation?: Money;
   readonly settlementPrice?: Price;
+  readonly doNotExercise?: Quantity;
 }
 
 interface SavedReservation {
@@ -80,6 +81,10 @@ export interface SavedState {
   readonly orders: readonly { readonly terms: OrderTerms; readonly progress: OrderProgress }[];
   readonly listed: readonly Instrument[];
   readonly actions: readonly AnnouncedAction[];
+  readonly exercisePrices?: readonly (readonly [
+    string,
+    { readonly date: TradingDate; readonly price: Price },
+  ])[];
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
   readonly quotes: readonly Quote[];
   /** What executions have taken from them. */
@@ -117,6 +122,9 @@ export function saveState(state: State): SavedState {
       .map(({ terms, progress }) => ({ terms, progress })),
     listed: [...state.listed.values()],
     actions: [...state.actions.values()].map((announced) => ({ ...announced })),
+    ...(state.exercisePrices.size > 0 && {
+      exercisePrices: [...state.exercisePrices].sort(([a], [b]) => (a < b ? -1 : 1)),
+    }),
     quotes: recorded.flatMap((book) => book.quote ?? []),
     taken: recorded.flatMap(takenFrom),
   };
@@ -196,13 +204,13 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
     state.actions.set(action.actionId, { ...action });
     scheduleAction(state, calendar, action.actionId);
   }
+  for (const [symbol, taken] of saved.exercisePrices ?? []) state.exercisePrices.set(symbol, taken);
   for (const { terms, progress } of saved.orders) {
     const order = newOrder(terms, copyOf(progress));
     const portfolio = state.portfolios.get(terms.portfolioId);
     if (portfolio === undefined) throw new RangeError('saved order without a portfolio');
     addOpenOrder(state, portfolio, order);
-    if (progress.arrival !== undefined && terms.legs === undefined)
-      bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
+    if (progress.arrival !== undefined) bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
     scheduleOrder(state, order);
   }
   return state;

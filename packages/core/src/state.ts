@@ -8,6 +8,7 @@ import type { RulesInForce } from './rules.js';
 import { Ids } from './values/ids.js';
 import type { Instant } from './values/instant.js';
 import { PriorityQueue } from './values/priority-queue.js';
+import type { Price } from './values/price.js';
 import type { TradingDate } from './values/trading-date.js';
 
 /** Running numbers; together with the seed and the secret of ids they are all the chance and identity there is. */
@@ -46,7 +47,16 @@ export interface Timer {
     | { readonly kind: 'ORDER_ARRIVAL'; readonly order: number }
     | { readonly kind: 'CANCEL_ARRIVAL'; readonly order: number }
     | { readonly kind: 'ORDER_EXPIRY'; readonly order: number }
+    | SeriesEnding
     | { readonly kind: 'SESSION_CLOSE'; readonly date: TradingDate };
+}
+
+/** Option series that are held and want attention: each with its underlying. */
+export interface SeriesEnding {
+  readonly kind: 'SERIES_END';
+  readonly series: ReadonlyMap<string, string>;
+  /** By underlying: the opening that settles series on it, where it was seen already. */
+  readonly opening?: ReadonlyMap<string, Price>;
 }
 
 /** The order in which things due at the same instant happen. */
@@ -58,7 +68,8 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   ORDER_ARRIVAL: 4,
   CANCEL_ARRIVAL: 5,
   ORDER_EXPIRY: 6,
-  SESSION_CLOSE: 7,
+  SERIES_END: 7,
+  SESSION_CLOSE: 8,
 };
 
 const timerBefore = (a: Timer, b: Timer): boolean =>
@@ -85,6 +96,8 @@ export interface State {
   /** What commands listed beside what the feed knows. */
   readonly listed: Map<string, Instrument>;
   readonly actions: Map<string, AnnouncedAction>;
+  /** By underlying: the mark of the latest close that options on it are exercised by, though they trade on (D69). */
+  readonly exercisePrices: Map<string, { readonly date: TradingDate; readonly price: Price }>;
   /** The latest date whose close marks are complete. */
   closedThrough: TradingDate | undefined;
   /** The rules that the journal named last; undefined = those the simulation began with. */
@@ -94,11 +107,13 @@ export interface State {
 
   // Derived: indexes that recovery rebuilds. Not part of the state hash.
   readonly books: Map<string, Book>;
-  /** Open orders of several legs, by the contracts of their legs; they stand in no book. */
-  readonly packagesOn: Map<string, Set<Order>>;
   /** Who has a position in a symbol. */
   readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;
+  /** By instant: what the one timer of series that end then is about. */
+  readonly seriesEndings: Map<Instant, { series: Map<string, string>; opening: Map<string, Price> }>;
+  /** By index: series on it that wait for its opening. */
+  readonly awaitingOpening: Map<string, Set<string>>;
 }
 
 export function emptyState(seed: number, idSecret: string, now: Instant): State {
@@ -115,13 +130,15 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     orders: new Map(),
     listed: new Map(),
     actions: new Map(),
+    exercisePrices: new Map(),
     closedThrough: undefined,
     rules: undefined,
     clock: undefined,
     books: new Map(),
-    packagesOn: new Map(),
     holders: new Map(),
     timers: new PriorityQueue(timerBefore),
+    seriesEndings: new Map(),
+    awaitingOpening: new Map(),
   };
 }
 
@@ -148,17 +165,52 @@ export function addHolder(state: State, symbol: string, portfolio: Portfolio): v
 export const holdersOf = (state: State, symbol: string): Portfolio[] =>
   [...(state.holders.get(symbol) ?? [])].sort((a, b) => a.terms.number - b.terms.number);
 
-/** All open orders in a symbol, at work or not, oldest first; those of several legs, one of which is in it, at the end. */
-export const openOrdersIn = (state: State, symbol: string): Order[] => [
-  ...(state.books.get(symbol)?.open.oldestFirst() ?? []),
-  ...[...(state.packagesOn.get(symbol) ?? [])].sort((a, b) => a.terms.number - b.terms.number),
-];
+/** The first `count` portfolios, oldest first, that hold one of these: however many hold them, without sorting all. */
+export function earliestHolders(state: State, symbols: Iterable<string>, count: number): Portfolio[] {
+  let found: Portfolio[] = [];
+  let last = Infinity;
+  const keepFirst = (): void => {
+    found = [...new Set(found)].sort((a, b) => a.terms.number - b.terms.number).slice(0, count);
+    if (found.length === count) last = found.at(-1)?.terms.number ?? Infinity;
+  };
+  for (const symbol of symbols) {
+    for (const portfolio of state.holders.get(symbol) ?? []) {
+      if (portfolio.terms.number > last) continue;
+      found.push(portfolio);
+      if (found.length >= count * 4) keepFirst();
+    }
+  }
+  keepFirst();
+  return found;
+}
+
+/** All open orders in a symbol, at work or not, oldest first. */
+export const openOrdersIn = (state: State, symbol: string): Order[] =>
+  state.books.get(symbol)?.open.oldestFirst() ?? [];
 
 /** Adds a timer. `number` breaks ties, so it must not depend on when the timer was made: recovery makes it again. */
 export function addTimer(state: State, due: Instant, number: number, what: Timer['what']): Timer {
   const timer: Timer = { place: -1, due, rank: TIMER_RANK[what.kind], number, what };
   state.timers.add(timer);
   return timer;
+}
+
+/** Has a series looked at when it ends; one timer for all that end at an instant. */
+export function scheduleSeriesEnd(
+  state: State,
+  due: Instant,
+  symbol: string,
+  underlying: string,
+  opening?: Price,
+): void {
+  let ending = state.seriesEndings.get(due);
+  if (ending === undefined) {
+    ending = { series: new Map(), opening: new Map() };
+    state.seriesEndings.set(due, ending);
+    addTimer(state, due, 0, { kind: 'SERIES_END', ...ending });
+  }
+  ending.series.set(symbol, underlying);
+  if (opening !== undefined) ending.opening.set(underlying, opening);
 }
 
 /** Sets the one timer of an open order to what it waits for next, or to none. */

@@ -7,6 +7,13 @@ export const KeyPairParams = parameters({
   portfolioId: uuid({ description: 'The portfolio.' }),
   keyId: text({ maxLength: 64, description: 'The key pair.' }),
 });
+export const HeldOptionParams = parameters({
+  portfolioId: uuid({ description: 'The portfolio.' }),
+  optionSymbol: text({
+    description: 'The contract, OSI, with or without blanks.',
+    examples: ['AAPL260116C00150000'],
+  }),
+});
 export const OrderParams = parameters({ orderId: uuid({ description: 'The order.' }) });
 export const SimulationParams = parameters({
   simulationId: text({ maxLength: 64, description: 'The simulation.' }),

@@ -158,17 +158,21 @@ export const OptionChainContract = closed('OptionChainContract', {
   askSize: optional(number()),
   last: optional(number()),
   openInterest: optional(count({ description: 'Where a recording has it.' })),
-  impliedVolatility: optional(number()),
-  delta: optional(number()),
-  gamma: optional(number()),
-  theta: optional(number()),
-  vega: optional(number()),
+  impliedVolatility: optional(
+    number({ description: 'That the price implies, a year: 0.2 is 20 %. From 0.01 to 5.' }),
+  ),
+  delta: optional(number({ description: 'Per share, of one that is long.' })),
+  gamma: optional(number({ description: 'Change of delta per 1.00 of the underlying.' })),
+  theta: optional(number({ description: 'Dollars per share and calendar day.' })),
+  vega: optional(number({ description: 'Dollars per share and 0.01 of volatility.' })),
 });
 export type OptionChainContract = Static<typeof OptionChainContract>;
 
 export const OptionChain = closed('OptionChain', {
   underlying: anyText(),
-  underlyingPrice: optional(number()),
+  underlyingPrice: optional(
+    number({ description: 'Its mark; without a quote what put–call parity says of this expiration.' }),
+  ),
   expiration: date(),
   contracts: listOf(OptionChainContract, { description: 'By strike, the call before the put.' }),
 });

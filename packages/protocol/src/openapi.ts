@@ -138,7 +138,12 @@ function operation(
     ],
     ...(route.body === undefined
       ? {}
-      : { requestBody: { required: true, content: json(components.refer(route.body)) } }),
+      : {
+          requestBody: {
+            required: route.bodyIsOptional !== true,
+            content: json(components.refer(route.body)),
+          },
+        }),
     responses: { ...answers(route, components), ...problems(route, components, sharedResponses) },
   };
 }

@@ -6,6 +6,7 @@ import {
   date,
   flag,
   instant,
+  integer,
   listOf,
   namedChoice,
   number,
@@ -53,6 +54,38 @@ export const OptionPosition = closed('OptionPosition', {
   vegaPerContract: number(),
 });
 export type OptionPosition = Static<typeof OptionPosition>;
+
+/** More than any series has. */
+const MOST_CONTRACTS = 1_000_000_000;
+const contracts = (minimum: number) =>
+  optional(integer(minimum, MOST_CONTRACTS, { description: 'Contracts; all of them where it is left out.' }));
+
+/** Exercises contracts at once (D86). */
+export const ExerciseBody = closed('ExerciseBody', { quantity: contracts(1) });
+export type ExerciseBody = Static<typeof ExerciseBody>;
+
+/** Says what is not to be exercised at expiry (D86). */
+export const DoNotExerciseBody = closed('DoNotExerciseBody', { quantity: contracts(0) });
+export type DoNotExerciseBody = Static<typeof DoNotExerciseBody>;
+
+export const ExerciseResult = closed('ExerciseResult', {
+  optionSymbol: anyText(),
+  quantity: number({ description: 'Contracts exercised.' }),
+  underlying: anyText(),
+  shares: number({
+    description: 'Shares received for calls, delivered for puts; 0 where it settles in cash.',
+  }),
+  strike: number(),
+  cash: number({ description: 'Negative = paid.' }),
+  at: instant(),
+});
+export type ExerciseResult = Static<typeof ExerciseResult>;
+
+export const DoNotExerciseResult = closed('DoNotExerciseResult', {
+  optionSymbol: anyText(),
+  quantity: number({ description: 'Contracts that will not be exercised when they expire.' }),
+});
+export type DoNotExerciseResult = Static<typeof DoNotExerciseResult>;
 
 export const FuturePosition = closed('FuturePosition', {
   symbol: anyText(),

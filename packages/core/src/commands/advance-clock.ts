@@ -13,8 +13,8 @@ import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { cancelNow } from './cancel-order.js';
 import { endExpired } from './end-order.js';
+import { endSeries, scheduleEndOf } from './end-series.js';
 import { matchBook } from './match-orders.js';
-import { matchPackages } from './match-packages.js';
 import { reachMarket } from './reach-market.js';
 
 /** Timers one command serves at most, and portfolios one record marks: records and pauses stay short. */
@@ -31,8 +31,9 @@ export function advanceClock(d: Decision): void {
     if (timer === undefined || timer.due > d.at) return;
     d.state.timers.remove(timer);
     serve(d, timer);
-    // A record of the close, or of a dividend to many, is long enough alone.
-    if (timer.what.kind === 'SESSION_CLOSE' || timer.what.kind === 'CORPORATE_ACTION') return;
+    // A record of the close, of a dividend to many, or of series that end, is long enough alone.
+    const { kind } = timer.what;
+    if (kind === 'SESSION_CLOSE' || kind === 'CORPORATE_ACTION' || kind === 'SERIES_END') return;
   }
 }
 
@@ -45,6 +46,9 @@ function serve(d: Decision, timer: Timer): void {
       return settle(d, what.portfolioId, what.date);
     case 'SESSION_OPEN':
       return openSession(d);
+    case 'SERIES_END':
+      d.state.seriesEndings.delete(timer.due);
+      return endSeries(d, what);
     case 'SESSION_CLOSE':
       return closeSession(d, what.date);
     case 'ORDER_RELEASE':
@@ -86,7 +90,6 @@ function openSession(d: Decision): void {
   const books = [...d.state.books.values()].filter((book) => book.workingOrders > 0);
   books.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
   for (const book of books) matchBook(d, book);
-  matchPackages(d, [...d.state.packagesOn.keys()]);
 }
 
 /** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */
@@ -144,6 +147,11 @@ function scheduleSessionClose(d: Decision, after: Instant): void {
   // The close of an always-open day is the first instant of the next: the day that ends is the one before it.
   const date = hours.tradeDateOf(Instant.plusMs(close, -1));
   addTimer(d.state, close, 0, { kind: 'SESSION_CLOSE', date });
+}
+
+/** Sets going the timers of every series that is held: after a recovery, which made none. */
+export function scheduleSeries(d: Decision): void {
+  for (const [symbol, holders] of d.state.holders) if (holders.size > 0) scheduleEndOf(d, symbol);
 }
 
 /** The session timers of a simulation that begins or is recovered: the first open and the first close after these instants. */

@@ -1,6 +1,6 @@
 import type { Command } from '../command.js';
 import { underlyingOf } from '../instruments/option-roots.js';
-import { parseOsi } from '../instruments/osi.js';
+import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
 import type { OrderLeg, OrderTerms } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { State, Timer } from '../state.js';
@@ -24,6 +24,11 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
       const orders = portfolio?.openOrders.oldestFirst() ?? [];
       return new Set([...heldIn(portfolio), ...orders.flatMap(({ terms }) => orderedIn(terms))]);
     }
+    case 'ExerciseOption': {
+      const named = parseOsi(command.symbol);
+      const held = heldIn(state.portfolios.get(command.portfolioId));
+      return named === undefined ? held : new Set([...held, underlyingOf(named.root)]);
+    }
     case 'SwitchBroker':
     case 'ResetPortfolio':
     case 'TransferCash':
@@ -32,10 +37,8 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
     case 'AdvanceClock':
       return symbolsDue(state, at);
     case 'UpdateMarket':
-      return withPackages(
-        state,
-        command.quotes.map(({ symbol }) => symbol),
-      );
+      return new Set(command.quotes.map(({ symbol }) => symbol));
+    case 'DoNotExercise':
     case 'OpenAccount':
     case 'UpdateAccount':
     case 'SetAccountStatus':
@@ -50,17 +53,6 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
     case 'MoveClock':
       return NOTHING;
   }
-}
-
-/** Quotes of one leg let an order of several look at the others. */
-function withPackages(state: State, symbols: readonly string[]): ReadonlySet<string> {
-  const all = new Set(symbols);
-  if (state.packagesOn.size === 0) return all;
-  for (const symbol of symbols) {
-    for (const { terms } of state.packagesOn.get(symbol) ?? [])
-      for (const other of withHoldings(state, terms.portfolioId, terms)) all.add(other);
-  }
-  return all;
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -80,12 +72,20 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       return;
     case 'SESSION_OPEN':
       for (const book of state.books.values()) if (book.workingOrders > 0) symbols.add(book.symbol);
-      for (const symbol of state.packagesOn.keys()) symbols.add(symbol);
       return;
     case 'SESSION_CLOSE':
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
       for (const { optionsOn } of state.portfolios.values())
         for (const underlying of optionsOn.keys()) symbols.add(underlying);
+      return;
+    case 'SERIES_END':
+      for (const underlying of new Set(what.series.values())) {
+        symbols.add(underlying);
+        if (state.books.get(underlying)?.quote !== undefined) continue;
+        // Without a quote of it, put-call parity says what it is worth.
+        for (const { symbol } of state.books.values())
+          if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
+      }
       return;
     case 'CORPORATE_ACTION': {
       const symbol = state.actions.get(what.actionId)?.action.symbol;

@@ -99,6 +99,20 @@ export function securedBeyond(
   };
 }
 
+/** What would have to be set aside once these contracts are traded or gone. */
+export function securedAfter(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+  changes: readonly ContractChange[],
+): Secured {
+  const securing = securingOf(portfolio, d.broker(portfolio));
+  if (securing === 'NONE') return { cash: Money.zero, shares: Quantity.zero };
+  const legs = netted([...heldLegs(d, portfolio, underlying), ...changes.map((change) => legOf(d, change))]);
+  const cover = coverOf(legs, freeShares(portfolio, underlying));
+  return { cash: Money.ofUnits(securedCash(cover, securing)), shares: cover.shares };
+}
+
 /** Sets aside what the options on an underlying take as they are held now. */
 export function secureOptions(d: Decision, portfolio: Portfolio, underlying: string): void {
   const next = securedNow(d, portfolio, underlying);

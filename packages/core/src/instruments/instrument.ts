@@ -33,6 +33,9 @@ export function tradableOf(symbol: string, instrument: Instrument | undefined): 
 /** Whether it is a stock or a fund: what has shares. */
 export const isShares = (instrument: Instrument): instrument is Equity => instrument.assetClass === 'EQUITY';
 
+/** The class of what options deliver. */
+export const SHARES: AssetClass = 'EQUITY';
+
 /** Whether an order of this class is for shares, which is all that the lowest tier may trade (contract section 8). */
 export const isForShares = (assetClass: AssetClass): boolean => assetClass === 'EQUITY';
 

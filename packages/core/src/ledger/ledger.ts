@@ -49,6 +49,9 @@ export type LedgerEntryType =
   | 'DIVIDEND'
   | 'CASH_IN_LIEU'
   | 'VARIATION'
+  | 'EXERCISE'
+  | 'ASSIGNMENT'
+  | 'EXPIRY'
   | 'RESET';
 
 export interface Posting {

@@ -154,7 +154,6 @@ export function movedOf(
   }
   switch (transition) {
     case 'TRAILED':
-    case 'RESTED':
       return next;
     case 'TRIGGERED':
       next.triggered = true;

@@ -90,7 +90,9 @@ export interface CashView {
 export function cashOf(portfolio: Portfolio, shortMarketValue: Money): CashView {
   const { SETTLED_CASH: settled, PENDING_CASH: pending } = portfolio.balances;
   const marginLoan = Money.max(Money.ofUnits(shortMarketValue - settled - pending), Money.zero);
-  const reserved = Money.add(portfolio.reservedByOrders.cash, portfolio.reservedByPositions.cash);
+  const reserved = Money.ofUnits(
+    portfolio.reservedByOrders.cash + portfolio.reservedByPositions.cash + owedCash(portfolio),
+  );
   const reservedCash = Money.min(reserved, Money.max(settled, Money.zero));
   const free = Money.ofUnits(settled - reservedCash + marginLoan);
   const settledCash = Money.max(free, Money.zero);
@@ -102,6 +104,17 @@ export function cashOf(portfolio: Portfolio, shortMarketValue: Money): CashView 
   };
 }
 
+/**
+ * What a CASH portfolio will pay on settlement dates to come, for options that were settled in cash against it: kept from being spent, for it
+ * never owes.
+ */
+export function owedCash({ settings, obligations }: Portfolio): Money {
+  let owed = 0;
+  if (settings.portfolioType === 'CASH')
+    for (const { cash } of obligations.values()) if (cash < 0) owed -= cash;
+  return Money.ofUnits(owed);
+}
+
 /** Shares of a position that something is set aside of: for open closing orders, and under short options (D56). */
 export const reservedShares = (portfolio: Portfolio, symbol: string): Quantity =>
   Quantity.add(
@@ -110,5 +123,9 @@ export const reservedShares = (portfolio: Portfolio, symbol: string): Quantity =
   );
 
 /** Settled cash that nothing is set aside of: what a CASH portfolio has to spend. */
-export const freeCash = ({ balances, reservedByOrders, reservedByPositions }: Portfolio): Money =>
-  Money.ofUnits(balances.SETTLED_CASH - reservedByOrders.cash - reservedByPositions.cash);
+export function freeCash(portfolio: Portfolio): Money {
+  const { balances, reservedByOrders, reservedByPositions } = portfolio;
+  return Money.ofUnits(
+    balances.SETTLED_CASH - reservedByOrders.cash - reservedByPositions.cash - owedCash(portfolio),
+  );
+}

@@ -27,6 +27,8 @@ export interface Position {
   /** Bought (positive) or sold (negative) and not delivered yet. */
   pending: Quantity;
   readonly lots: Lot[];
+  /** Of an option: contracts that are not to be exercised when it expires; absent = none (D86). */
+  doNotExercise?: Quantity;
   /** Of a future: what closing contracts has made since the last daily settlement, whole cents; pending until the next. */
   variation?: Money;
   /** Of a future: the price of the last daily settlement that it was held over. */

@@ -74,6 +74,13 @@ export class Auditor {
         return this.noteDividend(event);
       case 'PositionSplit':
         return this.noteSplit(event);
+      case 'OptionEnded':
+        return this.noteOptionEnded(event);
+      case 'ExerciseInstructed': {
+        const { settled } = positionOf(this.portfolio(event.portfolioId), event.symbol);
+        insist(event.quantity >= 0 && big(event.quantity) <= settled, 'instructions for more than is held');
+        return;
+      }
       // Nothing of the books changes with these.
       case 'AccountOpened':
       case 'AccountUpdated':
@@ -84,6 +91,7 @@ export class Auditor {
       case 'InstrumentsListed':
       case 'QuotesPushed':
       case 'OrdersRested':
+      case 'ExercisePriceTaken':
       case 'ActionDone':
       case 'ActionWithdrawn':
       case 'SessionMarked':
@@ -93,7 +101,9 @@ export class Auditor {
     }
   }
 
-  private noteEntries(event: Extract<Event, { type: 'LedgerPosted' }>): void {
+  private noteEntries(
+    event: Pick<Extract<Event, { type: 'LedgerPosted' }>, 'portfolioId' | 'entries'>,
+  ): void {
     const { accounts } = this.portfolio(event.portfolioId);
     for (const entry of event.entries) {
       insist(!this.entries.has(entry.number), 'an entry number is used twice');
@@ -295,6 +305,77 @@ export class Auditor {
       this.entries.add(event.entry);
     }
     portfolio.obligations.delete(event.date);
+  }
+
+  /** Contracts go, shares and cash come or go: neither more nor less than the strike says (D87). */
+  private noteOptionEnded(event: Extract<Event, { type: 'OptionEnded' }>): void {
+    const { act, symbol, shares, closed, settlementDate, entries } = event;
+    const portfolio = this.portfolio(event.portfolioId);
+    this.noteEntries(event);
+    const quantity = big(event.quantity);
+    const amount = big(event.amount);
+    insist(quantity > 0n && quantity % 1_000_000n === 0n, 'a part of a contract, or none');
+    let premium = 0n;
+    if (closed !== undefined) {
+      const position = positionOf(portfolio, symbol);
+      const isLong = position.settled > 0n;
+      const gone = closeOldest(position.lots, quantity);
+      insist(
+        closed.reduce((sum, { cost }) => sum + big(cost), 0n) === gone.cost,
+        'what ends is not the oldest',
+      );
+      position.settled += isLong ? -quantity : quantity;
+      premium = isLong ? gone.cost : -gone.cost;
+      insist(act !== 'ASSIGNED' || !isLong, 'a long is assigned');
+      insist(act !== 'EXERCISED' || isLong, 'a short is exercised');
+    }
+    if (act === 'EXPIRED') insist(amount === 0n && shares === undefined, 'what expires moves something');
+    if (shares !== undefined) this.noteShares(portfolio, event, shares, premium, amount);
+    const pending = entries
+      .flatMap(({ postings }) => postings)
+      .filter(({ account }) => account === 'PENDING_CASH')
+      .reduce((sum, posting) => sum + big(posting.amount), 0n);
+    insist(settlementDate !== undefined || pending === 0n, 'pending cash that never settles');
+    if (settlementDate !== undefined) obligationOf(portfolio, settlementDate).cash += pending;
+  }
+
+  private noteShares(
+    portfolio: AuditedPortfolio,
+    { act, symbol, quantity, settlementDate }: Extract<Event, { type: 'OptionEnded' }>,
+    shares: NonNullable<Extract<Event, { type: 'OptionEnded' }>['shares']>,
+    premium: bigint,
+    amount: bigint,
+  ): void {
+    const moved = big(shares.quantity);
+    const isPlain = moved === 100n * big(quantity) || moved === -100n * big(quantity);
+    if ((act === 'EXERCISED' || act === 'ASSIGNED') && isPlain) {
+      // The last eight digits of a contract's symbol are its strike in thousandths of a dollar, as ten of 1/10,000.
+      const strike = BigInt(symbol.slice(-8)) * 10n;
+      insist(amount * 1_000_000n + moved * strike === 0n, 'an exercise does not conserve value');
+    }
+    const stock = positionOf(portfolio, shares.symbol);
+    const value = moved > 0n ? premium - amount : amount - premium;
+    const size = moved < 0n ? -moved : moved;
+    const before = heldOf(stock);
+    const against = before !== 0n && before > 0n !== moved > 0n ? (before < 0n ? -before : before) : 0n;
+    const closing = against < size ? against : size;
+    const told = shares.closed.reduce((sum, { cost }) => sum + big(cost), 0n);
+    insist(
+      closing === 0n || closeOldest(stock.lots, closing).cost === told,
+      'shares close other lots than the oldest',
+    );
+    if (shares.opened !== undefined) {
+      const { lot, quantity: opened, cost } = shares.opened;
+      insist(
+        big(opened) === (moved > 0n ? size - closing : closing - size),
+        'a lot of other shares than are left',
+      );
+      const part = value < 0n ? 0n : halfUp(value * (size - closing), size);
+      insist(big(cost) === part, 'a lot does not cost strike and premium');
+      stock.lots.push({ lotId: lot, quantity: big(opened), cost: big(cost), marked: big(cost) });
+    } else insist(closing === size, 'shares go nowhere');
+    insist(settlementDate !== undefined, 'shares that are never delivered');
+    add(obligationOf(portfolio, settlementDate ?? '').shares, shares.symbol, moved);
   }
 
   private noteDividend(event: Extract<Event, { type: 'DividendAccrued' }>): void {

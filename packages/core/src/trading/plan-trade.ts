@@ -365,12 +365,7 @@ function positionWithout(position: Position, closings: readonly LotClosing[]): P
 }
 
 /** The share of what is left; no more than what was set aside and is not used up yet. */
-export function stillSetAside(
-  progress: OrderProgress,
-  left: Quantity,
-  paid: Money,
-  effect: Headroom,
-): SetAside {
+function stillSetAside(progress: OrderProgress, left: Quantity, paid: Money, effect: Headroom): SetAside {
   const { reserved, takes, cover } = progress;
   const remaining = remainingOf(progress);
   const still = (sum: Money, used: Money): Money =>

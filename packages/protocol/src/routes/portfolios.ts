@@ -8,7 +8,7 @@ import {
   LedgerPage,
   LedgerQuery,
 } from '../history.js';
-import { PortfolioParams } from '../ids.js';
+import { HeldOptionParams, PortfolioParams } from '../ids.js';
 import { Requirements } from '../margin.js';
 import { PageQuery } from '../paging.js';
 import {
@@ -26,7 +26,16 @@ import {
   SwitchBrokerBody,
   TransferBody,
 } from '../portfolios.js';
-import { DayTradePage, EquityPositions, FuturePositions, OptionPositions } from '../positions.js';
+import {
+  DayTradePage,
+  DoNotExerciseBody,
+  DoNotExerciseResult,
+  EquityPositions,
+  ExerciseBody,
+  ExerciseResult,
+  FuturePositions,
+  OptionPositions,
+} from '../positions.js';
 import { table } from './route.js';
 
 export const portfolioRoutes = table({
@@ -112,6 +121,45 @@ export const portfolioRoutes = table({
     params: PortfolioParams,
     responses: { 200: OptionPositions },
     errors: [404],
+  },
+  exerciseOption: {
+    method: 'POST',
+    path: '/v1/accounts/portfolios/:portfolioId/options/:optionSymbol/exercise',
+    tag: 'Portfolios',
+    summary: 'Exercise contracts that are held',
+    description:
+      'Done when it is answered; shares and the cash of a sale settle on the next day. During the session only, and European ' +
+      'contracts on their last day only.',
+    auth: 'bearer',
+    scope: 'trade',
+    params: HeldOptionParams,
+    body: ExerciseBody,
+    bodyIsOptional: true,
+    responses: { 200: ExerciseResult },
+    errors: [404],
+    codes: [
+      'INSUFFICIENT_POSITION',
+      'INSTRUMENT_NOT_TRADABLE',
+      'MARKET_CLOSED',
+      'INSUFFICIENT_FUNDS',
+      'NOT_SHORTABLE',
+      'ACCOUNT_FROZEN',
+    ],
+  },
+  doNotExerciseOption: {
+    method: 'POST',
+    path: '/v1/accounts/portfolios/:portfolioId/options/:optionSymbol/do-not-exercise',
+    tag: 'Portfolios',
+    summary: 'Say which contracts are not to be exercised at expiry',
+    description: 'Counts until the contracts expire; a quantity of 0 takes it back.',
+    auth: 'bearer',
+    scope: 'trade',
+    params: HeldOptionParams,
+    body: DoNotExerciseBody,
+    bodyIsOptional: true,
+    responses: { 200: DoNotExerciseResult },
+    errors: [404],
+    codes: ['INSUFFICIENT_POSITION', 'ACCOUNT_FROZEN'],
   },
   listFuturePositions: {
     method: 'GET',
@@ -253,6 +301,7 @@ export const portfolioRoutes = table({
     path: '/v1/accounts/portfolios/:portfolioId/margin',
     tag: 'Portfolios',
     summary: 'Get the margin requirements, group by group',
+    description: 'What is held, put into the groups that ask for least, each with what it takes.',
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,

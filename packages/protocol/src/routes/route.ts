@@ -30,6 +30,8 @@ export interface Route {
   readonly params?: TObject;
   readonly query?: TObject;
   readonly body?: TSchema;
+  /** Whether a request may come without its body, which then is an empty object. */
+  readonly bodyIsOptional?: true;
   /** The answers that are no errors, by status. */
   readonly responses: Readonly<Record<number, TSchema>>;
   /** The events of a stream; its 200 is `text/event-stream`. */

@@ -190,6 +190,21 @@ describe('where quotes are pushed', () => {
     );
   });
 
+  it('values go by RISK_FREE_RATE', async () => {
+    const other = await TestApp.open({ settings: { RISK_FREE_RATE: '0' } });
+    try {
+      for (const [symbol, bid] of [
+        ['AAPL270115C00150000', 6],
+        ['AAPL270115P00150000', 4],
+      ] as const)
+        await pushQuote(other.as(), { symbol, bid, ask: bid, last: undefined });
+      const { body } = await other.as().get('/v1/market-data/options/AAPL/chain');
+      expect(body.underlyingPrice).toBe(152);
+    } finally {
+      await other.close();
+    }
+  });
+
   it('there are the contracts that were pushed (D68)', async () => {
     for (const symbol of ['AAPL  260116P00150000', 'aapl260116c00150000', 'AAPL260109C00150000']) {
       expect((await pushQuote(client, { symbol, bid: 1.2, ask: 1.3, last: undefined })).status).toBe(200);

@@ -37,7 +37,7 @@ export function serve(
   issuer?: AnyIssuer,
   widen: Widen = WIDEN_NOTHING,
 ): RequestHandler {
-  const { params, query, body } = route;
+  const { params, query, body, bodyIsOptional } = route;
   const status = Number(Object.keys(route.responses).find((code) => code.startsWith('2')) ?? 200);
   const isKeyed = takesIdempotencyKey(route) || id === 'upgradeMargin';
   const template = `${route.method} ${route.path}`;
@@ -81,7 +81,7 @@ export function serve(
         else problems = [...(problems ?? []), ...checked.messages];
       }
       if (body !== undefined) {
-        const checked = validateBody(body, request.body);
+        const checked = validateBody(body, bodyIsOptional === true ? (request.body ?? {}) : request.body);
         if (checked.ok) call.body = checked.value;
         else problems = [...(problems ?? []), ...checked.messages];
       }

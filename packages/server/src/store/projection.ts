@@ -107,7 +107,6 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'CANCELING',
   'RESERVED',
   'TRAILED',
-  'RESTED',
 ]);
 
 function rowsOf(event: Event, index: number, orders: RecordOrders): readonly HistoryChange[] {
@@ -168,6 +167,10 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
         },
       ];
     }
+    case 'OptionEnded':
+      return [activity(event.portfolioId, 'OPTION'), ...ledger(event.portfolioId, event.entries)];
+    case 'ExerciseInstructed':
+      return [activity(event.portfolioId, 'OPTION')];
     case 'ObligationSettled': {
       const { portfolioId } = event;
       return [activity(portfolioId, 'SETTLEMENT'), ...ledger(portfolioId, settlementEntries(event))];
@@ -202,6 +205,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'AccountStatusChanged':
     case 'AccountDeleted':
     case 'OptionsSecured':
+    case 'ExercisePriceTaken':
     case 'InstrumentsListed':
     case 'QuotesPushed':
     case 'OrdersRested':

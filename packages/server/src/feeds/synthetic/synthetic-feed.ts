@@ -8,6 +8,7 @@ import { SECOND_MS, daysBackwards, tradeDaysBackwards } from '../open-hours.js';
 import { SYNTHETIC_LISTING } from './listing.js';
 import { PriceModel } from './price-model.js';
 import { groupsOf, nextOf, quoteInForce } from './quoted.js';
+import type { HoursGroup } from './quoted.js';
 import { syntheticBars } from './synthetic-bars.js';
 import { SyntheticMarket } from './synthetic-market.js';
 import type { MarketTerms } from './synthetic-market.js';
@@ -69,16 +70,18 @@ export class SyntheticFeed implements Feed {
     const groups = groupsOf(all, after, until, stepMs);
     const eventsPerTurn = Math.max(1, Math.floor(QUOTES_PER_TURN / all.length));
     for (let count = 1; ; count++) {
-      const at = groups.reduce((least, { next }) => Math.min(least, next ?? Infinity), Infinity);
-      if (at === Infinity) return;
-      const told = groups.filter(({ next }) => next === at);
-      const quoted = told
-        .flatMap(({ members }) => members)
-        .filter(({ endsAt }) => endsAt === undefined || at < endsAt);
-      if (told.length > 1) quoted.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
-      for (const group of told) group.next = nextOf(group.instants);
-      if (quoted.length > 0)
-        yield { at: Instant.ofMs(at), quotes: quoted.map((one) => one.quoteAt(at / SECOND_MS)) };
+      const told = earliest(groups);
+      const at = told[0]?.next;
+      if (at === undefined) return;
+      const quotes: Quote[] = [];
+      for (const group of told) {
+        for (const one of group.members) {
+          if (one.endsAt === undefined || at < one.endsAt) quotes.push(one.quoteAt(at / SECOND_MS));
+        }
+        group.next = nextOf(group.instants);
+      }
+      if (told.length > 1) quotes.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
+      if (quotes.length > 0) yield { at, quotes };
       if (count % eventsPerTurn === 0) await nextTurn();
     }
   }
@@ -121,4 +124,11 @@ export class SyntheticFeed implements Feed {
     this.market = new SyntheticMarket(this.terms);
     return Promise.resolve();
   }
+}
+
+/** Those whose next instant comes first; where there is one, nothing is compared. */
+function earliest(groups: readonly HoursGroup[]): readonly HoursGroup[] {
+  if (groups.length === 1) return groups;
+  const at = groups.reduce((least, { next }) => Math.min(least, next ?? Infinity), Infinity);
+  return groups.filter(({ next }) => next === at);
 }

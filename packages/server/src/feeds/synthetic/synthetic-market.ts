@@ -24,10 +24,10 @@ export interface MarketTerms {
 const MOST_SERIES = 64;
 /** Months of futures remembered: three of each root and some that are over. */
 const MOST_FUTURES = 64;
-/** What the volatility index is when the market is as usual, and how far options follow it. */
+/** What the volatility index is when the market is as usual. Options follow it half way, and not to the ends. */
 const USUAL_VOLATILITY_INDEX = VOLATILITY_INDEX.basePrice;
-const LEAST_NERVOUS = 0.4;
-const MOST_NERVOUS = 2.5;
+const LEAST_NERVOUS = 0.7;
+const MOST_NERVOUS = 2;
 
 /** Contracts are computed from their symbols: one of these for all simulations. */
 const INSTRUMENTS = new KnownInstruments(SYNTHETIC_LISTING);
@@ -83,7 +83,8 @@ export class SyntheticMarket {
 
   private readonly levelOf = (underlying: string, second: number): UnderlyingLevel => {
     const { entry, factor } = levelOfUnderlying(underlying);
-    const nervousness = this.pathOf(VOLATILITY_INDEX).middleAt(second) / USUAL_VOLATILITY_INDEX;
+    const index = this.pathOf(VOLATILITY_INDEX).middleAt(second);
+    const nervousness = Math.sqrt(index / USUAL_VOLATILITY_INDEX);
     return {
       spot: this.pathOf(entry).middleAt(second) * factor,
       volatility: usualVolatilityOf(entry.equity),

@@ -1,8 +1,9 @@
-import { execute, type Handlers } from '../call.js';
+import { type Call, execute, type Handlers } from '../call.js';
+import { symbolIn } from '../listed.js';
 import type { HttpSettings } from '../settings.js';
 import { brokerOf } from '../translate/brokers.js';
 import { ledgerEntryOf } from '../translate/history.js';
-import { moneyNumber, moneyOf } from '../translate/numbers.js';
+import { moneyNumber, moneyOf, quantityNumber, quantityOf } from '../translate/numbers.js';
 import { pageOfAll } from '../translate/pages.js';
 import {
   closedDetail,
@@ -11,6 +12,7 @@ import {
   createdPortfolio,
   eligibilityOf,
   equityPositions,
+  exerciseResult,
   futurePositions,
   optionPositions,
   portfolioDetail,
@@ -29,6 +31,8 @@ type PortfolioHandlers = Pick<
   | 'closePortfolio'
   | 'listEquityPositions'
   | 'listOptionPositions'
+  | 'exerciseOption'
+  | 'doNotExerciseOption'
   | 'listFuturePositions'
   | 'getMarginEligibility'
   | 'upgradeMargin'
@@ -107,6 +111,27 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
     // Only what is empty can be closed.
     listEquityPositions: (call) => readPortfolio(call, equityPositions, () => []),
     listOptionPositions: (call) => readPortfolio(call, optionPositions, () => []),
+    exerciseOption(call) {
+      const symbol = symbolIn(call.simulation, call.params.optionSymbol);
+      return execute<'ExerciseOption'>(
+        call,
+        { type: 'ExerciseOption', ...contractsOf(call, symbol) },
+        ({ result }) => (isRejection(result) ? answerTo(result, { symbol }) : exerciseResult(result)),
+      );
+    },
+
+    doNotExerciseOption(call) {
+      const symbol = symbolIn(call.simulation, call.params.optionSymbol);
+      return execute<'DoNotExercise'>(
+        call,
+        { type: 'DoNotExercise', ...contractsOf(call, symbol) },
+        ({ result }) =>
+          isRejection(result)
+            ? answerTo(result, { symbol })
+            : { optionSymbol: result.symbol, quantity: quantityNumber(result.quantity) },
+      );
+    },
+
     listFuturePositions: (call) => readPortfolio(call, futurePositions, () => []),
 
     getMarginEligibility: (call) => readPortfolio(call, eligibilityOf, closedEligibility),
@@ -198,3 +223,18 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
     },
   };
 }
+
+/** Which contracts a request is about. */
+const contractsOf = (
+  {
+    principal,
+    params,
+    body,
+  }: Pick<Call<'exerciseOption' | 'doNotExerciseOption'>, 'principal' | 'params' | 'body'>,
+  symbol: string,
+) => ({
+  by: principal.by,
+  portfolioId: params.portfolioId,
+  symbol,
+  ...(body.quantity !== undefined && { quantity: quantityOf(body.quantity) }),
+});

@@ -64,6 +64,16 @@ export function ledgerEntryOf(ids: Ids, entry: CoreEntry, at: Instant): LedgerEn
   };
 }
 
+/** What became of contracts, in words (D90). */
+const ENDED: Readonly<Record<string, string>> = {
+  EXERCISED: 'exercised',
+  ASSIGNED: 'assigned',
+  EXPIRED: 'expired',
+  CASH_SETTLED: 'settled in cash',
+  SOLD_AT_EXPIRY: 'sold at expiry',
+  BUY_IN: 'bought in',
+};
+
 /** What an entry is, in words. */
 function entryText({ type, about = {}, postings }: CoreEntry): string {
   const { symbol = '', name, date = '', side } = about;
@@ -87,6 +97,10 @@ function entryText({ type, about = {}, postings }: CoreEntry): string {
       return `Dividend of ${price} a share on ${symbol}`;
     case 'VARIATION':
       return `Variation of ${quantity} ${symbol} to ${price}`;
+    case 'EXERCISE':
+    case 'ASSIGNMENT':
+    case 'EXPIRY':
+      return `${quantity} ${symbol} ${ENDED[name ?? ''] ?? 'expired'}`;
     case 'CASH_IN_LIEU':
       return `Cash in lieu of ${quantity} ${symbol}`;
     case 'RESET':
@@ -109,13 +123,12 @@ export function listedLedgerEntry(
 function entriesOf(event: Event, termsOf: (order: number) => OrderTerms): readonly CoreEntry[] {
   if (event.type === 'OrderExecuted') return tradeEntries(termsOf(event.order), event);
   if (event.type === 'ObligationSettled') return settlementEntries(event);
-  if (event.type === 'LedgerPosted') return event.entries;
+  if (event.type === 'LedgerPosted' || event.type === 'OptionEnded') return event.entries;
   throw unexpected(event);
 }
 
 export function listedDayTrade(item: ListItem): DayTrade {
-  const event = eventOf(item, 'DayTradeTracked');
-  const record = event.record ?? event.tracker.current?.record;
+  const record = eventOf(item, 'DayTradeTracked').tracker.current?.record;
   if (record === undefined) throw new Error('The history lists a day trade without a record');
   return {
     symbol: record.symbol,
@@ -168,6 +181,28 @@ function told(event: Event, item: ListItem): Told {
         description: `Settlement of ${event.date}`,
         amount: moneyNumber(event.cash),
       };
+    case 'OptionEnded': {
+      const { act, symbol, quantity, price, amount, unpriced } = event;
+      return {
+        category: 'OPTION',
+        type: act,
+        description: `${Quantity.format(quantity)} ${symbol} ${ENDED[act] ?? ''}${unpriced === true ? ' worthless: the underlying has no price' : ''}`,
+        symbol,
+        quantity: quantityNumber(quantity),
+        price: priceNumber(price),
+        amount: moneyNumber(amount),
+      };
+    }
+    case 'ExerciseInstructed': {
+      const { symbol, quantity } = event;
+      return {
+        category: 'OPTION',
+        type: 'DO_NOT_EXERCISE',
+        description: `${Quantity.format(quantity)} ${symbol} not to be exercised at expiry`,
+        symbol,
+        quantity: quantityNumber(quantity),
+      };
+    }
     case 'PortfolioOpened':
       return { category: 'SYSTEM', type: 'PORTFOLIO_OPENED', description: 'Portfolio opened' };
     case 'PortfolioClosed':
@@ -217,6 +252,7 @@ function told(event: Event, item: ListItem): Told {
     case 'AccountStatusChanged':
     case 'AccountDeleted':
     case 'OptionsSecured':
+    case 'ExercisePriceTaken':
     case 'InstrumentsListed':
     case 'QuotesPushed':
     case 'OrdersRested':

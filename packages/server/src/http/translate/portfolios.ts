@@ -5,6 +5,7 @@ import {
   brokerOf,
   type DayTradeRegime,
   dayTradeRegimeOf,
+  type Exercised,
   greeksOf,
   type Instant,
   type LastFigures,
@@ -32,6 +33,7 @@ import type {
   Account as ShownAccount,
   CreatedPortfolio,
   EquityPosition,
+  ExerciseResult,
   FuturePosition,
   MarginEligibility,
   OptionPosition,
@@ -368,3 +370,14 @@ export function futurePositions(brokerage: Brokerage, portfolio: CorePortfolio):
     };
   });
 }
+
+/** What an exercise did. */
+export const exerciseResult = ({ contract, quantity, shares, cash, at }: Exercised): ExerciseResult => ({
+  optionSymbol: contract.symbol,
+  quantity: quantityNumber(quantity),
+  underlying: contract.underlying,
+  shares: quantityNumber(shares),
+  strike: priceNumber(contract.strike),
+  cash: moneyNumber(cash),
+  at: isoOf(at),
+});

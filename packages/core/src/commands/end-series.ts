@@ -1,0 +1,195 @@
+import { marketHours } from '../calendar/hours.js';
+import type { Decision } from '../decision.js';
+import type { OptionContract } from '../instruments/option.js';
+import { expirationDayOf } from '../instruments/option.js';
+import { planExpiry } from '../lifecycle/plan-expiry.js';
+import { closingMarkOf } from '../market/quote.js';
+import { settlesAt } from '../options/model/valuation.js';
+import { parityPriceOf } from '../options/parity.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { Position } from '../positions/position.js';
+import { earliestHolders, openOrdersIn, scheduleSeriesEnd } from '../state.js';
+import type { SeriesEnding } from '../state.js';
+import { Instant } from '../values/instant.js';
+import type { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import { carryOut, meansOf } from './carry-out-acts.js';
+import { endOrder } from './end-order.js';
+
+/** Positions that one record ends at most: records and pauses stay short. */
+const POSITIONS_PER_RECORD = 150;
+
+/** When a series that is held wants attention next: the close at which its exercise price is taken, or its end. */
+export function scheduleEndOf(d: Decision, symbol: string): void {
+  const contract = d.instrument(symbol);
+  if (contract?.assetClass !== 'OPTION') return;
+  const close = exercisePriceAt(d, contract);
+  const due =
+    close !== undefined && close > d.at ? close : Instant.max(d.at, settlesAt(contract, d.rules.calendar));
+  scheduleSeriesEnd(d.state, due, symbol, contract.underlying);
+}
+
+/** The regular close whose mark counts for a series that delivers shares and trades beyond it (D69). */
+function exercisePriceAt(d: Decision, contract: OptionContract): Instant | undefined {
+  const { calendar } = d.rules;
+  if (contract.settlement === 'CASH' || calendar.id === 'always-open') return undefined;
+  const close = marketHours(calendar, 'EQUITIES').closeOn('REGULAR', expirationDayOf(contract, calendar));
+  return settlesAt(contract, calendar) > close ? close : undefined;
+}
+
+/**
+ * Series that have come to their end (D85), portfolio by portfolio, a bounded slice: what is left is due at once. Those that trade on after
+ * the close have their exercise price taken; those that settle at an opening wait for it.
+ */
+export function endSeries(d: Decision, { series, opening }: Omit<SeriesEnding, 'kind'>): void {
+  const due = new Map<string, OptionContract>();
+  for (const [symbol, underlying] of series) {
+    const contract = d.instrument(symbol);
+    if (contract?.assetClass !== 'OPTION') continue;
+    if (settlesAt(contract, d.rules.calendar) > d.at) {
+      takeExercisePrice(d, contract);
+      scheduleSeriesEnd(d.state, settlesAt(contract, d.rules.calendar), symbol, underlying);
+    } else if (awaitsOpening(d, contract, opening)) {
+      awaitOpening(d, contract);
+    } else {
+      due.set(symbol, contract);
+    }
+  }
+  if (due.size === 0) return;
+  for (const symbol of [...due.keys()].sort()) {
+    for (const order of openOrdersIn(d.state, symbol))
+      if (d.state.orders.has(order.terms.number))
+        endOrder(d, order, { transition: 'CANCELED', cancelReason: 'INSTRUMENT_EXPIRED' });
+  }
+  const prices = new Prices(d, opening);
+  let ended = 0;
+  for (const portfolio of earliestHolders(d.state, due.keys(), POSITIONS_PER_RECORD)) {
+    if (ended >= POSITIONS_PER_RECORD) break;
+    ended += endIn(d, portfolio, due, prices);
+  }
+  for (const [symbol, { underlying }] of due) {
+    if ((d.state.holders.get(symbol)?.size ?? 0) > 0)
+      scheduleSeriesEnd(d.state, d.at, symbol, underlying, opening?.get(underlying));
+  }
+}
+
+/** Ends what a portfolio holds of them, underlying by underlying; how many positions. */
+function endIn(
+  d: Decision,
+  portfolio: Portfolio,
+  due: ReadonlyMap<string, OptionContract>,
+  prices: Prices,
+): number {
+  let ended = 0;
+  for (const underlying of [...portfolio.optionsOn.keys()].sort()) {
+    const held = [...(portfolio.optionsOn.get(underlying) ?? [])].sort().flatMap((symbol) => {
+      const contract = due.get(symbol);
+      const position = portfolio.positions.get(symbol);
+      if (contract === undefined || position === undefined) return [];
+      const count = Position.held(position) / Quantity.of(1);
+      return { contract, count, kept: (position.doNotExercise ?? 0) / Quantity.of(1) };
+    });
+    if (held.length === 0) continue;
+    // Series of one underlying that end together may settle by different prices only where one waited for an opening.
+    for (const alike of byPrice(held)) {
+      const [first] = alike;
+      const price = first && prices.of(first.contract);
+      const gone = alike.map(({ contract, count }) => ({ contract, count: -count }));
+      const acts = planExpiry(alike, price, meansOf(d, portfolio, underlying, gone));
+      carryOut(d, portfolio, { underlying, acts, isExpiry: true, isUnpriced: price === undefined });
+    }
+    ended += held.length;
+  }
+  return ended;
+}
+
+function byPrice<Held extends { readonly contract: OptionContract }>(held: readonly Held[]): Held[][] {
+  const groups = new Map<string, Held[]>();
+  for (const one of held) {
+    const { settleSession, expiration } = one.contract;
+    const key = `${settleSession} ${expiration}`;
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [one]);
+    else group.push(one);
+  }
+  return [...groups.values()];
+}
+
+/** What underlyings are worth where series on them end: asked for once each. */
+class Prices {
+  readonly #d: Decision;
+  readonly #opening: ReadonlyMap<string, Price> | undefined;
+  readonly #known = new Map<string, Price | undefined>();
+
+  constructor(d: Decision, opening: ReadonlyMap<string, Price> | undefined) {
+    this.#d = d;
+    this.#opening = opening;
+  }
+
+  of(contract: OptionContract): Price | undefined {
+    const { underlying, expiration, settleSession } = contract;
+    const key = `${underlying} ${expiration} ${settleSession}`;
+    if (!this.#known.has(key)) this.#known.set(key, this.#priceFor(contract));
+    return this.#known.get(key);
+  }
+
+  #priceFor(contract: OptionContract): Price | undefined {
+    const d = this.#d;
+    const { underlying } = contract;
+    if (contract.settleSession === 'AM') {
+      const opening = this.#opening?.get(underlying) ?? openingOf(d, contract);
+      if (opening !== undefined) return opening;
+    }
+    const taken = d.state.exercisePrices.get(underlying);
+    const day = expirationDayOf(contract, d.rules.calendar);
+    if (taken?.date === day && exercisePriceAt(d, contract) !== undefined) return taken.price;
+    const quote = d.quote(underlying);
+    return (quote && closingMarkOf(quote)) ?? parityPriceOf(contract, d.options);
+  }
+}
+
+function takeExercisePrice(d: Decision, { underlying, ...series }: OptionContract): void {
+  const date = expirationDayOf({ underlying, ...series }, d.rules.calendar);
+  if (d.state.exercisePrices.get(underlying)?.date === date) return;
+  const quote = d.quote(underlying);
+  const price = quote && closingMarkOf(quote);
+  if (price !== undefined) d.emit({ type: 'ExercisePriceTaken', symbol: underlying, date, price });
+}
+
+/** The first trade of the index at or after the opening of the day (D85), where the quote in force knows it. */
+function openingOf(d: Decision, contract: OptionContract): Price | undefined {
+  const quote = d.quote(contract.underlying);
+  const opens = settlesAt(contract, d.rules.calendar);
+  return quote !== undefined && quote.at >= opens ? quote.last : undefined;
+}
+
+function awaitsOpening(
+  d: Decision,
+  contract: OptionContract,
+  opening: ReadonlyMap<string, Price> | undefined,
+): boolean {
+  if (contract.settleSession !== 'AM' || opening?.has(contract.underlying) === true) return false;
+  return d.at < closeOfSettlement(d, contract) && openingOf(d, contract) === undefined;
+}
+
+/** When nobody waits for an opening any longer. */
+const closeOfSettlement = (d: Decision, contract: OptionContract): Instant =>
+  marketHours(d.rules.calendar, 'EQUITIES').closeOn('REGULAR', expirationDayOf(contract, d.rules.calendar));
+
+function awaitOpening(d: Decision, contract: OptionContract): void {
+  const { symbol, underlying } = contract;
+  scheduleSeriesEnd(d.state, closeOfSettlement(d, contract), symbol, underlying);
+  const waiting = d.state.awaitingOpening.get(underlying);
+  if (waiting === undefined) d.state.awaitingOpening.set(underlying, new Set([symbol]));
+  else waiting.add(symbol);
+}
+
+/** A new quote of an index that series wait for: its first trade settles them, at this very instant. */
+export function openingSeen(d: Decision, underlying: string): void {
+  const waiting = d.state.awaitingOpening.get(underlying);
+  const price = d.quote(underlying)?.last;
+  if (waiting === undefined || price === undefined) return;
+  d.state.awaitingOpening.delete(underlying);
+  const series = new Map([...waiting].map((symbol) => [symbol, underlying]));
+  endSeries(d, { series, opening: new Map([[underlying, price]]) });
+}

@@ -1,0 +1,141 @@
+import type { Command } from '../command.js';
+import type { Decision } from '../decision.js';
+import { isShares } from '../instruments/instrument.js';
+import { expirationDayOf } from '../instruments/option.js';
+import type { OptionContract } from '../instruments/option.js';
+import { cashSettlementOf, deliveryOf } from '../lifecycle/plan-expiry.js';
+import type { PlannedAct } from '../lifecycle/plan-expiry.js';
+import { NOTHING_SET_ASIDE } from '../orders/order.js';
+import { cashRefusal } from '../orders/refusal.js';
+import { underlyingPriceOf } from '../options/underlying.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { reservedShares } from '../portfolios/portfolio.js';
+import { Position } from '../positions/position.js';
+import type { Rejection } from '../rejection.js';
+import type { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
+import { carryOut, meansOf } from './carry-out-acts.js';
+import { portfolioToChange } from './portfolios.js';
+import { effectHolding, fundsProblem } from './reserve.js';
+
+type ExerciseRequest = Extract<Command, { type: 'ExerciseOption' | 'DoNotExercise' }>;
+
+/** What an exercise did (D86). */
+export interface Exercised {
+  readonly contract: OptionContract;
+  readonly quantity: Quantity;
+  /** Shares that came or went, as a number; 0 where it settles in cash. */
+  readonly shares: Quantity;
+  /** Negative = paid. */
+  readonly cash: Money;
+  readonly at: Instant;
+}
+
+/** Exercises contracts that a portfolio holds, at once (D86). */
+export function exerciseOption(d: Decision, command: ExerciseRequest): Exercised | Rejection {
+  const portfolio = portfolioToChange(d, command, 'options cannot be exercised');
+  if ('code' in portfolio) return portfolio;
+  const { symbol } = command;
+  const free = longOf(portfolio, symbol) - reservedShares(portfolio, symbol);
+  const quantity = command.quantity ?? Quantity.ofUnits(free);
+  const refused = notLong(quantity, Quantity.ofUnits(free));
+  if (refused !== undefined) return refused;
+  const contract = d.instrument(symbol);
+  if (contract?.assetClass !== 'OPTION') throw new RangeError(`${symbol} is held and no option`);
+  const { calendar } = d.rules;
+  if (contract.style === 'EUROPEAN' && calendar.dateOf(d.at) < expirationDayOf(contract, calendar)) {
+    return { code: 'INSTRUMENT_NOT_TRADABLE', message: `${symbol} can be exercised on its last day only` };
+  }
+  const hours = d.hours(contract);
+  if (!hours.isOpen('REGULAR', d.at))
+    return { code: 'MARKET_CLOSED', nextOpen: calendar.format(hours.nextOpen('REGULAR', d.at)) };
+  const count = quantity / Quantity.of(1);
+  const price = underlyingPriceOf(contract, d.options);
+  if (contract.settlement === 'CASH' && price === undefined)
+    return { code: 'INSTRUMENT_NOT_TRADABLE', message: `${contract.underlying} has no price to settle by` };
+  const act =
+    contract.settlement === 'CASH' && price !== undefined
+      ? cashSettlementOf(contract, count, price)
+      : deliveryOf(contract, count, price);
+  const lacking = whatIsLacking(d, portfolio, act);
+  if (lacking !== undefined) return lacking;
+  const { underlying } = contract;
+  const acts = [act.act === 'CASH_SETTLED' ? { ...act, act: 'EXERCISED' as const } : act];
+  carryOut(d, portfolio, { underlying, acts, isExpiry: false });
+  return { contract, quantity, shares: Quantity.abs(act.shares), cash: act.cash, at: d.at };
+}
+
+/** Says how many of the contracts that a portfolio holds are not to be exercised when they expire; 0 takes it back (D86). */
+export function doNotExercise(
+  d: Decision,
+  command: ExerciseRequest,
+): { readonly symbol: string; readonly quantity: Quantity } | Rejection {
+  const portfolio = portfolioToChange(d, command, 'options cannot be instructed on');
+  if ('code' in portfolio) return portfolio;
+  const { symbol, portfolioId } = command;
+  const held = Quantity.ofUnits(longOf(portfolio, symbol));
+  const quantity = command.quantity ?? held;
+  const refused = notLong(quantity, held);
+  if (refused !== undefined && (held === 0 || quantity !== 0)) return refused;
+  const before = portfolio.positions.get(symbol)?.doNotExercise ?? Quantity.zero;
+  if (quantity !== before) d.emit({ type: 'ExerciseInstructed', portfolioId, symbol, quantity });
+  return { symbol, quantity };
+}
+
+/** Contracts of an option that are held long. */
+function longOf({ positions }: Portfolio, symbol: string): number {
+  const position = positions.get(symbol);
+  return position?.assetClass === 'OPTION' ? Math.max(0, Position.held(position)) : 0;
+}
+
+/** There must be something, and so much of it. */
+function notLong(required: Quantity, available: Quantity): Rejection | undefined {
+  if (required > 0 && required <= available) return undefined;
+  const requiredQuantity = Quantity.max(required, Quantity.of(required > 0 ? 0 : 1));
+  return {
+    code: 'INSUFFICIENT_POSITION',
+    availableQuantity: Quantity.max(available, Quantity.zero),
+    requiredQuantity,
+  };
+}
+
+/** What it needs must be there: the strike, or the shares; and what the contracts stood behind must still be covered. */
+function whatIsLacking(d: Decision, portfolio: Portfolio, act: PlannedAct): Rejection | undefined {
+  const { contract, count } = act;
+  const { underlying } = contract;
+  const means = meansOf(d, portfolio, underlying, [{ contract, count: -count }]);
+  if (means !== undefined) {
+    if (act.shares < 0 && means.shares + act.shares < 0)
+      return { code: 'NOT_SHORTABLE', message: 'CASH portfolios cannot sell short' };
+    return act.cash < 0 && means.cash + act.cash < 0
+      ? cashRefusal(means.cash, Money.negate(act.cash))
+      : undefined;
+  }
+  if (act.shares === 0) return undefined;
+  const instrument = d.tradable(underlying);
+  const position = portfolio.positions.get(underlying);
+  const held = position === undefined ? Quantity.zero : Position.held(position);
+  const isShortSale = act.shares < 0 && held + act.shares < 0;
+  if (isShortSale && isShares(instrument) && !(instrument.shortable && d.broker(portfolio).shortSelling))
+    return { code: 'NOT_SHORTABLE', message: `${underlying} cannot be borrowed to sell short` };
+  const price = d.mark(underlying);
+  if (price === undefined) return undefined;
+  const effect = effectHolding(d, portfolio, held, {
+    instrument,
+    quantity: act.shares,
+    price,
+    cash: act.cash,
+  });
+  const cost = Money.max(Money.negate(act.cash), Money.zero);
+  const needs = {
+    isShortSale,
+    cost,
+    reserve: cost,
+    released: Money.zero,
+    secured: Money.zero,
+    cover: Quantity.zero,
+    effect,
+  };
+  return fundsProblem(d, portfolio, needs, NOTHING_SET_ASIDE);
+}

@@ -1,0 +1,42 @@
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { OptionContract } from './option.js';
+
+/** In the money by so much, a contract is exercised unless its holder says otherwise (D85). */
+const LEAST_IN_THE_MONEY = Price.of('0.01');
+
+/** What the shares, and the part of one, that a contract delivers come to at a price of the underlying; in cash its multiple. */
+function deliveryValue(contract: OptionContract, price: Price): Money {
+  const { deliverable, inLieu = Quantity.zero, multiplier, settlement } = contract;
+  return settlement === 'CASH'
+    ? Money.ofContracts(price, Quantity.of(1), multiplier)
+    : Money.of(price, Quantity.ofUnits(Quantity.of(deliverable) + inLieu));
+}
+
+/** What is paid for what a contract delivers. */
+export const strikeValue = ({ strike, multiplier }: OptionContract): Money =>
+  Money.ofContracts(strike, Quantity.of(1), multiplier);
+
+/** The part of a share that an adjusted contract pays in cash. */
+export const inLieuValue = ({ inLieu = Quantity.zero }: OptionContract, price: Price): Money =>
+  Money.of(price, inLieu);
+
+/** The shares of one contract at a price, without what is paid in lieu. */
+export const deliverableValue = ({ deliverable }: OptionContract, price: Price): Money =>
+  Money.of(price, Quantity.of(deliverable));
+
+/** What exercising one contract brings at a price of the underlying; negative out of the money. */
+function exerciseValue(contract: OptionContract, price: Price): number {
+  const gain = deliveryValue(contract, price) - strikeValue(contract);
+  return contract.optionType === 'CALL' ? gain : -gain;
+}
+
+/** Whether a contract is in the money by at least a cent a share (D85). */
+export const isInTheMoney = (contract: OptionContract, price: Price): boolean =>
+  exerciseValue(contract, price) >=
+  Money.ofContracts(LEAST_IN_THE_MONEY, Quantity.of(1), contract.multiplier);
+
+/** What so many contracts are worth where the underlying stands, whole cents, never negative. */
+export const intrinsicValue = (contract: OptionContract, count: number, price: Price): Money =>
+  Money.toCents(Money.ofUnits(Math.max(0, exerciseValue(contract, price)) * count));

@@ -1,0 +1,259 @@
+import {
+  deliverableValue,
+  inLieuValue,
+  intrinsicValue,
+  isInTheMoney,
+  strikeValue,
+} from '../instruments/exercise-value.js';
+import type { OptionContract } from '../instruments/option.js';
+import { Money } from '../values/money.js';
+import type { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { OptionAct } from './option-act.js';
+
+/*
+ * What becomes of the contracts of one portfolio on one underlying that end together (D85, D87, D88). Pure: the same holdings at the same
+ * price with the same means end in the same way.
+ */
+
+/** Contracts of one series. */
+export interface EndingSeries {
+  readonly contract: OptionContract;
+  /** Whole contracts; negative = short. */
+  readonly count: number;
+  /** Of a long: contracts that the holder does not want exercised. */
+  readonly kept: number;
+}
+
+/** What a portfolio that may not owe can pay and deliver. */
+export interface Means {
+  /** Settled cash that nothing else is set aside of. */
+  readonly cash: Money;
+  /** Shares of the underlying that nothing else is set aside of. */
+  readonly shares: Quantity;
+}
+
+export interface PlannedAct {
+  readonly act: OptionAct;
+  readonly contract: OptionContract;
+  /** Whole contracts, positive. */
+  readonly count: number;
+  /** Whether contracts leave the position: not where only shares are sold or bought in. */
+  readonly closes: boolean;
+  /** Shares of the underlying; negative = delivered. */
+  readonly shares: Quantity;
+  /** Whole cents; negative = paid. */
+  readonly cash: Money;
+}
+
+/**
+ * The exercise (count > 0) or assignment (count < 0) of contracts that deliver shares: which way they go, and the strike for them. A part of
+ * a share that an adjusted contract has is paid in cash at the price.
+ */
+export function deliveryOf(contract: OptionContract, count: number, price: Price | undefined): PlannedAct {
+  const { optionType, deliverable } = contract;
+  const contracts = Math.abs(count);
+  const comesIn = (optionType === 'CALL') === count > 0;
+  const way = comesIn ? 1 : -1;
+  const rest = price === undefined ? 0 : inLieuValue(contract, price);
+  const paid = Money.toCents(Money.ofUnits((strikeValue(contract) - rest) * contracts));
+  return {
+    act: count > 0 ? 'EXERCISED' : 'ASSIGNED',
+    contract,
+    count: contracts,
+    closes: true,
+    shares: Quantity.ofUnits(way * Quantity.of(deliverable * contracts)),
+    cash: Money.ofUnits(-way * paid),
+  };
+}
+
+/** Settlement in cash of what is in the money: paid to a holder, by a writer. */
+export function cashSettlementOf(contract: OptionContract, count: number, price: Price): PlannedAct {
+  const value = intrinsicValue(contract, Math.abs(count), price);
+  return {
+    act: 'CASH_SETTLED',
+    contract,
+    count: Math.abs(count),
+    closes: true,
+    shares: Quantity.zero,
+    cash: count > 0 ? value : Money.negate(value),
+  };
+}
+
+const expired = (contract: OptionContract, count: number): PlannedAct => ({
+  act: 'EXPIRED',
+  contract,
+  count: Math.abs(count),
+  closes: true,
+  shares: Quantity.zero,
+  cash: Money.zero,
+});
+
+/** What ends without shares, and longs and shorts that are in the money and deliver them. */
+interface Sorted {
+  readonly acts: PlannedAct[];
+  readonly longs: readonly EndingSeries[];
+  readonly shorts: readonly EndingSeries[];
+}
+
+function sorted(series: readonly EndingSeries[], price: Price | undefined): Sorted {
+  const acts: PlannedAct[] = [];
+  const longs: EndingSeries[] = [];
+  const shorts: EndingSeries[] = [];
+  for (const one of series) {
+    const { contract, count } = one;
+    if (price === undefined || !isInTheMoney(contract, price)) {
+      acts.push(expired(contract, count));
+      continue;
+    }
+    const kept = count > 0 ? Math.min(one.kept, count) : 0;
+    if (kept > 0) acts.push(expired(contract, kept));
+    const left = count - kept;
+    if (left === 0) continue;
+    if (contract.settlement === 'CASH') acts.push(cashSettlementOf(contract, left, price));
+    else (left > 0 ? longs : shorts).push({ ...one, count: left });
+  }
+  return { acts, longs, shorts };
+}
+
+/**
+ * How the contracts end. With `means` (where nobody lends) only what can be paid for and delivered is; else it just happens. Purchases come
+ * before sales, so that what is bought may be delivered.
+ */
+export function planExpiry(
+  series: readonly EndingSeries[],
+  price: Price | undefined,
+  means: Means | undefined,
+): PlannedAct[] {
+  const { acts, longs, shorts } = sorted(series, price);
+  if (price === undefined || longs.length + shorts.length === 0) return acts;
+  const deliveries =
+    means === undefined
+      ? [...longs, ...shorts].map(({ contract, count }) => deliveryOf(contract, count, price))
+      : new WithinMeans(means, price).take(longs, shorts);
+  const isPurchase = ({ shares }: PlannedAct): boolean => shares > 0;
+  return [...acts, ...deliveries.filter(isPurchase), ...deliveries.filter((one) => !isPurchase(one))];
+}
+
+/** Exercises and assignments of a portfolio that may not owe: netted by shares first, then paid and delivered as far as its means go. */
+class WithinMeans {
+  readonly #means: Means;
+  readonly #price: Price;
+  readonly #acts: PlannedAct[] = [];
+  #shares = 0;
+  #cash = 0;
+
+  constructor(means: Means, price: Price) {
+    this.#means = means;
+    this.#price = price;
+  }
+
+  take(longs: readonly EndingSeries[], shorts: readonly EndingSeries[]): PlannedAct[] {
+    for (const { contract, count } of shorts) this.#do(deliveryOf(contract, count, this.#price));
+    const left = [...longs].sort(byWorth).map((one) => ({ ...one }));
+    this.#exerciseToNet(left);
+    this.#settleAssigned(shorts);
+    this.#exerciseWhatIsLeft(left);
+    return this.#acts;
+  }
+
+  #do(act: PlannedAct): void {
+    this.#acts.push(act);
+    this.#shares += act.shares;
+    this.#cash += act.cash;
+  }
+
+  /** Longs whose shares go against those of an assignment, or of another long: only the difference of the strikes is paid. */
+  #exerciseToNet(longs: Left[]): void {
+    for (const one of longs) {
+      const { contract } = one;
+      const each = deliveryOf(contract, 1, this.#price).shares;
+      if (each === 0) continue;
+      const fitting = each < 0 === this.#shares < 0 ? 0 : Math.floor(Math.abs(this.#shares / each));
+      this.#exercise(one, Math.min(one.count, fitting));
+    }
+    const calls = longs.filter(({ contract }) => contract.optionType === 'CALL');
+    const puts = longs.filter(({ contract }) => contract.optionType === 'PUT');
+    for (const call of calls) {
+      for (const put of puts) {
+        if (call.contract.deliverable !== put.contract.deliverable) continue;
+        const pairs = Math.min(call.count, put.count);
+        this.#exercise(call, pairs);
+        this.#exercise(put, pairs);
+      }
+    }
+  }
+
+  #exercise(one: Left, count: number): void {
+    if (count === 0) return;
+    one.count -= count;
+    this.#do(deliveryOf(one.contract, count, this.#price));
+  }
+
+  /** What assignments ask for beyond what is there is sold, or bought in, at the mark: the dearest strikes to take first. */
+  #settleAssigned(shorts: readonly EndingSeries[]): void {
+    for (const { contract, count } of [...shorts].sort(byWorth)) {
+      if (contract.deliverable === 0) continue;
+      const each = Quantity.of(contract.deliverable);
+      const isPut = contract.optionType === 'PUT';
+      const value = deliverableValue(contract, this.#price);
+      // Cents are counted for all of them together: each one may lack a part of one.
+      const unpaid = isPut
+        ? Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, value))
+        : 0;
+      const beyond = this.#shares / each;
+      const undelivered = isPut ? 0 : Math.ceil(Math.max(0, -(this.#means.shares + this.#shares)) / each);
+      const traded = Math.min(-count, isPut ? Math.min(unpaid, Math.ceil(Math.max(0, beyond))) : undelivered);
+      if (traded === 0) continue;
+      const cash = Money.toCents(Money.ofUnits(value * traded));
+      const shares = Quantity.ofUnits(each * traded);
+      this.#do({
+        act: isPut ? 'SOLD_AT_EXPIRY' : 'BUY_IN',
+        contract,
+        count: traded,
+        closes: false,
+        shares: isPut ? Quantity.negate(shares) : shares,
+        cash: isPut ? cash : Money.negate(cash),
+      });
+    }
+  }
+
+  #exerciseWhatIsLeft(longs: readonly Left[]): void {
+    for (const one of longs) {
+      const { contract } = one;
+      const unit = deliveryOf(contract, 1, this.#price);
+      const possible =
+        unit.shares > 0
+          ? Math.floor(Math.max(0, this.#means.cash + this.#cash) / Math.max(1, 0 - unit.cash))
+          : unit.shares < 0
+            ? Math.floor(Math.max(0, this.#means.shares + this.#shares) / (0 - unit.shares))
+            : one.count;
+      this.#exercise(one, Math.min(one.count, possible));
+      if (one.count === 0) continue;
+      const cash = intrinsicValue(contract, one.count, this.#price);
+      this.#do({
+        act: 'SOLD_AT_EXPIRY',
+        contract,
+        count: one.count,
+        closes: true,
+        shares: Quantity.zero,
+        cash,
+      });
+    }
+  }
+}
+
+interface Left extends EndingSeries {
+  count: number;
+}
+
+/** What is deepest in the money first. */
+const byWorth = (a: EndingSeries, b: EndingSeries): number => {
+  const [first, second] = [a.contract, b.contract];
+  const strikes = first.optionType === 'CALL' ? first.strike - second.strike : second.strike - first.strike;
+  return first.optionType !== second.optionType
+    ? first.optionType < second.optionType
+      ? -1
+      : 1
+    : strikes || (first.symbol < second.symbol ? -1 : 1);
+};
