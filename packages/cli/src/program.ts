@@ -1,0 +1,307 @@
+import {
+  AnswerError,
+  connect,
+  type OrderOptions,
+  orderOf,
+  type Portfolio,
+  type Sandpit,
+  SandpitError,
+  UnreachableError,
+} from '@sandpit/client';
+import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { type Output, printFields, printRows } from './output.js';
+import { addServerCommands } from './server-commands.js';
+import { storyOf } from './story.js';
+
+/** What a run ends with: 1 refused, 2 used wrongly, 3 no server. */
+export const EXIT = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
+
+const ORDER_COLUMNS = [
+  'orderId',
+  'symbol',
+  'positionIntent',
+  'orderType',
+  'quantity',
+  'limitPrice',
+  'status',
+  'averagePrice',
+];
+
+interface Surroundings extends Output {
+  readonly complain: (text: string) => void;
+}
+
+/** Runs one command line; resolves with its exit code. */
+export async function run(args: readonly string[], surroundings: Surroundings): Promise<number> {
+  const program = programOf(surroundings);
+  try {
+    await program.parseAsync(args, { from: 'user' });
+    return Number(process.exitCode ?? EXIT.done);
+  } catch (error) {
+    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
+    if (!(error instanceof SandpitError)) throw error;
+    surroundings.complain(`${error.message}\n`);
+    return error instanceof UnreachableError || !(error instanceof AnswerError)
+      ? EXIT.unreachable
+      : EXIT.refused;
+  }
+}
+
+const numberOf = (text: string): number => {
+  const value = Number(text);
+  if (text.trim() === '' || !Number.isFinite(value)) throw new InvalidArgumentError('must be a number');
+  return value;
+};
+
+function programOf(out: Surroundings): Command {
+  const program = new Command('sandpit')
+    .description('A simulated US brokerage. Nothing here is real.')
+    .option('--url <url>', 'the server; else SANDPIT_URL, else the one of ./data')
+    .option('--token <token>', 'a bearer; else SANDPIT_TOKEN or SANDPIT_API_KEY, else the demo key of ./data')
+    .exitOverride()
+    .configureOutput({ writeOut: out.write, writeErr: out.complain });
+  const client = (): Promise<Sandpit> => connect({ ...program.opts(), retryForMs: 5000 });
+  addServerCommands(program);
+  addPortfolios(program, client, out);
+  addOrders(program, client, out);
+  addMarket(program, client, out);
+  addSimulations(program, client, out);
+  for (const command of program.commands) inherit(program, command);
+  return program;
+}
+
+function inherit(from: Command, to: Command): void {
+  to.copyInheritedSettings(from);
+  for (const command of to.commands) inherit(to, command);
+}
+
+type Client = () => Promise<Sandpit>;
+
+function addPortfolios(program: Command, client: Client, out: Output): void {
+  const portfolios = program.command('portfolio').description('open, list, show, reset portfolios');
+  portfolios
+    .command('new')
+    .description('open a portfolio in a new account')
+    .option('--cash <dollars>', 'what it begins with', numberOf)
+    .option('--margin', 'a MARGIN portfolio; else CASH')
+    .option('--broker <id>', 'a broker configuration', 'default')
+    .option('--name <name>')
+    .action(async (options: { cash?: number; margin?: boolean; broker: string; name?: string }) => {
+      const { cash, margin, broker, name } = options;
+      const portfolio = await (
+        await client()
+      ).openPortfolio({
+        brokerId: broker,
+        portfolioType: margin === true ? 'MARGIN' : 'CASH',
+        ...(cash !== undefined && { cash }),
+        ...(name !== undefined && { name }),
+      });
+      printFields(out, await portfolio.show());
+    });
+  portfolios
+    .command('ls', { isDefault: true })
+    .description('list the portfolios')
+    .action(async () => {
+      const rows = [];
+      for await (const one of (await client()).list('listPortfolios')) rows.push(one);
+      printRows(out, rows, ['portfolioId', 'portfolioType', 'brokerId', 'totalEquity', 'settledCash']);
+    });
+  portfolios
+    .command('show [portfolioId]')
+    .description('balances and positions')
+    .action(async (id: string | undefined) => {
+      const portfolio = await portfolioOf(await client(), id);
+      const [figures, positions] = await Promise.all([portfolio.show(), portfolio.positions()]);
+      if (!out.isTerminal) return printFields(out, { ...figures, positions });
+      printFields(out, figures);
+      out.write('\n');
+      printRows(out, positions, [
+        'symbol',
+        'settledQuantity',
+        'pendingQuantity',
+        'entryPrice',
+        'price',
+        'unrealizedPnl',
+      ]);
+    });
+  portfolios
+    .command('reset <portfolioId>')
+    .description('back to its beginning')
+    .action(async (portfolioId: string) => {
+      printFields(out, await (await client()).call('resetPortfolio', { params: { portfolioId } }));
+    });
+}
+
+/** The portfolio that is named; without a name the newest one. */
+async function portfolioOf(client: Sandpit, id: string | undefined): Promise<Portfolio> {
+  if (id !== undefined) return client.portfolio(id);
+  const { data } = await client.call('listPortfolios', { query: { limit: 1 } });
+  return data[0] === undefined ? client.openPortfolio() : client.portfolio(data[0].portfolioId);
+}
+
+const SIDES = {
+  buy: ['BUY_TO_OPEN', 'buy'],
+  sell: ['SELL_TO_CLOSE', 'sell what is held'],
+  short: ['SELL_TO_OPEN', 'sell what is not held'],
+  cover: ['BUY_TO_CLOSE', 'buy back what was sold short'],
+} as const;
+
+interface OrderFlags extends Omit<OrderOptions, 'timeInForce'> {
+  readonly portfolio?: string;
+  readonly tif?: OrderOptions['timeInForce'];
+  readonly dryRun?: boolean;
+}
+
+function addOrders(program: Command, client: Client, out: Output): void {
+  for (const [name, [intent, description]] of Object.entries(SIDES)) {
+    program
+      .command(name)
+      .argument('<symbol>')
+      .argument('<quantity>', 'how many shares or contracts', numberOf)
+      .description(description)
+      .option('--limit <price>', 'no worse than this', numberOf)
+      .option('--stop <price>', 'once the market is there', numberOf)
+      .option('--trail <dollars>', 'so far behind the market', numberOf)
+      .option('--trail-percent <percent>', 'so far behind the market', numberOf)
+      .option('--take-profit <price>', 'an exit with a profit', numberOf)
+      .option('--stop-loss <price>', 'an exit with a loss', numberOf)
+      .option('--tif <tif>', 'DAY, GTC, IOC, FOK')
+      .option('--portfolio <id>', 'else the newest portfolio')
+      .option('--dry-run', 'print what would be sent, and send nothing')
+      .action(
+        async (symbol: string, quantity: number, { portfolio: id, tif, dryRun, ...prices }: OrderFlags) => {
+          const options = { ...prices, ...(tif !== undefined && { timeInForce: tif }) };
+          const body = orderOf(intent, symbol.toUpperCase(), quantity, options);
+          if (dryRun === true) return printFields(out, body);
+          const portfolio = await portfolioOf(await client(), id);
+          const order = await (await portfolio.submit(body)).refresh();
+          printFields(out, order.data);
+        },
+      );
+  }
+  program
+    .command('orders')
+    .description('list orders, newest first')
+    .option('--status <status>', 'one, or several separated by commas')
+    .option('--portfolio <id>')
+    .option('--limit <count>', 'how many', numberOf, 20)
+    .option('-f, --follow', 'go on with what happens')
+    .action(async (options: { status?: string; portfolio?: string; limit: number; follow?: boolean }) => {
+      const { status, portfolio: portfolioId, limit, follow } = options;
+      const asked = await client();
+      const filter = portfolioId === undefined ? {} : { portfolioId };
+      const { data } = await asked.call('listOrders', {
+        query: { limit, ...filter, ...(status !== undefined && { status }) },
+      });
+      printRows(out, data, ORDER_COLUMNS);
+      if (follow !== true) return;
+      for await (const { event, symbol, orderId, execution } of asked.orderEvents(filter)) {
+        const fill = execution === undefined ? '' : `  ${execution.quantity} at ${execution.price}`;
+        out.write(
+          out.isTerminal
+            ? `${orderId}  ${symbol}  ${event}${fill}\n`
+            : `${JSON.stringify({ orderId, symbol, event, execution })}\n`,
+        );
+      }
+    });
+  program
+    .command('why <orderId>')
+    .description('the whole story of an order, in words')
+    .action(async (orderId: string) => {
+      const order = await (await client()).order(orderId);
+      const story = storyOf(order.data, await order.executions());
+      out.write(out.isTerminal ? `${story.join('\n')}\n` : `${JSON.stringify({ story })}\n`);
+    });
+  program
+    .command('cancel <orderId>')
+    .description('cancel an order')
+    .action(async (orderId: string) => {
+      printFields(out, await (await client()).call('cancelOrder', { params: { orderId } }));
+    });
+}
+
+function addMarket(program: Command, client: Client, out: Output): void {
+  program
+    .command('quote <symbols...>')
+    .description('quotes in force')
+    .option('-f, --follow', 'go on with what changes')
+    .action(async (symbols: string[], { follow }: { follow?: boolean }) => {
+      const asked = await client();
+      const columns = ['symbol', 'bid', 'ask', 'last', 'timestamp'];
+      if (follow !== true) {
+        const { quotes } = await asked.call('getQuotes', { body: { symbols } });
+        return printRows(out, quotes, columns);
+      }
+      for await (const quote of asked.quoteEvents(symbols)) {
+        const { symbol, bid, ask } = quote;
+        out.write(
+          out.isTerminal
+            ? `${symbol.padEnd(8)} ${bid ?? '–'} / ${ask ?? '–'}\n`
+            : `${JSON.stringify(quote)}\n`,
+        );
+      }
+    });
+  program
+    .command('doctor')
+    .description('whether the server is there, well, and takes the token')
+    .action(async () => {
+      const asked = await client();
+      const ready = await asked.call('getReadiness');
+      const { mode, now } = await asked.call('getClock');
+      printFields(out, { server: asked.transport.baseUrl, ...ready, clock: mode, now });
+    });
+}
+
+function addSimulations(program: Command, client: Client, out: Output): void {
+  const simulations = program.command('sim').description('simulations of your own');
+  simulations
+    .command('new')
+    .description('a market and a clock that do what they are told')
+    .option('--start <time>', 'where its clock stands', '2026-01-05T10:00:00-05:00')
+    .option('--seed <seed>', 'the same seed, the same ids and prices')
+    .option('--feed <feed>', 'push, synthetic or replay', 'push')
+    .action(
+      async ({
+        start,
+        seed,
+        feed,
+      }: {
+        start: string;
+        seed?: string;
+        feed: 'push' | 'synthetic' | 'replay';
+      }) => {
+        const body = { feed, clock: 'manual' as const, start, ...(seed !== undefined && { seed }) };
+        printFields(out, await (await client()).call('createSimulation', { body }));
+      },
+    );
+  simulations
+    .command('ls', { isDefault: true })
+    .description('list them')
+    .action(async () => {
+      const rows = [];
+      for await (const one of (await client()).list('listSimulations')) rows.push(one);
+      printRows(out, rows, ['simulationId', 'name', 'feed', 'clock', 'calendar', 'createdAt']);
+    });
+  simulations
+    .command('rm <simulationId>')
+    .description('delete one with everything in it')
+    .action(async (simulationId: string) => {
+      printFields(out, await (await client()).call('deleteSimulation', { params: { simulationId } }));
+    });
+  const clock = program.command('clock').description('the clock of the simulation');
+  clock
+    .command('show', { isDefault: true })
+    .description('what time it is there')
+    .action(async () => {
+      printFields(out, await (await client()).call('getClock'));
+    });
+  clock
+    .command('advance <by>')
+    .description('let time pass: PT5M, P1D, or next-open')
+    .action(async (by: string) => {
+      const asked = await client();
+      if (by !== 'next-open') return printFields(out, await asked.call('advanceClock', { body: { by } }));
+      const { nextOpen } = await asked.call('getMarketHours');
+      printFields(out, await asked.call('setClock', { body: { now: nextOpen } }));
+    });
+}
