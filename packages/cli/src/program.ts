@@ -227,7 +227,7 @@ function addMarket(program: Command, client: Client, out: Output): void {
     .option('-f, --follow', 'go on with what changes')
     .action(async (symbols: string[], { follow }: { follow?: boolean }) => {
       const asked = await client();
-      const columns = ['symbol', 'bid', 'ask', 'last', 'timestamp'];
+      const columns = ['symbol', 'bid', 'ask', 'last'];
       if (follow !== true) {
         const { quotes } = await asked.call('getQuotes', { body: { symbols } });
         return printRows(out, quotes, columns);
