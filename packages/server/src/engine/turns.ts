@@ -98,8 +98,11 @@ export class Turns {
     if (this.#feed.kind !== 'synthetic') return;
     const quotes: Quote[] = [];
     for (const symbol of symbols) {
+      const quotedAt = this.#feed.quotedAt(symbol, at);
+      // To work a quote out takes longer than to see that it is known.
+      if (quotedAt === undefined || this.#brokerage.quote(symbol)?.at === quotedAt) continue;
       const quote = this.#feed.quoteAt(symbol, at);
-      if (quote !== undefined && this.#brokerage.quote(symbol)?.at !== quote.at) quotes.push(quote);
+      if (quote !== undefined) quotes.push(quote);
     }
     if (quotes.length === 0) return;
     this.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, at);

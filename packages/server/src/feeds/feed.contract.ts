@@ -110,6 +110,7 @@ export function feedContract(feedCase: FeedCase): void {
           for (const quote of quotes) {
             const computed = feed.quoteAt(quote.symbol, at);
             if (computed) expect(computed).toEqual(quote);
+            expect(feed.quotedAt(quote.symbol, at)).toBe(computed?.at);
           }
         }
       });
@@ -162,6 +163,7 @@ export function feedContract(feedCase: FeedCase): void {
     test('knows nothing of a symbol that is not listed', async () => {
       await opened(async (feed) => {
         expect(feed.quoteAt('NOT.LISTED', until)).toBeUndefined();
+        expect(feed.quotedAt('NOT.LISTED', until)).toBeUndefined();
         expect(
           await feed.bars({ symbol: 'NOT.LISTED', size: '1Min', from: after, until, limit: 10 }),
         ).toEqual([]);

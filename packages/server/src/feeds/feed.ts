@@ -44,6 +44,8 @@ export interface Feed {
    * `undefined`: there the latest event is the quote in force.
    */
   quoteAt(symbol: string, at: Instant): Quote | undefined;
+  /** The instant of that quote, without working the quote out. */
+  quotedAt(symbol: string, at: Instant): Instant | undefined;
   /**
    * The events in (after, until], in time order. `symbols` is what somebody is interested in (orders at work, open streams): a feed that
    * computes its quotes need not yield others; a recorded feed yields everything. Memory use does not depend on

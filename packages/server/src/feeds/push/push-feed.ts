@@ -41,6 +41,10 @@ export class PushFeed implements Feed {
     return undefined;
   }
 
+  quotedAt(): undefined {
+    return undefined;
+  }
+
   // eslint-disable-next-line @typescript-eslint/require-await -- nothing is ever told, so nothing is waited for
   async *events(): AsyncGenerator<MarketEvent> {
     yield* [];

@@ -58,6 +58,10 @@ export class ReplayFeed implements Feed {
     return undefined;
   }
 
+  quotedAt(): undefined {
+    return undefined;
+  }
+
   async *events(after: Instant, until: Instant): AsyncGenerator<MarketEvent> {
     // `from` itself is replayed.
     const start = Instant.max(after, Instant.plusMs(this.from, -1));

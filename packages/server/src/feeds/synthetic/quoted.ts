@@ -13,15 +13,12 @@ export interface Quoted {
   quoteAt(second: number): Quote;
 }
 
-/** The quote in force. While nothing trades, and when it has traded for the last time, the last one before. */
-export function quoteInForce(quoted: Quoted, at: Instant): Quote {
-  const { hours, session, endsAt } = quoted;
+/** The whole second of the quote in force. While nothing trades, and when it has traded for the last time, that of the last one before. */
+export function secondInForce({ hours, session, endsAt }: Quoted, at: Instant): number {
   const latest = endsAt === undefined || at < endsAt ? at : Instant.plusMs(endsAt, -1);
   const second = Math.floor(latest / SECOND_MS);
   // Sessions end at full seconds.
-  return quoted.quoteAt(
-    hours.isOpen(session, latest) ? second : hours.lastStop(session, latest) / SECOND_MS - 1,
-  );
+  return hours.isOpen(session, latest) ? second : hours.lastStop(session, latest) / SECOND_MS - 1;
 }
 
 /** What trades in the same hours, with the instants at which it is told of. */

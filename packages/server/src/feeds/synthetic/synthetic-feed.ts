@@ -7,7 +7,7 @@ import type { BarQuery, Feed, MarketEvent } from '../feed.js';
 import { SECOND_MS, daysBackwards, tradeDaysBackwards } from '../open-hours.js';
 import { SYNTHETIC_LISTING } from './listing.js';
 import { PriceModel } from './price-model.js';
-import { groupsOf, nextOf, quoteInForce } from './quoted.js';
+import { groupsOf, nextOf, secondInForce } from './quoted.js';
 import type { HoursGroup } from './quoted.js';
 import { syntheticBars } from './synthetic-bars.js';
 import { SyntheticMarket } from './synthetic-market.js';
@@ -53,7 +53,12 @@ export class SyntheticFeed implements Feed {
   /** Outside the sessions: the last quote before the close, with the instant it had. */
   quoteAt(symbol: string, at: Instant): Quote | undefined {
     const quoted = this.market.find(symbol, at);
-    return quoted && quoteInForce(quoted, at);
+    return quoted?.quoteAt(secondInForce(quoted, at));
+  }
+
+  quotedAt(symbol: string, at: Instant): Instant | undefined {
+    const quoted = this.market.find(symbol, at);
+    return quoted && Instant.ofMs(secondInForce(quoted, at) * SECOND_MS);
   }
 
   /**
