@@ -1,6 +1,6 @@
 import { Instant } from '@sandpit/core';
 import { expect, it } from 'vitest';
-import { readSettings } from './config.js';
+import { misspelt, readSettings } from './config.js';
 
 it('says every wrong setting at once, in the order of the table', () => {
   const wrong = { SEED: '1', INITIAL_CASH: '-5', MARKET_FEED: 'psychic', JWT_SECRET: 'short', PORT: '1e3' };
@@ -62,3 +62,18 @@ it.each([{}, { JWT_ISSUER: 'https://idp.example' }, { JWT_AUDIENCE: 'sandpit' }]
     expect(readSettings(whole).jwtIssuer).toBe('https://idp.example');
   },
 );
+
+it('names variables that look like settings and are none', () => {
+  const given = {
+    MARKT_FEED: 'replay',
+    CORS_ORIGIN: 'x',
+    PATH: '/bin',
+    HOSTNAME: 'h',
+    PORTS: '1',
+    PORT: '0',
+  };
+  expect(misspelt(given)).toEqual([
+    { name: 'MARKT_FEED', meant: 'MARKET_FEED' },
+    { name: 'CORS_ORIGIN', meant: 'CORS_ORIGINS' },
+  ]);
+});

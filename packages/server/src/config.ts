@@ -195,5 +195,36 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
   };
 }
 
+/** Shorter names than this are too often somebody else's. */
+const SHORTEST_SLIP = 6;
+const MOST_SLIPS = 2;
+
+/** Variables that look like a setting and are none, each with the setting that was probably meant: `MARKT_FEED`, `MARKET_FEED`. */
+export function misspelt(
+  environment: NodeJS.ProcessEnv = process.env,
+): readonly { readonly name: string; readonly meant: string }[] {
+  const known = Object.keys(SCHEMA.properties);
+  return Object.keys(environment).flatMap((name) => {
+    if (name.length < SHORTEST_SLIP || known.includes(name)) return [];
+    const meant = known.find((setting) => slipsBetween(name, setting) <= MOST_SLIPS);
+    return meant === undefined ? [] : [{ name, meant }];
+  });
+}
+
+/** How many letters are wrong, missing or too many (Levenshtein); what is far apart counts as that. */
+function slipsBetween(a: string, b: string): number {
+  if (Math.abs(a.length - b.length) > MOST_SLIPS) return Infinity;
+  let row = Array.from({ length: b.length + 1 }, (_, i) => i);
+  for (let i = 1; i <= a.length; i += 1) {
+    const next = [i];
+    for (let j = 1; j <= b.length; j += 1) {
+      const replaced = (row[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+      next.push(Math.min(replaced, (row[j] ?? 0) + 1, (next[j - 1] ?? 0) + 1));
+    }
+    row = next;
+  }
+  return row[b.length] ?? Infinity;
+}
+
 /** A whole number as it is, any other text by its hash. */
 const seedFrom = (seed: string): number => (/^\d{1,10}$/.test(seed) ? Number(seed) >>> 0 : seedOf(seed));

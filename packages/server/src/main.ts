@@ -5,7 +5,7 @@ import { Access } from './access/access.js';
 import { openOperatorDoor } from './access/operator-door.js';
 import { compose, prepareDataDirectory } from './compose.js';
 import type { Composition } from './compose.js';
-import { readSettings } from './config.js';
+import { misspelt, readSettings } from './config.js';
 import type { Settings } from './config.js';
 import { DEMO, prepareDemoTenant } from './demo-tenant.js';
 import { createApp } from './http/app.js';
@@ -17,6 +17,8 @@ import { signingSecret } from './signing-secret.js';
 const DRAIN_MS = 9_000;
 
 try {
+  for (const { name, meant } of misspelt())
+    process.stderr.write(`sandpit: ${name} is no setting of this server; ${meant} is\n`);
   await serve(readSettings());
 } catch (error) {
   process.stderr.write(`${lastWords(error)}\n`);
