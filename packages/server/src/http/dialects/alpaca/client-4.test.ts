@@ -49,6 +49,33 @@ describe("Alpaca's client 4", () => {
     expect(calendar).toHaveLength(1);
   });
 
+  it('follows market data', async () => {
+    const stream = alpaca.marketData.stockStream({
+      feed: 'iex',
+      url: streamUrl.replace(/stream$/, 'v2/iex'),
+    });
+    const quoted = new Promise<number | undefined>((resolve) => {
+      stream.onQuote(({ symbol, askPrice }) => symbol === 'AAPL' && resolve(askPrice));
+    });
+    const ended = new Promise<number | undefined>((resolve) => {
+      stream.onBar(({ close }) => resolve(close));
+    });
+    stream.onConnect(() => {
+      stream.subscribeForQuotes(['AAPL']);
+      stream.subscribeForBars(['AAPL', 'MSFT']);
+    });
+    stream.connect();
+    expect(await quoted).toBe(100);
+    await account.owner.post('/v1/simulation/clock/advance', { by: 'PT1M' });
+    expect(await ended).toBe(100);
+    stream.disconnect();
+  });
+
+  it('orders for an amount of money', async () => {
+    const order = await alpaca.trading.orders.market({ symbol: 'AAPL', notional: 150, side: 'buy' });
+    expect(order.qty).toBe('1.5');
+  });
+
   it('submits and waits', async () => {
     const stream = alpaca.trading.stream({ url: streamUrl });
     const events: string[] = [];

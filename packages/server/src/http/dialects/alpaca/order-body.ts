@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { Position, Quantity } from '@sandpit/core';
 import type { AlpacaCall, Fields } from './request.js';
+import { quotesOf } from './market-data.js';
 import { forbidden, invalid, unprocessable } from './refusals.js';
 
 const TYPES = {
@@ -27,7 +28,7 @@ const keysOf = <T extends object>(table: T): (keyof T & string)[] =>
   Object.keys(table) as (keyof T & string)[];
 
 /** Translates a body. Whatever is wrong with prices and quantities `/v1` says itself. */
-export function orderBodyOf(call: AlpacaCall): TranslatedOrder {
+export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
   const { body, portfolioId } = call;
   const configuration = call.kept.configuration(portfolioId);
   if (configuration.suspend_trade) throw forbidden('new orders are rejected by user request');
@@ -43,9 +44,9 @@ export function orderBodyOf(call: AlpacaCall): TranslatedOrder {
   const isOption = call.simulation.brokerage.instrument(symbol)?.assetClass === 'OPTION';
   if (intent === 'SELL_TO_OPEN' && configuration.no_shorting && !isOption)
     throw forbidden('account is not allowed to short');
-  const size = sizeOf(body);
   const exits = orderClass === 'simple' ? {} : exitsOf(body, orderClass, TIMES[time]);
   const limitPrice = body.number('limit_price');
+  const size = { quantity: await quantityOf(call, symbol, side) };
   const clientOrderId = body.text('client_order_id') ?? randomUUID();
   return {
     symbol,
@@ -78,15 +79,26 @@ function required<T>(value: T | undefined, name: string): T {
 const given = (name: string, value: number | undefined): Readonly<Record<string, number>> =>
   value === undefined ? {} : { [name]: value };
 
-function sizeOf(body: Fields): Readonly<Record<string, number>> {
+/** What is ordered; of a notional what it buys, or sells, at the limit or at the price that there is now. */
+async function quantityOf(call: AlpacaCall, symbol: string, side: 'buy' | 'sell'): Promise<number> {
+  const { body } = call;
   const quantity = body.number('qty');
   const notional = body.number('notional');
   if (quantity === undefined && notional === undefined) throw invalid('qty or notional is required');
   if (quantity !== undefined && notional !== undefined)
     throw invalid('only one of qty or notional is accepted');
-  if (notional !== undefined) throw unprocessable('notional orders are not supported');
   if (quantity !== undefined && quantity <= 0) throw invalid('qty must be > 0');
-  return { quantity: quantity ?? 0 };
+  if (quantity !== undefined || notional === undefined) return quantity ?? 0;
+  if (notional <= 0) throw invalid('notional must be > 0');
+  if (body.text('time_in_force')?.toLowerCase() !== 'day')
+    throw unprocessable('notional orders must be DAY orders');
+  const quote = (await quotesOf(call, [symbol])).get(symbol);
+  const price = body.number('limit_price') ?? (side === 'buy' ? quote?.ask : quote?.bid) ?? quote?.price;
+  if (price === undefined || price <= 0)
+    throw unprocessable(`no price for ${symbol} to size a notional order by`);
+  const shares = Math.floor((notional / price) * 1e6) / 1e6;
+  if (shares <= 0) throw unprocessable('notional is too small');
+  return shares;
 }
 
 /** Buying closes a short position first, selling a long one. */

@@ -18,7 +18,7 @@ import {
 
 /** Places an order. It is durable when this resolves. */
 export async function placeOrder(call: AlpacaCall): Promise<AlpacaOrder> {
-  const { symbol, body } = orderBodyOf(call);
+  const { symbol, body } = await orderBodyOf(call);
   return placed(call, symbol, body);
 }
 

@@ -4,6 +4,7 @@ import type { KeyPairs } from '../../../access/key-pairs.js';
 import { send } from '../../reply.js';
 import type { HttpDeps } from '../../settings.js';
 import { type Operations, Refused } from '../operations.js';
+import { DataStream } from './data-stream.js';
 import { type Admitted, Entry } from './entry.js';
 import type { Sockets } from '../sockets.js';
 import { Kept } from './kept.js';
@@ -32,7 +33,12 @@ export interface AlpacaDeps extends HttpDeps {
 export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Promise<void> {
   const entry = new Entry(deps, deps.keyPairs, deps.isDraining);
   const kept = new Kept(deps.store.registry);
-  deps.sockets.on(/^\/alpaca\/stream$/, (socket) => new TradeUpdates(socket, entry, deps.keyPairs));
+  const { keyPairs, sockets } = deps;
+  sockets.on(/^\/alpaca\/stream$/, (socket) => new TradeUpdates(socket, entry, keyPairs));
+  sockets.on(
+    /^\/alpaca\/(v2\/(test|iex|sip|delayed_sip)|v1beta1\/(indicative|opra))$/,
+    (socket, request) => new DataStream(socket, request, entry, keyPairs),
+  );
   app.decorateRequest('admitted', undefined);
   await app.register(
     (scope, _options, done) => {
