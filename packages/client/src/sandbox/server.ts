@@ -1,9 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { pathToFileURL } from 'node:url';
 import { demoAccess } from '../connect.js';
 import { SandpitError } from '../errors.js';
 import type { Access } from '../transport.js';
@@ -26,7 +27,15 @@ export function sharedServer(): Promise<Access> {
 async function start(): Promise<Access> {
   const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
   const manifest = createRequire(import.meta.url).resolve('@sandpit/server/package.json');
-  const server = spawn(process.execPath, [join(dirname(manifest), 'dist/main.js')], {
+  const main = pathToFileURL(join(dirname(manifest), 'dist/main.js')).href;
+  // Its input ends with this process, however that may be: then it ends too, and leaves nothing behind.
+  const program = `import { rmSync } from 'node:fs';
+    process.stdin.on('close', () => {
+      rmSync(process.env.DATA_DIR, { recursive: true, force: true });
+      process.exit();
+    }).resume();
+    await import(${JSON.stringify(main)});`;
+  const server = spawn(process.execPath, ['--input-type=module', '-e', program], {
     // Nothing of the surroundings: a setting of the developer's own must not change a test.
     env: {
       PATH: process.env['PATH'],
@@ -35,16 +44,13 @@ async function start(): Promise<Access> {
       MARKET_FEED: 'push',
       LOG_LEVEL: 'warn',
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
-  process.once('exit', () => {
-    server.kill('SIGKILL');
-    rmSync(directory, { recursive: true, force: true });
+    stdio: ['pipe', 'pipe', 'pipe'],
   });
   await listening(server);
   // It must not keep a test run from ending.
   server.unref();
-  for (const pipe of [server.stdout, server.stderr]) (pipe as unknown as { unref?: () => void }).unref?.();
+  for (const pipe of [server.stdin, server.stdout, server.stderr])
+    (pipe as unknown as { unref?: () => void }).unref?.();
   const access = await demoAccess(directory);
   if (access === undefined) throw new SandpitError('The server of the sandbox left no credentials');
   return access;
