@@ -147,12 +147,13 @@ export class Brokerage {
     const day = closedThrough === undefined ? undefined : calendar.tradingDay(closedThrough);
     for (const timer of [...this.state.timers.values()]) {
       const { kind } = timer.what;
-      if (kind === 'SESSION_OPEN' || kind === 'SESSION_CLOSE' || kind === 'SERIES_END')
+      if (kind === 'SESSION_OPEN' || kind === 'SESSION_CLOSE' || kind === 'SERIES_END' || kind === 'FUTURES_SETTLE')
         this.state.timers.remove(timer);
     }
     const justBefore = Instant.plusMs(now, -1);
     const d = new Decision(this.state, this.rules, now);
     this.state.seriesEndings.clear();
+    this.state.futureSettlements.clear();
     this.state.awaitingOpening.clear();
     scheduleSessions(d, justBefore, day?.regularClose ?? justBefore);
     scheduleSeries(d);

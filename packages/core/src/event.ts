@@ -1,6 +1,7 @@
 import type { Instrument } from './instruments/instrument.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { ExerciseInstructed, OptionEnded } from './lifecycle/option-act.js';
+import type { FutureSettled } from './lifecycle/future-settled.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { Quote } from './market/quote.js';
 import type { OrdersRested } from './matching/orders-rested.js';
@@ -145,6 +146,7 @@ export type Event =
     }
   | OptionEnded
   | ExerciseInstructed
+  | FutureSettled
   /** The mark of a close by which options that trade on after it are exercised (D69). */
   | {
       readonly type: 'ExercisePriceTaken';

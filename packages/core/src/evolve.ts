@@ -5,6 +5,7 @@ import { SHARES } from './instruments/instrument.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
+import type { FutureSettled } from './lifecycle/future-settled.js';
 import type { OptionEnded, SharesMoved } from './lifecycle/option-act.js';
 import type { Book } from './matching/book.js';
 import type { OrdersRested } from './matching/orders-rested.js';
@@ -149,6 +150,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return secure(portfolioOf(state, event.portfolioId), event.underlying, event);
     case 'OptionEnded':
       return endOption(state, event, calendar);
+    case 'FutureSettled':
+      return settleFuture(state, event);
     case 'ExerciseInstructed': {
       const position = portfolioOf(state, event.portfolioId).positions.get(event.symbol);
       if (position === undefined) throw new RangeError('instructions for a position that does not exist');
@@ -460,6 +463,23 @@ function endOption(state: State, event: OptionEnded, calendar: Calendar): void {
       if (account === 'PENDING_CASH') obligation.cash = Money.add(obligation.cash, amount);
   }
   if (shares !== undefined) moveShares(state, portfolio, obligation, shares);
+}
+
+function settleFuture(state: State, event: FutureSettled): void {
+  const portfolio = portfolioOf(state, event.portfolioId);
+  const position = portfolio.positions.get(event.symbol);
+  if (position === undefined) throw new RangeError('settling a future that is not held');
+  post(state, portfolio, event.entries);
+  delete position.variation;
+  if (event.closed !== undefined) {
+    takeFromLots(position.lots, event.closed);
+    position.settled = Quantity.zero;
+  } else {
+    const byLot = new Map(event.marked?.map(({ lotId, marked }) => [lotId, marked]));
+    for (const lot of position.lots) lot.marked = byLot.get(lot.lotId) ?? lot.cost;
+    position.settlementPrice = event.price;
+  }
+  removeIfOver(state, portfolio, position);
 }
 
 function moveShares(

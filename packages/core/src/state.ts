@@ -48,6 +48,7 @@ export interface Timer {
     | { readonly kind: 'CANCEL_ARRIVAL'; readonly order: number }
     | { readonly kind: 'ORDER_EXPIRY'; readonly order: number }
     | SeriesEnding
+    | { readonly kind: 'FUTURES_SETTLE'; readonly symbols: ReadonlySet<string> }
     | { readonly kind: 'SESSION_CLOSE'; readonly date: TradingDate };
 }
 
@@ -69,7 +70,8 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   CANCEL_ARRIVAL: 5,
   ORDER_EXPIRY: 6,
   SERIES_END: 7,
-  SESSION_CLOSE: 8,
+  FUTURES_SETTLE: 8,
+  SESSION_CLOSE: 9,
 };
 
 const timerBefore = (a: Timer, b: Timer): boolean =>
@@ -112,6 +114,8 @@ export interface State {
   readonly timers: PriorityQueue<Timer>;
   /** By instant: what the one timer of series that end then is about. */
   readonly seriesEndings: Map<Instant, { series: Map<string, string>; opening: Map<string, Price> }>;
+  /** By instant: the futures that the one timer of settlements then is about. */
+  readonly futureSettlements: Map<Instant, Set<string>>;
   /** By index: series on it that wait for its opening. */
   readonly awaitingOpening: Map<string, Set<string>>;
 }
@@ -138,6 +142,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     holders: new Map(),
     timers: new PriorityQueue(timerBefore),
     seriesEndings: new Map(),
+    futureSettlements: new Map(),
     awaitingOpening: new Map(),
   };
 }
@@ -211,6 +216,17 @@ export function scheduleSeriesEnd(
   }
   ending.series.set(symbol, underlying);
   if (opening !== undefined) ending.opening.set(underlying, opening);
+}
+
+/** Has a future looked at when it is settled next; one timer for all that are at an instant. */
+export function scheduleFuture(state: State, due: Instant, symbol: string): void {
+  let symbols = state.futureSettlements.get(due);
+  if (symbols === undefined) {
+    symbols = new Set();
+    state.futureSettlements.set(due, symbols);
+    addTimer(state, due, 0, { kind: 'FUTURES_SETTLE', symbols });
+  }
+  symbols.add(symbol);
 }
 
 /** Sets the one timer of an open order to what it waits for next, or to none. */

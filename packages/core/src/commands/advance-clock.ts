@@ -15,6 +15,7 @@ import { cancelNow } from './cancel-order.js';
 import { endExpired } from './end-order.js';
 import { endSeries, scheduleEndOf } from './end-series.js';
 import { matchBook } from './match-orders.js';
+import { settleFutures, scheduleSettlementOf } from './settle-futures.js';
 import { reachMarket } from './reach-market.js';
 
 /** Timers one command serves at most, and portfolios one record marks: records and pauses stay short. */
@@ -33,7 +34,8 @@ export function advanceClock(d: Decision): void {
     serve(d, timer);
     // A record of the close, of a dividend to many, or of series that end, is long enough alone.
     const { kind } = timer.what;
-    if (kind === 'SESSION_CLOSE' || kind === 'CORPORATE_ACTION' || kind === 'SERIES_END') return;
+    if (kind === 'SESSION_CLOSE' || kind === 'CORPORATE_ACTION' || kind === 'SERIES_END' || kind === 'FUTURES_SETTLE')
+      return;
   }
 }
 
@@ -49,6 +51,9 @@ function serve(d: Decision, timer: Timer): void {
     case 'SERIES_END':
       d.state.seriesEndings.delete(timer.due);
       return endSeries(d, what);
+    case 'FUTURES_SETTLE':
+      d.state.futureSettlements.delete(timer.due);
+      return settleFutures(d, what.symbols);
     case 'SESSION_CLOSE':
       return closeSession(d, what.date);
     case 'ORDER_RELEASE':
@@ -151,7 +156,11 @@ function scheduleSessionClose(d: Decision, after: Instant): void {
 
 /** Sets going the timers of every series that is held: after a recovery, which made none. */
 export function scheduleSeries(d: Decision): void {
-  for (const [symbol, holders] of d.state.holders) if (holders.size > 0) scheduleEndOf(d, symbol);
+  for (const [symbol, holders] of d.state.holders) {
+    if (holders.size === 0) continue;
+    scheduleEndOf(d, symbol);
+    scheduleSettlementOf(d, symbol);
+  }
 }
 
 /** The session timers of a simulation that begins or is recovered: the first open and the first close after these instants. */

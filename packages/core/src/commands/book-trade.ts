@@ -15,6 +15,7 @@ import { planTrade } from '../trading/plan-trade.js';
 import type { Securing, Trade } from '../trading/plan-trade.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { followEntry, followExit } from './bracket.js';
+import { scheduleSettlementOf } from './settle-futures.js';
 import { endRefused } from './end-order.js';
 import { scheduleEndOf } from './end-series.js';
 import { Quantity } from '../values/quantity.js';
@@ -73,6 +74,7 @@ export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade
     secureAfter(d, order, portfolio);
     if (order.terms.assetClass === 'OPTION')
       for (const one of executed.executions) scheduleEndOf(d, tradedBy(order.terms, one).symbol);
+    else if (order.terms.assetClass === 'FUTURE') scheduleSettlementOf(d, order.terms.symbol);
     if (portfolio.settings.portfolioType === 'MARGIN') trackDayTrades(d, order, executed);
     const quantity = executed.executions[0]?.quantity;
     if (bracket === undefined || quantity === undefined) continue;

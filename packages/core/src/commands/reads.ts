@@ -1,4 +1,6 @@
 import type { Command } from '../command.js';
+import { futureSpecification } from '../instruments/future-specifications.js';
+import { parseFutureSymbol } from '../instruments/future-symbols.js';
 import { underlyingOf } from '../instruments/option-roots.js';
 import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
 import type { OrderLeg, OrderTerms } from '../orders/order.js';
@@ -77,6 +79,13 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
       for (const { optionsOn } of state.portfolios.values())
         for (const underlying of optionsOn.keys()) symbols.add(underlying);
+      return;
+    case 'FUTURES_SETTLE':
+      for (const symbol of what.symbols) {
+        symbols.add(symbol);
+        const index = futureSpecification(parseFutureSymbol(symbol, 0)?.root ?? '')?.finalIndex;
+        if (index !== undefined) symbols.add(index);
+      }
       return;
     case 'SERIES_END':
       for (const underlying of new Set(what.series.values())) {

@@ -76,6 +76,8 @@ export class Auditor {
         return this.noteSplit(event);
       case 'OptionEnded':
         return this.noteOptionEnded(event);
+      case 'FutureSettled':
+        return this.noteFuture(event);
       case 'ExerciseInstructed': {
         const { settled } = positionOf(this.portfolio(event.portfolioId), event.symbol);
         insist(event.quantity >= 0 && big(event.quantity) <= settled, 'instructions for more than is held');
@@ -337,6 +339,25 @@ export class Auditor {
       .reduce((sum, posting) => sum + big(posting.amount), 0n);
     insist(settlementDate !== undefined || pending === 0n, 'pending cash that never settles');
     if (settlementDate !== undefined) obligationOf(portfolio, settlementDate).cash += pending;
+  }
+
+  /** Every lot at the price of the settlement: what it has made since the last one is paid to the cent (D95). */
+  private noteFuture(event: Extract<Event, { type: 'FutureSettled' }>): void {
+    const portfolio = this.portfolio(event.portfolioId);
+    this.noteEntries(event);
+    const position = positionOf(portfolio, event.symbol);
+    let made = 0n;
+    for (const lot of position.lots) {
+      const size = lot.quantity < 0n ? -lot.quantity : lot.quantity;
+      const worth = halfUp(size * big(event.price) * this.multiplierOf(event.symbol), 10_000_000_000n);
+      made += lot.quantity < 0n ? lot.marked - worth : worth - lot.marked;
+      lot.marked = worth;
+    }
+    insist(big(event.amount) === halfUp(made, 100n) * 100n + position.variation, 'another variation is paid');
+    position.variation = 0n;
+    if (event.closed === undefined) return;
+    position.lots = [];
+    position.settled = 0n;
   }
 
   private noteShares(

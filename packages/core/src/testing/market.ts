@@ -332,7 +332,8 @@ export class TestMarket {
   entries(): LedgerEntry[] {
     return this.journal.flatMap(({ events }) =>
       events.flatMap((event) => {
-        if (event.type === 'LedgerPosted') return event.entries;
+        if (event.type === 'LedgerPosted' || event.type === 'OptionEnded' || event.type === 'FutureSettled')
+          return event.entries;
         if (event.type === 'ObligationSettled') return settlementEntries(event);
         return event.type === 'OrderExecuted' ? tradeEntries(this.taleOf(event.order).terms, event) : [];
       }),

@@ -169,6 +169,11 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     }
     case 'OptionEnded':
       return [activity(event.portfolioId, 'OPTION'), ...ledger(event.portfolioId, event.entries)];
+    case 'FutureSettled':
+      return [
+        activity(event.portfolioId, event.closed === undefined ? 'CASH' : 'SETTLEMENT'),
+        ...ledger(event.portfolioId, event.entries),
+      ];
     case 'ExerciseInstructed':
       return [activity(event.portfolioId, 'OPTION')];
     case 'ObligationSettled': {

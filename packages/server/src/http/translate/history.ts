@@ -123,7 +123,8 @@ export function listedLedgerEntry(
 function entriesOf(event: Event, termsOf: (order: number) => OrderTerms): readonly CoreEntry[] {
   if (event.type === 'OrderExecuted') return tradeEntries(termsOf(event.order), event);
   if (event.type === 'ObligationSettled') return settlementEntries(event);
-  if (event.type === 'LedgerPosted' || event.type === 'OptionEnded') return event.entries;
+  if (event.type === 'LedgerPosted' || event.type === 'OptionEnded' || event.type === 'FutureSettled')
+    return event.entries;
   throw unexpected(event);
 }
 
@@ -189,6 +190,18 @@ function told(event: Event, item: ListItem): Told {
         description: `${Quantity.format(quantity)} ${symbol} ${ENDED[act] ?? ''}${unpriced === true ? ' worthless: the underlying has no price' : ''}`,
         symbol,
         quantity: quantityNumber(quantity),
+        price: priceNumber(price),
+        amount: moneyNumber(amount),
+      };
+    }
+    case 'FutureSettled': {
+      const { symbol, price, amount, closed } = event;
+      const at = `${symbol} at ${Price.format(price)}`;
+      return {
+        ...(closed === undefined
+          ? { category: 'CASH', type: 'VARIATION', description: `Variation of ${at}` }
+          : { category: 'SETTLEMENT', type: 'FUTURE_SETTLED', description: `Settled ${at} for the last time` }),
+        symbol,
         price: priceNumber(price),
         amount: moneyNumber(amount),
       };
