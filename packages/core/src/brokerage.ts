@@ -147,7 +147,12 @@ export class Brokerage {
     const day = closedThrough === undefined ? undefined : calendar.tradingDay(closedThrough);
     for (const timer of [...this.state.timers.values()]) {
       const { kind } = timer.what;
-      if (kind === 'SESSION_OPEN' || kind === 'SESSION_CLOSE' || kind === 'SERIES_END' || kind === 'FUTURES_SETTLE')
+      if (
+        kind === 'SESSION_OPEN' ||
+        kind === 'SESSION_CLOSE' ||
+        kind === 'SERIES_END' ||
+        kind === 'FUTURES_SETTLE'
+      )
         this.state.timers.remove(timer);
     }
     const justBefore = Instant.plusMs(now, -1);

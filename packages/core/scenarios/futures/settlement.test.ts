@@ -54,7 +54,13 @@ describe('daily settlement of variation (D95)', () => {
     const m = market();
     const portfolio = m.openPortfolio({ type: 'MARGIN' });
     m.place(portfolio, { symbol: ES, quantity: 1, intent: 'SELL_TO_OPEN' });
-    const order = m.place(portfolio, { symbol: ES, quantity: 1, intent: 'BUY_TO_CLOSE', limit: '5000', tif: 'GTC' });
+    const order = m.place(portfolio, {
+      symbol: ES,
+      quantity: 1,
+      intent: 'BUY_TO_CLOSE',
+      limit: '5000',
+      tif: 'GTC',
+    });
     m.quote('SPX', undefined, undefined, { last: '5990.1' });
     m.advanceTo('2026-03-20', 9, 29);
     expect(shares(Position.held(m.portfolio(portfolio).positions.get(ES)!))).toBe(-1);
@@ -63,7 +69,9 @@ describe('daily settlement of variation (D95)', () => {
     // Sold at 6000: 9.90 points of 50 dollars.
     expect(cash(m, portfolio)).toEqual([100_495, 0, -495]);
     expect(m.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'INSTRUMENT_EXPIRED' });
-    expect(m.submit(portfolio, { symbol: ES, quantity: 1 })).toMatchObject({ code: 'INSTRUMENT_NOT_TRADABLE' });
+    expect(m.submit(portfolio, { symbol: ES, quantity: 1 })).toMatchObject({
+      code: 'INSTRUMENT_NOT_TRADABLE',
+    });
     audit(m);
   });
 });

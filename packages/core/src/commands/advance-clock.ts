@@ -34,7 +34,12 @@ export function advanceClock(d: Decision): void {
     serve(d, timer);
     // A record of the close, of a dividend to many, or of series that end, is long enough alone.
     const { kind } = timer.what;
-    if (kind === 'SESSION_CLOSE' || kind === 'CORPORATE_ACTION' || kind === 'SERIES_END' || kind === 'FUTURES_SETTLE')
+    if (
+      kind === 'SESSION_CLOSE' ||
+      kind === 'CORPORATE_ACTION' ||
+      kind === 'SERIES_END' ||
+      kind === 'FUTURES_SETTLE'
+    )
       return;
   }
 }

@@ -200,7 +200,11 @@ function told(event: Event, item: ListItem): Told {
       return {
         ...(closed === undefined
           ? { category: 'CASH', type: 'VARIATION', description: `Variation of ${at}` }
-          : { category: 'SETTLEMENT', type: 'FUTURE_SETTLED', description: `Settled ${at} for the last time` }),
+          : {
+              category: 'SETTLEMENT',
+              type: 'FUTURE_SETTLED',
+              description: `Settled ${at} for the last time`,
+            }),
         symbol,
         price: priceNumber(price),
         amount: moneyNumber(amount),
