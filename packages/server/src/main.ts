@@ -1,5 +1,6 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { pino } from 'pino';
 import { Access } from './access/access.js';
 import { openOperatorDoor } from './access/operator-door.js';
@@ -10,6 +11,8 @@ import type { Settings } from './config.js';
 import { DEMO, prepareDemoTenant } from './demo-tenant.js';
 import { createApp } from './http/app.js';
 import { issueToken } from './http/auth.js';
+import { DashboardFiles } from './http/dashboard.js';
+import { LoginLinks } from './http/login-links.js';
 import { createMetricsServer } from './http/metrics.js';
 import { signingSecret } from './signing-secret.js';
 
@@ -51,13 +54,23 @@ async function serve(settings: Settings): Promise<void> {
   const note = (text: string): void => log.warn(text);
   const composition = await compose(settings, onFatal, { note });
   const access = new Access(composition.store.registry, Date.now);
+  const monotonicMs = (): number => performance.now();
+  const issueDemoToken = async (keyId: string): Promise<string | undefined> =>
+    (await issueToken(http, { ...DEMO, keyId }, Date.now()))?.token;
+  const dashboard = DashboardFiles.in(join(import.meta.dirname, '../../dashboard/dist'));
+  const loginLinks = new LoginLinks(monotonicMs, async () => {
+    const [key] = access.keys(DEMO.tenantId).filter(({ revokedAt }) => revokedAt === undefined);
+    return key === undefined ? undefined : issueDemoToken(key.id);
+  });
   const app = await createApp({
     ...composition,
     access,
     settings: http,
     log,
     clockMs: Date.now,
-    monotonicMs: () => performance.now(),
+    monotonicMs,
+    dashboard,
+    loginLinks,
   });
   await app.listen({ port: settings.port, host: settings.host });
   const metrics =
@@ -77,10 +90,16 @@ async function serve(settings: Settings): Promise<void> {
     access,
     dataDir: settings.dataDir,
     baseUrl,
-    issueToken: async (keyId) => (await issueToken(http, { ...DEMO, keyId }, Date.now()))?.token,
+    issueToken: issueDemoToken,
   });
   if (apiKey !== undefined) {
     process.stdout.write(`demo tenant created; its API key, shown this once: ${apiKey}\n`);
+  }
+  if (dashboard !== undefined && http.jwtSecret !== undefined) {
+    const port = (app.server.address() as AddressInfo).port;
+    const host = /^(0\.0\.0\.0|::)$/.test(settings.host) ? '127.0.0.1' : settings.host;
+    const link = `http://${host}:${port}/#/login/${loginLinks.draw()}`;
+    process.stdout.write(`dashboard, open to whoever uses this link within 10 minutes, once: ${link}\n`);
   }
   process.stdout.write(`sandpit listening on ${baseUrl} (docs: ${baseUrl}/docs)\n`);
 }

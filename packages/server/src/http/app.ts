@@ -15,12 +15,14 @@ import { parseJsonBodies } from './body.js';
 import type { Handlers, Issuers } from './call.js';
 import { answerBrokenRequest, answerExpectation, brokenHead } from './client-error.js';
 import { allowOrigin } from './cors.js';
+import { type DashboardFiles, registerDashboard } from './dashboard.js';
 import { registerAlpaca } from './dialects/alpaca/register.js';
 import { Operations } from './dialects/operations.js';
 import { registerPaperInvest } from './dialects/paperinvest/register.js';
 import { Sockets } from './dialects/sockets.js';
 import { registerDocs } from './docs.js';
 import { Idempotency } from './idempotency.js';
+import type { LoginLinks } from './login-links.js';
 import { Traffic } from './metrics.js';
 import { failed, reply as send } from './reply.js';
 import { accountHandlers } from './routes/accounts.js';
@@ -52,6 +54,9 @@ export interface AppDeps extends HttpDeps {
   /** What the OpenAPI document calls this server; absent = wherever the document was found. */
   readonly publicUrl?: string;
   readonly version?: string;
+  /** What people see at `/`; absent = what programs see. */
+  readonly dashboard?: DashboardFiles | undefined;
+  readonly loginLinks?: LoginLinks;
 }
 
 declare module 'fastify' {
@@ -146,7 +151,10 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     sockets: new Sockets(app),
     isDraining: () => health.isDraining,
   });
-  await registerDocs(app, { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' });
+  const { dashboard } = deps;
+  if (dashboard !== undefined) registerDashboard(app, dashboard, deps.loginLinks);
+  const document = { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' };
+  await registerDocs(app, document, dashboard);
   return app;
 }
 

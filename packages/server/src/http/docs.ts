@@ -4,6 +4,7 @@ import { openApiDocument, type OpenApiOptions } from '@sandpit/protocol';
 import type { FastifyInstance } from 'fastify';
 import { llmsText } from './llms-text.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
+import { type DashboardFiles, wantsPage } from './dashboard.js';
 import { reply as sendAnswer, SECURITY_HEADERS, send } from './reply.js';
 
 /** The page comes with its scripts and styles, and loads nothing from elsewhere. */
@@ -18,7 +19,11 @@ const PAGE_STYLE = `
 `;
 
 /** Where programs, people and language models find out what there is. All of it is for everybody. */
-export async function registerDocs(app: FastifyInstance, options: OpenApiOptions): Promise<void> {
+export async function registerDocs(
+  app: FastifyInstance,
+  options: OpenApiOptions,
+  dashboard?: DashboardFiles,
+): Promise<void> {
   const document = openApiDocument(options);
   const text = JSON.stringify(document);
   const welcome = JSON.stringify({
@@ -31,8 +36,9 @@ export async function registerDocs(app: FastifyInstance, options: OpenApiOptions
   const guide = llmsText();
   app.get('/', (request, reply) => {
     // The router takes `*` for the same.
-    if (request.raw.url?.startsWith('/') === true) send(request, reply, 200, welcome);
-    else sendAnswer(request, reply, ROUTE_NOT_FOUND);
+    if (request.raw.url?.startsWith('/') !== true) sendAnswer(request, reply, ROUTE_NOT_FOUND);
+    else if (dashboard !== undefined && wantsPage(request)) dashboard.sendPage(request, reply);
+    else send(request, reply, 200, welcome, dashboard === undefined ? undefined : { vary: 'Accept' });
   });
   app.get('/openapi.json', (request, reply) => send(request, reply, 200, text));
   app.get('/llms.txt', (request, reply) =>

@@ -48,6 +48,21 @@ export function send(
   counted(request, status);
 }
 
+/** Sends a file: headers of its own take the place of those that answers have. */
+export function sendFile(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  text: string,
+  headers: Readonly<Record<string, string>>,
+): void {
+  reply.hijack();
+  const { raw } = reply;
+  const all = { ...SECURITY_HEADERS, ...headers, 'content-length': String(Buffer.byteLength(text)) };
+  raw.writeHead(200, [...flat(all), ...ownHeaders(request)]);
+  raw.end(text);
+  counted(request, 200);
+}
+
 /** Whether the limits were asked, and under which name its lines are found. */
 function ownHeaders({ id, limits, cors }: FastifyRequest): readonly string[] {
   const own = limits === undefined ? ['x-request-id', id] : [...limits, 'x-request-id', id];

@@ -1,0 +1,165 @@
+import { Component, type ComponentChildren, type ComponentType } from 'preact';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { Broker, BrokerContext } from './broker.ts';
+import { errorFrom } from './load.ts';
+import { Login, LoginLink } from './pages/login.tsx';
+import { Overview } from './pages/overview.tsx';
+import { Orders } from './pages/orders.tsx';
+import { PortfolioPage } from './pages/portfolio.tsx';
+import { Banner } from './parts/banner.tsx';
+import { Empty, Problem } from './parts/notice.tsx';
+import { hrefOf, type Place, usePlace } from './route.ts';
+import { claimsOf, keepToken, MAIN, tokenFor } from './session.ts';
+import { useKeyboard } from './keyboard.ts';
+
+/** The pages that are not needed at once come when they are. */
+const later = (load: () => Promise<ComponentType<{ place: Place }>>) =>
+  function Later({ place }: { place: Place }) {
+    const [page, setPage] = useState<{ Page?: ComponentType<{ place: Place }>; error?: Error }>({});
+    useEffect(() => {
+      load().then(
+        (Page) => setPage({ Page }),
+        (error: unknown) => setPage({ error: errorFrom(error) }),
+      );
+    }, []);
+    if (page.error !== undefined) return <Problem error={page.error} retry={() => location.reload()} />;
+    return page.Page === undefined ? <p class="waiting">Loading …</p> : <page.Page place={place} />;
+  };
+
+const PAGES: Readonly<Record<string, ComponentType<{ place: Place }>>> = {
+  '': Overview,
+  portfolio: PortfolioPage,
+  orders: Orders,
+  ticket: later(async () => (await import('./pages/ticket.tsx')).Ticket),
+  market: later(async () => (await import('./pages/market.tsx')).Market),
+  activity: later(async () => (await import('./pages/activity.tsx')).ActivityPage),
+  simulations: later(async () => (await import('./pages/simulations.tsx')).Simulations),
+  developer: later(async () => (await import('./pages/developer.tsx')).Developer),
+};
+
+/** What the menu offers, in its order. */
+const MENU: readonly (readonly [path: string, title: string])[] = [
+  ['', 'Overview'],
+  ['orders', 'Orders'],
+  ['ticket', 'Ticket'],
+  ['market', 'Market'],
+  ['simulations', 'Simulations'],
+  ['developer', 'Developer'],
+];
+
+export function App() {
+  const place = usePlace();
+  const [page = '', code = ''] = place.path;
+  if (page === 'login') return code === '' ? <Login place={place} /> : <LoginLink code={code} />;
+  return <Entry key={place.simulationId} place={place} />;
+}
+
+/** Finds the token for the simulation of the address, and asks for one where there is none. */
+function Entry({ place }: { readonly place: Place }) {
+  const { simulationId } = place;
+  const [token, setToken] = useState(() => tokenFor(simulationId));
+  const [error, setError] = useState<Error>();
+  useEffect(() => {
+    const home = token === undefined && simulationId !== MAIN ? brokerOf(tokenFor(MAIN)) : undefined;
+    if (home === undefined) return;
+    home.call('createSimulationToken', { params: { simulationId } }).then(
+      (issued) => {
+        keepToken(issued.token);
+        setToken(issued.token);
+      },
+      (reason: unknown) => setError(errorFrom(reason)),
+    );
+  }, [simulationId]);
+  const broker = useMemo(() => brokerOf(token), [token]);
+  if (error !== undefined)
+    return (
+      <main class="alone">
+        <Problem error={error} />
+        <p>
+          <a href={hrefOf(MAIN, '')}>To the main simulation</a>
+        </p>
+      </main>
+    );
+  if (broker === undefined)
+    return simulationId === MAIN || tokenFor(MAIN) === undefined ? (
+      <Login place={place} />
+    ) : (
+      <p class="waiting">Opening the simulation …</p>
+    );
+  return (
+    <BrokerContext.Provider value={broker}>
+      <Frame place={place} broker={broker} />
+    </BrokerContext.Provider>
+  );
+}
+
+function brokerOf(token: string | undefined): Broker | undefined {
+  const claims = token === undefined ? undefined : claimsOf(token);
+  return token === undefined || claims === undefined ? undefined : new Broker(token, claims);
+}
+
+function Frame({ place, broker }: { readonly place: Place; readonly broker: Broker }) {
+  const [name = ''] = place.path;
+  const { simulationId } = broker;
+  const Page = PAGES[name];
+  useKeyboard(place);
+  useEffect(() => {
+    const title = MENU.find(([path]) => path === name)?.[1] ?? (name === '' ? 'Overview' : name);
+    document.title = `${title} · Sandpit`;
+  }, [name]);
+  return (
+    <>
+      <a class="skip" href="#content" onClick={skip}>
+        To the content
+      </a>
+      <Banner />
+      <nav aria-label="Pages">
+        <ul>
+          {MENU.map(([path, title]) => (
+            <li key={path}>
+              <a href={hrefOf(simulationId, path)} aria-current={path === name ? 'page' : undefined}>
+                {title}
+              </a>
+            </li>
+          ))}
+        </ul>
+      </nav>
+      <main id="content" tabIndex={-1}>
+        <Boundary key={place.path.join('/')}>
+          {Page === undefined ? (
+            <Empty>
+              <p>There is no page of this name.</p>
+              <a href={hrefOf(simulationId, '')}>To the overview</a>
+            </Empty>
+          ) : (
+            <Page place={place} />
+          )}
+        </Boundary>
+      </main>
+    </>
+  );
+}
+
+function skip(event: Event): void {
+  // The address behind `#` is a place.
+  event.preventDefault();
+  document.getElementById('content')?.focus();
+}
+
+/** A page that breaks says so; the rest stays. */
+class Boundary extends Component<{ readonly children: ComponentChildren }, { readonly error?: Error }> {
+  override state: { readonly error?: Error } = {};
+
+  static override getDerivedStateFromError(error: unknown): { readonly error: Error } {
+    return { error: errorFrom(error) };
+  }
+
+  override render() {
+    const { error } = this.state;
+    return error === undefined ? (
+      this.props.children
+    ) : (
+      <Problem error={error} retry={() => this.setState({ error: undefined as never })} />
+    );
+  }
+}

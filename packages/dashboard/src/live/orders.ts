@@ -1,0 +1,227 @@
+/** The orders of a page, newest first: what the list says, kept current by the stream. */
+import type { Order } from '@sandpit/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { useBroker, type Broker } from '../broker.ts';
+import { errorFrom } from '../load.ts';
+import { followStream, type StreamState } from './stream.ts';
+
+export interface OrderFilter {
+  readonly portfolioId?: string | undefined;
+  readonly symbol?: string | undefined;
+  readonly isOpen?: boolean | undefined;
+}
+
+export interface OrderRows {
+  readonly rows: readonly Order[];
+  /** Orders in all, those included that are not loaded yet. */
+  readonly total: number;
+  readonly isComplete: boolean;
+  readonly isLoaded: boolean;
+  readonly stream: StreamState;
+  readonly error: Error | undefined;
+}
+
+const OPEN = ['CREATED', 'PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'ACTIVE', 'CANCELING'] as const;
+const PAGE = 500;
+/** Why an order waits changes with the market, of which the order stream says nothing. */
+const REASONS_MS = 2000;
+
+export const isOpenOrder = ({ status }: Pick<Order, 'status'>): boolean =>
+  (OPEN as readonly string[]).includes(status);
+
+/** Loads pages as they are wanted and merges what the stream tells. Nothing comes twice: rows are by order id. */
+export class LiveOrders {
+  readonly #broker: Broker;
+  readonly #filter: OrderFilter;
+  readonly #onChange: (rows: OrderRows) => void;
+  readonly #byId = new Map<string, Order>();
+  #rows: readonly Order[] = [];
+  #total = 0;
+  #cursor: string | undefined;
+  #isLoaded = false;
+  #isLoading = false;
+  #error: Error | undefined;
+  #stream: StreamState = 'connecting';
+  #frame = 0;
+  #stopped = false;
+  readonly #ends: (() => void)[] = [];
+
+  constructor(broker: Broker, filter: OrderFilter, onChange: (rows: OrderRows) => void) {
+    this.#broker = broker;
+    this.#filter = filter;
+    this.#onChange = onChange;
+  }
+
+  start(): void {
+    const { portfolioId } = this.#filter;
+    // The stream first: what happens while the list is on its way is then told by it.
+    this.#ends.push(
+      followStream(
+        'orders',
+        (options) => this.#broker.orderEvents(portfolioId === undefined ? {} : { portfolioId }, options),
+        {
+          onBegin: () => void this.#load(undefined),
+          onState: (state, reason) => {
+            this.#stream = state;
+            if (reason !== undefined) this.#error = reason;
+            this.#tell();
+          },
+          onEvent: ({ event: _event, execution: _execution, eventId: _eventId, ...order }) => {
+            this.#take(order);
+            this.#tell();
+          },
+        },
+      ),
+    );
+    const timer = setInterval(() => void this.#refreshReasons(), REASONS_MS);
+    this.#ends.push(() => clearInterval(timer));
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    cancelAnimationFrame(this.#frame);
+    for (const end of this.#ends) end();
+  }
+
+  /** The next page of older orders. */
+  more(): void {
+    if (this.#cursor !== undefined && !this.#isLoading) void this.#load(this.#cursor);
+  }
+
+  /** Tries again after an error. */
+  retry(): void {
+    void this.#load(undefined);
+  }
+
+  async #load(cursor: string | undefined): Promise<void> {
+    this.#isLoading = true;
+    try {
+      const { portfolioId, symbol, isOpen } = this.#filter;
+      const { reply, nextCursor } = await this.#broker.page('listOrders', {
+        limit: PAGE,
+        ...(portfolioId !== undefined && { portfolioId }),
+        ...(symbol !== undefined && { symbol }),
+        ...(isOpen === true && { status: OPEN.join(',') as never }),
+        ...(cursor !== undefined && { cursor }),
+      });
+      if (cursor === undefined && nextCursor !== undefined) this.#forgetOlderThan(reply.data.at(-1));
+      for (const order of reply.data) this.#take(order, true);
+      this.#cursor = nextCursor;
+      this.#total = Math.max(reply.pagination.total, this.#byId.size);
+      this.#isLoaded = true;
+      this.#error = undefined;
+    } catch (error) {
+      this.#error = errorFrom(error);
+    } finally {
+      this.#isLoading = false;
+      this.#tell();
+    }
+  }
+
+  /** A list that begins anew goes on from its own end. */
+  #forgetOlderThan(last: Order | undefined): void {
+    if (last === undefined) return;
+    for (const [id, { createdAt }] of this.#byId) if (createdAt < last.createdAt) this.#byId.delete(id);
+    this.#rows = this.#rows.filter(({ orderId }) => this.#byId.has(orderId));
+  }
+
+  #take(order: Order, isListed = false): void {
+    const known = this.#byId.get(order.orderId);
+    if (known !== undefined) {
+      if (known.updatedAt > order.updatedAt) return;
+      this.#byId.set(order.orderId, order);
+      return;
+    }
+    if (!isListed) {
+      if (!this.#fits(order)) return;
+      const oldest = this.#rows.at(-1);
+      // Older than what is loaded: it comes with its page.
+      if (this.#cursor !== undefined && oldest !== undefined && order.createdAt < oldest.createdAt) return;
+      this.#total += 1;
+    }
+    this.#byId.set(order.orderId, order);
+    this.#rows = inserted(this.#rows, order);
+  }
+
+  #fits(order: Order): boolean {
+    const { symbol, isOpen } = this.#filter;
+    return (symbol === undefined || order.symbol === symbol) && (isOpen !== true || isOpenOrder(order));
+  }
+
+  async #refreshReasons(): Promise<void> {
+    if (document.visibilityState !== 'visible' || ![...this.#byId.values()].some(isOpenOrder)) return;
+    try {
+      const { portfolioId } = this.#filter;
+      const open = await this.#broker.call('listOrders', {
+        query: {
+          limit: PAGE,
+          status: OPEN.join(',') as never,
+          ...(portfolioId !== undefined && { portfolioId }),
+        },
+      });
+      for (const order of open.data) if (this.#byId.has(order.orderId)) this.#take(order);
+      this.#tell();
+    } catch {
+      // The next time, or the banner, says what is wrong.
+    }
+  }
+
+  /** At most once a frame, however much happens. */
+  #tell(): void {
+    if (this.#frame !== 0 || this.#stopped) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      const { isOpen } = this.#filter;
+      const rows = this.#rows
+        .map(({ orderId }) => this.#byId.get(orderId))
+        .filter((row) => row !== undefined);
+      this.#onChange({
+        rows: isOpen === true ? rows.filter(isOpenOrder) : rows,
+        total: this.#total,
+        isComplete: this.#cursor === undefined,
+        isLoaded: this.#isLoaded,
+        stream: this.#stream,
+        error: this.#error,
+      });
+    });
+  }
+}
+
+/** Newest first; of those of one instant the one that came first. */
+function inserted(rows: readonly Order[], order: Order): readonly Order[] {
+  let low = 0;
+  let high = rows.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((rows[middle]?.createdAt ?? '') >= order.createdAt) low = middle + 1;
+    else high = middle;
+  }
+  return rows.toSpliced(low, 0, order);
+}
+
+const NOTHING: OrderRows = {
+  rows: [],
+  total: 0,
+  isComplete: false,
+  isLoaded: false,
+  stream: 'connecting',
+  error: undefined,
+};
+
+/** The orders that fit, live. */
+export function useOrders({ portfolioId, symbol, isOpen }: OrderFilter): OrderRows & {
+  readonly more: () => void;
+  readonly retry: () => void;
+} {
+  const broker = useBroker();
+  const [rows, setRows] = useState(NOTHING);
+  const [orders, setOrders] = useState<LiveOrders>();
+  useEffect(() => {
+    setRows(NOTHING);
+    const live = new LiveOrders(broker, { portfolioId, symbol, isOpen }, setRows);
+    setOrders(live);
+    live.start();
+    return () => live.stop();
+  }, [broker, portfolioId, symbol, isOpen]);
+  return { ...rows, more: () => orders?.more(), retry: () => orders?.retry() };
+}

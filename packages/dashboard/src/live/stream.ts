@@ -1,0 +1,84 @@
+/** The streams that pages follow, and what is known of their connections. */
+import { AnswerError, type FollowOptions } from '@sandpit/client';
+
+export type StreamState = 'connecting' | 'live' | 'over';
+
+export interface StreamNote {
+  readonly name: string;
+  readonly state: StreamState;
+  /** How often it was opened: more than once = the connection was lost. */
+  readonly opened: number;
+  readonly events: number;
+  readonly lastId: string;
+  readonly lastAtMs: number | undefined;
+}
+
+const followed = new Set<{ note: StreamNote }>();
+const listeners = new Set<() => void>();
+const tell = (): void => {
+  for (const listener of listeners) listener();
+};
+
+export const streamNotes = (): readonly StreamNote[] => [...followed].map(({ note }) => note);
+
+export function onStreams(listener: () => void): () => void {
+  listeners.add(listener);
+  return () => listeners.delete(listener);
+}
+
+export interface StreamHandlers<Event> {
+  readonly onEvent: (event: Event) => void;
+  /** The stream begins, or begins anew because what was missed is no longer kept: read the present state. */
+  readonly onBegin?: () => void;
+  /** `over` = it will not come back, for this reason. */
+  readonly onState?: (state: StreamState, reason?: Error) => void;
+}
+
+/** Follows a stream of the SDK, which resumes by itself, until the returned function is called. */
+export function followStream<Event extends { readonly eventId: string }>(
+  name: string,
+  open: (options: FollowOptions) => AsyncGenerator<Event, void, undefined>,
+  { onEvent, onBegin, onState }: StreamHandlers<Event>,
+): () => void {
+  const over = new AbortController();
+  const entry = {
+    note: { name, state: 'connecting', opened: 0, events: 0, lastId: '', lastAtMs: undefined } as StreamNote,
+  };
+  const set = (change: Partial<StreamNote>): void => {
+    entry.note = { ...entry.note, ...change };
+    tell();
+  };
+  followed.add(entry);
+  const follow = async (): Promise<void> => {
+    let isBegun = false;
+    const onOpen = (): void => {
+      set({ state: 'live', opened: entry.note.opened + 1 });
+      onState?.('live');
+      if (!isBegun) onBegin?.();
+      isBegun = true;
+    };
+    for await (const event of open({ signal: over.signal, onOpen })) {
+      set({ events: entry.note.events + 1, lastId: event.eventId, lastAtMs: Date.now() });
+      onEvent(event);
+    }
+  };
+  const run = async (): Promise<void> => {
+    while (!over.signal.aborted) {
+      try {
+        await follow();
+      } catch (error) {
+        // Only what the server refuses is final; a stream whose past is gone begins anew.
+        if (!(error instanceof AnswerError) && error instanceof Error && !over.signal.aborted) continue;
+        set({ state: 'over' });
+        onState?.('over', error instanceof Error ? error : new Error(String(error)));
+        return;
+      }
+    }
+  };
+  void run();
+  return () => {
+    over.abort();
+    followed.delete(entry);
+    tell();
+  };
+}

@@ -1,0 +1,191 @@
+/** What happened, and what it did to the ledger, side by side. */
+import { activityCategories, type Activity, type LedgerEntry } from '@sandpit/protocol';
+import { useBroker } from '../broker.ts';
+import { change, moment, money, quantity, tone, words } from '../format.ts';
+import { useLoad } from '../load.ts';
+import { useClockMoves } from '../parts/banner.tsx';
+import { Field, Select } from '../parts/field.tsx';
+import { Empty, Problem } from '../parts/notice.tsx';
+import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
+import { hrefOf, type Place, setQuery } from '../route.ts';
+
+/** Rows that are read; a narrower span shows the rest. */
+const MOST = 5000;
+const CASH: ReadonlySet<string> = new Set(['SETTLED_CASH', 'PENDING_CASH']);
+
+interface BalancedEntry extends LedgerEntry {
+  readonly cash: number;
+  readonly balance: number;
+}
+
+export function ActivityPage({ place }: { readonly place: Place }) {
+  const broker = useBroker();
+  const portfolioId = place.path[1] ?? '';
+  const category = place.query.get('category') ?? '';
+  const from = place.query.get('from') ?? '';
+  const to = place.query.get('to') ?? '';
+  const found = useLoad(async () => {
+    const params = { portfolioId };
+    const span = { ...(from !== '' && { from }), ...(to !== '' && { to }) };
+    const [activities, newest] = await Promise.all([
+      taken(
+        broker.list('listActivities', {
+          params,
+          query: { ...span, ...(category !== '' && { category: category as 'CASH' }) },
+        }),
+      ),
+      // The balance is counted back from now, so that everything since is needed.
+      taken(broker.list('listLedgerEntries', { params, query: from === '' ? {} : { from } })),
+    ]);
+    const { settledCash, pendingCash, reservedCash, marginLoan } = await broker.call('getPortfolio', {
+      params,
+    });
+    const entries = balanced(newest, settledCash + pendingCash + reservedCash - marginLoan);
+    return { activities, entries: to === '' ? entries : entries.filter(({ at }) => at.slice(0, 10) <= to) };
+  }, [portfolioId, category, from, to]);
+  useClockMoves(found.reload);
+  if (portfolioId === '') return <Empty>Open a portfolio first: its activity is linked there.</Empty>;
+  const { value, error } = found;
+  return (
+    <>
+      <div class="heading">
+        <h1>Activity</h1>
+        <a href={hrefOf(broker.simulationId, `portfolio/${portfolioId}`)}>To the portfolio</a>
+        <button type="button" class="quiet" onClick={found.reload}>
+          Read again
+        </button>
+      </div>
+      <div class="grid">
+        <Select
+          name="Category"
+          value={category}
+          options={['', ...activityCategories]}
+          onChange={(next) => setQuery({ category: next })}
+        />
+        <Field name="From" type="date" value={from} onChange={(next) => setQuery({ from: next })} />
+        <Field name="To" type="date" value={to} onChange={(next) => setQuery({ to: next })} />
+      </div>
+      {error !== undefined && <Problem error={error} retry={found.reload} />}
+      {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
+      {value !== undefined && (
+        <div class="halves">
+          <section>
+            <div class="row">
+              <h2>Activities</h2>
+              <Download name="activities.csv" rows={value.activities} />
+            </div>
+            <VirtualTable
+              label="Activities"
+              columns={activityColumns(broker.simulationId)}
+              rows={value.activities}
+              keyOf={({ activityId }) => activityId}
+            />
+          </section>
+          <section>
+            <div class="row">
+              <h2>Ledger</h2>
+              <Download
+                name="ledger.csv"
+                rows={value.entries.map(({ postings, ...entry }) => ({
+                  ...entry,
+                  postings: postings.map(({ account, amount }) => `${account} ${amount}`).join('; '),
+                }))}
+              />
+            </div>
+            <VirtualTable
+              label="Ledger"
+              columns={LEDGER}
+              rows={value.entries}
+              keyOf={({ entryId }) => entryId}
+            />
+          </section>
+        </div>
+      )}
+    </>
+  );
+}
+
+async function taken<Item>(list: AsyncGenerator<Item>): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for await (const item of list) if (items.push(item) >= MOST) break;
+  return items;
+}
+
+/** Newest first, each with the cash after it. */
+export function balanced(entries: readonly LedgerEntry[], cashNow: number): readonly BalancedEntry[] {
+  let balance = cashNow;
+  return entries.map((entry) => {
+    const cash = entry.postings.reduce(
+      (sum, { account, amount }) => (CASH.has(account) ? sum + amount : sum),
+      0,
+    );
+    const row = { ...entry, cash, balance };
+    balance -= cash;
+    return row;
+  });
+}
+
+const activityColumns = (simulationId: string): readonly Column<Activity>[] => [
+  { title: 'At', cell: ({ at }) => moment(at) },
+  { title: 'Category', isSecondary: true, cell: ({ category }) => words(category) },
+  {
+    title: 'What',
+    cell: ({ description, orderId }) =>
+      orderId === undefined ? (
+        description
+      ) : (
+        <a href={hrefOf(simulationId, 'orders', { order: orderId })}>{description}</a>
+      ),
+  },
+  { title: 'Quantity', isNumber: true, isSecondary: true, cell: (one) => quantity(one.quantity) },
+  {
+    title: 'Amount',
+    isNumber: true,
+    cell: ({ amount }) => (amount === undefined ? '' : <span class={tone(amount)}>{change(amount)}</span>),
+  },
+];
+
+const LEDGER: readonly Column<BalancedEntry>[] = [
+  { title: 'At', isSecondary: true, cell: ({ at }) => moment(at) },
+  {
+    title: 'Entry',
+    cell: ({ description, postings }) => (
+      <span title={postings.map(({ account, amount }) => `${words(account)} ${change(amount)}`).join('\n')}>
+        {description}
+      </span>
+    ),
+  },
+  { title: 'Cash', isNumber: true, cell: ({ cash }) => <span class={tone(cash)}>{change(cash)}</span> },
+  { title: 'Balance', isNumber: true, cell: ({ balance }) => money(balance) },
+];
+
+/** Saves rows as a file of comma-separated values. */
+function Download({ name, rows }: { readonly name: string; readonly rows: readonly object[] }) {
+  const save = (): void => {
+    const url = URL.createObjectURL(new Blob([csvOf(rows)], { type: 'text/csv' }));
+    const link = document.createElement('a');
+    link.href = url;
+    link.download = name;
+    link.click();
+    URL.revokeObjectURL(url);
+  };
+  return (
+    <button type="button" class="quiet" onClick={save}>
+      CSV
+    </button>
+  );
+}
+
+/** A text that a spreadsheet would take for a formula is quoted as text. */
+export function csvOf(rows: readonly object[]): string {
+  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
+  const cell = (value: unknown): string => {
+    const text = value === undefined ? '' : String(value);
+    const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
+    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  };
+  const lines = rows.map((row) =>
+    names.map((name) => cell((row as Record<string, unknown>)[name])).join(','),
+  );
+  return `${[names.join(','), ...lines].join('\r\n')}\r\n`;
+}

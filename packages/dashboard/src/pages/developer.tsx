@@ -1,0 +1,112 @@
+/** For whoever writes programs against it: the token, the requests of this page, the streams. */
+import { useEffect, useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { moment } from '../format.ts';
+import { onStreams, type StreamNote, streamNotes } from '../live/stream.ts';
+import { useEvery } from '../load.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Figure } from '../parts/figure.tsx';
+import { Empty } from '../parts/notice.tsx';
+import { Table } from '../parts/table.tsx';
+import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
+import { cutStreams, onRequest, type RequestNote, requestNotes } from '../requests.ts';
+import { tokenFor } from '../session.ts';
+import { useOrders } from '../live/orders.ts';
+
+export function Developer() {
+  const broker = useBroker();
+  const { claims } = broker;
+  const [notes, setNotes] = useState(requestNotes);
+  const [streams, setStreams] = useState(streamNotes);
+  useEffect(() => onRequest(() => setNotes(requestNotes())), []);
+  useEffect(() => onStreams(() => setStreams(streamNotes())), []);
+  // Something to watch: without a page that follows a stream there would be none.
+  useOrders({});
+  return (
+    <>
+      <h1>Developer</h1>
+      <dl class="figures wide">
+        <Figure name="Tenant">{claims.tenantId}</Figure>
+        <Figure name="Tier">{claims.tier}</Figure>
+        <Figure name="Scopes">{[...claims.scopes].join(' ')}</Figure>
+        <Figure name="Simulation">{claims.simulationId}</Figure>
+        <Figure name="Token ends">{moment(claims.expiresAtMs)}</Figure>
+      </dl>
+      <p class="row">
+        <Copy name="Copy the token" text={tokenFor(broker.simulationId) ?? ''} />
+        <a href="/docs">API reference</a>
+        <a href="/openapi.json">openapi.json</a>
+      </p>
+      <h2>Streams</h2>
+      <p>
+        <button type="button" onClick={cutStreams}>
+          Cut the connection
+        </button>{' '}
+        They come back by themselves, and with the id of the last event nothing is missed and nothing comes
+        twice.
+      </p>
+      {streams.length === 0 ? (
+        <Empty>No stream is followed.</Empty>
+      ) : (
+        <Table label="Streams" columns={STREAMS} rows={streams} keyOf={(_note, index) => String(index)} />
+      )}
+      <h2>Rate limits</h2>
+      <Meters notes={notes} />
+      <h2>The last {notes.length} requests of this page</h2>
+      <VirtualTable label="Requests" columns={REQUESTS} rows={notes} keyOf={({ number }) => String(number)} />
+    </>
+  );
+}
+
+const STREAMS: readonly Column<StreamNote>[] = [
+  { title: 'Stream', cell: ({ name }) => name },
+  { title: 'State', cell: ({ state }) => state },
+  { title: 'Opened', isNumber: true, cell: ({ opened }) => opened },
+  { title: 'Events', isNumber: true, cell: ({ events }) => events },
+  { title: 'Last id', cell: ({ lastId }) => lastId },
+  {
+    title: 'Last event',
+    isSecondary: true,
+    cell: ({ lastAtMs }) => (lastAtMs === undefined ? '–' : moment(lastAtMs)),
+  },
+];
+
+const REQUESTS: readonly Column<RequestNote>[] = [
+  { title: 'At', cell: ({ atMs }) => moment(atMs) },
+  { title: 'Request', cell: ({ method, path }) => `${method} ${path}` },
+  {
+    title: 'Answer',
+    isNumber: true,
+    cell: ({ status }) => (
+      <span class={status >= 400 || status === 0 ? 'down' : ''}>{status === 0 ? 'none' : status}</span>
+    ),
+  },
+  { title: 'ms', isNumber: true, cell: ({ durationMs }) => durationMs.toFixed(1) },
+  {
+    title: 'Left this minute',
+    isNumber: true,
+    isSecondary: true,
+    cell: ({ remaining, limit }) => (limit === undefined ? '–' : `${remaining} of ${limit}`),
+  },
+];
+
+/** The last that was said of each route's limit. */
+function Meters({ notes }: { readonly notes: readonly RequestNote[] }) {
+  const [, setTick] = useState(0);
+  useEvery(2000, () => setTick((tick) => tick + 1));
+  const routes = new Map<string, RequestNote>();
+  for (const note of notes) {
+    const route = `${note.method} ${note.path.replace(/\?.*/, '').replace(/[0-9a-f]{8}-[0-9a-f-]{27}/g, '…')}`;
+    if (note.limit !== undefined && !routes.has(route)) routes.set(route, note);
+  }
+  return (
+    <ul class="plain meters">
+      {[...routes].map(([route, { limit = 1, remaining = 0 }]) => (
+        <li key={route}>
+          <meter min={0} max={limit} value={limit - remaining} aria-label={`Used of the limit of ${route}`} />{' '}
+          {route}: {remaining} of {limit} left
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,96 @@
+import { useEffect, useState } from 'preact/hooks';
+import { go, hrefOf, type Place } from '../route.ts';
+import { claimsOf, keepToken } from '../session.ts';
+
+/** Asks for a token. */
+export function Login({ place }: { readonly place: Place }) {
+  const [text, setText] = useState('');
+  const [problem, setProblem] = useState('');
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const token = text.trim().replace(/^Bearer\s+/i, '');
+    const claims = claimsOf(token);
+    if (claims === undefined)
+      return setProblem('That is no token: it has three parts with dots between them.');
+    if (claims.expiresAtMs <= Date.now()) return setProblem('That token has expired. Get another one.');
+    const simulationId = keepToken(token) ?? claims.simulationId;
+    const isHere = simulationId === place.simulationId && place.path[0] !== 'login';
+    if (isHere) location.reload();
+    else go(hrefOf(simulationId, ''));
+  };
+  return (
+    <main class="alone">
+      <h1>Sandpit</h1>
+      <p>A simulated brokerage. Nothing here is real money.</p>
+      <form onSubmit={submit} class="stack">
+        <label for="token">Token</label>
+        <textarea
+          id="token"
+          rows={4}
+          spellcheck={false}
+          autocomplete="off"
+          value={text}
+          onInput={({ currentTarget }) => setText(currentTarget.value)}
+          onKeyDown={(event) => {
+            if (event.key === 'Enter') submit(event);
+          }}
+        />
+        {problem !== '' && (
+          <p role="alert" class="down">
+            {problem}
+          </p>
+        )}
+        <button type="submit" class="primary">
+          Come in
+        </button>
+      </form>
+      <p class="dim">
+        The line that the server printed at its start has a link that needs no token. A token comes from{' '}
+        <code>npm run -s token -- --tenant NAME --tier PRO</code>; that of the demo tenant is in{' '}
+        <code>demo-credentials.json</code> in the data directory.
+      </p>
+    </main>
+  );
+}
+
+/** Exchanges the code of a login link for a token. */
+export function LoginLink({ code }: { readonly code: string }) {
+  const [problem, setProblem] = useState('');
+  useEffect(() => {
+    // Once only: it must not stay in the history.
+    history.replaceState(null, '', hrefOf('main', 'login'));
+    exchange(code).then(
+      (token) => {
+        if (token === undefined)
+          setProblem('This link was used already, is older than ten minutes, or is for another machine.');
+        else go(hrefOf(keepToken(token) ?? 'main', ''));
+      },
+      () => setProblem('The server does not answer. Is it running?'),
+    );
+  }, [code]);
+  return (
+    <main class="alone">
+      <h1>Sandpit</h1>
+      {problem === '' ? (
+        <p role="status">Opening …</p>
+      ) : (
+        <>
+          <p role="alert">{problem}</p>
+          <p>
+            Start the server again for another link, or <a href={hrefOf('main', '')}>paste a token</a>.
+          </p>
+        </>
+      )}
+    </main>
+  );
+}
+
+async function exchange(code: string): Promise<string | undefined> {
+  const response = await fetch('/dashboard/login', {
+    method: 'POST',
+    headers: { 'content-type': 'application/json' },
+    body: JSON.stringify({ code }),
+  });
+  if (!response.ok) return undefined;
+  return ((await response.json()) as { readonly token?: string }).token;
+}

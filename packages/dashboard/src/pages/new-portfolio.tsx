@@ -1,0 +1,65 @@
+import { accountTypes, type CreatePortfolioBody, portfolioMarginEngineTypes } from '@sandpit/protocol';
+import { useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { errorFrom, useLoad } from '../load.ts';
+import { Refusal } from '../parts/notice.tsx';
+import { Field, Select } from '../parts/field.tsx';
+
+const KINDS = ['CASH', 'MARGIN, Reg T', 'MARGIN, portfolio margin'] as const;
+
+/** Opens a portfolio, in an account of its own. */
+export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
+  const broker = useBroker();
+  const brokers = useLoad(() => broker.call('listBrokers'), []);
+  const [name, setName] = useState('');
+  const [kind, setKind] = useState<string>('MARGIN, Reg T');
+  const [accountType, setAccountType] = useState<string>('INDIVIDUAL');
+  const [engine, setEngine] = useState<string>('SIMPLE');
+  const [brokerId, setBrokerId] = useState('default');
+  const [cash, setCash] = useState('');
+  const [error, setError] = useState<Error>();
+  const isPortfolioMargin = kind === KINDS[2];
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const body: CreatePortfolioBody = {
+      accountId: crypto.randomUUID(),
+      portfolioType: kind === 'CASH' ? 'CASH' : 'MARGIN',
+      accountType: accountType as CreatePortfolioBody['accountType'],
+      brokerId,
+      ...(kind !== 'CASH' && { marginType: isPortfolioMargin ? 'PORTFOLIO' : 'REG_T' }),
+      ...(isPortfolioMargin && { portfolioMarginEngineType: engine as 'SIMPLE' }),
+      ...(name.trim() !== '' && { name: name.trim() }),
+      ...(cash !== '' && { initialCash: Number(cash) }),
+    };
+    broker.call('createPortfolio', { body }).then(onDone, (reason: unknown) => setError(errorFrom(reason)));
+  };
+  return (
+    <form class="panel grid" onSubmit={submit} aria-label="New portfolio">
+      <Field name="Name" value={name} onChange={setName} />
+      <Select name="Kind" value={kind} options={KINDS} onChange={setKind} />
+      {isPortfolioMargin && (
+        <Select name="Engine" value={engine} options={portfolioMarginEngineTypes} onChange={setEngine} />
+      )}
+      <Select name="Account" value={accountType} options={accountTypes} onChange={setAccountType} />
+      <Select
+        name="Broker"
+        value={brokerId}
+        options={brokers.value?.data.map((one) => one.brokerId) ?? ['default']}
+        onChange={setBrokerId}
+      />
+      <Field
+        name="Cash"
+        value={cash}
+        onChange={setCash}
+        inputMode="decimal"
+        placeholder="as the server has it"
+      />
+      <div class="row">
+        <button type="submit" class="primary">
+          Open it
+        </button>
+      </div>
+      {error !== undefined && <Refusal error={error} />}
+    </form>
+  );
+}

@@ -1,0 +1,54 @@
+/** The same order as a command or a line of a program. */
+import type { CreateOrderBody, Order } from '@sandpit/protocol';
+
+/** The body that would place an order like this one. */
+export function bodyOf(order: Order): CreateOrderBody {
+  const body = {
+    portfolioId: order.portfolioId,
+    symbol: order.symbol,
+    assetClass: order.assetClass,
+    orderType: order.orderType,
+    positionIntent: order.positionIntent,
+    quantity: order.quantity,
+    timeInForce: order.timeInForce,
+    limitPrice: order.limitPrice,
+    stopPrice: order.stopPrice,
+    trailingAmount: order.trailingPercent === undefined ? order.trailingAmount : undefined,
+    trailingPercent: order.trailingPercent,
+    strategy: order.strategy,
+    legs: order.legs,
+    bracketConfig: order.bracketConfig,
+    goodTillDate: order.goodTillDate,
+    session: order.session === 'EXTENDED' ? order.session : undefined,
+  };
+  // What an order has not, is not said.
+  return JSON.parse(JSON.stringify(body)) as CreateOrderBody;
+}
+
+export function asCurl(body: CreateOrderBody): string {
+  const text = JSON.stringify(body).replaceAll("'", "'\\''");
+  return `curl -sS ${location.origin}/v1/orders -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '${text}'`;
+}
+
+export function asTypeScript(body: CreateOrderBody): string {
+  return `const response = await fetch('${location.origin}/v1/orders', {
+  method: 'POST',
+  headers: { authorization: \`Bearer \${process.env.TOKEN}\`, 'content-type': 'application/json' },
+  body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),
+});
+console.log(await response.json());
+`;
+}
+
+export function asPython(body: CreateOrderBody): string {
+  return `import json, os, urllib.request
+
+order = json.loads(r'''${JSON.stringify(body, null, 2)}''')
+request = urllib.request.Request(
+    '${location.origin}/v1/orders',
+    data=json.dumps(order).encode(),
+    headers={'Authorization': 'Bearer ' + os.environ['TOKEN'], 'Content-Type': 'application/json'},
+)
+print(json.load(urllib.request.urlopen(request)))
+`;
+}

@@ -1,0 +1,268 @@
+/** What became of an order, step by step, and what may still be done about it. */
+import type { Activity, Execution, LedgerEntry, Order } from '@sandpit/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { type Broker, useBroker } from '../broker.ts';
+import { change, money, moment, price, quantity, time, words } from '../format.ts';
+import { isOpenOrder } from '../live/orders.ts';
+import { errorFrom, useLoad } from '../load.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Field } from '../parts/field.tsx';
+import { Problem, Refusal } from '../parts/notice.tsx';
+import { hrefOf, setQuery } from '../route.ts';
+import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
+import { sideOf, typeOf, whyOf } from './orders.tsx';
+
+interface Story {
+  readonly order: Order;
+  readonly executions: readonly Execution[];
+  readonly activities: readonly Activity[];
+  readonly entries: readonly LedgerEntry[];
+}
+
+const PAGE = 500;
+
+export function OrderStory({
+  orderId,
+  current,
+}: {
+  readonly orderId: string;
+  readonly current: Order | undefined;
+}) {
+  const broker = useBroker();
+  const story = useLoad(() => read(broker, orderId), [orderId]);
+  // Whatever the stream tells of the order adds to its story.
+  const version = `${current?.status ?? ''} ${current?.updatedAt ?? ''} ${current?.filledQuantity ?? 0}`;
+  useEffect(() => {
+    if (story.value !== undefined) story.reload();
+  }, [version]);
+  const { value, error } = story;
+  return (
+    <aside class="panel story" aria-label="Story of the order">
+      <div class="heading">
+        <h2>
+          {value === undefined
+            ? 'Order'
+            : `${sideOf(value.order)} ${quantity(value.order.quantity)} ${value.order.symbol}`}
+        </h2>
+        <button type="button" class="quiet" onClick={() => setQuery({ order: undefined })}>
+          Close
+        </button>
+      </div>
+      {error !== undefined && <Problem error={error} retry={story.reload} />}
+      {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
+      {value !== undefined && (
+        <Told story={{ ...value, order: fresher(value.order, current) }} onChanged={story.reload} />
+      )}
+    </aside>
+  );
+}
+
+const fresher = (read: Order, live: Order | undefined): Order =>
+  live !== undefined && live.updatedAt > read.updatedAt ? live : read;
+
+async function read(broker: Broker, orderId: string): Promise<Story> {
+  const params = { orderId };
+  const [order, executions] = await Promise.all([
+    broker.call('getOrder', { params }),
+    broker.call('listExecutions', { params, query: { limit: PAGE } }),
+  ]);
+  const of = { params: { portfolioId: order.portfolioId }, query: { from: order.createdAt } };
+  const isOfIt = (item: { readonly orderId?: string | undefined }): boolean => item.orderId === orderId;
+  const [activities, entries] = await Promise.all([
+    some(broker.list('listActivities', of), isOfIt),
+    some(broker.list('listLedgerEntries', of), isOfIt),
+  ]);
+  return {
+    order,
+    executions: executions.data.toReversed(),
+    activities: activities.toReversed(),
+    entries: entries.toReversed(),
+  };
+}
+
+/** Items that are looked through for those of an order. */
+const LOOKED_THROUGH = 5000;
+
+async function some<Item>(list: AsyncGenerator<Item>, isWanted: (item: Item) => boolean): Promise<Item[]> {
+  const found: Item[] = [];
+  let count = 0;
+  for await (const item of list) {
+    if (isWanted(item)) found.push(item);
+    if ((count += 1) >= LOOKED_THROUGH) break;
+  }
+  return found;
+}
+
+function Told({ story, onChanged }: { readonly story: Story; readonly onChanged: () => void }) {
+  const { simulationId } = useBroker();
+  const { order, executions, activities, entries } = story;
+  const why = whyOf(order);
+  const isParent = order.bracketConfig !== undefined;
+  return (
+    <>
+      <p>
+        {words(order.positionIntent)} · {typeOf(order)} ·{' '}
+        <span class={`status ${order.status.toLowerCase()}`}>{words(order.status)}</span>
+      </p>
+      {why !== '' && (
+        <p class="why">
+          {isOpenOrder(order) ? 'Waits for: ' : ''}
+          {why}
+        </p>
+      )}
+      {order.parentOrderId !== undefined && (
+        <p>
+          An exit of{' '}
+          <button type="button" class="link" onClick={() => setQuery({ order: order.parentOrderId })}>
+            its entry
+          </button>
+          .
+        </p>
+      )}
+      {isParent && <Bracket order={order} />}
+      <h3>States</h3>
+      <ol class="states">
+        {activities.map((activity) => (
+          <li key={activity.activityId}>
+            <time dateTime={activity.at}>{time(activity.at)}</time> <strong>{words(activity.type)}</strong>{' '}
+            {activity.description}
+          </li>
+        ))}
+      </ol>
+      <h3>Executions</h3>
+      {executions.length === 0 ? (
+        <p class="dim">None.</p>
+      ) : (
+        <ol class="states">
+          {executions.map((execution) => (
+            <li key={execution.executionId}>
+              <Filled execution={execution} />
+            </li>
+          ))}
+        </ol>
+      )}
+      <h3>Ledger</h3>
+      {entries.length === 0 ? (
+        <p class="dim">Nothing was posted.</p>
+      ) : (
+        <ol class="states">
+          {entries.map((entry) => (
+            <li key={entry.entryId}>
+              <time dateTime={entry.at}>{time(entry.at)}</time> {entry.description}
+              <ul class="plain postings">
+                {entry.postings.map(({ account, amount }, index) => (
+                  <li key={index}>
+                    <span>{words(account)}</span> <span class="amount">{change(amount)}</span>
+                  </li>
+                ))}
+              </ul>
+            </li>
+          ))}
+        </ol>
+      )}
+      <Actions order={order} onChanged={onChanged} />
+      <h3>The same again</h3>
+      <p class="row">
+        <a href={hrefOf(simulationId, 'ticket', { again: order.orderId })}>as a ticket</a>
+        <Copy name="curl" text={asCurl(bodyOf(order))} />
+        <Copy name="TypeScript" text={asTypeScript(bodyOf(order))} />
+        <Copy name="Python" text={asPython(bodyOf(order))} />
+      </p>
+      <p class="dim small">
+        {order.orderId} · created {moment(order.createdAt)}
+      </p>
+    </>
+  );
+}
+
+function Bracket({ order: { bracketConfig } }: { readonly order: Order }) {
+  const { profitTarget, stopLoss } = bracketConfig ?? {};
+  return (
+    <p>
+      Exits:{' '}
+      {[
+        profitTarget === undefined ? undefined : `target ${price(profitTarget.limitPrice)}`,
+        stopLoss === undefined ? undefined : `stop ${price(stopLoss.stopPrice)}`,
+      ]
+        .filter((part) => part !== undefined)
+        .join(', ')}
+    </p>
+  );
+}
+
+function Filled({ execution }: { readonly execution: Execution }) {
+  const { quote, explanation, fees, commission } = execution;
+  const charges = fees.reduce((sum, fee) => sum + fee.amount, commission);
+  return (
+    <>
+      <time dateTime={execution.executedAt}>{time(execution.executedAt)}</time>{' '}
+      <strong>
+        {quantity(execution.quantity)} at {price(execution.price)}
+      </strong>{' '}
+      {words(execution.liquidity)}
+      <br />
+      <span class="dim">
+        Quote {price(quote.bid)} × {price(quote.ask)}
+        {quote.bidSize !== undefined && ` (${quantity(quote.bidSize)} × ${quantity(quote.askSize)})`} at{' '}
+        {time(quote.timestamp)}. {explanation.rule}
+        {explanation.fillModel !== undefined && ` (${explanation.fillModel} model)`}
+        {explanation.note !== undefined && `. ${explanation.note}`}
+        {explanation.latencyMs !== undefined &&
+          explanation.latencyMs > 0 &&
+          `, after ${explanation.latencyMs} ms`}
+        {charges !== 0 && `. Charges ${money(charges)}`}
+      </span>
+    </>
+  );
+}
+
+/** Cancel and replace, where that is still possible and allowed. */
+function Actions({ order, onChanged }: { readonly order: Order; readonly onChanged: () => void }) {
+  const broker = useBroker();
+  const [error, setError] = useState<Error>();
+  const [limit, setLimit] = useState(order.limitPrice === undefined ? '' : String(order.limitPrice));
+  const [stop, setStop] = useState(order.stopPrice === undefined ? '' : String(order.stopPrice));
+  const [size, setSize] = useState(String(order.quantity));
+  if (!isOpenOrder(order)) return null;
+  if (!broker.may('trade'))
+    return <p class="dim">This token may read only: it can neither cancel nor change.</p>;
+  const params = { orderId: order.orderId };
+  const after = (done: Promise<unknown>): void => {
+    setError(undefined);
+    done.then(onChanged, (reason: unknown) => setError(errorFrom(reason)));
+  };
+  const replace = (event: Event): void => {
+    event.preventDefault();
+    after(
+      broker.call('updateOrder', {
+        params,
+        body: {
+          ...(limit !== '' && Number(limit) !== order.limitPrice && { limitPrice: Number(limit) }),
+          ...(stop !== '' && Number(stop) !== order.stopPrice && { stopPrice: Number(stop) }),
+          ...(Number(size) !== order.quantity && { quantity: Number(size) }),
+        },
+      }),
+    );
+  };
+  return (
+    <>
+      <h3>Change</h3>
+      <form class="grid" onSubmit={replace} aria-label="Change the order">
+        <Field name="Quantity" value={size} onChange={setSize} inputMode="decimal" />
+        {order.limitPrice !== undefined && (
+          <Field name="Limit" value={limit} onChange={setLimit} inputMode="decimal" />
+        )}
+        {order.stopPrice !== undefined && (
+          <Field name="Stop" value={stop} onChange={setStop} inputMode="decimal" />
+        )}
+        <div class="row">
+          <button type="submit">Replace</button>
+          <button type="button" class="danger" onClick={() => after(broker.call('cancelOrder', { params }))}>
+            Cancel the order
+          </button>
+        </div>
+      </form>
+      {error !== undefined && <Refusal error={error} />}
+    </>
+  );
+}

@@ -1,0 +1,168 @@
+/** Orders, live, and the story of the one that is clicked. */
+import type { Order } from '@sandpit/protocol';
+import { useBroker } from '../broker.ts';
+import { moment, price, quantity, words } from '../format.ts';
+import { isOpenOrder, useOrders } from '../live/orders.ts';
+import { Tabs } from '../parts/field.tsx';
+import { Empty, Problem } from '../parts/notice.tsx';
+import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
+import { hrefOf, type Place, setQuery } from '../route.ts';
+import { OrderStory } from './order-story.tsx';
+
+const SHOWN = [
+  ['', 'All'],
+  ['open', 'Open'],
+] as const;
+
+export function Orders({ place }: { readonly place: Place }) {
+  const portfolioId = place.query.get('portfolio') ?? undefined;
+  return (
+    <>
+      <div class="heading">
+        <h1>Orders</h1>
+        {portfolioId !== undefined && (
+          <span class="tag">
+            of one portfolio{' '}
+            <button type="button" class="quiet" onClick={() => setQuery({ portfolio: undefined })}>
+              show all
+            </button>
+          </span>
+        )}
+      </div>
+      <OrderTable place={place} portfolioId={portfolioId} />
+    </>
+  );
+}
+
+/** The table with its filters; everything of it is in the address. */
+export function OrderTable({
+  place,
+  portfolioId,
+}: {
+  readonly place: Place;
+  readonly portfolioId: string | undefined;
+}) {
+  const { simulationId } = useBroker();
+  const show = place.query.get('show') ?? '';
+  const symbol = place.query.get('symbol') ?? '';
+  const chosen = place.query.get('order') ?? undefined;
+  const orders = useOrders({
+    portfolioId,
+    symbol: symbol === '' ? undefined : symbol.toUpperCase(),
+    isOpen: show === 'open',
+  });
+  const { rows, total, isLoaded, isComplete, error, more, retry } = orders;
+  return (
+    <div class={chosen === undefined ? '' : 'beside'}>
+      <div>
+        <div class="row filters">
+          <Tabs
+            label="Which orders"
+            value={show}
+            options={SHOWN}
+            onChange={(value) => setQuery({ show: value })}
+          />
+          <input
+            type="search"
+            aria-label="Symbol"
+            placeholder="Symbol  /"
+            value={symbol}
+            onChange={({ currentTarget }) => setQuery({ symbol: currentTarget.value.trim() })}
+          />
+          <span class="dim" role="status" data-testid="order-count">
+            {isLoaded &&
+              `${quantity(show === 'open' && isComplete ? rows.length : Math.max(total, rows.length))} orders`}
+            {isLoaded && orders.stream !== 'live' && ' · not live'}
+          </span>
+        </div>
+        {error !== undefined && <Problem error={error} retry={retry} />}
+        {!isLoaded && error === undefined && <p class="waiting">Loading …</p>}
+        {isLoaded && rows.length === 0 && (
+          <Empty>
+            <p>
+              {show === 'open' ? 'No order is open.' : 'No order yet.'}{' '}
+              <a href={hrefOf(simulationId, 'ticket', { portfolio: portfolioId })}>Place one</a> or press{' '}
+              <kbd>b</kbd>.
+            </p>
+          </Empty>
+        )}
+        {rows.length > 0 && (
+          <VirtualTable
+            label="Orders"
+            columns={COLUMNS}
+            rows={rows}
+            total={total}
+            keyOf={({ orderId }) => orderId}
+            classOf={({ orderId }) => (orderId === chosen ? 'chosen' : '')}
+            onEnd={more}
+          />
+        )}
+      </div>
+      {chosen !== undefined && (
+        <OrderStory key={chosen} orderId={chosen} current={rows.find(({ orderId }) => orderId === chosen)} />
+      )}
+    </div>
+  );
+}
+
+const COLUMNS: readonly Column<Order>[] = [
+  {
+    title: 'Created',
+    isSecondary: true,
+    cell: ({ createdAt }) => moment(createdAt),
+  },
+  {
+    title: 'Order',
+    cell: (order) => (
+      <a href={withOrder(order.orderId)} class={/^BUY/.test(order.positionIntent) ? 'buy' : 'sell'}>
+        {sideOf(order)} {quantity(order.quantity)} {order.symbol}
+      </a>
+    ),
+  },
+  {
+    title: 'Type',
+    isSecondary: true,
+    cell: (order) => typeOf(order),
+  },
+  { title: 'Filled', isNumber: true, cell: ({ filledQuantity = 0 }) => quantity(filledQuantity) },
+  { title: 'Average', isNumber: true, isSecondary: true, cell: ({ averagePrice }) => price(averagePrice) },
+  {
+    title: 'Status',
+    cell: ({ status }) => <span class={`status ${status.toLowerCase()}`}>{words(status)}</span>,
+  },
+  { title: 'Why', cell: (order) => <span class="why">{whyOf(order)}</span> },
+];
+
+/** The present address, with an order opened in it. */
+function withOrder(orderId: string): string {
+  const [path = '#/', queryText = ''] = location.hash.split('?');
+  const query = new URLSearchParams(queryText);
+  query.set('order', orderId);
+  return `${path}?${query}`;
+}
+
+export const sideOf = ({ positionIntent, strategy }: Order): string =>
+  strategy !== undefined ? words(strategy) : /^BUY/.test(positionIntent) ? 'Buy' : 'Sell';
+
+/** `Limit 187.50, DAY`. */
+export function typeOf(order: Order): string {
+  const { orderType, limitPrice, stopPrice, trailingAmount, trailingPercent, timeInForce } = order;
+  const prices = [
+    stopPrice === undefined ? undefined : price(stopPrice),
+    limitPrice === undefined
+      ? undefined
+      : stopPrice === undefined
+        ? price(limitPrice)
+        : `limit ${price(limitPrice)}`,
+    trailingAmount === undefined ? undefined : `by ${price(trailingAmount)}`,
+    trailingPercent === undefined ? undefined : `by ${trailingPercent} %`,
+  ].filter((part) => part !== undefined);
+  return `${[words(orderType), ...prices].join(' ')}, ${timeInForce}`;
+}
+
+/** What an open order waits for; why one that is over ended. */
+export function whyOf(order: Order): string {
+  if (order.rejectReason !== undefined) return order.rejectReason.message;
+  if (order.cancelReason !== undefined) return words(order.cancelReason);
+  return isOpenOrder(order) ? (order.waitingFor ?? '') : '';
+}

@@ -1,0 +1,202 @@
+/** Simulations of one's own: a list, another one, and their curves beside each other. */
+import { calendars, clockModes, type CreateSimulationBody, feeds, type Simulation } from '@sandpit/protocol';
+import { useState } from 'preact/hooks';
+import { Broker, useBroker } from '../broker.ts';
+import { moment } from '../format.ts';
+import { errorFrom, useLoad } from '../load.ts';
+import { Field, Select } from '../parts/field.tsx';
+import { type Line, LineChart } from '../parts/line-chart.tsx';
+import { Empty, Problem, Refusal } from '../parts/notice.tsx';
+import { Table } from '../parts/table.tsx';
+import { go, hrefOf, type Place, setQuery } from '../route.ts';
+import { claimsOf, forgetToken, keepToken, MAIN, tokenFor } from '../session.ts';
+
+export function Simulations({ place }: { readonly place: Place }) {
+  const broker = useBroker();
+  const list = useLoad(
+    () => broker.call('listSimulations', { query: { limit: 500 } }),
+    [broker.simulationId],
+  );
+  const [error, setError] = useState<Error>();
+  const compared = (place.query.get('compare') ?? '').split(',').filter((id) => id !== '');
+  if (!broker.may('simulate'))
+    return <Empty>This token may not make or open simulations: it lacks the scope simulate.</Empty>;
+  const remove = ({ simulationId, name }: Simulation): void => {
+    if (!confirm(`Delete ${name ?? simulationId} with everything in it?`)) return;
+    broker.call('deleteSimulation', { params: { simulationId } }).then(
+      () => {
+        forgetToken(simulationId);
+        list.reload();
+      },
+      (reason: unknown) => setError(errorFrom(reason)),
+    );
+  };
+  const compare = (simulationId: string): void => {
+    const next = compared.includes(simulationId)
+      ? compared.filter((id) => id !== simulationId)
+      : [...compared, simulationId];
+    setQuery({ compare: next.join(',') });
+  };
+  const rows = list.value?.data ?? [];
+  return (
+    <>
+      <div class="heading">
+        <h1>Simulations</h1>
+        <a href={hrefOf(MAIN, '')}>To the main simulation</a>
+      </div>
+      <NewSimulation />
+      {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
+      {error !== undefined && <Refusal error={error} />}
+      {list.value !== undefined && rows.length === 0 && <Empty>You have none yet.</Empty>}
+      {rows.length > 0 && (
+        <Table
+          label="Simulations"
+          rows={rows}
+          keyOf={({ simulationId }) => simulationId}
+          columns={[
+            {
+              title: 'Name',
+              cell: ({ simulationId, name }) => (
+                <a href={hrefOf(simulationId, '')}>{name ?? simulationId.slice(0, 8)}</a>
+              ),
+            },
+            { title: 'Quotes', cell: ({ feed }) => feed },
+            {
+              title: 'Clock',
+              cell: ({ clock, speed }) => `${clock}${speed === undefined ? '' : ` × ${speed}`}`,
+            },
+            { title: 'Calendar', isSecondary: true, cell: ({ calendar }) => calendar },
+            { title: 'Seed', isSecondary: true, cell: ({ seed }) => String(seed ?? '') },
+            { title: 'Made', isSecondary: true, cell: ({ createdAt }) => moment(createdAt) },
+            {
+              title: 'Compare',
+              cell: ({ simulationId, name }) => (
+                <input
+                  type="checkbox"
+                  aria-label={`Compare ${name ?? simulationId}`}
+                  checked={compared.includes(simulationId)}
+                  onChange={() => compare(simulationId)}
+                />
+              ),
+            },
+            {
+              title: 'Delete',
+              cell: (simulation) => (
+                <button
+                  type="button"
+                  class="quiet"
+                  aria-label={`Delete ${simulation.name ?? simulation.simulationId}`}
+                  onClick={() => remove(simulation)}
+                >
+                  delete
+                </button>
+              ),
+            },
+          ]}
+        />
+      )}
+      {compared.length > 0 && (
+        <Compared
+          ids={compared}
+          names={
+            new Map(rows.map(({ simulationId, name }) => [simulationId, name ?? simulationId.slice(0, 8)]))
+          }
+        />
+      )}
+    </>
+  );
+}
+
+function NewSimulation() {
+  const broker = useBroker();
+  const [name, setName] = useState('');
+  const [feed, setFeed] = useState('push');
+  const [clock, setClock] = useState('manual');
+  const [calendar, setCalendar] = useState('XNYS');
+  const [start, setStart] = useState('');
+  const [seed, setSeed] = useState('');
+  const [error, setError] = useState<Error>();
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    const body = {
+      feed,
+      clock,
+      calendar,
+      ...(name.trim() !== '' && { name: name.trim() }),
+      ...(start !== '' && { start }),
+      ...(seed !== '' && { seed }),
+    } as CreateSimulationBody;
+    broker.call('createSimulation', { body }).then(
+      ({ simulationId, token }) => {
+        keepToken(token);
+        go(hrefOf(simulationId, ''));
+      },
+      (reason: unknown) => setError(errorFrom(reason)),
+    );
+  };
+  return (
+    <form class="panel grid" onSubmit={submit} aria-label="New simulation">
+      <Field name="Name" value={name} onChange={setName} />
+      <Select name="Quotes" plain value={feed} options={feeds} onChange={setFeed} />
+      <Select name="Clock" plain value={clock} options={clockModes} onChange={setClock} />
+      <Select name="Calendar" plain value={calendar} options={calendars} onChange={setCalendar} />
+      {clock !== 'wall' && (
+        <Field name="Starts at" value={start} onChange={setStart} placeholder="2026-01-05" />
+      )}
+      <Field name="Seed" value={seed} onChange={setSeed} placeholder="drawn" />
+      <button type="submit" class="primary">
+        Make it
+      </button>
+      {error !== undefined && <Refusal error={error} />}
+    </form>
+  );
+}
+
+function Compared({
+  ids,
+  names,
+}: {
+  readonly ids: readonly string[];
+  readonly names: ReadonlyMap<string, string>;
+}) {
+  const broker = useBroker();
+  const curves = useLoad(
+    async () => (await Promise.all(ids.map((id) => curvesIn(broker, id, names.get(id) ?? id)))).flat(),
+    [ids],
+  );
+  if (curves.error !== undefined) return <Problem error={curves.error} retry={curves.reload} />;
+  if (curves.value === undefined) return <p class="waiting">Loading …</p>;
+  return (
+    <LineChart
+      key={ids.join()}
+      label={`Equity of ${curves.value.length} portfolios in ${ids.length} simulations`}
+      lines={curves.value}
+    />
+  );
+}
+
+/** The curves of the portfolios of a simulation, one point for now at its end. */
+async function curvesIn(home: Broker, simulationId: string, name: string): Promise<readonly Line[]> {
+  const kept = tokenFor(simulationId);
+  const token = kept ?? (await home.call('createSimulationToken', { params: { simulationId } })).token;
+  if (kept === undefined) keepToken(token);
+  const claims = claimsOf(token);
+  if (claims === undefined) return [];
+  const broker = new Broker(token, claims);
+  const [{ data }, hours] = await Promise.all([
+    broker.call('listPortfolios', { query: { limit: 5 } }),
+    broker.call('getMarketHours'),
+  ]);
+  return Promise.all(
+    data.map(async ({ portfolioId, totalEquity }, index): Promise<Line> => {
+      const curve = await broker.call('getEquityCurve', { params: { portfolioId }, query: { limit: 500 } });
+      const points = curve.data
+        .toReversed()
+        .map((point) => ({ atMs: Date.parse(point.at), value: point.totalEquity }));
+      return {
+        name: data.length === 1 ? name : `${name} ${index + 1}`,
+        points: [...points, { atMs: Date.parse(hours.now), value: totalEquity }],
+      };
+    }),
+  );
+}

@@ -1,0 +1,390 @@
+/** A ticket, and beside it what placing it would do. */
+import {
+  type CreateOrderBody,
+  type OrderPreview,
+  type OrderType,
+  orderTypes,
+  type PortfolioDetail,
+  positionIntents,
+  timesInForce,
+} from '@sandpit/protocol';
+import { useEffect, useId, useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { change, money, price, quantity, words } from '../format.ts';
+import { useQuotes } from '../live/quotes.ts';
+import { errorFrom, useLoad } from '../load.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Field, Select, Tabs } from '../parts/field.tsx';
+import { Empty, Problem, Refusal } from '../parts/notice.tsx';
+import { go, hrefOf, type Place, setQuery } from '../route.ts';
+import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
+import { kindOf } from './overview.tsx';
+import { KINDS, orderOf, PRICES, textOfLegs } from './ticket-body.ts';
+import { OptionChoice, SpreadLegs } from './ticket-options.tsx';
+
+/** Portfolios that the ticket names; any other is reached from its own page. */
+const NAMED = 50;
+/** So long nothing was typed: then the preview is asked for. */
+const QUIET_MS = 300;
+
+export function Ticket({ place }: { readonly place: Place }) {
+  const broker = useBroker();
+  const { query } = place;
+  const asked = query.get('portfolio');
+  const portfolios = useLoad(async () => {
+    const { data } = await broker.call('listPortfolios', { query: { limit: NAMED } });
+    const ids = new Set([...(asked === null ? [] : [asked]), ...data.map(({ portfolioId }) => portfolioId)]);
+    return Promise.all(
+      [...ids].map((portfolioId) => broker.call('getPortfolio', { params: { portfolioId } })),
+    );
+  }, [asked]);
+  useAgain(query.get('again'));
+  if (!broker.may('trade')) return <Empty>This token may read only: it cannot place orders.</Empty>;
+  if (portfolios.error !== undefined) return <Problem error={portfolios.error} retry={portfolios.reload} />;
+  if (portfolios.value === undefined) return <p class="waiting">Loading …</p>;
+  const [first] = portfolios.value;
+  if (first === undefined)
+    return (
+      <Empty>
+        There is no portfolio to trade in. <a href={hrefOf(broker.simulationId, '')}>Open one first.</a>
+      </Empty>
+    );
+  return <Form query={query} portfolios={portfolios.value} portfolioId={asked ?? first.portfolioId} />;
+}
+
+/** Fills the ticket with an order that there was. */
+function useAgain(orderId: string | null): void {
+  const broker = useBroker();
+  useEffect(() => {
+    if (orderId === null) return;
+    void broker.call('getOrder', { params: { orderId } }).then((order) => {
+      const body = bodyOf(order);
+      setQuery({
+        again: undefined,
+        portfolio: body.portfolioId,
+        kind: body.legs === undefined ? body.assetClass : 'SPREAD',
+        symbol: body.symbol,
+        intent: body.positionIntent,
+        type: body.orderType,
+        quantity: body.quantity,
+        tif: body.timeInForce === 'GTD' ? 'GTC' : body.timeInForce,
+        limit: body.limitPrice,
+        stop: body.stopPrice,
+        trail: body.trailingPercent === undefined ? body.trailingAmount : `${body.trailingPercent}%`,
+        strategy: body.strategy,
+        legs: body.legs === undefined ? undefined : textOfLegs(body.legs),
+        target: body.bracketConfig?.profitTarget?.limitPrice,
+        guard: body.bracketConfig?.stopLoss?.stopPrice,
+      });
+    });
+  }, [orderId]);
+}
+
+function Form({
+  query,
+  portfolios,
+  portfolioId,
+}: {
+  readonly query: URLSearchParams;
+  readonly portfolios: readonly PortfolioDetail[];
+  readonly portfolioId: string;
+}) {
+  const broker = useBroker();
+  const [error, setError] = useState<Error>();
+  const [isSending, setIsSending] = useState(false);
+  const text = (name: string): string => query.get(name) ?? '';
+  const field = (name: string) => ({
+    value: text(name),
+    onChange: (value: string) => setQuery({ [name]: value }),
+  });
+  const kind = text('kind') === '' ? 'EQUITY' : text('kind');
+  const type = (text('type') === '' ? 'MARKET' : text('type')) as OrderType;
+  const prices = PRICES[type] ?? [];
+  const order = orderOf(query, portfolioId);
+  const isComplete = order.symbol !== '' && (kind !== 'SPREAD' || (order.legs?.length ?? 0) > 1);
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    setError(undefined);
+    setIsSending(true);
+    broker.call('createOrder', { body: order }).then(
+      ({ orderId }) => go(hrefOf(broker.simulationId, 'orders', { portfolio: portfolioId, order: orderId })),
+      (reason: unknown) => {
+        setError(errorFrom(reason));
+        setIsSending(false);
+      },
+    );
+  };
+  return (
+    <>
+      <h1>Ticket</h1>
+      <Tabs
+        label="What to trade"
+        value={kind}
+        options={KINDS}
+        onChange={(value) => setQuery({ kind: value, symbol: undefined, legs: undefined })}
+      />
+      <div class="beside">
+        <form class="panel" onSubmit={submit} aria-label="Order">
+          <div class="grid">
+            <PortfolioChoice portfolios={portfolios} value={portfolioId} />
+            {kind === 'OPTION' || kind === 'SPREAD' ? null : (
+              <SymbolField kind={kind} value={text('symbol')} />
+            )}
+            <Select
+              name="Intent"
+              value={order.positionIntent}
+              options={positionIntents}
+              onChange={field('intent').onChange}
+            />
+            <Field
+              name={kind === 'EQUITY' ? 'Shares' : 'Contracts'}
+              inputMode="decimal"
+              value={text('quantity') === '' ? '1' : text('quantity')}
+              onChange={field('quantity').onChange}
+            />
+            <Select
+              name="Type"
+              value={type}
+              options={kind === 'SPREAD' ? ['MARKET', 'LIMIT'] : orderTypes}
+              onChange={field('type').onChange}
+            />
+            {prices.includes('stop') && <Field name="Stop price" inputMode="decimal" {...field('stop')} />}
+            {prices.includes('limit') && (
+              <Field
+                name={kind === 'SPREAD' ? 'Net limit, credit negative' : 'Limit price'}
+                inputMode={kind === 'SPREAD' ? 'text' : 'decimal'}
+                {...field('limit')}
+              />
+            )}
+            {prices.includes('trail') && (
+              <Field name="Trail, dollars or %" placeholder="1.50 or 2%" {...field('trail')} />
+            )}
+            <Select
+              name="Good for"
+              plain
+              value={order.timeInForce}
+              options={timesInForce}
+              onChange={field('tif').onChange}
+            />
+            {order.timeInForce === 'GTD' && <Field name="Till" placeholder="2026-12-18" {...field('till')} />}
+            {kind === 'EQUITY' && type === 'LIMIT' && (
+              <label class="inline">
+                <input
+                  type="checkbox"
+                  checked={text('extended') !== ''}
+                  onChange={({ currentTarget }) =>
+                    setQuery({ extended: currentTarget.checked ? '1' : undefined })
+                  }
+                />
+                Extended hours
+              </label>
+            )}
+          </div>
+          {kind === 'OPTION' && <OptionChoice query={query} />}
+          {kind === 'SPREAD' && <SpreadLegs query={query} cost={order.limitPrice} />}
+          {kind !== 'SPREAD' && order.positionIntent.endsWith('OPEN') && (
+            <fieldset class="grid">
+              <legend>Exits when it is filled, if any</legend>
+              <Field name="Take profit at" inputMode="decimal" {...field('target')} />
+              <Field name="Stop loss at" inputMode="decimal" {...field('guard')} />
+            </fieldset>
+          )}
+          {kind !== 'SPREAD' && <QuoteStrip symbol={order.symbol} />}
+          <p class="row">
+            <button type="submit" class="primary" disabled={!isComplete || isSending}>
+              Place the order
+            </button>
+            <Copy name="curl" text={asCurl(order)} />
+            <Copy name="TypeScript" text={asTypeScript(order)} />
+            <Copy name="Python" text={asPython(order)} />
+          </p>
+          {error !== undefined && <Refusal error={error} />}
+        </form>
+        {isComplete ? (
+          <Preview order={order} />
+        ) : (
+          <Empty>Choose what to trade: what the order would do is shown here before it is sent.</Empty>
+        )}
+      </div>
+    </>
+  );
+}
+
+function PortfolioChoice({
+  portfolios,
+  value,
+}: {
+  readonly portfolios: readonly PortfolioDetail[];
+  readonly value: string;
+}) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>Portfolio</label>
+      <select
+        id={id}
+        value={value}
+        onChange={({ currentTarget }) => setQuery({ portfolio: currentTarget.value })}
+      >
+        {portfolios.map((portfolio) => (
+          <option key={portfolio.portfolioId} value={portfolio.portfolioId}>
+            {portfolio.name ?? portfolio.portfolioId.slice(0, 8)} ({kindOf(portfolio)})
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** A symbol, with what is listed to choose from. */
+export function SymbolField({ kind, value }: { readonly kind: string; readonly value: string }) {
+  const broker = useBroker();
+  const list = useId();
+  const instruments = useLoad(
+    () => broker.call('listInstruments', { query: { assetClass: kind as 'EQUITY', limit: 500 } }),
+    [kind],
+  );
+  return (
+    <>
+      <Field
+        name="Symbol"
+        value={value}
+        list={list}
+        type="search"
+        onChange={(symbol) => setQuery({ symbol: symbol.toUpperCase() })}
+      />
+      <datalist id={list}>
+        {instruments.value?.data.map(({ symbol, name }) => (
+          <option key={symbol} value={symbol}>
+            {name ?? ''}
+          </option>
+        ))}
+      </datalist>
+    </>
+  );
+}
+
+/** Bid and ask of the moment. */
+export function QuoteStrip({ symbol }: { readonly symbol: string }) {
+  const quote = useQuotes(symbol === '' ? [] : [symbol]).get(symbol);
+  if (symbol === '') return null;
+  if (quote === undefined) return <p class="dim">No quote for {symbol} yet.</p>;
+  return (
+    <p class="row" aria-label="Quote">
+      <strong>{symbol}</strong>
+      <span class="down">
+        bid {price(quote.bid)} × {quantity(quote.bidSize)}
+      </span>
+      <span class="up">
+        ask {price(quote.ask)} × {quantity(quote.askSize)}
+      </span>
+      <span class="dim">last {price(quote.last)}</span>
+    </p>
+  );
+}
+
+function Preview({ order }: { readonly order: CreateOrderBody }) {
+  const broker = useBroker();
+  const [state, setState] = useState<{ readonly preview?: OrderPreview; readonly error?: Error }>({});
+  const key = JSON.stringify(order);
+  useEffect(() => {
+    const over = new AbortController();
+    const timer = setTimeout(() => {
+      broker.preview(order, over.signal).then(
+        (preview) => setState({ preview }),
+        (error: unknown) => {
+          if (!over.signal.aborted) setState({ error: errorFrom(error) });
+        },
+      );
+    }, QUIET_MS);
+    return () => {
+      clearTimeout(timer);
+      over.abort();
+    };
+  }, [key]);
+  const { preview, error } = state;
+  return (
+    <section class="panel" aria-label="What it would do" aria-live="polite">
+      <h2>What it would do</h2>
+      {error !== undefined && <Refusal error={error} />}
+      {preview === undefined && error === undefined && <p class="waiting">…</p>}
+      {preview !== undefined && <Shown preview={preview} />}
+    </section>
+  );
+}
+
+function Shown({ preview }: { readonly preview: OrderPreview }) {
+  const { accepted, rejections, dayTrade } = preview;
+  const lines: readonly (readonly [string, string])[] = [
+    ['Estimated price', price(preview.estimatedPrice)],
+    ['Estimated cost', money(preview.estimatedCost)],
+    ['Commission', money(preview.commission)],
+    ...preview.fees.map(({ name, amount }) => [name, money(amount)] as const),
+    ['Set aside', money(preview.reserves)],
+    ['Settles', preview.settlementDate ?? '–'],
+    [
+      'Day trades in the window',
+      `${dayTrade.countInWindow}${dayTrade.wouldCount ? ', this may be one more' : ''}${dayTrade.restricted ? ', restricted' : ''}`,
+    ],
+  ];
+  const changes = [
+    ['Settled cash', preview.cash],
+    ['Buying power', preview.buyingPower],
+    ['Initial margin', preview.initialMargin],
+    ['Maintenance margin', preview.maintenanceMargin],
+  ] as const;
+  return (
+    <>
+      {accepted ? (
+        <p class="up">It would be accepted.</p>
+      ) : (
+        <div class="notice problem">
+          <p>It would be refused:</p>
+          <ul>
+            {rejections.map(({ code, message }) => (
+              <li key={code}>
+                {message} <span class="dim">({words(code)})</span>
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      <dl class="lines">
+        {lines.map(([name, value]) => (
+          <div key={name}>
+            <dt>{name}</dt>
+            <dd>{value}</dd>
+          </div>
+        ))}
+      </dl>
+      <div class="table-box" tabIndex={0} role="region" aria-label="Before and after">
+        <table>
+          <thead>
+            <tr>
+              <th scope="col">Of the portfolio</th>
+              <th scope="col" class="number">
+                Before
+              </th>
+              <th scope="col" class="number">
+                After
+              </th>
+              <th scope="col" class="number">
+                Change
+              </th>
+            </tr>
+          </thead>
+          <tbody>
+            {changes.map(([name, { before, after }]) => (
+              <tr key={name}>
+                <th scope="row">{name}</th>
+                <td class="number">{money(before)}</td>
+                <td class="number">{money(after)}</td>
+                <td class="number">{change(after - before)}</td>
+              </tr>
+            ))}
+          </tbody>
+        </table>
+      </div>
+    </>
+  );
+}

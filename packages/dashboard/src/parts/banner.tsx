@@ -1,0 +1,213 @@
+/** The strip at the top: that all of this is simulated, by which feed and clock, and the clock's handles. */
+import type { Clock, MarketHours, Simulation } from '@sandpit/protocol';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { moment, time, weekday } from '../format.ts';
+import { errorFrom, useEvery, useLoad } from '../load.ts';
+import { go, hrefOf } from '../route.ts';
+import { AnswerError } from '@sandpit/client';
+import { forgetAllTokens, forgetToken, MAIN } from '../session.ts';
+import { chooseTheme, isDark } from '../theme.ts';
+import { sentenceOf } from './notice.tsx';
+
+interface Standing {
+  readonly hours: MarketHours;
+  readonly readAtMs: number;
+}
+
+export function Banner() {
+  const broker = useBroker();
+  const simulation = useLoad(
+    async () =>
+      broker.may('simulate')
+        ? await broker.call('getSimulation', { params: { simulationId: broker.simulationId } })
+        : undefined,
+    [broker.simulationId],
+  );
+  const standing = useLoad(
+    async (): Promise<Standing> => ({ hours: await broker.call('getMarketHours'), readAtMs: Date.now() }),
+    [broker.simulationId],
+  );
+  useEvery(3000, standing.reload);
+  const isGone = standing.error instanceof AnswerError && standing.error.status === 401;
+  return (
+    <header class="banner">
+      <div class="strip">
+        <strong class="simulated">SIMULATED</strong>
+        {simulation.value !== undefined && <Facts simulation={simulation.value} />}
+        {standing.value !== undefined && <Now standing={standing.value} simulation={simulation.value} />}
+        <span class="push" />
+        {!broker.may('trade') && <span class="tag">read only</span>}
+        <span class="dim">
+          {broker.claims.tenantId} · {broker.claims.tier}
+        </span>
+        <button type="button" class="quiet" onClick={() => chooseTheme(isDark() ? 'light' : 'dark')}>
+          Dark/light
+        </button>
+        <button type="button" class="quiet" onClick={leave}>
+          Log out
+        </button>
+      </div>
+      {standing.error !== undefined && (
+        <div class="strip problem" role="alert">
+          {sentenceOf(standing.error)}{' '}
+          {isGone ? (
+            <button
+              type="button"
+              onClick={() => {
+                forgetToken(broker.simulationId);
+                if (broker.simulationId === MAIN) location.reload();
+                else go(hrefOf(MAIN, ''));
+              }}
+            >
+              Log in again
+            </button>
+          ) : (
+            'Trying again …'
+          )}
+        </div>
+      )}
+      {simulation.value?.clock === 'manual' && broker.controlsMarket && standing.value !== undefined && (
+        <ClockBar hours={standing.value.hours} onMoved={standing.reload} />
+      )}
+    </header>
+  );
+}
+
+function leave(): void {
+  forgetAllTokens();
+  location.hash = '#/login';
+}
+
+function Facts({ simulation }: { readonly simulation: Simulation }) {
+  const { simulationId, name, feed, clock, calendar, seed } = simulation;
+  return (
+    <span>
+      {simulationId === MAIN ? 'main' : (name ?? simulationId)} · {feed} quotes · {clock} clock · {calendar}
+      {seed !== undefined && <span class="secondary"> · seed {seed}</span>}
+    </span>
+  );
+}
+
+/** The time of the simulation, going on between two looks at it. */
+function Now({
+  standing,
+  simulation,
+}: {
+  readonly standing: Standing;
+  readonly simulation: Simulation | undefined;
+}) {
+  const [, setTick] = useState(0);
+  useEvery(1000, () => setTick((tick) => tick + 1));
+  const speed = simulation === undefined || simulation.clock === 'wall' ? 1 : (simulation.speed ?? 0);
+  const { hours, readAtMs } = standing;
+  const now = Date.parse(hours.now) + (Date.now() - readAtMs) * speed;
+  return (
+    <span>
+      <time class="clock" dateTime={new Date(now).toISOString()}>
+        {weekday(now)} {moment(now)}
+      </time>{' '}
+      New York{simulation?.clock === 'scaled' && ` × ${speed}`} ·{' '}
+      <span class={hours.isOpen ? 'up' : 'dim'}>{hours.isOpen ? 'open' : hours.session.toLowerCase()}</span>
+    </span>
+  );
+}
+
+/** Moves a clock that only moves when told. */
+function ClockBar({ hours, onMoved }: { readonly hours: MarketHours; readonly onMoved: () => void }) {
+  const broker = useBroker();
+  const [isMoving, setIsMoving] = useState(false);
+  const [problem, setProblem] = useState('');
+  const own = useRef<HTMLInputElement>(null);
+  const move = (body: { readonly by: string } | { readonly to: string }): void => {
+    setIsMoving(true);
+    setProblem('');
+    broker
+      .call('advanceClock', { body: body as Clock & { by: string } })
+      .then(
+        () => dispatchEvent(new Event('clock')),
+        (error: unknown) => setProblem(sentenceOf(errorFrom(error))),
+      )
+      .finally(() => {
+        setIsMoving(false);
+        onMoved();
+      });
+  };
+  const toExpiry = (): void => {
+    nextExpiry(broker).then(
+      (to) => (to === undefined ? setProblem('No position and no order has an expiry.') : move({ to })),
+      (error: unknown) => setProblem(sentenceOf(errorFrom(error))),
+    );
+  };
+  return (
+    <div class="strip clock-bar" role="group" aria-label="Clock of the simulation">
+      <span>The clock stands at {time(hours.now)}.</span>
+      <button type="button" disabled={isMoving} onClick={() => move({ by: 'PT1M' })}>
+        +1 minute
+      </button>
+      <button type="button" disabled={isMoving} onClick={() => move({ by: 'PT1H' })}>
+        +1 hour
+      </button>
+      <button type="button" disabled={isMoving} onClick={() => move({ to: hours.nextOpen })}>
+        Next open
+      </button>
+      <button type="button" disabled={isMoving} onClick={() => move({ to: hours.nextClose })}>
+        Next close
+      </button>
+      <button type="button" disabled={isMoving} onClick={toExpiry}>
+        Next expiry
+      </button>
+      <form
+        class="inline"
+        onSubmit={(event) => {
+          event.preventDefault();
+          const value = own.current?.value ?? '';
+          if (value !== '') move(/^P/i.test(value) ? { by: value.toUpperCase() } : { to: value });
+        }}
+      >
+        <label class="inline">
+          To <input ref={own} placeholder="2026-01-06 or P1D" size={16} />
+        </label>
+        <button type="submit" disabled={isMoving}>
+          Move
+        </button>
+      </form>
+      {problem !== '' && (
+        <span role="alert" class="down">
+          {problem}
+        </span>
+      )}
+    </div>
+  );
+}
+
+/** One minute after the close of the first day on which something that is held stops to exist. */
+async function nextExpiry(broker: ReturnType<typeof useBroker>): Promise<string | undefined> {
+  const { data } = await broker.call('listPortfolios', { query: { limit: 500 } });
+  const days = await Promise.all(
+    data.map(async ({ portfolioId }) => {
+      const params = { portfolioId };
+      const [options, futures] = await Promise.all([
+        broker.call('listOptionPositions', { params }),
+        broker.call('listFuturePositions', { params }),
+      ]);
+      return [...options.map((one) => one.expiration), ...futures.map((one) => one.lastTradeDate)];
+    }),
+  );
+  const first = days.flat().sort()[0];
+  if (first === undefined) return undefined;
+  const calendar = await broker.call('getTradingCalendar', { query: { from: first, to: first } });
+  const close = calendar.days[0]?.close;
+  return close === undefined ? first : new Date(Date.parse(close) + 60_000).toISOString();
+}
+
+/** Calls when the clock was moved by hand: what pages show is old then. */
+export function useClockMoves(act: () => void): void {
+  const latest = useRef(act);
+  latest.current = act;
+  useEffect(() => {
+    const listener = (): void => latest.current();
+    addEventListener('clock', listener);
+    return () => removeEventListener('clock', listener);
+  }, []);
+}

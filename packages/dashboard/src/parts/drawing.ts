@@ -1,0 +1,173 @@
+/** What the chart library is asked to draw, in the colours of the page. */
+import type { Bar } from '@sandpit/protocol';
+import {
+  CandlestickSeries,
+  createChart,
+  createSeriesMarkers,
+  HistogramSeries,
+  type IChartApi,
+  type ISeriesApi,
+  type ISeriesMarkersPluginApi,
+  LineSeries,
+  type SeriesMarker,
+  TickMarkType,
+  type Time,
+  type UTCTimestamp,
+} from 'lightweight-charts';
+import { day, moment, time } from '../format.ts';
+import type { Line, Mark, Point } from './line-chart.tsx';
+
+const CHOICE = ['--accent', '--warm', '--up', '--down', '--dim'] as const;
+
+export class Drawing {
+  readonly #chart: IChartApi;
+  readonly #element: HTMLElement;
+  #series: ISeriesApi<'Line' | 'Candlestick' | 'Histogram'>[] = [];
+  #marks: ISeriesMarkersPluginApi<Time> | undefined;
+  #shape = '';
+  readonly #onTheme = (): void => this.#paint();
+  readonly #system = matchMedia('(prefers-color-scheme: dark)');
+
+  constructor(element: HTMLElement) {
+    this.#element = element;
+    this.#chart = createChart(element, {
+      autoSize: true,
+      // Its notice stands in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
+      layout: { attributionLogo: false, fontFamily: 'inherit' },
+      timeScale: { borderVisible: false, tickMarkFormatter: tickOf },
+      rightPriceScale: { borderVisible: false },
+      handleScroll: { vertTouchDrag: false },
+      localization: { locale: 'en-US', timeFormatter: (at: Time) => moment(Number(at) * 1000) },
+    });
+    this.#paint();
+    addEventListener('theme', this.#onTheme);
+    this.#system.addEventListener('change', this.#onTheme);
+  }
+
+  remove(): void {
+    removeEventListener('theme', this.#onTheme);
+    this.#system.removeEventListener('change', this.#onTheme);
+    this.#chart.remove();
+  }
+
+  lines(lines: readonly Line[], marks: readonly Mark[]): void {
+    const isNew = this.#begin(`lines ${lines.length}`, () =>
+      lines.map((line, index) =>
+        this.#chart.addSeries(LineSeries, {
+          color: this.#colour(CHOICE[index % CHOICE.length] ?? '--accent'),
+          lineWidth: 2,
+          priceLineVisible: false,
+          ...(lines.length > 1 && { title: line.name }),
+        }),
+      ),
+    );
+    lines.forEach(({ points }, index) => this.#series[index]?.setData(seconds(points)));
+    this.#mark(marks, lines[0]?.points.map(({ atMs }) => atMs) ?? []);
+    if (isNew) this.#chart.timeScale().fitContent();
+  }
+
+  candles(bars: readonly Bar[], marks: readonly Mark[]): void {
+    const isNew = this.#begin('candles', () => {
+      const candles = this.#chart.addSeries(CandlestickSeries, { borderVisible: false });
+      const volume = this.#chart.addSeries(HistogramSeries, {
+        priceScaleId: '',
+        priceFormat: { type: 'volume' },
+        priceLineVisible: false,
+        lastValueVisible: false,
+      });
+      volume.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } });
+      return [candles, volume];
+    });
+    const [candles, volume] = this.#series;
+    candles?.setData(
+      bars.map(({ timestamp, open, high, low, close }) => ({
+        time: second(timestamp),
+        open,
+        high,
+        low,
+        close,
+      })),
+    );
+    volume?.setData(bars.map(({ timestamp, volume: value }) => ({ time: second(timestamp), value })));
+    this.#mark(
+      marks,
+      bars.map(({ timestamp }) => timestamp),
+    );
+    this.#paint();
+    if (isNew) this.#chart.timeScale().fitContent();
+  }
+
+  #begin(shape: string, make: () => ISeriesApi<'Line' | 'Candlestick' | 'Histogram'>[]): boolean {
+    if (shape === this.#shape) return false;
+    for (const series of this.#series) this.#chart.removeSeries(series);
+    this.#marks = undefined;
+    this.#series = make();
+    this.#shape = shape;
+    return true;
+  }
+
+  /** Marks stand at the last point that is not after them. */
+  #mark(marks: readonly Mark[], times: readonly number[]): void {
+    const [series] = this.#series;
+    if (series === undefined || times.length === 0) return;
+    const placeOf = (atMs: number): number => times.findLast((one) => one <= atMs) ?? times[0] ?? atMs;
+    const isCrowded = new Set(marks.map(({ atMs }) => placeOf(atMs))).size < marks.length;
+    const shown = marks.map(({ atMs, isBuy, text }): SeriesMarker<Time> => {
+      const at = placeOf(atMs);
+      return {
+        time: second(at),
+        position: isBuy ? 'belowBar' : 'aboveBar',
+        shape: 'circle',
+        color: this.#colour(isBuy ? '--up' : '--down'),
+        size: 0.7,
+        ...(marks.length <= 8 && !isCrowded && { text }),
+      };
+    });
+    shown.sort((a, b) => Number(a.time) - Number(b.time));
+    if (this.#marks === undefined) this.#marks = createSeriesMarkers(series, shown);
+    else this.#marks.setMarkers(shown);
+  }
+
+  #paint(): void {
+    const line = this.#colour('--line');
+    this.#chart.applyOptions({
+      layout: { background: { color: 'transparent' }, textColor: this.#colour('--dim') },
+      grid: { vertLines: { color: line }, horzLines: { color: line } },
+    });
+    if (!this.#shape.startsWith('candles')) {
+      this.#series.forEach((series, index) =>
+        series.applyOptions({ color: this.#colour(CHOICE[index % CHOICE.length] ?? '--accent') }),
+      );
+      return;
+    }
+    const up = this.#colour('--up');
+    const down = this.#colour('--down');
+    this.#series[0]?.applyOptions({ upColor: up, downColor: down, wickUpColor: up, wickDownColor: down });
+    this.#series[1]?.applyOptions({ color: line });
+  }
+
+  #colour(name: string): string {
+    return getComputedStyle(this.#element).getPropertyValue(name).trim();
+  }
+}
+
+/** In New York, as everything else here. */
+function tickOf(at: Time, type: TickMarkType): string {
+  const atMs = Number(at) * 1000;
+  if (type === TickMarkType.Time || type === TickMarkType.TimeWithSeconds) return time(atMs).slice(0, 5);
+  const date = day(atMs);
+  return type === TickMarkType.Year
+    ? date.slice(0, 4)
+    : type === TickMarkType.Month
+      ? date.slice(0, 7)
+      : date.slice(5);
+}
+
+const second = (atMs: number): UTCTimestamp => Math.floor(atMs / 1000) as UTCTimestamp;
+
+/** The library wants one value a second, in order. */
+function seconds(points: readonly Point[]): { readonly time: UTCTimestamp; readonly value: number }[] {
+  const last = new Map<UTCTimestamp, number>();
+  for (const { atMs, value } of points) last.set(second(atMs), value);
+  return [...last].sort(([a], [b]) => a - b).map(([time, value]) => ({ time, value }));
+}

@@ -1,0 +1,81 @@
+/** Parts of forms, each with its label. */
+import { useId } from 'preact/hooks';
+import { words } from '../format.ts';
+
+interface FieldProps {
+  readonly name: string;
+  readonly value: string;
+  readonly onChange: (value: string) => void;
+  readonly inputMode?: 'decimal' | 'numeric' | 'text';
+  readonly placeholder?: string;
+  readonly list?: string;
+  readonly type?: string;
+}
+
+export function Field({ name, value, onChange, ...rest }: FieldProps) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{name}</label>
+      <input
+        id={id}
+        value={value}
+        autocomplete="off"
+        onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        {...rest}
+      />
+    </div>
+  );
+}
+
+export function Select({
+  name,
+  value,
+  options,
+  onChange,
+  plain = false,
+}: {
+  readonly name: string;
+  readonly value: string;
+  readonly options: readonly string[];
+  readonly onChange: (value: string) => void;
+  /** Options as they are, not put in words. */
+  readonly plain?: boolean;
+}) {
+  const id = useId();
+  return (
+    <div class="field">
+      <label for={id}>{name}</label>
+      <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
+        {options.map((option) => (
+          <option key={option} value={option}>
+            {plain || !/^[A-Z_]{4,}$/.test(option) ? option : words(option)}
+          </option>
+        ))}
+      </select>
+    </div>
+  );
+}
+
+/** A choice of a few, all seen. */
+export function Tabs({
+  label,
+  value,
+  options,
+  onChange,
+}: {
+  readonly label: string;
+  readonly value: string;
+  readonly options: readonly (readonly [value: string, title: string])[];
+  readonly onChange: (value: string) => void;
+}) {
+  return (
+    <div class="tabs" role="group" aria-label={label}>
+      {options.map(([option, title]) => (
+        <button key={option} type="button" aria-pressed={option === value} onClick={() => onChange(option)}>
+          {title}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,44 @@
+import { useEffect, useRef } from 'preact/hooks';
+
+export interface Point {
+  readonly atMs: number;
+  readonly value: number;
+}
+
+export interface Line {
+  readonly name: string;
+  readonly points: readonly Point[];
+}
+
+/** A fill, on the first line. */
+export interface Mark {
+  readonly atMs: number;
+  readonly isBuy: boolean;
+  readonly text: string;
+}
+
+/** Lines over time. The library comes when the first chart is seen. */
+export function LineChart({
+  label,
+  lines,
+  marks = [],
+}: {
+  readonly label: string;
+  readonly lines: readonly Line[];
+  readonly marks?: readonly Mark[];
+}) {
+  const box = useRef<HTMLDivElement>(null);
+  const drawing = useRef<Promise<import('./drawing.ts').Drawing>>();
+  const key = JSON.stringify([lines, marks]);
+  useEffect(() => {
+    const element = box.current;
+    if (element === null) return undefined;
+    const begun = import('./drawing.ts').then(({ Drawing }) => new Drawing(element));
+    drawing.current = begun;
+    return () => void begun.then((one) => one.remove());
+  }, []);
+  useEffect(() => {
+    void drawing.current?.then((one) => one.lines(lines, marks));
+  }, [key]);
+  return <div class="chart" ref={box} role="img" aria-label={label} />;
+}

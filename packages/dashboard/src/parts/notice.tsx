@@ -1,0 +1,50 @@
+/** What is said where there is nothing to show, or something went wrong: a sentence, and a way on. */
+import type { ComponentChildren } from 'preact';
+import { AnswerError, UnreachableError } from '@sandpit/client';
+
+/** An error in words for people. */
+export function sentenceOf(error: Error): string {
+  if (error instanceof UnreachableError) return 'The server does not answer. Is it running?';
+  if (error instanceof AnswerError && error.status === 401)
+    return 'The token is no longer good: it has expired, was taken back, or its simulation is gone.';
+  if (error instanceof AnswerError && error.status === 429)
+    return 'Too many requests in this minute. Wait a moment and try again.';
+  return error.message;
+}
+
+export function Problem({
+  error,
+  retry,
+}: {
+  readonly error: Error;
+  readonly retry?: (() => void) | undefined;
+}) {
+  return (
+    <div class="notice problem" role="alert">
+      <p>{sentenceOf(error)}</p>
+      {retry !== undefined && (
+        <button type="button" onClick={retry}>
+          Try again
+        </button>
+      )}
+    </div>
+  );
+}
+
+export function Empty({ children }: { readonly children: ComponentChildren }) {
+  return <div class="notice">{children}</div>;
+}
+
+/** The sentences of a refusal, figures beside it. */
+export function Refusal({ error }: { readonly error: Error }) {
+  const messages = error instanceof AnswerError ? error.messages : [sentenceOf(error)];
+  return (
+    <div class="notice problem" role="alert">
+      <ul class="plain">
+        {messages.map((message) => (
+          <li key={message}>{message}</li>
+        ))}
+      </ul>
+    </div>
+  );
+}

@@ -1,0 +1,69 @@
+/** Where one is: everything that can be looked at has an address behind `#`. */
+import { useEffect, useState } from 'preact/hooks';
+import { MAIN } from './session.ts';
+
+export interface Place {
+  readonly simulationId: string;
+  /** `portfolio`, `0192…`: the parts of the path. */
+  readonly path: readonly string[];
+  readonly query: URLSearchParams;
+}
+
+/** `#/~sim/portfolio/0192…?tab=orders`; without `~sim` it is the main simulation. */
+export function placeOf(hash: string): Place {
+  const [pathText = '', queryText = ''] = hash.replace(/^#?\/?/, '').split('?');
+  const parts = pathText.split('/').filter((part) => part !== '');
+  const simulation = parts[0]?.startsWith('~') === true ? parts.shift()?.slice(1) : undefined;
+  return {
+    simulationId: simulation ?? MAIN,
+    path: parts.map(decoded),
+    query: new URLSearchParams(queryText),
+  };
+}
+
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
+type Query = Readonly<Record<string, string | number | undefined>>;
+
+/** The address of a place. */
+export function hrefOf(simulationId: string, path: string, query: Query = {}): string {
+  const texts = Object.entries(query).flatMap(([name, value]) =>
+    value === undefined || value === '' ? [] : [[name, String(value)]],
+  );
+  const queryText = new URLSearchParams(texts).toString();
+  const start = simulationId === MAIN ? '#/' : `#/~${simulationId}/`;
+  return `${start}${path}${queryText === '' ? '' : `?${queryText}`}`;
+}
+
+export const go = (href: string): void => {
+  location.hash = href;
+};
+
+/** Changes the query of the present place; what is undefined or empty is left out. Adds nothing to the history. */
+export function setQuery(changes: Query): void {
+  const [path = '#/', queryText = ''] = location.hash.split('?');
+  const query = new URLSearchParams(queryText);
+  for (const [name, value] of Object.entries(changes)) {
+    if (value === undefined || value === '') query.delete(name);
+    else query.set(name, String(value));
+  }
+  const text = query.toString();
+  history.replaceState(null, '', `${path === '' ? '#/' : path}${text === '' ? '' : `?${text}`}`);
+  dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+export function usePlace(): Place {
+  const [place, setPlace] = useState(() => placeOf(location.hash));
+  useEffect(() => {
+    const follow = (): void => setPlace(placeOf(location.hash));
+    addEventListener('hashchange', follow);
+    return () => removeEventListener('hashchange', follow);
+  }, []);
+  return place;
+}

@@ -1,0 +1,76 @@
+/** Who looks: tokens, kept in this browser, by the simulation that they live in. */
+import type { Scope, Tier } from '@sandpit/protocol';
+
+/** What a token says of itself. The server checks it; here it only decides what is offered. */
+export interface Claims {
+  readonly tenantId: string;
+  readonly tier: Tier;
+  readonly scopes: ReadonlySet<Scope>;
+  readonly simulationId: string;
+  readonly expiresAtMs: number;
+}
+
+export const MAIN = 'main';
+const KEY = 'sandpit-tokens';
+
+/** Undefined for what is no token. */
+export function claimsOf(token: string): Claims | undefined {
+  const [, payload = ''] = token.split('.');
+  try {
+    const bytes = Uint8Array.from(atob(payload.replace(/-/g, '+').replace(/_/g, '/')), (c) =>
+      c.charCodeAt(0),
+    );
+    const claims = JSON.parse(new TextDecoder().decode(bytes)) as {
+      readonly sub?: string;
+      readonly tier?: Tier;
+      readonly scope?: string;
+      readonly sim?: string;
+      readonly exp?: number;
+    };
+    if (typeof claims.sub !== 'string' || typeof claims.exp !== 'number') return undefined;
+    return {
+      tenantId: claims.sub,
+      tier: claims.tier ?? 'BASIC',
+      scopes: new Set((claims.scope ?? 'trade read').split(' ') as Scope[]),
+      simulationId: claims.sim ?? MAIN,
+      expiresAtMs: claims.exp * 1000,
+    };
+  } catch {
+    return undefined;
+  }
+}
+
+type Tokens = Readonly<Record<string, string>>;
+
+function read(): Tokens {
+  try {
+    const kept = JSON.parse(localStorage.getItem(KEY) ?? '{}') as unknown;
+    return typeof kept === 'object' && kept !== null ? (kept as Tokens) : {};
+  } catch {
+    return {};
+  }
+}
+
+/** The token for a simulation, if it is still good. */
+export function tokenFor(simulationId: string): string | undefined {
+  const token = read()[simulationId];
+  const claims = token === undefined ? undefined : claimsOf(token);
+  return claims !== undefined && claims.expiresAtMs > Date.now() ? token : undefined;
+}
+
+/** Keeps a token. Returns the simulation that it opens; undefined = it is no token. */
+export function keepToken(token: string): string | undefined {
+  const claims = claimsOf(token);
+  if (claims === undefined) return undefined;
+  localStorage.setItem(KEY, JSON.stringify({ ...read(), [claims.simulationId]: token }));
+  return claims.simulationId;
+}
+
+export function forgetToken(simulationId: string): void {
+  const { [simulationId]: _gone, ...rest } = read();
+  localStorage.setItem(KEY, JSON.stringify(rest));
+}
+
+export function forgetAllTokens(): void {
+  localStorage.removeItem(KEY);
+}

@@ -1,0 +1,98 @@
+/** The dashboard: the files that its build left, and the exchange of a login link for a token. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { extname, join } from 'node:path';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { Answer, refuse, UNAUTHORIZED } from './answer.js';
+import type { LoginLinks } from './login-links.js';
+import { failed, reply as sendAnswer, sendFile } from './reply.js';
+
+/** Nothing but what this server serves, no exceptions for scripts or styles. */
+const PAGE_POLICY = [
+  "default-src 'none'",
+  "script-src 'self'",
+  "style-src 'self'",
+  "img-src 'self' data:",
+  "connect-src 'self'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "frame-ancestors 'none'",
+  "require-trusted-types-for 'script'",
+].join('; ');
+
+const TYPES: Readonly<Record<string, string>> = {
+  '.css': 'text/css; charset=utf-8',
+  '.html': 'text/html; charset=utf-8',
+  '.js': 'text/javascript; charset=utf-8',
+  '.svg': 'image/svg+xml',
+};
+
+/** The page and its files, read once. */
+export class DashboardFiles {
+  readonly #page: string;
+  readonly #assets: ReadonlyMap<string, string>;
+
+  private constructor(page: string, assets: ReadonlyMap<string, string>) {
+    this.#page = page;
+    this.#assets = assets;
+  }
+
+  /** What the build left in a directory; undefined where there was none. */
+  static in(directory: string): DashboardFiles | undefined {
+    const page = join(directory, 'index.html');
+    if (!existsSync(page)) return undefined;
+    const folder = join(directory, 'assets');
+    const assets = readdirSync(folder)
+      .filter((name) => extname(name) in TYPES)
+      .map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const);
+    return new DashboardFiles(readFileSync(page, 'utf8'), new Map(assets));
+  }
+
+  /** The page itself; a browser asks again every time, so that a newer build is seen. */
+  sendPage(request: FastifyRequest, reply: FastifyReply): void {
+    sendFile(request, reply, this.#page, {
+      'content-type': 'text/html; charset=utf-8',
+      'content-security-policy': PAGE_POLICY,
+      vary: 'Accept',
+    });
+  }
+
+  /** Files are named after what is in them. */
+  sendAsset(request: FastifyRequest, reply: FastifyReply, name: string): boolean {
+    const text = this.#assets.get(name);
+    if (text === undefined) return false;
+    sendFile(request, reply, text, {
+      'content-type': TYPES[extname(name)] ?? 'text/plain; charset=utf-8',
+      'cache-control': 'public, max-age=31536000, immutable',
+    });
+    return true;
+  }
+}
+
+/** Whether somebody reads what comes back: browsers say so, programs do not. */
+export const wantsPage = ({ headers }: FastifyRequest): boolean =>
+  headers.accept?.includes('text/html') === true;
+
+/** The files at `/assets/`, and where a login link is exchanged. */
+export function registerDashboard(app: FastifyInstance, files: DashboardFiles, links?: LoginLinks): void {
+  app.get<{ Params: { name: string } }>('/assets/:name', (request, reply) => {
+    if (!files.sendAsset(request, reply, request.params.name)) {
+      sendAnswer(request, reply, refuse(404, 'File not found'));
+    }
+  });
+  app.post('/dashboard/login', (request, reply) => {
+    redeem(request, links).then(
+      (answer) => sendAnswer(request, reply, answer),
+      (error: unknown) => failed(request, reply, error),
+    );
+  });
+}
+
+async function redeem({ body, ip }: FastifyRequest, links: LoginLinks | undefined): Promise<Answer> {
+  const { code } = (typeof body === 'object' && body !== null ? body : {}) as { readonly code?: unknown };
+  if (typeof code !== 'string') return refuse(400, ['code must be a string']);
+  // A link is for whoever sits at the machine that printed it.
+  const token = isLoopback(ip) ? await links?.redeem(code) : undefined;
+  return token === undefined ? UNAUTHORIZED : Answer.json(200, { token });
+}
+
+const isLoopback = (ip: string): boolean => /^(::ffff:)?127\.|^::1$/.test(ip);
