@@ -16,7 +16,7 @@ const PASSED_OVER = new Set(['node_modules', 'dist', 'data', 'coverage', '.git']
 const files = walk('');
 const read = (path: string): string => readFileSync(join(ROOT, path), 'utf8');
 
-const sources = files.filter((path) => /^packages\/[\w-]+\/src\/.*\.ts$/.test(path)).map(sourceAt);
+const sources = files.filter((path) => /^packages\/[\w-]+\/src\/.*\.tsx?$/.test(path)).map(sourceAt);
 const isTest = (path: string): boolean => /\.(test|contract)\.ts$|\/testing\//.test(path);
 const shipped = sources.filter(({ path }) => !isTest(path));
 const pages = files.filter((path) => path.endsWith('.md') && !path.startsWith('samples/'));
@@ -143,17 +143,20 @@ describe('imports', () => {
     expect(barrels).toEqual([]);
   });
 
-  it.each(['core', 'protocol', 'server'])('go round in no circle between the files of %s', (name) => {
-    const graph = new Map(
-      shipped
-        .filter((source) => source.package === name)
-        .map(({ path, imports }) => [
-          path,
-          imports.filter((one) => one.startsWith('.')).map((one) => target(path, one)),
-        ]),
-    );
-    expect(cycleIn(graph)).toEqual([]);
-  });
+  it.each(['core', 'protocol', 'server', 'dashboard'])(
+    'go round in no circle between the files of %s',
+    (name) => {
+      const graph = new Map(
+        shipped
+          .filter((source) => source.package === name)
+          .map(({ path, imports }) => [
+            path,
+            imports.filter((one) => one.startsWith('.')).map((one) => target(path, one)),
+          ]),
+      );
+      expect(cycleIn(graph)).toEqual([]);
+    },
+  );
 
   it('of other packages are declared, and the inner packages keep to themselves', () => {
     const broken: string[] = [];
@@ -177,7 +180,7 @@ describe('imports', () => {
     expect(broken).toEqual([]);
   });
 
-  it.each(['core', 'protocol', 'server'])('use every dependency that %s declares', (name) => {
+  it.each(['core', 'protocol', 'server', 'dashboard'])('use every dependency that %s declares', (name) => {
     const manifest = JSON.parse(read(`packages/${name}/package.json`)) as {
       dependencies?: Record<string, string>;
     };
@@ -308,8 +311,8 @@ describe('file names', () => {
 
   it('are in kebab-case', () => {
     const found = files
-      .filter((path) => path.endsWith('.ts'))
-      .filter((path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.ts$/.test(basename(path)));
+      .filter((path) => /\.tsx?$/.test(path))
+      .filter((path) => !/^[a-z0-9]+(-[a-z0-9]+)*(\.[a-z]+)*\.tsx?$/.test(basename(path)));
     expect(found).toEqual([]);
   });
 });

@@ -10,7 +10,11 @@ const stamp = join(here, 'dist', 'sources.sha256');
 /** What goes into the build: our sources, those of the packages beside it, and the versions of libraries. */
 const inputs = ['index.html', 'vite.config.js', 'package.json', '../../package-lock.json']
   .map((name) => join(here, name))
-  .concat(filesIn(join(here, 'src')), filesIn(join(here, '../protocol/src')), filesIn(join(here, '../client/src')));
+  .concat(
+    filesIn(join(here, 'src')),
+    filesIn(join(here, '../protocol/src')),
+    filesIn(join(here, '../client/src')),
+  );
 
 const hash = createHash('sha256');
 for (const path of inputs) {

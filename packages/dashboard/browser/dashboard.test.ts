@@ -185,9 +185,9 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
         await page.locator('main h1, main .notice').first().waitFor();
         await page.locator('.waiting').first().waitFor({ state: 'detached' });
         if (colorScheme === 'light' && place === '') await page.evaluate(AXE);
-        const violations = (await page.evaluate(
+        const violations: string[] = await page.evaluate(
           "axe.run().then(({ violations }) => violations.map(({ id, nodes }) => id + ': ' + nodes.map(({ html }) => html).join(' ')))",
-        )) as string[];
+        );
         found.push(...violations.map((violation) => `${place} (${colorScheme}): ${violation}`));
       }
     }

@@ -101,7 +101,7 @@ export class LiveOrders {
         limit: PAGE,
         ...(portfolioId !== undefined && { portfolioId }),
         ...(symbol !== undefined && { symbol }),
-        ...(isOpen === true && { status: OPEN.join(',') as never }),
+        ...(isOpen === true && { status: OPEN.join(',') }),
         ...(cursor !== undefined && { cursor }),
       });
       if (cursor === undefined && nextCursor !== undefined) this.#forgetOlderThan(reply.data.at(-1));
@@ -155,7 +155,7 @@ export class LiveOrders {
       const open = await this.#broker.call('listOrders', {
         query: {
           limit: PAGE,
-          status: OPEN.join(',') as never,
+          status: OPEN.join(','),
           ...(portfolioId !== undefined && { portfolioId }),
         },
       });

@@ -68,7 +68,7 @@ export function followStream<Event extends { readonly eventId: string }>(
         await follow();
       } catch (error) {
         // Only what the server refuses is final; a stream whose past is gone begins anew.
-        if (!(error instanceof AnswerError) && error instanceof Error && !over.signal.aborted) continue;
+        if (!(error instanceof AnswerError)) continue;
         set({ state: 'over' });
         onState?.('over', error instanceof Error ? error : new Error(String(error)));
         return;

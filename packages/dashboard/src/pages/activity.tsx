@@ -180,7 +180,7 @@ function Download({ name, rows }: { readonly name: string; readonly rows: readon
 export function csvOf(rows: readonly object[]): string {
   const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
   const cell = (value: unknown): string => {
-    const text = value === undefined ? '' : String(value);
+    const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
     const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
     return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
   };

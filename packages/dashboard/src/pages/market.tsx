@@ -13,7 +13,7 @@ import { Table } from '../parts/table.tsx';
 import type { Column } from '../parts/virtual-table.tsx';
 import { go, hrefOf, type Place, setQuery } from '../route.ts';
 import { CorporateActions, PushQuote } from './market-control.tsx';
-import { QuoteStrip } from './ticket.tsx';
+import { QuoteStrip } from '../parts/quote-strip.tsx';
 
 const WATCHED = 'sandpit-watchlist';
 const FIRST = ['AAPL', 'MSFT', 'NVDA', 'SPY'];
@@ -106,7 +106,7 @@ function Bars({ symbol, timeframe }: { readonly symbol: string; readonly timefra
   const bars = useLoad(async () => {
     const [read, fills] = await Promise.all([
       broker.call('getBars', { params: { symbol }, query: { timeframe: timeframe as '1Day', limit: 300 } }),
-      broker.call('listOrders', { query: { symbol, status: 'FILLED' as never, limit: 100 } }),
+      broker.call('listOrders', { query: { symbol, status: 'FILLED', limit: 100 } }),
     ]);
     return { bars: read.bars, fills: fills.data };
   }, [symbol, timeframe]);

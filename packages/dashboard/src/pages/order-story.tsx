@@ -10,7 +10,7 @@ import { Field } from '../parts/field.tsx';
 import { Problem, Refusal } from '../parts/notice.tsx';
 import { hrefOf, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
-import { sideOf, typeOf, whyOf } from './orders.tsx';
+import { sideOf, typeOf, whyOf } from '../order-words.ts';
 
 interface Story {
   readonly order: Order;

@@ -2,9 +2,10 @@
 import type { Order } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
 import { moment, price, quantity, words } from '../format.ts';
-import { isOpenOrder, useOrders } from '../live/orders.ts';
+import { useOrders } from '../live/orders.ts';
 import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
+import { sideOf, typeOf, whyOf } from '../order-words.ts';
 import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
 import { hrefOf, type Place, setQuery } from '../route.ts';
 import { OrderStory } from './order-story.tsx';
@@ -139,30 +140,4 @@ function withOrder(orderId: string): string {
   const query = new URLSearchParams(queryText);
   query.set('order', orderId);
   return `${path}?${query}`;
-}
-
-export const sideOf = ({ positionIntent, strategy }: Order): string =>
-  strategy !== undefined ? words(strategy) : /^BUY/.test(positionIntent) ? 'Buy' : 'Sell';
-
-/** `Limit 187.50, DAY`. */
-export function typeOf(order: Order): string {
-  const { orderType, limitPrice, stopPrice, trailingAmount, trailingPercent, timeInForce } = order;
-  const prices = [
-    stopPrice === undefined ? undefined : price(stopPrice),
-    limitPrice === undefined
-      ? undefined
-      : stopPrice === undefined
-        ? price(limitPrice)
-        : `limit ${price(limitPrice)}`,
-    trailingAmount === undefined ? undefined : `by ${price(trailingAmount)}`,
-    trailingPercent === undefined ? undefined : `by ${trailingPercent} %`,
-  ].filter((part) => part !== undefined);
-  return `${[words(orderType), ...prices].join(' ')}, ${timeInForce}`;
-}
-
-/** What an open order waits for; why one that is over ended. */
-export function whyOf(order: Order): string {
-  if (order.rejectReason !== undefined) return order.rejectReason.message;
-  if (order.cancelReason !== undefined) return words(order.cancelReason);
-  return isOpenOrder(order) ? (order.waitingFor ?? '') : '';
 }

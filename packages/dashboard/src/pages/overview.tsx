@@ -90,7 +90,7 @@ async function read(
       const params = { portfolioId };
       const [portfolio, open, curve] = await Promise.all([
         broker.call('getPortfolio', { params }),
-        broker.call('listOrders', { query: { portfolioId, limit: 1, status: OPEN as never } }),
+        broker.call('listOrders', { query: { portfolioId, limit: 1, status: OPEN } }),
         broker.call('getEquityCurve', { params, query: { limit: 1 } }),
       ]);
       const last = curve.data[0];

@@ -13,7 +13,8 @@ import { change, day, greek, money, percent, price, quantity, tone } from '../fo
 import { usePortfolio } from '../live/portfolio.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { useClockMoves } from '../parts/banner.tsx';
-import { LineChart, type Point } from '../parts/line-chart.tsx';
+import type { Point } from '../parts/chart-data.ts';
+import { LineChart } from '../parts/line-chart.tsx';
 import { Tabs } from '../parts/field.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
@@ -158,7 +159,7 @@ async function readHistory(
   const params = { portfolioId };
   const [curve, filled, hours] = await Promise.all([
     broker.call('getEquityCurve', { params, query: { limit: 500 } }),
-    broker.call('listOrders', { query: { portfolioId, status: 'FILLED' as never, limit: 500 } }),
+    broker.call('listOrders', { query: { portfolioId, status: 'FILLED', limit: 500 } }),
     broker.call('getMarketHours'),
   ]);
   return {

@@ -1,12 +1,12 @@
 /** A ticket is its address: what the form says stands in the query, and the order follows from it. */
-import type {
-  CreateOrderBody,
-  Leg,
-  OptionType,
-  OrderType,
-  PositionIntent,
-  Strategy,
+import {
+  type CreateOrderBody,
+  type OrderType,
+  type PositionIntent,
+  strategies,
+  type Strategy,
 } from '@sandpit/protocol';
+import { legsOf } from '../option-legs.ts';
 
 export const KINDS = [
   ['EQUITY', 'Shares'],
@@ -25,53 +25,24 @@ export const PRICES: Readonly<Record<OrderType, readonly ('limit' | 'stop' | 'tr
   TRAILING_STOP_LIMIT: ['trail', 'limit'],
 };
 
-const OSI = /^([A-Z.]{1,6})(\d{6})([CP])(\d{8})$/;
-
-export interface OptionName {
-  readonly underlying: string;
-  readonly expiration: string;
-  readonly optionType: OptionType;
-  readonly strike: number;
+/** The type of order; an address with another word gets the first one. */
+export function typeOfTicket(query: URLSearchParams): OrderType {
+  const type = query.get('type') ?? '';
+  return Object.hasOwn(PRICES, type) ? (type as OrderType) : 'MARKET';
 }
 
-/** What an option symbol says; undefined for what is none. */
-export function optionNamed(symbol: string): OptionName | undefined {
-  const match = OSI.exec(symbol);
-  if (match === null) return undefined;
-  const [, underlying = '', date = '', type = '', strike = ''] = match;
-  return {
-    underlying,
-    expiration: `20${date.slice(0, 2)}-${date.slice(2, 4)}-${date.slice(4)}`,
-    optionType: type === 'C' ? 'CALL' : 'PUT',
-    strike: Number(strike) / 1000,
-  };
+/** Likewise. */
+export function strategyOfTicket(query: URLSearchParams): Strategy {
+  const asked = query.get('strategy');
+  return strategies.find((one) => one === asked) ?? 'VERTICAL_SPREAD';
 }
-
-/** `B1xAAPL261218C00220000,S1x…` */
-export function legsOf(text: string): readonly Leg[] {
-  return text.split(',').flatMap((part) => {
-    const match = /^([BS])(\d+)x(\w[\w.]*)$/.exec(part);
-    if (match === null) return [];
-    const [, side, count = '1', optionSymbol = ''] = match;
-    const positionIntent = side === 'B' ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN';
-    return [{ optionSymbol, positionIntent, quantity: Number(count) } as const];
-  });
-}
-
-export const textOfLegs = (legs: readonly Leg[]): string =>
-  legs
-    .map(
-      ({ positionIntent, quantity, optionSymbol }) =>
-        `${positionIntent.startsWith('B') ? 'B' : 'S'}${quantity}x${optionSymbol}`,
-    )
-    .join(',');
 
 /** The order that a ticket asks for. What is not filled in yet is left out: the server says what is missing. */
 export function orderOf(query: URLSearchParams, portfolioId: string): CreateOrderBody {
   const text = (name: string): string => query.get(name)?.trim() ?? '';
   const number = (name: string): number | undefined => (text(name) === '' ? undefined : Number(text(name)));
   const kind = text('kind') === '' ? 'EQUITY' : text('kind');
-  const orderType = (text('type') === '' ? 'MARKET' : text('type')) as OrderType;
+  const orderType = typeOfTicket(query);
   const prices = PRICES[orderType];
   const legs = legsOf(text('legs'));
   const target = number('target');
@@ -95,7 +66,7 @@ export function orderOf(query: URLSearchParams, portfolioId: string): CreateOrde
     goodTillDate: text('tif') === 'GTD' && text('till') !== '' ? text('till') : undefined,
     session: text('extended') === '' ? undefined : 'EXTENDED',
     ...(kind === 'SPREAD' && {
-      strategy: (text('strategy') === '' ? 'VERTICAL_SPREAD' : text('strategy')) as Strategy,
+      strategy: strategyOfTicket(query),
       legs,
     }),
     ...((target !== undefined || guard !== undefined) &&

@@ -8,8 +8,10 @@ import { Select } from '../parts/field.tsx';
 import { Payoff } from '../parts/payoff.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { setQuery } from '../route.ts';
-import { legsOf, optionNamed, textOfLegs } from './ticket-body.ts';
-import { QuoteStrip, SymbolField } from './ticket.tsx';
+import { legsOf, optionNamed, textOfLegs } from '../option-legs.ts';
+import { strategyOfTicket } from './ticket-body.ts';
+import { QuoteStrip } from '../parts/quote-strip.tsx';
+import { SymbolField } from '../parts/symbol-field.tsx';
 
 /** Expirations of an underlying, and the chain of one. */
 function useChain(underlying: string, expiration: string) {
@@ -145,7 +147,7 @@ export function SpreadLegs({
 }) {
   const broker = useBroker();
   const underlying = query.get('symbol') ?? '';
-  const strategy = (query.get('strategy') ?? 'VERTICAL_SPREAD') as Strategy;
+  const strategy = strategyOfTicket(query);
   const legs = legsOf(query.get('legs') ?? '');
   const { expirations, chosen, chain, error } = useChain(underlying, query.get('expiration') ?? '');
   const laterDay = expirations.find((one) => one > chosen) ?? '';
@@ -159,11 +161,9 @@ export function SpreadLegs({
   );
   const contracts = chain?.contracts ?? [];
   useEffect(() => {
-    const isReady = chain?.underlyingPrice !== undefined && later.value !== undefined;
-    if (!isReady || legs.length > 0) return;
-    setQuery({
-      legs: textOfLegs(legsAround(strategy, contracts, chain.underlyingPrice ?? 0, later.value ?? [])),
-    });
+    const at = chain?.underlyingPrice;
+    if (at === undefined || later.value === undefined || legs.length > 0) return;
+    setQuery({ legs: textOfLegs(legsAround(strategy, contracts, at, later.value)) });
   }, [chain, strategy, later.value, legs.length]);
   const all = new Map([...contracts, ...(later.value ?? [])].map((one) => [one.optionSymbol, one]));
   const middle = legs.reduce((sum, { optionSymbol, positionIntent, quantity }) => {

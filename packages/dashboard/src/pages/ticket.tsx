@@ -2,7 +2,6 @@
 import {
   type CreateOrderBody,
   type OrderPreview,
-  type OrderType,
   orderTypes,
   type PortfolioDetail,
   positionIntents,
@@ -10,8 +9,7 @@ import {
 } from '@sandpit/protocol';
 import { useEffect, useId, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { change, money, price, quantity, words } from '../format.ts';
-import { useQuotes } from '../live/quotes.ts';
+import { change, money, price, words } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Field, Select, Tabs } from '../parts/field.tsx';
@@ -19,7 +17,10 @@ import { Empty, Problem, Refusal } from '../parts/notice.tsx';
 import { go, hrefOf, type Place, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
 import { kindOf } from './overview.tsx';
-import { KINDS, orderOf, PRICES, textOfLegs } from './ticket-body.ts';
+import { KINDS, orderOf, PRICES, typeOfTicket } from './ticket-body.ts';
+import { textOfLegs } from '../option-legs.ts';
+import { QuoteStrip } from '../parts/quote-strip.tsx';
+import { SymbolField } from '../parts/symbol-field.tsx';
 import { OptionChoice, SpreadLegs } from './ticket-options.tsx';
 
 /** Portfolios that the ticket names; any other is reached from its own page. */
@@ -98,8 +99,8 @@ function Form({
     onChange: (value: string) => setQuery({ [name]: value }),
   });
   const kind = text('kind') === '' ? 'EQUITY' : text('kind');
-  const type = (text('type') === '' ? 'MARKET' : text('type')) as OrderType;
-  const prices = PRICES[type] ?? [];
+  const type = typeOfTicket(query);
+  const prices = PRICES[type];
   const order = orderOf(query, portfolioId);
   const isComplete = order.symbol !== '' && (kind !== 'SPREAD' || (order.legs?.length ?? 0) > 1);
   const submit = (event: Event): void => {
@@ -233,53 +234,6 @@ function PortfolioChoice({
         ))}
       </select>
     </div>
-  );
-}
-
-/** A symbol, with what is listed to choose from. */
-export function SymbolField({ kind, value }: { readonly kind: string; readonly value: string }) {
-  const broker = useBroker();
-  const list = useId();
-  const instruments = useLoad(
-    () => broker.call('listInstruments', { query: { assetClass: kind as 'EQUITY', limit: 500 } }),
-    [kind],
-  );
-  return (
-    <>
-      <Field
-        name="Symbol"
-        value={value}
-        list={list}
-        type="search"
-        onChange={(symbol) => setQuery({ symbol: symbol.toUpperCase() })}
-      />
-      <datalist id={list}>
-        {instruments.value?.data.map(({ symbol, name }) => (
-          <option key={symbol} value={symbol}>
-            {name ?? ''}
-          </option>
-        ))}
-      </datalist>
-    </>
-  );
-}
-
-/** Bid and ask of the moment. */
-export function QuoteStrip({ symbol }: { readonly symbol: string }) {
-  const quote = useQuotes(symbol === '' ? [] : [symbol]).get(symbol);
-  if (symbol === '') return null;
-  if (quote === undefined) return <p class="dim">No quote for {symbol} yet.</p>;
-  return (
-    <p class="row" aria-label="Quote">
-      <strong>{symbol}</strong>
-      <span class="down">
-        bid {price(quote.bid)} × {quantity(quote.bidSize)}
-      </span>
-      <span class="up">
-        ask {price(quote.ask)} × {quantity(quote.askSize)}
-      </span>
-      <span class="dim">last {price(quote.last)}</span>
-    </p>
   );
 }
 

@@ -1,5 +1,5 @@
 /** The strip at the top: that all of this is simulated, by which feed and clock, and the clock's handles. */
-import type { Clock, MarketHours, Simulation } from '@sandpit/protocol';
+import type { MarketHours, Simulation } from '@sandpit/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, time, weekday } from '../format.ts';
@@ -123,7 +123,7 @@ function ClockBar({ hours, onMoved }: { readonly hours: MarketHours; readonly on
     setIsMoving(true);
     setProblem('');
     broker
-      .call('advanceClock', { body: body as Clock & { by: string } })
+      .call('advanceClock', { body })
       .then(
         () => dispatchEvent(new Event('clock')),
         (error: unknown) => setProblem(sentenceOf(errorFrom(error))),

@@ -1,6 +1,7 @@
 import type { Bar } from '@sandpit/protocol';
 import { useEffect, useRef } from 'preact/hooks';
-import type { Mark } from './line-chart.tsx';
+import type { Mark } from './chart-data.ts';
+import type { Drawing } from './drawing.ts';
 
 /** Bars with volume, fills as dots beside them. */
 export function CandleChart({
@@ -13,11 +14,11 @@ export function CandleChart({
   readonly marks: readonly Mark[];
 }) {
   const box = useRef<HTMLDivElement>(null);
-  const drawing = useRef<Promise<import('./drawing.ts').Drawing>>();
+  const drawing = useRef<Promise<Drawing>>();
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const begun = import('./drawing.ts').then(({ Drawing }) => new Drawing(element));
+    const begun = import('./drawing.ts').then((library) => new library.Drawing(element));
     drawing.current = begun;
     return () => void begun.then((one) => one.remove());
   }, []);

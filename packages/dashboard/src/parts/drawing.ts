@@ -15,7 +15,7 @@ import {
   type UTCTimestamp,
 } from 'lightweight-charts';
 import { day, moment, time } from '../format.ts';
-import type { Line, Mark, Point } from './line-chart.tsx';
+import type { Line, Mark, Point } from './chart-data.ts';
 
 const CHOICE = ['--accent', '--warm', '--up', '--down', '--dim'] as const;
 

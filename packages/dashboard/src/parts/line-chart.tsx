@@ -1,21 +1,6 @@
 import { useEffect, useRef } from 'preact/hooks';
-
-export interface Point {
-  readonly atMs: number;
-  readonly value: number;
-}
-
-export interface Line {
-  readonly name: string;
-  readonly points: readonly Point[];
-}
-
-/** A fill, on the first line. */
-export interface Mark {
-  readonly atMs: number;
-  readonly isBuy: boolean;
-  readonly text: string;
-}
+import type { Line, Mark } from './chart-data.ts';
+import type { Drawing } from './drawing.ts';
 
 /** Lines over time. The library comes when the first chart is seen. */
 export function LineChart({
@@ -28,12 +13,12 @@ export function LineChart({
   readonly marks?: readonly Mark[];
 }) {
   const box = useRef<HTMLDivElement>(null);
-  const drawing = useRef<Promise<import('./drawing.ts').Drawing>>();
+  const drawing = useRef<Promise<Drawing>>();
   const key = JSON.stringify([lines, marks]);
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
-    const begun = import('./drawing.ts').then(({ Drawing }) => new Drawing(element));
+    const begun = import('./drawing.ts').then((library) => new library.Drawing(element));
     drawing.current = begun;
     return () => void begun.then((one) => one.remove());
   }, []);

@@ -1,7 +1,7 @@
 /** What a spread is worth at its expiry, over the price of the underlying. */
 import type { Leg } from '@sandpit/protocol';
 import { money, price } from '../format.ts';
-import { optionNamed } from '../pages/ticket-body.ts';
+import { optionNamed } from '../option-legs.ts';
 
 const WIDTH = 420;
 const HEIGHT = 170;

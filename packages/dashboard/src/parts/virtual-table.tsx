@@ -1,5 +1,5 @@
 /** A table of any length: only the rows that are seen exist. */
-import type { ComponentChildren, JSX } from 'preact';
+import type { ComponentChildren, TargetedEvent } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 
 export interface Column<Row> {
@@ -48,7 +48,7 @@ export function VirtualTable<Row>({
   useLayoutEffect(() => {
     if (isNearEnd) onEnd?.();
   }, [isNearEnd, rows.length]);
-  const onScroll = ({ currentTarget }: JSX.TargetedEvent<HTMLDivElement>): void => {
+  const onScroll = ({ currentTarget }: TargetedEvent<HTMLDivElement>): void => {
     // A step of several rows is soon enough: the margin is there already.
     const at = currentTarget.scrollTop;
     if (Math.abs(at - top) >= (ROW_PX * MARGIN) / 2 || at === 0) setTop(at);
