@@ -1,4 +1,5 @@
 /** The dashboard as somebody uses it: one server, one browser, from the login to ten thousand orders. */
+import { randomUUID } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { tmpdir } from 'node:os';
@@ -11,7 +12,8 @@ const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.mi
 /** Would run, were it ever taken for HTML. */
 const NAME = `<img src=x onerror="document.title='taken over'"><b>Bracket & co</b>`;
 const BULK = 10_000;
-const AT_ONCE = 64;
+/** Orders of a batch. */
+const AT_ONCE = 100;
 /** For what comes by itself, on a machine that has other things to do. */
 const SOON = { timeout: 10_000 };
 
@@ -207,14 +209,18 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
       quantity: 1,
       timeInForce: 'GTC',
     };
-    let left = BULK;
-    const place = async (): Promise<void> => {
-      while (left > 0) {
-        left -= 1;
-        await station.api('POST', '/orders', order);
-      }
-    };
-    await Promise.all(Array.from({ length: AT_ONCE }, place));
+    const accountIds = await Promise.all(
+      Array.from({ length: AT_ONCE }, async () => {
+        const accountId = randomUUID();
+        const body = { accountId, portfolioType: 'CASH', accountType: 'INDIVIDUAL', brokerId: 'default' };
+        await station.api('POST', '/accounts/portfolios', body);
+        return accountId;
+      }),
+    );
+    const { portfolioId: _own, ...orderData } = order;
+    for (let count = 0; count < BULK; count += AT_ONCE) {
+      await station.api('POST', '/orders/batch', { accountIds, orderData });
+    }
 
     await go(page, 'orders');
     await page.getByText(`${(BULK + 3).toLocaleString('en-US')} orders`).waitFor();

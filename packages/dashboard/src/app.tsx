@@ -128,7 +128,7 @@ function Frame({ place, broker }: { readonly place: Place; readonly broker: Brok
         <Boundary key={place.path.join('/')}>
           {Page === undefined ? (
             <Empty>
-              <p>There is no page of this name.</p>
+              <h1>There is no page of this name</h1>
               <a href={hrefOf(simulationId, '')}>To the overview</a>
             </Empty>
           ) : (

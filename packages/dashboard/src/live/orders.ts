@@ -35,7 +35,7 @@ export class LiveOrders {
   readonly #filter: OrderFilter;
   readonly #onChange: (rows: OrderRows) => void;
   readonly #byId = new Map<string, Order>();
-  #rows: readonly Order[] = [];
+  #rows: Order[] = [];
   #total = 0;
   #cursor: string | undefined;
   #isLoaded = false;
@@ -140,7 +140,7 @@ export class LiveOrders {
       this.#total += 1;
     }
     this.#byId.set(order.orderId, order);
-    this.#rows = inserted(this.#rows, order);
+    insert(this.#rows, order, isListed);
   }
 
   #fits(order: Order): boolean {
@@ -187,16 +187,17 @@ export class LiveOrders {
   }
 }
 
-/** Newest first; of those of one instant the one that came first. */
-function inserted(rows: readonly Order[], order: Order): readonly Order[] {
+/** Newest first. Of those of one instant the list has its own order, and one that comes in is the newest. */
+function insert(rows: Order[], order: Order, isListed: boolean): void {
   let low = 0;
   let high = rows.length;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if ((rows[middle]?.createdAt ?? '') >= order.createdAt) low = middle + 1;
+    const at = rows[middle]?.createdAt ?? '';
+    if (isListed ? at >= order.createdAt : at > order.createdAt) low = middle + 1;
     else high = middle;
   }
-  return rows.toSpliced(low, 0, order);
+  rows.splice(low, 0, order);
 }
 
 const NOTHING: OrderRows = {

@@ -31,12 +31,13 @@ export function asCurl(body: CreateOrderBody): string {
 }
 
 export function asTypeScript(body: CreateOrderBody): string {
-  return `const response = await fetch('${location.origin}/v1/orders', {
-  method: 'POST',
-  headers: { authorization: \`Bearer \${process.env.TOKEN}\`, 'content-type': 'application/json' },
-  body: JSON.stringify(${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')}),
+  return `import { connect } from '@sandpit/client';
+
+const sandpit = await connect({ url: '${location.origin}' });
+const order = await sandpit.call('createOrder', {
+  body: ${JSON.stringify(body, null, 2).replaceAll('\n', '\n  ')},
 });
-console.log(await response.json());
+console.log(order.orderId);
 `;
 }
 
