@@ -6,7 +6,9 @@ import { fileURLToPath } from 'node:url';
 
 /** The plain name is taken. */
 const NAME = '@sandpit-sim/sandpit';
-const INNER = ['core', 'protocol', 'server', 'client', 'cli'];
+const INNER = ['core', 'protocol', 'server', 'client', 'cli', 'dashboard'];
+/** Has in it what it is made of. */
+const BUNDLED = 'dashboard';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [given = 'package'] = process.argv.slice(2);
@@ -30,13 +32,15 @@ const dependencies: Record<string, string> = {};
 for (const name of INNER) {
   const source = `packages/${name}`;
   const inner = manifestOf(source);
-  Object.assign(dependencies, inner.dependencies, { [inner.name]: inner.version });
+  const { dependencies: needed, ...alone } = inner;
+  Object.assign(dependencies, name !== BUNDLED && needed, { [inner.name]: inner.version });
   const target = join(into, 'node_modules', inner.name);
   cpSync(join(root, source, 'dist'), join(target, 'dist'), {
     recursive: true,
     filter: (path) => !/\.(tsbuildinfo|map)$/.test(path),
   });
-  cpSync(join(root, source, 'package.json'), join(target, 'package.json'));
+  const shown = name === BUNDLED ? alone : inner;
+  writeFileSync(join(target, 'package.json'), `${JSON.stringify(shown, null, 2)}\n`);
 }
 for (const file of ['README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md'])
   cpSync(join(root, file), join(into, file));
