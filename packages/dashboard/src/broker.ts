@@ -13,8 +13,8 @@ import { notedFetch } from './requests.ts';
 import { type Arguments, OPERATIONS, Sandpit } from '@sandpit/client';
 import { type Claims, MAIN } from './session.ts';
 
-/** How long a page waits for a server that does not answer before it says so. */
-const RETRY_MS = 4000;
+/** How long a page waits for a server that does not answer before it says so: less than until it asks again. */
+const RETRY_MS = 2000;
 
 /** One simulation, seen with one token. */
 export class Broker extends Sandpit {
