@@ -9,7 +9,7 @@ import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { Valuation } from './portfolios/valuation.js';
-import type { DayTradeTracker } from './positions/day-trade.js';
+import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';
 import type { RulesInForce } from './rules.js';
 import type { OrderExecuted } from './trading/trade.js';
 import type { Instant } from './values/instant.js';
@@ -127,6 +127,8 @@ export type Event =
       readonly tracker: DayTradeTracker;
       /** True where the tracker's current record is new or has grown. */
       readonly recorded?: true;
+      /** Of several series that were opened and closed together: their one record (D113). */
+      readonly record?: DayTradeRecord;
     }
   | {
       readonly type: 'ObligationSettled';

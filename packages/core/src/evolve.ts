@@ -13,7 +13,7 @@ import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
 import { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { awaitsPrice, isOpening, legRatios, newOrder, sideOf } from './orders/order.js';
-import type { Order, OrderProgress, OrderTerms, Side } from './orders/order.js';
+import type { Order, OrderLeg, OrderProgress, OrderTerms, Side } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
@@ -251,20 +251,40 @@ export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): 
   const { number, symbol, clientOrderId } = order.terms;
   state.orders.set(number, order);
   order.inPortfolio = portfolio.openOrders.add(order);
+  if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
+  if (order.terms.legs !== undefined) {
+    addPackage(state, order, order.terms.legs);
+    return;
+  }
   const book = bookOf(state, symbol);
   order.inBook = book.open.add(order);
   book.isOption = order.terms.assetClass === 'OPTION';
   if (awaitsPrice(order.terms, order.progress)) book.awaitingPrice.add(order);
-  if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
+}
+
+function addPackage(state: State, order: Order, legs: readonly OrderLeg[]): void {
+  for (const { optionSymbol } of legs) {
+    const packages = state.packagesOn.get(optionSymbol);
+    if (packages === undefined) state.packagesOn.set(optionSymbol, new Set([order]));
+    else packages.add(order);
+  }
 }
 
 function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void {
   const { number, symbol, clientOrderId } = order.terms;
-  const book = bookOf(state, symbol);
-  book.remove(order);
-  book.awaitingPrice.delete(order);
-  const movedInBook = book.open.removeAt(order.inBook);
-  if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
+  if (order.terms.legs === undefined) {
+    const book = bookOf(state, symbol);
+    book.remove(order);
+    book.awaitingPrice.delete(order);
+    const movedInBook = book.open.removeAt(order.inBook);
+    if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
+  } else {
+    for (const { optionSymbol } of order.terms.legs) {
+      const packages = state.packagesOn.get(optionSymbol);
+      packages?.delete(order);
+      if (packages?.size === 0) state.packagesOn.delete(optionSymbol);
+    }
+  }
   const moved = portfolio.openOrders.removeAt(order.inPortfolio);
   if (moved !== undefined) moved.inPortfolio = order.inPortfolio;
   state.orders.delete(number);
@@ -289,13 +309,14 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
     if (order.timer !== undefined) scheduleOrder(state, order);
     return;
   }
+  const isPackage = order.terms.legs !== undefined;
   const awaits = awaitsPrice(order.terms, progress);
-  if (awaits !== awaitsPrice(order.terms, before)) {
+  if (!isPackage && awaits !== awaitsPrice(order.terms, before)) {
     const { awaitingPrice } = bookOf(state, order.terms.symbol);
     if (awaits) awaitingPrice.add(order);
     else awaitingPrice.delete(order);
   }
-  if (waitsElsewhere(before, progress)) {
+  if (!isPackage && waitsElsewhere(before, progress)) {
     const book = bookOf(state, order.terms.symbol);
     if (progress.arrival === undefined) book.remove(order);
     else book.place(order, portfolio.terms.fillModel);

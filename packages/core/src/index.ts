@@ -73,7 +73,7 @@ export type {
   Side,
   TimeInForce,
 } from './orders/order.js';
-export { sideOf } from './orders/order.js';
+export { sideOf, symbolsTraded } from './orders/order.js';
 export { isTerminal } from './orders/status.js';
 export type { OrderRequest } from './orders/order-request.js';
 export { unitsOf } from './orders/structure.js';

@@ -45,7 +45,13 @@ function checkAccounts(state: State, broken: string[]): void {
 /** Every order at work stands in the book of its instrument, and no other does; those that wait for a price are known. */
 function checkBooks(state: State, broken: string[]): void {
   const atWork = new Map<string, number>();
-  for (const { terms, progress } of state.orders.values()) {
+  for (const order of state.orders.values()) {
+    const { terms, progress } = order;
+    if (terms.legs !== undefined) {
+      if (terms.legs.some(({ optionSymbol }) => state.packagesOn.get(optionSymbol)?.has(order) !== true))
+        broken.push(`order ${terms.number} is not found by its legs`);
+      continue;
+    }
     if (progress.arrival !== undefined) atWork.set(terms.symbol, (atWork.get(terms.symbol) ?? 0) + 1);
   }
   for (const { symbol, workingOrders, open, awaitingPrice } of state.books.values()) {

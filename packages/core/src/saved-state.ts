@@ -210,7 +210,8 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
     const portfolio = state.portfolios.get(terms.portfolioId);
     if (portfolio === undefined) throw new RangeError('saved order without a portfolio');
     addOpenOrder(state, portfolio, order);
-    if (progress.arrival !== undefined) bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
+    if (progress.arrival !== undefined && terms.legs === undefined)
+      bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
     scheduleOrder(state, order);
   }
   return state;

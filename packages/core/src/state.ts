@@ -109,6 +109,8 @@ export interface State {
 
   // Derived: indexes that recovery rebuilds. Not part of the state hash.
   readonly books: Map<string, Book>;
+  /** Open orders of several legs, by the contracts of their legs; they stand in no book. */
+  readonly packagesOn: Map<string, Set<Order>>;
   /** Who has a position in a symbol. */
   readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;
@@ -139,6 +141,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     rules: undefined,
     clock: undefined,
     books: new Map(),
+    packagesOn: new Map(),
     holders: new Map(),
     timers: new PriorityQueue(timerBefore),
     seriesEndings: new Map(),
@@ -189,9 +192,11 @@ export function earliestHolders(state: State, symbols: Iterable<string>, count: 
   return found;
 }
 
-/** All open orders in a symbol, at work or not, oldest first. */
-export const openOrdersIn = (state: State, symbol: string): Order[] =>
-  state.books.get(symbol)?.open.oldestFirst() ?? [];
+/** All open orders in a symbol, at work or not, oldest first; those of several legs, one of which is in it, at the end. */
+export const openOrdersIn = (state: State, symbol: string): Order[] => [
+  ...(state.books.get(symbol)?.open.oldestFirst() ?? []),
+  ...[...(state.packagesOn.get(symbol) ?? [])].sort((a, b) => a.terms.number - b.terms.number),
+];
 
 /** Adds a timer. `number` breaks ties, so it must not depend on when the timer was made: recovery makes it again. */
 export function addTimer(state: State, due: Instant, number: number, what: Timer['what']): Timer {

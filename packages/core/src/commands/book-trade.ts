@@ -1,19 +1,16 @@
 import type { Decision } from '../decision.js';
-import { multiplierOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import type { Book } from '../matching/book.js';
 import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
 import { tradedBy } from '../orders/execution.js';
-import { isOpening, remainingOf, sideOf } from '../orders/order.js';
+import { remainingOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { trackDayTrade } from '../positions/day-trade.js';
 import { settlementDateOf } from '../settlement/obligation.js';
 import { planTrade } from '../trading/plan-trade.js';
 import type { Securing, Trade } from '../trading/plan-trade.js';
-import type { OrderExecuted } from '../trading/trade.js';
 import { followEntry, followExit } from './bracket.js';
 import { scheduleSettlementOf } from './settle-futures.js';
 import { endRefused } from './end-order.js';
@@ -22,6 +19,7 @@ import { Quantity } from '../values/quantity.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import { effectHolding, roomOf } from './reserve.js';
 import { securedBeyond, secureOptions } from './secure-options.js';
+import { trackDayTrades } from './track-day-trades.js';
 
 /** What these fills of an order would do, on the books as they are now. */
 export function tradeFor(
@@ -75,7 +73,7 @@ export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade
     if (order.terms.assetClass === 'OPTION')
       for (const one of executed.executions) scheduleEndOf(d, tradedBy(order.terms, one).symbol);
     else if (order.terms.assetClass === 'FUTURE') scheduleSettlementOf(d, order.terms.symbol);
-    if (portfolio.settings.portfolioType === 'MARGIN') trackDayTrades(d, order, executed);
+    if (portfolio.settings.portfolioType === 'MARGIN') trackDayTrades(d, order.terms, executed);
     const quantity = executed.executions[0]?.quantity;
     if (bracket === undefined || quantity === undefined) continue;
     if (bracket.part === 'ENTRY') followEntry(d, bracket, quantity);
@@ -105,32 +103,4 @@ export function secureAfter(d: Decision, { terms }: Order, portfolio: Portfolio)
   const underlying = terms.underlying ?? terms.symbol;
   if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))
     secureOptions(d, portfolio, underlying);
-}
-
-function trackDayTrades(d: Decision, { terms }: Order, executed: OrderExecuted): void {
-  // Futures are not counted (D113).
-  if (terms.assetClass === 'FUTURE') return;
-  const portfolio = d.state.portfolios.get(terms.portfolioId);
-  const { symbol, positionIntent, portfolioId, assetClass } = terms;
-  const multiplier = assetClass === 'OPTION' ? multiplierOf(d.tradable(symbol)) : undefined;
-  for (const { quantity, value } of executed.executions) {
-    const { tracker, record } = trackDayTrade(portfolio?.dayTrades.get(symbol), {
-      order: terms.number,
-      symbol,
-      date: executed.tradeDate ?? d.rules.calendar.dateOf(d.at),
-      at: d.at,
-      opening: isOpening(positionIntent),
-      side: sideOf(positionIntent),
-      quantity,
-      value,
-      ...(multiplier !== undefined && { multiplier }),
-    });
-    d.emit({
-      type: 'DayTradeTracked',
-      portfolioId,
-      symbol,
-      tracker,
-      ...(record !== undefined && { recorded: true }),
-    });
-  }
 }

@@ -17,7 +17,8 @@ export function meetFirstPrice(d: Decision, book: Book): void {
   for (const order of oldestFirst) goByPrice(d, order);
 }
 
-function goByPrice(d: Decision, order: Order): void {
+/** Sets aside what an order needs at the price there is, or ends it. */
+export function goByPrice(d: Decision, order: Order): void {
   const { terms, progress } = order;
   const starts = isTrailing(terms.orderType) && progress.mark === undefined;
   const start = starts ? startingTrail(order, d.quote(terms.symbol)) : {};

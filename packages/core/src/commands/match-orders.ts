@@ -6,7 +6,7 @@ import { trail, triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import type { OrdersRested } from '../matching/orders-rested.js';
-import { isStop } from '../orders/order.js';
+import { isStop, symbolsTraded } from '../orders/order.js';
 import type { Mutable, Order, OrderSession, Side } from '../orders/order.js';
 import { Instant } from '../values/instant.js';
 import { isTerminal } from '../orders/status.js';
@@ -231,8 +231,10 @@ export function endImmediate(d: Decision, order: Order): void {
   const { status, timeInForce } = order.progress;
   if (isTerminal(status) || (isStop(order.terms.orderType) && order.progress.triggered !== true)) return;
   if (timeInForce !== 'IOC' && timeInForce !== 'FOK') return;
-  const quote = d.quote(order.terms.symbol);
-  const isStale = quote !== undefined && !canTrade(d, quote);
+  const isStale = symbolsTraded(order.terms).some((symbol) => {
+    const quote = d.quote(symbol);
+    return quote !== undefined && !canTrade(d, quote);
+  });
   const unfilled = timeInForce === 'IOC' ? 'IOC_REMAINDER' : 'FOK_NOT_FILLABLE';
   endOrder(d, order, { transition: 'CANCELED', cancelReason: isStale ? 'STALE_MARKET_DATA' : unfilled });
 }

@@ -160,11 +160,8 @@ export function resetPortfolio(
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const held = [...portfolio.positions.values()].filter((position) => Position.held(position) !== 0);
   const value = valuationOf(portfolio, d, d.broker(portfolio));
-  const cost = held.reduce(
-    (sum, position) => sum + (Position.held(position) < 0 ? -1 : 1) * Position.costBasis(position),
-    0,
-  );
-  const realizedPnl = Money.ofUnits(value.longMarketValue - value.shortMarketValue - cost);
+  const cost = held.reduce((sum, position) => sum + Position.booked(position), 0);
+  const realizedPnl = Money.ofUnits(value.longMarketValue - value.shortMarketValue + value.variation - cost);
   for (const order of open) {
     if (d.state.orders.has(order.terms.number)) {
       endOrder(d, order, { transition: 'CANCELED', cancelReason: 'RESET' });

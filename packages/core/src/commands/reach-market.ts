@@ -7,6 +7,7 @@ import type { Refusal } from '../orders/refusal.js';
 import type { Instant } from '../values/instant.js';
 import { endExpired, endOrder, endRefused } from './end-order.js';
 import { canTrade, endImmediate, matchBook } from './match-orders.js';
+import { matchPackage } from './match-packages.js';
 import { expiryOf } from './order-hours.js';
 import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
 
@@ -36,9 +37,11 @@ export function reachMarket(d: Decision, order: Order): void {
   const changes: Mutable<ProgressChanges> = { arrival: d.state.counters.arrival + 1 };
   Object.assign(changes, setAsideChanges(order.progress, setAside));
   if (expiresAt !== undefined) changes.expiresAt = expiresAt;
-  if (findsMarketAway(d, order, hours)) changes.restingSince = d.at;
+  const isPackage = terms.legs !== undefined;
+  if (!isPackage && findsMarketAway(d, order, hours)) changes.restingSince = d.at;
   d.move(order, canceling ? 'STARTED' : 'ACTIVATED', changes);
-  matchBook(d, d.book(terms.symbol));
+  if (isPackage) matchPackage(d, order);
+  else matchBook(d, d.book(terms.symbol));
   endImmediate(d, order);
 }
 

@@ -39,7 +39,10 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
     case 'AdvanceClock':
       return symbolsDue(state, at);
     case 'UpdateMarket':
-      return new Set(command.quotes.map(({ symbol }) => symbol));
+      return withPackages(
+        state,
+        command.quotes.map(({ symbol }) => symbol),
+      );
     case 'DoNotExercise':
     case 'OpenAccount':
     case 'UpdateAccount':
@@ -55,6 +58,17 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
     case 'MoveClock':
       return NOTHING;
   }
+}
+
+/** Quotes of one leg let an order of several look at the others. */
+function withPackages(state: State, symbols: readonly string[]): ReadonlySet<string> {
+  const all = new Set(symbols);
+  if (state.packagesOn.size === 0) return all;
+  for (const symbol of symbols) {
+    for (const { terms } of state.packagesOn.get(symbol) ?? [])
+      for (const other of withHoldings(state, terms.portfolioId, terms)) all.add(other);
+  }
+  return all;
 }
 
 const NOTHING: ReadonlySet<string> = new Set();
@@ -74,6 +88,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       return;
     case 'SESSION_OPEN':
       for (const book of state.books.values()) if (book.workingOrders > 0) symbols.add(book.symbol);
+      for (const symbol of state.packagesOn.keys()) symbols.add(symbol);
       return;
     case 'SESSION_CLOSE':
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);

@@ -14,6 +14,7 @@ import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Quantity } from '../values/quantity.js';
 import { endImmediate, matchBook } from './match-orders.js';
+import { matchPackage } from './match-packages.js';
 import { optionLevelProblem } from './option-level.js';
 import { expiryOf, goodTillProblems } from './order-hours.js';
 import { orderedLegs } from './ordered-legs.js';
@@ -87,7 +88,8 @@ export function replaceOrder(
   });
   const replaced = order.progress;
   if (working) {
-    matchBook(d, d.book(terms.symbol));
+    if (terms.legs === undefined) matchBook(d, d.book(terms.symbol));
+    else matchPackage(d, order);
     if (d.state.orders.has(terms.number)) endImmediate(d, order);
   }
   return { terms, progress: replaced };

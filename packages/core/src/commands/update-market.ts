@@ -10,6 +10,7 @@ import type { Instant } from '../values/instant.js';
 import { openingSeen } from './end-series.js';
 import { meetFirstPrice } from './first-price.js';
 import { matchBook } from './match-orders.js';
+import { matchPackages } from './match-packages.js';
 
 /**
  * New quotes. Those that came through the API are an event of their own; those of a feed can be had again and leave a record only
@@ -38,6 +39,12 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     if (book.workingOrders > 0) matchSince(d, book, since);
     if (d.state.awaitingOpening.size > 0) openingSeen(d, quote.symbol);
   }
+  // All of an instant are in force before packages meet them (D78).
+  if (since === undefined)
+    matchPackages(
+      d,
+      quotes.map(({ symbol }) => symbol),
+    );
 }
 
 /** Each order is judged by itself (D128): those that came to work later do not meet the quote, and hide nothing from the others. */
@@ -76,5 +83,6 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
   }
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
   for (const symbol of batch.keys()) matchBook(d, bookOf(d.state, symbol));
+  matchPackages(d, [...batch.keys()]);
   if (d.state.awaitingOpening.size > 0) for (const symbol of batch.keys()) openingSeen(d, symbol);
 }

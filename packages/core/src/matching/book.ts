@@ -204,7 +204,7 @@ const TIER_RANK: Readonly<Record<Tier, number>> = { ENTERPRISE: 0, PRO: 1, BASIC
 const TURNS_PER_TIER = 1e15;
 
 /** Whose turn it is among orders at the same price: that of the higher tier, then that which reached the market first (D153). */
-const turnOf = ({ terms, progress }: Order): number =>
+export const turnOf = ({ terms, progress }: Order): number =>
   TIER_RANK[terms.tier] * TURNS_PER_TIER + (progress.arrival ?? 0);
 
 /**

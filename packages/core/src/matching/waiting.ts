@@ -1,11 +1,13 @@
 import type { MarketHours } from '../calendar/market-hours.js';
 import { formatNewYork } from '../calendar/new-york-time.js';
 import { isUsable } from '../market/quote.js';
-import { isStop, sideOf } from '../orders/order.js';
-import type { Order, Side } from '../orders/order.js';
+import { isStop, legRatios, sideOf } from '../orders/order.js';
+import type { Order, OrderLeg, Side } from '../orders/order.js';
+import { netLimitOf } from '../orders/structure.js';
 import { isTerminal } from '../orders/status.js';
 import type { Instant } from '../values/instant.js';
 import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
 import { isBefore, readyQueue } from './book.js';
 import type { Book, Lane, Place } from './book.js';
 import { triggerPrice } from './trigger.js';
@@ -16,7 +18,7 @@ import { triggerPrice } from './trigger.js';
  */
 export function waitingFor(
   order: Order,
-  book: Book | undefined,
+  bookOf: (symbol: string) => Book | undefined,
   hours: MarketHours,
   now: Instant,
   quoteMaxAgeMs: number | undefined,
@@ -35,6 +37,8 @@ export function waitingFor(
   if (!hours.isOpen(terms.session, now)) {
     return `market opens ${formatNewYork(hours.nextOpen(terms.session, now))}`;
   }
+  if (terms.legs !== undefined) return packageWaitsFor(order, terms.legs, bookOf, hours, now, quoteMaxAgeMs);
+  const book = bookOf(terms.symbol);
   const quote = book?.quote;
   if (book === undefined || quote === undefined || !isUsable(quote)) return 'no quote';
   if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs) {
@@ -73,6 +77,44 @@ const isBehind = (lanes: readonly Lane[], place: Place, side: Side): boolean =>
     const first = readyQueue(lane, side).first();
     return lane.model !== 'ideal' && first !== undefined && isBefore(first, place, side);
   });
+
+/** The same of an order of several legs: the first leg that cannot trade, the net that is not there, the size that is used up. */
+function packageWaitsFor(
+  { terms, progress }: Order,
+  legs: readonly OrderLeg[],
+  bookOf: (symbol: string) => Book | undefined,
+  hours: MarketHours,
+  now: Instant,
+  quoteMaxAgeMs: number | undefined,
+): string {
+  const openedAt = hours.openedAt(terms.session, now) ?? now;
+  const ratios = legRatios(legs);
+  let net = 0;
+  let lacking: string | undefined;
+  for (const [index, { optionSymbol, positionIntent }] of legs.entries()) {
+    const book = bookOf(optionSymbol);
+    const quote = book?.quote;
+    if (book === undefined || quote === undefined || !isUsable(quote)) return `no quote for ${optionSymbol}`;
+    if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs)
+      return `no data since ${formatNewYork(quote.at)} for ${optionSymbol}`;
+    if (quote.at < openedAt) return `no quote in this session yet for ${optionSymbol}`;
+    const isBuy = sideOf(positionIntent) === 'BUY';
+    const touch = isBuy ? quote.ask : quote.bid;
+    if (touch === undefined) return `no ${isBuy ? 'ask' : 'bid'} for ${optionSymbol}`;
+    const ratio = ratios[index] ?? 1;
+    net += ratio * (isBuy ? touch : 0 - touch);
+    const left = isBuy ? book.askLeft : book.bidLeft;
+    if (left < Quantity.of(ratio))
+      lacking ??= `size at ${isBuy ? 'ask' : 'bid'} ${format(touch)} for ${optionSymbol}`;
+  }
+  const { limitPrice } = progress;
+  if (limitPrice !== undefined) {
+    const limit = netLimitOf(terms.positionIntent, limitPrice);
+    if (net > limit) return `net ${format(Price.ofUnits(net))} above limit ${format(limit)}`;
+    if (lacking === undefined) return `market to trade through limit ${format(limit)}`;
+  }
+  return lacking ?? 'no quote';
+}
 
 /** At least two decimals, as prices are written. */
 function format(price: Price): string {

@@ -25,6 +25,8 @@ export type OrderTransition =
   | 'REJECTED'
   /** Internal: what was set aside is set right by a new price. Not streamed. */
   | 'RESERVED'
+  /** Internal: the market is away from the net limit of an order of several legs. Not streamed. */
+  | 'RESTED'
   /** Internal: a trailing stop followed the market. Not streamed. */
   | 'TRAILED';
 

@@ -225,6 +225,10 @@ export const sideOf = (intent: PositionIntent): Side =>
 export const isOpening = (intent: PositionIntent): boolean =>
   intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_OPEN';
 
+/** The instruments that an order trades: its own, or those of its legs. */
+export const symbolsTraded = ({ symbol, legs }: Pick<OrderTerms, 'symbol' | 'legs'>): readonly string[] =>
+  legs === undefined ? [symbol] : legs.map(({ optionSymbol }) => optionSymbol);
+
 /** Whether an order closes something: all of it, or some of its legs. */
 export const closesAny = ({ positionIntent, legs }: Pick<OrderTerms, 'positionIntent' | 'legs'>): boolean =>
   legs === undefined ? !isOpening(positionIntent) : legs.some((leg) => !isOpening(leg.positionIntent));

@@ -154,6 +154,7 @@ export function movedOf(
   }
   switch (transition) {
     case 'TRAILED':
+    case 'RESTED':
       return next;
     case 'TRIGGERED':
       next.triggered = true;

@@ -30,6 +30,8 @@ export interface Valuation extends CashView {
   readonly longMarketValue: Money;
   /** Positive. */
   readonly shortMarketValue: Money;
+  /** The part of it that is stock: its proceeds are no money to spend. */
+  readonly collateral: Money;
   /** What futures have made since their last daily settlement; part of pending cash. */
   readonly variation: Money;
   readonly totalEquity: Money;
@@ -66,6 +68,7 @@ export function valuationOf(
   const holdings: Holding[] = [];
   let long = 0;
   let short = 0;
+  let shortStock = 0;
   let variation = 0;
   for (const position of portfolio.positions.values()) {
     const quantity = Position.held(position);
@@ -77,6 +80,7 @@ export function valuationOf(
       const value = valueOf(instrument, mark, Quantity.abs(quantity));
       if (quantity > 0) long += value;
       else short += value;
+      if (quantity < 0 && isShares(instrument)) shortStock += value;
     }
     if (isMargin) holdings.push({ instrument, quantity, mark });
   }
@@ -85,12 +89,15 @@ export function valuationOf(
   const shortMarketValue = bounded(short);
   // Of a future nobody owns anything but what it has made since the last daily settlement (D16, D95).
   const made = bounded(variation);
-  const cash = cashOf(portfolio, shortMarketValue);
+  // Premium that was received is money; what stock was sold short for is collateral (D139).
+  const collateral = bounded(shortStock);
+  const cash = cashOf(portfolio, collateral);
   const worth: Worth = {
     ...cash,
     pendingCash: Money.add(cash.pendingCash, made),
     longMarketValue,
     shortMarketValue,
+    collateral,
     variation: made,
     totalEquity: Money.ofUnits(SETTLED_CASH + PENDING_CASH + made + longMarketValue - shortMarketValue),
   };
@@ -99,7 +106,8 @@ export function valuationOf(
     : { ...worth, ...withoutMargin(worth) };
 }
 
-type Worth = CashView & Pick<Valuation, 'longMarketValue' | 'shortMarketValue' | 'variation' | 'totalEquity'>;
+type Worth = CashView &
+  Pick<Valuation, 'longMarketValue' | 'shortMarketValue' | 'collateral' | 'variation' | 'totalEquity'>;
 type Margin = Omit<Valuation, keyof Worth>;
 
 /** A CASH portfolio needs nothing beyond what it has paid for, and buys with its free settled cash (D52). */
@@ -118,7 +126,7 @@ const withoutMargin = ({ totalEquity, settledCash }: Worth): Margin => ({
 
 function marginOf(
   portfolio: Portfolio,
-  { shortMarketValue, variation, totalEquity }: Worth,
+  { collateral, variation, totalEquity }: Worth,
   holdings: readonly Holding[],
   source: ValuationSource,
   broker: BrokerConfiguration,
@@ -142,7 +150,7 @@ function marginOf(
     marginType: terms.marginType,
     house: broker,
     totalEquity,
-    freeCash: Money.ofUnits(SETTLED_CASH + PENDING_CASH - shortMarketValue - orders.cash - positions.cash),
+    freeCash: Money.ofUnits(SETTLED_CASH + PENDING_CASH - collateral - orders.cash - positions.cash),
     left: Headroom.subtract(
       { ...headroom, maintenance: Money.subtract(marginEquity, bounded(opening)) },
       Headroom.add(orders.headroom, positions.headroom),

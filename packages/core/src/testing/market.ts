@@ -285,10 +285,9 @@ export class TestMarket {
     const order = this.openOrder(orderId);
     if (order === undefined) return undefined;
     const { brokerage } = this;
-    const { symbol } = order.terms;
     const { quoteMaxAgeMs } = brokerage.rules;
-    const book = brokerage.state.books.get(symbol);
-    return waitingFor(order, book, brokerage.hours(order.terms), this.now, quoteMaxAgeMs);
+    const bookOf = (symbol: string) => brokerage.state.books.get(symbol);
+    return waitingFor(order, bookOf, brokerage.hours(order.terms), this.now, quoteMaxAgeMs);
   }
 
   /** An instant in exchange time, as users read it. */

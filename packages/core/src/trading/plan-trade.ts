@@ -365,7 +365,12 @@ function positionWithout(position: Position, closings: readonly LotClosing[]): P
 }
 
 /** The share of what is left; no more than what was set aside and is not used up yet. */
-function stillSetAside(progress: OrderProgress, left: Quantity, paid: Money, effect: Headroom): SetAside {
+export function stillSetAside(
+  progress: OrderProgress,
+  left: Quantity,
+  paid: Money,
+  effect: Headroom,
+): SetAside {
   const { reserved, takes, cover } = progress;
   const remaining = remainingOf(progress);
   const still = (sum: Money, used: Money): Money =>

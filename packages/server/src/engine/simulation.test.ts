@@ -232,8 +232,11 @@ describe('a simulation', () => {
       return main.read([], (brokerage) => {
         const { state, rules } = brokerage;
         const order = state.orders.get(state.ids.numberOf('ORDER', orderId) ?? 0);
-        const [book, hours] = [state.books.get('AAPL'), brokerage.hours({ symbol: 'AAPL', legs: undefined })];
-        return order && waitingFor(order, book, hours, main.now(), rules.quoteMaxAgeMs);
+        const hours = brokerage.hours({ symbol: 'AAPL', legs: undefined });
+        return (
+          order &&
+          waitingFor(order, (symbol) => state.books.get(symbol), hours, main.now(), rules.quoteMaxAgeMs)
+        );
       });
     };
     // Until then its last quote is one of another session.

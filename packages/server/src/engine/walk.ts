@@ -1,4 +1,4 @@
-import { Instant } from '@sandpit/core';
+import { Instant, symbolsTraded } from '@sandpit/core';
 import type { Brokerage } from '@sandpit/core';
 import type { Feed, MarketEvent } from '../feeds/feed.js';
 import { Slice } from './slice.js';
@@ -59,7 +59,8 @@ export class Walk {
     };
     if (until > from && this.#feed.kind !== 'push') {
       const symbols = new Set<string>();
-      for (const order of brokerage.state.orders.values()) symbols.add(order.terms.symbol);
+      for (const { terms } of brokerage.state.orders.values())
+        for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
       if (symbols.size > 0 || this.#feed.kind === 'replay') {
         for await (const { at, quotes, passed } of this.#feed.events(from, until, symbols)) {
           await dueBy(at, false);

@@ -107,6 +107,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'CANCELING',
   'RESERVED',
   'TRAILED',
+  'RESTED',
 ]);
 
 function rowsOf(event: Event, index: number, orders: RecordOrders): readonly HistoryChange[] {

@@ -121,10 +121,9 @@ async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
 
 /** An open order, with what it waits for. */
 export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: OpenOrder) {
-  const { symbol } = order.terms;
   const { quoteMaxAgeMs } = brokerage.rules;
-  const book = brokerage.state.books.get(symbol);
-  const waits = waitingFor(order, book, brokerage.hours(order.terms), simulation.now(), quoteMaxAgeMs);
+  const bookOf = (symbol: string) => brokerage.state.books.get(symbol);
+  const waits = waitingFor(order, bookOf, brokerage.hours(order.terms), simulation.now(), quoteMaxAgeMs);
   return orderOf(brokerage.state.ids, order, (exit) => orderNow(simulation, exit), waits);
 }
 

@@ -129,7 +129,8 @@ function entriesOf(event: Event, termsOf: (order: number) => OrderTerms): readon
 }
 
 export function listedDayTrade(item: ListItem): DayTrade {
-  const record = eventOf(item, 'DayTradeTracked').tracker.current?.record;
+  const event = eventOf(item, 'DayTradeTracked');
+  const record = event.record ?? event.tracker.current?.record;
   if (record === undefined) throw new Error('The history lists a day trade without a record');
   return {
     symbol: record.symbol,

@@ -376,6 +376,7 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   REJECTED: ['REJECTED'],
   RESERVED: [],
   TRAILED: [],
+  RESTED: [],
 };
 
 /** What streams call an order event that left an order like this. */

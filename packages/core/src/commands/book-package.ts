@@ -1,0 +1,126 @@
+import type { Decision } from '../decision.js';
+import { effectOfAll } from '../margin/effect.js';
+import { marginRefusal } from '../margin/gate.js';
+import { latencyMs } from '../matching/latency.js';
+import type { LegMarket, PackageFill } from '../matching/package-fill.js';
+import { Headroom } from '../orders/headroom.js';
+import { isOpening, isSetAside, NOTHING_SET_ASIDE, remainingOf, sideOf } from '../orders/order.js';
+import type { Order } from '../orders/order.js';
+import { cashRefusal, levelRefusal } from '../orders/refusal.js';
+import type { Refusal } from '../orders/refusal.js';
+import { freeCash } from '../portfolios/portfolio.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { bookMarketOf, chainHeld, marginTermsOf } from '../portfolios/valuation.js';
+import { settlementDateOf } from '../settlement/obligation.js';
+import { planPackageTrade } from '../trading/plan-package-trade.js';
+import type { PackageTrade } from '../trading/plan-package-trade.js';
+import { stillSetAside } from '../trading/plan-trade.js';
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import { secureAfter } from './book-trade.js';
+import { scheduleEndOf } from './end-series.js';
+import { changesOf, orderedLegs } from './ordered-legs.js';
+import { roomOf } from './reserve.js';
+import { securedBeyond } from './secure-options.js';
+import { trackPackageDayTrades } from './track-day-trades.js';
+
+/** What options without cover take (D80). */
+const UNCOVERED_LEVEL = 4;
+
+/** What a fill takes beside what was set aside for it. */
+interface Taken {
+  readonly paid: Money;
+  readonly effect: Headroom;
+}
+
+/** Executes units of an order of several legs, all legs in one event (D78); or says why the portfolio cannot take them. */
+export function bookPackage(
+  d: Decision,
+  order: Order,
+  portfolio: Portfolio,
+  legs: readonly LegMarket[],
+  fill: PackageFill,
+  isResting: boolean,
+): Refusal | undefined {
+  const { terms, progress } = order;
+  const ordered = orderedLegs(d, terms);
+  const instruments = ordered.map(({ instrument }) => instrument);
+  const [first] = instruments;
+  if (first === undefined) throw new RangeError('an order without legs');
+  const { calendar } = d.rules;
+  const { counters, seed } = d.state;
+  const tradeDate = d.hours(first).tradeDateOf(d.at);
+  const trade = planPackageTrade(order, fill, legs, {
+    instruments,
+    positions: legs.map(({ symbol }) => portfolio.positions.get(symbol)),
+    broker: d.broker(portfolio),
+    tradeDate,
+    isResting,
+    latencyMs: latencyMs(terms.latencyProfile, terms.latencyMs, seed, terms.number * 2),
+    nextExecution: counters.execution + 1,
+    nextLot: counters.lot + 1,
+    isCash: portfolio.settings.portfolioType === 'CASH',
+  });
+  if ('code' in trade) return trade;
+  const taken = takenBy(d, order, portfolio, trade, fill);
+  if ('code' in taken) return taken;
+  const left = Quantity.subtract(remainingOf(progress), fill.units);
+  const rest =
+    left === 0 || !isSetAside(progress)
+      ? NOTHING_SET_ASIDE
+      : stillSetAside(progress, left, taken.paid, taken.effect);
+  d.emit({
+    type: 'OrderExecuted',
+    order: terms.number,
+    executions: trade.executions,
+    reserved: rest.reserved > 0 ? rest.reserved : undefined,
+    takes: Headroom.isNone(rest.takes) ? undefined : rest.takes,
+    cover: rest.cover > 0 ? rest.cover : undefined,
+    tradeDate: tradeDate === calendar.dateOf(d.at) ? undefined : tradeDate,
+    settlementDate: settlementDateOf(first, tradeDate, calendar),
+  });
+  secureAfter(d, order, portfolio);
+  for (const { symbol } of legs) scheduleEndOf(d, symbol);
+  if (portfolio.settings.portfolioType === 'MARGIN') {
+    trackPackageDayTrades(d, terms, trade.executions, ordered, tradeDate);
+  }
+  return undefined;
+}
+
+/** What the fill takes of the portfolio, where that is there. */
+function takenBy(
+  d: Decision,
+  { terms, progress }: Order,
+  portfolio: Portfolio,
+  { net, charges, executions }: PackageTrade,
+  { units }: PackageFill,
+): Taken | Refusal {
+  const legs = orderedLegs(d, terms);
+  const left = remainingOf(progress);
+  const covering = Quantity.ofUnits(left === 0 ? 0 : Math.round((progress.cover * units) / left));
+  const changes = changesOf(legs, units / Quantity.of(1));
+  const securing = securedBeyond(d, portfolio, terms.underlying ?? terms.symbol, changes, covering);
+  const broker = d.broker(portfolio);
+  if (securing.nakedCalls > 0) return levelRefusal(broker.optionLevel, UNCOVERED_LEVEL);
+  const debit = net >= 0 ? Money.add(net, charges) : Money.zero;
+  if (portfolio.settings.portfolioType === 'CASH') {
+    const paid = Money.max(Money.add(debit, securing.cash), Money.zero);
+    const available = Money.add(freeCash(portfolio), progress.reserved);
+    return paid > available ? cashRefusal(available, paid) : { paid, effect: Headroom.none };
+  }
+  const opens = legs.some(({ positionIntent }) => isOpening(positionIntent));
+  if (!opens) return { paid: debit, effect: Headroom.none };
+  const margin = marginTermsOf(portfolio, broker, d);
+  const trades = legs.map(({ instrument, positionIntent, ratio }, index) => ({
+    instrument,
+    quantity: Quantity.ofUnits(units * ratio * (sideOf(positionIntent) === 'BUY' ? 1 : -1)),
+    price: executions[index]?.price ?? Price.ofUnits(0),
+  }));
+  const [first] = legs;
+  const chain = first === undefined ? [] : chainHeld(portfolio, first.instrument, margin, d);
+  const cash = Money.ofUnits(0 - net - charges);
+  const effect = effectOfAll(margin, bookMarketOf(d), chain, trades, cash).headroom;
+  const opening = { isShortSale: false, cost: debit, effect };
+  return marginRefusal(opening, progress, () => roomOf(d, portfolio)) ?? { paid: debit, effect };
+}

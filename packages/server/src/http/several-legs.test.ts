@@ -1,0 +1,106 @@
+/** Orders of several options over the API (D28, D61, D75–D78). */
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { type Body, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
+
+const [LOW, HIGH] = ['AAPL260116C00150000', 'AAPL260116C00160000'] as const;
+
+let test: TestApp;
+let client: TestClient;
+let portfolio: Body;
+
+const order = (more: object) =>
+  client.post('/v1/orders', {
+    portfolioId: portfolio.portfolioId,
+    symbol: 'AAPL',
+    assetClass: 'OPTION',
+    orderType: 'LIMIT',
+    positionIntent: 'BUY_TO_OPEN',
+    timeInForce: 'DAY',
+    limitPrice: 3.1,
+    strategy: 'VERTICAL_SPREAD',
+    legs: [
+      { optionSymbol: 'AAPL  260116C00150000', positionIntent: 'BUY_TO_OPEN', quantity: 2 },
+      { optionSymbol: HIGH, positionIntent: 'SELL_TO_OPEN', quantity: 2 },
+    ],
+    ...more,
+  });
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  client = test.as();
+  portfolio = await openPortfolio(client, { portfolioType: 'CASH', initialCash: 50_000 });
+  await client.put('/v1/simulation/quotes', {
+    quotes: [
+      { symbol: 'AAPL', bid: 149.99, ask: 150.01 },
+      { symbol: LOW, bid: 5, ask: 5.1 },
+      { symbol: HIGH, bid: 2, ask: 2.1 },
+    ],
+  });
+});
+afterEach(() => test.close());
+
+it('a vertical is one order with two executions, read back as it was sent', async () => {
+  const { status, body } = await order({});
+  expect(status).toBe(201);
+  expect(body).toMatchObject({
+    symbol: 'AAPL',
+    quantity: 2,
+    strategy: 'VERTICAL_SPREAD',
+    limitPrice: 3.1,
+    legs: [
+      { optionSymbol: LOW, positionIntent: 'BUY_TO_OPEN', quantity: 2 },
+      { optionSymbol: HIGH, positionIntent: 'SELL_TO_OPEN', quantity: 2 },
+    ],
+  });
+  const filled = (await client.get(`/v1/orders/${body.orderId}`)).body;
+  expect(filled).toMatchObject({ status: 'FILLED', filledQuantity: 2, averagePrice: 3.1 });
+  const { data } = (await client.get(`/v1/orders/${body.orderId}/executions`)).body;
+  const shown = data.map(({ symbol, quantity, price, commission }: Body) => [
+    symbol,
+    quantity,
+    price,
+    commission,
+  ]);
+  expect(shown.sort()).toEqual([
+    [LOW, 2, 5.1, 1],
+    [HIGH, 2, 2, 1],
+  ]);
+  const positions = (await client.get(`/v1/accounts/portfolios/${portfolio.portfolioId}/options`)).body;
+  expect(positions.map(({ optionSymbol, quantity }: Body) => [optionSymbol, quantity])).toEqual([
+    [LOW, 2],
+    [HIGH, -2],
+  ]);
+  const value = (await client.get(`/v1/accounts/portfolios/${portfolio.portfolioId}`)).body;
+  expect(value).toMatchObject({
+    settledCash: 50_000 - 620 - 2,
+    pendingCash: 0,
+    reservedCash: 0,
+    marginLoan: 0,
+  });
+});
+
+it('waits for its net, and says so', async () => {
+  const { body } = await order({ limitPrice: 3 });
+  expect((await client.get(`/v1/orders/${body.orderId}`)).body).toMatchObject({
+    status: 'ACTIVE',
+    waitingFor: 'net 3.10 above limit 3.00',
+  });
+  const canceled = await client.put(`/v1/orders/${body.orderId}/cancel`, {});
+  expect(canceled.body.status).toBe('CANCELED');
+});
+
+it('says what is wrong with it', async () => {
+  const messages = async (more: object) => (await order(more)).body.message;
+  expect(await messages({ orderType: 'STOP', limitPrice: undefined, stopPrice: 3 })).toEqual([
+    'orderType must be MARKET or LIMIT for multi-leg orders',
+  ]);
+  expect(await messages({ quantity: 3 })).toEqual(['quantity must agree with the legs']);
+  expect(await messages({ strategy: 'STRADDLE' })).toEqual([
+    'legs must be a call and a put',
+    'legs must have the same strike',
+    'legs must be on the same side',
+  ]);
+  expect(await messages({ limitPrice: -1 })).toEqual([
+    'positionIntent must agree with the legs and limitPrice',
+  ]);
+});
