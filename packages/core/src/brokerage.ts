@@ -170,6 +170,14 @@ export class Brokerage {
       if (portfolio.positions.size > 0) noteMargin(this.state, portfolio);
   }
 
+  /** What placing an order would come to (D122): planned, nothing done, nothing noted as read. */
+  preview(by: Requester, request: OrderRequest): OrderEstimate | Rejection {
+    const d = new Decision(this.state, this.rules, this.state.now);
+    const estimate = previewOrder(d, by, request);
+    d.forgetReads();
+    return estimate;
+  }
+
   /** The earliest instant at which something is due, if anything ever is. */
   nextDue(): Instant | undefined {
     return this.state.timers.first()?.due;

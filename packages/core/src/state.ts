@@ -218,6 +218,8 @@ export function earliestHolders(state: State, symbols: Iterable<string>, count: 
   }
   keepFirst();
   return found;
+}
+
 /** Who has a position in a symbol, or in options on it. */
 export function concernedBy(state: State, symbol: string): Iterable<Portfolio> {
   const holders = state.holders.get(symbol);

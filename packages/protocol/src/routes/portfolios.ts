@@ -301,7 +301,6 @@ export const portfolioRoutes = table({
     path: '/v1/accounts/portfolios/:portfolioId/margin',
     tag: 'Portfolios',
     summary: 'Get the margin requirements, group by group',
-    description: 'What is held, put into the groups that ask for least, each with what it takes.',
     description:
       'With what stands against them, open calls and what has accrued. CASH portfolios: zeros and no groups.',
     auth: 'bearer',
