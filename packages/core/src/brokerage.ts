@@ -1,6 +1,6 @@
 import { marketHours } from './calendar/hours.js';
 import type { MarketHours } from './calendar/market-hours.js';
-import type { Command } from './command.js';
+import type { Command, Requester } from './command.js';
 import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
 import { advanceClock, scheduleSeries, scheduleSessions } from './commands/advance-clock.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
@@ -13,6 +13,9 @@ import {
   switchBroker,
   transferCash,
 } from './commands/portfolios.js';
+import { scheduleInterest } from './commands/interest.js';
+import { previewOrder } from './commands/preview-order.js';
+import type { OrderEstimate } from './commands/preview-order.js';
 import { replaceOrder } from './commands/replace-order.js';
 import { symbolsRead } from './commands/reads.js';
 import { submitOrder } from './commands/submit-order.js';
@@ -30,10 +33,12 @@ import type { Quote } from './market/quote.js';
 import { optionMarketOf } from './option-lookup.js';
 import { markOfSymbol } from './options/option-figures.js';
 import type { OptionMarket } from './options/option-market.js';
+import type { OrderRequest } from './orders/order-request.js';
+import type { Rejection } from './rejection.js';
 import type { Rules } from './rules.js';
 import { restoreState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
-import { bookOf, emptyState } from './state.js';
+import { bookOf, emptyState, noteMargin, noteMark } from './state.js';
 import type { State } from './state.js';
 import type { OrderSnapshot } from './trading/follow-order.js';
 import { Ids } from './values/ids.js';
@@ -95,7 +100,9 @@ export class Brokerage {
   /** A simulation that begins at `start`. Without an `idSecret` its ids follow from the seed. */
   static begin(rules: Rules, seed: number, start: Instant, idSecret = Ids.secretOf(seed)): Brokerage {
     const brokerage = new Brokerage(emptyState(seed, idSecret, start), rules);
-    scheduleSessions(new Decision(brokerage.state, rules, start), start, start);
+    const d = new Decision(brokerage.state, rules, start);
+    scheduleSessions(d, start, start);
+    scheduleInterest(d, start);
     return brokerage;
   }
 
@@ -126,7 +133,10 @@ export class Brokerage {
 
   /** A quote that a record carries beside its command: known again, decided upon already. */
   recall(quotes: readonly Quote[]): void {
-    for (const quote of quotes) bookOf(this.state, quote.symbol).setQuote(quote, true);
+    for (const quote of quotes) {
+      bookOf(this.state, quote.symbol).setQuote(quote, true);
+      noteMark(this.state, quote.symbol);
+    }
   }
 
   /** The market as it was when nobody looked: quotes that are in force already and meet no order. Known ones stay. */
@@ -146,14 +156,7 @@ export class Brokerage {
     const { calendar } = this.rules;
     const day = closedThrough === undefined ? undefined : calendar.tradingDay(closedThrough);
     for (const timer of [...this.state.timers.values()]) {
-      const { kind } = timer.what;
-      if (
-        kind === 'SESSION_OPEN' ||
-        kind === 'SESSION_CLOSE' ||
-        kind === 'SERIES_END' ||
-        kind === 'FUTURES_SETTLE'
-      )
-        this.state.timers.remove(timer);
+      if (DERIVED.has(timer.what.kind)) this.state.timers.remove(timer);
     }
     const justBefore = Instant.plusMs(now, -1);
     const d = new Decision(this.state, this.rules, now);
@@ -162,6 +165,18 @@ export class Brokerage {
     this.state.awaitingOpening.clear();
     scheduleSessions(d, justBefore, day?.regularClose ?? justBefore);
     scheduleSeries(d);
+    scheduleInterest(d, justBefore);
+    // Where prices stood when margin was last looked at, nobody knows any more.
+    for (const portfolio of this.state.portfolios.values())
+      if (portfolio.positions.size > 0) noteMargin(this.state, portfolio);
+  }
+
+  /** What placing an order would come to (D122): planned, nothing done, nothing noted as read. */
+  preview(by: Requester, request: OrderRequest): OrderEstimate | Rejection {
+    const d = new Decision(this.state, this.rules, this.state.now);
+    const estimate = previewOrder(d, by, request);
+    d.forgetReads();
+    return estimate;
   }
 
   /** The earliest instant at which something is due, if anything ever is. */
@@ -208,6 +223,16 @@ export class Brokerage {
     return marketHours(this.rules.calendar, hoursOf(tradableOf(traded, this.instrument(traded))));
   }
 }
+
+/** Timers that are set anew when a simulation goes on. */
+const DERIVED: ReadonlySet<string> = new Set([
+  'SESSION_OPEN',
+  'SESSION_CLOSE',
+  'SERIES_END',
+  'FUTURES_SETTLE',
+  'INTEREST',
+  'INTEREST_POST',
+]);
 
 function dispatch(d: Decision, command: Command): unknown {
   switch (command.type) {

@@ -3,6 +3,7 @@ import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { ExerciseInstructed, OptionEnded } from './lifecycle/option-act.js';
 import type { FutureSettled } from './lifecycle/future-settled.js';
 import type { LedgerEntry } from './ledger/ledger.js';
+import type { MarginCall } from './margin/margin-account.js';
 import type { Quote } from './market/quote.js';
 import type { OrdersRested } from './matching/orders-rested.js';
 import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
@@ -39,6 +40,8 @@ export interface ClosePoint extends CloseMark {
   readonly longMarketValue: Money;
   readonly shortMarketValue: Money;
   readonly marginLoan: Money;
+  /** Where the close has raised the memorandum account: by how much, and to what (D107). */
+  readonly sma?: { readonly amount: Money; readonly balance: Money };
 }
 
 /** A quote after a split, with what executions have left of its sizes and taken behind them. Absent sizes are unlimited. */
@@ -116,6 +119,58 @@ export type Event =
       readonly realizedPnl: Money;
       readonly previousClose: CloseMark;
       readonly at: Instant;
+    }
+  /** The memorandum account has moved (D107). */
+  | {
+      readonly type: 'SmaChanged';
+      readonly portfolioId: string;
+      /** What moved it: an entry of the ledger, `EXECUTION`, `CLOSE`, … */
+      readonly event: string;
+      readonly amount: Money;
+      readonly balance: Money;
+    }
+  | { readonly type: 'CallIssued'; readonly portfolioId: string; readonly call: MarginCall }
+  /** Its due time has come and what is missing still is. */
+  | {
+      readonly type: 'CallDue';
+      readonly portfolioId: string;
+      readonly call: MarginCall;
+      readonly deficit: Money;
+    }
+  | { readonly type: 'CallClosed'; readonly portfolioId: string; readonly call: MarginCall }
+  | {
+      readonly type: 'MarginWarned';
+      readonly portfolioId: string;
+      readonly date: TradingDate;
+      readonly excess: Money;
+      readonly totalEquity: Money;
+    }
+  /** A step of a liquidation: what was missing, what is closed for it, and what that frees (D120). */
+  | {
+      readonly type: 'LiquidationDecided';
+      readonly portfolioId: string;
+      readonly deficit: Money;
+      readonly legs: readonly { readonly symbol: string; readonly quantity: Quantity }[];
+      readonly freed: Money;
+    }
+  /** A day's interest on what is borrowed and fees for what is sold short, in units of 10^-8 dollars (D118). */
+  | {
+      readonly type: 'InterestAccrued';
+      readonly date: TradingDate;
+      readonly points: readonly {
+        readonly portfolioId: string;
+        readonly interest: number;
+        readonly borrowFees: number;
+      }[];
+      /** True with the last portfolio of the date. */
+      readonly complete: boolean;
+    }
+  /** So much of what was accrued is in the books now. */
+  | {
+      readonly type: 'AccrualsPosted';
+      readonly portfolioId: string;
+      readonly interest: number;
+      readonly borrowFees: number;
     }
   | { readonly type: 'LedgerPosted'; readonly portfolioId: string; readonly entries: readonly LedgerEntry[] }
   | OrderEvent

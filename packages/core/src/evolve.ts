@@ -7,6 +7,8 @@ import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
 import type { FutureSettled } from './lifecycle/future-settled.js';
 import type { OptionEnded, SharesMoved } from './lifecycle/option-act.js';
+import { countedDayTrades, isRestricting, newMarginAccount } from './margin/margin-account.js';
+import type { MarginCall } from './margin/margin-account.js';
 import type { Book } from './matching/book.js';
 import type { OrdersRested } from './matching/orders-rested.js';
 import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
@@ -25,7 +27,7 @@ import { forgetDayTrades } from './positions/day-trade.js';
 import { Position, takeFromLots } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
 import type { Obligation } from './settlement/obligation.js';
-import { addHolder, addTimer, bookOf, scheduleOrder } from './state.js';
+import { addHolder, addTimer, bookOf, noteMargin, noteMark, scheduleOrder } from './state.js';
 import type { State } from './state.js';
 import { cashSideOf, postTrade } from './trading/entries.js';
 import { acceptedOrder, orderAfter } from './trading/follow-order.js';
@@ -54,11 +56,67 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return execute(state, event, calendar);
     case 'OrdersRested':
       return rest(state, event);
+    case 'SmaChanged':
+      portfolioOf(state, event.portfolioId).margin.sma = event.balance;
+      return;
+    case 'CallIssued': {
+      const { margin } = portfolioOf(state, event.portfolioId);
+      state.counters.call = Math.max(state.counters.call, event.call.number);
+      margin.calls = [...margin.calls, event.call];
+      scheduleCall(state, event.portfolioId, event.call);
+      return;
+    }
+    case 'CallClosed': {
+      const { margin } = portfolioOf(state, event.portfolioId);
+      margin.calls = margin.calls.filter(({ number }) => number !== event.call.number);
+      return;
+    }
+    case 'MarginWarned':
+      portfolioOf(state, event.portfolioId).margin.warnedOn = event.date;
+      return;
+    case 'CallDue': {
+      const { margin } = portfolioOf(state, event.portfolioId);
+      margin.calls = margin.calls.map((call) =>
+        call.number === event.call.number ? { ...call, isDue: true } : call,
+      );
+      return;
+    }
+    case 'LiquidationDecided': {
+      const { margin } = portfolioOf(state, event.portfolioId);
+      margin.calls = margin.calls.map((call) =>
+        isRestricting(call) ? { ...call, isLiquidating: true } : call,
+      );
+      return;
+    }
+    case 'InterestAccrued':
+      for (const { portfolioId, interest, borrowFees } of event.points) {
+        const { margin } = portfolioOf(state, portfolioId);
+        if (margin.accruedThrough?.slice(0, 7) !== event.date.slice(0, 7))
+          margin.earlier = { interest: margin.interest, borrowFees: margin.borrowFees };
+        margin.interest += interest;
+        margin.borrowFees += borrowFees;
+        margin.accruedThrough = event.date;
+      }
+      if (event.complete) state.accruedThrough = event.date;
+      return;
+    case 'AccrualsPosted': {
+      const { margin } = portfolioOf(state, event.portfolioId);
+      margin.interest -= event.interest;
+      margin.borrowFees -= event.borrowFees;
+      margin.earlier = { interest: 0, borrowFees: 0 };
+      return;
+    }
     case 'LedgerPosted':
       return post(state, portfolioOf(state, event.portfolioId), event.entries);
-    case 'DayTradeTracked':
-      portfolioOf(state, event.portfolioId).dayTrades.set(event.symbol, event.tracker);
+    case 'DayTradeTracked': {
+      const { dayTrades, margin } = portfolioOf(state, event.portfolioId);
+      const { date, count } = event.tracker;
+      const before = dayTrades.get(event.symbol);
+      const more = count - (before?.date === date ? before.count : 0);
+      margin.dayTrades = countedDayTrades(margin.dayTrades, date, more);
+      dayTrades.set(event.symbol, event.tracker);
       return;
+    }
     case 'ObligationSettled':
       return settle(state, event);
     case 'AccountOpened': {
@@ -112,6 +170,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         obligations: new Map(),
         previousClose: event.previousClose,
         dayTrades: new Map(),
+        margin: newMarginAccount(),
+        slack: 0,
       });
       account.portfolioIds.push(terms.portfolioId);
       return;
@@ -121,6 +181,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       portfolio.settings = event.settings;
       portfolio.promotionalCashAdded = event.promotionalCashAdded;
       portfolio.updatedAt = event.at;
+      if (portfolio.positions.size > 0) noteMargin(state, portfolio);
       return;
     }
     case 'PortfolioClosed': {
@@ -142,6 +203,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       for (const [symbol, tracker] of portfolio.dayTrades) {
         portfolio.dayTrades.set(symbol, forgetDayTrades(tracker));
       }
+      Object.assign(portfolio.margin, newMarginAccount());
       portfolio.previousClose = event.previousClose;
       portfolio.updatedAt = event.at;
       return;
@@ -167,7 +229,10 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return;
     case 'QuotesPushed':
       for (const instrument of event.listed) state.listed.set(instrument.symbol, instrument);
-      for (const quote of event.quotes) bookOf(state, quote.symbol).setQuote(quote, true);
+      for (const quote of event.quotes) {
+        bookOf(state, quote.symbol).setQuote(quote, true);
+        noteMark(state, quote.symbol);
+      }
       return;
     case 'ActionsAnnounced':
       for (const { actionId, action } of event.actions) {
@@ -194,11 +259,16 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       const portfolio = portfolioOf(state, event.portfolioId);
       const obligation = obligationOf(state, calendar, portfolio, event.payDate);
       obligation.cash = Money.add(obligation.cash, event.amount);
+      noteMargin(state, portfolio);
+      if (event.amount > 0)
+        obligation.dividends = Money.add(obligation.dividends ?? Money.zero, event.amount);
       return;
     }
     case 'SessionMarked':
-      for (const { portfolioId, date, totalEquity, maintenanceExcess } of event.points) {
-        portfolioOf(state, portfolioId).previousClose = { date, totalEquity, maintenanceExcess };
+      for (const { portfolioId, date, totalEquity, maintenanceExcess, sma } of event.points) {
+        const portfolio = portfolioOf(state, portfolioId);
+        portfolio.previousClose = { date, totalEquity, maintenanceExcess };
+        if (sma !== undefined) portfolio.margin.sma = sma.balance;
       }
       if (event.complete) state.closedThrough = event.date;
       return;
@@ -224,6 +294,11 @@ function unscheduleAction(state: State, actionId: string): void {
     if (timer.what.kind === 'CORPORATE_ACTION' && timer.what.actionId === actionId)
       state.timers.remove(timer);
   }
+}
+
+/** The timer of a call that is due one day (D119). */
+export function scheduleCall(state: State, portfolioId: string, { number, dueAt }: MarginCall): void {
+  addTimer(state, dueAt, number, { kind: 'CALL_DUE', portfolioId, call: number });
 }
 
 export function scheduleSettlement(
@@ -399,6 +474,7 @@ function execute(
   for (const execution of event.executions)
     bookExecution(state, portfolio, terms, event, cashSide, execution, calendar);
   portfolio.updatedAt = state.now;
+  noteMargin(state, portfolio);
   move(state, order, orderAfter(order, event, state.now).progress);
 }
 
@@ -577,6 +653,9 @@ export function addPosition(state: State, portfolio: Portfolio, position: Positi
   const options = portfolio.optionsOn.get(underlying);
   if (options === undefined) portfolio.optionsOn.set(underlying, new Set([symbol]));
   else options.add(symbol);
+  const holders = state.optionHolders.get(underlying);
+  if (holders === undefined) state.optionHolders.set(underlying, new Set([portfolio]));
+  else holders.add(portfolio);
 }
 
 const NOTHING_SECURED: Secured = { cash: Money.zero, shares: Quantity.zero };
@@ -610,12 +689,15 @@ function post(state: State, portfolio: Portfolio, entries: readonly LedgerEntry[
       portfolio.balances[account] = Money.add(portfolio.balances[account], amount);
     }
   }
-  if (entries.length > 0) portfolio.updatedAt = state.now;
+  if (entries.length === 0) return;
+  portfolio.updatedAt = state.now;
+  if (portfolio.positions.size > 0) noteMargin(state, portfolio);
 }
 
 function split(state: State, portfolio: Portfolio, event: Extract<Event, { type: 'PositionSplit' }>): void {
   const position = portfolio.positions.get(event.symbol);
   if (position === undefined) throw new RangeError('splitting a position that does not exist');
+  noteMargin(state, portfolio);
   position.settled = event.settled;
   position.pending = event.pending;
   const byId = new Map(position.lots.map((lot) => [lot.lotId, lot]));

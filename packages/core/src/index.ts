@@ -118,8 +118,9 @@ export type {
   PortfolioTerms,
 } from './portfolios/portfolio.js';
 export { reservedShares } from './portfolios/portfolio.js';
-export { markOrCost, openVariationOf, valuationOf } from './portfolios/valuation.js';
+export { markOrCost, openVariationOf, requirementOfPortfolio, valuationOf } from './portfolios/valuation.js';
 export type { Valuation, ValuationSource } from './portfolios/valuation.js';
+export type { CallType, MarginCall } from './margin/margin-account.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';
 export type {
   Amounts,
@@ -149,6 +150,7 @@ export type { AccountDetails, AccountNames, ClosePoint, Event, LastFigures, Orde
 export { duplicateClientOrderId } from './commands/plan-order.js';
 export type { Acknowledged } from './commands/submit-order.js';
 export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';
+export type { OrderEstimate } from './commands/preview-order.js';
 export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin.js';
 export { PORTFOLIO_CLOSED } from './commands/portfolios.js';
 export type { ResetSummary } from './commands/portfolios.js';

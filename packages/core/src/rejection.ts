@@ -2,6 +2,8 @@ import type { Refusal } from './orders/refusal.js';
 import { refusalText } from './orders/refusal.js';
 import type { OrderStatus } from './orders/order.js';
 import type { Tier } from './orders/tier.js';
+import type { Money } from './values/money.js';
+import type { TradingDate } from './values/trading-date.js';
 
 /**
  * A refusal: data, not an exception. `commands/plan-order.ts` lists the checks of an order in their precedence; the first
@@ -27,6 +29,14 @@ export type Rejection =
   | { readonly code: 'ORDER_NOT_UPDATABLE'; readonly message: string; readonly status: OrderStatus }
   | { readonly code: 'ACCOUNT_FROZEN'; readonly message: string; readonly accountId?: string }
   | { readonly code: 'UNKNOWN_SYMBOL'; readonly message: string }
+  | { readonly code: 'MARGIN_CALL_ACTIVE'; readonly message: string; readonly callAmount: Money }
+  | {
+      readonly code: 'DAY_TRADE_RESTRICTED';
+      readonly message: string;
+      readonly dayTradeCount: number;
+      /** The first session in which fewer are left. */
+      readonly restrictedUntil: TradingDate;
+    }
   | Refusal;
 
 /** The sentence of a rejection, as a user reads it. */
@@ -42,6 +52,8 @@ export function rejectionText(rejection: Rejection): string {
     case 'MARGIN_NOT_ELIGIBLE':
     case 'ORDER_NOT_UPDATABLE':
     case 'UNKNOWN_SYMBOL':
+    case 'MARGIN_CALL_ACTIVE':
+    case 'DAY_TRADE_RESTRICTED':
     case 'ACCOUNT_FROZEN':
     case 'FEATURE_NOT_AVAILABLE':
     case 'CONFLICT':

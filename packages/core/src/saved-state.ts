@@ -1,8 +1,17 @@
 import type { Calendar } from './calendar/calendar.js';
-import { addOpenOrder, addPosition, scheduleAction, scheduleSettlement, secure } from './evolve.js';
+import {
+  addOpenOrder,
+  addPosition,
+  scheduleAction,
+  scheduleCall,
+  scheduleSettlement,
+  secure,
+} from './evolve.js';
 import type { AssetClass, Instrument } from './instruments/instrument.js';
 import type { Balances } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
+import { newMarginAccount } from './margin/margin-account.js';
+import type { MarginAccount } from './margin/margin-account.js';
 import type { Quote } from './market/quote.js';
 import type { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
@@ -59,8 +68,10 @@ interface SavedPortfolio {
     readonly date: TradingDate;
     readonly cash: Money;
     readonly quantities: readonly (readonly [string, Quantity])[];
+    readonly dividends?: Money;
   }[];
   readonly dayTrades: readonly (readonly [string, DayTradeTracker])[];
+  readonly margin: MarginAccount;
 }
 
 /**
@@ -73,6 +84,7 @@ export interface SavedState {
   readonly now: Instant;
   readonly counters: Counters;
   readonly closedThrough?: TradingDate;
+  readonly accruedThrough?: TradingDate;
   readonly rules?: RulesInForce;
   readonly clock?: Instant;
   readonly accounts: readonly Account[];
@@ -109,6 +121,7 @@ export function saveState(state: State): SavedState {
     now: state.now,
     counters: { ...state.counters },
     ...(state.closedThrough !== undefined && { closedThrough: state.closedThrough }),
+    ...(state.accruedThrough !== undefined && { accruedThrough: state.accruedThrough }),
     ...(state.rules !== undefined && { rules: state.rules }),
     ...(state.clock !== undefined && { clock: state.clock }),
     accounts: [...state.accounts.values()].map((account) => ({
@@ -167,12 +180,14 @@ function savePortfolio(portfolio: Portfolio): SavedPortfolio {
       ...position,
       lots: position.lots.map((lot) => ({ ...lot })),
     })),
-    obligations: [...portfolio.obligations.values()].map(({ date, cash, quantities }) => ({
+    obligations: [...portfolio.obligations.values()].map(({ date, cash, quantities, dividends }) => ({
       date,
       cash,
       quantities: [...quantities],
+      ...(dividends !== undefined && { dividends }),
     })),
     dayTrades: [...portfolio.dayTrades],
+    margin: { ...portfolio.margin },
   };
 }
 
@@ -180,6 +195,7 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
   const state = emptyState(saved.seed, saved.idSecret, saved.now);
   Object.assign(state.counters, saved.counters);
   state.closedThrough = saved.closedThrough;
+  state.accruedThrough = saved.accruedThrough;
   state.rules = saved.rules;
   state.clock = saved.clock;
   for (const account of saved.accounts) {
@@ -236,16 +252,19 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
     openOrders: new OpenOrders(),
     clientOrderIds: new Map(),
     obligations: new Map(
-      saved.obligations.map(({ date, cash, quantities }) => [
+      saved.obligations.map(({ date, cash, quantities, dividends }) => [
         date,
-        { date, cash, quantities: new Map(quantities) },
+        { date, cash, quantities: new Map(quantities), ...(dividends !== undefined && { dividends }) },
       ]),
     ),
     dayTrades: new Map(saved.dayTrades),
+    margin: { ...newMarginAccount(), ...saved.margin },
+    slack: 0,
   };
   state.portfolios.set(saved.terms.portfolioId, portfolio);
   for (const position of saved.positions)
     addPosition(state, portfolio, { ...position, lots: position.lots.map((lot) => ({ ...lot })) });
   for (const [underlying, secured] of saved.secured) secure(portfolio, underlying, secured);
   for (const date of portfolio.obligations.keys()) scheduleSettlement(state, calendar, portfolio, date);
+  for (const call of portfolio.margin.calls) scheduleCall(state, saved.terms.portfolioId, call);
 }

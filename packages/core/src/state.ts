@@ -6,9 +6,9 @@ import type { Account } from './portfolios/account.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import type { RulesInForce } from './rules.js';
 import { Ids } from './values/ids.js';
-import type { Instant } from './values/instant.js';
-import { PriorityQueue } from './values/priority-queue.js';
+import { Instant } from './values/instant.js';
 import type { Price } from './values/price.js';
+import { PriorityQueue } from './values/priority-queue.js';
 import type { TradingDate } from './values/trading-date.js';
 
 /** Running numbers; together with the seed and the secret of ids they are all the chance and identity there is. */
@@ -20,6 +20,7 @@ export interface Counters {
   lot: number;
   arrival: number;
   action: number;
+  call: number;
 }
 
 /** A dividend or split that was announced. Kept for some days after its ex-date, so that nobody announces it twice. */
@@ -49,7 +50,11 @@ export interface Timer {
     | { readonly kind: 'ORDER_EXPIRY'; readonly order: number }
     | SeriesEnding
     | { readonly kind: 'FUTURES_SETTLE'; readonly symbols: ReadonlySet<string> }
-    | { readonly kind: 'SESSION_CLOSE'; readonly date: TradingDate };
+    | { readonly kind: 'SESSION_CLOSE'; readonly date: TradingDate }
+    | { readonly kind: 'INTEREST'; readonly date: TradingDate }
+    | { readonly kind: 'INTEREST_POST' }
+    | { readonly kind: 'CALL_DUE'; readonly portfolioId: string; readonly call: number }
+    | { readonly kind: 'MARGIN_SWEEP' };
 }
 
 /** Option series that are held and want attention: each with its underlying. */
@@ -72,6 +77,10 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   SERIES_END: 7,
   FUTURES_SETTLE: 8,
   SESSION_CLOSE: 9,
+  INTEREST: 10,
+  INTEREST_POST: 11,
+  MARGIN_SWEEP: 12,
+  CALL_DUE: 13,
 };
 
 const timerBefore = (a: Timer, b: Timer): boolean =>
@@ -102,6 +111,8 @@ export interface State {
   readonly exercisePrices: Map<string, { readonly date: TradingDate; readonly price: Price }>;
   /** The latest date whose close marks are complete. */
   closedThrough: TradingDate | undefined;
+  /** The latest date that interest is accrued for. */
+  accruedThrough: TradingDate | undefined;
   /** The rules that the journal named last; undefined = those the simulation began with. */
   rules: RulesInForce | undefined;
   /** Where a clock that moves only when told stands; undefined under other clocks. */
@@ -120,6 +131,19 @@ export interface State {
   readonly futureSettlements: Map<Instant, Set<string>>;
   /** By index: series on it that wait for its opening. */
   readonly awaitingOpening: Map<string, Set<string>>;
+  /** Who holds options on a symbol, or did. */
+  readonly optionHolders: Map<string, Set<Portfolio>>;
+  readonly watch: MarginWatch;
+}
+
+/** What may have brought portfolios to a margin call since the last sweep. Derived. */
+export interface MarginWatch {
+  /** Whose marks have moved. */
+  readonly symbols: Set<string>;
+  readonly portfolios: Set<Portfolio>;
+  /** The marks of the last sweep. */
+  readonly marks: Map<string, Price>;
+  timer: Timer | undefined;
 }
 
 export function emptyState(seed: number, idSecret: string, now: Instant): State {
@@ -128,7 +152,16 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     ids: new Ids(idSecret),
     idSecret,
     now,
-    counters: { portfolio: 0, order: 0, execution: 0, ledgerEntry: 0, lot: 0, arrival: 0, action: 0 },
+    counters: {
+      portfolio: 0,
+      order: 0,
+      execution: 0,
+      ledgerEntry: 0,
+      lot: 0,
+      arrival: 0,
+      action: 0,
+      call: 0,
+    },
     accounts: new Map(),
     accountsPerTenant: new Map(),
     accountsEverOpened: new Map(),
@@ -138,6 +171,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     actions: new Map(),
     exercisePrices: new Map(),
     closedThrough: undefined,
+    accruedThrough: undefined,
     rules: undefined,
     clock: undefined,
     books: new Map(),
@@ -147,6 +181,8 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     seriesEndings: new Map(),
     futureSettlements: new Map(),
     awaitingOpening: new Map(),
+    optionHolders: new Map(),
+    watch: { symbols: new Set(), portfolios: new Set(), marks: new Map(), timer: undefined },
   };
 }
 
@@ -192,6 +228,14 @@ export function earliestHolders(state: State, symbols: Iterable<string>, count: 
   return found;
 }
 
+/** Who has a position in a symbol, or in options on it. */
+export function concernedBy(state: State, symbol: string): Iterable<Portfolio> {
+  const holders = state.holders.get(symbol);
+  const ofOptions = state.optionHolders.get(symbol);
+  if (ofOptions === undefined) return holders ?? [];
+  return holders === undefined ? ofOptions : new Set([...holders, ...ofOptions]);
+}
+
 /** All open orders in a symbol, at work or not, oldest first; those of several legs, one of which is in it, at the end. */
 export const openOrdersIn = (state: State, symbol: string): Order[] => [
   ...(state.books.get(symbol)?.open.oldestFirst() ?? []),
@@ -232,6 +276,35 @@ export function scheduleFuture(state: State, due: Instant, symbol: string): void
     addTimer(state, due, 0, { kind: 'FUTURES_SETTLE', symbols });
   }
   symbols.add(symbol);
+}
+
+/** Margin is looked at on the whole second: at this instant, or the next one. */
+const SWEEP_EVERY_MS = 1000;
+
+export function scheduleSweep(state: State, at: Instant): void {
+  const due = Instant.ofMs(Math.ceil(at / SWEEP_EVERY_MS) * SWEEP_EVERY_MS);
+  const { timer } = state.watch;
+  if (timer !== undefined && timer.place >= 0) {
+    if (timer.due <= due) return;
+    state.timers.remove(timer);
+  }
+  state.watch.timer = addTimer(state, due, 0, { kind: 'MARGIN_SWEEP' });
+}
+
+/** A mark has moved: whoever holds the symbol on margin is looked at within a second. */
+export function noteMark(state: State, symbol: string): void {
+  if (state.watch.symbols.has(symbol)) return;
+  if ((state.holders.get(symbol)?.size ?? 0) === 0 && !state.optionHolders.has(symbol)) return;
+  state.watch.symbols.add(symbol);
+  scheduleSweep(state, state.now);
+}
+
+/** Something has happened to a portfolio that its margin may not stand. */
+export function noteMargin(state: State, portfolio: Portfolio): void {
+  portfolio.slack = 0;
+  if (portfolio.settings.portfolioType !== 'MARGIN' || state.watch.portfolios.has(portfolio)) return;
+  state.watch.portfolios.add(portfolio);
+  scheduleSweep(state, Instant.plusMs(state.now, 1));
 }
 
 /** Sets the one timer of an open order to what it waits for next, or to none. */

@@ -184,6 +184,21 @@ export const marginStrategies = [
 ] as const;
 export type MarginStrategy = (typeof marginStrategies)[number];
 
+/** What a margin call is about (D119). */
+export const callTypes = [
+  'REG_T',
+  'MAINTENANCE',
+  'MINIMUM_EQUITY',
+  'DAY_TRADE',
+  'INTRADAY',
+  'PORTFOLIO',
+  'FUTURES',
+] as const;
+export type CallType = (typeof callTypes)[number];
+
+export const callStatuses = ['OPEN', 'MET', 'LIQUIDATED'] as const;
+export type CallStatus = (typeof callStatuses)[number];
+
 export const corporateActionTypes = ['SPLIT', 'CASH_DIVIDEND'] as const;
 export type CorporateActionType = (typeof corporateActionTypes)[number];
 export const corporateActionStatuses = ['ANNOUNCED', 'EFFECTIVE'] as const;

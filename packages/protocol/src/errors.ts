@@ -8,6 +8,7 @@ import { type Static, type TObject, type TProperties, Type } from 'typebox';
 import { orderStatuses, scopes, tiers } from './enums.js';
 import {
   anyText,
+  date,
   choice,
   closed,
   exactly,
@@ -114,7 +115,7 @@ export const errorCodes = {
   DAY_TRADE_RESTRICTED: {
     status: 403,
     meaning: 'Day-trading rules forbid an order that would open or add to a position.',
-    details: { dayTradeCount: optional(integer(0, 1e9)), restrictedUntil: optional(instant()) },
+    details: { dayTradeCount: optional(integer(0, 1e9)), restrictedUntil: optional(date()) },
   },
   MARGIN_CALL_ACTIVE: {
     status: 403,

@@ -1,7 +1,7 @@
 /** What became of orders: executions, previews, the result of a batch. */
 import { type Static, type TProperties, type TSchema, Type } from 'typebox';
 import { liquidityFlags } from './enums.js';
-import { CodedProblem, type ErrorCode, errorCodes, ErrorCodeValue, Problem } from './errors.js';
+import { CodedProblem, type ErrorCode, errorCodes, Problem } from './errors.js';
 import {
   anyText,
   closed,
@@ -68,13 +68,18 @@ const amount = (name: string, description: string) =>
 
 /** Why a previewed order would be refused: a code, a sentence, and the details of the code beside them. */
 export interface PreviewRejection {
-  readonly code: ErrorCode;
+  /** INVALID where the order itself is wrong, which a create answers with a list of messages. */
+  readonly code: ErrorCode | 'INVALID';
   readonly message: string;
   readonly [detail: string]: unknown;
 }
 
 export const PreviewRejection = Type.Unsafe<PreviewRejection>(
-  closed('PreviewRejection', { code: ErrorCodeValue, message: anyText(), ...everyDetail() }),
+  closed('PreviewRejection', {
+    code: anyText({ description: 'A code of an error; INVALID where the order itself is wrong.' }),
+    message: anyText(),
+    ...everyDetail(),
+  }),
 );
 
 /** The details that any code has, all optional. */

@@ -1,6 +1,6 @@
 /** Margin requirements of a book, held or imagined (D43). */
 import type { Static } from 'typebox';
-import { marginStrategies } from './enums.js';
+import { callStatuses, callTypes, marginStrategies } from './enums.js';
 import {
   anyText,
   byName,
@@ -8,6 +8,7 @@ import {
   dateOrInstant,
   list,
   listOf,
+  instant,
   namedChoice,
   nonNegative,
   number,
@@ -17,8 +18,10 @@ import {
   quantityBounds,
   signed,
   text,
+  uuid,
 } from './fields.js';
 import { EngineTypeValue, MarginTypeValue, onlyForPortfolioMargin } from './portfolios.js';
+import { paged } from './paging.js';
 import { ruled } from './rules.js';
 
 export const RequirementPosition = ruled(
@@ -97,3 +100,40 @@ export const Requirements = closed('Requirements', {
   scenarios: optional(listOf(RequirementScenario)),
 });
 export type Requirements = Static<typeof Requirements>;
+
+export const MarginCall = closed('MarginCall', {
+  callId: uuid(),
+  type: namedChoice('MarginCallType', callTypes),
+  amount: number({ description: 'What was missing when it was issued.' }),
+  issuedAt: instant(),
+  dueAt: instant(),
+  status: namedChoice('MarginCallStatus', callStatuses),
+});
+export type MarginCall = Static<typeof MarginCall>;
+
+export const MarginCallPage = paged('MarginCallPage', MarginCall, 'Margin calls, newest first.');
+export type MarginCallPage = Static<typeof MarginCallPage>;
+
+export const SmaEntry = closed('SmaEntry', {
+  at: instant(),
+  event: anyText({ description: 'What moved the account: an execution, a transfer, the close, …' }),
+  amount: number(),
+  balance: number(),
+});
+export type SmaEntry = Static<typeof SmaEntry>;
+
+export const SmaPage = paged('SmaPage', SmaEntry, 'The special memorandum account, newest first.');
+export type SmaPage = Static<typeof SmaPage>;
+
+/** The requirement of what a portfolio holds, and what stands against it (D121). */
+export const PortfolioMargin = closed('PortfolioMargin', {
+  ...Requirements.properties,
+  marginEquity: number({ description: 'What requirements are held against.' }),
+  totalEquity: number(),
+  maintenanceExcess: number({ description: 'Negative = a margin call.' }),
+  smaBalance: number(),
+  calls: listOf(MarginCall, { description: 'Open ones.' }),
+  accruedInterest: number({ description: 'Not posted yet, and not part of equity.' }),
+  accruedBorrowFees: number(),
+});
+export type PortfolioMargin = Static<typeof PortfolioMargin>;

@@ -110,6 +110,7 @@ export const orderFields = {
   clientOrderId: optional(anyText()),
   parentOrderId: optional(uuid({ description: 'Of an exit of a bracket: its entry.' })),
   accountId: optional(uuid()),
+  origin: optional(choice(['LIQUIDATION'], { description: 'Of an order of the broker itself: why.' })),
   cancelReason: optional(CancelReasonValue),
   rejectReason: optional(RejectReason),
   waitingFor: optional(

@@ -21,17 +21,11 @@ export const routes = {
 
 type Routes = typeof routes;
 
-/** Operations whose shapes are settled but that the service does not offer yet: neither routed nor documented. */
-export const notOfferedYet = ['previewOrder', 'getPortfolioMargin'] as const;
-
 /** The operations that are offered. */
-export type OperationId = Exclude<keyof Routes, (typeof notOfferedYet)[number]>;
+export type OperationId = keyof Routes;
 
 /** Every route that is offered, in its general form, for code that goes through all of them. */
-export const routeEntries = (Object.entries(routes) as readonly (readonly [keyof Routes, Route])[]).filter(
-  (entry): entry is readonly [OperationId, Route] =>
-    (notOfferedYet as readonly string[]).every((id) => id !== entry[0]),
-);
+export const routeEntries = Object.entries(routes) as readonly (readonly [OperationId, Route])[];
 
 type Declared<Id extends OperationId, Part extends 'params' | 'query' | 'body'> =
   Routes[Id] extends Readonly<Record<Part, infer Schema extends TSchema>> ? Static<Schema> : undefined;

@@ -147,7 +147,7 @@ describe('the gate: what an order requires, not what it is worth (D108)', () => 
     market.quote('AAPL', '60.00', '60.00');
     expect(market.value(portfolio)).toMatchObject({ marginCallActive: true, overnightBuyingPower: 0 });
     expect(market.submit(portfolio, { quantity: 1, limit: '60.00' })).toMatchObject({
-      code: 'INSUFFICIENT_FUNDS',
+      code: 'MARGIN_CALL_ACTIVE',
     });
     market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 500 });
   });
@@ -290,7 +290,8 @@ describe('day-trade buying power', () => {
     const { market, portfolio } = regT(100_000);
     market.place(portfolio, { quantity: 1000, limit: '100.00' });
     market.quote('AAPL', '110.00', '110.00');
-    expect(dollars(market.value(portfolio).dayTradeBuyingPower)).toBe(400_000);
+    // What was opened today took 50,000 initially: four times as much is used.
+    expect(dollars(market.value(portfolio).dayTradeBuyingPower)).toBe(200_000);
     market.advanceTo('2026-01-05', 16);
     // Equity 110,000 less 25 % of 110,000, times four.
     expect(dollars(market.value(portfolio).dayTradeBuyingPower)).toBe(330_000);

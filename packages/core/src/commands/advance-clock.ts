@@ -5,10 +5,11 @@ import { closingMarkOf } from '../market/quote.js';
 import { isTerminal } from '../orders/status.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
-import type { ValuationSource } from '../portfolios/valuation.js';
+import type { Valuation, ValuationSource } from '../portfolios/valuation.js';
 import { addTimer } from '../state.js';
 import type { Timer } from '../state.js';
 import { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { cancelNow } from './cancel-order.js';
@@ -17,6 +18,10 @@ import { endSeries, scheduleEndOf } from './end-series.js';
 import { matchBook } from './match-orders.js';
 import { matchPackages } from './match-packages.js';
 import { settleFutures, scheduleSettlementOf } from './settle-futures.js';
+import { accrueInterest, postAccruals } from './interest.js';
+import { callDue, watchAtClose } from './margin-calls.js';
+import { sweepMargin } from './margin-sweep.js';
+import { changeSma, keepsSma } from './sma.js';
 import { reachMarket } from './reach-market.js';
 
 /** Timers one command serves at most, and portfolios one record marks: records and pauses stay short. */
@@ -34,16 +39,20 @@ export function advanceClock(d: Decision): void {
     d.state.timers.remove(timer);
     serve(d, timer);
     // A record of the close, of a dividend to many, or of series that end, is long enough alone.
-    const { kind } = timer.what;
-    if (
-      kind === 'SESSION_CLOSE' ||
-      kind === 'CORPORATE_ACTION' ||
-      kind === 'SERIES_END' ||
-      kind === 'FUTURES_SETTLE'
-    )
-      return;
+    if (LONG.has(timer.what.kind)) return;
   }
 }
+
+const LONG: ReadonlySet<string> = new Set([
+  'SESSION_CLOSE',
+  'CORPORATE_ACTION',
+  'SERIES_END',
+  'FUTURES_SETTLE',
+  'INTEREST',
+  'INTEREST_POST',
+  'MARGIN_SWEEP',
+  'CALL_DUE',
+]);
 
 function serve(d: Decision, timer: Timer): void {
   const { what } = timer;
@@ -62,6 +71,17 @@ function serve(d: Decision, timer: Timer): void {
       return settleFutures(d, what.symbols);
     case 'SESSION_CLOSE':
       return closeSession(d, what.date);
+    case 'INTEREST':
+      return accrueInterest(d, what.date);
+    case 'INTEREST_POST':
+      return postAccruals(d);
+    case 'MARGIN_SWEEP':
+      return sweepMargin(d);
+    case 'CALL_DUE': {
+      const portfolio = d.state.portfolios.get(what.portfolioId);
+      if (portfolio !== undefined) callDue(d, portfolio, what.call);
+      return;
+    }
     case 'ORDER_RELEASE':
     case 'ORDER_ARRIVAL': {
       const order = d.state.orders.get(what.order);
@@ -89,9 +109,10 @@ function settle(d: Decision, portfolioId: string, date: TradingDate): void {
   const obligation = portfolio?.obligations.get(date);
   // A reset clears obligations; their timers find nothing.
   if (obligation === undefined) return;
-  const { cash } = obligation;
+  const { cash, dividends = Money.zero } = obligation;
   const entry = d.state.counters.ledgerEntry + 1;
   d.emit({ type: 'ObligationSettled', portfolioId, date, cash, ...(cash !== 0 && { entry }) });
+  if (portfolio !== undefined) changeSma(d, portfolio, 'DIVIDEND', dividends);
 }
 
 /** At an open, of whichever instruments, the orders that work in it meet the market where it stands now. */
@@ -119,6 +140,10 @@ function closeSession(d: Decision, date: TradingDate): void {
   }
   // Recorded with nobody to mark as well: recovery must know which closes are past.
   d.emit({ type: 'SessionMarked', date, points, complete });
+  for (const { portfolioId } of points) {
+    const portfolio = d.state.portfolios.get(portfolioId);
+    if (portfolio !== undefined && portfolio.settings.portfolioType === 'MARGIN') watchAtClose(d, portfolio);
+  }
   if (complete) scheduleSessionClose(d, d.at);
   else addTimer(d.state, d.at, 0, { kind: 'SESSION_CLOSE', date });
 }
@@ -136,7 +161,18 @@ function closePoint(d: Decision, portfolio: Portfolio, date: TradingDate): Close
     marginLoan: value.marginLoan,
     totalEquity: value.totalEquity,
     maintenanceExcess: value.maintenanceExcess,
+    ...raisedSma(portfolio, value),
   };
+}
+
+/** At the close the memorandum account is at least what lies above the requirement (D107). */
+function raisedSma(
+  { settings, margin }: Portfolio,
+  { marginEquity, fedRequirement }: Valuation,
+): Pick<ClosePoint, 'sma'> {
+  const balance = Money.subtract(marginEquity, fedRequirement);
+  if (!keepsSma(settings) || balance <= margin.sma) return {};
+  return { sma: { amount: Money.subtract(balance, margin.sma), balance } };
 }
 
 const closingPrices = (d: Decision): ValuationSource => ({

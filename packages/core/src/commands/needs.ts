@@ -6,6 +6,8 @@ import type { Quantity } from '../values/quantity.js';
 /** What an opening order needs at its worst price. */
 export interface Needs {
   readonly isShortSale: boolean;
+  /** Of shares; absent = not. */
+  readonly isStock?: boolean;
   /** With commission and fees; of a short sale its value with them. Whole cents. */
   readonly cost: Money;
   /** What of it is set aside in cash. */

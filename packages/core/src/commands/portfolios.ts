@@ -11,6 +11,8 @@ import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
 import { openNewAccount, tooManyAccounts, whileFrozen } from './accounts.js';
 import { endOrder } from './end-order.js';
+import { postAccrualsOf } from './interest.js';
+import { changeSma } from './sma.js';
 
 /**
  * Opens a portfolio with its initial cash, settled (D10). An account id the tenant does not have is opened with it (D7); one that
@@ -59,6 +61,7 @@ export function openPortfolio(
     portfolioId,
     entries: [d.capitalEntry('INITIAL_CASH', initialCash)],
   });
+  changeSma(d, portfolioOf(d, portfolioId), 'INITIAL_CASH', initialCash);
   return portfolioOf(d, portfolioId);
 }
 
@@ -99,6 +102,7 @@ export function closePortfolio(
   if (portfolio.openOrders.size > 0 || holds) {
     return { code: 'CONFLICT', message: 'Portfolio still holds positions or open orders' };
   }
+  postAccrualsOf(d, portfolio);
   d.emit({
     type: 'PortfolioClosed',
     portfolioId: command.portfolioId,
@@ -121,6 +125,7 @@ export function switchBroker(
   if (portfolio.openOrders.size > 0) {
     return { code: 'CONFLICT', message: 'Cannot switch broker while the portfolio has open orders' };
   }
+  postAccrualsOf(d, portfolio);
   d.emit({
     type: 'PortfolioChanged',
     portfolioId: command.portfolioId,
@@ -153,6 +158,7 @@ export function resetPortfolio(
 ): ResetSummary | Rejection {
   const portfolio = portfolioToChange(d, command, 'portfolios cannot be reset');
   if ('code' in portfolio) return portfolio;
+  postAccrualsOf(d, portfolio);
   const { portfolioId, initialCash } = portfolio.terms;
   const open = portfolio.openOrders.oldestFirst();
   // Exits that never went to work are no orders of their own yet (D155).
@@ -183,6 +189,7 @@ export function resetPortfolio(
     at: d.at,
   });
   d.emit({ type: 'LedgerPosted', portfolioId, entries });
+  changeSma(d, portfolio, 'INITIAL_CASH', initialCash);
   return { portfolio, ...summary, realizedPnl };
 }
 
@@ -219,6 +226,7 @@ export function transferCash(
     command.reason === undefined ? undefined : { name: command.reason },
   );
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+  changeSma(d, portfolio, 'TRANSFER', amount);
   return entry;
 }
 

@@ -5,6 +5,7 @@ import { underlyingOf } from '../instruments/option-roots.js';
 import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
 import type { OrderLeg, OrderTerms } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
+import { concernedBy } from '../state.js';
 import type { State, Timer } from '../state.js';
 import type { Instant } from '../values/instant.js';
 
@@ -116,6 +117,20 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       if (symbol !== undefined) symbols.add(symbol);
       return;
     }
+    case 'MARGIN_SWEEP': {
+      const concerned = new Set(state.watch.portfolios);
+      for (const symbol of state.watch.symbols)
+        for (const portfolio of concernedBy(state, symbol)) concerned.add(portfolio);
+      for (const portfolio of concerned) for (const symbol of heldIn(portfolio)) symbols.add(symbol);
+      return;
+    }
+    case 'CALL_DUE':
+      for (const symbol of heldIn(state.portfolios.get(what.portfolioId))) symbols.add(symbol);
+      return;
+    case 'INTEREST':
+      for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
+      return;
+    case 'INTEREST_POST':
     case 'SETTLEMENT':
     case 'CANCEL_ARRIVAL':
     case 'ORDER_EXPIRY':

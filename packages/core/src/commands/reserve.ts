@@ -41,7 +41,7 @@ export function needsOf(d: Decision, portfolio: Portfolio, terms: Asked, order: 
   const isShortSale = side === 'SELL';
   const cost = Money.add(Money.upToCents(value), charges);
   const reserve = isShortSale ? Money.zero : cost;
-  const needs = { isShortSale, cost, reserve, ...NOTHING_SECURED };
+  const needs = { isShortSale, isStock: true, cost, reserve, ...NOTHING_SECURED };
   if (portfolio.settings.portfolioType === 'CASH') return { ...needs, effect: undefined };
   const position = portfolio.positions.get(terms.symbol);
   const signed = position === undefined ? Quantity.zero : Position.held(position);

@@ -5,7 +5,7 @@ import { instrumentNamed } from '../instruments/symbols.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import type { Book } from '../matching/book.js';
-import { bookOf } from '../state.js';
+import { bookOf, noteMark } from '../state.js';
 import type { Instant } from '../values/instant.js';
 import { openingSeen } from './end-series.js';
 import { meetFirstPrice } from './first-price.js';
@@ -34,6 +34,7 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
       continue;
     }
     book.setQuote(quote, false);
+    noteMark(d.state, quote.symbol);
     // Of orders that came later too it is a price to go by.
     meetFirstPrice(d, book);
     if (book.workingOrders > 0) matchSince(d, book, since);

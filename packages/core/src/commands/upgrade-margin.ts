@@ -9,7 +9,9 @@ import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
 import { portfolioToChange } from './portfolios.js';
+import { postAccrualsOf } from './interest.js';
 import { takeAnew } from './reserve.js';
+import { changeSma, keepsSma, restartSma } from './sma.js';
 
 /** What a margin upgrade adds when it is asked to (contract section 8). */
 export const PROMOTIONAL_CASH = Money.ofDollars(150_000);
@@ -90,6 +92,8 @@ export function upgradeMargin(
     }),
   };
   const { portfolioId } = command;
+  const hasChanged = keepsSma(portfolio.settings) !== keepsSma(settings);
+  postAccrualsOf(d, portfolio);
   d.emit({
     type: 'PortfolioChanged',
     portfolioId,
@@ -99,9 +103,11 @@ export function upgradeMargin(
     at: d.at,
   });
   takeAnew(d, portfolio);
+  if (hasChanged) restartSma(d, portfolio);
   if (promotional > 0) {
     const entry = d.capitalEntry('PROMOTIONAL_CASH', promotional);
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
+    changeSma(d, portfolio, 'PROMOTIONAL_CASH', promotional);
   }
   return { portfolio, promotionalCashAdded: promotional };
 }

@@ -20,6 +20,10 @@ export type LedgerAccount =
   | 'COMMISSIONS'
   | 'FEES'
   | 'DIVIDENDS'
+  /** Margin interest paid. */
+  | 'INTEREST'
+  /** Paid for stock that was borrowed to sell it. */
+  | 'BORROW_FEES'
   /** Initial, promotional and transferred cash. */
   | 'CAPITAL'
   /** Fractions of a cent between an execution's exact value and the whole cents that moved. */
@@ -34,6 +38,8 @@ export const LEDGER_ACCOUNTS: readonly LedgerAccount[] = [
   'COMMISSIONS',
   'FEES',
   'DIVIDENDS',
+  'INTEREST',
+  'BORROW_FEES',
   'CAPITAL',
   'ROUNDING',
 ];
@@ -52,6 +58,8 @@ export type LedgerEntryType =
   | 'EXERCISE'
   | 'ASSIGNMENT'
   | 'EXPIRY'
+  | 'INTEREST'
+  | 'BORROW_FEE'
   | 'RESET';
 
 export interface Posting {
@@ -95,6 +103,8 @@ export function emptyBalances(): Balances {
     COMMISSIONS: Money.zero,
     FEES: Money.zero,
     DIVIDENDS: Money.zero,
+    INTEREST: Money.zero,
+    BORROW_FEES: Money.zero,
     CAPITAL: Money.zero,
     ROUNDING: Money.zero,
   };
@@ -114,6 +124,8 @@ export function hasRoomFor(balances: Balances, amount: Money): boolean {
     Math.abs(DIVIDENDS),
     Math.abs(balances.CAPITAL),
     Math.abs(balances.FUTURES_PNL),
+    Math.abs(balances.INTEREST),
+    Math.abs(balances.BORROW_FEES),
     Math.abs(balances.ROUNDING),
   );
   return Money.isPostable(Money.ofUnits(largest + amount));

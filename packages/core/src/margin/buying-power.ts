@@ -8,6 +8,9 @@ import { FINRA_LONG_BPS } from './reg-t/stock.js';
 /** Below this equity an account may not borrow (FINRA Rule 4210(b)). */
 export const MINIMUM_MARGIN_EQUITY = Money.ofDollars(2000);
 
+/** The equity that day trading takes under the pattern-day-trader rule (FINRA Rule 4210(f)(8)(B); D110, D111). */
+export const PATTERN_EQUITY = Money.ofDollars(25_000);
+
 const DAY_TRADE_MULTIPLE = 4;
 
 /** The rate that buying power counts at under portfolio margin: an unhedged stock's (D108, D165). */
@@ -22,6 +25,8 @@ export interface Room {
   readonly freeCash: Money;
   /** Above the requirements, once open orders have taken theirs. */
   readonly left: Headroom;
+  /** Where the broker lends for the day: what stock may still be opened for, in place of the initial measure (D110). */
+  readonly forTheDay?: Money;
 }
 
 /** The room of an order that is open already: what it has set aside is there for it. */

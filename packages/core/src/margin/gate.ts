@@ -12,6 +12,8 @@ export interface Opening {
   /** With commission and fees; of a short sale its value with them. */
   readonly cost: Money;
   readonly effect: Headroom;
+  /** Of shares; absent = not. */
+  readonly isStock?: boolean;
 }
 
 const CENT = 100;
@@ -27,7 +29,7 @@ export function marginRefusal(opening: Opening, already: SetAside, room: () => R
   const beside = roomBeside(room(), already);
   const isLent = lends(beside);
   const isPaid = !isShortSale && cost <= beside.freeCash;
-  if ((isLent || isPaid) && fits(effect, beside.left)) return undefined;
+  if ((isLent || isPaid) && hasRoomFor(opening, beside)) return undefined;
   return {
     code: 'INSUFFICIENT_FUNDS',
     availableCash: Money.max(beside.freeCash, Money.zero),
@@ -35,6 +37,12 @@ export function marginRefusal(opening: Opening, already: SetAside, room: () => R
     availableBuyingPower: isShortSale && !isLent ? Money.zero : overnightBuyingPower(beside),
     requiredBuyingPower: requiredBuyingPower(effect, beside),
   };
+}
+
+/** By both measures (D108); of stock, where the broker lends for the day, by that and what is left of it (D110). */
+function hasRoomFor({ cost, effect, isStock = false }: Opening, { left, forTheDay }: Room): boolean {
+  if (fits(effect, left)) return true;
+  return isStock && forTheDay !== undefined && left.maintenance + effect.maintenance >= 0 && cost <= forTheDay;
 }
 
 /** Parts of an order are rounded one by one: together they may take a fraction of a cent more than the whole. */

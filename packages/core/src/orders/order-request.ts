@@ -34,4 +34,6 @@ export interface OrderRequest {
   readonly bracketConfig?: BracketConfig;
   readonly strategy?: string;
   readonly legs?: readonly OrderLeg[];
+  /** Of an order that nobody placed: why the broker did. */
+  readonly origin?: 'LIQUIDATION';
 }

@@ -96,6 +96,8 @@ export interface OrderTerms {
   readonly bracket: BracketPart | undefined;
   readonly strategy: string | undefined;
   readonly legs: readonly OrderLeg[] | undefined;
+  /** Of an order that nobody placed: why the broker did (D120). */
+  readonly origin: 'LIQUIDATION' | undefined;
   readonly createdAt: Instant;
 }
 

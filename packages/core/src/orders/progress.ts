@@ -80,6 +80,7 @@ export function termsOf(
     bracket,
     strategy: request.strategy,
     legs: request.legs,
+    origin: request.origin,
     createdAt: at,
   };
 }

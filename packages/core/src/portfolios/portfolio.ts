@@ -1,4 +1,5 @@
 import type { Balances } from '../ledger/ledger.js';
+import type { MarginAccount } from '../margin/margin-account.js';
 import type { MarginEngine, MarginType } from '../margin/margin-type.js';
 import type { FillModel } from '../matching/fill-model.js';
 import type { OpenOrders } from '../orders/open-orders.js';
@@ -69,6 +70,10 @@ export interface Portfolio {
   previousClose?: CloseMark;
   /** By symbol; of the latest date each symbol was traded on. */
   readonly dayTrades: Map<string, DayTradeTracker>;
+  /** Of MARGIN portfolios: memorandum account, calls, accruals. */
+  readonly margin: MarginAccount;
+  /** Derived: how far prices may take its excess before margin has to be looked at; 0 = nobody knows. */
+  slack: number;
 }
 
 /**

@@ -1,11 +1,13 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
 import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
 import type { Instrument, Tradable } from '../instruments/instrument.js';
-import type { BookMarket, Holding, MarginTerms } from '../margin/book.js';
-import { dayTradeBuyingPower, overnightBuyingPower } from '../margin/buying-power.js';
+import type { BookMarket, Holding, MarginTerms, Requirement } from '../margin/book.js';
+import { dayTradeBuyingPower, overnightBuyingPower, PATTERN_EQUITY } from '../margin/buying-power.js';
 import type { Room } from '../margin/buying-power.js';
 import { chainOf } from '../margin/chains.js';
-import { amountsOf } from '../margin/requirement.js';
+import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
+import { isRestricting } from '../margin/margin-account.js';
+import { amountsOf, requirementOf } from '../margin/requirement.js';
 import { Headroom } from '../orders/headroom.js';
 import type { OptionMarket } from '../options/option-market.js';
 import { Position } from '../positions/position.js';
@@ -13,6 +15,7 @@ import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
+import type { TradingDate } from '../values/trading-date.js';
 import { cashOf } from './portfolio.js';
 import type { CashView, Portfolio } from './portfolio.js';
 
@@ -44,6 +47,8 @@ export interface Valuation extends CashView {
   readonly initialRequirement: Money;
   /** Margin equity above the house requirement; negative = a margin call. */
   readonly maintenanceExcess: Money;
+  /** The same with futures at their initial margin: what opening orders are judged by. */
+  readonly openingExcess: Money;
   readonly smaBalance: Money;
   readonly overnightBuyingPower: Money;
   readonly dayTradeBuyingPower: Money;
@@ -117,6 +122,7 @@ const withoutMargin = ({ totalEquity, settledCash }: Worth): Margin => ({
   houseRequirement: Money.zero,
   initialRequirement: Money.zero,
   maintenanceExcess: totalEquity,
+  openingExcess: totalEquity,
   smaBalance: Money.zero,
   overnightBuyingPower: settledCash,
   dayTradeBuyingPower: settledCash,
@@ -132,7 +138,7 @@ function marginOf(
   broker: BrokerConfiguration,
 ): Margin {
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
-  const { previousClose, reservedByOrders: orders, reservedByPositions: positions } = portfolio;
+  const { reservedByOrders: orders, reservedByPositions: positions } = portfolio;
   const terms = marginTermsOf(portfolio, broker, source);
   const { fed, house, opening, initial, counted } = amountsOf({
     ...terms,
@@ -143,9 +149,12 @@ function marginOf(
   const fedRequirement = bounded(fed);
   const houseRequirement = bounded(house);
   const headroom: Headroom = {
-    initial: Money.subtract(marginEquity, fedRequirement),
+    // Kept in a ledger, which falls of the market do not touch (D107).
+    initial:
+      terms.marginType === 'REG_T' ? portfolio.margin.sma : Money.subtract(marginEquity, fedRequirement),
     maintenance: Money.subtract(marginEquity, houseRequirement),
   };
+  const inCall = headroom.maintenance < 0 || portfolio.margin.calls.some(isRestricting);
   const room: Room = {
     marginType: terms.marginType,
     house: broker,
@@ -156,18 +165,83 @@ function marginOf(
       Headroom.add(orders.headroom, positions.headroom),
     ),
   };
+  const forTheDay = dayTradePower(portfolio, room, { broker, source, inCall });
   return {
     marginEquity,
     fedRequirement,
     houseRequirement,
     initialRequirement: bounded(initial),
     maintenanceExcess: headroom.maintenance,
-    smaBalance: terms.marginType === 'PORTFOLIO' ? Money.zero : Money.max(headroom.initial, Money.zero),
-    overnightBuyingPower: overnightBuyingPower(room),
-    dayTradeBuyingPower: dayTradeBuyingPower(room, previousClose?.maintenanceExcess ?? Money.zero),
-    marginCallActive: headroom.maintenance < 0,
-    room,
+    openingExcess: Money.subtract(marginEquity, bounded(opening)),
+    smaBalance: terms.marginType === 'PORTFOLIO' ? Money.zero : portfolio.margin.sma,
+    overnightBuyingPower: inCall ? Money.zero : overnightBuyingPower(room),
+    dayTradeBuyingPower: forTheDay,
+    marginCallActive: inCall,
+    room: lendsForTheDay(portfolio, source, broker) ? { ...room, forTheDay } : room,
   };
+}
+
+/** Whether stock is opened by day-trade buying power (D110): the broker lends for the day, and the rule of the day allows it. */
+function lendsForTheDay(
+  { settings, previousClose }: Portfolio,
+  { at, options }: ValuationSource,
+  broker: BrokerConfiguration,
+): boolean {
+  if (broker.dayTradingLeverage !== true || settings.marginType === 'PORTFOLIO') return false;
+  return (
+    dayTradeRegimeOf(broker, options.calendar.dateOf(at)) === 'INTRADAY_MARGIN' ||
+    (previousClose !== undefined && previousClose.totalEquity >= PATTERN_EQUITY)
+  );
+}
+
+/**
+ * Day-trade buying power (D110). LEGACY_PDT: four times the excess at the previous close, less four times what it took initially
+ * to open what was opened today and is still open, and what is open to be opened. INTRADAY_MARGIN: four times the excess of now.
+ */
+function dayTradePower(
+  portfolio: Portfolio,
+  room: Room,
+  {
+    broker,
+    source,
+    inCall,
+  }: { readonly broker: BrokerConfiguration; readonly source: ValuationSource; readonly inCall: boolean },
+): Money {
+  if (room.marginType === 'PORTFOLIO') return inCall ? Money.zero : overnightBuyingPower(room);
+  const { calendar } = source.options;
+  const today = calendar.dateOf(source.at);
+  if (dayTradeRegimeOf(broker, today) === 'INTRADAY_MARGIN')
+    return dayTradeBuyingPower(room, room.left.maintenance);
+  const before = portfolio.previousClose?.maintenanceExcess ?? Money.zero;
+  // Once the day is marked, what was opened on it counts in its excess.
+  const isMarked = portfolio.previousClose !== undefined && portfolio.previousClose.date >= today;
+  const open = Money.add(
+    portfolio.reservedByOrders.headroom.initial,
+    isMarked ? Money.zero : openedOn(portfolio, today, source, broker),
+  );
+  return dayTradeBuyingPower(room, Money.subtract(before, open));
+}
+
+/** What opening took initially of all that was opened on a date and is still open. */
+function openedOn(
+  portfolio: Portfolio,
+  date: TradingDate,
+  source: ValuationSource,
+  broker: BrokerConfiguration,
+): Money {
+  let sum = Money.zero;
+  const terms = marginTermsOf(portfolio, broker, source);
+  for (const [symbol, tracker] of portfolio.dayTrades) {
+    const position = portfolio.positions.get(symbol);
+    if (tracker.date !== date || tracker.openQuantity === 0 || position === undefined) continue;
+    const instrument = tradableOf(symbol, source.instrument(symbol));
+    const quantity =
+      Position.held(position) < 0 ? Quantity.negate(tracker.openQuantity) : tracker.openQuantity;
+    const mark = pricePer(instrument, tracker.openValue, tracker.openQuantity);
+    const holdings: Holding[] = [{ instrument, quantity, mark }];
+    sum = Money.add(sum, amountsOf({ ...terms, holdings, market: bookMarketOf(source) }).initial);
+  }
+  return sum;
 }
 
 /** The rules that a MARGIN portfolio is judged by. */
@@ -196,6 +270,33 @@ export const bookMarketOf = (source: ValuationSource): BookMarket => ({
   },
 });
 
+/** What holding everything in a MARGIN portfolio takes, group by group (D121); `undefined` for a CASH portfolio. */
+export function requirementOfPortfolio(
+  portfolio: Portfolio,
+  source: ValuationSource,
+  broker: BrokerConfiguration,
+): Requirement | undefined {
+  if (portfolio.settings.portfolioType !== 'MARGIN') return undefined;
+  const holdings = holdingsIn(portfolio, source);
+  return requirementOf({
+    ...marginTermsOf(portfolio, broker, source),
+    holdings,
+    market: bookMarketOf(source),
+  });
+}
+
+/** All that is held, at its marks. */
+export function holdingsIn(portfolio: Portfolio, source: ValuationSource): Holding[] {
+  const holdings: Holding[] = [];
+  for (const position of portfolio.positions.values()) {
+    const quantity = Position.held(position);
+    if (quantity === 0) continue;
+    const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
+    holdings.push({ instrument, quantity, mark: markOrCost(position, instrument, quantity, source) });
+  }
+  return holdings;
+}
+
 /** What is held of the chain that an instrument lies in: all that a trade in it changes the requirement of. */
 export function chainHeld(
   portfolio: Portfolio,
@@ -205,7 +306,7 @@ export function chainHeld(
 ): Holding[] {
   const chain = chainOf(instrument, terms);
   const held: Holding[] = [];
-  for (const position of portfolio.positions.values()) {
+  for (const position of candidatesFor(portfolio, instrument, terms)) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
     const other = tradableOf(position.symbol, source.instrument(position.symbol));
@@ -213,6 +314,18 @@ export function chainHeld(
     held.push({ instrument: other, quantity, mark: markOrCost(position, other, quantity, source) });
   }
   return held;
+}
+
+/** Where chains are those of underlyings, what is held of one is at hand; else everything is looked at. */
+function candidatesFor(
+  { positions, optionsOn }: Portfolio,
+  instrument: Tradable,
+  { marginType, engine }: MarginTerms,
+): Iterable<Position> {
+  const isByClass = marginType === 'PORTFOLIO' && (engine ?? 'TIMS') === 'TIMS';
+  if (isByClass || instrument.assetClass === 'FUTURE') return positions.values();
+  const underlying = instrument.assetClass === 'OPTION' ? instrument.underlying : instrument.symbol;
+  return [underlying, ...(optionsOn.get(underlying) ?? [])].flatMap((symbol) => positions.get(symbol) ?? []);
 }
 
 /** What a position in a future has made since the last daily settlement, or since it was opened (D95). */

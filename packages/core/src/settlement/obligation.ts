@@ -15,6 +15,8 @@ export interface Obligation {
   cash: Money;
   /** Shares to be delivered, by symbol; negative = to be given. */
   readonly quantities: Map<string, Quantity>;
+  /** Of the cash, dividends received: they count in the memorandum account when they are paid. */
+  dividends?: Money;
 }
 
 /** Settlement days from trade to settlement of US equities, by the trade date from which the cycle holds (Rule 15c6-1). */

@@ -235,7 +235,8 @@ class Plan {
     });
     // What an order in options sells was judged when it was taken.
     const isShortSale = !isBuy && isShares(ground.instrument);
-    const opening = { isShortSale, cost: isBuy || isShortSale ? cost : Money.zero, effect };
+    const isStock = isShares(ground.instrument);
+    const opening = { isShortSale, isStock, cost: isBuy || isShortSale ? cost : Money.zero, effect };
     return marginRefusal(opening, progress, () => this.roomLeft(room())) ?? { cash, charges, effect };
   }
 

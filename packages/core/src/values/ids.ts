@@ -1,7 +1,7 @@
 import { hash32 } from './seeded.js';
 
 /** What a number counts. Ids of different kinds never meet. */
-export type IdKind = 'PORTFOLIO' | 'ORDER' | 'EXECUTION' | 'TRADE_ENTRY' | 'ENTRY' | 'REPLACEMENT';
+export type IdKind = 'PORTFOLIO' | 'ORDER' | 'EXECUTION' | 'TRADE_ENTRY' | 'ENTRY' | 'REPLACEMENT' | 'CALL';
 
 const KIND: Readonly<Record<IdKind, number>> = {
   PORTFOLIO: 1,
@@ -10,6 +10,7 @@ const KIND: Readonly<Record<IdKind, number>> = {
   TRADE_ENTRY: 4,
   ENTRY: 5,
   REPLACEMENT: 6,
+  CALL: 7,
 };
 
 const ROUNDS = 27;

@@ -9,7 +9,7 @@ import {
   LedgerQuery,
 } from '../history.js';
 import { HeldOptionParams, PortfolioParams } from '../ids.js';
-import { Requirements } from '../margin.js';
+import { MarginCallPage, PortfolioMargin, SmaPage } from '../margin.js';
 import { PageQuery } from '../paging.js';
 import {
   ClosedPortfolio,
@@ -301,11 +301,38 @@ export const portfolioRoutes = table({
     path: '/v1/accounts/portfolios/:portfolioId/margin',
     tag: 'Portfolios',
     summary: 'Get the margin requirements, group by group',
-    description: 'What is held, put into the groups that ask for least, each with what it takes.',
+    description:
+      'With what stands against them, open calls and what has accrued. CASH portfolios: zeros and no groups.',
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,
-    responses: { 200: Requirements },
+    responses: { 200: PortfolioMargin },
+    errors: [404],
+  },
+  listMarginCalls: {
+    method: 'GET',
+    path: '/v1/accounts/portfolios/:portfolioId/margin-calls',
+    tag: 'Portfolios',
+    summary: 'List the margin calls',
+    description: 'Newest first, those that are over too; open ones are also in the margin of the portfolio.',
+    auth: 'bearer',
+    scope: 'read',
+    params: PortfolioParams,
+    query: PageQuery,
+    responses: { 200: MarginCallPage },
+    errors: [404],
+  },
+  listSma: {
+    method: 'GET',
+    path: '/v1/accounts/portfolios/:portfolioId/sma',
+    tag: 'Portfolios',
+    summary: 'List what moved the special memorandum account',
+    description: 'Newest first. Under portfolio margin and in CASH portfolios there is none.',
+    auth: 'bearer',
+    scope: 'read',
+    params: PortfolioParams,
+    query: PageQuery,
+    responses: { 200: SmaPage },
     errors: [404],
   },
 });

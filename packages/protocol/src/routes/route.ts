@@ -72,7 +72,7 @@ export function errorStatusesOf(route: Route): readonly HttpErrorStatus[] {
   return [...statuses].sort((a, b) => a - b);
 }
 
-/** Every authenticated POST takes an `Idempotency-Key` (D24). */
+/** Every authenticated POST takes an `Idempotency-Key` (D24), but one that stores nothing (D122). */
 export function takesIdempotencyKey(route: Route): boolean {
-  return route.method === 'POST' && route.auth === 'bearer';
+  return route.method === 'POST' && route.auth === 'bearer' && route.path !== '/v1/orders/preview';
 }

@@ -45,6 +45,13 @@ const fraction = (least = '0') =>
     'x-expected': mustBeFraction(least),
   });
 
+/** How many times as much, in whole basis points: `1.02`. */
+const multiple = () =>
+  text({
+    pattern: '^[1-9](\\.\\d{1,4}0*)?$',
+    'x-expected': 'must be a decimal string from 1 to 9.9999 with at most four decimals',
+  });
+
 const limits = {
   /** Dollars per order. Default 0. */
   perOrder: optional(cents()),
@@ -104,6 +111,10 @@ export const BrokerEntry = ruled(
     dayTradeRegime: optional(choice(dayTradeRegimes)),
     dayTradingLeverage: optional(flag()),
     liquidation: optional(choice(liquidations)),
+    /** Of the cost to close; 1.02 is 102 %. */
+    shortBoxCost: optional(multiple()),
+    /** 1.15 is 15 % more than the engine asks for. */
+    portfolioMarginFactor: optional(multiple()),
   }),
   (entry, report) => {
     if (Array.isArray(entry.sessions) && !entry.sessions.includes('REGULAR')) {

@@ -106,6 +106,7 @@ export const BUILT_IN_BROKERS: readonly BrokerEntry[] = [
     ],
     houseMaintenanceLong: '0.25',
     houseMaintenanceShort: '0.30',
+    liquidation: 'AT_ONCE',
   },
   {
     id: 'broker_04',
@@ -196,6 +197,8 @@ export const BUILT_IN_BROKERS: readonly BrokerEntry[] = [
     ],
     houseMaintenanceLong: '0.25',
     houseMaintenanceShort: '0.30',
+    shortBoxCost: '1.02',
+    liquidation: 'AT_ONCE',
   },
   {
     id: 'broker_08',
@@ -244,6 +247,7 @@ export const BUILT_IN_BROKERS: readonly BrokerEntry[] = [
     ],
     houseMaintenanceLong: '0.30',
     houseMaintenanceShort: '0.40',
+    dayTradingLeverage: true,
     dayTradeRegime: 'LEGACY_PDT',
   },
   {
@@ -331,6 +335,7 @@ export const BUILT_IN_BROKERS: readonly BrokerEntry[] = [
     marginInterestTiers: [{ from: '0', rateAnnual: '0.0650' }],
     houseMaintenanceLong: '0.30',
     houseMaintenanceShort: '0.30',
+    dayTradingLeverage: true,
   },
   {
     id: 'broker_14',
@@ -471,6 +476,7 @@ export const BUILT_IN_BROKERS: readonly BrokerEntry[] = [
     ],
     houseMaintenanceLong: '0.25',
     houseMaintenanceShort: '0.30',
+    liquidation: 'AT_ONCE',
     dayTradeRegime: 'INTRADAY_MARGIN',
   },
   {

@@ -74,6 +74,8 @@ function configurationOf(entry: BrokerEntry): BrokerConfiguration {
     marginInterestTiers,
     houseMaintenanceLong,
     houseMaintenanceShort,
+    shortBoxCost,
+    portfolioMarginFactor,
     ...asItIs
   } = entry;
   return {
@@ -88,6 +90,10 @@ function configurationOf(entry: BrokerEntry): BrokerConfiguration {
     })),
     houseMaintenanceLongBps: basisPoints(houseMaintenanceLong),
     houseMaintenanceShortBps: basisPoints(houseMaintenanceShort),
+    ...(shortBoxCost !== undefined && { shortBoxCostBps: basisPoints(shortBoxCost) }),
+    ...(portfolioMarginFactor !== undefined && {
+      portfolioMarginFactorBps: basisPoints(portfolioMarginFactor),
+    }),
   };
 }
 

@@ -134,14 +134,6 @@ describe('the router', () => {
       }
     }
   });
-
-  it('does not offer what comes later', async () => {
-    expect((await owner.post('/v1/orders/preview', {})).status).toBe(404);
-    expect((await owner.get(`/v1/accounts/portfolios/${owned['portfolioId'] ?? ''}/margin`)).status).toBe(
-      404,
-    );
-  });
-
   it.each([
     ['GET', '/v1'],
     ['GET', '/v1/order'],

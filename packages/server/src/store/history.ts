@@ -57,7 +57,8 @@ export interface Owner {
 }
 
 /** `order-events`: everything that happened to an order. */
-export type ListName = 'activities' | 'ledger' | 'order-events' | 'day-trades' | 'equity';
+export type ListName =
+  'activities' | 'ledger' | 'order-events' | 'day-trades' | 'equity' | 'sma' | 'margin-calls';
 
 export interface OrderRow extends Owner {
   readonly number: number;

@@ -96,6 +96,8 @@ const ENTRY_CATEGORY: Readonly<Partial<Record<LedgerEntryType, string>>> = {
   TRANSFER: 'CASH',
   PROMOTIONAL_CASH: 'CASH',
   CASH_IN_LIEU: 'CORPORATE_ACTION',
+  INTEREST: 'CASH',
+  BORROW_FEE: 'CASH',
 };
 
 /** Moves of an order that are part of every order's way and not worth an entry in the activity log. */
@@ -205,7 +207,31 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'DividendAccrued':
       return [activity(event.portfolioId, 'CORPORATE_ACTION')];
     case 'SessionMarked':
-      return event.points.map(({ portfolioId }, item) => listed('equity', portfolioId, item));
+      return event.points.flatMap(({ portfolioId, sma }, item) => [
+        listed('equity', portfolioId, item),
+        ...(sma === undefined ? [] : [listed('sma', portfolioId, item)]),
+      ]);
+    case 'SmaChanged':
+      return [listed('sma', event.portfolioId, 0)];
+    case 'CallIssued':
+    case 'CallClosed': {
+      const { portfolioId, call } = event;
+      const row: HistoryChange = {
+        change: 'listed',
+        list: 'margin-calls',
+        owner: portfolioId,
+        event: index,
+        item: 0,
+        key: String(call.number).padStart(12, '0'),
+      };
+      return [row, activity(portfolioId, 'MARGIN')];
+    }
+    case 'CallDue':
+    case 'MarginWarned':
+    case 'LiquidationDecided':
+      return [activity(event.portfolioId, 'MARGIN')];
+    case 'InterestAccrued':
+    case 'AccrualsPosted':
     case 'AccountOpened':
     case 'AccountUpdated':
     case 'AccountStatusChanged':

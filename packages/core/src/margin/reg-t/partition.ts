@@ -1,4 +1,5 @@
 import type { Micros, RegTTerms } from './contracts.js';
+import { greedyPartition } from './greedy.js';
 import { shortStraddle } from './groups.js';
 import { maximumLoss } from './model.js';
 import type { Chain, Combo } from './model.js';
@@ -16,6 +17,9 @@ export interface Partition {
 
 /** Coefficients that a search may visit: some tenths of a second. Chains of fewer than 60 series end long before. */
 const MOST_WORK = 20_000_000;
+/** Chains of more series than this are given less, and then divided at a glance. */
+const LARGE = 60;
+const LEAST_WORK = 4_000_000;
 const NEARLY = 1e-6;
 const MOST_ROUNDS = 20;
 const POOR_ROUNDS = 3;
@@ -27,9 +31,18 @@ const NOTHING: Partition = { combos: [], straddles: [], spreads: [], isApproxima
  * least initially (D104). Found by branch and bound over linear programmes: contracts are counted, not listed, so that their
  * number does not matter, and the maximum loss of a group is the least number that is no less than its loss at any strike.
  */
-export function leastPartition(chain: Chain, terms: RegTTerms, mostWork = MOST_WORK): Partition {
+export function leastPartition(
+  chain: Chain,
+  terms: RegTTerms,
+  mostWork = chain.contracts.length > LARGE ? LEAST_WORK : MOST_WORK,
+): Partition {
   const programme = new Programme(chain, terms);
-  return programme.columns.length === 0 ? NOTHING : new Search(programme, mostWork).run();
+  if (programme.columns.length === 0) return NOTHING;
+  const { best, bestFirst } = new Search(programme, mostWork).run();
+  if (!best.isApproximate) return best;
+  // What a search that was cut short has found may be worse than what a glance finds.
+  const quick = greedyPartition(chain, terms);
+  return quick.first < bestFirst ? { ...quick, isApproximate: true } : best;
 }
 
 class Search {
@@ -52,7 +65,7 @@ class Search {
     this.step = stepOf(programme);
   }
 
-  run(): Partition {
+  run(): { readonly best: Partition; readonly bestFirst: Micros } {
     const root = this.programme.tableau();
     let isCertain = root.improve(this.mostWork);
     const open = isCertain ? [root] : [];
@@ -64,7 +77,8 @@ class Search {
       }
       open.push(...branches);
     }
-    return isCertain ? this.best : { ...this.best, isApproximate: true };
+    const { best, bestFirst } = this;
+    return { best: isCertain ? best : { ...best, isApproximate: true }, bestFirst };
   }
 
   /**

@@ -7,9 +7,11 @@ import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
 import {
   listedActivity,
+  listedCall,
   listedDayTrade,
   listedEquityPoint,
   listedLedgerEntry,
+  listedSma,
 } from '../translate/history.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { pageOfAll, type PageReply, pageReply, windowOf } from '../translate/pages.js';
@@ -17,7 +19,7 @@ import { hasPortfolio, type PortfolioRequest } from './owned.js';
 
 type HistoryHandlers = Pick<
   Handlers,
-  'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'getEquityCurve'
+  'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'listMarginCalls' | 'listSma' | 'getEquityCurve'
 >;
 
 export const historyHandlers: HistoryHandlers = {
@@ -43,6 +45,11 @@ export const historyHandlers: HistoryHandlers = {
   },
 
   listDayTrades: (call) => listOf(call, 'day-trades', listedDayTrade),
+
+  listMarginCalls: (call) =>
+    listOf(call, 'margin-calls', (item) => listedCall(call.simulation.brokerage.state.ids, item)),
+
+  listSma: (call) => listOf(call, 'sma', listedSma),
 
   async getEquityCurve(call) {
     const { simulation, query } = call;

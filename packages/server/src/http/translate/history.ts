@@ -15,6 +15,7 @@ import type {
   Event,
   Ids,
   LedgerEntry as CoreEntry,
+  MarginCall as CoreCall,
   OrderEvent,
   OrderSnapshot,
   OrderTerms,
@@ -26,6 +27,8 @@ import type {
   EquityPoint,
   Execution,
   LedgerEntry,
+  MarginCall,
+  SmaEntry,
 } from '@sandpit/protocol';
 import type { ListItem } from '../../store/history.js';
 import { isoOf } from './instants.js';
@@ -103,6 +106,10 @@ function entryText({ type, about = {}, postings }: CoreEntry): string {
       return `${quantity} ${symbol} ${ENDED[name ?? ''] ?? 'expired'}`;
     case 'CASH_IN_LIEU':
       return `Cash in lieu of ${quantity} ${symbol}`;
+    case 'INTEREST':
+      return 'Margin interest';
+    case 'BORROW_FEE':
+      return 'Fees for borrowed stock';
     case 'RESET':
       return 'Reset to the initial state';
   }
@@ -260,11 +267,20 @@ function told(event: Event, item: ListItem): Told {
         quantity: quantityNumber(event.quantity),
         amount: moneyNumber(event.amount),
       };
+    case 'CallIssued':
+    case 'CallDue':
+    case 'CallClosed':
+    case 'MarginWarned':
+    case 'LiquidationDecided':
+      return marginTold(event);
     case 'OrderAccepted':
     case 'OrderMoved':
     case 'OrderExecuted':
     case 'DayTradeTracked':
     case 'SessionMarked':
+    case 'SmaChanged':
+    case 'InterestAccrued':
+    case 'AccrualsPosted':
     case 'AccountOpened':
     case 'AccountUpdated':
     case 'AccountStatusChanged':
@@ -282,6 +298,107 @@ function told(event: Event, item: ListItem): Told {
       throw unexpected(event);
   }
 }
+
+const inDollars = (money: Money): string => dollars(Money.toCents(money), Money.format);
+
+/** What happens around margin calls, told so that somebody who was not there can follow it. */
+function marginTold(
+  event: Extract<
+    Event,
+    { type: 'CallIssued' | 'CallDue' | 'CallClosed' | 'MarginWarned' | 'LiquidationDecided' }
+  >,
+): Told {
+  const category = 'MARGIN';
+  switch (event.type) {
+    case 'CallIssued': {
+      const { type, amount, dueAt } = event.call;
+      return {
+        category,
+        type: 'CALL_ISSUED',
+        description: `${type} call of ${inDollars(amount)}, due ${isoOf(dueAt)}`,
+        amount: moneyNumber(Money.toCents(amount)),
+      };
+    }
+    case 'CallDue': {
+      const { type } = event.call;
+      return {
+        category,
+        type: 'CALL_DUE',
+        description: `${type} call is due: ${inDollars(event.deficit)} are still missing`,
+        amount: moneyNumber(Money.toCents(event.deficit)),
+      };
+    }
+    case 'CallClosed': {
+      const { type, amount, status } = event.call;
+      return {
+        category,
+        type: status === 'MET' ? 'CALL_MET' : 'LIQUIDATION',
+        description:
+          status === 'MET'
+            ? `${type} call of ${inDollars(amount)} is met`
+            : `${type} call of ${inDollars(amount)} was met by liquidation`,
+        amount: moneyNumber(Money.toCents(amount)),
+      };
+    }
+    case 'MarginWarned':
+      return {
+        category,
+        type: 'WARNING',
+        description:
+          `Equity exceeds the maintenance requirement by ${inDollars(event.excess)}, ` +
+          `less than a tenth of ${inDollars(event.totalEquity)}`,
+        amount: moneyNumber(Money.toCents(event.excess)),
+      };
+    case 'LiquidationDecided': {
+      const { legs, deficit, freed } = event;
+      const closed = legs.map(({ symbol, quantity }) => `${Quantity.format(quantity)} ${symbol}`).join(', ');
+      return {
+        category,
+        type: 'LIQUIDATION',
+        description:
+          `${inDollars(deficit)} were missing: closing ${closed}, which frees most for what it costs, ` +
+          inDollars(freed),
+        ...(legs[0] !== undefined && {
+          symbol: legs[0].symbol,
+          quantity: quantityNumber(legs[0].quantity),
+        }),
+        amount: moneyNumber(Money.toCents(freed)),
+      };
+    }
+  }
+}
+
+/** A row of a memorandum account (D107). */
+export function listedSma(item: ListItem): SmaEntry {
+  const event = item.data as Event;
+  const at = isoOf(Instant.ofMs(item.at));
+  if (event.type === 'SmaChanged') {
+    const { amount, balance } = event;
+    return { at, event: event.event, amount: moneyNumber(amount), balance: moneyNumber(balance) };
+  }
+  const { sma } = partOf(eventOf(item, 'SessionMarked').points, item);
+  if (sma === undefined) throw unexpected(event);
+  return { at, event: 'CLOSE', amount: moneyNumber(sma.amount), balance: moneyNumber(sma.balance) };
+}
+
+/** A margin call as it is now (D119). */
+export function listedCall(ids: Ids, item: ListItem): MarginCall {
+  const event = item.data as Event;
+  if (event.type !== 'CallIssued' && event.type !== 'CallClosed') throw unexpected(event);
+  return callOf(ids, event.call);
+}
+
+export const callOf = (
+  ids: Ids,
+  { number, type, amount, issuedAt, dueAt, status }: CoreCall,
+): MarginCall => ({
+  callId: ids.idOf('CALL', number),
+  type,
+  amount: moneyNumber(Money.toCents(amount)),
+  issuedAt: isoOf(issuedAt),
+  dueAt: isoOf(dueAt),
+  status,
+});
 
 function entryTold(entry: CoreEntry): Told {
   const settled = settledCashOf(entry.postings);

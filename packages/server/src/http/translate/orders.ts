@@ -165,6 +165,7 @@ type RareTerms = Pick<
   | 'latencyProfile'
   | 'latencyMs'
   | 'clientOrderId'
+  | 'origin'
   | 'parentOrderId'
 >;
 
@@ -175,14 +176,15 @@ function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf:
   const { trailingPercent, strategy, legs, bracket } = terms;
   // A split changes the distance (D134).
   const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
-  const { latencyProfile, latencyMs, clientOrderId } = terms;
+  const { latencyProfile, latencyMs, clientOrderId, origin } = terms;
   if (
     trailingAmount === undefined &&
     trailingPercent === undefined &&
     legs === undefined &&
     bracket === undefined &&
     latencyProfile === undefined &&
-    clientOrderId === undefined
+    clientOrderId === undefined &&
+    origin === undefined
   ) {
     return NOTHING_RARE;
   }
@@ -195,6 +197,7 @@ function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf:
     ...(latencyProfile !== undefined && { latencyProfile }),
     ...(latencyMs !== undefined && { latencyMs }),
     ...(clientOrderId !== undefined && { clientOrderId }),
+    ...(origin !== undefined && { origin }),
     ...(bracket !== undefined &&
       bracket.part !== 'ENTRY' && { parentOrderId: ids.idOf('ORDER', bracket.entry) }),
   };

@@ -1,5 +1,6 @@
-import { type Ids, type Rejection, rejectionText } from '@sandpit/core';
+import { type Ids, Money, type Rejection, rejectionText } from '@sandpit/core';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
+import { moneyNumber } from './numbers.js';
 import { refusalFigures } from './orders.js';
 
 /** What the refused request was about, for details that the rejection itself does not carry. */
@@ -39,6 +40,14 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
     }
     case 'MARGIN_NOT_ELIGIBLE':
       return refuseCoded(rejection.code, message, { reasons: [...rejection.reasons] });
+    case 'MARGIN_CALL_ACTIVE':
+      return refuseCoded(rejection.code, message, {
+        callAmount: moneyNumber(Money.toCents(rejection.callAmount)),
+      });
+    case 'DAY_TRADE_RESTRICTED': {
+      const { dayTradeCount, restrictedUntil } = rejection;
+      return refuseCoded(rejection.code, message, { dayTradeCount, restrictedUntil });
+    }
     case 'UNKNOWN_SYMBOL':
     case 'INSTRUMENT_NOT_TRADABLE':
     case 'NOT_SHORTABLE':

@@ -1,6 +1,7 @@
 import {
   type Brokerage,
   type BrokerConfiguration,
+  brokerOf,
   canonicalSymbol,
   type Holding,
   type HouseRates,
@@ -10,19 +11,24 @@ import {
   Money,
   optionContract,
   parseOsi,
+  type Portfolio,
   type Price,
   Quantity,
   type Requirement,
+  requirementOfPortfolio,
   rootOfOsi,
   settlesAt,
   type Tradable,
   type TradingDate,
   type Underlying,
+  valuationOf,
 } from '@sandpit/core';
-import type { Requirements, RequirementsBody } from '@sandpit/protocol';
+import type { PortfolioMargin, Requirements, RequirementsBody } from '@sandpit/protocol';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
+import { callOf } from './history.js';
 import { instantOf } from './instants.js';
 import { moneyNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
+import type { ClosedPortfolio } from './portfolios.js';
 
 /** Where an imagined book is imagined. */
 export interface Imagining {
@@ -193,3 +199,44 @@ export function shownRequirement({ fed, groups, scenarios }: Requirement): Requi
     }),
   };
 }
+
+const NOTHING_HELD: Requirements = {
+  initialRequirement: 0,
+  maintenanceRequirement: 0,
+  fedRequirement: 0,
+  houseRequirement: 0,
+  groups: [],
+};
+
+/** Accruals count 10^-8 dollars. */
+const accrued = (units: number): number => Math.round(units / 1e6) / 100;
+
+/** What a portfolio holds takes, and what stands against it (D121). */
+export function portfolioMargin(brokerage: Brokerage, portfolio: Portfolio): PortfolioMargin {
+  const broker = brokerOf(brokerage.rules, portfolio.settings.brokerId);
+  const value = valuationOf(portfolio, brokerage, broker);
+  const requirement = requirementOfPortfolio(portfolio, brokerage, broker);
+  const { calls, interest, borrowFees } = portfolio.margin;
+  return {
+    ...(requirement === undefined ? NOTHING_HELD : shownRequirement(requirement)),
+    marginEquity: moneyNumber(value.marginEquity),
+    totalEquity: moneyNumber(value.totalEquity),
+    maintenanceExcess: moneyNumber(value.maintenanceExcess),
+    smaBalance: moneyNumber(value.smaBalance),
+    calls: calls.map((call) => callOf(brokerage.state.ids, call)),
+    accruedInterest: accrued(interest),
+    accruedBorrowFees: accrued(borrowFees),
+  };
+}
+
+/** Nothing is held in a closed portfolio. */
+export const closedMargin = (_: Brokerage, { value }: ClosedPortfolio): PortfolioMargin => ({
+  ...NOTHING_HELD,
+  marginEquity: moneyNumber(value.marginEquity),
+  totalEquity: moneyNumber(value.totalEquity),
+  maintenanceExcess: moneyNumber(value.maintenanceExcess),
+  smaBalance: moneyNumber(value.smaBalance),
+  calls: [],
+  accruedInterest: 0,
+  accruedBorrowFees: 0,
+});

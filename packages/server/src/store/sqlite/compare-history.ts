@@ -87,6 +87,8 @@ const KINDS: readonly Kind[] = [
   itemsOf('ledger entries', LIST_CODE.ledger),
   itemsOf('day trades', LIST_CODE['day-trades']),
   itemsOf('points of equity curves', LIST_CODE.equity),
+  itemsOf('rows of memorandum accounts', LIST_CODE.sma),
+  itemsOf('margin calls', LIST_CODE['margin-calls']),
 ];
 
 /**

@@ -122,6 +122,8 @@ export const LIST_CODE: Readonly<Record<Exclude<ListName, 'order-events'>, numbe
   ledger: 2,
   'day-trades': 3,
   equity: 4,
+  sma: 5,
+  'margin-calls': 6,
 };
 
 type Unsummed<Row> = Omit<Row, 'sum'>;

@@ -1,0 +1,198 @@
+import type { Decision } from '../decision.js';
+import { orderCharges } from '../fees/order-charges.js';
+import { valueOf } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
+import type { MarginGroup } from '../margin/book.js';
+import { effectOfAll } from '../margin/effect.js';
+import type { MarginTrade } from '../margin/effect.js';
+import { isOpening } from '../orders/order.js';
+import type { OrderRequest } from '../orders/order-request.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import {
+  bookMarketOf,
+  chainHeld,
+  marginTermsOf,
+  requirementOfPortfolio,
+  valuationOf,
+} from '../portfolios/valuation.js';
+import { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
+import { greatestCommonDivisor } from '../values/scaled.js';
+import { endOrder } from './end-order.js';
+import { reachMarket } from './reach-market.js';
+
+/** More steps than this no decision takes: what is left is closed by the next. */
+const MOST_STEPS = 32;
+/** A little more is closed than is missing. */
+const MARGIN_BPS = 10_500;
+const ONE = 1_000_000;
+
+/** What would be closed in one step. Quantities as they are held, negative = short. */
+interface Closing {
+  readonly legs: readonly { readonly instrument: Tradable; readonly quantity: Quantity }[];
+  readonly freed: Money;
+  /** What crossing the spreads costs. */
+  readonly spread: Money;
+}
+
+/**
+ * Closes as much of a portfolio as a deficit takes (D120): first its opening orders, then, one step after the other, the group
+ * that frees most for a dollar of spread crossed, hedges together with what they hedge. Market orders; what they cannot fill now
+ * they fill later.
+ */
+export function liquidate(d: Decision, portfolio: Portfolio): void {
+  cancelOrders(d, portfolio, (intent) => isOpening(intent));
+  for (let step = 0; step < MOST_STEPS; step++) {
+    const deficit = deficitOf(d, portfolio);
+    if (deficit <= 0) return;
+    const best = bestClosing(d, portfolio, deficit);
+    if (best === undefined) return;
+    const { legs, freed } = best;
+    const { portfolioId } = portfolio.terms;
+    d.emit({
+      type: 'LiquidationDecided',
+      portfolioId,
+      deficit,
+      legs: legs.map(({ instrument, quantity }) => ({ symbol: instrument.symbol, quantity })),
+      freed,
+    });
+    // Shorts first: what covers them goes last.
+    for (const leg of legs.toSorted((a, b) => a.quantity - b.quantity)) close(d, portfolio, leg);
+    if (deficitOf(d, portfolio) >= deficit) return;
+  }
+}
+
+/** What is missing: of what holding takes, or of the memorandum account. */
+function deficitOf(d: Decision, portfolio: Portfolio): Money {
+  const { maintenanceExcess, smaBalance } = valuationOf(portfolio, d, d.broker(portfolio));
+  const missing = Money.negate(maintenanceExcess);
+  const isCalled = portfolio.margin.calls.some(({ type, isDue }) => type === 'REG_T' && isDue === true);
+  return isCalled ? Money.max(missing, Money.negate(smaBalance)) : missing;
+}
+
+function cancelOrders(
+  d: Decision,
+  portfolio: Portfolio,
+  isMeant: (intent: OrderRequest['positionIntent'], symbol: string) => boolean,
+): void {
+  for (const order of portfolio.openOrders.oldestFirst()) {
+    const { number, positionIntent, symbol } = order.terms;
+    if (d.state.orders.has(number) && isMeant(positionIntent, symbol))
+      endOrder(d, order, { transition: 'CANCELED', cancelReason: 'MARGIN_CALL' });
+  }
+}
+
+function bestClosing(d: Decision, portfolio: Portfolio, deficit: Money): Closing | undefined {
+  const groups = requirementOfPortfolio(portfolio, d, d.broker(portfolio))?.groups ?? [];
+  let best: Closing | undefined;
+  for (const legs of groups.flatMap((group) => setsOf(d, group))) {
+    const closing = closingOf(d, portfolio, legs, deficit);
+    if (closing !== undefined && (best === undefined || isBetter(closing, best))) best = closing;
+  }
+  return best;
+}
+
+type Legs = readonly { readonly instrument: Tradable; readonly quantity: Quantity }[];
+
+/** A group as a whole; of what is margined by its risk each position by itself too. */
+function setsOf(d: Decision, { strategy, legs }: MarginGroup): Legs[] {
+  const whole = legs.map(({ symbol, quantity }) => ({ instrument: d.tradable(symbol), quantity }));
+  return strategy === 'CLASS_GROUP' && whole.length > 1 ? [whole, ...whole.map((leg) => [leg])] : [whole];
+}
+
+/** Freed per dollar of spread, compared without dividing; among equals the short that expires first. */
+function isBetter(a: Closing, b: Closing): boolean {
+  const [left, right] = [a.freed * Math.max(b.spread, 1), b.freed * Math.max(a.spread, 1)];
+  return left > right || (left === right && expiryOf(a) < expiryOf(b));
+}
+
+const expiryOf = ({ legs }: Closing): string =>
+  legs.reduce(
+    (first, { instrument, quantity }) =>
+      instrument.assetClass === 'OPTION' && quantity < 0 && instrument.expiration < first
+        ? instrument.expiration
+        : first,
+    '9999',
+  );
+
+/** As many units of a set as the deficit takes, where its market is open and closing it frees anything. */
+function closingOf(d: Decision, portfolio: Portfolio, whole: Legs, deficit: Money): Closing | undefined {
+  const all = costOf(d, portfolio, whole);
+  if (all === undefined || all.freed <= 0) return undefined;
+  const unit = whole.reduce(
+    (common, { quantity }) =>
+      greatestCommonDivisor(common, Math.max(1, Math.floor(Math.abs(quantity) / ONE))),
+    0,
+  );
+  const isWhole = whole.every(({ quantity }) => Quantity.isWhole(quantity));
+  const wanted = Math.ceil((deficit * MARGIN_BPS * unit) / (10_000 * all.freed));
+  if (!isWhole || wanted >= unit) return all;
+  const part = whole.map(({ instrument, quantity }) => ({
+    instrument,
+    quantity: Quantity.ofUnits((quantity / unit) * wanted),
+  }));
+  return costOf(d, portfolio, part);
+}
+
+/** What closing these at the touch frees and costs, commissions included. */
+function costOf(d: Decision, portfolio: Portfolio, legs: Legs): Closing | undefined {
+  const [first] = legs;
+  if (first === undefined) return undefined;
+  const broker = d.broker(portfolio);
+  let spread = Money.zero;
+  let cash = Money.zero;
+  const trades: Omit<MarginTrade, 'cash'>[] = [];
+  for (const { instrument, quantity } of legs) {
+    const { symbol } = instrument;
+    const quote = d.quote(symbol);
+    const price = quantity < 0 ? quote?.ask : quote?.bid;
+    const hours = d.hours(instrument);
+    if (price === undefined || !hours.isOpen('REGULAR', d.at)) return undefined;
+    const count = Quantity.abs(quantity);
+    const value = valueOf(instrument, price, count);
+    const marked = valueOf(instrument, d.mark(symbol) ?? price, count);
+    spread = Money.add(spread, Money.abs(Money.subtract(value, marked)));
+    const charges = orderCharges(
+      broker,
+      { side: quantity < 0 ? 'BUY' : 'SELL', instrument, tradeDate: hours.tradeDateOf(d.at) },
+      { quantity: count, value },
+    ).total;
+    const isFuture = instrument.assetClass === 'FUTURE';
+    const paid = isFuture ? Money.zero : quantity < 0 ? Money.negate(value) : value;
+    trades.push({ instrument, quantity: Quantity.negate(quantity), price });
+    cash = Money.subtract(Money.add(cash, paid), charges);
+  }
+  const terms = marginTermsOf(portfolio, broker, d);
+  const chain = chainHeld(portfolio, first.instrument, terms, d);
+  // Marked at the touch before and after: what lies between the marks and it is lost as well.
+  const { headroom } = effectOfAll(terms, bookMarketOf(d), chain, trades, cash);
+  return { legs, spread, freed: Money.subtract(headroom.maintenance, spread) };
+}
+
+/** A market order that closes a leg, past every check: the broker's own. What the owner had at work there is canceled. */
+function close(
+  d: Decision,
+  portfolio: Portfolio,
+  { instrument, quantity }: { readonly instrument: Tradable; readonly quantity: Quantity },
+): void {
+  const { symbol, assetClass } = instrument;
+  cancelOrders(d, portfolio, (_, ordered) => ordered === symbol);
+  const number = d.state.counters.order + 1;
+  d.emit({
+    type: 'OrderAccepted',
+    number,
+    tier: 'ENTERPRISE',
+    request: {
+      portfolioId: portfolio.terms.portfolioId,
+      symbol,
+      assetClass,
+      orderType: 'MARKET',
+      positionIntent: quantity < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE',
+      quantity: Quantity.abs(quantity),
+      timeInForce: 'DAY',
+      origin: 'LIQUIDATION',
+    },
+  });
+  const order = d.state.orders.get(number);
+  if (order !== undefined) reachMarket(d, order);
+}

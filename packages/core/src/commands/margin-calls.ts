@@ -1,0 +1,148 @@
+import type { Decision } from '../decision.js';
+import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
+import { DUE_DAYS, isRestricting } from '../margin/margin-account.js';
+import type { CallType, MarginCall } from '../margin/margin-account.js';
+import { amountsOf } from '../margin/requirement.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { bookMarketOf, holdingsIn, marginTermsOf, valuationOf } from '../portfolios/valuation.js';
+import type { Valuation } from '../portfolios/valuation.js';
+import { Money } from '../values/money.js';
+import { liquidate } from './liquidate.js';
+
+/** Below this part of its equity a portfolio is warned (D119). */
+const WARNING_BPS = 1000;
+
+/**
+ * Looks at a MARGIN portfolio at the marks of the moment: what is missing is called, what is met is closed, and what comes near is
+ * warned of once a day (D119). Returns how far its excess is from where something would be different.
+ */
+export function watchMargin(d: Decision, portfolio: Portfolio): number {
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  meetCalls(d, portfolio, value);
+  const { maintenanceExcess: excess } = value;
+  if (excess < 0) {
+    const type = deficitType(d, portfolio, value);
+    if (!hasCall(portfolio, type)) {
+      issue(d, portfolio, type, Money.negate(excess));
+    }
+    if (isToBeLiquidated(d, portfolio)) liquidate(d, portfolio);
+    return 0 - excess;
+  }
+  const near = Money.scale(value.totalEquity, WARNING_BPS, 10_000);
+  if (value.houseRequirement <= 0) return excess;
+  if (excess >= near) return isWarned(d, portfolio) ? excess : excess - near;
+  warn(d, portfolio, value);
+  return excess;
+}
+
+/** What is looked at when the day closes: the minimum equity, and where the memorandum account is short (D109, D110, D119). */
+export function watchAtClose(d: Decision, portfolio: Portfolio): void {
+  watchMargin(d, portfolio);
+  const { totalEquity, marginLoan, shortMarketValue } = valuationOf(portfolio, d, d.broker(portfolio));
+  const { sma } = portfolio.margin;
+  if (sma < 0 && !hasCall(portfolio, 'REG_T')) issue(d, portfolio, 'REG_T', Money.negate(sma));
+  const isBorrowing = marginLoan > 0 || shortMarketValue > 0;
+  if (totalEquity < MINIMUM_MARGIN_EQUITY && isBorrowing && !hasCall(portfolio, 'MINIMUM_EQUITY'))
+    issue(d, portfolio, 'MINIMUM_EQUITY', Money.subtract(MINIMUM_MARGIN_EQUITY, totalEquity));
+}
+
+/** Whether the broker closes positions now: for a call that is due or, where it does not wait, for any; and is not at it already (D120). */
+function isToBeLiquidated(d: Decision, portfolio: Portfolio): boolean {
+  const { liquidation = 'WHEN_DUE' } = d.broker(portfolio);
+  if (liquidation === 'NEVER') return false;
+  const isMeant = (call: MarginCall): boolean =>
+    isRestricting(call) && (liquidation === 'AT_ONCE' || call.isDue === true);
+  if (!portfolio.margin.calls.some(isMeant)) return false;
+  return ![...portfolio.openOrders].some(({ terms }) => terms.origin === 'LIQUIDATION');
+}
+
+const hasCall = ({ margin }: Portfolio, type: CallType): boolean =>
+  margin.calls.some((call) => call.type === type);
+
+/** Opens a call, due some business days later at noon. */
+export function issue(d: Decision, portfolio: Portfolio, type: CallType, amount: Money): void {
+  const { calendar } = d.rules;
+  const dueOn = calendar.plusBusinessDays(calendar.dateOf(d.at), DUE_DAYS[type]);
+  const call: MarginCall = {
+    number: d.state.counters.call + 1,
+    type,
+    amount,
+    issuedAt: d.at,
+    dueAt: calendar.instantOf(dueOn, 12, 0),
+    status: 'OPEN',
+  };
+  d.emit({ type: 'CallIssued', portfolioId: portfolio.terms.portfolioId, call });
+}
+
+/** A deficit is the futures' where without them there would be none. */
+function deficitType(d: Decision, portfolio: Portfolio, { maintenanceExcess }: Valuation): CallType {
+  const holdings = holdingsIn(portfolio, d);
+  const futures = holdings.filter(({ instrument }) => instrument.assetClass === 'FUTURE');
+  if (futures.length > 0) {
+    const terms = marginTermsOf(portfolio, d.broker(portfolio), d);
+    const { house } = amountsOf({ ...terms, holdings: futures, market: bookMarketOf(d) });
+    if (maintenanceExcess + house >= 0) return 'FUTURES';
+  }
+  return portfolio.settings.marginType === 'PORTFOLIO' ? 'PORTFOLIO' : 'MAINTENANCE';
+}
+
+function meetCalls(d: Decision, portfolio: Portfolio, value: Valuation): void {
+  for (const call of portfolio.margin.calls) {
+    if (!isMet(call, portfolio, value)) continue;
+    const status = call.isLiquidating === true ? 'LIQUIDATED' : 'MET';
+    d.emit({ type: 'CallClosed', portfolioId: portfolio.terms.portfolioId, call: { ...call, status } });
+  }
+}
+
+/** Whether the cause of a call is gone; of futures once their initial margin is there again (D119). */
+function isMet(
+  { type, amount }: MarginCall,
+  { margin, previousClose }: Portfolio,
+  value: Valuation,
+): boolean {
+  const { maintenanceExcess, openingExcess, totalEquity, marginLoan, shortMarketValue } = value;
+  switch (type) {
+    case 'MAINTENANCE':
+    case 'PORTFOLIO':
+      return maintenanceExcess >= 0;
+    case 'FUTURES':
+      return openingExcess >= 0;
+    case 'REG_T':
+      return margin.sma >= 0;
+    case 'MINIMUM_EQUITY':
+      return totalEquity >= MINIMUM_MARGIN_EQUITY || (marginLoan === 0 && shortMarketValue === 0);
+    case 'DAY_TRADE':
+    case 'INTRADAY':
+      return maintenanceExcess - (previousClose?.maintenanceExcess ?? 0) >= amount;
+  }
+}
+
+const isWarned = (d: Decision, { margin }: Portfolio): boolean =>
+  margin.warnedOn === d.rules.calendar.dateOf(d.at);
+
+function warn(d: Decision, portfolio: Portfolio, { maintenanceExcess, totalEquity }: Valuation): void {
+  if (isWarned(d, portfolio)) return;
+  d.emit({
+    type: 'MarginWarned',
+    portfolioId: portfolio.terms.portfolioId,
+    date: d.rules.calendar.dateOf(d.at),
+    excess: maintenanceExcess,
+    totalEquity,
+  });
+}
+
+/** The due time of a call has come: it is told, and where the broker says so positions are closed (D120). */
+export function callDue(d: Decision, portfolio: Portfolio, number: number): void {
+  watchMargin(d, portfolio);
+  const call = portfolio.margin.calls.find((one) => one.number === number);
+  if (call === undefined) return;
+  const { maintenanceExcess } = valuationOf(portfolio, d, d.broker(portfolio));
+  const deficit =
+    call.type === 'REG_T'
+      ? Money.negate(portfolio.margin.sma)
+      : Money.max(Money.negate(maintenanceExcess), Money.zero);
+  if (call.isDue !== true)
+    d.emit({ type: 'CallDue', portfolioId: portfolio.terms.portfolioId, call, deficit });
+  if (isToBeLiquidated(d, portfolio)) liquidate(d, portfolio);
+  watchMargin(d, portfolio);
+}

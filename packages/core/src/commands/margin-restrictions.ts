@@ -1,0 +1,58 @@
+import type { Decision } from '../decision.js';
+import { PATTERN_EQUITY } from '../margin/buying-power.js';
+import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
+import { dayTradesWithin, restrictedUntil } from '../margin/day-trades.js';
+import { isRestricting } from '../margin/margin-account.js';
+import { isOpening } from '../orders/order.js';
+import type { OrderRequest } from '../orders/order-request.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import type { Rejection } from '../rejection.js';
+import { Money } from '../values/money.js';
+
+const MOST_DAY_TRADES = 3;
+
+/** In a call nothing is opened that does not lower what holding takes (D119). `lowers`: whether the order does. */
+export function marginCallProblem(
+  portfolio: Portfolio,
+  { positionIntent }: Pick<OrderRequest, 'positionIntent'>,
+  lowers: boolean,
+): Rejection | undefined {
+  if (!isOpening(positionIntent) || lowers) return undefined;
+  const calls = portfolio.margin.calls.filter(isRestricting);
+  if (calls.length === 0) return undefined;
+  return {
+    code: 'MARGIN_CALL_ACTIVE',
+    message: 'The portfolio has an open margin call',
+    callAmount: calls.reduce((sum, { amount }) => Money.add(sum, amount), Money.zero),
+  };
+}
+
+/** Under the pattern-day-trader rule a small portfolio that has made its three day trades opens nothing (D111). */
+export function dayTradeProblem(
+  d: Decision,
+  portfolio: Portfolio,
+  { positionIntent, assetClass }: Pick<OrderRequest, 'positionIntent' | 'assetClass'>,
+): Rejection | undefined {
+  if (!isOpening(positionIntent) || assetClass === 'FUTURE' || !isDayTradeRestricted(d, portfolio))
+    return undefined;
+  const { calendar } = d.rules;
+  const today = calendar.dateOf(d.at);
+  return {
+    code: 'DAY_TRADE_RESTRICTED',
+    message: 'The portfolio has made three day trades in five business days with less than 25,000 of equity',
+    dayTradeCount: dayTradesWithin(portfolio.margin.dayTrades, today, calendar),
+    restrictedUntil: restrictedUntil(portfolio.margin.dayTrades, today, MOST_DAY_TRADES, calendar),
+  };
+}
+
+/** Whether the rule holds for a portfolio and its day trades are used up. */
+export function isDayTradeRestricted(d: Decision, { settings, margin, previousClose }: Portfolio): boolean {
+  if (margin.dayTrades.length === 0 || settings.portfolioType !== 'MARGIN') return false;
+  if (settings.marginType === 'PORTFOLIO') return false;
+  const { calendar } = d.rules;
+  const today = calendar.dateOf(d.at);
+  const broker = d.rules.brokers.get(settings.brokerId);
+  if (broker === undefined || dayTradeRegimeOf(broker, today) !== 'LEGACY_PDT') return false;
+  if ((previousClose?.totalEquity ?? Money.zero) >= PATTERN_EQUITY) return false;
+  return dayTradesWithin(margin.dayTrades, today, calendar) >= MOST_DAY_TRADES;
+}

@@ -1,0 +1,35 @@
+import type { MarginInterestTier } from '../fees/broker.js';
+import { Money } from '../values/money.js';
+import type { Price } from '../values/price.js';
+import type { Quantity } from '../values/quantity.js';
+
+/** Accruals are kept unrounded off the books, in units of 10^-8 dollars (D118). */
+export type Accrual = number;
+
+const UNITS_PER_MONEY = 10_000;
+const DAYS_A_YEAR = 360;
+const BPS = 10_000;
+/** Stock that was sold short is charged on its price and 2 % more, in whole dollars a share. */
+const COLLATERAL_BPS = 10_200;
+const PRICE_UNITS = 1e8;
+
+/** A day's interest on a loan, each part of it at the rate of its tier. */
+export function dailyInterest(loan: Money, tiers: readonly MarginInterestTier[]): Accrual {
+  let interest = 0;
+  tiers.forEach(({ from, rateAnnualBps }, i) => {
+    const upTo = tiers[i + 1]?.from ?? loan;
+    const part = Math.max(0, Math.min(loan, upTo) - from);
+    interest += (part * UNITS_PER_MONEY * rateAnnualBps) / (BPS * DAYS_A_YEAR);
+  });
+  return Math.round(interest);
+}
+
+/** A day's fee for shares that are sold short: on the price and 2 %, up to the next dollar, at least one. */
+export function dailyBorrowFee(price: Price, shares: Quantity, rateAnnual: number): Accrual {
+  const dollars = Math.max(1, Math.ceil((price * COLLATERAL_BPS) / (BPS * PRICE_UNITS)));
+  return Math.round((dollars * (shares / 1e6) * rateAnnual * 1e8) / DAYS_A_YEAR);
+}
+
+/** What is posted of an accrual: to the cent, half up. */
+export const postedOf = (accrual: Accrual): Money =>
+  Money.toCents(Money.ofUnits(Math.round(accrual / UNITS_PER_MONEY)));

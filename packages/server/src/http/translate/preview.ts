@@ -1,0 +1,41 @@
+import type { Ids, OrderEstimate, Rejection, Valuation } from '@sandpit/core';
+import { Money } from '@sandpit/core';
+import type { ErrorCode, OrderPreview, PreviewRejection } from '@sandpit/protocol';
+import { moneyNumber, priceNumber } from './numbers.js';
+import { answerTo } from './rejections.js';
+
+/** What placing an order would come to, as it travels (D42, D122). Money received is negative. */
+export function orderPreview(ids: Ids, symbol: string, estimate: OrderEstimate): OrderPreview {
+  const { rejections, price, cost, charges, reserves, before, after, dayTrade, settlementDate } = estimate;
+  const both = (of: (value: Valuation) => Money) => ({
+    before: moneyNumber(of(before)),
+    after: moneyNumber(of(after)),
+  });
+  return {
+    accepted: rejections.length === 0,
+    rejections: rejections.map((rejection) => previewRejection(ids, symbol, rejection)),
+    ...(price !== undefined && { estimatedPrice: priceNumber(price) }),
+    ...(cost !== undefined && { estimatedCost: moneyNumber(cost) }),
+    commission: moneyNumber(charges.commission),
+    fees: charges.fees.map(({ name, amount }) => ({ name, amount: moneyNumber(amount) })),
+    reserves: moneyNumber(reserves),
+    cash: both(({ settledCash, pendingCash, marginLoan }) =>
+      Money.subtract(Money.add(settledCash, pendingCash), marginLoan),
+    ),
+    buyingPower: both(({ overnightBuyingPower }) => overnightBuyingPower),
+    initialMargin: both(({ initialRequirement }) => initialRequirement),
+    maintenanceMargin: both(({ houseRequirement }) => houseRequirement),
+    dayTrade,
+    ...(settlementDate !== undefined && { settlementDate }),
+  };
+}
+
+/** A refusal as its own answer would tell it; one that has no code of its own is called INVALID. */
+function previewRejection(ids: Ids, symbol: string, rejection: Rejection): PreviewRejection {
+  const { message, error } = JSON.parse(answerTo(rejection, { ids, symbol }).text) as {
+    readonly message: string | readonly string[];
+    readonly error: string | { readonly code: ErrorCode };
+  };
+  const text = typeof message === 'string' ? message : message.join('; ');
+  return typeof error === 'string' ? { code: 'INVALID', message: text } : { ...error, message: text };
+}
