@@ -8,7 +8,15 @@ const INEXACT =
 
 export default tseslint.config(
   {
-    ignores: ['**/dist/**', '**/node_modules/**', 'coverage/**', 'data/**', 'samples/**', 'eslint.config.js', 'packages/dashboard/*.js'],
+    ignores: [
+      '**/dist/**',
+      '**/node_modules/**',
+      'coverage/**',
+      'data/**',
+      'samples/**',
+      'eslint.config.js',
+      'packages/dashboard/*.js',
+    ],
   },
   ...tseslint.configs.strictTypeChecked,
   {

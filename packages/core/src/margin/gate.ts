@@ -42,7 +42,9 @@ export function marginRefusal(opening: Opening, already: SetAside, room: () => R
 /** By both measures (D108); of stock, where the broker lends for the day, by that and what is left of it (D110). */
 function hasRoomFor({ cost, effect, isStock = false }: Opening, { left, forTheDay }: Room): boolean {
   if (fits(effect, left)) return true;
-  return isStock && forTheDay !== undefined && left.maintenance + effect.maintenance >= 0 && cost <= forTheDay;
+  return (
+    isStock && forTheDay !== undefined && left.maintenance + effect.maintenance >= 0 && cost <= forTheDay
+  );
 }
 
 /** Parts of an order are rounded one by one: together they may take a fraction of a cent more than the whole. */

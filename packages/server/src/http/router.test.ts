@@ -36,6 +36,8 @@ const bodies: Readonly<Record<string, object>> = {
   switchBroker: { brokerId: 'default' },
   transferCash: { amount: 1 },
   updateOrder: { limitPrice: 1 },
+  exerciseOption: { quantity: 1 },
+  doNotExerciseOption: { quantity: 1 },
 };
 
 const OWNED = ['accountId', 'portfolioId', 'orderId', 'simulationId'];
@@ -44,7 +46,9 @@ const idNames = (route: Route): string[] =>
 const withIds = routeEntries.filter(([, route]) => idNames(route).length > 0);
 const pathsOf = (route: Route): readonly string[] => [route.path, ...Object.values(route.aliases ?? {})];
 const filled = (path: string, ids: Readonly<Record<string, string>>): string =>
-  path.replace(/:(\w+)/g, (_, name: string) => ids[name] ?? name);
+  path.replace(/:(\w+)/g, (_, name: string) =>
+    name === 'optionSymbol' ? 'AAPL260116C00150000' : (ids[name] ?? name),
+  );
 
 describe('what belongs to another tenant', () => {
   const absent = Object.fromEntries(OWNED.map((name) => [name, NOWHERE]));
