@@ -15,6 +15,7 @@ import { settlementDateOf } from '../settlement/obligation.js';
 import { planPackageTrade } from '../trading/plan-package-trade.js';
 import type { PackageTrade } from '../trading/plan-package-trade.js';
 import { stillSetAside } from '../trading/plan-trade.js';
+import type { OrderExecuted } from '../trading/trade.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
@@ -23,6 +24,7 @@ import { scheduleEndOf } from './end-series.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import { roomOf } from './reserve.js';
 import { securedBeyond } from './secure-options.js';
+import { changeSma, smaOfTrade } from './sma.js';
 import { trackPackageDayTrades } from './track-day-trades.js';
 
 /** What options without cover take (D80). */
@@ -70,7 +72,7 @@ export function bookPackage(
     left === 0 || !isSetAside(progress)
       ? NOTHING_SET_ASIDE
       : stillSetAside(progress, left, taken.paid, taken.effect);
-  d.emit({
+  const executed: OrderExecuted = {
     type: 'OrderExecuted',
     order: terms.number,
     executions: trade.executions,
@@ -79,7 +81,10 @@ export function bookPackage(
     cover: rest.cover > 0 ? rest.cover : undefined,
     tradeDate: tradeDate === calendar.dateOf(d.at) ? undefined : tradeDate,
     settlementDate: settlementDateOf(first, tradeDate, calendar),
-  });
+  };
+  const sma = smaOfTrade(d, order, portfolio, executed);
+  d.emit(executed);
+  changeSma(d, portfolio, 'EXECUTION', sma);
   secureAfter(d, order, portfolio);
   for (const { symbol } of legs) scheduleEndOf(d, symbol);
   if (portfolio.settings.portfolioType === 'MARGIN') {

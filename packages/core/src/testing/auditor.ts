@@ -2,6 +2,7 @@ import type { Event } from '../event.js';
 import type { Order } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { State } from '../state.js';
+import { AuditedMargin } from './audited-margin.js';
 
 /**
  * A second opinion on the books: recomputes cash, positions, lots, averages and what is set aside from the events alone, on BigInt and
@@ -10,6 +11,7 @@ import type { State } from '../state.js';
 export class Auditor {
   private readonly portfolios = new Map<string, AuditedPortfolio>();
   private readonly orders = new Map<number, AuditedOrder>();
+  private readonly margin = new AuditedMargin();
   private readonly dividends = new Map<string, bigint>();
   private readonly entries = new Set<number>();
   private readonly executions = new Set<number>();
@@ -37,12 +39,14 @@ export class Auditor {
         return;
       case 'PortfolioClosed':
         this.portfolios.delete(event.portfolioId);
+        this.margin.forget(event.portfolioId);
         return;
       case 'PortfolioReset': {
         const portfolio = this.portfolio(event.portfolioId);
         portfolio.positions.clear();
         portfolio.obligations.clear();
         portfolio.secured.clear();
+        this.margin.forget(event.portfolioId);
         return;
       }
       case 'OptionsSecured':
@@ -83,6 +87,16 @@ export class Auditor {
         insist(event.quantity >= 0 && big(event.quantity) <= settled, 'instructions for more than is held');
         return;
       }
+      case 'SmaChanged':
+      case 'SessionMarked':
+      case 'CallIssued':
+      case 'CallDue':
+      case 'CallClosed':
+      case 'InterestAccrued':
+      case 'AccrualsPosted':
+      case 'MarginWarned':
+      case 'LiquidationDecided':
+        return this.margin.note(event);
       // Nothing of the books changes with these.
       case 'AccountOpened':
       case 'AccountUpdated':
@@ -96,7 +110,6 @@ export class Auditor {
       case 'ExercisePriceTaken':
       case 'ActionDone':
       case 'ActionWithdrawn':
-      case 'SessionMarked':
       case 'RulesChanged':
       case 'ClockMoved':
         return;
@@ -509,6 +522,7 @@ export class Auditor {
         });
       }
       differ('SECURITIES by lots', big(core.balances.SECURITIES), cost);
+      for (const difference of this.margin.differences(id, core.margin)) found.push(`${id}: ${difference}`);
     }
     return found;
   }

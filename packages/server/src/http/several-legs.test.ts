@@ -104,3 +104,35 @@ it('says what is wrong with it', async () => {
     'positionIntent must agree with the legs and limitPrice',
   ]);
 });
+
+it('what a preview says of buying power is what there is afterwards, on margin', async () => {
+  portfolio = await openPortfolio(client, {
+    portfolioType: 'MARGIN',
+    marginType: 'REG_T',
+    initialCash: 50_000,
+  });
+  const credit = {
+    positionIntent: 'SELL_TO_OPEN',
+    limitPrice: 2.9,
+    legs: [
+      { optionSymbol: LOW, positionIntent: 'SELL_TO_OPEN', quantity: 1 },
+      { optionSymbol: HIGH, positionIntent: 'BUY_TO_OPEN', quantity: 1 },
+    ],
+  };
+  const path = `/v1/accounts/portfolios/${portfolio.portfolioId}`;
+  const preview = await client.post('/v1/orders/preview', {
+    portfolioId: portfolio.portfolioId,
+    symbol: 'AAPL',
+    assetClass: 'OPTION',
+    orderType: 'LIMIT',
+    timeInForce: 'DAY',
+    strategy: 'VERTICAL_SPREAD',
+    ...credit,
+  });
+  const { body } = await order(credit);
+  expect((await client.get(`/v1/orders/${body.orderId}`)).body.status).toBe('FILLED');
+  const after = (await client.get(path)).body;
+  // The width of 1,000 is the requirement; 290 came in, less commission.
+  expect(after.smaBalance).toBe(50_000 + 290 - preview.body.commission - 1000);
+  expect(after.overnightBuyingPower).toBe(preview.body.buyingPower.after);
+});

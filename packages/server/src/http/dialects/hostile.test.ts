@@ -246,7 +246,7 @@ it('messages of any kind on the stream', async () => {
 it('a pair that is taken back opens nothing any more', async () => {
   const { owner, portfolioId, test } = account;
   const path = `/v1/accounts/portfolios/${portfolioId}/key-pairs`;
-  const made = (await owner.post(path)).body as Body;
+  const made = (await owner.post(path)).body;
   const listed = await owner.get(path);
   expect(listed.body.map((pair: Body) => pair.keyId)).toContain(made.keyId);
   expect(listed.text).not.toContain(made.secretKey);

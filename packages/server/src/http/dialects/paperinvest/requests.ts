@@ -62,4 +62,4 @@ export const bodies: Readonly<Partial<Record<OperationId, (body: unknown) => unk
   createOrders: (body) => (isRecord(body) ? { ...body, orderData: orderOf(body['orderData']) } : body),
   createPortfolio: portfolioOf,
   upgradeMargin: marginUpgradeOf,
-} as Readonly<Partial<Record<OperationId, (body: unknown) => unknown>>>;
+};
