@@ -1,6 +1,5 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { join } from 'node:path';
-import { setTimeout as pause } from 'node:timers/promises';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { answerOf, recordOf, withSimulation } from '../fixtures.contract.js';
 import type { Store } from '../store.js';
@@ -97,12 +96,15 @@ describe('A look at everything', () => {
     const options = { scrub: { delayMs: 0, pace: { bytes: 4_000_000, pauseMs: 0, restMs: 0 } } };
     let store = await openTestStore(directory, options);
     await withSimulation(store);
-    const records = Array.from({ length: 5_000 }, (_, index) => recordOf('main', index + 1));
-    await Promise.all(records.map((record) => store.journal.append(record)));
-    for (const later of [40, 60, 80]) {
+    let seq = 0;
+    const append = (count: number) =>
+      Promise.all(Array.from({ length: count }, () => store.journal.append(recordOf('main', (seq += 1)))));
+    await append(5_000);
+    // It reads while records are written, for different times.
+    for (const count of [200, 500, 1_000]) {
       await store.close();
       store = await openTestStore(directory, options);
-      await pause(later);
+      await append(count);
     }
     await store.close();
   });
