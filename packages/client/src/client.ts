@@ -49,6 +49,15 @@ export class Sandpit {
     return (await this.#send(id, given ?? ({} as Arguments<Id>))).body as ReplyOf<Id>;
   }
 
+  /** One page of a list, with the `cursor` of the one that follows. */
+  async page<Id extends OperationId>(
+    id: Id,
+    ...[given]: ParamsOf<Id> extends undefined ? [Arguments<Id>?] : [Arguments<Id>]
+  ): Promise<{ readonly reply: ReplyOf<Id>; readonly nextCursor: string | undefined }> {
+    const { body, nextCursor } = await this.#send(id, given ?? ({} as Arguments<Id>));
+    return { reply: body as ReplyOf<Id>, nextCursor };
+  }
+
   /** Every item of a list, page after page: neither missed nor shown twice, whatever comes in meanwhile. */
   async *list<Id extends OperationId>(
     id: Id,

@@ -7,30 +7,47 @@ export interface Loaded<T> {
   readonly reload: () => void;
 }
 
-/** Reads when the page opens, when `inputs` change, and when it is told. What was read before stays until there is something newer. */
+/**
+ * Reads when the page opens, when `inputs` change, and when it is told. What was read before stays, with what is wrong beside it, until
+ * there is something newer. One at a time: however slow the server is, what it says is shown before it is asked again.
+ */
 export function useLoad<T>(read: () => Promise<T>, inputs: readonly unknown[]): Loaded<T> {
   const [state, setState] = useState<{ value?: T; error?: Error; of?: string }>({});
-  const turn = useRef(0);
   const key = JSON.stringify(inputs);
   const latest = useRef(read);
   latest.current = read;
-  const reload = useCallback(() => {
-    const mine = (turn.current += 1);
-    latest.current().then(
-      (value) => {
-        if (turn.current === mine) setState({ value, of: key });
-      },
-      (error: unknown) => {
-        if (turn.current === mine) setState((old) => ({ ...old, error: errorFrom(error), of: key }));
-      },
-    );
-  }, [key]);
+  const current = useRef<() => void>(() => undefined);
+  const reload = useCallback(() => current.current(), []);
   useEffect(() => {
-    reload();
-    return () => {
-      turn.current += 1;
+    let isOver = false;
+    let isReading = false;
+    let isAskedAgain = false;
+    const begin = (): void => {
+      isAskedAgain = isReading;
+      if (isReading) return;
+      isReading = true;
+      latest
+        .current()
+        .then(
+          (value) => {
+            if (!isOver) setState({ value, of: key });
+          },
+          (error: unknown) => {
+            if (!isOver)
+              setState((old) => ({ ...(old.of === key && old), error: errorFrom(error), of: key }));
+          },
+        )
+        .finally(() => {
+          isReading = false;
+          if (isAskedAgain && !isOver) begin();
+        });
     };
-  }, [reload]);
+    current.current = begin;
+    begin();
+    return () => {
+      isOver = true;
+    };
+  }, [key]);
   const isOld = state.of !== key;
   return { value: isOld ? undefined : state.value, error: isOld ? undefined : state.error, reload };
 }
@@ -48,4 +65,29 @@ export function useEvery(ms: number, act: () => void): void {
     }, ms);
     return () => clearInterval(timer);
   }, [ms]);
+}
+
+/** Does something at most once a frame, however often it is asked for; not at all while nobody sees the page. */
+export class PerFrame {
+  readonly #act: () => void;
+  #frame = 0;
+  #isOver = false;
+
+  constructor(act: () => void) {
+    this.#act = act;
+  }
+
+  ask(): void {
+    if (this.#frame !== 0 || this.#isOver) return;
+    this.#frame = requestAnimationFrame(() => {
+      this.#frame = 0;
+      this.#act();
+    });
+  }
+
+  /** Nothing is done any more. */
+  end(): void {
+    this.#isOver = true;
+    cancelAnimationFrame(this.#frame);
+  }
 }

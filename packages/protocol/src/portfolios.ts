@@ -12,6 +12,7 @@ import {
   choice,
   closed,
   count,
+  date,
   exactly,
   flag,
   instant,
@@ -266,6 +267,24 @@ export type ResetResult = Static<typeof ResetResult>;
 
 export const ClosedPortfolio = closed('ClosedPortfolio', { portfolioId: uuid(), message: anyText() });
 export type ClosedPortfolio = Static<typeof ClosedPortfolio>;
+
+/** What the trades, dividends and variation of a portfolio will move on one day. */
+export const Settlement = closed('Settlement', {
+  date: date({ description: 'At 09:00 New York of this day.' }),
+  cash: number({ description: 'Comes in; negative = goes out.' }),
+  deliveries: listOf(
+    closed('Delivery', {
+      symbol: anyText(),
+      quantity: number({ description: 'Comes in; negative = goes out.' }),
+    }),
+  ),
+});
+export type Settlement = Static<typeof Settlement>;
+
+export const Settlements = listOf(Settlement, {
+  description: 'What has not settled yet, the nearest first.',
+});
+export type Settlements = Static<typeof Settlements>;
 
 /** Cash in (positive) or out (negative), D63. */
 export const TransferBody = ruled(

@@ -2,7 +2,7 @@
 import type { Order } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker, type Broker } from '../broker.ts';
-import { errorFrom } from '../load.ts';
+import { errorFrom, PerFrame } from '../load.ts';
 import { followStream, type StreamState } from './stream.ts';
 
 export interface OrderFilter {
@@ -42,8 +42,7 @@ export class LiveOrders {
   #isLoading = false;
   #error: Error | undefined;
   #stream: StreamState = 'connecting';
-  #frame = 0;
-  #stopped = false;
+  readonly #show = new PerFrame(() => this.#tellNow());
   readonly #ends: (() => void)[] = [];
 
   constructor(broker: Broker, filter: OrderFilter, onChange: (rows: OrderRows) => void) {
@@ -64,11 +63,11 @@ export class LiveOrders {
           onState: (state, reason) => {
             this.#stream = state;
             if (reason !== undefined) this.#error = reason;
-            this.#tell();
+            this.#show.ask();
           },
           onEvent: ({ event: _event, execution: _execution, eventId: _eventId, ...order }) => {
             this.#take(order);
-            this.#tell();
+            this.#show.ask();
           },
         },
       ),
@@ -78,8 +77,7 @@ export class LiveOrders {
   }
 
   stop(): void {
-    this.#stopped = true;
-    cancelAnimationFrame(this.#frame);
+    this.#show.end();
     for (const end of this.#ends) end();
   }
 
@@ -98,11 +96,13 @@ export class LiveOrders {
     try {
       const { portfolioId, symbol, isOpen } = this.#filter;
       const { reply, nextCursor } = await this.#broker.page('listOrders', {
-        limit: PAGE,
-        ...(portfolioId !== undefined && { portfolioId }),
-        ...(symbol !== undefined && { symbol }),
-        ...(isOpen === true && { status: OPEN.join(',') }),
-        ...(cursor !== undefined && { cursor }),
+        query: {
+          limit: PAGE,
+          ...(portfolioId !== undefined && { portfolioId }),
+          ...(symbol !== undefined && { symbol }),
+          ...(isOpen === true && { status: OPEN.join(',') }),
+          ...(cursor !== undefined && { cursor }),
+        },
       });
       if (cursor === undefined && nextCursor !== undefined) this.#forgetOlderThan(reply.data.at(-1));
       for (const order of reply.data) this.#take(order, true);
@@ -114,7 +114,7 @@ export class LiveOrders {
       this.#error = errorFrom(error);
     } finally {
       this.#isLoading = false;
-      this.#tell();
+      this.#show.ask();
     }
   }
 
@@ -160,29 +160,22 @@ export class LiveOrders {
         },
       });
       for (const order of open.data) if (this.#byId.has(order.orderId)) this.#take(order);
-      this.#tell();
+      this.#show.ask();
     } catch {
       // The next time, or the banner, says what is wrong.
     }
   }
 
-  /** At most once a frame, however much happens. */
-  #tell(): void {
-    if (this.#frame !== 0 || this.#stopped) return;
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = 0;
-      const { isOpen } = this.#filter;
-      const rows = this.#rows
-        .map(({ orderId }) => this.#byId.get(orderId))
-        .filter((row) => row !== undefined);
-      this.#onChange({
-        rows: isOpen === true ? rows.filter(isOpenOrder) : rows,
-        total: this.#total,
-        isComplete: this.#cursor === undefined,
-        isLoaded: this.#isLoaded,
-        stream: this.#stream,
-        error: this.#error,
-      });
+  #tellNow(): void {
+    const { isOpen } = this.#filter;
+    const rows = this.#rows.map(({ orderId }) => this.#byId.get(orderId)).filter((row) => row !== undefined);
+    this.#onChange({
+      rows: isOpen === true ? rows.filter(isOpenOrder) : rows,
+      total: this.#total,
+      isComplete: this.#cursor === undefined,
+      isLoaded: this.#isLoaded,
+      stream: this.#stream,
+      error: this.#error,
     });
   }
 }

@@ -1,6 +1,7 @@
 import type { PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
+import { PerFrame } from '../load.ts';
 import { followStream } from './stream.ts';
 
 /** A portfolio with its positions as the stream shows it. */
@@ -12,12 +13,22 @@ export function usePortfolio(portfolioId: string): {
   const [state, setState] = useState<{ value?: PortfolioUpdate; error?: Error }>({});
   useEffect(() => {
     setState({});
-    return followStream('portfolio', (options) => broker.portfolioEvents({ portfolioId }, options), {
-      onEvent: (value) => setState({ value }),
+    let latest: { value?: PortfolioUpdate; error?: Error } = {};
+    const show = new PerFrame(() => setState(latest));
+    const change = (to: typeof latest): void => {
+      latest = to;
+      show.ask();
+    };
+    const stop = followStream('portfolio', (options) => broker.portfolioEvents({ portfolioId }, options), {
+      onEvent: (value) => change({ value }),
       onState: (_state, error) => {
-        if (error !== undefined) setState((old) => ({ ...old, error }));
+        if (error !== undefined) change({ ...latest, error });
       },
     });
+    return () => {
+      show.end();
+      stop();
+    };
   }, [broker, portfolioId]);
   return { value: state.value, error: state.error };
 }

@@ -1,6 +1,7 @@
 import type { Quote } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
+import { PerFrame } from '../load.ts';
 import { followStream } from './stream.ts';
 
 /** The latest quotes of some symbols, by symbol. */
@@ -11,19 +12,15 @@ export function useQuotes(symbols: readonly string[]): ReadonlyMap<string, Quote
   useEffect(() => {
     if (asked === '') return undefined;
     const latest = new Map<string, Quote>();
-    let frame = 0;
+    const show = new PerFrame(() => setQuotes(new Map(latest)));
     const stop = followStream('quotes', (options) => broker.quoteEvents(asked.split(','), options), {
       onEvent: ({ eventId: _eventId, ...quote }) => {
         latest.set(quote.symbol, quote);
-        if (frame === 0)
-          frame = requestAnimationFrame(() => {
-            frame = 0;
-            setQuotes(new Map(latest));
-          });
+        show.ask();
       },
     });
     return () => {
-      cancelAnimationFrame(frame);
+      show.end();
       stop();
     };
   }, [broker, asked]);

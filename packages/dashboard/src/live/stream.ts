@@ -4,6 +4,7 @@ import { AnswerError, type FollowOptions } from '@sandpit/client';
 export type StreamState = 'connecting' | 'live' | 'over';
 
 export interface StreamNote {
+  readonly number: number;
   readonly name: string;
   readonly state: StreamState;
   /** How often it was opened: more than once = the connection was lost. */
@@ -13,6 +14,7 @@ export interface StreamNote {
   readonly lastAtMs: number | undefined;
 }
 
+let count = 0;
 const followed = new Set<{ note: StreamNote }>();
 const listeners = new Set<() => void>();
 const tell = (): void => {
@@ -42,7 +44,15 @@ export function followStream<Event extends { readonly eventId: string }>(
 ): () => void {
   const over = new AbortController();
   const entry = {
-    note: { name, state: 'connecting', opened: 0, events: 0, lastId: '', lastAtMs: undefined } as StreamNote,
+    note: {
+      number: (count += 1),
+      name,
+      state: 'connecting',
+      opened: 0,
+      events: 0,
+      lastId: '',
+      lastAtMs: undefined,
+    } as StreamNote,
   };
   const set = (change: Partial<StreamNote>): void => {
     entry.note = { ...entry.note, ...change };

@@ -6,7 +6,8 @@ import { useLoad } from '../load.ts';
 import { useClockMoves } from '../parts/banner.tsx';
 import { Field, Select } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
-import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
+import type { Column } from '../parts/column.ts';
+import { VirtualTable } from '../parts/virtual-table.tsx';
 import { hrefOf, type Place, setQuery } from '../route.ts';
 
 /** Rows that are read; a narrower span shows the rest. */

@@ -6,7 +6,7 @@ import { useLoad } from '../load.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
-import type { Column } from '../parts/virtual-table.tsx';
+import type { Column } from '../parts/column.ts';
 
 type Group = Requirements['groups'][number];
 
@@ -14,7 +14,10 @@ export function BuyingPower({ portfolio }: { readonly portfolio: PortfolioUpdate
   const broker = useBroker();
   const { portfolioId } = portfolio;
   // The requirement follows from what is held and from prices, which the update's instant stands for.
-  const requirement = useLoad(() => broker.margin(portfolioId), [portfolioId]);
+  const requirement = useLoad(
+    () => broker.call('getPortfolioMargin', { params: { portfolioId } }),
+    [portfolioId],
+  );
   const isMargin = portfolio.portfolioType === 'MARGIN';
   return (
     <section>
@@ -51,6 +54,9 @@ const LINES: readonly Column<Group>[] = [
   { title: 'Rule', cell: ({ rule }) => <span class="why">{rule}</span> },
 ];
 
+const keyOfGroup = ({ strategy, legs }: Group): string =>
+  `${strategy} ${legs.map(({ symbol }) => symbol).join(' ')}`;
+
 function Lines({ requirement, reload }: { readonly requirement: Requirements; readonly reload: () => void }) {
   const { groups, initialRequirement, maintenanceRequirement, scenarios = [] } = requirement;
   return (
@@ -63,9 +69,7 @@ function Lines({ requirement, reload }: { readonly requirement: Requirements; re
           Compute again
         </button>
       </p>
-      {groups.length > 0 && (
-        <Table label="Requirement" columns={LINES} rows={groups} keyOf={(_group, index) => String(index)} />
-      )}
+      {groups.length > 0 && <Table label="Requirement" columns={LINES} rows={groups} keyOf={keyOfGroup} />}
       {scenarios.length > 0 && (
         <details>
           <summary>Risk array, {scenarios.length} points</summary>
@@ -83,7 +87,9 @@ function Lines({ requirement, reload }: { readonly requirement: Requirements; re
               { title: 'Profit', isNumber: true, cell: ({ pnl }) => money(pnl) },
             ]}
             rows={scenarios}
-            keyOf={(_scenario, index) => String(index)}
+            keyOf={({ underlying, priceMove, volatilityMove = 0 }) =>
+              `${underlying} ${priceMove} ${volatilityMove}`
+            }
           />
         </details>
       )}

@@ -8,7 +8,8 @@ import { Copy } from '../parts/copy.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { Empty } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
-import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
+import type { Column } from '../parts/column.ts';
+import { VirtualTable } from '../parts/virtual-table.tsx';
 import { cutStreams, onRequest, type RequestNote, requestNotes } from '../requests.ts';
 import { tokenFor } from '../session.ts';
 import { useOrders } from '../live/orders.ts';
@@ -48,7 +49,7 @@ export function Developer() {
       {streams.length === 0 ? (
         <Empty>No stream is followed.</Empty>
       ) : (
-        <Table label="Streams" columns={STREAMS} rows={streams} keyOf={(_note, index) => String(index)} />
+        <Table label="Streams" columns={STREAMS} rows={streams} keyOf={({ number }) => String(number)} />
       )}
       <h2>Rate limits</h2>
       <Meters notes={notes} />

@@ -10,7 +10,7 @@ import { CandleChart } from '../parts/candle-chart.tsx';
 import { Select, Tabs } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
-import type { Column } from '../parts/virtual-table.tsx';
+import type { Column } from '../parts/column.ts';
 import { go, hrefOf, type Place, setQuery } from '../route.ts';
 import { CorporateActions, PushQuote } from './market-control.tsx';
 import { QuoteStrip } from '../parts/quote-strip.tsx';

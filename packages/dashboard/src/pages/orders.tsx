@@ -1,12 +1,14 @@
 /** Orders, live, and the story of the one that is clicked. */
 import type { Order } from '@sandpit/protocol';
+import { useMemo } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, price, quantity, words } from '../format.ts';
 import { useOrders } from '../live/orders.ts';
 import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import { sideOf, typeOf, whyOf } from '../order-words.ts';
-import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
+import type { Column } from '../parts/column.ts';
+import { VirtualTable } from '../parts/virtual-table.tsx';
 import { hrefOf, type Place, setQuery } from '../route.ts';
 import { OrderStory } from './order-story.tsx';
 
@@ -52,6 +54,7 @@ export function OrderTable({
     symbol: symbol === '' ? undefined : symbol.toUpperCase(),
     isOpen: show === 'open',
   });
+  const columns = useMemo(() => columnsAt(location.hash), [place]);
   const { rows, total, isLoaded, isComplete, error, more, retry } = orders;
   return (
     <div class={chosen === undefined ? '' : 'beside'}>
@@ -90,7 +93,7 @@ export function OrderTable({
         {rows.length > 0 && (
           <VirtualTable
             label="Orders"
-            columns={COLUMNS}
+            columns={columns}
             rows={rows}
             total={total}
             keyOf={({ orderId }) => orderId}
@@ -106,7 +109,8 @@ export function OrderTable({
   );
 }
 
-const COLUMNS: readonly Column<Order>[] = [
+/** `address`: the present one, which links keep. */
+const columnsAt = (address: string): readonly Column<Order>[] => [
   {
     title: 'Created',
     isSecondary: true,
@@ -115,7 +119,7 @@ const COLUMNS: readonly Column<Order>[] = [
   {
     title: 'Order',
     cell: (order) => (
-      <a href={withOrder(order.orderId)} class={/^BUY/.test(order.positionIntent) ? 'buy' : 'sell'}>
+      <a href={withOrder(address, order.orderId)} class={/^BUY/.test(order.positionIntent) ? 'buy' : 'sell'}>
         {sideOf(order)} {quantity(order.quantity)} {order.symbol}
       </a>
     ),
@@ -134,9 +138,9 @@ const COLUMNS: readonly Column<Order>[] = [
   { title: 'Why', cell: (order) => <span class="why">{whyOf(order)}</span> },
 ];
 
-/** The present address, with an order opened in it. */
-function withOrder(orderId: string): string {
-  const [path = '#/', queryText = ''] = location.hash.split('?');
+/** An address, with an order opened in it. */
+function withOrder(address: string, orderId: string): string {
+  const [path = '#/', queryText = ''] = address.split('?');
   const query = new URLSearchParams(queryText);
   query.set('order', orderId);
   return `${path}?${query}`;

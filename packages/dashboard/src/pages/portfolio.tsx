@@ -19,7 +19,7 @@ import { Tabs } from '../parts/field.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
-import { type Column, VirtualTable } from '../parts/virtual-table.tsx';
+import type { Column } from '../parts/column.ts';
 import { hrefOf, type Place, setQuery } from '../route.ts';
 import { BuyingPower } from './buying-power.tsx';
 import { OrderTable } from './orders.tsx';
@@ -221,21 +221,7 @@ function Positions({
       {equities.length > 0 && (
         <>
           <h2>Shares</h2>
-          {equities.length > 100 ? (
-            <VirtualTable
-              label="Shares"
-              columns={equityColumns}
-              rows={equities}
-              keyOf={({ equityId }) => equityId}
-            />
-          ) : (
-            <Table
-              label="Shares"
-              columns={equityColumns}
-              rows={equities}
-              keyOf={({ equityId }) => equityId}
-            />
-          )}
+          <Table label="Shares" columns={equityColumns} rows={equities} keyOf={({ equityId }) => equityId} />
         </>
       )}
       {options.length > 0 && (

@@ -244,7 +244,7 @@ function Preview({ order }: { readonly order: CreateOrderBody }) {
   useEffect(() => {
     const over = new AbortController();
     const timer = setTimeout(() => {
-      broker.preview(order, over.signal).then(
+      broker.call('previewOrder', { body: order, signal: over.signal }).then(
         (preview) => setState({ preview }),
         (error: unknown) => {
           if (!over.signal.aborted) setState({ error: errorFrom(error) });

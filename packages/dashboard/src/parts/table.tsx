@@ -1,6 +1,10 @@
-import type { Column } from './virtual-table.tsx';
+import { classOfCell, type Column } from './column.ts';
+import { VirtualTable } from './virtual-table.tsx';
 
-/** A table of few rows. */
+/** Rows that are all drawn; of more only those that are seen. */
+const FEW = 100;
+
+/** A table, as high as its rows while they are few. */
 export function Table<Row>({
   label,
   columns,
@@ -10,27 +14,26 @@ export function Table<Row>({
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
-  readonly keyOf: (row: Row, index: number) => string;
+  readonly keyOf: (row: Row) => string;
 }) {
-  const classes = ({ isNumber, isSecondary }: Column<Row>): string =>
-    `${isNumber === true ? 'number' : ''}${isSecondary === true ? ' secondary' : ''}`;
+  if (rows.length > FEW) return <VirtualTable label={label} columns={columns} rows={rows} keyOf={keyOf} />;
   return (
     <div class="table-box" tabIndex={0} role="region" aria-label={label}>
       <table>
         <thead>
           <tr>
             {columns.map((column) => (
-              <th key={column.title} scope="col" class={classes(column)}>
+              <th key={column.title} scope="col" class={classOfCell(column)}>
                 {column.title}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {rows.map((row, index) => (
-            <tr key={keyOf(row, index)}>
+          {rows.map((row) => (
+            <tr key={keyOf(row)}>
               {columns.map((column) => (
-                <td key={column.title} class={classes(column)}>
+                <td key={column.title} class={classOfCell(column)}>
                   {column.cell(row)}
                 </td>
               ))}

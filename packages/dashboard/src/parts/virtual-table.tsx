@@ -1,14 +1,7 @@
 /** A table of any length: only the rows that are seen exist. */
-import type { ComponentChildren, TargetedEvent } from 'preact';
+import { Component, type TargetedEvent } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
-
-export interface Column<Row> {
-  readonly title: string;
-  readonly cell: (row: Row) => ComponentChildren;
-  readonly isNumber?: boolean;
-  /** Left out on narrow screens. */
-  readonly isSecondary?: boolean;
-}
+import { classOfCell, type Column } from './column.ts';
 
 const ROW_PX = 34;
 /** Rows kept above and below what is seen. */
@@ -24,6 +17,7 @@ export function VirtualTable<Row>({
   total,
 }: {
   readonly label: string;
+  /** Others than before draw every row anew. */
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
@@ -42,7 +36,7 @@ export function VirtualTable<Row>({
     observer.observe(element);
     return () => observer.disconnect();
   }, []);
-  const first = Math.max(0, Math.floor(top / ROW_PX) - MARGIN);
+  const first = Math.max(0, Math.min(Math.floor(top / ROW_PX), rows.length) - MARGIN);
   const last = Math.min(rows.length, Math.ceil((top + height) / ROW_PX) + MARGIN);
   const isNearEnd = last >= rows.length - 2 * MARGIN;
   useLayoutEffect(() => {
@@ -53,35 +47,62 @@ export function VirtualTable<Row>({
     const at = currentTarget.scrollTop;
     if (Math.abs(at - top) >= (ROW_PX * MARGIN) / 2 || at === 0) setTop(at);
   };
-  const widths = columns.length;
   return (
     <div class="table-box tall" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
       <table aria-rowcount={(total ?? rows.length) + 1}>
         <thead>
           <tr aria-rowindex={1}>
-            {columns.map(({ title, isNumber, isSecondary }) => (
-              <th key={title} scope="col" class={classes(isNumber, isSecondary)}>
-                {title}
+            {columns.map((column) => (
+              <th key={column.title} scope="col" class={classOfCell(column)}>
+                {column.title}
               </th>
             ))}
           </tr>
         </thead>
         <tbody>
-          {first > 0 && <Gap rows={first} columns={widths} />}
+          {first > 0 && <Gap rows={first} columns={columns.length} />}
           {rows.slice(first, last).map((row, index) => (
-            <tr key={keyOf(row)} class={classOf?.(row) ?? ''} aria-rowindex={first + index + 2}>
-              {columns.map(({ title, cell, isNumber, isSecondary }) => (
-                <td key={title} class={classes(isNumber, isSecondary)}>
-                  {cell(row)}
-                </td>
-              ))}
-            </tr>
+            <Line
+              key={keyOf(row)}
+              row={row}
+              columns={columns as readonly Column<unknown>[]}
+              name={classOf?.(row) ?? ''}
+              index={first + index + 2}
+            />
           ))}
-          {last < rows.length && <Gap rows={rows.length - last} columns={widths} />}
+          {last < rows.length && <Gap rows={rows.length - last} columns={columns.length} />}
         </tbody>
       </table>
     </div>
   );
+}
+
+interface LineProps {
+  readonly row: unknown;
+  readonly columns: readonly Column<unknown>[];
+  readonly name: string;
+  readonly index: number;
+}
+
+/** One row. What it shows is never changed but replaced, so that a row that is the same is left as it stands. */
+class Line extends Component<LineProps> {
+  override shouldComponentUpdate({ row, columns, name, index }: LineProps): boolean {
+    const old = this.props;
+    return row !== old.row || columns !== old.columns || name !== old.name || index !== old.index;
+  }
+
+  override render() {
+    const { row, columns, name, index } = this.props;
+    return (
+      <tr class={name} aria-rowindex={index}>
+        {columns.map((column) => (
+          <td key={column.title} class={classOfCell(column)}>
+            {column.cell(row)}
+          </td>
+        ))}
+      </tr>
+    );
+  }
 }
 
 function Gap({ rows, columns }: { readonly rows: number; readonly columns: number }) {
@@ -91,6 +112,3 @@ function Gap({ rows, columns }: { readonly rows: number; readonly columns: numbe
     </tr>
   );
 }
-
-const classes = (isNumber = false, isSecondary = false): string =>
-  `${isNumber ? 'number' : ''}${isSecondary ? ' secondary' : ''}`;

@@ -23,6 +23,7 @@ import {
   PortfolioPage,
   PortfolioQuery,
   ResetResult,
+  Settlements,
   SwitchBrokerBody,
   TransferBody,
 } from '../portfolios.js';
@@ -307,6 +308,19 @@ export const portfolioRoutes = table({
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: PortfolioMargin },
+    errors: [404],
+  },
+  listSettlements: {
+    method: 'GET',
+    path: '/v1/accounts/portfolios/:portfolioId/settlements',
+    tag: 'Portfolios',
+    summary: 'List what has not settled yet, by date',
+    description:
+      'Cash and shares that trades, dividends and the variation of futures will bring or take, day by day. Of closed portfolios nothing.',
+    auth: 'bearer',
+    scope: 'read',
+    params: PortfolioParams,
+    responses: { 200: Settlements },
     errors: [404],
   },
   listMarginCalls: {

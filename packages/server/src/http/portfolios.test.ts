@@ -187,6 +187,31 @@ describe('what it holds', () => {
       { pendingQuantity: -10, costBasis: 999, marketValue: -1010, entryPrice: 99.9, unrealizedPnl: -11 },
     ]);
   });
+
+  it('says what settles on which day', async () => {
+    const { portfolioId } = await openPortfolio(client, { portfolioType: 'CASH', marginType: undefined });
+    const settlements = async () => (await client.get(url(portfolioId as string, '/settlements'))).body;
+    await pushQuote(client);
+    expect(await settlements()).toEqual([]);
+    // Bought on Monday: shares come on Tuesday, the cash is gone at once.
+    await placeOrder(client, portfolioId as string);
+    const bought = { symbol: 'AAPL', quantity: 10 };
+    expect(await settlements()).toEqual([{ date: '2026-01-06', cash: 0, deliveries: [bought] }]);
+    // Sold on Tuesday: the proceeds, less the fees of a sale, come on Wednesday.
+    await client.post('/v1/simulation/clock/advance', { to: '2026-01-06T10:00:00-05:00' });
+    await pushQuote(client);
+    await placeOrder(client, portfolioId as string, {
+      positionIntent: 'SELL_TO_CLOSE',
+      quantity: 6,
+      limitPrice: 99.9,
+    });
+    const { body: whole } = await client.get(url(portfolioId as string));
+    expect(await settlements()).toEqual([
+      { date: '2026-01-07', cash: whole.pendingCash, deliveries: [{ symbol: 'AAPL', quantity: -6 }] },
+    ]);
+    expect(whole.pendingCash).toBeGreaterThan(599);
+    expect((await client.get(url(NOWHERE, '/settlements'))).status).toBe(404);
+  });
 });
 
 describe('what may be done with it', () => {

@@ -17,6 +17,7 @@ import {
   optionPositions,
   portfolioDetail,
   portfolioSummary,
+  settlementsOf,
   wholePortfolio,
 } from '../translate/portfolios.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
@@ -34,6 +35,7 @@ type PortfolioHandlers = Pick<
   | 'exerciseOption'
   | 'doNotExerciseOption'
   | 'listFuturePositions'
+  | 'listSettlements'
   | 'getMarginEligibility'
   | 'upgradeMargin'
   | 'switchBroker'
@@ -133,6 +135,8 @@ export function portfolioHandlers(settings: HttpSettings): PortfolioHandlers {
     },
 
     listFuturePositions: (call) => readPortfolio(call, futurePositions, () => []),
+
+    listSettlements: (call) => readPortfolio(call, settlementsOf, () => []),
 
     getMarginEligibility: (call) => readPortfolio(call, eligibilityOf, closedEligibility),
 

@@ -4,6 +4,7 @@ import type { Simulation } from '../../engine/simulation.js';
 import { holdingsOf, ownClosedPortfolio, ownPortfolio } from '../routes/owned.js';
 import { closedUpdate, portfolioUpdate } from '../translate/portfolios.js';
 import type { Connection } from './connection.js';
+import { Looks } from './looks.js';
 
 /** What a reader follows: one portfolio, or all of an account. */
 export type Followed = { readonly portfolioId: string } | { readonly accountId: string };
@@ -28,73 +29,25 @@ const GATHER_MS = 20;
 export class PortfolioFeed {
   readonly #simulation: Simulation;
   readonly #clockMs: () => number;
-  readonly #readers = new Set<Reader>();
-  #unsubscribe: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #timerAtMs = Infinity;
-  #isLooking = false;
-  #events = 0;
+  readonly #looks: Looks<Reader>;
 
   constructor(simulation: Simulation, clockMs: () => number) {
     this.#simulation = simulation;
     this.#clockMs = clockMs;
+    this.#looks = new Looks(simulation, clockMs, {
+      delayAfter: (record) => (mayChange(record) ? GATHER_MS : undefined),
+      look: async (readers) => ({ inMs: await this.#tellWhatChanged(readers), restMs: 0 }),
+      intervalMs: INTERVAL_MS,
+    });
   }
 
   /** Follows portfolios, beginning with a snapshot. Returns the id that stands for the present. */
   follow(connection: Connection, tenantId: string, followed: Followed): () => string {
-    this.#unsubscribe ??= this.#simulation.subscribe((record) => this.#happened(record));
-    const reader: Reader = { connection, tenantId, followed, told: new Map() };
-    this.#readers.add(reader);
-    connection.onClose(() => {
-      this.#readers.delete(reader);
-      if (this.#readers.size > 0) return;
-      this.#unsubscribe?.();
-      this.#unsubscribe = undefined;
-      clearTimeout(this.#timer);
-      this.#timerAtMs = Infinity;
-    });
-    this.#lookAt(this.#clockMs());
-    return () => this.#presentId();
-  }
-
-  #presentId(): string {
-    return `${this.#simulation.published}-${this.#events}`;
-  }
-
-  /** Whether a record may have changed what somebody follows. */
-  #happened({ events }: DurableRecord): void {
-    const nowMs = this.#clockMs();
-    if (events.some((event) => event.type !== 'ClockMoved' && event.type !== 'ActionsAnnounced')) {
-      this.#lookAt(nowMs + GATHER_MS);
-    }
-  }
-
-  #lookAt(atMs: number): void {
-    if (atMs >= this.#timerAtMs) return;
-    clearTimeout(this.#timer);
-    this.#timerAtMs = atMs;
-    this.#timer = setTimeout(() => void this.#look(), Math.max(0, atMs - this.#clockMs()));
-    this.#timer.unref();
-  }
-
-  async #look(): Promise<void> {
-    this.#timerAtMs = Infinity;
-    if (this.#isLooking || this.#readers.size === 0) return;
-    this.#isLooking = true;
-    let nextMs = INTERVAL_MS;
-    try {
-      nextMs = await this.#tellWhatChanged();
-    } catch {
-      // Nothing can be shown while it cannot be committed; the next look is a second away.
-    } finally {
-      this.#isLooking = false;
-    }
-    if (this.#readers.size > 0) this.#lookAt(this.#clockMs() + nextMs);
+    return this.#looks.add({ connection, tenantId, followed, told: new Map() });
   }
 
   /** Returns when to look again. */
-  async #tellWhatChanged(): Promise<number> {
-    const readers = [...this.#readers];
+  async #tellWhatChanged(readers: readonly Reader[]): Promise<number> {
     const { brokerage } = this.#simulation;
     const symbols = holdingsOf(
       readers.flatMap((reader) => idsOf(brokerage, reader).map((id) => brokerage.state.portfolios.get(id))),
@@ -115,13 +68,11 @@ export class PortfolioFeed {
           continue;
         }
         reader.told.set(id, { text, atMs: nowMs });
-        this.#events += 1;
-        const eventId = this.#presentId();
-        reader.connection.write(`id: ${eventId}\nevent: portfolio-update\ndata: ${text}\n\n`, () => eventId);
+        this.#looks.tell(reader, 'portfolio-update', text);
         if ('accountId' in reader.followed && closed.includes(id)) reader.told.delete(id);
       }
       if (seen.gone.has(reader) && reader.told.size === 0) {
-        reader.connection.end(this.#presentId(), 404, 'Account not found');
+        reader.connection.end(this.#looks.presentId(), 404, 'Account not found');
       }
     }
     return nextMs;
@@ -145,6 +96,10 @@ export class PortfolioFeed {
     return closed;
   }
 }
+
+/** Whether a record may have changed what somebody follows. */
+const mayChange = ({ events }: DurableRecord): boolean =>
+  events.some(({ type }) => type !== 'ClockMoved' && type !== 'ActionsAnnounced');
 
 /** The portfolios that a reader follows now: those of an account come and go. */
 function idsOf(brokerage: Brokerage, { tenantId, followed }: Reader): readonly string[] {

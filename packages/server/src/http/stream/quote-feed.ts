@@ -2,6 +2,7 @@ import type { Simulation } from '../../engine/simulation.js';
 import { keptOf, quoteIn } from '../listed.js';
 import { quoteOf } from '../translate/market-data.js';
 import type { Connection } from './connection.js';
+import { Looks, type NextLook } from './looks.js';
 
 interface Reader {
   readonly connection: Connection;
@@ -17,71 +18,31 @@ const MOST_LOOKING = 1 / 4;
 /** The quotes of one simulation to everybody who follows them (D150): looked at ten times a second, told when they differ. */
 export class QuoteFeed {
   readonly #simulation: Simulation;
-  readonly #clockMs: () => number;
-  readonly #readers = new Set<Reader>();
-  #unsubscribe: (() => void) | undefined;
-  #timer: NodeJS.Timeout | undefined;
-  #timerAtMs = Infinity;
-  /** The next look is no earlier. */
-  #restUntilMs = -Infinity;
-  #isLooking = false;
-  #events = 0;
+  readonly #looks: Looks<Reader>;
 
   constructor(simulation: Simulation, clockMs: () => number) {
     this.#simulation = simulation;
-    this.#clockMs = clockMs;
+    this.#looks = new Looks(simulation, clockMs, {
+      // A quote that was pushed is told without waiting for the next look.
+      delayAfter: () => 0,
+      look: (readers) => this.#look(readers),
+      intervalMs: INTERVAL_MS,
+    });
   }
 
   /** Follows symbols, beginning with the quotes in force. Returns the id that stands for the present. */
   follow(connection: Connection, symbols: readonly string[]): () => string {
-    // A quote that was pushed is told without waiting for the next look.
-    this.#unsubscribe ??= this.#simulation.subscribe(() => this.#lookAt(this.#clockMs()));
-    const reader: Reader = { connection, told: new Map(symbols.map((symbol) => [symbol, undefined])) };
-    this.#readers.add(reader);
-    connection.onClose(() => {
-      this.#readers.delete(reader);
-      if (this.#readers.size > 0) return;
-      this.#unsubscribe?.();
-      this.#unsubscribe = undefined;
-      clearTimeout(this.#timer);
-      this.#timerAtMs = Infinity;
-    });
-    this.#lookAt(this.#clockMs());
-    return () => this.#presentId();
+    return this.#looks.add({ connection, told: new Map(symbols.map((symbol) => [symbol, undefined])) });
   }
 
-  #presentId(): string {
-    return `${this.#simulation.published}-${this.#events}`;
-  }
-
-  #lookAt(wantedMs: number): void {
-    const atMs = Math.max(wantedMs, this.#restUntilMs);
-    if (atMs >= this.#timerAtMs) return;
-    clearTimeout(this.#timer);
-    this.#timerAtMs = atMs;
-    this.#timer = setTimeout(() => void this.#look(), Math.max(0, atMs - this.#clockMs()));
-    this.#timer.unref();
-  }
-
-  async #look(): Promise<void> {
-    this.#timerAtMs = Infinity;
-    if (this.#isLooking || this.#readers.size === 0) return;
-    this.#isLooking = true;
+  async #look(readers: readonly Reader[]): Promise<NextLook> {
     const beganMs = performance.now();
-    try {
-      await this.#tellWhatChanged();
-    } catch {
-      // Nothing can be shown while it cannot be committed; the next look comes soon.
-    } finally {
-      this.#isLooking = false;
-    }
-    const tookMs = performance.now() - beganMs;
-    this.#restUntilMs = this.#clockMs() + Math.max(INTERVAL_MS, tookMs / MOST_LOOKING);
-    if (this.#readers.size > 0) this.#lookAt(this.#restUntilMs);
+    await this.#tellWhatChanged(readers);
+    const restMs = Math.max(INTERVAL_MS, (performance.now() - beganMs) / MOST_LOOKING);
+    return { inMs: restMs, restMs };
   }
 
-  async #tellWhatChanged(): Promise<void> {
-    const readers = [...this.#readers];
+  async #tellWhatChanged(readers: readonly Reader[]): Promise<void> {
     const symbols = new Set(readers.flatMap(({ told }) => [...told.keys()]));
     const simulation = this.#simulation;
     const texts = await simulation.read(
@@ -97,14 +58,12 @@ export class QuoteFeed {
       },
       keptOf([...symbols]),
     );
-    for (const { connection, told } of readers) {
-      for (const [symbol, before] of told) {
+    for (const reader of readers) {
+      for (const [symbol, before] of reader.told) {
         const text = texts.get(symbol);
         if (text === undefined || text === before) continue;
-        told.set(symbol, text);
-        this.#events += 1;
-        const id = this.#presentId();
-        connection.write(`id: ${id}\nevent: quote\ndata: ${text}\n\n`, () => id);
+        reader.told.set(symbol, text);
+        this.#looks.tell(reader, 'quote', text);
       }
     }
   }

@@ -41,6 +41,7 @@ import type {
   PortfolioDetail,
   PortfolioSummary,
   PortfolioUpdate,
+  Settlement,
 } from '@sandpit/protocol';
 import type { ClosedPortfolioRow } from '../../store/history.js';
 import { isoOf } from './instants.js';
@@ -381,3 +382,16 @@ export const exerciseResult = ({ contract, quantity, shares, cash, at }: Exercis
   cash: moneyNumber(cash),
   at: isoOf(at),
 });
+
+/** What has not settled yet, the nearest first. */
+export const settlementsOf = (_: Brokerage, { obligations }: CorePortfolio): Settlement[] =>
+  [...obligations.values()]
+    .sort((a, b) => (a.date < b.date ? -1 : 1))
+    .map(({ date, cash, quantities }) => ({
+      date,
+      cash: moneyNumber(cash),
+      deliveries: [...quantities].map(([symbol, quantity]) => ({
+        symbol,
+        quantity: quantityNumber(quantity),
+      })),
+    }));
