@@ -3,6 +3,7 @@ import type { MarketHours } from './calendar/market-hours.js';
 import type { Command, Requester } from './command.js';
 import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
 import { advanceClock, scheduleSeries, scheduleSessions } from './commands/advance-clock.js';
+import { scheduleAssignments } from './commands/assign-early.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
 import { doNotExercise, exerciseOption } from './commands/exercise-option.js';
 import { announceActions, listInstruments, withdrawAction } from './commands/market-setup.js';
@@ -103,6 +104,7 @@ export class Brokerage {
     const d = new Decision(brokerage.state, rules, start);
     scheduleSessions(d, start, start);
     scheduleInterest(d, start);
+    scheduleAssignments(d, start);
     return brokerage;
   }
 
@@ -166,6 +168,7 @@ export class Brokerage {
     scheduleSessions(d, justBefore, day?.regularClose ?? justBefore);
     scheduleSeries(d);
     scheduleInterest(d, justBefore);
+    scheduleAssignments(d, justBefore);
     // Where prices stood when margin was last looked at, nobody knows any more.
     for (const portfolio of this.state.portfolios.values())
       if (portfolio.positions.size > 0) noteMargin(this.state, portfolio);
@@ -232,6 +235,7 @@ const DERIVED: ReadonlySet<string> = new Set([
   'FUTURES_SETTLE',
   'INTEREST',
   'INTEREST_POST',
+  'EARLY_ASSIGNMENT',
 ]);
 
 function dispatch(d: Decision, command: Command): unknown {

@@ -12,6 +12,7 @@ import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/
 import type { Valuation } from './portfolios/valuation.js';
 import type { DayTradeRecord, DayTradeTracker } from './positions/day-trade.js';
 import type { RulesInForce } from './rules.js';
+import type { AssignmentDraw } from './state.js';
 import type { OrderExecuted } from './trading/trade.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
@@ -210,6 +211,13 @@ export type Event =
       readonly symbol: string;
       readonly date: TradingDate;
       readonly price: Price;
+    }
+  /** An evening's early assignments have come so far (D89). */
+  | {
+      readonly type: 'AssignmentsDrawn';
+      readonly date: TradingDate;
+      /** Absent = all of them are done. */
+      readonly standsAt?: AssignmentDraw;
     }
   | { readonly type: 'InstrumentsListed'; readonly instruments: readonly Instrument[] }
   /** Quotes that came through the API: they cannot be had again, so the journal keeps them. */

@@ -224,6 +224,10 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'ExercisePriceTaken':
       state.exercisePrices.set(event.symbol, { date: event.date, price: event.price });
       return;
+    case 'AssignmentsDrawn':
+      state.assigning = event.standsAt;
+      if (event.standsAt === undefined) state.assignedThrough = event.date;
+      return;
     case 'InstrumentsListed':
       for (const instrument of event.instruments) state.listed.set(instrument.symbol, instrument);
       return;

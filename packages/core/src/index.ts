@@ -158,7 +158,7 @@ export type { Exercised } from './commands/exercise-option.js';
 export type { OptionAct, OptionEnded } from './lifecycle/option-act.js';
 export { actionId } from './commands/market-setup.js';
 export { brokerOf } from './rules.js';
-export type { Rules, RulesInForce } from './rules.js';
+export type { EarlyAssignment, Rules, RulesInForce } from './rules.js';
 export { Brokerage } from './brokerage.js';
 export type { Outcome, Results } from './brokerage.js';
 export type { AnnouncedAction, State } from './state.js';

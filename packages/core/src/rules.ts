@@ -17,7 +17,12 @@ export interface Rules {
   readonly portfolioMarginEquity: Money;
   /** What options are valued at (D71): continuous, a year, 0.04 is 4 %. */
   readonly riskFreeRate: number;
+  /** Which short options are assigned before they expire (D89); absent = none. */
+  readonly earlyAssignment?: EarlyAssignment;
 }
+
+/** For dividends alone: calls; or wherever the model would exercise: puts as well (D89). */
+export type EarlyAssignment = 'DIVIDENDS' | 'MODEL';
 
 /** Rules as the journal tells them: plain data, long lists by the digest under which they are kept beside it. */
 export interface RulesInForce extends Omit<Rules, 'calendar' | 'brokers' | 'instruments' | 'quoteMaxAgeMs'> {

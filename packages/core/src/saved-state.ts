@@ -27,7 +27,7 @@ import type { DayTradeTracker } from './positions/day-trade.js';
 import type { Lot } from './positions/position.js';
 import type { RulesInForce } from './rules.js';
 import { bookOf, emptyState, scheduleOrder } from './state.js';
-import type { AnnouncedAction, Counters, State } from './state.js';
+import type { AnnouncedAction, AssignmentDraw, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { Price } from './values/price.js';
@@ -85,6 +85,8 @@ export interface SavedState {
   readonly counters: Counters;
   readonly closedThrough?: TradingDate;
   readonly accruedThrough?: TradingDate;
+  readonly assignedThrough?: TradingDate;
+  readonly assigning?: AssignmentDraw;
   readonly rules?: RulesInForce;
   readonly clock?: Instant;
   readonly accounts: readonly Account[];
@@ -122,6 +124,8 @@ export function saveState(state: State): SavedState {
     counters: { ...state.counters },
     ...(state.closedThrough !== undefined && { closedThrough: state.closedThrough }),
     ...(state.accruedThrough !== undefined && { accruedThrough: state.accruedThrough }),
+    ...(state.assignedThrough !== undefined && { assignedThrough: state.assignedThrough }),
+    ...(state.assigning !== undefined && { assigning: state.assigning }),
     ...(state.rules !== undefined && { rules: state.rules }),
     ...(state.clock !== undefined && { clock: state.clock }),
     accounts: [...state.accounts.values()].map((account) => ({
@@ -196,6 +200,8 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
   Object.assign(state.counters, saved.counters);
   state.closedThrough = saved.closedThrough;
   state.accruedThrough = saved.accruedThrough;
+  state.assignedThrough = saved.assignedThrough;
+  state.assigning = saved.assigning;
   state.rules = saved.rules;
   state.clock = saved.clock;
   for (const account of saved.accounts) {

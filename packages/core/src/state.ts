@@ -54,7 +54,20 @@ export interface Timer {
     | { readonly kind: 'INTEREST'; readonly date: TradingDate }
     | { readonly kind: 'INTEREST_POST' }
     | { readonly kind: 'CALL_DUE'; readonly portfolioId: string; readonly call: number }
+    | { readonly kind: 'EARLY_ASSIGNMENT'; readonly date: TradingDate }
     | { readonly kind: 'MARGIN_SWEEP' };
+}
+
+/** How far the draw of an evening's early assignments has come, in the order of series and portfolios (D89). */
+export interface AssignmentDraw {
+  readonly date: TradingDate;
+  /** The series that it stands at; those before it are done. */
+  readonly symbol: string;
+  /** The number of the last portfolio of it that is done. */
+  readonly through: number;
+  /** Short contracts behind that one, and how many of them will be hit. */
+  readonly contracts: number;
+  readonly hits: number;
 }
 
 /** Option series that are held and want attention: each with its underlying. */
@@ -79,8 +92,9 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   SESSION_CLOSE: 9,
   INTEREST: 10,
   INTEREST_POST: 11,
-  MARGIN_SWEEP: 12,
-  CALL_DUE: 13,
+  EARLY_ASSIGNMENT: 12,
+  MARGIN_SWEEP: 13,
+  CALL_DUE: 14,
 };
 
 const timerBefore = (a: Timer, b: Timer): boolean =>
@@ -113,6 +127,10 @@ export interface State {
   closedThrough: TradingDate | undefined;
   /** The latest date that interest is accrued for. */
   accruedThrough: TradingDate | undefined;
+  /** The latest date whose early assignments are complete, where there were any. */
+  assignedThrough: TradingDate | undefined;
+  /** Those of an evening that are under way. */
+  assigning: AssignmentDraw | undefined;
   /** The rules that the journal named last; undefined = those the simulation began with. */
   rules: RulesInForce | undefined;
   /** Where a clock that moves only when told stands; undefined under other clocks. */
@@ -172,6 +190,8 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     exercisePrices: new Map(),
     closedThrough: undefined,
     accruedThrough: undefined,
+    assignedThrough: undefined,
+    assigning: undefined,
     rules: undefined,
     clock: undefined,
     books: new Map(),
@@ -209,8 +229,15 @@ export function addHolder(state: State, symbol: string, portfolio: Portfolio): v
 export const holdersOf = (state: State, symbol: string): Portfolio[] =>
   [...(state.holders.get(symbol) ?? [])].sort((a, b) => a.terms.number - b.terms.number);
 
-/** The first `count` portfolios, oldest first, that hold one of these: however many hold them, without sorting all. */
-export function earliestHolders(state: State, symbols: Iterable<string>, count: number): Portfolio[] {
+/**
+ * The first `count` portfolios behind the number `after`, oldest first, that hold one of these: however many hold them, without sorting all.
+ */
+export function earliestHolders(
+  state: State,
+  symbols: Iterable<string>,
+  count: number,
+  after = 0,
+): Portfolio[] {
   let found: Portfolio[] = [];
   let last = Infinity;
   const keepFirst = (): void => {
@@ -219,7 +246,7 @@ export function earliestHolders(state: State, symbols: Iterable<string>, count: 
   };
   for (const symbol of symbols) {
     for (const portfolio of state.holders.get(symbol) ?? []) {
-      if (portfolio.terms.number > last) continue;
+      if (portfolio.terms.number > last || portfolio.terms.number <= after) continue;
       found.push(portfolio);
       if (found.length >= count * 4) keepFirst();
     }

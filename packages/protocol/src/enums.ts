@@ -216,6 +216,10 @@ export type FeedKind = (typeof feeds)[number];
 export const clockModes = ['wall', 'manual', 'scaled'] as const;
 export type ClockMode = (typeof clockModes)[number];
 
+/** Which short options are assigned before they expire (D89). */
+export const earlyAssignments = ['OFF', 'DIVIDENDS', 'MODEL'] as const;
+export type EarlyAssignment = (typeof earlyAssignments)[number];
+
 export const calendars = ['XNYS', 'always-open'] as const;
 export type CalendarId = (typeof calendars)[number];
 

@@ -1,6 +1,6 @@
 /** Simulations of a tenant (D44): each with its own clock, calendar, feed, seed and accounts. */
 import { type Static, Type } from 'typebox';
-import { calendars, feeds } from './enums.js';
+import { calendars, earlyAssignments, feeds } from './enums.js';
 import {
   anyText,
   choice,
@@ -35,6 +35,11 @@ export const CreateSimulationBody = ruled(
         Type.Union([text(), Type.Integer()], {
           description: 'Where the ids, latencies and synthetic prices come from.',
           'x-expected': 'must be a string or an integer',
+        }),
+      ),
+      earlyAssignment: optional(
+        choice(earlyAssignments, {
+          description: 'Which short options are assigned before they expire; absent = OFF.',
         }),
       ),
       replay: optional(
@@ -77,6 +82,7 @@ const simulationFields = {
   speed: optional(number()),
   seed: optional(Type.Union([anyText(), Type.Integer()])),
   replay: optional(anyText()),
+  earlyAssignment: choice(earlyAssignments),
   now: optional(instant({ description: 'By its clock.' })),
   createdAt: instant(),
 };

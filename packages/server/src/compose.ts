@@ -59,6 +59,7 @@ export async function compose(
       calendar: settings.calendar,
       start: settings.clockStart ?? Date.now(),
       speed: settings.clockSpeed,
+      ...(settings.earlyAssignment !== undefined && { earlyAssignment: settings.earlyAssignment }),
       ...(settings.seed !== undefined && { seed: settings.seed }),
     });
     return { store, simulations };

@@ -1,4 +1,4 @@
-import { calendarById, type Instant, type Money, seedOf } from '@sandpit/core';
+import { calendarById, type EarlyAssignment, type Instant, type Money, seedOf } from '@sandpit/core';
 import {
   calendars,
   choice,
@@ -6,6 +6,7 @@ import {
   clockSpeedBounds,
   closed,
   dateOrInstant,
+  earlyAssignments,
   feeds,
   integer,
   moneyBounds,
@@ -54,6 +55,8 @@ export interface Settings {
   readonly quoteMaxAgeMs: number | undefined;
   /** Continuous, a year. */
   readonly riskFreeRate: number;
+  /** Of `main` (D89); undefined = off. */
+  readonly earlyAssignment: EarlyAssignment | undefined;
   readonly brokersFile: string | undefined;
   readonly logLevel: string;
   /** Requests per minute, tenant and route. */
@@ -117,6 +120,7 @@ export const SCHEMA = ruled(
     MARKET_COLLAR: nonNegative({ maximum: 1, decimals: 4 }, { default: 0.05 }),
     QUOTE_MAX_AGE: optional(nonNegative({ maximum: 31_536_000, decimals: 3 })),
     RISK_FREE_RATE: nonNegative({ maximum: 1, decimals: 6 }, { default: 0.04 }),
+    EARLY_ASSIGNMENT: choice(earlyAssignments, { default: 'OFF' }),
     BROKERS_FILE: optional(path()),
     LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
     RATE_LIMIT_DEFAULT: integer(1, 1_000_000_000, { default: 1000 }),
@@ -187,6 +191,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     marketCollarBps: Math.round(env.MARKET_COLLAR * 10_000),
     quoteMaxAgeMs: env.QUOTE_MAX_AGE === undefined ? undefined : Math.round(env.QUOTE_MAX_AGE * 1000),
     riskFreeRate: env.RISK_FREE_RATE,
+    earlyAssignment: env.EARLY_ASSIGNMENT === 'OFF' ? undefined : env.EARLY_ASSIGNMENT,
     brokersFile: env.BROKERS_FILE,
     logLevel: env.LOG_LEVEL,
     rateLimitDefault: env.RATE_LIMIT_DEFAULT,

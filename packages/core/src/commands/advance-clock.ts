@@ -12,6 +12,7 @@ import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
+import { assignEarly } from './assign-early.js';
 import { cancelNow } from './cancel-order.js';
 import { endExpired } from './end-order.js';
 import { endSeries, scheduleEndOf } from './end-series.js';
@@ -50,6 +51,7 @@ const LONG: ReadonlySet<string> = new Set([
   'FUTURES_SETTLE',
   'INTEREST',
   'INTEREST_POST',
+  'EARLY_ASSIGNMENT',
   'MARGIN_SWEEP',
   'CALL_DUE',
 ]);
@@ -75,6 +77,8 @@ function serve(d: Decision, timer: Timer): void {
       return accrueInterest(d, what.date);
     case 'INTEREST_POST':
       return postAccruals(d);
+    case 'EARLY_ASSIGNMENT':
+      return assignEarly(d, what.date);
     case 'MARGIN_SWEEP':
       return sweepMargin(d);
     case 'CALL_DUE': {

@@ -5,6 +5,7 @@ import { bookAct, entryTypeOf } from '../lifecycle/book-act.js';
 import type { Means, PlannedAct } from '../lifecycle/plan-expiry.js';
 import { balanced } from '../ledger/ledger.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
+import { symbolsTraded } from '../orders/order.js';
 import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
@@ -42,6 +43,7 @@ export function carryOut(d: Decision, portfolio: Portfolio, { underlying, acts, 
   if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))
     secureOptions(d, portfolio, underlying);
   releaseOrders(d, portfolio, underlying);
+  for (const { contract, closes } of acts) if (closes) releaseOrders(d, portfolio, contract.symbol);
 }
 
 /** What a portfolio can pay and deliver that may not owe, once these contracts are gone; `undefined` where a broker lends. */
@@ -136,7 +138,7 @@ function enter(d: Decision, portfolio: Portfolio, underlying: string, act: Plann
   });
 }
 
-/** Closing orders that what is held is not enough for any more end, the newest first: the shares are gone. */
+/** Closing orders that what is held is not enough for any more end, the newest first: shares or contracts are gone. */
 function releaseOrders(d: Decision, portfolio: Portfolio, symbol: string): void {
   const lacking = (): boolean => {
     const position = portfolio.positions.get(symbol);
@@ -147,7 +149,7 @@ function releaseOrders(d: Decision, portfolio: Portfolio, symbol: string): void 
   const closing = portfolio.openOrders
     .oldestFirst()
     .filter(({ terms, progress }) =>
-      terms.symbol === symbol
+      symbolsTraded(terms).includes(symbol)
         ? progress.reservedQuantity !== 0
         : terms.underlying === symbol && progress.cover !== 0,
     );

@@ -106,10 +106,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
     case 'SERIES_END':
       for (const underlying of new Set(what.series.values())) {
         symbols.add(underlying);
-        if (state.books.get(underlying)?.quote !== undefined) continue;
-        // Without a quote of it, put-call parity says what it is worth.
-        for (const { symbol } of state.books.values())
-          if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
+        addParityReads(state, underlying, symbols);
       }
       return;
     case 'CORPORATE_ACTION': {
@@ -130,12 +127,31 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
     case 'INTEREST':
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
       return;
+    case 'EARLY_ASSIGNMENT':
+      addOptionReads(state, symbols);
+      return;
     case 'INTEREST_POST':
     case 'SETTLEMENT':
     case 'CANCEL_ARRIVAL':
     case 'ORDER_EXPIRY':
       return;
   }
+}
+
+/** All options that are held, what they are on, and what says what that is worth where it has no quote. */
+function addOptionReads(state: State, symbols: Set<string>): void {
+  for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
+  for (const underlying of state.optionHolders.keys()) {
+    symbols.add(underlying);
+    addParityReads(state, underlying, symbols);
+  }
+}
+
+/** Without a quote of it, put-call parity says what an underlying is worth. */
+function addParityReads(state: State, underlying: string, symbols: Set<string>): void {
+  if (state.books.get(underlying)?.quote !== undefined) return;
+  for (const { symbol } of state.books.values())
+    if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
 }
 
 function ofOrder(state: State, number: number): ReadonlySet<string> {

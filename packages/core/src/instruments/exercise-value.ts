@@ -18,6 +18,12 @@ function deliveryValue(contract: OptionContract, price: Price): Money {
 export const strikeValue = ({ strike, multiplier }: OptionContract): Money =>
   Money.ofContracts(strike, Quantity.of(1), multiplier);
 
+/** What a cash dividend comes to on what one contract delivers. */
+export const dividendValue = (
+  { deliverable, inLieu = Quantity.zero }: OptionContract,
+  amountPerShare: Price,
+): Money => Money.of(amountPerShare, Quantity.ofUnits(Quantity.of(deliverable) + inLieu));
+
 /** The part of a share that an adjusted contract pays in cash. */
 export const inLieuValue = ({ inLieu = Quantity.zero }: OptionContract, price: Price): Money =>
   Money.of(price, inLieu);
@@ -27,7 +33,7 @@ export const deliverableValue = ({ deliverable }: OptionContract, price: Price):
   Money.of(price, Quantity.of(deliverable));
 
 /** What exercising one contract brings at a price of the underlying; negative out of the money. */
-function exerciseValue(contract: OptionContract, price: Price): number {
+export function exerciseValue(contract: OptionContract, price: Price): number {
   const gain = deliveryValue(contract, price) - strikeValue(contract);
   return contract.optionType === 'CALL' ? gain : -gain;
 }

@@ -131,8 +131,28 @@ export function planExpiry(
     means === undefined
       ? [...longs, ...shorts].map(({ contract, count }) => deliveryOf(contract, count, price))
       : new WithinMeans(means, price).take(longs, shorts);
+  return [...acts, ...purchasesFirst(deliveries)];
+}
+
+function purchasesFirst(acts: readonly PlannedAct[]): PlannedAct[] {
   const isPurchase = ({ shares }: PlannedAct): boolean => shares > 0;
-  return [...acts, ...deliveries.filter(isPurchase), ...deliveries.filter((one) => !isPurchase(one))];
+  return [...acts.filter(isPurchase), ...acts.filter((one) => !isPurchase(one))];
+}
+
+/**
+ * How contracts that are assigned before they expire end: with `means` longs are exercised only for what else could not be paid or delivered,
+ * and the rest is sold or bought in at the mark.
+ */
+export function planAssignment(
+  assigned: EndingSeries,
+  longs: readonly EndingSeries[],
+  price: Price,
+  means: Means | undefined,
+): PlannedAct[] {
+  const { contract, count } = assigned;
+  if (contract.settlement === 'CASH') return [{ ...cashSettlementOf(contract, count, price), act: 'ASSIGNED' }];
+  if (means === undefined) return [deliveryOf(contract, count, price)];
+  return purchasesFirst(new WithinMeans(means, price).assign(assigned, longs));
 }
 
 /** Exercises and assignments of a portfolio that may not owe: netted by shares first, then paid and delivered as far as its means go. */
@@ -154,6 +174,26 @@ class WithinMeans {
     this.#exerciseToNet(left);
     this.#settleAssigned(shorts);
     this.#exerciseWhatIsLeft(left);
+    return this.#acts;
+  }
+
+  assign(short: EndingSeries, longs: readonly EndingSeries[]): PlannedAct[] {
+    this.#do(deliveryOf(short.contract, short.count, this.#price));
+    for (const long of [...longs].sort(byWorth)) {
+      const { contract, count } = long;
+      if (contract.optionType !== short.contract.optionType) continue;
+      const each = deliveryOf(contract, 1, this.#price);
+      if (each.shares === 0) continue;
+      const lacking =
+        each.shares > 0
+          ? Math.ceil(Math.max(0, -(this.#means.shares + this.#shares)) / each.shares)
+          : Math.min(
+              Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, each.cash)),
+              Math.floor(Math.max(0, this.#shares / (0 - each.shares))),
+            );
+      this.#exercise({ ...long }, Math.min(count, lacking));
+    }
+    this.#settleAssigned([short]);
     return this.#acts;
   }
 

@@ -9,13 +9,14 @@ import type { Registry } from '../store/registry.js';
  * an idle simulation costs a line, and whoever verifies finds the brokers and instruments that a decision knew.
  */
 export async function keepRules(registry: Registry, rules: Rules): Promise<RulesInForce> {
-  const { quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = rules;
+  const { quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate, earlyAssignment } = rules;
   return {
     calendar: rules.calendar.id,
     ...(quoteMaxAgeMs !== undefined && { quoteMaxAgeMs }),
     marketCollarBps,
     portfolioMarginEquity,
     riskFreeRate,
+    ...(earlyAssignment !== undefined && { earlyAssignment }),
     brokers: await keepList(registry, rules.brokers, () => [...rules.brokers.values()]),
     instruments: await keepList(registry, rules.instruments, () => rules.instruments.listing),
   };
@@ -37,6 +38,7 @@ async function keepList(registry: Registry, list: object, data: () => object): P
 /** The rules that a journal names. Throws where a list is not there, or is another one. */
 export function rulesNamed(registry: Registry, named: RulesInForce): Rules {
   const { calendar, quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = named;
+  const { earlyAssignment } = named;
   const brokers = listNamed(registry, named.brokers) as BrokerConfiguration[];
   const listing = listNamed(registry, named.instruments) as Listing;
   return {
@@ -45,6 +47,7 @@ export function rulesNamed(registry: Registry, named: RulesInForce): Rules {
     marketCollarBps,
     portfolioMarginEquity,
     riskFreeRate,
+    ...(earlyAssignment !== undefined && { earlyAssignment }),
     brokers: new Map(brokers.map((broker) => [broker.id, broker])),
     instruments: new KnownInstruments(listing),
   };

@@ -3,6 +3,7 @@ import { calendarById, Instant, KnownInstruments } from '@sandpit/core';
 import type {
   BrokerConfiguration,
   Calendar,
+  EarlyAssignment,
   Instruments,
   Listing,
   Money,
@@ -38,6 +39,8 @@ export interface SimulationConfig {
   readonly idSecret?: string;
   /** What of the server's recordings to replay; absent = all. */
   readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
+  /** Which short options are assigned before they expire (D89); absent = none. */
+  readonly earlyAssignment?: EarlyAssignment;
 }
 
 /** A simulation to be: without a seed, its chance and its ids are nobody's to foretell. */
@@ -331,7 +334,7 @@ async function furnish(
 ): Promise<Furnished> {
   const calendar = calendarById(config.calendar);
   const feed = resting ?? (await ground.openFeed(config, calendar));
-  const rules = rulesFor(ground, feed, calendar, listings);
+  const rules = rulesFor(ground, feed, calendar, listings, config.earlyAssignment);
   return { feed, rules, inForce: await keepRules(ground.store.registry, rules) };
 }
 
@@ -377,7 +380,13 @@ async function openSimulation(
 }
 
 /** The rules a simulation goes by: today's brokers and settings, the feed's instruments. */
-function rulesFor(ground: Ground, feed: Feed, calendar: Calendar, listings: Listings): Rules {
+function rulesFor(
+  ground: Ground,
+  feed: Feed,
+  calendar: Calendar,
+  listings: Listings,
+  earlyAssignment: EarlyAssignment | undefined,
+): Rules {
   const listing = feed.listing();
   let instruments = listings.get(listing);
   if (instruments === undefined) {
@@ -392,6 +401,7 @@ function rulesFor(ground: Ground, feed: Feed, calendar: Calendar, listings: List
     marketCollarBps: ground.marketCollarBps,
     portfolioMarginEquity: ground.portfolioMarginEquity,
     riskFreeRate: ground.riskFreeRate,
+    ...(earlyAssignment !== undefined && { earlyAssignment }),
   };
 }
 

@@ -238,6 +238,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'AccountDeleted':
     case 'OptionsSecured':
     case 'ExercisePriceTaken':
+    case 'AssignmentsDrawn':
     case 'InstrumentsListed':
     case 'QuotesPushed':
     case 'OrdersRested':

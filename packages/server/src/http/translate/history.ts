@@ -287,6 +287,7 @@ function told(event: Event, item: ListItem): Told {
     case 'AccountDeleted':
     case 'OptionsSecured':
     case 'ExercisePriceTaken':
+    case 'AssignmentsDrawn':
     case 'InstrumentsListed':
     case 'QuotesPushed':
     case 'OrdersRested':

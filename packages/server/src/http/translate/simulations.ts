@@ -26,7 +26,7 @@ const DEFAULT_SPEED = 60;
 
 /** The simulation that a body asks for. */
 export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): WantedSimulation {
-  const { feed, clock, name, start, speed, seed, replay } = body;
+  const { feed, clock, name, start, speed, seed, replay, earlyAssignment } = body;
   const calendar = body.calendar ?? defaultCalendar(feed);
   const begins = start === undefined ? Instant.ofMs(nowMs) : instantOf(start, calendarById(calendar));
   // One digit of a future's year is one of these years.
@@ -39,6 +39,7 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
     start: begins,
     speed: clock === 'scaled' ? (speed ?? DEFAULT_SPEED) : clock === 'wall' ? 1 : 0,
     ...(seed !== undefined && { seed: seedNumber(seed) }),
+    ...(earlyAssignment !== undefined && earlyAssignment !== 'OFF' && { earlyAssignment }),
     // The symbols to replay, separated by commas.
     ...(replay !== undefined && {
       replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim(), today)) },
@@ -51,7 +52,7 @@ const seedNumber = (seed: string | number): number =>
   typeof seed === 'number' && seed >= 0 && seed < 2 ** 32 ? seed : seedOf(String(seed));
 
 export function simulationOf({ id, config, createdAt }: SimulationInfo, now?: Instant): ShownSimulation {
-  const { name, feed, clock, calendar, start, speed, seed, replay } = config;
+  const { name, feed, clock, calendar, start, speed, seed, replay, earlyAssignment } = config;
   return {
     simulationId: id,
     ...(name !== undefined && { name }),
@@ -62,6 +63,7 @@ export function simulationOf({ id, config, createdAt }: SimulationInfo, now?: In
     ...(clock === 'scaled' && { speed }),
     seed,
     ...(replay?.symbols !== undefined && { replay: replay.symbols.join(',') }),
+    earlyAssignment: earlyAssignment ?? 'OFF',
     ...(now !== undefined && { now: isoOf(now) }),
     createdAt: isoOfMs(createdAt),
   };
