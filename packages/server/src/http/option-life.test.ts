@@ -116,3 +116,54 @@ it('expires on its last day: what is in the money is exercised unless instructed
   const types = (await client.get(`${path}/ledger`)).body.data.map(({ type }: Body) => type);
   expect(types.slice(0, 3)).toEqual(['EXERCISE', 'EXPIRY', 'EXPIRY']);
 });
+
+describe('early assignment (D89)', () => {
+  it('is asked for when a simulation is made; the evening before an ex-date covered calls are assigned', async () => {
+    expect((await client.get('/v1/simulations/main')).body.earlyAssignment).toBe('OFF');
+    const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: '2026-01-07T10:00:00-05:00' };
+    expect(
+      (await client.post('/v1/simulations', { ...wanted, earlyAssignment: 'ALWAYS' })).body,
+    ).toMatchObject({
+      statusCode: 400,
+      message: ['earlyAssignment must be one of OFF, DIVIDENDS, MODEL'],
+    });
+    const made = await client.post('/v1/simulations', { ...wanted, earlyAssignment: 'DIVIDENDS' });
+    expect(made.body.earlyAssignment).toBe('DIVIDENDS');
+    const early = test.withToken(made.body.token);
+    await early.put('/v1/simulation/quotes', {
+      quotes: [
+        { symbol: 'AAPL', bid: 155, ask: 155 },
+        { symbol: CALL, bid: 5.1, ask: 5.2, last: 5.1 },
+      ],
+    });
+    await early.post('/v1/simulation/corporate-actions', {
+      actions: [{ type: 'CASH_DIVIDEND', symbol: 'AAPL', exDate: '2026-01-08', amountPerShare: 0.25 }],
+    });
+    const { portfolioId } = await openPortfolio(early, { portfolioType: 'CASH', initialCash: 50_000 });
+    const own = `/v1/accounts/portfolios/${portfolioId}`;
+    const order = { portfolioId, orderType: 'MARKET', timeInForce: 'DAY' };
+    const shares = { symbol: 'AAPL', assetClass: 'EQUITY', positionIntent: 'BUY_TO_OPEN', quantity: 100 };
+    const calls = { symbol: CALL, assetClass: 'OPTION', positionIntent: 'SELL_TO_OPEN', quantity: 1 };
+    await early.post('/v1/orders', { ...order, ...shares });
+    await early.post('/v1/orders', { ...order, ...calls });
+    await early.post('/v1/simulation/clock/advance', { to: '2026-01-07T19:59:59-05:00' });
+    expect((await early.get(`${own}/options`)).body).toMatchObject([{ optionSymbol: CALL, quantity: -1 }]);
+    await early.post('/v1/simulation/clock/advance', { to: '2026-01-07T20:00:00-05:00' });
+    expect((await early.get(`${own}/options`)).body).toEqual([]);
+    const [assigned] = (await early.get(`${own}/activities?category=OPTION`)).body.data;
+    expect(assigned).toMatchObject({
+      at: '2026-01-08T01:00:00.000Z',
+      type: 'ASSIGNED',
+      description: `1 ${CALL} assigned`,
+      symbol: CALL,
+      quantity: 1,
+      price: 150,
+      amount: 15_000,
+    });
+    expect((await early.get(`${own}/ledger`)).body.data[0]).toMatchObject({ type: 'ASSIGNMENT' });
+    await early.post('/v1/simulation/clock/advance', { to: '2026-01-08T09:30:00-05:00' });
+    expect((await early.get(`${own}/equities`)).body).toEqual([]);
+    // 50,000 − 15,500 + 510 − 0.50 + 15,000, and no dividend.
+    expect((await early.get(own)).body).toMatchObject({ settledCash: 50_009.5, pendingCash: 0 });
+  });
+});
