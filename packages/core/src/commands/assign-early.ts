@@ -15,7 +15,7 @@ import { Instant } from '../values/instant.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { seedOf, uniform } from '../values/seeded.js';
-import { TradingDate } from '../values/trading-date.js';
+import type { TradingDate } from '../values/trading-date.js';
 import { carryOut, meansOf } from './carry-out-acts.js';
 
 /*
@@ -59,8 +59,7 @@ export function assignEarly(d: Decision, date: TradingDate): void {
     if (contract?.assetClass !== 'OPTION' || !isWorthExercising(d, contract, dividends)) continue;
     const price = underlyingPriceOf(contract, d.options);
     if (price === undefined) continue;
-    const draw =
-      standsAt?.symbol === symbol && standsAt.contracts >= 0 ? standsAt : newDraw(d, date, symbol);
+    const draw = standsAt?.symbol === symbol && standsAt.contracts >= 0 ? standsAt : newDraw(d, date, symbol);
     standsAt = drawFrom(d, draw, contract, price, slice);
     if (standsAt !== undefined) return goOn(d, standsAt);
   }

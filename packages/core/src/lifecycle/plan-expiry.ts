@@ -150,7 +150,8 @@ export function planAssignment(
   means: Means | undefined,
 ): PlannedAct[] {
   const { contract, count } = assigned;
-  if (contract.settlement === 'CASH') return [{ ...cashSettlementOf(contract, count, price), act: 'ASSIGNED' }];
+  if (contract.settlement === 'CASH')
+    return [{ ...cashSettlementOf(contract, count, price), act: 'ASSIGNED' }];
   if (means === undefined) return [deliveryOf(contract, count, price)];
   return purchasesFirst(new WithinMeans(means, price).assign(assigned, longs));
 }
