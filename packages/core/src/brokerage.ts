@@ -39,6 +39,10 @@ import type { Rejection } from './rejection.js';
 import type { Rules } from './rules.js';
 import { restoreState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
+import { booksOf } from './standing.js';
+import type { Standing } from './standing.js';
+import { worthOf } from './portfolios/valuation.js';
+import type { Worth } from './portfolios/valuation.js';
 import { bookOf, emptyState, noteMargin, noteMark } from './state.js';
 import type { State } from './state.js';
 import type { OrderSnapshot } from './trading/follow-order.js';
@@ -213,6 +217,13 @@ export class Brokerage {
       quote: (symbol) => this.quote(symbol),
       instrument: (symbol) => this.instrument(symbol),
     });
+  }
+
+  /** What a portfolio was worth at an instant: by what it had, and the quotes of then. */
+  worthThen(standing: Standing, at: Instant, quote: (symbol: string) => Quote | undefined): Worth {
+    const instrument = (symbol: string): Instrument | undefined => this.instrument(symbol, at);
+    const market = optionMarketOf(this.state, this.rules, { at, quote, instrument });
+    return worthOf(booksOf(standing), { instrument, mark: (symbol) => markOfSymbol(symbol, market) });
   }
 
   /** What a symbol names, where it has been listed by this instant. */

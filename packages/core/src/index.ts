@@ -119,7 +119,9 @@ export type {
 } from './portfolios/portfolio.js';
 export { reservedShares } from './portfolios/portfolio.js';
 export { markOrCost, openVariationOf, requirementOfPortfolio, valuationOf } from './portfolios/valuation.js';
-export type { Valuation, ValuationSource } from './portfolios/valuation.js';
+export type { Valuation, ValuationSource, Worth } from './portfolios/valuation.js';
+export { newStanding, standingAfter, standingAfterOrder } from './standing.js';
+export type { Standing, StandingPosition } from './standing.js';
 export type { CallType, MarginCall } from './margin/margin-account.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';
 export type {

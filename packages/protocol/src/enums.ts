@@ -135,6 +135,8 @@ export type SettleSession = (typeof settleSessions)[number];
 export const underlyingClasses = ['EQUITY', 'NARROW_INDEX', 'BROAD_INDEX'] as const;
 export type UnderlyingClass = (typeof underlyingClasses)[number];
 
+export const curveIntervals = ['1m', '5m', '1h', '1d'] as const;
+
 export const activityCategories = [
   'ORDER',
   'EXECUTION',

@@ -1,5 +1,5 @@
 import type { Static } from 'typebox';
-import { activityCategories } from './enums.js';
+import { activityCategories, curveIntervals } from './enums.js';
 import {
   anyText,
   closed,
@@ -70,12 +70,18 @@ export type LedgerPage = Static<typeof LedgerPage>;
 
 export const EquityCurveQuery = parameters({
   ...pageFields,
+  interval: optional(
+    namedChoice('CurveInterval', curveIntervals, {
+      description:
+        'How far points are apart. Within the day there is one for each interval in which something was traded or held; `1d`, as without it, has one for each close.',
+    }),
+  ),
   ...between,
 });
 export type EquityCurveQuery = Static<typeof EquityCurveQuery>;
 
 export const EquityPoint = closed('EquityPoint', {
-  at: instant(),
+  at: instant({ description: 'The end of its interval.' }),
   totalEquity: number(),
   settledCash: number(),
   pendingCash: number(),

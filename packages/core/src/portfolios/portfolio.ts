@@ -87,12 +87,21 @@ export interface CashView {
   readonly marginLoan: Money;
 }
 
+/** What cash is reported by: a part of a portfolio. */
+export interface CashBooks {
+  readonly settings: Pick<PortfolioSettings, 'portfolioType'>;
+  readonly balances: Pick<Balances, 'SETTLED_CASH' | 'PENDING_CASH'>;
+  readonly reservedByOrders: Pick<Reservation, 'cash'>;
+  readonly reservedByPositions: Pick<Reservation, 'cash'>;
+  readonly obligations: ReadonlyMap<TradingDate, Pick<Obligation, 'cash'>>;
+}
+
 /**
  * The loan is what the cash of the books, settled or pending, does not cover of what buying back the short positions
  * would take (D139): the proceeds of short sales are collateral, and buying and selling on one day borrows nothing. What
  * is lent is there to be shown as settled; what is owed before the money for it has settled is taken from what is pending.
  */
-export function cashOf(portfolio: Portfolio, shortMarketValue: Money): CashView {
+export function cashOf(portfolio: CashBooks, shortMarketValue: Money): CashView {
   const { SETTLED_CASH: settled, PENDING_CASH: pending } = portfolio.balances;
   const marginLoan = Money.max(Money.ofUnits(shortMarketValue - settled - pending), Money.zero);
   const reserved = Money.ofUnits(
@@ -113,7 +122,7 @@ export function cashOf(portfolio: Portfolio, shortMarketValue: Money): CashView 
  * What a CASH portfolio will pay on settlement dates to come, for options that were settled in cash against it: kept from being spent, for it
  * never owes.
  */
-export function owedCash({ settings, obligations }: Portfolio): Money {
+export function owedCash({ settings, obligations }: Pick<CashBooks, 'settings' | 'obligations'>): Money {
   let owed = 0;
   if (settings.portfolioType === 'CASH')
     for (const { cash } of obligations.values()) if (cash < 0) owed -= cash;

@@ -17,7 +17,7 @@ import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { cashOf } from './portfolio.js';
-import type { CashView, Portfolio } from './portfolio.js';
+import type { CashBooks, CashView, Portfolio } from './portfolio.js';
 
 /** Where prices and instruments come from when a portfolio is valued, and as of when. */
 export interface ValuationSource {
@@ -69,13 +69,31 @@ export function valuationOf(
   source: ValuationSource,
   broker: BrokerConfiguration,
 ): Valuation {
-  const isMargin = portfolio.settings.portfolioType === 'MARGIN';
+  if (portfolio.settings.portfolioType === 'CASH') {
+    const worth = worthOf(portfolio, source);
+    return { ...worth, ...withoutMargin(worth) };
+  }
   const holdings: Holding[] = [];
+  const worth = worthOf(portfolio, source, holdings);
+  return { ...worth, ...marginOf(portfolio, worth, holdings, source, broker) };
+}
+
+/** What a portfolio is worth is a matter of these. */
+export interface Books extends CashBooks {
+  readonly positions: ReadonlyMap<string, Position>;
+}
+
+/** Cash and what is held, at its marks; `holdings` gets what is held. */
+export function worthOf(
+  books: Books,
+  source: Pick<ValuationSource, 'mark' | 'instrument'>,
+  holdings?: Holding[],
+): Worth {
   let long = 0;
   let short = 0;
   let shortStock = 0;
   let variation = 0;
-  for (const position of portfolio.positions.values()) {
+  for (const position of books.positions.values()) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
     const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
@@ -87,17 +105,17 @@ export function valuationOf(
       else short += value;
       if (quantity < 0 && isShares(instrument)) shortStock += value;
     }
-    if (isMargin) holdings.push({ instrument, quantity, mark });
+    holdings?.push({ instrument, quantity, mark });
   }
-  const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
+  const { SETTLED_CASH, PENDING_CASH } = books.balances;
   const longMarketValue = bounded(long);
   const shortMarketValue = bounded(short);
   // Of a future nobody owns anything but what it has made since the last daily settlement (D16, D95).
   const made = bounded(variation);
   // Premium that was received is money; what stock was sold short for is collateral (D139).
   const collateral = bounded(shortStock);
-  const cash = cashOf(portfolio, collateral);
-  const worth: Worth = {
+  const cash = cashOf(books, collateral);
+  return {
     ...cash,
     pendingCash: Money.add(cash.pendingCash, made),
     longMarketValue,
@@ -106,12 +124,9 @@ export function valuationOf(
     variation: made,
     totalEquity: Money.ofUnits(SETTLED_CASH + PENDING_CASH + made + longMarketValue - shortMarketValue),
   };
-  return isMargin
-    ? { ...worth, ...marginOf(portfolio, worth, holdings, source, broker) }
-    : { ...worth, ...withoutMargin(worth) };
 }
 
-type Worth = CashView &
+export type Worth = CashView &
   Pick<Valuation, 'longMarketValue' | 'shortMarketValue' | 'collateral' | 'variation' | 'totalEquity'>;
 type Margin = Omit<Valuation, keyof Worth>;
 

@@ -6,6 +6,7 @@ import type { Event, OrderEvent } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Equity } from '../instruments/equity.js';
 import { KnownInstruments } from '../instruments/known-instruments.js';
+import { FollowedStandings } from './followed-standings.js';
 import { instrumentNamed } from '../instruments/symbols.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
@@ -46,6 +47,7 @@ export class TestMarket {
   readonly orders = new Map<number, OrderTale>();
   readonly by = { tenantId: 'tenant-1', tier: 'PRO' as const };
   now: Instant;
+  private standings = new FollowedStandings();
 
   /** Begins at an exchange-local time, by default Monday 2026-01-05 10:00 New York. */
   constructor(
@@ -87,9 +89,17 @@ export class TestMarket {
     const outcome = this.brokerage.execute<T>(command, at);
     if (outcome.events.length > 0) {
       this.journal.push({ at, quotes: outcome.quotes, command: command, events: outcome.events });
-      for (const event of outcome.events) this.tell(event, at);
+      for (const event of outcome.events) {
+        this.tell(event, at);
+        this.standings.follow(event, at, this.brokerage.state);
+      }
     }
-    const broken = [...brokenInvariants(this.brokerage.state), ...unreserved(this.brokerage)];
+    const { state } = this.brokerage;
+    const broken = [
+      ...brokenInvariants(state),
+      ...unreserved(this.brokerage),
+      ...this.standings.differences(state),
+    ];
     if (broken.length > 0) throw new Error(`${command.type}: ${broken.join('; ')}`);
     return outcome;
   }

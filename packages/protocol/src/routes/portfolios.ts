@@ -289,7 +289,8 @@ export const portfolioRoutes = table({
     path: '/v1/accounts/portfolios/:portfolioId/history',
     tag: 'Portfolios',
     summary: 'Get the equity curve',
-    description: 'Newest first. Without `interval` one point for each close of the regular session.',
+    description:
+      'Newest first. Without `interval` one point for each close of the regular session; with one, points of intervals that have ended, by what was held then and the quotes of then.',
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,

@@ -1,3 +1,4 @@
+import type { Price, Standing } from '@sandpit/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   changing,
@@ -309,6 +310,50 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       expect(history.closedPortfolio('other', 'one')).toBeUndefined();
       await registry.deleteSimulation('main', START);
       expect(history.closedPortfolio('main', 'one')).toBeUndefined();
+    });
+
+    it('keeps what portfolios had and what was marked, the last of each minute', async () => {
+      const store = await open();
+      const had = (minute: number, settled: number, hasMoved = false, symbol?: string): HistoryChange => {
+        const position = { assetClass: 'EQUITY', quantity: 1_000_000, cost: 1_000_000 };
+        const held = symbol === undefined ? {} : { [symbol]: position };
+        const standing = { settled, held } as unknown as Standing;
+        return { change: 'standing', portfolioId: 'portfolio-1', minute, hasMoved, standing };
+      };
+      const mark = (minute: number, price: number): HistoryChange => ({
+        change: 'mark',
+        symbol: 'AAPL',
+        minute,
+        price: price as Price,
+      });
+      const records = [
+        [had(10, 1), mark(10, 100)],
+        [had(12, 2, true, 'AAPL'), mark(12, 101)],
+        [had(12, 3, false, 'AAPL'), mark(12, 102)],
+        [had(15, 4), mark(17, 103)],
+      ];
+      for (const [index, changes] of records.entries())
+        await store.journal.append(changing('main', index + 1, ...changes));
+      const { history } = store;
+      expect(await history.standingMinutes('main', 'portfolio-1')).toEqual([
+        { minute: 10, isHolding: false, hasMoved: false },
+        { minute: 12, isHolding: true, hasMoved: true },
+        { minute: 15, isHolding: false, hasMoved: false },
+      ]);
+      const settled = async (from: number, to: number): Promise<number[]> =>
+        (await history.standings('main', 'portfolio-1', from, to)).map(
+          ({ standing }) => (JSON.parse(standing) as Standing).settled,
+        );
+      expect(await settled(0, 10)).toEqual([]);
+      expect(await settled(10, 15)).toEqual([1, 3]);
+      expect(await settled(13, 16)).toEqual([3, 4]);
+      expect(await settled(99, 100)).toEqual([4]);
+      expect(await history.marks('main', 'AAPL', 12, 17)).toEqual([
+        { minute: 10, price: 100 },
+        { minute: 12, price: 102 },
+      ]);
+      expect(await history.marks('main', 'MSFT', 0, 99)).toEqual([]);
+      expect(await history.standingMinutes('main', 'portfolio-2')).toEqual([]);
     });
 
     it('lists the events of an order, also of one added long ago', async () => {

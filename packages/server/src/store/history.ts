@@ -1,4 +1,4 @@
-import type { OrderProgress, OrderTerms } from '@sandpit/core';
+import type { OrderProgress, OrderTerms, Price, Standing } from '@sandpit/core';
 
 /**
  * Questions about the past, answered from tables that are derived from the journal behind it: a cache, which can be thrown away and
@@ -48,6 +48,23 @@ export type HistoryChange =
     }
   /** `last`: JSON of the portfolio as it stood then. */
   | { readonly change: 'portfolio-closed'; readonly portfolioId: string; readonly last: string }
+  /** What a portfolio has at the end of a record, kept minute by minute: the last of a minute stays. */
+  | {
+      readonly change: 'standing';
+      readonly portfolioId: string;
+      /** Since 1970. */
+      readonly minute: number;
+      /** Whether something was traded, or came or went in another way. */
+      readonly hasMoved: boolean;
+      readonly standing: Standing;
+    }
+  /** What a symbol was marked at by a pushed quote; the last of a minute stays. */
+  | {
+      readonly change: 'mark';
+      readonly symbol: string;
+      readonly minute: number;
+      readonly price: Price;
+    }
   /** An order event that streams of this tenant must be able to resume from. */
   | { readonly change: 'tenant-event'; readonly tenantId: string; readonly event: number };
 
@@ -120,6 +137,24 @@ export interface ListItem {
   readonly data: unknown;
 }
 
+/** A minute in which what a portfolio has was changed. */
+export interface StandingMinute {
+  readonly minute: number;
+  /** Whether anything is held at its end. */
+  readonly isHolding: boolean;
+  readonly hasMoved: boolean;
+}
+
+export interface StandingRow extends StandingMinute {
+  /** JSON of a `Standing`: as the minute left it. */
+  readonly standing: string;
+}
+
+export interface MinuteMark {
+  readonly minute: number;
+  readonly price: Price;
+}
+
 export interface Page<T> {
   readonly items: readonly T[];
   /** Of all pages, wherever this one begins. */
@@ -162,6 +197,17 @@ export interface History {
   orders(query: OrderQuery): Promise<Page<OrderRow>>;
   /** Newest first. */
   list(query: ListQuery): Promise<Page<ListItem>>;
+  /** All minutes in which what a portfolio has was changed, oldest first. */
+  standingMinutes(simulationId: string, portfolioId: string): Promise<readonly StandingMinute[]>;
+  /** What a portfolio has had from one minute until before another, oldest first: the first may be of an earlier minute. */
+  standings(
+    simulationId: string,
+    portfolioId: string,
+    from: number,
+    to: number,
+  ): Promise<readonly StandingRow[]>;
+  /** What a symbol was marked at by pushed quotes, in the same way. */
+  marks(simulationId: string, symbol: string, from: number, to: number): Promise<readonly MinuteMark[]>;
   /** Order events of a tenant after a stream position, oldest first, at most `limit`. */
   tenantEvents(
     simulationId: string,

@@ -1,12 +1,27 @@
 import {
   acceptedOrder,
   Instant,
+  isOrderEvent,
+  markOf,
+  newStanding,
+  optionMarkOf,
+  isLongAsOsi,
   orderAfter,
   settlementEntries,
+  standingAfter,
+  standingAfterOrder,
   tradeDateOf,
   tradeEntries,
 } from '@sandpit/core';
-import type { Event, LastFigures, LedgerEntryType, OrderEvent, OrderSnapshot } from '@sandpit/core';
+import type {
+  Event,
+  LastFigures,
+  LedgerEntryType,
+  OrderEvent,
+  OrderSnapshot,
+  Quote,
+  Standing,
+} from '@sandpit/core';
 import type { HistoryChange, ListName, Owner } from './history.js';
 import type { JournalRecord } from './journal.js';
 
@@ -21,6 +36,8 @@ export interface Known {
   /** The order as the records before left it. */
   order(order: number): OrderSnapshot;
   owner(portfolioId: string): Owner;
+  /** What a portfolio had after the last record that changed it; undefined where nobody has noted it. */
+  standing(portfolioId: string): Standing | undefined;
 }
 
 /** What a record changes in the history tables. Pure: the same record after the same records gives the same changes. */
@@ -34,10 +51,116 @@ export type Projection = (
 export const projectRecord: Projection = (record, parsed, known) => {
   const events = parsed.events as readonly Event[];
   const orders = new RecordOrders(known, Instant.ofMs(record.at));
-  const rows = events.flatMap((event, index) => rowsOf(event, index, orders));
+  const minute = Math.floor(record.at / MINUTE_MS);
+  const standings = new RecordStandings(known, orders, minute);
+  const rows = events.flatMap((event, index) => {
+    const before = standings.before(event);
+    const listed = rowsOf(event, index, orders);
+    standings.follow(event, before);
+    return listed;
+  });
   // Before what is listed: a list of an order belongs to one that is there.
-  return [...orders.changes(), ...rows];
+  return [
+    ...orders.changes(),
+    ...rows,
+    ...standings.changes(),
+    ...events.flatMap((event) => marksOf(event, minute)),
+  ];
 };
+
+const MINUTE_MS = 60_000;
+
+/** What happens to what is held, beside trades. */
+const MOVES: ReadonlySet<Event['type']> = new Set([
+  'OrderExecuted',
+  'OptionEnded',
+  'FutureSettled',
+  'PositionSplit',
+  'PortfolioReset',
+  'PortfolioClosed',
+]);
+
+/** What portfolios have, followed from event to event of one record. */
+class RecordStandings {
+  readonly #known: Known;
+  readonly #orders: RecordOrders;
+  readonly #minute: number;
+  readonly #drafts = new Map<string, { standing: Standing; hasMoved: boolean }>();
+
+  constructor(known: Known, orders: RecordOrders, minute: number) {
+    this.#known = known;
+    this.#orders = orders;
+    this.#minute = minute;
+  }
+
+  /** The order that an event is about, before it. */
+  before(event: Event): OrderSnapshot | undefined {
+    return event.type === 'OrderMoved' || event.type === 'OrderExecuted'
+      ? this.#orders.now(event.order)
+      : undefined;
+  }
+
+  /** `before`: the order that it is about, before it. */
+  follow(event: Event, before: OrderSnapshot | undefined): void {
+    if (event.type === 'PortfolioOpened') {
+      const { portfolioId, initialSettings } = event.terms;
+      this.#set(portfolioId, newStanding(initialSettings.portfolioType), false);
+      return;
+    }
+    if (isOrderEvent(event)) {
+      const after = this.#orders.now(event.type === 'OrderAccepted' ? event.number : event.order);
+      // Most moves of an order set nothing aside and free nothing.
+      if (event.type === 'OrderMoved' && before?.progress.reserved === after.progress.reserved) return;
+      const { portfolioId } = after.terms;
+      const standing = this.#now(portfolioId);
+      if (standing === undefined) return;
+      this.#set(
+        portfolioId,
+        standingAfterOrder(standing, event, before, after),
+        event.type === 'OrderExecuted',
+      );
+      return;
+    }
+    if (!('portfolioId' in event)) return;
+    const standing = this.#now(event.portfolioId);
+    if (standing === undefined) return;
+    const after = standingAfter(standing, event);
+    if (after !== standing) this.#set(event.portfolioId, after, MOVES.has(event.type));
+  }
+
+  #now(portfolioId: string): Standing | undefined {
+    return this.#drafts.get(portfolioId)?.standing ?? this.#known.standing(portfolioId);
+  }
+
+  #set(portfolioId: string, standing: Standing, hasMoved: boolean): void {
+    const draft = this.#drafts.get(portfolioId);
+    this.#drafts.set(portfolioId, { standing, hasMoved: hasMoved || draft?.hasMoved === true });
+  }
+
+  changes(): readonly HistoryChange[] {
+    return [...this.#drafts].map(([portfolioId, { standing, hasMoved }]) => ({
+      change: 'standing',
+      portfolioId,
+      minute: this.#minute,
+      hasMoved,
+      standing,
+    }));
+  }
+}
+
+/** What pushed quotes mark: they cannot be had again. */
+function marksOf(event: Event, minute: number): readonly HistoryChange[] {
+  const quotes =
+    event.type === 'QuotesPushed'
+      ? event.quotes
+      : event.type === 'ActionDone' && event.market !== undefined
+        ? [event.market.quote]
+        : [];
+  return quotes.flatMap((quote: Quote) => {
+    const price = isLongAsOsi(quote.symbol) ? optionMarkOf(quote) : markOf(quote);
+    return price === undefined ? [] : [{ change: 'mark', symbol: quote.symbol, minute, price }];
+  });
+}
 
 /** An order as a record leaves it, which is what its row keeps: what it was in between is in the journal. */
 interface Draft {
@@ -70,6 +193,11 @@ class RecordOrders {
       draft.filledOn = tradeDateOf(event, this.#at);
     }
     return draft.snapshot;
+  }
+
+  /** The order as the record has left it so far. */
+  now(order: number): OrderSnapshot {
+    return this.#draft(order).snapshot;
   }
 
   #draft(order: number): Draft {

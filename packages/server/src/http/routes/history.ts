@@ -15,6 +15,7 @@ import {
 } from '../translate/history.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { pageOfAll, type PageReply, pageReply, windowOf } from '../translate/pages.js';
+import { curveWithinTheDay } from './equity-curve.js';
 import { hasPortfolio, type PortfolioRequest } from './owned.js';
 
 type HistoryHandlers = Pick<
@@ -53,6 +54,9 @@ export const historyHandlers: HistoryHandlers = {
 
   async getEquityCurve(call) {
     const { simulation, query } = call;
+    const { interval = '1d' } = query;
+    if (interval !== '1d')
+      return (await hasPortfolio(call)) ? curveWithinTheDay(call, interval) : PORTFOLIO_NOT_FOUND;
     if (query.from === undefined && query.to === undefined) return listOf(call, 'equity', listedEquityPoint);
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
     const { calendar } = simulation.brokerage.rules;

@@ -154,8 +154,15 @@ export function listedDayTrade(item: ListItem): DayTrade {
 
 export function listedEquityPoint(item: ListItem): EquityPoint {
   const point: ClosePoint = partOf(eventOf(item, 'SessionMarked').points, item);
+  return equityPointOf(Instant.ofMs(item.at), point);
+}
+
+export function equityPointOf(
+  at: Instant,
+  point: Omit<ClosePoint, 'date' | 'portfolioId' | 'maintenanceExcess' | 'sma'>,
+): EquityPoint {
   return {
-    at: isoOf(Instant.ofMs(item.at)),
+    at: isoOf(at),
     totalEquity: moneyNumber(point.totalEquity),
     settledCash: moneyNumber(point.settledCash),
     pendingCash: moneyNumber(point.pendingCash),

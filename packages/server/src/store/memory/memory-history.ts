@@ -1,4 +1,4 @@
-import type { OrderProgress, OrderTerms } from '@sandpit/core';
+import type { OrderProgress, OrderTerms, Standing } from '@sandpit/core';
 import type {
   ClosedPortfolioRow,
   History,
@@ -6,10 +6,13 @@ import type {
   HistoryHealth,
   ListItem,
   ListQuery,
+  MinuteMark,
   OrderQuery,
   OrderRow,
   Owner,
   Page,
+  StandingMinute,
+  StandingRow,
 } from '../history.js';
 import type { JournalRecord } from '../journal.js';
 import type { Known } from '../projection.js';
@@ -35,12 +38,19 @@ interface Listed {
   readonly key?: string | undefined;
 }
 
+interface Stood extends StandingMinute {
+  readonly standing: Standing;
+}
+
 /** The tables of one simulation. */
 class Tables implements Known {
   readonly portfolios = new Map<string, Portfolio>();
   readonly orders = new Map<number, Order>();
   readonly byClientOrderId = new Map<string, number>();
   readonly lists = new Map<string, Listed[]>();
+  /** Oldest first. */
+  readonly standings = new Map<string, Stood[]>();
+  readonly marks = new Map<string, MinuteMark[]>();
 
   order(order: number): Order {
     const found = this.orders.get(order);
@@ -50,6 +60,10 @@ class Tables implements Known {
 
   owner(portfolioId: string): Owner {
     return this.portfolio(portfolioId);
+  }
+
+  standing(portfolioId: string): Standing | undefined {
+    return this.standings.get(portfolioId)?.at(-1)?.standing;
   }
 
   portfolio(portfolioId: string): Portfolio {
@@ -166,6 +180,25 @@ export class MemoryHistory implements History {
     );
   }
 
+  standingMinutes(simulationId: string, portfolioId: string): Promise<readonly StandingMinute[]> {
+    const rows = this.#tables(simulationId).standings.get(portfolioId) ?? [];
+    return Promise.resolve(rows.map(({ minute, isHolding, hasMoved }) => ({ minute, isHolding, hasMoved })));
+  }
+
+  standings(
+    simulationId: string,
+    portfolioId: string,
+    from: number,
+    to: number,
+  ): Promise<readonly StandingRow[]> {
+    const rows = inForce(this.#tables(simulationId).standings.get(portfolioId) ?? [], from, to);
+    return Promise.resolve(rows.map((row) => ({ ...row, standing: JSON.stringify(row.standing) })));
+  }
+
+  marks(simulationId: string, symbol: string, from: number, to: number): Promise<readonly MinuteMark[]> {
+    return Promise.resolve(inForce(this.#tables(simulationId).marks.get(symbol) ?? [], from, to));
+  }
+
   tenantEvents(
     simulationId: string,
     tenantId: string,
@@ -223,6 +256,22 @@ function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
       tables.portfolio(change.portfolioId).last = change.last;
       return;
     }
+    case 'standing': {
+      const { portfolioId, minute, standing } = change;
+      const rows = tables.standings.get(portfolioId) ?? [];
+      tables.standings.set(portfolioId, rows);
+      const isHolding = Object.keys(standing.held).length > 0;
+      const same = rows.at(-1)?.minute === minute ? rows.pop() : undefined;
+      rows.push({ minute, isHolding, hasMoved: change.hasMoved || same?.hasMoved === true, standing });
+      return;
+    }
+    case 'mark': {
+      const rows = tables.marks.get(change.symbol) ?? [];
+      tables.marks.set(change.symbol, rows);
+      if (rows.at(-1)?.minute === change.minute) rows.pop();
+      rows.push({ minute: change.minute, price: change.price });
+      return;
+    }
     case 'tenant-event':
       addTo(tables, listName('tenant-events', change.tenantId), { seq, event: change.event, item: 0 });
   }
@@ -234,6 +283,16 @@ function addTo(tables: Tables, name: string, listed: Listed): void {
   const place = listed.key === undefined ? -1 : list.findIndex(({ key }) => key === listed.key);
   if (place === -1) list.push(listed);
   else list[place] = listed;
+}
+
+/** What was in force from one minute until before another. */
+function inForce<Row extends { readonly minute: number }>(
+  rows: readonly Row[],
+  from: number,
+  to: number,
+): Row[] {
+  const first = rows.findLastIndex(({ minute }) => minute < from);
+  return rows.slice(Math.max(first, 0)).filter(({ minute }) => minute < to);
 }
 
 function listName(list: string, owner: string): string {

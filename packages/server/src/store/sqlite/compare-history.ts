@@ -83,6 +83,23 @@ const KINDS: readonly Kind[] = [
     rows: '@.tenant_event JOIN @.owner ON owner.k = tenant_event.owner WHERE true',
     columns: [...OF_OWNER, 'tenant_event.seq', 'tenant_event.n', 'tenant_event.places'],
   },
+  {
+    name: 'what portfolios had',
+    rows: '@.standing JOIN @.owner ON owner.k = standing.owner WHERE true',
+    columns: [
+      ...OF_OWNER,
+      'standing.minute',
+      'standing.n',
+      'standing.holding',
+      'standing.moved',
+      'standing.standing',
+    ],
+  },
+  {
+    name: 'marks by pushed quotes',
+    rows: '@.mark AS owner WHERE true',
+    columns: ['owner.simulation', 'owner.symbol', 'owner.minute', 'owner.price'],
+  },
   itemsOf('activities', LIST_CODE.activities),
   itemsOf('ledger entries', LIST_CODE.ledger),
   itemsOf('day trades', LIST_CODE['day-trades']),

@@ -41,6 +41,7 @@ export class HistoryPurge {
         this.#removed('order_event', 'simulation = ?1', 'number, n', simulation) ||
         this.#removed('orders', 'simulation = ?1', 'number', simulation) ||
         this.#removed('portfolio', 'simulation = ?1', 'id', simulation) ||
+        this.#removed('mark', 'simulation = ?1', 'symbol, minute', simulation) ||
         this.#run('DELETE FROM simulation WHERE key = ?', simulation) > 0;
       this.#database.exec('COMMIT');
       return isChanged;
@@ -60,6 +61,7 @@ export class HistoryPurge {
       this.#removed('item', 'owner = ?1', 'list, n', owner) ||
       this.#removed('tenant_event', 'owner = ?1', 'seq', owner) ||
       this.#removed('client_order', 'owner = ?1', 'id', owner) ||
+      this.#removed('standing', 'owner = ?1', 'minute', owner) ||
       this.#run('DELETE FROM owner WHERE k = ?', owner) > 0
     );
   }

@@ -1,4 +1,13 @@
-import type { ClosedPortfolioRow, ListQuery, OrderQuery, OrderRow, Page } from '../history.js';
+import type {
+  ClosedPortfolioRow,
+  ListQuery,
+  MinuteMark,
+  OrderQuery,
+  OrderRow,
+  Page,
+  StandingMinute,
+  StandingRow,
+} from '../history.js';
 import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
 import { DamagedHistory, LIST_CODE, placesOf, sound } from './history-rows.js';
@@ -17,6 +26,7 @@ import type {
 } from './history-rows.js';
 import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
 import { PastRecords } from './past-records.js';
+import { marksBetween, standingMinutes, standingsBetween } from './standing-tables.js';
 import type { StoredItem } from './past-records.js';
 import type { JournalBlocks } from './journal-blocks.js';
 
@@ -356,6 +366,21 @@ export class HistoryQueries {
     }
     if (n !== countOf(owner, 'tenant-events')) throw missingRows();
     return items;
+  }
+
+  standingMinutes(simulation: number, portfolioId: string): readonly StandingMinute[] {
+    const owner = this.#owner(simulation, 'portfolio', portfolioId);
+    if (owner === undefined) return [];
+    return standingMinutes(this.#statements, owner.k, countOf(owner, 'standings'));
+  }
+
+  standings(simulation: number, portfolioId: string, from: number, to: number): readonly StandingRow[] {
+    const owner = this.#owner(simulation, 'portfolio', portfolioId);
+    return owner === undefined ? [] : standingsBetween(this.#statements, owner.k, from, to);
+  }
+
+  marks(simulation: number, symbol: string, from: number, to: number): readonly MinuteMark[] {
+    return marksBetween(this.#statements, simulation, symbol, from, to);
   }
 
   #owner(simulation: number, kind: OwnerKind, id: string): OwnerRow | undefined {

@@ -1,7 +1,16 @@
 /** The thread that answers paged queries, so that a long scan does not hold up the event loop. */
 import { join } from 'node:path';
 import { parentPort, workerData } from 'node:worker_threads';
-import type { ClosedPortfolioRow, ListQuery, OrderQuery, OrderRow, Page } from '../history.js';
+import type {
+  ClosedPortfolioRow,
+  ListQuery,
+  MinuteMark,
+  OrderQuery,
+  OrderRow,
+  Page,
+  StandingMinute,
+  StandingRow,
+} from '../history.js';
 import { openConnection, Statements } from './connection.js';
 import { HistoryQueries } from './history-queries.js';
 import type { StoredItem } from './past-records.js';
@@ -21,11 +30,20 @@ export type ReaderRequest = { readonly id: number; readonly simulation: number }
   | { readonly kind: 'orders'; readonly query: OrderQuery }
   | { readonly kind: 'list'; readonly query: ListQuery }
   | { readonly kind: 'closed-portfolios'; readonly tenantId: string }
+  | { readonly kind: 'standing-minutes'; readonly portfolioId: string }
+  | { readonly kind: 'standings'; readonly portfolioId: string; readonly from: number; readonly to: number }
+  | { readonly kind: 'marks'; readonly symbol: string; readonly from: number; readonly to: number }
 );
 
 export type ToReader = ReaderRequest | { readonly kind: 'close' };
 
-export type AnyPage = Page<OrderRow> | Page<StoredItem> | Page<ClosedPortfolioRow>;
+export type AnyPage =
+  | Page<OrderRow>
+  | Page<StoredItem>
+  | Page<ClosedPortfolioRow>
+  | Page<StandingMinute>
+  | Page<StandingRow>
+  | Page<MinuteMark>;
 
 export type ReaderAnswer =
   { readonly id: number; readonly page: AnyPage } | { readonly id: number; readonly trouble: Trouble };
@@ -64,9 +82,15 @@ function pageOf(queries: HistoryQueries, request: ReaderRequest): AnyPage {
       return queries.orders(request.simulation, request.query);
     case 'list':
       return queries.list(request.simulation, request.query);
-    case 'closed-portfolios': {
-      const items = queries.closedPortfolios(request.simulation, request.tenantId);
-      return { items, total: items.length };
-    }
+    case 'closed-portfolios':
+      return allOf(queries.closedPortfolios(request.simulation, request.tenantId));
+    case 'standing-minutes':
+      return allOf(queries.standingMinutes(request.simulation, request.portfolioId));
+    case 'standings':
+      return allOf(queries.standings(request.simulation, request.portfolioId, request.from, request.to));
+    case 'marks':
+      return allOf(queries.marks(request.simulation, request.symbol, request.from, request.to));
   }
 }
+
+const allOf = <Row>(items: readonly Row[]): Page<Row> => ({ items, total: items.length });

@@ -15,7 +15,7 @@ export class DamagedHistory extends Error {
 export type OwnerKind = 'portfolio' | 'account' | 'tenant';
 
 /** Lists with ordinals. Orders and order events of a tenant have tables of their own, and their counts here like all others. */
-export type CountedList = Exclude<ListName, 'order-events'> | 'orders' | 'tenant-events';
+export type CountedList = Exclude<ListName, 'order-events'> | 'orders' | 'tenant-events' | 'standings';
 
 /** How many items each list of an owner has: the ordinal of its last. */
 export type Counts = Partial<Record<CountedList, number>>;
@@ -107,6 +107,30 @@ export interface ClientOrderRow {
   readonly sum: number;
 }
 
+/** What a portfolio had at the end of a minute in which that was changed. */
+export interface StoredStanding {
+  /** The portfolio. */
+  readonly owner: number;
+  readonly minute: number;
+  readonly n: number;
+  /** 1 = something is held. */
+  readonly holding: number;
+  /** 1 = something was traded, or came or went in another way. */
+  readonly moved: number;
+  /** JSON. */
+  readonly standing: string;
+  readonly sum: number;
+}
+
+/** What a symbol was marked at by the last quote of a minute that was pushed. */
+export interface MarkRow {
+  readonly simulation: number;
+  readonly symbol: string;
+  readonly minute: number;
+  readonly price: number;
+  readonly sum: number;
+}
+
 export interface WatermarkRow {
   /** Of the journal that the tables are derived from. */
   readonly journal: string;
@@ -156,6 +180,9 @@ export const sumOf = {
     sum(row.simulation, row.id, row.tenant, row.account, row.terms, row.last),
   simulation: (row: Unsummed<SimulationRow>) => sum(row.key, row.seq, row.owners, row.orders, row.last_order),
   clientOrder: (row: Unsummed<ClientOrderRow>) => sum(row.owner, row.id, row.number),
+  standing: (row: Unsummed<StoredStanding>) =>
+    sum(row.owner, row.minute, row.n, row.holding, row.moved, row.standing),
+  mark: (row: Unsummed<MarkRow>) => sum(row.simulation, row.symbol, row.minute, row.price),
   watermark: (row: Unsummed<WatermarkRow>) => sum(row.journal, row.k, String(row.hash)),
 };
 

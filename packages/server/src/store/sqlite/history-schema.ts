@@ -12,7 +12,7 @@ export const HISTORY_FILE = 'history.db';
 const APPLICATION_ID = 0x53504948;
 
 /** Grows with each change of the tables or of the projection: a history of any other format is derived anew. */
-const FORMAT = 2;
+const FORMAT = 3;
 
 /** Orders take some 800 bytes: in pages of 4 KB a fifth of each would stay empty. */
 const PAGE_SIZE = 8_192;
@@ -105,6 +105,26 @@ const TABLES = `
     PRIMARY KEY (owner, list, n)
   ) STRICT, WITHOUT ROWID;
   CREATE UNIQUE INDEX item_by_key ON item (owner, list, key) WHERE key IS NOT NULL;
+
+  CREATE TABLE standing (
+    owner INTEGER NOT NULL,
+    minute INTEGER NOT NULL,
+    n INTEGER NOT NULL,
+    holding INTEGER NOT NULL,
+    moved INTEGER NOT NULL,
+    standing TEXT NOT NULL,
+    sum INTEGER NOT NULL,
+    PRIMARY KEY (owner, minute)
+  ) STRICT, WITHOUT ROWID;
+
+  CREATE TABLE mark (
+    simulation INTEGER NOT NULL,
+    symbol TEXT NOT NULL,
+    minute INTEGER NOT NULL,
+    price INTEGER NOT NULL,
+    sum INTEGER NOT NULL,
+    PRIMARY KEY (simulation, symbol, minute)
+  ) STRICT, WITHOUT ROWID;
 
   CREATE TABLE order_event (
     simulation INTEGER NOT NULL,

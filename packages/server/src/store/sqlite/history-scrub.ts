@@ -5,11 +5,13 @@ import type {
   ClientOrderRow,
   Counts,
   ItemRow,
+  MarkRow,
   OrderEventRow,
   OwnerRow,
   PortfolioRow,
   SimulationRow,
   StoredOrder,
+  StoredStanding,
   TenantEventRow,
 } from './history-rows.js';
 
@@ -96,6 +98,16 @@ export class HistoryScrub {
       look: gapless((row) => sound('item', row as ItemRow), ofItem),
     };
     yield {
+      table: 'standing',
+      key: ['owner', 'minute'],
+      look: (row) => row !== undefined && sound('standing', row as StoredStanding),
+    };
+    yield {
+      table: 'mark',
+      key: ['simulation', 'symbol', 'minute'],
+      look: (row) => row !== undefined && sound('mark', row as MarkRow),
+    };
+    yield {
       table: 'tenant_event',
       key: ['owner', 'seq'],
       look: gapless((row) => sound('tenantEvent', row as TenantEventRow), ofTenant),
@@ -125,6 +137,7 @@ export class HistoryScrub {
     }
     ends(has.orders, `SELECT max(${kind}_n) AS n FROM orders WHERE ${kind} = ?`, k);
     if (kind === 'account') return;
+    ends(has.standings, 'SELECT count(*) AS n FROM standing WHERE owner = ?', k);
     for (const [list, code] of Object.entries(LIST_CODE))
       ends(
         has[list as keyof typeof LIST_CODE],

@@ -18,6 +18,7 @@ import type {
   StoredOrder,
   TenantEventRow,
 } from './history-rows.js';
+import { StandingTables } from './standing-tables.js';
 
 type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { change: Name }>;
 
@@ -91,6 +92,7 @@ export class HistoryTables {
   /** Of the record that is being applied, by list. */
   readonly #open = new Map<string, OpenRow>();
   #nextOwner: number | undefined;
+  readonly #standings: StandingTables;
 
   readonly #insertOwners: BulkInsert<OwnerRow>;
   readonly #insertPortfolios: BulkInsert<PortfolioRow>;
@@ -102,6 +104,7 @@ export class HistoryTables {
 
   constructor(database: Database) {
     this.#statements = new Statements(database);
+    this.#standings = new StandingTables(database);
     this.#insertOwners = new BulkInsert(database, 'owner', [
       'k',
       'simulation',
@@ -181,6 +184,7 @@ export class HistoryTables {
         const { tenant, account } = this.#portfolio(draft, portfolioId).row;
         return { tenantId: tenant, accountId: account };
       },
+      standing: (portfolioId) => this.#standings.now(this.#owner(draft, 'portfolio', portfolioId).row.k),
     };
   }
 
@@ -207,6 +211,13 @@ export class HistoryTables {
         case 'tenant-event':
           this.#tenantEvent(draft, seq, change);
           break;
+        case 'standing': {
+          const owner = this.#owner(draft, 'portfolio', change.portfolioId);
+          this.#standings.changed(owner.row.k, change, () => countOne(owner, 'standings'));
+          break;
+        }
+        case 'mark':
+          this.#standings.marked(draft.row.key, change);
       }
     }
     this.#open.clear();
@@ -380,6 +391,7 @@ export class HistoryTables {
         row.n,
       );
     }
+    this.#standings.write();
     this.#clear();
   }
 
@@ -443,6 +455,7 @@ export class HistoryTables {
   }
 
   #clear(): void {
+    this.#standings.clear();
     this.#simulations.clear();
     this.#keyedItems.clear();
     this.#items = [];

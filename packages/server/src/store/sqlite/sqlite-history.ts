@@ -5,15 +5,19 @@ import type {
   HistoryHealth,
   ListItem,
   ListQuery,
+  MinuteMark,
   OrderQuery,
   OrderRow,
   Page,
+  StandingMinute,
+  StandingRow,
 } from '../history.js';
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
 import { openConnection, Statements } from './connection.js';
 import type { Database } from './connection.js';
 import type { FromProjector } from './history-messages.js';
 import { HistoryQueries } from './history-queries.js';
+import type { ReaderRequest } from './history-reader.js';
 import type { StoredItem } from './past-records.js';
 import { HISTORY_FILE } from './history-schema.js';
 import { troubleOf } from './history-trouble.js';
@@ -23,6 +27,10 @@ import type { ProjectingThread } from './projecting-thread.js';
 import { ReadingThread } from './reading-thread.js';
 import type { SimulationKeys } from './simulation-keys.js';
 import { Waits } from './waits.js';
+
+type QuestionIn<Request> = Request extends unknown ? Omit<Request, 'id' | 'simulation'> : never;
+/** What the reader can be asked about a simulation. */
+type Question = QuestionIn<ReaderRequest>;
 
 const NOTE_EVERY_MS = 5_000;
 
@@ -206,11 +214,37 @@ export class SqliteHistory implements History {
   }
 
   async closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]> {
+    return this.#all<ClosedPortfolioRow>(simulationId, { kind: 'closed-portfolios', tenantId });
+  }
+
+  async standingMinutes(simulationId: string, portfolioId: string): Promise<readonly StandingMinute[]> {
+    return this.#all<StandingMinute>(simulationId, { kind: 'standing-minutes', portfolioId });
+  }
+
+  async standings(
+    simulationId: string,
+    portfolioId: string,
+    from: number,
+    to: number,
+  ): Promise<readonly StandingRow[]> {
+    return this.#all<StandingRow>(simulationId, { kind: 'standings', portfolioId, from, to });
+  }
+
+  async marks(
+    simulationId: string,
+    symbol: string,
+    from: number,
+    to: number,
+  ): Promise<readonly MinuteMark[]> {
+    return this.#all<MinuteMark>(simulationId, { kind: 'marks', symbol, from, to });
+  }
+
+  /** Everything that a question finds. */
+  async #all<Row>(simulationId: string, request: Question): Promise<readonly Row[]> {
     const simulation = this.#keys.find(simulationId)?.key;
     if (simulation === undefined) return [];
     this.#refuseUnusable();
-    const page = await this.#reader.ask({ kind: 'closed-portfolios', simulation, tenantId });
-    return (page as Page<ClosedPortfolioRow>).items;
+    return ((await this.#reader.ask({ ...request, simulation })) as Page<Row>).items;
   }
 
   async list(query: ListQuery): Promise<Page<ListItem>> {

@@ -1,0 +1,191 @@
+/** The equity curve within the day (D149): made when it is asked for, from what was held minute by minute and the quotes of then. */
+import { Instant, type Quote, type Standing } from '@sandpit/core';
+import type { EquityPoint } from '@sandpit/protocol';
+import type { Simulation } from '../../engine/simulation.js';
+import { Slice } from '../../engine/slice.js';
+import type { BarSize } from '../../feeds/feed.js';
+import type { History, StandingMinute } from '../../store/history.js';
+import type { Call } from '../call.js';
+import { equityPointOf } from '../translate/history.js';
+import { endOf, instantOf } from '../translate/instants.js';
+import { type PageReply, pageReply, windowOf } from '../translate/pages.js';
+
+const MINUTE_MS = 60_000;
+
+const MINUTES = { '1m': 1, '5m': 5, '1h': 60 } as const;
+
+/** Of recorded trades: as long as the interval, or a part of it. */
+const BARS: Readonly<Record<keyof typeof MINUTES, BarSize>> = { '1m': '1Min', '5m': '5Min', '1h': '15Min' };
+
+/** How far back a recorded trade is looked for, before the first point: a long weekend. */
+const LOOK_BACK_MS = 4 * 86_400_000;
+
+/** Intervals without a gap, by their numbers: the n-th ends (n + 1) intervals after 1970. */
+interface Span {
+  readonly first: number;
+  readonly last: number;
+}
+
+/** What was in force at an instant. */
+type QuoteThen = (symbol: string, at: Instant) => Quote | undefined;
+
+export async function curveWithinTheDay(
+  { simulation, principal, params, query }: Call<'getEquityCurve'>,
+  interval: keyof typeof MINUTES,
+): Promise<PageReply<EquityPoint>> {
+  const { portfolioId } = params;
+  const { calendar } = simulation.brokerage.rules;
+  const minutes = MINUTES[interval];
+  const length = minutes * MINUTE_MS;
+  const history = await simulation.past(principal);
+  const window = windowOf(query);
+  const asked = {
+    // Only what has ended, and no point twice.
+    first: query.from === undefined ? 0 : Math.ceil(instantOf(query.from, calendar) / length) - 1,
+    last: Math.min(
+      Math.floor(simulation.now() / length) - 1,
+      query.to === undefined ? Infinity : Math.ceil(endOf(query.to, calendar) / length) - 2,
+    ),
+  };
+  const spans = spansOf(await history.standingMinutes(simulation.id, portfolioId), minutes, asked);
+  const total = spans.reduce((sum, span) => sum + lengthOf(span), 0);
+  const newest = Math.min(total, window.before ?? total) - window.offset;
+  const oldest = Math.max(newest - window.limit + 1, 1);
+  const numbers = newest < oldest ? [] : numbersOf(spans, oldest, newest);
+  const points = await pointsOf({ simulation, history, portfolioId, interval, numbers });
+  return pageReply(
+    points.reverse(),
+    { total, ...(oldest > 1 && newest >= oldest && { next: oldest - 1 }) },
+    query,
+  );
+}
+
+const lengthOf = ({ first, last }: Span): number => last - first + 1;
+
+/** The intervals that have a point: something moved in them, or is held at their end. */
+function spansOf(rows: readonly StandingMinute[], minutes: number, asked: Span): readonly Span[] {
+  const spans: Span[] = [];
+  let next = asked.first;
+  rows.forEach(({ minute, isHolding, hasMoved }, index) => {
+    const changed = Math.floor(minute / minutes);
+    const following = rows[index + 1];
+    const until = following === undefined ? asked.last : Math.floor(following.minute / minutes) - 1;
+    const first = Math.max(changed, next);
+    const last = Math.min(Math.max(isHolding ? until : -1, hasMoved ? changed : -1), asked.last);
+    if (last < first) return;
+    spans.push({ first, last });
+    next = last + 1;
+  });
+  return spans;
+}
+
+/** The numbers of the intervals from the `oldest`-th to the `newest`-th, counted from 1. */
+function numbersOf(spans: readonly Span[], oldest: number, newest: number): number[] {
+  const numbers: number[] = [];
+  let before = 0;
+  for (const span of spans) {
+    const first = Math.max(oldest - before, 1);
+    const last = Math.min(newest - before, lengthOf(span));
+    for (let n = first; n <= last; n += 1) numbers.push(span.first + n - 1);
+    before += lengthOf(span);
+  }
+  return numbers;
+}
+
+/** The points of intervals, oldest first. */
+async function pointsOf({
+  simulation,
+  history,
+  portfolioId,
+  interval,
+  numbers,
+}: {
+  readonly simulation: Simulation;
+  readonly history: History;
+  readonly portfolioId: string;
+  readonly interval: keyof typeof MINUTES;
+  readonly numbers: readonly number[];
+}): Promise<EquityPoint[]> {
+  const minutes = MINUTES[interval];
+  const [first] = numbers;
+  const last = numbers.at(-1);
+  if (first === undefined || last === undefined) return [];
+  const from = first * minutes;
+  const to = (last + 1) * minutes;
+  const rows = (await history.standings(simulation.id, portfolioId, from, to)).map(
+    ({ minute, standing }) => ({
+      minute,
+      standing: JSON.parse(standing) as Standing,
+    }),
+  );
+  const quote = await quotesThen(simulation, history, symbolsIn(rows), { from, to }, BARS[interval]);
+  const slice = new Slice();
+  const points: EquityPoint[] = [];
+  let row = 0;
+  for (const number of numbers) {
+    const end = (number + 1) * minutes;
+    while ((rows[row + 1]?.minute ?? Infinity) < end) row += 1;
+    const standing = rows[row]?.standing;
+    if (standing === undefined) continue;
+    // What happens at the end itself belongs to the interval after it.
+    const at = Instant.ofMs(end * MINUTE_MS - 1);
+    const worth = simulation.brokerage.worthThen(standing, at, (symbol) => quote(symbol, at));
+    points.push(equityPointOf(Instant.ofMs(end * MINUTE_MS), worth));
+    await slice.breathe();
+  }
+  return points;
+
+  function symbolsIn(held: readonly { readonly standing: Standing }[]): ReadonlySet<string> {
+    const symbols = new Set(held.flatMap(({ standing }) => Object.keys(standing.held)));
+    for (const symbol of [...symbols]) {
+      const instrument = simulation.brokerage.instrument(symbol);
+      if (instrument?.assetClass === 'OPTION') symbols.add(instrument.underlying);
+    }
+    return symbols;
+  }
+}
+
+/** A feed that works its quotes out is asked again; of the others it is known what was pushed, and what was traded. */
+async function quotesThen(
+  { id, feed }: Simulation,
+  history: History,
+  symbols: ReadonlySet<string>,
+  { from, to }: { readonly from: number; readonly to: number },
+  size: BarSize,
+): Promise<QuoteThen> {
+  if (feed.kind === 'synthetic') return (symbol, at) => feed.quoteAt(symbol, at);
+  const marks = new Map<string, readonly Quote[]>();
+  for (const symbol of symbols) {
+    if (feed.kind === 'push') {
+      const pushed = await history.marks(id, symbol, from, to);
+      marks.set(
+        symbol,
+        pushed.map(({ minute, price }) => ({ symbol, last: price, at: Instant.ofMs(minute * MINUTE_MS) })),
+      );
+      continue;
+    }
+    const bars = await feed.bars({
+      symbol,
+      size,
+      from: Instant.ofMs(from * MINUTE_MS - LOOK_BACK_MS),
+      until: Instant.ofMs(to * MINUTE_MS),
+      limit: Number.MAX_SAFE_INTEGER,
+    });
+    marks.set(
+      symbol,
+      bars.map(({ at, close }) => ({ symbol, last: close, at })),
+    );
+  }
+  return (symbol, at) => lastBefore(marks.get(symbol) ?? [], at);
+}
+
+function lastBefore(quotes: readonly Quote[], at: Instant): Quote | undefined {
+  let low = 0;
+  let high = quotes.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((quotes[middle]?.at ?? Infinity) <= at) low = middle + 1;
+    else high = middle;
+  }
+  return quotes[low - 1];
+}
