@@ -1,4 +1,5 @@
 import type { Event, OrderEvent } from './event.js';
+import { SHARES } from './instruments/instrument.js';
 import type { AssetClass } from './instruments/instrument.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { OptionEnded } from './lifecycle/option-act.js';
@@ -75,7 +76,7 @@ export function standingAfter(standing: Standing, event: Exclude<Event, OrderEve
       return withDue(standing, event.payDate, event.amount);
     case 'PositionSplit': {
       const cost = event.lots.reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero);
-      return withHeld(standing, event.symbol, 'EQUITY', () => ({
+      return withHeld(standing, event.symbol, SHARES, () => ({
         quantity: Quantity.add(event.settled, event.pending),
         cost,
       }));
@@ -194,7 +195,7 @@ function ended(standing: Standing, event: OptionEnded): Standing {
     if (pending !== 0) next = withDue(next, settlementDate, pending);
   }
   if (shares === undefined) return next;
-  return withHeld(next, shares.symbol, 'EQUITY', (before) => {
+  return withHeld(next, shares.symbol, SHARES, (before) => {
     const { cost } = closing(before, shares.closed);
     return {
       quantity: Quantity.add(before.quantity, shares.quantity),

@@ -3,7 +3,6 @@ import { Instant, type Quote, type Standing } from '@sandpit/core';
 import type { EquityPoint } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { Slice } from '../../engine/slice.js';
-import type { BarSize } from '../../feeds/feed.js';
 import type { History, StandingMinute } from '../../store/history.js';
 import type { Call } from '../call.js';
 import { equityPointOf } from '../translate/history.js';
@@ -15,7 +14,7 @@ const MINUTE_MS = 60_000;
 const MINUTES = { '1m': 1, '5m': 5, '1h': 60 } as const;
 
 /** Of recorded trades: as long as the interval, or a part of it. */
-const BARS: Readonly<Record<keyof typeof MINUTES, BarSize>> = { '1m': '1Min', '5m': '5Min', '1h': '15Min' };
+const BARS = { '1m': '1Min', '5m': '5Min', '1h': '15Min' } as const;
 
 /** How far back a recorded trade is looked for, before the first point: a long weekend. */
 const LOOK_BACK_MS = 4 * 86_400_000;
@@ -151,7 +150,7 @@ async function quotesThen(
   history: History,
   symbols: ReadonlySet<string>,
   { from, to }: { readonly from: number; readonly to: number },
-  size: BarSize,
+  size: (typeof BARS)[keyof typeof BARS],
 ): Promise<QuoteThen> {
   if (feed.kind === 'synthetic') return (symbol, at) => feed.quoteAt(symbol, at);
   const marks = new Map<string, readonly Quote[]>();
