@@ -1,5 +1,5 @@
 import { DatabaseSync } from '@photostructure/sqlite';
-import { readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
+import { cpSync, readFileSync, rmSync, statSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { changing, orderAdded, orderMoved, START, withSimulation } from '../fixtures.contract.js';
@@ -107,8 +107,17 @@ const complete = (store: Store): Promise<void> =>
 
 const LAST = 40;
 
-/** A closed data directory, and what its history says. */
+/** A closed data directory, and what its history says: a copy of one that is filled once. */
 async function directoryWithHistory(): Promise<{ directory: string; said: unknown }> {
+  const { directory: filled, said } = await (filledDirectory ??= fillDirectory());
+  const directory = newDirectory();
+  cpSync(filled, directory, { recursive: true });
+  return { directory, said };
+}
+
+let filledDirectory: Promise<{ directory: string; said: unknown }> | undefined;
+
+async function fillDirectory(): Promise<{ directory: string; said: unknown }> {
   const directory = newDirectory();
   const store = await withSimulation(await openTestStore(directory));
   await fill(store, 1, LAST);
