@@ -146,6 +146,13 @@ export type Event =
       readonly excess: Money;
       readonly totalEquity: Money;
     }
+  /** The most that trades of a day have left it short of (D110, D112). */
+  | {
+      readonly type: 'DayShortfallNoted';
+      readonly portfolioId: string;
+      readonly date: TradingDate;
+      readonly amount: Money;
+    }
   /** A step of a liquidation: what was missing, what is closed for it, and what that frees (D120). */
   | {
       readonly type: 'LiquidationDecided';

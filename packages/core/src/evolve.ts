@@ -74,8 +74,13 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'MarginWarned':
       portfolioOf(state, event.portfolioId).margin.warnedOn = event.date;
       return;
+    case 'DayShortfallNoted':
+      portfolioOf(state, event.portfolioId).margin.shortfall = { date: event.date, amount: event.amount };
+      return;
     case 'CallDue': {
       const { margin } = portfolioOf(state, event.portfolioId);
+      if (event.call.type === 'INTRADAY')
+        margin.unmetIntraday = [...margin.unmetIntraday, calendar.dateOf(state.now)].slice(-2);
       margin.calls = margin.calls.map((call) =>
         call.number === event.call.number ? { ...call, isDue: true } : call,
       );

@@ -146,7 +146,8 @@ function closeSession(d: Decision, date: TradingDate): void {
   d.emit({ type: 'SessionMarked', date, points, complete });
   for (const { portfolioId } of points) {
     const portfolio = d.state.portfolios.get(portfolioId);
-    if (portfolio !== undefined && portfolio.settings.portfolioType === 'MARGIN') watchAtClose(d, portfolio);
+    if (portfolio !== undefined && portfolio.settings.portfolioType === 'MARGIN')
+      watchAtClose(d, portfolio, date);
   }
   if (complete) scheduleSessionClose(d, d.at);
   else addTimer(d.state, d.at, 0, { kind: 'SESSION_CLOSE', date });

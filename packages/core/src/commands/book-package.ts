@@ -24,7 +24,8 @@ import { scheduleEndOf } from './end-series.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import { roomOf } from './reserve.js';
 import { securedBeyond } from './secure-options.js';
-import { changeSma, smaOfTrade } from './sma.js';
+import { dayTradeShortfall, noteShortfall } from './day-shortfall.js';
+import { changeSma, headroomOfTrade } from './sma.js';
 import { trackPackageDayTrades } from './track-day-trades.js';
 
 /** What options without cover take (D80). */
@@ -82,9 +83,11 @@ export function bookPackage(
     tradeDate: tradeDate === calendar.dateOf(d.at) ? undefined : tradeDate,
     settlementDate: settlementDateOf(first, tradeDate, calendar),
   };
-  const sma = smaOfTrade(d, order, portfolio, executed);
+  const moved = headroomOfTrade(d, order, portfolio, executed);
+  const beyond = dayTradeShortfall(d, order, portfolio, executed);
   d.emit(executed);
-  changeSma(d, portfolio, 'EXECUTION', sma);
+  changeSma(d, portfolio, 'EXECUTION', moved.initial);
+  noteShortfall(d, portfolio, moved, beyond, order);
   secureAfter(d, order, portfolio);
   for (const { symbol } of legs) scheduleEndOf(d, symbol);
   if (portfolio.settings.portfolioType === 'MARGIN') {

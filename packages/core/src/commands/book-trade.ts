@@ -20,7 +20,8 @@ import { changesOf, orderedLegs } from './ordered-legs.js';
 import { effectHolding, roomOf } from './reserve.js';
 import { securedBeyond, secureOptions } from './secure-options.js';
 import { trackDayTrades } from './track-day-trades.js';
-import { changeSma, smaOfTrade } from './sma.js';
+import { dayTradeShortfall, noteShortfall } from './day-shortfall.js';
+import { changeSma, headroomOfTrade } from './sma.js';
 
 /** What these fills of an order would do, on the books as they are now. */
 export function tradeFor(
@@ -69,9 +70,11 @@ export function tradeFor(
 export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade: Trade): void {
   const { bracket } = order.terms;
   for (const executed of trade.fills) {
-    const sma = smaOfTrade(d, order, portfolio, executed);
+    const moved = headroomOfTrade(d, order, portfolio, executed);
+    const beyond = dayTradeShortfall(d, order, portfolio, executed);
     d.emit(executed);
-    changeSma(d, portfolio, 'EXECUTION', sma);
+    changeSma(d, portfolio, 'EXECUTION', moved.initial);
+    noteShortfall(d, portfolio, moved, beyond, order);
     secureAfter(d, order, portfolio);
     if (order.terms.assetClass === 'OPTION')
       for (const one of executed.executions) scheduleEndOf(d, tradedBy(order.terms, one).symbol);

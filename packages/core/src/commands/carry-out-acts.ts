@@ -15,6 +15,7 @@ import { endOrder } from './end-order.js';
 import { freeCash } from '../portfolios/portfolio.js';
 import { securedAfter, secureOptions } from './secure-options.js';
 import type { ContractChange } from './secure-options.js';
+import { changeSma, smaEventOf, smaOfActs } from './sma.js';
 
 /** Exercises, assignments and expiries of one portfolio on one underlying that happen together. */
 export interface Acts {
@@ -37,9 +38,12 @@ export function carryOut(d: Decision, portfolio: Portfolio, { underlying, acts, 
   const isPaid = cash < 0 && acts.some((act) => act.shares !== 0);
   const fees = deliveryFees(d, portfolio, acts, cash);
   const last = acts.findLastIndex((act) => act.shares < 0);
+  const charged = fees.reduce((sum, { amount }) => Money.add(sum, amount), Money.zero);
+  const sma = smaOfActs(d, portfolio, underlying, acts, last < 0 ? Money.zero : charged);
   acts.forEach((act, index) => {
     enter(d, portfolio, underlying, act, { ...more, isPaid, fees: index === last ? fees : [] });
   });
+  changeSma(d, portfolio, smaEventOf(acts), sma);
   if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))
     secureOptions(d, portfolio, underlying);
   releaseOrders(d, portfolio, underlying);

@@ -1,16 +1,23 @@
 import type { Decision } from '../decision.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
+import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
 import { DUE_DAYS, isRestricting } from '../margin/margin-account.js';
 import type { CallType, MarginCall } from '../margin/margin-account.js';
 import { amountsOf } from '../margin/requirement.js';
-import type { Portfolio } from '../portfolios/portfolio.js';
+import type { CloseMark, Portfolio } from '../portfolios/portfolio.js';
 import { bookMarketOf, holdingsIn, marginTermsOf, valuationOf } from '../portfolios/valuation.js';
 import type { Valuation } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
+import type { TradingDate } from '../values/trading-date.js';
 import { liquidate } from './liquidate.js';
+import { keepsSma } from './sma.js';
 
 /** Below this part of its equity a portfolio is warned (D119). */
 const WARNING_BPS = 1000;
+
+/** An intraday deficit up to so much of the equity, and of dollars, opens no call (D112). */
+const SMALL_BPS = 500;
+const MOST_SMALL = Money.ofDollars(1000);
 
 /**
  * Looks at a MARGIN portfolio at the marks of the moment: what is missing is called, what is met is closed, and what comes near is
@@ -25,8 +32,10 @@ export function watchMargin(d: Decision, portfolio: Portfolio): number {
     if (!hasCall(portfolio, type)) {
       issue(d, portfolio, type, Money.negate(excess));
     }
-    if (isToBeLiquidated(d, portfolio)) liquidate(d, portfolio);
-    return 0 - excess;
+    if (!isToBeLiquidated(d, portfolio)) return 0 - excess;
+    liquidate(d, portfolio);
+    // What could not be closed now, its market being shut, is tried again with the next quote.
+    return 0;
   }
   const near = Money.scale(value.totalEquity, WARNING_BPS, 10_000);
   if (value.houseRequirement <= 0) return excess;
@@ -35,15 +44,30 @@ export function watchMargin(d: Decision, portfolio: Portfolio): number {
   return excess;
 }
 
-/** What is looked at when the day closes: the minimum equity, and where the memorandum account is short (D109, D110, D119). */
-export function watchAtClose(d: Decision, portfolio: Portfolio): void {
+/**
+ * What is looked at when the day closes: the minimum equity, where the memorandum account is short, and what the day's trades were short
+ * of (D109, D110, D112, D119).
+ */
+export function watchAtClose(d: Decision, portfolio: Portfolio, date: TradingDate): void {
   watchMargin(d, portfolio);
   const { totalEquity, marginLoan, shortMarketValue } = valuationOf(portfolio, d, d.broker(portfolio));
   const { sma } = portfolio.margin;
+  callForShortfall(d, portfolio, date, totalEquity);
   if (sma < 0 && !hasCall(portfolio, 'REG_T')) issue(d, portfolio, 'REG_T', Money.negate(sma));
   const isBorrowing = marginLoan > 0 || shortMarketValue > 0;
   if (totalEquity < MINIMUM_MARGIN_EQUITY && isBorrowing && !hasCall(portfolio, 'MINIMUM_EQUITY'))
     issue(d, portfolio, 'MINIMUM_EQUITY', Money.subtract(MINIMUM_MARGIN_EQUITY, totalEquity));
+}
+
+/** The call for what trades of a day were short of; what is small enough opens none (D112). */
+function callForShortfall(d: Decision, portfolio: Portfolio, date: TradingDate, totalEquity: Money): void {
+  const { shortfall } = portfolio.margin;
+  if (shortfall?.date !== date || !keepsSma(portfolio.settings)) return;
+  const { amount } = shortfall;
+  if (dayTradeRegimeOf(d.broker(portfolio), date) === 'LEGACY_PDT')
+    return issue(d, portfolio, 'DAY_TRADE', amount);
+  const small = Money.min(Money.scale(totalEquity, SMALL_BPS, 10_000), MOST_SMALL);
+  if (amount > small) issue(d, portfolio, 'INTRADAY', amount);
 }
 
 /** Whether the broker closes positions now: for a call that is due or, where it does not wait, for any; and is not at it already (D120). */
@@ -70,6 +94,9 @@ export function issue(d: Decision, portfolio: Portfolio, type: CallType, amount:
     issuedAt: d.at,
     dueAt: calendar.instantOf(dueOn, 12, 0),
     status: 'OPEN',
+    ...(!isRestricting({ type }) && {
+      closingExcess: portfolio.previousClose?.maintenanceExcess ?? Money.zero,
+    }),
   };
   d.emit({ type: 'CallIssued', portfolioId: portfolio.terms.portfolioId, call });
 }
@@ -95,11 +122,8 @@ function meetCalls(d: Decision, portfolio: Portfolio, value: Valuation): void {
 }
 
 /** Whether the cause of a call is gone; of futures once their initial margin is there again (D119). */
-function isMet(
-  { type, amount }: MarginCall,
-  { margin, previousClose }: Portfolio,
-  value: Valuation,
-): boolean {
+function isMet(call: MarginCall, { margin, previousClose }: Portfolio, value: Valuation): boolean {
+  const { type } = call;
   const { maintenanceExcess, openingExcess, totalEquity, marginLoan, shortMarketValue } = value;
   switch (type) {
     case 'MAINTENANCE':
@@ -113,9 +137,16 @@ function isMet(
       return totalEquity >= MINIMUM_MARGIN_EQUITY || (marginLoan === 0 && shortMarketValue === 0);
     case 'DAY_TRADE':
     case 'INTRADAY':
-      return maintenanceExcess - (previousClose?.maintenanceExcess ?? 0) >= amount;
+      return missingAtClose(call, previousClose) <= 0;
   }
 }
+
+/** By how much less the excess at the close has risen than a call about a day's trades takes (D112). */
+const missingAtClose = (
+  { amount, closingExcess = Money.zero }: MarginCall,
+  previousClose: CloseMark | undefined,
+): Money =>
+  Money.subtract(amount, Money.subtract(previousClose?.maintenanceExcess ?? closingExcess, closingExcess));
 
 const isWarned = (d: Decision, { margin }: Portfolio): boolean =>
   margin.warnedOn === d.rules.calendar.dateOf(d.at);
@@ -136,13 +167,24 @@ export function callDue(d: Decision, portfolio: Portfolio, number: number): void
   watchMargin(d, portfolio);
   const call = portfolio.margin.calls.find((one) => one.number === number);
   if (call === undefined) return;
-  const { maintenanceExcess } = valuationOf(portfolio, d, d.broker(portfolio));
-  const deficit =
-    call.type === 'REG_T'
-      ? Money.negate(portfolio.margin.sma)
-      : Money.max(Money.negate(maintenanceExcess), Money.zero);
+  const deficit = stillMissing(d, portfolio, call);
   if (call.isDue !== true)
     d.emit({ type: 'CallDue', portfolioId: portfolio.terms.portfolioId, call, deficit });
   if (isToBeLiquidated(d, portfolio)) liquidate(d, portfolio);
   watchMargin(d, portfolio);
+}
+
+/** What is missing of a call that is due. */
+function stillMissing(d: Decision, portfolio: Portfolio, call: MarginCall): Money {
+  if (!isRestricting(call)) return missingAtClose(call, portfolio.previousClose);
+  if (call.type === 'REG_T') return Money.negate(portfolio.margin.sma);
+  const { maintenanceExcess } = valuationOf(portfolio, d, d.broker(portfolio));
+  return Money.max(Money.negate(maintenanceExcess), Money.zero);
+}
+
+/** A portfolio that begins anew, or ends, has no calls. */
+export function closeCalls(d: Decision, portfolio: Portfolio): void {
+  const { portfolioId } = portfolio.terms;
+  for (const call of portfolio.margin.calls)
+    d.emit({ type: 'CallClosed', portfolioId, call: { ...call, status: 'MET' } });
 }

@@ -2,12 +2,15 @@ import type { Decision } from '../decision.js';
 import { PATTERN_EQUITY } from '../margin/buying-power.js';
 import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
 import { dayTradesWithin, restrictedUntil } from '../margin/day-trades.js';
-import { isRestricting } from '../margin/margin-account.js';
+import { isBlocked, isRestricting } from '../margin/margin-account.js';
 import { isOpening } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
+import type { Needs } from './needs.js';
+import { roomOf } from './reserve.js';
+import { keepsSma } from './sma.js';
 
 const MOST_DAY_TRADES = 3;
 
@@ -24,6 +27,29 @@ export function marginCallProblem(
     code: 'MARGIN_CALL_ACTIVE',
     message: 'The portfolio has an open margin call',
     callAmount: calls.reduce((sum, { amount }) => Money.add(sum, amount), Money.zero),
+  };
+}
+
+/**
+ * After a second INTRADAY call that was not met in time nothing is sold short, and nothing bought that the cash does not pay, for 90 days
+ * (D112).
+ */
+export function blockedProblem(
+  d: Decision,
+  portfolio: Portfolio,
+  { positionIntent }: Pick<OrderRequest, 'positionIntent'>,
+  needs: Needs | undefined,
+): Rejection | undefined {
+  if (needs === undefined || !isOpening(positionIntent)) return undefined;
+  const { margin } = portfolio;
+  if (!isBlocked(margin, d.rules.calendar.dateOf(d.at)) || !keepsSma(portfolio.settings)) return undefined;
+  if (!needs.isShortSale && needs.cost <= roomOf(d, portfolio).freeCash) return undefined;
+  const unmet = margin.calls.filter(({ type }) => type === 'INTRADAY');
+  return {
+    code: 'MARGIN_CALL_ACTIVE',
+    message:
+      'Two intraday margin calls were not met within twelve months: no new shorts or debits for 90 days',
+    callAmount: unmet.reduce((sum, { amount }) => Money.add(sum, amount), Money.zero),
   };
 }
 

@@ -21,7 +21,7 @@ import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import { dayTradeProblem, marginCallProblem } from './margin-restrictions.js';
+import { blockedProblem, dayTradeProblem, marginCallProblem } from './margin-restrictions.js';
 import { goodTillProblems } from './order-hours.js';
 import { structureProblem } from './structure-check.js';
 import { instrumentProblem } from './instrument-checks.js';
@@ -76,6 +76,7 @@ const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejecti
   closedMarket,
   ({ portfolio, request, needs }) =>
     marginCallProblem(portfolio, request, (needs?.effect?.maintenance ?? 0) > 0),
+  ({ d, portfolio, request, needs }) => blockedProblem(d, portfolio, request, needs),
   ({ d, portfolio, request }) => dayTradeProblem(d, portfolio, request),
   positionProblem,
   ({ d, portfolio, needs }) => fundsProblem(d, portfolio, needs, NOTHING_SET_ASIDE),

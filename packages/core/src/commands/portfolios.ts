@@ -10,8 +10,10 @@ import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
 import { openNewAccount, tooManyAccounts, whileFrozen } from './accounts.js';
+import { noteShortfall } from './day-shortfall.js';
 import { endOrder } from './end-order.js';
 import { postAccrualsOf } from './interest.js';
+import { closeCalls } from './margin-calls.js';
 import { changeSma } from './sma.js';
 
 /**
@@ -103,6 +105,7 @@ export function closePortfolio(
     return { code: 'CONFLICT', message: 'Portfolio still holds positions or open orders' };
   }
   postAccrualsOf(d, portfolio);
+  closeCalls(d, portfolio);
   d.emit({
     type: 'PortfolioClosed',
     portfolioId: command.portfolioId,
@@ -180,6 +183,7 @@ export function resetPortfolio(
     newCashBalance: initialCash,
     oldCashBalance: Money.add(SETTLED_CASH, PENDING_CASH),
   };
+  closeCalls(d, portfolio);
   d.emit({
     type: 'PortfolioReset',
     portfolioId,
@@ -227,6 +231,7 @@ export function transferCash(
   );
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   changeSma(d, portfolio, 'TRANSFER', amount);
+  noteShortfall(d, portfolio, { initial: amount, maintenance: amount }, Money.zero);
   return entry;
 }
 

@@ -22,7 +22,7 @@ import { isDayTradeRestricted } from './margin-restrictions.js';
 import { orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
 import { planOrder } from './plan-order.js';
-import { smaOfTrades } from './sma.js';
+import { headroomOfTrades } from './sma.js';
 
 /** What placing an order would come to (D122). Nothing has happened, and nothing is kept. */
 export interface OrderEstimate {
@@ -203,7 +203,7 @@ function asFilled(
       optionsOn.set(underlying, (optionsOn.get(underlying) ?? new Set()).add(symbol));
   }
   const { balances, margin } = portfolio;
-  const sma = smaOfTrades(d, portfolio, fills.map(tradeOf), Money.negate(cost));
+  const { initial: sma } = headroomOfTrades(d, portfolio, fills.map(tradeOf), Money.negate(cost));
   return {
     ...portfolio,
     positions,

@@ -1,11 +1,16 @@
 import type { Decision } from '../decision.js';
 import { effectOfAll } from '../margin/effect.js';
 import type { MarginTrade } from '../margin/effect.js';
+import { intrinsicValue } from '../instruments/exercise-value.js';
+import { pricePer } from '../instruments/instrument.js';
+import type { PlannedAct } from '../lifecycle/plan-expiry.js';
 import { cashOfExecution, chargesOf, tradedBy } from '../orders/execution.js';
+import { Headroom } from '../orders/headroom.js';
 import { sideOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import type { Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
 import { bookMarketOf, chainHeld, marginTermsOf, valuationOf } from '../portfolios/valuation.js';
+import { Position } from '../positions/position.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
@@ -38,16 +43,16 @@ export function restartSma(d: Decision, portfolio: Portfolio): void {
 }
 
 /**
- * What executions change of the memorandum account (D107): margin equity less the Reg T requirement, after less before, what was
- * traded marked at its prices. To be asked before they are booked.
+ * What executions change of a MARGIN portfolio's headroom: of the memorandum account, margin equity less the Reg T requirement, after
+ * less before, what was traded marked at its prices (D107); and of the excess. To be asked before they are booked.
  */
-export function smaOfTrade(
+export function headroomOfTrade(
   d: Decision,
   { terms }: Order,
   portfolio: Portfolio,
   { executions }: OrderExecuted,
-): Money {
-  if (!keepsSma(portfolio.settings)) return Money.zero;
+): Headroom {
+  if (!keepsSma(portfolio.settings)) return Headroom.none;
   let cash = Money.zero;
   const trades = executions.map((execution) => {
     const { quantity, price } = execution;
@@ -61,19 +66,74 @@ export function smaOfTrade(
       price,
     };
   });
-  return smaOfTrades(d, portfolio, trades, cash);
+  return headroomOfTrades(d, portfolio, trades, cash);
 }
 
 /** The same of trades done or imagined, all of one chain; `cash` is what they move, charges included. */
-export function smaOfTrades(
+export function headroomOfTrades(
   d: Decision,
   portfolio: Portfolio,
   trades: readonly Omit<MarginTrade, 'cash'>[],
   cash: Money,
-): Money {
+): Headroom {
   const [first] = trades;
-  if (first === undefined || !keepsSma(portfolio.settings)) return Money.zero;
+  if (first === undefined || !keepsSma(portfolio.settings)) return Headroom.none;
   const margin = marginTermsOf(portfolio, d.broker(portfolio), d);
   const chain = chainHeld(portfolio, first.instrument, margin, d);
-  return effectOfAll(margin, bookMarketOf(d), chain, trades, cash).headroom.initial;
+  return effectOfAll(margin, bookMarketOf(d), chain, trades, cash).headroom;
 }
+
+/**
+ * What exercises, assignments, settlements and expiries on one underlying change of the memorandum account together (D107): the
+ * underlying stands at its mark and each contract at what exercising it is worth, before and after. To be asked before they are booked.
+ */
+export function smaOfActs(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+  acts: readonly PlannedAct[],
+  fees: Money,
+): Money {
+  if (!keepsSma(portfolio.settings)) return Money.zero;
+  const mark = d.mark(underlying);
+  const trades = new Map<string, Omit<MarginTrade, 'cash'>>();
+  const add = (trade: Omit<MarginTrade, 'cash'>): void => {
+    const { symbol } = trade.instrument;
+    const before = trades.get(symbol)?.quantity ?? Quantity.zero;
+    trades.set(symbol, { ...trade, quantity: Quantity.add(before, trade.quantity) });
+  };
+  let cash = Money.negate(fees);
+  for (const { contract, count, closes, shares, cash: moved, act } of acts) {
+    cash = Money.add(cash, moved);
+    const held = portfolio.positions.get(contract.symbol);
+    if (closes && held !== undefined) {
+      const quantity = Quantity.of(Position.held(held) < 0 ? count : -count);
+      // What settles in cash says itself what it is worth; what expires is worth nothing.
+      const value =
+        act === 'EXPIRED'
+          ? Money.zero
+          : shares === 0
+            ? Money.abs(moved)
+            : intrinsicValue(contract, count, mark ?? contract.strike);
+      add({ instrument: contract, quantity, price: pricePer(contract, value, Quantity.abs(quantity)) });
+    }
+    if (shares !== 0)
+      add({ instrument: d.tradable(underlying), quantity: shares, price: mark ?? contract.strike });
+  }
+  return headroomOfTrades(d, portfolio, [...trades.values()], cash).initial;
+}
+
+/** Under which name acts that happen together are found in the memorandum account. */
+export function smaEventOf(acts: readonly PlannedAct[]): string {
+  const [first] = acts;
+  return first !== undefined && acts.every(({ act }) => act === first.act) ? SMA_EVENTS[first.act] : 'EXPIRY';
+}
+
+const SMA_EVENTS: Readonly<Record<PlannedAct['act'], string>> = {
+  EXERCISED: 'EXERCISE',
+  ASSIGNED: 'ASSIGNMENT',
+  CASH_SETTLED: 'CASH_SETTLEMENT',
+  EXPIRED: 'EXPIRY',
+  SOLD_AT_EXPIRY: 'EXPIRY',
+  BUY_IN: 'EXPIRY',
+};

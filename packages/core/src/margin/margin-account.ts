@@ -1,6 +1,6 @@
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
-import type { TradingDate } from '../values/trading-date.js';
+import { TradingDate } from '../values/trading-date.js';
 
 /** What a margin call is about (D119). */
 export type CallType =
@@ -15,6 +15,8 @@ export interface MarginCall {
   readonly issuedAt: Instant;
   readonly dueAt: Instant;
   readonly status: 'OPEN' | 'MET' | 'LIQUIDATED';
+  /** Of those about a day's trades: the excess at the close that they were issued at, from which a rise meets them (D112). */
+  readonly closingExcess?: Money;
   /** Whether its due time has passed and was told. */
   readonly isDue?: true;
   /** Whether positions were closed for it. */
@@ -67,6 +69,10 @@ export interface MarginAccount {
   accruedThrough: TradingDate | undefined;
   /** Of the latest dates with day trades, oldest first. */
   dayTrades: readonly DayTradeCount[];
+  /** The latest day whose trades were short of anything, and of how much at most (D110, D112). */
+  shortfall: { readonly date: TradingDate; readonly amount: Money } | undefined;
+  /** When INTRADAY calls came due unmet: the last two. */
+  unmetIntraday: readonly TradingDate[];
 }
 
 export const newMarginAccount = (): MarginAccount => ({
@@ -78,7 +84,20 @@ export const newMarginAccount = (): MarginAccount => ({
   earlier: NOTHING_ACCRUED,
   accruedThrough: undefined,
   dayTrades: [],
+  shortfall: undefined,
+  unmetIntraday: [],
 });
+
+/** After a second unmet INTRADAY call within twelve months nothing is borrowed for so many days (D112). */
+const BLOCKED_DAYS = 90;
+
+/** Whether a portfolio is kept from new shorts and debits on a date, for INTRADAY calls that it left unmet (D112). */
+export function isBlocked({ unmetIntraday }: MarginAccount, date: TradingDate): boolean {
+  const [first, second] = unmetIntraday;
+  if (first === undefined || second === undefined) return false;
+  const aYearLater = `${Number(first.slice(0, 4)) + 1}${first.slice(4)}`;
+  return second <= aYearLater && date >= second && date < TradingDate.plusDays(second, BLOCKED_DAYS);
+}
 
 /** Dates that day trades are remembered of: more than any window of five business days. */
 const MOST_DATES = 8;

@@ -232,19 +232,24 @@ function dayTradePower(
   const isMarked = portfolio.previousClose !== undefined && portfolio.previousClose.date >= today;
   const open = Money.add(
     portfolio.reservedByOrders.headroom.initial,
-    isMarked ? Money.zero : openedOn(portfolio, today, source, broker),
+    isMarked
+      ? Money.zero
+      : openedOn(portfolio, today, source, broker).reduce(
+          (sum, { initial }) => Money.add(sum, initial),
+          Money.zero,
+        ),
   );
   return dayTradeBuyingPower(room, Money.subtract(before, open));
 }
 
-/** What opening took initially of all that was opened on a date and is still open. */
-function openedOn(
+/** What opening took initially, symbol by symbol, of all that was opened on a date and is still open. */
+export function openedOn(
   portfolio: Portfolio,
   date: TradingDate,
   source: ValuationSource,
   broker: BrokerConfiguration,
-): Money {
-  let sum = Money.zero;
+): { readonly symbol: string; readonly initial: Money }[] {
+  const opened: { readonly symbol: string; readonly initial: Money }[] = [];
   const terms = marginTermsOf(portfolio, broker, source);
   for (const [symbol, tracker] of portfolio.dayTrades) {
     const position = portfolio.positions.get(symbol);
@@ -254,9 +259,10 @@ function openedOn(
       Position.held(position) < 0 ? Quantity.negate(tracker.openQuantity) : tracker.openQuantity;
     const mark = pricePer(instrument, tracker.openValue, tracker.openQuantity);
     const holdings: Holding[] = [{ instrument, quantity, mark }];
-    sum = Money.add(sum, amountsOf({ ...terms, holdings, market: bookMarketOf(source) }).initial);
+    const { initial } = amountsOf({ ...terms, holdings, market: bookMarketOf(source) });
+    opened.push({ symbol, initial });
   }
-  return sum;
+  return opened;
 }
 
 /** The rules that a MARGIN portfolio is judged by. */

@@ -8,6 +8,7 @@ export type MarginEvent = Extract<
     type:
       | 'SmaChanged'
       | 'SessionMarked'
+      | 'DayShortfallNoted'
       | 'CallIssued'
       | 'CallDue'
       | 'CallClosed'
@@ -20,6 +21,7 @@ export type MarginEvent = Extract<
 
 interface Kept {
   sma: bigint;
+  shortfall: { readonly date: string; readonly amount: number } | undefined;
   readonly calls: Set<number>;
   interest: bigint;
   borrowFees: bigint;
@@ -45,6 +47,7 @@ export class AuditedMargin {
         const { calls } = this.#of(event.portfolioId);
         insist(!calls.has(event.call.number), 'a call is issued twice');
         insist(event.call.amount > 0, 'a call for nothing');
+        this.#insistOnShortfall(event);
         calls.add(event.call.number);
         return;
       }
@@ -72,6 +75,17 @@ export class AuditedMargin {
         kept.borrowFees -= big(event.borrowFees);
         return insist(kept.interest >= 0n && kept.borrowFees >= 0n, 'more is posted than has accrued');
       }
+      case 'DayShortfallNoted': {
+        const kept = this.#of(event.portfolioId);
+        const before = kept.shortfall;
+        insist(event.amount > 0, 'a shortfall of nothing');
+        insist(
+          before === undefined || before.date < event.date || before.amount < event.amount,
+          'a shortfall that is not the greatest of its day',
+        );
+        kept.shortfall = event;
+        return;
+      }
       case 'MarginWarned':
         return insist(event.excess >= 0, 'a warning of what is a call');
       case 'LiquidationDecided':
@@ -87,6 +101,13 @@ export class AuditedMargin {
     insist(amount !== 0, 'a change of nothing in a memorandum account');
     kept.sma += big(amount);
     insist(kept.sma === big(balance), 'a memorandum account that its changes do not add up to');
+  }
+
+  /** A call about a day's trades is of what was noted on that day. */
+  #insistOnShortfall({ portfolioId, call }: Extract<MarginEvent, { type: 'CallIssued' }>): void {
+    if (call.type !== 'INTRADAY' && call.type !== 'DAY_TRADE') return;
+    const { shortfall } = this.#of(portfolioId);
+    insist(shortfall?.amount === call.amount, 'a call about trades that were short of nothing');
   }
 
   /** A portfolio begins anew, or is gone. */
@@ -109,7 +130,7 @@ export class AuditedMargin {
   #of(portfolioId: string): Kept {
     let kept = this.#kept.get(portfolioId);
     if (kept === undefined) {
-      kept = { sma: 0n, calls: new Set(), interest: 0n, borrowFees: 0n };
+      kept = { sma: 0n, shortfall: undefined, calls: new Set(), interest: 0n, borrowFees: 0n };
       this.#kept.set(portfolioId, kept);
     }
     return kept;

@@ -95,6 +95,7 @@ export class Auditor {
       case 'InterestAccrued':
       case 'AccrualsPosted':
       case 'MarginWarned':
+      case 'DayShortfallNoted':
       case 'LiquidationDecided':
         return this.margin.note(event);
       // Nothing of the books changes with these.

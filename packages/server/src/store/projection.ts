@@ -358,6 +358,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'MarginWarned':
     case 'LiquidationDecided':
       return [activity(event.portfolioId, 'MARGIN')];
+    case 'DayShortfallNoted':
     case 'InterestAccrued':
     case 'AccrualsPosted':
     case 'AccountOpened':

@@ -286,6 +286,7 @@ function told(event: Event, item: ListItem): Told {
     case 'DayTradeTracked':
     case 'SessionMarked':
     case 'SmaChanged':
+    case 'DayShortfallNoted':
     case 'InterestAccrued':
     case 'AccrualsPosted':
     case 'AccountOpened':

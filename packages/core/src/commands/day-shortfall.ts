@@ -1,0 +1,78 @@
+import type { Decision } from '../decision.js';
+import { PATTERN_EQUITY } from '../margin/buying-power.js';
+import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
+import type { Headroom } from '../orders/headroom.js';
+import { tradedBy } from '../orders/execution.js';
+import { isOpening } from '../orders/order.js';
+import type { Order } from '../orders/order.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import { openedOn, valuationOf } from '../portfolios/valuation.js';
+import type { OrderExecuted } from '../trading/trade.js';
+import { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
+import { keepsSma } from './sma.js';
+
+/**
+ * What an execution is missing of what a day may use, to be asked before it is booked: under LEGACY_PDT, of a day trade that it completes, by how
+ * much what was opened on the day took more initially than was in excess at the previous close (D110).
+ */
+export function dayTradeShortfall(
+  d: Decision,
+  { terms }: Order,
+  portfolio: Portfolio,
+  { executions }: OrderExecuted,
+): Money {
+  if (terms.assetClass === 'FUTURE' || !isUnder(d, portfolio, 'LEGACY_PDT')) return Money.zero;
+  const { previousClose } = portfolio;
+  if (previousClose === undefined || previousClose.totalEquity < PATTERN_EQUITY) return Money.zero;
+  const today = d.rules.calendar.dateOf(d.at);
+  let closed: Money = Money.zero;
+  let used: Money = Money.zero;
+  for (const execution of executions) {
+    const { symbol, positionIntent } = tradedBy(terms, execution);
+    const tracker = portfolio.dayTrades.get(symbol);
+    if (isOpening(positionIntent) || tracker?.date !== today || tracker.openQuantity === 0) continue;
+    const opened = openedOn(portfolio, today, d, d.broker(portfolio));
+    used = opened.reduce((sum, { initial }) => Money.add(sum, initial), Money.zero);
+    const own = opened.find((one) => one.symbol === symbol)?.initial ?? Money.zero;
+    const matched = Quantity.min(execution.quantity, tracker.openQuantity);
+    closed = Money.add(closed, Money.scale(own, matched, tracker.openQuantity));
+  }
+  if (closed === 0) return Money.zero;
+  const excess = Money.max(previousClose.maintenanceExcess, Money.zero);
+  return Money.max(Money.min(Money.subtract(used, excess), closed), Money.zero);
+}
+
+/**
+ * Notes what a day was short of, where it is more than anything before on that day: `beyond` of day-trade buying power, or under
+ * INTRADAY_MARGIN how far a trade or withdrawal that lowers the excess leaves it below nothing (D112). What an order's own decision has just
+ * tried on the book lacks nothing.
+ */
+export function noteShortfall(
+  d: Decision,
+  portfolio: Portfolio,
+  moved: Headroom,
+  beyond: Money,
+  order?: Order,
+): void {
+  let amount = beyond;
+  if (moved.maintenance < 0 && !isJudgedNow(d, order) && isUnder(d, portfolio, 'INTRADAY_MARGIN')) {
+    const { maintenanceExcess } = valuationOf(portfolio, d, d.broker(portfolio));
+    amount = Money.max(amount, Money.negate(maintenanceExcess));
+  }
+  if (amount <= 0) return;
+  const { shortfall } = portfolio.margin;
+  const date = d.rules.calendar.dateOf(d.at);
+  if (shortfall?.date === date && shortfall.amount >= amount) return;
+  d.emit({ type: 'DayShortfallNoted', portfolioId: portfolio.terms.portfolioId, date, amount });
+}
+
+/** Whether a portfolio is under Reg T and a regime of day trades now. */
+function isUnder(d: Decision, portfolio: Portfolio, regime: 'LEGACY_PDT' | 'INTRADAY_MARGIN'): boolean {
+  if (!keepsSma(portfolio.settings)) return false;
+  return dayTradeRegimeOf(d.broker(portfolio), d.rules.calendar.dateOf(d.at)) === regime;
+}
+
+const isJudgedNow = (d: Decision, order: Order | undefined): boolean =>
+  order !== undefined &&
+  d.events.some((event) => event.type === 'OrderAccepted' && event.number === order.terms.number);
