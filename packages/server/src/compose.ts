@@ -3,6 +3,7 @@ import { calendarById, Instant } from '@sandpit/core';
 import type { Calendar } from '@sandpit/core';
 import { loadBrokers } from './brokers/load-brokers.js';
 import type { Settings } from './config.js';
+import type { DurableRecord } from './engine/records.js';
 import { Simulations } from './engine/simulations.js';
 import type { Ground, SimulationConfig } from './engine/simulations.js';
 import { MachineTime } from './engine/machine-time.js';
@@ -73,6 +74,8 @@ export async function compose(
 export interface Surroundings {
   /** Tells the operator, in one line. */
   readonly note?: (text: string) => void;
+  /** Hears of every record once it is durable. */
+  readonly tell?: (record: DurableRecord) => void;
   /** The machine's clock, ms. */
   readonly wallMs?: () => number;
   /** Never jumps, ms. */
@@ -86,6 +89,7 @@ export async function groundOf(
   onFatal: (error: Error) => void,
   {
     note = () => undefined,
+    tell,
     wallMs = () => Date.now(),
     monotonicMs = () => performance.now(),
   }: Surroundings = {},
@@ -101,6 +105,7 @@ export async function groundOf(
     openFeed: feedOpener(settings),
     onError: (error) => onFatal(error instanceof Error ? error : new Error(String(error))),
     note,
+    tell,
     time: new MachineTime({
       registry: store.registry,
       wallMs,

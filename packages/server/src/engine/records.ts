@@ -47,9 +47,12 @@ export class Records {
   #held: Held[] = [];
   #isHolding = false;
   #isStopped = false;
+  readonly #tell: ((record: DurableRecord) => void) | undefined;
 
-  constructor(simulationId: string, store: Store, seq: number) {
+  /** `tell` hears of every record once it is durable, as a listener does, and keeps nothing awake. */
+  constructor(simulationId: string, store: Store, seq: number, tell?: (record: DurableRecord) => void) {
     this.#simulationId = simulationId;
+    this.#tell = tell;
     this.#store = store;
     this.#seq = seq;
     this.#published = seq;
@@ -208,6 +211,7 @@ export class Records {
       if (record === undefined) return;
       this.#published = record.seq;
       for (const listener of this.#listeners) listener(record);
+      this.#tell?.(record);
     }
   }
 }

@@ -35,6 +35,8 @@ export interface SimulationParts {
   readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
   readonly onOutOfService: (reason: string) => void;
+  /** Hears of every record once it is durable. */
+  readonly tell?: ((record: DurableRecord) => void) | undefined;
 }
 
 /**
@@ -78,7 +80,7 @@ export class Simulation {
     this.#onError = parts.onError;
     this.#onOutOfService = parts.onOutOfService;
     this.#changedRules = parts.changedRules;
-    this.#records = new Records(id, store, parts.seq);
+    this.#records = new Records(id, store, parts.seq, parts.tell);
     this.underWay = new UnderWay(id, brokerage, store.history, this.#records);
     this.#turns = new Turns(brokerage, feed, this.#records, this.underWay);
     this.#walk = new Walk(brokerage, feed, this.#turns);

@@ -21,6 +21,7 @@ import { ImplausibleClock } from './machine-time.js';
 import type { MachineTime } from './machine-time.js';
 import { recover } from './recovery.js';
 import { keepRules, sameRules } from './rules-in-force.js';
+import type { DurableRecord } from './records.js';
 import { Simulation } from './simulation.js';
 
 /** What a simulation is made of. Kept in the registry, so that it is the same after a restart. */
@@ -71,6 +72,8 @@ export interface Ground {
   readonly onError: (error: unknown) => void;
   /** Tells the operator, in one line. */
   readonly note: (text: string) => void;
+  /** Hears of every record of every simulation once it is durable; absent = nobody does. */
+  readonly tell?: ((record: DurableRecord) => void) | undefined;
   readonly time: MachineTime;
   /** Simulations that nobody has asked for this long leave memory. */
   readonly idleMs: number;
@@ -374,6 +377,7 @@ async function openSimulation(
     ...(isChanged && { changedRules: inForce }),
     onError,
     onOutOfService: (reason) => noteOutOfService(ground, id, reason),
+    tell: ground.tell,
   });
   await simulation.start();
   return simulation;

@@ -24,7 +24,7 @@ import { registerDocs } from './docs.js';
 import { Idempotency } from './idempotency.js';
 import type { LoginLinks } from './login-links.js';
 import { Traffic } from './metrics.js';
-import { failed, reply as send } from './reply.js';
+import { failed, type OnRefusal, reply as send } from './reply.js';
 import { accountHandlers } from './routes/accounts.js';
 import { authHandlers, ticketIssuer } from './routes/auth.js';
 import { historyHandlers } from './routes/history.js';
@@ -57,6 +57,8 @@ export interface AppDeps extends HttpDeps {
   /** What people see at `/`; absent = what programs see. */
   readonly dashboard?: DashboardFiles | undefined;
   readonly loginLinks?: LoginLinks;
+  /** Hears of every request that is refused. */
+  readonly onRefusal?: OnRefusal;
 }
 
 declare module 'fastify' {
@@ -65,6 +67,7 @@ declare module 'fastify' {
     traffic: Traffic;
     /** Hears of what goes wrong. */
     logger: FastifyBaseLogger | undefined;
+    onRefusal: OnRefusal | undefined;
   }
   interface FastifyRequest {
     /** On the monotonic clock. */
@@ -102,6 +105,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorateRequest('ticket', undefined);
   app.decorate('traffic', new Traffic());
   app.decorate('logger', deps.log);
+  app.decorate('onRefusal', deps.onRefusal);
   app.addHook('onRequest', (request, reply, done) => {
     request.beganMs = performance.now();
     if (allowOrigin(deps.settings.corsOrigins, request, reply)) return;

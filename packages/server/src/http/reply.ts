@@ -8,6 +8,16 @@ import { type Answer, INTERNAL_ERROR, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILAB
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
+/** A request that was refused, and the body of the answer. */
+export interface Refused {
+  readonly method: string;
+  /** With its query. */
+  readonly url: string;
+  readonly status: number;
+  readonly text: string;
+}
+export type OnRefusal = (refused: Refused) => void;
+
 /** On every answer. An answer is somebody's own: no cache keeps it, no page embeds it. */
 export const SECURITY_HEADERS = {
   'cache-control': 'no-store',
@@ -46,6 +56,9 @@ export function send(
   raw.writeHead(status, all);
   raw.end(text);
   counted(request, status);
+  const { onRefusal } = request.server;
+  if (status >= 400 && onRefusal !== undefined)
+    onRefusal({ method: request.method, url: request.url, status, text });
 }
 
 /** Sends a file: headers of its own take the place of those that answers have. */

@@ -1,0 +1,136 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import { pino } from 'pino';
+import { Access } from './access/access.js';
+import { openOperatorDoor } from './access/operator-door.js';
+import { compose, prepareDataDirectory } from './compose.js';
+import type { Composition } from './compose.js';
+import type { Settings } from './config.js';
+import { DEMO, prepareDemoTenant } from './demo-tenant.js';
+import { createApp } from './http/app.js';
+import { issueToken } from './http/auth.js';
+import { DashboardFiles } from './http/dashboard.js';
+import { LoginLinks } from './http/login-links.js';
+import { createMetricsServer } from './http/metrics.js';
+import { signingSecret } from './signing-secret.js';
+import { lineOfLog, lineOfRefusal, linesOf } from './terminal.js';
+
+/** A drain may take this long before the process ends anyway. */
+const DRAIN_MS = 9_000;
+
+/** What an operator can mend is said in one line, be it in the words of the operating system; anything else is ours to explain. */
+export function lastWords(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  const known =
+    /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory|BrokersFileError|BadReplayFile|ImplausibleClock)$/;
+  const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
+  return known.test(error.name) || isSystem ? `sandpit: ${error.message}` : String(error.stack);
+}
+
+/** Serves until a signal comes. On a terminal it says in lines what happens; elsewhere its log is JSON. */
+export async function runServer(settings: Settings): Promise<void> {
+  const isTerminal = process.stdout.isTTY;
+  const say = (line: string): void => void process.stdout.write(`${line}\n`);
+  const log = isTerminal
+    ? pino({ level: settings.logLevel }, { write: (json) => say(lineOfLog(json)) })
+    : pino({ level: settings.logLevel });
+  const isTold = isTerminal && log.isLevelEnabled('info');
+  // A store that failed for good, a broken invariant, a bug: acknowledge nothing more and let the supervisor start anew.
+  const onFatal = (error: Error): void => {
+    log.fatal({ err: error }, 'stopping: the brokerage cannot go on');
+    process.exit(1);
+  };
+  process.on('uncaughtException', onFatal);
+  process.on('unhandledRejection', (reason) =>
+    onFatal(reason instanceof Error ? reason : new Error(String(reason))),
+  );
+
+  prepareDataDirectory(settings);
+  const http = { ...settings, jwtSecret: signingSecret(settings) };
+  const note = (text: string): void => log.warn(text);
+  const composition = await compose(settings, onFatal, {
+    note,
+    ...(isTold && { tell: (record) => linesOf(record).forEach(say) }),
+  });
+  const access = new Access(composition.store.registry, Date.now);
+  const monotonicMs = (): number => performance.now();
+  const issueDemoToken = async (keyId: string): Promise<string | undefined> =>
+    (await issueToken(http, { ...DEMO, keyId }, Date.now()))?.token;
+  const dashboard = DashboardFiles.in(join(import.meta.dirname, '../../dashboard/dist'));
+  const loginLinks = new LoginLinks(monotonicMs, async () => {
+    const [key] = access.keys(DEMO.tenantId).filter(({ revokedAt }) => revokedAt === undefined);
+    return key === undefined ? undefined : issueDemoToken(key.id);
+  });
+  const app = await createApp({
+    ...composition,
+    access,
+    settings: http,
+    log,
+    clockMs: Date.now,
+    monotonicMs,
+    dashboard,
+    loginLinks,
+    ...(isTold && { onRefusal: (refused) => say(lineOfRefusal(refused)) }),
+  });
+  await app.listen({ port: settings.port, host: settings.host });
+  const metrics =
+    settings.metricsPort === undefined ? undefined : createMetricsServer(app.traffic, composition.store);
+  await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
+  const closeOperatorDoor = await openOperatorDoor(settings.dataDir, access);
+  stopOnSignal(log, async () => {
+    endConnections(app.server);
+    await closeOperatorDoor();
+    await metrics?.close();
+    await app.close();
+    await close(composition);
+  });
+
+  const baseUrl = `http://${settings.host}:${(app.server.address() as AddressInfo).port}`;
+  const apiKey = await prepareDemoTenant({
+    access,
+    dataDir: settings.dataDir,
+    baseUrl,
+    issueToken: issueDemoToken,
+  });
+  if (apiKey !== undefined) {
+    process.stdout.write(`demo tenant created; its API key, shown this once: ${apiKey}\n`);
+  }
+  if (dashboard !== undefined && http.jwtSecret !== undefined) {
+    const port = (app.server.address() as AddressInfo).port;
+    const host = /^(0\.0\.0\.0|::)$/.test(settings.host) ? '127.0.0.1' : settings.host;
+    const link = `http://${host}:${port}/#/login/${loginLinks.draw()}`;
+    process.stdout.write(`dashboard, open to whoever uses this link within 10 minutes, once: ${link}\n`);
+  }
+  process.stdout.write(`sandpit listening on ${baseUrl} (docs: ${baseUrl}/docs)\n`);
+}
+
+/** Closing waits for connections: each ends with its next answer, or as soon as nothing is asked on it. */
+function endConnections(server: Server): void {
+  server.keepAliveTimeout = 1;
+  server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
+}
+
+async function close({ simulations, store }: Composition): Promise<void> {
+  await simulations.close();
+  await store.close();
+}
+
+function stopOnSignal(log: pino.Logger, stop: () => Promise<void>): void {
+  let stopping = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'draining');
+    setTimeout(() => process.exit(1), DRAIN_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'drain failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}

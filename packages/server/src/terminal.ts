@@ -1,0 +1,87 @@
+/** What a server says to whoever started it on a terminal: a line for each order, fill and refusal. */
+import { type OrderSnapshot, Price, Quantity, refusalText, tradedBy } from '@sandpit/core';
+import type { DurableRecord } from './engine/records.js';
+import type { Refused } from './http/reply.js';
+
+const VERBS = {
+  BUY_TO_OPEN: ['buy', 'bought'],
+  BUY_TO_CLOSE: ['buy back', 'bought back'],
+  SELL_TO_CLOSE: ['sell', 'sold'],
+  SELL_TO_OPEN: ['sell short', 'sold short'],
+} as const;
+
+const SYMBOL_WIDTH = 6;
+
+/** The lines for what a record tells of orders: new ones, executions, ends without one. By the clock of the simulation, UTC. */
+export function linesOf({ at, events, orders }: DurableRecord): string[] {
+  const time = new Date(at).toISOString().slice(11, 19);
+  return events.flatMap((event, index) => {
+    const order = orders[index];
+    if (order === undefined) return [];
+    if (event.type === 'OrderAccepted') return [`${time}  order    ${askedFor(order)}`];
+    if (event.type === 'OrderExecuted')
+      return event.executions.map((execution) => {
+        const { symbol, positionIntent } = tradedBy(order.terms, execution);
+        const what = `${VERBS[positionIntent][1]} ${Quantity.format(execution.quantity)} at ${dollars(execution.price)}`;
+        return `${time}  fill     ${symbol.padEnd(SYMBOL_WIDTH)}  ${what}${restOf(order)}`;
+      });
+    return event.type === 'OrderMoved' ? endOf(order, event.transition).map((end) => `${time}  ${end}`) : [];
+  });
+}
+
+function askedFor({ terms, progress }: OrderSnapshot): string {
+  const prices = [
+    ...(progress.limitPrice === undefined ? [] : [`limit ${dollars(progress.limitPrice)}`]),
+    ...(progress.stopPrice === undefined ? [] : [`stop ${dollars(progress.stopPrice)}`]),
+  ];
+  const verb = VERBS[terms.positionIntent][0];
+  const type = terms.orderType.toLowerCase().replaceAll('_', ' ');
+  const asked = `${verb} ${Quantity.format(progress.quantity)}`;
+  return [`${terms.symbol.padEnd(SYMBOL_WIDTH)}  ${asked}`, type, ...prices, progress.timeInForce].join(', ');
+}
+
+const restOf = ({ progress: { quantity, filledQuantity } }: OrderSnapshot): string =>
+  filledQuantity < quantity ? `, ${Quantity.format(Quantity.subtract(quantity, filledQuantity))} to go` : '';
+
+function endOf({ terms, progress }: OrderSnapshot, transition: string): string[] {
+  const symbol = terms.symbol.padEnd(SYMBOL_WIDTH);
+  if (transition === 'REJECTED') {
+    const why = progress.rejectReason === undefined ? 'no reason' : refusalText(progress.rejectReason);
+    return [`rejected ${symbol}  ${why}`];
+  }
+  if (transition === 'CANCELED' || transition === 'EXPIRED')
+    return [
+      `${transition.toLowerCase().padEnd(8)} ${symbol}  ${Quantity.format(progress.filledQuantity)} of ${Quantity.format(progress.quantity)} filled`,
+    ];
+  return [];
+}
+
+/** At least two decimals, as one writes dollars. */
+function dollars(price: Price): string {
+  const [whole = '', decimals = ''] = Price.format(price).split('.');
+  return `${whole}.${decimals.padEnd(2, '0')}`;
+}
+
+/** The line for a refused request. */
+export function lineOfRefusal({ method, url, status, text }: Refused): string {
+  const { message, error } = JSON.parse(text) as {
+    readonly message: string | readonly string[];
+    readonly error?: string | { readonly code?: string };
+  };
+  const code = typeof error === 'object' && error.code !== undefined ? ` ${error.code}` : '';
+  return `${' '.repeat(8)}  refused  ${method} ${url.split('?')[0] ?? ''}: ${[message].flat().join('; ')} (${status}${code})`;
+}
+
+const LEVELS: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'fatal' };
+
+/** A line of the log, which is JSON, as a person reads it. */
+export function lineOfLog(json: string): string {
+  const { level, msg, err, reason } = JSON.parse(json) as {
+    readonly level: number;
+    readonly msg?: string;
+    readonly reason?: string;
+    readonly err?: { readonly stack?: string; readonly message?: string };
+  };
+  const detail = err?.stack ?? err?.message ?? reason;
+  return `${LEVELS[level] ?? 'note'}: ${msg ?? ''}${detail === undefined ? '' : ` (${detail})`}`;
+}
