@@ -42,6 +42,7 @@ for (const name of INNER) {
   const shown = name === BUNDLED ? alone : inner;
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(shown, null, 2)}\n`);
 }
+cpSync(join(root, 'packages/python/sandpit.py'), join(into, 'python/sandpit.py'));
 for (const file of ['README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md'])
   cpSync(join(root, file), join(into, file));
 

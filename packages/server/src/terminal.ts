@@ -35,9 +35,10 @@ function askedFor({ terms, progress }: OrderSnapshot): string {
     ...(progress.stopPrice === undefined ? [] : [`stop ${dollars(progress.stopPrice)}`]),
   ];
   const verb = VERBS[terms.positionIntent][0];
-  const type = terms.orderType.toLowerCase().replaceAll('_', ' ');
+  const isPlain = /^(LIMIT|STOP|STOP_LIMIT)$/.test(terms.orderType);
+  const type = isPlain ? [] : [terms.orderType.toLowerCase().replaceAll('_', ' ')];
   const asked = `${verb} ${Quantity.format(progress.quantity)}`;
-  return [`${terms.symbol.padEnd(SYMBOL_WIDTH)}  ${asked}`, type, ...prices, progress.timeInForce].join(', ');
+  return [`${terms.symbol.padEnd(SYMBOL_WIDTH)}  ${asked}`, ...type, ...prices, progress.timeInForce].join(', ');
 }
 
 const restOf = ({ progress: { quantity, filledQuantity } }: OrderSnapshot): string =>

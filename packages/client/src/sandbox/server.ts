@@ -1,11 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { pathToFileURL } from 'node:url';
-import { demoAccess } from '../connect.js';
 import { SandpitError } from '../errors.js';
 import type { Access } from '../transport.js';
 
@@ -25,38 +21,21 @@ export function sharedServer(): Promise<Access> {
 }
 
 async function start(): Promise<Access> {
-  const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
   const manifest = createRequire(import.meta.url).resolve('@sandpit/server/package.json');
-  const main = pathToFileURL(join(dirname(manifest), 'dist/main.js')).href;
-  // Its input ends with this process, however that may be: then it ends too, and leaves nothing behind.
-  const program = `import { rmSync } from 'node:fs';
-    process.stdin.on('close', () => {
-      rmSync(process.env.DATA_DIR, { recursive: true, force: true });
-      process.exit();
-    }).resume();
-    await import(${JSON.stringify(main)});`;
-  const server = spawn(process.execPath, ['--input-type=module', '-e', program], {
-    // Nothing of the surroundings: a setting of the developer's own must not change a test.
-    env: {
-      PATH: process.env['PATH'],
-      PORT: '0',
-      DATA_DIR: directory,
-      MARKET_FEED: 'push',
-      LOG_LEVEL: 'warn',
-    },
+  // It ends with its input, which ends with this process, however that may be.
+  const server = spawn(process.execPath, [join(dirname(manifest), 'dist/sandbox-command.js')], {
     stdio: ['pipe', 'pipe', 'pipe'],
   });
-  await listening(server);
+  const access = await accessOf(server);
   // It must not keep a test run from ending.
   server.unref();
   for (const pipe of [server.stdin, server.stdout, server.stderr])
     (pipe as unknown as { unref?: () => void }).unref?.();
-  const access = await demoAccess(directory);
-  if (access === undefined) throw new SandpitError('The server of the sandbox left no credentials');
   return access;
 }
 
-function listening(server: ChildProcess): Promise<void> {
+/** What the server says once it listens. */
+function accessOf(server: ChildProcess): Promise<Access> {
   return new Promise((resolve, reject) => {
     const said: string[] = [];
     const fail = (why: string): void =>
@@ -67,9 +46,9 @@ function listening(server: ChildProcess): Promise<void> {
       if (pipe === null) continue;
       createInterface({ input: pipe }).on('line', (line) => {
         said.push(line);
-        if (!line.includes('listening on')) return;
+        if (!line.startsWith('{"url"')) return;
         clearTimeout(late);
-        resolve();
+        resolve(JSON.parse(line) as Access);
       });
     }
   });

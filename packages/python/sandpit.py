@@ -1,0 +1,1003 @@
+"""A client for Sandpit, a simulated US brokerage. One file, standard library only, Python 3.9 or later.
+
+    import sandpit
+
+    client = sandpit.connect()                      # SANDPIT_URL and SANDPIT_TOKEN or SANDPIT_API_KEY, else ./data
+    portfolio = client.open_portfolio(cash=10_000)
+    order = portfolio.buy("AAPL", 10, limit=187.50)
+    print(order.filled()["averagePrice"])           # told by the stream, never polled
+
+In tests, with pytest (`pytest_plugins = ["sandpit"]` in conftest.py), every test gets a market and a clock of its own:
+
+    def test_buys(sandbox):
+        sandbox.quote("AAPL", 187.49, 187.50)
+        assert sandbox.portfolio.buy("AAPL", 10).filled()["averagePrice"] == 187.50
+
+Every POST carries an Idempotency-Key, and network errors, 429 and 503 are tried again with the same one: nothing is done twice.
+Answers are dictionaries with the names of the API. Nothing here is real money.
+"""
+
+import atexit
+import contextlib
+import http.client
+import json
+import os
+import random
+import re
+import shlex
+import shutil
+import socket
+import subprocess
+import sys
+import threading
+import time
+import urllib.parse
+import uuid
+
+__version__ = "0.1.0"
+
+OPERATIONS = {
+    "createAccount": "POST /v1/accounts",
+    "listAccounts": "GET /v1/accounts",
+    "getAccount": "GET /v1/accounts/:accountId",
+    "updateAccount": "PUT /v1/accounts/:accountId",
+    "freezeAccount": "PUT /v1/accounts/:accountId/freeze",
+    "unfreezeAccount": "PUT /v1/accounts/:accountId/unfreeze",
+    "deleteAccount": "DELETE /v1/accounts/:accountId",
+    "listAccountPortfolios": "GET /v1/accounts/:accountId/portfolios",
+    "listPortfolios": "GET /v1/portfolios",
+    "listBrokers": "GET /v1/brokers",
+    "createPortfolio": "POST /v1/accounts/portfolios",
+    "getPortfolio": "GET /v1/accounts/portfolios/:portfolioId",
+    "closePortfolio": "DELETE /v1/accounts/portfolios/:portfolioId",
+    "listEquityPositions": "GET /v1/accounts/portfolios/:portfolioId/equities",
+    "listOptionPositions": "GET /v1/accounts/portfolios/:portfolioId/options",
+    "exerciseOption": "POST /v1/accounts/portfolios/:portfolioId/options/:optionSymbol/exercise",
+    "doNotExerciseOption": "POST /v1/accounts/portfolios/:portfolioId/options/:optionSymbol/do-not-exercise",
+    "listFuturePositions": "GET /v1/accounts/portfolios/:portfolioId/futures",
+    "listDayTrades": "GET /v1/accounts/portfolios/:portfolioId/day-trades",
+    "getMarginEligibility": "GET /v1/accounts/portfolios/:portfolioId/margin-eligibility",
+    "upgradeMargin": "PUT /v1/accounts/portfolios/:portfolioId/margin-upgrade",
+    "switchBroker": "PUT /v1/accounts/portfolios/:portfolioId/broker",
+    "resetPortfolio": "POST /v1/accounts/portfolios/:portfolioId/reset",
+    "transferCash": "POST /v1/accounts/portfolios/:portfolioId/transfers",
+    "listActivities": "GET /v1/accounts/portfolios/:portfolioId/activities",
+    "listLedgerEntries": "GET /v1/accounts/portfolios/:portfolioId/ledger",
+    "getEquityCurve": "GET /v1/accounts/portfolios/:portfolioId/history",
+    "getPortfolioMargin": "GET /v1/accounts/portfolios/:portfolioId/margin",
+    "listMarginCalls": "GET /v1/accounts/portfolios/:portfolioId/margin-calls",
+    "listSma": "GET /v1/accounts/portfolios/:portfolioId/sma",
+    "previewOrder": "POST /v1/orders/preview",
+    "createKeyPair": "POST /v1/accounts/portfolios/:portfolioId/key-pairs",
+    "listKeyPairs": "GET /v1/accounts/portfolios/:portfolioId/key-pairs",
+    "revokeKeyPair": "DELETE /v1/accounts/portfolios/:portfolioId/key-pairs/:keyId",
+    "createOrder": "POST /v1/orders",
+    "createOrders": "POST /v1/orders/batch",
+    "listOrders": "GET /v1/orders",
+    "getOrder": "GET /v1/orders/:orderId",
+    "updateOrder": "PUT /v1/orders/:orderId",
+    "cancelOrder": "PUT /v1/orders/:orderId/cancel",
+    "listExecutions": "GET /v1/orders/:orderId/executions",
+    "listAccountOrders": "GET /v1/orders/account/:accountId",
+    "cancelAccountOrders": "DELETE /v1/orders/account/:accountId",
+    "listPortfolioOrders": "GET /v1/orders/portfolio/:portfolioId",
+    "listFilledToday": "GET /v1/orders/filled/today",
+    "computeRequirements": "POST /v1/margin/requirements",
+    "getQuote": "GET /v1/market-data/quote/:symbol",
+    "getQuotes": "POST /v1/market-data/quotes/batch",
+    "getTrade": "GET /v1/market-data/trade/:symbol",
+    "getBars": "GET /v1/market-data/bars/:symbol",
+    "getMarketHours": "GET /v1/market-data/market-hours",
+    "getExchangeHours": "GET /v1/market-data/market-hours/:exchange",
+    "isMarketOpen": "GET /v1/market-data/is-market-open/:symbol",
+    "listOptionExpirations": "GET /v1/market-data/options/:underlying/expirations",
+    "getOptionChain": "GET /v1/market-data/options/:underlying/chain",
+    "listInstruments": "GET /v1/market-data/instruments",
+    "getTradingCalendar": "GET /v1/market-data/calendar",
+    "exchangeToken": "POST /v1/auth/token",
+    "getHealth": "GET /v1/health",
+    "getReadiness": "GET /v1/ready",
+    "createStreamTicket": "POST /v1/stream/ticket",
+    "streamOrders": "GET /v1/stream/orders",
+    "streamPortfolios": "GET /v1/stream/portfolios",
+    "streamQuotes": "GET /v1/stream/quotes",
+    "pushQuotes": "PUT /v1/simulation/quotes",
+    "getClock": "GET /v1/simulation/clock",
+    "setClock": "PUT /v1/simulation/clock",
+    "advanceClock": "POST /v1/simulation/clock/advance",
+    "putInstruments": "PUT /v1/simulation/instruments",
+    "addCorporateActions": "POST /v1/simulation/corporate-actions",
+    "listCorporateActions": "GET /v1/simulation/corporate-actions",
+    "withdrawCorporateAction": "DELETE /v1/simulation/corporate-actions/:actionId",
+    "createSimulation": "POST /v1/simulations",
+    "listSimulations": "GET /v1/simulations",
+    "getSimulation": "GET /v1/simulations/:simulationId",
+    "createSimulationToken": "POST /v1/simulations/:simulationId/token",
+    "deleteSimulation": "DELETE /v1/simulations/:simulationId",
+}
+"""Every operation of the API by its name: method and path."""
+
+
+# ---------------------------------------------------------------------------------------------------------------------- errors
+
+
+class SandpitError(Exception):
+    """Anything that this client raises by itself."""
+
+
+class UnreachableError(SandpitError):
+    """The server could not be reached, or did not answer, for as long as was tried."""
+
+
+class NotFilledError(SandpitError):
+    """An order ended without being filled, for those who asked for a fill."""
+
+    def __init__(self, order):
+        why = (order.get("rejectReason") or {}).get("message") or order.get("cancelReason")
+        super().__init__(f"The order is {order['status']}" + (f": {why}" if why else ""))
+        self.order = order
+
+
+class AnswerError(SandpitError):
+    """The server answered with an error: `status`, `messages`, `request_id` (its name in the log), `body`."""
+
+    def __init__(self, status, messages, request_id, body, advice=""):
+        super().__init__("; ".join(messages) + advice)
+        self.status = status
+        self.messages = messages
+        self.request_id = request_id
+        self.body = body
+
+
+class ValidationError(AnswerError):
+    """400 without a code: what was sent breaks a rule of its form."""
+
+
+class UnauthorizedError(AnswerError):
+    """401: no token, or one that is expired, revoked, or of another server."""
+
+
+class NotFoundError(AnswerError):
+    """404: it is not there, or somebody else's."""
+
+
+class ConflictError(AnswerError):
+    """409 without a code: not in the state that things are in."""
+
+
+class CodedError(AnswerError):
+    """An error with a `code`; `figures` are those of the code."""
+
+    def __init__(self, status, messages, request_id, body, code, figures):
+        super().__init__(status, messages, request_id, body)
+        self.code = code
+        self.figures = figures
+
+
+class InsufficientFundsError(CodedError):
+    """Not enough free cash, or in a margin portfolio not enough buying power."""
+
+
+class InsufficientPositionError(CodedError):
+    """More would be closed than is held and not yet reserved."""
+
+
+class MarketClosedError(CodedError):
+    """The market is closed and the order cannot wait for it to open."""
+
+
+class FeatureNotAvailableError(CodedError):
+    """The tier does not include what was asked for."""
+
+
+class UnknownSymbolError(CodedError):
+    """No instrument of this symbol is listed."""
+
+
+class InstrumentNotTradableError(CodedError):
+    """The instrument takes no such order: expired, halted, an index, or of another asset class."""
+
+
+class NotShortableError(CodedError):
+    """The instrument cannot be sold short in this portfolio."""
+
+
+class PositionConflictError(CodedError):
+    """The order would open a position against an opposite one."""
+
+
+class OptionLevelError(CodedError):
+    """The option level of the broker and portfolio does not allow the strategy."""
+
+
+class DayTradeRestrictedError(CodedError):
+    """Day-trading rules forbid an order that would open or add to a position."""
+
+
+class MarginCallActiveError(CodedError):
+    """The portfolio has an open margin call; only orders that reduce risk are accepted."""
+
+
+class MarginNotEligibleError(CodedError):
+    """The portfolio does not meet the conditions of the margin type."""
+
+
+class AccountFrozenError(CodedError):
+    """The account is frozen: reading and cancelling work."""
+
+
+class BrokerRestrictionError(CodedError):
+    """The broker configuration of the portfolio does not offer what was asked for."""
+
+
+class OrderNotUpdatableError(CodedError):
+    """The status of the order allows no update or cancel."""
+
+
+class DuplicateClientOrderIdError(CodedError):
+    """An order of the portfolio already has this clientOrderId."""
+
+
+class RateLimitedError(CodedError):
+    """More requests than the limit of the route allows, for longer than was tried."""
+
+
+class InsufficientScopeError(CodedError):
+    """The token does not have the scope that the route needs."""
+
+
+class StaleMarketDataError(CodedError):
+    """The answer needs a quote, and the latest one is too old to use."""
+
+
+class ServiceUnavailableError(CodedError):
+    """The service cannot commit, is starting, or is shutting down, for longer than was tried."""
+
+
+ERROR_CLASSES = {
+    "INSUFFICIENT_FUNDS": InsufficientFundsError,
+    "INSUFFICIENT_POSITION": InsufficientPositionError,
+    "MARKET_CLOSED": MarketClosedError,
+    "FEATURE_NOT_AVAILABLE": FeatureNotAvailableError,
+    "UNKNOWN_SYMBOL": UnknownSymbolError,
+    "INSTRUMENT_NOT_TRADABLE": InstrumentNotTradableError,
+    "NOT_SHORTABLE": NotShortableError,
+    "POSITION_CONFLICT": PositionConflictError,
+    "OPTION_LEVEL": OptionLevelError,
+    "DAY_TRADE_RESTRICTED": DayTradeRestrictedError,
+    "MARGIN_CALL_ACTIVE": MarginCallActiveError,
+    "MARGIN_NOT_ELIGIBLE": MarginNotEligibleError,
+    "ACCOUNT_FROZEN": AccountFrozenError,
+    "BROKER_RESTRICTION": BrokerRestrictionError,
+    "ORDER_NOT_UPDATABLE": OrderNotUpdatableError,
+    "DUPLICATE_CLIENT_ORDER_ID": DuplicateClientOrderIdError,
+    "RATE_LIMITED": RateLimitedError,
+    "INSUFFICIENT_SCOPE": InsufficientScopeError,
+    "STALE_MARKET_DATA": StaleMarketDataError,
+    "SERVICE_UNAVAILABLE": ServiceUnavailableError,
+}
+"""The class of each code."""
+
+
+def _error_of(status, body, request_id, base_url):
+    said = body.get("message") if isinstance(body, dict) else None
+    messages = [one if isinstance(one, str) else f"HTTP {status}" for one in (said if isinstance(said, list) else [said])]
+    error = body.get("error") if isinstance(body, dict) else None
+    if isinstance(error, dict) and "code" in error:
+        figures = {name: value for name, value in error.items() if name != "code"}
+        # A code of a newer server is no less an error.
+        known = ERROR_CLASSES.get(error["code"], CodedError)
+        return known(status, messages, request_id, body, error["code"], figures)
+    advice = ""
+    if status == 401:
+        advice = f": {base_url} takes no such token. Get another one (npx sandpit token, or an API key)"
+    elif status == 404 and said == "Route not found":
+        advice = f": {base_url} is no Sandpit of this version"
+    known = {400: ValidationError, 401: UnauthorizedError, 404: NotFoundError, 409: ConflictError}.get(status, AnswerError)
+    return known(status, messages, request_id, body, advice)
+
+
+# ------------------------------------------------------------------------------------------------------------------- transport
+
+_UNDER_WAY = "A request with this Idempotency-Key is under way"
+_FIRST_PAUSE = 0.1
+_LONGEST_PAUSE = 2.0
+_ANSWER_WITHIN = 60.0
+# A stream that says nothing for this long, heartbeats included, is dead.
+_SILENCE = 90.0
+_BROKEN = (OSError, http.client.HTTPException)
+
+
+class _Transport:
+    """Requests that are tried again, and do nothing twice. May be used by several threads: each has its own connection."""
+
+    def __init__(self, url, token, api_key, retry_for):
+        self.base_url = re.sub(r"/+(v1/?)?$", "", url)
+        parts = urllib.parse.urlsplit(self.base_url)
+        if parts.scheme not in ("http", "https") or parts.hostname is None:
+            raise SandpitError(f"{url} is no URL of a server: http://HOST:PORT is")
+        self._is_secure = parts.scheme == "https"
+        self._host = parts.hostname
+        self._port = parts.port or (443 if self._is_secure else 80)
+        self._prefix = parts.path
+        self._api_key = api_key
+        self._token = token
+        self._lock = threading.Lock()
+        self._local = threading.local()
+        self._kept = set()
+        self._retry_for = retry_for
+
+    def connection(self, timeout):
+        kind = http.client.HTTPSConnection if self._is_secure else http.client.HTTPConnection
+        return kind(self._host, self._port, timeout=timeout)
+
+    def close(self):
+        """Closes the connections that are kept for the next request; another one opens them again."""
+        with self._lock:
+            kept, self._kept = self._kept, set()
+        self._local = threading.local()
+        for connection in kept:
+            connection.close()
+
+    def send(self, method, path, query=None, body=None, idempotency_key=None):
+        """The body of the answer, and the cursor of the next page where there is one. Raises what is above."""
+        headers = {}
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            body = json.dumps(body, allow_nan=False)
+        if method == "POST":
+            headers["Idempotency-Key"] = idempotency_key or str(uuid.uuid4())
+        url = self.url_of(path, query)
+        return self._tried(lambda: self._once(method, url, headers, body))
+
+    def open(self, path, query, headers, timeout):
+        """A stream: the connection, which is the caller's to close, and the answer."""
+        url = self.url_of(path, query)
+
+        def once():
+            connection = self.connection(timeout)
+            try:
+                response = self._answer(connection, "GET", url, headers, None)
+                if response.status == 200:
+                    return connection, response
+                raise self._error(response)
+            except BaseException:
+                connection.close()
+                raise
+
+        return self._tried(once)
+
+    def url_of(self, path, query):
+        given = {}
+        for name, value in (query or {}).items():
+            if value is None:
+                continue
+            given[name] = ("true" if value else "false") if isinstance(value, bool) else str(value)
+        text = urllib.parse.urlencode(given)
+        return self._prefix + path + (f"?{text}" if text else "")
+
+    def _tried(self, once):
+        give_up_at = time.monotonic() + self._retry_for
+        may_renew = self._api_key is not None
+        tries = 0
+        while True:
+            try:
+                return once()
+            except UnauthorizedError:
+                if not may_renew:
+                    raise
+                may_renew = False
+                with self._lock:
+                    self._token = None
+                continue
+            except _BROKEN as error:
+                failure = UnreachableError(
+                    f"No Sandpit answers at {self.base_url}: {error or type(error).__name__}. Is it running (npx sandpit up)?"
+                )
+                failure.__cause__ = error
+                pause = 0.0
+            except AnswerError as error:
+                # The first try of one under way, whose answer was lost, is not over yet.
+                is_under_way = isinstance(error, ConflictError) and str(error) == _UNDER_WAY
+                if not is_under_way and error.status not in (429, 503):
+                    raise
+                failure = error
+                pause = float(getattr(error, "retry_after", None) or 0)
+            pause = max(pause, min(_FIRST_PAUSE * 2**tries, _LONGEST_PAUSE) * random.uniform(0.5, 1))
+            if time.monotonic() + pause > give_up_at:
+                raise failure
+            time.sleep(pause)
+            tries += 1
+
+    def _once(self, method, url, headers, body):
+        connection = getattr(self._local, "connection", None)
+        is_used = connection is not None
+        if connection is None:
+            connection = self._local.connection = self.connection(_ANSWER_WITHIN)
+            with self._lock:
+                self._kept.add(connection)
+        try:
+            try:
+                response = self._answer(connection, method, url, headers, body)
+            except _BROKEN:
+                # The server closes connections that nothing was asked on: that is no failure of this request.
+                if not is_used:
+                    raise
+                connection.close()
+                response = self._answer(connection, method, url, headers, body)
+            if response.status >= 400:
+                raise self._error(response)
+            text = response.read()
+        except AnswerError:
+            raise
+        except BaseException:
+            connection.close()
+            self._local.connection = None
+            with self._lock:
+                self._kept.discard(connection)
+            raise
+        return (json.loads(text) if text else None), response.getheader("X-Next-Cursor")
+
+    def _answer(self, connection, method, url, headers, body):
+        token = self._bearer()
+        bearer = {} if token is None else {"Authorization": f"Bearer {token}"}
+        connection.request(method, url, body=body, headers={**headers, **bearer})
+        return connection.getresponse()
+
+    def _error(self, response):
+        text = response.read()
+        try:
+            body = json.loads(text)
+        except ValueError:
+            return SandpitError(f"{self.base_url} answers, but not as a Sandpit does (HTTP {response.status})")
+        error = _error_of(response.status, body, response.getheader("X-Request-Id"), self.base_url)
+        error.retry_after = response.getheader("Retry-After")
+        return error
+
+    def _bearer(self):
+        if self._api_key is None:
+            return self._token
+        with self._lock:
+            if self._token is None:
+                self._token = self._exchange()
+            return self._token
+
+    def _exchange(self):
+        connection = self.connection(_ANSWER_WITHIN)
+        try:
+            body = json.dumps({"apiKey": self._api_key})
+            connection.request("POST", f"{self._prefix}/v1/auth/token", body, {"Content-Type": "application/json"})
+            response = connection.getresponse()
+            if response.status >= 400:
+                raise self._error(response)
+            return json.loads(response.read())["token"]
+        finally:
+            connection.close()
+
+
+# --------------------------------------------------------------------------------------------------------------------- streams
+
+_OPEN = object()
+
+
+def _messages(transport, path, query, last_event_id, deadline=None):
+    """What a stream tells, for as long as somebody reads: `(id, event, data)`, and `(None, _OPEN, None)` whenever it is open.
+
+    A connection that is lost is opened again from the last event on: none is missed, none comes twice.
+    """
+    last = last_event_id
+    failures = 0
+    while True:
+        headers = {"Accept": "text/event-stream"}
+        if last is not None:
+            headers["Last-Event-ID"] = last
+        connection = None
+        try:
+            connection, response = transport.open(path, query, headers, _left(deadline))
+            yield None, _OPEN, None
+            for event_id, event, data in _events(connection, response, deadline):
+                failures = 0
+                if event_id:
+                    last = event_id
+                if event == "error":
+                    # The server says why it ends a stream; whether it gives another is seen when it is asked.
+                    break
+                if event not in ("", "heartbeat"):
+                    yield event_id, event, data
+        except _BROKEN + (UnreachableError, ServiceUnavailableError, RateLimitedError):
+            pass
+        finally:
+            if connection is not None:
+                connection.close()
+        failures += 1
+        _left(deadline)
+        time.sleep(min(_FIRST_PAUSE * 2**failures, _LONGEST_PAUSE) * random.random())
+
+
+def _left(deadline):
+    """How long to wait for the next word."""
+    if deadline is None:
+        return _SILENCE
+    left = deadline - time.monotonic()
+    if left <= 0:
+        raise TimeoutError("The order was not over in time")
+    return min(left, _SILENCE)
+
+
+def _events(connection, response, deadline):
+    """Parses server-sent events; ends with the connection."""
+    fields = {}
+    while True:
+        if deadline is not None and connection.sock is not None:
+            connection.sock.settimeout(_left(deadline))
+        line = response.readline()
+        if not line:
+            return
+        text = line.decode("utf-8").rstrip("\r\n")
+        if text:
+            name, colon, value = text.partition(":")
+            if colon and name:
+                fields[name] = value[1:] if value.startswith(" ") else value
+            continue
+        if fields:
+            data = fields.get("data")
+            yield fields.get("id", ""), fields.get("event", ""), None if data is None else json.loads(data)
+        fields = {}
+
+
+# ---------------------------------------------------------------------------------------------------------------------- client
+
+_OVER = frozenset(("FILLED", "CANCELED", "REJECTED", "ERROR"))
+_NOT_KEPT = "The events since the last one are not kept: read the present state, then follow anew"
+
+
+class Client:
+    """A Sandpit, by one token."""
+
+    def __init__(self, url, token=None, api_key=None, retry_for=30.0):
+        """An API key is changed into a token, and into another one when that has expired. `retry_for`: seconds a request is
+        tried again after network errors, 429 and 503."""
+        self.transport = _Transport(url, token, api_key, retry_for)
+
+    @property
+    def url(self):
+        return self.transport.base_url
+
+    def close(self):
+        """Closes its connections. `with connect() as client:` does that at the end."""
+        self.transport.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+    def call(self, operation, params=None, query=None, body=None, idempotency_key=None):
+        """Any operation of the API by its name (`OPERATIONS`): the names in its path, its query, its body. The answer's body."""
+        return self._send(operation, params, query, body, idempotency_key)[0]
+
+    def list(self, operation, params=None, query=None):
+        """Every item of a list, page after page: neither missed nor shown twice, whatever comes in meanwhile."""
+        cursor = None
+        while True:
+            asked = {"limit": 500, **(query or {}), "cursor": cursor}
+            page, cursor = self._send(operation, params, asked, None, None)
+            yield from page["data"]
+            if cursor is None:
+                return
+
+    def _send(self, operation, params, query, body, idempotency_key):
+        method, template = OPERATIONS[operation].split(" ")
+        given = params or {}
+        path = re.sub(r":(\w+)", lambda name: urllib.parse.quote(str(given[name[1]]), safe=""), template)
+        return self.transport.send(method, path, query, body, idempotency_key)
+
+    def open_portfolio(self, cash=None, portfolio_type="CASH", account_type="INDIVIDUAL", broker_id="default", account_id=None, **more):
+        """Opens a portfolio, in a new account unless one is named."""
+        body = {
+            "accountId": account_id or str(uuid.uuid4()),
+            "portfolioType": portfolio_type,
+            "accountType": account_type,
+            "brokerId": broker_id,
+            **more,
+        }
+        if cash is not None:
+            body["initialCash"] = cash
+        return self.portfolio(self.call("createPortfolio", body=body)["portfolioId"])
+
+    def portfolio(self, portfolio_id):
+        """A portfolio that is there. Asks nothing yet."""
+        return Portfolio(self, portfolio_id)
+
+    def portfolios(self):
+        """All open portfolios, in short."""
+        return list(self.list("listPortfolios"))
+
+    def order(self, order_id):
+        """An order as it stands."""
+        return Order(self, self.call("getOrder", {"orderId": order_id}))
+
+    def orders(self, **query):
+        """Orders of all accounts, newest first; filters by their names in the API (`status`, `symbol`, `portfolioId`, …)."""
+        return self.list("listOrders", query=query)
+
+    def quote(self, symbol):
+        """The quote in force."""
+        return self.call("getQuote", {"symbol": symbol})
+
+    def quotes(self, symbols):
+        """The quotes in force of many symbols."""
+        return self.call("getQuotes", body={"symbols": list(symbols)})["quotes"]
+
+    def bars(self, symbol, **query):
+        """Open, high, low, close, volume; `timeframe`, `start`, `end`, `limit` as the API has them."""
+        return self.call("getBars", {"symbol": symbol}, query)
+
+    def option_chain(self, underlying, **query):
+        """Calls and puts with quotes, implied volatility and Greeks."""
+        return self.call("getOptionChain", {"underlying": underlying}, query)
+
+    def option_expirations(self, underlying):
+        return self.call("listOptionExpirations", {"underlying": underlying})
+
+    def clock(self):
+        return self.call("getClock")
+
+    def advance(self, by):
+        """Lets time pass in a simulation whose clock is told to: `PT5M`, `P1D`. Everything due on the way has then happened."""
+        return self.call("advanceClock", body={"by": by})
+
+    def order_events(self, account_id=None, portfolio_id=None, last_event_id=None):
+        """What happens to orders from now on, or from an event on: dictionaries with `event`, and `eventId` to go on from."""
+        query = {"accountId": account_id, "portfolioId": portfolio_id}
+        return self._follow("/v1/stream/orders", query, last_event_id)
+
+    def portfolio_events(self, portfolio_id=None, account_id=None):
+        """Portfolios with their positions: as they are, then as they change."""
+        return self._follow("/v1/stream/portfolios", {"portfolioId": portfolio_id, "accountId": account_id}, None)
+
+    def quote_events(self, symbols):
+        """Quotes of up to 100 symbols: those in force, then as they change."""
+        return self._follow("/v1/stream/quotes", {"symbols": ",".join(symbols)}, None)
+
+    def _follow(self, path, query, last_event_id):
+        for event_id, event, data in _messages(self.transport, path, query, last_event_id):
+            if event is _OPEN:
+                continue
+            if event == "reset":
+                raise SandpitError(_NOT_KEPT)
+            yield {**data, "eventId": event_id}
+
+    def settled(self, order_id, timeout=None):
+        """Waits for an order to be over, told by the stream. `TimeoutError` after `timeout` seconds."""
+        deadline = None if timeout is None else time.monotonic() + timeout
+        messages = _messages(self.transport, "/v1/stream/orders", {}, None, deadline)
+        with contextlib.closing(messages):
+            for _, event, data in messages:
+                if event is _OPEN or event == "reset":
+                    # What happened before the stream was open, it does not tell.
+                    data = self.call("getOrder", {"orderId": order_id})
+                if data["orderId"] == order_id and data["status"] in _OVER:
+                    return {name: value for name, value in data.items() if name not in ("event", "execution", "executions")}
+        raise AssertionError("a stream without an end has ended")
+
+
+class Portfolio:
+    """A portfolio, and orders against it."""
+
+    def __init__(self, client, portfolio_id):
+        self.client = client
+        self.id = portfolio_id
+
+    def buy(self, symbol, quantity, **options):
+        """Buys, to open or to add. For the options see `order_of`, and `idempotency_key`: the same key places the order once."""
+        return self._place("BUY_TO_OPEN", symbol, quantity, options)
+
+    def sell(self, symbol, quantity, **options):
+        """Sells what is held."""
+        return self._place("SELL_TO_CLOSE", symbol, quantity, options)
+
+    def short(self, symbol, quantity, **options):
+        """Sells what is not held."""
+        return self._place("SELL_TO_OPEN", symbol, quantity, options)
+
+    def cover(self, symbol, quantity, **options):
+        """Buys back what was sold short."""
+        return self._place("BUY_TO_CLOSE", symbol, quantity, options)
+
+    def spread(self, strategy, legs, limit=None, **more):
+        """An order of several options, filled whole at a net price (a credit is negative).
+
+        `legs`: `(option symbol, contracts)`, contracts sold being negative, or dictionaries in the words of the API, as closing
+        legs must be. `more`: fields of the order in the words of the API.
+        """
+        body = spread_of(strategy, legs, limit, **more)
+        return self.submit(body)
+
+    def submit(self, order, idempotency_key=None):
+        """An order in the words of the API."""
+        body = {**order, "portfolioId": self.id}
+        return Order(self.client, self.client.call("createOrder", body=body, idempotency_key=idempotency_key))
+
+    def preview(self, order):
+        """What an order (`order_of`, `spread_of`) would do. Places nothing."""
+        return self.client.call("previewOrder", body={**order, "portfolioId": self.id})
+
+    def show(self):
+        """Balances, requirements, buying power."""
+        return self.client.call("getPortfolio", {"portfolioId": self.id})
+
+    def positions(self):
+        """Shares that are held or short."""
+        return self.client.call("listEquityPositions", {"portfolioId": self.id})
+
+    def options(self):
+        """Options that are held or short, with marks and Greeks."""
+        return self.client.call("listOptionPositions", {"portfolioId": self.id})
+
+    def futures(self):
+        """Futures that are held or short."""
+        return self.client.call("listFuturePositions", {"portfolioId": self.id})
+
+    def activities(self, **query):
+        """What happened, newest first."""
+        return self.client.list("listActivities", {"portfolioId": self.id}, query)
+
+    def _place(self, intent, symbol, quantity, options):
+        key = options.pop("idempotency_key", None)
+        return self.submit(order_of(intent, symbol, quantity, **options), key)
+
+
+class Order:
+    """An order of a portfolio. `data` is as it was told last."""
+
+    def __init__(self, client, data):
+        self.client = client
+        self.data = data
+
+    @property
+    def id(self):
+        return self.data["orderId"]
+
+    @property
+    def status(self):
+        return self.data["status"]
+
+    def refresh(self):
+        """Asks how it stands."""
+        self.data = self.client.call("getOrder", {"orderId": self.id})
+        return self
+
+    def settled(self, timeout=None):
+        """Waits until it is over, however that may be; told by the stream."""
+        if self.status not in _OVER or "filledQuantity" not in self.data:
+            self.data = self.client.settled(self.id, timeout)
+        return self.data
+
+    def filled(self, timeout=None):
+        """Waits until it is filled. `NotFilledError` where it ends otherwise."""
+        order = self.settled(timeout)
+        if order["status"] != "FILLED":
+            raise NotFilledError(order)
+        return order
+
+    def cancel(self):
+        """Cancels it. One that a lost answer had canceled already counts as canceled."""
+        try:
+            return self.client.call("cancelOrder", {"orderId": self.id})
+        except OrderNotUpdatableError:
+            if self.refresh().status != "CANCELED":
+                raise
+            return {"status": "CANCELED"}
+
+    def update(self, **changes):
+        """Changes prices, quantity or time in force, by their names in the API: `limitPrice=101`."""
+        self.client.call("updateOrder", {"orderId": self.id}, body=changes)
+        return self.refresh()
+
+    def executions(self):
+        """Its executions, newest first, each with the quote behind it."""
+        return list(self.client.list("listExecutions", {"orderId": self.id}))
+
+
+_OPTION = re.compile(r"^[A-Za-z.]{1,6}\s*\d{6}[CP]\d{8}$")
+_FUTURE = re.compile(r"^/|^[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2}$")
+
+
+def order_of(
+    intent,
+    symbol,
+    quantity,
+    limit=None,
+    stop=None,
+    trail=None,
+    trail_percent=None,
+    take_profit=None,
+    stop_loss=None,
+    time_in_force="DAY",
+    asset_class=None,
+    **more,
+):
+    """The body of an order. Its type follows from the prices, its asset class from the symbol; `take_profit` and `stop_loss` make a
+    bracket; `more`: fields in the words of the API (`clientOrderId`, `session`, `goodTillDate`, …)."""
+    if trail is not None or trail_percent is not None:
+        kind = "TRAILING_STOP" if limit is None else "TRAILING_STOP_LIMIT"
+    elif stop is not None:
+        kind = "STOP" if limit is None else "STOP_LIMIT"
+    else:
+        kind = "MARKET" if limit is None else "LIMIT"
+    if asset_class is None:
+        asset_class = "OPTION" if _OPTION.match(symbol) else "FUTURE" if _FUTURE.match(symbol) else "EQUITY"
+    exits = {}
+    if take_profit is not None:
+        exits["profitTarget"] = {"orderType": "LIMIT", "limitPrice": take_profit}
+    if stop_loss is not None:
+        exits["stopLoss"] = {"orderType": "STOP", "stopPrice": stop_loss}
+    prices = {"limitPrice": limit, "stopPrice": stop, "trailingAmount": trail, "trailingPercent": trail_percent}
+    return {
+        "symbol": symbol,
+        "assetClass": asset_class,
+        "orderType": kind,
+        "positionIntent": intent,
+        "quantity": quantity,
+        "timeInForce": time_in_force,
+        **{name: price for name, price in prices.items() if price is not None},
+        **({"bracketConfig": exits} if exits else {}),
+        **more,
+    }
+
+
+def spread_of(strategy, legs, limit=None, time_in_force="DAY", **more):
+    """The body of an order of several options."""
+    told = [leg if isinstance(leg, dict) else _opening(*leg) for leg in legs]
+    first = told[0]
+    return {
+        "symbol": re.sub(r"\s*\d{6}[CP]\d{8}$", "", first["optionSymbol"]),
+        "assetClass": "OPTION",
+        "orderType": "MARKET" if limit is None else "LIMIT",
+        "positionIntent": first["positionIntent"],
+        "timeInForce": time_in_force,
+        "strategy": strategy,
+        "legs": told,
+        **({} if limit is None else {"limitPrice": limit}),
+        **more,
+    }
+
+
+def _opening(symbol, contracts):
+    intent = "BUY_TO_OPEN" if contracts > 0 else "SELL_TO_OPEN"
+    return {"optionSymbol": symbol, "positionIntent": intent, "quantity": abs(contracts)}
+
+
+def connect(url=None, token=None, api_key=None, retry_for=30.0):
+    """A client by what is given; else by SANDPIT_URL with SANDPIT_TOKEN or SANDPIT_API_KEY; else by the demo credentials that a
+    server leaves in its data directory (DATA_DIR, ./data). Asks nothing of the server yet."""
+    where = url or os.environ.get("SANDPIT_URL")
+    if token is None and api_key is None:
+        token, api_key = os.environ.get("SANDPIT_TOKEN"), os.environ.get("SANDPIT_API_KEY")
+    if token is None and api_key is None:
+        path = os.path.join(os.environ.get("DATA_DIR", "./data"), "demo-credentials.json")
+        try:
+            with open(path, encoding="utf-8") as file:
+                demo = json.load(file)
+            # The key outlives every token.
+            where, api_key, token = where or demo["baseUrl"], demo.get("apiKey"), demo.get("token")
+        except (OSError, ValueError, KeyError):
+            raise SandpitError(
+                "Nothing says who is asking: set SANDPIT_TOKEN or SANDPIT_API_KEY, or run where a server keeps its ./data (npx sandpit up)"
+            ) from None
+    return Client(where or "http://127.0.0.1:3000", None if api_key else token, api_key, retry_for)
+
+
+# ----------------------------------------------------------------------------------------------------------------------- tests
+
+_START = "2026-01-05T10:00:00-05:00"
+# The same in every sandbox, as everything else.
+_ACCOUNT = "00000000-0000-4000-8000-000000000001"
+_STARTS_WITHIN = 30.0
+
+
+class Sandbox:
+    """A simulation for one test: a market and a clock that do what they are told, and a portfolio. `with Sandbox(cash=10_000) as sim:`"""
+
+    def __init__(self, start=_START, seed=1, cash=None, feed="push", calendar="XNYS", portfolio_type="CASH", server=None):
+        self._owner = server or shared_server()
+        made = self._owner.call(
+            "createSimulation", body={"feed": feed, "clock": "manual", "calendar": calendar, "start": start, "seed": seed}
+        )
+        self.simulation_id = made["simulationId"]
+        self.client = Client(self._owner.url, made["token"])
+        self.portfolio = self.client.open_portfolio(cash, portfolio_type, account_id=_ACCOUNT)
+
+    def quote(self, symbol, bid, ask, **more):
+        """A quote for a symbol. Every order that it touches has been processed when this returns."""
+        self.client.call("pushQuotes", body={"quotes": [{"symbol": symbol, "bid": bid, "ask": ask, **more}]})
+
+    def advance(self, by):
+        """Lets time pass: `PT5M`, `P1D`. Everything due in between has happened when this returns."""
+        return self.client.advance(by)
+
+    def close(self):
+        self._owner.call("deleteSimulation", {"simulationId": self.simulation_id})
+        self.client.close()
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+_shared = None
+_shared_lock = threading.Lock()
+
+
+def shared_server():
+    """The server of all sandboxes of this process: the one that SANDPIT_URL names, else one of its own, which ends with the process.
+
+    It is started with SANDPIT_COMMAND where that is set, else with the `sandpit` that npm installed here or that is on the PATH.
+    """
+    global _shared
+    with _shared_lock:
+        if _shared is None:
+            _shared = connect() if "SANDPIT_URL" in os.environ else _start_server()
+        return _shared
+
+
+def _command():
+    given = os.environ.get("SANDPIT_COMMAND")
+    if given:
+        return shlex.split(given)
+    folder = os.getcwd()
+    while True:
+        found = shutil.which("sandpit", path=os.path.join(folder, "node_modules", ".bin"))
+        if found:
+            return [found]
+        above = os.path.dirname(folder)
+        if above == folder:
+            break
+        folder = above
+    found = shutil.which("sandpit")
+    if found:
+        return [found]
+    raise SandpitError("No sandpit to start: npm install it here, or say how in SANDPIT_COMMAND, or where one runs in SANDPIT_URL")
+
+
+def _start_server():
+    server = subprocess.Popen([*_command(), "sandbox"], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, encoding="utf-8")
+
+    def stop():
+        # It ends with its input, also where this process is killed.
+        server.stdin.close()
+        if _shared is not None:
+            _shared.close()
+        with contextlib.suppress(subprocess.TimeoutExpired):
+            server.wait(10)
+        server.stdout.close()
+
+    atexit.register(stop)
+    late = threading.Timer(_STARTS_WITHIN, server.kill)
+    late.start()
+    try:
+        for line in server.stdout:
+            if line.startswith('{"url"'):
+                access = json.loads(line)
+                return Client(access["url"], api_key=access["apiKey"])
+    finally:
+        late.cancel()
+    raise SandpitError(f"The server of the sandbox ended with {server.wait()}")
+
+
+if "pytest" in sys.modules:
+    import pytest
+
+    def pytest_configure(config):
+        config.addinivalue_line("markers", "sandpit(start, seed, cash, feed, calendar, portfolio_type): what the sandbox of a test is like")
+
+    @pytest.fixture
+    def sandbox(request):
+        """A `Sandbox` of the test's own; `@pytest.mark.sandpit(cash=10_000)` says what it is like."""
+        marker = request.node.get_closest_marker("sandpit")
+        with Sandbox(**(marker.kwargs if marker else {})) as sim:
+            yield sim

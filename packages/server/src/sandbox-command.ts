@@ -1,0 +1,30 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { readSettings } from './config.js';
+import { lastWords, runServer } from './run-server.js';
+
+/**
+ * `sandpit sandbox`: a server for tests, on a free port, whose quotes are pushed. It prints `{ url, apiKey }` in a line once it listens,
+ * ends with its input, whatever became of whoever held the other end, and leaves nothing behind.
+ */
+async function main(): Promise<void> {
+  const directory = mkdtempSync(join(tmpdir(), 'sandpit-'));
+  process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
+  process.stdin.on('close', () => process.emit('SIGTERM', 'SIGTERM')).resume();
+  // Nothing of the surroundings: a setting of the developer's own must not change a test.
+  await runServer(readSettings({ PORT: '0', DATA_DIR: directory, MARKET_FEED: 'push', LOG_LEVEL: 'warn' }));
+  const credentials = readFileSync(join(directory, 'demo-credentials.json'), 'utf8');
+  const { baseUrl, apiKey } = JSON.parse(credentials) as {
+    readonly baseUrl: string;
+    readonly apiKey: string;
+  };
+  process.stdout.write(`${JSON.stringify({ url: baseUrl, apiKey })}\n`);
+}
+
+try {
+  await main();
+} catch (error) {
+  process.stderr.write(`${lastWords(error)}\n`);
+  process.exit(1);
+}
