@@ -16,6 +16,7 @@ export default tseslint.config(
       'samples/**',
       'eslint.config.js',
       'packages/dashboard/*.js',
+      'scripts/start.js',
     ],
   },
   ...tseslint.configs.strictTypeChecked,
@@ -83,7 +84,11 @@ export default tseslint.config(
   },
   {
     // Answers of the API are looked into by tests that know what they expect, and held against the contract by `TestClient`.
-    files: ['packages/server/src/http/**/*.test.ts', 'packages/server/src/testing/test-app.ts'],
+    files: [
+      'packages/server/src/http/**/*.test.ts',
+      'packages/server/src/terminal.test.ts',
+      'packages/server/src/testing/test-app.ts',
+    ],
     rules: {
       '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
