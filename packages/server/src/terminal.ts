@@ -38,7 +38,9 @@ function askedFor({ terms, progress }: OrderSnapshot): string {
   const isPlain = /^(LIMIT|STOP|STOP_LIMIT)$/.test(terms.orderType);
   const type = isPlain ? [] : [terms.orderType.toLowerCase().replaceAll('_', ' ')];
   const asked = `${verb} ${Quantity.format(progress.quantity)}`;
-  return [`${terms.symbol.padEnd(SYMBOL_WIDTH)}  ${asked}`, ...type, ...prices, progress.timeInForce].join(', ');
+  return [`${terms.symbol.padEnd(SYMBOL_WIDTH)}  ${asked}`, ...type, ...prices, progress.timeInForce].join(
+    ', ',
+  );
 }
 
 const restOf = ({ progress: { quantity, filledQuantity } }: OrderSnapshot): string =>
