@@ -65,6 +65,7 @@ OPERATIONS = {
     "listLedgerEntries": "GET /v1/accounts/portfolios/:portfolioId/ledger",
     "getEquityCurve": "GET /v1/accounts/portfolios/:portfolioId/history",
     "getPortfolioMargin": "GET /v1/accounts/portfolios/:portfolioId/margin",
+    "listSettlements": "GET /v1/accounts/portfolios/:portfolioId/settlements",
     "listMarginCalls": "GET /v1/accounts/portfolios/:portfolioId/margin-calls",
     "listSma": "GET /v1/accounts/portfolios/:portfolioId/sma",
     "previewOrder": "POST /v1/orders/preview",

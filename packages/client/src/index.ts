@@ -4,5 +4,13 @@ export * from './errors.js';
 export type { FollowOptions } from './events.js';
 export { OPERATIONS } from './operations.js';
 export { NotFilledError, Order } from './order.js';
-export { type OrderOptions, orderOf, Portfolio } from './portfolio.js';
+export {
+  type OrderBody,
+  type OrderOptions,
+  orderOf,
+  Portfolio,
+  type SpreadLeg,
+  spreadOf,
+  type SpreadOptions,
+} from './portfolio.js';
 export type { Access, TransportOptions } from './transport.js';

@@ -2,6 +2,9 @@ import type {
   AssetClass,
   CreateOrderBody,
   EquityPosition,
+  FuturePosition,
+  OptionPosition,
+  OrderPreview,
   OrderType,
   PortfolioDetail,
   PositionIntent,
@@ -29,6 +32,9 @@ export interface OrderOptions {
   /** The same key with the same order places it once. */
   readonly idempotencyKey?: string;
 }
+
+/** An order in the words of the API, for a portfolio that says itself which it is. */
+export type OrderBody = Omit<CreateOrderBody, 'portfolioId'>;
 
 /** A portfolio, and orders against it. */
 export class Portfolio {
@@ -60,11 +66,22 @@ export class Portfolio {
     return this.#place('BUY_TO_CLOSE', symbol, quantity, options);
   }
 
-  /** An order in the words of the API; several legs too. */
-  async submit(
-    order: Omit<CreateOrderBody, 'portfolioId'>,
-    idempotencyKey: string = globalThis.crypto.randomUUID(),
+  /** Several options in one order, filled whole at a net price. */
+  spread(
+    strategy: NonNullable<CreateOrderBody['strategy']>,
+    legs: readonly SpreadLeg[],
+    options: SpreadOptions = {},
   ): Promise<Order> {
+    return this.submit(spreadOf(strategy, legs, options), options.idempotencyKey);
+  }
+
+  /** What an order (`orderOf`, `spreadOf`) would do: cost, margin, positions, and what speaks against it. Places nothing. */
+  preview(order: OrderBody): Promise<OrderPreview> {
+    return this.#client.call('previewOrder', { body: { ...order, portfolioId: this.id } });
+  }
+
+  /** An order in the words of the API; several legs too. */
+  async submit(order: OrderBody, idempotencyKey: string = globalThis.crypto.randomUUID()): Promise<Order> {
     const body = { ...order, portfolioId: this.id };
     return new Order(this.#client, await this.#client.call('createOrder', { body, idempotencyKey }));
   }
@@ -77,6 +94,16 @@ export class Portfolio {
   /** Shares that are held or short. */
   positions(): Promise<EquityPosition[]> {
     return this.#client.call('listEquityPositions', { params: { portfolioId: this.id } });
+  }
+
+  /** Options that are held or short, with marks and Greeks. */
+  options(): Promise<OptionPosition[]> {
+    return this.#client.call('listOptionPositions', { params: { portfolioId: this.id } });
+  }
+
+  /** Futures that are held or short. */
+  futures(): Promise<FuturePosition[]> {
+    return this.#client.call('listFuturePositions', { params: { portfolioId: this.id } });
   }
 
   #place(
@@ -95,7 +122,7 @@ export function orderOf(
   symbol: string,
   quantity: number,
   options: OrderOptions,
-): Omit<CreateOrderBody, 'portfolioId'> {
+): OrderBody {
   const { limit, stop, trail, trailPercent, takeProfit, stopLoss, timeInForce = 'DAY' } = options;
   const { goodTillDate, session, clientOrderId, assetClass = assetClassOf(symbol) } = options;
   return {
@@ -130,8 +157,49 @@ function orderTypeOf({ limit, stop, trail, trailPercent }: OrderOptions): OrderT
   return limit === undefined ? 'MARKET' : 'LIMIT';
 }
 
-/** `AAPL  260320C00200000` is an option, `/ESH26` a future. */
+/** `AAPL  260320C00200000` is an option, `ESH26` a future: no share has a figure in its symbol. */
 function assetClassOf(symbol: string): AssetClass {
-  if (symbol.startsWith('/')) return 'FUTURE';
+  if (/^\/|^[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2}$/i.test(symbol)) return 'FUTURE';
   return /^[A-Za-z.]{1,6}\s*\d{6}[CP]\d{8}$/.test(symbol) ? 'OPTION' : 'EQUITY';
+}
+
+/** A leg of an order of several options: contracts of one symbol, sold where they are negative. It opens unless it says otherwise. */
+export interface SpreadLeg {
+  readonly symbol: string;
+  readonly contracts: number;
+  readonly closes?: boolean;
+}
+
+export interface SpreadOptions {
+  /** Net price of a unit; a credit is negative. Without it the order is at the market. */
+  readonly limit?: number;
+  readonly timeInForce?: CreateOrderBody['timeInForce'];
+  readonly goodTillDate?: string;
+  readonly clientOrderId?: string;
+  readonly idempotencyKey?: string;
+}
+
+/** The body of an order of several options on one underlying. */
+export function spreadOf(
+  strategy: NonNullable<CreateOrderBody['strategy']>,
+  legs: readonly SpreadLeg[],
+  { limit, timeInForce = 'DAY', goodTillDate, clientOrderId }: SpreadOptions = {},
+): OrderBody {
+  const told = legs.map(({ symbol, contracts, closes = false }) => ({
+    optionSymbol: symbol,
+    positionIntent: `${contracts > 0 ? 'BUY' : 'SELL'}_TO_${closes ? 'CLOSE' : 'OPEN'}` as const,
+    quantity: Math.abs(contracts),
+  }));
+  return {
+    symbol: (legs[0]?.symbol ?? '').replace(/\s*\d{6}[CP]\d{8}$/i, ''),
+    assetClass: 'OPTION',
+    orderType: limit === undefined ? 'MARKET' : 'LIMIT',
+    positionIntent: told[0]?.positionIntent ?? 'BUY_TO_OPEN',
+    timeInForce,
+    strategy,
+    legs: told,
+    ...(limit !== undefined && { limitPrice: limit }),
+    ...(goodTillDate !== undefined && { goodTillDate }),
+    ...(clientOrderId !== undefined && { clientOrderId }),
+  };
 }

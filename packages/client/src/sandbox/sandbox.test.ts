@@ -6,6 +6,7 @@ import {
   NotFilledError,
   NotFoundError,
   Sandpit,
+  spreadOf,
   UnauthorizedError,
   UnreachableError,
   ValidationError,
@@ -52,6 +53,26 @@ describe('a sandbox', () => {
     await cover.cancel();
     expect((await cover.settled()).status).toBe('CANCELED');
     await expect(cover.filled()).rejects.toThrow(NotFilledError);
+  });
+
+  it('trades spreads and futures, and says before what they would do', async () => {
+    await using sim = await sandbox({ portfolioType: 'MARGIN', cash: 50_000 });
+    const [low, high] = ['AAPL260116C00150000', 'AAPL260116C00160000'];
+    await sim.quote('AAPL', 149.99, 150.01);
+    await sim.quote(low, 5, 5.1);
+    await sim.quote(high, 2, 2.1);
+    const legs = [
+      { symbol: low, contracts: 2 },
+      { symbol: high, contracts: -2 },
+    ];
+    const preview = await sim.portfolio.preview(spreadOf('VERTICAL_SPREAD', legs, { limit: 3.1 }));
+    expect(preview.rejections).toEqual([]);
+    const spread = await sim.portfolio.spread('VERTICAL_SPREAD', legs, { limit: 3.1 });
+    expect(await spread.filled()).toMatchObject({ averagePrice: 3.1, filledQuantity: 2 });
+    expect((await sim.portfolio.options()).map(({ quantity }) => quantity).sort()).toEqual([-2, 2]);
+    await sim.quote('ESH26', 5000, 5000.25);
+    await (await sim.portfolio.buy('ESH26', 1)).filled();
+    expect(await sim.portfolio.futures()).toMatchObject([{ symbol: 'ESH26', quantity: 1 }]);
   });
 
   it('tells what goes wrong by its class, with the figures', async () => {
