@@ -25,7 +25,7 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
     case 'UpgradeMargin': {
       const portfolio = state.portfolios.get(command.portfolioId);
       const orders = portfolio?.openOrders.oldestFirst() ?? [];
-      return new Set([...heldIn(portfolio), ...orders.flatMap(({ terms }) => orderedIn(terms))]);
+      return new Set([...heldIn(portfolio), ...orders.flatMap(({ terms }) => ofTerms(terms))]);
     }
     case 'ExerciseOption': {
       const named = parseOsi(command.symbol);
@@ -61,9 +61,13 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
   }
 }
 
-/** Quotes of one leg let an order of several look at the others. */
+/** Quotes of one leg let an order of several look at the others, those of an option one at what it is on. */
 function withPackages(state: State, symbols: readonly string[]): ReadonlySet<string> {
   const all = new Set(symbols);
+  for (const symbol of symbols) {
+    const book = state.books.get(symbol);
+    if (book?.isOption === true && book.open.size > 0) all.add(underlyingOf(rootOfOsi(symbol)));
+  }
   if (state.packagesOn.size === 0) return all;
   for (const symbol of symbols) {
     for (const { terms } of state.packagesOn.get(symbol) ?? [])
@@ -175,6 +179,10 @@ type Ordered = Pick<OrderTerms, 'symbol'> & { readonly legs?: readonly OrderLeg[
 /** What an order trades, and what its legs are on. */
 const orderedIn = ({ symbol, legs }: Ordered): readonly string[] =>
   legs === undefined ? [symbol] : [symbol, ...legs.map(({ optionSymbol }) => optionSymbol)];
+
+/** The same of an order that is open: with what its option is on. */
+const ofTerms = (terms: OrderTerms): readonly string[] =>
+  terms.underlying === undefined ? orderedIn(terms) : [...orderedIn(terms), terms.underlying];
 
 /** What is held, and what the options among it are on. */
 const heldIn = (portfolio: Portfolio | undefined): ReadonlySet<string> =>

@@ -18,6 +18,13 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 import { Auditor } from './auditor.js';
+import {
+  anyContractStep,
+  firstPriceOf,
+  pointsOf,
+  takeContractStep,
+} from './contract-steps.js';
+import type { ContractStep, ContractWorld } from './contract-steps.js';
 import { goodTill, testBroker, testEquity, TestMarket, testRules } from './market.js';
 
 /** One thing that happens in an adventure. Portfolios and orders are named by a number that is taken modulo how many there are. */
@@ -85,7 +92,8 @@ export type Step =
   | { readonly kind: 'close'; readonly portfolio: number }
   /** Of an account: its portfolios are closed before, those that let themselves be. */
   | { readonly kind: 'delete'; readonly account: number }
-  | { readonly kind: 'freeze'; readonly portfolio: number; readonly frozen: boolean };
+  | { readonly kind: 'freeze'; readonly portfolio: number; readonly frozen: boolean }
+  | ContractStep;
 
 /** `close` and `close-part` do what fits the position; the others are as named, possible or not. */
 type Aim = 'close' | 'close-part' | OrderRequest['positionIntent'];
@@ -102,11 +110,12 @@ export function adventureRules(calendar: Rules['calendar']): Rules {
     ...rules,
     calendar,
     brokers: new Map([
-      ['default', testBroker('default')],
+      ['default', testBroker('default', { spreadsInCashAccounts: true })],
       [
         'per-share',
         testBroker('per-share', {
           equityCommission: { perOrder: Money.zero, perUnit: Money.ofUnits(50), minimum: Money.ofDollars(1) },
+          futureCommission: { perOrder: Money.zero, perUnit: Money.ofUnits(8500) },
           passesRegulatoryFees: true,
         }),
       ],
@@ -116,6 +125,8 @@ export function adventureRules(calendar: Rules['calendar']): Rules {
           equityCommission: { perOrder: Money.ofUnits(49_500), perUnit: Money.zero },
           fractionalShares: false,
           queuesWhenClosed: false,
+          optionLevel: 2,
+          futures: false,
           houseMaintenanceLongBps: 4000,
           houseMaintenanceShortBps: 4500,
         }),
@@ -143,8 +154,8 @@ const quantity = fc.oneof(
   { weight: 2, arbitrary: fc.constantFrom(1, 1e15, 999_999_999_000_000, 3e13, 1e12, 7_777_777) },
 );
 
-/** Any step; the common ones more often. `fc` shrinks what fails to a short story. */
-export const anyStep: fc.Arbitrary<Step> = fc.oneof(
+/** Any step with shares alone; the common ones more often. `fc` shrinks what fails to a short story. */
+const anyStep: fc.Arbitrary<Step> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
@@ -314,6 +325,21 @@ const opening: fc.Arbitrary<Step[]> = fc
     })),
   ]);
 
+/** Calls can be written on them. */
+const SHARES_TO_DELIVER: readonly Step[] = [0, 1].map((portfolio) => ({
+  kind: 'order',
+  portfolio,
+  symbol: 'AAPL',
+  type: 'MARKET',
+  aim: 'BUY_TO_OPEN',
+  quantity: 250_000_000,
+  tif: 'DAY',
+  distance: 0,
+  extended: false,
+  latency: 0,
+  bracket: false,
+}));
+
 /** 02:00 of a day on which a dividend or split of the first symbol takes effect: where nothing came before, the simulation begins there. */
 const onExDate: fc.Arbitrary<Step[]> = fc
   .constantFrom<Step>(
@@ -323,7 +349,7 @@ const onExDate: fc.Arbitrary<Step[]> = fc
   .map((action) => [{ kind: 'next-open', minutes: -450 }, action]);
 
 /** A story: an opening, perhaps a night with something to come, then anything. */
-export const anyAdventure: fc.Arbitrary<Step[]> = fc
+const anyStockAdventure: fc.Arbitrary<Step[]> = fc
   .tuple(
     fc.option(opening, { nil: [], freq: 8 }),
     fc.option(onExDate, { nil: [], freq: 1 }),
@@ -331,11 +357,29 @@ export const anyAdventure: fc.Arbitrary<Step[]> = fc
   )
   .map(([first, night, then]) => [...first, ...night, ...then]);
 
+/** A story with options and futures: their chains, shares to deliver, then anything. */
+const anyContractAdventure: fc.Arbitrary<Step[]> = fc
+  .tuple(
+    opening,
+    fc.array(
+      fc.oneof(
+        { weight: 3, arbitrary: anyContractStep as fc.Arbitrary<Step> },
+        { weight: 2, arbitrary: anyStep.filter(({ kind }) => kind !== 'split') },
+      ),
+      { minLength: 1, maxLength: 50, size: 'max' },
+    ),
+  )
+  .map(([first, then]) => [...first, { kind: 'chains' as const }, ...SHARES_TO_DELIVER, ...then]);
+
+/** A story of one kind or the other. */
+export const anyAdventure: fc.Arbitrary<Step[]> = fc.oneof(anyStockAdventure, anyContractAdventure);
+
 const ACCOUNTS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 
 /** A world in which steps happen: the core, its journal, and an auditor who looks after every step. */
-export class Adventure {
+export class Adventure implements ContractWorld {
   readonly market: TestMarket;
+  readonly packages: OrderRequest[] = [];
   private readonly auditor: Auditor | undefined;
   private readonly portfolios: string[] = [];
   private readonly orders: string[] = [];
@@ -344,7 +388,7 @@ export class Adventure {
 
   constructor(rules: Rules, options: { readonly audited: boolean } = { audited: true }) {
     this.market = new TestMarket({ rules });
-    this.auditor = options.audited ? new Auditor() : undefined;
+    this.auditor = options.audited ? new Auditor(pointsOf) : undefined;
   }
 
   /** Another world that has come as far as this one, around a brokerage that was recovered. */
@@ -354,6 +398,7 @@ export class Adventure {
     twin.market.now = this.market.now;
     twin.portfolios.push(...this.portfolios);
     twin.orders.push(...this.orders);
+    twin.packages.push(...this.packages);
     for (const [name, price] of this.prices) twin.prices.set(name, price);
     return twin;
   }
@@ -367,9 +412,12 @@ export class Adventure {
     if (this.auditor === undefined) return;
     const { journal } = this.market;
     for (; this.noted < journal.length; this.noted++) {
-      const events = journal[this.noted]?.events ?? [];
+      const record = journal[this.noted];
+      if (record === undefined) break;
+      const { command, events, quotes } = record;
       for (const event of events) assertPlain(event, event.type);
-      this.auditor.note(events);
+      const fed = command.type === 'UpdateMarket' && !command.pushed ? command.quotes : [];
+      this.auditor.note(events, [...quotes, ...fed]);
     }
     const differences = this.auditor.differences(this.market.brokerage.state);
     if (differences.length > 0) throw new Error(differences.join('; '));
@@ -486,6 +534,15 @@ export class Adventure {
         market.execute<'DeleteAccount'>({ type: 'DeleteAccount', by, accountId });
         return;
       }
+      case 'chains':
+      case 'chain':
+      case 'contract-quote':
+      case 'contract-order':
+      case 'package':
+      case 'unwind':
+      case 'exercise':
+      case 'next-end':
+        return takeContractStep(this, step);
       default:
         return this.manage(step);
     }
@@ -577,7 +634,7 @@ export class Adventure {
     });
   }
 
-  private submit(order: OrderRequest): void {
+  submit(order: OrderRequest): void {
     const { market } = this;
     const { result } = market.execute<'SubmitOrder'>({ type: 'SubmitOrder', by: market.by, order });
     if ('code' in result) return;
@@ -623,15 +680,19 @@ export class Adventure {
     }
   }
 
-  private priceOf(name: string): number {
-    return this.prices.get(name) ?? (name === 'PENNY' ? 30_000 : 10_000_000_000);
+  priceOf(name: string): number {
+    return this.prices.get(name) ?? (name === 'PENNY' ? 30_000 : firstPriceOf(name) * 1e8);
   }
 
-  private portfolioId(number: number): string | undefined {
+  setPrice(name: string, price: number): void {
+    this.prices.set(name, price);
+  }
+
+  portfolioId(number: number): string | undefined {
     return this.portfolios[number % Math.max(1, this.portfolios.length)];
   }
 
-  private heldOf(portfolioId: string, name: string): number {
+  heldOf(portfolioId: string, name: string): number {
     const position = this.market.brokerage.state.portfolios.get(portfolioId)?.positions.get(name);
     return position === undefined ? 0 : position.settled + position.pending;
   }

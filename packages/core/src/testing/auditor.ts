@@ -1,8 +1,10 @@
 import type { Event } from '../event.js';
 import type { Order } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
+import type { Quote } from '../market/quote.js';
 import type { State } from '../state.js';
 import { AuditedMargin } from './audited-margin.js';
+import { AuditedMarket, readContract } from './audited-market.js';
 
 /**
  * A second opinion on the books: recomputes cash, positions, lots, averages and what is set aside from the events alone, on BigInt and
@@ -12,6 +14,7 @@ export class Auditor {
   private readonly portfolios = new Map<string, AuditedPortfolio>();
   private readonly orders = new Map<number, AuditedOrder>();
   private readonly margin = new AuditedMargin();
+  private readonly market = new AuditedMarket();
   private readonly dividends = new Map<string, bigint>();
   private readonly entries = new Set<number>();
   private readonly executions = new Set<number>();
@@ -22,8 +25,9 @@ export class Auditor {
     this.multiplierOf = multiplierOf;
   }
 
-  /** Takes note of events, in order. Throws at the first that cannot be right. */
-  note(events: readonly Event[]): void {
+  /** Takes note of events, in order, with the quotes that their record carries beside them. Throws at the first that cannot be right. */
+  note(events: readonly Event[], quotes: readonly Quote[] = []): void {
+    this.market.note(quotes);
     for (const event of events) this.noteOne(event);
   }
 
@@ -31,11 +35,16 @@ export class Auditor {
     switch (event.type) {
       case 'PortfolioOpened':
         this.portfolios.set(event.terms.portfolioId, {
+          isCash: event.terms.initialSettings.portfolioType === 'CASH',
+          beganAsCash: event.terms.initialSettings.portfolioType === 'CASH',
           accounts: new Map(),
           positions: new Map(),
           obligations: new Map(),
           secured: new Map(),
         });
+        return;
+      case 'PortfolioChanged':
+        this.portfolio(event.portfolioId).isCash = event.settings.portfolioType === 'CASH';
         return;
       case 'PortfolioClosed':
         this.portfolios.delete(event.portfolioId);
@@ -43,6 +52,7 @@ export class Auditor {
         return;
       case 'PortfolioReset': {
         const portfolio = this.portfolio(event.portfolioId);
+        portfolio.isCash = portfolio.beganAsCash;
         portfolio.positions.clear();
         portfolio.obligations.clear();
         portfolio.secured.clear();
@@ -83,8 +93,12 @@ export class Auditor {
       case 'FutureSettled':
         return this.noteFuture(event);
       case 'ExerciseInstructed': {
-        const { settled } = positionOf(this.portfolio(event.portfolioId), event.symbol);
-        insist(event.quantity >= 0 && big(event.quantity) <= settled, 'instructions for more than is held');
+        const position = positionOf(this.portfolio(event.portfolioId), event.symbol);
+        insist(
+          event.quantity >= 0 && big(event.quantity) <= position.settled,
+          'instructions for more than is held',
+        );
+        position.kept = big(event.quantity);
         return;
       }
       case 'SmaChanged':
@@ -98,18 +112,21 @@ export class Auditor {
       case 'DayShortfallNoted':
       case 'LiquidationDecided':
         return this.margin.note(event);
+      case 'QuotesPushed':
+        return this.market.note(event.quotes);
+      case 'ExercisePriceTaken':
+        return this.market.takeExercisePrice(event);
+      case 'ActionDone':
+        if (event.market !== undefined) this.market.note([event.market.quote]);
+        return;
       // Nothing of the books changes with these.
       case 'AccountOpened':
       case 'AccountUpdated':
       case 'AccountStatusChanged':
       case 'AccountDeleted':
-      case 'PortfolioChanged':
       case 'DayTradeTracked':
       case 'InstrumentsListed':
-      case 'QuotesPushed':
       case 'OrdersRested':
-      case 'ExercisePriceTaken':
-      case 'ActionDone':
       case 'ActionWithdrawn':
       case 'RulesChanged':
       case 'ClockMoved':
@@ -147,6 +164,7 @@ export class Auditor {
       legs,
       cover: big(event.cover ?? 0),
       buys: request.positionIntent.startsWith('BUY'),
+      limit: request.limitPrice === undefined ? undefined : big(request.limitPrice),
       status: isExit ? 'CREATED' : 'PENDING',
       quantity: big(request.quantity),
       notional: 0n,
@@ -166,6 +184,7 @@ export class Auditor {
     const order = this.order(number);
     for (const to of WAYS[transition] ?? []) this.status(order, to);
     if (typeof changes.quantity === 'number') order.quantity = big(changes.quantity);
+    if (typeof changes.limitPrice === 'number') order.limit = big(changes.limitPrice);
     if (typeof changes.reserved === 'number') order.reserved = big(changes.reserved);
     if (changes.takes != null) order.takes = headroom(changes.takes);
     if (typeof changes.cover === 'number') order.cover = big(changes.cover);
@@ -214,6 +233,7 @@ export class Auditor {
       const isCashIn = isPackage ? net < 0n : !order.buys;
       this.noteOneExecution(event, order, execution, traded, isCashIn);
     }
+    noteNet(order, unitPrice, event.executions);
     order.filled += units ?? 0n;
     order.notional += (units ?? 0n) * unitPrice;
     insist(order.filled <= order.quantity, 'more is filled than was ordered');
@@ -332,9 +352,10 @@ export class Auditor {
     const amount = big(event.amount);
     insist(quantity > 0n && quantity % 1_000_000n === 0n, 'a part of a contract, or none');
     let premium = 0n;
+    const position = positionOf(portfolio, symbol);
+    const isLong = position.settled > 0n;
+    this.market.judge(event, isLong, position.kept);
     if (closed !== undefined) {
-      const position = positionOf(portfolio, symbol);
-      const isLong = position.settled > 0n;
       const gone = closeOldest(position.lots, quantity);
       insist(
         closed.reduce((sum, { cost }) => sum + big(cost), 0n) === gone.cost,
@@ -360,6 +381,7 @@ export class Auditor {
     const portfolio = this.portfolio(event.portfolioId);
     this.noteEntries(event);
     const position = positionOf(portfolio, event.symbol);
+    if (position.settled !== 0n) this.market.judgeSettlement(event);
     let made = 0n;
     for (const lot of position.lots) {
       const size = lot.quantity < 0n ? -lot.quantity : lot.quantity;
@@ -502,6 +524,8 @@ export class Auditor {
         if (audited === undefined) found.push(`order ${number} is not known to be open`);
         else this.compareOrder(audited, order, found);
       }
+      if (portfolio.isCash && (portfolio.accounts.get('SETTLED_CASH') ?? 0n) < 0n)
+        found.push(`${id}: a CASH portfolio owes`);
       let cost = 0n;
       for (const symbol of new Set([...core.positions.keys(), ...portfolio.positions.keys()])) {
         const position = positionOf(portfolio, symbol);
@@ -509,6 +533,8 @@ export class Auditor {
         let pending = 0n;
         for (const obligation of portfolio.obligations.values())
           pending += obligation.shares.get(symbol) ?? 0n;
+        if (position.settled !== 0n && symbol.length > 15 && state.now > lastInstantOf(symbol))
+          found.push(`${symbol} is held past its end`);
         differ(`${symbol} settled`, big(theirs?.settled ?? 0), position.settled);
         differ(`${symbol} pending`, big(theirs?.pending ?? 0), pending);
         differ(`${symbol} held by lots`, heldOf(position), position.settled + pending);
@@ -570,10 +596,14 @@ interface AuditedPosition {
   settled: bigint;
   /** Of a future: what closing has made since the last daily settlement. */
   variation: bigint;
+  /** Of a long option: contracts that are not to be exercised at expiry. */
+  kept: bigint;
   lots: AuditedLot[];
 }
 
 interface AuditedPortfolio {
+  isCash: boolean;
+  readonly beganAsCash: boolean;
   readonly accounts: Map<string, bigint>;
   readonly positions: Map<string, AuditedPosition>;
   readonly obligations: Map<string, { cash: bigint; readonly shares: Map<string, bigint> }>;
@@ -600,6 +630,7 @@ interface AuditedOrder {
   /** What it trades: itself, or its legs. */
   readonly legs: readonly AuditedLeg[];
   readonly buys: boolean;
+  limit: bigint | undefined;
   cover: bigint;
   status: string;
   quantity: bigint;
@@ -630,6 +661,32 @@ function auditedLegs(request: OrderRequest): AuditedLeg[] {
     opens: positionIntent.endsWith('OPEN'),
     ratio: big(quantity) / common,
   }));
+}
+
+/** What a unit came to is within the limit, and at it where the order had been resting; else each leg has its touch (D47, D78). */
+function noteNet(
+  { limit, buys, legs }: AuditedOrder,
+  unitPrice: bigint,
+  executions: Extract<Event, { type: 'OrderExecuted' }>['executions'],
+): void {
+  const isPackage = legs.length > 1;
+  if (limit !== undefined) {
+    const size = limit < 0n ? -limit : limit;
+    const most = isPackage && !buys ? -size : limit;
+    insist(isPackage || buys ? unitPrice <= most : unitPrice >= most, 'an order fills beyond its limit');
+    const isAtLimit = isPackage && executions[0]?.rule === 'RESTING_LIMIT';
+    // Whoever sells all legs gets a cent for each at the least.
+    const isLeast = legs.every((leg) => !leg.buys) && executions.every(({ price }) => price === 1_000_000);
+    insist(
+      !isAtLimit || unitPrice === most || isLeast,
+      'the prices of the legs do not add up to the net',
+    );
+  }
+  if (!isPackage) return;
+  for (const { leg = 0, rule, price, quote } of executions) {
+    const touch = legs[leg]?.buys === true ? quote?.ask : quote?.bid;
+    insist(rule === 'RESTING_LIMIT' || price === touch, 'a leg that is not at its touch');
+  }
 }
 
 const gcd = (a: bigint, b: bigint): bigint => (b === 0n ? a : gcd(b, a % b));
@@ -678,13 +735,16 @@ function add(to: Map<string, bigint>, key: string, amount: bigint): void {
   to.set(key, (to.get(key) ?? 0n) + amount);
 }
 
+/** 21:16 UTC of its date: nothing of it is traded, or to be exercised, after a quarter past four in New York. */
+const lastInstantOf = (symbol: string): number => Date.parse(`${readContract(symbol).date}T21:16:00Z`);
+
 const heldOf = (position: AuditedPosition): bigint =>
   position.lots.reduce((sum, lot) => sum + lot.quantity, 0n);
 
 function positionOf(portfolio: AuditedPortfolio, symbol: string): AuditedPosition {
   let position = portfolio.positions.get(symbol);
   if (position === undefined) {
-    position = { settled: 0n, variation: 0n, lots: [] };
+    position = { settled: 0n, variation: 0n, kept: 0n, lots: [] };
     portfolio.positions.set(symbol, position);
   }
   return position;

@@ -368,12 +368,21 @@ const unreserved = ({ state }: Brokerage): string[] =>
     [...awaitingPrice].flatMap(({ terms, progress }) =>
       quote === undefined ||
       !isOpening(terms.positionIntent) ||
+      isPerhapsCovered(terms, state.portfolios.get(terms.portfolioId)) ||
       isSetAside(progress) ||
       isWorthNothing(quote, progress)
         ? []
         : [`order ${terms.number}: nothing is set aside for it`],
     ),
   );
+
+/** What is sold of options may be covered by what is held, and what is bought may free what stands behind others: then nothing is set aside. */
+const isPerhapsCovered = (
+  { assetClass, positionIntent, underlying }: OrderTerms,
+  portfolio: Portfolio | undefined,
+): boolean =>
+  assetClass === 'OPTION' &&
+  (sideOf(positionIntent) === 'SELL' || portfolio?.optionsOn.has(underlying ?? '') === true);
 
 /** Whether all that is left of an order comes to less than half of 1/10,000 dollar: then there is nothing to set aside. */
 function isWorthNothing(quote: Quote, progress: OrderProgress): boolean {

@@ -59,8 +59,11 @@ export class Walk {
     };
     if (until > from && this.#feed.kind !== 'push') {
       const symbols = new Set<string>();
-      for (const { terms } of brokerage.state.orders.values())
+      for (const { terms } of brokerage.state.orders.values()) {
         for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
+        // What an option asks for on margin depends on what it is on.
+        if (terms.underlying !== undefined) symbols.add(terms.underlying);
+      }
       if (symbols.size > 0 || this.#feed.kind === 'replay') {
         for await (const { at, quotes, passed } of this.#feed.events(from, until, symbols)) {
           await dueBy(at, false);
