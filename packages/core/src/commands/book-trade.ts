@@ -75,15 +75,17 @@ export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade
     d.emit(executed);
     changeSma(d, portfolio, 'EXECUTION', moved.initial);
     noteShortfall(d, portfolio, moved, beyond, order);
-    secureAfter(d, order, portfolio);
     if (order.terms.assetClass === 'OPTION')
       for (const one of executed.executions) scheduleEndOf(d, tradedBy(order.terms, one).symbol);
     else if (order.terms.assetClass === 'FUTURE') scheduleSettlementOf(d, order.terms.symbol);
     if (portfolio.settings.portfolioType === 'MARGIN') trackDayTrades(d, order.terms, executed);
     const quantity = executed.executions[0]?.quantity;
-    if (bracket === undefined || quantity === undefined) continue;
-    if (bracket.part === 'ENTRY') followEntry(d, bracket, quantity);
-    else followExit(d, order, bracket, quantity);
+    if (bracket !== undefined && quantity !== undefined) {
+      if (bracket.part === 'ENTRY') followEntry(d, bracket, quantity);
+      else followExit(d, order, bracket, quantity);
+    }
+    // Shares that an exit is to sell are under no call.
+    secureAfter(d, order, portfolio);
   }
   if (trade.refusal !== undefined) endRefused(d, order, trade.refusal);
 }

@@ -44,6 +44,8 @@ function exercisePriceAt(d: Decision, contract: OptionContract): Instant | undef
 export function endSeries(d: Decision, { series, opening }: Omit<SeriesEnding, 'kind'>): void {
   const due = new Map<string, OptionContract>();
   for (const [symbol, underlying] of series) {
+    // What nobody holds any more would not have been scheduled by a recovery.
+    if ((d.state.holders.get(symbol)?.size ?? 0) === 0) continue;
     const contract = d.instrument(symbol);
     if (contract?.assetClass !== 'OPTION') continue;
     if (settlesAt(contract, d.rules.calendar) > d.at) {

@@ -92,8 +92,12 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       for (const symbol of ofOrder(state, what.order)) symbols.add(symbol);
       return;
     case 'SESSION_OPEN':
-      for (const book of state.books.values()) if (book.workingOrders > 0) symbols.add(book.symbol);
-      for (const symbol of state.packagesOn.keys()) symbols.add(symbol);
+      for (const { symbol, isOption, workingOrders } of state.books.values()) {
+        if (workingOrders === 0) continue;
+        symbols.add(symbol);
+        if (isOption) symbols.add(underlyingOf(rootOfOsi(symbol)));
+      }
+      addReadsOfPackages(state, symbols);
       return;
     case 'SESSION_CLOSE':
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
@@ -156,6 +160,23 @@ function addParityReads(state: State, underlying: string, symbols: Set<string>):
   if (state.books.get(underlying)?.quote !== undefined) return;
   for (const { symbol } of state.books.values())
     if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
+}
+
+/** All orders of several legs look at their contracts, and at what these are on; on margin at everything that is held. */
+function addReadsOfPackages({ packagesOn, portfolios }: State, symbols: Set<string>): void {
+  const looking = new Set<string>();
+  for (const [symbol, packages] of packagesOn) {
+    symbols.add(symbol);
+    for (const { terms } of packages) {
+      symbols.add(terms.symbol);
+      looking.add(terms.portfolioId);
+    }
+  }
+  for (const portfolioId of looking) {
+    const portfolio = portfolios.get(portfolioId);
+    if (portfolio?.settings.portfolioType !== 'MARGIN') continue;
+    for (const symbol of heldIn(portfolio)) symbols.add(symbol);
+  }
 }
 
 function ofOrder(state: State, number: number): ReadonlySet<string> {

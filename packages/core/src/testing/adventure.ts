@@ -18,12 +18,7 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 import { Auditor } from './auditor.js';
-import {
-  anyContractStep,
-  firstPriceOf,
-  pointsOf,
-  takeContractStep,
-} from './contract-steps.js';
+import { anyContractStep, firstPriceOf, pointsOf, takeContractStep } from './contract-steps.js';
 import type { ContractStep, ContractWorld } from './contract-steps.js';
 import { goodTill, testBroker, testEquity, TestMarket, testRules } from './market.js';
 
@@ -325,8 +320,19 @@ const opening: fc.Arbitrary<Step[]> = fc
     })),
   ]);
 
+const CONTRACT_BROKERS = ['default', 'default', 'per-share', 'per-share', 'strict'];
+/** After these there is little to tell: they come at the end. */
+const LAST_STEPS: ReadonlySet<Step['kind']> = new Set([
+  'split',
+  'reset',
+  'close',
+  'delete',
+  'freeze',
+  'broker',
+]);
+
 /** Calls can be written on them. */
-const SHARES_TO_DELIVER: readonly Step[] = [0, 1].map((portfolio) => ({
+const SHARES_TO_DELIVER: readonly Step[] = [0, 1, 2].map((portfolio) => ({
   kind: 'order',
   portfolio,
   symbol: 'AAPL',
@@ -357,19 +363,37 @@ const anyStockAdventure: fc.Arbitrary<Step[]> = fc
   )
   .map(([first, night, then]) => [...first, ...night, ...then]);
 
-/** A story with options and futures: their chains, shares to deliver, then anything. */
+/** Portfolios of three kinds at brokers who offer everything, mostly; chains, and shares to deliver. */
+const contractOpening: fc.Arbitrary<Step[]> = fc
+  .tuple(
+    fc.constantFrom<FillModel>('ideal', 'quote', 'quote', 'strict'),
+    fc.constantFrom(...CONTRACT_BROKERS),
+  )
+  .map(([model, at]) => [
+    { kind: 'open', type: 'CASH', model, broker: at, cash: 100_000 },
+    { kind: 'open', type: 'REG_T', model, broker: at, cash: 250_000 },
+    { kind: 'open', type: 'PORTFOLIO', model, broker: at, cash: 250_000 },
+    { kind: 'chains' },
+    ...SHARES_TO_DELIVER,
+  ]);
+
+/** A story with options and futures. */
 const anyContractAdventure: fc.Arbitrary<Step[]> = fc
   .tuple(
-    opening,
+    contractOpening,
     fc.array(
       fc.oneof(
-        { weight: 3, arbitrary: anyContractStep as fc.Arbitrary<Step> },
-        { weight: 2, arbitrary: anyStep.filter(({ kind }) => kind !== 'split') },
+        { weight: 4, arbitrary: anyContractStep as fc.Arbitrary<Step> },
+        { weight: 1, arbitrary: anyStep.filter(({ kind }) => !LAST_STEPS.has(kind)) },
       ),
-      { minLength: 1, maxLength: 50, size: 'max' },
+      { minLength: 1, maxLength: 60, size: 'max' },
+    ),
+    fc.array(
+      anyStep.filter(({ kind }) => kind !== 'split'),
+      { maxLength: 3 },
     ),
   )
-  .map(([first, then]) => [...first, { kind: 'chains' as const }, ...SHARES_TO_DELIVER, ...then]);
+  .map((parts) => parts.flat());
 
 /** A story of one kind or the other. */
 export const anyAdventure: fc.Arbitrary<Step[]> = fc.oneof(anyStockAdventure, anyContractAdventure);

@@ -53,7 +53,9 @@ export class AuditedMarket {
       case 'ASSIGNED':
         return fits((price) => gain(price) >= IN_THE_MONEY);
       case 'CASH_SETTLED':
-        return fits((price) => gain(price) >= IN_THE_MONEY && amount === (isLong ? worth(price) : -worth(price)));
+        return fits(
+          (price) => gain(price) >= IN_THE_MONEY && amount === (isLong ? worth(price) : -worth(price)),
+        );
       case 'EXPIRED':
         return fits((price) => gain(price) < IN_THE_MONEY || (isLong && count * 1_000_000n <= kept));
       case 'SOLD_AT_EXPIRY':
@@ -107,7 +109,7 @@ export function readContract(symbol: string): {
   readonly underlying: string;
   readonly date: string;
   readonly isPut: boolean;
-  /** 10^-8 dollars × 10^-2: of a hundred shares in 10^-4 dollars, times 100. */
+  /** 10^-8 dollars. */
   readonly strike: bigint;
 } {
   const root = symbol.slice(0, -15);

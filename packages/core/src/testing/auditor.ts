@@ -677,10 +677,7 @@ function noteNet(
     const isAtLimit = isPackage && executions[0]?.rule === 'RESTING_LIMIT';
     // Whoever sells all legs gets a cent for each at the least.
     const isLeast = legs.every((leg) => !leg.buys) && executions.every(({ price }) => price === 1_000_000);
-    insist(
-      !isAtLimit || unitPrice === most || isLeast,
-      'the prices of the legs do not add up to the net',
-    );
+    insist(!isAtLimit || unitPrice === most || isLeast, 'the prices of the legs do not add up to the net');
   }
   if (!isPackage) return;
   for (const { leg = 0, rule, price, quote } of executions) {

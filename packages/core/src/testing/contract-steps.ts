@@ -156,7 +156,7 @@ const CONTRACTS: readonly string[] = [
 const contractAt = (number: number): string => CONTRACTS[number % CONTRACTS.length] ?? '';
 
 const portfolio = fc.oneof(
-  { weight: 4, arbitrary: fc.nat({ max: 1 }) },
+  { weight: 4, arbitrary: fc.nat({ max: 2 }) },
   { weight: 1, arbitrary: fc.nat({ max: 30 }) },
 );
 const contract = fc.oneof(
@@ -170,9 +170,11 @@ const contract = fc.oneof(
 const contracts = fc.constantFrom(1, 1, 1, 2, 2, 3, 5, 10, 400);
 const expiration = fc.constantFrom(0, 0, 0, 1, 2);
 const underlying = fc.constantFrom<Underlying>('AAPL', 'AAPL', 'AAPL', ...UNDERLYINGS);
-const tif = fc.constantFrom<OrderRequest['timeInForce']>('DAY', 'DAY', 'GTC', 'GTC', 'IOC', 'FOK', 'GTD');
-const size = fc.constantFrom(0, 1, 3, 10, 10, 100, 100);
-const netDistance = fc.option(fc.integer({ min: -150, max: 60 }), { nil: undefined, freq: 3 });
+const tif = fc.constantFrom<OrderRequest['timeInForce']>(
+  ...(['DAY', 'DAY', 'DAY', 'GTC', 'GTC', 'GTC', 'IOC', 'FOK', 'GTD'] as const),
+);
+const size = fc.constantFrom(0, 0, 1, 3, 10, 100, 100);
+const netDistance = fc.option(fc.integer({ min: -60, max: 60 }), { nil: undefined, freq: 2 });
 
 /** Any step; the common ones more often. */
 export const anyContractStep: fc.Arbitrary<ContractStep> = fc.oneof(
@@ -209,7 +211,8 @@ export const anyContractStep: fc.Arbitrary<ContractStep> = fc.oneof(
       portfolio,
       contract,
       type: fc.constantFrom<OrderRequest['orderType']>(
-        ...(['MARKET', 'MARKET', 'MARKET', 'LIMIT', 'LIMIT', 'LIMIT', 'STOP', 'STOP_LIMIT'] as const),
+        ...(['MARKET', 'MARKET', 'MARKET', 'MARKET', 'MARKET', 'MARKET', 'LIMIT', 'LIMIT'] as const),
+        ...(['LIMIT', 'STOP', 'STOP_LIMIT'] as const),
         ...(['TRAILING_STOP', 'TRAILING_STOP_LIMIT'] as const),
       ),
       aim: fc.constantFrom(
@@ -218,8 +221,8 @@ export const anyContractStep: fc.Arbitrary<ContractStep> = fc.oneof(
       ),
       contracts,
       tif,
-      distance: fc.integer({ min: -2000, max: 2000 }),
-      latency: fc.constantFrom(0, 0, 0, 0, 0, 250, 60_000),
+      distance: fc.integer({ min: -1000, max: 1000 }),
+      latency: fc.constantFrom(0, 0, 0, 0, 0, 0, 0, 250, 60_000),
       bracket: fc.constantFrom(false, false, false, true),
     }),
   },
@@ -357,16 +360,22 @@ function quoteChain(world: ContractWorld, step: StepOf<'chain'>): void {
   tell(world, quotes, pushed);
 }
 
-/** The underlyings and the chains of two expirations of each, three of the first. */
+/** Futures, the underlyings and the first chain of each, three of the first. */
 function quoteChains(world: ContractWorld): void {
+  const futures = FUTURES.map((symbol) =>
+    quoteAround(world, symbol, { middle: world.priceOf(symbol), half: CENT, size: 100 }),
+  );
+  tell(world, futures, true);
   for (const name of UNDERLYINGS) {
     const last = Price.ofUnits(world.priceOf(name));
     const around = { bid: Price.ofUnits(last - CENT), ask: Price.ofUnits(last + CENT), last };
     tell(world, [{ symbol: name, at: world.market.now, ...around }], true);
-    for (let end = 0; end < (name === 'AAPL' ? 3 : 2); end++) {
+    for (let end = 0; end < (name === 'AAPL' ? 3 : 1); end++) {
       const premium = 100 + 50 * end;
+      // That of the index that settles in the morning is the monthly one.
+      const expiration = name === 'SPX' ? 1 : end;
       quoteChain(world, {
-        ...{ kind: 'chain', underlying: name, expiration: end, premium },
+        ...{ kind: 'chain', underlying: name, expiration, premium },
         ...{ spread: 4, size: 100, odd: 30, pushed: true },
       });
     }
@@ -389,7 +398,8 @@ function quoteContract(world: ContractWorld, step: StepOf<'contract-quote'>): vo
   const sides = Object.fromEntries(
     Object.entries(both).filter(
       ([side, value]) =>
-        value !== undefined && !side.startsWith({ 'ask-only': 'bid', 'bid-only': 'ask' }[String(step.shape)] ?? '-'),
+        value !== undefined &&
+        !side.startsWith({ 'ask-only': 'bid', 'bid-only': 'ask' }[String(step.shape)] ?? '-'),
     ),
   ) as Partial<typeof both> as Omit<Quote, 'symbol' | 'at'>;
   const last = bid ?? ask;
@@ -409,6 +419,7 @@ function orderContract(world: ContractWorld, step: StepOf<'contract-order'>): vo
   if (symbol === '') return;
   const held = world.heldOf(portfolioId, symbol);
   const all = Math.abs(held) / 1e6;
+  if (closes && all === 0) return;
   const intent = closes ? (held < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE') : step.aim;
   const count = step.aim === 'close' ? all : step.aim === 'close-part' ? Math.ceil(all / 3) : step.contracts;
   const isFuture = FUTURES.includes(symbol);
@@ -509,6 +520,8 @@ function shapeOf(step: StepOf<'package'>): Shape {
 function orderPackage(world: ContractWorld, step: StepOf<'package'>): void {
   const portfolioId = world.portfolioId(step.portfolio);
   if (portfolioId === undefined) return;
+  const settings = world.market.brokerage.state.portfolios.get(portfolioId)?.settings;
+  if (step.strategy === 'CALENDAR_SPREAD' && settings?.portfolioType === 'CASH') return;
   const times = step.totals ? step.units : 1;
   const legs = shapeOf(step).map(([way, optionSymbol, ratio]): OrderLeg => ({
     optionSymbol,
@@ -577,7 +590,9 @@ function submitPackage(world: ContractWorld, portfolioId: string, order: Package
     timeInForce: order.tif,
     strategy,
     legs,
-    ...(distance !== undefined && { limitPrice: Price.ofUnits(distance % 2 === 0 ? limit : Math.abs(limit)) }),
+    ...(distance !== undefined && {
+      limitPrice: Price.ofUnits(distance % 2 === 0 ? limit : Math.abs(limit)),
+    }),
     ...(order.tif === 'GTD' && { goodTillDate: goodTill(dateIn(market, 3)) }),
   };
   if (legs.every(({ positionIntent }) => positionIntent.endsWith('OPEN'))) packages.push(request);
