@@ -112,6 +112,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       }
       return;
     case 'SERIES_END':
+      for (const symbol of what.series.keys()) symbols.add(symbol);
       for (const underlying of new Set(what.series.values())) {
         symbols.add(underlying);
         addParityReads(state, underlying, symbols);

@@ -383,7 +383,7 @@ const anyContractAdventure: fc.Arbitrary<Step[]> = fc
     contractOpening,
     fc.array(
       fc.oneof(
-        { weight: 4, arbitrary: anyContractStep as fc.Arbitrary<Step> },
+        { weight: 4, arbitrary: anyContractStep },
         { weight: 1, arbitrary: anyStep.filter(({ kind }) => !LAST_STEPS.has(kind)) },
       ),
       { minLength: 1, maxLength: 60, size: 'max' },

@@ -125,6 +125,7 @@ export class Auditor {
       case 'AccountStatusChanged':
       case 'AccountDeleted':
       case 'DayTradeTracked':
+      case 'AssignmentsDrawn':
       case 'InstrumentsListed':
       case 'OrdersRested':
       case 'ActionWithdrawn':
@@ -681,7 +682,7 @@ function noteNet(
   }
   if (!isPackage) return;
   for (const { leg = 0, rule, price, quote } of executions) {
-    const touch = legs[leg]?.buys === true ? quote?.ask : quote?.bid;
+    const touch = legs[leg]?.buys === true ? quote.ask : quote.bid;
     insist(rule === 'RESTING_LIMIT' || price === touch, 'a leg that is not at its touch');
   }
 }
@@ -732,8 +733,17 @@ function add(to: Map<string, bigint>, key: string, amount: bigint): void {
   to.set(key, (to.get(key) ?? 0n) + amount);
 }
 
+const DAY_MS = 86_400_000;
+
 /** 21:16 UTC of its date: nothing of it is traded, or to be exercised, after a quarter past four in New York. */
-const lastInstantOf = (symbol: string): number => Date.parse(`${readContract(symbol).date}T21:16:00Z`);
+function lastInstantOf(symbol: string): number {
+  const [year = 0, month = 0, day = 0] = readContract(symbol).date.split('-').map(Number);
+  // Days since 1970 of a year that begins in March, so that a leap day is its last.
+  const years = month > 2 ? year : year - 1;
+  const inYear = Math.floor((153 * ((month + 9) % 12) + 2) / 5) + day - 1;
+  const leapDays = Math.floor(years / 4) - Math.floor(years / 100) + Math.floor(years / 400);
+  return (years * 365 + leapDays + inYear - 719_468) * DAY_MS + (21 * 60 + 16) * 60_000;
+}
 
 const heldOf = (position: AuditedPosition): bigint =>
   position.lots.reduce((sum, lot) => sum + lot.quantity, 0n);

@@ -399,7 +399,7 @@ function quoteContract(world: ContractWorld, step: StepOf<'contract-quote'>): vo
     Object.entries(both).filter(
       ([side, value]) =>
         value !== undefined &&
-        !side.startsWith({ 'ask-only': 'bid', 'bid-only': 'ask' }[String(step.shape)] ?? '-'),
+        !side.startsWith({ 'ask-only': 'bid', 'bid-only': 'ask' }[step.shape as string] ?? '-'),
     ),
   ) as Partial<typeof both> as Omit<Quote, 'symbol' | 'at'>;
   const last = bid ?? ask;

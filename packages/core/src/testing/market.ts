@@ -7,6 +7,7 @@ import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Equity } from '../instruments/equity.js';
 import { KnownInstruments } from '../instruments/known-instruments.js';
 import { FollowedStandings } from './followed-standings.js';
+import { isLongAsOsi } from '../instruments/osi.js';
 import { instrumentNamed } from '../instruments/symbols.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
@@ -391,16 +392,19 @@ function isWorthNothing(quote: Quote, progress: OrderProgress): boolean {
   return Math.round((price * 1.05 * remainingOf(progress)) / 1e10) === 0;
 }
 
-/** Everything held by MARGIN portfolios that have open orders in these symbols. */
+/** Everything held by MARGIN portfolios that have open orders in these symbols, or hold options among them. */
 function heldOnMargin({ state }: Brokerage, symbols: ReadonlySet<string>): Set<string> {
-  const held = new Set<string>();
+  const concerned = new Set<Portfolio | undefined>();
   for (const symbol of symbols) {
-    for (const { terms } of state.books.get(symbol)?.open ?? []) {
-      const portfolio = state.portfolios.get(terms.portfolioId);
-      if (portfolio?.settings.portfolioType !== 'MARGIN') continue;
-      for (const other of portfolio.positions.keys()) held.add(other);
-      for (const underlying of portfolio.optionsOn.keys()) held.add(underlying);
-    }
+    for (const { terms } of state.books.get(symbol)?.open ?? [])
+      concerned.add(state.portfolios.get(terms.portfolioId));
+    if (isLongAsOsi(symbol)) for (const holder of state.holders.get(symbol) ?? []) concerned.add(holder);
+  }
+  const held = new Set<string>();
+  for (const portfolio of concerned) {
+    if (portfolio?.settings.portfolioType !== 'MARGIN') continue;
+    for (const other of portfolio.positions.keys()) held.add(other);
+    for (const underlying of portfolio.optionsOn.keys()) held.add(underlying);
   }
   return held;
 }
