@@ -1,21 +1,16 @@
 /** The dashboard as somebody uses it: one server, one browser, from the login to ten thousand orders. */
-import { randomUUID } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import type { Browser, BrowserContext, CDPSession, Page } from 'playwright-core';
+import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chromiumPath, launchBrowser, Station, tokenWith } from './surroundings.js';
+import { manyThings } from './many-things.js';
+import { optionsAndMargin } from './options-and-margin.js';
+import { chromiumPath, SOON, Visit } from './surroundings.js';
+import { trouble } from './trouble.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Would run, were it ever taken for HTML. */
 const NAME = `<img src=x onerror="document.title='taken over'"><b>Bracket & co</b>`;
-const BULK = 10_000;
-/** Orders of a batch. */
-const AT_ONCE = 100;
-/** For what comes by itself, on a machine that has other things to do. */
-const SOON = { timeout: 10_000 };
 
 interface Placed {
   readonly orderId: string;
@@ -23,45 +18,20 @@ interface Placed {
 }
 
 describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
-  const dataDir = mkdtempSync(join(tmpdir(), 'sandpit-dashboard-'));
-  let station: Station;
-  let browser: Browser;
-  let context: BrowserContext;
-  let page: Page;
-  const problems: string[] = [];
-  const elsewhere: string[] = [];
-
-  const watched = async (of: BrowserContext): Promise<Page> => {
-    const opened = await of.newPage();
-    opened.on('pageerror', ({ message }) => problems.push(message));
-    opened.on('console', (message) => {
-      if (/Content Security Policy|TrustedHTML/.test(message.text())) problems.push(message.text());
-    });
-    opened.on('request', (request) => {
-      if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== station.url)
-        elsewhere.push(request.url());
-    });
-    return opened;
-  };
-  const go = (to: Page, place: string): Promise<unknown> => to.goto(`${station.url}/#/${place}`);
+  const visit = new Visit();
   /** The status of each order in the table, by what it says. */
   const rows = (): Promise<string[]> =>
-    page.locator('[aria-label="Orders"] tbody tr:not(.gap)').allInnerTexts();
+    visit.page.locator('[aria-label="Orders"] tbody tr:not(.gap)').allInnerTexts();
 
   beforeAll(async () => {
-    [station, browser] = await Promise.all([Station.start(dataDir), launchBrowser()]);
-    context = await browser.newContext();
-    page = await watched(context);
-    await station.quote('AAPL', 187.59, 187.6);
+    await visit.begin();
+    await visit.station.quote('AAPL', 187.59, 187.6);
   }, 60_000);
 
-  afterAll(async () => {
-    await browser.close();
-    await station.stop();
-    rmSync(dataDir, { recursive: true, force: true });
-  });
+  afterAll(() => visit.end());
 
   it('lets whoever has the link come in, once', async () => {
+    const { page, station } = visit;
     const link = station.loginLink;
     await page.goto(link);
     await page.getByRole('heading', { name: 'Overview' }).waitFor();
@@ -70,15 +40,33 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
       .poll(() => page.locator('.banner').innerText(), SOON)
       .toMatch(/SIMULATED[\s\S]*push quotes · manual clock · XNYS/);
 
-    const stranger = await watched(await browser.newContext());
+    const stranger = await visit.stranger();
     await stranger.goto(link);
     await stranger.getByText('used already').waitFor();
     await stranger.context().close();
   });
 
+  it('is painted within a second, and its first page is at most 150 kB of script', async () => {
+    const stranger = await visit.stranger();
+    const scripts: Promise<Buffer>[] = [];
+    stranger.on('response', (response) => {
+      if (response.request().resourceType() === 'script') scripts.push(response.body());
+    });
+    await stranger.goto(visit.station.url);
+    await stranger.getByRole('heading', { name: 'Sandpit' }).waitFor();
+    const painted = await stranger.evaluate<number>(
+      "performance.getEntriesByName('first-contentful-paint')[0].startTime",
+    );
+    expect(painted, 'ms').toBeLessThan(1000);
+    const bytes = (await Promise.all(scripts)).reduce((sum, body) => sum + gzipSync(body).length, 0);
+    expect(bytes).toBeGreaterThan(0);
+    expect(bytes).toBeLessThan(150_000);
+    await stranger.context().close();
+  });
+
   it('says what is wrong with a token that is none', async () => {
-    const stranger = await watched(await browser.newContext());
-    await stranger.goto(station.url);
+    const stranger = await visit.stranger();
+    await stranger.goto(visit.station.url);
     await stranger.getByLabel('Token').fill('not a token');
     await stranger.getByRole('button', { name: 'Come in' }).click();
     await stranger.getByRole('alert').getByText('That is no token').waitFor();
@@ -86,6 +74,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
   });
 
   it('opens a portfolio whose name is text, whatever is in it', async () => {
+    const { page } = visit;
     await page.getByRole('button', { name: 'New portfolio' }).click();
     await page.getByLabel('Name').fill(NAME);
     await page.getByRole('button', { name: 'Open it' }).click();
@@ -96,6 +85,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
   });
 
   it('places a bracket, shows it fill, and goes on without gap or duplicate when the server is killed', async () => {
+    const { page, station } = visit;
     await page.keyboard.press('b');
     const form = page.getByRole('form', { name: 'Order' });
     await form.getByLabel('Symbol').fill('AAPL');
@@ -135,26 +125,25 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
   }, 60_000);
 
   it('moves the clock of a simulation by hand', async () => {
+    const { page } = visit;
     await page.getByRole('button', { name: 'Next close' }).click();
     await expect.poll(() => page.locator('.clock').innerText(), SOON).toContain('2026-01-05 16:00:00');
   });
 
   it('lets a token that may only read change nothing', async () => {
-    const reader = await watched(await browser.newContext());
-    await reader.goto(station.url);
-    await reader.getByLabel('Token').fill(tokenWith('read'));
-    await reader.getByRole('button', { name: 'Come in' }).click();
+    const reader = await visit.reader('read');
     await reader.getByText('read only').waitFor();
     await reader.getByRole('link', { name: NAME }).waitFor();
     expect(await reader.getByRole('button', { name: /New portfolio|Next open/ }).count()).toBe(0);
-    await go(reader, 'ticket?symbol=AAPL');
+    await visit.go('ticket?symbol=AAPL', reader);
     await reader.getByText('This token may read only').waitFor();
     expect(await reader.getByRole('button', { name: 'Place the order' }).count()).toBe(0);
     await reader.context().close();
   });
 
   it('opens a simulation of its own, and the address is enough to come back to it', async () => {
-    await go(page, 'simulations');
+    const { page } = visit;
+    await visit.go('simulations');
     await page.getByLabel('Name').fill('another');
     await page.getByRole('button', { name: 'Make it' }).click();
     await page.getByText('There is no portfolio yet').waitFor();
@@ -164,6 +153,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
   });
 
   it('has nothing that axe finds, on any page, in dark and in light', async () => {
+    const { page, station } = visit;
     const { data } = await station.api<{ data: Placed[] }>('GET', '/orders?limit=1');
     const { orderId, portfolioId } = data[0] ?? { orderId: '', portfolioId: '' };
     const places = [
@@ -183,7 +173,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme });
       for (const place of places) {
-        await go(page, place);
+        await visit.go(place);
         await page.locator('main h1, main .notice').first().waitFor();
         await page.locator('.waiting').first().waitFor({ state: 'detached' });
         if (colorScheme === 'light' && place === '') await page.evaluate(AXE);
@@ -196,65 +186,12 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     expect(found).toEqual([]);
   }, 60_000);
 
-  it(`scrolls through ${BULK} orders within its frames`, async () => {
-    const { data } = await station.api<{ data: Placed[] }>('GET', '/orders?limit=1');
-    const portfolioId = data[0]?.portfolioId;
-    const order = {
-      portfolioId,
-      symbol: 'AAPL',
-      assetClass: 'EQUITY',
-      orderType: 'LIMIT',
-      limitPrice: 0.01,
-      positionIntent: 'BUY_TO_OPEN',
-      quantity: 1,
-      timeInForce: 'GTC',
-    };
-    const accountIds = await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        const accountId = randomUUID();
-        const body = { accountId, portfolioType: 'CASH', accountType: 'INDIVIDUAL', brokerId: 'default' };
-        await station.api('POST', '/accounts/portfolios', body);
-        return accountId;
-      }),
-    );
-    const { portfolioId: _own, ...orderData } = order;
-    for (let count = 0; count < BULK; count += AT_ONCE) {
-      await station.api('POST', '/orders/batch', { accountIds, orderData });
-    }
-
-    await go(page, 'orders');
-    await page.getByText(`${(BULK + 3).toLocaleString('en-US')} orders`).waitFor();
-    const box = page.getByRole('region', { name: 'Orders' });
-    const devtools = await context.newCDPSession(page);
-    await devtools.send('Performance.enable');
-    const before = await mainThreadMs(devtools);
-    const steps = 120;
-    await box.evaluate(`(box) => new Promise((resolve) => {
-      let step = 0;
-      const scroll = () => {
-        box.scrollTop += 240;
-        step += 1;
-        if (step < ${steps}) requestAnimationFrame(scroll); else resolve();
-      };
-      requestAnimationFrame(scroll);
-    })`);
-    const perFrame = ((await mainThreadMs(devtools)) - before) / steps;
-    expect(perFrame, 'ms of the main thread in a frame of 16.7').toBeLessThan(16.7);
-
-    // Only the rows that are seen exist.
-    expect(await box.locator('tbody tr').count()).toBeLessThan(100);
-  }, 120_000);
+  optionsAndMargin(visit);
+  trouble(visit);
+  manyThings(visit);
 
   it('asked nobody but its server, and broke no rule of its policy', () => {
-    expect(elsewhere).toEqual([]);
-    expect(problems).toEqual([]);
+    expect(visit.elsewhere).toEqual([]);
+    expect(visit.problems).toEqual([]);
   });
 });
-
-/** What the main thread of a page has worked so far, ms. */
-async function mainThreadMs(devtools: CDPSession): Promise<number> {
-  const { metrics } = (await devtools.send('Performance.getMetrics')) as {
-    readonly metrics: readonly { readonly name: string; readonly value: number }[];
-  };
-  return (metrics.find(({ name }) => name === 'TaskDuration')?.value ?? 0) * 1000;
-}

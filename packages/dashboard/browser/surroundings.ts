@@ -1,9 +1,11 @@
 /** A real server, a real browser, and what a test does to both. */
-import { createHmac } from 'node:crypto';
-import { existsSync } from 'node:fs';
+import { createHmac, randomUUID } from 'node:crypto';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
-import { type Browser, chromium } from 'playwright-core';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type Browser, chromium, type Page } from 'playwright-core';
 import { ServerProcess } from '../../server/src/testing/server-process.js';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
@@ -26,12 +28,15 @@ export const launchBrowser = (): Promise<Browser> =>
     ],
   });
 
+/** For what comes by itself, on a machine that has other things to do. */
+export const SOON = { timeout: 10_000 };
+
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
 
-/** A token for the tenant of the demo. */
-export function tokenWith(scope: string): string {
+/** A token for the tenant of the demo; one that ends in the past is over. */
+export function tokenWith(scope: string, endsInSeconds = 3600): string {
   const encode = (value: unknown): string => Buffer.from(JSON.stringify(value)).toString('base64url');
-  const exp = Math.floor(Date.now() / 1000) + 3600;
+  const exp = Math.floor(Date.now() / 1000) + endsInSeconds;
   const content = `${encode({ alg: 'HS256', typ: 'JWT' })}.${encode({ sub: 'demo', tier: 'ENTERPRISE', scope, exp })}`;
   return `${content}.${createHmac('sha256', JWT_SECRET).update(content).digest('base64url')}`;
 }
@@ -83,10 +88,15 @@ export class Station {
   }
 
   /** Throws with the answer where it is none of success. */
-  async api<Answer>(method: string, path: string, body?: object): Promise<Answer> {
+  async api<Answer>(
+    method: string,
+    path: string,
+    body?: object,
+    token = tokenWith(ALL_SCOPES),
+  ): Promise<Answer> {
     const response = await fetch(`${this.url}/v1${path}`, {
       method,
-      headers: { authorization: `Bearer ${tokenWith(ALL_SCOPES)}`, 'content-type': 'application/json' },
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
       ...(body !== undefined && { body: JSON.stringify(body) }),
     });
     const text = await response.text();
@@ -109,6 +119,141 @@ export class Station {
       CLOCK_START: '2026-01-05T10:00:00-05:00',
       RATE_LIMIT_DEFAULT: '1000000',
     });
+  }
+}
+
+/** What somebody sees who uses the dashboard: one server, one browser, one page that stays open. */
+export class Visit {
+  readonly #dataDir = mkdtempSync(join(tmpdir(), 'sandpit-dashboard-'));
+  #station: Station | undefined;
+  #browser: Browser | undefined;
+  #page: Page | undefined;
+  /** Errors of pages, and what their policy forbade. */
+  readonly problems: string[] = [];
+  /** Requests to anybody but the server. */
+  readonly elsewhere: string[] = [];
+
+  async begin(): Promise<void> {
+    [this.#station, this.#browser] = await Promise.all([Station.start(this.#dataDir), launchBrowser()]);
+    this.#page = await this.stranger();
+  }
+
+  async end(): Promise<void> {
+    await this.#browser?.close();
+    await this.#station?.stop();
+    rmSync(this.#dataDir, { recursive: true, force: true });
+  }
+
+  get station(): Station {
+    return there(this.#station);
+  }
+
+  get page(): Page {
+    return there(this.#page);
+  }
+
+  /** A page of somebody who has no token; `close()` of its context ends it. */
+  async stranger(): Promise<Page> {
+    const page = await (await there(this.#browser).newContext()).newPage();
+    page.on('pageerror', ({ message }) => this.problems.push(message));
+    page.on('console', (message) => {
+      if (/Content Security Policy|TrustedHTML/.test(message.text())) this.problems.push(message.text());
+    });
+    page.on('request', (request) => {
+      if (!/^(data|blob):/.test(request.url()) && new URL(request.url()).origin !== this.station.url)
+        this.elsewhere.push(request.url());
+    });
+    return page;
+  }
+
+  /** Somebody with a token for the main simulation. */
+  async reader(scope: string): Promise<Page> {
+    const page = await this.stranger();
+    await page.goto(this.station.url);
+    await page.getByLabel('Token').fill(tokenWith(scope));
+    await page.getByRole('button', { name: 'Come in' }).click();
+    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    return page;
+  }
+
+  async go(place: string, page = this.page): Promise<void> {
+    await page.goto(`${this.station.url}/#/${place}`);
+  }
+
+  /** What the main thread of a page has worked since it is asked for this way, ms. */
+  async mainThread(page = this.page): Promise<() => Promise<number>> {
+    const devtools = await page.context().newCDPSession(page);
+    await devtools.send('Performance.enable');
+    const worked = async (): Promise<number> => {
+      const { metrics } = (await devtools.send('Performance.getMetrics')) as {
+        readonly metrics: readonly { readonly name: string; readonly value: number }[];
+      };
+      return there(metrics.find(({ name }) => name === 'ThreadTime')).value * 1000;
+    };
+    const before = await worked();
+    return async () => (await worked()) - before;
+  }
+}
+
+function there<T>(value: T | undefined): T {
+  if (value === undefined) throw new Error('not begun');
+  return value;
+}
+
+/** A simulation of one's own: pushed quotes, and a clock that stands at ten o'clock of a Monday. */
+export class OwnSimulation {
+  readonly id: string;
+  readonly #station: Station;
+  readonly #token: string;
+
+  private constructor(station: Station, id: string, token: string) {
+    this.#station = station;
+    this.id = id;
+    this.#token = token;
+  }
+
+  static async make(station: Station, name: string): Promise<OwnSimulation> {
+    const body = {
+      name,
+      feed: 'push',
+      clock: 'manual',
+      calendar: 'XNYS',
+      start: '2026-01-05T10:00:00-05:00',
+    };
+    const made = await station.api<{ simulationId: string; token: string }>('POST', '/simulations', body);
+    return new OwnSimulation(station, made.simulationId, made.token);
+  }
+
+  api<Answer>(method: string, path: string, body?: object): Promise<Answer> {
+    return this.#station.api(method, path, body, this.#token);
+  }
+
+  async quotes(quotes: Readonly<Record<string, readonly [bid: number, ask: number]>>): Promise<void> {
+    const list = Object.entries(quotes).map(([symbol, [bid, ask]]) => ({ symbol, bid, ask }));
+    await this.api('PUT', '/simulation/quotes', { quotes: list });
+  }
+
+  async clock(to: string): Promise<void> {
+    await this.api('POST', '/simulation/clock/advance', { to });
+  }
+
+  /** A MARGIN portfolio under Regulation T, its id. */
+  async portfolio(name: string, initialCash: number): Promise<string> {
+    const { portfolioId } = await this.api<{ portfolioId: string }>('POST', '/accounts/portfolios', {
+      accountId: randomUUID(),
+      portfolioType: 'MARGIN',
+      marginType: 'REG_T',
+      accountType: 'INDIVIDUAL',
+      brokerId: 'default',
+      name,
+      initialCash,
+    });
+    return portfolioId;
+  }
+
+  /** Its address, with a place in it. */
+  place(place: string): string {
+    return `~${this.id}/${place}`;
   }
 }
 

@@ -8,6 +8,7 @@ import { Orders } from './pages/orders.tsx';
 import { PortfolioPage } from './pages/portfolio.tsx';
 import { Banner } from './parts/banner.tsx';
 import { Empty, Problem } from './parts/notice.tsx';
+import { Search } from './parts/search.tsx';
 import { hrefOf, type Place, usePlace } from './route.ts';
 import { claimsOf, keepToken, MAIN, tokenFor } from './session.ts';
 import { useKeyboard } from './keyboard.ts';
@@ -123,6 +124,7 @@ function Frame({ place, broker }: { readonly place: Place; readonly broker: Brok
             </li>
           ))}
         </ul>
+        <Search />
       </nav>
       <main id="content" tabIndex={-1}>
         <Boundary key={place.path.join('/')}>

@@ -14,7 +14,8 @@ export const price = (value: number | undefined): string =>
   value === undefined ? '–' : minus(fine.format(value));
 export const quantity = (value: number | undefined): string =>
   value === undefined ? '–' : minus(plain.format(value));
-export const percent = (fraction: number): string => `${minus(percents.format(fraction * 100))} %`;
+/** Of a fraction. */
+export const percent = (fraction: number): string => `${minus(percents.format(fraction * 100 || 0))} %`;
 export const greek = (value: number | undefined): string =>
   value === undefined ? '–' : minus(value.toFixed(Math.abs(value) < 1 ? 3 : 2));
 

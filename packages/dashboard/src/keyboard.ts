@@ -1,7 +1,7 @@
 import { useEffect } from 'preact/hooks';
 import { go, hrefOf, type Place } from './route.ts';
 
-/** `/` to the search of the page, `b` and `s` to a ticket, Escape back. */
+/** `/` to the search of the page, or to that of all, `b` and `s` to a ticket, Escape back. */
 export function useKeyboard(place: Place): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
@@ -16,10 +16,9 @@ export function useKeyboard(place: Place): void {
       }
       if (isTyping) return;
       if (event.key === '/') {
-        const search = document.querySelector<HTMLInputElement>('input[type=search]');
-        if (search === null) return;
+        const ofPage = document.querySelector<HTMLInputElement>('main input[type=search]');
         event.preventDefault();
-        search.focus();
+        (ofPage ?? document.querySelector<HTMLInputElement>('nav input[type=search]'))?.focus();
       } else if (event.key === 'b' || event.key === 's') {
         const [page, subject] = place.path;
         go(

@@ -1,5 +1,6 @@
 /** Option symbols, and legs as an address has them. */
-import type { Leg, OptionType } from '@sandpit/protocol';
+import type { Leg, OptionType, PositionIntent } from '@sandpit/protocol';
+import { price } from './format.ts';
 
 const OSI = /^([A-Z.]{1,6})(\d{6})([CP])(\d{8})$/;
 
@@ -23,14 +24,28 @@ export function optionNamed(symbol: string): OptionName | undefined {
   };
 }
 
-/** `B1xAAPL261218C00220000,S1x…` */
+/** `237.50 CALL 2026-01-30`, in words short enough for a table; a symbol that is no option as it is. */
+export function contractText(symbol: string): string {
+  const option = optionNamed(symbol);
+  return option === undefined
+    ? symbol
+    : `${option.expiration} ${price(option.strike)} ${option.optionType.toLowerCase()}`;
+}
+
+const INTENTS: Readonly<Record<string, PositionIntent>> = {
+  B: 'BUY_TO_OPEN',
+  S: 'SELL_TO_OPEN',
+  b: 'BUY_TO_CLOSE',
+  s: 'SELL_TO_CLOSE',
+};
+const LETTERS = new Map(Object.entries(INTENTS).map(([letter, intent]) => [intent, letter]));
+
+/** `B1xAAPL261218C00220000,S1x…`; small letters close. */
 export function legsOf(text: string): readonly Leg[] {
   return text.split(',').flatMap((part) => {
-    const match = /^([BS])(\d+)x(\w[\w.]*)$/.exec(part);
-    if (match === null) return [];
-    const [, side, count = '1', optionSymbol = ''] = match;
-    const positionIntent = side === 'B' ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN';
-    return [{ optionSymbol, positionIntent, quantity: Number(count) } as const];
+    const [, letter = '', count = '1', optionSymbol = ''] = /^([BSbs])(\d+)x(\w[\w.]*)$/.exec(part) ?? [];
+    const positionIntent = INTENTS[letter];
+    return positionIntent === undefined ? [] : [{ optionSymbol, positionIntent, quantity: Number(count) }];
   });
 }
 
@@ -38,6 +53,13 @@ export const textOfLegs = (legs: readonly Leg[]): string =>
   legs
     .map(
       ({ positionIntent, quantity, optionSymbol }) =>
-        `${positionIntent.startsWith('B') ? 'B' : 'S'}${quantity}x${optionSymbol}`,
+        `${LETTERS.get(positionIntent) ?? 'B'}${quantity}x${optionSymbol}`,
     )
     .join(',');
+
+/** What the whole of several legs is called: a net credit is sold, and it closes where every leg does. Source: contract D76. */
+export function intentOfLegs(legs: readonly Leg[], limitPrice: number | undefined): PositionIntent {
+  const side = (limitPrice ?? 0) < 0 ? 'SELL' : 'BUY';
+  const isClosing = legs.length > 0 && legs.every(({ positionIntent }) => positionIntent.endsWith('CLOSE'));
+  return `${side}_TO_${isClosing ? 'CLOSE' : 'OPEN'}`;
+}

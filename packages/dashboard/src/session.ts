@@ -58,6 +58,12 @@ export function tokenFor(simulationId: string): string | undefined {
   return claims !== undefined && claims.expiresAtMs > Date.now() ? token : undefined;
 }
 
+/** Whether the token that was kept for a simulation is over. */
+export function isExpired(simulationId: string): boolean {
+  const claims = claimsOf(read()[simulationId] ?? '');
+  return claims !== undefined && claims.expiresAtMs <= Date.now();
+}
+
 /** Keeps a token. Returns the simulation that it opens; undefined = it is no token. */
 export function keepToken(token: string): string | undefined {
   const claims = claimsOf(token);

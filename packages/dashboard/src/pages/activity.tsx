@@ -1,7 +1,7 @@
 /** What happened, and what it did to the ledger, side by side. */
 import { activityCategories, type Activity, type LedgerEntry } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
-import { change, moment, money, quantity, tone, words } from '../format.ts';
+import { change, day, moment, money, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { useClockMoves } from '../parts/banner.tsx';
 import { Field, Select } from '../parts/field.tsx';
@@ -42,10 +42,15 @@ export function ActivityPage({ place }: { readonly place: Place }) {
       params,
     });
     const entries = balanced(newest, settledCash + pendingCash + reservedCash - marginLoan);
-    return { activities, entries: to === '' ? entries : entries.filter(({ at }) => at.slice(0, 10) <= to) };
+    return { activities, entries: to === '' ? entries : entries.filter(({ at }) => day(at) <= to) };
   }, [portfolioId, category, from, to]);
   useClockMoves(found.reload);
-  if (portfolioId === '') return <Empty>Open a portfolio first: its activity is linked there.</Empty>;
+  if (portfolioId === '')
+    return (
+      <Empty>
+        The activity is that of a portfolio. <a href={hrefOf(broker.simulationId, '')}>Choose one first.</a>
+      </Empty>
+    );
   const { value, error } = found;
   return (
     <>
@@ -60,7 +65,7 @@ export function ActivityPage({ place }: { readonly place: Place }) {
         <Select
           name="Category"
           value={category}
-          options={['', ...activityCategories]}
+          options={[['', 'All'] as const, ...activityCategories]}
           onChange={(next) => setQuery({ category: next })}
         />
         <Field name="From" type="date" value={from} onChange={(next) => setQuery({ from: next })} />

@@ -3,7 +3,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment } from '../format.ts';
 import { onStreams, type StreamNote, streamNotes } from '../live/stream.ts';
-import { useEvery } from '../load.ts';
+import { PerFrame, useEvery } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { Empty } from '../parts/notice.tsx';
@@ -13,14 +13,16 @@ import { VirtualTable } from '../parts/virtual-table.tsx';
 import { cutStreams, onRequest, type RequestNote, requestNotes } from '../requests.ts';
 import { tokenFor } from '../session.ts';
 import { useOrders } from '../live/orders.ts';
+import type { Place } from '../route.ts';
+import { KeyPairs, Scopes } from './key-pairs.tsx';
 
-export function Developer() {
+export function Developer({ place }: { readonly place: Place }) {
   const broker = useBroker();
   const { claims } = broker;
   const [notes, setNotes] = useState(requestNotes);
   const [streams, setStreams] = useState(streamNotes);
-  useEffect(() => onRequest(() => setNotes(requestNotes())), []);
-  useEffect(() => onStreams(() => setStreams(streamNotes())), []);
+  useEffect(() => told(onRequest, () => setNotes(requestNotes())), []);
+  useEffect(() => told(onStreams, () => setStreams(streamNotes())), []);
   // Something to watch: without a page that follows a stream there would be none.
   useOrders({});
   return (
@@ -29,7 +31,6 @@ export function Developer() {
       <dl class="figures wide">
         <Figure name="Tenant">{claims.tenantId}</Figure>
         <Figure name="Tier">{claims.tier}</Figure>
-        <Figure name="Scopes">{[...claims.scopes].join(' ')}</Figure>
         <Figure name="Simulation">{claims.simulationId}</Figure>
         <Figure name="Token ends">{moment(claims.expiresAtMs)}</Figure>
       </dl>
@@ -38,6 +39,10 @@ export function Developer() {
         <a href="/docs">API reference</a>
         <a href="/openapi.json">openapi.json</a>
       </p>
+      <h2>Scopes</h2>
+      <Scopes />
+      <h2>Keys</h2>
+      <KeyPairs place={place} />
       <h2>Streams</h2>
       <p>
         <button type="button" onClick={cutStreams}>
@@ -57,6 +62,16 @@ export function Developer() {
       <VirtualTable label="Requests" columns={REQUESTS} rows={notes} keyOf={({ number }) => String(number)} />
     </>
   );
+}
+
+/** Shows what happens, once a frame. Returns how to stop. */
+function told(follow: (listener: () => void) => () => void, act: () => void): () => void {
+  const show = new PerFrame(act);
+  const stop = follow(() => show.ask());
+  return () => {
+    stop();
+    show.end();
+  };
 }
 
 const STREAMS: readonly Column<StreamNote>[] = [

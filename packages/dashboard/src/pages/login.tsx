@@ -1,6 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { go, hrefOf, type Place } from '../route.ts';
-import { claimsOf, keepToken } from '../session.ts';
+import { claimsOf, isExpired, keepToken } from '../session.ts';
 
 /** Asks for a token. */
 export function Login({ place }: { readonly place: Place }) {
@@ -22,6 +22,11 @@ export function Login({ place }: { readonly place: Place }) {
     <main class="alone">
       <h1>Sandpit</h1>
       <p>A simulated brokerage. Nothing here is real money.</p>
+      {isExpired(place.simulationId) && (
+        <p class="notice" role="status">
+          The token that was kept here has expired. With another one this page goes on where it was.
+        </p>
+      )}
       <form onSubmit={submit} class="stack">
         <label for="token">Token</label>
         <textarea

@@ -10,7 +10,7 @@ import { Field } from '../parts/field.tsx';
 import { Problem, Refusal } from '../parts/notice.tsx';
 import { hrefOf, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
-import { sideOf, typeOf, whyOf } from '../order-words.ts';
+import { sideOf, typeOf, whyOf } from '../in-words.ts';
 
 interface Story {
   readonly order: Order;
@@ -190,6 +190,13 @@ function Bracket({ order: { bracketConfig } }: { readonly order: Order }) {
   );
 }
 
+/** What the rules of the fill models are called. */
+const RULES: Readonly<Record<string, string>> = {
+  TOUCH: 'It met the quote: sellers get the bid, buyers pay the ask',
+  RESTING_LIMIT: 'It rested, and the market came to its limit',
+  MODELLED_BOOK: 'It went through the prices of a modelled book',
+};
+
 function Filled({ execution }: { readonly execution: Execution }) {
   const { quote, explanation, fees, commission } = execution;
   const charges = fees.reduce((sum, fee) => sum + fee.amount, commission);
@@ -204,7 +211,7 @@ function Filled({ execution }: { readonly execution: Execution }) {
       <span class="dim">
         Quote {price(quote.bid)} × {price(quote.ask)}
         {quote.bidSize !== undefined && ` (${quantity(quote.bidSize)} × ${quantity(quote.askSize)})`} at{' '}
-        {time(quote.timestamp)}. {explanation.rule}
+        {time(quote.timestamp)}. {RULES[explanation.rule] ?? words(explanation.rule)}
         {explanation.fillModel !== undefined && ` (${explanation.fillModel} model)`}
         {explanation.note !== undefined && `. ${explanation.note}`}
         {explanation.latencyMs !== undefined &&

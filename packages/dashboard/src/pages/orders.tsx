@@ -6,7 +6,7 @@ import { moment, price, quantity, words } from '../format.ts';
 import { useOrders } from '../live/orders.ts';
 import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
-import { sideOf, typeOf, whyOf } from '../order-words.ts';
+import { sideOf, typeOf, whyOf } from '../in-words.ts';
 import type { Column } from '../parts/column.ts';
 import { VirtualTable } from '../parts/virtual-table.tsx';
 import { hrefOf, type Place, setQuery } from '../route.ts';
@@ -130,7 +130,7 @@ const columnsAt = (address: string): readonly Column<Order>[] => [
     cell: (order) => typeOf(order),
   },
   { title: 'Filled', isNumber: true, cell: ({ filledQuantity = 0 }) => quantity(filledQuantity) },
-  { title: 'Average', isNumber: true, isSecondary: true, cell: ({ averagePrice }) => price(averagePrice) },
+  { title: 'Average', isNumber: true, cell: ({ averagePrice }) => price(averagePrice) },
   {
     title: 'Status',
     cell: ({ status }) => <span class={`status ${status.toLowerCase()}`}>{words(status)}</span>,

@@ -7,6 +7,7 @@ import { useEvery, useLoad } from '../load.ts';
 import { useClockMoves } from '../parts/banner.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
+import { kindOf } from '../in-words.ts';
 import { hrefOf, type Place, setQuery } from '../route.ts';
 import { NewPortfolio } from './new-portfolio.tsx';
 
@@ -140,9 +141,3 @@ function PortfolioCard({ card, simulationId }: { readonly card: Card; readonly s
     </article>
   );
 }
-
-/** `MARGIN · REG_T · INDIVIDUAL · broker default`. */
-export const kindOf = ({ portfolioType, marginType, accountType, brokerId }: PortfolioDetail): string =>
-  [portfolioType, marginType, accountType, `broker ${brokerId}`]
-    .filter((part) => part !== undefined)
-    .join(' · ');

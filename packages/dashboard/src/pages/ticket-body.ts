@@ -6,7 +6,7 @@ import {
   strategies,
   type Strategy,
 } from '@sandpit/protocol';
-import { legsOf } from '../option-legs.ts';
+import { intentOfLegs, legsOf } from '../option-legs.ts';
 
 export const KINDS = [
   ['EQUITY', 'Shares'],
@@ -45,6 +45,7 @@ export function orderOf(query: URLSearchParams, portfolioId: string): CreateOrde
   const orderType = typeOfTicket(query);
   const prices = PRICES[orderType];
   const legs = legsOf(text('legs'));
+  const limitPrice = prices.includes('limit') ? number('limit') : undefined;
   const target = number('target');
   const guard = number('guard');
   const trail = text('trail');
@@ -53,10 +54,13 @@ export function orderOf(query: URLSearchParams, portfolioId: string): CreateOrde
     symbol: text('symbol').toUpperCase(),
     assetClass: kind === 'SPREAD' ? 'OPTION' : kind,
     orderType,
-    positionIntent: (text('intent') === '' ? 'BUY_TO_OPEN' : text('intent')) as PositionIntent,
+    positionIntent:
+      kind === 'SPREAD'
+        ? intentOfLegs(legs, limitPrice)
+        : ((text('intent') === '' ? 'BUY_TO_OPEN' : text('intent')) as PositionIntent),
     quantity: number('quantity') ?? 1,
     timeInForce: text('tif') === '' ? 'DAY' : text('tif'),
-    limitPrice: prices.includes('limit') ? number('limit') : undefined,
+    limitPrice,
     stopPrice: prices.includes('stop') ? number('stop') : undefined,
     ...(prices.includes('trail') &&
       trail !== '' &&

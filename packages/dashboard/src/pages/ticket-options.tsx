@@ -1,5 +1,11 @@
 /** Choosing contracts from the chain: one of them, or the legs of a spread. */
-import { type Leg, type OptionChainContract, strategies, type Strategy } from '@sandpit/protocol';
+import {
+  type Leg,
+  type OptionChainContract,
+  positionIntents,
+  strategies,
+  type Strategy,
+} from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { price } from '../format.ts';
@@ -8,7 +14,7 @@ import { Select } from '../parts/field.tsx';
 import { Payoff } from '../parts/payoff.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { setQuery } from '../route.ts';
-import { legsOf, optionNamed, textOfLegs } from '../option-legs.ts';
+import { contractText, legsOf, optionNamed, textOfLegs } from '../option-legs.ts';
 import { strategyOfTicket } from './ticket-body.ts';
 import { QuoteStrip } from '../parts/quote-strip.tsx';
 import { SymbolField } from '../parts/symbol-field.tsx';
@@ -64,7 +70,7 @@ export function OptionChoice({ query }: { readonly query: URLSearchParams }) {
           name="Contract"
           plain
           value={named === undefined ? '' : symbol}
-          options={['', ...strikes.map(({ optionSymbol }) => optionSymbol)]}
+          options={[['', 'choose one'] as const, ...strikes.map(titled)]}
           onChange={(next) => setQuery({ symbol: next === '' ? underlying : next })}
         />
       </div>
@@ -77,6 +83,12 @@ export function OptionChoice({ query }: { readonly query: URLSearchParams }) {
     </>
   );
 }
+
+/** A contract to choose, by what one looks for. */
+const titled = ({ optionSymbol, bid, ask }: OptionChainContract): readonly [string, string] => [
+  optionSymbol,
+  `${contractText(optionSymbol)}, ${price(bid)} × ${price(ask)}`,
+];
 
 /** Strikes by their distance from the money: −1 is the one below. */
 const SHAPES: Readonly<Record<Strategy, readonly (readonly ['B' | 'S', number, 'CALL' | 'PUT', number])[]>> =
@@ -198,23 +210,22 @@ export function SpreadLegs({
         const type = optionNamed(leg.optionSymbol)?.optionType;
         const from = optionNamed(leg.optionSymbol)?.expiration === laterDay ? (later.value ?? []) : contracts;
         return (
-          <div class="grid" key={index} role="group" aria-label={`Leg ${index + 1}`}>
+          <div class="grid legs" key={index} role="group" aria-label={`Leg ${index + 1}`}>
             <Select
               name={`Leg ${index + 1}, ${leg.quantity} a unit`}
               value={leg.positionIntent}
-              options={['BUY_TO_OPEN', 'SELL_TO_OPEN']}
+              options={positionIntents}
               onChange={(next) => change(index, { positionIntent: next as Leg['positionIntent'] })}
             />
             <Select
               name={`Contract of leg ${index + 1}`}
               plain
               value={leg.optionSymbol}
-              options={[
-                leg.optionSymbol,
-                ...from
-                  .filter((one) => one.optionType === type && one.optionSymbol !== leg.optionSymbol)
-                  .map(({ optionSymbol }) => optionSymbol),
-              ].sort()}
+              options={
+                from.some(({ optionSymbol }) => optionSymbol === leg.optionSymbol)
+                  ? from.filter((one) => one.optionType === type).map(titled)
+                  : [[leg.optionSymbol, contractText(leg.optionSymbol)] as const]
+              }
               onChange={(optionSymbol) => change(index, { optionSymbol })}
             />
           </div>

@@ -1,13 +1,14 @@
 /** A ticket, and beside it what placing it would do. */
 import {
   type CreateOrderBody,
+  type Order,
   type OrderPreview,
   orderTypes,
   type PortfolioDetail,
   positionIntents,
   timesInForce,
 } from '@sandpit/protocol';
-import { useEffect, useId, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, money, price, words } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
@@ -16,15 +17,13 @@ import { Field, Select, Tabs } from '../parts/field.tsx';
 import { Empty, Problem, Refusal } from '../parts/notice.tsx';
 import { go, hrefOf, type Place, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
-import { kindOf } from './overview.tsx';
 import { KINDS, orderOf, PRICES, typeOfTicket } from './ticket-body.ts';
 import { textOfLegs } from '../option-legs.ts';
+import { PortfolioChoice, portfoliosOf } from '../parts/portfolio-choice.tsx';
 import { QuoteStrip } from '../parts/quote-strip.tsx';
 import { SymbolField } from '../parts/symbol-field.tsx';
 import { OptionChoice, SpreadLegs } from './ticket-options.tsx';
 
-/** Portfolios that the ticket names; any other is reached from its own page. */
-const NAMED = 50;
 /** So long nothing was typed: then the preview is asked for. */
 const QUIET_MS = 300;
 
@@ -32,16 +31,12 @@ export function Ticket({ place }: { readonly place: Place }) {
   const broker = useBroker();
   const { query } = place;
   const asked = query.get('portfolio');
-  const portfolios = useLoad(async () => {
-    const { data } = await broker.call('listPortfolios', { query: { limit: NAMED } });
-    const ids = new Set([...(asked === null ? [] : [asked]), ...data.map(({ portfolioId }) => portfolioId)]);
-    return Promise.all(
-      [...ids].map((portfolioId) => broker.call('getPortfolio', { params: { portfolioId } })),
-    );
-  }, [asked]);
-  useAgain(query.get('again'));
+  const portfolios = useLoad(() => portfoliosOf(broker, asked ?? undefined), [asked]);
+  const problem = useAgain(query.get('again'));
   if (!broker.may('trade')) return <Empty>This token may read only: it cannot place orders.</Empty>;
-  if (portfolios.error !== undefined) return <Problem error={portfolios.error} retry={portfolios.reload} />;
+  if (problem !== undefined) return <Problem error={problem} />;
+  if (portfolios.error !== undefined && portfolios.value === undefined)
+    return <Problem error={portfolios.error} retry={portfolios.reload} />;
   if (portfolios.value === undefined) return <p class="waiting">Loading …</p>;
   const [first] = portfolios.value;
   if (first === undefined)
@@ -53,12 +48,13 @@ export function Ticket({ place }: { readonly place: Place }) {
   return <Form query={query} portfolios={portfolios.value} portfolioId={asked ?? first.portfolioId} />;
 }
 
-/** Fills the ticket with an order that there was. */
-function useAgain(orderId: string | null): void {
+/** Fills the ticket with an order that there was. Returns why it could not. */
+function useAgain(orderId: string | null): Error | undefined {
   const broker = useBroker();
+  const [error, setError] = useState<Error>();
   useEffect(() => {
     if (orderId === null) return;
-    void broker.call('getOrder', { params: { orderId } }).then((order) => {
+    const fill = (order: Order): void => {
       const body = bodyOf(order);
       setQuery({
         again: undefined,
@@ -77,8 +73,12 @@ function useAgain(orderId: string | null): void {
         target: body.bracketConfig?.profitTarget?.limitPrice,
         guard: body.bracketConfig?.stopLoss?.stopPrice,
       });
-    });
+    };
+    broker
+      .call('getOrder', { params: { orderId } })
+      .then(fill, (reason: unknown) => setError(errorFrom(reason)));
   }, [orderId]);
+  return error;
 }
 
 function Form({
@@ -131,14 +131,16 @@ function Form({
             {kind === 'OPTION' || kind === 'SPREAD' ? null : (
               <SymbolField kind={kind} value={text('symbol')} />
             )}
-            <Select
-              name="Intent"
-              value={order.positionIntent}
-              options={positionIntents}
-              onChange={field('intent').onChange}
-            />
+            {kind !== 'SPREAD' && (
+              <Select
+                name="Intent"
+                value={order.positionIntent}
+                options={positionIntents}
+                onChange={field('intent').onChange}
+              />
+            )}
             <Field
-              name={kind === 'EQUITY' ? 'Shares' : 'Contracts'}
+              name={kind === 'EQUITY' ? 'Shares' : kind === 'SPREAD' ? 'Units' : 'Contracts'}
               inputMode="decimal"
               value={text('quantity') === '' ? '1' : text('quantity')}
               onChange={field('quantity').onChange}
@@ -208,32 +210,6 @@ function Form({
         )}
       </div>
     </>
-  );
-}
-
-function PortfolioChoice({
-  portfolios,
-  value,
-}: {
-  readonly portfolios: readonly PortfolioDetail[];
-  readonly value: string;
-}) {
-  const id = useId();
-  return (
-    <div class="field">
-      <label for={id}>Portfolio</label>
-      <select
-        id={id}
-        value={value}
-        onChange={({ currentTarget }) => setQuery({ portfolio: currentTarget.value })}
-      >
-        {portfolios.map((portfolio) => (
-          <option key={portfolio.portfolioId} value={portfolio.portfolioId}>
-            {portfolio.name ?? portfolio.portfolioId.slice(0, 8)} ({kindOf(portfolio)})
-          </option>
-        ))}
-      </select>
-    </div>
   );
 }
 

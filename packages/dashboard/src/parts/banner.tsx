@@ -141,7 +141,9 @@ function ClockBar({ hours, onMoved }: { readonly hours: MarketHours; readonly on
   };
   return (
     <div class="strip clock-bar" role="group" aria-label="Clock of the simulation">
-      <span>The clock stands at {time(hours.now)}.</span>
+      <span>
+        Clock, at <time dateTime={hours.now}>{time(hours.now)}</time>
+      </span>
       <button type="button" disabled={isMoving} onClick={() => move({ by: 'PT1M' })}>
         +1 minute
       </button>

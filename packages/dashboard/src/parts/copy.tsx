@@ -1,7 +1,16 @@
 import { useState } from 'preact/hooks';
 
 /** Puts a text into the clipboard and says so. */
-export function Copy({ name, text }: { readonly name: string; readonly text: string }) {
+export function Copy({
+  name,
+  of,
+  text,
+}: {
+  readonly name: string;
+  /** What is copied, where the name alone does not tell. */
+  readonly of?: string;
+  readonly text: string;
+}) {
   const [said, setSaid] = useState('');
   const copy = (): void => {
     navigator.clipboard.writeText(text).then(
@@ -11,7 +20,7 @@ export function Copy({ name, text }: { readonly name: string; readonly text: str
   };
   return (
     <span>
-      <button type="button" class="quiet" onClick={copy}>
+      <button type="button" class="quiet" onClick={copy} aria-label={of && `${name} ${of}`}>
         {name}
       </button>{' '}
       <span role="status">{said}</span>

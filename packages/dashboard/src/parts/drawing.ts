@@ -1,6 +1,7 @@
 /** What the chart library is asked to draw, in the colours of the page. */
 import type { Bar } from '@sandpit/protocol';
 import {
+  BaselineSeries,
   CandlestickSeries,
   createChart,
   createSeriesMarkers,
@@ -14,17 +15,23 @@ import {
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts';
-import { day, moment, time } from '../format.ts';
+import { day, moment, percent, time } from '../format.ts';
 import type { Line, Mark, Point } from './chart-data.ts';
 
+type Kind = 'Line' | 'Candlestick' | 'Histogram' | 'Baseline';
+
+/** Of the pane below. */
+const PANE_PX = 90;
 const CHOICE = ['--accent', '--warm', '--up', '--down', '--dim'] as const;
 
 export class Drawing {
   readonly #chart: IChartApi;
   readonly #element: HTMLElement;
-  #series: ISeriesApi<'Line' | 'Candlestick' | 'Histogram'>[] = [];
+  #series: ISeriesApi<Kind>[] = [];
   #marks: ISeriesMarkersPluginApi<Time> | undefined;
   #shape = '';
+  /** What `lines` was told last. */
+  #drawn = '';
   readonly #onTheme = (): void => this.#paint();
   readonly #system = matchMedia('(prefers-color-scheme: dark)');
 
@@ -50,9 +57,13 @@ export class Drawing {
     this.#chart.remove();
   }
 
-  lines(lines: readonly Line[], marks: readonly Mark[]): void {
-    const isNew = this.#begin(`lines ${lines.length}`, () =>
-      lines.map((line, index) =>
+  /** `below` is drawn in a pane of its own. What is drawn already is left as it is. */
+  lines(lines: readonly Line[], marks: readonly Mark[], below?: Line): void {
+    const key = JSON.stringify([lines, marks, below]);
+    if (key === this.#drawn) return;
+    this.#drawn = key;
+    const isNew = this.#begin(`lines ${lines.length} ${below === undefined ? '' : 'below'}`, () => [
+      ...lines.map((line, index) =>
         this.#chart.addSeries(LineSeries, {
           color: this.#colour(CHOICE[index % CHOICE.length] ?? '--accent'),
           lineWidth: 2,
@@ -60,10 +71,30 @@ export class Drawing {
           ...(lines.length > 1 && { title: line.name }),
         }),
       ),
-    );
+      ...(below === undefined ? [] : [this.#pane()]),
+    ]);
     lines.forEach(({ points }, index) => this.#series[index]?.setData(seconds(points)));
+    if (below !== undefined) this.#series[lines.length]?.setData(seconds(below.points));
     this.#mark(marks, lines[0]?.points.map(({ atMs }) => atMs) ?? []);
+    this.#paint();
     if (isNew) this.#chart.timeScale().fitContent();
+  }
+
+  /** A pane of fractions below the first. */
+  #pane(): ISeriesApi<'Baseline'> {
+    const series = this.#chart.addSeries(
+      BaselineSeries,
+      {
+        baseValue: { type: 'price', price: 0 },
+        lineWidth: 1,
+        priceLineVisible: false,
+        lastValueVisible: false,
+        priceFormat: { type: 'custom', formatter: percent, minMove: 0.0001 },
+      },
+      1,
+    );
+    this.#chart.panes()[1]?.setHeight(PANE_PX);
+    return series;
   }
 
   candles(bars: readonly Bar[], marks: readonly Mark[]): void {
@@ -97,7 +128,7 @@ export class Drawing {
     if (isNew) this.#chart.timeScale().fitContent();
   }
 
-  #begin(shape: string, make: () => ISeriesApi<'Line' | 'Candlestick' | 'Histogram'>[]): boolean {
+  #begin(shape: string, make: () => ISeriesApi<Kind>[]): boolean {
     if (shape === this.#shape) return false;
     for (const series of this.#series) this.#chart.removeSeries(series);
     this.#marks = undefined;
@@ -131,17 +162,28 @@ export class Drawing {
   #paint(): void {
     const line = this.#colour('--line');
     this.#chart.applyOptions({
-      layout: { background: { color: 'transparent' }, textColor: this.#colour('--dim') },
+      layout: {
+        background: { color: 'transparent' },
+        textColor: this.#colour('--dim'),
+        panes: { separatorColor: line },
+      },
       grid: { vertLines: { color: line }, horzLines: { color: line } },
     });
-    if (!this.#shape.startsWith('candles')) {
-      this.#series.forEach((series, index) =>
-        series.applyOptions({ color: this.#colour(CHOICE[index % CHOICE.length] ?? '--accent') }),
-      );
-      return;
-    }
     const up = this.#colour('--up');
     const down = this.#colour('--down');
+    if (!this.#shape.startsWith('candles')) {
+      this.#series.forEach((series, index) => {
+        if (series.seriesType() === 'Baseline')
+          series.applyOptions({
+            topLineColor: down,
+            bottomLineColor: down,
+            bottomFillColor1: 'transparent',
+            bottomFillColor2: 'transparent',
+          });
+        else series.applyOptions({ color: this.#colour(CHOICE[index % CHOICE.length] ?? '--accent') });
+      });
+      return;
+    }
     this.#series[0]?.applyOptions({ upColor: up, downColor: down, wickUpColor: up, wickDownColor: down });
     this.#series[1]?.applyOptions({ color: line });
   }

@@ -37,7 +37,8 @@ export function Select({
 }: {
   readonly name: string;
   readonly value: string;
-  readonly options: readonly string[];
+  /** Values; those that are shown otherwise with their title. */
+  readonly options: readonly (string | readonly [value: string, title: string])[];
   readonly onChange: (value: string) => void;
   /** Options as they are, not put in words. */
   readonly plain?: boolean;
@@ -47,11 +48,13 @@ export function Select({
     <div class="field">
       <label for={id}>{name}</label>
       <select id={id} value={value} onChange={({ currentTarget }) => onChange(currentTarget.value)}>
-        {options.map((option) => (
-          <option key={option} value={option}>
-            {plain || !/^[A-Z_]{4,}$/.test(option) ? option : words(option)}
-          </option>
-        ))}
+        {options
+          .map((option) => (typeof option === 'string' ? ([option, option] as const) : option))
+          .map(([option, title]) => (
+            <option key={option} value={option}>
+              {plain || !/^[A-Z_]{4,}$/.test(title) ? title : words(title)}
+            </option>
+          ))}
       </select>
     </div>
   );

@@ -6,15 +6,17 @@ import type { Drawing } from './drawing.ts';
 export function LineChart({
   label,
   lines,
+  below,
   marks = [],
 }: {
   readonly label: string;
   readonly lines: readonly Line[];
+  /** Fractions, in a pane of their own. */
+  readonly below?: Line | undefined;
   readonly marks?: readonly Mark[];
 }) {
   const box = useRef<HTMLDivElement>(null);
   const drawing = useRef<Promise<Drawing>>();
-  const key = JSON.stringify([lines, marks]);
   useEffect(() => {
     const element = box.current;
     if (element === null) return undefined;
@@ -23,7 +25,9 @@ export function LineChart({
     return () => void begun.then((one) => one.remove());
   }, []);
   useEffect(() => {
-    void drawing.current?.then((one) => one.lines(lines, marks));
-  }, [key]);
-  return <div class="chart" ref={box} role="img" aria-label={label} />;
+    void drawing.current?.then((one) => one.lines(lines, marks, below));
+  });
+  return (
+    <div class={below === undefined ? 'chart' : 'chart large'} ref={box} role="img" aria-label={label} />
+  );
 }

@@ -1,5 +1,5 @@
-/** What an order is, in words. */
-import type { Order } from '@sandpit/protocol';
+/** What orders and portfolios are, in words. */
+import type { Order, PortfolioDetail } from '@sandpit/protocol';
 import { price, words } from './format.ts';
 import { isOpenOrder } from './live/orders.ts';
 
@@ -29,3 +29,9 @@ export function whyOf(order: Order): string {
   if (order.cancelReason !== undefined) return words(order.cancelReason);
   return isOpenOrder(order) ? (order.waitingFor ?? '') : '';
 }
+
+/** `MARGIN · REG_T · INDIVIDUAL · broker default`. */
+export const kindOf = ({ portfolioType, marginType, accountType, brokerId }: PortfolioDetail): string =>
+  [portfolioType, marginType, accountType, `broker ${brokerId}`]
+    .filter((part) => part !== undefined)
+    .join(' · ');

@@ -1,0 +1,92 @@
+/** What takes more than one order: a spread until it ends, a margin call until it is met. */
+import { expect, it } from 'vitest';
+import { OwnSimulation, SOON, type Visit } from './surroundings.js';
+
+export function optionsAndMargin(visit: Visit): void {
+  it('follows an option spread from the ticket to its expiry', async () => {
+    const { page, station } = visit;
+    const simulation = await OwnSimulation.make(station, 'a spread');
+    const portfolioId = await simulation.portfolio('Spreads', 50_000);
+    await simulation.quotes({
+      AAPL: [187.59, 187.6],
+      AAPL260109C00185000: [4.1, 4.2],
+      AAPL260109C00187500: [2.6, 2.7],
+      AAPL260109C00190000: [1.4, 1.5],
+      AAPL260109C00192500: [0.6, 0.7],
+    });
+    await visit.go(
+      simulation.place(`ticket?portfolio=${portfolioId}&kind=SPREAD&symbol=AAPL&type=LIMIT&limit=2.05`),
+    );
+    const form = page.getByRole('form', { name: 'Order' });
+    await form.getByLabel('Contract of leg 1').getByText('187.50 call, 2.60 × 2.70').waitFor(ATTACHED);
+    // 5.00 between the strikes, 2.05 paid: at worst 205 are lost, at best 295 won.
+    await form.getByRole('img', { name: /^Profit at expiry from −205\.00 to 295\.00 a unit/ }).waitFor();
+    await page.getByText('It would be accepted.').waitFor();
+    await form.getByRole('button', { name: 'Place the order' }).click();
+    // 2.70 − 0.60 is asked for.
+    await page.getByLabel('Story of the order').getByText('Waits for: net').waitFor();
+    await simulation.quotes({ AAPL260109C00187500: [2.55, 2.65] });
+    await expect
+      .poll(() => page.getByLabel('Story of the order').innerText(), SOON)
+      .toMatch(/Filled[\s\S]*1 at 2\.65[\s\S]*1 at 0\.60/);
+
+    await visit.go(simulation.place(`portfolio/${portfolioId}`));
+    const strategies = page.getByRole('region', { name: 'Strategies' });
+    await expect
+      .poll(() => strategies.innerText(), SOON)
+      .toMatch(/Debit spread AAPL\s+1 2026-01-09 187\.50 call, −1 2026-01-09 192\.50 call/);
+
+    await simulation.clock('2026-01-09T15:30:00-05:00');
+    await simulation.quotes({ AAPL: [194.99, 195] });
+    await page.getByRole('button', { name: 'Next expiry' }).click();
+    await page.getByText('Nothing is held.').waitFor(SOON);
+    // 50,000 − 2.05 × 100 − commissions + 5.00 × 100.
+    await visit.go(simulation.place(`activity/${portfolioId}?category=OPTION`));
+    await expect
+      .poll(() => page.getByRole('region', { name: 'Activities' }).innerText(), SOON)
+      .toMatch(
+        /AAPL260109C00192500 assigned[\s\S]*AAPL260109C00187500 exercised|AAPL260109C00187500 exercised[\s\S]*AAPL260109C00192500 assigned/,
+      );
+  }, 60_000);
+
+  it('tells a margin call and the liquidation that met it, step by step', async () => {
+    const { page, station } = visit;
+    const simulation = await OwnSimulation.make(station, 'a call');
+    const portfolioId = await simulation.portfolio('Too much', 10_000);
+    await simulation.quotes({ AAPL: [187.59, 187.6] });
+    await simulation.api('POST', '/orders', {
+      portfolioId,
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      orderType: 'MARKET',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 100,
+      timeInForce: 'DAY',
+    });
+    // 11,000 of stock on a loan of 8,760: 2,240 of equity where a quarter of 11,000 must be.
+    await simulation.quotes({ AAPL: [110, 110] });
+    await simulation.clock('2026-01-05T10:00:05-05:00');
+    await visit.go(simulation.place(''));
+    await page.locator('.card').getByText('Margin call').waitFor(SOON);
+    await page.getByRole('link', { name: 'Too much' }).click();
+    await page.getByRole('link', { name: 'What happened' }).click();
+    const calls = page.getByRole('region', { name: 'Calls', exact: true });
+    await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+510\.00\s+Open/);
+
+    // Nobody pays: three business days later, at noon, it is due.
+    await simulation.clock('2026-01-08T11:59:00-05:00');
+    await simulation.quotes({ AAPL: [110, 110] });
+    await page.getByRole('button', { name: '+1 minute' }).click();
+    await simulation.quotes({ AAPL: [110, 110.01] });
+    await simulation.clock('2026-01-08T12:00:10-05:00');
+    await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+510\.00\s+Liquidated/);
+    await page.getByText(/were missing: closing \d+ AAPL, which frees most for what it costs/).waitFor();
+    await page.getByRole('link', { name: 'orders in AAPL' }).first().click();
+    await expect
+      .poll(() => page.locator('[aria-label="Orders"] tbody').innerText(), SOON)
+      .toMatch(/Sell \d+ AAPL[\s\S]*Filled[\s\S]*Buy 100 AAPL/);
+  }, 60_000);
+}
+
+/** Options of a closed choice are there, and not seen. */
+const ATTACHED = { state: 'attached' } as const;

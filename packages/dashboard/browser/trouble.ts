@@ -1,0 +1,62 @@
+/** What goes wrong: a sentence and a way on, never a blank page. */
+import { expect, it } from 'vitest';
+import { ALL_SCOPES, OwnSimulation, SOON, tokenWith, type Visit } from './surroundings.js';
+
+export function trouble(visit: Visit): void {
+  it('says that a token has expired, and goes on where it was with another', async () => {
+    const reader = await visit.reader(ALL_SCOPES);
+    const kept = JSON.stringify({ main: tokenWith(ALL_SCOPES, -60) });
+    await reader.evaluate(`localStorage.setItem('sandpit-tokens', ${JSON.stringify(kept)})`);
+    await visit.go('orders?show=open', reader);
+    await reader.reload();
+    await reader.getByText('The token that was kept here has expired').waitFor();
+    await reader.getByLabel('Token').fill(tokenWith(ALL_SCOPES));
+    await reader.getByRole('button', { name: 'Come in' }).click();
+    await reader.getByRole('button', { name: 'Open', pressed: true }).waitFor();
+    await reader.context().close();
+  });
+
+  it('leads out of a simulation that somebody else deleted', async () => {
+    const simulation = await OwnSimulation.make(visit.station, 'gone soon');
+    const reader = await visit.reader(ALL_SCOPES);
+    await visit.go(simulation.place('orders'), reader);
+    await reader.getByText('No order yet.').waitFor();
+    await visit.station.api('DELETE', `/simulations/${simulation.id}`);
+    const banner = reader.locator('.banner').getByRole('alert');
+    await banner.getByText('its simulation is gone').waitFor(SOON);
+    await banner.getByRole('button', { name: 'Log in again' }).click();
+    await reader.getByRole('heading', { name: 'Overview' }).waitFor();
+    await reader.getByText('main · push quotes').waitFor();
+    // Its address says so as well.
+    await visit.go(simulation.place(''), reader);
+    await reader.getByRole('alert').waitFor();
+    await reader.getByRole('link', { name: 'To the main simulation' }).click();
+    await reader.getByRole('heading', { name: 'Overview' }).waitFor();
+    await reader.context().close();
+  });
+
+  it('bears a clock that jumps a year', async () => {
+    const { page, station } = visit;
+    const simulation = await OwnSimulation.make(station, 'a year');
+    const portfolioId = await simulation.portfolio('Sleeper', 50_000);
+    await simulation.quotes({ AAPL: [187.59, 187.6] });
+    await simulation.api('POST', '/orders', {
+      portfolioId,
+      symbol: 'AAPL',
+      assetClass: 'EQUITY',
+      orderType: 'MARKET',
+      positionIntent: 'BUY_TO_OPEN',
+      quantity: 10,
+      timeInForce: 'DAY',
+    });
+    await visit.go(simulation.place(`portfolio/${portfolioId}`));
+    await page.getByLabel('To', { exact: true }).fill('2027-01-05T10:00:00-05:00');
+    await page.getByRole('button', { name: 'Move' }).click();
+    await expect.poll(() => page.locator('.clock').innerText(), SOON).toContain('2027-01-05 10:00:00');
+    for (const span of ['1 day', '1 week', 'All']) {
+      await page.getByRole('button', { name: span }).click();
+      await page.getByRole('img', { name: /^Equity, \d+ points, now 49,9\d\d\.\d\d/ }).waitFor();
+    }
+    await page.getByRole('region', { name: 'Shares' }).getByText('AAPL').waitFor();
+  }, 30_000);
+}

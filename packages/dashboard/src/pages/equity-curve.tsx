@@ -1,0 +1,141 @@
+/** The equity of a portfolio over time, how far it stood below its peak, and its fills as dots. */
+import type { curveIntervals, EquityPoint, Order, PortfolioUpdate } from '@sandpit/protocol';
+import { useEffect, useMemo, useRef } from 'preact/hooks';
+import { type Broker, useBroker } from '../broker.ts';
+import { money, percent, price, quantity } from '../format.ts';
+import { useEvery, useLoad } from '../load.ts';
+import { useClockMoves } from '../parts/banner.tsx';
+import type { Mark, Point } from '../parts/chart-data.ts';
+import { Tabs } from '../parts/field.tsx';
+import { LineChart } from '../parts/line-chart.tsx';
+import { Problem } from '../parts/notice.tsx';
+import { setQuery } from '../route.ts';
+
+type CurveInterval = (typeof curveIntervals)[number];
+
+const DAY_MS = 86_400_000;
+
+interface Span {
+  readonly title: string;
+  readonly ms: number;
+  /** How far its points are apart. */
+  readonly interval: CurveInterval;
+}
+
+const ALL: Span = { title: 'All', ms: Infinity, interval: '1d' };
+/** By what the address calls them. */
+const SPANS: Readonly<Record<string, Span>> = {
+  '1d': { title: '1 day', ms: DAY_MS, interval: '1m' },
+  '1w': { title: '1 week', ms: 7 * DAY_MS, interval: '5m' },
+  '': ALL,
+};
+const TITLES = Object.entries(SPANS).map(([name, { title }]) => [name, title] as const);
+/** Points of a curve, and fills on it. */
+const MOST = 2000;
+const PAGE = 500;
+/** Closes from which on they are a curve. */
+const YOUNG = 20;
+
+export function EquityCurve({
+  portfolio,
+  span: asked,
+}: {
+  readonly portfolio: PortfolioUpdate;
+  readonly span: string;
+}) {
+  const broker = useBroker();
+  const { portfolioId, totalEquity } = portfolio;
+  const span = Object.hasOwn(SPANS, asked) ? asked : '';
+  const history = useLoad(() => read(broker, portfolioId, SPANS[span] ?? ALL), [portfolioId, span]);
+  useEvery(30_000, history.reload);
+  useEffect(() => history.reload(), [portfolio.updatedAt]);
+  useClockMoves(history.reload);
+  const { value, error } = history;
+  const drawn = useMemo(() => (value === undefined ? undefined : drawnOf(value)), [value]);
+  /** What the stream said last, at the end of what was read. */
+  const now = useRef<Point>();
+  if (value !== undefined) now.current = { atMs: value.nowMs, value: totalEquity };
+  const points = [...(drawn?.points ?? []), ...(now.current === undefined ? [] : [now.current])];
+  const below = drawdownOf(points);
+  return (
+    <section aria-label="Equity">
+      <div class="row">
+        <Tabs
+          label="Span of the curve"
+          value={span}
+          options={TITLES}
+          onChange={(next) => setQuery({ span: next })}
+        />
+        <span class="dim">
+          Largest drawdown {percent(below.reduce((worst, { value: fall }) => Math.max(worst, -fall), 0))}
+        </span>
+      </div>
+      {error !== undefined && <Problem error={error} retry={history.reload} />}
+      {drawn === undefined ? (
+        <p class="waiting chart">{error === undefined && 'Loading …'}</p>
+      ) : (
+        <LineChart
+          label={`Equity, ${points.length} points, now ${money(totalEquity)}; fills as dots; below it the drawdown`}
+          lines={[{ name: 'Equity', points }]}
+          below={{ name: 'Drawdown', points: below }}
+          marks={drawn.marks}
+        />
+      )}
+    </section>
+  );
+}
+
+interface History {
+  /** Oldest first. */
+  readonly points: readonly EquityPoint[];
+  readonly fills: readonly Order[];
+  readonly nowMs: number;
+  readonly sinceMs: number;
+}
+
+async function read(broker: Broker, portfolioId: string, { ms, interval }: Span): Promise<History> {
+  const params = { portfolioId };
+  const { now } = await broker.call('getMarketHours');
+  const nowMs = Date.parse(now);
+  const sinceMs = nowMs - ms;
+  const from = Number.isFinite(sinceMs) ? { from: new Date(sinceMs).toISOString() } : {};
+  const pointsOf = (each: CurveInterval): Promise<readonly EquityPoint[]> =>
+    newest(broker.list('getEquityCurve', { params, query: { ...from, interval: each } }));
+  const [found, filled] = await Promise.all([
+    pointsOf(interval),
+    broker.call('listOrders', { query: { portfolioId, status: 'FILLED', limit: PAGE } }),
+  ]);
+  // Of a young portfolio its closes alone say little.
+  const points = interval === '1d' && found.length < YOUNG ? await pointsOf('1h') : found;
+  return { points: points.toReversed(), fills: filled.data, nowMs, sinceMs };
+}
+
+async function newest<Item>(list: AsyncGenerator<Item>): Promise<readonly Item[]> {
+  const items: Item[] = [];
+  for await (const item of list) if (items.push(item) >= MOST) break;
+  return items;
+}
+
+function drawnOf({ points, fills, sinceMs }: History): {
+  readonly points: readonly Point[];
+  readonly marks: readonly Mark[];
+} {
+  return {
+    points: points.map(({ at, totalEquity }) => ({ atMs: Date.parse(at), value: totalEquity })),
+    marks: fills.flatMap(({ executedAt, positionIntent, filledQuantity, symbol, averagePrice }) => {
+      const atMs = Date.parse(executedAt ?? '');
+      if (!(atMs >= sinceMs)) return [];
+      const text = `${quantity(filledQuantity)} ${symbol} at ${price(averagePrice)}`;
+      return [{ atMs, isBuy: positionIntent.startsWith('BUY'), text }];
+    }),
+  };
+}
+
+/** How far each point is below the highest one before it, as a fraction of that: 0 or negative. */
+export function drawdownOf(points: readonly Point[]): readonly Point[] {
+  let peak = -Infinity;
+  return points.map(({ atMs, value }) => {
+    peak = Math.max(peak, value);
+    return { atMs, value: peak > 0 ? value / peak - 1 : 0 };
+  });
+}

@@ -1,0 +1,143 @@
+/** What a portfolio holds, by class, and options as the strategies that they are. */
+import type { EquityPosition, FuturePosition, OptionPosition, PortfolioUpdate } from '@sandpit/protocol';
+import { useMemo } from 'preact/hooks';
+import { change, greek, money, price, quantity, tone } from '../format.ts';
+import type { Column } from '../parts/column.ts';
+import { Table } from '../parts/table.tsx';
+import { hrefOf } from '../route.ts';
+import { Strategies } from './strategies.tsx';
+
+export function Positions({
+  portfolio,
+  simulationId,
+}: {
+  readonly portfolio: PortfolioUpdate;
+  readonly simulationId: string;
+}) {
+  const { equities, options, futures } = portfolio;
+  const [equityColumns, optionColumns] = useMemo(
+    () => [equityColumnsIn(simulationId), optionColumnsIn(simulationId)] as const,
+    [simulationId],
+  );
+  if (equities.length + options.length + futures.length === 0) return <p class="notice">Nothing is held.</p>;
+  return (
+    <>
+      {equities.length > 0 && (
+        <>
+          <h2>Shares</h2>
+          <Table label="Shares" columns={equityColumns} rows={equities} keyOf={({ equityId }) => equityId} />
+        </>
+      )}
+      {options.length > 0 && (
+        <>
+          <h2>Options</h2>
+          {portfolio.portfolioType === 'MARGIN' && <Strategies portfolio={portfolio} />}
+          <Table
+            label="Options"
+            columns={optionColumns}
+            rows={options}
+            keyOf={({ optionSymbol }) => optionSymbol}
+          />
+          <GreekSums options={options} />
+        </>
+      )}
+      {futures.length > 0 && (
+        <>
+          <h2>Futures</h2>
+          <Table label="Futures" columns={FUTURES} rows={futures} keyOf={({ symbol }) => symbol} />
+        </>
+      )}
+    </>
+  );
+}
+
+const equityColumnsIn = (simulationId: string): readonly Column<EquityPosition>[] => [
+  {
+    title: 'Symbol',
+    cell: ({ symbol }) => <a href={hrefOf(simulationId, `market/${symbol}`)}>{symbol}</a>,
+  },
+  { title: 'Settled', isNumber: true, cell: ({ settledQuantity }) => quantity(settledQuantity) },
+  {
+    title: 'Pending',
+    isNumber: true,
+    isSecondary: true,
+    cell: ({ pendingQuantity }) => quantity(pendingQuantity),
+  },
+  {
+    title: 'Reserved',
+    isNumber: true,
+    isSecondary: true,
+    cell: ({ reservedQuantity }) => quantity(reservedQuantity),
+  },
+  { title: 'Entry', isNumber: true, isSecondary: true, cell: ({ entryPrice }) => price(entryPrice) },
+  { title: 'Mark', isNumber: true, cell: ({ price: mark }) => price(mark) },
+  { title: 'Value', isNumber: true, cell: ({ marketValue }) => money(marketValue) },
+  {
+    title: 'Unrealized',
+    isNumber: true,
+    cell: ({ unrealizedPnl }) => <span class={tone(unrealizedPnl)}>{change(unrealizedPnl)}</span>,
+  },
+];
+
+const optionColumnsIn = (simulationId: string): readonly Column<OptionPosition>[] => [
+  {
+    title: 'Contract',
+    cell: ({ symbol, optionType, strike, expiration }) => (
+      <a href={hrefOf(simulationId, `market/${symbol}`, { expiration })}>
+        {symbol} {expiration} {price(strike)} {optionType}
+      </a>
+    ),
+  },
+  { title: 'Contracts', isNumber: true, cell: (one) => quantity(one.quantity) },
+  { title: 'Cost', isNumber: true, isSecondary: true, cell: ({ averageCost }) => price(averageCost) },
+  { title: 'Mark', isNumber: true, cell: ({ lastPrice }) => price(lastPrice) },
+  { title: 'Value', isNumber: true, cell: ({ marketValue }) => money(marketValue) },
+  {
+    title: 'Unrealized',
+    isNumber: true,
+    cell: ({ unrealizedPnL }) => <span class={tone(unrealizedPnL)}>{change(unrealizedPnL)}</span>,
+  },
+  { title: 'Δ', isNumber: true, isSecondary: true, cell: ({ deltaPerContract }) => greek(deltaPerContract) },
+  { title: 'Γ', isNumber: true, isSecondary: true, cell: ({ gammaPerContract }) => greek(gammaPerContract) },
+  { title: 'Θ', isNumber: true, isSecondary: true, cell: ({ thetaPerContract }) => greek(thetaPerContract) },
+  { title: 'Vega', isNumber: true, isSecondary: true, cell: ({ vegaPerContract }) => greek(vegaPerContract) },
+];
+
+function GreekSums({ options }: { readonly options: readonly OptionPosition[] }) {
+  const sum = (of: (one: OptionPosition) => number): number =>
+    options.reduce((total, one) => total + one.quantity * of(one), 0);
+  return (
+    <p class="dim">
+      Of all contracts: Δ {greek(sum((one) => one.deltaPerContract))} · Γ{' '}
+      {greek(sum((one) => one.gammaPerContract))} · Θ {greek(sum((one) => one.thetaPerContract))} a day · vega{' '}
+      {greek(sum((one) => one.vegaPerContract))}
+    </p>
+  );
+}
+
+const FUTURES: readonly Column<FuturePosition>[] = [
+  { title: 'Contract', cell: ({ symbol }) => symbol },
+  { title: 'Contracts', isNumber: true, cell: (one) => quantity(one.quantity) },
+  { title: 'Entry', isNumber: true, isSecondary: true, cell: ({ entryPrice }) => price(entryPrice) },
+  {
+    title: 'Settled at',
+    isNumber: true,
+    isSecondary: true,
+    cell: ({ settlementPrice }) => price(settlementPrice),
+  },
+  { title: 'Mark', isNumber: true, cell: ({ lastPrice }) => price(lastPrice) },
+  { title: 'Notional', isNumber: true, isSecondary: true, cell: ({ notionalValue }) => money(notionalValue) },
+  {
+    title: 'Unrealized',
+    isNumber: true,
+    cell: ({ unrealizedPnl }) => <span class={tone(unrealizedPnl)}>{change(unrealizedPnl)}</span>,
+  },
+  { title: 'Initial', isNumber: true, isSecondary: true, cell: ({ initialMargin }) => money(initialMargin) },
+  {
+    title: 'Maintenance',
+    isNumber: true,
+    isSecondary: true,
+    cell: ({ maintenanceMargin }) => money(maintenanceMargin),
+  },
+  { title: 'Last day', isSecondary: true, cell: ({ lastTradeDate }) => lastTradeDate },
+];

@@ -1,0 +1,88 @@
+/** Options together with what belongs to them: the groups that their margin is computed for. */
+import type { PortfolioUpdate, Requirements } from '@sandpit/protocol';
+import { useEffect } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { change, money, quantity, tone, words } from '../format.ts';
+import { useLoad } from '../load.ts';
+import { contractText } from '../option-legs.ts';
+import type { Column } from '../parts/column.ts';
+import { Problem } from '../parts/notice.tsx';
+import { Table } from '../parts/table.tsx';
+
+export type Group = Requirements['groups'][number];
+
+export const legsText = ({ legs }: Group): string =>
+  legs.map(({ symbol, quantity: count }) => `${quantity(count)} ${contractText(symbol)}`).join(', ');
+
+export const keyOfGroup = (group: Group): string =>
+  `${group.strategy} ${group.legs.map(({ symbol }) => symbol).join(' ')}`;
+
+interface Strategy extends Group {
+  readonly marketValue: number;
+  readonly unrealized: number;
+}
+
+export function Strategies({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
+  const broker = useBroker();
+  const { portfolioId, equities, options } = portfolio;
+  const margin = useLoad(
+    () => broker.call('getPortfolioMargin', { params: { portfolioId } }),
+    [portfolioId, options.map((one) => [one.optionSymbol, one.quantity])],
+  );
+  useEffect(() => margin.reload(), [portfolio.updatedAt]);
+  if (margin.error !== undefined) return <Problem error={margin.error} retry={margin.reload} />;
+  if (margin.value === undefined) return null;
+  const held = new Map([
+    ...equities.map((one) => {
+      const count = one.settledQuantity + one.pendingQuantity;
+      return [one.symbol, { count, value: one.marketValue, gain: one.unrealizedPnl }] as const;
+    }),
+    ...options.map(
+      (one) =>
+        [one.optionSymbol, { count: one.quantity, value: one.marketValue, gain: one.unrealizedPnL }] as const,
+    ),
+  ]);
+  const isOption = new Set(options.map(({ optionSymbol }) => optionSymbol));
+  const rows = margin.value.groups
+    .filter(({ legs }) => legs.some(({ symbol }) => isOption.has(symbol)))
+    .map((group): Strategy => {
+      // Of a position that is divided among groups each has its part.
+      const parts = group.legs.map(({ symbol, quantity: count }) => {
+        const { count: all = 0, value = 0, gain = 0 } = held.get(symbol) ?? {};
+        return all === 0
+          ? { value: 0, gain: 0 }
+          : { value: (value * count) / all, gain: (gain * count) / all };
+      });
+      return {
+        ...group,
+        marketValue: parts.reduce((sum, { value }) => sum + value, 0),
+        unrealized: parts.reduce((sum, { gain }) => sum + gain, 0),
+      };
+    });
+  if (rows.length === 0) return null;
+  return <Table label="Strategies" columns={STRATEGIES} rows={rows} keyOf={keyOfGroup} />;
+}
+
+const STRATEGIES: readonly Column<Strategy>[] = [
+  {
+    title: 'Strategy',
+    cell: ({ strategy, underlying }) => (
+      <strong>
+        {words(strategy)} {underlying}
+      </strong>
+    ),
+  },
+  { title: 'Made of', cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
+  { title: 'Value', isNumber: true, cell: ({ marketValue }) => money(marketValue) },
+  {
+    title: 'Unrealized',
+    isNumber: true,
+    cell: ({ unrealized }) => <span class={tone(unrealized)}>{change(unrealized)}</span>,
+  },
+  {
+    title: 'Takes',
+    isNumber: true,
+    isSecondary: true,
+    cell: ({ maintenance }) => money(maintenance),
+  },
+];

@@ -1,0 +1,40 @@
+import type { PortfolioDetail } from '@sandpit/protocol';
+import type { Broker } from '../broker.ts';
+import { kindOf } from '../in-words.ts';
+import { setQuery } from '../route.ts';
+import { Select } from './field.tsx';
+
+/** Portfolios that are offered; any other is reached from its own page. */
+const NAMED = 50;
+
+/** The newest portfolios, and the one that is asked for before them. */
+export async function portfoliosOf(
+  broker: Broker,
+  asked: string | undefined,
+): Promise<readonly PortfolioDetail[]> {
+  const { data } = await broker.call('listPortfolios', { query: { limit: NAMED } });
+  const ids = new Set([
+    ...(asked === undefined ? [] : [asked]),
+    ...data.map(({ portfolioId }) => portfolioId),
+  ]);
+  return Promise.all([...ids].map((portfolioId) => broker.call('getPortfolio', { params: { portfolioId } })));
+}
+
+/** One of them, in the address. */
+export const PortfolioChoice = ({
+  portfolios,
+  value,
+}: {
+  readonly portfolios: readonly PortfolioDetail[];
+  readonly value: string;
+}) => (
+  <Select
+    name="Portfolio"
+    plain
+    value={value}
+    options={portfolios.map(
+      (one) => [one.portfolioId, `${one.name ?? one.portfolioId.slice(0, 8)} (${kindOf(one)})`] as const,
+    )}
+    onChange={(portfolio) => setQuery({ portfolio })}
+  />
+);
