@@ -28,7 +28,8 @@ export type Rejection =
   | { readonly code: 'MARGIN_NOT_ELIGIBLE'; readonly message: string; readonly reasons: readonly string[] }
   | { readonly code: 'ORDER_NOT_UPDATABLE'; readonly message: string; readonly status: OrderStatus }
   | { readonly code: 'ACCOUNT_FROZEN'; readonly message: string; readonly accountId?: string }
-  | { readonly code: 'UNKNOWN_SYMBOL'; readonly message: string }
+  /** `symbol`: the leg that nobody lists, of an order of several legs. */
+  | { readonly code: 'UNKNOWN_SYMBOL'; readonly message: string; readonly symbol?: string }
   | { readonly code: 'MARGIN_CALL_ACTIVE'; readonly message: string; readonly callAmount: Money }
   | {
       readonly code: 'DAY_TRADE_RESTRICTED';

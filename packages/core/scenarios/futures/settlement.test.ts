@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { Position } from '../../src/positions/position.js';
 import { Auditor } from '../../src/testing/auditor.js';
 import { dollars, shares, TestMarket } from '../../src/testing/market.js';
+import { Money } from '../../src/values/money.js';
 
 /** Monday 2026-03-16, 10:00; the March contract ends on Friday at 09:30. */
 const ES = 'ESH26';
@@ -48,6 +49,19 @@ describe('daily settlement of variation (D95)', () => {
     // The entry stays what it was.
     expect([dollars(lots[0]!.cost), settlementPrice]).toEqual([6000.25 * 50, 6000e8]);
     audit(m);
+  });
+
+  it('counts in a reset before it is posted (D57)', () => {
+    const m = market();
+    const portfolio = m.openPortfolio({ type: 'MARGIN' });
+    m.place(portfolio, { symbol: ES, quantity: 1 });
+    m.quote(ES, '6010', '6010');
+    const { result } = m.execute<'ResetPortfolio'>({
+      type: 'ResetPortfolio',
+      by: m.by,
+      portfolioId: portfolio,
+    });
+    expect(result).toMatchObject({ oldCashBalance: Money.ofUnits(100_487.5e4), realizedPnl: 487.5e4 });
   });
 
   it('ends a short in cash with the last trade, at the index where it is quoted (D96)', () => {

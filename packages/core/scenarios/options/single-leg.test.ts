@@ -186,6 +186,24 @@ describe('short options in a CASH portfolio (D80, D81, D160)', () => {
     expect(dollars(m.value(portfolio).settledCash)).toBe(14_000 - 160.5);
   });
 
+  it('nothing is set aside any more once the portfolio has margin at a broker of level 4', () => {
+    const m = market();
+    const portfolio = m.openPortfolio({ cash: 50_000 });
+    m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
+    m.place(portfolio, { quantity: 100 });
+    m.place(portfolio, { symbol: CALL, intent: 'SELL_TO_OPEN', quantity: 1 });
+    expect(m.value(portfolio).reservedCash).toBe(Money.ofDollars(14_000));
+    m.execute<'UpgradeMargin'>({
+      type: 'UpgradeMargin',
+      by: m.by,
+      portfolioId: portfolio,
+      marginType: 'REG_T',
+      addPromotionalCash: false,
+    });
+    expect(m.value(portfolio).reservedCash).toBe(0);
+    m.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 100 });
+  });
+
   it('spreads against the largest loss where the broker allows them, by a long that is held', () => {
     const broker = testBroker('default', { spreadsInCashAccounts: true });
     const m = market({ rules: { brokers: new Map([['default', broker]]) } });

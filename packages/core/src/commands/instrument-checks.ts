@@ -25,14 +25,15 @@ export function instrumentProblem(
   const named = legs?.map((leg) => ({ symbol: leg.optionSymbol, positionIntent: leg.positionIntent })) ?? [
     { symbol, positionIntent },
   ];
+  const legOf = (one: string) => (legs === undefined ? {} : { symbol: one });
   for (const one of named) {
     if (d.instrument(one.symbol) === undefined)
-      return { code: 'UNKNOWN_SYMBOL', message: `Unknown symbol ${one.symbol}` };
+      return { code: 'UNKNOWN_SYMBOL', message: `Unknown symbol ${one.symbol}`, ...legOf(one.symbol) };
   }
   for (const one of named) {
     const instrument = d.instrument(one.symbol);
     const why = instrument && whyNot(d, portfolio, instrument, assetClass, one.positionIntent);
-    if (why !== undefined) return { code: 'INSTRUMENT_NOT_TRADABLE', message: why };
+    if (why !== undefined) return { code: 'INSTRUMENT_NOT_TRADABLE', message: why, ...legOf(one.symbol) };
   }
   return undefined;
 }

@@ -239,6 +239,8 @@ function positionProblem({ portfolio, broker, request, legs }: InstrumentCandida
   for (const leg of legs) {
     const quantity = Quantity.ofUnits(request.quantity * leg.ratio);
     const problem = legProblem(portfolio, broker, leg, quantity);
+    if (problem?.code === 'POSITION_CONFLICT' && request.legs !== undefined)
+      return { ...problem, symbol: leg.instrument.symbol };
     if (problem !== undefined) return problem;
   }
   return undefined;

@@ -14,6 +14,7 @@ import { noteShortfall } from './day-shortfall.js';
 import { endOrder } from './end-order.js';
 import { postAccrualsOf } from './interest.js';
 import { closeCalls } from './margin-calls.js';
+import { secureAllOptions } from './secure-options.js';
 import { changeSma } from './sma.js';
 
 /**
@@ -137,6 +138,7 @@ export function switchBroker(
     promotionalCashAdded: portfolio.promotionalCashAdded,
     at: d.at,
   });
+  secureAllOptions(d, portfolio);
   return portfolio;
 }
 
@@ -181,7 +183,8 @@ export function resetPortfolio(
     positionsClosed: held.length,
     ordersCancelled,
     newCashBalance: initialCash,
-    oldCashBalance: Money.add(SETTLED_CASH, PENDING_CASH),
+    // Variation that is not posted yet is pending cash (D95).
+    oldCashBalance: Money.add(Money.add(SETTLED_CASH, PENDING_CASH), value.variation),
   };
   closeCalls(d, portfolio);
   d.emit({

@@ -122,6 +122,11 @@ export function secureOptions(d: Decision, portfolio: Portfolio, underlying: str
   d.emit({ type: 'OptionsSecured', portfolioId, underlying, ...next });
 }
 
+/** The same for all that is held, after its broker or the kind of portfolio has changed. */
+export function secureAllOptions(d: Decision, portfolio: Portfolio): void {
+  for (const underlying of [...portfolio.optionsOn.keys()].sort()) secureOptions(d, portfolio, underlying);
+}
+
 /** What has to be set aside under the options on an underlying, as they are held. */
 export function securedNow(d: Decision, portfolio: Portfolio, underlying: string): Secured {
   const securing = securingOf(portfolio, d.broker(portfolio));

@@ -11,6 +11,7 @@ import { Money } from '../values/money.js';
 import { portfolioToChange } from './portfolios.js';
 import { postAccrualsOf } from './interest.js';
 import { takeAnew } from './reserve.js';
+import { secureAllOptions } from './secure-options.js';
 import { changeSma, keepsSma, restartSma } from './sma.js';
 
 /** What a margin upgrade adds when it is asked to (contract section 8). */
@@ -102,6 +103,7 @@ export function upgradeMargin(
     promotionalCashAdded: portfolio.promotionalCashAdded || promotional > 0,
     at: d.at,
   });
+  secureAllOptions(d, portfolio);
   takeAnew(d, portfolio);
   if (hasChanged) restartSma(d, portfolio);
   if (promotional > 0) {

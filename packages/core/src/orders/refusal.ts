@@ -28,6 +28,8 @@ export type Refusal =
         | 'BROKER_RESTRICTION'
         | 'STALE_MARKET_DATA';
       readonly message: string;
+      /** The leg that it is about, of an order of several legs. */
+      readonly symbol?: string;
     };
 
 /** Whatever is short (D152). */

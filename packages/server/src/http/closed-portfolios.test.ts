@@ -138,6 +138,7 @@ describe('a closed portfolio (D142)', () => {
       await client.post(`${url}/reset`),
       await client.post(`${url}/transfers`, { amount: 1 }),
       await client.post('/v1/orders', orderBody(portfolioId)),
+      await client.post('/v1/orders/preview', orderBody(portfolioId)),
       await client.post('/v1/orders', orderBody(portfolioId), { 'idempotency-key': 'k' }),
     ]) {
       expect(reply.body).toEqual(CLOSED);

@@ -158,6 +158,25 @@ describe('market data', () => {
     expect(await exchange('OPRA')).not.toHaveProperty('today');
   });
 
+  it('closes a contract for good when it trades for the last time (D69)', async () => {
+    const symbol = 'SPXW260105C06000000';
+    await client.put('/v1/simulation/quotes', {
+      quotes: [
+        { symbol: 'SPX', bid: 5999, ask: 6001 },
+        { symbol, bid: 10, ask: 11 },
+      ],
+    });
+    const isOpen = async () => (await client.get(`/v1/market-data/is-market-open/${symbol}`)).body;
+    expect(await isOpen()).toEqual({
+      symbol,
+      isOpen: true,
+      session: 'REGULAR',
+      nextClose: '2026-01-05T16:00:00-05:00',
+    });
+    await client.put('/v1/simulation/clock', { now: '2026-01-05T16:05:00-05:00' });
+    expect(await isOpen()).toEqual({ symbol, isOpen: false, session: 'CLOSED' });
+  });
+
   it('lists options that were listed', async () => {
     expect((await client.get('/v1/market-data/options/AAPL/expirations')).body).toEqual({
       underlying: 'AAPL',

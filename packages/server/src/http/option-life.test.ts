@@ -112,6 +112,7 @@ it('expires on its last day: what is in the money is exercised unless instructed
     ['EXPIRED', 2, 0],
     ['DO_NOT_EXERCISE', 2, undefined],
   ]);
+  expect((await activities()).at(-1)).toMatchObject({ type: 'DO_NOT_EXERCISE', price: 150 });
   expect((await client.get(`${path}/options`)).body).toEqual([]);
   const types = (await client.get(`${path}/ledger`)).body.data.map(({ type }: Body) => type);
   expect(types.slice(0, 3)).toEqual(['EXERCISE', 'EXPIRY', 'EXPIRY']);

@@ -136,3 +136,29 @@ it('what a preview says of buying power is what there is afterwards, on margin',
   expect(after.smaBalance).toBe(50_000 + 290 - preview.body.commission - 1000);
   expect(after.overnightBuyingPower).toBe(preview.body.buyingPower.after);
 });
+
+it('a refusal names the leg that it is about', async () => {
+  const unlisted = 'AAPL260116C00165000';
+  const withLeg = (optionSymbol: string, positionIntent: string) => ({
+    legs: [
+      { optionSymbol: LOW, positionIntent: 'BUY_TO_OPEN', quantity: 1 },
+      { optionSymbol, positionIntent, quantity: 1 },
+    ],
+  });
+  expect((await order(withLeg(unlisted, 'SELL_TO_OPEN'))).body.error).toEqual({
+    code: 'UNKNOWN_SYMBOL',
+    symbol: unlisted,
+  });
+  await order({
+    legs: undefined,
+    strategy: undefined,
+    symbol: HIGH,
+    orderType: 'MARKET',
+    limitPrice: undefined,
+    quantity: 1,
+  });
+  expect((await order(withLeg(HIGH, 'SELL_TO_OPEN'))).body.error).toEqual({
+    code: 'POSITION_CONFLICT',
+    symbol: HIGH,
+  });
+});

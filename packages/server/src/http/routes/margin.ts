@@ -20,23 +20,27 @@ export function marginHandlers(desk: RequirementDesk): MarginHandlers {
       return book instanceof Answer ? book : shownRequirement(await desk.requirementOf(book));
     },
 
-    previewOrder({ simulation, principal, body }) {
-      const { brokerage } = simulation;
+    async previewOrder({ simulation, principal, body }) {
+      const { brokerage, underWay } = simulation;
       const { calendar } = brokerage.rules;
+      const { by } = principal;
       const order = orderRequestOf(body, body.portfolioId, calendar, simulation.now());
-      const symbols = brokerage.symbolsRead(
-        { type: 'SubmitOrder', by: principal.by, order },
-        simulation.now(),
-      );
+      const command = { type: 'SubmitOrder', by, order } as const;
+      if (!underWay.isReadyFor(command)) await underWay.readyFor(command);
       return simulation.read(
         [principal],
         (current) => {
-          const estimate = current.preview(principal.by, order);
-          return isRejection(estimate)
-            ? answerTo(estimate, { symbol: order.symbol, ids: current.state.ids })
-            : orderPreview(current.state.ids, order.symbol, estimate);
+          const estimate = current.preview(by, order);
+          // What is over counts too: a closed portfolio, an order that had the same client id.
+          const past = underWay.refusal(command);
+          const { ids } = current.state;
+          if (!isRejection(estimate)) {
+            const rejections = past === undefined ? estimate.rejections : [past, ...estimate.rejections];
+            return orderPreview(ids, order.symbol, { ...estimate, rejections });
+          }
+          return answerTo(past ?? estimate, { symbol: order.symbol, ids });
         },
-        symbols,
+        brokerage.symbolsRead(command, simulation.now()),
       );
     },
 

@@ -1,12 +1,4 @@
-import {
-  type Brokerage,
-  type HoursId,
-  hoursOf,
-  Instant,
-  type Instrument,
-  marketHours,
-  TradingDate,
-} from '@sandpit/core';
+import { type Brokerage, type HoursId, Instant, type Instrument, TradingDate } from '@sandpit/core';
 import type { Quote } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, refuse } from '../answer.js';
@@ -14,7 +6,14 @@ import type { Handlers } from '../call.js';
 import { instrumentsAt, keptOf, optionsOn, quoteIn, symbolIn } from '../listed.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { shownInstrument } from '../translate/instruments.js';
-import { barOf, marketHoursOf, openingOf, quoteOf, tradeOf, tradingDayOf } from '../translate/market-data.js';
+import {
+  barOf,
+  marketHoursOf,
+  openingOfOne,
+  quoteOf,
+  tradeOf,
+  tradingDayOf,
+} from '../translate/market-data.js';
 import { pageOfAll } from '../translate/pages.js';
 
 type MarketDataHandlers = Pick<
@@ -115,7 +114,7 @@ export const marketDataHandlers: MarketDataHandlers = {
     const { calendar } = simulation.brokerage.rules;
     return lookAt(simulation, params.symbol, (_, symbol, instrument) => ({
       symbol,
-      ...openingOf(marketHours(calendar, hoursOf(instrument)), calendar, simulation.now()),
+      ...openingOfOne(instrument, calendar, simulation.now()),
     }));
   },
 

@@ -2,6 +2,7 @@
 import {
   Instant,
   Money,
+  parseOsi,
   Price,
   Quantity,
   refusalText,
@@ -227,12 +228,14 @@ function told(event: Event, item: ListItem): Told {
     }
     case 'ExerciseInstructed': {
       const { symbol, quantity } = event;
+      const strike = parseOsi(symbol)?.strike;
       return {
         category: 'OPTION',
         type: 'DO_NOT_EXERCISE',
         description: `${Quantity.format(quantity)} ${symbol} not to be exercised at expiry`,
         symbol,
         quantity: quantityNumber(quantity),
+        ...(strike !== undefined && { price: priceNumber(strike) }),
       };
     }
     case 'PortfolioOpened':

@@ -2,6 +2,7 @@ import {
   type Bar as CoreBar,
   type Calendar,
   type HoursId,
+  hoursOf,
   Instant,
   type Instrument,
   type MarketHours as CoreHours,
@@ -9,6 +10,7 @@ import {
   markOf,
   optionMarkOf,
   type Quote as CoreQuote,
+  tradingEndsAt,
   type TradingDay as CoreDay,
 } from '@sandpit/core';
 import type { Bar, MarketHours, PushedQuote, Quote, Trade, TradingDay } from '@sandpit/protocol';
@@ -91,6 +93,22 @@ export function openingOf(hours: CoreHours, calendar: Calendar, now: Instant) {
     session,
     nextOpen: calendar.format(hours.nextOpen('REGULAR', now)),
     nextClose: calendar.format(hours.nextClose('REGULAR', now)),
+  };
+}
+
+/** The same of one instrument: a contract closes for good when it trades for the last time, and opens no more. */
+export function openingOfOne(instrument: Instrument, calendar: Calendar, now: Instant) {
+  const hours = marketHours(calendar, hoursOf(instrument));
+  const opening = openingOf(hours, calendar, now);
+  if (instrument.assetClass !== 'OPTION' && instrument.assetClass !== 'FUTURE') return opening;
+  const end = tradingEndsAt(instrument, calendar);
+  if (end <= now) return { isOpen: false, session: 'CLOSED' as const };
+  const { isOpen, session, nextOpen } = opening;
+  return {
+    isOpen,
+    session,
+    ...(hours.nextOpen('REGULAR', now) < end && { nextOpen }),
+    nextClose: calendar.format(Instant.min(hours.nextClose('REGULAR', now), end)),
   };
 }
 

@@ -15,7 +15,8 @@ export interface Concern {
 /** A refusal of the brokerage as HTTP tells it (contract 7, D31, D55). */
 export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
   const message = rejectionText(rejection);
-  const symbol = concern.symbol === undefined ? {} : { symbol: concern.symbol };
+  const about = ('symbol' in rejection ? rejection.symbol : undefined) ?? concern.symbol;
+  const symbol = about === undefined ? {} : { symbol: about };
   switch (rejection.code) {
     case 'INVALID':
       return refuse(400, [...rejection.messages]);
