@@ -2,6 +2,7 @@ import { expect, it } from 'vitest';
 import { measureClosedOrders } from './closed-orders.js';
 import { measureCore } from './core.js';
 import { measureMargin } from './margin.js';
+import { measureMarginWatch } from './margin-watch.js';
 import type { Row } from './measure.js';
 import { measureOptions } from './options.js';
 import { measurePlacements } from './placements.js';
@@ -20,6 +21,11 @@ const SIZES = {
   BENCH_CLOSED: '400',
   BENCH_RECORDS: '300',
   BENCH_BOOKS: '3',
+  BENCH_WATCHED: '50',
+  BENCH_TICKING: '100',
+  BENCH_SECONDS: '2',
+  BENCH_POSITIONS: '60',
+  BENCH_GATED: '20',
 };
 
 it.each<[string, () => Promise<readonly Row[]>]>([
@@ -30,6 +36,7 @@ it.each<[string, () => Promise<readonly Row[]>]>([
   ['closed orders', measureClosedOrders],
   ['store', measureStore],
   ['margin', measureMargin],
+  ['margin watch', measureMarginWatch],
 ])('the measurement of %s runs', async (_name, measure) => {
   Object.assign(process.env, SIZES);
   const rows = await measure();

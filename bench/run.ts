@@ -22,6 +22,7 @@ const MEASUREMENTS = [
   'memory',
   'store',
   'margin',
+  'margin-watch',
 ] as const;
 /** A measurement that takes longer than this has got stuck. */
 const LONGEST_MS = 360_000;

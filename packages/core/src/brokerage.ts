@@ -6,6 +6,7 @@ import { advanceClock, scheduleSeries, scheduleSessions } from './commands/advan
 import { scheduleAssignments } from './commands/assign-early.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
 import { doNotExercise, exerciseOption } from './commands/exercise-option.js';
+import { lookAtMargin, nextLookOf, portfoliosToLookAt } from './commands/margin-watch.js';
 import { announceActions, listInstruments, withdrawAction } from './commands/market-setup.js';
 import {
   closePortfolio,
@@ -73,6 +74,7 @@ export interface Results {
   WithdrawAction: ReturnType<typeof withdrawAction>;
   UpdateMarket: undefined;
   AdvanceClock: undefined;
+  LookAtMargin: undefined;
   ChangeRules: undefined;
   MoveClock: undefined;
 }
@@ -191,6 +193,16 @@ export class Brokerage {
     return this.state.timers.first()?.due;
   }
 
+  /** When margin wants to be looked at next. `isComputed`: quotes come only when they are asked for. */
+  nextLook(isComputed = false): Instant | undefined {
+    return nextLookOf(this.state, isComputed);
+  }
+
+  /** The portfolios whose margin is to be looked at now (`LookAtMargin`): no more than `most`; the rest is still to be done. */
+  toLookAt(at: Instant, isComputed: boolean, most: number): readonly string[] {
+    return portfoliosToLookAt(this, at, isComputed, most);
+  }
+
   /** The symbols whose quotes this command reads, to be brought up to date before it. */
   symbolsRead(command: Command, at: Instant): ReadonlySet<string> {
     return symbolsRead(this.state, command, at);
@@ -295,6 +307,10 @@ function dispatch(d: Decision, command: Command): unknown {
     case 'AdvanceClock':
       advanceClock(d);
       return undefined;
+    case 'LookAtMargin': {
+      lookAtMargin(d, command);
+      return;
+    }
     case 'ChangeRules':
       d.emit({ type: 'RulesChanged', rules: command.rules });
       return undefined;

@@ -126,6 +126,8 @@ export type Command =
     }
   /** Does what is due at the command's instant, a bounded slice at a time; `Brokerage.nextDue` tells whether more is. */
   | { readonly type: 'AdvanceClock' }
+  /** Looks at a portfolio's margin: calls, warnings and what follows from them. `Brokerage.toLookAt` tells whose. */
+  | { readonly type: 'LookAtMargin'; readonly portfolioId: string }
   /** Notes the rules by which the brokerage decides from here on. */
   | { readonly type: 'ChangeRules'; readonly rules: RulesInForce }
   /** Remembers where a manual clock stands. */

@@ -20,6 +20,7 @@ import { copyOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
+import { noteSide } from './portfolios/portfolio.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Reservation } from './portfolios/reservation.js';
 import type { Secured } from './portfolios/reservation.js';
@@ -176,7 +177,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         previousClose: event.previousClose,
         dayTrades: new Map(),
         margin: newMarginAccount(),
-        slack: 0,
+        owing: new Set(),
       });
       account.portfolioIds.push(terms.portfolioId);
       return;
@@ -202,6 +203,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       portfolio.settings = { ...portfolio.terms.initialSettings, brokerId: portfolio.settings.brokerId };
       for (const symbol of portfolio.positions.keys()) state.holders.get(symbol)?.delete(portfolio);
       portfolio.positions.clear();
+      portfolio.owing.clear();
       portfolio.optionsOn.clear();
       for (const underlying of portfolio.secured.keys()) secure(portfolio, underlying, NOTHING_SECURED);
       portfolio.obligations.clear();
@@ -519,6 +521,7 @@ function bookExecution(
   } else {
     takeFromLots(position.lots, closed ?? []);
   }
+  noteSide(portfolio, position);
   if (variation !== undefined) position.variation = Money.add(position.variation ?? Money.zero, variation);
   if (settlementDate !== undefined && (isDelivered || cashSide === 'SELL')) {
     const obligation = obligationOf(state, calendar, portfolio, settlementDate);
@@ -610,6 +613,7 @@ function moveShares(
       openedAt: state.now,
     });
   }
+  noteSide(portfolio, position);
   quantities.set(symbol, Quantity.add(quantities.get(symbol) ?? Quantity.zero, quantity));
 }
 
@@ -645,6 +649,7 @@ function removeIfOver(state: State, portfolio: Portfolio, position: Position): v
   if (position.variation !== undefined && position.variation !== 0) return;
   for (const { quantities } of portfolio.obligations.values()) if (quantities.has(position.symbol)) return;
   portfolio.positions.delete(position.symbol);
+  portfolio.owing.delete(position.symbol);
   state.holders.get(position.symbol)?.delete(portfolio);
   if (position.underlying !== undefined) {
     const options = portfolio.optionsOn.get(position.underlying);
@@ -657,6 +662,7 @@ function removeIfOver(state: State, portfolio: Portfolio, position: Position): v
 export function addPosition(state: State, portfolio: Portfolio, position: Position): void {
   const { symbol, underlying } = position;
   portfolio.positions.set(symbol, position);
+  noteSide(portfolio, position);
   addHolder(state, symbol, portfolio);
   if (underlying === undefined) return;
   const options = portfolio.optionsOn.get(underlying);

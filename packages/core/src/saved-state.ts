@@ -265,7 +265,7 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
     ),
     dayTrades: new Map(saved.dayTrades),
     margin: { ...newMarginAccount(), ...saved.margin },
-    slack: 0,
+    owing: new Set(),
   };
   state.portfolios.set(saved.terms.portfolioId, portfolio);
   for (const position of saved.positions)

@@ -3,6 +3,7 @@ import type { Instrument } from './instruments/instrument.js';
 import { Book } from './matching/book.js';
 import type { Order } from './orders/order.js';
 import type { Account } from './portfolios/account.js';
+import { MarginBounds } from './portfolios/margin-bounds.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import type { RulesInForce } from './rules.js';
 import { Ids } from './values/ids.js';
@@ -54,8 +55,7 @@ export interface Timer {
     | { readonly kind: 'INTEREST'; readonly date: TradingDate }
     | { readonly kind: 'INTEREST_POST' }
     | { readonly kind: 'CALL_DUE'; readonly portfolioId: string; readonly call: number }
-    | { readonly kind: 'EARLY_ASSIGNMENT'; readonly date: TradingDate }
-    | { readonly kind: 'MARGIN_SWEEP' };
+    | { readonly kind: 'EARLY_ASSIGNMENT'; readonly date: TradingDate };
 }
 
 /** How far the draw of an evening's early assignments has come, in the order of series and portfolios (D89). */
@@ -93,8 +93,7 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   INTEREST: 10,
   INTEREST_POST: 11,
   EARLY_ASSIGNMENT: 12,
-  MARGIN_SWEEP: 13,
-  CALL_DUE: 14,
+  CALL_DUE: 13,
 };
 
 const timerBefore = (a: Timer, b: Timer): boolean =>
@@ -154,15 +153,27 @@ export interface State {
   readonly watch: MarginWatch;
 }
 
-/** What may have brought portfolios to a margin call since the last sweep. Derived. */
+/** What may have brought portfolios to a margin call since they were last looked at. Derived. */
 export interface MarginWatch {
   /** Whose marks have moved. */
   readonly symbols: Set<string>;
   readonly portfolios: Set<Portfolio>;
-  /** The marks of the last sweep. */
-  readonly marks: Map<string, Price>;
-  timer: Timer | undefined;
+  readonly bounds: MarginBounds;
+  /** When those are looked at; undefined = there are none. */
+  dueAt: Instant | undefined;
+  /** When computed prices may have used up what a portfolio had left. */
+  readonly looks: PriorityQueue<MarginLook>;
+  readonly lookOf: Map<Portfolio, MarginLook>;
 }
+
+export interface MarginLook {
+  place: number;
+  readonly at: Instant;
+  readonly portfolio: Portfolio;
+}
+
+const lookBefore = (a: MarginLook, b: MarginLook): boolean =>
+  a.at !== b.at ? a.at < b.at : a.portfolio.terms.number < b.portfolio.terms.number;
 
 export function emptyState(seed: number, idSecret: string, now: Instant): State {
   return {
@@ -202,7 +213,14 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     futureSettlements: new Map(),
     awaitingOpening: new Map(),
     optionHolders: new Map(),
-    watch: { symbols: new Set(), portfolios: new Set(), marks: new Map(), timer: undefined },
+    watch: {
+      symbols: new Set(),
+      portfolios: new Set(),
+      bounds: new MarginBounds(),
+      dueAt: undefined,
+      looks: new PriorityQueue(lookBefore),
+      lookOf: new Map(),
+    },
   };
 }
 
@@ -255,14 +273,6 @@ export function earliestHolders(
   return found;
 }
 
-/** Who has a position in a symbol, or in options on it. */
-export function concernedBy(state: State, symbol: string): Iterable<Portfolio> {
-  const holders = state.holders.get(symbol);
-  const ofOptions = state.optionHolders.get(symbol);
-  if (ofOptions === undefined) return holders ?? [];
-  return holders === undefined ? ofOptions : new Set([...holders, ...ofOptions]);
-}
-
 /** All open orders in a symbol, at work or not, oldest first; those of several legs, one of which is in it, at the end. */
 export const openOrdersIn = (state: State, symbol: string): Order[] => [
   ...(state.books.get(symbol)?.open.oldestFirst() ?? []),
@@ -306,16 +316,12 @@ export function scheduleFuture(state: State, due: Instant, symbol: string): void
 }
 
 /** Margin is looked at on the whole second: at this instant, or the next one. */
-const SWEEP_EVERY_MS = 1000;
+const LOOK_EVERY_MS = 1000;
 
-export function scheduleSweep(state: State, at: Instant): void {
-  const due = Instant.ofMs(Math.ceil(at / SWEEP_EVERY_MS) * SWEEP_EVERY_MS);
-  const { timer } = state.watch;
-  if (timer !== undefined && timer.place >= 0) {
-    if (timer.due <= due) return;
-    state.timers.remove(timer);
-  }
-  state.watch.timer = addTimer(state, due, 0, { kind: 'MARGIN_SWEEP' });
+function lookAt(state: State, at: Instant): void {
+  const due = Instant.ofMs(Math.ceil(at / LOOK_EVERY_MS) * LOOK_EVERY_MS);
+  const { watch } = state;
+  if (watch.dueAt === undefined || due < watch.dueAt) watch.dueAt = due;
 }
 
 /** A mark has moved: whoever holds the symbol on margin is looked at within a second. */
@@ -323,15 +329,14 @@ export function noteMark(state: State, symbol: string): void {
   if (state.watch.symbols.has(symbol)) return;
   if ((state.holders.get(symbol)?.size ?? 0) === 0 && !state.optionHolders.has(symbol)) return;
   state.watch.symbols.add(symbol);
-  scheduleSweep(state, state.now);
+  lookAt(state, state.now);
 }
 
 /** Something has happened to a portfolio that its margin may not stand. */
 export function noteMargin(state: State, portfolio: Portfolio): void {
-  portfolio.slack = 0;
   if (portfolio.settings.portfolioType !== 'MARGIN' || state.watch.portfolios.has(portfolio)) return;
   state.watch.portfolios.add(portfolio);
-  scheduleSweep(state, Instant.plusMs(state.now, 1));
+  lookAt(state, Instant.plusMs(state.now, 1));
 }
 
 /** Sets the one timer of an open order to what it waits for next, or to none. */

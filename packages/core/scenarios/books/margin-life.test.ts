@@ -162,3 +162,28 @@ describe('day trades (D110, D111)', () => {
     expect(calls(market, portfolio)).toMatchObject([['REG_T', 50_000, `2026-01-08${NEW_YORK_NOON}`]]);
   });
 });
+
+describe('the gate of a portfolio with cash (D108)', () => {
+  it('looks at what the order trades, and values nothing else that is held', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 100_000 });
+    const symbols = ['AAPL', 'MSFT', 'KO'];
+    const quote = (): void =>
+      symbols.forEach((symbol) => void market.quote(symbol, '50.00', '50.00', {}, false));
+    quote();
+    for (const symbol of symbols) market.place(portfolio, { symbol, quantity: 10 });
+    market.advanceMs(5000);
+    quote();
+    market.place(portfolio, { symbol: 'KO', quantity: 10 });
+    const { command, quotes } = market.journal.at(-1)!;
+    expect(command.type).toBe('SubmitOrder');
+    expect(quotes.map(({ symbol }) => symbol)).toEqual(['KO']);
+    // Who owes is valued whole.
+    market.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_CLOSE', quantity: 20 });
+    market.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_OPEN', quantity: 1 });
+    market.advanceMs(5000);
+    quote();
+    market.place(portfolio, { symbol: 'MSFT', quantity: 10 });
+    expect(market.journal.at(-1)!.quotes).toHaveLength(3);
+  });
+});

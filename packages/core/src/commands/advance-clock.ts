@@ -21,7 +21,6 @@ import { matchPackages } from './match-packages.js';
 import { settleFutures, scheduleSettlementOf } from './settle-futures.js';
 import { accrueInterest, postAccruals } from './interest.js';
 import { callDue, watchAtClose } from './margin-calls.js';
-import { sweepMargin } from './margin-sweep.js';
 import { changeSma, keepsSma } from './sma.js';
 import { reachMarket } from './reach-market.js';
 
@@ -52,7 +51,6 @@ const LONG: ReadonlySet<string> = new Set([
   'INTEREST',
   'INTEREST_POST',
   'EARLY_ASSIGNMENT',
-  'MARGIN_SWEEP',
   'CALL_DUE',
 ]);
 
@@ -79,8 +77,6 @@ function serve(d: Decision, timer: Timer): void {
       return postAccruals(d);
     case 'EARLY_ASSIGNMENT':
       return assignEarly(d, what.date);
-    case 'MARGIN_SWEEP':
-      return sweepMargin(d);
     case 'CALL_DUE': {
       const portfolio = d.state.portfolios.get(what.portfolioId);
       if (portfolio !== undefined) callDue(d, portfolio, what.call);

@@ -6,7 +6,7 @@ import { tradedBy } from '../orders/execution.js';
 import { isOpening } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { openedOn, valuationOf } from '../portfolios/valuation.js';
+import { leastRoom, openedOn, valuationOf } from '../portfolios/valuation.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
@@ -57,8 +57,12 @@ export function noteShortfall(
 ): void {
   let amount = beyond;
   if (moved.maintenance < 0 && !isJudgedNow(d, order) && isUnder(d, portfolio, 'INTRADAY_MARGIN')) {
-    const { maintenanceExcess } = valuationOf(portfolio, d, d.broker(portfolio));
-    amount = Money.max(amount, Money.negate(maintenanceExcess));
+    const broker = d.broker(portfolio);
+    // Where there is cash and nothing is owed nothing can be missing.
+    if (leastRoom(portfolio, broker) === undefined) {
+      const { maintenanceExcess } = valuationOf(portfolio, d, broker);
+      amount = Money.max(amount, Money.negate(maintenanceExcess));
+    }
   }
   if (amount <= 0) return;
   const { shortfall } = portfolio.margin;

@@ -3,6 +3,7 @@ import { PATTERN_EQUITY } from '../margin/buying-power.js';
 import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
 import { dayTradesWithin, restrictedUntil } from '../margin/day-trades.js';
 import { isBlocked, isRestricting } from '../margin/margin-account.js';
+import type { Headroom } from '../orders/headroom.js';
 import { isOpening } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -14,13 +15,17 @@ import { keepsSma } from './sma.js';
 
 const MOST_DAY_TRADES = 3;
 
-/** In a call nothing is opened that does not lower what holding takes (D119). `lowers`: whether the order does. */
+/**
+ * In a call nothing is opened that does not lower what holding takes, and nothing is closed that raises it, such as what covers a short option
+ * (D119). `effect`: what the order changes, where that was worked out; of a closing order only where it raises anything.
+ */
 export function marginCallProblem(
   portfolio: Portfolio,
   { positionIntent }: Pick<OrderRequest, 'positionIntent'>,
-  lowers: boolean,
+  effect: Headroom | undefined,
 ): Rejection | undefined {
-  if (!isOpening(positionIntent) || lowers) return undefined;
+  const change = effect?.maintenance ?? Money.zero;
+  if (isOpening(positionIntent) ? change > 0 : change >= 0) return undefined;
   const calls = portfolio.margin.calls.filter(isRestricting);
   if (calls.length === 0) return undefined;
   return {

@@ -74,8 +74,7 @@ const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejecti
   brokerRestriction,
   ({ d, portfolio, request, legs }) => optionLevelProblem(d, portfolio, request.quantity, legs),
   closedMarket,
-  ({ portfolio, request, needs }) =>
-    marginCallProblem(portfolio, request, (needs?.effect?.maintenance ?? 0) > 0),
+  ({ portfolio, request, needs }) => marginCallProblem(portfolio, request, needs?.effect),
   ({ d, portfolio, request, needs }) => blockedProblem(d, portfolio, request, needs),
   ({ d, portfolio, request }) => dayTradeProblem(d, portfolio, request),
   positionProblem,

@@ -5,7 +5,6 @@ import { underlyingOf } from '../instruments/option-roots.js';
 import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
 import type { OrderLeg, OrderTerms } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { concernedBy } from '../state.js';
 import type { State, Timer } from '../state.js';
 import type { Instant } from '../values/instant.js';
 
@@ -36,6 +35,7 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
     case 'ResetPortfolio':
     case 'TransferCash':
     case 'ClosePortfolio':
+    case 'LookAtMargin':
       return heldIn(state.portfolios.get(command.portfolioId));
     case 'AdvanceClock':
       return symbolsDue(state, at);
@@ -121,13 +121,6 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
     case 'CORPORATE_ACTION': {
       const symbol = state.actions.get(what.actionId)?.action.symbol;
       if (symbol !== undefined) symbols.add(symbol);
-      return;
-    }
-    case 'MARGIN_SWEEP': {
-      const concerned = new Set(state.watch.portfolios);
-      for (const symbol of state.watch.symbols)
-        for (const portfolio of concernedBy(state, symbol)) concerned.add(portfolio);
-      for (const portfolio of concerned) for (const symbol of heldIn(portfolio)) symbols.add(symbol);
       return;
     }
     case 'CALL_DUE':

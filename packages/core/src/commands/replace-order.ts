@@ -18,6 +18,7 @@ import { matchPackage } from './match-packages.js';
 import { optionLevelProblem } from './option-level.js';
 import { expiryOf, goodTillProblems } from './order-hours.js';
 import { orderedLegs } from './ordered-legs.js';
+import { marginCallProblem } from './margin-restrictions.js';
 import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
 import { sizeProblems } from './plan-order.js';
 import type { Acknowledged } from './submit-order.js';
@@ -73,6 +74,12 @@ export function replaceOrder(
   const level = optionLevelProblem(d, portfolio, more, orderedLegs(d, terms), terms.number);
   if (level !== undefined) return level;
   const needs = needsOf(d, portfolio, terms, changed);
+  const { takes } = setAsideFor(needs);
+  const called =
+    takes.maintenance > progress.takes.maintenance
+      ? marginCallProblem(portfolio, terms, needs?.effect)
+      : undefined;
+  if (called !== undefined) return called;
   const funds = fundsProblem(d, portfolio, needs, progress);
   if (funds !== undefined) return funds;
 

@@ -14,7 +14,7 @@ import { cashRefusal } from '../orders/refusal.js';
 import type { Refusal } from '../orders/refusal.js';
 import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { bookMarketOf, chainHeld, marginTermsOf, valuationOf } from '../portfolios/valuation.js';
+import { bookMarketOf, chainHeld, leastRoom, marginTermsOf, valuationOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
@@ -136,7 +136,11 @@ export function fundsProblem(
       const available = Money.add(roomOf(d, portfolio).freeCash, already.reserved);
       if (secured > available) return cashRefusal(available, secured);
     }
-    return marginRefusal({ ...needs, effect }, already, () => roomOf(d, portfolio));
+    const opening = { ...needs, effect };
+    // A portfolio with the cash for it is not valued for its orders, however much it holds.
+    const least = leastRoom(portfolio, d.broker(portfolio));
+    if (least !== undefined && marginRefusal(opening, already, () => least) === undefined) return undefined;
+    return marginRefusal(opening, already, () => roomOf(d, portfolio));
   }
   if (needs.reserve <= already.reserved) return undefined;
   const available = Money.ofUnits(freeCash(portfolio) + already.reserved + released);

@@ -4,7 +4,7 @@ import type { MarginEngine, MarginType } from '../margin/margin-type.js';
 import type { FillModel } from '../matching/fill-model.js';
 import type { OpenOrders } from '../orders/open-orders.js';
 import type { DayTradeTracker } from '../positions/day-trade.js';
-import type { Position } from '../positions/position.js';
+import { Position } from '../positions/position.js';
 import type { Obligation } from '../settlement/obligation.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -72,8 +72,8 @@ export interface Portfolio {
   readonly dayTrades: Map<string, DayTradeTracker>;
   /** Of MARGIN portfolios: memorandum account, calls, accruals. */
   readonly margin: MarginAccount;
-  /** Derived: how far prices may take its excess before margin has to be looked at; 0 = nobody knows. */
-  slack: number;
+  /** Derived: what is sold short, and futures: what can take more than it is worth. */
+  readonly owing: Set<string>;
 }
 
 /**
@@ -116,6 +116,12 @@ export function cashOf(portfolio: CashBooks, shortMarketValue: Money): CashView 
     reservedCash,
     marginLoan,
   };
+}
+
+/** Keeps note of whether a position is one that can take more than it is worth. */
+export function noteSide({ owing }: Portfolio, position: Position): void {
+  if (Position.held(position) < 0 || position.assetClass === 'FUTURE') owing.add(position.symbol);
+  else owing.delete(position.symbol);
 }
 
 /**

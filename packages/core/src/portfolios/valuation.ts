@@ -196,6 +196,30 @@ function marginOf(
   };
 }
 
+/**
+ * What a MARGIN portfolio has left at least, wherever prices are: where nothing is sold short and there are no futures, what is held takes no more
+ * than it counts, so that the excess is no less than the cash. Nothing is valued for it. `undefined` where that says nothing.
+ */
+export function leastRoom(portfolio: Portfolio, broker: BrokerConfiguration): Room | undefined {
+  const { settings, owing, balances, reservedByOrders: orders, reservedByPositions: positions } = portfolio;
+  const { marginType = 'REG_T' } = settings;
+  const cash = Money.add(balances.SETTLED_CASH, balances.PENDING_CASH);
+  if (owing.size > 0 || cash < 0) return undefined;
+  // Multiplied, a requirement may be more than what is held is worth.
+  if (marginType === 'PORTFOLIO' && (broker.portfolioMarginFactorBps ?? 0) > 10_000) return undefined;
+  const initial = marginType === 'REG_T' ? portfolio.margin.sma : cash;
+  return {
+    marginType,
+    house: broker,
+    totalEquity: cash,
+    freeCash: Money.ofUnits(cash - orders.cash - positions.cash),
+    left: Headroom.subtract(
+      { initial, maintenance: cash },
+      Headroom.add(orders.headroom, positions.headroom),
+    ),
+  };
+}
+
 /** Whether stock is opened by day-trade buying power (D110): the broker lends for the day, and the rule of the day allows it. */
 function lendsForTheDay(
   { settings, previousClose }: Portfolio,

@@ -155,12 +155,16 @@ export class TestMarket {
   }
 
   private doWhatIsDue(until: Instant): void {
-    for (
-      let due = this.brokerage.nextDue();
-      due !== undefined && due <= until;
-      due = this.brokerage.nextDue()
-    ) {
-      this.run({ type: 'AdvanceClock' }, Instant.max(due, this.brokerage.state.now));
+    for (;;) {
+      const { brokerage } = this;
+      const due = brokerage.nextDue() ?? Infinity;
+      const look = brokerage.nextLook() ?? Infinity;
+      if (Math.min(due, look) > until) return;
+      const at = Instant.max(Instant.ofMs(Math.min(due, look)), brokerage.state.now);
+      if (due <= look) this.run({ type: 'AdvanceClock' }, at);
+      else
+        for (const portfolioId of brokerage.toLookAt(at, false, 64))
+          this.run({ type: 'LookAtMargin', portfolioId }, at);
     }
   }
 

@@ -88,6 +88,7 @@ export class Simulation {
       brokerage,
       feed,
       clock,
+      () => this.#turns.nextDue(),
       () => this.now(),
       () => this.#wake(),
     );

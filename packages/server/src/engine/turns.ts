@@ -8,6 +8,9 @@ import { recordText } from './record-text.js';
 import type { Records } from './records.js';
 import type { UnderWay } from './under-way.js';
 
+/** Portfolios whose margin is looked at before others have a turn. */
+const LOOKS_AT_ONCE = 32;
+
 /** What is still taken when the disk is full. */
 const ENDS_RISK: ReadonlySet<Command['type']> = new Set(['CancelOrder', 'CancelAccountOrders']);
 
@@ -71,31 +74,50 @@ export class Turns {
    */
   catchUp(now: Instant): Instant {
     if (this.#records.isInReserve()) {
-      const justBefore = Instant.plusMs(this.#brokerage.nextDue() ?? Instant.plusMs(now, 1), -1);
+      const justBefore = Instant.plusMs(this.nextDue() ?? Instant.plusMs(now, 1), -1);
       return Instant.max(this.#brokerage.state.now, justBefore < now ? justBefore : now);
     }
-    for (
-      let due = this.#brokerage.nextDue();
-      due !== undefined && due <= now;
-      due = this.#brokerage.nextDue()
-    ) {
-      this.advance(due);
-    }
+    for (let due = this.nextDue(); due !== undefined && due <= now; due = this.nextDue()) this.advance(due);
     return now;
   }
 
-  /** What is due at this instant, or the first slice of it. */
+  /**
+   * The earliest instant at which something is due, or margin is to be looked at; that no sooner than at a multiple of `lookStepMs`: how far
+   * apart the quotes are that time passes.
+   */
+  nextDue(lookStepMs = 1): Instant | undefined {
+    const due = this.#brokerage.nextDue();
+    const look = this.#brokerage.nextLook(this.#isComputed);
+    const at = look && Instant.ofMs(Math.ceil(look / lookStepMs) * lookStepMs);
+    return due === undefined || (at !== undefined && at < due) ? at : due;
+  }
+
+  /** What is due at this instant, or the first slice of it; where nothing is, who is to be looked at. */
   advance(due: Instant): void {
     const at = Instant.max(due, this.#brokerage.state.now);
+    const next = this.#brokerage.nextDue();
+    if (next === undefined || next > at) {
+      this.#lookAtMargin(at);
+      return;
+    }
     this.#refreshFor({ type: 'AdvanceClock' }, at);
     // The refresh may have served what was due.
     const still = this.#brokerage.nextDue();
     if (still !== undefined && still <= at) this.execute<'AdvanceClock'>({ type: 'AdvanceClock' }, at);
   }
 
+  #lookAtMargin(at: Instant): void {
+    for (const portfolioId of this.#brokerage.toLookAt(at, this.#isComputed, LOOKS_AT_ONCE))
+      this.execute<'LookAtMargin'>({ type: 'LookAtMargin', portfolioId }, at);
+  }
+
+  get #isComputed(): boolean {
+    return this.#feed.kind === 'synthetic';
+  }
+
   /** Brings quotes of a feed that can compute them up to an instant. Orders they touch are filled. */
   refresh(symbols: Iterable<string>, at: Instant): void {
-    if (this.#feed.kind !== 'synthetic') return;
+    if (!this.#isComputed) return;
     const quotes: Quote[] = [];
     for (const symbol of symbols) {
       const quotedAt = this.#feed.quotedAt(symbol, at);
@@ -110,6 +132,6 @@ export class Turns {
 
   /** Brings the quotes that a command reads up to the instant at which it is executed. */
   #refreshFor(command: Command, at: Instant): void {
-    if (this.#feed.kind === 'synthetic') this.refresh(this.#brokerage.symbolsRead(command, at), at);
+    if (this.#isComputed) this.refresh(this.#brokerage.symbolsRead(command, at), at);
   }
 }

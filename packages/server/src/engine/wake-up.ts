@@ -12,6 +12,7 @@ export class WakeUp {
   readonly #brokerage: Brokerage;
   readonly #feed: Feed;
   readonly #clock: Clock;
+  readonly #nextDue: () => number | undefined;
   readonly #now: () => number;
   readonly #wake: () => Promise<void>;
   #timer: NodeJS.Timeout | undefined;
@@ -20,10 +21,18 @@ export class WakeUp {
   #isOver = false;
 
   /** `wake` must not reject; after it the next time is set. */
-  constructor(brokerage: Brokerage, feed: Feed, clock: Clock, now: () => number, wake: () => Promise<void>) {
+  constructor(
+    brokerage: Brokerage,
+    feed: Feed,
+    clock: Clock,
+    nextDue: () => number | undefined,
+    now: () => number,
+    wake: () => Promise<void>,
+  ) {
     this.#brokerage = brokerage;
     this.#feed = feed;
     this.#clock = clock;
+    this.#nextDue = nextDue;
     this.#now = now;
     this.#wake = wake;
   }
@@ -50,7 +59,7 @@ export class WakeUp {
 
   #sleepMs(): number {
     if (this.#brokerage.state.orders.size > 0 || this.#feed.kind === 'replay') return TICK_MS;
-    const due = this.#brokerage.nextDue();
+    const due = this.#nextDue();
     if (due === undefined) return LONGEST_SLEEP_MS;
     return Math.min(
       LONGEST_SLEEP_MS,

@@ -4,6 +4,10 @@ import type { Feed, MarketEvent } from '../feeds/feed.js';
 import { Slice } from './slice.js';
 import type { Turns } from './turns.js';
 
+/** Longer ways than this a feed that computes its quotes tells by the minute. */
+const LONGEST_BY_THE_SECOND_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
 /**
  * Goes through time: market events and what is due, in order; at the same instant the market first. Lets others have the event loop now
  * and then, but not this simulation.
@@ -50,8 +54,11 @@ export class Walk {
     const brokerage = this.#brokerage;
     const from = this.#marketAt;
     const slice = new Slice();
+    // A long way is told by the minute: what lies between is no quote that passes.
+    const stepMs = until - from > LONGEST_BY_THE_SECOND_MS ? MINUTE_MS : 1;
+    const next = (): Instant | undefined => this.#turns.nextDue(stepMs);
     const dueBy = async (limit: Instant, inclusive: boolean): Promise<void> => {
-      for (let due = brokerage.nextDue(); due !== undefined; due = brokerage.nextDue()) {
+      for (let due = next(); due !== undefined; due = next()) {
         if (inclusive ? due > limit : due >= limit) return;
         this.#turns.advance(due);
         await slice.breathe();

@@ -1,0 +1,86 @@
+import type { Portfolio } from './portfolio.js';
+
+/** Prices of a symbol between which nothing happens to the margin of a portfolio that it concerns. */
+export interface Bounds {
+  readonly symbol: string;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Where a portfolio stands in the list of a symbol. */
+interface Place {
+  readonly list: SymbolBounds;
+  index: number;
+}
+
+/** Of one symbol: whom it concerns, and each one's bounds, side by side so that going through them costs little. */
+interface SymbolBounds {
+  readonly portfolios: Portfolio[];
+  readonly places: Place[];
+  readonly low: number[];
+  readonly high: number[];
+}
+
+/**
+ * Who can have come to a margin call by a price: a symbol that moves is compared with the bounds of those it concerns, and who stays within
+ * all of his is not looked at.
+ */
+export class MarginBounds {
+  readonly #lists = new Map<string, SymbolBounds>();
+  readonly #places = new Map<Portfolio, readonly Place[]>();
+
+  /** Takes the place of all bounds that a portfolio had. */
+  set(portfolio: Portfolio, all: readonly Bounds[]): void {
+    for (const place of this.#places.get(portfolio) ?? []) remove(place);
+    if (all.length === 0) this.#places.delete(portfolio);
+    else
+      this.#places.set(
+        portfolio,
+        all.map((bounds) => this.#add(portfolio, bounds)),
+      );
+  }
+
+  #add(portfolio: Portfolio, { symbol, low, high }: Bounds): Place {
+    let list = this.#lists.get(symbol);
+    if (list === undefined) {
+      list = { portfolios: [], places: [], low: [], high: [] };
+      this.#lists.set(symbol, list);
+    }
+    const place = { list, index: list.portfolios.length };
+    list.portfolios.push(portfolio);
+    list.places.push(place);
+    list.low.push(low);
+    list.high.push(high);
+    return place;
+  }
+
+  /** Adds those to `to` whose bounds a price of a symbol is not within. */
+  crossed(symbol: string, price: number, to: Set<Portfolio>): void {
+    const list = this.#lists.get(symbol);
+    if (list === undefined) return;
+    const { portfolios, low, high } = list;
+    for (let i = 0; i < low.length; i++) {
+      const portfolio = portfolios[i];
+      if ((price < (low[i] ?? 0) || price > (high[i] ?? 0)) && portfolio !== undefined) to.add(portfolio);
+    }
+  }
+}
+
+/** The last of the list comes in its place. */
+function remove({ list, index }: Place): void {
+  const { portfolios, places, low, high } = list;
+  const last = places.length - 1;
+  const moved = places[last];
+  const [portfolio, lowest, highest] = [portfolios[last], low[last], high[last]];
+  if (moved !== undefined && portfolio !== undefined && lowest !== undefined && highest !== undefined) {
+    moved.index = index;
+    portfolios[index] = portfolio;
+    places[index] = moved;
+    low[index] = lowest;
+    high[index] = highest;
+  }
+  portfolios.pop();
+  places.pop();
+  low.pop();
+  high.pop();
+}
