@@ -14,10 +14,15 @@ export function Positions({
   readonly portfolio: PortfolioUpdate;
   readonly simulationId: string;
 }) {
-  const { equities, options, futures } = portfolio;
-  const [equityColumns, optionColumns] = useMemo(
-    () => [equityColumnsIn(simulationId), optionColumnsIn(simulationId)] as const,
-    [simulationId],
+  const { portfolioId, equities, options, futures } = portfolio;
+  const [equityColumns, optionColumns, futureColumns] = useMemo(
+    () =>
+      [
+        equityColumnsIn(simulationId),
+        optionColumnsIn(simulationId, portfolioId),
+        futureColumnsIn(simulationId, portfolioId),
+      ] as const,
+    [simulationId, portfolioId],
   );
   if (equities.length + options.length + futures.length === 0) return <p class="notice">Nothing is held.</p>;
   return (
@@ -44,10 +49,28 @@ export function Positions({
       {futures.length > 0 && (
         <>
           <h2>Futures</h2>
-          <Table label="Futures" columns={FUTURES} rows={futures} keyOf={({ symbol }) => symbol} />
+          <Table label="Futures" columns={futureColumns} rows={futures} keyOf={({ symbol }) => symbol} />
         </>
       )}
     </>
+  );
+}
+
+/** A ticket that closes a position. */
+function closing(
+  simulationId: string,
+  kind: 'EQUITY' | 'OPTION' | 'FUTURE',
+  portfolio: string,
+  symbol: string,
+  count: number,
+) {
+  if (count === 0) return null;
+  const intent = count > 0 ? 'SELL_TO_CLOSE' : 'BUY_TO_CLOSE';
+  const query = { portfolio, kind, symbol, intent, quantity: Math.abs(count) };
+  return (
+    <a href={hrefOf(simulationId, 'ticket', query)} aria-label={`Close ${symbol}`}>
+      close
+    </a>
   );
 }
 
@@ -77,9 +100,15 @@ const equityColumnsIn = (simulationId: string): readonly Column<EquityPosition>[
     isNumber: true,
     cell: ({ unrealizedPnl }) => <span class={tone(unrealizedPnl)}>{change(unrealizedPnl)}</span>,
   },
+  {
+    title: 'Close',
+    isSecondary: true,
+    cell: ({ portfolioId, symbol, settledQuantity, pendingQuantity }) =>
+      closing(simulationId, 'EQUITY', portfolioId, symbol, settledQuantity + pendingQuantity),
+  },
 ];
 
-const optionColumnsIn = (simulationId: string): readonly Column<OptionPosition>[] => [
+const optionColumnsIn = (simulationId: string, portfolioId: string): readonly Column<OptionPosition>[] => [
   {
     title: 'Contract',
     cell: ({ symbol, optionType, strike, expiration }) => (
@@ -101,6 +130,11 @@ const optionColumnsIn = (simulationId: string): readonly Column<OptionPosition>[
   { title: 'Γ', isNumber: true, isSecondary: true, cell: ({ gammaPerContract }) => greek(gammaPerContract) },
   { title: 'Θ', isNumber: true, isSecondary: true, cell: ({ thetaPerContract }) => greek(thetaPerContract) },
   { title: 'Vega', isNumber: true, isSecondary: true, cell: ({ vegaPerContract }) => greek(vegaPerContract) },
+  {
+    title: 'Close',
+    isSecondary: true,
+    cell: (one) => closing(simulationId, 'OPTION', portfolioId, one.optionSymbol, one.quantity),
+  },
 ];
 
 function GreekSums({ options }: { readonly options: readonly OptionPosition[] }) {
@@ -115,7 +149,7 @@ function GreekSums({ options }: { readonly options: readonly OptionPosition[] })
   );
 }
 
-const FUTURES: readonly Column<FuturePosition>[] = [
+const futureColumnsIn = (simulationId: string, portfolioId: string): readonly Column<FuturePosition>[] => [
   { title: 'Contract', cell: ({ symbol }) => symbol },
   { title: 'Contracts', isNumber: true, cell: (one) => quantity(one.quantity) },
   { title: 'Entry', isNumber: true, isSecondary: true, cell: ({ entryPrice }) => price(entryPrice) },
@@ -140,4 +174,9 @@ const FUTURES: readonly Column<FuturePosition>[] = [
     cell: ({ maintenanceMargin }) => money(maintenanceMargin),
   },
   { title: 'Last day', isSecondary: true, cell: ({ lastTradeDate }) => lastTradeDate },
+  {
+    title: 'Close',
+    isSecondary: true,
+    cell: ({ symbol, quantity: count }) => closing(simulationId, 'FUTURE', portfolioId, symbol, count),
+  },
 ];
