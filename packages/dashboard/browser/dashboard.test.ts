@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { manyThings } from './many-things.js';
+import { manyThings, placeMany } from './many-things.js';
 import { optionsAndMargin } from './options-and-margin.js';
 import { chromiumPath, SOON, Visit } from './surroundings.js';
 import { trouble } from './trouble.js';
@@ -186,9 +186,18 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     expect(found).toEqual([]);
   }, 60_000);
 
-  optionsAndMargin(visit);
-  trouble(visit);
-  manyThings(visit);
+  describe('while ten thousand orders are placed', () => {
+    let placed: Promise<number>;
+    beforeAll(() => {
+      placed = placeMany(visit.station);
+      // Whoever waits for them hears of it.
+      placed.catch(() => undefined);
+    });
+
+    optionsAndMargin(visit);
+    trouble(visit);
+    manyThings(visit, () => placed);
+  });
 
   it('asked nobody but its server, and broke no rule of its policy', () => {
     expect(visit.elsewhere).toEqual([]);

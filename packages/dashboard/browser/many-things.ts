@@ -1,7 +1,7 @@
 /** Much of everything: rows that are scrolled through, and updates that come faster than anybody reads. */
 import { randomUUID } from 'node:crypto';
 import { expect, it } from 'vitest';
-import { SOON, type Visit } from './surroundings.js';
+import { SOON, type Station, type Visit } from './surroundings.js';
 
 const BULK = 10_000;
 /** Orders of a batch. */
@@ -15,30 +15,36 @@ interface Listed {
   readonly pagination: { readonly total: number };
 }
 
-export function manyThings(visit: Visit): void {
+/** Places very many orders that wait; resolves to how many there are then. */
+export async function placeMany(station: Station): Promise<number> {
+  const accountIds = await Promise.all(
+    Array.from({ length: AT_ONCE }, async () => {
+      const accountId = randomUUID();
+      const body = { accountId, portfolioType: 'CASH', accountType: 'INDIVIDUAL', brokerId: 'default' };
+      await station.api('POST', '/accounts/portfolios', body);
+      return accountId;
+    }),
+  );
+  const orderData = {
+    symbol: 'AAPL',
+    assetClass: 'EQUITY',
+    orderType: 'LIMIT',
+    limitPrice: 0.01,
+    positionIntent: 'BUY_TO_OPEN',
+    quantity: 1,
+    timeInForce: 'GTC',
+  };
+  for (let count = 0; count < BULK; count += AT_ONCE) {
+    await station.api('POST', '/orders/batch', { accountIds, orderData });
+  }
+  return (await station.api<Listed>('GET', '/orders?limit=1')).pagination.total;
+}
+
+/** `placed` is what `placeMany` resolves to. */
+export function manyThings(visit: Visit, placed: () => Promise<number>): void {
   it(`scrolls through ${BULK} orders to the last within its frames`, async () => {
-    const { page, station } = visit;
-    const accountIds = await Promise.all(
-      Array.from({ length: AT_ONCE }, async () => {
-        const accountId = randomUUID();
-        const body = { accountId, portfolioType: 'CASH', accountType: 'INDIVIDUAL', brokerId: 'default' };
-        await station.api('POST', '/accounts/portfolios', body);
-        return accountId;
-      }),
-    );
-    const orderData = {
-      symbol: 'AAPL',
-      assetClass: 'EQUITY',
-      orderType: 'LIMIT',
-      limitPrice: 0.01,
-      positionIntent: 'BUY_TO_OPEN',
-      quantity: 1,
-      timeInForce: 'GTC',
-    };
-    for (let count = 0; count < BULK; count += AT_ONCE) {
-      await station.api('POST', '/orders/batch', { accountIds, orderData });
-    }
-    const { total } = (await station.api<Listed>('GET', '/orders?limit=1')).pagination;
+    const { page } = visit;
+    const total = await placed();
     expect(total).toBeGreaterThan(BULK);
 
     await visit.go('orders');

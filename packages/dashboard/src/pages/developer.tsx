@@ -88,7 +88,7 @@ const STREAMS: readonly Column<StreamNote>[] = [
 ];
 
 const REQUESTS: readonly Column<RequestNote>[] = [
-  { title: 'At', cell: ({ atMs }) => moment(atMs) },
+  { title: 'At', isSecondary: true, cell: ({ atMs }) => moment(atMs) },
   { title: 'Request', cell: ({ method, path }) => `${method} ${path}` },
   {
     title: 'Answer',

@@ -108,7 +108,8 @@ function Bars({ symbol, timeframe }: { readonly symbol: string; readonly timefra
       broker.call('getBars', { params: { symbol }, query: { timeframe: timeframe as '1Day', limit: 300 } }),
       broker.call('listOrders', { query: { symbol, status: 'FILLED', limit: 100 } }),
     ]);
-    return { bars: read.bars, fills: fills.data };
+    // The price of a spread is not one of its underlying.
+    return { bars: read.bars, fills: fills.data.filter(({ legs }) => legs === undefined) };
   }, [symbol, timeframe]);
   useEvery(10_000, bars.reload);
   useClockMoves(bars.reload);
@@ -160,8 +161,10 @@ function Chain({ symbol, expiration }: { readonly symbol: string; readonly expir
   );
   useEvery(5000, chain.reload);
   useClockMoves(chain.reload);
+  // The quote above says already where a symbol is unknown.
   if (expirations.error !== undefined || expirations.value?.length === 0) return null;
-  if (chain.error !== undefined) return <Problem error={chain.error} retry={chain.reload} />;
+  if (chain.error !== undefined && chain.value === undefined)
+    return <Problem error={chain.error} retry={chain.reload} />;
   if (chain.value === undefined) return <p class="waiting">Loading …</p>;
   const rows = aroundTheMoney(chain.value.contracts, chain.value.underlyingPrice);
   return (

@@ -96,7 +96,7 @@ export function Simulations({ place }: { readonly place: Place }) {
           ]}
         />
       )}
-      {compared.length > 0 && (
+      {compared.length > 0 && list.value !== undefined && (
         <Compared
           ids={compared}
           names={
@@ -190,7 +190,8 @@ async function curvesIn(home: Broker, simulationId: string, name: string): Promi
   ]);
   return Promise.all(
     data.map(async ({ portfolioId, totalEquity }, index): Promise<Line> => {
-      const curve = await broker.call('getEquityCurve', { params: { portfolioId }, query: { limit: 500 } });
+      const query = { interval: '1h', limit: 500 } as const;
+      const curve = await broker.call('getEquityCurve', { params: { portfolioId }, query });
       const points = curve.data
         .toReversed()
         .map((point) => ({ atMs: Date.parse(point.at), value: point.totalEquity }));

@@ -41,8 +41,14 @@ export function Banner() {
         <span class="dim">
           {broker.claims.tenantId} · {broker.claims.tier}
         </span>
-        <button type="button" class="quiet" onClick={() => chooseTheme(isDark() ? 'light' : 'dark')}>
-          Dark/light
+        <button
+          type="button"
+          class="quiet"
+          aria-label="Dark or light"
+          title="Dark or light"
+          onClick={() => chooseTheme(isDark() ? 'light' : 'dark')}
+        >
+          ◐
         </button>
         <button type="button" class="quiet" onClick={leave}>
           Log out

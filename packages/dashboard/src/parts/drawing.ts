@@ -20,6 +20,8 @@ import type { Line, Mark, Point } from './chart-data.ts';
 
 type Kind = 'Line' | 'Candlestick' | 'Histogram' | 'Baseline';
 
+/** Of what is drawn, left free at each end. */
+const MARGIN = 0.015;
 /** Of the pane below. */
 const PANE_PX = 90;
 const CHOICE = ['--accent', '--warm', '--up', '--down', '--dim'] as const;
@@ -30,6 +32,7 @@ export class Drawing {
   #series: ISeriesApi<Kind>[] = [];
   #marks: ISeriesMarkersPluginApi<Time> | undefined;
   #shape = '';
+  #isRemoved = false;
   /** What `lines` was told last. */
   #drawn = '';
   readonly #onTheme = (): void => this.#paint();
@@ -52,6 +55,7 @@ export class Drawing {
   }
 
   remove(): void {
+    this.#isRemoved = true;
     removeEventListener('theme', this.#onTheme);
     this.#system.removeEventListener('change', this.#onTheme);
     this.#chart.remove();
@@ -77,7 +81,16 @@ export class Drawing {
     if (below !== undefined) this.#series[lines.length]?.setData(seconds(below.points));
     this.#mark(marks, lines[0]?.points.map(({ atMs }) => atMs) ?? []);
     this.#paint();
-    if (isNew) this.#chart.timeScale().fitContent();
+    if (isNew) this.#showAll(Math.max(0, ...lines.map(({ points }) => points.length)));
+  }
+
+  /** All of it, and room for the dots at both ends; once the scale beside it has its width. */
+  #showAll(count: number): void {
+    requestAnimationFrame(() => {
+      if (this.#isRemoved) return;
+      const margin = Math.max(0.5, count * MARGIN);
+      this.#chart.timeScale().setVisibleLogicalRange({ from: -margin, to: count - 1 + margin });
+    });
   }
 
   /** A pane of fractions below the first. */
@@ -125,7 +138,7 @@ export class Drawing {
       bars.map(({ timestamp }) => timestamp),
     );
     this.#paint();
-    if (isNew) this.#chart.timeScale().fitContent();
+    if (isNew) this.#showAll(bars.length);
   }
 
   #begin(shape: string, make: () => ISeriesApi<Kind>[]): boolean {
@@ -137,24 +150,25 @@ export class Drawing {
     return true;
   }
 
-  /** Marks stand at the last point that is not after them. */
+  /** Marks stand at the last point that is not after them; those of one side that stand together are one dot. */
   #mark(marks: readonly Mark[], times: readonly number[]): void {
     const [series] = this.#series;
     if (series === undefined || times.length === 0) return;
-    const placeOf = (atMs: number): number => times.findLast((one) => one <= atMs) ?? times[0] ?? atMs;
-    const isCrowded = new Set(marks.map(({ atMs }) => placeOf(atMs))).size < marks.length;
-    const shown = marks.map(({ atMs, isBuy, text }): SeriesMarker<Time> => {
-      const at = placeOf(atMs);
-      return {
-        time: second(at),
+    const dots = new Map<string, SeriesMarker<Time>>();
+    for (const { atMs, isBuy, text } of marks) {
+      const at = second(times[lastNotAfter(times, atMs)] ?? atMs);
+      const key = `${at} ${isBuy}`;
+      const isAlone = marks.length <= 8 && !dots.has(key);
+      dots.set(key, {
+        time: at,
         position: isBuy ? 'belowBar' : 'aboveBar',
         shape: 'circle',
         color: this.#colour(isBuy ? '--up' : '--down'),
         size: 0.7,
-        ...(marks.length <= 8 && !isCrowded && { text }),
-      };
-    });
-    shown.sort((a, b) => Number(a.time) - Number(b.time));
+        ...(isAlone && { text }),
+      });
+    }
+    const shown = [...dots.values()].sort((one, other) => Number(one.time) - Number(other.time));
     if (this.#marks === undefined) this.#marks = createSeriesMarkers(series, shown);
     else this.#marks.setMarkers(shown);
   }
@@ -212,4 +226,16 @@ function seconds(points: readonly Point[]): { readonly time: UTCTimestamp; reado
   const last = new Map<UTCTimestamp, number>();
   for (const { atMs, value } of points) last.set(second(atMs), value);
   return [...last].sort(([a], [b]) => a - b).map(([time, value]) => ({ time, value }));
+}
+
+/** Where in ascending times the last one stands that is not after an instant; 0 where all are. */
+function lastNotAfter(times: readonly number[], atMs: number): number {
+  let low = 0;
+  let high = times.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((times[middle] ?? 0) <= atMs) low = middle + 1;
+    else high = middle;
+  }
+  return Math.max(0, low - 1);
 }
