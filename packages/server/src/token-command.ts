@@ -1,6 +1,6 @@
 import { parseArgs } from 'node:util';
 import { BadSetting, readSettings } from './config.js';
-import { AGENT_OPTIONS, agentFrom } from './agent-options.js';
+import { AGENT_OPTIONS, agentFrom } from './http/agents/agent-options.js';
 import { GRANT_OPTIONS, grantFrom } from './grant-options.js';
 import { issueToken } from './http/auth.js';
 import { signingSecret } from './signing-secret.js';

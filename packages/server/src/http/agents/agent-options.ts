@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { AgentTokenBody, agentLevels, validateBody } from '@sandpit/protocol';
-import { BadSetting } from './config.js';
-import { type Agent, SCOPES_OF_LEVELS } from './http/agents/levels.js';
+import { BadSetting } from '../../config.js';
+import { type Agent, SCOPES_OF_LEVELS } from './levels.js';
 
 /** What a token for an agent is made by, for `parseArgs`. */
 export const AGENT_OPTIONS = {
