@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { AgentTokenBody, agentLevels, validateBody } from '@sandpit/protocol';
-import { BadSetting } from '../../config.js';
 import { type Agent, SCOPES_OF_LEVELS } from './levels.js';
 
 /** What a token for an agent is made by, for `parseArgs`. */
@@ -15,7 +14,7 @@ export const AGENT_OPTIONS = {
 
 type Values = { readonly [Option in keyof typeof AGENT_OPTIONS]?: string };
 
-/** The agent that those options say, and its scopes; undefined where they name none. Throws `BadSetting`. */
+/** The agent that those options say, and its scopes; undefined where they name none. Throws an `Error` that says what is wrong. */
 export function agentFrom(values: Values): { readonly agent: Agent; readonly scope: string } | undefined {
   const { level, symbols } = values;
   const numbers = {
@@ -33,9 +32,9 @@ export function agentFrom(values: Values): { readonly agent: Agent; readonly sco
   const hasCaps = Object.keys(caps).length > 0;
   if (level === undefined && !hasCaps) return undefined;
   if (level === undefined || !(agentLevels as readonly string[]).includes(level))
-    throw new BadSetting(`--level must be one of ${agentLevels.join(', ')}`);
+    throw new Error(`--level must be one of ${agentLevels.join(', ')}`);
   const checked = validateBody(AgentTokenBody, { level, ...(hasCaps && { caps }) });
-  if (!checked.ok) throw new BadSetting(checked.messages.join('; '));
+  if (!checked.ok) throw new Error(checked.messages.join('; '));
   const agent = { agentId: randomUUID(), level: checked.value.level };
   return {
     agent: checked.value.caps === undefined ? agent : { ...agent, caps: checked.value.caps },
