@@ -34,7 +34,7 @@ interface OwnerDraft {
 
 interface OrderDraft {
   readonly row: Draft<StoredOrder>;
-  readonly terms: OrderTerms;
+  terms: OrderTerms;
   progress: OrderProgress;
   readonly isNew: boolean;
 }
@@ -262,8 +262,16 @@ export class HistoryTables {
       this.#clientOrders.push({ owner: portfolio.row.k, id: clientOrderId, number, sum: 0 });
   }
 
-  #orderMoved(simulation: SimulationDraft, { order, progress, filledOn }: Change<'order-moved'>): void {
+  #orderMoved(
+    simulation: SimulationDraft,
+    { order, progress, filledOn, terms }: Change<'order-moved'>,
+  ): void {
     const draft = this.#order(simulation, order);
+    if (terms !== undefined) {
+      draft.terms = terms;
+      draft.row.symbol = terms.symbol;
+      draft.row.terms = JSON.stringify(terms);
+    }
     draft.progress = progress;
     draft.row.status = progress.status;
     draft.row.filled_on = filledOn ?? draft.row.filled_on;
@@ -434,9 +442,11 @@ export class HistoryTables {
       (isNew ? added : moved).push(row);
     }
     this.#insertOrders.run(added);
-    for (const { simulation, number, status, filled_on, progress, events, sum } of moved)
+    for (const { simulation, number, symbol, terms, status, filled_on, progress, events, sum } of moved)
       this.#run(
-        'UPDATE orders SET status = ?, filled_on = ?, progress = ?, events = ?, sum = ? WHERE simulation = ? AND number = ?',
+        'UPDATE orders SET symbol = ?, terms = ?, status = ?, filled_on = ?, progress = ?, events = ?, sum = ? WHERE simulation = ? AND number = ?',
+        symbol,
+        terms,
         status,
         filled_on,
         progress,
