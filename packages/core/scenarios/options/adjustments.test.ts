@@ -77,8 +77,8 @@ describe('a split of two for one (D89)', () => {
     });
     m.quote(HALF_CALL, '2.00', '2.05');
     m.place(portfolio, { symbol: HALF_CALL, intent: 'SELL_TO_CLOSE', quantity: 6 });
-    // 1,200 for what has cost 1,230.
-    expect(dollars(m.portfolio(portfolio).balances.REALIZED_PNL)).toBe(-30);
+    // 1,200 for what has cost 1,230: a loss is a debit.
+    expect(dollars(m.portfolio(portfolio).balances.REALIZED_PNL)).toBe(30);
     m.restart();
     expect(held(m, portfolio)).toEqual({ [HALF_PUT]: [2, 390] });
   });
