@@ -75,6 +75,7 @@ const MOVES: ReadonlySet<Event['type']> = new Set([
   'OrderExecuted',
   'OptionEnded',
   'FutureSettled',
+  'OptionAdjusted',
   'PositionSplit',
   'PortfolioReset',
   'PortfolioClosed',
@@ -155,7 +156,9 @@ function marksOf(event: Event, minute: number): readonly HistoryChange[] {
       ? event.quotes
       : event.type === 'ActionDone' && event.market !== undefined
         ? [event.market.quote]
-        : [];
+        : event.type === 'SeriesAdjusted'
+          ? event.markets.map(({ quote }) => quote)
+          : [];
   return quotes.flatMap((quote: Quote) => {
     const price = isLongAsOsi(quote.symbol) ? optionMarkOf(quote) : markOf(quote);
     return price === undefined ? [] : [{ change: 'mark', symbol: quote.symbol, minute, price }];
