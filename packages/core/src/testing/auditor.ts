@@ -411,6 +411,7 @@ export class Auditor {
     positions.set(to, {
       ...position,
       settled: position.settled * times,
+      kept: position.kept * times,
       lots: position.lots.map((lot) => ({ ...lot, quantity: lot.quantity * times })),
     });
   }
