@@ -34,7 +34,7 @@ interface OwnerDraft {
   /** Whether this transaction has to write it. */
   isChanged: boolean;
   /** The last row of each list, while records can be added to it. */
-  readonly open: Partial<Record<keyof typeof LIST_CODE, Draft<ItemRow>>>;
+  readonly open: Partial<Record<keyof typeof LIST_CODE, Draft<ItemRow> | undefined>>;
   events?: { readonly block: number; readonly row: Draft<TenantEventRow> };
 }
 
@@ -349,7 +349,7 @@ export class HistoryTables {
     const owner = this.#owner(draft, 'portfolio', change.owner);
     const place = placeText(change);
     if (change.key !== undefined) {
-      delete owner.open[list];
+      owner.open[list] = undefined;
       this.#listedByKey(draft, owner, list, seq, change.key, place);
       return;
     }
