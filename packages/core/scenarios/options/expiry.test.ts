@@ -465,3 +465,73 @@ describe('many portfolios', () => {
     for (const portfolio of portfolios) expect(m.portfolio(portfolio).optionsOn.size).toBe(0);
   });
 });
+
+describe('a portfolio that may not owe (D88)', () => {
+  const LATER_CALL = 'AAPL260220C00150000';
+  const LATER_PUT = 'AAPL260220P00150000';
+  const NEAR_PUT = 'AAPL260116P00150000';
+
+  it.each([
+    ['CALL', CALL, LATER_CALL, '180'],
+    ['PUT', NEAR_PUT, LATER_PUT, '120'],
+  ])('has the later long of a calendar exercised for its assigned short: %s', (_, near, later, price) => {
+    const m = market();
+    m.quote(near, '2.00', '2.10');
+    m.quote(later, '4.90', '5.00');
+    const portfolio = m.openPortfolio({ cash: 600 });
+    m.place(portfolio, { symbol: later, quantity: 1 });
+    m.place(portfolio, { symbol: near, intent: 'SELL_TO_OPEN', quantity: 1 });
+    m.quote(later, '30', '30.50');
+    expireAt(m, price);
+    const [cost, paid] = near === CALL ? [-15_000, 15_000] : [15_000, -15_000];
+    expect(acts(m).sort()).toEqual([`ASSIGNED 1 ${near} ${paid}`, `EXERCISED 1 ${later} ${cost}`]);
+    // Shares that came and went settle on the next day.
+    expect(held(m, portfolio)).toEqual({ AAPL: [0, 0] });
+    expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
+  });
+
+  it('has its cover exercised, whatever was instructed', () => {
+    const m = market();
+    const portfolio = m.openPortfolio({ cash: 1100 });
+    m.place(portfolio, { symbol: LOWER_PUT, quantity: 1 });
+    m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
+    m.execute<'DoNotExercise'>({
+      type: 'DoNotExercise',
+      by: m.by,
+      portfolioId: portfolio,
+      symbol: LOWER_PUT,
+    });
+    expireAt(m, '70');
+    expect(acts(m).sort()).toEqual([`ASSIGNED 1 ${PUT} -14000`, `EXERCISED 1 ${LOWER_PUT} 13000`]);
+    expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
+  });
+
+  it('sells a long that nobody may exercise yet for what its short takes', () => {
+    const near = 'SPXW260116C06000000';
+    const later = 'SPXW260220C06000000';
+    const m = market();
+    m.quote('SPX', '6000', '6000');
+    m.quote(near, '5', '6');
+    m.quote(later, '80', '81');
+    const portfolio = m.openPortfolio({ cash: 9000 });
+    m.place(portfolio, { symbol: later, quantity: 1 });
+    m.place(portfolio, { symbol: near, intent: 'SELL_TO_OPEN', quantity: 1 });
+    m.quote(later, '230', '232');
+    m.advanceTo('2026-01-16', 15, 59);
+    m.quote('SPX', '6200', '6200');
+    m.advanceTo('2026-01-16', 16);
+    expect(acts(m).sort()).toEqual([`CASH_SETTLED 1 ${near} -20000`, `SOLD_AT_EXPIRY 1 ${later} 23100`]);
+    expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
+  });
+
+  it('cannot exercise what covers a short that it could not pay for', () => {
+    const m = market();
+    const portfolio = m.openPortfolio({ cash: 16_500 });
+    m.place(portfolio, { quantity: 100 });
+    m.place(portfolio, { symbol: LOWER_PUT, quantity: 1 });
+    m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
+    const exercise = { type: 'ExerciseOption', by: m.by, portfolioId: portfolio, symbol: LOWER_PUT } as const;
+    const { result } = m.execute<'ExerciseOption'>(exercise);
+    expect(result).toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+  });
+});

@@ -249,6 +249,25 @@ describe('a roll (D76)', () => {
   });
 });
 
+describe('an update (D76, D138)', () => {
+  it('of a net debit cannot ask for a credit', () => {
+    const m = market();
+    const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 20_000 });
+    const vertical = packageOf({
+      strategy: 'VERTICAL_SPREAD',
+      legs: `+1 ${CALL(150)}, -1 ${CALL(160)}`,
+      intent: 'BUY_TO_OPEN',
+      limit: '1.00',
+    });
+    const order = m.place(portfolio, vertical);
+    expect(m.replace(order, { limit: '-1.00' })).toEqual({
+      code: 'INVALID',
+      messages: ['positionIntent must agree with the legs and limitPrice'],
+    });
+    expect(m.replace(order, { limit: '0' })).toBeUndefined();
+  });
+});
+
 describe('what is wrong with legs (D75–D77)', () => {
   it.each<[Package, string[]]>([
     [

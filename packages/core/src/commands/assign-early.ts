@@ -3,11 +3,9 @@ import { dividendValue, exerciseValue, isInTheMoney, strikeValue } from '../inst
 import { valueOf } from '../instruments/instrument.js';
 import type { OptionContract } from '../instruments/option.js';
 import { isLongAsOsi } from '../instruments/osi.js';
-import type { EndingSeries } from '../lifecycle/plan-expiry.js';
 import { planAssignment } from '../lifecycle/plan-expiry.js';
 import { seriesConditionsOf, underlyingPriceOf } from '../options/underlying.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { reservedShares } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import { addTimer, earliestHolders } from '../state.js';
 import type { AssignmentDraw } from '../state.js';
@@ -16,7 +14,7 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { seedOf, uniform } from '../values/seeded.js';
 import type { TradingDate } from '../values/trading-date.js';
-import { carryOut, meansOf } from './carry-out-acts.js';
+import { carryOut, meansOf, standingBehind } from './carry-out-acts.js';
 
 /*
  * Assignment before expiry (D89, D164), for simulations that want it: at 20:00 New York of a trading day, whoever holds an American option that
@@ -166,20 +164,10 @@ function assign(
 ): void {
   const { underlying } = contract;
   const means = meansOf(d, portfolio, underlying, [{ contract, count }]);
-  const longs = means === undefined ? [] : exercisable(d, portfolio, underlying, price);
+  const longs =
+    means === undefined
+      ? []
+      : standingBehind(d, portfolio, underlying, price).filter(({ isExercisable }) => isExercisable);
   const acts = planAssignment({ contract, count: -count, kept: 0 }, longs, price, means);
   carryOut(d, portfolio, { underlying, acts, isExpiry: false });
-}
-
-/** Longs that may be exercised at once to stand for an assignment: in the money, American, and not set aside for an order. */
-function exercisable(d: Decision, portfolio: Portfolio, underlying: string, price: Price): EndingSeries[] {
-  return [...(portfolio.optionsOn.get(underlying) ?? [])].sort().flatMap((symbol) => {
-    const contract = d.instrument(symbol);
-    const position = portfolio.positions.get(symbol);
-    if (contract?.assetClass !== 'OPTION' || position === undefined) return [];
-    const free = (Position.held(position) - reservedShares(portfolio, symbol)) / Quantity.of(1);
-    const fits =
-      contract.style === 'AMERICAN' && contract.settlement === 'PHYSICAL' && isInTheMoney(contract, price);
-    return fits && free > 0 ? [{ contract, count: free, kept: 0 }] : [];
-  });
 }

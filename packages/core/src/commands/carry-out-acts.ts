@@ -1,8 +1,10 @@
 import type { Decision } from '../decision.js';
 import { saleFees } from '../fees/regulatory.js';
 import { plainEquity } from '../instruments/equity.js';
+import { isInTheMoney } from '../instruments/exercise-value.js';
+import { valueOf } from '../instruments/instrument.js';
 import { bookAct, entryTypeOf } from '../lifecycle/book-act.js';
-import type { Means, PlannedAct } from '../lifecycle/plan-expiry.js';
+import type { Means, PlannedAct, StandingBehind } from '../lifecycle/plan-expiry.js';
 import { balanced } from '../ledger/ledger.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
 import { symbolsTraded } from '../orders/order.js';
@@ -10,6 +12,7 @@ import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { endOrder } from './end-order.js';
 import { freeCash } from '../portfolios/portfolio.js';
@@ -67,6 +70,31 @@ export function meansOf(
     cash: Money.ofUnits(freeCash(portfolio) + before - after.cash),
     shares: Quantity.ofUnits(Math.max(0, held - ordered - after.shares)),
   };
+}
+
+/** Longs that stand for an assignment: not set aside for an order, exercisable at once where they are American and in the money. */
+export function standingBehind(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+  price: Price | undefined,
+): StandingBehind[] {
+  return [...(portfolio.optionsOn.get(underlying) ?? [])].sort().flatMap((symbol) => {
+    const contract = d.instrument(symbol);
+    const position = portfolio.positions.get(symbol);
+    if (contract?.assetClass !== 'OPTION' || position === undefined) return [];
+    const count = Math.floor((Position.held(position) - reservedShares(portfolio, symbol)) / Quantity.of(1));
+    if (count <= 0) return [];
+    const { style, settlement } = contract;
+    const isExercisable =
+      style === 'AMERICAN' &&
+      settlement === 'PHYSICAL' &&
+      price !== undefined &&
+      isInTheMoney(contract, price);
+    const value = (): Money =>
+      Money.toCents(valueOf(contract, d.mark(symbol) ?? Price.ofUnits(0), Quantity.of(1)));
+    return [{ contract, count, kept: 0, isExercisable, value }];
+  });
 }
 
 interface Fee {

@@ -3,6 +3,7 @@ import type { Decision } from '../decision.js';
 import type { OptionContract } from '../instruments/option.js';
 import { expirationDayOf } from '../instruments/option.js';
 import { planExpiry } from '../lifecycle/plan-expiry.js';
+import type { Means, StandingBehind } from '../lifecycle/plan-expiry.js';
 import { closingMarkOf } from '../market/quote.js';
 import { settlesAt } from '../options/model/valuation.js';
 import { parityPriceOf } from '../options/parity.js';
@@ -13,7 +14,7 @@ import type { SeriesEnding } from '../state.js';
 import { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import { carryOut, meansOf } from './carry-out-acts.js';
+import { carryOut, meansOf, standingBehind } from './carry-out-acts.js';
 import { endOrder } from './end-order.js';
 
 /** Positions that one record ends at most: records and pauses stay short. */
@@ -97,12 +98,26 @@ function endIn(
       const [first] = alike;
       const price = first && prices.of(first.contract);
       const gone = alike.map(({ contract, count }) => ({ contract, count: -count }));
-      const acts = planExpiry(alike, price, meansOf(d, portfolio, underlying, gone));
+      const means = meansOf(d, portfolio, underlying, gone);
+      const acts = planExpiry(alike, price, means, goingOn(d, portfolio, underlying, means, price, due));
       carryOut(d, portfolio, { underlying, acts, isExpiry: true, isUnpriced: price === undefined });
     }
     ended += held.length;
   }
   return ended;
+}
+
+/** Longs on the underlying that do not end: what may stand for what does, where nobody lends. */
+function goingOn(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+  means: Means | undefined,
+  price: Price | undefined,
+  due: ReadonlyMap<string, OptionContract>,
+): StandingBehind[] {
+  if (means === undefined) return [];
+  return standingBehind(d, portfolio, underlying, price).filter(({ contract }) => !due.has(contract.symbol));
 }
 
 function byPrice<Held extends { readonly contract: OptionContract }>(held: readonly Held[]): Held[][] {

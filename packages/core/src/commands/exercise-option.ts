@@ -18,6 +18,7 @@ import { Quantity } from '../values/quantity.js';
 import { carryOut, meansOf } from './carry-out-acts.js';
 import { portfolioToChange } from './portfolios.js';
 import { effectHolding, fundsProblem } from './reserve.js';
+import { securedAfter } from './secure-options.js';
 
 type ExerciseRequest = Extract<Command, { type: 'ExerciseOption' | 'DoNotExercise' }>;
 
@@ -104,15 +105,19 @@ function notLong(required: Quantity, available: Quantity): Rejection | undefined
 function whatIsLacking(d: Decision, portfolio: Portfolio, act: PlannedAct): Rejection | undefined {
   const { contract, count } = act;
   const { underlying } = contract;
-  const means = meansOf(d, portfolio, underlying, [{ contract, count: -count }]);
+  const gone = [{ contract, count: -count }];
+  const means = meansOf(d, portfolio, underlying, gone);
+  const after = securedAfter(d, portfolio, underlying, gone);
+  const secured = Money.subtract(after.cash, portfolio.secured.get(underlying)?.cash ?? Money.zero);
   if (means !== undefined) {
     if (act.shares < 0 && means.shares + act.shares < 0)
       return { code: 'NOT_SHORTABLE', message: 'CASH portfolios cannot sell short' };
-    return act.cash < 0 && means.cash + act.cash < 0
-      ? cashRefusal(means.cash, Money.negate(act.cash))
-      : undefined;
+    const paid = Money.max(Money.negate(act.cash), Money.zero);
+    if ((paid > 0 || secured > 0) && means.cash < paid)
+      return cashRefusal(Money.add(means.cash, secured), Money.add(paid, secured));
+    return undefined;
   }
-  if (act.shares === 0) return undefined;
+  if (act.shares === 0 && secured <= 0) return undefined;
   const instrument = d.tradable(underlying);
   const position = portfolio.positions.get(underlying);
   const held = position === undefined ? Quantity.zero : Position.held(position);
@@ -133,7 +138,7 @@ function whatIsLacking(d: Decision, portfolio: Portfolio, act: PlannedAct): Reje
     cost,
     reserve: cost,
     released: Money.zero,
-    secured: Money.zero,
+    secured: Money.max(secured, Money.zero),
     cover: Quantity.zero,
     effect,
   };

@@ -113,6 +113,14 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
   if (changes.limitPrice !== undefined && changes.limitPrice <= 0 && order.terms.legs === undefined) {
     problems.push('limitPrice must be a positive number');
   }
+  if (
+    changes.limitPrice !== undefined &&
+    changes.limitPrice < 0 &&
+    order.terms.legs !== undefined &&
+    sideOf(order.terms.positionIntent) === 'BUY'
+  ) {
+    problems.push('positionIntent must agree with the legs and limitPrice');
+  }
   if (changes.stopPrice !== undefined && !has(['STOP', 'STOP_LIMIT'])) {
     problems.push(`stopPrice cannot be updated on ${orderType} orders`);
   }

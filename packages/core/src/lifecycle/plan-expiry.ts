@@ -25,6 +25,13 @@ export interface EndingSeries {
   readonly kept: number;
 }
 
+/** Longs that go on, and may stand for what ends: exercised where they are in the money and may be, or sold at their mark. */
+export interface StandingBehind extends EndingSeries {
+  readonly isExercisable: boolean;
+  /** Of one contract at its mark, in whole cents. Asked for only where it decides: a mark that was read is part of the record. */
+  readonly value: () => Money;
+}
+
 /** What a portfolio that may not owe can pay and deliver. */
 export interface Means {
   /** Settled cash that nothing else is set aside of. */
@@ -118,20 +125,78 @@ function sorted(series: readonly EndingSeries[], price: Price | undefined): Sort
 
 /**
  * How the contracts end. With `means` (where nobody lends) only what can be paid for and delivered is; else it just happens. Purchases come
- * before sales, so that what is bought may be delivered.
+ * before sales, so that what is bought may be delivered. A portfolio that may not owe has its longs stand for its shorts: those that end
+ * whatever was instructed, then those of `behind`, exercised or sold (D88).
  */
 export function planExpiry(
   series: readonly EndingSeries[],
   price: Price | undefined,
   means: Means | undefined,
+  behind: readonly StandingBehind[] = [],
+): PlannedAct[] {
+  const asInstructed = planEnd(series, price, means, behind);
+  if (means === undefined || lackingAfter(asInstructed, means) === 0) return asInstructed;
+  const acts = series.some(({ kept }) => kept > 0)
+    ? planEnd(
+        series.map((one) => ({ ...one, kept: 0 })),
+        price,
+        means,
+        behind,
+      )
+    : asInstructed;
+  return [...acts, ...soldBehind(acts, means, behind)];
+}
+
+function planEnd(
+  series: readonly EndingSeries[],
+  price: Price | undefined,
+  means: Means | undefined,
+  behind: readonly StandingBehind[],
 ): PlannedAct[] {
   const { acts, longs, shorts } = sorted(series, price);
   if (price === undefined || longs.length + shorts.length === 0) return acts;
   const deliveries =
     means === undefined
       ? [...longs, ...shorts].map(({ contract, count }) => deliveryOf(contract, count, price))
-      : new WithinMeans(means, price).take(longs, shorts);
+      : new WithinMeans(means, price).take(
+          longs,
+          shorts,
+          behind.filter(({ isExercisable }) => isExercisable),
+        );
   return [...acts, ...purchasesFirst(deliveries)];
+}
+
+/** Cash that these acts take beyond what there is. */
+const lackingAfter = (acts: readonly PlannedAct[], means: Means): number =>
+  Math.max(0, 0 - means.cash - acts.reduce((sum, { cash }) => sum + cash, 0));
+
+/** Longs that go on are sold at their mark for what is lacking after all else. */
+function soldBehind(
+  acts: readonly PlannedAct[],
+  means: Means,
+  behind: readonly StandingBehind[],
+): PlannedAct[] {
+  const sold: PlannedAct[] = [];
+  for (const { contract, count, value: valueOf } of behind) {
+    const lacking = lackingAfter([...acts, ...sold], means);
+    if (lacking === 0) break;
+    const exercised = acts.reduce(
+      (sum, act) => sum + (act.contract === contract && act.closes ? act.count : 0),
+      0,
+    );
+    const value = valueOf();
+    const enough = value === 0 ? 0 : Math.min(count - exercised, Math.ceil(lacking / value));
+    if (enough <= 0) continue;
+    sold.push({
+      act: 'SOLD_AT_EXPIRY',
+      contract,
+      count: enough,
+      closes: true,
+      shares: Quantity.zero,
+      cash: Money.ofUnits(value * enough),
+    });
+  }
+  return sold;
 }
 
 function purchasesFirst(acts: readonly PlannedAct[]): PlannedAct[] {
@@ -169,10 +234,18 @@ class WithinMeans {
     this.#price = price;
   }
 
-  take(longs: readonly EndingSeries[], shorts: readonly EndingSeries[]): PlannedAct[] {
+  take(
+    longs: readonly EndingSeries[],
+    shorts: readonly EndingSeries[],
+    behind: readonly EndingSeries[],
+  ): PlannedAct[] {
     for (const { contract, count } of shorts) this.#do(deliveryOf(contract, count, this.#price));
     const left = [...longs].sort(byWorth).map((one) => ({ ...one }));
     this.#exerciseToNet(left);
+    const goingOn = [...behind].sort(byWorth).map((one) => ({ ...one }));
+    for (const optionType of ['CALL', 'PUT'] as const)
+      if (shorts.some(({ contract }) => contract.optionType === optionType))
+        this.#exerciseFor(optionType, goingOn);
     this.#settleAssigned(shorts);
     this.#exerciseWhatIsLeft(left);
     return this.#acts;
@@ -180,9 +253,17 @@ class WithinMeans {
 
   assign(short: EndingSeries, longs: readonly EndingSeries[]): PlannedAct[] {
     this.#do(deliveryOf(short.contract, short.count, this.#price));
-    for (const long of [...longs].sort(byWorth)) {
+    const left = [...longs].sort(byWorth).map((one) => ({ ...one }));
+    this.#exerciseFor(short.contract.optionType, left);
+    this.#settleAssigned([short]);
+    return this.#acts;
+  }
+
+  /** Exercises as many of these as stand for what assigned shorts of that type lack. */
+  #exerciseFor(optionType: OptionContract['optionType'], longs: readonly Left[]): void {
+    for (const long of longs) {
       const { contract, count } = long;
-      if (contract.optionType !== short.contract.optionType) continue;
+      if (contract.optionType !== optionType) continue;
       const each = deliveryOf(contract, 1, this.#price);
       if (each.shares === 0) continue;
       const lacking =
@@ -192,10 +273,8 @@ class WithinMeans {
               Math.ceil(Math.max(0, -(this.#means.cash + this.#cash)) / Math.max(1, each.cash)),
               Math.floor(Math.max(0, this.#shares / (0 - each.shares))),
             );
-      this.#exercise({ ...long }, Math.min(count, lacking));
+      this.#exercise(long, Math.min(count, lacking));
     }
-    this.#settleAssigned([short]);
-    return this.#acts;
   }
 
   #do(act: PlannedAct): void {

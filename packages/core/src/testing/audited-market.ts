@@ -59,6 +59,7 @@ export class AuditedMarket {
       case 'EXPIRED':
         return fits((price) => gain(price) < IN_THE_MONEY || (isLong && count * 1_000_000n <= kept));
       case 'SOLD_AT_EXPIRY':
+        if (shares === undefined && amount === this.#sold(symbol, count)) return;
         return fits((price) => amount === (shares === undefined ? worth(price) : shareValue(price)));
       case 'BUY_IN':
         return fits((price) => amount === -shareValue(price));
@@ -87,6 +88,14 @@ export class AuditedMarket {
     const mark = this.#markOf(underlying);
     const last = this.#quotes.get(underlying)?.last;
     return mark === undefined ? [] : [mark, ...(last === undefined ? [] : [BigInt(last)])];
+  }
+
+  /** What contracts that go on bring at their own mark; one without a bid is half its ask. */
+  #sold(symbol: string, count: bigint): bigint | undefined {
+    const { bid, last, ask } = this.#quotes.get(symbol) ?? {};
+    const mark =
+      bid === undefined && last === undefined && ask !== undefined ? BigInt(ask) / 2n : this.#markOf(symbol);
+    return mark === undefined ? undefined : halfUp(mark * count, 10_000n) * 100n;
   }
 
   /** The last trade where it lies within bid and ask, else the nearer of the two; without one the middle, rounded down. */

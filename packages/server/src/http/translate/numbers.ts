@@ -7,6 +7,8 @@ const PRICE_UNITS = 1e8;
 const QUANTITY_UNITS = 1e6;
 
 export const moneyNumber = (money: Money): number => money / MONEY_UNITS;
+/** In whole cents, half up: requirements and what can be bought with them (D106). */
+export const centsNumber = (money: Money): number => moneyNumber(Money.toCents(money));
 export const priceNumber = (price: Price): number => price / PRICE_UNITS;
 export const quantityNumber = (quantity: Quantity): number => quantity / QUANTITY_UNITS;
 

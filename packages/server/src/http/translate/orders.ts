@@ -35,7 +35,7 @@ import type {
   UpdateOrderBody,
 } from '@sandpit/protocol';
 import { goodTillOf, isoOf } from './instants.js';
-import { moneyNumber, priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
+import { centsNumber, moneyNumber, priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 import { plainSymbol } from './instruments.js';
 
 /** A percentage travels as a number and is counted in 1/10,000 of a percent. */
@@ -264,10 +264,10 @@ const fundsFigures = (refusal: InsufficientFunds): Omit<RejectReason, 'code' | '
   availableCash: moneyNumber(refusal.availableCash),
   requiredAmount: moneyNumber(refusal.requiredAmount),
   ...(refusal.availableBuyingPower !== undefined && {
-    availableBuyingPower: moneyNumber(refusal.availableBuyingPower),
+    availableBuyingPower: centsNumber(refusal.availableBuyingPower),
   }),
   ...(refusal.requiredBuyingPower !== undefined && {
-    requiredBuyingPower: moneyNumber(refusal.requiredBuyingPower),
+    requiredBuyingPower: centsNumber(refusal.requiredBuyingPower),
   }),
 });
 

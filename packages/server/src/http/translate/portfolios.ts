@@ -45,7 +45,7 @@ import type {
 } from '@sandpit/protocol';
 import type { ClosedPortfolioRow } from '../../store/history.js';
 import { isoOf } from './instants.js';
-import { moneyNumber, priceNumber, quantityNumber } from './numbers.js';
+import { centsNumber, moneyNumber, priceNumber, quantityNumber } from './numbers.js';
 
 export function accountOf(account: Account): ShownAccount {
   const { accountId, name, accountType, portfolioType, firstName, lastName, status } = account;
@@ -129,19 +129,19 @@ function balances({ value }: View) {
 }
 
 const createdRequirements = ({ value }: View) => ({
-  maintenanceMarginRequirement: moneyNumber(value.houseRequirement),
-  initialMarginRequirement: moneyNumber(value.initialRequirement),
+  maintenanceMarginRequirement: centsNumber(value.houseRequirement),
+  initialMarginRequirement: centsNumber(value.initialRequirement),
 });
 
 const watchedRequirements = ({ value }: View) => ({
-  smaBalance: moneyNumber(value.smaBalance),
-  fedRequirement: moneyNumber(value.fedRequirement),
-  houseRequirement: moneyNumber(value.houseRequirement),
+  smaBalance: centsNumber(value.smaBalance),
+  fedRequirement: centsNumber(value.fedRequirement),
+  houseRequirement: centsNumber(value.houseRequirement),
 });
 
 const power = ({ value }: View) => ({
-  overnightBuyingPower: moneyNumber(value.overnightBuyingPower),
-  dayTradeBuyingPower: moneyNumber(value.dayTradeBuyingPower),
+  overnightBuyingPower: centsNumber(value.overnightBuyingPower),
+  dayTradeBuyingPower: centsNumber(value.dayTradeBuyingPower),
 });
 
 const times = ({ terms, updatedAt }: View) => ({

@@ -1,15 +1,15 @@
 import type { Ids, OrderEstimate, Rejection, Valuation } from '@sandpit/core';
 import { Money } from '@sandpit/core';
 import type { ErrorCode, OrderPreview, PreviewRejection } from '@sandpit/protocol';
-import { moneyNumber, priceNumber } from './numbers.js';
+import { centsNumber, moneyNumber, priceNumber } from './numbers.js';
 import { answerTo } from './rejections.js';
 
 /** What placing an order would come to, as it travels (D42, D122). Money received is negative. */
 export function orderPreview(ids: Ids, symbol: string, estimate: OrderEstimate): OrderPreview {
   const { rejections, price, cost, charges, reserves, before, after, dayTrade, settlementDate } = estimate;
   const both = (of: (value: Valuation) => Money) => ({
-    before: moneyNumber(of(before)),
-    after: moneyNumber(of(after)),
+    before: centsNumber(of(before)),
+    after: centsNumber(of(after)),
   });
   return {
     accepted: rejections.length === 0,

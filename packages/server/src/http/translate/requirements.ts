@@ -27,7 +27,7 @@ import type { PortfolioMargin, Requirements, RequirementsBody } from '@sandpit/p
 import { type Answer, refuse, refuseCoded } from '../answer.js';
 import { callOf } from './history.js';
 import { instantOf } from './instants.js';
-import { moneyNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
+import { centsNumber, moneyNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 import type { ClosedPortfolio } from './portfolios.js';
 
 /** Where an imagined book is imagined. */
@@ -164,8 +164,6 @@ function volatilitiesOf(
   return volatilities;
 }
 
-const cents = (money: Money): number => moneyNumber(Money.toCents(money));
-
 /** A requirement as it travels: each group to the cent, and the totals their sums (D106). */
 export function shownRequirement({ fed, groups, scenarios }: Requirement): Requirements {
   let initial = Money.zero;
@@ -186,7 +184,7 @@ export function shownRequirement({ fed, groups, scenarios }: Requirement): Requi
   return {
     initialRequirement: moneyNumber(initial),
     maintenanceRequirement: moneyNumber(house),
-    fedRequirement: cents(fed),
+    fedRequirement: centsNumber(fed),
     houseRequirement: moneyNumber(house),
     groups: shown,
     ...(scenarios !== undefined && {
@@ -194,7 +192,7 @@ export function shownRequirement({ fed, groups, scenarios }: Requirement): Requi
         underlying,
         priceMove,
         ...(volatilityMove !== undefined && { volatilityMove }),
-        pnl: cents(pnl),
+        pnl: centsNumber(pnl),
       })),
     }),
   };
