@@ -2,7 +2,7 @@ import type { Decision } from '../decision.js';
 import { turnOf } from '../matching/book.js';
 import { netAtTouch, planPackage, waitsOf } from '../matching/package-fill.js';
 import type { LegMarket } from '../matching/package-fill.js';
-import { awaitQuote, restPackage } from '../matching/packages-on.js';
+import { awaitQuote, restPackage, wakePackage } from '../matching/packages-on.js';
 import { awaitsPrice, legRatios, sideOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
@@ -63,13 +63,18 @@ export function matchPackage(d: Decision, order: Order): void {
   const isResting = restingSince !== undefined && restingSince >= openedAt;
   const fill = planPackage(order, fillModel, legs, isResting);
   if (fill === undefined) {
-    if (limitPrice === undefined) return;
+    if (limitPrice === undefined) {
+      wakePackage(d.state.packagesOn, order);
+      return;
+    }
     const net = netAtTouch(legs);
     const limit = netLimitOf(terms.positionIntent, limitPrice);
     const isAway = net === undefined || net > limit;
     if (isAway && !isResting) d.move(order, 'RESTED', { restingSince: d.at });
     const waits = waitsOf(legs, limit);
     if (waits !== undefined) restPackage(d.state.packagesOn, order, waits);
+    // Its price is there and the size is not: any leg may bring it.
+    else wakePackage(d.state.packagesOn, order);
     return;
   }
   // From here on the quotes decide something: they belong to the record.

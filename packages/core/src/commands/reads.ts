@@ -68,6 +68,8 @@ function withPackages(state: State, quotes: readonly Quote[]): ReadonlySet<strin
   for (const quote of quotes) {
     const book = state.books.get(quote.symbol);
     if (book?.isOption === true && book.open.size > 0) all.add(underlyingOf(rootOfOsi(quote.symbol)));
+    // The opening of an index ends the series that wait for it.
+    for (const series of state.awaitingOpening.get(quote.symbol) ?? []) all.add(series);
     concerned = state.packagesOn.get(quote.symbol)?.concernedBy(quote, concerned) ?? concerned;
   }
   for (const { terms } of concerned ?? [])

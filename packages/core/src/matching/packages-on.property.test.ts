@@ -7,7 +7,7 @@ import { Instant } from '../values/instant.js';
 import { Price } from '../values/price.js';
 import { netAtTouch, waitsOf } from './package-fill.js';
 import type { LegMarket } from './package-fill.js';
-import { addPackage, removePackage, restPackage } from './packages-on.js';
+import { addPackage, removePackage, restPackage, wakePackage } from './packages-on.js';
 import type { Packages } from './packages-on.js';
 
 const SYMBOLS = ['A', 'B', 'C', 'D'];
@@ -82,7 +82,9 @@ it('an order whose net comes within its limit is always among those that the quo
             const hasLeg = legs.some((one) => one.symbol === symbol);
             if (hasLeg && net !== undefined && net <= limit) expect(concerned).toContain(order);
             const waits = waitsOf(markets, limit);
-            if (concerned?.has(order) === true && waits !== undefined) restPackage(packages, order, waits);
+            if (concerned?.has(order) !== true) continue;
+            if (waits === undefined) wakePackage(packages, order);
+            else restPackage(packages, order, waits);
           }
         }
         for (const { order } of orders) removePackage(packages, order);
