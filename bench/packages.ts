@@ -138,8 +138,10 @@ async function measureQuotes(): Promise<Row> {
   const resting = sizeOf('RESTING_PACKAGES', 10_000);
   const quotes = sizeOf('QUOTES', 500_000);
   const brokerage = await marketOf(5, STRIKES);
-  const portfolioId = portfolioIn(brokerage);
+  // What an order sets aside depends on the others of its portfolio: few of them each.
+  const portfolios = Array.from({ length: Math.ceil(resting / 20) }, () => portfolioIn(brokerage));
   for (let index = 0; index < resting; index++) {
+    const portfolioId = portfolios[index % portfolios.length] ?? '';
     const underlying = symbolOf(index % 5);
     // More than a condor of this width can bring, and with the market never that near.
     const order = { portfolioId, underlying, low: 60 + (index % 60), credit: 700 + (index % 40) };
