@@ -5,6 +5,7 @@ import { measureMargin } from './margin.js';
 import { measureMarginWatch } from './margin-watch.js';
 import type { Row } from './measure.js';
 import { measureOptions } from './options.js';
+import { measurePackages } from './packages.js';
 import { measurePlacements } from './placements.js';
 import { measureQuotes } from './quotes.js';
 import { measureStore } from './store.js';
@@ -21,6 +22,10 @@ const SIZES = {
   BENCH_CLOSED: '400',
   BENCH_RECORDS: '300',
   BENCH_BOOKS: '3',
+  BENCH_PACKAGES: '200',
+  BENCH_RESTING_PACKAGES: '100',
+  BENCH_HOLDERS: '100',
+  BENCH_SERIES: '200',
   BENCH_WATCHED: '50',
   BENCH_TICKING: '100',
   BENCH_SECONDS: '2',
@@ -32,6 +37,7 @@ it.each<[string, () => Promise<readonly Row[]>]>([
   ['core', measureCore],
   ['options', measureOptions],
   ['quotes', measureQuotes],
+  ['packages', measurePackages],
   ['placements', measurePlacements],
   ['closed orders', measureClosedOrders],
   ['store', measureStore],

@@ -16,6 +16,7 @@ const MEASUREMENTS = [
   'placements',
   'core',
   'options',
+  'packages',
   'quotes',
   'closed-orders',
   'recovery',

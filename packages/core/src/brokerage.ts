@@ -30,6 +30,7 @@ import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
 import { hoursOf } from './instruments/trading-hours.js';
 import { isUsable } from './market/quote.js';
+import { wakeConcerned } from './matching/packages-on.js';
 import type { OrderTerms } from './orders/order.js';
 import type { Quote } from './market/quote.js';
 import { optionMarketOf } from './option-lookup.js';
@@ -144,6 +145,7 @@ export class Brokerage {
   recall(quotes: readonly Quote[]): void {
     for (const quote of quotes) {
       bookOf(this.state, quote.symbol).setQuote(quote, true);
+      wakeConcerned(this.state.packagesOn, quote);
       noteMark(this.state, quote.symbol);
     }
   }
@@ -152,7 +154,9 @@ export class Brokerage {
   prime(quotes: readonly Quote[]): void {
     for (const quote of quotes) {
       const book = bookOf(this.state, quote.symbol);
-      if (book.quote === undefined && isUsable(quote)) book.setQuote(quote, false);
+      if (book.quote !== undefined || !isUsable(quote)) continue;
+      book.setQuote(quote, false);
+      wakeConcerned(this.state.packagesOn, quote);
     }
   }
 

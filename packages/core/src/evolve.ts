@@ -11,12 +11,13 @@ import type { OptionEnded, SharesMoved } from './lifecycle/option-act.js';
 import { countedDayTrades, isRestricting, newMarginAccount } from './margin/margin-account.js';
 import type { MarginCall } from './margin/margin-account.js';
 import type { Book } from './matching/book.js';
+import { addPackage, removePackage, wakePackage } from './matching/packages-on.js';
 import type { OrdersRested } from './matching/orders-rested.js';
 import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
 import { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { awaitsPrice, isOpening, legRatios, newOrder, NOTHING_SET_ASIDE, sideOf } from './orders/order.js';
-import type { Order, OrderLeg, OrderProgress, OrderTerms, Side } from './orders/order.js';
+import type { Order, OrderProgress, OrderTerms, Side } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
@@ -352,21 +353,13 @@ export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): 
 function enterMarket(state: State, order: Order): void {
   const { symbol } = order.terms;
   if (order.terms.legs !== undefined) {
-    addPackage(state, order, order.terms.legs);
+    addPackage(state.packagesOn, order);
     return;
   }
   const book = bookOf(state, symbol);
   order.inBook = book.open.add(order);
   book.isOption = order.terms.assetClass === 'OPTION';
   if (awaitsPrice(order.terms, order.progress)) book.awaitingPrice.add(order);
-}
-
-function addPackage(state: State, order: Order, legs: readonly OrderLeg[]): void {
-  for (const { optionSymbol } of legs) {
-    const packages = state.packagesOn.get(optionSymbol);
-    if (packages === undefined) state.packagesOn.set(optionSymbol, new Set([order]));
-    else packages.add(order);
-  }
 }
 
 function leaveMarket(state: State, order: Order): void {
@@ -378,11 +371,7 @@ function leaveMarket(state: State, order: Order): void {
     const movedInBook = book.open.removeAt(order.inBook);
     if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
   } else {
-    for (const { optionSymbol } of order.terms.legs) {
-      const packages = state.packagesOn.get(optionSymbol);
-      packages?.delete(order);
-      if (packages?.size === 0) state.packagesOn.delete(optionSymbol);
-    }
+    removePackage(state.packagesOn, order);
   }
 }
 
@@ -414,6 +403,7 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
     return;
   }
   const isPackage = order.terms.legs !== undefined;
+  if (isPackage) wakePackage(state.packagesOn, order);
   const awaits = awaitsPrice(order.terms, progress);
   if (!isPackage && awaits !== awaitsPrice(order.terms, before)) {
     const { awaitingPrice } = bookOf(state, order.terms.symbol);

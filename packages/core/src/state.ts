@@ -1,6 +1,7 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { Instrument } from './instruments/instrument.js';
 import { Book } from './matching/book.js';
+import type { Packages } from './matching/packages-on.js';
 import type { Order } from './orders/order.js';
 import type { Account } from './portfolios/account.js';
 import { MarginBounds } from './portfolios/margin-bounds.js';
@@ -140,7 +141,7 @@ export interface State {
   // Derived: indexes that recovery rebuilds. Not part of the state hash.
   readonly books: Map<string, Book>;
   /** Open orders of several legs, by the contracts of their legs; they stand in no book. */
-  readonly packagesOn: Map<string, Set<Order>>;
+  readonly packagesOn: Packages;
   /** Who has a position in a symbol. */
   readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;

@@ -17,7 +17,7 @@ import { cancelNow } from './cancel-order.js';
 import { endExpired } from './end-order.js';
 import { endSeries, scheduleEndOf } from './end-series.js';
 import { matchBook } from './match-orders.js';
-import { matchPackages } from './match-packages.js';
+import { matchAllPackages } from './match-packages.js';
 import { settleFutures, scheduleSettlementOf } from './settle-futures.js';
 import { accrueInterest, postAccruals } from './interest.js';
 import { callDue, watchAtClose } from './margin-calls.js';
@@ -122,7 +122,7 @@ function openSession(d: Decision): void {
   const books = [...d.state.books.values()].filter((book) => book.workingOrders > 0);
   books.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
   for (const book of books) matchBook(d, book);
-  matchPackages(d, [...d.state.packagesOn.keys()]);
+  matchAllPackages(d);
 }
 
 /** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */

@@ -177,17 +177,16 @@ function releaseOrders(d: Decision, portfolio: Portfolio, symbol: string): void 
     const held = position === undefined ? 0 : Math.abs(Position.held(position));
     return reservedShares(portfolio, symbol) > held;
   };
-  if (!lacking()) return;
-  const closing = portfolio.openOrders
-    .oldestFirst()
-    .filter(({ terms, progress }) =>
-      symbolsTraded(terms).includes(symbol)
-        ? progress.reservedQuantity !== 0
-        : terms.underlying === symbol && progress.cover !== 0,
-    );
-  for (const order of closing.reverse()) {
-    if (!lacking()) return;
-    if (d.state.orders.has(order.terms.number))
-      endOrder(d, order, { transition: 'CANCELED', cancelReason: 'BROKER' });
+  while (lacking()) {
+    const newest = portfolio.openOrders
+      .oldestFirst()
+      .findLast(({ terms, progress }) =>
+        symbolsTraded(terms).includes(symbol)
+          ? progress.reservedQuantity !== 0
+          : terms.underlying === symbol && progress.cover !== 0,
+      );
+    if (newest === undefined) return;
+    // Of a bracket the other exit may have the shares now, and is looked at in its turn.
+    endOrder(d, newest, { transition: 'CANCELED', cancelReason: 'BROKER' });
   }
 }

@@ -1,10 +1,13 @@
 import type { Decision } from '../decision.js';
 import { turnOf } from '../matching/book.js';
-import { netAtTouch, planPackage } from '../matching/package-fill.js';
+import { netAtTouch, planPackage, waitsOf } from '../matching/package-fill.js';
 import type { LegMarket } from '../matching/package-fill.js';
+import { awaitQuote, restPackage, wakePackage } from '../matching/packages-on.js';
 import { awaitsPrice, legRatios, sideOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import { isTerminal } from '../orders/status.js';
+import type { Quote } from '../market/quote.js';
+import type { Instant } from '../values/instant.js';
 import { netLimitOf } from '../orders/structure.js';
 import { bookOf } from '../state.js';
 import { bookPackage } from './book-package.js';
@@ -13,14 +16,28 @@ import { goByPrice } from './first-price.js';
 import { canTrade } from './match-orders.js';
 
 /**
- * Lets the orders of several legs that have one in these symbols meet the market (D78), after the single ones: by tier, then by arrival.
+ * Lets the orders of several legs that these new quotes concern meet the market (D78), after the single ones: by tier, then by arrival.
  */
-export function matchPackages(d: Decision, symbols: readonly string[]): void {
-  if (d.state.packagesOn.size === 0) return;
-  const concerned = new Set<Order>();
-  for (const symbol of symbols)
-    for (const order of d.state.packagesOn.get(symbol) ?? []) concerned.add(order);
-  if (concerned.size === 0) return;
+export function matchPackages(d: Decision, quotes: Iterable<Quote>): void {
+  const { packagesOn } = d.state;
+  if (packagesOn.size === 0) return;
+  let concerned: Set<Order> | undefined;
+  for (const { symbol } of quotes) {
+    const packages = packagesOn.get(symbol);
+    const quote = packages && bookOf(d.state, symbol).quote;
+    if (quote !== undefined) concerned = packages?.concernedBy(quote, concerned);
+  }
+  if (concerned !== undefined) matchInTurn(d, concerned);
+}
+
+/** At the opening of a session: whoever rested in the one before meets the first quotes of this one like an order that arrives (D128). */
+export function matchAllPackages(d: Decision): void {
+  const all = new Set<Order>();
+  for (const packages of d.state.packagesOn.values()) for (const order of packages) all.add(order);
+  matchInTurn(d, all);
+}
+
+function matchInTurn(d: Decision, concerned: ReadonlySet<Order>): void {
   const inTurn = [...concerned].sort((a, b) => turnOf(a) - turnOf(b) || a.terms.number - b.terms.number);
   for (const order of inTurn) {
     if (awaitsPrice(order.terms, order.progress)) goByPrice(d, order);
@@ -35,18 +52,29 @@ export function matchPackage(d: Decision, order: Order): void {
   const hours = d.hours(d.tradedBy(terms));
   const openedAt = hours.openedAt(terms.session, d.at);
   if (openedAt === undefined) return;
-  const legs = legsNow(d, order);
-  if (legs === undefined || legs.some(({ quote }) => quote.at < openedAt || !canTrade(d, quote))) return;
+  const legs = legsNow(d, order, openedAt);
+  if (typeof legs === 'string') {
+    awaitQuote(d.state.packagesOn, order, legs);
+    return;
+  }
   const portfolio = d.portfolioOf(order);
   const { fillModel } = portfolio.terms;
   const { restingSince, limitPrice } = progress;
   const isResting = restingSince !== undefined && restingSince >= openedAt;
   const fill = planPackage(order, fillModel, legs, isResting);
   if (fill === undefined) {
+    if (limitPrice === undefined) {
+      wakePackage(d.state.packagesOn, order);
+      return;
+    }
     const net = netAtTouch(legs);
-    if (limitPrice === undefined || isResting) return;
-    const isAway = net === undefined || net > netLimitOf(terms.positionIntent, limitPrice);
-    if (isAway) d.move(order, 'RESTED', { restingSince: d.at });
+    const limit = netLimitOf(terms.positionIntent, limitPrice);
+    const isAway = net === undefined || net > limit;
+    if (isAway && !isResting) d.move(order, 'RESTED', { restingSince: d.at });
+    const waits = waitsOf(legs, limit);
+    if (waits !== undefined) restPackage(d.state.packagesOn, order, waits);
+    // Its price is there and the size is not: any leg may bring it.
+    else wakePackage(d.state.packagesOn, order);
     return;
   }
   // From here on the quotes decide something: they belong to the record.
@@ -55,14 +83,14 @@ export function matchPackage(d: Decision, order: Order): void {
   if (refusal !== undefined) endRefused(d, order, refusal);
 }
 
-/** The legs of an order with the market in force; `undefined` where one has none. */
-function legsNow(d: Decision, { terms }: Order): LegMarket[] | undefined {
+/** The legs of an order with the market in force; else the contract of one that has none of this session, or one that is too old. */
+function legsNow(d: Decision, { terms }: Order, openedAt: Instant): LegMarket[] | string {
   const { legs = [] } = terms;
   const ratios = legRatios(legs);
   const found: LegMarket[] = [];
   for (const [index, { optionSymbol, positionIntent }] of legs.entries()) {
     const book = bookOf(d.state, optionSymbol);
-    if (book.quote === undefined) return undefined;
+    if (book.quote === undefined || book.quote.at < openedAt || !canTrade(d, book.quote)) return optionSymbol;
     const left = sideOf(positionIntent) === 'BUY' ? book.askLeft : book.bidLeft;
     found.push({ symbol: optionSymbol, positionIntent, ratio: ratios[index] ?? 1, quote: book.quote, left });
   }

@@ -5,7 +5,8 @@ import { parseFutureSymbol } from '../instruments/future-symbols.js';
 import { symbolAfter } from '../instruments/adjustment.js';
 import { underlyingOf } from '../instruments/option-roots.js';
 import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
-import type { OrderLeg, OrderTerms } from '../orders/order.js';
+import type { Quote } from '../market/quote.js';
+import type { Order, OrderLeg, OrderTerms } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { State, Timer } from '../state.js';
 import type { Instant } from '../values/instant.js';
@@ -42,10 +43,7 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
     case 'AdvanceClock':
       return symbolsDue(state, at);
     case 'UpdateMarket':
-      return withPackages(
-        state,
-        command.quotes.map(({ symbol }) => symbol),
-      );
+      return withPackages(state, command.quotes);
     case 'DoNotExercise':
     case 'OpenAccount':
     case 'UpdateAccount':
@@ -64,17 +62,18 @@ export function symbolsRead(state: State, command: Command, at: Instant): Readon
 }
 
 /** Quotes of one leg let an order of several look at the others, those of an option one at what it is on. */
-function withPackages(state: State, symbols: readonly string[]): ReadonlySet<string> {
-  const all = new Set(symbols);
-  for (const symbol of symbols) {
-    const book = state.books.get(symbol);
-    if (book?.isOption === true && book.open.size > 0) all.add(underlyingOf(rootOfOsi(symbol)));
+function withPackages(state: State, quotes: readonly Quote[]): ReadonlySet<string> {
+  const all = new Set(quotes.map(({ symbol }) => symbol));
+  let concerned: Set<Order> | undefined;
+  for (const quote of quotes) {
+    const book = state.books.get(quote.symbol);
+    if (book?.isOption === true && book.open.size > 0) all.add(underlyingOf(rootOfOsi(quote.symbol)));
+    // The opening of an index ends the series that wait for it.
+    for (const series of state.awaitingOpening.get(quote.symbol) ?? []) all.add(series);
+    concerned = state.packagesOn.get(quote.symbol)?.concernedBy(quote, concerned) ?? concerned;
   }
-  if (state.packagesOn.size === 0) return all;
-  for (const symbol of symbols) {
-    for (const { terms } of state.packagesOn.get(symbol) ?? [])
-      for (const other of withHoldings(state, terms.portfolioId, terms)) all.add(other);
-  }
+  for (const { terms } of concerned ?? [])
+    for (const other of withHoldings(state, terms.portfolioId, terms)) all.add(other);
   return all;
 }
 

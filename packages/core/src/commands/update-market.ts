@@ -5,6 +5,7 @@ import { instrumentNamed } from '../instruments/symbols.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import type { Book } from '../matching/book.js';
+import { wakeConcerned } from '../matching/packages-on.js';
 import { bookOf, noteMark } from '../state.js';
 import type { Instant } from '../values/instant.js';
 import { openingSeen } from './end-series.js';
@@ -41,11 +42,8 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     if (d.state.awaitingOpening.size > 0) openingSeen(d, quote.symbol);
   }
   // All of an instant are in force before packages meet them (D78).
-  if (since === undefined)
-    matchPackages(
-      d,
-      quotes.map(({ symbol }) => symbol),
-    );
+  if (since === undefined) matchPackages(d, quotes);
+  else for (const quote of told) wakeConcerned(d.state.packagesOn, quote);
 }
 
 /** Each order is judged by itself (D128): those that came to work later do not meet the quote, and hide nothing from the others. */
@@ -86,6 +84,6 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
   }
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
   for (const symbol of batch.keys()) matchBook(d, bookOf(d.state, symbol));
-  matchPackages(d, [...batch.keys()]);
+  matchPackages(d, batch.values());
   if (d.state.awaitingOpening.size > 0) for (const symbol of batch.keys()) openingSeen(d, symbol);
 }

@@ -5,6 +5,7 @@ import { netLimitOf } from '../orders/structure.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { FillModel } from './fill-model.js';
+import type { LegWait } from './packages-on.js';
 
 /** A leg of an order with the market that it meets. */
 export interface LegMarket {
@@ -68,6 +69,26 @@ export function planPackage(
   const touches = legs.map((leg) => touchOf(leg) ?? Price.ofUnits(0));
   const prices = isAtLimit ? pricesAt(limit - net, legs, touches) : touches;
   return { units: whole, prices, isAtLimit };
+}
+
+/**
+ * What must come before an order whose net is beyond its limit can execute: one leg has come by its part of the distance, or the one
+ * that has no touch has one. `undefined` where nothing is known: any quote may do.
+ */
+export function waitsOf(legs: readonly LegMarket[], limit: Price): LegWait[] | undefined {
+  for (const { symbol, positionIntent, quote } of legs) {
+    const side = sideOf(positionIntent);
+    if (side === 'BUY' && quote.ask === undefined) return [{ symbol, side, price: Infinity }];
+    if (side === 'SELL' && quote.bid === undefined) return [{ symbol, side, price: -Infinity }];
+  }
+  const beyond = (netAtTouch(legs) ?? limit) - limit;
+  if (beyond <= 0) return undefined;
+  return legs.map((leg) => {
+    const part = Math.floor(beyond / (legs.length * leg.ratio));
+    const side = sideOf(leg.positionIntent);
+    const touch = touchOf(leg) ?? 0;
+    return { symbol: leg.symbol, side, price: side === 'BUY' ? touch - part : touch + part };
+  });
 }
 
 /**
