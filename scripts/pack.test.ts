@@ -160,13 +160,13 @@ it('replays what it imported, as the page on market data says', async () => {
   writeFileSync(join(folder, 'layout.json'), layout);
   writeFileSync(join(folder, 'own.csv'), 'when,what,o,h,l,c,v\n2014-06-06 09:31,MSFT,41,42,40,41.5,100\n');
   await type('import', 'own.csv', '--layout', 'layout.json', '--to', './market');
-  const settings = Object.fromEntries(
+  const settings: Readonly<Record<string, string>> = Object.fromEntries(
     starting
       .split(' ')
       .filter((word) => word.includes('='))
-      .map((word) => word.split('=')),
+      .map((word) => word.split('=') as [string, string]),
   );
-  await up(settings as Record<string, string>, async () => {
+  await up(settings, async () => {
     await type('clock', 'advance', '--to', '2014-06-06T16:00:00-04:00');
     expect(await type('quote', 'AAPL', 'MSFT')).toMatchObject([{ last: 645 }, { last: 41.5 }]);
     await type('buy', 'AAPL', '1', '--tif', 'GTC');

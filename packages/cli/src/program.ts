@@ -10,8 +10,9 @@ import {
 } from '@sandpit/client';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { addExport } from './export.js';
-import { addImport, ImportRefused } from './import/command.js';
+import { addImport } from './import/command.js';
 import { type Output, printFields, printRows } from './output.js';
+import { Refused } from './refused.js';
 import { addServerCommands } from './server-commands.js';
 import { storyOf } from './story.js';
 import { watch } from './watch.js';
@@ -46,7 +47,7 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     if (!(error instanceof SandpitError) && syscall === undefined) throw error;
     surroundings.complain(`${(error as Error).message}\n`);
     // A file that is not there is refused as well, by the machine.
-    const isRefused = error instanceof AnswerError || error instanceof ImportRefused || syscall !== undefined;
+    const isRefused = error instanceof AnswerError || error instanceof Refused || syscall !== undefined;
     return isRefused && !(error instanceof UnreachableError) ? EXIT.refused : EXIT.unreachable;
   }
 }
@@ -197,7 +198,8 @@ function addOrders(program: Command, client: Client, out: Output): void {
           if (preview === true) {
             const foreseen = await portfolio.preview(body);
             printFields(out, foreseen);
-            if (foreseen.rejections.length > 0) process.exitCode = EXIT.refused;
+            const against = foreseen.rejections.map(({ message }) => message);
+            if (against.length > 0) throw new Refused(against.join('; '));
             return;
           }
           const order = await (await portfolio.submit(body)).refresh();

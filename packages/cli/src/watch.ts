@@ -43,7 +43,7 @@ export function screenOf({ portfolio, quotes, events }: Seen): string {
   }
   if (quotes.size > 0)
     parts.push(
-      tableOf([...quotes.values()] as unknown as Record<string, unknown>[], ['symbol', 'bid', 'ask', 'last']),
+      tableOf([...quotes.values()], ['symbol', 'bid', 'ask', 'last']),
     );
   parts.push(
     events.length === 0

@@ -1,8 +1,8 @@
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { SandpitError } from '@sandpit/client';
 import type { Command } from 'commander';
 import { type Output, printRows } from '../output.js';
+import { Refused } from '../refused.js';
 import { convert, UnusableFile } from './convert.js';
 import type { Layout } from './layout.js';
 import { LAYOUTS } from './layout.js';
@@ -67,7 +67,7 @@ export function addImport(
           all.push(rows);
         }
       } catch (error) {
-        throw error instanceof UnusableFile ? new ImportRefused(error.message) : error;
+        throw error instanceof UnusableFile ? new Refused(error.message) : error;
       } finally {
         if (out.isTerminal) out.complain('\r\x1b[K');
       }
@@ -75,11 +75,6 @@ export function addImport(
         ...['file', 'from', 'read', 'rows', 'skipped', 'repeated', 'first', 'last'],
       ]);
     });
-}
-
-/** A file cannot be converted: nothing was written. */
-export class ImportRefused extends SandpitError {
-  override readonly name = 'ImportRefused';
 }
 
 const WIDTH = 24;

@@ -47,7 +47,7 @@ export async function convert(path: string, wanted: Wanted): Promise<Rows> {
       if (reader === undefined) {
         head.push(text);
         reader = readerFor(path, head, wanted);
-        if (reader === undefined || reader.headerLines > 0) continue;
+        if (reader.headerLines > 0) continue;
       } else if (line <= reader.headerLines) {
         reader.nameOf(text);
         continue;
