@@ -41,10 +41,7 @@ export function screenOf({ portfolio, quotes, events }: Seen): string {
     const columns = ['symbol', 'quantity', 'entryPrice', 'price', 'unrealizedPnl'];
     parts.push(tableOf([...shares, ...options], columns));
   }
-  if (quotes.size > 0)
-    parts.push(
-      tableOf([...quotes.values()], ['symbol', 'bid', 'ask', 'last']),
-    );
+  if (quotes.size > 0) parts.push(tableOf([...quotes.values()], ['symbol', 'bid', 'ask', 'last']));
   parts.push(
     events.length === 0
       ? 'no orders yet\n'
