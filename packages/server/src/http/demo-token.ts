@@ -25,12 +25,13 @@ function isOurPage({ headers, socket }: FastifyRequest): boolean {
 
 export function registerDemoToken(app: FastifyInstance, issue: IssueDemoToken): void {
   app.get('/docs/demo-token', (request, reply) => {
-    if (!isOurPage(request)) return sendAnswer(request, reply, ROUTE_NOT_FOUND);
-    void issue().then((token) =>
-      token === undefined
-        ? sendAnswer(request, reply, ROUTE_NOT_FOUND)
-        : send(request, reply, 200, JSON.stringify({ token })),
-    );
+    if (!isOurPage(request)) sendAnswer(request, reply, ROUTE_NOT_FOUND);
+    else
+      void issue().then((token) =>
+        token === undefined
+          ? sendAnswer(request, reply, ROUTE_NOT_FOUND)
+          : send(request, reply, 200, JSON.stringify({ token })),
+      );
   });
 }
 
