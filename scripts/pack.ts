@@ -44,6 +44,7 @@ for (const name of INNER) {
   writeFileSync(join(target, 'package.json'), `${JSON.stringify(shown, null, 2)}\n`);
 }
 cpSync(join(root, 'packages/python/sandpit.py'), join(into, 'python/sandpit.py'));
+cpSync(join(root, 'docs/rules'), join(into, 'node_modules/@sandpit/server/rules'), { recursive: true });
 for (const file of ['README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md'])
   cpSync(join(root, file), join(into, file));
 

@@ -11,6 +11,8 @@ import {
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
 import { addExport } from './export.js';
 import { addImport } from './import/command.js';
+import type { AgentCaps, AgentLevel } from '@sandpit/protocol';
+import { bridge } from './agent-bridge.js';
 import { type Output, printFields, printRows } from './output.js';
 import { Refused } from './refused.js';
 import { addServerCommands } from './server-commands.js';
@@ -30,6 +32,8 @@ const ORDER_COLUMNS = [
   'status',
   'averagePrice',
 ];
+
+type AgentOptions = Omit<AgentCaps, 'symbols'> & { readonly level: AgentLevel; readonly symbols?: string };
 
 interface Surroundings extends Output {
   readonly complain: (text: string) => void;
@@ -81,6 +85,7 @@ function programOf(out: Surroundings): Command {
     out.write,
   );
   addWatch(program, client, out);
+  addTools(program, client);
   for (const command of program.commands) inherit(program, command);
   return program;
 }
@@ -245,6 +250,24 @@ function addOrders(program: Command, client: Client, out: Output): void {
     .description('cancel an order')
     .action(async (orderId: string) => {
       printFields(out, await (await client()).call('cancelOrder', { params: { orderId } }));
+    });
+}
+
+function addTools(program: Command, client: Client): void {
+  program
+    .command('mcp')
+    .description('tools for an agent on standard input and output (Model Context Protocol)')
+    .option('--level <level>', 'read, preview, capped, full or control', 'read')
+    .option('--max-order-notional <dollars>', 'level capped: of one opening order', numberOf)
+    .option('--max-notional <dollars>', 'level capped: of all opening orders of a day', numberOf)
+    .option('--max-orders-per-minute <count>', 'level capped: placed or changed', numberOf)
+    .option('--symbols <list>', 'level capped: separated by commas')
+    .option('--max-daily-loss <dollars>', 'level capped: then only orders that close', numberOf)
+    .action(async (options: AgentOptions) => {
+      const { level, symbols, ...numbers } = options;
+      const caps = { ...numbers, ...(symbols !== undefined && { symbols: symbols.split(',') }) };
+      const hasCaps = Object.keys(caps).length > 0;
+      await bridge(await client(), { level, ...(hasCaps && { caps }) });
     });
 }
 

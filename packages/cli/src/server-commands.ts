@@ -9,7 +9,10 @@ const FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
 const COMMANDS = {
   up: ['main', 'start a server here, with its data in ./data'],
   sandbox: ['sandbox-command', 'a server for tests: on a free port, gone with its input and without a trace'],
-  token: ['token-command', 'print a bearer token: --tenant NAME --tier BASIC|PRO|ENTERPRISE [--scope "…"]'],
+  token: [
+    'token-command',
+    'print a bearer token: --tenant NAME --tier BASIC|PRO|ENTERPRISE [--scope "…"] [--level LEVEL …]',
+  ],
   keys: ['keys-command', 'API keys: list | create --tenant NAME --tier TIER | revoke KEY_ID'],
   verify: ['verify-command', 'prove the journals of a data directory: [--data DIR]'],
   backup: ['backup-command', 'copy the data of a running server: --to DIR'],

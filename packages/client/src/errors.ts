@@ -123,6 +123,12 @@ export class RateLimitedError extends CodedError<'RATE_LIMITED'> {
 export class InsufficientScopeError extends CodedError<'INSUFFICIENT_SCOPE'> {
   override readonly name = 'InsufficientScopeError';
 }
+export class LevelTooLowError extends CodedError<'LEVEL_TOO_LOW'> {
+  override readonly name = 'LevelTooLowError';
+}
+export class CapExceededError extends CodedError<'CAP_EXCEEDED'> {
+  override readonly name = 'CapExceededError';
+}
 export class StaleMarketDataError extends CodedError<'STALE_MARKET_DATA'> {
   override readonly name = 'StaleMarketDataError';
 }
@@ -152,6 +158,8 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   DUPLICATE_CLIENT_ORDER_ID: DuplicateClientOrderIdError,
   RATE_LIMITED: RateLimitedError,
   INSUFFICIENT_SCOPE: InsufficientScopeError,
+  LEVEL_TOO_LOW: LevelTooLowError,
+  CAP_EXCEEDED: CapExceededError,
   STALE_MARKET_DATA: StaleMarketDataError,
   SERVICE_UNAVAILABLE: ServiceUnavailableError,
 };

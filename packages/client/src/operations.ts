@@ -61,6 +61,7 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   listInstruments: 'GET /v1/market-data/instruments',
   getTradingCalendar: 'GET /v1/market-data/calendar',
   exchangeToken: 'POST /v1/auth/token',
+  createAgentToken: 'POST /v1/auth/agent-token',
   getHealth: 'GET /v1/health',
   getReadiness: 'GET /v1/ready',
   createStreamTicket: 'POST /v1/stream/ticket',

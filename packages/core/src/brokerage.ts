@@ -42,6 +42,7 @@ import { restoreState } from './saved-state.js';
 import type { SavedState } from './saved-state.js';
 import { booksOf } from './standing.js';
 import type { Standing } from './standing.js';
+import type { Portfolio } from './portfolios/portfolio.js';
 import { worthOf } from './portfolios/valuation.js';
 import type { Worth } from './portfolios/valuation.js';
 import { bookOf, emptyState, noteMargin, noteMark } from './state.js';
@@ -229,6 +230,13 @@ export class Brokerage {
       quote: (symbol) => this.quote(symbol),
       instrument: (symbol) => this.instrument(symbol),
     });
+  }
+
+  /** What a portfolio is worth as the market stands. */
+  worthOf(portfolio: Portfolio): Worth {
+    const market = this.options;
+    const instrument = (symbol: string): Instrument | undefined => this.instrument(symbol);
+    return worthOf(portfolio, { instrument, mark: (symbol) => markOfSymbol(symbol, market) });
   }
 
   /** What a portfolio was worth at an instant: by what it had, and the quotes of then. */

@@ -233,6 +233,10 @@ export type Tier = (typeof tiers)[number];
 export const scopes = ['trade', 'read', 'simulate', 'admin'] as const;
 export type Scope = (typeof scopes)[number];
 
+/** What the token of an agent lets it do: each more than the one before, `control` in simulations of its own. */
+export const agentLevels = ['read', 'preview', 'capped', 'full', 'control'] as const;
+export type AgentLevel = (typeof agentLevels)[number];
+
 /** The names of the server-sent events (D36, D37). */
 export const streamEvents = [
   'order-update',

@@ -5,7 +5,7 @@
  * each; a test keeps both lists equal.
  */
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { orderStatuses, scopes, tiers } from './enums.js';
+import { agentLevels, orderStatuses, scopes, tiers } from './enums.js';
 import {
   anyText,
   date,
@@ -161,6 +161,26 @@ export const errorCodes = {
     status: 403,
     meaning: 'The token does not have the scope that the route needs.',
     details: { requiredScope: choice(scopes) },
+  },
+  LEVEL_TOO_LOW: {
+    status: 403,
+    meaning: 'The token of an agent does not reach so far.',
+    details: {
+      level: choice(agentLevels),
+      requiredLevel: optional(choice(agentLevels, { description: 'Absent: no agent may do it.' })),
+    },
+  },
+  CAP_EXCEEDED: {
+    status: 403,
+    meaning: 'The caps of the token do not allow this order.',
+    details: {
+      cap: choice(['maxOrderNotional', 'maxNotional', 'maxOrdersPerMinute', 'symbols', 'maxDailyLoss']),
+      allowed: optional(number({ description: 'The cap; dollars, or orders.' })),
+      left: optional(number({ description: 'What would pass: dollars, or orders.' })),
+      asked: optional(number({ description: 'What the order comes to; of a loss what it has come to.' })),
+      symbols: optional(listOf(anyText())),
+      retryAfter: optional(integer(0, 60, { description: 'Seconds.' })),
+    },
   },
   STALE_MARKET_DATA: {
     status: 503,

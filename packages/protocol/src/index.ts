@@ -1,4 +1,5 @@
 export * from './accounts.js';
+export * from './agent-tokens.js';
 export * from './auth.js';
 export * from './brokers.js';
 export * from './enums.js';
@@ -31,6 +32,7 @@ export type { Json } from './openapi-components.js';
 export * from './order-body.js';
 export * from './orders.js';
 export * from './paging.js';
+export { plainSchemaOf } from './plain-schema.js';
 export * from './portfolios.js';
 export * from './positions.js';
 export * from './routes.js';

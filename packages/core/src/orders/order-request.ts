@@ -36,4 +36,6 @@ export interface OrderRequest {
   readonly legs?: readonly OrderLeg[];
   /** Of an order that nobody placed: why the broker did. */
   readonly origin?: 'LIQUIDATION';
+  /** The agent whose token placed it, where one did. */
+  readonly agent?: string;
 }

@@ -98,6 +98,8 @@ export interface OrderTerms {
   readonly legs: readonly OrderLeg[] | undefined;
   /** Of an order that nobody placed: why the broker did (D120). */
   readonly origin: 'LIQUIDATION' | undefined;
+  /** The agent whose token placed it. */
+  readonly agent: string | undefined;
   readonly createdAt: Instant;
 }
 

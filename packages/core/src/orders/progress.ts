@@ -81,6 +81,7 @@ export function termsOf(
     strategy: request.strategy,
     legs: request.legs,
     origin: request.origin,
+    agent: request.agent,
     createdAt: at,
   };
 }

@@ -1,3 +1,4 @@
+import { AgentToken, AgentTokenBody } from '../agent-tokens.js';
 import { AccessToken, StreamTicket, TokenRequest } from '../auth.js';
 import { Health, Readiness } from '../health.js';
 import { Quote } from '../market-data.js';
@@ -21,6 +22,20 @@ export const serviceRoutes = table({
     body: TokenRequest,
     responses: { 200: AccessToken },
     errors: [401],
+  },
+  createAgentToken: {
+    method: 'POST',
+    path: '/v1/auth/agent-token',
+    tag: 'Service',
+    summary: 'Get a token for an agent, that can do less',
+    description:
+      'Of the same tenant and simulation. `read` looks; `preview` also asks what an order would come to; `capped` trades within caps; `full` does whatever `trade` allows; `control` makes simulations and does anything in those it made. Tokens of agents give no other tokens.',
+    auth: 'bearer',
+    scope: 'read',
+    body: AgentTokenBody,
+    responses: { 201: AgentToken },
+    errors: [409],
+    codes: ['LEVEL_TOO_LOW'],
   },
   getHealth: {
     method: 'GET',

@@ -27,6 +27,8 @@ import { Simulation } from './simulation.js';
 /** What a simulation is made of. Kept in the registry, so that it is the same after a restart. */
 export interface SimulationConfig {
   readonly name?: string;
+  /** The agent that made it, where one did. */
+  readonly madeBy?: string;
   readonly feed: Feed['kind'];
   readonly clock: ClockMode;
   readonly calendar: Calendar['id'];

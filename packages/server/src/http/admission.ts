@@ -9,6 +9,7 @@ import { MAIN } from '../engine/simulations.js';
 import { type Answer, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import { Authenticator, type Principal } from './auth.js';
 import { failed, reply as send } from './reply.js';
+import { type Agent, levelRefusal } from './agents/levels.js';
 import { RateLimits, type SlidingWindow } from './rate-limit.js';
 import type { Health } from './routes/service.js';
 import type { HttpDeps } from './settings.js';
@@ -45,6 +46,9 @@ const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
   'withdrawCorporateAction',
 ]);
 
+/** What requests to the tools of agents are counted as. */
+const MCP = 'mcp';
+
 type Next = () => void;
 
 /** See `Admission.charge`. */
@@ -76,7 +80,7 @@ export class Admission {
         if (this.#take(request, reply, window)) next();
       };
     }
-    const admit = this.#admit(id, route, limit);
+    const admit = this.#admit(id, route.scope, limit);
     return (request, reply, next) => {
       request.operation = id;
       if (this.#health.isDraining) return send(request, reply, SERVICE_UNAVAILABLE);
@@ -95,9 +99,9 @@ export class Admission {
     };
   }
 
-  #admit(id: OperationId, route: Route, limit: number) {
+  #admit(id: OperationId | typeof MCP, scope: Scope | undefined, limit: number) {
     const { simulations } = this.#deps;
-    const controlsMarket = MARKET_CONTROL.has(id);
+    const controlsMarket = id !== MCP && MARKET_CONTROL.has(id);
     return (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -105,9 +109,16 @@ export class Admission {
       next: Next,
     ): void => {
       if (principal === undefined) return this.#refuseStranger(id, request, reply, limit);
-      const isMain = principal.simulationId === MAIN;
-      const missing = missingScope(principal, route.scope, controlsMarket && isMain);
-      const window = this.#limits.ofTenant(id, principal.tenantId, limit);
+      const { agent, simulationId, tenantId } = principal;
+      const isMain = simulationId === MAIN;
+      const window = this.#limits.ofTenant(id, tenantId, limit);
+      const isOwn = agent !== undefined && isMadeBy(simulations, agent, simulationId, tenantId);
+      const tooLow = agent === undefined || id === MCP ? undefined : levelRefusal(agent, id, isOwn);
+      if (tooLow !== undefined) {
+        tellLimits(request, window, this.#deps.monotonicMs());
+        return send(request, reply, tooLow);
+      }
+      const missing = missingScope(principal, scope, controlsMarket && isMain);
       if (missing !== undefined) {
         tellLimits(request, window, this.#deps.monotonicMs());
         return send(request, reply, insufficientScope(missing));
@@ -132,6 +143,18 @@ export class Admission {
     };
   }
 
+  /** The check in front of tools: what each may do is looked at when it is called. */
+  forTools(): (request: FastifyRequest, reply: FastifyReply, next: Next) => void {
+    const admit = this.#admit(MCP, undefined, this.#deps.settings.rateLimitDefault);
+    return (request, reply, next) => {
+      if (this.#health.isDraining) return send(request, reply, SERVICE_UNAVAILABLE);
+      Promise.resolve(this.#authenticator.principalOf(request.headers.authorization)).then(
+        (principal) => admit(request, reply, principal, next),
+        (error: unknown) => failed(request, reply, error),
+      );
+    };
+  }
+
   #byTicketOrToken(request: FastifyRequest): ReturnType<Authenticator['principalOf']> {
     const { ticket } = request.query as { readonly ticket?: unknown };
     if (request.headers.authorization === undefined && typeof ticket === 'string') {
@@ -142,7 +165,12 @@ export class Admission {
   }
 
   /** Whoever cannot say who they are is counted by address, and told nothing but that. */
-  #refuseStranger(id: OperationId, request: FastifyRequest, reply: FastifyReply, limit: number): void {
+  #refuseStranger(
+    id: OperationId | typeof MCP,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    limit: number,
+  ): void {
     const window = this.#limits.ofAddress(id, request.ip, limit);
     const nowMs = this.#deps.monotonicMs();
     window.take(nowMs);
@@ -192,6 +220,14 @@ function rateLimited(retryAfter: number): Answer {
     { 'retry-after': String(retryAfter) },
   );
 }
+
+/** Whether an agent made a simulation itself. */
+export const isMadeBy = (
+  simulations: HttpDeps['simulations'],
+  { agentId }: Agent,
+  simulationId: string,
+  tenantId: string,
+): boolean => simulationId !== MAIN && simulations.info(simulationId, tenantId)?.config.madeBy === agentId;
 
 function missingScope(
   principal: Principal,

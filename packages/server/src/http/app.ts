@@ -27,7 +27,9 @@ import type { LoginLinks } from './login-links.js';
 import { Traffic } from './metrics.js';
 import { failed, type OnRefusal, reply as send } from './reply.js';
 import { accountHandlers } from './routes/accounts.js';
-import { authHandlers, ticketIssuer } from './routes/auth.js';
+import { Budgets } from './agents/budgets.js';
+import { registerTools } from './mcp/register.js';
+import { agentTokenIssuer, authHandlers, ticketIssuer } from './routes/auth.js';
 import { historyHandlers } from './routes/history.js';
 import { marginHandlers } from './routes/margin.js';
 import { marketDataHandlers } from './routes/market-data.js';
@@ -138,6 +140,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const issuers: Issuers = {
     ...simulationIssuer(deps),
     ...ticketIssuer(tickets),
+    ...agentTokenIssuer(deps),
     ...keyPairIssuer(keyPairs),
   };
   const serving = (id: OperationId, route: Route, widen?: Widen) =>
@@ -158,6 +161,11 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     sockets: new Sockets(app),
     isDraining: () => health.isDraining,
   });
+  registerTools(app, admission, {
+    operations,
+    simulations: deps.simulations,
+    version: deps.version ?? '0.1.0',
+  });
   const { dashboard } = deps;
   if (dashboard !== undefined) registerDashboard(app, dashboard, deps.loginLinks);
   const document = { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' };
@@ -173,11 +181,13 @@ function handlersOf(
   desk: RequirementDesk,
   keyPairs: KeyPairs,
 ): Handlers {
+  const budgets = new Budgets(deps.monotonicMs);
   return {
     ...accountHandlers(deps.settings),
     ...portfolioHandlers(deps.settings),
     ...historyHandlers,
     ...orderHandlers,
+    ...budgets.guard(orderHandlers),
     ...orderListHandlers,
     ...orderBatchHandlers(charge),
     ...marginHandlers(desk),

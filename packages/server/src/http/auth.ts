@@ -12,6 +12,7 @@ import { createRemoteJWKSet, type JWTPayload, jwtVerify, SignJWT } from 'jose';
 import { LRUCache } from 'lru-cache';
 import type { Access, Origin } from '../access/access.js';
 import { MAIN } from '../engine/simulations.js';
+import { type Agent, agentIn, claimsOf } from './agents/levels.js';
 
 export interface TokenSettings {
   /** Signs and verifies HS256; undefined where tokens come from elsewhere. */
@@ -35,6 +36,8 @@ export interface Principal {
   readonly origin: Origin;
   /** As commands name it. */
   readonly by: Requester;
+  /** Where it is an agent's: what that may do. */
+  readonly agent?: Agent;
 }
 
 /** What a new token says. */
@@ -51,6 +54,8 @@ export interface Grant {
   readonly keyId?: string | undefined;
   /** The `jti` of the token that asks for it. */
   readonly fromTokenId?: string | undefined;
+  /** The agent it is for. */
+  readonly agent?: Agent | undefined;
 }
 
 export interface IssuedToken {
@@ -82,6 +87,7 @@ export async function issueToken(
     ...(grant.simulationId !== undefined && { sim: grant.simulationId }),
     ...(grant.keyId !== undefined && { key: grant.keyId }),
     ...(grant.fromTokenId !== undefined && { from: grant.fromTokenId }),
+    ...(grant.agent !== undefined && claimsOf(grant.agent)),
     iat: issuedAt,
     exp: expiresAt,
     jti: tokenId,
@@ -199,6 +205,9 @@ function principalFrom(
   if (!(isOwn && iss === undefined) && iss !== settings.jwtIssuer) return undefined;
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!(isOwn && aud === undefined) && !audiences.includes(settings.jwtAudience)) return undefined;
+  // What is not understood of a restriction is no reason to do without it.
+  const agent = isOwn ? agentIn(claims) : undefined;
+  if (agent === 'BAD') return undefined;
   // What a provider calls by these names is something of its own.
   const { key, from } = isOwn ? claims : {};
   return {
@@ -209,5 +218,6 @@ function principalFrom(
     expiresAtMs: exp * 1000,
     origin: { keyId: textOrNone(key), tokenId: textOrNone(jti), fromTokenId: textOrNone(from) },
     by: { tenantId: sub, tier },
+    ...(agent !== undefined && { agent }),
   };
 }

@@ -40,6 +40,7 @@ export interface IssuedFields {
   readonly createSimulation: 'token';
   readonly createSimulationToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createStreamTicket: 'ticket' | 'expiresIn' | 'expiresAt';
+  readonly createAgentToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createKeyPair: 'keyId' | 'secretKey' | 'scope' | 'createdAt' | 'expiresAt';
 }
 
@@ -53,7 +54,7 @@ export type Kept<Id extends OperationId> = Id extends IssuingId
 /** Makes the whole answer out of what is kept of it; or a refusal, where nothing can be issued. */
 export type Issuers = {
   readonly [Id in IssuingId]: (
-    call: Pick<Call<Id>, 'principal' | 'simulation'>,
+    call: Pick<Call<Id>, 'principal' | 'simulation' | 'body'>,
     kept: Kept<Id>,
   ) => ReplyOf<Id> | Answer | Promise<ReplyOf<Id> | Answer>;
 };

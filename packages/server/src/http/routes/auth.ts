@@ -1,4 +1,7 @@
+import { randomUUID } from 'node:crypto';
+import { SCOPES_OF_LEVELS } from '../agents/levels.js';
 import { refuse } from '../answer.js';
+import { MAIN } from '../../engine/simulations.js';
 import { issueToken } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
@@ -7,6 +10,8 @@ import { isoOfMs } from '../translate/instants.js';
 
 const INVALID_API_KEY = refuse(401, 'Invalid API Key');
 
+const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
+
 /** Token exchange (D2) and stream tickets (D5). */
 export function authHandlers({
   access,
@@ -14,7 +19,7 @@ export function authHandlers({
   clockMs,
 }: Pick<HttpDeps, 'access' | 'settings' | 'clockMs'>): Pick<
   Handlers,
-  'exchangeToken' | 'createStreamTicket'
+  'exchangeToken' | 'createStreamTicket' | 'createAgentToken'
 > {
   return {
     async exchangeToken({ body }) {
@@ -37,8 +42,16 @@ export function authHandlers({
       };
     },
 
-    // All of it is issued.
+    // All of these is issued.
     createStreamTicket: () => ({}),
+    createAgentToken: ({ body }) =>
+      settings.jwtSecret === undefined
+        ? NO_TOKENS
+        : {
+            level: body.level,
+            ...(body.caps !== undefined && { caps: body.caps }),
+            tokenType: 'Bearer',
+          },
   };
 }
 
@@ -46,5 +59,33 @@ export const ticketIssuer = (tickets: Tickets): Pick<Issuers, 'createStreamTicke
   createStreamTicket({ principal }) {
     const { ticket, expiresAtMs } = tickets.issue(principal);
     return { ticket, expiresIn: tickets.ttlSeconds, expiresAt: isoOfMs(expiresAtMs) };
+  },
+});
+
+/** Tokens for agents: never more than whoever asks may do, and no longer. */
+export const agentTokenIssuer = ({
+  settings,
+  clockMs,
+}: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createAgentToken'> => ({
+  async createAgentToken({ principal, simulation, body }, kept) {
+    const { tenantId, tier, scopes, expiresAtMs, origin } = principal;
+    const { level, caps, expiresIn = Infinity } = body;
+    const issued = await issueToken(
+      settings,
+      {
+        tenantId,
+        tier,
+        scope: SCOPES_OF_LEVELS[level].filter((scope) => scopes.has(scope)).join(' '),
+        ...(simulation.id !== MAIN && { simulationId: simulation.id }),
+        notAfterMs: Math.min(expiresAtMs, clockMs() + expiresIn * 1000),
+        keyId: origin.keyId,
+        fromTokenId: origin.fromTokenId ?? origin.tokenId,
+        agent: { agentId: randomUUID(), level, ...(caps !== undefined && { caps }) },
+      },
+      clockMs(),
+    );
+    if (issued === undefined) return NO_TOKENS;
+    const { token, issuedAtMs, expiresAtMs: endsAtMs } = issued;
+    return { ...kept, token, expiresIn: (endsAtMs - issuedAtMs) / 1000, expiresAt: isoOfMs(endsAtMs) };
   },
 });

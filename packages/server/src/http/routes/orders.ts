@@ -109,7 +109,8 @@ export const orderHandlers: OrderHandlers = {
 
 async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
   const { body, principal, simulation } = call;
-  const order = orderRequestOf(body, body.portfolioId, simulation.brokerage.rules.calendar, simulation.now());
+  const asked = orderRequestOf(body, body.portfolioId, simulation.brokerage.rules.calendar, simulation.now());
+  const order = principal.agent === undefined ? asked : { ...asked, agent: principal.agent.agentId };
   const { ids } = simulation.brokerage.state;
   const answer = ({ result }: Outcome<'SubmitOrder'>): Order | Answer =>
     isRejection(result) ? answerTo(result, { symbol: order.symbol, ids }) : createdOrder(ids, result);

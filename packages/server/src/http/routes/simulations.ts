@@ -1,5 +1,5 @@
 import type { Tier } from '@sandpit/protocol';
-import { NotRecorded, TooManySimulations } from '../../engine/simulations.js';
+import { NotRecorded, type SimulationInfo, TooManySimulations } from '../../engine/simulations.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND } from '../answer.js';
 import { issueToken, type Principal } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
@@ -24,11 +24,15 @@ export function simulationsHandlers(
 ): SimulationsHandlers {
   return {
     async createSimulation({ principal, body }) {
-      const { tenantId, tier } = principal;
+      const { tenantId, tier, agent } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       const allowed = allowedFor(tier, settings);
       const simulation = await unlessRefused(
-        simulations.create(tenantId, simulationConfigOf(body, clockMs()), allowed),
+        simulations.create(
+          tenantId,
+          { ...simulationConfigOf(body, clockMs()), ...(agent !== undefined && { madeBy: agent.agentId }) },
+          allowed,
+        ),
         tier,
         allowed,
       );
@@ -43,20 +47,23 @@ export function simulationsHandlers(
       if (settings.jwtSecret === undefined) return NO_TOKENS;
       // The main simulation is nobody's own.
       if (simulationId === simulations.main.id) return SIMULATION_NOT_FOUND;
-      const info = simulations.info(simulationId, principal.tenantId);
+      const info = seenBy(principal, simulations.info(simulationId, principal.tenantId));
       return info === undefined ? SIMULATION_NOT_FOUND : { simulationId, tokenType: 'Bearer' };
     },
 
     listSimulations: ({ principal, query }) =>
       pageOfAll(
-        simulations.list(principal.tenantId).toReversed(),
+        simulations
+          .list(principal.tenantId)
+          .filter((info) => seenBy(principal, info) !== undefined)
+          .toReversed(),
         query,
         ({ id }) => id,
         (info) => simulationOf(info),
       ),
 
     async getSimulation({ principal, params }) {
-      const info = simulations.info(params.simulationId, principal.tenantId);
+      const info = seenBy(principal, simulations.info(params.simulationId, principal.tenantId));
       const simulation = await simulations.find(params.simulationId, principal.tenantId);
       if (info === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;
       return simulationOf(info, simulation.now());
@@ -65,6 +72,8 @@ export function simulationsHandlers(
     async deleteSimulation({ principal, params }) {
       const { simulationId } = params;
       if (simulationId === simulations.main.id) return MAIN_STAYS;
+      if (seenBy(principal, simulations.info(simulationId, principal.tenantId)) === undefined)
+        return SIMULATION_NOT_FOUND;
       const removed = await simulations.remove(simulationId, principal.tenantId);
       if (!removed) return SIMULATION_NOT_FOUND;
       streams.endSimulation(simulationId);
@@ -73,12 +82,17 @@ export function simulationsHandlers(
   };
 }
 
+/** An agent sees the simulations that it made, others all of their tenant. */
+function seenBy({ agent }: Principal, info: SimulationInfo | undefined): SimulationInfo | undefined {
+  return agent === undefined || info?.config.madeBy === agent.agentId ? info : undefined;
+}
+
 /** Tokens for simulations: what the caller may do, in there. */
 export function simulationIssuer({
   settings,
   clockMs,
 }: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createSimulation' | 'createSimulationToken'> {
-  const issue = ({ tenantId, tier, scopes, expiresAtMs, origin }: Principal, simulationId: string) =>
+  const issue = ({ tenantId, tier, scopes, expiresAtMs, origin, agent }: Principal, simulationId: string) =>
     issueToken(
       settings,
       {
@@ -90,6 +104,7 @@ export function simulationIssuer({
         notAfterMs: expiresAtMs,
         keyId: origin.keyId,
         fromTokenId: origin.fromTokenId ?? origin.tokenId,
+        agent,
       },
       clockMs(),
     );

@@ -1,0 +1,23 @@
+import type { TSchema } from 'typebox';
+import { Components, type Json } from './openapi-components.js';
+
+/** A schema as plain JSON Schema with everything written out: for tools that follow no references. */
+export function plainSchemaOf(schema: TSchema): Json {
+  const components = new Components();
+  const top = components.refer(schema);
+  const named = components.schemas();
+  const written = (value: Json): Json => {
+    if (Array.isArray(value)) return value.map(written);
+    if (typeof value !== 'object' || value === null) return value;
+    const { $ref: reference } = value;
+    if (typeof reference === 'string') return written(named[reference.slice(REFERENCE.length)] ?? {});
+    return Object.fromEntries(
+      Object.entries(value).flatMap(([keyword, inner]) =>
+        keyword === 'discriminator' ? [] : [[keyword, written(inner)]],
+      ),
+    );
+  };
+  return written(top);
+}
+
+const REFERENCE = '#/components/schemas/';

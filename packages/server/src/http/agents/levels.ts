@@ -1,0 +1,101 @@
+/**
+ * What the token of an agent lets it do, for every route: an agent that leaves its tools aside and asks `/v1` itself gets no further.
+ */
+import {
+  AgentCaps,
+  type AgentLevel,
+  agentLevels,
+  type OperationId,
+  type Route,
+  routes,
+  type Scope,
+  validateBody,
+} from '@sandpit/protocol';
+import { type Answer, refuseCoded } from '../answer.js';
+
+/** An agent behind a token. */
+export interface Agent {
+  /** What its budgets and its simulations are known by, whichever of its tokens it comes with. */
+  readonly agentId: string;
+  readonly level: AgentLevel;
+  /** Of level `capped`. */
+  readonly caps?: AgentCaps;
+}
+
+/** The agent that claims name; undefined = none, `BAD` = a restriction that is not understood, and so not passed over. */
+export function agentIn(claims: Readonly<Record<string, unknown>>): Agent | 'BAD' | undefined {
+  const { level, caps, agent } = claims;
+  if (level === undefined && caps === undefined && agent === undefined) return undefined;
+  const known = agentLevels.find((one) => one === level);
+  if (known === undefined || typeof agent !== 'string' || agent === '') return 'BAD';
+  if (known !== 'capped') return caps === undefined ? { agentId: agent, level: known } : 'BAD';
+  const checked = validateBody(AgentCaps, caps);
+  return checked.ok ? { agentId: agent, level: known, caps: checked.value } : 'BAD';
+}
+
+/** The claims of an agent. */
+export const claimsOf = ({ agentId, level, caps }: Agent): Readonly<Record<string, unknown>> => ({
+  level,
+  agent: agentId,
+  ...(caps !== undefined && { caps }),
+});
+
+/** What the scopes of an agent are, as far as those of whoever sends it go. */
+export const SCOPES_OF_LEVELS: Readonly<Record<AgentLevel, readonly Scope[]>> = {
+  read: ['read'],
+  preview: ['read'],
+  capped: ['read', 'trade'],
+  full: ['read', 'trade'],
+  control: ['read', 'trade', 'simulate'],
+};
+
+const PREVIEWS: ReadonlySet<OperationId> = new Set(['previewOrder', 'computeRequirements']);
+
+/** What level `capped` may do beside: the first two within its caps. */
+const CAPPED: ReadonlySet<OperationId> = new Set([
+  'createOrder',
+  'updateOrder',
+  'cancelOrder',
+  'cancelAccountOrders',
+]);
+
+/** What would give rights that are not the agent's. */
+const NEVER: ReadonlySet<OperationId> = new Set(['createAgentToken', 'createKeyPair', 'revokeKeyPair']);
+
+/** Level `control` may do these wherever its token lives. */
+const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([
+  'createSimulation',
+  'createSimulationToken',
+  'listSimulations',
+  'getSimulation',
+  'deleteSimulation',
+]);
+
+/** The least level that an operation takes; undefined = no agent may do it. */
+export function levelNeeded(id: OperationId): AgentLevel | undefined {
+  if (NEVER.has(id)) return undefined;
+  if (PREVIEWS.has(id)) return 'preview';
+  if (CAPPED.has(id)) return 'capped';
+  const { scope }: Route = routes[id];
+  if (scope === undefined || scope === 'read') return 'read';
+  return scope === 'trade' ? 'full' : 'control';
+}
+
+const rank = (level: AgentLevel): number => agentLevels.indexOf(level);
+
+/** Why an agent may not do something. `isOwn`: in a simulation that it made. */
+export function levelRefusal(agent: Agent, id: OperationId, isOwn: boolean): Answer | undefined {
+  const { level } = agent;
+  const needed = levelNeeded(id);
+  if (needed === undefined) return tooLow(level, undefined, 'No token of an agent can be used for that');
+  const isControl = level === 'control';
+  if (isControl && OF_SIMULATIONS.has(id)) return undefined;
+  const reach = isControl && !isOwn ? 'preview' : level;
+  if (rank(reach) >= rank(needed)) return undefined;
+  return isControl
+    ? tooLow(level, needed, 'An agent of level control does that in simulations it made only')
+    : tooLow(level, needed, `That takes an agent of level ${needed}; this one is of level ${level}`);
+}
+
+const tooLow = (level: AgentLevel, requiredLevel: AgentLevel | undefined, message: string): Answer =>
+  refuseCoded('LEVEL_TOO_LOW', message, { level, ...(requiredLevel !== undefined && { requiredLevel }) });
