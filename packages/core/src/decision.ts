@@ -16,7 +16,7 @@ import { optionMarketOf } from './option-lookup.js';
 import { markOfSymbol } from './options/option-figures.js';
 import type { OptionMarket } from './options/option-market.js';
 import type { Order, OrderLeg } from './orders/order.js';
-import type { OrderTransition, ProgressChanges } from './orders/order-event.js';
+import type { OrderTransition, ProgressChanges, RenamedOrder } from './orders/order-event.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { brokerOf } from './rules.js';
 import type { Rules } from './rules.js';
@@ -62,13 +62,11 @@ export class Decision {
   }
 
   /** Moves an open order: the transition, and what of its progress is different beyond what follows from it. */
-  move(order: Order, transition: OrderTransition, changes?: ProgressChanges): void {
+  move(order: Order, transition: OrderTransition, changes?: ProgressChanges, renamed?: RenamedOrder): void {
     const { number } = order.terms;
-    this.emit(
-      changes === undefined
-        ? { type: 'OrderMoved', order: number, transition }
-        : { type: 'OrderMoved', order: number, transition, changes },
-    );
+    const moved = { type: 'OrderMoved' as const, order: number, transition };
+    if (renamed !== undefined) this.emit({ ...moved, ...(changes !== undefined && { changes }), renamed });
+    else this.emit(changes === undefined ? moved : { ...moved, changes });
   }
 
   /** The book of an instrument, its quote noted as read. */

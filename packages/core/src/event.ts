@@ -1,4 +1,5 @@
 import type { Instrument } from './instruments/instrument.js';
+import type { OptionContract } from './instruments/option.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { ExerciseInstructed, OptionEnded } from './lifecycle/option-act.js';
 import type { FutureSettled } from './lifecycle/future-settled.js';
@@ -236,6 +237,29 @@ export type Event =
   | {
       readonly type: 'ActionsAnnounced';
       readonly actions: readonly { readonly actionId: string; readonly action: CorporateAction }[];
+    }
+  /** A split has made others of the series on its symbol (D89): from here on they go by their new symbols. */
+  | {
+      readonly type: 'SeriesAdjusted';
+      readonly underlying: string;
+      readonly series: readonly { readonly from: string; readonly to: string }[];
+      /** Of the new ones those that nobody else lists. */
+      readonly listed: readonly OptionContract[];
+      /** Their latest quotes, in new contracts. */
+      readonly markets: readonly SplitMarket[];
+    }
+  /** Contracts that a portfolio holds are contracts of another series. */
+  | {
+      readonly type: 'OptionAdjusted';
+      readonly portfolioId: string;
+      readonly symbol: string;
+      readonly to: string;
+      /** What is held now, negative when short. */
+      readonly quantity: Quantity;
+      /** The strike of the new series. */
+      readonly price: Price;
+      /** So many for each that there was. */
+      readonly contracts: number;
     }
   | { readonly type: 'ActionWithdrawn'; readonly actionId: string }
   | {

@@ -2,6 +2,7 @@ import { isForShares } from './instruments/instrument.js';
 import type { Calendar } from './calendar/calendar.js';
 import type { Event, OrderEvent, SplitMarket } from './event.js';
 import { SHARES } from './instruments/instrument.js';
+import type { Instrument } from './instruments/instrument.js';
 import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
@@ -14,7 +15,7 @@ import type { OrdersRested } from './matching/orders-rested.js';
 import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
 import { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
-import { awaitsPrice, isOpening, legRatios, newOrder, sideOf } from './orders/order.js';
+import { awaitsPrice, isOpening, legRatios, newOrder, NOTHING_SET_ASIDE, sideOf } from './orders/order.js';
 import type { Order, OrderLeg, OrderProgress, OrderTerms, Side } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
@@ -32,6 +33,7 @@ import { addHolder, addTimer, bookOf, noteMargin, noteMark, scheduleOrder } from
 import type { State } from './state.js';
 import { cashSideOf, postTrade } from './trading/entries.js';
 import { acceptedOrder, orderAfter } from './trading/follow-order.js';
+import type { OrderSnapshot } from './trading/follow-order.js';
 import type { BookedExecution, OrderExecuted } from './trading/trade.js';
 import { Money } from './values/money.js';
 import { Quantity } from './values/quantity.js';
@@ -51,7 +53,9 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'OrderMoved': {
       const order = orderOf(state, event.order);
       const through = event.transition === 'ACTIVATED' ? 'RESERVING' : undefined;
-      return move(state, order, orderAfter(order, event, state.now).progress, through);
+      const after = orderAfter(order, event, state.now);
+      if (event.renamed !== undefined) return rename(state, order, after);
+      return move(state, order, after.progress, through);
     }
     case 'OrderExecuted':
       return execute(state, event, calendar);
@@ -236,10 +240,10 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       if (event.standsAt === undefined) state.assignedThrough = event.date;
       return;
     case 'InstrumentsListed':
-      for (const instrument of event.instruments) state.listed.set(instrument.symbol, instrument);
+      for (const instrument of event.instruments) list(state, instrument);
       return;
     case 'QuotesPushed':
-      for (const instrument of event.listed) state.listed.set(instrument.symbol, instrument);
+      for (const instrument of event.listed) list(state, instrument);
       for (const quote of event.quotes) {
         bookOf(state, quote.symbol).setQuote(quote, true);
         noteMark(state, quote.symbol);
@@ -264,6 +268,10 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       if (event.market !== undefined) splitMarket(bookOf(state, event.action.symbol), event.market);
       return;
     }
+    case 'SeriesAdjusted':
+      return adjustSeries(state, event);
+    case 'OptionAdjusted':
+      return adjustPosition(state, portfolioOf(state, event.portfolioId), event);
     case 'PositionSplit':
       return split(state, portfolioOf(state, event.portfolioId), event);
     case 'DividendAccrued': {
@@ -334,10 +342,15 @@ function accept(state: State, event: Extract<OrderEvent, { type: 'OrderAccepted'
 
 /** Enters an order wherever open orders are looked for. */
 export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): void {
-  const { number, symbol, clientOrderId } = order.terms;
+  const { number, clientOrderId } = order.terms;
   state.orders.set(number, order);
   order.inPortfolio = portfolio.openOrders.add(order);
   if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
+  enterMarket(state, order);
+}
+
+function enterMarket(state: State, order: Order): void {
+  const { symbol } = order.terms;
   if (order.terms.legs !== undefined) {
     addPackage(state, order, order.terms.legs);
     return;
@@ -356,8 +369,8 @@ function addPackage(state: State, order: Order, legs: readonly OrderLeg[]): void
   }
 }
 
-function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void {
-  const { number, symbol, clientOrderId } = order.terms;
+function leaveMarket(state: State, order: Order): void {
+  const { symbol } = order.terms;
   if (order.terms.legs === undefined) {
     const book = bookOf(state, symbol);
     book.remove(order);
@@ -371,6 +384,11 @@ function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void
       if (packages?.size === 0) state.packagesOn.delete(optionSymbol);
     }
   }
+}
+
+function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void {
+  const { number, clientOrderId } = order.terms;
+  leaveMarket(state, order);
   const moved = portfolio.openOrders.removeAt(order.inPortfolio);
   if (moved !== undefined) moved.inPortfolio = order.inPortfolio;
   state.orders.delete(number);
@@ -415,6 +433,23 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
   ) {
     scheduleOrder(state, order);
   }
+}
+
+/** An order goes on in another market: what it has set aside there, and its place, go with it. */
+function rename(state: State, order: Order, { terms, progress }: OrderSnapshot): void {
+  const portfolio = portfolioOf(state, terms.portfolioId);
+  setAside(portfolio, order, order.progress, {
+    ...order.progress,
+    ...NOTHING_SET_ASIDE,
+    reservedQuantity: Quantity.zero,
+  });
+  leaveMarket(state, order);
+  order.terms = terms;
+  order.progress = progress;
+  setAside(portfolio, order, undefined, progress);
+  enterMarket(state, order);
+  if (terms.legs === undefined && progress.arrival !== undefined)
+    bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
 }
 
 function rest(state: State, { symbol, sessions, bid, ask }: OrdersRested): void {
@@ -642,12 +677,59 @@ function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' 
   post(state, portfolio, settlementEntries(event));
 }
 
+function list(state: State, instrument: Instrument): void {
+  state.listed.set(instrument.symbol, instrument);
+  state.adjusted.delete(instrument.symbol);
+}
+
+/** New names for series, and no quotes under the old ones. One symbol can be the old name of one and the new name of another. */
+function adjustSeries(
+  state: State,
+  { series, listed, markets }: Extract<Event, { type: 'SeriesAdjusted' }>,
+): void {
+  for (const instrument of listed) state.listed.set(instrument.symbol, instrument);
+  for (const { from, to } of series) {
+    state.adjusted.set(from, to);
+    for (const symbol of [from, to]) state.books.get(symbol)?.forgetQuote();
+  }
+  for (const { to } of series) state.adjusted.delete(to);
+  for (const market of markets) {
+    const book = bookOf(state, market.quote.symbol);
+    book.setQuote(market.quote, true);
+    splitMarket(book, market);
+  }
+}
+
+function adjustPosition(
+  state: State,
+  portfolio: Portfolio,
+  { symbol, to, contracts }: Extract<Event, { type: 'OptionAdjusted' }>,
+): void {
+  const position = portfolio.positions.get(symbol);
+  if (position === undefined) throw new RangeError('adjusting a position that does not exist');
+  const times = (quantity: Quantity): Quantity => Quantity.ofUnits(quantity * contracts);
+  removePosition(state, portfolio, position);
+  addPosition(state, portfolio, {
+    ...position,
+    symbol: to,
+    settled: times(position.settled),
+    lots: position.lots.map((lot) => ({ ...lot, quantity: times(lot.quantity) })),
+    ...(position.doNotExercise !== undefined && { doNotExercise: times(position.doNotExercise) }),
+  });
+  portfolio.updatedAt = state.now;
+  noteMargin(state, portfolio);
+}
+
 /** A position is over when nothing of it is held and no obligation will still move shares of it. */
 function removeIfOver(state: State, portfolio: Portfolio, position: Position): void {
   if (position.settled !== 0 || position.pending !== 0 || position.lots.length > 0) return;
   // What closing a future has made is posted with the next daily settlement.
   if (position.variation !== undefined && position.variation !== 0) return;
   for (const { quantities } of portfolio.obligations.values()) if (quantities.has(position.symbol)) return;
+  removePosition(state, portfolio, position);
+}
+
+function removePosition(state: State, portfolio: Portfolio, position: Position): void {
   portfolio.positions.delete(position.symbol);
   portfolio.owing.delete(position.symbol);
   state.holders.get(position.symbol)?.delete(portfolio);

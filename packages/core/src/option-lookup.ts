@@ -34,18 +34,20 @@ function dividendsOn({ actions }: State, symbol: string): CashDividend[] {
 
 /** Those that commands listed go before those of the feed. */
 function* optionsListed(
-  { listed }: State,
+  { listed, adjusted }: State,
   { instruments }: Rules,
   underlying: string,
   expiration: TradingDate,
   today: TradingDate,
 ): Generator<OptionContract> {
   for (const contract of instruments.optionsListed(underlying, today)) {
-    if (contract.expiration === expiration && !listed.has(contract.symbol)) yield contract;
+    const { symbol } = contract;
+    if (contract.expiration === expiration && !listed.has(symbol) && !adjusted.has(symbol)) yield contract;
   }
   for (const instrument of listed.values()) {
     if (
       instrument.assetClass === 'OPTION' &&
+      !adjusted.has(instrument.symbol) &&
       instrument.underlying === underlying &&
       instrument.expiration === expiration
     )

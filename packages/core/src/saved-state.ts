@@ -94,6 +94,7 @@ export interface SavedState {
   readonly portfolios: readonly SavedPortfolio[];
   readonly orders: readonly { readonly terms: OrderTerms; readonly progress: OrderProgress }[];
   readonly listed: readonly Instrument[];
+  readonly adjusted?: readonly (readonly [string, string])[];
   readonly actions: readonly AnnouncedAction[];
   readonly exercisePrices?: readonly (readonly [
     string,
@@ -138,6 +139,7 @@ export function saveState(state: State): SavedState {
       .sort((a, b) => a.terms.number - b.terms.number)
       .map(({ terms, progress }) => ({ terms, progress })),
     listed: [...state.listed.values()],
+    ...(state.adjusted.size > 0 && { adjusted: [...state.adjusted] }),
     actions: [...state.actions.values()].map((announced) => ({ ...announced })),
     ...(state.exercisePrices.size > 0 && {
       exercisePrices: [...state.exercisePrices].sort(([a], [b]) => (a < b ? -1 : 1)),
@@ -214,6 +216,7 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
   for (const [tenantId, count] of saved.accountsEverOpened) state.accountsEverOpened.set(tenantId, count);
   for (const portfolio of saved.portfolios) restorePortfolio(state, portfolio, calendar);
   for (const instrument of saved.listed) state.listed.set(instrument.symbol, instrument);
+  for (const [from, to] of saved.adjusted ?? []) state.adjusted.set(from, to);
   for (const quote of saved.quotes) bookOf(state, quote.symbol).setQuote(quote, true);
   for (const { symbol, bid, ask, modelledBid, modelledAsk } of saved.taken) {
     const book = bookOf(state, symbol);

@@ -81,6 +81,12 @@ export function standingAfter(standing: Standing, event: Exclude<Event, OrderEve
         cost,
       }));
     }
+    case 'OptionAdjusted': {
+      const { symbol, to, quantity } = event;
+      const { cost } = standing.held[symbol] ?? NOTHING;
+      const gone = { ...standing, held: without(standing.held, symbol) };
+      return withHeld(gone, to, 'OPTION', () => ({ quantity, cost }));
+    }
     case 'FutureSettled':
       return withHeld(posted(standing, event.entries), event.symbol, 'FUTURE', (before) => ({
         ...before,

@@ -119,6 +119,8 @@ export interface State {
   readonly orders: Map<number, Order>;
   /** What commands listed beside what the feed knows. */
   readonly listed: Map<string, Instrument>;
+  /** Series that a split has made others of, with the symbols of these: they trade no longer (D89). */
+  readonly adjusted: Map<string, string>;
   readonly actions: Map<string, AnnouncedAction>;
   /** By underlying: the mark of the latest close that options on it are exercised by, though they trade on (D69). */
   readonly exercisePrices: Map<string, { readonly date: TradingDate; readonly price: Price }>;
@@ -197,6 +199,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     portfolios: new Map(),
     orders: new Map(),
     listed: new Map(),
+    adjusted: new Map(),
     actions: new Map(),
     exercisePrices: new Map(),
     closedThrough: undefined,

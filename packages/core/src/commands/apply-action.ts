@@ -1,13 +1,10 @@
 import type { CashDividend, Split } from '../corporate-actions/corporate-action.js';
 import type { Decision } from '../decision.js';
-import type { SplitMarket } from '../event.js';
 import { valueOf } from '../instruments/instrument.js';
 import { tickFor } from '../instruments/tick-size.js';
 import { hasRoomFor } from '../ledger/ledger.js';
-import { isTrailing, remainingOf, sideOf } from '../orders/order.js';
-import type { Order, OrderProgress } from '../orders/order.js';
-import type { ProgressChanges } from '../orders/order-event.js';
-import type { Book } from '../matching/book.js';
+import { isTrailing, sideOf } from '../orders/order.js';
+import type { Order } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import { bookOf, holdersOf, openOrdersIn } from '../state.js';
@@ -15,10 +12,12 @@ import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { multiplyDivide } from '../values/scaled.js';
-import type { Rounding } from '../values/scaled.js';
 import type { TradingDate } from '../values/trading-date.js';
+import { adjustOptionOrders, adjustSeries } from './adjust-options.js';
+import { adjustOrder } from './adjust-order.js';
 import { cancelNow } from './cancel-order.js';
-import { setAsideAfter, setAsideChanges } from './reserve.js';
+import { splitOrder } from './split-order.js';
+import { marketAfter } from './split-market.js';
 
 /** Carries out a dividend or split on its ex-date, before the first session of the day. */
 export function applyAction(d: Decision, actionId: string): void {
@@ -82,7 +81,7 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
     if (progress.limitPrice !== undefined) changes.limitPrice = lower(progress.limitPrice);
   }
   if (changes.limitPrice === undefined && changes.stopPrice === undefined) return;
-  adjust(d, order, changes);
+  adjustOrder(d, order, changes);
 }
 
 function applySplit(d: Decision, actionId: string, action: Split): void {
@@ -98,9 +97,11 @@ function applySplit(d: Decision, actionId: string, action: Split): void {
     if (cancels && d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
   }
   for (const portfolio of holders) if (!beyond.has(portfolio)) splitPosition(d, portfolio, action, mark);
-  const market = marketAfter(bookOf(d.state, symbol), action);
+  const market = marketAfter(bookOf(d.state, symbol), ratio);
   d.emit({ type: 'ActionDone', actionId, action, ...(market !== undefined && { market }) });
+  const adjusted = adjustSeries(d, action);
   for (const order of open) if (d.state.orders.has(order.terms.number)) splitOrder(d, order, action);
+  adjustOptionOrders(d, action, adjusted);
 }
 
 /** `new` for each `old`, towards zero. */
@@ -228,80 +229,4 @@ function takeFraction(lots: SplitLot[], fraction: Quantity): void {
     left -= taken;
     if (lot.quantity === 0) lots.pop();
   }
-}
-
-/**
- * Open orders keep their value: more shares at lower prices, buys rounded down to the tick, sells up. One that has nothing left to
- * trade, or a price of nothing, is canceled.
- */
-function splitOrder(d: Decision, order: Order, action: Split): void {
-  const { new: more, old } = action.ratio;
-  const { progress, terms } = order;
-  const instrument = d.tradable(terms.symbol);
-  const direction = sideOf(terms.positionIntent) === 'BUY' ? 'down' : 'up';
-  const divided = (value: Price): Price => Price.scale(value, old, more);
-  const price = (value: Price): Price =>
-    Price.roundToTick(divided(value), tickFor(instrument, divided(value)), direction);
-  const { fractionalShares } = d.broker(d.portfolioOf(order));
-  const shares = (value: Quantity): Quantity => {
-    const multiplied = times(value, action);
-    return fractionalShares ? multiplied : Quantity.wholePart(multiplied);
-  };
-  // What is left is multiplied by itself: it must never come to more than what it has set aside.
-  const left = shares(remainingOf(progress));
-  const filledQuantity = shares(progress.filledQuantity);
-  const quantity = Quantity.add(filledQuantity, left);
-  const limitPrice = progress.limitPrice === undefined ? undefined : price(progress.limitPrice);
-  const stopPrice = progress.stopPrice === undefined ? undefined : price(progress.stopPrice);
-  const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
-  if (left === 0 || limitPrice === 0 || stopPrice === 0 || !Quantity.isHoldable(quantity)) {
-    cancelNow(d, order, 'CORPORATE_ACTION');
-    return;
-  }
-  adjust(d, order, {
-    quantity,
-    ...(filledQuantity !== 0 && { filledQuantity }),
-    ...(limitPrice !== undefined && { limitPrice }),
-    ...(stopPrice !== undefined && { stopPrice }),
-    ...(trailingAmount !== undefined && { trailingAmount: divided(trailingAmount) }),
-    ...(progress.mark !== undefined && { mark: divided(progress.mark) }),
-    ...(progress.averagePrice !== undefined && { averagePrice: divided(progress.averagePrice) }),
-    ...(progress.reservedQuantity !== 0 && { reservedQuantity: left }),
-    // An exact sum over the old shares; from here on it is taken from the average.
-    ...(progress.notionalSum !== undefined && { notionalSum: null }),
-  });
-}
-
-/** What is set aside for an order never grows by an adjustment. */
-function adjust(d: Decision, order: Order, changes: ProgressChanges): void {
-  const { progress } = order;
-  const adjusted = { ...progress, ...changes } as OrderProgress;
-  const setAside = setAsideAfter(d, d.portfolioOf(order), order, adjusted);
-  d.move(order, 'ADJUSTED', { ...changes, ...setAsideChanges(progress, setAside) });
-}
-
-/** The latest quote in new shares; what executions have taken from its sizes stays taken. */
-function marketAfter(book: Book, { ratio }: Split): SplitMarket | undefined {
-  const { quote, bidLeft, askLeft, modelledBidTaken, modelledAskTaken } = book;
-  if (quote === undefined) return undefined;
-  // Prices and sizes that no integer can count any more are as good as the largest that one can.
-  const scaled = (value: number, by: number, over: number, rounding: Rounding): number =>
-    Math.min(multiplyDivide(value, by, over, rounding), Number.MAX_SAFE_INTEGER);
-  const price = (value: Price): Price => Price.ofUnits(scaled(value, ratio.old, ratio.new, 'half-up'));
-  const size = (value: number): Quantity => Quantity.ofUnits(scaled(value, ratio.new, ratio.old, 'down'));
-  return {
-    quote: {
-      ...quote,
-      ...(quote.bid !== undefined && { bid: price(quote.bid) }),
-      ...(quote.ask !== undefined && { ask: price(quote.ask) }),
-      ...(quote.last !== undefined && { last: price(quote.last) }),
-      ...(quote.close !== undefined && { close: price(quote.close) }),
-      ...(quote.bidSize !== undefined && { bidSize: size(quote.bidSize) }),
-      ...(quote.askSize !== undefined && { askSize: size(quote.askSize) }),
-    },
-    ...(bidLeft !== Infinity && { bidLeft: size(bidLeft) }),
-    ...(askLeft !== Infinity && { askLeft: size(askLeft) }),
-    modelledBidTaken: size(modelledBidTaken),
-    modelledAskTaken: size(modelledAskTaken),
-  };
 }

@@ -48,6 +48,8 @@ function whyNot(
   const { symbol } = instrument;
   if (instrument.assetClass !== assetClass) return `${symbol} is not ${WHAT[assetClass]}`;
   if (isShares(instrument)) return undefined;
+  const adjusted = d.state.adjusted.get(symbol);
+  if (adjusted !== undefined) return `${symbol} was adjusted: it is ${adjusted} now`;
   const isFuture = instrument.assetClass === 'FUTURE';
   if (isFuture && portfolio.settings.portfolioType === 'CASH') return 'CASH portfolios cannot hold futures';
   if (tradingEndsAt(instrument, d.rules.calendar) <= d.at) return `${symbol} has traded for the last time`;

@@ -1,6 +1,8 @@
+import type { Split } from '../corporate-actions/corporate-action.js';
 import type { Command } from '../command.js';
 import { futureSpecification } from '../instruments/future-specifications.js';
 import { parseFutureSymbol } from '../instruments/future-symbols.js';
+import { symbolAfter } from '../instruments/adjustment.js';
 import { underlyingOf } from '../instruments/option-roots.js';
 import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
 import type { OrderLeg, OrderTerms } from '../orders/order.js';
@@ -119,8 +121,10 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       }
       return;
     case 'CORPORATE_ACTION': {
-      const symbol = state.actions.get(what.actionId)?.action.symbol;
-      if (symbol !== undefined) symbols.add(symbol);
+      const action = state.actions.get(what.actionId)?.action;
+      if (action === undefined) return;
+      symbols.add(action.symbol);
+      if (action.type === 'SPLIT') addSplitReads(state, action, symbols);
       return;
     }
     case 'CALL_DUE':
@@ -146,6 +150,20 @@ function addOptionReads(state: State, symbols: Set<string>): void {
   for (const underlying of state.optionHolders.keys()) {
     symbols.add(underlying);
     addParityReads(state, underlying, symbols);
+  }
+}
+
+/** The options on what is split, under their old names and the new ones, and what the portfolios of their orders hold. */
+function addSplitReads(state: State, { symbol: underlying, ratio }: Split, symbols: Set<string>): void {
+  for (const { symbol } of state.books.values()) {
+    if (!isLongAsOsi(symbol) || underlyingOf(rootOfOsi(symbol)) !== underlying) continue;
+    symbols.add(symbol);
+    const renamed = symbolAfter(symbol, ratio.new);
+    if (renamed !== undefined) symbols.add(renamed);
+  }
+  for (const { terms } of state.orders.values()) {
+    if (terms.underlying === underlying)
+      for (const symbol of withHoldings(state, terms.portfolioId, terms)) symbols.add(symbol);
   }
 }
 

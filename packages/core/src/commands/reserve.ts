@@ -92,7 +92,7 @@ export function setAsideChanges(before: SetAside, after: SetAside): ProgressChan
 export function setAsideAfter(
   d: Decision,
   portfolio: Portfolio,
-  order: Order,
+  order: Pick<Order, 'terms' | 'progress'>,
   adjusted: OrderProgress,
 ): SetAside {
   const { terms, progress } = order;

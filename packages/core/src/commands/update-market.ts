@@ -80,7 +80,9 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
   const listed: Instrument[] = [];
   const isIndex = (symbol: string): boolean => d.instrument(symbol)?.assetClass === 'INDEX';
   for (const symbol of batch.keys()) {
-    if (d.instrument(symbol) === undefined) listed.push(instrumentNamed(symbol, isIndex));
+    // A name that a split has left free may be listed again.
+    if (d.instrument(symbol) === undefined || d.state.adjusted.has(symbol))
+      listed.push(instrumentNamed(symbol, isIndex));
   }
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
   for (const symbol of batch.keys()) matchBook(d, bookOf(d.state, symbol));

@@ -7,6 +7,10 @@ import { parseOsi } from './osi.js';
 
 const option = (symbol: string): OptionContract => optionContract(parseOsi(symbol)!, {}, () => false)!;
 const nothing = (): boolean => false;
+const rootIs =
+  (root: string) =>
+  (symbol: string): boolean =>
+    symbol.startsWith(`${root}2`);
 
 describe('a split adjusts contracts (D89)', () => {
   it.each([
@@ -16,7 +20,7 @@ describe('a split adjusts contracts (D89)', () => {
     ['XYZ260116C00100500', { new: 2, old: 1 }, 'XYZ260116C00050250', '50.25'],
     ['XYZ260116C00000010', { new: 20, old: 1 }, 'XYZ260116C00000010', '0.01'],
   ])('%s by a whole ratio: more contracts at a part of the strike', (symbol, ratio, adjusted, strike) => {
-    const { contract, contracts } = adjustedBySplit(option(symbol), ratio, nothing)!;
+    const { contract, contracts } = adjustedBySplit(option(symbol), ratio, nothing);
     expect(contracts).toBe(ratio.new);
     expect(contract).toEqual({ ...option(symbol), symbol: adjusted, strike: Price.of(strike) });
   });
@@ -30,30 +34,40 @@ describe('a split adjusts contracts (D89)', () => {
   });
 
   it('one for three: 33 shares and a third of one in cash', () => {
-    const { contract } = adjustedBySplit(option('XYZ260116C00050000'), { new: 1, old: 3 }, nothing)!;
+    const { contract } = adjustedBySplit(option('XYZ260116C00050000'), { new: 1, old: 3 }, nothing);
     expect(contract).toMatchObject({ deliverable: 33, inLieu: 333_333, multiplier: 100 });
     expect(contract.strike).toBe(Price.of('50'));
   });
 
   it('what was adjusted is adjusted again, under a root that is free', () => {
-    const once = adjustedBySplit(option('XYZ260116C00050000'), { new: 3, old: 2 }, nothing)!.contract;
-    const isTaken = (root: string): boolean => root === 'XYZ2';
-    const twice = adjustedBySplit(once, { new: 1, old: 4 }, isTaken)!.contract;
+    const once = adjustedBySplit(option('XYZ260116C00050000'), { new: 3, old: 2 }, nothing).contract;
+    const twice = adjustedBySplit(once, { new: 1, old: 4 }, rootIs('XYZ2')).contract;
     expect(twice).toMatchObject({
       symbol: 'XYZ3260116C00050000',
       underlying: 'XYZ',
       deliverable: 37,
       inLieu: 500_000,
     });
-    const doubled = adjustedBySplit(twice, { new: 2, old: 1 }, nothing)!;
+    const doubled = adjustedBySplit(twice, { new: 2, old: 1 }, nothing);
     expect(doubled).toMatchObject({
       contracts: 2,
       contract: { deliverable: 37, symbol: 'XYZ3260116C00025000' },
     });
   });
 
-  it('where no symbol can say it there is none', () => {
-    expect(adjustedBySplit(option('SEVENS260116C00050000'), { new: 3, old: 2 }, nothing)).toBeUndefined();
-    expect(adjustedBySplit(option('XYZ260116C00050000'), { new: 3, old: 2 }, () => true)).toBeUndefined();
+  it('where no symbol can say it, it stays what it was', () => {
+    for (const [symbol, isTaken] of [
+      ['SEVENS260116C00050000', nothing],
+      ['XYZ260116C00050000', () => true],
+    ] as const) {
+      const { contract } = adjustedBySplit(option(symbol), { new: 3, old: 2 }, isTaken);
+      expect(contract).toMatchObject({ symbol, deliverable: 150 });
+    }
+  });
+
+  it('two series that come to one strike have two names', () => {
+    const isTaken = (symbol: string): boolean => symbol === 'XYZ260116C00014290';
+    const { contract } = adjustedBySplit(option('XYZ260116C00100010'), { new: 7, old: 1 }, isTaken);
+    expect(contract).toMatchObject({ symbol: 'XYZ1260116C00014290', strike: Price.of('14.29') });
   });
 });

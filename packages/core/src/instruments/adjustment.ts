@@ -1,7 +1,13 @@
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { OptionContract } from './option.js';
-import { formatOsi, rootOfOsi } from './osi.js';
+import { formatOsi, parseOsi, rootOfOsi } from './osi.js';
+
+/** `new` whole shares for `old`, without a common divisor. */
+export interface SplitRatio {
+  readonly new: number;
+  readonly old: number;
+}
 
 /** What a split makes of a series (D89). */
 export interface Adjustment {
@@ -13,28 +19,26 @@ export interface Adjustment {
 
 const CENT = Price.of('0.01');
 
+/** n new shares for one: contracts are multiplied as shares are. */
+export const isWhole = (ratio: SplitRatio): boolean => ratio.old === 1;
+
 /**
- * A split of `ratio.new` whole shares for `ratio.old` (without a common divisor). Whole ratios n:1 make n contracts of one, at the n-th part of
- * the strike, to the cent half up. Any other leaves contracts, strike and multiplier and changes what is delivered; the root gets the
- * first digit behind it that is not taken. `undefined` where no symbol can name what comes of it.
+ * Whole ratios n:1 make n contracts of one, at the n-th part of the strike, to the cent half up. Any other leaves contracts, strike and
+ * multiplier and changes what is delivered, under a root with a digit behind it (D89). The symbol is the first that is not taken; where none can
+ * say it (a root of six characters) it stays what it was.
  */
 export function adjustedBySplit(
   contract: OptionContract,
-  ratio: { readonly new: number; readonly old: number },
-  isTaken: (root: string) => boolean,
-): Adjustment | undefined {
+  ratio: SplitRatio,
+  isTaken: (symbol: string) => boolean,
+): Adjustment {
   const root = rootOfOsi(contract.symbol);
-  if (ratio.old === 1) {
-    const cents = Price.scale(Price.ofUnits(contract.strike / CENT), 1, ratio.new);
-    const strike = Price.ofUnits(Math.max(1, cents) * CENT);
-    const symbol = formatOsi({ ...contract, root, strike });
-    return symbol === undefined
-      ? undefined
-      : { contract: { ...contract, symbol, strike }, contracts: ratio.new };
+  if (isWhole(ratio)) {
+    const strike = strikeAfter(contract.strike, ratio.new);
+    const symbol = firstFree({ ...contract, strike }, [root, ...digitsBehind(root)], isTaken);
+    return { contract: { ...contract, symbol, strike }, contracts: ratio.new };
   }
-  const freeRoot = nextRoot(root, isTaken);
-  const symbol = freeRoot === undefined ? undefined : formatOsi({ ...contract, root: freeRoot });
-  if (symbol === undefined) return undefined;
+  const symbol = firstFree(contract, digitsBehind(root), isTaken);
   const { deliverable, inLieu = Quantity.zero, ...terms } = contract;
   // Both parts of a delivery are split; what is not a whole share of the outcome is paid in cash.
   const units = Math.floor(((Quantity.of(deliverable) + inLieu) * ratio.new) / ratio.old);
@@ -46,12 +50,31 @@ export function adjustedBySplit(
   };
 }
 
-/** `XYZ1` for `XYZ`, `XYZ2` for `XYZ1`. */
-function nextRoot(root: string, isTaken: (root: string) => boolean): string | undefined {
-  const stem = root.replace(/(?<=[^\d])\d$/, '');
-  for (let digit = 1; digit <= 9; digit++) {
-    const candidate = `${stem}${digit}`;
-    if (candidate !== root && !isTaken(candidate)) return candidate;
+/** What a contract is called after a split of `times` for one, where nobody else has that name. */
+export function symbolAfter(symbol: string, times: number): string | undefined {
+  const named = parseOsi(symbol);
+  return named && formatOsi({ ...named, strike: strikeAfter(named.strike, times) });
+}
+
+function strikeAfter(strike: Price, times: number): Price {
+  const cents = Price.scale(Price.ofUnits(strike / CENT), 1, times);
+  return Price.ofUnits(Math.max(1, cents) * CENT);
+}
+
+function firstFree(
+  contract: OptionContract,
+  roots: readonly string[],
+  isTaken: (symbol: string) => boolean,
+): string {
+  for (const root of roots) {
+    const symbol = formatOsi({ ...contract, root });
+    if (symbol !== undefined && !isTaken(symbol)) return symbol;
   }
-  return undefined;
+  return contract.symbol;
+}
+
+/** `XYZ1`, `XYZ2` … for `XYZ`; for `XYZ1` the others. */
+function digitsBehind(root: string): string[] {
+  const stem = root.replace(/(?<=[^\d])\d$/, '');
+  return Array.from({ length: 9 }, (_, i) => `${stem}${i + 1}`).filter((other) => other !== root);
 }

@@ -121,6 +121,16 @@ export class Book {
     this.modelledAskTaken = 0;
   }
 
+  /** What was quoted was quoted of something else. */
+  forgetQuote(): void {
+    this.quote = undefined;
+    this.quoteRecorded = false;
+    this.bidLeft = 0;
+    this.askLeft = 0;
+    this.modelledBidTaken = 0;
+    this.modelledAskTaken = 0;
+  }
+
   /** Puts an order to work, or to its new place after it changed. */
   place(order: Order, model: FillModel): void {
     this.remove(order);

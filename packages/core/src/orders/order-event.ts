@@ -2,7 +2,7 @@ import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { Headroom } from './headroom.js';
-import type { BracketPart, OrderProgress } from './order.js';
+import type { BracketPart, OrderLeg, OrderProgress } from './order.js';
 import type { OrderRequest } from './order-request.js';
 import type { Tier } from './tier.js';
 
@@ -61,4 +61,12 @@ export interface OrderMoved {
   readonly order: number;
   readonly transition: OrderTransition;
   readonly changes?: ProgressChanges;
+  /** Where a split has made another series of what it trades. */
+  readonly renamed?: RenamedOrder;
+}
+
+/** What an order trades from now on: under its own symbol, or by its legs. */
+export interface RenamedOrder {
+  readonly symbol: string;
+  readonly legs?: readonly OrderLeg[];
 }

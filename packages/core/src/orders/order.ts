@@ -71,7 +71,7 @@ export interface GoodTill {
   readonly text: string;
 }
 
-/** The part of an order that never changes. */
+/** The part of an order that does not change, but for what splits make of the symbols of options. */
 export interface OrderTerms {
   /** Running number of the order in its simulation: its identity inside, and the order of creation. Outside it has an id (`values/ids.ts`). */
   readonly number: number;
@@ -202,7 +202,8 @@ export type Mutable<T> = { -readonly [K in keyof T]: T[K] };
 
 /** An order that is still open. Closed orders live in history only. */
 export interface Order {
-  readonly terms: OrderTerms;
+  /** The symbols in it change where a split renames what it trades; nothing else of it does. */
+  terms: OrderTerms;
   progress: OrderProgress;
   /** Derived: the timer of what the order waits for next (see `state.ts`). */
   timer: (Queued & object) | undefined;

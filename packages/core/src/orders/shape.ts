@@ -28,13 +28,13 @@ export function tickProblems(instrument: Tradable, prices: OrderPrices): string[
   return problems;
 }
 
-const PENNY = Price.of('0.01');
-
 /** The net price of an order of several legs is in cents whatever they trade in (D70). */
+export const NET_TICK = Price.of('0.01');
+
 export const netTickProblems = ({ limitPrice }: OrderPrices): string[] =>
-  limitPrice === undefined || Price.isMultipleOf(limitPrice, PENNY)
+  limitPrice === undefined || Price.isMultipleOf(limitPrice, NET_TICK)
     ? []
-    : [`limitPrice must be a multiple of ${Price.format(PENNY)}`];
+    : [`limitPrice must be a multiple of ${Price.format(NET_TICK)}`];
 
 /** The prices of a bracket: of its entry, its profit target, and its stop loss with the limit it may have. Absent = there is none. */
 export interface BracketPrices {

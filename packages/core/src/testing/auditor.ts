@@ -1,5 +1,6 @@
 import type { Event } from '../event.js';
 import type { Order } from '../orders/order.js';
+import { Quantity } from '../values/quantity.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Quote } from '../market/quote.js';
 import type { State } from '../state.js';
@@ -88,6 +89,8 @@ export class Auditor {
         return this.noteDividend(event);
       case 'PositionSplit':
         return this.noteSplit(event);
+      case 'OptionAdjusted':
+        return this.noteAdjusted(event);
       case 'OptionEnded':
         return this.noteOptionEnded(event);
       case 'FutureSettled':
@@ -128,6 +131,7 @@ export class Auditor {
       case 'AssignmentsDrawn':
       case 'InstrumentsListed':
       case 'OrdersRested':
+      case 'SeriesAdjusted':
       case 'ActionWithdrawn':
       case 'RulesChanged':
       case 'ClockMoved':
@@ -164,6 +168,7 @@ export class Auditor {
       underlying: event.underlying,
       legs,
       cover: big(event.cover ?? 0),
+      intent: request.positionIntent,
       buys: request.positionIntent.startsWith('BUY'),
       limit: request.limitPrice === undefined ? undefined : big(request.limitPrice),
       status: isExit ? 'CREATED' : 'PENDING',
@@ -181,8 +186,14 @@ export class Auditor {
     order: number,
     transition,
     changes = {},
+    renamed,
   }: Extract<Event, { type: 'OrderMoved' }>): void {
     const order = this.order(number);
+    if (renamed !== undefined) {
+      insist(transition === 'ADJUSTED', 'what is traded is renamed by something other than a split');
+      order.symbol = renamed.symbol;
+      order.legs = auditedLegs({ positionIntent: order.intent, quantity: Quantity.of(1), ...renamed });
+    }
     for (const to of WAYS[transition] ?? []) this.status(order, to);
     if (typeof changes.quantity === 'number') order.quantity = big(changes.quantity);
     if (typeof changes.limitPrice === 'number') order.limit = big(changes.limitPrice);
@@ -375,6 +386,34 @@ export class Auditor {
       .reduce((sum, posting) => sum + big(posting.amount), 0n);
     insist(settlementDate !== undefined || pending === 0n, 'pending cash that never settles');
     if (settlementDate !== undefined) obligationOf(portfolio, settlementDate).cash += pending;
+  }
+
+  /** Contracts of another series: n for one at the n-th part of the strike, or one for one; what they have cost stays (D89). */
+  private noteAdjusted({
+    portfolioId,
+    symbol,
+    to,
+    ...event
+  }: Extract<Event, { type: 'OptionAdjusted' }>): void {
+    const { positions } = this.portfolio(portfolioId);
+    const position = positionOf(this.portfolio(portfolioId), symbol);
+    const times = big(event.contracts);
+    insist(
+      position.settled * times === big(event.quantity),
+      'an adjustment gives another number of contracts',
+    );
+    const [before, after] = [BigInt(symbol.slice(-8)), BigInt(to.slice(-8))];
+    const off = before > after * times ? before - after * times : after * times - before;
+    // To the cent: half of one for each contract.
+    insist(off <= 5n * times, 'an adjustment changes what all the contracts deliver for');
+    positions.delete(symbol);
+    insist((positions.get(to)?.lots.length ?? 0) === 0, 'an adjustment takes a name that another series has');
+    positions.set(to, {
+      ...position,
+      settled: position.settled * times,
+      kept: position.kept * times,
+      lots: position.lots.map((lot) => ({ ...lot, quantity: lot.quantity * times })),
+    });
   }
 
   /** Every lot at the price of the settlement: what it has made since the last one is paid to the cent (D95). */
@@ -625,11 +664,12 @@ const headroom = (takes?: { readonly initial: number; readonly maintenance: numb
 
 interface AuditedOrder {
   readonly portfolioId: string;
-  readonly symbol: string;
+  symbol: string;
   readonly assetClass: string;
   readonly underlying: string | undefined;
   /** What it trades: itself, or its legs. */
-  readonly legs: readonly AuditedLeg[];
+  legs: readonly AuditedLeg[];
+  readonly intent: OrderRequest['positionIntent'];
   readonly buys: boolean;
   limit: bigint | undefined;
   cover: bigint;
@@ -652,7 +692,9 @@ interface AuditedLeg {
   readonly ratio: bigint;
 }
 
-function auditedLegs(request: OrderRequest): AuditedLeg[] {
+function auditedLegs(
+  request: Pick<OrderRequest, 'symbol' | 'positionIntent' | 'quantity' | 'legs'>,
+): AuditedLeg[] {
   const { legs = [{ optionSymbol: request.symbol, ...request }] } = request;
   let common = 0n;
   for (const { quantity } of legs) common = gcd(common, big(quantity));

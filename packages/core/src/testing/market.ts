@@ -118,6 +118,8 @@ export class TestMarket {
         // One from before a recovery is not followed.
         if (tale === undefined) return;
         tale.steps.push({ event, progress: movedOf(progressOf(tale), event, at), at });
+        if (event.renamed !== undefined)
+          this.orders.set(event.order, { ...tale, terms: { ...tale.terms, ...event.renamed } });
         return;
       }
       case 'OrderExecuted': {

@@ -24,7 +24,11 @@ export function orderAfter(
   event: OrderMoved | OrderExecuted,
   at: Instant,
 ): OrderSnapshot {
-  if (event.type === 'OrderMoved') return { terms, progress: movedOf(progress, event, at) };
+  if (event.type === 'OrderMoved') {
+    const { renamed } = event;
+    const next = movedOf(progress, event, at);
+    return { terms: renamed === undefined ? terms : { ...terms, ...renamed }, progress: next };
+  }
   const { executions } = event;
   return { terms, progress: executedOf(terms, progress, executions, event, tradeDateOf(event, at), at) };
 }

@@ -34,7 +34,7 @@ export function listedInstruments({ rules, state }: Brokerage, at: Instant): Ins
       ...known.map((instrument) => [instrument.symbol, instrument] as const),
       ...state.listed,
     ]).values(),
-  ];
+  ].filter(({ symbol }) => !state.adjusted.has(symbol));
 }
 
 /** The expirations of the options on an underlying, in order, without those that have traded for the last time. */
@@ -129,7 +129,8 @@ function listedOptions({ rules, state }: Brokerage, underlying: string, at: Inst
   for (const instrument of state.listed.values()) {
     if (instrument.assetClass === 'OPTION' && instrument.underlying === underlying) found.push(instrument);
   }
-  return found;
+  // What a split has made others of is there under its new names.
+  return found.filter(({ symbol }) => !state.adjusted.has(symbol));
 }
 
 /**

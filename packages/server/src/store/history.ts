@@ -25,6 +25,8 @@ export type HistoryChange =
     }
   | {
       readonly change: 'order-moved';
+      /** Where a split has renamed what it trades. */
+      readonly terms?: OrderTerms;
       readonly order: number;
       readonly filledOn?: string;
       readonly progress: OrderProgress;

@@ -75,6 +75,7 @@ const MOVES: ReadonlySet<Event['type']> = new Set([
   'OrderExecuted',
   'OptionEnded',
   'FutureSettled',
+  'OptionAdjusted',
   'PositionSplit',
   'PortfolioReset',
   'PortfolioClosed',
@@ -155,7 +156,9 @@ function marksOf(event: Event, minute: number): readonly HistoryChange[] {
       ? event.quotes
       : event.type === 'ActionDone' && event.market !== undefined
         ? [event.market.quote]
-        : [];
+        : event.type === 'SeriesAdjusted'
+          ? event.markets.map(({ quote }) => quote)
+          : [];
   return quotes.flatMap((quote: Quote) => {
     const price = isLongAsOsi(quote.symbol) ? optionMarkOf(quote) : markOf(quote);
     return price === undefined ? [] : [{ change: 'mark', symbol: quote.symbol, minute, price }];
@@ -166,6 +169,7 @@ function marksOf(event: Event, minute: number): readonly HistoryChange[] {
 interface Draft {
   snapshot: OrderSnapshot;
   readonly isNew: boolean;
+  isRenamed: boolean;
   filledOn: string | undefined;
 }
 
@@ -184,11 +188,12 @@ class RecordOrders {
   after(event: OrderEvent): OrderSnapshot {
     if (event.type === 'OrderAccepted') {
       const snapshot = acceptedOrder(event, this.#known.owner(event.request.portfolioId), this.#at);
-      this.#drafts.set(event.number, { snapshot, isNew: true, filledOn: undefined });
+      this.#drafts.set(event.number, { snapshot, isNew: true, isRenamed: false, filledOn: undefined });
       return snapshot;
     }
     const draft = this.#draft(event.order);
     draft.snapshot = orderAfter(draft.snapshot, event, this.#at);
+    if (event.type === 'OrderMoved' && event.renamed !== undefined) draft.isRenamed = true;
     if (event.type === 'OrderExecuted' && draft.snapshot.progress.status === 'FILLED') {
       draft.filledOn = tradeDateOf(event, this.#at);
     }
@@ -203,17 +208,18 @@ class RecordOrders {
   #draft(order: number): Draft {
     let draft = this.#drafts.get(order);
     if (draft === undefined) {
-      draft = { snapshot: this.#known.order(order), isNew: false, filledOn: undefined };
+      draft = { snapshot: this.#known.order(order), isNew: false, isRenamed: false, filledOn: undefined };
       this.#drafts.set(order, draft);
     }
     return draft;
   }
 
   changes(): readonly HistoryChange[] {
-    return [...this.#drafts].map(([order, { snapshot, isNew, filledOn }]) => {
+    return [...this.#drafts].map(([order, { snapshot, isNew, isRenamed, filledOn }]) => {
       const { terms, progress } = snapshot;
       const now = { ...(filledOn !== undefined && { filledOn }), progress };
-      return isNew ? { change: 'order-added', terms, ...now } : { change: 'order-moved', order, ...now };
+      if (isNew) return { change: 'order-added', terms, ...now };
+      return { change: 'order-moved', order, ...now, ...(isRenamed && { terms }) };
     });
   }
 }
@@ -331,6 +337,8 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     }
     case 'PortfolioReset':
       return [activity(event.portfolioId, 'SYSTEM')];
+    case 'OptionAdjusted':
+      return [activity(event.portfolioId, 'OPTION')];
     case 'PositionSplit':
     case 'DividendAccrued':
       return [activity(event.portfolioId, 'CORPORATE_ACTION')];
@@ -369,6 +377,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'ExercisePriceTaken':
     case 'AssignmentsDrawn':
     case 'InstrumentsListed':
+    case 'SeriesAdjusted':
     case 'QuotesPushed':
     case 'OrdersRested':
     case 'ActionsAnnounced':

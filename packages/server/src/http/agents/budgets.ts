@@ -58,7 +58,7 @@ export class Budgets {
         return this.#within(
           call,
           capped,
-          async () => {
+          () => {
             const { body, simulation } = call;
             const { calendar } = simulation.brokerage.rules;
             const order = orderRequestOf(body, body.portfolioId, calendar, simulation.now());
@@ -73,7 +73,7 @@ export class Budgets {
         return this.#within(
           call,
           capped,
-          async () => changeIn(call),
+          () => changeIn(call),
           () => handlers.updateOrder(call),
         );
       },
@@ -83,12 +83,12 @@ export class Budgets {
   async #within<Result>(
     { simulation, principal }: Pick<Call, 'simulation' | 'principal'>,
     agent: Capped,
-    wantedOf: () => Promise<Change | undefined>,
+    wantedOf: () => Change | undefined,
     proceed: () => Result | Promise<Result>,
   ): Promise<Result | Answer> {
     const budget = this.#of(agent, simulation);
     return budget.alone(async () => {
-      const wanted = await wantedOf();
+      const wanted = wantedOf();
       // Of what is not there the handler says so itself.
       if (wanted === undefined) return proceed();
       const day = dayOf(simulation);

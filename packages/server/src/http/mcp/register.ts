@@ -40,6 +40,6 @@ async function answer(request: FastifyRequest, reply: FastifyReply, deps: ToolDe
   reply.hijack();
   for (const [name, value] of Object.entries(SECURITY_HEADERS)) raw.setHeader(name, value);
   raw.once('close', () => void server.close());
-  await server.connect(transport as Parameters<typeof server.connect>[0]);
+  await server.connect(transport);
   await transport.handleRequest(request.raw, raw, request.body);
 }

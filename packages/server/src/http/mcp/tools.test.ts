@@ -42,7 +42,7 @@ async function connect(token: string): Promise<Client> {
   const transport = new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), {
     requestInit: { headers: { authorization: `Bearer ${token}` } },
   });
-  await client.connect(transport as Parameters<typeof client.connect>[0]);
+  await client.connect(transport);
   clients.push(client);
   await client.listTools();
   return client;

@@ -10,7 +10,8 @@ export function wouldPass(
   { status, messages, details }: Pick<Refused, 'status' | 'messages' | 'details'>,
   asked: Readonly<Record<string, unknown>>,
 ): string {
-  switch (details.code) {
+  const { code = '' } = details;
+  switch (code) {
     case 'INSUFFICIENT_FUNDS':
       return ofFunds(details, asked);
     case 'INSUFFICIENT_POSITION':
@@ -18,9 +19,7 @@ export function wouldPass(
     case 'MARKET_CLOSED':
       return `The same order from ${String(details['nextOpen'])}; of shares also a LIMIT order with session EXTENDED while the extended session is open.`;
     case 'LEVEL_TOO_LOW':
-      return details['requiredLevel'] === undefined
-        ? 'Nothing an agent can do: a person with a token of their own has to.'
-        : `The same call with a token of level ${String(details['requiredLevel'])} (sandpit token --level ${String(details['requiredLevel'])} …), where whoever runs this agent gives it one.`;
+      return ofLevel(details['requiredLevel']);
     case 'CAP_EXCEEDED':
       return ofCap(details);
     case 'RATE_LIMITED':
@@ -43,6 +42,11 @@ export function wouldPass(
   if (status === 400) return `The same call where: ${messages.join('; ')}.`;
   return 'See the message; the rule pages (resources) say how the brokerage decides.';
 }
+
+const ofLevel = (level: unknown): string =>
+  typeof level === 'string'
+    ? `The same call with a token of level ${level} (sandpit token --level ${level} …), where whoever runs this agent gives it one.`
+    : 'Nothing an agent can do: a person with a token of their own has to.';
 
 function ofFunds(details: Details, asked: Readonly<Record<string, unknown>>): string {
   const { availableCash, requiredAmount, availableBuyingPower, requiredBuyingPower } = details;

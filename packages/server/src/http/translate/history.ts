@@ -261,6 +261,18 @@ function told(event: Event, item: ListItem): Told {
             type: 'BROKER_SWITCHED',
             description: `Broker switched to ${event.settings.brokerId}`,
           };
+    case 'OptionAdjusted': {
+      const { symbol, to, quantity, price } = event;
+      return {
+        category: 'OPTION',
+        type: 'ADJUSTED',
+        description: `${symbol} adjusted: ${Quantity.format(quantity)} ${to}`,
+        symbol: to,
+        quantity: quantityNumber(quantity),
+        price: priceNumber(price),
+        amount: 0,
+      };
+    }
     case 'PositionSplit':
       return {
         category: 'CORPORATE_ACTION',
@@ -300,6 +312,7 @@ function told(event: Event, item: ListItem): Told {
     case 'ExercisePriceTaken':
     case 'AssignmentsDrawn':
     case 'InstrumentsListed':
+    case 'SeriesAdjusted':
     case 'QuotesPushed':
     case 'OrdersRested':
     case 'ActionsAnnounced':

@@ -20,7 +20,7 @@ import type { MemoryJournal } from './memory-journal.js';
 import type { MemoryRegistry } from './memory-registry.js';
 
 interface Order {
-  readonly terms: OrderTerms;
+  terms: OrderTerms;
   filledOn: string | undefined;
   progress: OrderProgress;
 }
@@ -241,6 +241,7 @@ function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
       const order = tables.order(change.order);
       order.filledOn = change.filledOn ?? order.filledOn;
       order.progress = change.progress;
+      order.terms = change.terms ?? order.terms;
       return;
     }
     case 'listed': {

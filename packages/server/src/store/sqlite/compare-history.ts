@@ -35,6 +35,11 @@ const ORDER_OWNERS = `@.orders
   JOIN @.owner AS account ON account.k = orders.account
   JOIN @.owner AS tenant ON tenant.k = orders.tenant WHERE true`;
 
+/** Those of the record that an order came with are in its own row. */
+const ORDER_EVENTS = `(
+  SELECT simulation, number, 0 AS n, seq, places FROM @.orders
+  UNION ALL SELECT simulation, number, n, seq, places FROM @.order_event)`;
+
 const KINDS: readonly Kind[] = [
   {
     name: 'simulations',
@@ -75,7 +80,7 @@ const KINDS: readonly Kind[] = [
   },
   {
     name: 'events and executions of orders',
-    rows: '@.order_event AS owner WHERE true',
+    rows: `${ORDER_EVENTS} AS owner WHERE true`,
     columns: ['owner.simulation', 'owner.number', 'owner.n', 'owner.seq', 'owner.places'],
   },
   {
@@ -202,7 +207,7 @@ function miscounted(database: Database, { orders, executions }: Counted): readon
   const number = (sql: string): number => one<{ n: number }>(database.prepare(sql))?.n ?? 0;
   const hasOrders = number(`SELECT count(*) AS n FROM served.orders WHERE ${live}`);
   const hasExecutions = number(
-    `SELECT count(*) AS n FROM served.order_event, json_each(places) AS place
+    `SELECT count(*) AS n FROM ${ORDER_EVENTS.replaceAll('@', 'served')} AS event, json_each(event.places) AS place
      WHERE ${live} AND place.value ->> 2 = 'EXECUTION'`,
   );
   return [

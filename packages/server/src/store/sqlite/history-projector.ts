@@ -7,6 +7,7 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { MessagePort } from 'node:worker_threads';
 import type { Projection } from '../projection.js';
 import { all, one, openConnection, Statements } from './connection.js';
+import { giveWay } from './give-way.js';
 import type { FromProjector, ProjectorData, ToProjector } from './history-messages.js';
 import { HistoryPurge } from './history-purge.js';
 import { DamagedHistory } from './history-rows.js';
@@ -22,7 +23,7 @@ const BYTES_AT_ONCE = 2_000_000;
 /** Nobody notices that history is so late, and several commits become one transaction. */
 const SHORTEST_PAUSE_MS = 4;
 /** Under load transactions are larger, and cost less for each record. Whoever waits ends the pause. */
-const LONGEST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 200;
 const IDLE_MS = 1_000;
 /** Some 6,000 rows a second, of those that take two milliseconds for 300. */
 const SCRUB_PAUSE_MS = 50;
@@ -228,6 +229,7 @@ class Projector {
 }
 
 async function start(port: MessagePort, data: ProjectorData): Promise<void> {
+  giveWay(5);
   const { projectRecord } = (await import(data.projection)) as { readonly projectRecord: Projection };
   const signal = new HistorySignal(data.signal);
   for (;;) {

@@ -37,11 +37,15 @@ interface PlacedItem {
   readonly tag: string | undefined;
 }
 
-/** A list of places: where its rows are, and how many places it has. */
+/** Places of one record, filed under the ordinal of the last of them. */
+type PlacedRow = Pick<ItemRow, 'n' | 'seq' | 'places'>;
+
+/** A list of places: its rows, of which no field is wrong, and how many places it has. */
 interface Placed {
-  readonly rows: string;
-  readonly values: readonly SqlValue[];
-  readonly sound: (row: ItemRow | OrderEventRow) => ItemRow | OrderEventRow;
+  /** Upwards from a place. */
+  readonly from: (n: number, limit: number) => readonly PlacedRow[];
+  /** Downwards from a place. */
+  readonly upTo: (n: number, limit: number) => readonly PlacedRow[];
   readonly total: number;
 }
 
@@ -53,6 +57,9 @@ interface Range {
 
 /** Rows read at a time where a filter makes it necessary to look at all. */
 const SCAN_CHUNK = 1_000;
+
+const FROM = 'n >= ? ORDER BY n';
+const UP_TO = 'n <= ? ORDER BY n DESC';
 
 /**
  * Questions to the history tables, in whichever thread. Simulations are named by their keys. Nothing is given out that is not as it was
@@ -240,15 +247,14 @@ export class HistoryQueries {
   }
 
   /** The first place of a record at or after an instant; one behind the last where there is none. Records are in the order of time. */
-  #firstFrom({ rows, values, sound: checked, total }: Placed, at: number, records: PastRecords): number {
-    const sql = `SELECT * FROM ${rows} AND n >= ? ORDER BY n LIMIT 1`;
+  #firstFrom({ from, total }: Placed, at: number, records: PastRecords): number {
     let low = 1;
     let high = total + 1;
     while (low < high) {
       const middle = Math.floor((low + high) / 2);
-      const row = this.#one<ItemRow | OrderEventRow>(sql, ...values, middle);
+      const [row] = from(middle, 1);
       if (row === undefined) throw missingRows();
-      if (records.at(checked(row).seq) < at) low = middle + 1;
+      if (records.at(row.seq) < at) low = middle + 1;
       else high = middle;
     }
     return low;
@@ -256,30 +262,49 @@ export class HistoryQueries {
 
   #placed(simulation: number, { list, owner }: Pick<ListQuery, 'list' | 'owner'>): Placed | undefined {
     if (list === 'order-events') {
-      const number = Number(owner);
-      const order = this.#order(simulation, number);
-      return order === undefined
-        ? undefined
-        : {
-            rows: 'order_event WHERE simulation = ? AND number = ?',
-            values: [simulation, number],
-            sound: (row) => sound('orderEvent', row as OrderEventRow),
-            total: order.events,
-          };
+      const order = this.#order(simulation, Number(owner));
+      return order === undefined ? undefined : this.#placedEvents(order);
     }
     const found = this.#owner(simulation, 'portfolio', owner);
-    return found === undefined
-      ? undefined
-      : {
-          rows: 'item WHERE owner = ? AND list = ?',
-          values: [found.k, LIST_CODE[list]],
-          sound: (row) => sound('item', row as ItemRow),
-          total: countOf(found, list),
-        };
+    if (found === undefined) return undefined;
+    const rows = (end: string, n: number, limit: number): readonly PlacedRow[] =>
+      this.#all<ItemRow>(
+        `SELECT * FROM item WHERE owner = ? AND list = ? AND ${end} LIMIT ?`,
+        found.k,
+        LIST_CODE[list],
+        n,
+        limit,
+      ).map((row) => sound('item', row));
+    return {
+      from: (n, limit) => rows(FROM, n, limit),
+      upTo: (n, limit) => rows(UP_TO, n, limit),
+      total: countOf(found, list),
+    };
+  }
+
+  /** The first row of an order's events is the order itself. */
+  #placedEvents({ simulation, number, seq, places, events }: StoredOrder): Placed {
+    const first = { n: placesOf({ places }).length, seq, places };
+    const rows = (end: string, n: number, limit: number): readonly PlacedRow[] =>
+      this.#all<OrderEventRow>(
+        `SELECT * FROM order_event WHERE simulation = ? AND number = ? AND ${end} LIMIT ?`,
+        simulation,
+        number,
+        n,
+        limit,
+      ).map((row) => sound('orderEvent', row));
+    return {
+      from: (n, limit) => (n > first.n ? rows(FROM, n, limit) : [first, ...rows(FROM, n, limit - 1)]),
+      upTo: (n, limit) => {
+        const later = rows(UP_TO, n, limit);
+        return n < first.n || later.length === limit ? later : [...later, first];
+      },
+      total: events,
+    };
   }
 
   #page(
-    { rows, values, sound: checked }: Placed,
+    { from }: Placed,
     range: Range,
     { offset, limit, before = range.last }: Pick<ListQuery, 'offset' | 'limit' | 'before'>,
   ): Page<PlacedItem> {
@@ -288,11 +313,10 @@ export class HistoryQueries {
     const first = Math.max(last - limit + 1, range.first);
     if (last < first) return { items: [], total };
     // A row is filed under the last of its places: the first that reaches `first` is where the page begins.
-    const sql = `SELECT * FROM ${rows} AND n >= ? ORDER BY n LIMIT ?`;
     const items: PlacedItem[] = [];
     let next: number | undefined;
-    for (const row of this.#all<ItemRow | OrderEventRow>(sql, ...values, first, limit)) {
-      const places = placedItems(checked(row));
+    for (const row of from(first, limit)) {
+      const places = placedItems(row);
       const begin = row.n - places.length + 1;
       if (next === undefined ? begin > first : begin !== next) throw missingRows();
       next = row.n + 1;
@@ -304,23 +328,22 @@ export class HistoryQueries {
   }
 
   #taggedPage(
-    { rows, values, sound: checked, total: all }: Placed,
+    { upTo, total: all }: Placed,
     range: Range,
     { offset, limit, before = range.last }: Pick<ListQuery, 'offset' | 'limit' | 'before'>,
     tag: string,
   ): Page<PlacedItem> {
-    const sql = `SELECT * FROM ${rows} AND n <= ? ORDER BY n DESC LIMIT ${SCAN_CHUNK}`;
     const items: PlacedItem[] = [];
     let total = 0;
     let passed = 0;
     let following: number | undefined;
     let next = all;
     while (next >= range.first && next > 0) {
-      const chunk = this.#all<ItemRow | OrderEventRow>(sql, ...values, next);
+      const chunk = upTo(next, SCAN_CHUNK);
       if (chunk.length === 0) throw missingRows();
       for (const row of chunk) {
         if (row.n !== next) throw missingRows();
-        const places = placedItems(checked(row));
+        const places = placedItems(row);
         next -= places.length;
         for (const [i, item] of places.reverse().entries()) {
           const n = row.n - i;
@@ -355,12 +378,12 @@ export class HistoryQueries {
     const records = new PastRecords(this.#journal, simulation);
     const items: StoredItem[] = [];
     for (const row of rows) {
-      const places = placedItems(sound('tenantEvent', row));
+      const places = eventsOf(sound('tenantEvent', row));
       n += places.length;
       if (row.n !== n) throw missingRows();
-      for (const item of places) {
-        if (item.seq === after.seq && item.event <= after.event) continue;
-        items.push(records.stored(item));
+      for (const [seq, event] of places) {
+        if (seq < after.seq || (seq === after.seq && event <= after.event)) continue;
+        items.push(records.stored({ seq, event, item: 0 }));
         if (items.length === limit) return items;
       }
     }
@@ -404,6 +427,9 @@ const missingRows = (): DamagedHistory => new DamagedHistory('Rows of the histor
 
 const countOf = ({ counts }: OwnerRow, list: CountedList): number =>
   (JSON.parse(counts) as Counts)[list] ?? 0;
+
+const eventsOf = ({ places }: TenantEventRow) =>
+  JSON.parse(places) as readonly (readonly [seq: number, event: number])[];
 
 function placedItems(row: { readonly seq: number; readonly places: string }): PlacedItem[] {
   return placesOf(row).map(([event, item, tag]) => ({ seq: row.seq, event, item, tag }));

@@ -42,6 +42,7 @@ export interface ItemRow {
   readonly sum: number;
 }
 
+/** Events of an order in a record after the one that it came with. */
 export interface OrderEventRow {
   readonly simulation: number;
   readonly number: number;
@@ -51,10 +52,12 @@ export interface OrderEventRow {
   readonly sum: number;
 }
 
+/** Events of a tenant in a block of the journal: `seq` is the last record, `n` the ordinal of the last event. */
 export interface TenantEventRow {
   readonly owner: number;
   readonly seq: number;
   readonly n: number;
+  /** JSON: one `[seq, event]` each. */
   readonly places: string;
   readonly sum: number;
 }
@@ -74,6 +77,10 @@ export interface StoredOrder {
   readonly filled_on: string | null;
   readonly terms: string;
   readonly progress: string;
+  /** The record that it came with. */
+  readonly seq: number;
+  /** Its events in that record, as of an item. */
+  readonly places: string;
   /** How many events it has: the ordinal of the last. */
   readonly events: number;
   readonly sum: number;
@@ -174,6 +181,8 @@ export const sumOf = {
       row.filled_on,
       row.terms,
       row.progress,
+      row.seq,
+      row.places,
       row.events,
     ),
   portfolio: (row: Unsummed<PortfolioRow>) =>

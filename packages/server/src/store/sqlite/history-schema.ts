@@ -12,7 +12,7 @@ export const HISTORY_FILE = 'history.db';
 const APPLICATION_ID = 0x53504948;
 
 /** Grows with each change of the tables or of the projection: a history of any other format is derived anew. */
-const FORMAT = 3;
+const FORMAT = 4;
 
 /** Orders take some 800 bytes: in pages of 4 KB a fifth of each would stay empty. */
 const PAGE_SIZE = 8_192;
@@ -78,6 +78,8 @@ const TABLES = `
     filled_on TEXT,
     terms TEXT NOT NULL,
     progress TEXT NOT NULL,
+    seq INTEGER NOT NULL,
+    places TEXT NOT NULL,
     events INTEGER NOT NULL,
     sum INTEGER NOT NULL,
     PRIMARY KEY (simulation, number)

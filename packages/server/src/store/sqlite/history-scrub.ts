@@ -172,6 +172,7 @@ export class HistoryScrub {
     account,
     account_n,
     terms,
+    places,
     events,
   }: StoredOrder): void {
     for (const [kind, owner, n] of [
@@ -188,7 +189,7 @@ export class HistoryScrub {
       if (this.#one(sql, portfolio, clientOrderId) === undefined)
         throw new DamagedHistory('The history has lost a client order id');
     }
-    let end = 0;
+    let end = placesOf({ places }).length;
     const sql = 'SELECT * FROM order_event WHERE simulation = ? AND number = ? ORDER BY n';
     for (const row of all<OrderEventRow>(this.#statements.of(sql), simulation, number)) {
       end += placesOf(sound('orderEvent', row)).length;

@@ -5,6 +5,7 @@ import { BulkInsert } from './bulk-insert.js';
 import { one, Statements } from './connection.js';
 import type { Database } from './connection.js';
 import { DamagedHistory, LIST_CODE, sound, sumOf } from './history-rows.js';
+import type { Block } from './journal-blocks.js';
 import type {
   ClientOrderRow,
   CountedList,
@@ -25,18 +26,25 @@ type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { cha
 /** Rows get their checksums when they are written. */
 type Draft<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
-/** A row that this transaction adds or changes, and whether it is there already. */
+/** Whoever has lists, as the last record left it. */
 interface OwnerDraft {
   readonly row: Draft<OwnerRow>;
   readonly counts: { -readonly [List in keyof Counts]: number };
-  readonly isNew: boolean;
+  isNew: boolean;
+  /** Whether this transaction has to write it. */
+  isChanged: boolean;
+  /** The last row of each list, while records can be added to it. */
+  readonly open: Partial<Record<keyof typeof LIST_CODE, Draft<ItemRow> | undefined>>;
+  events?: { readonly block: number; readonly row: Draft<TenantEventRow> };
 }
 
 interface OrderDraft {
   readonly row: Draft<StoredOrder>;
-  readonly terms: OrderTerms;
+  terms: OrderTerms;
   progress: OrderProgress;
   readonly isNew: boolean;
+  /** Of the last record after the one that the order came with. */
+  later?: Draft<OrderEventRow>;
 }
 
 interface PortfolioDraft {
@@ -44,23 +52,43 @@ interface PortfolioDraft {
   readonly isNew: boolean;
 }
 
-/** What a transaction changes in one simulation. */
+/** One simulation: what is known of it, and what a transaction changes. */
 class SimulationDraft {
-  readonly owners = new Map<string, OwnerDraft>();
-  readonly orders = new Map<number, OrderDraft>();
-  readonly portfolios = new Map<string, PortfolioDraft>();
   readonly row: Draft<SimulationRow>;
+  readonly owners: Readonly<Record<OwnerKind, Map<string, OwnerDraft>>> = {
+    portfolio: new Map(),
+    account: new Map(),
+    tenant: new Map(),
+  };
+  /** Whose portfolios are. */
+  readonly portfolioOwners = new Map<string, Owner>();
+  changedOwners: OwnerDraft[] = [];
+  readonly portfolios = new Map<string, PortfolioDraft>();
+  readonly orders = new Map<number, OrderDraft>();
 
   constructor(row: Draft<SimulationRow>) {
     this.row = row;
   }
+
+  /** The ordinal of one more item. */
+  count(owner: OwnerDraft, list: CountedList): number {
+    if (!owner.isChanged) {
+      owner.isChanged = true;
+      this.changedOwners.push(owner);
+    }
+    return (owner.counts[list] = (owner.counts[list] ?? 0) + 1);
+  }
+
+  written(): void {
+    for (const owner of this.changedOwners) owner.isNew = owner.isChanged = false;
+    this.changedOwners = [];
+    this.portfolios.clear();
+    this.orders.clear();
+  }
 }
 
-/** A row of places that is still being written: of one list and one record. */
-interface OpenRow {
-  n: number;
-  places: string;
-}
+/** Owners and portfolios that are remembered between transactions: the next one is most likely about them. */
+const MOST_REMEMBERED = 50_000;
 
 /** Account ids are unique within a tenant only. */
 export const accountOwner = (tenantId: string, accountId: string): string => `${tenantId}/${accountId}`;
@@ -78,19 +106,19 @@ export const isAccountOf = (tenantId: string, id: string): boolean =>
 
 /**
  * Writes the history tables: collects what many records change, then writes it in one go, each table in the order of its key. Between
- * transactions it remembers nothing.
+ * transactions it remembers who has lists, and how long they are.
  */
 export class HistoryTables {
   readonly #statements: Statements;
   readonly #simulations = new Map<number, SimulationDraft>();
+  readonly #changed = new Set<SimulationDraft>();
+  #remembered = 0;
   #items: Draft<ItemRow>[] = [];
   readonly #keyedItems = new Map<string, Draft<ItemRow>>();
   #orderEvents: Draft<OrderEventRow>[] = [];
   #tenantEvents: Draft<TenantEventRow>[] = [];
   #clientOrders: Draft<ClientOrderRow>[] = [];
   #replacedItems: Draft<ItemRow>[] = [];
-  /** Of the record that is being applied, by list. */
-  readonly #open = new Map<string, OpenRow>();
   #nextOwner: number | undefined;
   readonly #standings: StandingTables;
 
@@ -137,6 +165,8 @@ export class HistoryTables {
       'filled_on',
       'terms',
       'progress',
+      'seq',
+      'places',
       'events',
       'sum',
     ]);
@@ -180,59 +210,79 @@ export class HistoryTables {
         const { terms, progress } = this.#order(draft, number);
         return { terms, progress };
       },
-      owner: (portfolioId): Owner => {
-        const { tenant, account } = this.#portfolio(draft, portfolioId).row;
-        return { tenantId: tenant, accountId: account };
-      },
+      owner: (portfolioId): Owner => this.#ownerOf(draft, portfolioId),
       standing: (portfolioId) => this.#standings.now(this.#owner(draft, 'portfolio', portfolioId).row.k),
     };
   }
 
-  /** The changes of one record; records come without gaps. */
-  apply(simulation: number, seq: number, changes: readonly HistoryChange[]): void {
+  /** The changes of one record of a block; records come without gaps. */
+  apply(
+    { simulation, k }: Pick<Block, 'simulation' | 'k'>,
+    seq: number,
+    changes: readonly HistoryChange[],
+  ): void {
     const draft = this.#simulation(simulation);
+    this.#changed.add(draft);
     for (const change of changes) {
       switch (change.change) {
         case 'portfolio-opened':
           this.#portfolioOpened(draft, change);
           break;
         case 'order-added':
-          this.#orderAdded(draft, change);
+          this.#orderAdded(draft, seq, change);
           break;
         case 'order-moved':
           this.#orderMoved(draft, change);
           break;
         case 'listed':
-          this.#listed(draft, seq, change);
+          if (change.list === 'order-events') this.#orderEvent(draft, seq, change);
+          else this.#listed(draft, seq, change.list, change);
           break;
         case 'portfolio-closed':
           this.#portfolio(draft, change.portfolioId).row.last = change.last;
           break;
         case 'tenant-event':
-          this.#tenantEvent(draft, seq, change);
+          this.#tenantEvent(draft, k, seq, change);
           break;
         case 'standing': {
           const owner = this.#owner(draft, 'portfolio', change.portfolioId);
-          this.#standings.changed(owner.row.k, change, () => countOne(owner, 'standings'));
+          this.#standings.changed(owner.row.k, change, () => draft.count(owner, 'standings'));
           break;
         }
         case 'mark':
           this.#standings.marked(draft.row.key, change);
       }
     }
-    this.#open.clear();
     draft.row.seq = seq;
   }
 
-  #portfolioOpened({ row, portfolios }: SimulationDraft, opened: Change<'portfolio-opened'>): void {
+  #portfolioOpened(draft: SimulationDraft, opened: Change<'portfolio-opened'>): void {
     const { portfolioId: id, tenantId: tenant, accountId: account, terms } = opened;
-    portfolios.set(id, {
-      row: { simulation: row.key, id, tenant, account, terms, last: null, sum: 0 },
+    draft.portfolios.set(id, {
+      row: { simulation: draft.row.key, id, tenant, account, terms, last: null, sum: 0 },
       isNew: true,
     });
+    this.#remember(draft, id, { tenantId: tenant, accountId: account });
   }
 
-  #orderAdded(draft: SimulationDraft, { terms, filledOn, progress }: Change<'order-added'>): void {
+  #remember({ portfolioOwners }: SimulationDraft, portfolioId: string, owner: Owner): Owner {
+    portfolioOwners.set(portfolioId, owner);
+    this.#remembered += 1;
+    return owner;
+  }
+
+  #ownerOf(draft: SimulationDraft, portfolioId: string): Owner {
+    const known = draft.portfolioOwners.get(portfolioId);
+    if (known !== undefined) return known;
+    const { tenant, account } = this.#portfolioRow(draft, portfolioId);
+    return this.#remember(draft, portfolioId, { tenantId: tenant, accountId: account });
+  }
+
+  #orderAdded(
+    draft: SimulationDraft,
+    seq: number,
+    { terms, filledOn, progress }: Change<'order-added'>,
+  ): void {
     const { number, tenantId, accountId, portfolioId, clientOrderId } = terms;
     const portfolio = this.#owner(draft, 'portfolio', portfolioId);
     const account = this.#owner(draft, 'account', accountOwner(tenantId, accountId));
@@ -241,9 +291,9 @@ export class HistoryTables {
       simulation: draft.row.key,
       number,
       portfolio: portfolio.row.k,
-      portfolio_n: countOne(portfolio, 'orders'),
+      portfolio_n: draft.count(portfolio, 'orders'),
       account: account.row.k,
-      account_n: countOne(account, 'orders'),
+      account_n: draft.count(account, 'orders'),
       tenant: tenant.row.k,
       symbol: terms.symbol,
       asset_class: terms.assetClass,
@@ -252,6 +302,8 @@ export class HistoryTables {
       filled_on: filledOn ?? null,
       terms: JSON.stringify(terms),
       progress: '',
+      seq,
+      places: '',
       events: 0,
       sum: 0,
     };
@@ -262,40 +314,49 @@ export class HistoryTables {
       this.#clientOrders.push({ owner: portfolio.row.k, id: clientOrderId, number, sum: 0 });
   }
 
-  #orderMoved(simulation: SimulationDraft, { order, progress, filledOn }: Change<'order-moved'>): void {
+  #orderMoved(
+    simulation: SimulationDraft,
+    { order, progress, filledOn, terms }: Change<'order-moved'>,
+  ): void {
     const draft = this.#order(simulation, order);
+    if (terms !== undefined) {
+      draft.terms = terms;
+      draft.row.symbol = terms.symbol;
+      draft.row.terms = JSON.stringify(terms);
+    }
     draft.progress = progress;
     draft.row.status = progress.status;
     draft.row.filled_on = filledOn ?? draft.row.filled_on;
   }
 
-  #listed(draft: SimulationDraft, seq: number, change: Change<'listed'>): void {
-    const { list, key } = change;
-    const place = placeText(change.event, change.item, change.tag);
-    if (list === 'order-events') {
-      if (key !== undefined) throw new Error('Events of orders have no keys');
-      const number = Number(change.owner);
-      const { row } = this.#order(draft, number);
-      row.events += 1;
-      const open = this.#open.get(`order ${number}`);
-      if (open === undefined) {
-        const added = { simulation: row.simulation, number, n: row.events, seq, places: place, sum: 0 };
-        this.#orderEvents.push(added);
-        this.#open.set(`order ${number}`, added);
-      } else addPlace(open, row.events, place);
-      return;
+  /** Events of the record that an order came with are in its own row: most orders have no others. */
+  #orderEvent(simulation: SimulationDraft, seq: number, change: Change<'listed'>): void {
+    if (change.key !== undefined) throw new Error('Events of orders have no keys');
+    const number = Number(change.owner);
+    const draft = this.#order(simulation, number);
+    const { row } = draft;
+    row.events += 1;
+    const place = placeText(change);
+    if (row.seq === seq) row.places = joined(row.places, place);
+    else if (draft.later?.seq === seq) addPlace(draft.later, row.events, place);
+    else {
+      draft.later = { simulation: row.simulation, number, n: row.events, seq, places: place, sum: 0 };
+      this.#orderEvents.push(draft.later);
     }
+  }
+
+  #listed(draft: SimulationDraft, seq: number, list: keyof typeof LIST_CODE, change: Change<'listed'>): void {
     const owner = this.#owner(draft, 'portfolio', change.owner);
-    const name = `${list} ${change.owner}`;
-    if (key !== undefined) {
-      this.#open.delete(name);
-      this.#listedByKey(owner, list, seq, key, place);
+    const place = placeText(change);
+    if (change.key !== undefined) {
+      owner.open[list] = undefined;
+      this.#listedByKey(draft, owner, list, seq, change.key, place);
       return;
     }
-    const n = countOne(owner, list);
-    const open = this.#open.get(name);
-    if (open === undefined) this.#open.set(name, this.#addItem(owner, list, n, seq, place, null));
-    else addPlace(open, n, place);
+    const n = draft.count(owner, list);
+    const open = owner.open[list];
+    if (open?.seq === seq) addPlace(open, n, place);
+    else owner.open[list] = this.#addItem(owner, list, n, seq, place, null);
   }
 
   #addItem(
@@ -312,6 +373,7 @@ export class HistoryTables {
   }
 
   #listedByKey(
+    draft: SimulationDraft,
     owner: OwnerDraft,
     list: keyof typeof LIST_CODE,
     seq: number,
@@ -327,7 +389,7 @@ export class HistoryTables {
         LIST_CODE[list],
         key,
       );
-      if (found === undefined) row = this.#addItem(owner, list, countOne(owner, list), seq, places, key);
+      if (found === undefined) row = this.#addItem(owner, list, draft.count(owner, list), seq, places, key);
       else {
         row = { ...sound('item', found) };
         this.#replacedItems.push(row);
@@ -338,24 +400,26 @@ export class HistoryTables {
     row.places = places;
   }
 
-  #tenantEvent(draft: SimulationDraft, seq: number, { tenantId, event }: Change<'tenant-event'>): void {
-    const owner = this.#owner(draft, 'tenant', tenantId);
-    const n = countOne(owner, 'tenant-events');
-    const name = `tenant ${tenantId}`;
-    const open = this.#open.get(name);
-    if (open !== undefined) {
-      addPlace(open, n, placeText(event, 0, undefined));
+  /** A row has what a block has for a tenant. */
+  #tenantEvent(draft: SimulationDraft, block: number, seq: number, change: Change<'tenant-event'>): void {
+    const owner = this.#owner(draft, 'tenant', change.tenantId);
+    const n = draft.count(owner, 'tenant-events');
+    const place = `[${seq},${change.event}]`;
+    const open = owner.events;
+    if (open?.block === block) {
+      addPlace(open.row, n, place);
+      open.row.seq = seq;
       return;
     }
-    const row = { owner: owner.row.k, seq, n, places: placeText(event, 0, undefined), sum: 0 };
+    const row = { owner: owner.row.k, seq, n, places: place, sum: 0 };
     this.#tenantEvents.push(row);
-    this.#open.set(name, row);
+    owner.events = { block, row };
   }
 
   /** Writes what was collected: the last part of a transaction. */
   write(): void {
-    for (const { owners, portfolios, orders, row } of this.#simulations.values()) {
-      this.#writeOwners([...owners.values()]);
+    for (const { changedOwners, portfolios, orders, row } of this.#changed) {
+      this.#writeOwners(changedOwners);
       this.#writePortfolios([...portfolios.values()]);
       this.#writeOrders([...orders.values()].sort((a, b) => a.row.number - b.row.number));
       this.#run(
@@ -398,12 +462,10 @@ export class HistoryTables {
   #writeOwners(drafts: readonly OwnerDraft[]): void {
     const added: OwnerRow[] = [];
     for (const { row, counts, isNew } of drafts) {
-      const text = JSON.stringify(counts);
-      if (!isNew && text === row.counts) continue;
-      row.counts = text;
+      row.counts = JSON.stringify(counts);
       row.sum = sumOf.owner(row);
       if (isNew) added.push(row);
-      else this.#run('UPDATE owner SET counts = ?, sum = ? WHERE k = ?', text, row.sum, row.k);
+      else this.#run('UPDATE owner SET counts = ?, sum = ? WHERE k = ?', row.counts, row.sum, row.k);
     }
     this.#insertOwners.run(added);
   }
@@ -413,7 +475,7 @@ export class HistoryTables {
     for (const { row, isNew } of drafts) {
       row.sum = sumOf.portfolio(row);
       if (isNew) added.push(row);
-      else if (row.last !== null)
+      else
         this.#run(
           'UPDATE portfolio SET last = ?, sum = ? WHERE simulation = ? AND id = ?',
           row.last,
@@ -430,13 +492,16 @@ export class HistoryTables {
     const moved: StoredOrder[] = [];
     for (const { row, progress, isNew } of drafts) {
       row.progress = JSON.stringify(progress);
+      if (isNew) closed(row);
       row.sum = sumOf.order(row);
       (isNew ? added : moved).push(row);
     }
     this.#insertOrders.run(added);
-    for (const { simulation, number, status, filled_on, progress, events, sum } of moved)
+    for (const { simulation, number, symbol, terms, status, filled_on, progress, events, sum } of moved)
       this.#run(
-        'UPDATE orders SET status = ?, filled_on = ?, progress = ?, events = ?, sum = ? WHERE simulation = ? AND number = ?',
+        'UPDATE orders SET symbol = ?, terms = ?, status = ?, filled_on = ?, progress = ?, events = ?, sum = ? WHERE simulation = ? AND number = ?',
+        symbol,
+        terms,
         status,
         filled_on,
         progress,
@@ -450,13 +515,16 @@ export class HistoryTables {
   /** After a transaction that did not happen. */
   forget(): void {
     this.#nextOwner = undefined;
-    this.#open.clear();
+    this.#simulations.clear();
+    this.#standings.forget();
     this.#clear();
   }
 
   #clear(): void {
-    this.#standings.clear();
-    this.#simulations.clear();
+    for (const draft of this.#changed) draft.written();
+    this.#changed.clear();
+    if (this.#remembered > MOST_REMEMBERED) this.#simulations.clear();
+    if (this.#simulations.size === 0) this.#remembered = 0;
     this.#keyedItems.clear();
     this.#items = [];
     this.#orderEvents = [];
@@ -475,13 +543,14 @@ export class HistoryTables {
           : { ...sound('simulation', row) },
       );
       this.#simulations.set(key, draft);
+      this.#remembered += 1;
     }
     return draft;
   }
 
   #owner(simulation: SimulationDraft, kind: OwnerKind, id: string): OwnerDraft {
-    const name = `${kind} ${id}`;
-    let draft = simulation.owners.get(name);
+    const owners = simulation.owners[kind];
+    let draft = owners.get(id);
     if (draft === undefined) {
       const found = this.#one<OwnerRow>(
         'SELECT * FROM owner WHERE simulation = ? AND id = ? AND kind = ?',
@@ -490,17 +559,26 @@ export class HistoryTables {
         kind,
       );
       draft = found === undefined ? this.#newOwner(simulation, kind, id) : knownOwner(sound('owner', found));
-      simulation.owners.set(name, draft);
+      owners.set(id, draft);
+      this.#remembered += 1;
     }
     return draft;
   }
 
-  #newOwner({ row }: SimulationDraft, kind: OwnerKind, id: string): OwnerDraft {
+  #newOwner({ row, changedOwners }: SimulationDraft, kind: OwnerKind, id: string): OwnerDraft {
     this.#nextOwner ??= (this.#one<{ k: number | null }>('SELECT max(k) AS k FROM owner')?.k ?? 0) + 1;
     const k = this.#nextOwner;
     this.#nextOwner += 1;
     row.owners += 1;
-    return { row: { k, simulation: row.key, kind, id, counts: '{}', sum: 0 }, counts: {}, isNew: true };
+    const added: OwnerDraft = {
+      row: { k, simulation: row.key, kind, id, counts: '{}', sum: 0 },
+      counts: {},
+      isNew: true,
+      isChanged: true,
+      open: {},
+    };
+    changedOwners.push(added);
+    return added;
   }
 
   #order(simulation: SimulationDraft, number: number): OrderDraft {
@@ -523,19 +601,23 @@ export class HistoryTables {
     return draft;
   }
 
-  #portfolio({ row, portfolios }: SimulationDraft, id: string): PortfolioDraft {
-    let draft = portfolios.get(id);
-    if (draft === undefined) {
-      const found = this.#one<PortfolioRow>(
-        'SELECT * FROM portfolio WHERE simulation = ? AND id = ?',
-        row.key,
-        id,
-      );
-      if (found === undefined) throw new DamagedHistory(`The history has no portfolio ${id}`);
-      draft = { row: { ...sound('portfolio', found) }, isNew: false };
-      portfolios.set(id, draft);
+  #portfolio(draft: SimulationDraft, id: string): PortfolioDraft {
+    let portfolio = draft.portfolios.get(id);
+    if (portfolio === undefined) {
+      portfolio = { row: { ...this.#portfolioRow(draft, id) }, isNew: false };
+      draft.portfolios.set(id, portfolio);
     }
-    return draft;
+    return portfolio;
+  }
+
+  #portfolioRow({ row }: SimulationDraft, id: string): PortfolioRow {
+    const found = this.#one<PortfolioRow>(
+      'SELECT * FROM portfolio WHERE simulation = ? AND id = ?',
+      row.key,
+      id,
+    );
+    if (found === undefined) throw new DamagedHistory(`The history has no portfolio ${id}`);
+    return sound('portfolio', found);
   }
 
   // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- as in connection.ts
@@ -549,27 +631,29 @@ export class HistoryTables {
 }
 
 function knownOwner(row: OwnerRow): OwnerDraft {
-  return { row: { ...row }, counts: JSON.parse(row.counts) as Counts, isNew: false };
+  const counts = JSON.parse(row.counts) as Counts;
+  return { row: { ...row }, counts, isNew: false, isChanged: false, open: {} };
 }
 
-/** The ordinal of one more item. */
-function countOne({ counts }: OwnerDraft, list: CountedList): number {
-  const n = (counts[list] ?? 0) + 1;
-  counts[list] = n;
-  return n;
-}
-
-function placeText(event: number, item: number, tag: string | undefined): string {
+function placeText({ event, item, tag }: Change<'listed'>): string {
   return tag === undefined ? `[${event},${item}]` : `[${event},${item},${JSON.stringify(tag)}]`;
 }
 
+/** A row of places that is still being written. */
+interface OpenRow {
+  n: number;
+  places: string;
+}
+
+const joined = (places: string, place: string): string => (places === '' ? place : `${places},${place}`);
+
 function addPlace(open: OpenRow, n: number, place: string): void {
   open.n = n;
-  open.places = `${open.places},${place}`;
+  open.places = joined(open.places, place);
 }
 
 /** Places are collected as the inside of an array. */
-function closed<Row extends OpenRow>(row: Row): Row {
+function closed<Row extends Pick<OpenRow, 'places'>>(row: Row): Row {
   row.places = `[${row.places}]`;
   return row;
 }

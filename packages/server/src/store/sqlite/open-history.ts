@@ -35,12 +35,13 @@ export class OpenHistory {
   }
 
   /** Within a transaction. */
-  project({ simulation, first }: Block, records: readonly RecordLine[], project: Projection): void {
+  project(block: Block, records: readonly RecordLine[], project: Projection): void {
+    const { simulation, first } = block;
     if (this.tables.position(simulation) !== first - 1)
       throw new DamagedHistory(`The history of a simulation ends before record ${first - 1}`);
     const known = this.tables.known(simulation);
     for (const { seq, at, command, events } of records)
-      this.tables.apply(simulation, seq, project({ seq, at }, { command, events }, known));
+      this.tables.apply(block, seq, project({ seq, at }, { command, events }, known));
   }
 
   /** What `work` applies to the tables is written together with the watermark: they then tell of everything up to this block. */

@@ -8,7 +8,7 @@ import type { MarkRow, StoredStanding } from './history-rows.js';
 
 type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { change: Name }>;
 
-/** A minute of a portfolio that this transaction adds or changes. */
+/** A minute of a portfolio: one that this transaction adds or changes, or the last there is. */
 interface MinuteDraft {
   readonly owner: number;
   readonly minute: number;
@@ -16,9 +16,12 @@ interface MinuteDraft {
   hasMoved: boolean;
   standing: Standing;
   /** Whether its row is there already. */
-  readonly isStored: boolean;
+  isStored: boolean;
   isChanged: boolean;
 }
+
+/** Portfolios whose last minute is remembered between transactions. */
+const MOST_REMEMBERED = 50_000;
 
 /** Writes what portfolios had, minute by minute, and what pushed quotes marked: what curves are made of (D149). */
 export class StandingTables {
@@ -26,6 +29,8 @@ export class StandingTables {
   readonly #insertStandings: BulkInsert<StoredStanding>;
   /** By owner, oldest first. */
   readonly #minutes = new Map<number, MinuteDraft[]>();
+  /** Those of `#minutes` that this transaction changes. */
+  readonly #changed = new Set<MinuteDraft[]>();
   readonly #marks = new Map<string, MarkRow>();
 
   constructor(database: Database) {
@@ -49,6 +54,7 @@ export class StandingTables {
   /** `countOne` gives the ordinal of one more minute. */
   changed(owner: number, { minute, hasMoved, standing }: Change<'standing'>, countOne: () => number): void {
     const minutes = this.#minutesOf(owner);
+    this.#changed.add(minutes);
     const last = minutes.at(-1);
     if (last?.minute !== minute) {
       minutes.push({ owner, minute, n: countOne(), hasMoved, standing, isStored: false, isChanged: true });
@@ -76,7 +82,7 @@ export class StandingTables {
 
   write(): void {
     const added: StoredStanding[] = [];
-    for (const minutes of this.#minutes.values())
+    for (const minutes of this.#changed)
       for (const draft of minutes) {
         if (!draft.isChanged) continue;
         const row = rowOf(draft);
@@ -91,7 +97,20 @@ export class StandingTables {
         'INSERT OR REPLACE INTO mark (simulation, symbol, minute, price, sum) VALUES (?, ?, ?, ?, ?)';
       this.#statements.of(sql).run(simulation, symbol, minute, price, sum);
     }
-    this.clear();
+    this.#marks.clear();
+    this.#keepLast();
+  }
+
+  #keepLast(): void {
+    for (const minutes of this.#changed) {
+      minutes.splice(0, minutes.length - 1);
+      for (const last of minutes) {
+        last.isStored = true;
+        last.isChanged = false;
+      }
+    }
+    this.#changed.clear();
+    if (this.#minutes.size > MOST_REMEMBERED) this.#minutes.clear();
   }
 
   #update({ owner, minute, holding, moved, standing, sum }: StoredStanding): void {
@@ -100,8 +119,10 @@ export class StandingTables {
     this.#statements.of(sql).run(holding, moved, standing, sum, owner, minute);
   }
 
-  clear(): void {
+  /** After a transaction that did not happen. */
+  forget(): void {
     this.#minutes.clear();
+    this.#changed.clear();
     this.#marks.clear();
   }
 }

@@ -101,9 +101,18 @@ export class WriteQueue {
     this.#batches += 1;
     const outgoing = new Outgoing(this.#batches);
     this.#collecting = outgoing;
-    // After the I/O of this turn: requests that arrived together are committed together.
-    setImmediate(() => this.#send());
+    this.#sendSoon();
     return outgoing;
+  }
+
+  /**
+   * After the I/O of this turn: requests that arrived together are committed together. One batch at a time is with the writer: what
+   * comes meanwhile, in however many turns, is one message and one commit, too.
+   */
+  #sendSoon(): void {
+    setImmediate(() => {
+      if (this.#sent.length === 0) this.#send();
+    });
   }
 
   #send(): void {
@@ -156,6 +165,7 @@ export class WriteQueue {
         outgoing.refusals = refusals.filter((refusal) => refusal.batch === outgoing.number);
       outgoing.resolve();
     }
+    if (this.#collecting !== undefined) this.#sendSoon();
     if (this.#status === 'failing' && this.#sent.length === 0 && this.#collecting === undefined) {
       this.#status = 'ok';
       if (!this.#isReserveSpent) this.#reason = undefined;
