@@ -1,69 +1,176 @@
-/** The package that people install: unpacked into an empty folder, it trades. */
-import { execFile, spawn } from 'node:child_process';
-import { existsSync, mkdirSync, readdirSync, readFileSync, symlinkSync } from 'node:fs';
-import { dirname, join } from 'node:path';
+/** The package that people install: unpacked into an empty folder, it does what the pages on how to use it say. */
+import { execFile, spawn, spawnSync } from 'node:child_process';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
-import { expect, it } from 'vitest';
-import { inDirectory } from '../packages/server/src/testing/server-process.js';
+import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+const hasPytest = hasPython && spawnSync('python3', ['-c', 'import pytest']).status === 0;
 
 /** As an installation without a network: what is not in the package is that of this checkout. */
 function linkOthers(folder: string): void {
-  const ours = join(ROOT, 'node_modules');
-  for (const name of readdirSync(ours)) {
-    if (name === '@sandpit' || name.startsWith('.')) continue;
-    const target = join(folder, 'node_modules', name);
-    if (!existsSync(target)) symlinkSync(join(ours, name), target);
-  }
+  // The scope in one place may have others than the same scope in another.
+  const link = (from: string, to: string): void => {
+    if (!existsSync(from)) return;
+    mkdirSync(to, { recursive: true });
+    for (const name of readdirSync(from)) {
+      if (name === '@sandpit' || name.startsWith('.')) continue;
+      if (name.startsWith('@')) link(join(from, name), join(to, name));
+      else if (!existsSync(join(to, name))) symlinkSync(join(from, name), join(to, name));
+    }
+  };
+  for (const ours of ['packages/server/node_modules', 'node_modules'])
+    link(join(ROOT, ours), join(folder, 'node_modules'));
 }
 
-it('starts a server and places an order from an empty folder', async () => {
-  await inDirectory(async (folder) => {
-    const { stdout } = await run(
-      process.execPath,
-      ['--import', 'tsx', join(ROOT, 'scripts/pack.ts'), join(folder, 'packed')],
-      { cwd: ROOT },
-    );
-    const into = join(folder, 'node_modules/@sandpit-sim/sandpit');
-    mkdirSync(into, { recursive: true });
-    await run('tar', ['-xzf', stdout.trim(), '--strip-components=1', '-C', into]);
-    linkOthers(folder);
-    const { bin } = JSON.parse(readFileSync(join(into, 'package.json'), 'utf8')) as {
-      bin: { sandpit: string };
-    };
-    const sandpit = join(into, bin.sandpit);
-    expect(dirname(sandpit)).toBe(join(into, 'bin'));
+/** The blocks of code on a page, by language. */
+const blocksOf = (page: string, language: string): string[] =>
+  [...readFileSync(join(ROOT, 'docs/how-to', page), 'utf8').matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+    .filter(([, found]) => found === language)
+    .map(([, , code = '']) => code);
 
-    const server = spawn(process.execPath, [sandpit, 'up'], {
-      cwd: folder,
-      env: { PATH: process.env.PATH, PORT: '0' },
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    const ended = new Promise((resolve) => server.once('exit', resolve));
+let folder: string;
+let sandpit: string;
+const env = (more: Readonly<Record<string, string>> = {}) => ({
+  PATH: `${join(folder, 'node_modules/.bin')}${delimiter}${process.env.PATH ?? ''}`,
+  ...more,
+});
+
+beforeAll(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'sandpit-packed-'));
+  const { stdout } = await run(
+    process.execPath,
+    ['--import', 'tsx', join(ROOT, 'scripts/pack.ts'), join(folder, 'packed')],
+    { cwd: ROOT },
+  );
+  const into = join(folder, 'node_modules/@sandpit-sim/sandpit');
+  mkdirSync(into, { recursive: true });
+  await run('tar', ['-xzf', stdout.trim(), '--strip-components=1', '-C', into]);
+  linkOthers(folder);
+  const { bin } = JSON.parse(readFileSync(join(into, 'package.json'), 'utf8')) as {
+    bin: { sandpit: string };
+  };
+  sandpit = join(into, bin.sandpit);
+  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
+  symlinkSync(sandpit, join(folder, 'node_modules/.bin/sandpit'));
+}, 60_000);
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** A server of the package in this folder, for as long as it is used. */
+async function up(settings: Readonly<Record<string, string>>, use: () => Promise<void>): Promise<void> {
+  const server = spawn(process.execPath, [sandpit, 'up'], {
+    cwd: folder,
+    env: env({ PORT: '0', ...settings }),
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const ended = new Promise((resolve) => server.once('exit', resolve));
+  try {
     await new Promise<void>((resolve, reject) => {
       void ended.then(() => reject(new Error('the server ended')));
       createInterface(server.stdout).on('line', (line) => {
         if (line.includes('listening on')) resolve();
       });
     });
-    const type = async (...args: readonly string[]): Promise<unknown> =>
-      JSON.parse(
-        (await run(process.execPath, [sandpit, ...args], { cwd: folder, env: { PATH: process.env.PATH } }))
-          .stdout,
-      );
+    await use();
+  } finally {
+    server.kill('SIGTERM');
+    await ended;
+    rmSync(join(folder, 'data'), { recursive: true, force: true });
+  }
+}
+
+const type = async (...args: readonly string[]): Promise<unknown> =>
+  JSON.parse((await run(process.execPath, [sandpit, ...args], { cwd: folder, env: env() })).stdout);
+
+it('starts a server, places an order and does what the page on Python says', async () => {
+  const [connecting = ''] = blocksOf('python.md', 'py');
+  await up({}, async () => {
     expect(await type('buy', 'AAPL', '10')).toMatchObject({ status: 'FILLED', filledQuantity: 10 });
     const program =
       "const { connect } = await import('@sandpit-sim/sandpit'); const client = await connect(); console.log((await client.call('listPortfolios')).data.length);";
     const { stdout: count } = await run(process.execPath, ['--input-type=module', '-e', program], {
       cwd: folder,
-      env: { PATH: process.env.PATH },
+      env: env(),
     });
     expect(count.trim()).toBe('1');
-    server.kill('SIGTERM');
-    await ended;
+    if (!hasPython) return;
+    copyFileSync(
+      join(folder, 'node_modules/@sandpit-sim/sandpit/python/sandpit.py'),
+      join(folder, 'sandpit.py'),
+    );
+    const { stdout } = await run('python3', ['-c', connecting], { cwd: folder, env: env() });
+    expect(stdout).toMatch(/^\d+\.\d+\n\d+\.\d+ TOUCH\nInsufficient funds \d+.*\nPENDING \d+-\d+\n$/);
+  });
+});
+
+it('is tested with as the page on CI says', async () => {
+  const [test = ''] = blocksOf('ci.md', 'js');
+  writeFileSync(join(folder, 'bot.test.mjs'), test);
+  const { stdout } = await run(process.execPath, ['--test', '--test-reporter=tap', 'bot.test.mjs'], {
+    cwd: folder,
+    env: env(),
+  });
+  expect(stdout).toMatch(/^# pass 2$/m);
+  expect(stdout).toMatch(/^# fail 0$/m);
+});
+
+it.runIf(hasPytest)('gives pytest a sandbox as the page on Python says', async () => {
+  const [, plugin = '', tests = ''] = blocksOf('python.md', 'py');
+  copyFileSync(
+    join(folder, 'node_modules/@sandpit-sim/sandpit/python/sandpit.py'),
+    join(folder, 'sandpit.py'),
+  );
+  writeFileSync(join(folder, 'conftest.py'), plugin);
+  writeFileSync(join(folder, 'test_bot.py'), tests);
+  const { stdout } = await run('python3', ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'test_bot.py'], {
+    cwd: folder,
+    env: env({ PYTHONDONTWRITEBYTECODE: '1' }),
+  });
+  expect(stdout).toContain('2 passed');
+});
+
+it('replays what it imported, as the page on market data says', async () => {
+  const [commands = ''] = blocksOf('own-market-data.md', 'sh');
+  const [layout = ''] = blocksOf('own-market-data.md', 'json');
+  const [importing = '', starting = ''] = commands.trim().split('\n');
+  const columns =
+    'date,close,high,low,open,volume,adjClose,adjHigh,adjLow,adjOpen,adjVolume,divCash,splitFactor';
+  writeFileSync(
+    join(folder, 'AAPL.csv'),
+    `${columns}\n2014-06-06,645,651,644,650,1000,1,1,1,1,1,0,1\n2014-06-09,94,95,92,93,1000,1,1,1,1,1,0,7\n`,
+  );
+  const words = importing.replace('~/downloads/', '').split(' ').slice(2);
+  expect(await type(...words)).toMatchObject([{ file: 'daily_bars.csv', rows: 2, skipped: 0 }]);
+  writeFileSync(join(folder, 'layout.json'), layout);
+  writeFileSync(join(folder, 'own.csv'), 'when,what,o,h,l,c,v\n2014-06-06 09:31,MSFT,41,42,40,41.5,100\n');
+  await type('import', 'own.csv', '--layout', 'layout.json', '--to', './market');
+  const settings: Readonly<Record<string, string>> = Object.fromEntries(
+    starting
+      .split(' ')
+      .filter((word) => word.includes('='))
+      .map((word) => word.split('=') as [string, string]),
+  );
+  await up(settings, async () => {
+    await type('clock', 'advance', '--to', '2014-06-06T16:00:00-04:00');
+    expect(await type('quote', 'AAPL', 'MSFT')).toMatchObject([{ last: 645 }, { last: 41.5 }]);
+    await type('buy', 'AAPL', '1', '--tif', 'GTC');
+    await type('clock', 'advance', '--to', '2014-06-09T16:00:00-04:00');
+    expect(await type('quote', 'AAPL')).toMatchObject([{ last: 94 }]);
   });
 });

@@ -28,7 +28,8 @@ const manifestOf = (path: string): Manifest =>
 rmSync(into, { recursive: true, force: true });
 mkdirSync(join(into, 'bin'), { recursive: true });
 const { version, description, license, engines } = manifestOf('.');
-const dependencies: Record<string, string> = {};
+// Later ones of it, which fastify would take too, want a newer Node than the oldest that this runs on.
+const dependencies: Record<string, string> = { 'light-my-request': '6.6.0' };
 for (const name of INNER) {
   const source = `packages/${name}`;
   const inner = manifestOf(source);

@@ -96,6 +96,7 @@ OPERATIONS = {
     "listInstruments": "GET /v1/market-data/instruments",
     "getTradingCalendar": "GET /v1/market-data/calendar",
     "exchangeToken": "POST /v1/auth/token",
+    "createAgentToken": "POST /v1/auth/agent-token",
     "getHealth": "GET /v1/health",
     "getReadiness": "GET /v1/ready",
     "createStreamTicket": "POST /v1/stream/ticket",
@@ -255,6 +256,14 @@ class ServiceUnavailableError(CodedError):
     """The service cannot commit, is starting, or is shutting down, for longer than was tried."""
 
 
+class LevelTooLowError(CodedError):
+    """The token of an agent does not reach so far."""
+
+
+class CapExceededError(CodedError):
+    """The caps of the token do not allow this order."""
+
+
 ERROR_CLASSES = {
     "INSUFFICIENT_FUNDS": InsufficientFundsError,
     "INSUFFICIENT_POSITION": InsufficientPositionError,
@@ -276,6 +285,8 @@ ERROR_CLASSES = {
     "INSUFFICIENT_SCOPE": InsufficientScopeError,
     "STALE_MARKET_DATA": StaleMarketDataError,
     "SERVICE_UNAVAILABLE": ServiceUnavailableError,
+    "LEVEL_TOO_LOW": LevelTooLowError,
+    "CAP_EXCEEDED": CapExceededError,
 }
 """The class of each code."""
 

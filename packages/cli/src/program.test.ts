@@ -24,6 +24,22 @@ async function type(line: string, { isTerminal = false, as = access } = {}) {
   });
   return { code, out, complaint };
 }
+/** A command that goes on until it is told to stop. */
+function follow(line: string) {
+  let out = '';
+  const waiting: { readonly text: string; readonly resolve: () => void }[] = [];
+  const over = run([...access, ...line.split(' ')], {
+    isTerminal: true,
+    write: (text) => {
+      out += text;
+      for (const one of waiting) if (out.includes(one.text)) one.resolve();
+    },
+    complain: (text) => void (out += text),
+  });
+  const seen = (text: string): Promise<void> =>
+    out.includes(text) ? Promise.resolve() : new Promise((resolve) => waiting.push({ text, resolve }));
+  return { over, seen, stop: () => process.emit('SIGINT') };
+}
 const json = (out: string): unknown => JSON.parse(out);
 
 describe('the command line', () => {
@@ -56,10 +72,44 @@ describe('the command line', () => {
     const before = json((await type('clock')).out) as { now: string };
     const after = json((await type('clock advance PT5M')).out) as { now: string };
     expect(Date.parse(after.now) - Date.parse(before.now)).toBe(300_000);
-    expect(json((await type('clock advance next-open')).out)).toMatchObject({
+    expect(json((await type('clock advance 1h')).out)).toMatchObject({ now: '2026-01-05T16:05:00.000Z' });
+    expect(json((await type('clock advance --to next-open')).out)).toMatchObject({
       now: '2026-01-06T14:30:00.000Z',
     });
+    expect((await type('clock advance')).code).toBe(EXIT.usage);
     expect(json((await type('doctor')).out)).toMatchObject({ status: 'ok', clock: 'manual' });
+  });
+
+  it('says what an order would do, and places nothing', async () => {
+    const before = (json((await type('orders')).out) as object[]).length;
+    expect(json((await type('buy AAPL 5 --limit 100 --preview')).out)).toMatchObject({ rejections: [] });
+    const refused = await type('buy AAPL 100000 --preview');
+    expect(refused.code).toBe(EXIT.refused);
+    expect(json((await type('orders')).out)).toHaveLength(before);
+  });
+
+  it('gives whole lists to other programs', async () => {
+    const lines = (await type('export orders')).out.trim().split('\n').map(json);
+    expect(lines).toContainEqual(expect.objectContaining({ symbol: 'AAPL', status: 'FILLED' }));
+    const [head, first] = (await type('export executions --csv')).out.split('\r\n');
+    expect(head?.split(',').slice(0, 2)).toEqual(['executionId', 'orderId']);
+    expect(first).toContain('"{""bid"":99.9,""ask"":100');
+    expect((await type('export everything')).code).toBe(EXIT.usage);
+  });
+
+  it('follows a portfolio on the whole screen', async () => {
+    const { stop, seen, over } = follow(`watch AAPL`);
+    await seen('AAPL    99.9  100');
+    await type('buy AAPL 1 --limit 1');
+    await seen('ACTIVE     0 of 1');
+    stop();
+    expect(await over).toBe(EXIT.done);
+  });
+
+  it('shows the options around the price', async () => {
+    await sim.quote('AAPL260116C00100000', 3, 3.1);
+    const { out } = await type('chain aapl --expiration 2026-01-16', { isTerminal: true });
+    expect(out).toMatch(/^AAPL 99\.95, 2026-01-16\nOPTIONSYMBOL .*\nAAPL260116C00100000 +100 +CALL +3 +3\.1/);
   });
 
   it('ends with 1 where it is refused, 2 where it is misused, 3 where there is no server', async () => {

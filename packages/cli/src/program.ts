@@ -9,11 +9,15 @@ import {
   UnreachableError,
 } from '@sandpit/client';
 import { Command, CommanderError, InvalidArgumentError } from 'commander';
+import { addExport } from './export.js';
+import { addImport } from './import/command.js';
 import type { AgentCaps, AgentLevel } from '@sandpit/protocol';
 import { bridge } from './agent-bridge.js';
 import { type Output, printFields, printRows } from './output.js';
+import { Refused } from './refused.js';
 import { addServerCommands } from './server-commands.js';
 import { storyOf } from './story.js';
+import { watch } from './watch.js';
 
 /** What a run ends with: 1 refused, 2 used wrongly, 3 no server. */
 export const EXIT = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
@@ -43,11 +47,12 @@ export async function run(args: readonly string[], surroundings: Surroundings): 
     return Number(process.exitCode ?? EXIT.done);
   } catch (error) {
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.done : EXIT.usage;
-    if (!(error instanceof SandpitError)) throw error;
-    surroundings.complain(`${error.message}\n`);
-    return error instanceof UnreachableError || !(error instanceof AnswerError)
-      ? EXIT.unreachable
-      : EXIT.refused;
+    const { syscall } = error as NodeJS.ErrnoException;
+    if (!(error instanceof SandpitError) && syscall === undefined) throw error;
+    surroundings.complain(`${(error as Error).message}\n`);
+    // A file that is not there is refused as well, by the machine.
+    const isRefused = error instanceof AnswerError || error instanceof Refused || syscall !== undefined;
+    return isRefused && !(error instanceof UnreachableError) ? EXIT.refused : EXIT.unreachable;
   }
 }
 
@@ -70,6 +75,16 @@ function programOf(out: Surroundings): Command {
   addOrders(program, client, out);
   addMarket(program, client, out);
   addSimulations(program, client, out);
+  addImport(program, out);
+  addExport(
+    program,
+    async (id) => {
+      const asked = await client();
+      return { client: asked, id: (await portfolioOf(asked, id)).id };
+    },
+    out.write,
+  );
+  addWatch(program, client, out);
   addTools(program, client);
   for (const command of program.commands) inherit(program, command);
   return program;
@@ -155,6 +170,7 @@ interface OrderFlags extends Omit<OrderOptions, 'timeInForce'> {
   readonly portfolio?: string;
   readonly tif?: OrderOptions['timeInForce'];
   readonly dryRun?: boolean;
+  readonly preview?: boolean;
 }
 
 function addOrders(program: Command, client: Client, out: Output): void {
@@ -172,13 +188,25 @@ function addOrders(program: Command, client: Client, out: Output): void {
       .option('--stop-loss <price>', 'an exit with a loss', numberOf)
       .option('--tif <tif>', 'DAY, GTC, IOC, FOK')
       .option('--portfolio <id>', 'else the newest portfolio')
+      .option('--preview', 'say what it would do, and place nothing')
       .option('--dry-run', 'print what would be sent, and send nothing')
       .action(
-        async (symbol: string, quantity: number, { portfolio: id, tif, dryRun, ...prices }: OrderFlags) => {
+        async (
+          symbol: string,
+          quantity: number,
+          { portfolio: id, tif, dryRun, preview, ...prices }: OrderFlags,
+        ) => {
           const options = { ...prices, ...(tif !== undefined && { timeInForce: tif }) };
           const body = orderOf(intent, symbol.toUpperCase(), quantity, options);
           if (dryRun === true) return printFields(out, body);
           const portfolio = await portfolioOf(await client(), id);
+          if (preview === true) {
+            const foreseen = await portfolio.preview(body);
+            printFields(out, foreseen);
+            const against = foreseen.rejections.map(({ message }) => message);
+            if (against.length > 0) throw new Refused(against.join('; '));
+            return;
+          }
           const order = await (await portfolio.submit(body)).refresh();
           printFields(out, order.data);
         },
@@ -265,6 +293,49 @@ function addMarket(program: Command, client: Client, out: Output): void {
       }
     });
   program
+    .command('chain <underlying>')
+    .description('its options of an expiration, with quotes and Greeks')
+    .option('--expiration <date>', 'else the nearest one')
+    .option('--strikes <count>', 'how many around the price', numberOf, 10)
+    .option('--type <type>', 'CALL or PUT; else both')
+    .action(
+      async (
+        underlying: string,
+        { expiration, strikes, type }: { expiration?: string; strikes: number; type?: 'CALL' | 'PUT' },
+      ) => {
+        const chain = await (
+          await client()
+        ).call('getOptionChain', {
+          params: { underlying: underlying.toUpperCase() },
+          query: {
+            ...(expiration !== undefined && { expiration }),
+            ...(type !== undefined && { optionType: type }),
+          },
+        });
+        if (!out.isTerminal) return printFields(out, chain);
+        const { underlyingPrice = 0, contracts } = chain;
+        const away = ({ strike }: { readonly strike: number }): number => Math.abs(strike - underlyingPrice);
+        const near = [...new Set(contracts.map(({ strike }) => strike))]
+          .sort((a, b) => away({ strike: a }) - away({ strike: b }))
+          .slice(0, strikes);
+        out.write(`${chain.underlying} ${chain.underlyingPrice ?? ''}, ${chain.expiration}\n`);
+        printRows(
+          out,
+          contracts.filter(({ strike }) => near.includes(strike)),
+          [
+            'optionSymbol',
+            'strike',
+            'optionType',
+            'bid',
+            'ask',
+            'impliedVolatility',
+            'delta',
+            'openInterest',
+          ],
+        );
+      },
+    );
+  program
     .command('doctor')
     .description('whether the server is there, well, and takes the token')
     .action(async () => {
@@ -319,12 +390,46 @@ function addSimulations(program: Command, client: Client, out: Output): void {
       printFields(out, await (await client()).call('getClock'));
     });
   clock
-    .command('advance <by>')
-    .description('let time pass: PT5M, P1D, or next-open')
-    .action(async (by: string) => {
+    .command('advance [by]')
+    .description('let time pass: 30s, 5m, 2h, 1d, or as ISO 8601 has it (PT5M)')
+    .option('--to <when>', 'next-open, next-close, or a time')
+    .action(async (by: string | undefined, { to }: { to?: string }, command: Command) => {
+      const when = to ?? (by?.startsWith('next-') === true ? by : undefined);
+      if ((by === undefined && when === undefined) || (by !== undefined && to !== undefined))
+        return command.error('error: say how far, or with --to how long');
       const asked = await client();
-      if (by !== 'next-open') return printFields(out, await asked.call('advanceClock', { body: { by } }));
-      const { nextOpen } = await asked.call('getMarketHours');
-      printFields(out, await asked.call('setClock', { body: { now: nextOpen } }));
+      if (when === undefined)
+        return printFields(out, await asked.call('advanceClock', { body: { by: durationOf(by ?? '') } }));
+      const { nextOpen, nextClose } = await asked.call('getMarketHours');
+      const now = when === 'next-open' ? nextOpen : when === 'next-close' ? nextClose : when;
+      printFields(out, await asked.call('setClock', { body: { now } }));
+    });
+}
+
+/** `5m` is `PT5M`; what is ISO 8601 already stays as it is. */
+function durationOf(text: string): string {
+  const [, count, unit] = /^(\d+)([smhdw])$/i.exec(text) ?? [];
+  if (count === undefined || unit === undefined) return text;
+  const isTime = /[smh]/i.test(unit);
+  return `P${isTime ? 'T' : ''}${count}${unit.toUpperCase()}`;
+}
+
+function addWatch(program: Command, client: Client, out: Output): void {
+  program
+    .command('watch [symbols...]')
+    .description('a portfolio, its orders and quotes on the whole screen, as they change')
+    .option('--portfolio <id>', 'else the newest portfolio')
+    .action(async (symbols: string[], { portfolio }: { portfolio?: string }) => {
+      const asked = await client();
+      const { id } = await portfolioOf(asked, portfolio);
+      const over = new AbortController();
+      process.once('SIGINT', () => over.abort());
+      await watch(
+        asked,
+        id,
+        symbols.map((symbol) => symbol.toUpperCase()),
+        out,
+        over.signal,
+      );
     });
 }

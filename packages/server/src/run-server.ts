@@ -11,6 +11,7 @@ import { DEMO, prepareDemoTenant } from './demo-tenant.js';
 import { createApp } from './http/app.js';
 import { issueToken } from './http/auth.js';
 import { DashboardFiles } from './http/dashboard.js';
+import { isLoopback } from './http/demo-token.js';
 import { LoginLinks } from './http/login-links.js';
 import { createMetricsServer } from './http/metrics.js';
 import { signingSecret } from './signing-secret.js';
@@ -55,13 +56,14 @@ export async function runServer(settings: Settings): Promise<void> {
   });
   const access = new Access(composition.store.registry, Date.now);
   const monotonicMs = (): number => performance.now();
-  const issueDemoToken = async (keyId: string): Promise<string | undefined> =>
-    (await issueToken(http, { ...DEMO, keyId }, Date.now()))?.token;
-  const dashboard = DashboardFiles.in(join(import.meta.dirname, '../../dashboard/dist'));
-  const loginLinks = new LoginLinks(monotonicMs, async () => {
+  const issueDemoToken = async (keyId: string, scope: string = DEMO.scope): Promise<string | undefined> =>
+    (await issueToken(http, { ...DEMO, scope, keyId }, Date.now()))?.token;
+  const demoToken = async (scope?: string): Promise<string | undefined> => {
     const [key] = access.keys(DEMO.tenantId).filter(({ revokedAt }) => revokedAt === undefined);
-    return key === undefined ? undefined : issueDemoToken(key.id);
-  });
+    return key === undefined ? undefined : issueDemoToken(key.id, scope);
+  };
+  const dashboard = DashboardFiles.in(join(import.meta.dirname, '../../dashboard/dist'));
+  const loginLinks = new LoginLinks(monotonicMs, () => demoToken());
   const app = await createApp({
     ...composition,
     access,
@@ -71,6 +73,8 @@ export async function runServer(settings: Settings): Promise<void> {
     monotonicMs,
     dashboard,
     loginLinks,
+    // To whoever is on this machine: what one does in a reference, and no keys of others.
+    ...(isLoopback(settings.host) && { issueDemoToken: () => demoToken('trade read simulate') }),
     ...(isTold && { onRefusal: (refused) => say(lineOfRefusal(refused)) }),
   });
   await app.listen({ port: settings.port, host: settings.host });

@@ -20,6 +20,7 @@ import { registerAlpaca } from './dialects/alpaca/register.js';
 import { Operations } from './dialects/operations.js';
 import { registerPaperInvest } from './dialects/paperinvest/register.js';
 import { Sockets } from './dialects/sockets.js';
+import type { IssueDemoToken } from './demo-token.js';
 import { registerDocs } from './docs.js';
 import { Idempotency } from './idempotency.js';
 import type { LoginLinks } from './login-links.js';
@@ -59,6 +60,8 @@ export interface AppDeps extends HttpDeps {
   /** What people see at `/`; absent = what programs see. */
   readonly dashboard?: DashboardFiles | undefined;
   readonly loginLinks?: LoginLinks;
+  /** For the page at `/docs`; absent = whoever opens it has to know one. */
+  readonly issueDemoToken?: IssueDemoToken;
   /** Hears of every request that is refused. */
   readonly onRefusal?: OnRefusal;
 }
@@ -166,7 +169,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const { dashboard } = deps;
   if (dashboard !== undefined) registerDashboard(app, dashboard, deps.loginLinks);
   const document = { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' };
-  await registerDocs(app, document, dashboard);
+  await registerDocs(app, document, dashboard, deps.issueDemoToken);
   return app;
 }
 

@@ -4,6 +4,7 @@ import { openApiDocument, type OpenApiOptions } from '@sandpit/protocol';
 import type { FastifyInstance } from 'fastify';
 import { llmsText } from './llms-text.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
+import { type IssueDemoToken, PAGE_SCRIPT, registerDemoToken } from './demo-token.js';
 import { type DashboardFiles, wantsPage } from './dashboard.js';
 import { reply as sendAnswer, SECURITY_HEADERS, send } from './reply.js';
 
@@ -23,6 +24,7 @@ export async function registerDocs(
   app: FastifyInstance,
   options: OpenApiOptions,
   dashboard?: DashboardFiles,
+  issueDemoToken?: IssueDemoToken,
 ): Promise<void> {
   const document = openApiDocument(options);
   const text = JSON.stringify(document);
@@ -44,6 +46,7 @@ export async function registerDocs(
   app.get('/llms.txt', (request, reply) =>
     send(request, reply, 200, guide, { 'content-type': 'text/plain; charset=utf-8' }),
   );
+  if (issueDemoToken !== undefined) registerDemoToken(app, issueDemoToken);
   await app.register(async (page) => {
     page.addHook('onSend', (request, reply, _payload, done) => {
       reply.headers({
@@ -59,7 +62,11 @@ export async function registerDocs(
     await page.register(swaggerUi, {
       routePrefix: '/docs',
       uiConfig: { docExpansion: 'none', persistAuthorization: true },
-      theme: { title: 'Sandpit API', css: [{ filename: 'sandpit.css', content: PAGE_STYLE }] },
+      theme: {
+        title: 'Sandpit API',
+        css: [{ filename: 'sandpit.css', content: PAGE_STYLE }],
+        ...(issueDemoToken !== undefined && { js: [{ filename: 'sandpit.js', content: PAGE_SCRIPT }] }),
+      },
     });
   });
 }

@@ -1,0 +1,52 @@
+import type { FastifyInstance, FastifyRequest } from 'fastify';
+import { ROUTE_NOT_FOUND } from './answer.js';
+import { reply as sendAnswer, send } from './reply.js';
+
+/** A token of the demo tenant for the page at `/docs`; undefined where there is none to give. */
+export type IssueDemoToken = () => Promise<string | undefined>;
+
+export const isLoopback = (host: string): boolean =>
+  /^(127(\.\d{1,3}){3}|localhost|\[?::1\]?|::ffff:127(\.\d{1,3}){3})$/i.test(host);
+
+/**
+ * The page asks for it, nobody else's: from this machine, by a name of this machine (a name of somebody else's that leads here is none),
+ * through no proxy, and from a page of this server.
+ */
+function isOurPage({ headers, socket }: FastifyRequest): boolean {
+  const host = (headers.host ?? '').replace(/:\d+$/, '');
+  const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+  return (
+    isLoopback(socket.remoteAddress ?? '') &&
+    isLoopback(host) &&
+    !isForwarded &&
+    headers['sec-fetch-site'] === 'same-origin'
+  );
+}
+
+export function registerDemoToken(app: FastifyInstance, issue: IssueDemoToken): void {
+  app.get('/docs/demo-token', (request, reply) => {
+    if (!isOurPage(request)) sendAnswer(request, reply, ROUTE_NOT_FOUND);
+    else
+      void issue().then((token) =>
+        token === undefined
+          ? sendAnswer(request, reply, ROUTE_NOT_FOUND)
+          : send(request, reply, 200, JSON.stringify({ token })),
+      );
+  });
+}
+
+/** What the page does with it: takes it, unless somebody has put in a token of their own, and keeps asking for a fresh one. */
+export const PAGE_SCRIPT = `
+(async () => {
+  const KEPT = 'sandpit-demo-token';
+  const own = JSON.parse(localStorage.getItem('authorized') ?? '{}').bearer?.value;
+  if (own !== undefined && own !== localStorage.getItem(KEPT)) return;
+  const response = await fetch('/docs/demo-token');
+  if (!response.ok) return;
+  const { token } = await response.json();
+  while (window.ui?.authActions === undefined) await new Promise((resolve) => setTimeout(resolve, 50));
+  localStorage.setItem(KEPT, token);
+  const schema = { type: 'http', scheme: 'bearer', bearerFormat: 'JWT' };
+  window.ui.authActions.authorizeWithPersistOption({ bearer: { name: 'bearer', schema, value: token } });
+})();
+`;
