@@ -548,13 +548,13 @@ function bookExecution(
   }
   noteSide(portfolio, position);
   if (variation !== undefined) position.variation = Money.add(position.variation ?? Money.zero, variation);
-  if (settlementDate !== undefined && (isDelivered || cashSide === 'SELL')) {
+  if (settlementDate !== undefined) {
     const obligation = obligationOf(state, calendar, portfolio, settlementDate);
     // A purchase was paid for at once; what a sale brings, less what is charged on it, comes in with the delivery.
-    if (cashSide === 'SELL') {
-      const cash = cashOfExecution(execution);
-      obligation.cash = Money.ofUnits(obligation.cash + (buy ? 0 - cash : cash) - chargesOf(execution));
-    }
+    const cash = cashOfExecution(execution);
+    const moved = Money.ofUnits((buy ? 0 - cash : cash) - chargesOf(execution));
+    if (cashSide === 'SELL') obligation.cash = Money.add(obligation.cash, moved);
+    else payAhead(obligation, moved);
     if (isDelivered) {
       const before = obligation.quantities.get(symbol) ?? Quantity.zero;
       obligation.quantities.set(symbol, Quantity.add(before, signed));
@@ -595,6 +595,7 @@ function endOption(state: State, event: OptionEnded, calendar: Calendar): void {
   for (const { postings } of entries) {
     for (const { account, amount } of postings)
       if (account === 'PENDING_CASH') obligation.cash = Money.add(obligation.cash, amount);
+      else if (account === 'SETTLED_CASH') payAhead(obligation, amount);
   }
   if (shares !== undefined) moveShares(state, portfolio, obligation, shares);
 }
@@ -650,6 +651,11 @@ function obligationOf(state: State, calendar: Calendar, portfolio: Portfolio, da
     scheduleSettlement(state, calendar, portfolio, date);
   }
   return obligation;
+}
+
+/** Settled cash has moved for what settles later. */
+function payAhead(obligation: Obligation, moved: Money): void {
+  obligation.paid = Money.subtract(obligation.paid ?? Money.zero, moved);
 }
 
 function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' }>): void {

@@ -68,6 +68,7 @@ interface SavedPortfolio {
     readonly date: TradingDate;
     readonly cash: Money;
     readonly quantities: readonly (readonly [string, Quantity])[];
+    readonly paid?: Money;
     readonly dividends?: Money;
   }[];
   readonly dayTrades: readonly (readonly [string, DayTradeTracker])[];
@@ -186,10 +187,11 @@ function savePortfolio(portfolio: Portfolio): SavedPortfolio {
       ...position,
       lots: position.lots.map((lot) => ({ ...lot })),
     })),
-    obligations: [...portfolio.obligations.values()].map(({ date, cash, quantities, dividends }) => ({
+    obligations: [...portfolio.obligations.values()].map(({ date, cash, quantities, paid, dividends }) => ({
       date,
       cash,
       quantities: [...quantities],
+      ...(paid !== undefined && { paid }),
       ...(dividends !== undefined && { dividends }),
     })),
     dayTrades: [...portfolio.dayTrades],
@@ -261,9 +263,9 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
     openOrders: new OpenOrders(),
     clientOrderIds: new Map(),
     obligations: new Map(
-      saved.obligations.map(({ date, cash, quantities, dividends }) => [
-        date,
-        { date, cash, quantities: new Map(quantities), ...(dividends !== undefined && { dividends }) },
+      saved.obligations.map(({ quantities, ...obligation }) => [
+        obligation.date,
+        { ...obligation, quantities: new Map(quantities) },
       ]),
     ),
     dayTrades: new Map(saved.dayTrades),

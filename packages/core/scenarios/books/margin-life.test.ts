@@ -96,12 +96,15 @@ describe('interest and borrow fees (D118)', () => {
   it('accrue for every calendar day and are posted on the third business day of the next month', () => {
     const { market, portfolio } = borrowed();
     market.advanceTo('2026-01-05', 16, 30);
+    // The purchase settles on the next day.
+    expect(market.portfolio(portfolio).margin.interest).toBe(0);
+    market.advanceTo('2026-01-06', 16, 30);
     // 8,000 × 6 % / 360, in 10^-8 dollars.
     expect(market.portfolio(portfolio).margin.interest).toBe(133_333_333);
     market.advanceTo('2026-02-04', 9, 1);
-    // 27 days of January; three of February go on.
+    // 26 days of January; three of February go on.
     expect(market.portfolio(portfolio).margin.interest).toBe(3 * 133_333_333);
-    expect(dollars(market.portfolio(portfolio).balances.INTEREST)).toBe(36);
+    expect(dollars(market.portfolio(portfolio).balances.INTEREST)).toBe(34.67);
   });
 
   it('of shorts are taken on settled shares, on the price and 2 % in whole dollars', () => {

@@ -91,7 +91,7 @@ describe('a vertical (D75, D78)', () => {
     // 2 × 100 × 3.10 and 4 × 0.50: what is sold pays for what is bought.
     expect(dollars(value.settledCash)).toBe(1000 - 620 - 2);
     expect(value.pendingCash).toBe(0);
-    expect(m.portfolio(portfolio).obligations.size).toBe(0);
+    expect([...m.portfolio(portfolio).obligations.values()].map(({ cash }) => cash)).toEqual([0]);
     // A debit vertical can lose no more than was paid.
     expect(value.reservedCash).toBe(0);
 

@@ -34,7 +34,7 @@ describe('a call bought and sold (D74, D81, D83, D84)', () => {
     expect(dollars(value.totalEquity)).toBe(10_000 - 1530 - 1.5 + 1515);
     const position = m.portfolio(portfolio).positions.get(CALL)!;
     expect([shares(Position.held(position)), dollars(Position.costBasis(position))]).toEqual([3, 1530]);
-    expect(m.portfolio(portfolio).obligations.size).toBe(0);
+    expect([...m.portfolio(portfolio).obligations.values()].map(({ cash }) => cash)).toEqual([0]);
 
     m.place(portfolio, { symbol: CALL, intent: 'SELL_TO_CLOSE', quantity: 3 });
     value = m.value(portfolio);

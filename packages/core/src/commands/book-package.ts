@@ -19,7 +19,7 @@ import type { OrderExecuted } from '../trading/trade.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import { secureAfter } from './book-trade.js';
+import { meetByTrade, secureAfter } from './book-trade.js';
 import { scheduleEndOf } from './end-series.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import { roomOf } from './reserve.js';
@@ -93,6 +93,7 @@ export function bookPackage(
   if (portfolio.settings.portfolioType === 'MARGIN') {
     trackPackageDayTrades(d, terms, trade.executions, ordered, tradeDate);
   }
+  meetByTrade(d, order, portfolio);
   return undefined;
 }
 

@@ -17,6 +17,7 @@ import { endRefused } from './end-order.js';
 import { scheduleEndOf } from './end-series.js';
 import { Quantity } from '../values/quantity.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
+import { meetCallsNow } from './meet-calls.js';
 import { effectHolding, roomOf } from './reserve.js';
 import { securedBeyond, secureOptions } from './secure-options.js';
 import { trackDayTrades } from './track-day-trades.js';
@@ -86,6 +87,7 @@ export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade
     }
     // Shares that an exit is to sell are under no call.
     secureAfter(d, order, portfolio);
+    meetByTrade(d, order, portfolio);
   }
   if (trade.refusal !== undefined) endRefused(d, order, trade.refusal);
 }
@@ -104,6 +106,11 @@ function securingOf(
   const covering = left === 0 ? 0 : Math.round((progress.cover * filled) / left);
   const changes = changesOf(orderedLegs(d, terms), filled / Quantity.of(1));
   return securedBeyond(d, portfolio, instrument.underlying, changes, Quantity.ofUnits(covering));
+}
+
+/** A liquidation has more to do: its calls are met when it is over. */
+export function meetByTrade(d: Decision, { terms }: Order, portfolio: Portfolio): void {
+  if (terms.origin !== 'LIQUIDATION') meetCallsNow(d, portfolio);
 }
 
 /** Stock as well: what comes in may cover calls. */

@@ -7,15 +7,13 @@ import { bookAct, entryTypeOf } from '../lifecycle/book-act.js';
 import type { Means, PlannedAct, StandingBehind } from '../lifecycle/plan-expiry.js';
 import { balanced } from '../ledger/ledger.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
-import { symbolsTraded } from '../orders/order.js';
-import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import { endOrder } from './end-order.js';
-import { freeCash } from '../portfolios/portfolio.js';
+import { freeCash, reservedShares } from '../portfolios/portfolio.js';
+import { releaseOrders } from './release-orders.js';
 import { securedAfter, secureOptions } from './secure-options.js';
 import type { ContractChange } from './secure-options.js';
 import { changeSma, smaEventOf, smaOfActs } from './sma.js';
@@ -49,8 +47,8 @@ export function carryOut(d: Decision, portfolio: Portfolio, { underlying, acts, 
   changeSma(d, portfolio, smaEventOf(acts), sma);
   if (portfolio.optionsOn.has(underlying) || portfolio.secured.has(underlying))
     secureOptions(d, portfolio, underlying);
-  releaseOrders(d, portfolio, underlying);
-  for (const { contract, closes } of acts) if (closes) releaseOrders(d, portfolio, contract.symbol);
+  releaseOrders(d, portfolio, underlying, 'BROKER');
+  for (const { contract, closes } of acts) if (closes) releaseOrders(d, portfolio, contract.symbol, 'BROKER');
 }
 
 /** What a portfolio can pay and deliver that may not owe, once these contracts are gone; `undefined` where a broker lends. */
@@ -150,7 +148,7 @@ function enter(d: Decision, portfolio: Portfolio, underlying: string, act: Plann
     ]);
     entries.push({ number: ledgerEntry + 1 + entries.length, type: 'FEE', postings: fee, about: { name } });
   }
-  const isPending = !how.isPaid && act.cash !== 0;
+  const isDelivered = shares !== undefined || act.cash !== 0;
   const { calendar } = d.rules;
   d.emit({
     type: 'OptionEnded',
@@ -162,31 +160,10 @@ function enter(d: Decision, portfolio: Portfolio, underlying: string, act: Plann
     amount: act.cash,
     ...(closed !== undefined && { closed }),
     ...(shares !== undefined && { shares }),
-    ...((shares !== undefined || isPending) && {
+    ...(isDelivered && {
       settlementDate: calendar.plusSettlementDays(calendar.dateOf(d.at), 1),
     }),
     ...(how.isUnpriced === true && { unpriced: true as const }),
     entries,
   });
-}
-
-/** Closing orders that what is held is not enough for any more end, the newest first: shares or contracts are gone. */
-function releaseOrders(d: Decision, portfolio: Portfolio, symbol: string): void {
-  const lacking = (): boolean => {
-    const position = portfolio.positions.get(symbol);
-    const held = position === undefined ? 0 : Math.abs(Position.held(position));
-    return reservedShares(portfolio, symbol) > held;
-  };
-  while (lacking()) {
-    const newest = portfolio.openOrders
-      .oldestFirst()
-      .findLast(({ terms, progress }) =>
-        symbolsTraded(terms).includes(symbol)
-          ? progress.reservedQuantity !== 0
-          : terms.underlying === symbol && progress.cover !== 0,
-      );
-    if (newest === undefined) return;
-    // Of a bracket the other exit may have the shares now, and is looked at in its turn.
-    endOrder(d, newest, { transition: 'CANCELED', cancelReason: 'BROKER' });
-  }
 }

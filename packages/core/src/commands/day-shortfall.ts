@@ -6,7 +6,7 @@ import { tradedBy } from '../orders/execution.js';
 import { isOpening } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { leastRoom, openedOn, valuationOf } from '../portfolios/valuation.js';
+import { initialOf, leastRoom, openedOn, valuationOf } from '../portfolios/valuation.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
@@ -26,21 +26,20 @@ export function dayTradeShortfall(
   const { previousClose } = portfolio;
   if (previousClose === undefined || previousClose.totalEquity < PATTERN_EQUITY) return Money.zero;
   const today = d.rules.calendar.dateOf(d.at);
-  let closed: Money = Money.zero;
-  let used: Money = Money.zero;
+  const closing = new Map<string, Quantity>();
   for (const execution of executions) {
     const { symbol, positionIntent } = tradedBy(terms, execution);
     const tracker = portfolio.dayTrades.get(symbol);
     if (isOpening(positionIntent) || tracker?.date !== today || tracker.openQuantity === 0) continue;
-    const opened = openedOn(portfolio, today, d, d.broker(portfolio));
-    used = opened.reduce((sum, { initial }) => Money.add(sum, initial), Money.zero);
-    const own = opened.find((one) => one.symbol === symbol)?.initial ?? Money.zero;
-    const matched = Quantity.min(execution.quantity, tracker.openQuantity);
-    closed = Money.add(closed, Money.scale(own, matched, tracker.openQuantity));
+    closing.set(symbol, Quantity.add(closing.get(symbol) ?? Quantity.zero, execution.quantity));
   }
-  if (closed === 0) return Money.zero;
+  if (closing.size === 0) return Money.zero;
+  const broker = d.broker(portfolio);
+  const used = initialOf(openedOn(portfolio, today, d), portfolio, d, broker);
+  const left = initialOf(openedOn(portfolio, today, d, closing), portfolio, d, broker);
   const excess = Money.max(previousClose.maintenanceExcess, Money.zero);
-  return Money.max(Money.min(Money.subtract(used, excess), closed), Money.zero);
+  const beyond = Money.min(Money.subtract(used, excess), Money.subtract(used, left));
+  return Money.max(beyond, Money.zero);
 }
 
 /**

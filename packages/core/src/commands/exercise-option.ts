@@ -16,6 +16,7 @@ import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { carryOut, meansOf } from './carry-out-acts.js';
+import { meetCallsNow } from './meet-calls.js';
 import { portfolioToChange } from './portfolios.js';
 import { effectHolding, fundsProblem } from './reserve.js';
 import { securedAfter } from './secure-options.js';
@@ -64,6 +65,7 @@ export function exerciseOption(d: Decision, command: ExerciseRequest): Exercised
   const { underlying } = contract;
   const acts = [act.act === 'CASH_SETTLED' ? { ...act, act: 'EXERCISED' as const } : act];
   carryOut(d, portfolio, { underlying, acts, isExpiry: false });
+  meetCallsNow(d, portfolio);
   return { contract, quantity, shares: Quantity.abs(act.shares), cash: act.cash, at: d.at };
 }
 

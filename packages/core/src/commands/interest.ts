@@ -5,6 +5,7 @@ import type { Accrued } from '../margin/margin-account.js';
 import type { LedgerEntryType, Posting } from '../ledger/ledger.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { markOrCost } from '../portfolios/valuation.js';
+import { paidAhead } from '../settlement/obligation.js';
 import { addTimer } from '../state.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -51,7 +52,9 @@ function accrualsOf(d: Decision, portfolio: Portfolio): { interest: number; borr
     shortValue += Money.abs(valueOf(instrument, mark, shares));
     borrowFees += dailyBorrowFee(mark, shares, instrument.borrowRateAnnual);
   }
-  const loan = Money.max(Money.ofUnits(shortValue - portfolio.balances.SETTLED_CASH), Money.zero);
+  // The books pay for a purchase at once; a lender does on its settlement date.
+  const cash = Money.add(portfolio.balances.SETTLED_CASH, paidAhead(portfolio.obligations));
+  const loan = Money.max(Money.ofUnits(shortValue - cash), Money.zero);
   return { interest: dailyInterest(loan, d.broker(portfolio).marginInterestTiers), borrowFees };
 }
 

@@ -6,7 +6,6 @@ import type { MarginGroup } from '../margin/book.js';
 import { effectOfAll } from '../margin/effect.js';
 import type { MarginTrade } from '../margin/effect.js';
 import { isOpening } from '../orders/order.js';
-import type { OrderRequest } from '../orders/order-request.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import {
   bookMarketOf,
@@ -20,6 +19,7 @@ import { Quantity } from '../values/quantity.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
 import { endOrder } from './end-order.js';
 import { reachMarket } from './reach-market.js';
+import { releaseOrders } from './release-orders.js';
 
 /** More steps than this no decision takes: what is left is closed by the next. */
 const MOST_STEPS = 32;
@@ -41,7 +41,7 @@ interface Closing {
  * they fill later.
  */
 export function liquidate(d: Decision, portfolio: Portfolio): void {
-  cancelOrders(d, portfolio, (intent) => isOpening(intent));
+  cancelOpening(d, portfolio);
   for (let step = 0; step < MOST_STEPS; step++) {
     const deficit = deficitOf(d, portfolio);
     if (deficit <= 0) return;
@@ -70,14 +70,10 @@ function deficitOf(d: Decision, portfolio: Portfolio): Money {
   return isCalled ? Money.max(missing, Money.negate(smaBalance)) : missing;
 }
 
-function cancelOrders(
-  d: Decision,
-  portfolio: Portfolio,
-  isMeant: (intent: OrderRequest['positionIntent'], symbol: string) => boolean,
-): void {
+function cancelOpening(d: Decision, portfolio: Portfolio): void {
   for (const order of portfolio.openOrders.oldestFirst()) {
-    const { number, positionIntent, symbol } = order.terms;
-    if (d.state.orders.has(number) && isMeant(positionIntent, symbol))
+    const { number, positionIntent } = order.terms;
+    if (d.state.orders.has(number) && isOpening(positionIntent))
       endOrder(d, order, { transition: 'CANCELED', cancelReason: 'MARGIN_CALL' });
   }
 }
@@ -169,14 +165,14 @@ function costOf(d: Decision, portfolio: Portfolio, legs: Legs): Closing | undefi
   return { legs, spread, freed: Money.subtract(headroom.maintenance, spread) };
 }
 
-/** A market order that closes a leg, past every check: the broker's own. What the owner had at work there is canceled. */
+/** A market order that closes a leg, past every check: the broker's own. What its owner has at work there goes on, as far as it is not needed. */
 function close(
   d: Decision,
   portfolio: Portfolio,
   { instrument, quantity }: { readonly instrument: Tradable; readonly quantity: Quantity },
 ): void {
   const { symbol, assetClass } = instrument;
-  cancelOrders(d, portfolio, (_, ordered) => ordered === symbol);
+  releaseOrders(d, portfolio, symbol, 'MARGIN_CALL', Quantity.abs(quantity));
   const number = d.state.counters.order + 1;
   d.emit({
     type: 'OrderAccepted',

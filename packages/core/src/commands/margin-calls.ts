@@ -4,12 +4,13 @@ import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
 import { DUE_DAYS, isRestricting } from '../margin/margin-account.js';
 import type { CallType, MarginCall } from '../margin/margin-account.js';
 import { amountsOf } from '../margin/requirement.js';
-import type { CloseMark, Portfolio } from '../portfolios/portfolio.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
 import { bookMarketOf, holdingsIn, marginTermsOf, valuationOf } from '../portfolios/valuation.js';
 import type { Valuation } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { liquidate } from './liquidate.js';
+import { meetCalls, meetCallsNow, missingAtClose } from './meet-calls.js';
 import { keepsSma } from './sma.js';
 
 /** Below this part of its equity a portfolio is warned (D119). */
@@ -34,6 +35,7 @@ export function watchMargin(d: Decision, portfolio: Portfolio): number {
     }
     if (!isToBeLiquidated(d, portfolio)) return 0 - excess;
     liquidate(d, portfolio);
+    meetCallsNow(d, portfolio);
     // What could not be closed now, its market being shut, is tried again with the next quote.
     return 0;
   }
@@ -112,41 +114,6 @@ function deficitType(d: Decision, portfolio: Portfolio, { maintenanceExcess }: V
   }
   return portfolio.settings.marginType === 'PORTFOLIO' ? 'PORTFOLIO' : 'MAINTENANCE';
 }
-
-function meetCalls(d: Decision, portfolio: Portfolio, value: Valuation): void {
-  for (const call of portfolio.margin.calls) {
-    if (!isMet(call, portfolio, value)) continue;
-    const status = call.isLiquidating === true ? 'LIQUIDATED' : 'MET';
-    d.emit({ type: 'CallClosed', portfolioId: portfolio.terms.portfolioId, call: { ...call, status } });
-  }
-}
-
-/** Whether the cause of a call is gone; of futures once their initial margin is there again (D119). */
-function isMet(call: MarginCall, { margin, previousClose }: Portfolio, value: Valuation): boolean {
-  const { type } = call;
-  const { maintenanceExcess, openingExcess, totalEquity, marginLoan, shortMarketValue } = value;
-  switch (type) {
-    case 'MAINTENANCE':
-    case 'PORTFOLIO':
-      return maintenanceExcess >= 0;
-    case 'FUTURES':
-      return openingExcess >= 0;
-    case 'REG_T':
-      return margin.sma >= 0;
-    case 'MINIMUM_EQUITY':
-      return totalEquity >= MINIMUM_MARGIN_EQUITY || (marginLoan === 0 && shortMarketValue === 0);
-    case 'DAY_TRADE':
-    case 'INTRADAY':
-      return missingAtClose(call, previousClose) <= 0;
-  }
-}
-
-/** By how much less the excess at the close has risen than a call about a day's trades takes (D112). */
-const missingAtClose = (
-  { amount, closingExcess = Money.zero }: MarginCall,
-  previousClose: CloseMark | undefined,
-): Money =>
-  Money.subtract(amount, Money.subtract(previousClose?.maintenanceExcess ?? closingExcess, closingExcess));
 
 const isWarned = (d: Decision, { margin }: Portfolio): boolean =>
   margin.warnedOn === d.rules.calendar.dateOf(d.at);

@@ -14,6 +14,7 @@ import { noteShortfall } from './day-shortfall.js';
 import { endOrder } from './end-order.js';
 import { postAccrualsOf } from './interest.js';
 import { closeCalls } from './margin-calls.js';
+import { meetCallsNow } from './meet-calls.js';
 import { secureAllOptions } from './secure-options.js';
 import { changeSma } from './sma.js';
 
@@ -139,6 +140,7 @@ export function switchBroker(
     at: d.at,
   });
   secureAllOptions(d, portfolio);
+  meetCallsNow(d, portfolio);
   return portfolio;
 }
 
@@ -235,6 +237,7 @@ export function transferCash(
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   changeSma(d, portfolio, 'TRANSFER', amount);
   noteShortfall(d, portfolio, { initial: amount, maintenance: amount }, Money.zero);
+  meetCallsNow(d, portfolio);
   return entry;
 }
 

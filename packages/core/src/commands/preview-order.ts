@@ -22,6 +22,7 @@ import { isDayTradeRestricted } from './margin-restrictions.js';
 import { orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
 import { planOrder } from './plan-order.js';
+import { securedNow } from './secure-options.js';
 import { headroomOfTrades } from './sma.js';
 
 /** What placing an order would come to (D122). Nothing has happened, and nothing is kept. */
@@ -86,7 +87,7 @@ export function previewOrder(d: Decision, by: Requester, request: OrderRequest):
     0,
   );
   const cost = Money.add(isFuture ? Money.zero : Money.toCents(Money.ofUnits(value)), charges.total);
-  const filled = asFilled(d, portfolio, fills, cost);
+  const filled = asFilled(d, portfolio, fills, cost, value < 0);
   return {
     ...nothing,
     price: net,
@@ -176,12 +177,16 @@ function chargesOf(
   );
 }
 
-/** The portfolio with these fills in its books; `undefined` where it does not hold what they close. */
+/**
+ * The portfolio with these fills in its books, and with what is then set aside under its options; `undefined` where it does not hold what they
+ * close. What they bring settles later.
+ */
 function asFilled(
   d: Decision,
   portfolio: Portfolio,
   fills: readonly Fill[],
   cost: Money,
+  isSale: boolean,
 ): Portfolio | undefined {
   const positions = new Map(portfolio.positions);
   const optionsOn = new Map([...portfolio.optionsOn].map(([symbol, options]) => [symbol, new Set(options)]));
@@ -202,15 +207,34 @@ function asFilled(
     if (underlying !== undefined)
       optionsOn.set(underlying, (optionsOn.get(underlying) ?? new Set()).add(symbol));
   }
-  const { balances, margin } = portfolio;
+  const { balances, margin, reservedByPositions } = portfolio;
+  const account =
+    isSale && fills.every(({ instrument }) => instrument.assetClass !== 'FUTURE')
+      ? 'PENDING_CASH'
+      : 'SETTLED_CASH';
   const { initial: sma } = headroomOfTrades(d, portfolio, fills.map(tradeOf), Money.negate(cost));
-  return {
+  const filled = {
     ...portfolio,
     positions,
     optionsOn,
-    balances: { ...balances, SETTLED_CASH: Money.subtract(balances.SETTLED_CASH, cost) },
+    balances: { ...balances, [account]: Money.subtract(balances[account], cost) },
     margin: { ...margin, sma: Money.add(margin.sma, sma) },
   };
+  const cash = Money.add(reservedByPositions.cash, securedMore(d, filled, fills));
+  return { ...filled, reservedByPositions: { ...reservedByPositions, cash } };
+}
+
+/** How much more, or less, is set aside under the options on what was traded than before the fills. */
+function securedMore(d: Decision, filled: Portfolio, fills: readonly Fill[]): Money {
+  const underlyings = new Set(
+    fills.map(({ instrument }) =>
+      instrument.assetClass === 'OPTION' ? instrument.underlying : instrument.symbol,
+    ),
+  );
+  let more = 0;
+  for (const underlying of underlyings)
+    more += securedNow(d, filled, underlying).cash - (filled.secured.get(underlying)?.cash ?? 0);
+  return Money.ofUnits(more);
 }
 
 const tradeOf = ({ instrument, positionIntent, price, quantity }: Fill) => ({

@@ -10,6 +10,7 @@ import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
 import { portfolioToChange } from './portfolios.js';
 import { postAccrualsOf } from './interest.js';
+import { meetCallsNow } from './meet-calls.js';
 import { takeAnew } from './reserve.js';
 import { secureAllOptions } from './secure-options.js';
 import { changeSma, keepsSma, restartSma } from './sma.js';
@@ -111,6 +112,7 @@ export function upgradeMargin(
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
     changeSma(d, portfolio, 'PROMOTIONAL_CASH', promotional);
   }
+  meetCallsNow(d, portfolio);
   return { portfolio, promotionalCashAdded: promotional };
 }
 

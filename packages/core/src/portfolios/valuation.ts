@@ -256,38 +256,46 @@ function dayTradePower(
   const isMarked = portfolio.previousClose !== undefined && portfolio.previousClose.date >= today;
   const open = Money.add(
     portfolio.reservedByOrders.headroom.initial,
-    isMarked
-      ? Money.zero
-      : openedOn(portfolio, today, source, broker).reduce(
-          (sum, { initial }) => Money.add(sum, initial),
-          Money.zero,
-        ),
+    isMarked ? Money.zero : initialOf(openedOn(portfolio, today, source), portfolio, source, broker),
   );
   return dayTradeBuyingPower(room, Money.subtract(before, open));
 }
 
-/** What opening took initially, symbol by symbol, of all that was opened on a date and is still open. */
+/** What was opened on a date and is still open, at what it cost to open; without what of it is taken as `closed`, by symbol. */
 export function openedOn(
   portfolio: Portfolio,
   date: TradingDate,
   source: ValuationSource,
-  broker: BrokerConfiguration,
-): { readonly symbol: string; readonly initial: Money }[] {
-  const opened: { readonly symbol: string; readonly initial: Money }[] = [];
-  const terms = marginTermsOf(portfolio, broker, source);
+  closed: ReadonlyMap<string, Quantity> = new Map(),
+): Holding[] {
+  const opened: Holding[] = [];
   for (const [symbol, tracker] of portfolio.dayTrades) {
+    const { openQuantity } = tracker;
     const position = portfolio.positions.get(symbol);
-    if (tracker.date !== date || tracker.openQuantity === 0 || position === undefined) continue;
+    if (tracker.date !== date || openQuantity === 0 || position === undefined) continue;
+    const left = Quantity.subtract(
+      openQuantity,
+      Quantity.min(closed.get(symbol) ?? Quantity.zero, openQuantity),
+    );
+    if (left === 0) continue;
     const instrument = tradableOf(symbol, source.instrument(symbol));
-    const quantity =
-      Position.held(position) < 0 ? Quantity.negate(tracker.openQuantity) : tracker.openQuantity;
-    const mark = pricePer(instrument, tracker.openValue, tracker.openQuantity);
-    const holdings: Holding[] = [{ instrument, quantity, mark }];
-    const { initial } = amountsOf({ ...terms, holdings, market: bookMarketOf(source) });
-    opened.push({ symbol, initial });
+    const quantity = Position.held(position) < 0 ? Quantity.negate(left) : left;
+    opened.push({ instrument, quantity, mark: pricePer(instrument, tracker.openValue, openQuantity) });
   }
   return opened;
 }
+
+/** What opening these takes initially, a spread as the spread it is (D110). */
+export const initialOf = (
+  holdings: readonly Holding[],
+  portfolio: Portfolio,
+  source: ValuationSource,
+  broker: BrokerConfiguration,
+): Money =>
+  bounded(
+    amountsOf({ ...marginTermsOf(portfolio, broker, source), holdings, market: bookMarketOf(source) })
+      .initial,
+  );
 
 /** The rules that a MARGIN portfolio is judged by. */
 export const marginTermsOf = (

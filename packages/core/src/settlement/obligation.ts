@@ -15,6 +15,8 @@ export interface Obligation {
   cash: Money;
   /** Shares to be delivered, by symbol; negative = to be given. */
   readonly quantities: Map<string, Quantity>;
+  /** What has left SETTLED_CASH already for purchases that settle on this day; absent = nothing. Interest counts it from then on (D118). */
+  paid?: Money;
   /** Of the cash, dividends received: they count in the memorandum account when they are paid. */
   dividends?: Money;
 }
@@ -50,6 +52,13 @@ export function settlementDateOf(
     case 'NONE':
       return undefined;
   }
+}
+
+/** What has been paid for, and is not to be paid before its settlement date. */
+export function paidAhead(obligations: ReadonlyMap<TradingDate, Pick<Obligation, 'paid'>>): Money {
+  let sum = 0;
+  for (const { paid = 0 } of obligations.values()) sum += paid;
+  return Money.ofUnits(sum);
 }
 
 /** Settlement happens at 09:00 New York on the settlement date (D58). */

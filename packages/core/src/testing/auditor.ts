@@ -4,6 +4,8 @@ import { Quantity } from '../values/quantity.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Quote } from '../market/quote.js';
 import type { State } from '../state.js';
+import { judgeInterest } from './audited-interest.js';
+import type { AuditedTiers } from './audited-interest.js';
 import { AuditedMargin } from './audited-margin.js';
 import { AuditedMarket, readContract } from './audited-market.js';
 
@@ -21,9 +23,15 @@ export class Auditor {
   private readonly executions = new Set<number>();
   private readonly multiplierOf: (symbol: string) => bigint;
 
-  /** `multiplierOf`: dollars a point of contracts, which events do not say. */
-  constructor(multiplierOf: (symbol: string) => bigint = (symbol) => (symbol.length > 15 ? 100n : 1n)) {
+  private readonly tiersOf: (brokerId: string) => AuditedTiers;
+
+  /** `multiplierOf`: dollars a point of contracts, `tiersOf`: what brokers ask for loans, which events do not say. */
+  constructor(
+    multiplierOf: (symbol: string) => bigint = (symbol) => (symbol.length > 15 ? 100n : 1n),
+    tiersOf: (brokerId: string) => AuditedTiers = () => [{ from: 0, rateAnnualBps: 600 }],
+  ) {
     this.multiplierOf = multiplierOf;
+    this.tiersOf = tiersOf;
   }
 
   /** Takes note of events, in order, with the quotes that their record carries beside them. Throws at the first that cannot be right. */
@@ -37,6 +45,8 @@ export class Auditor {
       case 'PortfolioOpened':
         this.portfolios.set(event.terms.portfolioId, {
           isCash: event.terms.initialSettings.portfolioType === 'CASH',
+          brokerId: event.terms.initialSettings.brokerId,
+          beganWith: event.terms.initialSettings.brokerId,
           beganAsCash: event.terms.initialSettings.portfolioType === 'CASH',
           accounts: new Map(),
           positions: new Map(),
@@ -45,7 +55,10 @@ export class Auditor {
         });
         return;
       case 'PortfolioChanged':
-        this.portfolio(event.portfolioId).isCash = event.settings.portfolioType === 'CASH';
+        Object.assign(this.portfolio(event.portfolioId), {
+          isCash: event.settings.portfolioType === 'CASH',
+          brokerId: event.settings.brokerId,
+        });
         return;
       case 'PortfolioClosed':
         this.portfolios.delete(event.portfolioId);
@@ -54,6 +67,7 @@ export class Auditor {
       case 'PortfolioReset': {
         const portfolio = this.portfolio(event.portfolioId);
         portfolio.isCash = portfolio.beganAsCash;
+        portfolio.brokerId = portfolio.beganWith;
         portfolio.positions.clear();
         portfolio.obligations.clear();
         portfolio.secured.clear();
@@ -104,12 +118,14 @@ export class Auditor {
         position.kept = big(event.quantity);
         return;
       }
+      case 'InterestAccrued':
+        judgeInterest(event, (portfolioId) => this.portfolio(portfolioId), this.tiersOf);
+        return this.margin.note(event);
       case 'SmaChanged':
       case 'SessionMarked':
       case 'CallIssued':
       case 'CallDue':
       case 'CallClosed':
-      case 'InterestAccrued':
       case 'AccrualsPosted':
       case 'MarginWarned':
       case 'DayShortfallNoted':
@@ -334,9 +350,9 @@ export class Auditor {
     add(accounts, isCashIn ? 'PENDING_CASH' : 'SETTLED_CASH', moved);
     insist(event.settlementDate !== undefined, 'a trade that never settles');
     if (order.assetClass === 'OPTION') position.settled += signed;
-    if (!isCashIn && order.assetClass === 'OPTION') return;
     const obligation = obligationOf(portfolio, event.settlementDate ?? '');
     if (isCashIn) obligation.cash += moved;
+    else obligation.paid -= moved;
     if (order.assetClass === 'EQUITY') add(obligation.shares, symbol, signed);
   }
 
@@ -380,12 +396,18 @@ export class Auditor {
     }
     if (act === 'EXPIRED') insist(amount === 0n && shares === undefined, 'what expires moves something');
     if (shares !== undefined) this.noteShares(portfolio, event, shares, premium, amount);
-    const pending = entries
-      .flatMap(({ postings }) => postings)
-      .filter(({ account }) => account === 'PENDING_CASH')
-      .reduce((sum, posting) => sum + big(posting.amount), 0n);
-    insist(settlementDate !== undefined || pending === 0n, 'pending cash that never settles');
-    if (settlementDate !== undefined) obligationOf(portfolio, settlementDate).cash += pending;
+    const movedOf = (account: string): bigint =>
+      entries
+        .flatMap(({ postings }) => postings)
+        .filter((posting) => posting.account === account)
+        .reduce((sum, posting) => sum + big(posting.amount), 0n);
+    const pending = movedOf('PENDING_CASH');
+    const paid = movedOf('SETTLED_CASH');
+    insist(settlementDate !== undefined || (pending === 0n && paid === 0n), 'cash that never settles');
+    if (settlementDate === undefined) return;
+    const obligation = obligationOf(portfolio, settlementDate);
+    obligation.cash += pending;
+    obligation.paid -= paid;
   }
 
   /** Contracts of another series: n for one at the n-th part of the strike, or one for one; what they have cost stays (D89). */
@@ -643,10 +665,13 @@ interface AuditedPosition {
 
 interface AuditedPortfolio {
   isCash: boolean;
+  brokerId: string;
+  readonly beganWith: string;
   readonly beganAsCash: boolean;
   readonly accounts: Map<string, bigint>;
   readonly positions: Map<string, AuditedPosition>;
-  readonly obligations: Map<string, { cash: bigint; readonly shares: Map<string, bigint> }>;
+  /** What comes in and goes out with a settlement; `paid`: what has left settled cash for it before. */
+  readonly obligations: Map<string, { cash: bigint; paid: bigint; readonly shares: Map<string, bigint> }>;
   /** Under short options, by underlying. */
   readonly secured: Map<string, { readonly cash: bigint; readonly shares: bigint }>;
 }
@@ -802,7 +827,7 @@ function positionOf(portfolio: AuditedPortfolio, symbol: string): AuditedPositio
 function obligationOf(portfolio: AuditedPortfolio, date: string) {
   let obligation = portfolio.obligations.get(date);
   if (obligation === undefined) {
-    obligation = { cash: 0n, shares: new Map() };
+    obligation = { cash: 0n, paid: 0n, shares: new Map() };
     portfolio.obligations.set(date, obligation);
   }
   return obligation;

@@ -1,0 +1,86 @@
+import { describe, expect, it } from 'vitest';
+import { Auditor } from '../../src/testing/auditor.js';
+import { TestMarket } from '../../src/testing/market.js';
+
+const CALL = 'AAPL260220C00100000';
+/** A day of 50,000 at 6 %, in 10^-8 dollars. */
+const A_DAY = Math.round((50_000 * 0.06 * 1e8) / 360);
+
+function lent(cash = 100_000): { market: TestMarket; portfolio: string; interest: () => number } {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio({ type: 'MARGIN', cash });
+  market.quote('AAPL', '100', '100', { last: '100' });
+  return { market, portfolio, interest: () => market.portfolio(portfolio).margin.interest };
+}
+
+/** The auditor makes its own account of it. */
+function audit(market: TestMarket): void {
+  const auditor = new Auditor();
+  for (const { events, quotes } of market.journal) auditor.note(events, quotes);
+  expect(auditor.differences(market.brokerage.state)).toEqual([]);
+}
+
+describe('interest is on the debit by settlement date, of purchases and sales alike (D118, D139)', () => {
+  it('buying and selling on one day is no loan', () => {
+    const { market, portfolio, interest } = lent();
+    market.place(portfolio, { quantity: 1500 });
+    market.place(portfolio, { quantity: 1500, intent: 'SELL_TO_CLOSE' });
+    market.advanceTo('2026-01-07', 16, 30);
+    expect(interest()).toBe(0);
+    audit(market);
+  });
+
+  it('what is bought one day and sold the next is owed for one', () => {
+    const { market, portfolio, interest } = lent();
+    market.place(portfolio, { quantity: 1500 });
+    market.advanceTo('2026-01-05', 16, 30);
+    expect(interest()).toBe(0);
+    market.restart();
+    market.advanceTo('2026-01-06', 10);
+    market.quote('AAPL', '100', '100', { last: '100' });
+    market.place(portfolio, { quantity: 1500, intent: 'SELL_TO_CLOSE' });
+    market.advanceTo('2026-01-06', 16, 30);
+    expect(interest()).toBe(A_DAY);
+    market.advanceTo('2026-01-07', 16, 30);
+    expect(interest()).toBe(A_DAY);
+    audit(market);
+  });
+
+  it('contracts and exercises are paid for on the next settlement day', () => {
+    const { market, portfolio, interest } = lent(13_000);
+    market.place(portfolio, { quantity: 130 });
+    market.quote(CALL, '9.9', '10', { last: '10' });
+    market.advanceTo('2026-01-06', 10);
+    expect(interest()).toBe(0);
+    market.quote('AAPL', '100', '100', { last: '100' });
+    market.quote(CALL, '9.9', '10', { last: '10' });
+    market.place(portfolio, { symbol: CALL, quantity: 1 });
+    market.advanceTo('2026-01-06', 16, 30);
+    expect(interest()).toBe(0);
+    market.advanceTo('2026-01-07', 10);
+    market.execute<'ExerciseOption'>({
+      type: 'ExerciseOption',
+      by: market.by,
+      portfolioId: portfolio,
+      symbol: CALL,
+    });
+    market.advanceTo('2026-01-07', 16, 30);
+    // 1,000 and half a dollar of commission.
+    const premium = Math.round((1000.5 * 0.06 * 1e8) / 360);
+    expect(interest()).toBe(premium);
+    market.advanceTo('2026-01-08', 16, 30);
+    expect(interest()).toBe(premium + Math.round((11_000.5 * 0.06 * 1e8) / 360));
+    audit(market);
+  });
+
+  it('a short that is bought back is collateral until it is delivered', () => {
+    const { market, portfolio, interest } = lent(10_000);
+    market.place(portfolio, { symbol: 'AAPL', quantity: 50, intent: 'SELL_TO_OPEN' });
+    market.advanceTo('2026-01-07', 10);
+    market.quote('AAPL', '100', '100', { last: '100' });
+    market.place(portfolio, { quantity: 50, intent: 'BUY_TO_CLOSE' });
+    market.advanceTo('2026-01-08', 16, 30);
+    expect(interest()).toBe(0);
+    audit(market);
+  });
+});

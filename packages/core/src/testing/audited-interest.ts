@@ -1,0 +1,53 @@
+import type { Event } from '../event.js';
+
+type InterestAccrued = Extract<Event, { type: 'InterestAccrued' }>;
+
+/** What a broker asks for a year, in hundredths of a percent, of each part of a loan. */
+export type AuditedTiers = readonly { readonly from: number; readonly rateAnnualBps: number }[];
+
+/** What of a portfolio says how much it borrows. Part of the auditor. */
+export interface AuditedLoan {
+  readonly isCash: boolean;
+  readonly brokerId: string;
+  readonly accounts: ReadonlyMap<string, bigint>;
+  readonly positions: ReadonlyMap<string, { readonly settled: bigint }>;
+  /** Trades by the date on which they settle: `paid` has left settled cash before. */
+  readonly obligations: ReadonlyMap<string, { readonly paid: bigint }>;
+}
+
+/**
+ * A day's interest (D118): on what has been paid beyond what there is, purchases and sales alike by their settlement dates. What settled shorts
+ * add to it is not recomputed: of who has some it is only said that they pay no less. Throws at what cannot be right.
+ */
+export function judgeInterest(
+  { points }: InterestAccrued,
+  portfolioOf: (portfolioId: string) => AuditedLoan,
+  tiersOf: (brokerId: string) => AuditedTiers,
+): void {
+  for (const { portfolioId, interest } of points) {
+    const portfolio = portfolioOf(portfolioId);
+    if (portfolio.isCash) throw new Error('audit: a CASH portfolio pays interest');
+    const off = BigInt(interest) - interestOn(borrowedBy(portfolio), tiersOf(portfolio.brokerId));
+    const hasShorts = [...portfolio.positions.values()].some(({ settled }) => settled < 0n);
+    // The last digit is one of 10^-8 dollars, which may have been rounded otherwise.
+    if (off < -1n || (off > 1n && !hasShorts))
+      throw new Error('audit: interest on something else than the loan');
+  }
+}
+
+function borrowedBy({ accounts, obligations }: AuditedLoan): bigint {
+  let cash = accounts.get('SETTLED_CASH') ?? 0n;
+  for (const { paid } of obligations.values()) cash += paid;
+  return cash < 0n ? -cash : 0n;
+}
+
+/** In 10^-8 dollars, of a loan in 10^-4. */
+function interestOn(loan: bigint, tiers: AuditedTiers): bigint {
+  let sum = 0n;
+  tiers.forEach(({ from, rateAnnualBps }, index) => {
+    const next = tiers[index + 1];
+    const end = next === undefined || BigInt(next.from) > loan ? loan : BigInt(next.from);
+    if (end > BigInt(from)) sum += (end - BigInt(from)) * BigInt(rateAnnualBps);
+  });
+  return (sum + 180n) / 360n;
+}
