@@ -310,6 +310,19 @@ describe('cash settlement', () => {
     expect(dollars(m.value(portfolio).settledCash)).toBe(cash - 1000);
   });
 
+  it('an AM series whose index never trades that day settles at 16:00, where nothing ever closes too', () => {
+    const m = market({ calendar: 'always-open' });
+    const am = 'SPX260116C06000000';
+    m.quote('SPX', '6010', '6010');
+    m.quote(am, '20', '21');
+    const portfolio = m.openPortfolio({ cash: 10_000 });
+    m.place(portfolio, { symbol: am, quantity: 1 });
+    m.advanceTo('2026-01-16', 15, 59);
+    expect(acts(m)).toEqual([]);
+    m.advanceTo('2026-01-16', 16);
+    expect(acts(m)).toEqual([`CASH_SETTLED 1 ${am} 1000`]);
+  });
+
   it('an AM series settles by the first trade of its index on the morning after its last day', () => {
     const spx = 'SPX260116C06000000';
     const m = new AuditedMarket({ date: '2026-01-14' });

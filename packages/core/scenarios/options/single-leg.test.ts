@@ -262,3 +262,53 @@ describe('what is refused', () => {
     });
   });
 });
+
+describe('a switch of the broker (D124)', () => {
+  const low = testBroker('low', { optionLevel: 2, futures: false });
+  const spreads = testBroker('default', { spreadsInCashAccounts: true });
+  const brokers = new Map([
+    ['default', spreads],
+    ['low', low],
+  ]);
+  const switchOf = (m: TestMarket, portfolioId: string) =>
+    m.execute<'SwitchBroker'>({ type: 'SwitchBroker', by: m.by, portfolioId, brokerId: 'low' }).result;
+  const REFUSED = { code: 'BROKER_RESTRICTION' };
+
+  it('is refused to one that has no futures', () => {
+    const m = market({ rules: { brokers } });
+    m.quote('ESH26', '6000', '6000.25');
+    const portfolio = m.openPortfolio({ type: 'MARGIN' });
+    m.place(portfolio, { symbol: 'ESH26', quantity: 1 });
+    expect(switchOf(m, portfolio)).toMatchObject(REFUSED);
+    m.place(portfolio, { symbol: 'ESH26', quantity: 1, intent: 'SELL_TO_CLOSE' });
+    expect(switchOf(m, portfolio)).not.toHaveProperty('code');
+  });
+
+  it.each<['CASH' | 'MARGIN', readonly [string, 'BUY_TO_OPEN' | 'SELL_TO_OPEN'][], boolean]>([
+    ['MARGIN', [[CALL, 'SELL_TO_OPEN']], true],
+    ['MARGIN', [[PUT, 'SELL_TO_OPEN']], false],
+    ['MARGIN', [[CALL, 'BUY_TO_OPEN']], false],
+    [
+      'CASH',
+      [
+        [HIGHER, 'BUY_TO_OPEN'],
+        [CALL, 'SELL_TO_OPEN'],
+      ],
+      true,
+    ],
+  ])('is refused below the level of what is held: %s %j, %s', (type, trades, isRefused) => {
+    const m = market({ rules: { brokers } });
+    const portfolio = m.openPortfolio({ type, cash: 30_000 });
+    for (const [symbol, intent] of trades) m.place(portfolio, { symbol, intent, quantity: 1 });
+    const result = switchOf(m, portfolio);
+    if (isRefused) expect(result).toMatchObject(REFUSED);
+    else expect(result).not.toHaveProperty('code');
+  });
+
+  it('is refused where the cash to secure a put is not there', () => {
+    const m = market({ rules: { brokers } });
+    const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+    m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
+    expect(switchOf(m, portfolio)).toMatchObject(REFUSED);
+  });
+});

@@ -2,6 +2,7 @@ import { marketHours } from '../calendar/hours.js';
 import type { Decision } from '../decision.js';
 import type { OptionContract } from '../instruments/option.js';
 import { expirationDayOf } from '../instruments/option.js';
+import { stockCloseOn } from '../instruments/trading-hours.js';
 import { planExpiry } from '../lifecycle/plan-expiry.js';
 import type { Means, StandingBehind } from '../lifecycle/plan-expiry.js';
 import { closingMarkOf } from '../market/quote.js';
@@ -191,7 +192,7 @@ function awaitsOpening(
 
 /** When nobody waits for an opening any longer. */
 const closeOfSettlement = (d: Decision, contract: OptionContract): Instant =>
-  marketHours(d.rules.calendar, 'EQUITIES').closeOn('REGULAR', expirationDayOf(contract, d.rules.calendar));
+  stockCloseOn(expirationDayOf(contract, d.rules.calendar), d.rules.calendar);
 
 function awaitOpening(d: Decision, contract: OptionContract): void {
   const { symbol, underlying } = contract;

@@ -4,12 +4,13 @@ import type { OptionContract } from '../instruments/option.js';
 import { isOpening, sideOf } from '../orders/order.js';
 import { levelRefusal } from '../orders/refusal.js';
 import type { Refusal } from '../orders/refusal.js';
+import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import { Quantity } from '../values/quantity.js';
 import { changesOf } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
-import { coverChange } from './secure-options.js';
+import { coverChange, coverHeld } from './secure-options.js';
 
 /** Covered or secured; long; spreads; uncovered (D80). */
 const COVERED = 1;
@@ -46,6 +47,42 @@ export function optionLevelProblem(
   if (opens('SELL') && after.spreads > before.spreads) required = SPREAD;
   if (after.nakedCalls > before.nakedCalls) required = UNCOVERED;
   return required > available ? levelRefusal(available, required) : undefined;
+}
+
+/**
+ * Why what a portfolio holds could not be held at a broker (D124): futures where there are none, options beyond its level, or shorts that
+ * would have to be secured there by cash that is not free.
+ */
+export function heldBeyond(
+  d: Decision,
+  portfolio: Portfolio,
+  broker: BrokerConfiguration,
+): string | undefined {
+  const positions = [...portfolio.positions.values()].filter((one) => Position.held(one) !== 0);
+  if (!broker.futures && positions.some(({ assetClass }) => assetClass === 'FUTURE'))
+    return `${broker.name} does not offer futures`;
+  let required = 0;
+  let cash = 0;
+  const contracts: OptionContract[] = [];
+  for (const underlying of [...portfolio.optionsOn.keys()].sort()) {
+    const held = coverHeld(d, portfolio, underlying);
+    const { spreads, nakedCalls } = held.cover;
+    cash += held.cash - (portfolio.secured.get(underlying)?.cash ?? 0);
+    for (const symbol of portfolio.optionsOn.get(underlying) ?? []) {
+      const position = portfolio.positions.get(symbol);
+      const contract = d.instrument(symbol);
+      if (position === undefined || contract?.assetClass !== 'OPTION') continue;
+      contracts.push(contract);
+      required = Math.max(required, Position.held(position) > 0 ? LONG : COVERED);
+    }
+    if (spreads > 0) required = Math.max(required, SPREAD);
+    if (nakedCalls > 0) required = UNCOVERED;
+  }
+  const available = levelOf(portfolio, broker, contracts);
+  if (available < UNCOVERED && cash > Math.max(0, freeCash(portfolio))) required = UNCOVERED;
+  return required > available
+    ? `${broker.name} offers option level ${available}, what is held takes level ${required}`
+    : undefined;
 }
 
 function isBeyondHeld(

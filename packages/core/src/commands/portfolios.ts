@@ -15,6 +15,7 @@ import { endOrder } from './end-order.js';
 import { postAccrualsOf } from './interest.js';
 import { closeCalls } from './margin-calls.js';
 import { meetCallsNow } from './meet-calls.js';
+import { heldBeyond } from './option-level.js';
 import { secureAllOptions } from './secure-options.js';
 import { changeSma } from './sma.js';
 
@@ -130,6 +131,9 @@ export function switchBroker(
   if (portfolio.openOrders.size > 0) {
     return { code: 'CONFLICT', message: 'Cannot switch broker while the portfolio has open orders' };
   }
+  const broker = d.rules.brokers.get(command.brokerId);
+  const beyond = broker && heldBeyond(d, portfolio, broker);
+  if (beyond !== undefined) return { code: 'BROKER_RESTRICTION', message: beyond };
   postAccrualsOf(d, portfolio);
   d.emit({
     type: 'PortfolioChanged',

@@ -127,6 +127,17 @@ export function secureAllOptions(d: Decision, portfolio: Portfolio): void {
   for (const underlying of [...portfolio.optionsOn.keys()].sort()) secureOptions(d, portfolio, underlying);
 }
 
+/** What stands behind the options on an underlying as they are held, and what it would set aside were nothing lent on it. */
+export function coverHeld(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+): { readonly cover: Cover; readonly cash: Money } {
+  const cover = coverOf(heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
+  const securing = portfolio.settings.portfolioType === 'CASH' ? 'ALL' : 'COVERED';
+  return { cover, cash: Money.ofUnits(securedCash(cover, securing)) };
+}
+
 /** What has to be set aside under the options on an underlying, as they are held. */
 export function securedNow(d: Decision, portfolio: Portfolio, underlying: string): Secured {
   const securing = securingOf(portfolio, d.broker(portfolio));

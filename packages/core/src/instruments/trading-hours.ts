@@ -57,6 +57,12 @@ function seriesEndsAt(series: OptionSeries, calendar: Calendar): Instant {
   return marketHours(calendar, stopsEarly ? 'OPTIONS' : hoursOf(series)).closeOn('REGULAR', date);
 }
 
+/** The close of the stock market on a date: by its mark an opening that never came is settled (D85). */
+export const stockCloseOn = (date: TradingDate, calendar: Calendar): Instant =>
+  calendar.id === 'always-open'
+    ? wallInstant(END_OF_THE_OPEN, date)
+    : marketHours(calendar, 'EQUITIES').closeOn('REGULAR', date);
+
 /** The hour of its rule (D91), or the end of its session on the last trade date where that is earlier or there is no hour. */
 function futureEndsAt(contract: FutureContract, calendar: Calendar): Instant {
   const { lastTradeDate } = contract;

@@ -160,6 +160,7 @@ describe('what opens a door is issued for each answer and never stored', () => {
         takesIdempotencyKey(route) && /"(token|ticket|secret|apiKey)":/.test(JSON.stringify(route.responses)),
     );
     expect(opening.map(([id]) => id).sort()).toEqual([
+      'createAgentToken',
       'createSimulation',
       'createSimulationToken',
       'createStreamTicket',

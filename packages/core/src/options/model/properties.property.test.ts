@@ -55,7 +55,9 @@ it('an American option is worth at least the European one, what exercise brings 
       const american = optionValue(terms({ strike, optionType: type, style: 'AMERICAN' }), now, sigma);
       const european = optionValue(terms({ strike, optionType: type }), now, sigma);
       const atOnce = type === 'CALL' ? now.spot - strike : strike - now.spot;
-      expect(american).toBeGreaterThanOrEqual(Math.max(european, atOnce, 0));
+      // The last bit of a subtraction is not the model's.
+      const rounding = 1e-14 * (strike + now.spot);
+      expect(american).toBeGreaterThanOrEqual(Math.max(european, atOnce, 0) - rounding);
       // At a negative rate the strike is worth more later; dividends that exceed the spot are worth what they are.
       const most =
         type === 'CALL' ? Math.max(now.spot, dividendsOf(now)) : strike * Math.max(1, now.discount);
