@@ -1,4 +1,5 @@
 import { afterEach, describe, expect, it } from 'vitest';
+import { calendarById } from '../../src/calendar/calendars.js';
 import { Position } from '../../src/positions/position.js';
 import { Auditor } from '../../src/testing/auditor.js';
 import { dollars, shares, testBroker, TestMarket } from '../../src/testing/market.js';
@@ -311,7 +312,7 @@ describe('cash settlement', () => {
   });
 
   it('an AM series whose index never trades that day settles at 16:00, where nothing ever closes too', () => {
-    const m = market({ calendar: 'always-open' });
+    const m = market({ rules: { calendar: calendarById('always-open') } });
     const am = 'SPX260116C06000000';
     m.quote('SPX', '6010', '6010');
     m.quote(am, '20', '21');
