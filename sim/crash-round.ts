@@ -94,6 +94,8 @@ export class CrashRound {
         await this.killUnderLoad([...participants, maker]);
         this.client.baseUrl = await this.startNext();
         await Promise.all(participants.map((participant) => participant.reconcile()));
+        // What they found is told, whatever comes of reading the journal.
+        gather();
         await this.compareWithJournal(kill % COMPARE_ALL_EVERY === 0 ? 'all' : 'newest');
         gather();
         this.options.onProgress?.(report.kills, report);

@@ -84,7 +84,9 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       portfolioOf(state, event.portfolioId).margin.shortfall = { date: event.date, amount: event.amount };
       return;
     case 'CallDue': {
-      const { margin } = portfolioOf(state, event.portfolioId);
+      const portfolio = portfolioOf(state, event.portfolioId);
+      const { margin } = portfolio;
+      noteMargin(state, portfolio);
       if (event.call.type === 'INTRADAY')
         margin.unmetIntraday = [...margin.unmetIntraday, calendar.dateOf(state.now)].slice(-2);
       margin.calls = margin.calls.map((call) =>
@@ -400,6 +402,8 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
   if (isTerminal(progress.status)) {
     removeOpenOrder(state, portfolio, order);
     if (order.timer !== undefined) scheduleOrder(state, order);
+    // What it has not closed is still to be closed.
+    if (order.terms.origin === 'LIQUIDATION' && progress.status !== 'REJECTED') noteMargin(state, portfolio);
     return;
   }
   const isPackage = order.terms.legs !== undefined;

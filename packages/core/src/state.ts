@@ -167,6 +167,8 @@ export interface MarginWatch {
   /** When computed prices may have used up what a portfolio had left. */
   readonly looks: PriorityQueue<MarginLook>;
   readonly lookOf: Map<Portfolio, MarginLook>;
+  /** Of which positions are to be closed that could not be yet. */
+  readonly unfinished: Set<Portfolio>;
 }
 
 export interface MarginLook {
@@ -224,6 +226,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
       dueAt: undefined,
       looks: new PriorityQueue(lookBefore),
       lookOf: new Map(),
+      unfinished: new Set(),
     },
   };
 }

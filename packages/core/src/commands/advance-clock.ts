@@ -21,6 +21,7 @@ import { matchAllPackages } from './match-packages.js';
 import { settleFutures, scheduleSettlementOf } from './settle-futures.js';
 import { accrueInterest, postAccruals } from './interest.js';
 import { callDue, watchAtClose } from './margin-calls.js';
+import { resumeUnfinished } from './margin-watch.js';
 import { changeSma, keepsSma } from './sma.js';
 import { reachMarket } from './reach-market.js';
 
@@ -123,6 +124,7 @@ function openSession(d: Decision): void {
   books.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
   for (const book of books) matchBook(d, book);
   matchAllPackages(d);
+  resumeUnfinished(d);
 }
 
 /** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */

@@ -42,10 +42,15 @@ interface Closing {
  */
 export function liquidate(d: Decision, portfolio: Portfolio): void {
   cancelOpening(d, portfolio);
+  /** What is being closed already, and what that will free. */
+  const closing = new Set<string>();
+  let toCome = Money.zero;
   for (let step = 0; step < MOST_STEPS; step++) {
-    const deficit = deficitOf(d, portfolio);
+    const measure = measureOf(d, portfolio);
+    const before = deficitOf(d, portfolio, measure);
+    const deficit = Money.subtract(before, toCome);
     if (deficit <= 0) return;
-    const best = bestClosing(d, portfolio, deficit);
+    const best = bestClosing(d, portfolio, measure, deficit, closing);
     if (best === undefined) return;
     const { legs, freed } = best;
     const { portfolioId } = portfolio.terms;
@@ -58,16 +63,29 @@ export function liquidate(d: Decision, portfolio: Portfolio): void {
     });
     // Shorts first: what covers them goes last.
     for (const leg of legs.toSorted((a, b) => a.quantity - b.quantity)) close(d, portfolio, leg);
-    if (deficitOf(d, portfolio) >= deficit) return;
+    const achieved = Money.subtract(before, deficitOf(d, portfolio, measure));
+    const isAtWork = legs.some(({ instrument }) => isBeingClosed(portfolio, instrument.symbol));
+    if (!isAtWork && achieved <= 0) return;
+    if (!isAtWork) continue;
+    toCome = Money.add(toCome, Money.max(Money.subtract(freed, achieved), Money.zero));
+    for (const { instrument } of legs) closing.add(instrument.symbol);
   }
 }
 
-/** What is missing: of what holding takes, or of the memorandum account. */
-function deficitOf(d: Decision, portfolio: Portfolio): Money {
+const isBeingClosed = ({ openOrders }: Portfolio, symbol: string): boolean =>
+  [...openOrders].some(({ terms }) => terms.origin === 'LIQUIDATION' && terms.symbol === symbol);
+
+/** What a deficit is counted in: what holding takes, or, once nothing of that is missing, the memorandum account (D120, D107). */
+type Measure = 'maintenance' | 'initial';
+
+const measureOf = (d: Decision, portfolio: Portfolio): Measure =>
+  deficitOf(d, portfolio, 'maintenance') > 0 ? 'maintenance' : 'initial';
+
+function deficitOf(d: Decision, portfolio: Portfolio, measure: Measure): Money {
   const { maintenanceExcess, smaBalance } = valuationOf(portfolio, d, d.broker(portfolio));
-  const missing = Money.negate(maintenanceExcess);
+  if (measure === 'maintenance') return Money.negate(maintenanceExcess);
   const isCalled = portfolio.margin.calls.some(({ type, isDue }) => type === 'REG_T' && isDue === true);
-  return isCalled ? Money.max(missing, Money.negate(smaBalance)) : missing;
+  return isCalled ? Money.negate(smaBalance) : Money.zero;
 }
 
 function cancelOpening(d: Decision, portfolio: Portfolio): void {
@@ -78,11 +96,19 @@ function cancelOpening(d: Decision, portfolio: Portfolio): void {
   }
 }
 
-function bestClosing(d: Decision, portfolio: Portfolio, deficit: Money): Closing | undefined {
+/** `except`: symbols that are being closed already. */
+function bestClosing(
+  d: Decision,
+  portfolio: Portfolio,
+  measure: Measure,
+  deficit: Money,
+  except: ReadonlySet<string>,
+): Closing | undefined {
   const groups = requirementOfPortfolio(portfolio, d, d.broker(portfolio))?.groups ?? [];
   let best: Closing | undefined;
   for (const legs of groups.flatMap((group) => setsOf(d, group))) {
-    const closing = closingOf(d, portfolio, legs, deficit);
+    if (legs.some(({ instrument }) => except.has(instrument.symbol))) continue;
+    const closing = closingOf(d, portfolio, legs, measure, deficit);
     if (closing !== undefined && (best === undefined || isBetter(closing, best))) best = closing;
   }
   return best;
@@ -112,8 +138,14 @@ const expiryOf = ({ legs }: Closing): string =>
   );
 
 /** As many units of a set as the deficit takes, where its market is open and closing it frees anything. */
-function closingOf(d: Decision, portfolio: Portfolio, whole: Legs, deficit: Money): Closing | undefined {
-  const all = costOf(d, portfolio, whole);
+function closingOf(
+  d: Decision,
+  portfolio: Portfolio,
+  whole: Legs,
+  measure: Measure,
+  deficit: Money,
+): Closing | undefined {
+  const all = costOf(d, portfolio, whole, measure);
   if (all === undefined || all.freed <= 0) return undefined;
   const unit = whole.reduce(
     (common, { quantity }) =>
@@ -127,11 +159,11 @@ function closingOf(d: Decision, portfolio: Portfolio, whole: Legs, deficit: Mone
     instrument,
     quantity: Quantity.ofUnits((quantity / unit) * wanted),
   }));
-  return costOf(d, portfolio, part);
+  return costOf(d, portfolio, part, measure);
 }
 
 /** What closing these at the touch frees and costs, commissions included. */
-function costOf(d: Decision, portfolio: Portfolio, legs: Legs): Closing | undefined {
+function costOf(d: Decision, portfolio: Portfolio, legs: Legs, measure: Measure): Closing | undefined {
   const [first] = legs;
   if (first === undefined) return undefined;
   const broker = d.broker(portfolio);
@@ -162,7 +194,7 @@ function costOf(d: Decision, portfolio: Portfolio, legs: Legs): Closing | undefi
   const chain = chainHeld(portfolio, first.instrument, terms, d);
   // Marked at the touch before and after: what lies between the marks and it is lost as well.
   const { headroom } = effectOfAll(terms, bookMarketOf(d), chain, trades, cash);
-  return { legs, spread, freed: Money.subtract(headroom.maintenance, spread) };
+  return { legs, spread, freed: Money.subtract(headroom[measure], spread) };
 }
 
 /** A market order that closes a leg, past every check: the broker's own. What its owner has at work there goes on, as far as it is not needed. */

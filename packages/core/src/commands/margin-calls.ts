@@ -20,11 +20,14 @@ const WARNING_BPS = 1000;
 const SMALL_BPS = 500;
 const MOST_SMALL = Money.ofDollars(1000);
 
+/** Positions are to be closed and could not be, their market being shut or empty: that is tried again with every quote, and at the next open. */
+export type Unfinished = 'UNFINISHED';
+
 /**
  * Looks at a MARGIN portfolio at the marks of the moment: what is missing is called, what is met is closed, and what comes near is
  * warned of once a day (D119). Returns how far its excess is from where something would be different.
  */
-export function watchMargin(d: Decision, portfolio: Portfolio): number {
+export function watchMargin(d: Decision, portfolio: Portfolio): number | Unfinished {
   const value = valuationOf(portfolio, d, d.broker(portfolio));
   meetCalls(d, portfolio, value);
   const { maintenanceExcess: excess } = value;
@@ -33,12 +36,13 @@ export function watchMargin(d: Decision, portfolio: Portfolio): number {
     if (!hasCall(portfolio, type)) {
       issue(d, portfolio, type, Money.negate(excess));
     }
-    if (!isToBeLiquidated(d, portfolio)) return 0 - excess;
+  }
+  if ((excess < 0 || owesSma(portfolio)) && isToBeLiquidated(d, portfolio)) {
     liquidate(d, portfolio);
     meetCallsNow(d, portfolio);
-    // What could not be closed now, its market being shut, is tried again with the next quote.
-    return 0;
+    return 'UNFINISHED';
   }
+  if (excess < 0) return 0 - excess;
   const near = Money.scale(value.totalEquity, WARNING_BPS, 10_000);
   if (value.houseRequirement <= 0) return excess;
   if (excess >= near) return isWarned(d, portfolio) ? excess : excess - near;
@@ -81,6 +85,10 @@ function isToBeLiquidated(d: Decision, portfolio: Portfolio): boolean {
   if (!portfolio.margin.calls.some(isMeant)) return false;
   return ![...portfolio.openOrders].some(({ terms }) => terms.origin === 'LIQUIDATION');
 }
+
+/** Whether positions are to be closed for the memorandum account's sake: that goes on, order after order, until the call is met. */
+const owesSma = ({ margin }: Portfolio): boolean =>
+  margin.sma < 0 && margin.calls.some(({ type, isDue }) => type === 'REG_T' && isDue === true);
 
 const hasCall = ({ margin }: Portfolio, type: CallType): boolean =>
   margin.calls.some((call) => call.type === type);
@@ -131,12 +139,14 @@ function warn(d: Decision, portfolio: Portfolio, { maintenanceExcess, totalEquit
 
 /** The due time of a call has come: it is told, and where the broker says so positions are closed (D120). */
 export function callDue(d: Decision, portfolio: Portfolio, number: number): void {
+  const isDueAlready = portfolio.margin.calls.some((call) => call.number === number && call.isDue === true);
+  // A recovered brokerage comes to the time of a call that stands a second time.
+  if (isDueAlready) return;
   watchMargin(d, portfolio);
   const call = portfolio.margin.calls.find((one) => one.number === number);
   if (call === undefined) return;
   const deficit = stillMissing(d, portfolio, call);
-  if (call.isDue !== true)
-    d.emit({ type: 'CallDue', portfolioId: portfolio.terms.portfolioId, call, deficit });
+  d.emit({ type: 'CallDue', portfolioId: portfolio.terms.portfolioId, call, deficit });
   if (isToBeLiquidated(d, portfolio)) liquidate(d, portfolio);
   watchMargin(d, portfolio);
 }

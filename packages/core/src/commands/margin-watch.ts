@@ -9,10 +9,12 @@ import type { Bounds } from '../portfolios/margin-bounds.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import type { Rules } from '../rules.js';
+import { noteMargin } from '../state.js';
 import type { State } from '../state.js';
 import { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import { watchMargin } from './margin-calls.js';
+import type { Unfinished } from './margin-calls.js';
 
 /*
  * Who is looked at for margin, and when. Nothing here decides anything: looking at a portfolio is a command of its own, `LookAtMargin`, which
@@ -107,6 +109,13 @@ function exposureOf({ state, rules }: Watched, portfolio: Portfolio, symbol: str
   return exposure;
 }
 
+/** At an open positions can be closed that could not be before. */
+export function resumeUnfinished({ state }: Watched): void {
+  const { unfinished } = state.watch;
+  for (const portfolio of unfinished) noteMargin(state, portfolio);
+  unfinished.clear();
+}
+
 /** Looks at a portfolio: what there is to say is said, and how far prices may go until there is something else is noted. */
 export function lookAtMargin(
   d: Decision,
@@ -116,12 +125,15 @@ export function lookAtMargin(
   if (portfolio === undefined) return;
   const { watch } = d.state;
   watch.portfolios.delete(portfolio);
-  const distance = portfolio.settings.portfolioType === 'MARGIN' ? watchMargin(d, portfolio) : Infinity;
+  const seen = portfolio.settings.portfolioType === 'MARGIN' ? watchMargin(d, portfolio) : Infinity;
+  const distance = seen === 'UNFINISHED' ? 0 : seen;
+  if (seen === 'UNFINISHED') watch.unfinished.add(portfolio);
+  else watch.unfinished.delete(portfolio);
   const before = watch.lookOf.get(portfolio);
   if (before !== undefined) watch.looks.remove(before);
   watch.lookOf.delete(portfolio);
   const exposures = exposuresOf(d, portfolio);
-  watch.bounds.set(portfolio, boundsOf(exposures, distance));
+  watch.bounds.set(portfolio, boundsOf(exposures, seen));
   if (exposures.length === 0 || distance === Infinity) return;
   const look = { place: -1, at: lookAgainAt(d, exposures, distance), portfolio };
   watch.lookOf.set(portfolio, look);
@@ -144,11 +156,11 @@ function exposuresOf(d: Decision, portfolio: Portfolio): Exposure[] {
   });
 }
 
-/** Each symbol may use up an equal part of the distance; one that has no price yet is looked at with the first. */
-const boundsOf = (exposures: readonly Exposure[], distance: number): Bounds[] =>
+/** Each symbol may use up an equal part of the distance; one that has no price yet is looked at with the first, what is unfinished with any. */
+const boundsOf = (exposures: readonly Exposure[], distance: number | Unfinished): Bounds[] =>
   exposures.map(({ symbol, mark, dollars }) => {
-    const room = ((Math.max(0, distance) / exposures.length) * 1e4) / dollars;
-    return mark === undefined
+    const room = distance === 'UNFINISHED' ? 0 : ((Math.max(0, distance) / exposures.length) * 1e4) / dollars;
+    return mark === undefined || distance === 'UNFINISHED'
       ? { symbol, low: Infinity, high: -Infinity }
       : { symbol, low: mark - room, high: mark + room };
   });

@@ -420,6 +420,7 @@ export class Adventure implements ContractWorld {
     const twin = new Adventure(brokerage.rules, { audited: false });
     twin.market.brokerage = brokerage;
     twin.market.now = this.market.now;
+    for (const [order, quote] of this.market.leaning) twin.market.leaning.set(order, quote);
     twin.portfolios.push(...this.portfolios);
     twin.orders.push(...this.orders);
     twin.packages.push(...this.packages);

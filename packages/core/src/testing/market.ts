@@ -48,6 +48,8 @@ export class TestMarket {
   readonly orders = new Map<number, OrderTale>();
   readonly by = { tenantId: 'tenant-1', tier: 'PRO' as const };
   now: Instant;
+  /** Orders that set nothing aside because of what is held, and the quote by which they did: it counts until they have another one. */
+  readonly leaning = new Map<number, string>();
   private standings = new FollowedStandings();
 
   /** Begins at an exchange-local time, by default Monday 2026-01-05 10:00 New York. */
@@ -98,7 +100,7 @@ export class TestMarket {
     const { state } = this.brokerage;
     const broken = [
       ...brokenInvariants(state),
-      ...unreserved(this.brokerage),
+      ...unreserved(this.brokerage, this.leaning),
       ...this.standings.differences(state),
     ];
     if (broken.length > 0) throw new Error(`${command.type}: ${broken.join('; ')}`);
@@ -370,18 +372,22 @@ export interface OrderTale {
 }
 
 /** No order works without what it has to set aside (D133). */
-const unreserved = ({ state }: Brokerage): string[] =>
-  [...state.books.values()].flatMap(({ quote, awaitingPrice }) =>
-    [...awaitingPrice].flatMap(({ terms, progress }) =>
-      quote === undefined ||
-      !isOpening(terms.positionIntent) ||
-      isPerhapsCovered(terms, state.portfolios.get(terms.portfolioId)) ||
-      isSetAside(progress) ||
-      isWorthNothing(quote, progress)
-        ? []
-        : [`order ${terms.number}: nothing is set aside for it`],
-    ),
-  );
+function unreserved({ state }: Brokerage, leaning: Map<number, string>): string[] {
+  const problems: string[] = [];
+  for (const { quote, awaitingPrice } of state.books.values()) {
+    if (quote === undefined) continue;
+    for (const { terms, progress } of awaitingPrice) {
+      if (!isOpening(terms.positionIntent) || isSetAside(progress) || isWorthNothing(quote, progress))
+        continue;
+      const judgedBy = JSON.stringify(quote);
+      if (isPerhapsCovered(terms, state.portfolios.get(terms.portfolioId)))
+        leaning.set(terms.number, judgedBy);
+      else if (leaning.get(terms.number) !== judgedBy)
+        problems.push(`order ${terms.number}: nothing is set aside for it`);
+    }
+  }
+  return problems;
+}
 
 /** What is sold of options may be covered by what is held, and what is bought may free what stands behind others: then nothing is set aside. */
 const isPerhapsCovered = (
