@@ -177,7 +177,7 @@ export class Brokerage {
     this.state.futureSettlements.clear();
     this.state.awaitingOpening.clear();
     scheduleSessions(d, justBefore, day?.regularClose ?? justBefore);
-    scheduleSeries(d);
+    scheduleSeries(new Decision(this.state, this.rules, justBefore));
     scheduleInterest(d, justBefore);
     scheduleAssignments(d, justBefore);
     // Where prices stood when margin was last looked at, nobody knows any more.

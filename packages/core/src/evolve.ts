@@ -617,6 +617,9 @@ function settleFuture(state: State, event: FutureSettled): void {
     const byLot = new Map(event.marked?.map(({ lotId, marked }) => [lotId, marked]));
     for (const lot of position.lots) lot.marked = byLot.get(lot.lotId) ?? lot.cost;
     position.settlementPrice = event.price;
+    position.settledAt = state.now;
+    // What a broker took for the day alone is over (D94).
+    noteMargin(state, portfolio);
   }
   removeIfOver(state, portfolio, position);
 }

@@ -16,6 +16,7 @@ export { pricePer, tradableOf, valueOf } from './instruments/instrument.js';
 export type { AssetClass, Instrument, Tradable } from './instruments/instrument.js';
 export { futureContract } from './instruments/future-contract.js';
 export { marginOf } from './instruments/future-margins.js';
+export { futureMarginOf } from './margin/futures.js';
 export { futureSpecification } from './instruments/future-specifications.js';
 export { parseFutureSymbol } from './instruments/future-symbols.js';
 export { KnownInstruments } from './instruments/known-instruments.js';

@@ -43,6 +43,7 @@ interface SavedPosition {
   readonly lots: readonly Lot[];
   readonly variation?: Money;
   readonly settlementPrice?: Price;
+  readonly settledAt?: Instant;
   readonly doNotExercise?: Quantity;
 }
 

@@ -255,13 +255,13 @@ export const holdersOf = (state: State, symbol: string): Portfolio[] =>
   [...(state.holders.get(symbol) ?? [])].sort((a, b) => a.terms.number - b.terms.number);
 
 /**
- * The first `count` portfolios behind the number `after`, oldest first, that hold one of these: however many hold them, without sorting all.
+ * The first `count` portfolios, oldest first, that hold one of these and are wanted: however many hold them, without sorting all.
  */
 export function earliestHolders(
   state: State,
   symbols: Iterable<string>,
   count: number,
-  after = 0,
+  isWanted: (portfolio: Portfolio) => boolean = () => true,
 ): Portfolio[] {
   let found: Portfolio[] = [];
   let last = Infinity;
@@ -271,7 +271,7 @@ export function earliestHolders(
   };
   for (const symbol of symbols) {
     for (const portfolio of state.holders.get(symbol) ?? []) {
-      if (portfolio.terms.number > last || portfolio.terms.number <= after) continue;
+      if (portfolio.terms.number > last || !isWanted(portfolio)) continue;
       found.push(portfolio);
       if (found.length >= count * 4) keepFirst();
     }

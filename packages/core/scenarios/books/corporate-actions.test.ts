@@ -26,7 +26,7 @@ const idOf = (result: ReturnType<typeof announce>): string => {
 
 const NOT_TO_COME = {
   code: 'INVALID',
-  messages: ['actions.0.exDate must be a trading day that has not begun'],
+  messages: ['exDate must be a trading day that has not begun'],
 };
 
 function holding(hour = 10) {

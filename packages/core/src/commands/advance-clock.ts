@@ -69,7 +69,7 @@ function serve(d: Decision, timer: Timer): void {
       return endSeries(d, what);
     case 'FUTURES_SETTLE':
       d.state.futureSettlements.delete(timer.due);
-      return settleFutures(d, what.symbols);
+      return settleFutures(d, timer.due, what.symbols);
     case 'SESSION_CLOSE':
       return closeSession(d, what.date);
     case 'INTEREST':

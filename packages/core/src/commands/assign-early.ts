@@ -132,7 +132,9 @@ function drawFrom(
   const stream = seedOf(`early assignment ${symbol} ${date}`);
   let { through, contracts, hits } = draw;
   while (hits > 0) {
-    const holders = earliestHolders(d.state, [symbol], POSITIONS_PER_RECORD, through);
+    const from = through;
+    const isBehind = ({ terms }: Portfolio): boolean => terms.number > from;
+    const holders = earliestHolders(d.state, [symbol], POSITIONS_PER_RECORD, isBehind);
     if (holders.length === 0) return undefined;
     for (const portfolio of holders) {
       const short = shortIn(portfolio, symbol);

@@ -1,11 +1,11 @@
-import { isShares } from '../instruments/instrument.js';
+import { isForShares } from '../instruments/instrument.js';
 import type { Decision } from '../decision.js';
-import { tradingEndsAt } from '../instruments/trading-hours.js';
 import { remainingOf } from '../orders/order.js';
 import type { BracketPart, CancelReason, Order } from '../orders/order.js';
 import type { Refusal } from '../orders/refusal.js';
 import { isTerminal } from '../orders/status.js';
 import { Quantity } from '../values/quantity.js';
+import { contractsEndAt } from './order-hours.js';
 
 /** How an order ends without being filled. */
 export type OrderEnd =
@@ -39,8 +39,7 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
 
 /** Ends an order whose time is up: its own, or that of what it trades (D85). */
 export function endExpired(d: Decision, order: Order): void {
-  const instrument = d.tradedBy(order.terms);
-  const isOver = !isShares(instrument) && tradingEndsAt(instrument, d.rules.calendar) <= d.at;
+  const isOver = !isForShares(order.terms.assetClass) && contractsEndAt(d, order.terms) <= d.at;
   if (isOver) endOrder(d, order, { transition: 'CANCELED', cancelReason: 'INSTRUMENT_EXPIRED' });
   else endOrder(d, order, { transition: 'EXPIRED' });
 }

@@ -52,6 +52,9 @@ export function announceActions(
   command: Extract<Command, { type: 'AnnounceActions' }>,
 ): readonly AnnouncedAction[] | Rejection {
   const problems: string[] = [];
+  // The sentence of D129; of several it says which.
+  const exDate = (index: number): string =>
+    command.actions.length === 1 ? 'exDate' : `actions.${index}.exDate`;
   const ids = new Set<string>();
   const fresh = new Map<string, CorporateAction>();
   command.actions.forEach((announced, index) => {
@@ -64,7 +67,7 @@ export function announceActions(
       problems.push(`actions.${index}.amountPerShare must be greater than 0`);
     }
     if (!isToCome(d.rules.calendar, action, d.at)) {
-      problems.push(`actions.${index}.exDate must be a trading day that has not begun`);
+      problems.push(`${exDate(index)} must be a trading day that has not begun`);
     }
     if (action.type === 'CASH_DIVIDEND' && action.payDate !== undefined && action.payDate < action.exDate) {
       problems.push(`actions.${index}.payDate must not be before exDate`);

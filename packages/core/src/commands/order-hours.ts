@@ -1,6 +1,7 @@
 import { isForShares, isShares } from '../instruments/instrument.js';
 import type { MarketHours } from '../calendar/market-hours.js';
 import type { Decision } from '../decision.js';
+import { closesOutAt } from '../instruments/close-out.js';
 import { tradingEndsAt } from '../instruments/trading-hours.js';
 import { isStop } from '../orders/order.js';
 import type { GoodTill, OrderProgress, OrderSession, OrderTerms } from '../orders/order.js';
@@ -28,16 +29,21 @@ export function expiryOf(
   return expiry === undefined ? undefined : Instant.min(expiry, ends);
 }
 
-/** The first instant at which something of what an order trades has traded for the last time. */
-function contractsEndAt(d: Decision, { symbol, legs }: Expiring): Instant {
+/** The first instant at which something of what an order trades has traded for the last time, or is closed out (D96). */
+export function contractsEndAt(d: Decision, { symbol, legs, positionIntent }: Trading): Instant {
+  const { calendar } = d.rules;
   const ends = (legs?.map(({ optionSymbol }) => optionSymbol) ?? [symbol]).map((one) => {
     const instrument = d.tradable(one);
-    return isShares(instrument) ? Infinity : tradingEndsAt(instrument, d.rules.calendar);
+    if (isShares(instrument)) return Infinity;
+    return instrument.assetClass === 'FUTURE'
+      ? closesOutAt(instrument, positionIntent, calendar)
+      : tradingEndsAt(instrument, calendar);
   });
   return Instant.ofMs(Math.min(...ends));
 }
 
-type Expiring = Pick<OrderTerms, 'orderType' | 'session' | 'createdAt' | 'assetClass' | 'symbol' | 'legs'>;
+type Trading = Pick<OrderTerms, 'symbol' | 'legs' | 'positionIntent'>;
+type Expiring = Trading & Pick<OrderTerms, 'orderType' | 'session' | 'createdAt' | 'assetClass'>;
 
 function ownExpiryOf(
   d: Decision,

@@ -10,13 +10,16 @@ import { markOf } from '../market/quote.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { markOrCost, openVariationOf } from '../portfolios/valuation.js';
 import { closeFirstInFirstOut, Position } from '../positions/position.js';
-import { holdersOf, openOrdersIn, scheduleFuture } from '../state.js';
+import { earliestHolders, scheduleFuture } from '../state.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 import { endOrder } from './end-order.js';
+
+/** Positions that one record settles at most: records and pauses stay short. */
+const POSITIONS_PER_RECORD = 150;
 
 /** When a future that is held is settled next: by the day, for the last time, or because it would be delivered. */
 export function scheduleSettlementOf(d: Decision, symbol: string): void {
@@ -45,18 +48,33 @@ function nextDailySettlement(d: Decision, contract: FutureContract): Instant {
   }
 }
 
-/** Futures that are due: the day's variation is paid, and what has come to its end is over (D95, D96). */
-export function settleFutures(d: Decision, symbols: ReadonlySet<string>): void {
+/**
+ * Futures that are due: the day's variation is paid, and what has come to its end is over (D95, D96). A bounded slice: what is left is due
+ * at once.
+ */
+export function settleFutures(d: Decision, due: Instant, symbols: ReadonlySet<string>): void {
+  let room = POSITIONS_PER_RECORD;
   for (const symbol of [...symbols].sort()) {
     const contract = d.instrument(symbol);
     if (contract?.assetClass !== 'FUTURE') continue;
-    for (const portfolio of holdersOf(d.state, symbol)) {
-      const position = portfolio.positions.get(symbol);
-      if (position !== undefined) settle(d, portfolio, position, contract);
+    if (room > 0) {
+      const isWanted = ({ positions }: Portfolio): boolean => isUnsettled(positions.get(symbol), due);
+      for (const portfolio of earliestHolders(d.state, [symbol], room, isWanted)) {
+        const position = portfolio.positions.get(symbol);
+        if (position !== undefined) settle(d, portfolio, position, contract);
+        room--;
+      }
     }
-    if ((d.state.holders.get(symbol)?.size ?? 0) > 0) scheduleSettlementOf(d, symbol);
+    if (room === 0) scheduleFuture(d.state, d.at, symbol);
+    else if ((d.state.holders.get(symbol)?.size ?? 0) > 0) scheduleSettlementOf(d, symbol);
   }
 }
+
+/** Whether a settlement has still to come to it: it was held before, and has not been marked since. */
+const isUnsettled = (position: Position | undefined, due: Instant): boolean =>
+  position !== undefined &&
+  (position.settledAt ?? -Infinity) < due &&
+  (position.lots.length === 0 || position.lots.some(({ openedAt }) => openedAt < due));
 
 function settle(d: Decision, portfolio: Portfolio, position: Position, contract: FutureContract): void {
   const { symbol } = contract;
@@ -93,9 +111,8 @@ function settle(d: Decision, portfolio: Portfolio, position: Position, contract:
     entries: postings.length === 0 ? [] : [{ number: ledgerEntry + 1, type: 'VARIATION', postings, about }],
   });
   if (!isOver) return;
-  for (const order of openOrdersIn(d.state, symbol)) {
-    const { number, portfolioId } = order.terms;
-    if (portfolioId === portfolio.terms.portfolioId && d.state.orders.has(number))
+  for (const order of portfolio.openOrders.oldestFirst()) {
+    if (order.terms.symbol === symbol && d.state.orders.has(order.terms.number))
       endOrder(d, order, { transition: 'CANCELED', cancelReason: 'INSTRUMENT_EXPIRED' });
   }
 }

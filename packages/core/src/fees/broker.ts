@@ -80,6 +80,8 @@ export interface BrokerConfiguration {
   readonly shortBoxCostBps?: number;
   /** What portfolio margin takes is multiplied by this (D114); absent = 10,000, the engine's own figure. */
   readonly portfolioMarginFactorBps?: number;
+  /** From the opening of a future's trade day to its settlement it takes this share of its margin (D94); absent = 10,000, all of it. */
+  readonly futuresIntradayFractionBps?: number;
   /** Overrides the regime that the date would give (D45): firms may keep the old rule per account until 2027-10-20. */
   readonly dayTradeRegime?: DayTradeRegime;
   /** Whether day-trading buying power gates orders in stock (D110); absent = no. */

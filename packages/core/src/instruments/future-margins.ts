@@ -14,7 +14,9 @@ export interface FutureMargin {
 
 interface Row {
   readonly from: TradingDate;
-  readonly dollars: number;
+  readonly maintenance: Money;
+  /** Where the source names it; absent = 110 % of maintenance. */
+  readonly initial?: Money;
 }
 
 const rowsOf = new Map(
@@ -24,12 +26,15 @@ const rowsOf = new Map(
   ]),
 );
 
-/** `120924:3500`: 3,500 from 2012-09-24 on. */
+/** `120924:3500`: 3,500 from 2012-09-24 on; `241029:5282/5810`: and 5,810 initially. */
 function rowOf(text: string): Row {
   const [date = '', dollars = ''] = text.split(':');
+  const [maintenance, initial] = dollars.split('/').map((each) => Money.ofDollars(Number(each)));
+  if (maintenance === undefined) throw new RangeError(`no margin in ${text}`);
   return {
     from: TradingDate.of(`20${date.slice(0, 2)}-${date.slice(2, 4)}-${date.slice(4)}`),
-    dollars: Number(dollars),
+    maintenance,
+    ...(initial !== undefined && { initial }),
   };
 }
 
@@ -40,34 +45,44 @@ const UNITS_PER_DOLLAR = Money.ofDollars(1);
 const roundedUp = (amount: number): Money =>
   Money.ofUnits(Math.ceil(amount / UNITS_PER_DOLLAR) * UNITS_PER_DOLLAR);
 
+/** Initial margin where nobody names it. */
+const tenthMore = (maintenance: Money): Money => roundedUp((maintenance * 11) / 10);
+
 /**
  * What a contract asks for on a date (D94): what its listing says; else what was known of its root then, the initial one 110 % of
- * maintenance, up to the next dollar; else a part of its notional at `price`. `undefined` where none of these is known.
+ * maintenance, up to the next dollar, where no list names it; else a part of its notional at `price`. `undefined` where none of these is known.
  */
 export function marginOf(
   contract: FutureContract,
   date: TradingDate,
   price: Price | undefined,
 ): FutureMargin | undefined {
-  const { initialMargin } = contract;
-  const maintenance =
-    contract.maintenanceMargin ??
-    (initialMargin === undefined
-      ? (knownMaintenance(contract, date) ?? seedMaintenance(contract, price))
-      : Money.scale(initialMargin, 10, 11));
-  if (maintenance === undefined) return undefined;
-  return { maintenance, initial: initialMargin ?? roundedUp((maintenance * 11) / 10) };
+  const { initialMargin: initial, maintenanceMargin: maintenance } = contract;
+  if (maintenance !== undefined) return { maintenance, initial: initial ?? tenthMore(maintenance) };
+  if (initial !== undefined) return { maintenance: Money.scale(initial, 10, 11), initial };
+  return knownMargin(contract, date) ?? seedMargin(contract, price);
 }
 
-function knownMaintenance({ root }: FutureContract, date: TradingDate): Money | undefined {
+function knownMargin({ root }: FutureContract, date: TradingDate): FutureMargin | undefined {
+  const inForce = (of: string): Row | undefined => rowsOf.get(of)?.findLast(({ from }) => from <= date);
+  const own = inForce(root);
+  if (own !== undefined)
+    return { maintenance: own.maintenance, initial: own.initial ?? tenthMore(own.maintenance) };
   const { fractionOf } = futureSpecification(root) ?? {};
-  const row = rowsOf.get(fractionOf?.root ?? root)?.findLast(({ from }) => from <= date);
-  return row && roundedUp(Money.ofDollars(row.dollars) / (fractionOf?.parts ?? 1));
+  const whole = fractionOf && inForce(fractionOf.root);
+  if (fractionOf === undefined || whole === undefined) return undefined;
+  const maintenance = roundedUp(whole.maintenance / fractionOf.parts);
+  return {
+    maintenance,
+    initial:
+      whole.initial === undefined ? tenthMore(maintenance) : roundedUp(whole.initial / fractionOf.parts),
+  };
 }
 
-function seedMaintenance(contract: FutureContract, price: Price | undefined): Money | undefined {
+function seedMargin(contract: FutureContract, price: Price | undefined): FutureMargin | undefined {
   const seed = futureSpecification(contract.root)?.seedMarginBps;
   if (seed === undefined || price === undefined) return undefined;
   const notional = Money.ofContracts(price, ONE_CONTRACT, contract.multiplier);
-  return roundedUp(Money.scale(notional, seed, 10_000));
+  const maintenance = roundedUp(Money.scale(notional, seed, 10_000));
+  return { maintenance, initial: tenthMore(maintenance) };
 }

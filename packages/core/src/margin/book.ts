@@ -22,7 +22,11 @@ export interface Holding {
 /** What a broker asks for beyond the rule books. */
 export type HouseRates = Pick<
   BrokerConfiguration,
-  'houseMaintenanceLongBps' | 'houseMaintenanceShortBps' | 'shortBoxCostBps' | 'portfolioMarginFactorBps'
+  | 'houseMaintenanceLongBps'
+  | 'houseMaintenanceShortBps'
+  | 'shortBoxCostBps'
+  | 'portfolioMarginFactorBps'
+  | 'futuresIntradayFractionBps'
 >;
 
 /** The rules a book is judged by. */

@@ -5,51 +5,81 @@ import { valueOf } from '../instruments/instrument.js';
 import { marginOf } from '../instruments/future-margins.js';
 import type { FutureMargin } from '../instruments/future-margins.js';
 import { formatScaled, multiplyDivide } from '../values/scaled.js';
-import type { TradingDate } from '../values/trading-date.js';
-import type { Amounts, Holding, MarginGroup } from './book.js';
+import { marketHours } from '../calendar/hours.js';
+import { dailySettlementAt, hoursOf } from '../instruments/trading-hours.js';
+import type { Amounts, Holding, MarginGroup, MarginTerms } from './book.js';
 
 /** A delivery month that is held. */
 interface Month {
   readonly contract: FutureContract;
   readonly quantity: Quantity;
   readonly margin: FutureMargin;
+  /** The part of a listed `spreadMargin` that is asked for, in basis points. */
+  readonly shareBps: number;
 }
 
 /** What a pair of months takes, and where nothing is known of it: a share of the larger maintenance (D94). */
 const SPREAD_BPS = 2000;
 const SPREAD_INITIAL_BPS = 11_000;
 const ONE = 1_000_000;
+const WHOLE_BPS = 10_000;
 
-/** The margin of a contract on a date; of one that nothing is known of its whole notional, never nothing. */
-export function futureMarginOf({ instrument, mark }: Holding, date: TradingDate): FutureMargin {
+/** What futures are judged by. */
+type FutureTerms = Pick<MarginTerms, 'asOf' | 'calendar' | 'house'>;
+
+/**
+ * The part of its margin that a contract takes now, in basis points (D94): a broker may take less while its trade day is open and not
+ * settled yet.
+ */
+export function marginShareBps(contract: FutureContract, { asOf, calendar, house }: FutureTerms): number {
+  const { futuresIntradayFractionBps = WHOLE_BPS } = house;
+  if (futuresIntradayFractionBps === WHOLE_BPS) return WHOLE_BPS;
+  const hours = marketHours(calendar, hoursOf(contract));
+  const isIntraday =
+    hours.isOpen('REGULAR', asOf) && asOf < dailySettlementAt(contract, hours.tradeDateOf(asOf), calendar);
+  return isIntraday ? futuresIntradayFractionBps : WHOLE_BPS;
+}
+
+/** The margin that a contract takes now; of one that nothing is known of its whole notional, never nothing. */
+export function futureMarginOf({ instrument, mark }: Holding, terms: FutureTerms): FutureMargin {
   if (instrument.assetClass !== 'FUTURE') throw new RangeError(`${instrument.symbol} is no future`);
-  const known = marginOf(instrument, date, mark);
-  if (known !== undefined) return known;
-  const notional = valueOf(instrument, mark, Quantity.of(1));
-  return { initial: notional, maintenance: notional };
+  const notional = (): Money => valueOf(instrument, mark, Quantity.of(1));
+  const { initial, maintenance } = marginOf(instrument, terms.calendar.dateOf(terms.asOf), mark) ?? {
+    initial: notional(),
+    maintenance: notional(),
+  };
+  const share = marginShareBps(instrument, terms);
+  return {
+    initial: Money.scale(initial, share, WHOLE_BPS),
+    maintenance: Money.scale(maintenance, share, WHOLE_BPS),
+  };
 }
 
 /** What one pair of months takes to hold. */
 export function spreadMarginOf(
-  long: Pick<Month, 'contract' | 'margin'>,
+  long: Pick<Month, 'contract' | 'margin' | 'shareBps'>,
   short: Pick<Month, 'contract' | 'margin'>,
 ): Money {
-  return (
-    long.contract.spreadMargin ??
-    short.contract.spreadMargin ??
-    Money.scale(Money.max(long.margin.maintenance, short.margin.maintenance), SPREAD_BPS, 10_000)
-  );
+  const listed = long.contract.spreadMargin ?? short.contract.spreadMargin;
+  return listed === undefined
+    ? Money.scale(Money.max(long.margin.maintenance, short.margin.maintenance), SPREAD_BPS, WHOLE_BPS)
+    : Money.scale(listed, long.shareBps, WHOLE_BPS);
 }
 
 /**
  * The groups of the months of one root (D94): long and short months are paired, earliest with earliest; what is left takes
  * its maintenance for each contract.
  */
-export function futureGroups(holdings: readonly Holding[], date: TradingDate): MarginGroup[] {
+export function futureGroups(holdings: readonly Holding[], terms: FutureTerms): MarginGroup[] {
   const months = holdings.map((holding): Month => {
     const { instrument, quantity } = holding;
     if (instrument.assetClass !== 'FUTURE') throw new RangeError(`${instrument.symbol} is no future`);
-    return { contract: instrument, quantity, margin: futureMarginOf(holding, date) };
+    return {
+      contract: instrument,
+      quantity,
+      margin: futureMarginOf(holding, terms),
+      shareBps: marginShareBps(instrument, terms),
+    };
   });
   months.sort(
     (a, b) =>

@@ -41,8 +41,7 @@ export function requirementOf(book: MarginBook): Requirement {
   for (const chain of chainsOf(holdings, terms)) {
     const isSpan = terms.marginType === 'PORTFOLIO' && terms.engine === 'SPAN';
     if (chain.kind === 'REG_T') groups.push(...regTGroups(chain.holdings, terms, market));
-    else if (chain.kind === 'FUTURES' && !isSpan)
-      groups.push(...futureGroups(chain.holdings, terms.calendar.dateOf(terms.asOf)));
+    else if (chain.kind === 'FUTURES' && !isSpan) groups.push(...futureGroups(chain.holdings, terms));
     else {
       const measured =
         chain.kind === 'FUTURES'
@@ -84,9 +83,6 @@ export function amountsOfChain(
     case 'FUTURES':
       return terms.marginType === 'PORTFOLIO' && terms.engine === 'SPAN'
         ? commodityRequirement(holdings, terms).group.amounts
-        : futureGroups(holdings, terms.calendar.dateOf(terms.asOf)).reduce(
-            (sum, { amounts }) => addAmounts(sum, amounts),
-            NO_AMOUNTS,
-          );
+        : futureGroups(holdings, terms).reduce((sum, { amounts }) => addAmounts(sum, amounts), NO_AMOUNTS);
   }
 }

@@ -33,6 +33,8 @@ export interface Position {
   variation?: Money;
   /** Of a future: the price of the last daily settlement that it was held over. */
   settlementPrice?: Price;
+  /** Of a future: when that was. */
+  settledAt?: Instant;
 }
 
 export const Position = {

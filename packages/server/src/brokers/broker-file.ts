@@ -115,6 +115,8 @@ export const BrokerEntry = ruled(
     shortBoxCost: optional(multiple()),
     /** 1.15 is 15 % more than the engine asks for. */
     portfolioMarginFactor: optional(multiple()),
+    /** Of the margin of futures, from the opening of their trade day to its settlement; 0.25 is a quarter. */
+    futuresIntradayFraction: optional(fraction('0.0001')),
   }),
   (entry, report) => {
     if (Array.isArray(entry.sessions) && !entry.sessions.includes('REGULAR')) {

@@ -76,6 +76,7 @@ function configurationOf(entry: BrokerEntry): BrokerConfiguration {
     houseMaintenanceShort,
     shortBoxCost,
     portfolioMarginFactor,
+    futuresIntradayFraction,
     ...asItIs
   } = entry;
   return {
@@ -93,6 +94,9 @@ function configurationOf(entry: BrokerEntry): BrokerConfiguration {
     ...(shortBoxCost !== undefined && { shortBoxCostBps: basisPoints(shortBoxCost) }),
     ...(portfolioMarginFactor !== undefined && {
       portfolioMarginFactorBps: basisPoints(portfolioMarginFactor),
+    }),
+    ...(futuresIntradayFraction !== undefined && {
+      futuresIntradayFractionBps: basisPoints(futuresIntradayFraction),
     }),
   };
 }

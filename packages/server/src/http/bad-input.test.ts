@@ -183,7 +183,7 @@ describe('control of the market refuses and changes nothing', () => {
       'post',
       '/v1/simulation/corporate-actions',
       { actions: [{ type: 'CASH_DIVIDEND', symbol: 'AAPL', exDate: '2026-01-10', amountPerShare: 0.25 }] },
-      ['actions.0.exDate must be a trading day that has not begun'],
+      ['exDate must be a trading day that has not begun'],
     ],
     [
       'post',

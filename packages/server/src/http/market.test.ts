@@ -372,7 +372,7 @@ describe('corporate actions', () => {
       client.post(path, { actions: [{ type: 'CASH_DIVIDEND', symbol, exDate, amountPerShare: 0.25 }] });
     expect((await announce('AAPL', '2026-01-05')).body).toEqual({
       statusCode: 400,
-      message: ['actions.0.exDate must be a trading day that has not begun'],
+      message: ['exDate must be a trading day that has not begun'],
       error: 'Bad Request',
     });
     const { body: first } = await announce('AAPL', '2026-01-07');

@@ -5,7 +5,7 @@ import { formatScaled } from '../../values/scaled.js';
 import { Money } from '../../values/money.js';
 import { Quantity } from '../../values/quantity.js';
 import type { Amounts, BookMarket, Holding, MarginGroup, MarginTerms, Requirement } from '../book.js';
-import { futureMarginOf } from '../futures.js';
+import { futureMarginOf, marginShareBps } from '../futures.js';
 import { ModelValues } from './model-values.js';
 import type { RiskLeg, RiskPoint } from './risk-legs.js';
 import { riskParametersOn } from './risk-parameters.js';
@@ -64,7 +64,6 @@ export const classAmounts = (holdings: readonly Holding[], terms: MarginTerms, m
 
 /** Futures of a root under SPAN: their months scan together (D117). */
 export function commodityRequirement(holdings: readonly Holding[], terms: MarginTerms): ClassRequirement {
-  const date = terms.calendar.dateOf(terms.asOf);
   const { name, legs, maintenance, initial, spreads, points } = commodityOf(
     rootOf(holdings),
     holdings.map((holding) => {
@@ -76,8 +75,10 @@ export function commodityRequirement(holdings: readonly Holding[], terms: Margin
         root,
         lastTradeDate,
         quantity,
-        maintenance: futureMarginOf(holding, date).maintenance,
-        ...(spreadMargin !== undefined && { spreadMargin }),
+        maintenance: futureMarginOf(holding, terms).maintenance,
+        ...(spreadMargin !== undefined && {
+          spreadMargin: Money.scale(spreadMargin, marginShareBps(instrument, terms), FACTOR_ONE),
+        }),
       };
     }),
   );

@@ -10,7 +10,7 @@ import {
   type Instant,
   type LastFigures,
   marginEligibility,
-  marginOf,
+  futureMarginOf,
   markOrCost,
   Money,
   openVariationOf,
@@ -344,15 +344,18 @@ export function optionPositions(brokerage: Brokerage, portfolio: CorePortfolio):
   });
 }
 
-/** D97: the margins are those of the whole position, on the date that it is. */
+/** D97: the margins are those of the whole position, as its broker takes them now. */
 export function futurePositions(brokerage: Brokerage, portfolio: CorePortfolio): FuturePosition[] {
   const { calendar } = brokerage.rules;
+  const house = brokerOf(brokerage.rules, portfolio.settings.brokerId);
   return heldOf(brokerage, portfolio, 'FUTURE').flatMap((entry) => {
     const { instrument, position, held, mark, marketValue, entryPrice } = entry;
     if (instrument.assetClass !== 'FUTURE') return [];
-    const margin = marginOf(instrument, calendar.dateOf(brokerage.at), mark);
-    const ofAll = (one: Money | undefined): number =>
-      moneyNumber(Money.scale(one ?? Money.zero, Math.abs(held), Quantity.of(1)));
+    const { initial, maintenance } = futureMarginOf(
+      { instrument, quantity: held, mark },
+      { asOf: brokerage.at, calendar, house },
+    );
+    const ofAll = (one: Money): number => moneyNumber(Money.scale(one, Math.abs(held), Quantity.of(1)));
     const { settlementPrice } = position;
     return {
       symbol: instrument.symbol,
@@ -365,8 +368,8 @@ export function futurePositions(brokerage: Brokerage, portfolio: CorePortfolio):
       lastPrice: priceNumber(mark),
       notionalValue: moneyNumber(marketValue),
       unrealizedPnl: moneyNumber(openVariationOf(position, instrument, mark)),
-      initialMargin: ofAll(margin?.initial),
-      maintenanceMargin: ofAll(margin?.maintenance),
+      initialMargin: ofAll(initial),
+      maintenanceMargin: ofAll(maintenance),
       lastTradeDate: instrument.lastTradeDate,
     };
   });
