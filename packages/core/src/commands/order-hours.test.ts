@@ -35,6 +35,7 @@ function diesAt(
       createdAt,
       assetClass: 'EQUITY',
       symbol: 'AAPL',
+      positionIntent: 'BUY_TO_OPEN',
       legs: undefined,
     },
     { timeInForce, goodTillDate: date === undefined ? undefined : goodTill(date) },

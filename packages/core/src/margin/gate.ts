@@ -33,9 +33,9 @@ export function marginRefusal(opening: Opening, already: SetAside, room: () => R
   return {
     code: 'INSUFFICIENT_FUNDS',
     availableCash: Money.max(beside.freeCash, Money.zero),
-    requiredAmount: cost,
+    requiredAmount: Money.bounded(cost),
     availableBuyingPower: isShortSale && !isLent ? Money.zero : overnightBuyingPower(beside),
-    requiredBuyingPower: requiredBuyingPower(effect, beside),
+    requiredBuyingPower: Money.bounded(requiredBuyingPower(effect, beside)),
   };
 }
 

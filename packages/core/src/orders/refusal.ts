@@ -48,7 +48,7 @@ export interface InsufficientFunds {
 export const cashRefusal = (available: Money, requiredAmount: Money): InsufficientFunds => ({
   code: 'INSUFFICIENT_FUNDS',
   availableCash: Money.max(available, Money.zero),
-  requiredAmount,
+  requiredAmount: Money.bounded(requiredAmount),
 });
 
 /** The refusal of what takes a higher option level (D80). */

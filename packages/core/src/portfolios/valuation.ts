@@ -57,12 +57,7 @@ export interface Valuation extends CashView {
   readonly room: Room | undefined;
 }
 
-/**
- * 200 billion dollars: where figures that move with the market end. A quote can jump anywhere; what is reported, compared and kept as
- * the mark of a close stays an exact integer all the same.
- */
-const MOST = 2e15;
-const bounded = (money: number): Money => Money.ofUnits(Math.max(-MOST, Math.min(money, MOST)));
+const { bounded } = Money;
 
 export function valuationOf(
   portfolio: Portfolio,

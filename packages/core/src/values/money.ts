@@ -29,6 +29,11 @@ const MULTIPLIER_SCALE = 1e6;
 
 /** Nothing above 100 billion dollars is ever posted: sums of what is posted stay exact integers. */
 const LARGEST_POSTING = 1e15;
+/**
+ * 200 billion dollars: where figures that move with the market end. A quote can jump anywhere; what is reported, compared and kept as
+ * the mark of a close stays an exact integer all the same.
+ */
+const LARGEST_FIGURE = 2e15;
 
 export const Money = {
   zero: 0 as Money,
@@ -85,6 +90,8 @@ export const Money = {
   scale: (money: Money, numerator: number, denominator: number): Money =>
     multiplyDivide(money, numerator, denominator, 'half-up') as Money,
 
+  /** A figure that moves with the market, at most the largest there is, either way. */
+  bounded: (amount: number): Money => Math.max(-LARGEST_FIGURE, Math.min(amount, LARGEST_FIGURE)) as Money,
   /** Whether an amount may enter the books. */
   isPostable: (money: Money): boolean => Math.abs(money) <= LARGEST_POSTING,
 } as const;
