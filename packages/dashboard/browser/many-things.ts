@@ -8,7 +8,7 @@ const BULK = 10_000;
 const AT_ONCE = 100;
 /** Changes of orders a second, and for how many seconds. */
 const RATE = 50;
-const SECONDS = 3;
+const SECONDS = 2;
 
 interface Listed {
   readonly data: readonly { readonly orderId: string; readonly portfolioId: string }[];
@@ -40,9 +40,40 @@ export async function placeMany(station: Station): Promise<number> {
   return (await station.api<Listed>('GET', '/orders?limit=1')).pagination.total;
 }
 
+/** Rows at once, as a wheel that is turned fast; how often; and what a frame has time for, ms. */
+const STEP_PX = 340;
+const STEPS = 16;
+const FRAME_MS = 1000 / 60;
+
+/**
+ * What the main thread works in each frame of a stretch that is scrolled through, down, up and down again, ms, the least of the three: what
+ * the rows cost comes back each time, what else happens in the browser does not. Its own time: nothing else the machine does is in it.
+ */
+async function framesOf(visit: Visit): Promise<readonly number[]> {
+  const worked = await visit.mainThread();
+  const least = Array.from({ length: STEPS }, () => Infinity);
+  let before = await worked();
+  for (const direction of [1, -1, 1]) {
+    for (let step = 0; step < STEPS; step += 1) {
+      await visit.page.evaluate(`new Promise((resolve) => {
+        document.querySelector('[aria-label="Orders"]').scrollTop += ${direction * STEP_PX};
+        requestAnimationFrame(() => requestAnimationFrame(resolve));
+      })`);
+      const now = await worked();
+      const place = direction > 0 ? step : STEPS - 1 - step;
+      least[place] = Math.min(least[place] ?? Infinity, now - before);
+      before = now;
+    }
+  }
+  return least;
+}
+
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[values.length >> 1] ?? Number.NaN;
+
 /** `placed` is what `placeMany` resolves to. */
 export function manyThings(visit: Visit, placed: () => Promise<number>): void {
-  it(`scrolls through ${BULK} orders to the last within its frames`, async () => {
+  it(`scrolls through ${BULK} orders to the last, and drops no frame`, async () => {
     const { page } = visit;
     const total = await placed();
     expect(total).toBeGreaterThan(BULK);
@@ -50,23 +81,23 @@ export function manyThings(visit: Visit, placed: () => Promise<number>): void {
     await visit.go('orders');
     await page.getByText(`${total.toLocaleString('en-US')} orders`).waitFor();
     const box = page.getByRole('region', { name: 'Orders' });
-    const worked = await visit.mainThread();
-    const frames = await page.evaluate<number>(`new Promise((resolve) => {
+    const among500 = await framesOf(visit);
+    await page.evaluate(`new Promise((resolve) => {
       const box = document.querySelector('[aria-label="Orders"]');
-      let frames = 0;
-      const isAtEnd = () =>
-        box.querySelector('tbody tr:last-child').getAttribute('aria-rowindex') === '${total + 1}' &&
-        box.scrollTop + box.clientHeight >= box.scrollHeight - 1;
-      const scroll = () => {
-        frames += 1;
-        box.scrollTop += 3400;
-        if (isAtEnd()) resolve(frames);
-        else requestAnimationFrame(scroll);
+      const further = () => {
+        box.scrollTop = box.scrollHeight;
+        if (box.querySelector('tbody tr:last-child').getAttribute('aria-rowindex') !== '${total + 1}')
+          return requestAnimationFrame(further);
+        box.scrollTop -= ${2 * STEPS * STEP_PX};
+        resolve();
       };
-      requestAnimationFrame(scroll);
+      further();
     })`);
-    expect(frames).toBeGreaterThan((BULK * 34) / 3400 - 1);
-    expect((await worked()) / frames, 'ms of the main thread in a frame of 16.7').toBeLessThan(16.7);
+    const amongAll = await framesOf(visit);
+    const usual = median(among500);
+    // Where the machine is slow, so are the frames among few rows: what takes that long for its own sake is dropped.
+    expect(amongAll.filter((ms) => ms > Math.max(FRAME_MS, 2 * usual))).toEqual([]);
+    expect(median(amongAll)).toBeLessThan(2 * usual);
     // Only the rows that are seen exist.
     expect(await box.locator('tbody tr').count()).toBeLessThan(100);
   }, 120_000);

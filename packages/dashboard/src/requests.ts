@@ -70,7 +70,8 @@ export async function notedFetch(input: RequestInfo | URL, init?: RequestInit): 
     note(response.status, response.headers);
     return response;
   } catch (error) {
-    note(0);
+    // What the page itself gave up needs no answer.
+    if (init?.signal?.aborted !== true) note(0);
     throw error;
   }
 }

@@ -128,7 +128,7 @@ export class LiveOrders {
   #take(order: Order, isListed = false): void {
     const known = this.#byId.get(order.orderId);
     if (known !== undefined) {
-      if (known.updatedAt > order.updatedAt) return;
+      if (isOlder(order, known)) return;
       this.#byId.set(order.orderId, order);
       return;
     }
@@ -178,6 +178,14 @@ export class LiveOrders {
       error: this.#error,
     });
   }
+}
+
+/** Whether one was read before the other; at one instant, which lasts where a clock stands, by how far it has come. */
+function isOlder(order: Order, known: Order): boolean {
+  if (order.updatedAt !== known.updatedAt) return order.updatedAt < known.updatedAt;
+  return isOpenOrder(order)
+    ? !isOpenOrder(known) || (order.filledQuantity ?? 0) < (known.filledQuantity ?? 0)
+    : false;
 }
 
 /** Newest first. Of those of one instant the list has its own order, and one that comes in is the newest. */

@@ -136,6 +136,7 @@ const activityColumns = (simulationId: string): readonly Column<Activity>[] => [
   { title: 'Category', isSecondary: true, cell: ({ category }) => words(category) },
   {
     title: 'What',
+    isLong: true,
     cell: ({ description, orderId }) =>
       orderId === undefined ? (
         description
@@ -155,6 +156,7 @@ const LEDGER: readonly Column<BalancedEntry>[] = [
   { title: 'At', isSecondary: true, cell: ({ at }) => moment(at) },
   {
     title: 'Entry',
+    isLong: true,
     cell: ({ description, postings }) => (
       <span title={postings.map(({ account, amount }) => `${words(account)} ${change(amount)}`).join('\n')}>
         {description}

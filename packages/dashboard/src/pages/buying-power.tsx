@@ -80,10 +80,10 @@ function linesOf(
 
 const LINES: readonly Column<Group>[] = [
   { title: 'Group', cell: ({ strategy, underlying }) => `${words(strategy)} ${underlying}` },
-  { title: 'Made of', cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
+  { title: 'Made of', isLong: true, cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
   { title: 'Initial', isNumber: true, cell: ({ initial }) => money(initial) },
   { title: 'Maintenance', isNumber: true, cell: ({ maintenance }) => money(maintenance) },
-  { title: 'Rule', cell: ({ rule }) => <span class="why">{rule}</span> },
+  { title: 'Rule', isLong: true, cell: ({ rule }) => <span class="why">{rule}</span> },
 ];
 
 function Lines({ requirement }: { readonly requirement: Requirements }) {

@@ -36,6 +36,7 @@ const SETTLEMENTS: readonly Column<Settlement>[] = [
   { title: 'Cash', isNumber: true, cell: ({ cash }) => <span class={tone(cash)}>{change(cash)}</span> },
   {
     title: 'Delivered',
+    isLong: true,
     cell: ({ deliveries }) =>
       deliveries.map(({ symbol, quantity: count }) => `${quantity(count)} ${symbol}`).join(', '),
   },

@@ -89,7 +89,7 @@ const STREAMS: readonly Column<StreamNote>[] = [
 
 const REQUESTS: readonly Column<RequestNote>[] = [
   { title: 'At', isSecondary: true, cell: ({ atMs }) => moment(atMs) },
-  { title: 'Request', cell: ({ method, path }) => `${method} ${path}` },
+  { title: 'Request', isLong: true, cell: ({ method, path }) => `${method} ${path}` },
   {
     title: 'Answer',
     isNumber: true,

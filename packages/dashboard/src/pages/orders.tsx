@@ -135,7 +135,7 @@ const columnsAt = (address: string): readonly Column<Order>[] => [
     title: 'Status',
     cell: ({ status }) => <span class={`status ${status.toLowerCase()}`}>{words(status)}</span>,
   },
-  { title: 'Why', cell: (order) => <span class="why">{whyOf(order)}</span> },
+  { title: 'Why', isLong: true, cell: (order) => <span class="why">{whyOf(order)}</span> },
 ];
 
 /** An address, with an order opened in it. */

@@ -57,6 +57,7 @@ export function Simulations({ place }: { readonly place: Place }) {
           columns={[
             {
               title: 'Name',
+              isLong: true,
               cell: ({ simulationId, name }) => (
                 <a href={hrefOf(simulationId, '')}>{name ?? simulationId.slice(0, 8)}</a>
               ),

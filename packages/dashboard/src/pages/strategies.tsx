@@ -72,7 +72,7 @@ const STRATEGIES: readonly Column<Strategy>[] = [
       </strong>
     ),
   },
-  { title: 'Made of', cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
+  { title: 'Made of', isLong: true, cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
   { title: 'Value', isNumber: true, cell: ({ marketValue }) => money(marketValue) },
   {
     title: 'Unrealized',

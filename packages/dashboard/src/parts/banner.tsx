@@ -5,10 +5,10 @@ import { useBroker } from '../broker.ts';
 import { moment, time, weekday } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
-import { AnswerError } from '@sandpit/client';
+import { onRequest, requestNotes } from '../requests.ts';
 import { forgetAllTokens, forgetToken, MAIN } from '../session.ts';
 import { chooseTheme, isDark } from '../theme.ts';
-import { sentenceOf } from './notice.tsx';
+import { REFUSED, sentenceOf, UNREACHABLE } from './notice.tsx';
 
 interface Standing {
   readonly hours: MarketHours;
@@ -29,7 +29,15 @@ export function Banner() {
     [broker.simulationId],
   );
   useEvery(3000, standing.reload);
-  const isGone = standing.error instanceof AnswerError && standing.error.status === 401;
+  const status = useLastStatus();
+  const problem =
+    status === 0
+      ? UNREACHABLE
+      : status === 401
+        ? REFUSED
+        : standing.error === undefined
+          ? undefined
+          : sentenceOf(standing.error);
   return (
     <header class="banner">
       <div class="strip">
@@ -54,10 +62,10 @@ export function Banner() {
           Log out
         </button>
       </div>
-      {standing.error !== undefined && (
+      {problem !== undefined && (
         <div class="strip problem" role="alert">
-          {sentenceOf(standing.error)}{' '}
-          {isGone ? (
+          {problem}{' '}
+          {problem === REFUSED ? (
             <button
               type="button"
               onClick={() => {
@@ -78,6 +86,14 @@ export function Banner() {
       )}
     </header>
   );
+}
+
+/** What the last request was answered with; 0 = not at all. Streams are requests too, so that nobody waits for the next look. */
+function useLastStatus(): number | undefined {
+  const last = (): number | undefined => requestNotes()[0]?.status;
+  const [status, setStatus] = useState(last);
+  useEffect(() => onRequest(() => setStatus(last())), []);
+  return status;
 }
 
 function leave(): void {
