@@ -30,6 +30,12 @@ export function whyOf(order: Order): string {
   return isOpenOrder(order) ? (order.waitingFor ?? '') : '';
 }
 
+/** `Margin, Reg t`. */
+export const shortKindOf = ({ portfolioType, marginType }: PortfolioDetail): string =>
+  [words(portfolioType), ...(marginType === undefined ? [] : [MARGIN[marginType]])].join(', ');
+
+const MARGIN = { REG_T: 'Reg T', PORTFOLIO: 'by risk' } as const;
+
 /** `MARGIN · REG_T · INDIVIDUAL · broker default`. */
 export const kindOf = ({ portfolioType, marginType, accountType, brokerId }: PortfolioDetail): string =>
   [portfolioType, marginType, accountType, `broker ${brokerId}`]

@@ -1,5 +1,12 @@
 import { useEffect } from 'preact/hooks';
-import { go, hrefOf, type Place } from './route.ts';
+import { kindOfSymbol } from './option-legs.ts';
+import { go, hrefOf, type Place, setQuery } from './route.ts';
+
+/** To where one came from; somebody who came by a link goes to the overview. */
+function back(simulationId: string): void {
+  if (history.length > 1) history.back();
+  else go(hrefOf(simulationId, ''));
+}
 
 /** `/` to the search of the page, or to that of all, `b` and `s` to a ticket, Escape back. */
 export function useKeyboard(place: Place): void {
@@ -11,7 +18,8 @@ export function useKeyboard(place: Place): void {
         target instanceof HTMLElement && ['INPUT', 'SELECT', 'TEXTAREA'].includes(target.tagName);
       if (event.key === 'Escape') {
         if (isTyping) target.blur();
-        else if (place.query.has('order') || place.path[0] === 'ticket') history.back();
+        else if (place.query.has('order')) setQuery({ order: undefined });
+        else if (place.path[0] === 'ticket') back(place.simulationId);
         return;
       }
       if (isTyping) return;
@@ -21,10 +29,12 @@ export function useKeyboard(place: Place): void {
         (ofPage ?? document.querySelector<HTMLInputElement>('nav input[type=search]'))?.focus();
       } else if (event.key === 'b' || event.key === 's') {
         const [page, subject] = place.path;
+        const symbol = page === 'market' ? subject : (place.query.get('symbol') ?? undefined);
         go(
           hrefOf(place.simulationId, 'ticket', {
             portfolio: page === 'portfolio' ? subject : (place.query.get('portfolio') ?? undefined),
-            symbol: page === 'market' ? subject : (place.query.get('symbol') ?? undefined),
+            symbol,
+            kind: symbol === undefined ? undefined : kindOfSymbol(symbol.toUpperCase()),
             intent: event.key === 'b' ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE',
           }),
         );

@@ -32,6 +32,14 @@ export function contractText(symbol: string): string {
     : `${option.expiration} ${price(option.strike)} ${option.optionType.toLowerCase()}`;
 }
 
+/** What a symbol of a ticket is, by its form. */
+export const kindOfSymbol = (symbol: string): 'EQUITY' | 'OPTION' | 'FUTURE' =>
+  optionNamed(symbol) !== undefined
+    ? 'OPTION'
+    : /^[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2}$/.test(symbol)
+      ? 'FUTURE'
+      : 'EQUITY';
+
 const INTENTS: Readonly<Record<string, PositionIntent>> = {
   B: 'BUY_TO_OPEN',
   S: 'SELL_TO_OPEN',

@@ -38,6 +38,9 @@ const SETTLEMENTS: readonly Column<Settlement>[] = [
     title: 'Delivered',
     isLong: true,
     cell: ({ deliveries }) =>
-      deliveries.map(({ symbol, quantity: count }) => `${quantity(count)} ${symbol}`).join(', '),
+      deliveries
+        .filter((one) => one.quantity !== 0)
+        .map(({ symbol, quantity: count }) => `${quantity(count)} ${symbol}`)
+        .join(', '),
   },
 ];

@@ -1,7 +1,7 @@
 /** For whoever writes programs against it: the token, the requests of this page, the streams. */
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { moment } from '../format.ts';
+import { moment, quantity } from '../format.ts';
 import { onStreams, type StreamNote, streamNotes } from '../live/stream.ts';
 import { PerFrame, useEvery } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
@@ -102,7 +102,8 @@ const REQUESTS: readonly Column<RequestNote>[] = [
     title: 'Left this minute',
     isNumber: true,
     isSecondary: true,
-    cell: ({ remaining, limit }) => (limit === undefined ? '–' : `${remaining} of ${limit}`),
+    cell: ({ remaining, limit }) =>
+      limit === undefined ? '–' : `${quantity(remaining)} of ${quantity(limit)}`,
   },
 ];
 
@@ -120,7 +121,7 @@ function Meters({ notes }: { readonly notes: readonly RequestNote[] }) {
       {[...routes].map(([route, { limit = 1, remaining = 0 }]) => (
         <li key={route}>
           <meter min={0} max={limit} value={limit - remaining} aria-label={`Used of the limit of ${route}`} />{' '}
-          {route}: {remaining} of {limit} left
+          {route}: {quantity(remaining)} of {quantity(limit)} left
         </li>
       ))}
     </ul>

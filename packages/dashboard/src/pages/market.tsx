@@ -11,6 +11,7 @@ import { Select, Tabs } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import type { Column } from '../parts/column.ts';
+import { kindOfSymbol } from '../option-legs.ts';
 import { go, hrefOf, type Place, setQuery } from '../route.ts';
 import { CorporateActions, PushQuote } from './market-control.tsx';
 import { QuoteStrip } from '../parts/quote-strip.tsx';
@@ -47,7 +48,10 @@ export function Market({ place }: { readonly place: Place }) {
           <input type="search" name="symbol" aria-label="Symbol" placeholder="Symbol  /" size={12} />
           <button type="submit">Show</button>
         </form>
-        <a class="button" href={hrefOf(broker.simulationId, 'ticket', { symbol })}>
+        <a
+          class="button"
+          href={hrefOf(broker.simulationId, 'ticket', { kind: kindOfSymbol(symbol), symbol })}
+        >
           Trade
         </a>
         <button
@@ -63,7 +67,7 @@ export function Market({ place }: { readonly place: Place }) {
       <Bars key={symbol} symbol={symbol} timeframe={place.query.get('bars') ?? '1Day'} />
       <Chain symbol={symbol} expiration={place.query.get('expiration') ?? ''} />
       {broker.controlsMarket && <PushQuote symbol={symbol} />}
-      {broker.may('simulate') && <CorporateActions symbol={symbol} />}
+      {broker.may('simulate') && kindOfSymbol(symbol) === 'EQUITY' && <CorporateActions symbol={symbol} />}
     </>
   );
 }
@@ -93,7 +97,8 @@ function Watchlist({
         const quote: Quote | undefined = quotes.get(symbol);
         return (
           <li key={symbol}>
-            <a href={hrefOf(simulationId, `market/${symbol}`)}>{symbol}</a> {price(quote?.price)}
+            <a href={hrefOf(simulationId, `market/${encodeURIComponent(symbol)}`)}>{symbol}</a>{' '}
+            {price(quote?.price)}
           </li>
         );
       })}
@@ -181,6 +186,7 @@ function Chain({ symbol, expiration }: { readonly symbol: string; readonly expir
       </div>
       <Table
         label="Option chain"
+        isDense
         columns={chainColumns(broker.simulationId)}
         rows={rows}
         keyOf={({ strike }) => String(strike)}

@@ -11,6 +11,7 @@ import { Problem, Refusal } from '../parts/notice.tsx';
 import { hrefOf, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
 import { sideOf, typeOf, whyOf } from '../in-words.ts';
+import { contractText } from '../option-legs.ts';
 
 interface Story {
   readonly order: Order;
@@ -136,7 +137,7 @@ function Told({ story, onChanged }: { readonly story: Story; readonly onChanged:
         <ol class="states">
           {executions.map((execution) => (
             <li key={execution.executionId}>
-              <Filled execution={execution} />
+              <Filled execution={execution} isLeg={execution.symbol !== order.symbol} />
             </li>
           ))}
         </ol>
@@ -197,7 +198,7 @@ const RULES: Readonly<Record<string, string>> = {
   MODELLED_BOOK: 'It went through the prices of a modelled book',
 };
 
-function Filled({ execution }: { readonly execution: Execution }) {
+function Filled({ execution, isLeg }: { readonly execution: Execution; readonly isLeg: boolean }) {
   const { quote, explanation, fees, commission } = execution;
   const charges = fees.reduce((sum, fee) => sum + fee.amount, commission);
   return (
@@ -206,7 +207,8 @@ function Filled({ execution }: { readonly execution: Execution }) {
       <strong>
         {quantity(execution.quantity)} at {price(execution.price)}
       </strong>{' '}
-      {words(execution.liquidity)}
+      {isLeg && `${contractText(execution.symbol)}, `}
+      {isLeg ? execution.liquidity.toLowerCase() : words(execution.liquidity)}
       <br />
       <span class="dim">
         Quote {price(quote.bid)} × {price(quote.ask)}
@@ -262,7 +264,7 @@ function Actions({ order, onChanged }: { readonly order: Order; readonly onChang
         {order.stopPrice !== undefined && (
           <Field name="Stop" value={stop} onChange={setStop} inputMode="decimal" />
         )}
-        <div class="row">
+        <div class="row whole">
           <button type="submit">Replace</button>
           <button type="button" class="danger" onClick={() => after(broker.call('cancelOrder', { params }))}>
             Cancel the order

@@ -109,6 +109,12 @@ export function OrderTable({
   );
 }
 
+const Why = ({ text }: { readonly text: string }) => (
+  <span class="why" title={text}>
+    {text}
+  </span>
+);
+
 /** `address`: the present one, which links keep. */
 const columnsAt = (address: string): readonly Column<Order>[] => [
   {
@@ -135,7 +141,7 @@ const columnsAt = (address: string): readonly Column<Order>[] => [
     title: 'Status',
     cell: ({ status }) => <span class={`status ${status.toLowerCase()}`}>{words(status)}</span>,
   },
-  { title: 'Why', isLong: true, cell: (order) => <span class="why">{whyOf(order)}</span> },
+  { title: 'Why', isLong: true, cell: (order) => <Why text={whyOf(order)} /> },
 ];
 
 /** An address, with an order opened in it. */

@@ -2,7 +2,7 @@
 import type { PortfolioDetail } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
-import { change, money, percent, tone } from '../format.ts';
+import { change, money, percent, percentChange, tone } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
 import { useClockMoves } from '../parts/banner.tsx';
 import { Figure } from '../parts/figure.tsx';
@@ -125,7 +125,7 @@ function PortfolioCard({ card, simulationId }: { readonly card: Card; readonly s
           note={
             dayChange === undefined || totalEquity === dayChange
               ? undefined
-              : percent(dayChange / (totalEquity - dayChange))
+              : percentChange(dayChange / (totalEquity - dayChange))
           }
         >
           {dayChange === undefined ? '–' : change(dayChange)}

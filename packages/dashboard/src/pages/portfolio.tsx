@@ -72,10 +72,7 @@ function Balances({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
     <dl class="figures wide">
       <Figure name="Equity">{money(portfolio.totalEquity)}</Figure>
       <Figure name="Settled cash">{money(portfolio.settledCash)}</Figure>
-      <Figure
-        name="Pending cash"
-        note={portfolio.pendingCash === 0 ? undefined : 'when it settles: see Cash'}
-      >
+      <Figure name="Pending cash" note={portfolio.pendingCash === 0 ? undefined : 'when: see Cash'}>
         {money(portfolio.pendingCash)}
       </Figure>
       <Figure name="Reserved">{money(portfolio.reservedCash)}</Figure>

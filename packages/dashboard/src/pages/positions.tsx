@@ -150,7 +150,10 @@ function GreekSums({ options }: { readonly options: readonly OptionPosition[] })
 }
 
 const futureColumnsIn = (simulationId: string, portfolioId: string): readonly Column<FuturePosition>[] => [
-  { title: 'Contract', cell: ({ symbol }) => symbol },
+  {
+    title: 'Contract',
+    cell: ({ symbol }) => <a href={hrefOf(simulationId, `market/${symbol}`)}>{symbol}</a>,
+  },
   { title: 'Contracts', isNumber: true, cell: (one) => quantity(one.quantity) },
   { title: 'Entry', isNumber: true, isSecondary: true, cell: ({ entryPrice }) => price(entryPrice) },
   {

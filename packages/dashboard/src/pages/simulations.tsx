@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { Broker, useBroker } from '../broker.ts';
 import { moment } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
-import { Field, Select } from '../parts/field.tsx';
+import { Field, Select, Tabs } from '../parts/field.tsx';
 import type { Line } from '../parts/chart-data.ts';
 import { LineChart } from '../parts/line-chart.tsx';
 import { Empty, Problem, Refusal } from '../parts/notice.tsx';
@@ -100,6 +100,7 @@ export function Simulations({ place }: { readonly place: Place }) {
       {compared.length > 0 && list.value !== undefined && (
         <Compared
           ids={compared}
+          inDollars={place.query.get('as') === 'dollars'}
           names={
             new Map(rows.map(({ simulationId, name }) => [simulationId, name ?? simulationId.slice(0, 8)]))
           }
@@ -157,9 +158,11 @@ function NewSimulation() {
 function Compared({
   ids,
   names,
+  inDollars,
 }: {
   readonly ids: readonly string[];
   readonly names: ReadonlyMap<string, string>;
+  readonly inDollars: boolean;
 }) {
   const broker = useBroker();
   const curves = useLoad(
@@ -168,13 +171,37 @@ function Compared({
   );
   if (curves.error !== undefined) return <Problem error={curves.error} retry={curves.reload} />;
   if (curves.value === undefined) return <p class="waiting">Loading …</p>;
+  if (curves.value.length === 0) return <Empty>There is no portfolio in there yet, and no curve.</Empty>;
   return (
-    <LineChart
-      key={ids.join()}
-      label={`Equity of ${curves.value.length} portfolios in ${ids.length} simulations`}
-      lines={curves.value}
-    />
+    <>
+      <Tabs
+        label="How curves are compared"
+        value={inDollars ? 'dollars' : ''}
+        options={MEASURES}
+        onChange={(as) => setQuery({ as })}
+      />
+      <LineChart
+        key={`${inDollars} ${ids.join()}`}
+        label={`Equity of ${curves.value.length} portfolios in ${ids.length} simulations`}
+        lines={inDollars ? curves.value : curves.value.map(sinceStart)}
+        isFraction={!inDollars}
+      />
+    </>
   );
+}
+
+const MEASURES = [
+  ['', 'Change since the start'],
+  ['dollars', 'Dollars'],
+] as const;
+
+/** As fractions of where a curve began. */
+function sinceStart({ name, points }: Line): Line {
+  const start = points[0]?.value ?? 0;
+  return {
+    name,
+    points: points.map(({ atMs, value }) => ({ atMs, value: start === 0 ? 0 : value / start - 1 })),
+  };
 }
 
 /** The curves of the portfolios of a simulation, one point for now at its end. */
@@ -190,14 +217,17 @@ async function curvesIn(home: Broker, simulationId: string, name: string): Promi
     broker.call('getMarketHours'),
   ]);
   return Promise.all(
-    data.map(async ({ portfolioId, totalEquity }, index): Promise<Line> => {
-      const query = { interval: '1h', limit: 500 } as const;
-      const curve = await broker.call('getEquityCurve', { params: { portfolioId }, query });
+    data.map(async ({ portfolioId, totalEquity }): Promise<Line> => {
+      const params = { portfolioId };
+      const [curve, portfolio] = await Promise.all([
+        broker.call('getEquityCurve', { params, query: { interval: '1h', limit: 500 } }),
+        broker.call('getPortfolio', { params }),
+      ]);
       const points = curve.data
         .toReversed()
         .map((point) => ({ atMs: Date.parse(point.at), value: point.totalEquity }));
       return {
-        name: data.length === 1 ? name : `${name} ${index + 1}`,
+        name: data.length === 1 ? name : `${name}: ${portfolio.name ?? portfolioId.slice(0, 8)}`,
         points: [...points, { atMs: Date.parse(hours.now), value: totalEquity }],
       };
     }),

@@ -236,7 +236,9 @@ export function SpreadLegs({
           The middle of the market: {price(Math.abs(middle))} {middle < 0 ? 'credit' : 'debit'} a share.
         </p>
       )}
-      {legs.length > 0 && <Payoff legs={legs} cost={cost ?? middle} />}
+      {legs.length > 0 && (
+        <Payoff legs={legs} cost={cost ?? middle} underlyingPrice={chain?.underlyingPrice} />
+      )}
     </>
   );
 }

@@ -10,7 +10,7 @@ import {
 } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { change, money, price, words } from '../format.ts';
+import { change, moment, money, price, quantity } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Field, Select, Tabs } from '../parts/field.tsx';
@@ -18,7 +18,7 @@ import { Empty, Problem, Refusal } from '../parts/notice.tsx';
 import { go, hrefOf, type Place, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
 import { KINDS, orderOf, PRICES, typeOfTicket } from './ticket-body.ts';
-import { textOfLegs } from '../option-legs.ts';
+import { optionNamed, textOfLegs } from '../option-legs.ts';
 import { PortfolioChoice, portfoliosOf } from '../parts/portfolio-choice.tsx';
 import { QuoteStrip } from '../parts/quote-strip.tsx';
 import { SymbolField } from '../parts/symbol-field.tsx';
@@ -102,7 +102,10 @@ function Form({
   const type = typeOfTicket(query);
   const prices = PRICES[type];
   const order = orderOf(query, portfolioId);
-  const isComplete = order.symbol !== '' && (kind !== 'SPREAD' || (order.legs?.length ?? 0) > 1);
+  const isComplete =
+    order.symbol !== '' &&
+    (kind !== 'SPREAD' || (order.legs?.length ?? 0) > 1) &&
+    (kind !== 'OPTION' || optionNamed(order.symbol) !== undefined);
   const submit = (event: Event): void => {
     event.preventDefault();
     setError(undefined);
@@ -243,6 +246,17 @@ function Preview({ order }: { readonly order: CreateOrderBody }) {
   );
 }
 
+/** `: available cash 12,000.00, required amount 5,152,140.00`: the figures of a refusal, as it names them. */
+function figuresOf(details: object): string {
+  const texts = Object.entries(details).flatMap(([name, value]) => {
+    const title = name.replace(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+    if (typeof value === 'number')
+      return [`${title} ${/quantity|level/i.test(name) ? quantity(value) : money(value)}`];
+    return name === 'nextOpen' && typeof value === 'string' ? [`${title} ${moment(value)}`] : [];
+  });
+  return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
+}
+
 function Shown({ preview }: { readonly preview: OrderPreview }) {
   const { accepted, rejections, dayTrade } = preview;
   const lines: readonly (readonly [string, string])[] = [
@@ -271,9 +285,10 @@ function Shown({ preview }: { readonly preview: OrderPreview }) {
         <div class="notice problem">
           <p>It would be refused:</p>
           <ul>
-            {rejections.map(({ code, message }) => (
+            {rejections.map(({ code, message, ...details }) => (
               <li key={code}>
-                {message} <span class="dim">({words(code)})</span>
+                {message}
+                {figuresOf(details)}
               </li>
             ))}
           </ul>
@@ -287,11 +302,11 @@ function Shown({ preview }: { readonly preview: OrderPreview }) {
           </div>
         ))}
       </dl>
-      <div class="table-box" tabIndex={0} role="region" aria-label="Before and after">
+      <div class="table-box dense" tabIndex={0} role="region" aria-label="Before and after">
         <table>
           <thead>
             <tr>
-              <th scope="col">Of the portfolio</th>
+              <th scope="col">Portfolio</th>
               <th scope="col" class="number">
                 Before
               </th>

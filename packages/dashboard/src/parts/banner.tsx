@@ -2,7 +2,7 @@
 import type { MarketHours, Simulation } from '@sandpit/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { moment, time, weekday } from '../format.ts';
+import { moment, quantity, time, weekday } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
 import { onRequest, requestNotes } from '../requests.ts';
@@ -13,6 +13,8 @@ import { REFUSED, sentenceOf, UNREACHABLE } from './notice.tsx';
 interface Standing {
   readonly hours: MarketHours;
   readonly readAtMs: number;
+  /** Simulated seconds in one; of a token that may not ask for it, as it was between two looks. */
+  readonly speed: number;
 }
 
 export function Banner() {
@@ -24,10 +26,16 @@ export function Banner() {
         : undefined,
     [broker.simulationId],
   );
-  const standing = useLoad(
-    async (): Promise<Standing> => ({ hours: await broker.call('getMarketHours'), readAtMs: Date.now() }),
-    [broker.simulationId],
-  );
+  const before = useRef<Standing>();
+  const standing = useLoad(async (): Promise<Standing> => {
+    const [hours, clock] = await Promise.all([
+      broker.call('getMarketHours'),
+      broker.may('simulate') ? broker.call('getClock') : undefined,
+    ]);
+    const readAtMs = Date.now();
+    before.current = { hours, readAtMs, speed: clock?.speed ?? speedSince(before.current, hours, readAtMs) };
+    return before.current;
+  }, [broker.simulationId]);
   useEvery(3000, standing.reload);
   const status = useLastStatus();
   const problem =
@@ -43,7 +51,9 @@ export function Banner() {
       <div class="strip">
         <strong class="simulated">SIMULATED</strong>
         {simulation.value !== undefined && <Facts simulation={simulation.value} />}
-        {standing.value !== undefined && <Now standing={standing.value} simulation={simulation.value} />}
+        {standing.value !== undefined && (
+          <Now standing={standing.value} isScaled={simulation.value?.clock === 'scaled'} />
+        )}
         <span class="push" />
         {!broker.may('trade') && <span class="tag">read only</span>}
         <span class="dim">
@@ -84,8 +94,19 @@ export function Banner() {
       {simulation.value?.clock === 'manual' && broker.controlsMarket && standing.value !== undefined && (
         <ClockBar hours={standing.value.hours} onMoved={standing.reload} />
       )}
+      {simulation.value?.clock === 'scaled' && broker.controlsMarket && standing.value !== undefined && (
+        <SpeedBar speed={standing.value.speed} onChanged={standing.reload} />
+      )}
     </header>
   );
+}
+
+/** How fast a clock went between two looks at it; it stands until that is known. */
+function speedSince(before: Standing | undefined, { now }: MarketHours, readAtMs: number): number {
+  if (before === undefined || readAtMs === before.readAtMs) return 0;
+  const speed = (Date.parse(now) - Date.parse(before.hours.now)) / (readAtMs - before.readAtMs);
+  // A second as long as one, give or take what an answer takes.
+  return Math.abs(speed - 1) < 0.2 ? 1 : Math.round(speed);
 }
 
 /** What the last request was answered with; 0 = not at all. Streams are requests too, so that nobody waits for the next look. */
@@ -112,24 +133,17 @@ function Facts({ simulation }: { readonly simulation: Simulation }) {
 }
 
 /** The time of the simulation, going on between two looks at it. */
-function Now({
-  standing,
-  simulation,
-}: {
-  readonly standing: Standing;
-  readonly simulation: Simulation | undefined;
-}) {
+function Now({ standing, isScaled }: { readonly standing: Standing; readonly isScaled: boolean }) {
   const [, setTick] = useState(0);
   useEvery(1000, () => setTick((tick) => tick + 1));
-  const speed = simulation === undefined || simulation.clock === 'wall' ? 1 : (simulation.speed ?? 0);
-  const { hours, readAtMs } = standing;
+  const { hours, readAtMs, speed } = standing;
   const now = Date.parse(hours.now) + (Date.now() - readAtMs) * speed;
   return (
     <span>
       <time class="clock" dateTime={new Date(now).toISOString()}>
         {weekday(now)} {moment(now)}
       </time>{' '}
-      New York{simulation?.clock === 'scaled' && ` × ${speed}`} ·{' '}
+      New York{isScaled && ` × ${quantity(speed)}`} ·{' '}
       <span class={hours.isOpen ? 'up' : 'dim'}>{hours.isOpen ? 'open' : hours.session.toLowerCase()}</span>
     </span>
   );
@@ -196,6 +210,36 @@ function ClockBar({ hours, onMoved }: { readonly hours: MarketHours; readonly on
           Move
         </button>
       </form>
+      {problem !== '' && (
+        <span role="alert" class="down">
+          {problem}
+        </span>
+      )}
+    </div>
+  );
+}
+
+const SPEEDS = [1, 10, 60, 600, 3600];
+
+/** How fast a clock goes that runs by itself. */
+function SpeedBar({ speed, onChanged }: { readonly speed: number; readonly onChanged: () => void }) {
+  const broker = useBroker();
+  const [problem, setProblem] = useState('');
+  const set = (to: number): void => {
+    setProblem('');
+    broker
+      .call('setClock', { body: { speed: to } })
+      .catch((error: unknown) => setProblem(sentenceOf(errorFrom(error))))
+      .finally(onChanged);
+  };
+  return (
+    <div class="strip clock-bar" role="group" aria-label="Speed of the clock">
+      <span>Speed</span>
+      {SPEEDS.map((one) => (
+        <button key={one} type="button" aria-pressed={one === speed} onClick={() => set(one)}>
+          × {quantity(one)}
+        </button>
+      ))}
       {problem !== '' && (
         <span role="alert" class="down">
           {problem}

@@ -15,16 +15,20 @@ import {
   type Time,
   type UTCTimestamp,
 } from 'lightweight-charts';
-import { day, moment, percent, time } from '../format.ts';
+import { asIfInNewYork, percent, price } from '../format.ts';
 import type { Line, Mark, Point } from './chart-data.ts';
 
 type Kind = 'Line' | 'Candlestick' | 'Histogram' | 'Baseline';
 
 /** Of what is drawn, left free at each end. */
 const MARGIN = 0.015;
+/** Of what is drawn, half of what a text beside a dot takes: only where there is room is there one. */
+const LABEL = 0.09;
 /** Of the pane below. */
 const PANE_PX = 90;
-const CHOICE = ['--accent', '--warm', '--up', '--down', '--dim'] as const;
+const DOLLARS = { type: 'custom', formatter: price, minMove: 0.01 } as const;
+const FRACTIONS = { type: 'custom', formatter: percent, minMove: 0.0001 } as const;
+const CHOICE = ['--accent', '--warm', '--blue', '--violet', '--down', '--dim'] as const;
 
 export class Drawing {
   readonly #chart: IChartApi;
@@ -44,10 +48,13 @@ export class Drawing {
       autoSize: true,
       // Its notice stands in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
       layout: { attributionLogo: false, fontFamily: 'inherit' },
-      timeScale: { borderVisible: false, tickMarkFormatter: tickOf },
+      timeScale: { borderVisible: false, timeVisible: true, tickMarkFormatter: tickOf },
       rightPriceScale: { borderVisible: false },
       handleScroll: { vertTouchDrag: false },
-      localization: { locale: 'en-US', timeFormatter: (at: Time) => moment(Number(at) * 1000) },
+      localization: {
+        locale: 'en-US',
+        timeFormatter: (at: Time) => textOf(at, 0, 19),
+      },
     });
     this.#paint();
     addEventListener('theme', this.#onTheme);
@@ -62,7 +69,7 @@ export class Drawing {
   }
 
   /** `below` is drawn in a pane of its own. What is drawn already is left as it is. */
-  lines(lines: readonly Line[], marks: readonly Mark[], below?: Line): void {
+  lines(lines: readonly Line[], marks: readonly Mark[], below?: Line, isFraction = false): void {
     const key = JSON.stringify([lines, marks, below]);
     if (key === this.#drawn) return;
     this.#drawn = key;
@@ -73,6 +80,7 @@ export class Drawing {
           lineWidth: 2,
           priceLineVisible: false,
           ...(lines.length > 1 && { title: line.name }),
+          priceFormat: isFraction ? FRACTIONS : DOLLARS,
         }),
       ),
       ...(below === undefined ? [] : [this.#pane()]),
@@ -102,7 +110,7 @@ export class Drawing {
         lineWidth: 1,
         priceLineVisible: false,
         lastValueVisible: false,
-        priceFormat: { type: 'custom', formatter: percent, minMove: 0.0001 },
+        priceFormat: FRACTIONS,
       },
       1,
     );
@@ -112,7 +120,11 @@ export class Drawing {
 
   candles(bars: readonly Bar[], marks: readonly Mark[]): void {
     const isNew = this.#begin('candles', () => {
-      const candles = this.#chart.addSeries(CandlestickSeries, { borderVisible: false });
+      const candles = this.#chart.addSeries(CandlestickSeries, {
+        borderVisible: false,
+        priceFormat: DOLLARS,
+      });
+      candles.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.22 } });
       const volume = this.#chart.addSeries(HistogramSeries, {
         priceScaleId: '',
         priceFormat: { type: 'volume' },
@@ -155,10 +167,15 @@ export class Drawing {
     const [series] = this.#series;
     if (series === undefined || times.length === 0) return;
     const dots = new Map<string, SeriesMarker<Time>>();
-    for (const { atMs, isBuy, text } of marks) {
-      const at = second(times[lastNotAfter(times, atMs)] ?? atMs);
+    const placed = marks.map((mark) => ({ ...mark, place: lastNotAfter(times, mark.atMs) }));
+    const room = times.length * LABEL;
+    for (const { atMs, isBuy, text, place } of placed) {
+      const at = second(times[place] ?? atMs);
       const key = `${at} ${isBuy}`;
-      const isAlone = marks.length <= 8 && !dots.has(key);
+      const isAlone =
+        place >= room &&
+        place < times.length - room &&
+        placed.every((other) => other.atMs === atMs || Math.abs(other.place - place) >= 2 * room);
       dots.set(key, {
         time: at,
         position: isBuy ? 'belowBar' : 'aboveBar',
@@ -209,17 +226,20 @@ export class Drawing {
 
 /** In New York, as everything else here. */
 function tickOf(at: Time, type: TickMarkType): string {
-  const atMs = Number(at) * 1000;
-  if (type === TickMarkType.Time || type === TickMarkType.TimeWithSeconds) return time(atMs).slice(0, 5);
-  const date = day(atMs);
+  if (type === TickMarkType.Time || type === TickMarkType.TimeWithSeconds) return textOf(at, 11, 16);
   return type === TickMarkType.Year
-    ? date.slice(0, 4)
+    ? textOf(at, 0, 4)
     : type === TickMarkType.Month
-      ? date.slice(0, 7)
-      : date.slice(5);
+      ? textOf(at, 0, 7)
+      : textOf(at, 5, 10);
 }
 
-const second = (atMs: number): UTCTimestamp => Math.floor(atMs / 1000) as UTCTimestamp;
+/** A part of `2026-01-05 10:00:00`. */
+const textOf = (at: Time, from: number, to: number): string =>
+  new Date(Number(at) * 1000).toISOString().replace('T', ' ').slice(from, to);
+
+/** The library knows UTC alone: it is given the time in New York for it, so that its days begin when they do there. */
+const second = (atMs: number): UTCTimestamp => Math.floor(asIfInNewYork(atMs) / 1000) as UTCTimestamp;
 
 /** The library wants one value a second, in order. */
 function seconds(points: readonly Point[]): { readonly time: UTCTimestamp; readonly value: number }[] {

@@ -8,12 +8,15 @@ export function LineChart({
   lines,
   below,
   marks = [],
+  isFraction = false,
 }: {
   readonly label: string;
   readonly lines: readonly Line[];
   /** Fractions, in a pane of their own. */
   readonly below?: Line | undefined;
   readonly marks?: readonly Mark[];
+  /** Values are fractions, shown as per cent. */
+  readonly isFraction?: boolean;
 }) {
   const box = useRef<HTMLDivElement>(null);
   const drawing = useRef<Promise<Drawing>>();
@@ -25,7 +28,7 @@ export function LineChart({
     return () => void begun.then((one) => one.remove());
   }, []);
   useEffect(() => {
-    void drawing.current?.then((one) => one.lines(lines, marks, below));
+    void drawing.current?.then((one) => one.lines(lines, marks, below, isFraction));
   });
   return (
     <div class={below === undefined ? 'chart' : 'chart large'} ref={box} role="img" aria-label={label} />

@@ -3,7 +3,8 @@ import type { ComponentChildren } from 'preact';
 import { AnswerError, UnreachableError } from '@sandpit/client';
 
 export const UNREACHABLE = 'The server does not answer. Is it running?';
-export const REFUSED = 'The token is no longer good: it has expired, was taken back, or its simulation is gone.';
+export const REFUSED =
+  'The token is no longer good: it has expired, was taken back, or its simulation is gone.';
 
 /** An error in words for people. */
 export function sentenceOf(error: Error): string {

@@ -20,7 +20,25 @@ export function payoffAt(legs: readonly Leg[], cost: number, at: number): number
   return (worth - cost) * MULTIPLIER;
 }
 
-export function Payoff({ legs, cost }: { readonly legs: readonly Leg[]; readonly cost: number }) {
+/** Where a line of straight parts crosses nothing. */
+function evenAt(points: readonly { readonly at: number; readonly value: number }[]): readonly number[] {
+  return points.flatMap(({ at, value }, index) => {
+    const next = points[index + 1];
+    if (next === undefined || value * next.value >= 0) return [];
+    return [at + ((next.at - at) * value) / (value - next.value)];
+  });
+}
+
+export function Payoff({
+  legs,
+  cost,
+  underlyingPrice,
+}: {
+  readonly legs: readonly Leg[];
+  /** Dollars a share. */
+  readonly cost: number;
+  readonly underlyingPrice: number | undefined;
+}) {
   const options = legs
     .map(({ optionSymbol }) => optionNamed(optionSymbol))
     .filter((one) => one !== undefined);
@@ -37,6 +55,7 @@ export function Payoff({ legs, cost }: { readonly legs: readonly Leg[]; readonly
     return { at, value: payoffAt(legs, cost, at) };
   });
   const values = points.map(({ value }) => value);
+  const evens = evenAt(points);
   const least = Math.min(...values, 0);
   const most = Math.max(...values, 0);
   const x = (at: number): number => ((at - low) / (high - low)) * WIDTH;
@@ -50,6 +69,20 @@ export function Payoff({ legs, cost }: { readonly legs: readonly Leg[]; readonly
         aria-label={`Profit at expiry from ${money(least)} to ${money(most)} a unit, strikes ${strikes.map(price).join(', ')}`}
       >
         <line x1={0} x2={WIDTH} y1={y(0)} y2={y(0)} class="zero" />
+        <text x={4} y={y(most) + 12}>
+          {money(most)}
+        </text>
+        <text x={4} y={y(least) - 4}>
+          {money(least)}
+        </text>
+        {underlyingPrice !== undefined && underlyingPrice > low && underlyingPrice < high && (
+          <g>
+            <line x1={x(underlyingPrice)} x2={x(underlyingPrice)} y1={0} y2={HEIGHT} class="now" />
+            <text x={x(underlyingPrice) + 4} y={HEIGHT / 2}>
+              now {price(underlyingPrice)}
+            </text>
+          </g>
+        )}
         {[...new Set(strikes)].map((strike) => (
           <g key={strike}>
             <line x1={x(strike)} x2={x(strike)} y1={0} y2={HEIGHT} class="strike" />
@@ -62,7 +95,7 @@ export function Payoff({ legs, cost }: { readonly legs: readonly Leg[]; readonly
       </svg>
       <figcaption class="dim small">
         At expiry, a unit, without charges: at worst {money(least)}, at best {money(most)} within the strikes
-        ± 10 %.
+        ± 10 %{evens.length > 0 && `; even at ${evens.map(price).join(' and ')}`}.
       </figcaption>
     </figure>
   );

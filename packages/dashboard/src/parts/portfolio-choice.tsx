@@ -1,6 +1,6 @@
 import type { PortfolioDetail } from '@sandpit/protocol';
 import type { Broker } from '../broker.ts';
-import { kindOf } from '../in-words.ts';
+import { shortKindOf } from '../in-words.ts';
 import { setQuery } from '../route.ts';
 import { Select } from './field.tsx';
 
@@ -33,7 +33,7 @@ export const PortfolioChoice = ({
     plain
     value={value}
     options={portfolios.map(
-      (one) => [one.portfolioId, `${one.name ?? one.portfolioId.slice(0, 8)} (${kindOf(one)})`] as const,
+      (one) => [one.portfolioId, `${one.name ?? one.portfolioId.slice(0, 8)} (${shortKindOf(one)})`] as const,
     )}
     onChange={(portfolio) => setQuery({ portfolio })}
   />

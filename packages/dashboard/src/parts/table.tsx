@@ -10,15 +10,18 @@ export function Table<Row>({
   columns,
   rows,
   keyOf,
+  isDense = false,
 }: {
   readonly label: string;
   readonly columns: readonly Column<Row>[];
   readonly rows: readonly Row[];
   readonly keyOf: (row: Row) => string;
+  /** Of many columns. */
+  readonly isDense?: boolean;
 }) {
   if (rows.length > FEW) return <VirtualTable label={label} columns={columns} rows={rows} keyOf={keyOf} />;
   return (
-    <div class="table-box" tabIndex={0} role="region" aria-label={label}>
+    <div class={isDense ? 'table-box dense' : 'table-box'} tabIndex={0} role="region" aria-label={label}>
       <table>
         <thead>
           <tr>

@@ -48,7 +48,15 @@ export function VirtualTable<Row>({
     if (Math.abs(at - top) >= (ROW_PX * MARGIN) / 2 || at === 0) setTop(at);
   };
   return (
-    <div class="table-box tall" ref={box} onScroll={onScroll} tabIndex={0} role="region" aria-label={label}>
+    <div
+      class="table-box tall"
+      style={{ maxHeight: `${(rows.length + 2) * ROW_PX}px` }}
+      ref={box}
+      onScroll={onScroll}
+      tabIndex={0}
+      role="region"
+      aria-label={label}
+    >
       <table aria-rowcount={(total ?? rows.length) + 1}>
         <thead>
           <tr aria-rowindex={1}>
