@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Auditor } from '../../src/testing/auditor.js';
-import { TestMarket } from '../../src/testing/market.js';
+import { dollars, TestMarket } from '../../src/testing/market.js';
+import { Money } from '../../src/values/money.js';
 
 const CALL = 'AAPL260220C00100000';
 /** A day of 50,000 at 6 %, in 10^-8 dollars. */
@@ -83,4 +84,20 @@ describe('interest is on the debit by settlement date, of purchases and sales al
     expect(interest()).toBe(0);
     audit(market);
   });
+});
+
+it('what accrues between two postings ends where it could not be kept exactly, at ninety million dollars (D118)', () => {
+  const market = new TestMarket();
+  const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 1_000_000 });
+  market.quote('AAPL', '100', '100', { last: '100' });
+  market.place(portfolio, { quantity: 1000, intent: 'SELL_TO_OPEN' });
+  market.advanceTo('2026-01-06', 10);
+  market.quote('AAPL', '90000000', '90000000', { last: '90000000' });
+  market.advanceTo('2026-01-31', 17);
+  expect(market.portfolio(portfolio).margin.interest).toBe(Number.MAX_SAFE_INTEGER);
+  audit(market);
+  market.advanceTo('2026-02-04', 10);
+  const posted = market.entries().filter(({ type }) => type === 'INTEREST');
+  expect(posted.map(({ postings }) => dollars(postings[1]?.amount ?? Money.zero))).toEqual([90_071_992.55]);
+  audit(market);
 });

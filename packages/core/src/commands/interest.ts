@@ -1,6 +1,6 @@
 import type { Decision } from '../decision.js';
 import { isShares, valueOf } from '../instruments/instrument.js';
-import { dailyBorrowFee, dailyInterest, postedOf } from '../margin/interest.js';
+import { accruable, dailyBorrowFee, dailyInterest, postedOf } from '../margin/interest.js';
 import type { Accrued } from '../margin/margin-account.js';
 import type { LedgerEntryType, Posting } from '../ledger/ledger.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -55,7 +55,11 @@ function accrualsOf(d: Decision, portfolio: Portfolio): { interest: number; borr
   // The books pay for a purchase at once; a lender does on its settlement date.
   const cash = Money.add(portfolio.balances.SETTLED_CASH, paidAhead(portfolio.obligations));
   const loan = Money.max(Money.ofUnits(shortValue - cash), Money.zero);
-  return { interest: dailyInterest(loan, d.broker(portfolio).marginInterestTiers), borrowFees };
+  const { margin } = portfolio;
+  return {
+    interest: accruable(dailyInterest(loan, d.broker(portfolio).marginInterestTiers), margin.interest),
+    borrowFees: accruable(borrowFees, margin.borrowFees),
+  };
 }
 
 /** Posts what every portfolio has accrued, a slice at a time. */

@@ -13,6 +13,10 @@ const BPS = 10_000;
 const COLLATERAL_BPS = 10_200;
 const PRICE_UNITS = 1e8;
 
+/** As much of what a day adds as can still be kept exactly: beyond ninety million dollars between two postings nothing more accrues. */
+export const accruable = (more: Accrual, accrued: Accrual): Accrual =>
+  Math.min(more, Number.MAX_SAFE_INTEGER - accrued);
+
 /** A day's interest on a loan, each part of it at the rate of its tier. */
 export function dailyInterest(loan: Money, tiers: readonly MarginInterestTier[]): Accrual {
   let interest = 0;

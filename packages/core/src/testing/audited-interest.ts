@@ -9,6 +9,8 @@ export type AuditedTiers = readonly { readonly from: number; readonly rateAnnual
 export interface AuditedLoan {
   readonly isCash: boolean;
   readonly brokerId: string;
+  /** Since it was posted last, in 10^-8 dollars. */
+  accrued: bigint;
   readonly accounts: ReadonlyMap<string, bigint>;
   readonly positions: ReadonlyMap<string, { readonly settled: bigint }>;
   /** Trades by the date on which they settle: `paid` has left settled cash before. */
@@ -27,7 +29,12 @@ export function judgeInterest(
   for (const { portfolioId, interest } of points) {
     const portfolio = portfolioOf(portfolioId);
     if (portfolio.isCash) throw new Error('audit: a CASH portfolio pays interest');
-    const off = BigInt(interest) - interestOn(borrowedBy(portfolio), tiersOf(portfolio.brokerId));
+    // Beyond ninety million dollars between two postings nothing more is kept.
+    const room = BigInt(Number.MAX_SAFE_INTEGER) - portfolio.accrued;
+    const all = interestOn(borrowedBy(portfolio), tiersOf(portfolio.brokerId));
+    const due = all > room ? room : all;
+    portfolio.accrued += BigInt(interest);
+    const off = BigInt(interest) - due;
     const hasShorts = [...portfolio.positions.values()].some(({ settled }) => settled < 0n);
     // The last digit is one of 10^-8 dollars, which may have been rounded otherwise.
     if (off < -1n || (off > 1n && !hasShorts))

@@ -48,6 +48,7 @@ export class Auditor {
           brokerId: event.terms.initialSettings.brokerId,
           beganWith: event.terms.initialSettings.brokerId,
           beganAsCash: event.terms.initialSettings.portfolioType === 'CASH',
+          accrued: 0n,
           accounts: new Map(),
           positions: new Map(),
           obligations: new Map(),
@@ -121,12 +122,14 @@ export class Auditor {
       case 'InterestAccrued':
         judgeInterest(event, (portfolioId) => this.portfolio(portfolioId), this.tiersOf);
         return this.margin.note(event);
+      case 'AccrualsPosted':
+        this.portfolio(event.portfolioId).accrued -= BigInt(event.interest);
+        return this.margin.note(event);
       case 'SmaChanged':
       case 'SessionMarked':
       case 'CallIssued':
       case 'CallDue':
       case 'CallClosed':
-      case 'AccrualsPosted':
       case 'MarginWarned':
       case 'DayShortfallNoted':
       case 'LiquidationDecided':
@@ -668,6 +671,8 @@ interface AuditedPortfolio {
   brokerId: string;
   readonly beganWith: string;
   readonly beganAsCash: boolean;
+  /** Of interest that is not posted yet, in 10^-8 dollars. */
+  accrued: bigint;
   readonly accounts: Map<string, bigint>;
   readonly positions: Map<string, AuditedPosition>;
   /** What comes in and goes out with a settlement; `paid`: what has left settled cash for it before. */
