@@ -7,8 +7,18 @@
  *
  *   npx tsc -b && npx tsx bench/margin.ts        BENCH_BOOKS
  */
-import { Instant, Price, Quantity, regTRequirementOf, TradingDate } from '@sandpit/core';
-import type { OptionLeg, RegTLeg } from '@sandpit/core';
+import {
+  Instant,
+  optionContract,
+  parseOsi,
+  plainEquity,
+  Price,
+  Quantity,
+  regTRequirementOf,
+  requirementOfImagined,
+  TradingDate,
+} from '@sandpit/core';
+import type { Holding, ImaginedBook, OptionLeg, RegTLeg } from '@sandpit/core';
 import { quantile, runAlone, sizeOf } from './measure.js';
 import type { Row } from './measure.js';
 
@@ -141,6 +151,56 @@ function time(books: readonly (readonly RegTLeg[])[]): Timed {
   return { times: times.sort(), approximate };
 }
 
+/** So many positions, stock and options on it in turn, of that many underlyings. */
+function imagined(draw: Draw, positions: number, underlyings: number): ImaginedBook {
+  const held = new Map<string, Holding>();
+  const names = Array.from({ length: underlyings }, (_, i) => `U${String.fromCharCode(65 + (i % 26))}${i}`);
+  names.forEach((name) =>
+    held.set(name, { instrument: plainEquity(name), quantity: Quantity.of(100), mark: Price.of(String(U)) }),
+  );
+  while (held.size < positions) {
+    const name = names[held.size % underlyings] ?? '';
+    const leg = option(name, draw(2) === 0, 70 + draw(61), draw(3), (1 + draw(5)) * (draw(2) === 0 ? 1 : -1));
+    const named = parseOsi(leg.symbol);
+    const instrument = named && optionContract(named, {}, () => false);
+    if (instrument === undefined) throw new Error(`${leg.symbol} is no option`);
+    held.set(instrument.symbol, { instrument, quantity: leg.quantity, mark: leg.price ?? Price.of('1') });
+  }
+  return {
+    marginType: 'PORTFOLIO',
+    engine: 'TIMS',
+    house,
+    asOf,
+    calendar: 'XNYS',
+    holdings: [...held.values()],
+    underlyings: new Map(
+      names.map((name) => [name, { price: Price.of(String(U)), leverageFactor: 1, dividends: [] }]),
+    ),
+    volatilities: new Map(),
+    rate: 0.04,
+  };
+}
+
+/** Whole books, each valued anew: implied volatilities, ten points, and all. */
+function wholeBooks(measure: string, aim: number, make: (draw: Draw) => ImaginedBook, books: number): Row {
+  const next = chance(11);
+  const all = Array.from({ length: books }, () => make(next));
+  for (const book of all) requirementOfImagined(book);
+  const times = Float64Array.from(all, (book) => {
+    const began = performance.now();
+    requirementOfImagined(book);
+    return (performance.now() - began) * 1000;
+  }).sort();
+  return {
+    measure,
+    value: quantile(times, 0.5),
+    unit: 'µs',
+    aim: { atMost: aim },
+    details: `median of ${books} books, p99 ${quantile(times, 0.99).toFixed(0)} µs; nothing is kept between them`,
+    leavesOut: 'HTTP, JSON, marks',
+  };
+}
+
 export function measureMargin(): Promise<readonly Row[]> {
   const books = sizeOf('BOOKS', 400);
   const row = (measure: string, aim: number | undefined, draw: (draw: Draw) => RegTLeg[]): Row => {
@@ -173,6 +233,24 @@ export function measureMargin(): Promise<readonly Row[]> {
       ...strategies(draw, 'B', 2),
       ...Array.from({ length: 6 }, (_, i) => stock(`S${i}`, 100 * (1 + draw(9)) * (draw(4) === 0 ? -1 : 1))),
     ]),
+    wholeBooks(
+      'TIMS: 10 positions in 6 underlyings, arrays cold',
+      300,
+      (draw) => imagined(draw, 10, 6),
+      books,
+    ),
+    wholeBooks(
+      'TIMS: 1,000 positions in 40 underlyings',
+      250_000,
+      (draw) => imagined(draw, 1000, 40),
+      Math.min(books, 20),
+    ),
+    wholeBooks(
+      'Reg T: 1,000 positions in 100 underlyings',
+      250_000,
+      (draw) => ({ ...imagined(draw, 1000, 100), marginType: 'REG_T', engine: undefined }),
+      Math.min(books, 20),
+    ),
   ]);
 }
 

@@ -11,7 +11,7 @@ import type { BookRefusal, OptionLeg, RegTLeg } from './legs.js';
 import { listGroups } from './listing.js';
 import type { RegTGroup } from './listing.js';
 import { regTParametersOn } from './parameters.js';
-import { leastPartition } from './partition.js';
+import { partitionOf } from './known-partitions.js';
 
 /** A book under Reg T: any legs in any order, and by whose figures. */
 export interface RegTBook {
@@ -108,7 +108,7 @@ function groupsOf(underlying: string, held: Held, book: RegTBook, terms: RegTTer
     .sort((a, b) => (a.symbol < b.symbol ? -1 : 1))
     .map((leg) => contractOf({ ...leg, underlyingPrice: held.price }, leg.quantity / UNITS, terms));
   const shares = Math.trunc(held.shares / UNITS);
-  const partition = leastPartition({ contracts, shares }, terms);
+  const partition = partitionOf({ contracts, shares }, terms);
   const { price = NO_PRICE, leverageFactor } = held;
   const { shortBoxCostBps } = book;
   return listGroups(

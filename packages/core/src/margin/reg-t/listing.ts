@@ -17,8 +17,7 @@ import {
 } from './explain.js';
 import { longOption, nakedOption, shortStraddle } from './groups.js';
 import type { UnitAmounts } from './groups.js';
-import type { Chain } from './model.js';
-import type { Partition } from './partition.js';
+import type { Chain, Partition } from './model.js';
 import { namedSpreads } from './shapes.js';
 import type { NamedSpread } from './shapes.js';
 

@@ -41,6 +41,15 @@ export interface Combo {
   readonly amounts: UnitAmounts;
 }
 
+/** How a chain is divided: what is in no group is alone. Counts are by place in the chain. */
+export interface Partition {
+  readonly combos: readonly { readonly combo: Combo; readonly count: number }[];
+  readonly straddles: readonly { readonly call: number; readonly put: number; readonly count: number }[];
+  readonly spreads: readonly { readonly legs: ReadonlyMap<number, number>; readonly loss: Micros }[];
+  /** Whether the search has ended before it was certain that nothing is less. */
+  readonly isApproximate: boolean;
+}
+
 /** Which contracts may lie in one SPREAD group: its shorts settle no later than `settlesAt`, its longs no earlier. */
 export interface SpreadPool {
   readonly shorts: readonly number[];

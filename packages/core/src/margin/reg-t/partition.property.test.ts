@@ -9,11 +9,10 @@ import { contractOf } from './contracts.js';
 import type { Contract, Micros, RegTTerms } from './contracts.js';
 import type { OptionLeg } from './legs.js';
 import { aimedAt, aloneOf } from './model.js';
-import type { Chain } from './model.js';
+import type { Chain, Partition } from './model.js';
 import { longStock, shortStock, shortStraddle } from './groups.js';
 import { regTParametersOn } from './parameters.js';
 import { leastPartition } from './partition.js';
-import type { Partition } from './partition.js';
 
 const asOf = TradingDate.of('2026-01-05');
 const terms: RegTTerms = {
@@ -31,7 +30,14 @@ const leg = fc.record({
   price: fc.constantFrom(0, 50, 100, 100, 250, 500, 1000, 2000),
   european: fc.constantFrom(false, false, false, false, true),
 });
-type Drawn = typeof leg extends fc.Arbitrary<infer T> ? T : never;
+interface Drawn {
+  readonly isCall: boolean;
+  readonly strike: number;
+  readonly expiry: number;
+  readonly count: number;
+  readonly price: number;
+  readonly european: boolean;
+}
 
 const EXPIRATIONS = ['2026-02-20', '2027-01-15'].map((date) => TradingDate.of(date));
 
@@ -60,7 +66,11 @@ function contract(drawn: Drawn, underlyingDollars: number): Contract {
 
 const bySymbol = (a: Contract, b: Contract): number => (a.symbol < b.symbol ? -1 : 1);
 
-const chains = (most: number, mostCombinations: number): fc.Arbitrary<Chain> =>
+const chains = (
+  most: number,
+  mostCombinations: number,
+  lots: readonly number[] = [0, 0, 100, 200, 250, 300, -100, -200, -300],
+): fc.Arbitrary<Chain> =>
   fc
     .record({
       legs: fc.uniqueArray(leg, {
@@ -68,7 +78,7 @@ const chains = (most: number, mostCombinations: number): fc.Arbitrary<Chain> =>
         maxLength: most,
         selector: ({ isCall, strike, expiry, european }) => `${isCall} ${strike} ${expiry} ${european}`,
       }),
-      shares: fc.constantFrom(0, 0, 100, 200, 250, 300, -100, -200, -300),
+      shares: fc.constantFrom(...lots),
       underlying: fc.constantFrom(4, 85, 100, 100, 103, 115),
     })
     .map(({ legs, shares, underlying }) => ({
@@ -134,3 +144,35 @@ it('is what trying every partition finds, maintenance first, then initially (D10
     { numRuns: Number(process.env['RUNS'] ?? 200) },
   );
 }, 600_000);
+
+it('is so beside 300 shares, with series of two expirations', () => {
+  fc.assert(
+    fc.property(
+      chains(5, 30_000, [300, -300]).filter(
+        ({ contracts }) => new Set(contracts.map(({ settlesAt }) => settlesAt)).size === 2,
+      ),
+      (chain) => {
+        const partition = leastPartition(chain, terms);
+        expect(partition.isApproximate).toBe(false);
+        expect(amountsOf(chain, partition)).toEqual(leastByTrying(chain, terms));
+      },
+    ),
+    { numRuns: Number(process.env['RUNS'] ?? 100) },
+  );
+}, 600_000);
+
+const series = (isCall: boolean, strike: number, expiry: number, count: number): Contract =>
+  contract({ isCall, strike, expiry, count, price: 100 + 7 * Math.abs(strike - 100), european: false }, 100);
+
+it.each<[string, (i: number) => Contract]>([
+  ['spreads of calls', (i) => series(true, 70 + i, 0, i % 2 === 0 ? -1 : 1)],
+  ['spreads of both rights', (i) => series(i % 2 === 0, 70 + i, 0, i % 4 < 2 ? 2 : -3)],
+  ['calendars', (i) => series(true, 70 + 2 * (i >> 1), i % 2, i % 2 === 0 ? -1 : 1)],
+  ['shorts alone', (i) => series(i % 2 === 0, 60 + i, i % 2, -1 - (i % 3))],
+])('is certain of 59 series: %s', (_, of) => {
+  const contracts = Array.from({ length: 59 }, (__, i) => of(i)).sort(bySymbol);
+  const partition = leastPartition({ contracts, shares: 0 }, terms);
+  expect(partition.isApproximate).toBe(false);
+  // Nothing that is held is used twice.
+  amountsOf({ contracts, shares: 0 }, partition);
+});

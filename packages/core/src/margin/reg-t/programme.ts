@@ -35,11 +35,15 @@ export class Programme {
   readonly columnsOf: number[][] = [];
   readonly fixedIn: FixedLong[][] = [];
   readonly lossOf: number[] = [];
+  /** Of each pool, the prices at which its loss can be greatest: it turns upwards only at long strikes. In order, 0 first. */
+  readonly prices: readonly (readonly Micros[])[];
+  /** Of each pool and leg, what one contract loses at its prices, in steps. */
+  readonly losses: readonly (readonly Float64Array[])[];
   /** The size of one contract: the tableau works with multiples of it. */
   readonly unit: Micros;
   /** What all strikes, and so all losses, are multiples of. */
   readonly step: Micros;
-  private readonly shares: number;
+  readonly shares: number;
   private readonly combos: readonly Combo[];
 
   constructor(chain: Chain, terms: RegTTerms) {
@@ -49,6 +53,18 @@ export class Programme {
     this.pools = poolsOf(chain.contracts);
     this.unit = chain.contracts.reduce((most, { strike, shares }) => Math.max(most, strike, shares), 1);
     this.step = chain.contracts.reduce((step, { strike }) => divisor(step, strike), 0) || 1;
+    this.prices = this.pools.map(({ longs }) => {
+      const strikes = longs.map((leg) => this.contracts[leg]?.strike ?? 0);
+      return [...new Set([0, ...strikes])].sort((a, b) => a - b);
+    });
+    this.losses = this.prices.map((prices) =>
+      this.contracts.map((contract) =>
+        Float64Array.from(
+          prices,
+          (price) => ((contract.isShort ? 1 : -1) * intrinsicAt(contract, price)) / this.step,
+        ),
+      ),
+    );
     this.pools.forEach((pool, index) => this.addPool(pool, index, terms));
     for (const combo of this.combos) {
       const [first, second] = savings(combo, chain.contracts, terms);
@@ -114,7 +130,7 @@ export class Programme {
     for (let pool = 0; pool < this.pools.length; pool++) {
       this.coverShorts(tableau, pool, true);
       this.coverShorts(tableau, pool, false);
-      const last = this.pricesOf(pool).at(-1);
+      const last = this.prices[pool]?.at(-1);
       if (this.pools[pool]?.shorts.some((leg) => this.contracts[leg]?.isCall === false))
         this.boundLoss(tableau, pool, 0);
       if (last !== undefined && last > 0) this.boundLoss(tableau, pool, last);
@@ -189,12 +205,6 @@ export class Programme {
     });
   }
 
-  /** Prices at which a loss can be greatest: its value turns upwards only at long strikes. In order, 0 first. */
-  pricesOf(pool: number): Micros[] {
-    const strikes = (this.pools[pool]?.longs ?? []).map((leg) => this.contracts[leg]?.strike ?? 0);
-    return [...new Set([0, ...strikes])].sort((a, b) => a - b);
-  }
-
   private coverShorts(tableau: Tableau, pool: number, isCall: boolean): void {
     const columns: number[] = [];
     const signs: number[] = [];
@@ -240,21 +250,20 @@ export class Programme {
     tableau.addRow(columns, coefficients, covered);
   }
 
-  /** What a pool loses at a price by such counts of its columns, in steps. */
-  lossAt(pool: number, price: Micros, values: Float64Array): number {
-    let loss = 0;
-    for (const column of this.columnsOf[pool] ?? []) {
-      const count = values[column] ?? 0;
-      if (count === 0) continue;
-      const contract = this.contractIn(column);
-      loss += (contract.isShort ? count : 0 - count) * intrinsicAt(contract, price);
+  /** What a pool loses at each of its prices by such counts of its columns, in steps. */
+  lossesIn(pool: number, values: Float64Array): Float64Array {
+    const losses = new Float64Array(this.prices[pool]?.length ?? 0);
+    const add = (leg: number, count: number): void => {
+      const one = this.losses[pool]?.[leg];
+      if (one === undefined || count === 0) return;
+      for (let k = 0; k < losses.length; k++) losses[k] = (losses[k] ?? 0) + count * (one[k] ?? 0);
+    };
+    for (const index of this.columnsOf[pool] ?? []) {
+      const column = this.columns[index];
+      if (column?.kind === 'SPREAD') add(column.leg, values[index] ?? 0);
     }
-    if (loss <= 0) return loss / this.step;
-    for (const { leg, count } of this.fixedIn[pool] ?? []) {
-      const contract = this.contracts[leg];
-      if (contract !== undefined) loss -= count * intrinsicAt(contract, price);
-    }
-    return loss / this.step;
+    for (const { leg, count } of this.fixedIn[pool] ?? []) add(leg, count);
+    return losses;
   }
 
   /** Contracts in a pool by whole counts of its columns: none where it has no short. */

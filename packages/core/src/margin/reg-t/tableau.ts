@@ -7,39 +7,42 @@
  * its variable changes of each objective.
  */
 export class Tableau {
-  private readonly columns: number;
-  /** Coefficients, then the right side that is worked with, then the true one: see `improve`. */
-  private readonly rows: Float64Array[];
-  /** Costs, with the objectives themselves, negated, where rows have their right sides. */
-  private readonly first: Float64Array;
-  private readonly second: Float64Array;
+  /** Columns; behind them the right side that is worked with, then the true one: see `improve`. */
+  private columns: number;
+  private rows = 0;
+  /**
+   * The costs of the first objective, of the second, then one row after the other, each of `columns` + 2 numbers. Costs have the
+   * objectives themselves, negated, where rows have their right sides.
+   */
+  private cells: Float64Array;
   /** The variable of each row and of each column. Variables of the model come first, then one slack for each row. */
   private readonly ofRow: number[];
-  private readonly ofColumn: Int32Array;
+  private ofColumn: Int32Array;
   private variables: number;
   /** Of each variable, whether it is whole in every solution that is wanted. */
   private readonly isWhole: boolean[];
+  private readonly isOneObjective: boolean;
   private readonly used: Int32Array;
   /** Work done so far: coefficients visited. */
   work = 0;
 
   private constructor(
-    rows: Float64Array[],
-    first: Float64Array,
-    second: Float64Array,
+    cells: Float64Array,
+    rows: number,
     ofRow: number[],
     ofColumn: Int32Array,
     variables: number,
     isWhole: boolean[],
+    isOneObjective: boolean,
   ) {
     this.columns = ofColumn.length;
+    this.cells = cells;
     this.rows = rows;
-    this.first = first;
-    this.second = second;
     this.ofRow = ofRow;
     this.ofColumn = ofColumn;
     this.variables = variables;
     this.isWhole = isWhole;
+    this.isOneObjective = isOneObjective;
     this.used = new Int32Array(this.columns + 2);
   }
 
@@ -48,42 +51,88 @@ export class Tableau {
     const count = first.length;
     const ofColumn = Int32Array.from({ length: count }, (_, column) => column);
     const isWhole = new Array<boolean>(count).fill(true);
-    const [one, two] = [first, second].map((costs) => Float64Array.of(...costs, 0, 0));
-    if (one === undefined || two === undefined) throw new RangeError('no costs');
-    return new Tableau([], one, two, [], ofColumn, count, isWhole);
+    const cells = new Float64Array((count + 2) * (2 + FIRST_ROWS));
+    cells.set(first, 0);
+    cells.set(second, count + 2);
+    return new Tableau(
+      cells,
+      0,
+      [],
+      ofColumn,
+      count,
+      isWhole,
+      second.every((cost) => cost === 0),
+    );
   }
 
   /** A tableau that can be solved on without this one's knowing. */
   copy(): Tableau {
-    const rows = this.rows.map((row) => row.slice());
-    const { first, second, ofRow, ofColumn, variables, isWhole } = this;
-    return new Tableau(rows, first.slice(), second.slice(), [...ofRow], ofColumn.slice(), variables, [
-      ...isWhole,
-    ]);
+    const { rows, ofRow, ofColumn, variables, isWhole, isOneObjective } = this;
+    const cells = new Float64Array((2 + rows + MORE_ROWS) * this.stride);
+    cells.set(this.cells.subarray(0, (2 + rows) * this.stride));
+    this.work += rows;
+    return new Tableau(cells, rows, [...ofRow], ofColumn.slice(), variables, [...isWhole], isOneObjective);
+  }
+
+  /** Takes the place of one that was copied from it; the work done stays its own. */
+  become(other: Tableau): void {
+    this.ofRow.splice(0, this.ofRow.length, ...other.ofRow);
+    this.isWhole.splice(0, this.isWhole.length, ...other.isWhole);
+    this.columns = other.columns;
+    this.rows = other.rows;
+    this.cells = other.cells;
+    this.ofColumn = other.ofColumn;
+    this.variables = other.variables;
+  }
+
+  private get stride(): number {
+    return this.columns + 2;
+  }
+
+  /** Where a row begins. */
+  private at(row: number): number {
+    return (2 + row) * this.stride;
+  }
+
+  private cell(index: number): number {
+    return this.cells[index] ?? 0;
+  }
+
+  /** The value of the variable of a row. */
+  private valueOf(row: number): number {
+    return this.cell(this.at(row) + this.columns);
   }
 
   /** Adds `Σ coefficients[k] × x[variables[k]] ≤ limit`; whole numbers, but where the caller says otherwise. */
   addRow(variables: readonly number[], coefficients: readonly number[], limit: number, isWhole = true): void {
-    const row = new Float64Array(this.columns + 2);
-    row[this.columns] = limit;
-    row[this.columns + 1] = limit;
-    const at = this.places();
+    const n = this.columns;
+    const row = new Float64Array(n + 2);
+    row[n] = limit;
+    row[n + 1] = limit;
+    const places = this.places();
     for (let k = 0; k < variables.length; k++) {
       const coefficient = coefficients[k] ?? 0;
-      const place = at[variables[k] ?? 0] ?? 0;
+      const place = places[variables[k] ?? 0] ?? 0;
+      if (place === GONE) continue;
       if (place >= 0) {
         row[place] = (row[place] ?? 0) + coefficient;
         continue;
       }
-      const basic = this.rows[-1 - place];
-      if (basic === undefined) continue;
-      for (let j = 0; j <= this.columns + 1; j++) row[j] = (row[j] ?? 0) - coefficient * (basic[j] ?? 0);
+      const basic = this.at(-1 - place);
+      for (let j = 0; j <= n + 1; j++) row[j] = (row[j] ?? 0) - coefficient * this.cell(basic + j);
     }
     this.append(row, isWhole);
   }
 
   private append(row: Float64Array, isWhole: boolean): void {
-    this.rows.push(row);
+    const at = this.at(this.rows);
+    if (at + this.stride > this.cells.length) {
+      const cells = new Float64Array(at + this.stride * MORE_ROWS);
+      cells.set(this.cells.subarray(0, at));
+      this.cells = cells;
+    }
+    this.cells.set(row, at);
+    this.rows++;
     this.ofRow.push(this.variables++);
     this.isWhole.push(isWhole);
     this.work += this.columns;
@@ -94,17 +143,15 @@ export class Tableau {
    * (R. Gomory, 1960). Returns how many there were.
    */
   cut(most: number): number {
-    const n = this.columns;
     const broken: number[] = [];
-    for (let i = 0; i < this.rows.length && broken.length < most; i++) {
-      const value = this.rows[i]?.[n] ?? 0;
+    for (let i = 0; i < this.rows && broken.length < most; i++) {
+      const value = this.valueOf(i);
       const fraction = value - Math.floor(value);
       if (this.isWhole[this.ofRow[i] ?? 0] && fraction > BROKEN && fraction < 1 - BROKEN) broken.push(i);
     }
     let added = 0;
     for (const i of broken) {
-      const row = this.rows[i];
-      const cut = row === undefined ? undefined : this.gomory(row);
+      const cut = this.gomory(i);
       if (cut === undefined) continue;
       this.append(cut, false);
       added++;
@@ -112,14 +159,15 @@ export class Tableau {
     return added;
   }
 
-  private gomory(row: Float64Array): Float64Array | undefined {
+  private gomory(row: number): Float64Array | undefined {
     const n = this.columns;
-    const value = row[n] ?? 0;
+    const at = this.at(row);
+    const value = this.cell(at + n);
     const part = value - Math.floor(value);
     const cut = new Float64Array(n + 2);
     let largest = 0;
     for (let j = 0; j < n; j++) {
-      const coefficient = row[j] ?? 0;
+      const coefficient = this.cell(at + j);
       if (coefficient === 0) continue;
       let share = coefficient > 0 ? coefficient / part : (0 - coefficient) / (1 - part);
       if (this.isWhole[this.ofColumn[j] ?? 0]) {
@@ -139,24 +187,48 @@ export class Tableau {
   /** Forgets the cuts that do not bind: rows past the first `keep` whose own variable is not 0. */
   forgetIdle(keep: number): void {
     let kept = 0;
-    for (let i = 0; i < this.rows.length; i++) {
-      const row = this.rows[i];
+    for (let i = 0; i < this.rows; i++) {
       const variable = this.ofRow[i] ?? 0;
-      if (row === undefined) continue;
-      if (variable >= keep && !this.isWhole[variable] && (row[this.columns] ?? 0) > FEASIBLE) continue;
-      this.rows[kept] = row;
+      if (variable >= keep && !this.isWhole[variable] && this.valueOf(i) > FEASIBLE) continue;
+      if (kept < i) this.cells.copyWithin(this.at(kept), this.at(i), this.at(i + 1));
       this.ofRow[kept] = variable;
       kept++;
     }
-    this.rows.length = kept;
+    this.rows = kept;
     this.ofRow.length = kept;
   }
 
-  /** Where each variable is: its column, or −1 − its row. */
+  /**
+   * Leaves out what is 0 in every whole solution whose first objective is less than `most` above this one's: the columns of which one
+   * costs more, in an optimal tableau.
+   */
+  fix(most: number): void {
+    const n = this.columns;
+    let kept = 0;
+    for (let j = 0; j < n; j++) {
+      if (this.cell(j) <= most || !this.isWhole[this.ofColumn[j] ?? 0]) this.used[kept++] = j;
+    }
+    if (kept === n) return;
+    const before = this.stride;
+    const cells = new Float64Array((2 + this.rows + MORE_ROWS) * (kept + 2));
+    for (let i = 0; i < this.rows + 2; i++) {
+      const from = i * before;
+      const to = i * (kept + 2);
+      for (let k = 0; k < kept; k++) cells[to + k] = this.cell(from + (this.used[k] ?? 0));
+      cells[to + kept] = this.cell(from + n);
+      cells[to + kept + 1] = this.cell(from + n + 1);
+    }
+    this.ofColumn = Int32Array.from(this.used.subarray(0, kept), (j) => this.ofColumn[j] ?? 0);
+    this.columns = kept;
+    this.cells = cells;
+    this.work += kept * this.rows;
+  }
+
+  /** Where each variable is: its column, or −1 − its row; `GONE` where it has been left out. */
   private places(): Int32Array {
-    const at = new Int32Array(this.variables);
+    const at = new Int32Array(this.variables).fill(GONE);
     for (let j = 0; j < this.columns; j++) at[this.ofColumn[j] ?? 0] = j;
-    for (let i = 0; i < this.ofRow.length; i++) at[this.ofRow[i] ?? 0] = -1 - i;
+    for (let i = 0; i < this.rows; i++) at[this.ofRow[i] ?? 0] = -1 - i;
     return at;
   }
 
@@ -168,15 +240,42 @@ export class Tableau {
   /** The values of the first `count` variables. */
   values(count: number): Float64Array {
     const values = new Float64Array(count);
-    for (let i = 0; i < this.rows.length; i++) {
+    for (let i = 0; i < this.rows; i++) {
       const variable = this.ofRow[i] ?? 0;
-      if (variable < count) values[variable] = this.rows[i]?.[this.columns] ?? 0;
+      if (variable < count) values[variable] = this.valueOf(i);
     }
     return values;
   }
 
   get objectives(): { readonly first: number; readonly second: number } {
-    return { first: 0 - (this.first[this.columns] ?? 0), second: 0 - (this.second[this.columns] ?? 0) };
+    return { first: 0 - this.cell(this.columns), second: 0 - this.cell(this.stride + this.columns) };
+  }
+
+  /** Which of the first `count` variables are not whole, and what making each of them so costs. */
+  broken(count: number, nearly: number): Broken[] {
+    const broken: Broken[] = [];
+    for (let i = 0; i < this.rows; i++) {
+      const variable = this.ofRow[i] ?? 0;
+      if (variable >= count) continue;
+      const value = this.valueOf(i);
+      if (Math.abs(value - Math.round(value)) > nearly) broken.push(this.penaltiesOf(i, variable, value));
+    }
+    return broken;
+  }
+
+  private penaltiesOf(row: number, variable: number, value: number): Broken {
+    const at = this.at(row);
+    let below = Infinity;
+    let above = Infinity;
+    for (let j = 0; j < this.columns; j++) {
+      const coefficient = this.cell(at + j);
+      const cost = Math.max(0, this.cell(j));
+      if (coefficient > PIVOT) below = Math.min(below, cost / coefficient);
+      else if (coefficient < -PIVOT) above = Math.min(above, 0 - cost / coefficient);
+    }
+    this.work += this.columns;
+    const fraction = value - Math.floor(value);
+    return { variable, value, below: below * fraction, above: above * (1 - fraction) };
   }
 
   /**
@@ -186,11 +285,15 @@ export class Tableau {
    */
   improve(allowed: number): boolean {
     const n = this.columns;
-    this.rows.forEach((row, i) => {
-      row[n] = (row[n] ?? 0) + PERTURBATION * (1 + ((i * 7919) % 101) / 101);
-    });
+    for (let i = 0; i < this.rows; i++) {
+      const at = this.at(i) + n;
+      this.cells[at] = this.cell(at) + PERTURBATION * (1 + ((i * 7919) % 101) / 101);
+    }
     const isDone = this.improvePerturbed(allowed);
-    for (const row of [...this.rows, this.first, this.second]) row[n] = row[n + 1] ?? 0;
+    for (let i = 0; i < this.rows + 2; i++) {
+      const at = i * this.stride + n;
+      this.cells[at] = this.cell(at + 1);
+    }
     return isDone;
   }
 
@@ -202,7 +305,7 @@ export class Tableau {
       if (this.work > allowed) return false;
       const row = this.leaving(column, idle > IDLE_PIVOTS);
       if (row < 0) throw new RangeError('a programme without bound');
-      idle = (this.rows[row]?.[this.columns] ?? 0) > EPSILON ? 0 : idle + 1;
+      idle = this.valueOf(row) > EPSILON ? 0 : idle + 1;
       this.pivot(row, column);
     }
   }
@@ -226,43 +329,30 @@ export class Tableau {
     const n = this.columns;
     let best = -1;
     let least = -EPSILON;
-    for (let j = 0; j < n; j++) {
-      const cost = this.first[j] ?? 0;
-      if (cost < least) {
-        if (first) {
-          if (best < 0 || (this.ofColumn[j] ?? 0) < (this.ofColumn[best] ?? 0)) best = j;
-        } else {
-          best = j;
-          least = cost;
-        }
+    const look = (j: number, cost: number): void => {
+      if (cost >= least) return;
+      if (first) {
+        if (best < 0 || (this.ofColumn[j] ?? 0) < (this.ofColumn[best] ?? 0)) best = j;
+      } else {
+        best = j;
+        least = cost;
       }
-    }
-    if (best >= 0) return best;
-    for (let j = 0; j < n; j++) {
-      if ((this.first[j] ?? 0) > EPSILON) continue;
-      const cost = this.second[j] ?? 0;
-      if (cost < least) {
-        if (first) {
-          if (best < 0 || (this.ofColumn[j] ?? 0) < (this.ofColumn[best] ?? 0)) best = j;
-        } else {
-          best = j;
-          least = cost;
-        }
-      }
-    }
+    };
+    for (let j = 0; j < n; j++) look(j, this.cell(j));
+    if (best >= 0 || this.isOneObjective) return best;
+    for (let j = 0; j < n; j++) if (this.cell(j) <= EPSILON) look(j, this.cell(n + 2 + j));
     return best;
   }
 
   private leaving(column: number, first: boolean): number {
-    const n = this.columns;
     let best = -1;
     let least = Infinity;
     let pivot = 0;
-    for (let i = 0; i < this.rows.length; i++) {
-      const row = this.rows[i];
-      const coefficient = row?.[column] ?? 0;
-      if (row === undefined || coefficient <= PIVOT) continue;
-      const ratio = Math.max(0, row[n] ?? 0) / coefficient;
+    for (let i = 0; i < this.rows; i++) {
+      const at = this.at(i);
+      const coefficient = this.cell(at + column);
+      if (coefficient <= PIVOT) continue;
+      const ratio = Math.max(0, this.cell(at + this.columns)) / coefficient;
       const isTie = ratio <= least + EPSILON && ratio >= least - EPSILON;
       const better = first ? (this.ofRow[i] ?? 0) < (this.ofRow[best] ?? 0) : coefficient > pivot;
       if (best < 0 || (isTie ? better : ratio < least)) {
@@ -275,11 +365,10 @@ export class Tableau {
   }
 
   private violated(first: boolean): number {
-    const n = this.columns;
     let best = -1;
     let least = -FEASIBLE;
-    for (let i = 0; i < this.rows.length; i++) {
-      const value = this.rows[i]?.[n] ?? 0;
+    for (let i = 0; i < this.rows; i++) {
+      const value = this.valueOf(i);
       if (value >= least) continue;
       if (first) {
         if (best < 0 || (this.ofRow[i] ?? 0) < (this.ofRow[best] ?? 0)) best = i;
@@ -291,84 +380,95 @@ export class Tableau {
     return best;
   }
 
-  /** The column that repairs a row at the least cost of the first objective, then of the second. */
+  /**
+   * The column that repairs a row at the least cost of the first objective, then of the second; among those that cost about the same the one
+   * with the largest coefficient, so that little is lost by rounding (P. Harris, 1973).
+   */
   private cheapest(rowIndex: number, byVariable: boolean): number {
-    const row = this.rows[rowIndex];
-    let best = -1;
-    let leastFirst = Infinity;
-    let leastSecond = Infinity;
-    let pivot = 0;
-    if (row === undefined) return best;
-    for (let j = 0; j < this.columns; j++) {
-      const coefficient = 0 - (row[j] ?? 0);
+    const row = this.at(rowIndex);
+    const n = this.columns;
+    let most = Infinity;
+    for (let j = 0; j < n; j++) {
+      const coefficient = 0 - this.cell(row + j);
       if (coefficient <= PIVOT) continue;
-      const first = Math.max(0, this.first[j] ?? 0) / coefficient;
-      if (first > leastFirst + EPSILON) continue;
-      const second = (this.second[j] ?? 0) / coefficient;
-      const isTie = first >= leastFirst - EPSILON;
-      if (isTie && second > leastSecond + EPSILON) continue;
-      if (isTie && second >= leastSecond - EPSILON) {
-        const isBetter = byVariable
-          ? (this.ofColumn[j] ?? 0) < (this.ofColumn[best] ?? 0)
-          : coefficient > pivot;
-        if (!isBetter) continue;
+      const ratio = (Math.max(0, this.cell(j)) + SLACK) / coefficient;
+      if (ratio < most) most = ratio;
+    }
+    let best = -1;
+    let pivot = 0;
+    let leastSecond = Infinity;
+    for (let j = 0; j < n; j++) {
+      const coefficient = 0 - this.cell(row + j);
+      if (coefficient <= PIVOT || Math.max(0, this.cell(j)) > most * coefficient) continue;
+      if (!this.isOneObjective) {
+        const second = this.cell(n + 2 + j) / coefficient;
+        if (second > leastSecond + EPSILON) continue;
+        if (second < leastSecond - EPSILON) pivot = 0;
+        leastSecond = Math.min(second, leastSecond);
       }
+      const isBetter = byVariable
+        ? pivot === 0 || (this.ofColumn[j] ?? 0) < (this.ofColumn[best] ?? 0)
+        : coefficient > pivot;
+      if (!isBetter) continue;
       best = j;
-      leastFirst = isTie ? Math.min(first, leastFirst) : first;
-      leastSecond = second;
       pivot = coefficient;
     }
     return best;
   }
 
   private pivot(rowIndex: number, column: number): void {
+    const { cells, used } = this;
     const n = this.columns;
-    const row = this.rows[rowIndex];
-    if (row === undefined) return;
-    const inverse = 1 / (row[column] ?? 1);
-    let used = 0;
+    const stride = n + 2;
+    const row = this.at(rowIndex);
+    const inverse = 1 / (cells[row + column] ?? 1);
+    let count = 0;
     for (let j = 0; j <= n + 1; j++) {
-      if (row[j] === 0 || j === column) continue;
-      row[j] = (row[j] ?? 0) * inverse;
-      this.used[used++] = j;
+      const value = cells[row + j] ?? 0;
+      if (value === 0 || j === column) continue;
+      cells[row + j] = value * inverse;
+      used[count++] = j;
     }
-    row[column] = inverse;
-    for (let i = 0; i < this.rows.length; i++) {
-      const other = this.rows[i];
-      if (other !== undefined && i !== rowIndex) this.eliminate(other, row, column, used, inverse);
+    cells[row + column] = inverse;
+    const end = (2 + this.rows) * stride;
+    let touched = 0;
+    for (let other = 0; other < end; other += stride) {
+      const factor = cells[other + column] ?? 0;
+      if (factor === 0 || other === row) continue;
+      for (let k = 0; k < count; k++) {
+        const j = used[k] ?? 0;
+        const value = (cells[other + j] ?? 0) - factor * (cells[row + j] ?? 0);
+        // What is left of equal numbers is nothing, not a coefficient.
+        cells[other + j] = value < DUST && value > -DUST ? 0 : value;
+      }
+      cells[other + column] = 0 - factor * inverse;
+      touched++;
     }
-    this.eliminate(this.first, row, column, used, inverse);
-    this.eliminate(this.second, row, column, used, inverse);
     const variable = this.ofRow[rowIndex] ?? 0;
     this.ofRow[rowIndex] = this.ofColumn[column] ?? 0;
     this.ofColumn[column] = variable;
-    this.work += this.rows.length;
-  }
-
-  private eliminate(
-    other: Float64Array,
-    row: Float64Array,
-    column: number,
-    used: number,
-    inverse: number,
-  ): void {
-    const factor = other[column] ?? 0;
-    if (factor === 0) return;
-    for (let k = 0; k < used; k++) {
-      const j = this.used[k] ?? 0;
-      const value = (other[j] ?? 0) - factor * (row[j] ?? 0);
-      // What is left of equal numbers is nothing, not a coefficient.
-      other[j] = value < DUST && value > -DUST ? 0 : value;
-    }
-    other[column] = 0 - factor * inverse;
-    this.work += used;
+    this.work += this.rows + n + touched * count;
   }
 }
 
+/** A variable that is not whole, and what the first objective rises by at least where it is at most the whole number below, or at least the one above (N. Driebeek, 1966). */
+export interface Broken {
+  readonly variable: number;
+  readonly value: number;
+  readonly below: number;
+  readonly above: number;
+}
+
+/** Rows that there is room for. */
+const FIRST_ROWS = 64;
+const MORE_ROWS = 8;
+const GONE = 0x40000000;
 /** Costs and coefficients below this are none: quantities and prices are scaled to about one. */
 const EPSILON = 1e-9;
 const FEASIBLE = 1e-8;
 const DUST = 1e-11;
+/** What a cost may be off by where that lets a larger coefficient be divided by. */
+const SLACK = 1e-9;
 /** The least coefficient that is divided by. */
 const PIVOT = 1e-7;
 const PERTURBATION = 1e-6;

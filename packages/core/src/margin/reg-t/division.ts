@@ -1,0 +1,130 @@
+import type { Micros } from './contracts.js';
+import { shortStraddle } from './groups.js';
+import { maximumLoss } from './model.js';
+import type { Combo, Partition } from './model.js';
+import type { Programme } from './programme.js';
+
+/** A division of a chain, with what it changes of the two objectives against everything alone. */
+export interface Division extends Omit<Partition, 'isApproximate'> {
+  readonly first: Micros;
+  readonly second: Micros;
+}
+
+export const UNDIVIDED: Division = { combos: [], straddles: [], spreads: [], first: 0, second: 0 };
+
+/** How much a count may be off by rounding and still be whole. */
+export const NEARLY = 1e-6;
+
+/** The division that whole counts of a programme's columns say, by its exact amounts. */
+export function divisionOf(programme: Programme, values: Float64Array): Division {
+  let first = 0;
+  let second = 0;
+  const combos: { combo: Combo; count: number }[] = [];
+  programme.columns.forEach((column, index) => {
+    const count = Math.round(values[index] ?? 0);
+    if (count <= 0 || (column.kind !== 'COMBO' && column.kind !== 'SPREAD')) return;
+    if (column.kind === 'COMBO') combos.push({ combo: column.combo, count });
+    first += count * (programme.first[index] ?? 0);
+    second += count * (programme.second[index] ?? 0);
+  });
+  const spreads: { legs: Map<number, number>; loss: Micros }[] = [];
+  for (let pool = 0; pool < programme.pools.length; pool++) {
+    const legs = programme.legsIn(pool, values);
+    if (legs.size === 0) continue;
+    const loss = maximumLoss(programme.contracts, legs);
+    first += loss;
+    second += loss;
+    spreads.push({ legs, loss });
+  }
+  const straddles = straddlesOf(programme, values);
+  for (const { saved, count } of straddles) {
+    first -= saved * count;
+    second -= saved * count;
+  }
+  return { combos, straddles, spreads, first, second };
+}
+
+/** Whole counts near a broken solution: no more than it has of anything, and nothing that another part must carry. */
+export function roundedDown(programme: Programme, values: Float64Array): Float64Array {
+  const whole = values.map((value) => Math.floor(value + NEARLY));
+  for (let pool = 0; pool < programme.pools.length; pool++) {
+    const columns = programme.columnsOf[pool] ?? [];
+    for (const isCall of [true, false]) {
+      let room = 0;
+      for (const { leg, count } of programme.fixedIn[pool] ?? []) {
+        if (programme.contracts[leg]?.isCall === isCall) room += count;
+      }
+      const mine = columns.filter((column) => programme.contractIn(column).isCall === isCall);
+      for (const column of mine)
+        room += (programme.contractIn(column).isShort ? -1 : 1) * (whole[column] ?? 0);
+      for (const column of mine) {
+        if (room >= 0 || !programme.contractIn(column).isShort) continue;
+        const less = Math.min(whole[column] ?? 0, 0 - room);
+        whole[column] = (whole[column] ?? 0) - less;
+        room += less;
+      }
+    }
+  }
+  return whole;
+}
+
+/** The same with all shorts that are alone as greater ones. */
+export function withGreater({ columns, contracts }: Programme, values: Float64Array): Float64Array {
+  const left = contracts.map(({ count }) => count);
+  const whole = values.map((value) => Math.round(value));
+  columns.forEach((column, index) => {
+    if (column.kind === 'COMBO')
+      for (const leg of column.combo.legs) left[leg] = (left[leg] ?? 0) - (whole[index] ?? 0);
+    else if (column.kind === 'SPREAD' || column.kind === 'SMALLER')
+      left[column.leg] = (left[column.leg] ?? 0) - (whole[index] ?? 0);
+  });
+  columns.forEach((column, index) => {
+    if (column.kind === 'GREATER') whole[index] = left[column.leg] ?? 0;
+  });
+  return whole;
+}
+
+/** Pairs the shorts of straddles, the greatest first: with one of the same strike where there is one. */
+function straddlesOf(
+  { contracts, columns }: Programme,
+  values: Float64Array,
+): (Partition['straddles'][number] & { saved: Micros })[] {
+  const left: { leg: number; count: number; isGreater: boolean }[] = [];
+  columns.forEach((column, index) => {
+    const count = Math.round(values[index] ?? 0);
+    if (count > 0 && (column.kind === 'GREATER' || column.kind === 'SMALLER'))
+      left.push({ leg: column.leg, count, isGreater: column.kind === 'GREATER' });
+  });
+  const of = (leg: number) => contracts[leg] ?? fail();
+  const smaller = left.filter(({ isGreater }) => !isGreater);
+  smaller.sort((a, b) => of(b.leg).naked - of(a.leg).naked || a.leg - b.leg);
+  const greater = left.filter(({ isGreater }) => isGreater);
+  return smaller.flatMap((one) => {
+    const mine = of(one.leg);
+    const partners = greater.filter(({ leg }) => {
+      const other = of(leg);
+      return (
+        other.isCall !== mine.isCall &&
+        other.naked >= mine.naked &&
+        other.multiplier === mine.multiplier &&
+        other.deliverable === mine.deliverable
+      );
+    });
+    const differs = ({ leg }: { leg: number }): number => Number(of(leg).strike !== mine.strike);
+    partners.sort((a, b) => differs(a) - differs(b) || a.leg - b.leg);
+    return partners.flatMap((partner) => {
+      const count = Math.min(one.count, partner.count);
+      one.count -= count;
+      partner.count -= count;
+      if (count === 0) return [];
+      const call = mine.isCall ? one.leg : partner.leg;
+      const put = mine.isCall ? partner.leg : one.leg;
+      const saved = of(call).naked + of(put).naked - shortStraddle(of(call), of(put)).maintenance;
+      return [{ call, put, count, saved }];
+    });
+  });
+}
+
+function fail(): never {
+  throw new RangeError('no such contract');
+}

@@ -1,0 +1,243 @@
+import type { Micros } from './contracts.js';
+import { divisionOf, NEARLY, roundedDown, UNDIVIDED, withGreater } from './division.js';
+import type { Division } from './division.js';
+import { Improvement } from './improvement.js';
+import { divisor } from './programme.js';
+import type { Programme } from './programme.js';
+import type { Tableau } from './tableau.js';
+
+const MOST_ROUNDS = 20;
+const POOR_ROUNDS = 4;
+const MOST_CUTS = 20;
+const MOST_WORK_OF_CUTS = 500_000;
+/** How much of a step no rounding makes. */
+const SAFE = 0.75;
+/** Every so many programmes what is broken is made whole and better; the first time, and later. */
+const IMPROVE_EVERY = 16;
+const FIRST_IMPROVEMENT = 3_000_000;
+const IMPROVEMENT = 300_000;
+const MUCH = 1e6;
+
+/** A programme that is not solved yet, and what nothing in it can be below. */
+interface Open {
+  readonly tableau: Tableau;
+  readonly bound: number;
+}
+
+/** A column that is not whole, and which way is tried first. */
+interface Branch {
+  readonly column: number;
+  readonly value: number;
+  readonly isUpFirst: boolean;
+}
+
+/** Branch and bound: from the best so far down to where nothing is broken, then on with what promises the most. */
+export class Search {
+  /** The best that has been found. */
+  best: Division = UNDIVIDED;
+  /** Whether nothing takes less than the best. */
+  isCertain = false;
+  private readonly programme: Programme;
+  private readonly mostWork: number;
+  private readonly improvement: Improvement;
+  /** Every amount of the first objective is a multiple of this: less than it is no improvement. */
+  private readonly step: Micros;
+  private readonly isOneObjective: boolean;
+  private work = 0;
+  private explored = 0;
+
+  constructor(programme: Programme, mostWork: number) {
+    this.programme = programme;
+    this.mostWork = mostWork;
+    this.step = stepOf(programme);
+    this.isOneObjective = programme.isOneObjective();
+    this.improvement = new Improvement(programme);
+  }
+
+  run(): void {
+    const root = this.programme.tableau();
+    if (!root.improve(this.mostWork)) return;
+    const open: Open[] = [];
+    let next: Open | undefined = { tableau: root, bound: -Infinity };
+    while (next !== undefined) {
+      const branches = this.explore(next.tableau);
+      if (branches === undefined) {
+        // What is not solved may still be known to take no less: then only ties are left.
+        this.isCertain = [next, ...open].every(({ bound }) => !this.takesLess(bound));
+        return;
+      }
+      const dive = branches.pop();
+      open.push(...branches);
+      next = dive ?? takeLeast(open);
+    }
+    this.isCertain = true;
+  }
+
+  /**
+   * Solves one programme. What it finds is kept where it is the best so far; where it is not whole, it branches, the branch to look at
+   * next last. Undefined where the work allowed is done.
+   */
+  private explore(node: Tableau): Open[] | undefined {
+    const before = node.work;
+    try {
+      const solved = this.solve(node, this.mostWork - this.work);
+      if (solved !== 'OPTIMAL') return solved === 'NONE' ? [] : undefined;
+      const isFirst = this.explored++ === 0;
+      if (isFirst && this.branchOf(node) !== undefined) this.tighten(node);
+      const branch = this.branchOf(node);
+      const values = this.valuesOf(node);
+      if (branch === undefined) {
+        this.keepIfBetter(withGreater(this.programme, values));
+        return [];
+      }
+      if (isFirst || this.explored % IMPROVE_EVERY === 0)
+        this.improve(values, isFirst ? FIRST_IMPROVEMENT : IMPROVEMENT);
+      return this.divide(node, branch);
+    } finally {
+      this.work += node.work - before;
+    }
+  }
+
+  private divide(node: Tableau, { column, value, isUpFirst }: Branch): Open[] {
+    const bound = node.objectives.first;
+    const { unit } = this.programme;
+    // Where the second objective can differ by itself, ties are wanted too.
+    const least = this.best.first - (this.isOneObjective ? SAFE * this.step : 0);
+    node.fix(least / unit + NEARLY * NEARLY - bound);
+    const below = node.copy();
+    below.addRow([column], [1], Math.floor(value));
+    node.addRow([column], [-1], 0 - Math.floor(value) - 1);
+    const branches = [node, below].map((tableau) => ({ tableau, bound }));
+    return isUpFirst ? branches.reverse() : branches;
+  }
+
+  private valuesOf(node: Tableau): Float64Array {
+    return node.values(this.programme.columns.length);
+  }
+
+  /** To an optimal point at which no pool loses more than its programme knows of; NONE where there is none that is better. */
+  private solve(node: Tableau, mostWork: number): 'OPTIMAL' | 'NONE' | 'TOO_LONG' {
+    const allowed = node.work + mostWork;
+    const { unit } = this.programme;
+    do {
+      if (!node.repair(allowed)) return node.work > allowed ? 'TOO_LONG' : 'NONE';
+      const { first, second } = node.objectives;
+      if (!this.mayBeBetter(first * unit, second * unit)) return 'NONE';
+    } while (this.addViolated(node, this.valuesOf(node)));
+    return 'OPTIMAL';
+  }
+
+  /** Cuts the first programme, as long as that raises what nothing can be below. */
+  private tighten(root: Tableau): void {
+    const model = root.size;
+    let poor = 0;
+    for (let round = 0; round < MOST_ROUNDS && poor < POOR_ROUNDS; round++) {
+      const bound = root.objectives.first;
+      const cut = root.copy();
+      cut.forgetIdle(model);
+      if (cut.cut(MOST_CUTS) === 0) return;
+      const solved = this.solve(cut, MOST_WORK_OF_CUTS);
+      root.work += cut.work;
+      const { first } = cut.objectives;
+      // Cuts of cuts can be more than rounding bears.
+      if (solved !== 'OPTIMAL' || first < bound - NEARLY * Math.abs(bound)) return;
+      root.become(cut);
+      if (first < bound + 1e-4 * Math.abs(bound)) poor++;
+    }
+  }
+
+  private improve(values: Float64Array, mostWork: number): void {
+    const before = this.improvement.work;
+    this.keepIfBetter(this.improvement.from(roundedDown(this.programme, values), mostWork));
+    this.work += this.improvement.work - before;
+  }
+
+  private keepIfBetter(values: Float64Array): void {
+    const { best } = this;
+    const found = divisionOf(this.programme, values);
+    if (found.first < best.first || (found.first === best.first && found.second < best.second))
+      this.best = found;
+  }
+
+  /** Whether something that is bounded so, in units, may take less than the best: of the first objective. */
+  private takesLess(bound: number): boolean {
+    return bound * this.programme.unit < this.best.first - SAFE * this.step;
+  }
+
+  private mayBeBetter(first: Micros, second: Micros): boolean {
+    const { best } = this;
+    if (this.isOneObjective) return this.takesLess(first / this.programme.unit);
+    const near = 1e-3 * Math.max(1, Math.abs(best.first) * 1e-9);
+    if (first > best.first + near) return false;
+    return first < best.first - near || second < best.second - near;
+  }
+
+  /** Adds the price at which each pool loses more than its programme knows of. */
+  private addViolated(node: Tableau, values: Float64Array): boolean {
+    const { programme } = this;
+    let isAny = false;
+    programme.pools.forEach((_, pool) => {
+      if (!programme.columnsOf[pool]?.some((column) => (values[column] ?? 0) > NEARLY)) return;
+      const known = values[programme.lossOf[pool] ?? 0] ?? 0;
+      let most = known + NEARLY * Math.max(1, known);
+      let worst = -1;
+      const losses = programme.lossesIn(pool, values);
+      for (let k = 0; k < losses.length; k++) {
+        const loss = losses[k] ?? 0;
+        if (loss <= most) continue;
+        most = loss;
+        worst = programme.prices[pool]?.[k] ?? -1;
+      }
+      if (worst < 0) return;
+      programme.boundLoss(node, pool, worst);
+      isAny = true;
+    });
+    return isAny;
+  }
+
+  /**
+   * The column to branch on: the one that costs most either way; undefined where all are whole. Greater shorts of straddles need not be:
+   * they cost nothing, and are whatever is left.
+   */
+  private branchOf(node: Tableau): Branch | undefined {
+    const { columns } = this.programme;
+    let best: Branch | undefined;
+    let most = -1;
+    for (const { variable, value, below, above } of node.broken(columns.length, NEARLY)) {
+      const kind = columns[variable]?.kind;
+      if (kind === 'GREATER') continue;
+      if (kind === 'LOSS' && Math.abs(value - Math.round(value)) < NEARLY * value) continue;
+      const fraction = value - Math.floor(value);
+      const less = Math.min(below, above, MUCH);
+      const more = Math.min(Math.max(below, above), MUCH);
+      const weight = less + 1e-3 * more + 1e-9 * Math.min(fraction, 1 - fraction);
+      if (weight <= most) continue;
+      most = weight;
+      best = {
+        column: variable,
+        value,
+        isUpFirst: above < below || (above === below && fraction > 0.5),
+      };
+    }
+    return best;
+  }
+}
+
+function takeLeast(open: Open[]): Open | undefined {
+  let least = 0;
+  open.forEach(({ bound }, i) => {
+    if (bound < (open[least]?.bound ?? 0)) least = i;
+  });
+  return open.splice(least, 1)[0];
+}
+
+/** The greatest common divisor of what the first objective is made of. */
+function stepOf(programme: Programme): Micros {
+  const { columns, first } = programme;
+  let step = programme.step;
+  for (let index = 0; index < columns.length; index++) {
+    if (columns[index]?.kind === 'LOSS') continue;
+    step = divisor(step, Math.abs(first[index] ?? 0));
+  }
+  return step;
+}
