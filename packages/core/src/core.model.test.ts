@@ -23,6 +23,7 @@ const placed = {
   tif: 'DAY',
   distance: 0,
   latency: 0,
+  special: false,
 } as const;
 /** The exits of a bracket go to work in hours that no order of the recovered book works in. */
 const exitsAfterARecovery: Step[] = [

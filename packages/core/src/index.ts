@@ -63,6 +63,7 @@ export type {
   CancelReason,
   GoodTill,
   LatencyProfile,
+  OcoConfig,
   Order,
   OrderLeg,
   OrderProgress,
@@ -74,7 +75,7 @@ export type {
   Side,
   TimeInForce,
 } from './orders/order.js';
-export { sideOf, symbolsTraded } from './orders/order.js';
+export { leaderOf, sideOf, symbolsTraded } from './orders/order.js';
 export { isTerminal } from './orders/status.js';
 export type { OrderRequest } from './orders/order-request.js';
 export { unitsOf } from './orders/structure.js';

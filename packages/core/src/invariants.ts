@@ -1,7 +1,7 @@
 import { isForShares } from './instruments/instrument.js';
 import { LEDGER_ACCOUNTS } from './ledger/ledger.js';
 import { Headroom } from './orders/headroom.js';
-import { awaitsPrice, legRatios } from './orders/order.js';
+import { awaitsPrice, legRatios, remainingOf } from './orders/order.js';
 import type { Order } from './orders/order.js';
 import { isTerminal } from './orders/status.js';
 import { cashOf, owedCash, reservedShares } from './portfolios/portfolio.js';
@@ -215,6 +215,13 @@ function checkOrder(state: State, order: Order, broken: string[]): void {
     fail('is not its portfolio’s');
   if (order.progress.reservedQuantity > quantity - filledQuantity)
     fail('has more shares set aside than are left of it');
+  const { bracket } = order.terms;
+  if (bracket?.part === 'OCO_LIMIT' || bracket?.part === 'OCO_STOP') {
+    const other = state.orders.get(bracket.sibling);
+    if (other === undefined) fail('outlives the order that it cancels');
+    else if (remainingOf(other.progress) !== remainingOf(order.progress))
+      fail('closes something else than the order that it cancels');
+  }
   if (status === 'RESERVING') fail('is still reserving');
   if (filledQuantity < 0 || filledQuantity > quantity || quantity <= 0) fail('fills do not fit its quantity');
   if ((status === 'ACTIVE') !== (order.progress.arrival !== undefined) && status !== 'CANCELING') {

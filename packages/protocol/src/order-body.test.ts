@@ -183,6 +183,47 @@ describe('strategies', () => {
   });
 });
 
+describe('an amount of money in place of a quantity', () => {
+  const amount = { ...without(marketOrder, 'quantity'), notional: 500.25 };
+
+  it('is for market orders in shares, for the day', () => {
+    expect(judge(amount)).toEqual([]);
+    expect(judge({ ...amount, quantity: 1 })).toEqual(['quantity should not exist together with notional']);
+    expect(judge({ ...amount, notional: 0.5 })).toEqual(['notional must not be less than 1']);
+    expect(judge({ ...amount, notional: 0.001 })).toContain('notional must have at most 2 decimal places');
+    expect(judge({ ...amount, orderType: 'LIMIT', limitPrice: 10, timeInForce: 'GTC' })).toEqual([
+      'notional is only allowed for MARKET orders',
+      'notional is only allowed for DAY orders',
+    ]);
+    expect(judge({ ...amount, positionIntent: 'SELL_TO_OPEN', assetClass: 'FUTURE' })).toEqual([
+      'notional is only allowed for EQUITY orders',
+      'notional is only allowed for BUY_TO_OPEN and SELL_TO_CLOSE orders',
+    ]);
+  });
+});
+
+describe('two closing orders that cancel each other', () => {
+  const closing = { ...limitOrder, positionIntent: 'SELL_TO_CLOSE' };
+  const ocoConfig = { stopLoss: { orderType: 'STOP', stopPrice: 90 } };
+
+  it('are a limit order and its stop', () => {
+    expect(judge({ ...closing, ocoConfig })).toEqual([]);
+    expect(judge({ ...closing, ocoConfig: {} })).toEqual(['ocoConfig.stopLoss must be an object']);
+    expect(
+      judge({ ...closing, ocoConfig: { stopLoss: { orderType: 'STOP_LIMIT', stopPrice: 90 } } }),
+    ).toEqual(['ocoConfig.stopLoss.limitPrice must be a positive number']);
+    expect(judge({ ...without(closing, 'limitPrice'), orderType: 'MARKET', ocoConfig })).toEqual([
+      'ocoConfig is only allowed for LIMIT orders',
+    ]);
+    expect(judge({ ...closing, session: 'EXTENDED', ocoConfig })).toEqual([
+      'session must be REGULAR for OCO orders',
+    ]);
+    expect(judge({ ...closing, ocoConfig, bracketConfig: ocoConfig })).toEqual([
+      'ocoConfig should not exist together with bracketConfig',
+    ]);
+  });
+});
+
 describe('brackets', () => {
   const bracket = (bracketConfig: unknown): string[] => judge({ ...limitOrder, bracketConfig });
 

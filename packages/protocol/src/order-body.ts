@@ -15,6 +15,7 @@ import {
   expectedChoice,
   integer,
   list,
+  moneyBounds,
   optional,
   positive,
   price,
@@ -66,26 +67,26 @@ export const Leg = ruled(
 );
 export type Leg = Static<typeof Leg>;
 
+const StopLoss = ruled(
+  closed('StopLoss', {
+    orderType: choice(['STOP', 'STOP_LIMIT']),
+    stopPrice: price(),
+    limitPrice: optional(price()),
+  }),
+  (body, report) => {
+    if (body.orderType === 'STOP_LIMIT' && body.limitPrice === undefined) {
+      report.field('limitPrice', mustBePositive);
+    }
+    if (body.orderType === 'STOP' && body.limitPrice !== undefined) {
+      report.field('limitPrice', 'should not exist for STOP orders');
+    }
+  },
+);
+
 export const BracketConfig = ruled(
   closed('BracketConfig', {
     profitTarget: optional(closed('ProfitTarget', { orderType: exactly('LIMIT'), limitPrice: price() })),
-    stopLoss: optional(
-      ruled(
-        closed('StopLoss', {
-          orderType: choice(['STOP', 'STOP_LIMIT']),
-          stopPrice: price(),
-          limitPrice: optional(price()),
-        }),
-        (body, report) => {
-          if (body.orderType === 'STOP_LIMIT' && body.limitPrice === undefined) {
-            report.field('limitPrice', mustBePositive);
-          }
-          if (body.orderType === 'STOP' && body.limitPrice !== undefined) {
-            report.field('limitPrice', 'should not exist for STOP orders');
-          }
-        },
-      ),
-    ),
+    stopLoss: optional(StopLoss),
     timeInForce: optional(choice(bracketTimesInForce, { description: 'Of the exits; GTC unless given.' })),
   }),
   (body, report) => {
@@ -95,6 +96,10 @@ export const BracketConfig = ruled(
   },
 );
 export type BracketConfig = Static<typeof BracketConfig>;
+
+/** The other half of two closing orders that cancel each other (D167). */
+export const OcoConfig = closed('OcoConfig', { stopLoss: StopLoss });
+export type OcoConfig = Static<typeof OcoConfig>;
 
 const terms = {
   symbol: text({
@@ -106,6 +111,13 @@ const terms = {
   positionIntent: PositionIntentValue,
   quantity: optional(
     quantity({ description: 'Shares or contracts; units of a multi-leg order, where it is optional.' }),
+  ),
+  notional: optional(
+    positive(moneyBounds, {
+      description:
+        'Dollars, 1.00 or more, in place of a quantity: BUY_TO_OPEN and SELL_TO_CLOSE at the MARKET, EQUITY, DAY. The quantity is what they are worth at the price they meet.',
+      examples: [500],
+    }),
   ),
   timeInForce: TimeInForceValue,
   limitPrice: optional(
@@ -124,6 +136,7 @@ const terms = {
   strategy: optional(StrategyValue),
   legs: optional(list(Leg, { min: 2, max: 4 })),
   bracketConfig: optional(BracketConfig),
+  ocoConfig: optional(OcoConfig),
   latencyProfile: optional(LatencyProfileValue),
   latencyMs: optional(integer(0, 60_000, { description: 'For latencyProfile CUSTOM; 100 unless given.' })),
   goodTillDate: optional(
@@ -148,15 +161,32 @@ const orderRule: Rule<Terms> = (body, report) => {
   checkQuantity(body, report);
   checkPrices(body, report);
   checkStrategy(body, report);
+  checkPair(body, report);
   checkTiming(body, report);
 };
 
 function checkQuantity(body: Terms, report: TermsReport): void {
-  const { quantity, legs, assetClass } = body;
-  if (quantity === undefined && legs === undefined) report.field('quantity', mustBePositive);
+  const { quantity, legs, assetClass, notional } = body;
+  if (notional !== undefined) checkNotional(body, report);
+  else if (quantity === undefined && legs === undefined) report.field('quantity', mustBePositive);
   if ((assetClass === 'OPTION' || assetClass === 'FUTURE') && isFraction(quantity)) {
     report.field('quantity', `must be a whole number for ${assetClass} orders`);
   }
+}
+
+function checkNotional({ quantity, notional, ...body }: Terms, report: TermsReport): void {
+  if (quantity !== undefined) report.field('quantity', 'should not exist together with notional');
+  if (typeof notional === 'number' && notional > 0 && notional < 1)
+    report.field('notional', 'must not be less than 1');
+  const only = <Name extends keyof Terms & string>(name: Name, values: readonly string[]): void => {
+    const value = body[name as keyof typeof body];
+    if (typeof value === 'string' && !values.includes(value))
+      report.field('notional', `is only allowed for ${values.join(' and ')} orders`);
+  };
+  only('assetClass', ['EQUITY']);
+  only('orderType', ['MARKET']);
+  only('positionIntent', ['BUY_TO_OPEN', 'SELL_TO_CLOSE']);
+  only('timeInForce', ['DAY']);
 }
 
 /** Contracts come whole. A number that is no quantity at all is complained about by its schema. */
@@ -220,6 +250,16 @@ function checkStrategy(body: Terms, report: TermsReport): void {
       report.field('legs', `must contain exactly ${legCount} legs for ${strategy}`);
     }
   }
+}
+
+/** What of a pair depends on nothing but its body; the rest is business. */
+function checkPair({ ocoConfig, bracketConfig, legs, orderType, session }: Terms, report: TermsReport): void {
+  if (ocoConfig === undefined) return;
+  if (legs !== undefined) report.field('ocoConfig', 'should not exist for multi-leg orders');
+  if (bracketConfig !== undefined) report.field('ocoConfig', 'should not exist together with bracketConfig');
+  if (orderTypeOf(orderType) !== undefined && orderType !== 'LIMIT')
+    report.field('ocoConfig', 'is only allowed for LIMIT orders');
+  if (session === 'EXTENDED') report.field('session', 'must be REGULAR for OCO orders');
 }
 
 function checkTiming(body: Terms, report: TermsReport): void {

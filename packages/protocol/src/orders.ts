@@ -49,19 +49,23 @@ export const OrderLeg = closed('OrderLeg', {
 });
 export type OrderLeg = Static<typeof OrderLeg>;
 
+const OrderStopLoss = closed('OrderStopLoss', {
+  orderType: choice(['STOP', 'STOP_LIMIT']),
+  stopPrice: number(),
+  limitPrice: optional(number()),
+});
+
 /** The exits of an order, as answers show them. */
 export const OrderBracket = closed('OrderBracket', {
   profitTarget: optional(closed('OrderProfitTarget', { orderType: exactly('LIMIT'), limitPrice: number() })),
-  stopLoss: optional(
-    closed('OrderStopLoss', {
-      orderType: choice(['STOP', 'STOP_LIMIT']),
-      stopPrice: number(),
-      limitPrice: optional(number()),
-    }),
-  ),
+  stopLoss: optional(OrderStopLoss),
   timeInForce: optional(choice(bracketTimesInForce)),
 });
 export type OrderBracket = Static<typeof OrderBracket>;
+
+/** The stop of a closing order that it cancels, and is canceled by. */
+export const OrderOco = closed('OrderOco', { stopLoss: OrderStopLoss });
+export type OrderOco = Static<typeof OrderOco>;
 
 /** Why an order was REJECTED: the code, the sentence, and the figures of the refusal (D135). */
 export const RejectReason = closed('RejectReason', {
@@ -87,7 +91,8 @@ export const orderFields = {
   assetClass: AssetClassValue,
   orderType: OrderTypeValue,
   positionIntent: PositionIntentValue,
-  quantity: number(),
+  quantity: number({ description: 'With notional: what it is worth at the price there is, until it fills.' }),
+  notional: optional(number({ description: 'What it is to buy or sell for, in dollars.' })),
   limitPrice: optional(number()),
   stopPrice: optional(number()),
   timeInForce: TimeInForceValue,
@@ -103,12 +108,17 @@ export const orderFields = {
   strategy: optional(StrategyValue),
   legs: optional(listOf(OrderLeg)),
   bracketConfig: optional(OrderBracket),
+  ocoConfig: optional(OrderOco),
   latencyProfile: optional(LatencyProfileValue),
   latencyMs: optional(count()),
   goodTillDate: optional(anyText()),
   session: optional(OrderSessionValue),
   clientOrderId: optional(anyText()),
-  parentOrderId: optional(uuid({ description: 'Of an exit of a bracket: its entry.' })),
+  parentOrderId: optional(
+    uuid({
+      description: 'Of an exit of a bracket: its entry; of the stop of an OCO order: its limit order.',
+    }),
+  ),
   accountId: optional(uuid()),
   origin: optional(choice(['LIQUIDATION'], { description: 'Of an order of the broker itself: why.' })),
   cancelReason: optional(CancelReasonValue),

@@ -6,11 +6,19 @@ import { expiryOf } from './order-hours.js';
 
 /**
  * Brackets (D27, D59): the exits are created with the entry, go to work as the entry fills, for what it has filled,
- * and share that quantity: what one sells the other no longer can.
+ * and share that quantity: what one sells the other no longer can. Two closing orders without an entry (D167) share it in the same way from
+ * the start: the limit sets it aside, and the stop goes to work with it.
  */
 
 type Entry = Extract<BracketPart, { part: 'ENTRY' }>;
 type Exit = Exclude<BracketPart, Entry>;
+
+/** The stop of a pair goes where its limit order is: to work, or to wait for the open. Called once, when that first gets there. */
+export function followLimit(d: Decision, { terms, progress }: Order): void {
+  if (terms.bracket?.part !== 'OCO_LIMIT') return;
+  const stop = siblingOf(d, terms.bracket);
+  if (stop?.progress.status === 'CREATED') goToWork(d, stop, progress.quantity, Quantity.zero);
+}
 
 /** After the entry filled something: its exits work for so much more. */
 export function followEntry(d: Decision, bracket: Entry, filled: Quantity): void {
@@ -31,7 +39,7 @@ export function followEntry(d: Decision, bracket: Entry, filled: Quantity): void
 export function followExit(d: Decision, exit: Order, bracket: Exit, filled: Quantity): void {
   const sibling = siblingOf(d, bracket);
   if (sibling !== undefined) shrink(d, sibling, filled);
-  if (exit.progress.status !== 'FILLED') return;
+  if (exit.progress.status !== 'FILLED' || !('entry' in bracket)) return;
   const entry = d.state.orders.get(bracket.entry);
   if (entry !== undefined) endOrder(d, entry, { transition: 'CANCELED', cancelReason: 'OCO' });
 }

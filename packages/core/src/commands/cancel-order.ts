@@ -2,7 +2,7 @@ import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import { latencyMs } from '../matching/latency.js';
 import type { CancelReason, Order } from '../orders/order.js';
-import { isUpdatable } from '../orders/status.js';
+import { isTerminal, isUpdatable } from '../orders/status.js';
 import { accountKey } from '../portfolios/account.js';
 import type { Rejection } from '../rejection.js';
 import { Instant } from '../values/instant.js';
@@ -35,10 +35,10 @@ export function cancelAccountOrders(
   const canceled: Order[] = [];
   for (const portfolioId of account.portfolioIds) {
     const open = d.state.portfolios.get(portfolioId)?.openOrders.oldestFirst() ?? [];
-    for (const order of open) {
-      // Exits of a bracket go with their entry; a cancel that is on its way already is not this call's.
-      if (!isUpdatable(order.progress.status)) continue;
-      requestCancel(d, order);
+    // Exits of a bracket go with their entry; a cancel that is on its way already is not this call's.
+    for (const order of open.filter(({ progress }) => isUpdatable(progress.status))) {
+      // One of a pair goes with the other.
+      if (!isTerminal(order.progress.status)) requestCancel(d, order);
       canceled.push(order);
     }
   }

@@ -15,7 +15,7 @@ export type OrderEnd =
 
 /**
  * Ends an order that is still open. Nothing is set aside for it any more; exits of a bracket that never went to work end with
- * their entry; an exit left alone takes over what the two had set aside together.
+ * their entry; an exit left alone takes over what the two had set aside together. Of two that cancel each other without an entry both end.
  */
 export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
   const { transition, ...reasons } = end;
@@ -24,16 +24,16 @@ export function endOrder(d: Decision, order: Order, end: OrderEnd): void {
   if (bracket === undefined) return;
   if (bracket.part === 'ENTRY') {
     for (const exit of exitsOf(d, bracket))
-      if (exit.progress.status === 'CREATED') endOrder(d, exit, withEntry(end));
+      if (exit.progress.status === 'CREATED') endOrder(d, exit, withLeader(end));
     return;
   }
   const sibling = siblingOf(d, bracket);
-  if (
-    sibling === undefined ||
-    sibling.progress.status === 'CREATED' ||
-    sibling.progress.reservedQuantity !== Quantity.zero
-  )
+  if (sibling === undefined) return;
+  if (bracket.part === 'OCO_LIMIT' || bracket.part === 'OCO_STOP') {
+    endOrder(d, sibling, withLeader(end));
     return;
+  }
+  if (sibling.progress.status === 'CREATED' || sibling.progress.reservedQuantity !== Quantity.zero) return;
   d.move(sibling, 'RESIZED', { reservedQuantity: remainingOf(sibling.progress) });
 }
 
@@ -55,8 +55,8 @@ export function endRefused(d: Decision, order: Order, refusal: Refusal): void {
   endOrder(d, order, { transition: 'CANCELED', cancelReason });
 }
 
-/** Exits are canceled for their entry's reason, by the broker where it was rejected. */
-const withEntry = (end: OrderEnd): OrderEnd => ({
+/** What ends with another order is canceled for its reason, by the broker where that was rejected. */
+const withLeader = (end: OrderEnd): OrderEnd => ({
   transition: 'CANCELED',
   cancelReason:
     end.transition === 'CANCELED' ? end.cancelReason : end.transition === 'EXPIRED' ? 'EXPIRED' : 'BROKER',
@@ -67,7 +67,7 @@ export function exitsOf(d: Decision, entry: Extract<BracketPart, { part: 'ENTRY'
   return entry.exits.flatMap((number) => d.state.orders.get(number) ?? []);
 }
 
-/** The other exit of the same bracket, if it is still open. */
+/** The other of two orders that cancel each other, if it is still open. */
 export function siblingOf(d: Decision, exit: Exclude<BracketPart, { part: 'ENTRY' }>): Order | undefined {
   const sibling = exit.sibling === undefined ? undefined : d.state.orders.get(exit.sibling);
   return sibling === undefined || isTerminal(sibling.progress.status) ? undefined : sibling;

@@ -14,6 +14,7 @@ import type { Price } from '../values/price.js';
 import { bookTrade, tradeFor } from './book-trade.js';
 import { endOrder, endRefused } from './end-order.js';
 import { meetFirstPrice } from './first-price.js';
+import { planFillsWorth } from './notional.js';
 
 /**
  * Lets the working orders of one instrument meet its quote: trailing stops follow, stops go off, orders fill by price,
@@ -193,7 +194,11 @@ function fillOrder(d: Decision, book: Book, order: Order): boolean {
   const { terms, progress } = order;
   const portfolio = d.portfolioOf(order);
   const instrument = d.tradable(terms.symbol);
-  const fills = planFills(order, portfolio.terms.fillModel, book, instrument);
+  const { fillModel } = portfolio.terms;
+  const fills =
+    terms.notional === undefined
+      ? planFills(order, fillModel, book, instrument)
+      : planFillsWorth(d, order, terms.notional, book);
   if (fills.length === 0) return false;
   const trade = tradeFor(d, order, portfolio, instrument, fills, book);
   if (progress.timeInForce === 'FOK' && trade.refusal !== undefined) {

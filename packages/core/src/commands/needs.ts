@@ -30,4 +30,4 @@ export type Open = Pick<
 
 /** An order, before or after it was accepted, as far as what it needs depends on it. */
 export type Asked = Pick<OrderTerms, 'symbol' | 'positionIntent' | 'assetClass'> &
-  Partial<Pick<OrderTerms, 'number' | 'legs'>>;
+  Partial<Pick<OrderTerms, 'number' | 'legs' | 'notional'>>;

@@ -8,10 +8,10 @@ import { latencyMs } from '../matching/latency.js';
 import { startingTrail } from '../matching/trigger.js';
 import { Headroom } from '../orders/headroom.js';
 import { isOpening, isTrailing, NOTHING_SET_ASIDE, sideOf } from '../orders/order.js';
-import type { BracketConfig, Mutable, OrderProgress, TimeInForce } from '../orders/order.js';
+import type { BracketConfig, Mutable, OcoConfig, OrderProgress, TimeInForce } from '../orders/order.js';
 import type { OrderAccepted } from '../orders/order-event.js';
 import type { OrderRequest } from '../orders/order-request.js';
-import { bracketProblems, netTickProblems, tickProblems } from '../orders/shape.js';
+import { bracketProblems, netTickProblems, ocoProblems, tickProblems } from '../orders/shape.js';
 import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
@@ -29,6 +29,7 @@ import type { Needs } from './needs.js';
 import { optionLevelProblem } from './option-level.js';
 import { orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
+import { sizedRequest } from './notional.js';
 import { fundsProblem, needsOf, setAsideFor } from './reserve.js';
 import { beyondTier } from './tier.js';
 import { worstPrice } from './worst-price.js';
@@ -37,7 +38,7 @@ import { worstPrice } from './worst-price.js';
 export interface OrderPlan {
   /** In order of precedence; empty = the order would be taken. */
   readonly rejections: readonly Rejection[];
-  /** The order, and the exits of its bracket; nothing where it cannot even be looked at. */
+  /** The order, and what it brings: the exits of its bracket, or the stop of its pair; nothing where it cannot even be looked at. */
   readonly accepted: readonly OrderAccepted[];
 }
 
@@ -100,13 +101,15 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
   const structure = structureProblem(d, request);
   // What makes no structure cannot be looked at any further.
   if (structure !== undefined) return { rejections: [...rejections, structure], accepted: [] };
-  const legs = orderedLegs(d, request);
-  const instrument = d.tradedBy(request);
-  const { accepted, needs } = acceptedOf(candidate, instrument);
+  const sized = sizedRequest(d, request);
+  if ('code' in sized) return { rejections: [...rejections, sized], accepted: [] };
+  const legs = orderedLegs(d, sized);
+  const instrument = d.tradedBy(sized);
+  const { accepted, needs } = acceptedOf({ ...candidate, request: sized }, instrument);
   const whole: InstrumentCandidate = {
     d,
     by,
-    request,
+    request: sized,
     portfolio,
     broker: candidate.broker,
     instrument,
@@ -121,8 +124,7 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
     rejections.push(rejection);
     if (!every) break;
   }
-  const exits = request.bracketConfig === undefined ? [] : exitsOf(accepted, request.bracketConfig);
-  return { rejections, accepted: [accepted, ...exits] };
+  return { rejections, accepted: [accepted, ...broughtBy(accepted)] };
 }
 
 function frozenAccount({ portfolio }: Candidate): Rejection | undefined {
@@ -157,6 +159,7 @@ function shapeProblems({
     const market = sideOf(request.positionIntent) === 'BUY' ? quote?.ask : quote?.bid;
     problems.push(...bracketProblems(request, market));
   }
+  problems.push(...ocoProblems(request));
   problems.push(...sizeProblems(d, instrument, request, pricesOf(accepted)), ...trailProblems(accepted));
   if (request.timeInForce === 'GTD') {
     problems.push(...goodTillProblems(d, hours, sessionOf(request), request.goodTillDate));
@@ -204,13 +207,16 @@ function brokerRestriction({ broker, request: order }: InstrumentCandidate): Rej
     return refuse(`does not offer time in force ${order.timeInForce}`);
   if (!broker.sessions.includes(sessionOf(order))) return refuse('does not offer extended hours');
   // A fraction can always be closed (D137).
-  if (!Quantity.isWhole(order.quantity) && isOpening(order.positionIntent)) {
+  const takesFractions = order.notional !== undefined || !Quantity.isWhole(order.quantity);
+  if (takesFractions && isOpening(order.positionIntent)) {
     if (!broker.fractionalShares) return refuse('does not offer fractional shares');
     if (order.positionIntent === 'SELL_TO_OPEN') return refuse('does not lend fractional shares');
   }
   if (isForShares(order.assetClass) && order.positionIntent === 'SELL_TO_OPEN' && !broker.shortSelling)
     return refuse('does not offer short selling');
-  const { bracketConfig: bracket } = order;
+  const { bracketConfig: bracket, ocoConfig } = order;
+  if (ocoConfig !== undefined && !broker.orderTypes.includes(ocoConfig.stopLoss.orderType))
+    return refuse(`does not offer ${ocoConfig.stopLoss.orderType} orders`);
   if (bracket === undefined) return undefined;
   for (const exit of [bracket.profitTarget, bracket.stopLoss]) {
     if (exit !== undefined && !broker.orderTypes.includes(exit.orderType)) {
@@ -298,7 +304,9 @@ function acceptedOf(
   if (instrument.assetClass === 'OPTION') accepted.underlying = instrument.underlying;
   const delay = latencyMs(request.latencyProfile, request.latencyMs, d.state.seed, number * 2);
   if (delay > 0) accepted.marketAt = Instant.plusMs(d.at, delay);
-  const { bracketConfig: config } = request;
+  const { bracketConfig: config, ocoConfig } = request;
+  if (ocoConfig !== undefined)
+    accepted.bracket = { part: 'OCO_LIMIT', config: ocoConfig, sibling: number + 1 };
   if (config !== undefined) {
     const exits = exitKindsOf(config).map((_, index) => number + 1 + index);
     accepted.bracket = { part: 'ENTRY', config, exits };
@@ -326,6 +334,35 @@ const exitKindsOf = ({ profitTarget, stopLoss }: BracketConfig): ExitKind[] => [
   ...(profitTarget === undefined ? [] : ['PROFIT_TARGET' as const]),
   ...(stopLoss === undefined ? [] : ['STOP_LOSS' as const]),
 ];
+
+/** What is created together with an order. */
+function broughtBy(accepted: OrderAccepted): OrderAccepted[] {
+  const { bracketConfig, ocoConfig } = accepted.request;
+  if (bracketConfig !== undefined) return exitsOf(accepted, bracketConfig);
+  return ocoConfig === undefined ? [] : [stopOf(accepted, ocoConfig)];
+}
+
+/** The stop of a pair of closing orders, which goes to work with its limit (D167). */
+function stopOf({ number, tier, request, underlying }: OrderAccepted, config: OcoConfig): OrderAccepted {
+  const { portfolioId, symbol, assetClass, positionIntent, quantity, timeInForce, goodTillDate } = request;
+  return {
+    type: 'OrderAccepted',
+    number: number + 1,
+    tier,
+    request: {
+      portfolioId,
+      symbol,
+      assetClass,
+      positionIntent,
+      quantity,
+      timeInForce,
+      ...(goodTillDate !== undefined && { goodTillDate }),
+      ...config.stopLoss,
+    },
+    ...(underlying !== undefined && { underlying }),
+    bracket: { part: 'OCO_STOP', sibling: number },
+  };
+}
 
 /** The exits of a bracket, created with their entry and not at work yet (D59). */
 function exitsOf(

@@ -52,8 +52,10 @@ interface Fill extends OrderedLeg {
 }
 
 /** Plans an order and says what would follow from it; a refusal where there is nothing to plan it for. */
-export function previewOrder(d: Decision, by: Requester, request: OrderRequest): OrderEstimate | Rejection {
-  const { rejections, accepted } = planOrder(d, by, request, true);
+export function previewOrder(d: Decision, by: Requester, asked: OrderRequest): OrderEstimate | Rejection {
+  const { rejections, accepted } = planOrder(d, by, asked, true);
+  // An order for an amount of money has been sized.
+  const request = accepted[0]?.request ?? asked;
   const portfolio = d.state.portfolios.get(request.portfolioId);
   const [missing] = rejections;
   if (portfolio === undefined || missing?.code === 'NOT_FOUND') return missing ?? NOT_FOUND;

@@ -5,6 +5,7 @@ import type { Mutable, Order, SetAside } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { Refusal } from '../orders/refusal.js';
 import type { Instant } from '../values/instant.js';
+import { followLimit } from './bracket.js';
 import { endExpired, endOrder, endRefused } from './end-order.js';
 import { canTrade, endImmediate, matchBook } from './match-orders.js';
 import { matchPackage } from './match-packages.js';
@@ -40,6 +41,7 @@ export function reachMarket(d: Decision, order: Order): void {
   const isPackage = terms.legs !== undefined;
   if (!isPackage && findsMarketAway(d, order, hours)) changes.restingSince = d.at;
   d.move(order, canceling ? 'STARTED' : 'ACTIVATED', changes);
+  followLimit(d, order);
   if (isPackage) matchPackage(d, order);
   else matchBook(d, d.book(terms.symbol));
   endImmediate(d, order);
@@ -59,6 +61,7 @@ function queue(d: Decision, order: Order, releaseAt: Instant): void {
     return;
   }
   d.move(order, 'QUEUED', { releaseAt });
+  followLimit(d, order);
 }
 
 /** RESERVING: what was set aside at acceptance is set right by today's quote. `undefined` where the funds are gone, and with them the order. */

@@ -6,7 +6,7 @@ import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { isOpening, isTrailing, legRatios, sideOf } from '../orders/order.js';
 import type { BracketPart, Order, OrderProgress, TimeInForce } from '../orders/order.js';
-import { bracketPriceProblems, netTickProblems, tickProblems } from '../orders/shape.js';
+import { bracketPriceProblems, netTickProblems, ocoPriceProblems, tickProblems } from '../orders/shape.js';
 import { isUpdatable } from '../orders/status.js';
 import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -135,7 +135,11 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
     problems.push(`quantity must be a whole number for ${assetClass} orders`);
   }
   if (changes.quantity !== undefined && order.terms.bracket !== undefined) {
-    problems.push('quantity cannot be updated on bracket orders');
+    const isPair = order.terms.bracket.part === 'OCO_LIMIT' || order.terms.bracket.part === 'OCO_STOP';
+    problems.push(`quantity cannot be updated on ${isPair ? 'OCO' : 'bracket'} orders`);
+  }
+  if (changes.quantity !== undefined && order.terms.notional !== undefined) {
+    problems.push('quantity cannot be updated on notional orders');
   }
   if (changes.timeInForce !== undefined) {
     if (orderType === 'MARKET') problems.push('timeInForce cannot be updated on MARKET orders');
@@ -172,6 +176,16 @@ function priceProblems(d: Decision, instrument: Tradable, order: Order, changes:
 function bracketProblems(d: Decision, order: Order, changes: OrderChanges): string[] {
   const { bracket, positionIntent } = order.terms;
   if (bracket === undefined) return [];
+  if (bracket.part === 'OCO_LIMIT' || bracket.part === 'OCO_STOP') {
+    const changed: OrderProgress = { ...order.progress, ...changes };
+    const other = d.state.orders.get(bracket.sibling)?.progress;
+    const [limit, stop] = bracket.part === 'OCO_LIMIT' ? [changed, other] : [other, changed];
+    return ocoPriceProblems(sideOf(positionIntent), {
+      limit: limit?.limitPrice,
+      stop: stop?.triggered === true ? undefined : stop?.stopPrice,
+      stopLimit: stop?.limitPrice,
+    });
+  }
   const others =
     bracket.part === 'ENTRY'
       ? bracket.exits

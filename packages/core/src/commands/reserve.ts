@@ -20,6 +20,7 @@ import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { contractNeeds } from './contract-needs.js';
 import type { Asked, Needs, Open } from './needs.js';
+import { sizeNow } from './notional.js';
 import { worstPrice } from './worst-price.js';
 
 const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quantity.zero };
@@ -32,12 +33,15 @@ export function needsOf(d: Decision, portfolio: Portfolio, terms: Asked, order: 
   if (!isForShares(terms.assetClass)) return contractNeeds(d, portfolio, terms, order);
   if (!isOpening(terms.positionIntent)) return undefined;
   const side = sideOf(terms.positionIntent);
-  const price = worstPrice(d, terms, order);
+  const sized =
+    terms.notional === undefined ? undefined : sizeNow(d, terms.symbol, side, terms.notional, order);
+  const price = sized?.price ?? worstPrice(d, terms, order);
   if (price === undefined) return undefined;
-  const remaining = remainingOf(order);
+  const remaining = sized?.quantity ?? remainingOf(order);
   const instrument = d.tradable(terms.symbol);
-  const value = valueOf(instrument, price, remaining);
-  const charges = chargesToCome(d, portfolio, instrument, side, order, value);
+  // An amount of money is what it is, whatever the price.
+  const value = sized?.value ?? valueOf(instrument, price, remaining);
+  const charges = chargesToCome(d, portfolio, instrument, side, order, remaining, value);
   const isShortSale = side === 'SELL';
   const cost = Money.add(Money.upToCents(value), charges);
   const reserve = isShortSale ? Money.zero : cost;
@@ -160,13 +164,14 @@ function chargesToCome(
   portfolio: Portfolio,
   instrument: Tradable,
   side: Side,
-  order: Open,
+  { filledQuantity, filledValue }: Open,
+  remaining: Quantity,
   value: Money,
 ): Money {
   const broker = d.broker(portfolio);
   const tradeDate = d.hours(instrument).tradeDateOf(d.at);
   const input = { side, instrument, tradeDate };
-  const { quantity, filledQuantity, filledValue } = order;
+  const quantity = Quantity.add(filledQuantity, remaining);
   const whole = orderCharges(broker, input, { quantity, value: Money.add(filledValue, value) });
   if (filledQuantity === 0) return whole.total;
   const charged = orderCharges(broker, input, { quantity: filledQuantity, value: filledValue });

@@ -14,13 +14,14 @@ const needsPro = (by: Requester, what: string): Rejection => ({
 /** What the subscription tier does not include (contract section 8): BASIC trades plain equity orders in regular hours. */
 export function beyondTier(by: Requester, order: OrderRequest): Rejection | undefined {
   if (by.tier !== 'BASIC') return undefined;
-  const { assetClass, orderType, timeInForce, session, bracketConfig, latencyProfile } = order;
+  const { assetClass, orderType, timeInForce, session, bracketConfig, ocoConfig, latencyProfile } = order;
   if (orderType !== 'MARKET' && orderType !== 'LIMIT') return needsPro(by, `${orderType} orders are`);
   const tif = timeInForceBeyondTier(by, timeInForce);
   if (tif !== undefined) return tif;
   if (!isForShares(assetClass)) return needsPro(by, `${assetClass} orders are`);
   if (session === 'EXTENDED') return needsPro(by, 'Extended hours are');
   if (bracketConfig !== undefined) return needsPro(by, 'Bracket orders are');
+  if (ocoConfig !== undefined) return needsPro(by, 'OCO orders are');
   if (latencyProfile !== undefined && latencyProfile !== 'RETAIL') {
     return needsPro(by, `Latency profile ${latencyProfile} is`);
   }

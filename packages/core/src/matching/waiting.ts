@@ -26,7 +26,8 @@ export function waitingFor(
   const { terms, progress } = order;
   const { status, limitPrice, stopPrice } = progress;
   if (isTerminal(status)) return undefined;
-  if (status === 'CREATED') return 'entry order to fill';
+  if (status === 'CREATED')
+    return terms.bracket?.part === 'OCO_STOP' ? 'its limit order to reach the market' : 'entry order to fill';
   if (status === 'PENDING') return 'order to reach the market';
   if (status === 'CANCELING') return 'cancel to reach the market';
   if (status === 'PENDING_MARKET_OPEN') {

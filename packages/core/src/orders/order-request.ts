@@ -1,10 +1,12 @@
 import type { AssetClass } from '../instruments/instrument.js';
+import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type {
   BracketConfig,
   GoodTill,
   LatencyProfile,
+  OcoConfig,
   OrderLeg,
   OrderSession,
   OrderType,
@@ -19,7 +21,10 @@ export interface OrderRequest {
   readonly assetClass: AssetClass;
   readonly orderType: OrderType;
   readonly positionIntent: PositionIntent;
+  /** 0 where `notional` is there: what that is worth is found out when the order is planned. */
   readonly quantity: Quantity;
+  /** What a MARKET order is to buy, or to sell, for; whole cents. */
+  readonly notional?: Money;
   readonly timeInForce: TimeInForce;
   /** Absent = REGULAR. */
   readonly session?: OrderSession;
@@ -32,6 +37,7 @@ export interface OrderRequest {
   readonly goodTillDate?: GoodTill;
   readonly clientOrderId?: string;
   readonly bracketConfig?: BracketConfig;
+  readonly ocoConfig?: OcoConfig;
   readonly strategy?: string;
   readonly legs?: readonly OrderLeg[];
   /** Of an order that nobody placed: why the broker did. */

@@ -57,6 +57,15 @@ export interface BracketConfig {
   readonly timeInForce?: 'DAY' | 'GTC';
 }
 
+/** What a closing LIMIT order brings as its other half (D167): whichever executes takes it from the other, and ends with it. */
+export interface OcoConfig {
+  readonly stopLoss: {
+    readonly orderType: 'STOP' | 'STOP_LIMIT';
+    readonly stopPrice: Price;
+    readonly limitPrice?: Price;
+  };
+}
+
 /** One leg of an order of several options, as it was sent. */
 export interface OrderLeg {
   readonly optionSymbol: string;
@@ -94,6 +103,8 @@ export interface OrderTerms {
   readonly latencyMs: number | undefined;
   readonly clientOrderId: string | undefined;
   readonly bracket: BracketPart | undefined;
+  /** Of an order for an amount of money (D168): its quantity is what that is worth at the price it meets. */
+  readonly notional: Money | undefined;
   readonly strategy: string | undefined;
   readonly legs: readonly OrderLeg[] | undefined;
   /** Of an order that nobody placed: why the broker did (D120). */
@@ -103,10 +114,30 @@ export interface OrderTerms {
   readonly createdAt: Instant;
 }
 
-/** What an order is in a bracket: its entry, with what it asks for and the numbers of its exits, or one of the exits. */
+/**
+ * What an order is in a bracket: its entry, with what it asks for and the numbers of its exits, or one of the exits. Of two closing orders that
+ * cancel each other, without an entry: the limit order that leads, or the stop that came with it.
+ */
 export type BracketPart =
   | { readonly part: 'ENTRY'; readonly config: BracketConfig; readonly exits: readonly number[] }
-  | { readonly part: 'PROFIT_TARGET' | 'STOP_LOSS'; readonly entry: number; readonly sibling?: number };
+  | { readonly part: 'PROFIT_TARGET' | 'STOP_LOSS'; readonly entry: number; readonly sibling?: number }
+  | { readonly part: 'OCO_LIMIT'; readonly config: OcoConfig; readonly sibling: number }
+  | { readonly part: 'OCO_STOP'; readonly sibling: number };
+
+/** The order that one was created with, and goes to work with: of an exit its entry, of the stop of a pair the limit. */
+export function leaderOf(bracket: BracketPart | undefined): number | undefined {
+  switch (bracket?.part) {
+    case 'PROFIT_TARGET':
+    case 'STOP_LOSS':
+      return bracket.entry;
+    case 'OCO_STOP':
+      return bracket.sibling;
+    case 'ENTRY':
+    case 'OCO_LIMIT':
+    case undefined:
+      return undefined;
+  }
+}
 
 /** A regulatory fee, in whole cents. */
 export interface Fee {

@@ -7,7 +7,7 @@ import type { TradingDate } from '../values/trading-date.js';
 import { commissionOf, feesOf, NO_FEES, tradedBy } from './execution.js';
 import type { Execution } from './execution.js';
 import { Headroom } from './headroom.js';
-import { closesAny, legRatios, sideOf } from './order.js';
+import { closesAny, leaderOf, legRatios, sideOf } from './order.js';
 import type { Fee, FeeDay, Mutable, OrderProgress, OrderStatus, OrderTerms, SetAside } from './order.js';
 import type { OrderAccepted, OrderMoved, OrderTransition } from './order-event.js';
 
@@ -78,6 +78,7 @@ export function termsOf(
     latencyMs: request.latencyMs,
     clientOrderId: request.clientOrderId,
     bracket,
+    notional: request.notional,
     strategy: request.strategy,
     legs: request.legs,
     origin: request.origin,
@@ -86,12 +87,12 @@ export function termsOf(
   };
 }
 
-/** A new order as it stands. Exits of a bracket are CREATED; they set nothing aside and are on no way to the market yet. */
+/** A new order as it stands. Those that came with another are CREATED; they set nothing aside and are on no way to the market yet. */
 export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
   const { request, bracket } = accepted;
-  const isExit = bracket !== undefined && bracket.part !== 'ENTRY';
+  const isLed = leaderOf(bracket) !== undefined;
   return {
-    status: isExit ? 'CREATED' : 'PENDING',
+    status: isLed ? 'CREATED' : 'PENDING',
     quantity: request.quantity,
     limitPrice: request.limitPrice,
     stopPrice: accepted.stopPrice ?? request.stopPrice,
@@ -106,12 +107,11 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     feeDay: undefined,
     reserved: accepted.reserved ?? Money.zero,
     takes: accepted.takes ?? Headroom.none,
-    reservedQuantity:
-      isExit || !closesAny({ legs: undefined, ...request }) ? Quantity.zero : request.quantity,
+    reservedQuantity: isLed || !closesAny({ legs: undefined, ...request }) ? Quantity.zero : request.quantity,
     cover: accepted.cover ?? Quantity.zero,
     updatedAt: at,
     releaseAt: undefined,
-    marketAt: isExit ? undefined : ((accepted.marketAt as Instant | undefined) ?? at),
+    marketAt: isLed ? undefined : ((accepted.marketAt as Instant | undefined) ?? at),
     cancelAt: undefined,
     expiresAt: undefined,
     arrival: undefined,

@@ -2,7 +2,7 @@ import type { Tradable } from '../instruments/instrument.js';
 import { isOnTick, tickFor } from '../instruments/tick-size.js';
 import { Price } from '../values/price.js';
 import { isOpening, sideOf } from './order.js';
-import type { BracketConfig, BracketPart, PositionIntent, Side } from './order.js';
+import type { BracketConfig, BracketPart, OcoConfig, PositionIntent, Side, TimeInForce } from './order.js';
 
 /** The prices of an order that must be possible in its instrument. */
 export interface OrderPrices {
@@ -10,6 +10,7 @@ export interface OrderPrices {
   readonly stopPrice?: Price;
   readonly trailingAmount?: Price;
   readonly bracketConfig?: BracketConfig;
+  readonly ocoConfig?: OcoConfig;
 }
 
 /** One message per price that is not a multiple of the tick size (`tickFor`). */
@@ -25,6 +26,8 @@ export function tickProblems(instrument: Tradable, prices: OrderPrices): string[
   check('bracketConfig.profitTarget.limitPrice', prices.bracketConfig?.profitTarget?.limitPrice);
   check('bracketConfig.stopLoss.stopPrice', prices.bracketConfig?.stopLoss?.stopPrice);
   check('bracketConfig.stopLoss.limitPrice', prices.bracketConfig?.stopLoss?.limitPrice);
+  check('ocoConfig.stopLoss.stopPrice', prices.ocoConfig?.stopLoss.stopPrice);
+  check('ocoConfig.stopLoss.limitPrice', prices.ocoConfig?.stopLoss.limitPrice);
   return problems;
 }
 
@@ -99,5 +102,38 @@ export function bracketPriceProblems(side: Side, prices: BracketPrices, changed?
   if (limit !== undefined && stop !== undefined && concerns('STOP_LOSS') && isBeyond(limit, stop)) {
     problems.push(`bracketConfig.stopLoss.limitPrice must not be ${beyond} bracketConfig.stopLoss.stopPrice`);
   }
+  return problems;
+}
+
+/** The prices of two closing orders that cancel each other: of the limit, of the stop, and of the limit that the stop may have. */
+export interface OcoPrices {
+  readonly limit?: Price | undefined;
+  readonly stop?: Price | undefined;
+  readonly stopLimit?: Price | undefined;
+}
+
+/** What is wrong with a new pair of closing orders (D167). */
+export function ocoProblems(
+  order: { readonly positionIntent: PositionIntent; readonly timeInForce: TimeInForce } & OrderPrices,
+): string[] {
+  const { ocoConfig, positionIntent, timeInForce, limitPrice } = order;
+  if (ocoConfig === undefined) return [];
+  if (isOpening(positionIntent)) return ['ocoConfig is only allowed for closing orders'];
+  const { stopPrice: stop, limitPrice: stopLimit } = ocoConfig.stopLoss;
+  const prices = ocoPriceProblems(sideOf(positionIntent), { limit: limitPrice, stop, stopLimit });
+  return timeInForce === 'IOC' || timeInForce === 'FOK'
+    ? ['ocoConfig is only allowed for DAY, GTC and GTD orders', ...prices]
+    : prices;
+}
+
+/** The limit must be better than the stop, or one of them would close what the other is to wait for. `side`: on which the pair closes. */
+export function ocoPriceProblems(side: Side, { limit, stop, stopLimit }: OcoPrices): string[] {
+  const problems: string[] = [];
+  const better = side === 'SELL' ? 'above' : 'below';
+  const isBetter = (price: Price, than: Price): boolean => (side === 'SELL' ? price > than : price < than);
+  if (limit !== undefined && stop !== undefined && !isBetter(limit, stop))
+    problems.push(`limitPrice must be ${better} ocoConfig.stopLoss.stopPrice`);
+  if (stopLimit !== undefined && stop !== undefined && isBetter(stopLimit, stop))
+    problems.push(`ocoConfig.stopLoss.limitPrice must not be ${better} ocoConfig.stopLoss.stopPrice`);
   return problems;
 }

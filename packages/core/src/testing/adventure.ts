@@ -52,6 +52,8 @@ export type Step =
       readonly extended: boolean;
       readonly latency: number;
       readonly bracket: boolean;
+      /** With a stop that cancels it; of a MARKET order: for an amount of money. */
+      readonly special: boolean;
     }
   | { readonly kind: 'replace'; readonly order: number; readonly distance: number; readonly quantity: number }
   | { readonly kind: 'cancel'; readonly order: number }
@@ -219,6 +221,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
       extended: fc.boolean(),
       latency: fc.constantFrom(0, 0, 0, 0, 0, 250, 60_000),
       bracket: fc.constantFrom(false, false, true),
+      special: fc.constantFrom(false, false, true),
     }),
   },
   {
@@ -344,6 +347,7 @@ const SHARES_TO_DELIVER: readonly Step[] = [0, 1, 2].map((portfolio) => ({
   extended: false,
   latency: 0,
   bracket: false,
+  special: false,
 }));
 
 /** 02:00 of a day on which a dividend or split of the first symbol takes effect: where nothing came before, the simulation begins there. */
@@ -634,22 +638,40 @@ export class Adventure implements ContractWorld {
     const quantity =
       step.aim === 'close' ? all : step.aim === 'close-part' ? Math.ceil(all / 3) : step.quantity;
     const buys = intent.startsWith('BUY');
-    const bracketed = step.bracket && intent.endsWith('OPEN');
+    const opens = intent.endsWith('OPEN');
+    const bracketed = step.bracket && opens;
+    const isAmount =
+      step.special && type === 'MARKET' && (intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_CLOSE');
+    const isPair = step.special && type === 'LIMIT' && !opens;
+    const amount = Money.toCents(Money.of(basis, Quantity.ofUnits(quantity)));
     this.submit({
       portfolioId,
       symbol,
       assetClass: 'EQUITY',
       orderType: type,
       positionIntent: intent,
-      quantity: Quantity.ofUnits(quantity),
-      timeInForce: step.tif,
-      session: step.extended && type === 'LIMIT' ? 'EXTENDED' : 'REGULAR',
+      quantity: isAmount ? Quantity.zero : Quantity.ofUnits(quantity),
+      timeInForce: isAmount ? 'DAY' : step.tif,
+      ...(isAmount && { notional: Money.max(amount, Money.ofDollars(1)) }),
+      ...(isPair && {
+        ocoConfig: {
+          stopLoss:
+            distance % 2 === 0
+              ? { orderType: 'STOP' as const, stopPrice: near(buys ? 400 : -400) }
+              : {
+                  orderType: 'STOP_LIMIT' as const,
+                  stopPrice: near(buys ? 400 : -400),
+                  limitPrice: near(buys ? 450 : -450),
+                },
+        },
+      }),
+      session: step.extended && type === 'LIMIT' && !isPair ? 'EXTENDED' : 'REGULAR',
       ...(limited && { limitPrice: near(distance) }),
       ...((type === 'STOP' || type === 'STOP_LIMIT') && { stopPrice: near(buys ? 150 : -150) }),
       ...(type.startsWith('TRAILING') &&
         (distance % 2 === 0 ? { trailingAmount: onTick(basis / 50) } : { trailingPercent: 20_000 })),
       ...(step.latency > 0 && { latencyProfile: 'CUSTOM' as const, latencyMs: step.latency }),
-      ...(step.tif === 'GTD' && { goodTillDate: goodTill(this.dateIn(3)) }),
+      ...(step.tif === 'GTD' && !isAmount && { goodTillDate: goodTill(this.dateIn(3)) }),
       ...(bracketed && {
         bracketConfig: {
           profitTarget: { orderType: 'LIMIT' as const, limitPrice: near(buys ? 500 : -500) },

@@ -179,7 +179,12 @@ export class Auditor {
   private noteOrder(event: Extract<Event, { type: 'OrderAccepted' }>): void {
     const { request, bracket } = event;
     const legs = auditedLegs(request);
-    const isExit = bracket !== undefined && bracket.part !== 'ENTRY';
+    const isLed = bracket !== undefined && bracket.part !== 'ENTRY' && bracket.part !== 'OCO_LIMIT';
+    if (request.notional !== undefined)
+      insist(
+        request.orderType === 'MARKET' && request.timeInForce === 'DAY' && legs.length === 1,
+        'an amount of money for something other than a MARKET order of the day',
+      );
     this.orders.set(event.number, {
       portfolioId: request.portfolioId,
       symbol: request.symbol,
@@ -190,14 +195,15 @@ export class Auditor {
       intent: request.positionIntent,
       buys: request.positionIntent.startsWith('BUY'),
       limit: request.limitPrice === undefined ? undefined : big(request.limitPrice),
-      status: isExit ? 'CREATED' : 'PENDING',
+      status: isLed ? 'CREATED' : 'PENDING',
+      amount: request.notional === undefined ? undefined : big(request.notional),
       quantity: big(request.quantity),
       notional: 0n,
       value: 0n,
       filled: 0n,
       reserved: big(event.reserved ?? 0),
       takes: headroom(event.takes),
-      reservedShares: isExit || legs.every((leg) => leg.opens) ? 0n : big(request.quantity),
+      reservedShares: isLed || legs.every((leg) => leg.opens) ? 0n : big(request.quantity),
     });
   }
 
@@ -302,6 +308,11 @@ export class Auditor {
     const cents = (amount: bigint): bigint => halfUp(amount, 100n) * 100n;
     const due = order.legs.length > 1 ? cents(value) : cents(order.value + value) - cents(order.value);
     order.value += value;
+    // A part of the least that trades is rounded up to it: so much, and a unit of rounding, may an amount be exceeded by.
+    insist(
+      order.amount === undefined || order.value <= order.amount + big(execution.price) / 10_000_000_000n + 1n,
+      'more is traded than the amount that was asked for',
+    );
     const cash = isFuture ? 0n : big(execution.cash ?? execution.value);
     insist(
       isFuture || cash === due || (buys && cash === due - 100n),
@@ -701,6 +712,8 @@ interface AuditedOrder {
   legs: readonly AuditedLeg[];
   readonly intent: OrderRequest['positionIntent'];
   readonly buys: boolean;
+  /** Of an order for an amount of money. */
+  readonly amount: bigint | undefined;
   limit: bigint | undefined;
   cover: bigint;
   status: string;

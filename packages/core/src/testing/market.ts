@@ -293,9 +293,10 @@ export class TestMarket {
     );
   }
 
-  /** Ids of the exits of a bracket: profit target, stop loss. */
+  /** Ids of what an order brought: the exits of a bracket (profit target, stop loss), or the stop of a pair. */
   exits(orderId: string): string[] {
     const { bracket } = this.taleOf(orderId).terms;
+    if (bracket?.part === 'OCO_LIMIT') return [this.idOf(bracket.sibling)];
     return bracket?.part === 'ENTRY' ? bracket.exits.map((exit) => this.idOf(exit)) : [];
   }
 
@@ -490,6 +491,8 @@ export interface TestOrder {
   type?: OrderRequest['orderType'];
   intent?: OrderRequest['positionIntent'];
   quantity?: number | string;
+  /** In place of a quantity. */
+  notional?: string;
   tif?: OrderRequest['timeInForce'];
   limit?: string;
   stop?: string;
@@ -506,7 +509,8 @@ function classOf(symbol: string): OrderRequest['assetClass'] {
 }
 
 export function requestOf(portfolioId: string, order: TestOrder): OrderRequest {
-  const quantity = quantityOf(order.quantity ?? 10);
+  const notional = order.notional === undefined ? undefined : Money.parse(order.notional);
+  const quantity = quantityOf(order.quantity ?? (notional === undefined ? 10 : 0));
   const type = order.type ?? (order.limit !== undefined ? 'LIMIT' : 'MARKET');
   return {
     portfolioId,
@@ -516,6 +520,7 @@ export function requestOf(portfolioId: string, order: TestOrder): OrderRequest {
     positionIntent: order.intent ?? 'BUY_TO_OPEN',
     quantity,
     timeInForce: order.tif ?? 'DAY',
+    ...(notional !== undefined && { notional }),
     ...(order.session !== undefined && { session: order.session }),
     ...(order.limit !== undefined && { limitPrice: Price.of(order.limit) }),
     ...(order.stop !== undefined && { stopPrice: Price.of(order.stop) }),

@@ -59,6 +59,11 @@ export const Money = {
     return multiplyDivide(price, quantity, PRICE_QUANTITY_TO_MONEY, 'half-up') as Money;
   },
 
+  /** How many shares an amount is worth at a price, in millionths, rounded down: `of` them never comes to more. */
+  sharesFor(money: Money, price: Price): Quantity {
+    return multiplyDivide(money, PRICE_QUANTITY_TO_MONEY, price, 'down') as Quantity;
+  },
+
   /** price × quantity × multiplier, rounded half up to 1/10,000 dollar; exact as `of`, whatever the multiplier. */
   ofContracts(price: Price, quantity: Quantity, multiplier: number): Money {
     const factor = Math.round(multiplier * MULTIPLIER_SCALE);

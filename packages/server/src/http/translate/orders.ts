@@ -6,6 +6,7 @@ import type {
   Ids,
   Instant,
   InsufficientFunds,
+  OcoConfig,
   OrderChanges,
   OrderEvent,
   OrderLeg as CoreLeg,
@@ -16,7 +17,7 @@ import type {
   OrderTransition as CoreTransition,
   Refusal,
 } from '@sandpit/core';
-import { commissionOf, feesOf, Quantity, refusalText, tradedBy, unitsOf } from '@sandpit/core';
+import { commissionOf, feesOf, leaderOf, Quantity, refusalText, tradedBy, unitsOf } from '@sandpit/core';
 import type {
   BatchOrderData,
   CanceledOrder,
@@ -27,6 +28,7 @@ import type {
   OrderBracket,
   OrderLeg,
   OrderListItem,
+  OrderOco,
   OrderTransition,
   OrderUpdate,
   RejectReason,
@@ -35,7 +37,15 @@ import type {
   UpdateOrderBody,
 } from '@sandpit/protocol';
 import { goodTillOf, isoOf } from './instants.js';
-import { centsNumber, moneyNumber, priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
+import {
+  centsNumber,
+  moneyNumber,
+  moneyOf,
+  priceNumber,
+  priceOf,
+  quantityNumber,
+  quantityOf,
+} from './numbers.js';
 import { plainSymbol } from './instruments.js';
 
 /** A percentage travels as a number and is counted in 1/10,000 of a percent. */
@@ -64,8 +74,14 @@ export function orderRequestOf(
     assetClass: body.assetClass,
     orderType: body.orderType,
     positionIntent: body.positionIntent,
-    // Optional for multi-leg orders only, where it counts units.
-    quantity: body.quantity === undefined ? unitsIn(legs ?? []) : quantityOf(body.quantity),
+    // Else optional for multi-leg orders only, where it counts units.
+    quantity:
+      body.notional !== undefined
+        ? Quantity.zero
+        : body.quantity === undefined
+          ? unitsIn(legs ?? [])
+          : quantityOf(body.quantity),
+    ...(body.notional !== undefined && { notional: moneyOf(body.notional) }),
     timeInForce: body.timeInForce,
     // What is usual is left out.
     ...(body.session === 'EXTENDED' && { session: body.session }),
@@ -78,6 +94,7 @@ export function orderRequestOf(
     ...(body.goodTillDate !== undefined && { goodTillDate: goodTillOf(body.goodTillDate, calendar) }),
     ...(body.clientOrderId !== undefined && { clientOrderId: body.clientOrderId }),
     ...(body.bracketConfig !== undefined && { bracketConfig: bracketOf(body.bracketConfig) }),
+    ...(body.ocoConfig !== undefined && { ocoConfig: { stopLoss: stopLossOf(body.ocoConfig.stopLoss) } }),
     ...(strategy !== undefined && { strategy }),
     ...(legs !== undefined && { legs: legs.map(legOf) }),
   };
@@ -93,16 +110,20 @@ function bracketOf(body: NonNullable<BatchOrderData['bracketConfig']>): BracketC
     ...(profitTarget !== undefined && {
       profitTarget: { orderType: profitTarget.orderType, limitPrice: priceOf(profitTarget.limitPrice) },
     }),
-    ...(stopLoss !== undefined && {
-      stopLoss: {
-        orderType: stopLoss.orderType,
-        stopPrice: priceOf(stopLoss.stopPrice),
-        ...(stopLoss.limitPrice !== undefined && { limitPrice: priceOf(stopLoss.limitPrice) }),
-      },
-    }),
+    ...(stopLoss !== undefined && { stopLoss: stopLossOf(stopLoss) }),
     ...(timeInForce !== undefined && { timeInForce }),
   };
 }
+
+const stopLossOf = ({
+  orderType,
+  stopPrice,
+  limitPrice,
+}: NonNullable<BatchOrderData['ocoConfig']>['stopLoss']): OcoConfig['stopLoss'] => ({
+  orderType,
+  stopPrice: priceOf(stopPrice),
+  ...(limitPrice !== undefined && { limitPrice: priceOf(limitPrice) }),
+});
 
 const legOf = ({ optionSymbol, positionIntent, quantity }: Leg): CoreLeg => ({
   optionSymbol: plainSymbol(optionSymbol),
@@ -122,7 +143,7 @@ export function orderChangesOf(body: UpdateOrderBody, calendar: Calendar): Order
   };
 }
 
-/** Finds the exit of a bracket as it stands; undefined = as it was asked for. */
+/** Finds what an order brought, as it stands; undefined = as it was asked for. */
 export type ExitOf = (order: number) => OrderSnapshot | undefined;
 
 const AS_ASKED_FOR: ExitOf = () => undefined;
@@ -162,6 +183,8 @@ type RareTerms = Pick<
   | 'strategy'
   | 'legs'
   | 'bracketConfig'
+  | 'ocoConfig'
+  | 'notional'
   | 'latencyProfile'
   | 'latencyMs'
   | 'clientOrderId'
@@ -173,7 +196,7 @@ const NOTHING_RARE: RareTerms = {};
 
 /** What most orders do not have. */
 function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf: ExitOf): RareTerms {
-  const { trailingPercent, strategy, legs, bracket } = terms;
+  const { trailingPercent, strategy, legs, bracket, notional } = terms;
   // A split changes the distance (D134).
   const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
   const { latencyProfile, latencyMs, clientOrderId, origin } = terms;
@@ -182,24 +205,27 @@ function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf:
     trailingPercent === undefined &&
     legs === undefined &&
     bracket === undefined &&
+    notional === undefined &&
     latencyProfile === undefined &&
     clientOrderId === undefined &&
     origin === undefined
   ) {
     return NOTHING_RARE;
   }
+  const leader = leaderOf(bracket);
   return {
     ...(trailingAmount !== undefined && { trailingAmount: priceNumber(trailingAmount) }),
     ...(trailingPercent !== undefined && { trailingPercent: trailingPercent / PERCENT_UNITS }),
     ...(strategy !== undefined && { strategy: strategy as Strategy }),
     ...(legs !== undefined && { legs: legs.map(shownLeg) }),
+    ...(notional !== undefined && { notional: moneyNumber(notional) }),
     ...(bracket?.part === 'ENTRY' && { bracketConfig: shownBracket(bracket, exitOf) }),
+    ...(bracket?.part === 'OCO_LIMIT' && { ocoConfig: shownPair(bracket, exitOf) }),
     ...(latencyProfile !== undefined && { latencyProfile }),
     ...(latencyMs !== undefined && { latencyMs }),
     ...(clientOrderId !== undefined && { clientOrderId }),
     ...(origin !== undefined && { origin }),
-    ...(bracket !== undefined &&
-      bracket.part !== 'ENTRY' && { parentOrderId: ids.idOf('ORDER', bracket.entry) }),
+    ...(leader !== undefined && { parentOrderId: ids.idOf('ORDER', leader) }),
   };
 }
 
@@ -234,6 +260,23 @@ function shownBracket({ config, exits }: BracketEntry, exitOf: ExitOf): OrderBra
         },
       }),
     ...(timeInForce !== undefined && { timeInForce }),
+  };
+}
+
+/** The stop of a pair with the prices that it has now. */
+function shownPair(
+  { config, sibling }: Extract<BracketPart, { part: 'OCO_LIMIT' }>,
+  exitOf: ExitOf,
+): OrderOco {
+  const { orderType, stopPrice, limitPrice } = config.stopLoss;
+  const now = exitOf(sibling)?.progress;
+  const limit = now?.limitPrice ?? limitPrice;
+  return {
+    stopLoss: {
+      orderType,
+      stopPrice: priceNumber(now?.stopPrice ?? stopPrice),
+      ...(limit !== undefined && { limitPrice: priceNumber(limit) }),
+    },
   };
 }
 

@@ -131,6 +131,41 @@ describe("Alpaca's client 3", () => {
     expect(await alpaca.getOrders()).toEqual([]);
   });
 
+  it('places OCO orders', async () => {
+    const oco = await alpaca.createOrder({
+      symbol: 'AAPL',
+      qty: 4,
+      side: 'sell',
+      type: 'limit',
+      time_in_force: 'gtc',
+      order_class: 'oco',
+      take_profit: { limit_price: '110' },
+      stop_loss: { stop_price: '90' },
+    });
+    expect(oco).toMatchObject({ order_class: 'oco', type: 'limit', limit_price: '110', side: 'sell' });
+    expect(oco.legs).toEqual([
+      expect.objectContaining({ order_class: 'oco', type: 'stop', stop_price: '90', status: 'held' }),
+    ]);
+    expect(await alpaca.getOrders({ status: 'open', nested: true })).toHaveLength(1);
+    expect((await alpaca.getPosition('AAPL')).qty_available).toBe('6');
+    const tighter = await alpaca.replaceOrder(oco.legs[0].id, { stop_price: '92' });
+    expect(tighter).toMatchObject({ stop_price: '92', status: 'new', order_class: 'oco' });
+    await alpaca.cancelOrder(oco.id);
+    expect((await alpaca.getOrder(tighter.id)).status).toBe('canceled');
+    await expect(
+      alpaca.createOrder({
+        symbol: 'AAPL',
+        qty: 400,
+        side: 'sell',
+        type: 'limit',
+        time_in_force: 'day',
+        order_class: 'oco',
+        take_profit: { limit_price: 110 },
+        stop_loss: { stop_price: 90 },
+      }),
+    ).rejects.toMatchObject({ response: { status: 403, data: { code: 40310000 } } });
+  });
+
   it('reads and closes positions', async () => {
     expect(await alpaca.getPosition('AAPL')).toMatchObject({
       symbol: 'AAPL',

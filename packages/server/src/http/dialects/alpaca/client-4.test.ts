@@ -73,7 +73,12 @@ describe("Alpaca's client 4", () => {
 
   it('orders for an amount of money', async () => {
     const order = await alpaca.trading.orders.market({ symbol: 'AAPL', notional: 150, side: 'buy' });
-    expect(order.qty).toBe('1.5');
+    expect([order.qty, order.notional]).toEqual([undefined, '150']);
+    expect(await alpaca.trading.orders.getOrderByOrderID({ orderId: order.id ?? '' })).toMatchObject({
+      status: 'filled',
+      filledQty: '1.5',
+      filledAvgPrice: '100',
+    });
   });
 
   it('submits and waits', async () => {

@@ -39,14 +39,20 @@ export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
   if (!isTime(time)) throw invalid('invalid time_in_force');
   const symbol = required(body.text('symbol'), 'symbol').toUpperCase();
   const side = required(body.choice('side', ['buy', 'sell']), 'side');
-  const intent = body.choice('position_intent', INTENTS)?.toUpperCase() ?? intentOf(call, symbol, side);
+  const intent =
+    body.choice('position_intent', INTENTS)?.toUpperCase() ??
+    (orderClass === 'oco' ? CLOSES[side] : intentOf(call, symbol, side));
   if (!intent.startsWith(side.toUpperCase())) throw invalid('position_intent does not match side');
   const isOption = call.simulation.brokerage.instrument(symbol)?.assetClass === 'OPTION';
   if (intent === 'SELL_TO_OPEN' && configuration.no_shorting && !isOption)
     throw forbidden('account is not allowed to short');
+  if (orderClass === 'oco' && type !== 'limit') throw invalid('oco orders must be limit orders');
   const exits = orderClass === 'simple' ? {} : exitsOf(body, orderClass, TIMES[time]);
-  const limitPrice = body.number('limit_price');
-  const size = { quantity: await quantityOf(call, symbol, side) };
+  // Of an OCO order the profit target is its own limit.
+  const limitPrice =
+    (orderClass === 'oco' ? body.object('take_profit')?.number('limit_price') : undefined) ??
+    body.number('limit_price');
+  const size = await sizeOf(call, symbol, side, type);
   const clientOrderId = body.text('client_order_id') ?? randomUUID();
   return {
     symbol,
@@ -79,8 +85,19 @@ function required<T>(value: T | undefined, name: string): T {
 const given = (name: string, value: number | undefined): Readonly<Record<string, number>> =>
   value === undefined ? {} : { [name]: value };
 
-/** What is ordered; of a notional what it buys, or sells, at the limit or at the price that there is now. */
-async function quantityOf(call: AlpacaCall, symbol: string, side: 'buy' | 'sell'): Promise<number> {
+/** An OCO order closes what is held. */
+const CLOSES = { buy: 'BUY_TO_CLOSE', sell: 'SELL_TO_CLOSE' } as const;
+
+/**
+ * What is ordered. At the market a notional is `/v1`'s own; with a price of the order's it is sized by that, or else by the price
+ * there is now.
+ */
+async function sizeOf(
+  call: AlpacaCall,
+  symbol: string,
+  side: 'buy' | 'sell',
+  type: keyof typeof TYPES,
+): Promise<{ readonly quantity: number } | { readonly notional: number }> {
   const { body } = call;
   const quantity = body.number('qty');
   const notional = body.number('notional');
@@ -88,17 +105,22 @@ async function quantityOf(call: AlpacaCall, symbol: string, side: 'buy' | 'sell'
   if (quantity !== undefined && notional !== undefined)
     throw invalid('only one of qty or notional is accepted');
   if (quantity !== undefined && quantity <= 0) throw invalid('qty must be > 0');
-  if (quantity !== undefined || notional === undefined) return quantity ?? 0;
+  if (quantity !== undefined || notional === undefined) return { quantity: quantity ?? 0 };
   if (notional <= 0) throw invalid('notional must be > 0');
   if (body.text('time_in_force')?.toLowerCase() !== 'day')
     throw unprocessable('notional orders must be DAY orders');
+  if (type === 'market') return { notional };
   const quote = (await quotesOf(call, [symbol])).get(symbol);
-  const price = body.number('limit_price') ?? (side === 'buy' ? quote?.ask : quote?.bid) ?? quote?.price;
+  const price =
+    body.number('limit_price') ??
+    body.number('stop_price') ??
+    (side === 'buy' ? quote?.ask : quote?.bid) ??
+    quote?.price;
   if (price === undefined || price <= 0)
     throw unprocessable(`no price for ${symbol} to size a notional order by`);
   const shares = Math.floor((notional / price) * 1e6) / 1e6;
   if (shares <= 0) throw unprocessable('notional is too small');
-  return shares;
+  return { quantity: shares };
 }
 
 /** Buying closes a short position first, selling a long one. */
@@ -120,10 +142,20 @@ function exitsOf(body: Fields, orderClass: OrderClass, time: string): object {
         : `${orderClass} orders require take_profit.limit_price and stop_loss.stop_price`,
     );
   }
-  if (orderClass === 'oco') throw unprocessable('order_class oco is not supported');
   if (time !== 'DAY' && time !== 'GTC')
     throw unprocessable(`${orderClass} orders require a time_in_force of day or gtc`);
   const stopLimit = stop?.number('limit_price');
+  const stopLoss = stop !== undefined && {
+    stopLoss: {
+      orderType: stopLimit === undefined ? 'STOP' : 'STOP_LIMIT',
+      stopPrice: required(stop.number('stop_price'), 'stop_loss.stop_price'),
+      ...given('limitPrice', stopLimit),
+    },
+  };
+  if (orderClass === 'oco') {
+    required(profit?.number('limit_price'), 'take_profit.limit_price');
+    return { ocoConfig: stopLoss };
+  }
   return {
     bracketConfig: {
       ...(profit !== undefined && {
@@ -132,13 +164,7 @@ function exitsOf(body: Fields, orderClass: OrderClass, time: string): object {
           limitPrice: required(profit.number('limit_price'), 'take_profit.limit_price'),
         },
       }),
-      ...(stop !== undefined && {
-        stopLoss: {
-          orderType: stopLimit === undefined ? 'STOP' : 'STOP_LIMIT',
-          stopPrice: required(stop.number('stop_price'), 'stop_loss.stop_price'),
-          ...given('limitPrice', stopLimit),
-        },
-      }),
+      ...stopLoss,
       timeInForce: time,
     },
   };

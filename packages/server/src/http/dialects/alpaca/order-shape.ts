@@ -2,6 +2,7 @@
 import {
   type Ids,
   type Instant,
+  Money,
   type OrderProgress,
   type OrderSnapshot,
   type OrderTerms,
@@ -24,7 +25,7 @@ export type AlpacaOrder = Readonly<Record<string, unknown>> & {
 /** What it takes to show an order beside itself. */
 export interface Showing {
   readonly ids: Ids;
-  /** Another order of the same bracket, as it stands. */
+  /** An order that one brought, as it stands. */
   readonly exitOf: (order: number) => OrderSnapshot | undefined;
 }
 
@@ -33,7 +34,7 @@ const NO_EXITS: Showing['exitOf'] = () => undefined;
 /** How often it has been replaced. */
 export const replacementsOf = ({ progress }: OrderSnapshot): number => progress.replacements ?? 0;
 
-/** An order as it stands, with its exits as legs where it is the entry of a bracket. */
+/** An order as it stands, with what it brought as legs: the exits of a bracket, the stop of an OCO order. */
 export function alpacaOrder(showing: Showing, order: OrderSnapshot): AlpacaOrder {
   return shape(showing, order, replacementsOf(order), statusOf(order));
 }
@@ -104,8 +105,9 @@ function shape(
     asset_id: assetIdOf(terms.symbol),
     symbol: terms.symbol,
     asset_class: terms.assetClass === 'OPTION' ? 'us_option' : 'us_equity',
-    notional: null,
-    qty: Quantity.format(progress.quantity),
+    notional: terms.notional === undefined ? null : Money.format(terms.notional),
+    // What an amount of money is worth is known when it has filled.
+    qty: terms.notional === undefined ? Quantity.format(progress.quantity) : null,
     filled_qty: Quantity.format(progress.filledQuantity),
     filled_avg_price: priceOrNull(progress.averagePrice),
     order_class: orderClassOf(terms),
@@ -148,13 +150,22 @@ const TYPES: Readonly<Record<OrderTerms['orderType'], string>> = {
 function orderClassOf({ bracket, legs }: OrderTerms): string {
   if (legs !== undefined) return 'mleg';
   if (bracket === undefined) return 'simple';
-  if (bracket.part !== 'ENTRY') return bracket.sibling === undefined ? 'oto' : 'bracket';
-  return bracket.exits.length === 2 ? 'bracket' : 'oto';
+  switch (bracket.part) {
+    case 'ENTRY':
+      return bracket.exits.length === 2 ? 'bracket' : 'oto';
+    case 'PROFIT_TARGET':
+    case 'STOP_LOSS':
+      return bracket.sibling === undefined ? 'oto' : 'bracket';
+    case 'OCO_LIMIT':
+    case 'OCO_STOP':
+      return 'oco';
+  }
 }
 
 function legsOf(showing: Showing, { bracket }: OrderTerms): readonly AlpacaOrder[] | null {
-  if (bracket?.part !== 'ENTRY') return null;
-  const legs = bracket.exits.flatMap((number) => {
+  const brought =
+    bracket?.part === 'ENTRY' ? bracket.exits : bracket?.part === 'OCO_LIMIT' ? [bracket.sibling] : [];
+  const legs = brought.flatMap((number) => {
     const exit = showing.exitOf(number);
     return exit === undefined ? [] : [alpacaOrder({ ...showing, exitOf: NO_EXITS }, exit)];
   });

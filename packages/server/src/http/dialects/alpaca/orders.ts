@@ -1,5 +1,5 @@
 /** Orders: placing, finding, replacing, cancelling. */
-import type { OrderSnapshot } from '@sandpit/core';
+import { leaderOf, type OrderSnapshot } from '@sandpit/core';
 import { orderNow } from '../../../engine/past-orders.js';
 import { Refused } from '../operations.js';
 import { findOrders, orderByClientId, orderNamed, showingOf, shownOrder } from './find-orders.js';
@@ -60,8 +60,8 @@ export const listOrders: AlpacaHandler = async (call) => {
       (symbols === undefined || symbols.length === 0 || symbols.includes(order.symbol)) &&
       (side === undefined || order.side === side) &&
       (assetClass === undefined || assetClass.includes(String(order['asset_class']))) &&
-      // Rolled up under their entry where that is wanted.
-      !(isNested && terms.bracket !== undefined && terms.bracket.part !== 'ENTRY'),
+      // Rolled up under the order that brought them where that is wanted.
+      !(isNested && leaderOf(terms.bracket) !== undefined),
   });
 };
 
@@ -127,7 +127,7 @@ export async function cancelAll(
       number: order.terms.number,
       replacement: replacementsOf(order),
     });
-    // An exit goes with its entry.
+    // An exit goes with its entry, one of a pair with the other.
     if (!simulation.brokerage.state.orders.has(order.terms.number)) answers.push({ id, status: 200 });
     else answers.push({ id, ...(await outcomeOf(() => cancel(call, orderId))) });
   }
