@@ -643,7 +643,7 @@ export class Adventure implements ContractWorld {
     const isAmount =
       step.special && type === 'MARKET' && (intent === 'BUY_TO_OPEN' || intent === 'SELL_TO_CLOSE');
     const isPair = step.special && type === 'LIMIT' && !opens;
-    const amount = Money.toCents(Money.of(basis, Quantity.ofUnits(quantity)));
+    const amount = Money.toCents(Money.of(Price.ofUnits(Math.round(basis)), Quantity.ofUnits(quantity)));
     this.submit({
       portfolioId,
       symbol,
