@@ -178,8 +178,8 @@ function checkNotional({ quantity, notional, ...body }: Terms, report: TermsRepo
   if (quantity !== undefined) report.field('quantity', 'should not exist together with notional');
   if (typeof notional === 'number' && notional > 0 && notional < 1)
     report.field('notional', 'must not be less than 1');
-  const only = <Name extends keyof Terms & string>(name: Name, values: readonly string[]): void => {
-    const value = body[name as keyof typeof body];
+  const only = (name: keyof typeof body, values: readonly string[]): void => {
+    const value = body[name];
     if (typeof value === 'string' && !values.includes(value))
       report.field('notional', `is only allowed for ${values.join(' and ')} orders`);
   };
