@@ -702,12 +702,12 @@ class Portfolio:
         self.client = client
         self.id = portfolio_id
 
-    def buy(self, symbol, quantity, **options):
-        """Buys, to open or to add. For the options see `order_of`, and `idempotency_key`: the same key places the order once."""
+    def buy(self, symbol, quantity=None, **options):
+        """Buys, to open or to add; `notional=` in place of a quantity: for so many dollars. For the options see `order_of`, and `idempotency_key`: the same key places the order once."""
         return self._place("BUY_TO_OPEN", symbol, quantity, options)
 
-    def sell(self, symbol, quantity, **options):
-        """Sells what is held."""
+    def sell(self, symbol, quantity=None, **options):
+        """Sells what is held. `take_profit` with `stop_loss`: a pair of which each cancels the other."""
         return self._place("SELL_TO_CLOSE", symbol, quantity, options)
 
     def short(self, symbol, quantity, **options):
@@ -829,10 +829,14 @@ def order_of(
     stop_loss=None,
     time_in_force="DAY",
     asset_class=None,
+    notional=None,
     **more,
 ):
     """The body of an order. Its type follows from the prices, its asset class from the symbol; `take_profit` and `stop_loss` make a
-    bracket; `more`: fields in the words of the API (`clientOrderId`, `session`, `goodTillDate`, …)."""
+    bracket, of a closing order a pair with `take_profit` as its limit; `notional`: dollars in place of a quantity; `more`: fields in the words of the API (`clientOrderId`, `session`, `goodTillDate`, …)."""
+    is_pair = intent.endswith("_TO_CLOSE") and stop_loss is not None
+    if is_pair and limit is None:
+        limit, take_profit = take_profit, None
     if trail is not None or trail_percent is not None:
         kind = "TRAILING_STOP" if limit is None else "TRAILING_STOP_LIMIT"
     elif stop is not None:
@@ -852,10 +856,10 @@ def order_of(
         "assetClass": asset_class,
         "orderType": kind,
         "positionIntent": intent,
-        "quantity": quantity,
+        **({"quantity": quantity} if notional is None else {"notional": notional}),
         "timeInForce": time_in_force,
         **{name: price for name, price in prices.items() if price is not None},
-        **({"bracketConfig": exits} if exits else {}),
+        **({"ocoConfig" if is_pair else "bracketConfig": exits} if exits else {}),
         **more,
     }
 

@@ -97,6 +97,20 @@ describe('the command line', () => {
     expect((await type('export everything')).code).toBe(EXIT.usage);
   });
 
+  it('buys for an amount of money, and sells in a pair of which each cancels the other', async () => {
+    const bought = json((await type('buy AAPL --notional 250')).out);
+    expect(bought).toMatchObject({ status: 'FILLED', notional: 250, filledQuantity: 2.5 });
+    const pair = json((await type('sell AAPL 2.5 --take-profit 120 --stop-loss 80 --tif GTC')).out);
+    expect(pair).toMatchObject({
+      status: 'ACTIVE',
+      limitPrice: 120,
+      ocoConfig: { stopLoss: { orderType: 'STOP', stopPrice: 80 } },
+    });
+    await type(`cancel ${(pair as { orderId: string }).orderId}`);
+    expect((await type('buy AAPL 5 --notional 250')).code).toBe(EXIT.usage);
+    expect((await type('buy AAPL')).code).toBe(EXIT.usage);
+  });
+
   it('follows a portfolio on the whole screen', async () => {
     const { stop, seen, over } = follow(`watch AAPL`);
     await seen('AAPL    99.9  100');

@@ -168,6 +168,7 @@ const SIDES = {
 
 interface OrderFlags extends Omit<OrderOptions, 'timeInForce'> {
   readonly portfolio?: string;
+  readonly notional?: number;
   readonly tif?: OrderOptions['timeInForce'];
   readonly dryRun?: boolean;
   readonly preview?: boolean;
@@ -178,14 +179,15 @@ function addOrders(program: Command, client: Client, out: Output): void {
     program
       .command(name)
       .argument('<symbol>')
-      .argument('<quantity>', 'how many shares or contracts', numberOf)
+      .argument('[quantity]', 'how many shares or contracts', numberOf)
       .description(description)
+      .option('--notional <dollars>', 'shares for so much, at the market, in place of a quantity', numberOf)
       .option('--limit <price>', 'no worse than this', numberOf)
       .option('--stop <price>', 'once the market is there', numberOf)
       .option('--trail <dollars>', 'so far behind the market', numberOf)
       .option('--trail-percent <percent>', 'so far behind the market', numberOf)
-      .option('--take-profit <price>', 'an exit with a profit', numberOf)
-      .option('--stop-loss <price>', 'an exit with a loss', numberOf)
+      .option('--take-profit <price>', 'an exit with a profit; of sell and cover: their limit', numberOf)
+      .option('--stop-loss <price>', 'an exit with a loss; of sell and cover: what cancels their limit', numberOf)
       .option('--tif <tif>', 'DAY, GTC, IOC, FOK')
       .option('--portfolio <id>', 'else the newest portfolio')
       .option('--preview', 'say what it would do, and place nothing')
@@ -193,11 +195,14 @@ function addOrders(program: Command, client: Client, out: Output): void {
       .action(
         async (
           symbol: string,
-          quantity: number,
-          { portfolio: id, tif, dryRun, preview, ...prices }: OrderFlags,
+          quantity: number | undefined,
+          { portfolio: id, tif, dryRun, preview, notional, ...prices }: OrderFlags,
         ) => {
+          if ((quantity === undefined) === (notional === undefined))
+            throw new InvalidArgumentError('a quantity or --notional is needed, one of them');
+          const size = notional === undefined ? (quantity ?? 0) : { notional };
           const options = { ...prices, ...(tif !== undefined && { timeInForce: tif }) };
-          const body = orderOf(intent, symbol.toUpperCase(), quantity, options);
+          const body = orderOf(intent, symbol.toUpperCase(), size, options);
           if (dryRun === true) return printFields(out, body);
           const portfolio = await portfolioOf(await client(), id);
           if (preview === true) {

@@ -9,6 +9,7 @@ export {
   type OrderOptions,
   orderOf,
   Portfolio,
+  type Size,
   type SpreadLeg,
   spreadOf,
   type SpreadOptions,

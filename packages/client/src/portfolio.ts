@@ -20,7 +20,10 @@ export interface OrderOptions {
   readonly trail?: number;
   /** Per cent behind the market. */
   readonly trailPercent?: number;
-  /** Price of the exit that takes the profit. With `stopLoss`: a bracket. */
+  /**
+   * Price of the exit that takes the profit. With `stopLoss`: a bracket. Of `sell` and `cover`, which are exits themselves: the limit, in a pair with the
+   * `stopLoss` that cancels it and is canceled by it.
+   */
   readonly takeProfit?: number;
   /** Price of the exit that stops the loss. */
   readonly stopLoss?: number;
@@ -32,6 +35,9 @@ export interface OrderOptions {
   /** The same key with the same order places it once. */
   readonly idempotencyKey?: string;
 }
+
+/** How much: shares or contracts, or what shares are to be bought or sold for at the market, in dollars. */
+export type Size = number | { readonly notional: number };
 
 /** An order in the words of the API, for a portfolio that says itself which it is. */
 export type OrderBody = Omit<CreateOrderBody, 'portfolioId'>;
@@ -47,13 +53,13 @@ export class Portfolio {
   }
 
   /** Buys, to open or to add. */
-  buy(symbol: string, quantity: number, options?: OrderOptions): Promise<Order> {
-    return this.#place('BUY_TO_OPEN', symbol, quantity, options);
+  buy(symbol: string, size: Size, options?: OrderOptions): Promise<Order> {
+    return this.#place('BUY_TO_OPEN', symbol, size, options);
   }
 
   /** Sells what is held. */
-  sell(symbol: string, quantity: number, options?: OrderOptions): Promise<Order> {
-    return this.#place('SELL_TO_CLOSE', symbol, quantity, options);
+  sell(symbol: string, size: Size, options?: OrderOptions): Promise<Order> {
+    return this.#place('SELL_TO_CLOSE', symbol, size, options);
   }
 
   /** Sells what is not held. */
@@ -109,10 +115,10 @@ export class Portfolio {
   #place(
     positionIntent: PositionIntent,
     symbol: string,
-    quantity: number,
+    size: Size,
     options: OrderOptions = {},
   ): Promise<Order> {
-    return this.submit(orderOf(positionIntent, symbol, quantity, options), options.idempotencyKey);
+    return this.submit(orderOf(positionIntent, symbol, size, options), options.idempotencyKey);
   }
 }
 
@@ -120,9 +126,11 @@ export class Portfolio {
 export function orderOf(
   positionIntent: PositionIntent,
   symbol: string,
-  quantity: number,
-  options: OrderOptions,
+  size: Size,
+  asked: OrderOptions,
 ): OrderBody {
+  const isPair = positionIntent.endsWith('_TO_CLOSE') && asked.stopLoss !== undefined;
+  const options = isPair ? pairOf(asked) : asked;
   const { limit, stop, trail, trailPercent, takeProfit, stopLoss, timeInForce = 'DAY' } = options;
   const { goodTillDate, session, clientOrderId, assetClass = assetClassOf(symbol) } = options;
   return {
@@ -130,13 +138,17 @@ export function orderOf(
     assetClass,
     orderType: orderTypeOf(options),
     positionIntent,
-    quantity,
+    ...(typeof size === 'number' ? { quantity: size } : { notional: size.notional }),
     timeInForce,
     ...(limit !== undefined && { limitPrice: limit }),
     ...(stop !== undefined && { stopPrice: stop }),
     ...(trail !== undefined && { trailingAmount: trail }),
     ...(trailPercent !== undefined && { trailingPercent: trailPercent }),
-    ...((takeProfit !== undefined || stopLoss !== undefined) && {
+    ...(isPair &&
+      stopLoss !== undefined && {
+        ocoConfig: { stopLoss: { orderType: 'STOP' as const, stopPrice: stopLoss } },
+      }),
+    ...(!isPair && (takeProfit !== undefined || stopLoss !== undefined) && {
       bracketConfig: {
         ...(takeProfit !== undefined && {
           profitTarget: { orderType: 'LIMIT' as const, limitPrice: takeProfit },
@@ -148,6 +160,11 @@ export function orderOf(
     ...(session !== undefined && { session }),
     ...(clientOrderId !== undefined && { clientOrderId }),
   };
+}
+
+/** The limit of a pair is its profit. */
+function pairOf({ takeProfit, ...options }: OrderOptions): OrderOptions {
+  return { ...(takeProfit !== undefined && { limit: takeProfit }), ...options };
 }
 
 function orderTypeOf({ limit, stop, trail, trailPercent }: OrderOptions): OrderType {

@@ -32,6 +32,8 @@ export interface Reply {
 }
 
 const UNDER_WAY = 'A request with this Idempotency-Key is under way';
+const notSandpit = (url: string, status: number): string =>
+  `${url} answers, but not as a Sandpit does (HTTP ${status}): is that its address?`;
 const FIRST_PAUSE_MS = 100;
 const LONGEST_PAUSE_MS = 2000;
 
@@ -61,7 +63,7 @@ export class Transport {
     const response = await this.open(wanted.method, this.#urlOf(wanted), headers, body, wanted.signal);
     const text = await response.text();
     return {
-      body: text === '' ? undefined : (JSON.parse(text) as unknown),
+      body: text === '' ? undefined : this.#jsonIn(text, response.status),
       nextCursor: response.headers.get('x-next-cursor') ?? undefined,
     };
   }
@@ -134,9 +136,17 @@ export class Transport {
     try {
       body = JSON.parse(text);
     } catch {
-      return new SandpitError(`${this.baseUrl} answers, but not as a Sandpit does (HTTP ${response.status})`);
+      return new SandpitError(notSandpit(this.baseUrl, response.status));
     }
     return errorOf(response.status, body, response.headers.get('x-request-id') ?? undefined, this.baseUrl);
+  }
+
+  #jsonIn(text: string, status: number): unknown {
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw new SandpitError(notSandpit(this.baseUrl, status));
+    }
   }
 
   async #bearer(): Promise<string | undefined> {

@@ -21,8 +21,8 @@ export interface DemoDeps {
 }
 
 /**
- * At the first start: creates the demo tenant and its API key, and writes them to `demo-credentials.json` (mode 0600). At later
- * starts: renews the token and the address in that file, if it is still there and the key is still good. Returns the key when it is
+ * At the first start: creates the demo tenant and its API key, and tells them in `demo-credentials.json` (mode 0600) as soon as the key is
+ * good. At later starts: renews the token and the address in that file, if it is still there and the key is still good. Returns the key when it is
  * new.
  */
 export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefined> {
@@ -30,6 +30,8 @@ export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefi
   const path = join(deps.dataDir, FILE);
   const keys = access.keys(DEMO.tenantId);
   if (keys.length > 0) {
+    // Killed after the key was good and before the file was in its place.
+    if (!existsSync(path) && isGood(access, keptKey(unseen(path)))) renameSync(unseen(path), path);
     if (existsSync(path)) {
       const apiKey = keptKey(path);
       const id = apiKey === undefined ? undefined : access.keyFor(apiKey)?.id;
@@ -39,10 +41,17 @@ export async function prepareDemoTenant(deps: DemoDeps): Promise<string | undefi
   }
   const drawn = drawApiKey();
   // Before the key is good: whoever is killed in between starts over, and nobody is left with a key that nobody knows.
-  await writeCredentials(path, deps, drawn.apiKey, idOfApiKey(drawn.hash));
+  await writeUnseen(path, deps, drawn.apiKey, idOfApiKey(drawn.hash));
   await access.createKey(DEMO, drawn);
+  renameSync(unseen(path), path);
   return drawn.apiKey;
 }
+
+/** Where the credentials are until whoever finds them may use them. */
+const unseen = (path: string): string => `${path}.new`;
+
+const isGood = (access: Access, apiKey: string | undefined): boolean =>
+  apiKey !== undefined && access.keyFor(apiKey) !== undefined;
 
 function keptKey(path: string): string | undefined {
   try {
@@ -56,6 +65,16 @@ function keptKey(path: string): string | undefined {
 
 async function writeCredentials(
   path: string,
+  deps: DemoDeps,
+  apiKey: string | undefined,
+  keyId: string | undefined,
+): Promise<void> {
+  await writeUnseen(path, deps, apiKey, keyId);
+  renameSync(unseen(path), path);
+}
+
+async function writeUnseen(
+  path: string,
   { baseUrl, issueToken }: DemoDeps,
   apiKey: string | undefined,
   keyId: string | undefined,
@@ -68,6 +87,5 @@ async function writeCredentials(
     token: keyId === undefined ? undefined : await issueToken(keyId),
   };
   // A new file has the mode it is given, one that was there keeps its own.
-  writeFileSync(`${path}.new`, `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
-  renameSync(`${path}.new`, path);
+  writeFileSync(unseen(path), `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });
 }

@@ -94,6 +94,13 @@ export class TestApp {
     await this.store.close();
   }
 
+  /** Stops and starts again on the same store. */
+  async restart(options: Omit<TestAppOptions, 'store'> = {}): Promise<TestApp> {
+    await this.app.close();
+    await this.simulations.close();
+    return TestApp.open({ ...options, store: this.store });
+  }
+
   token(grant: Partial<Grant> = {}): string {
     const { tenantId = 'tenant-1', tier = 'PRO', scope = ALL_SCOPES, simulationId, notAfterMs } = grant;
     const iat = Math.floor(this.time.nowMs / 1000);

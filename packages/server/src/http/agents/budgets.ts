@@ -1,6 +1,6 @@
 /** The caps of agents of level `capped`, held in front of whatever places or changes an order. */
 import { Quantity, tradableOf, unitsOf, valueOf } from '@sandpit/core';
-import type { Brokerage, Calendar, OrderLeg, OrderRequest, PositionIntent, Price } from '@sandpit/core';
+import type { Brokerage, Calendar, Money, OrderLeg, OrderRequest, PositionIntent, Price } from '@sandpit/core';
 import type { AgentCaps } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { Answer, refuseCoded } from '../answer.js';
@@ -18,7 +18,7 @@ const ORDERS_AT_ONCE = 500;
 /** What an order is about. */
 type Wanted = Pick<
   OrderRequest,
-  'symbol' | 'positionIntent' | 'quantity' | 'limitPrice' | 'stopPrice' | 'legs'
+  'symbol' | 'positionIntent' | 'quantity' | 'notional' | 'limitPrice' | 'stopPrice' | 'legs'
 >;
 
 /** What one agent has used of its caps in a simulation. */
@@ -142,15 +142,25 @@ interface Asked {
   readonly symbol: string;
   readonly positionIntent: PositionIntent;
   readonly quantity: Quantity;
+  readonly notional: Money | undefined;
   readonly limitPrice: Price | undefined;
   readonly stopPrice: Price | undefined;
   readonly legs: readonly OrderLeg[] | undefined;
 }
 
-const wantedOf = ({ symbol, positionIntent, quantity, limitPrice, stopPrice, legs }: Asked): Wanted => ({
+const wantedOf = ({
   symbol,
   positionIntent,
   quantity,
+  notional,
+  limitPrice,
+  stopPrice,
+  legs,
+}: Asked): Wanted => ({
+  symbol,
+  positionIntent,
+  quantity,
+  ...(notional !== undefined && { notional }),
   ...(limitPrice !== undefined && { limitPrice }),
   ...(stopPrice !== undefined && { stopPrice }),
   ...(legs !== undefined && { legs }),
@@ -283,6 +293,8 @@ function exceeded(message: string, details: Parameters<typeof refuseCoded<'CAP_E
   return refuseCoded('CAP_EXCEEDED', message, details);
 }
 
+const isOpening = (intent: PositionIntent): boolean => intent.endsWith('_TO_OPEN');
+
 /** Dollars below the equity of the previous close; negative = above it. */
 function lossOf(brokerage: Brokerage, portfolio: ReturnType<typeof ownPortfolio>): number | undefined {
   if (portfolio?.previousClose === undefined) return undefined;
@@ -295,7 +307,8 @@ function lossOf(brokerage: Brokerage, portfolio: ReturnType<typeof ownPortfolio>
  * take: the strike. 0 = it opens nothing; undefined = nothing says what it would cost.
  */
 function notionalOf(brokerage: Brokerage, wanted: Wanted): number | undefined {
-  const { symbol, positionIntent, quantity, legs } = wanted;
+  const { symbol, positionIntent, quantity, notional: amount, legs } = wanted;
+  if (amount !== undefined) return isOpening(positionIntent) ? moneyNumber(amount) : 0;
   if (legs === undefined) return legNotional(brokerage, symbol, positionIntent, quantity, wanted);
   const units = unitsOf(legs.map((leg) => leg.quantity))?.units ?? 1;
   let sum = 0;
@@ -315,7 +328,7 @@ function legNotional(
   quantity: Quantity,
   { limitPrice, stopPrice }: Pick<Wanted, 'limitPrice' | 'stopPrice'>,
 ): number | undefined {
-  if (!intent.endsWith('_TO_OPEN')) return 0;
+  if (!isOpening(intent)) return 0;
   const instrument = tradableOf(symbol, brokerage.instrument(symbol));
   const isShort = intent === 'SELL_TO_OPEN';
   const quote = brokerage.quote(symbol);

@@ -191,6 +191,11 @@ describe('an agent with caps', () => {
       (await sized.post('/v1/orders', buy({ orderType: 'MARKET', limitPrice: undefined, quantity: 11 }))).body
         .error,
     ).toMatchObject({ cap: 'maxOrderNotional', asked: 1100 });
+    const amount = { orderType: 'MARKET', limitPrice: undefined, quantity: undefined, notional: 1000.01 };
+    expect((await sized.post('/v1/orders', buy(amount))).body.error).toMatchObject({
+      cap: 'maxOrderNotional',
+      asked: 1000.01,
+    });
 
     const named = test.withToken(await agentToken({ level: 'capped', caps: { symbols: ['msft'] } }));
     expect((await named.post('/v1/orders', buy())).body.error).toMatchObject({
@@ -214,6 +219,22 @@ describe('an agent with caps', () => {
     const close = buy({ positionIntent: 'SELL_TO_CLOSE', limitPrice: 90 });
     expect((await careful.post('/v1/orders', close)).status).toBe(201);
     expect((await careful.post('/v1/orders/batch', { orderData: {}, accountIds: [] })).status).toBe(403);
+  });
+
+  it('are held when the server starts again: its orders carry its name', async () => {
+    const first = test;
+    const capped = await agentToken({ level: 'capped', caps: { maxNotional: 2500 } });
+    expect((await first.withToken(capped).post('/v1/orders', buy())).status).toBe(201);
+    const amount = { orderType: 'MARKET', limitPrice: undefined, quantity: undefined, notional: 700.5 };
+    expect((await first.withToken(capped).post('/v1/orders', buy(amount))).status).toBe(201);
+    test = await first.restart();
+    const again = test.withToken(capped);
+    expect((await again.post('/v1/orders', buy())).body.error).toMatchObject({
+      cap: 'maxNotional',
+      left: 799.5,
+      asked: 1000,
+    });
+    expect((await again.post('/v1/orders', buy({ quantity: 7 }))).status).toBe(201);
   });
 
   it('begin anew with the next day', async () => {
