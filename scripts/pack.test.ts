@@ -16,6 +16,10 @@ import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -116,6 +120,60 @@ it('starts a server, places an order and does what the page on Python says', asy
     );
     const { stdout } = await run('python3', ['-c', connecting], { cwd: folder, env: env() });
     expect(stdout).toMatch(/^\d+\.\d+\n\d+\.\d+ TOUCH\nInsufficient funds \d+.*\nPENDING \d+-\d+\n$/);
+  });
+});
+
+it('gives agents their tools, within their caps, as the page on agents says', async () => {
+  const [configured = ''] = blocksOf('agents.md', 'json');
+  const [making = ''] = blocksOf('agents.md', 'sh');
+  const { mcpServers } = JSON.parse(configured) as {
+    readonly mcpServers: { readonly sandpit: { readonly command: string; readonly args: readonly string[] } };
+  };
+  const { command, args } = mcpServers.sandpit;
+  // What `npx` would have to fetch is in this folder.
+  expect([command, ...args.slice(0, 2)]).toEqual(['npx', '-y', '@sandpit-sim/sandpit']);
+  const asked = async (transport: Transport): Promise<void> => {
+    const client = new Client({ name: 'test', version: '1' });
+    await client.connect(transport);
+    try {
+      const { resources } = await client.listResources();
+      expect(resources.map(({ name }) => name)).toContain('settlement');
+      const call = (name: string, given: Readonly<Record<string, unknown>>) =>
+        client.callTool({ name, arguments: given });
+      const listed = await call('list_portfolios', {});
+      const { result } = listed.structuredContent as { result: { data: { portfolioId: string }[] } };
+      const order = {
+        portfolioId: result.data[0]?.portfolioId,
+        assetClass: 'EQUITY',
+        orderType: 'LIMIT',
+        limitPrice: 1,
+        positionIntent: 'BUY_TO_OPEN',
+        timeInForce: 'GTC',
+      };
+      const placed = await call('place_order', { ...order, symbol: 'MSFT', quantity: 10 });
+      expect(placed.structuredContent).toMatchObject({ simulated: true, result: { status: 'PENDING' } });
+      const other = await call('place_order', { ...order, symbol: 'SPY', quantity: 1 });
+      expect(other.structuredContent).toMatchObject({ error: { cap: 'symbols' } });
+      const large = await call('place_order', { ...order, symbol: 'AAPL', quantity: 5001 });
+      expect(large.structuredContent).toMatchObject({ error: { cap: 'maxNotional', allowed: 5000 } });
+    } finally {
+      await client.close();
+    }
+  };
+  await up({}, async () => {
+    await type('buy', 'AAPL', '1', '--limit', '1');
+    const words = [sandpit, ...args.slice(2)];
+    await asked(
+      new StdioClientTransport({ command: process.execPath, args: words, cwd: folder, env: env() }),
+    );
+    const [name = '', ...given] = making.trim().split(' ').slice(1);
+    expect(name).toBe('sandpit');
+    const { stdout } = await run(process.execPath, [sandpit, ...given], { cwd: folder, env: env() });
+    const { baseUrl } = JSON.parse(readFileSync(join(folder, 'data/demo-credentials.json'), 'utf8')) as {
+      readonly baseUrl: string;
+    };
+    const headers = { authorization: `Bearer ${stdout.trim()}` };
+    await asked(new StreamableHTTPClientTransport(new URL(`${baseUrl}/mcp`), { requestInit: { headers } }));
   });
 });
 

@@ -1,5 +1,5 @@
 import { request } from 'node:http';
-import { Alpaca, errors, streaming } from 'alpaca-v4';
+import { Alpaca, errors, streaming, TimeFrame } from 'alpaca-v4';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type AlpacaAccount, openAlpacaAccount } from '../../../testing/alpaca.js';
 import { pushQuote } from '../../../testing/test-app.js';
@@ -79,6 +79,75 @@ describe("Alpaca's client 4", () => {
       filledQty: '1.5',
       filledAvgPrice: '100',
     });
+  });
+
+  it('orders in every shape that its README has', async () => {
+    const { orders, positions } = alpaca.trading;
+    await orders.market({ symbol: 'AAPL', qty: 10, side: 'buy' });
+    const sell = { symbol: 'AAPL', qty: 1, side: 'sell' } as const;
+    expect((await orders.stop({ ...sell, stopPrice: 80 })).orderClass).toBe('simple');
+    expect((await orders.stopLimit({ ...sell, stopPrice: 80, limitPrice: 79.5 })).limitPrice).toBe('79.5');
+    expect((await orders.trailingStop({ ...sell, trailPercent: 5 })).trailPercent).toBe('5');
+    const exits = { takeProfit: { limitPrice: 120 }, stopLoss: { stopPrice: 70, limitPrice: 69.5 } };
+    const buy = { symbol: 'AAPL', qty: 1, side: 'buy', limitPrice: 90 } as const;
+    expect((await orders.bracket({ ...buy, ...exits })).legs).toHaveLength(2);
+    expect((await orders.oto({ ...buy, takeProfit: exits.takeProfit })).legs).toHaveLength(1);
+    const pair = await orders.oco({ ...sell, ...exits });
+    expect(pair).toMatchObject({ orderClass: 'oco', limitPrice: '120', legs: [{ stopPrice: '70' }] });
+    expect((await orders.submit({ ...sell, type: 'limit', limitPrice: 150 })).status).toBe('pending_new');
+    expect(await orders.getAllOrders({ status: 'open', nested: true })).toHaveLength(7);
+    const canceled = await orders.deleteAllOrders();
+    expect(canceled.every(({ status }) => status === 200)).toBe(true);
+    expect((await positions.getOpenPosition({ symbolOrAssetId: 'AAPL' })).symbol).toBe('AAPL');
+    const closed = await alpaca.trading.closeAllPositions({ cancelOrders: true });
+    expect(closed.map(({ symbol, status }) => [symbol, status])).toEqual([['AAPL', 200]]);
+    const activities = [];
+    for await (const activity of alpaca.trading.iterateActivities({ activityTypes: ['FILL'] }))
+      activities.push(activity);
+    expect(activities.length).toBeGreaterThan(2);
+  });
+
+  it('exercises options, and says which are not to be', async () => {
+    const contract = 'AAPL260116C00090000';
+    await pushQuote(account.owner, { symbol: contract, bid: 10, ask: 10.1 });
+    await alpaca.trading.orders.market({ symbol: contract, qty: 2, side: 'buy' });
+    const named = { symbolOrContractId: contract };
+    await alpaca.trading.positions.optionDoNotExercise(named);
+    await alpaca.trading.positions.optionExercise(named);
+    expect(await alpaca.trading.positions.getOpenPosition({ symbolOrAssetId: 'AAPL' })).toMatchObject({
+      qty: '200',
+      avgEntryPrice: expect.stringMatching(/^100\.1/) as string,
+    });
+    await expect(alpaca.trading.positions.optionExercise(named)).rejects.toMatchObject({ status: 404 });
+    await alpaca.trading.closeAllPositions();
+  });
+
+  it('reads prices, bars and the news, of which there are none', async () => {
+    expect(await alpaca.marketData.getLatestPrice('AAPL')).toBe(100);
+    const asked = { timeframe: TimeFrame.Minute, start: new Date('2026-01-05T00:00:00Z') };
+    const bars = await alpaca.marketData.collectStockBarsBySymbol({ symbols: 'AAPL,MSFT', ...asked });
+    const iterated = [];
+    for await (const { symbol } of alpaca.marketData.iterateStockBars({ symbols: ['AAPL'], ...asked }))
+      iterated.push(symbol);
+    expect(iterated).toHaveLength(bars['AAPL']?.length ?? -1);
+    expect(await alpaca.marketData.collectNews({ symbols: 'AAPL' })).toEqual([]);
+  });
+
+  it('keeps watchlists by name, configurations and the history of its equity', async () => {
+    const { watchlists, accountConfigurations, portfolioHistory } = alpaca.trading;
+    await watchlists.postWatchlist({ createWatchlistRequest: { name: 'tech', symbols: ['AAPL'] } });
+    await watchlists.addAssetToWatchlistByName({
+      name: 'tech',
+      addAssetToWatchlistRequest: { symbol: 'MSFT' },
+    });
+    const found = await watchlists.getWatchlistByName({ name: 'tech' });
+    expect(found.assets?.map(({ symbol }) => symbol)).toEqual(['AAPL', 'MSFT']);
+    await watchlists.deleteWatchlistByName({ name: 'tech' });
+    expect(await watchlists.getWatchlists()).toEqual([]);
+    const { noShorting } = await accountConfigurations.getAccountConfig();
+    expect(noShorting).toBe(false);
+    const history = await portfolioHistory.getAccountPortfolioHistory({ period: '1M', timeframe: '1D' });
+    expect(history.equity).toHaveLength(history.timestamp?.length ?? -1);
   });
 
   it('submits and waits', async () => {

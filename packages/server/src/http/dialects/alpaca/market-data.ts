@@ -251,6 +251,9 @@ const ofOne =
     return { symbol, [name]: found[symbol] ?? [], next_page_token: null };
   };
 
+/** Nobody writes about a simulated market. */
+export const noNews: AlpacaHandler = () => Promise.resolve({ news: [], next_page_token: null });
+
 export const tradesOfMany = ofMany('trades', tradeShape);
 export const tradesOfOne = ofOne('trades', tradeShape);
 export const quotesOfMany = ofMany('quotes', quoteShape);

@@ -5,7 +5,8 @@ import { decimal } from './decimals.js';
 import { assetIdOf, isAssetId } from './kept.js';
 import { cancelAll, outcomeOf, placed } from './orders.js';
 import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js';
-import { invalid, notFound, unprocessable } from './refusals.js';
+import { Refused } from '../operations.js';
+import { invalid, notFound, translated, unprocessable } from './refusals.js';
 
 /** What is held of one symbol, stock or option. */
 interface Held {
@@ -143,6 +144,24 @@ function close(call: AlpacaCall, { symbol, isOption, quantity: held }: Held, qua
     timeInForce: 'DAY',
   });
 }
+
+/** Of an option that is held: exercises all of it, or says that none of it is to be exercised at expiry. */
+const told =
+  (operation: 'exerciseOption' | 'doNotExerciseOption'): AlpacaHandler =>
+  async (call) => {
+    const { symbol, isOption } = await positionNamed(call);
+    if (!isOption) throw unprocessable('only options can be exercised');
+    const params = { portfolioId: call.portfolioId, optionSymbol: symbol };
+    try {
+      await call.operations.run(call, operation, { params });
+    } catch (error) {
+      throw error instanceof Refused ? translated(error, symbol) : error;
+    }
+    return new AlpacaAnswer(200, {});
+  };
+
+export const exercise = told('exerciseOption');
+export const doNotExercise = told('doNotExerciseOption');
 
 /** Closes everything: what became of each position. */
 export const closeAllPositions: AlpacaHandler = async (call) => {

@@ -22,6 +22,7 @@ import {
   latestQuotes,
   latestTrade,
   latestTrades,
+  noNews,
   quotesOfMany,
   quotesOfOne,
   snapshot,
@@ -47,7 +48,14 @@ import {
   replaceOrder,
 } from './orders.js';
 import { getPortfolioHistory } from './portfolio-history.js';
-import { closeAllPositions, closePosition, getPosition, listPositions } from './positions.js';
+import {
+  closeAllPositions,
+  closePosition,
+  doNotExercise,
+  exercise,
+  getPosition,
+  listPositions,
+} from './positions.js';
 import type { AlpacaHandler } from './request.js';
 
 type Method = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -77,6 +85,8 @@ export const alpacaRoutes: readonly (readonly [Method, string, AlpacaHandler])[]
   ['DELETE', '/v2/positions', closeAllPositions],
   ['GET', '/v2/positions/:symbol', getPosition],
   ['DELETE', '/v2/positions/:symbol', closePosition],
+  ['POST', '/v2/positions/:symbol/exercise', exercise],
+  ['POST', '/v2/positions/:symbol/do-not-exercise', doNotExercise],
   ['GET', '/v2/watchlists', listWatchlists],
   ['POST', '/v2/watchlists', createWatchlist],
   ['GET', '/v2/watchlists::by_name', getWatchlist],
@@ -111,4 +121,5 @@ export const alpacaRoutes: readonly (readonly [Method, string, AlpacaHandler])[]
   ['GET', '/v1beta1/options/trades', tradesOfMany],
   ['GET', '/v1beta1/options/snapshots', optionSnapshots],
   ['GET', '/v1beta1/options/snapshots/:underlying', optionChain],
+  ['GET', '/v1beta1/news', noNews],
 ];
