@@ -98,6 +98,7 @@ describe('the command line', () => {
   });
 
   it('buys for an amount of money, and sells in a pair of which each cancels the other', async () => {
+    await sim.quote('AAPL', 99.9, 100);
     const bought = json((await type('buy AAPL --notional 250')).out);
     expect(bought).toMatchObject({ status: 'FILLED', notional: 250, filledQuantity: 2.5 });
     const pair = json((await type('sell AAPL 2.5 --take-profit 120 --stop-loss 80 --tif GTC')).out);

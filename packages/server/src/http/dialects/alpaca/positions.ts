@@ -153,7 +153,7 @@ const told =
     if (!isOption) throw unprocessable('only options can be exercised');
     const params = { portfolioId: call.portfolioId, optionSymbol: symbol };
     try {
-      await call.operations.run(call, operation, { params });
+      await call.operations.run(call, operation, { params, body: {} });
     } catch (error) {
       throw error instanceof Refused ? translated(error, symbol) : error;
     }
