@@ -1,6 +1,14 @@
 /** The caps of agents of level `capped`, held in front of whatever places or changes an order. */
 import { Quantity, tradableOf, unitsOf, valueOf } from '@sandpit/core';
-import type { Brokerage, Calendar, Money, OrderLeg, OrderRequest, PositionIntent, Price } from '@sandpit/core';
+import type {
+  Brokerage,
+  Calendar,
+  Money,
+  OrderLeg,
+  OrderRequest,
+  PositionIntent,
+  Price,
+} from '@sandpit/core';
 import type { AgentCaps } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { Answer, refuseCoded } from '../answer.js';

@@ -147,7 +147,7 @@ describe("Alpaca's client 4", () => {
     const { noShorting } = await accountConfigurations.getAccountConfig();
     expect(noShorting).toBe(false);
     const history = await portfolioHistory.getAccountPortfolioHistory({ period: '1M', timeframe: '1D' });
-    expect(history.equity).toHaveLength(history.timestamp?.length ?? -1);
+    expect(history.equity).toHaveLength(history.timestamp.length);
   });
 
   it('submits and waits', async () => {
