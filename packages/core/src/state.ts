@@ -71,10 +71,10 @@ export interface AssignmentDraw {
   readonly hits: number;
 }
 
-/** Option series that are held and want attention: each with its underlying. */
+/** Option series that are held and want attention, by underlying. */
 export interface SeriesEnding {
   readonly kind: 'SERIES_END';
-  readonly series: ReadonlyMap<string, string>;
+  readonly series: ReadonlyMap<string, ReadonlySet<string>>;
   /** By underlying: the opening that settles series on it, where it was seen already. */
   readonly opening?: ReadonlyMap<string, Price>;
 }
@@ -96,6 +96,21 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   EARLY_ASSIGNMENT: 12,
   CALL_DUE: 13,
 };
+
+/** Timers that are served in one go, at most. */
+export const TIMERS_AT_ONCE = 256;
+
+/** Their records are long enough alone: nothing else is done in one go after one of them. */
+export const DONE_ALONE: ReadonlySet<Timer['what']['kind']> = new Set([
+  'SESSION_CLOSE',
+  'CORPORATE_ACTION',
+  'SERIES_END',
+  'FUTURES_SETTLE',
+  'INTEREST',
+  'INTEREST_POST',
+  'EARLY_ASSIGNMENT',
+  'CALL_DUE',
+]);
 
 const timerBefore = (a: Timer, b: Timer): boolean =>
   a.due !== b.due ? a.due < b.due : a.rank !== b.rank ? a.rank < b.rank : a.number < b.number;
@@ -146,7 +161,7 @@ export interface State {
   readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;
   /** By instant: what the one timer of series that end then is about. */
-  readonly seriesEndings: Map<Instant, { series: Map<string, string>; opening: Map<string, Price> }>;
+  readonly seriesEndings: Map<Instant, { series: Map<string, Set<string>>; opening: Map<string, Price> }>;
   /** By instant: the futures that the one timer of settlements then is about. */
   readonly futureSettlements: Map<Instant, Set<string>>;
   /** By index: series on it that wait for its opening. */
@@ -307,8 +322,33 @@ export function scheduleSeriesEnd(
     state.seriesEndings.set(due, ending);
     addTimer(state, due, 0, { kind: 'SERIES_END', ...ending });
   }
-  ending.series.set(symbol, underlying);
+  const symbols = ending.series.get(underlying);
+  if (symbols === undefined) ending.series.set(underlying, new Set([symbol]));
+  else symbols.add(symbol);
   if (opening !== undefined) ending.opening.set(underlying, opening);
+}
+
+/** Positions that one record ends at most, and series that it looks at: records and pauses stay short. */
+export const ENDINGS_PER_RECORD = 100;
+const SERIES_PER_RECORD = 300;
+
+/** The underlyings whose series have their turn now: as many as give one record enough to do, one at least. */
+export function underlyingsInTurn(
+  { holders }: State,
+  series: ReadonlyMap<string, ReadonlySet<string>>,
+): readonly string[] {
+  const inTurn: string[] = [];
+  let looked = 0;
+  let held = 0;
+  for (const underlying of [...series.keys()].sort()) {
+    if (held >= ENDINGS_PER_RECORD || looked >= SERIES_PER_RECORD) break;
+    inTurn.push(underlying);
+    for (const symbol of series.get(underlying) ?? []) {
+      held += holders.get(symbol)?.size ?? 0;
+      looked++;
+    }
+  }
+  return inTurn;
 }
 
 /** Has a future looked at when it is settled next; one timer for all that are at an instant. */

@@ -6,7 +6,7 @@ import { isTerminal } from '../orders/status.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import type { Valuation, ValuationSource } from '../portfolios/valuation.js';
-import { addTimer } from '../state.js';
+import { addTimer, DONE_ALONE, TIMERS_AT_ONCE } from '../state.js';
 import type { Timer } from '../state.js';
 import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
@@ -25,8 +25,7 @@ import { resumeUnfinished } from './margin-watch.js';
 import { changeSma, keepsSma } from './sma.js';
 import { reachMarket } from './reach-market.js';
 
-/** Timers one command serves at most, and portfolios one record marks: records and pauses stay short. */
-const SLICE = 256;
+/** Portfolios that one record marks at most: records and pauses stay short. */
 const MARKS_PER_RECORD = 500;
 
 /**
@@ -34,26 +33,14 @@ const MARKS_PER_RECORD = 500;
  * market or arrive there, cancels, expiries, the marks of the close. A bounded slice; the engine asks again while more is due.
  */
 export function advanceClock(d: Decision): void {
-  for (let served = 0; served < SLICE; served++) {
+  for (let served = 0; served < TIMERS_AT_ONCE; served++) {
     const timer = d.state.timers.first();
     if (timer === undefined || timer.due > d.at) return;
     d.state.timers.remove(timer);
     serve(d, timer);
-    // A record of the close, of a dividend to many, or of series that end, is long enough alone.
-    if (LONG.has(timer.what.kind)) return;
+    if (DONE_ALONE.has(timer.what.kind)) return;
   }
 }
-
-const LONG: ReadonlySet<string> = new Set([
-  'SESSION_CLOSE',
-  'CORPORATE_ACTION',
-  'SERIES_END',
-  'FUTURES_SETTLE',
-  'INTEREST',
-  'INTEREST_POST',
-  'EARLY_ASSIGNMENT',
-  'CALL_DUE',
-]);
 
 function serve(d: Decision, timer: Timer): void {
   const { what } = timer;

@@ -10,16 +10,19 @@ import { settlesAt } from '../options/model/valuation.js';
 import { parityPriceOf } from '../options/parity.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
-import { earliestHolders, openOrdersIn, scheduleSeriesEnd } from '../state.js';
+import {
+  earliestHolders,
+  ENDINGS_PER_RECORD,
+  openOrdersIn,
+  scheduleSeriesEnd,
+  underlyingsInTurn,
+} from '../state.js';
 import type { SeriesEnding } from '../state.js';
 import { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { carryOut, meansOf, standingBehind } from './carry-out-acts.js';
 import { endOrder } from './end-order.js';
-
-/** Positions that one record ends at most: records and pauses stay short. */
-const POSITIONS_PER_RECORD = 150;
 
 /** When a series that is held wants attention next: the close at which its exercise price is taken, or its end. */
 export function scheduleEndOf(d: Decision, symbol: string): void {
@@ -40,24 +43,17 @@ function exercisePriceAt(d: Decision, contract: OptionContract): Instant | undef
 }
 
 /**
- * Series that have come to their end (D85), portfolio by portfolio, a bounded slice: what is left is due at once. Those that trade on after
- * the close have their exercise price taken; those that settle at an opening wait for it.
+ * Series that have come to their end (D85), underlying by underlying and portfolio by portfolio, a bounded slice: what is left is due at
+ * once. Those that trade on after the close have their exercise price taken; those that settle at an opening wait for it.
  */
 export function endSeries(d: Decision, { series, opening }: Omit<SeriesEnding, 'kind'>): void {
   const due = new Map<string, OptionContract>();
-  for (const [symbol, underlying] of series) {
-    // What nobody holds any more would not have been scheduled by a recovery.
-    if ((d.state.holders.get(symbol)?.size ?? 0) === 0) continue;
-    const contract = d.instrument(symbol);
-    if (contract?.assetClass !== 'OPTION') continue;
-    if (settlesAt(contract, d.rules.calendar) > d.at) {
-      takeExercisePrice(d, contract);
-      scheduleSeriesEnd(d.state, settlesAt(contract, d.rules.calendar), symbol, underlying);
-    } else if (awaitsOpening(d, contract, opening)) {
-      awaitOpening(d, contract);
-    } else {
-      due.set(symbol, contract);
-    }
+  const inTurn = new Set(underlyingsInTurn(d.state, series));
+  for (const [underlying, symbols] of series) {
+    if (inTurn.has(underlying)) look(d, underlying, symbols, opening, due);
+    else
+      for (const symbol of symbols)
+        scheduleSeriesEnd(d.state, d.at, symbol, underlying, opening?.get(underlying));
   }
   if (due.size === 0) return;
   for (const symbol of [...due.keys()].sort()) {
@@ -67,13 +63,38 @@ export function endSeries(d: Decision, { series, opening }: Omit<SeriesEnding, '
   }
   const prices = new Prices(d, opening);
   let ended = 0;
-  for (const portfolio of earliestHolders(d.state, due.keys(), POSITIONS_PER_RECORD)) {
-    if (ended >= POSITIONS_PER_RECORD) break;
+  for (const portfolio of earliestHolders(d.state, due.keys(), ENDINGS_PER_RECORD)) {
+    if (ended >= ENDINGS_PER_RECORD) break;
     ended += endIn(d, portfolio, due, prices);
   }
   for (const [symbol, { underlying }] of due) {
     if ((d.state.holders.get(symbol)?.size ?? 0) > 0)
       scheduleSeriesEnd(d.state, d.at, symbol, underlying, opening?.get(underlying));
+  }
+}
+
+/** Looks at the series on an underlying: those that end now are put into `due`. */
+function look(
+  d: Decision,
+  underlying: string,
+  symbols: ReadonlySet<string>,
+  opening: SeriesEnding['opening'],
+  due: Map<string, OptionContract>,
+): void {
+  for (const symbol of symbols) {
+    // What nobody holds any more would not have been scheduled by a recovery.
+    if ((d.state.holders.get(symbol)?.size ?? 0) === 0) continue;
+    const contract = d.instrument(symbol);
+    if (contract?.assetClass !== 'OPTION') continue;
+    const settles = settlesAt(contract, d.rules.calendar);
+    if (settles > d.at) {
+      takeExercisePrice(d, contract);
+      scheduleSeriesEnd(d.state, settles, symbol, underlying);
+    } else if (awaitsOpening(d, contract, opening)) {
+      awaitOpening(d, contract);
+    } else {
+      due.set(symbol, contract);
+    }
   }
 }
 
@@ -208,6 +229,5 @@ export function openingSeen(d: Decision, underlying: string): void {
   const price = d.quote(underlying)?.last;
   if (waiting === undefined || price === undefined) return;
   d.state.awaitingOpening.delete(underlying);
-  const series = new Map([...waiting].map((symbol) => [symbol, underlying]));
-  endSeries(d, { series, opening: new Map([[underlying, price]]) });
+  endSeries(d, { series: new Map([[underlying, waiting]]), opening: new Map([[underlying, price]]) });
 }

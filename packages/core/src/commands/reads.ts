@@ -8,6 +8,7 @@ import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
 import type { Quote } from '../market/quote.js';
 import type { Order, OrderLeg, OrderTerms } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
+import { DONE_ALONE, TIMERS_AT_ONCE, underlyingsInTurn } from '../state.js';
 import type { State, Timer } from '../state.js';
 import type { Instant } from '../values/instant.js';
 
@@ -79,10 +80,14 @@ function withPackages(state: State, quotes: readonly Quote[]): ReadonlySet<strin
 
 const NOTHING: ReadonlySet<string> = new Set();
 
-/** What all that is due at an instant reads. */
+/** What all that is due at an instant reads, as far as it is done in one go. */
 function symbolsDue(state: State, at: Instant): ReadonlySet<string> {
   const symbols = new Set<string>();
-  for (const { what } of state.timers.leading((timer) => timer.due <= at)) addReads(state, what, symbols);
+  for (const { due, what } of state.timers.inOrder(TIMERS_AT_ONCE)) {
+    if (due > at) break;
+    addReads(state, what, symbols);
+    if (DONE_ALONE.has(what.kind)) break;
+  }
   return symbols;
 }
 
@@ -102,8 +107,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       return;
     case 'SESSION_CLOSE':
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
-      for (const { optionsOn } of state.portfolios.values())
-        for (const underlying of optionsOn.keys()) symbols.add(underlying);
+      for (const underlying of state.optionHolders.keys()) symbols.add(underlying);
       return;
     case 'FUTURES_SETTLE':
       for (const symbol of what.symbols) {
@@ -113,11 +117,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       }
       return;
     case 'SERIES_END':
-      for (const symbol of what.series.keys()) symbols.add(symbol);
-      for (const underlying of new Set(what.series.values())) {
-        symbols.add(underlying);
-        addParityReads(state, underlying, symbols);
-      }
+      addReadsOfEndings(state, underlyingsInTurn(state, what.series), symbols);
       return;
     case 'CORPORATE_ACTION': {
       const action = state.actions.get(what.actionId)?.action;
@@ -140,6 +140,18 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
     case 'CANCEL_ARRIVAL':
     case 'ORDER_EXPIRY':
       return;
+  }
+}
+
+/** Series that end, those on the same underlyings that go on and may stand for them, and what they all are on. */
+function addReadsOfEndings(state: State, underlyings: readonly string[], symbols: Set<string>): void {
+  for (const [symbol, holders] of state.holders) {
+    if (holders.size > 0 && isLongAsOsi(symbol) && underlyings.includes(underlyingOf(rootOfOsi(symbol))))
+      symbols.add(symbol);
+  }
+  for (const underlying of underlyings) {
+    symbols.add(underlying);
+    addParityReads(state, underlying, symbols);
   }
 }
 

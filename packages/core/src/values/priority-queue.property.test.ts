@@ -54,6 +54,7 @@ it('behaves as a sorted array does, with elements leaving from anywhere', () => 
         }
         model.sort((a, b) => (before(a, b) ? -1 : 1));
         expect(queue.first()).toBe(model[0]);
+        expect([...queue.inOrder(7)]).toEqual(model.slice(0, 7));
       }
       const drained: Item[] = [];
       for (let first = queue.first(); first !== undefined; first = queue.first()) {

@@ -29,6 +29,28 @@ export class PriorityQueue<T extends Queued> {
     return found;
   }
 
+  /** The first ones in order, `most` at most, however many there are behind them. */
+  *inOrder(most: number): Generator<T, void, undefined> {
+    /** Each is the least of what is below it; the next one is among them. */
+    const candidates = this.heap.slice(0, 1);
+    for (let given = 0; given < most; given++) {
+      let least = 0;
+      for (let i = 1; i < candidates.length; i++) {
+        const [candidate, best] = [candidates[i], candidates[least]];
+        if (candidate !== undefined && best !== undefined && this.before(candidate, best)) least = i;
+      }
+      const element = candidates[least];
+      if (element === undefined) return;
+      yield element;
+      const last = candidates.pop();
+      if (last !== undefined && least < candidates.length) candidates[least] = last;
+      for (const child of [2 * element.place + 1, 2 * element.place + 2]) {
+        const below = this.heap[child];
+        if (below !== undefined) candidates.push(below);
+      }
+    }
+  }
+
   add(element: T): void {
     this.heap.push(element);
     this.rise(element, this.heap.length - 1);
