@@ -304,7 +304,7 @@ def _error_of(status, body, request_id, base_url):
     if status == 401:
         advice = f": {base_url} takes no such token. Get another one (npx sandpit token, or an API key)"
     elif status == 404 and said == "Route not found":
-        advice = f": {base_url} is no Sandpit of this version"
+        advice = f": {base_url} is a Sandpit of another version than this client. Install the same of both"
     known = {400: ValidationError, 401: UnauthorizedError, 404: NotFoundError, 409: ConflictError}.get(status, AnswerError)
     return known(status, messages, request_id, body, advice)
 
@@ -448,7 +448,10 @@ class _Transport:
             with self._lock:
                 self._kept.discard(connection)
             raise
-        return (json.loads(text) if text else None), response.getheader("X-Next-Cursor")
+        try:
+            return (json.loads(text) if text else None), response.getheader("X-Next-Cursor")
+        except ValueError:
+            raise self._stranger(response.status) from None
 
     def _answer(self, connection, method, url, headers, body):
         token = self._bearer()
@@ -456,12 +459,15 @@ class _Transport:
         connection.request(method, url, body=body, headers={**headers, **bearer})
         return connection.getresponse()
 
+    def _stranger(self, status):
+        return SandpitError(f"{self.base_url} answers, but not as a Sandpit does (HTTP {status}): is that its address?")
+
     def _error(self, response):
         text = response.read()
         try:
             body = json.loads(text)
         except ValueError:
-            return SandpitError(f"{self.base_url} answers, but not as a Sandpit does (HTTP {response.status})")
+            return self._stranger(response.status)
         error = _error_of(response.status, body, response.getheader("X-Request-Id"), self.base_url)
         error.retry_after = response.getheader("Retry-After")
         return error

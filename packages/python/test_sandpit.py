@@ -56,6 +56,17 @@ class InASandbox(unittest.TestCase):
             with self.assertRaises(sandpit.NotFilledError):
                 cover.filled()
 
+    def test_pairs_and_amounts_of_money(self):
+        with Sandbox(cash=10_000) as sim:
+            sim.quote("AAPL", 99.99, 100)
+            bought = sim.portfolio.buy("AAPL", notional=250).filled(timeout=20)
+            self.assertEqual(bought["filledQuantity"], 2.5)
+            limit = sim.portfolio.sell("AAPL", 2.5, take_profit=110, stop_loss=90)
+            self.assertEqual(limit.data["ocoConfig"]["stopLoss"], {"orderType": "STOP", "stopPrice": 90})
+            sim.quote("AAPL", 110, 110.01)
+            self.assertEqual(limit.filled(timeout=20)["averagePrice"], 110)
+            self.assertEqual(sorted(one["status"] for one in sim.client.orders()), ["CANCELED", "FILLED", "FILLED"])
+
     def test_spreads_futures_and_previews(self):
         with Sandbox(portfolio_type="MARGIN", cash=50_000) as sim:
             low, high = "AAPL260116C00150000", "AAPL260116C00160000"

@@ -196,7 +196,9 @@ export function errorOf(
     case 404:
       return new NotFoundError(
         refusal,
-        message === 'Route not found' ? `: ${baseUrl} is no Sandpit of this version` : '',
+        message === 'Route not found'
+          ? `: ${baseUrl} is a Sandpit of another version than this client. Install the same of both`
+          : '',
       );
     case 409:
       return new ConflictError(refusal);

@@ -148,14 +148,15 @@ export function orderOf(
       stopLoss !== undefined && {
         ocoConfig: { stopLoss: { orderType: 'STOP' as const, stopPrice: stopLoss } },
       }),
-    ...(!isPair && (takeProfit !== undefined || stopLoss !== undefined) && {
-      bracketConfig: {
-        ...(takeProfit !== undefined && {
-          profitTarget: { orderType: 'LIMIT' as const, limitPrice: takeProfit },
-        }),
-        ...(stopLoss !== undefined && { stopLoss: { orderType: 'STOP' as const, stopPrice: stopLoss } }),
-      },
-    }),
+    ...(!isPair &&
+      (takeProfit !== undefined || stopLoss !== undefined) && {
+        bracketConfig: {
+          ...(takeProfit !== undefined && {
+            profitTarget: { orderType: 'LIMIT' as const, limitPrice: takeProfit },
+          }),
+          ...(stopLoss !== undefined && { stopLoss: { orderType: 'STOP' as const, stopPrice: stopLoss } }),
+        },
+      }),
     ...(goodTillDate !== undefined && { goodTillDate }),
     ...(session !== undefined && { session }),
     ...(clientOrderId !== undefined && { clientOrderId }),

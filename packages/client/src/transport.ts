@@ -46,6 +46,8 @@ export class Transport {
   #token: Promise<string> | undefined;
 
   constructor(access: Access, { retryForMs = 30_000, fetch = globalThis.fetch }: TransportOptions = {}) {
+    if (!/^https?:\/\//i.test(access.url))
+      throw new SandpitError(`${access.url} is no URL of a server: http://HOST:PORT is`);
     this.#access = access;
     this.baseUrl = access.url.replace(/\/+(v1\/?)?$/, '');
     this.#retryForMs = retryForMs;
