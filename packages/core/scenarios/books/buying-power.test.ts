@@ -314,3 +314,22 @@ describe('day-trade buying power', () => {
     expect(market.value(portfolio).dayTradeBuyingPower).toBe(0);
   });
 });
+
+describe('below 2,000 of equity (D109)', () => {
+  it('a covered call is written beside a loan: it lends nothing', () => {
+    const { market, portfolio } = regT(2500, '10.00');
+    market.place(portfolio, { quantity: 480, limit: '10.00' });
+    const call = 'AAPL260220C00012000';
+    market.quote(call, '0.50', '0.50');
+    market.quote('AAPL', '8.50', '8.50');
+    // 4,080 of stock and a loan of 2,300.
+    expect(dollars(market.value(portfolio).totalEquity)).toBe(1780);
+    const write = { symbol: call, intent: 'SELL_TO_OPEN', limit: '0.50' } as const;
+    expect(market.submit(portfolio, { ...write, quantity: 5 })).toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
+    const order = market.place(portfolio, { ...write, quantity: 4 });
+    expect(market.order(order).status).toBe('FILLED');
+    expect(market.submit(portfolio, { quantity: 1, limit: '9.00' })).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+    });
+  });
+});

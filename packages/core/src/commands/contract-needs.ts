@@ -88,7 +88,9 @@ function isLent(
   if (change === undefined) return false;
   const { before, after, cash } = change;
   const isCredit = after.spreads > before.spreads && cash > 0;
-  return after.nakedCalls > before.nakedCalls || isCredit || cash > freeCash(portfolio);
+  return (
+    after.nakedCalls > before.nakedCalls || isCredit || cash > Money.max(freeCash(portfolio), Money.zero)
+  );
 }
 
 /** A unit of an order at its worst: each leg's price, and what it comes to, a credit negative. */

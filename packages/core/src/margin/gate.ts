@@ -28,7 +28,8 @@ export function marginRefusal(opening: Opening, already: SetAside, room: () => R
   const { isShortSale, cost, effect } = opening;
   const beside = roomBeside(room(), already);
   const isLent = lends(beside);
-  const isPaid = !isShortSale && cost <= beside.freeCash;
+  // What costs nothing, such as a covered call, is paid beside a loan too.
+  const isPaid = !isShortSale && cost <= Money.max(beside.freeCash, Money.zero);
   if ((isLent || isPaid) && hasRoomFor(opening, beside)) return undefined;
   return {
     code: 'INSUFFICIENT_FUNDS',

@@ -1,6 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import type { Tradable } from '../instruments/instrument.js';
 import { alwaysOpen } from '../calendar/always-open.js';
+import { optionContract } from '../instruments/option-roots.js';
+import { parseOsi } from '../instruments/osi.js';
 import { NO_MARKET } from '../testing/margin-legs.js';
 import { dollars, testBroker, testEquity } from '../testing/market.js';
 import { Instant } from '../values/instant.js';
@@ -57,6 +59,46 @@ describe('the requirement of a book', () => {
     const nothing = { fed: 0, house: 0, opening: 0, initial: 0, counted: 0, groups: [] };
     expect(requirementOf(book([]))).toEqual(nothing);
     expect(requirementOf(book([stock('KO', 10, '60.00'), stock('KO', -10, '60.00')]))).toEqual(nothing);
+  });
+});
+
+describe('groups', () => {
+  it('come by underlying, then in the order of the names (D106)', () => {
+    const expiration = TradingDate.of('2026-03-20');
+    const call = (underlying: string, strike: string, quantity: number): Holding => {
+      const named = parseOsi(`${underlying}260320C000${strike}000`);
+      const instrument = named && optionContract(named, {}, () => false);
+      if (instrument === undefined) throw new Error('no option');
+      return { instrument, quantity: Quantity.of(quantity), mark: Price.of('1') };
+    };
+    const market = {
+      ...NO_MARKET,
+      underlying: () => ({ price: Price.of('50'), leverageFactor: 1, dividends: [] }),
+    };
+    const held = [
+      call('KO', '60', -1),
+      call('F', '60', -1),
+      stock('KO', 50, '50.00'),
+      call('F', '70', 1),
+      stock('F', 50, '50.00'),
+      call('F', '55', -1),
+    ];
+    for (const holdings of [held, held.toReversed()]) {
+      const { groups } = requirementOf(
+        book(holdings, {
+          market,
+          asOf: Instant.ofMs(TradingDate.dayOf(expiration) * 86_400_000 - 86_400_000),
+        }),
+      );
+      expect(groups.map(({ underlying, strategy }) => `${underlying} ${strategy}`)).toEqual([
+        'F LONG_STOCK',
+        'F LONG_CALL',
+        'F NAKED_CALL',
+        'F NAKED_CALL',
+        'KO LONG_STOCK',
+        'KO NAKED_CALL',
+      ]);
+    }
   });
 });
 

@@ -38,9 +38,10 @@ export function requirementOf(book: MarginBook): Requirement {
   const { holdings, market, ...terms } = book;
   const groups: MarginGroup[] = [];
   const scenarios: NonNullable<Requirement['scenarios']>[number][] = [];
+  const series = seriesIn(holdings);
   for (const chain of chainsOf(holdings, terms)) {
     const isSpan = terms.marginType === 'PORTFOLIO' && terms.engine === 'SPAN';
-    if (chain.kind === 'REG_T') groups.push(...regTGroups(chain.holdings, terms, market));
+    if (chain.kind === 'REG_T') groups.push(...regTGroups(chain.holdings, terms, market, series));
     else if (chain.kind === 'FUTURES' && !isSpan) groups.push(...futureGroups(chain.holdings, terms));
     else {
       const measured =
@@ -62,22 +63,28 @@ export function requirementOf(book: MarginBook): Requirement {
 
 /** The sums of `requirementOf` alone. */
 export function amountsOf({ holdings, market, ...terms }: MarginBook): Amounts {
+  const series = seriesIn(holdings);
   return chainsOf(holdings, terms).reduce(
-    (sum, chain) => addAmounts(sum, amountsOfChain(chain.holdings, terms, market)),
+    (sum, chain) => addAmounts(sum, amountsOfChain(chain.holdings, terms, market, series)),
     NO_AMOUNTS,
   );
 }
 
-/** What the holdings of one chain take (`chains.ts`), each instrument once. */
+/** Options that a book holds: among their chains the work of a search is shared. */
+const seriesIn = (holdings: readonly Holding[]): number =>
+  holdings.reduce((sum, { instrument }) => sum + Number(instrument.assetClass === 'OPTION'), 0);
+
+/** What the holdings of one chain take (`chains.ts`), each instrument once. `series`: of the whole book, where it is known. */
 export function amountsOfChain(
   holdings: readonly Holding[],
   terms: MarginTerms,
   market: BookMarket,
+  series = 0,
 ): Amounts {
   if (holdings.length === 0) return NO_AMOUNTS;
   switch (kindOf(holdings, terms)) {
     case 'REG_T':
-      return regTAmounts(holdings, terms, market);
+      return regTAmounts(holdings, terms, market, series);
     case 'CLASS':
       return classAmounts(holdings, terms, market);
     case 'FUTURES':

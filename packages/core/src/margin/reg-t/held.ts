@@ -10,10 +10,15 @@ import { leastRequirementOf } from './least-requirement.js';
 import { regTParametersOn } from './parameters.js';
 import { regTStock } from './stock.js';
 
-/** What the holdings of one underlying take under Reg T; stock alone takes no search. */
-export function regTAmounts(holdings: readonly Holding[], terms: MarginTerms, market: BookMarket): Amounts {
+/** What the holdings of one underlying take under Reg T; stock alone takes no search. `series`: of the whole book. */
+export function regTAmounts(
+  holdings: readonly Holding[],
+  terms: MarginTerms,
+  market: BookMarket,
+  series: number,
+): Amounts {
   const alone = stockAlone(holdings, terms);
-  return alone ?? withOpening(leastRequirementOf(legsBook(holdings, terms, market)));
+  return alone ?? withOpening(leastRequirementOf({ ...legsBook(holdings, terms, market), series }));
 }
 
 /** The same line by line, in the order of names. */
@@ -21,6 +26,7 @@ export function regTGroups(
   holdings: readonly Holding[],
   terms: MarginTerms,
   market: BookMarket,
+  series: number,
 ): MarginGroup[] {
   const amounts = stockAlone(holdings, terms);
   const [first] = holdings;
@@ -36,7 +42,7 @@ export function regTGroups(
       },
     ];
   }
-  return leastRequirementOf(legsBook(holdings, terms, market)).groups.map(
+  return leastRequirementOf({ ...legsBook(holdings, terms, market), series }).groups.map(
     ({ strategy, underlying, legs, amounts: own, rule, isApproximate }) => ({
       strategy,
       underlying,

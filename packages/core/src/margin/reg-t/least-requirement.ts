@@ -19,6 +19,8 @@ export interface RegTBook {
   readonly house: HouseRates;
   /** The cost to close European cash-settled short boxes is taken at this share, where it exceeds their width (D105). */
   readonly shortBoxCostBps?: number;
+  /** Series of the whole book that these legs are a part of; absent = these are all. */
+  readonly series?: number;
   readonly asOf: Instant;
   /** The exchange date of `asOf`. */
   readonly date: TradingDate;
@@ -108,7 +110,7 @@ function groupsOf(underlying: string, held: Held, book: RegTBook, terms: RegTTer
     .sort((a, b) => (a.symbol < b.symbol ? -1 : 1))
     .map((leg) => contractOf({ ...leg, underlyingPrice: held.price }, leg.quantity / UNITS, terms));
   const shares = Math.trunc(held.shares / UNITS);
-  const partition = partitionOf({ contracts, shares }, terms);
+  const partition = partitionOf({ contracts, shares }, terms, book.series ?? 0);
   const { price = NO_PRICE, leverageFactor } = held;
   const { shortBoxCostBps } = book;
   return listGroups(

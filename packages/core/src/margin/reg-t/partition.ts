@@ -6,9 +6,15 @@ import { Search } from './search.js';
 
 /** Numbers that a search may visit: some tenths of a second. Chains as people hold them end long before. */
 const MOST_WORK = 10_000_000;
-/** Chains of more series than this are given less, and then divided at a glance. */
+/** Books of more series than this are given less, and each chain its share of it. */
 const LARGE = 60;
-const LEAST_WORK = 4_000_000;
+const WORK_OF_LARGE = 4_000_000;
+const LEAST_WORK = 20_000;
+
+/** How many numbers the search may visit for a chain, by how many series it has and the book it is in. */
+export const mostWorkOf = (series: number, ofBook: number): number =>
+  ofBook <= LARGE ? MOST_WORK : Math.max(LEAST_WORK, Math.floor((WORK_OF_LARGE * series) / ofBook));
+
 const NOTHING: Partition = { combos: [], straddles: [], spreads: [], isApproximate: false };
 
 /**
@@ -19,7 +25,7 @@ const NOTHING: Partition = { combos: [], straddles: [], spreads: [], isApproxima
 export function leastPartition(
   chain: Chain,
   terms: RegTTerms,
-  mostWork = chain.contracts.length > LARGE ? LEAST_WORK : MOST_WORK,
+  mostWork = mostWorkOf(chain.contracts.length, chain.contracts.length),
 ): Partition {
   const programme = new Programme(chain, terms);
   if (programme.columns.length === 0) return NOTHING;

@@ -39,7 +39,8 @@ export class Search {
   isCertain = false;
   private readonly programme: Programme;
   private readonly mostWork: number;
-  private readonly improvement: Improvement;
+  /** Made where it is needed: most programmes are whole at once. */
+  private improvement: Improvement | undefined;
   /** Every amount of the first objective is a multiple of this: less than it is no improvement. */
   private readonly step: Micros;
   private readonly isOneObjective: boolean;
@@ -51,7 +52,6 @@ export class Search {
     this.mostWork = mostWork;
     this.step = stepOf(programme);
     this.isOneObjective = programme.isOneObjective();
-    this.improvement = new Improvement(programme);
   }
 
   run(): void {
@@ -132,11 +132,12 @@ export class Search {
     const model = root.size;
     let poor = 0;
     for (let round = 0; round < MOST_ROUNDS && poor < POOR_ROUNDS; round++) {
+      if (root.work > this.mostWork / 2) return;
       const bound = root.objectives.first;
       const cut = root.copy();
       cut.forgetIdle(model);
       if (cut.cut(MOST_CUTS) === 0) return;
-      const solved = this.solve(cut, MOST_WORK_OF_CUTS);
+      const solved = this.solve(cut, Math.min(MOST_WORK_OF_CUTS, this.mostWork / 4));
       root.work += cut.work;
       const { first } = cut.objectives;
       // Cuts of cuts can be more than rounding bears.
@@ -147,8 +148,11 @@ export class Search {
   }
 
   private improve(values: Float64Array, mostWork: number): void {
+    this.improvement ??= new Improvement(this.programme);
     const before = this.improvement.work;
-    this.keepIfBetter(this.improvement.from(roundedDown(this.programme, values), mostWork));
+    this.keepIfBetter(
+      this.improvement.from(roundedDown(this.programme, values), Math.min(mostWork, this.mostWork / 2)),
+    );
     this.work += this.improvement.work - before;
   }
 
