@@ -1,10 +1,11 @@
 /** What takes more than one order: a spread until it ends, a margin call until it is met. */
 import { expect, it } from 'vitest';
-import { OwnSimulation, SOON, type Visit } from './surroundings.js';
+import { ALL_SCOPES, OwnSimulation, SOON, type Visit } from './surroundings.js';
 
 export function optionsAndMargin(visit: Visit): void {
   it('follows an option spread from the ticket to its expiry', async () => {
-    const { page, station } = visit;
+    const { station } = visit;
+    const page = await visit.reader(ALL_SCOPES);
     const simulation = await OwnSimulation.make(station, 'a spread');
     const portfolioId = await simulation.portfolio('Spreads', 50_000);
     await simulation.quotes({
@@ -16,6 +17,7 @@ export function optionsAndMargin(visit: Visit): void {
     });
     await visit.go(
       simulation.place(`ticket?portfolio=${portfolioId}&kind=SPREAD&symbol=AAPL&type=LIMIT&limit=2.05`),
+      page,
     );
     const form = page.getByRole('form', { name: 'Order' });
     await form.getByLabel('Contract of leg 1').getByText('187.50 call, 2.60 × 2.70').waitFor(ATTACHED);
@@ -30,7 +32,7 @@ export function optionsAndMargin(visit: Visit): void {
       .poll(() => page.getByLabel('Story of the order').innerText(), SOON)
       .toMatch(/Filled[\s\S]*1 at 2\.65[\s\S]*1 at 0\.60/);
 
-    await visit.go(simulation.place(`portfolio/${portfolioId}`));
+    await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
     const strategies = page.getByRole('region', { name: 'Strategies' });
     await expect
       .poll(() => strategies.innerText(), SOON)
@@ -41,16 +43,18 @@ export function optionsAndMargin(visit: Visit): void {
     await page.getByRole('button', { name: 'Next expiry' }).click();
     await page.getByText('Nothing is held.').waitFor(SOON);
     // 50,000 − 2.05 × 100 − commissions + 5.00 × 100.
-    await visit.go(simulation.place(`activity/${portfolioId}?category=OPTION`));
+    await visit.go(simulation.place(`activity/${portfolioId}?category=OPTION`), page);
     await expect
       .poll(() => page.getByRole('region', { name: 'Activities' }).innerText(), SOON)
       .toMatch(
         /AAPL260109C00192500 assigned[\s\S]*AAPL260109C00187500 exercised|AAPL260109C00187500 exercised[\s\S]*AAPL260109C00192500 assigned/,
       );
+    await page.context().close();
   }, 60_000);
 
   it('tells a margin call and the liquidation that met it, step by step', async () => {
-    const { page, station } = visit;
+    const { station } = visit;
+    const page = await visit.reader(ALL_SCOPES);
     const simulation = await OwnSimulation.make(station, 'a call');
     const portfolioId = await simulation.portfolio('Too much', 10_000);
     await simulation.quotes({ AAPL: [187.59, 187.6] });
@@ -66,7 +70,7 @@ export function optionsAndMargin(visit: Visit): void {
     // 11,000 of stock on a loan of 8,760: 2,240 of equity where a quarter of 11,000 must be.
     await simulation.quotes({ AAPL: [110, 110] });
     await simulation.clock('2026-01-05T10:00:05-05:00');
-    await visit.go(simulation.place(''));
+    await visit.go(simulation.place(''), page);
     await page.locator('.card').getByText('Margin call').waitFor(SOON);
     await page.getByRole('link', { name: 'Too much' }).click();
     await page.getByRole('link', { name: 'What happened' }).click();
@@ -85,6 +89,7 @@ export function optionsAndMargin(visit: Visit): void {
     await expect
       .poll(() => page.locator('[aria-label="Orders"] tbody').innerText(), SOON)
       .toMatch(/Sell \d+ AAPL[\s\S]*Filled[\s\S]*Buy 100 AAPL/);
+    await page.context().close();
   }, 60_000);
 }
 

@@ -29,7 +29,7 @@ export const launchBrowser = (): Promise<Browser> =>
   });
 
 /** For what comes by itself, on a machine that has other things to do. */
-export const SOON = { timeout: 10_000 };
+export const SOON = { timeout: 20_000 };
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
 
@@ -48,11 +48,13 @@ export class Station {
   readonly #dataDir: string;
   readonly #port: number;
   #server: ServerProcess;
+  /** Loaded, and waiting for the other one to be killed: it has touched nothing yet. */
+  #next: ServerProcess | undefined;
 
   private constructor(dataDir: string, port: number) {
     this.#dataDir = dataDir;
     this.#port = port;
-    this.#server = this.#launch();
+    this.#server = ServerProcess.launch(this.#settings());
   }
 
   static async start(dataDir: string): Promise<Station> {
@@ -78,13 +80,19 @@ export class Station {
     await this.#server.end('SIGKILL');
   }
 
+  prepareAnother(): void {
+    this.#next = ServerProcess.prepare(this.#settings());
+  }
+
   async startAgain(): Promise<void> {
-    this.#server = this.#launch();
+    this.#server = there(this.#next);
+    this.#next = undefined;
+    this.#server.go();
     await this.#server.listening;
   }
 
   async stop(): Promise<void> {
-    await this.#server.end('SIGTERM');
+    await Promise.all([this.#server.end('SIGTERM'), this.#next?.end('SIGKILL')]);
   }
 
   /** Throws with the answer where it is none of success. */
@@ -108,8 +116,8 @@ export class Station {
     await this.api('PUT', '/simulation/quotes', { quotes: [{ symbol, bid, ask }] });
   }
 
-  #launch(): ServerProcess {
-    return ServerProcess.launch({
+  #settings(): Readonly<Record<string, string>> {
+    return {
       DATA_DIR: this.#dataDir,
       PORT: String(this.#port),
       JWT_SECRET,
@@ -118,7 +126,7 @@ export class Station {
       MARKET_CALENDAR: 'XNYS',
       CLOCK_START: '2026-01-05T10:00:00-05:00',
       RATE_LIMIT_DEFAULT: '1000000',
-    });
+    };
   }
 }
 
@@ -153,8 +161,17 @@ export class Visit {
   }
 
   /** A page of somebody who has no token; `close()` of its context ends it. */
-  async stranger(): Promise<Page> {
-    const page = await (await there(this.#browser).newContext()).newPage();
+  stranger(): Promise<Page> {
+    return this.#open({});
+  }
+
+  /** A page in a context of its own, with tokens by simulation. */
+  async #open(tokens: Readonly<Record<string, string>>): Promise<Page> {
+    const kept = { name: 'sandpit-tokens', value: JSON.stringify(tokens) };
+    const origins = [{ origin: this.station.url, localStorage: [kept] }];
+    const page = await (
+      await there(this.#browser).newContext({ storageState: { cookies: [], origins } })
+    ).newPage();
     page.on('pageerror', ({ message }) => this.problems.push(message));
     page.on('console', (message) => {
       if (/Content Security Policy|TrustedHTML/.test(message.text())) this.problems.push(message.text());
@@ -168,11 +185,10 @@ export class Visit {
 
   /** Somebody with a token for the main simulation. */
   async reader(scope: string): Promise<Page> {
-    const page = await this.stranger();
-    await page.goto(this.station.url);
-    await page.getByLabel('Token').fill(tokenWith(scope));
-    await page.getByRole('button', { name: 'Come in' }).click();
-    await page.getByRole('heading', { name: 'Overview' }).waitFor();
+    const page = await this.#open({ main: tokenWith(scope) });
+    // A page that asks for little: what is looked at comes next.
+    await page.goto(`${this.station.url}/#/nowhere`);
+    await page.getByRole('link', { name: 'To the overview' }).waitFor();
     return page;
   }
 

@@ -14,7 +14,7 @@ export function trouble(visit: Visit): void {
     await reader.getByRole('button', { name: 'Come in' }).click();
     await reader.getByRole('button', { name: 'Open', pressed: true }).waitFor();
     await reader.context().close();
-  });
+  }, 60_000);
 
   it('leads out of a simulation that somebody else deleted', async () => {
     const simulation = await OwnSimulation.make(visit.station, 'gone soon');
@@ -33,10 +33,11 @@ export function trouble(visit: Visit): void {
     await reader.getByRole('link', { name: 'To the main simulation' }).click();
     await reader.getByRole('heading', { name: 'Overview' }).waitFor();
     await reader.context().close();
-  });
+  }, 60_000);
 
   it('bears a clock that jumps a year', async () => {
-    const { page, station } = visit;
+    const { station } = visit;
+    const page = await visit.reader(ALL_SCOPES);
     const simulation = await OwnSimulation.make(station, 'a year');
     const portfolioId = await simulation.portfolio('Sleeper', 50_000);
     await simulation.quotes({ AAPL: [187.59, 187.6] });
@@ -49,7 +50,7 @@ export function trouble(visit: Visit): void {
       quantity: 10,
       timeInForce: 'DAY',
     });
-    await visit.go(simulation.place(`portfolio/${portfolioId}`));
+    await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
     await page.getByLabel('To', { exact: true }).fill('2027-01-05T10:00:00-05:00');
     await page.getByRole('button', { name: 'Move' }).click();
     await expect.poll(() => page.locator('.clock').innerText(), SOON).toContain('2027-01-05 10:00:00');
@@ -58,5 +59,6 @@ export function trouble(visit: Visit): void {
       await page.getByRole('img', { name: /^Equity, \d+ points, now 49,9\d\d\.\d\d/ }).waitFor();
     }
     await page.getByRole('region', { name: 'Shares' }).getByText('AAPL').waitFor();
-  }, 30_000);
+    await page.context().close();
+  }, 60_000);
 }

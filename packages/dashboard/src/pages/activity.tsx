@@ -26,6 +26,7 @@ export function ActivityPage({ place }: { readonly place: Place }) {
   const from = place.query.get('from') ?? '';
   const to = place.query.get('to') ?? '';
   const found = useLoad(async () => {
+    if (portfolioId === '') return undefined;
     const params = { portfolioId };
     const span = { ...(from !== '' && { from }), ...(to !== '' && { to }) };
     const [activities, newest] = await Promise.all([

@@ -80,8 +80,13 @@ function linesOf(
 
 const LINES: readonly Column<Group>[] = [
   { title: 'Group', cell: ({ strategy, underlying }) => `${words(strategy)} ${underlying}` },
-  { title: 'Made of', isLong: true, cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
-  { title: 'Initial', isNumber: true, cell: ({ initial }) => money(initial) },
+  {
+    title: 'Made of',
+    isLong: true,
+    isWide: true,
+    cell: (group) => <span title={legsText(group)}>{legsText(group)}</span>,
+  },
+  { title: 'Initial', isNumber: true, isWide: true, cell: ({ initial }) => money(initial) },
   { title: 'Maintenance', isNumber: true, cell: ({ maintenance }) => money(maintenance) },
   { title: 'Rule', isLong: true, cell: ({ rule }) => <span class="why">{rule}</span> },
 ];

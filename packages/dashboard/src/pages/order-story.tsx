@@ -25,9 +25,12 @@ const PAGE = 500;
 export function OrderStory({
   orderId,
   current,
+  exits,
 }: {
   readonly orderId: string;
   readonly current: Order | undefined;
+  /** Of a bracket, those that are known. */
+  readonly exits: readonly Order[];
 }) {
   const broker = useBroker();
   const story = useLoad(() => read(broker, orderId), [orderId]);
@@ -52,7 +55,11 @@ export function OrderStory({
       {error !== undefined && <Problem error={error} retry={story.reload} />}
       {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
       {value !== undefined && (
-        <Told story={{ ...value, order: fresher(value.order, current) }} onChanged={story.reload} />
+        <Told
+          story={{ ...value, order: fresher(value.order, current) }}
+          exits={exits}
+          onChanged={story.reload}
+        />
       )}
     </aside>
   );
@@ -94,7 +101,15 @@ async function some<Item>(list: AsyncGenerator<Item>, isWanted: (item: Item) => 
   return found;
 }
 
-function Told({ story, onChanged }: { readonly story: Story; readonly onChanged: () => void }) {
+function Told({
+  story,
+  exits,
+  onChanged,
+}: {
+  readonly story: Story;
+  readonly exits: readonly Order[];
+  readonly onChanged: () => void;
+}) {
   const { simulationId } = useBroker();
   const { order, executions, activities, entries } = story;
   const why = whyOf(order);
@@ -120,7 +135,7 @@ function Told({ story, onChanged }: { readonly story: Story; readonly onChanged:
           .
         </p>
       )}
-      {isParent && <Bracket order={order} />}
+      {isParent && <Bracket order={order} exits={exits} />}
       <h3>States</h3>
       <ol class="states">
         {activities.map((activity) => (
@@ -176,7 +191,13 @@ function Told({ story, onChanged }: { readonly story: Story; readonly onChanged:
   );
 }
 
-function Bracket({ order: { bracketConfig } }: { readonly order: Order }) {
+function Bracket({
+  order: { bracketConfig },
+  exits,
+}: {
+  readonly order: Order;
+  readonly exits: readonly Order[];
+}) {
   const { profitTarget, stopLoss } = bracketConfig ?? {};
   return (
     <p>
@@ -187,6 +208,15 @@ function Bracket({ order: { bracketConfig } }: { readonly order: Order }) {
       ]
         .filter((part) => part !== undefined)
         .join(', ')}
+      {exits.map(({ orderId, orderType, status }) => (
+        <span key={orderId}>
+          {' · '}
+          <button type="button" class="link" onClick={() => setQuery({ order: orderId })}>
+            {words(orderType)}
+          </button>{' '}
+          {status.toLowerCase()}
+        </span>
+      ))}
     </p>
   );
 }

@@ -103,7 +103,12 @@ export function OrderTable({
         )}
       </div>
       {chosen !== undefined && (
-        <OrderStory key={chosen} orderId={chosen} current={rows.find(({ orderId }) => orderId === chosen)} />
+        <OrderStory
+          key={chosen}
+          orderId={chosen}
+          current={rows.find(({ orderId }) => orderId === chosen)}
+          exits={rows.filter(({ parentOrderId }) => parentOrderId === chosen)}
+        />
       )}
     </div>
   );
@@ -135,8 +140,13 @@ const columnsAt = (address: string): readonly Column<Order>[] => [
     isSecondary: true,
     cell: (order) => typeOf(order),
   },
-  { title: 'Filled', isNumber: true, cell: ({ filledQuantity = 0 }) => quantity(filledQuantity) },
-  { title: 'Average', isNumber: true, cell: ({ averagePrice }) => price(averagePrice) },
+  {
+    title: 'Filled',
+    isNumber: true,
+    isWide: true,
+    cell: ({ filledQuantity = 0 }) => quantity(filledQuantity),
+  },
+  { title: 'Average', isNumber: true, isWide: true, cell: ({ averagePrice }) => price(averagePrice) },
   {
     title: 'Status',
     cell: ({ status }) => <span class={`status ${status.toLowerCase()}`}>{words(status)}</span>,

@@ -55,6 +55,16 @@ export function Overview({ place }: { readonly place: Place }) {
           <p>There is no portfolio yet. Open one, here or through the API, and it shows up within seconds.</p>
         </Empty>
       )}
+      {value !== undefined && value.total > 0 && value.cards.length === 0 && (
+        <Empty>
+          <p>
+            So many pages there are not.{' '}
+            <button type="button" class="link" onClick={() => setQuery({ page: undefined })}>
+              To the first one
+            </button>
+          </p>
+        </Empty>
+      )}
       <ul class="cards">
         {value?.cards.map((card) => (
           <li key={card.portfolio.portfolioId}>

@@ -93,7 +93,7 @@ const equityColumnsIn = (simulationId: string): readonly Column<EquityPosition>[
     cell: ({ reservedQuantity }) => quantity(reservedQuantity),
   },
   { title: 'Entry', isNumber: true, isSecondary: true, cell: ({ entryPrice }) => price(entryPrice) },
-  { title: 'Mark', isNumber: true, cell: ({ price: mark }) => price(mark) },
+  { title: 'Mark', isNumber: true, isWide: true, cell: ({ price: mark }) => price(mark) },
   { title: 'Value', isNumber: true, cell: ({ marketValue }) => money(marketValue) },
   {
     title: 'Unrealized',
@@ -113,13 +113,13 @@ const optionColumnsIn = (simulationId: string, portfolioId: string): readonly Co
     title: 'Contract',
     cell: ({ symbol, optionType, strike, expiration }) => (
       <a href={hrefOf(simulationId, `market/${symbol}`, { expiration })}>
-        {symbol} {expiration} {price(strike)} {optionType}
+        {symbol} {expiration} {price(strike)} {optionType.toLowerCase()}
       </a>
     ),
   },
   { title: 'Contracts', isNumber: true, cell: (one) => quantity(one.quantity) },
   { title: 'Cost', isNumber: true, isSecondary: true, cell: ({ averageCost }) => price(averageCost) },
-  { title: 'Mark', isNumber: true, cell: ({ lastPrice }) => price(lastPrice) },
+  { title: 'Mark', isNumber: true, isWide: true, cell: ({ lastPrice }) => price(lastPrice) },
   { title: 'Value', isNumber: true, cell: ({ marketValue }) => money(marketValue) },
   {
     title: 'Unrealized',

@@ -73,7 +73,7 @@ const STRATEGIES: readonly Column<Strategy>[] = [
     ),
   },
   { title: 'Made of', isLong: true, cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
-  { title: 'Value', isNumber: true, cell: ({ marketValue }) => money(marketValue) },
+  { title: 'Value', isNumber: true, isWide: true, cell: ({ marketValue }) => money(marketValue) },
   {
     title: 'Unrealized',
     isNumber: true,

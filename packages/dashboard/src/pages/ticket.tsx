@@ -34,9 +34,16 @@ export function Ticket({ place }: { readonly place: Place }) {
   const portfolios = useLoad(() => portfoliosOf(broker, asked ?? undefined), [asked]);
   const problem = useAgain(query.get('again'));
   if (!broker.may('trade')) return <Empty>This token may read only: it cannot place orders.</Empty>;
-  if (problem !== undefined) return <Problem error={problem} />;
-  if (portfolios.error !== undefined && portfolios.value === undefined)
-    return <Problem error={portfolios.error} retry={portfolios.reload} />;
+  const failure = problem ?? (portfolios.value === undefined ? portfolios.error : undefined);
+  if (failure !== undefined)
+    return (
+      <>
+        <Problem error={failure} retry={problem === undefined ? portfolios.reload : undefined} />
+        <p>
+          <a href={hrefOf(broker.simulationId, 'ticket')}>To an empty ticket</a>
+        </p>
+      </>
+    );
   if (portfolios.value === undefined) return <p class="waiting">Loading …</p>;
   const [first] = portfolios.value;
   if (first === undefined)
@@ -313,7 +320,7 @@ function Shown({ preview }: { readonly preview: OrderPreview }) {
               <th scope="col" class="number">
                 After
               </th>
-              <th scope="col" class="number">
+              <th scope="col" class="number wide">
                 Change
               </th>
             </tr>
@@ -324,7 +331,7 @@ function Shown({ preview }: { readonly preview: OrderPreview }) {
                 <th scope="row">{name}</th>
                 <td class="number">{money(before)}</td>
                 <td class="number">{money(after)}</td>
-                <td class="number">{change(after - before)}</td>
+                <td class="number wide">{change(after - before)}</td>
               </tr>
             ))}
           </tbody>

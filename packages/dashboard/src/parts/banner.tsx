@@ -55,22 +55,24 @@ export function Banner() {
           <Now standing={standing.value} isScaled={simulation.value?.clock === 'scaled'} />
         )}
         <span class="push" />
-        {!broker.may('trade') && <span class="tag">read only</span>}
-        <span class="dim">
-          {broker.claims.tenantId} · {broker.claims.tier}
+        <span class="inline">
+          {!broker.may('trade') && <span class="tag">read only</span>}
+          <span class="dim">
+            {broker.claims.tenantId} · {broker.claims.tier}
+          </span>
+          <button
+            type="button"
+            class="quiet"
+            aria-label="Dark or light"
+            title="Dark or light"
+            onClick={() => chooseTheme(isDark() ? 'light' : 'dark')}
+          >
+            ◐
+          </button>
+          <button type="button" class="quiet" onClick={leave}>
+            Log out
+          </button>
         </span>
-        <button
-          type="button"
-          class="quiet"
-          aria-label="Dark or light"
-          title="Dark or light"
-          onClick={() => chooseTheme(isDark() ? 'light' : 'dark')}
-        >
-          ◐
-        </button>
-        <button type="button" class="quiet" onClick={leave}>
-          Log out
-        </button>
       </div>
       {problem !== undefined && (
         <div class="strip problem" role="alert">

@@ -6,6 +6,8 @@ export interface Column<Row> {
   readonly isNumber?: boolean;
   /** Left out on narrow screens. */
   readonly isSecondary?: boolean;
+  /** Left out on phones only. */
+  readonly isWide?: boolean;
   /** May be longer than there is room for: what does not fit is cut. Costs each cell a clip of its own when it is drawn. */
   readonly isLong?: boolean;
 }
@@ -13,6 +15,7 @@ export interface Column<Row> {
 export const classOfCell = ({
   isNumber,
   isSecondary,
+  isWide,
   isLong,
-}: Pick<Column<never>, 'isNumber' | 'isSecondary' | 'isLong'>): string =>
-  `${isNumber === true ? 'number' : ''}${isSecondary === true ? ' secondary' : ''}${isLong === true ? ' long' : ''}`;
+}: Pick<Column<never>, 'isNumber' | 'isSecondary' | 'isWide' | 'isLong'>): string =>
+  `${isNumber === true ? 'number' : ''}${isSecondary === true ? ' secondary' : ''}${isWide === true ? ' wide' : ''}${isLong === true ? ' long' : ''}`;

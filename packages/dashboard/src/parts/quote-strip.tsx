@@ -10,12 +10,14 @@ export function QuoteStrip({ symbol }: { readonly symbol: string }) {
     <p class="row" aria-label="Quote">
       <strong>{symbol}</strong>
       <span class="down">
-        bid {price(quote.bid)} × {quantity(quote.bidSize)}
+        bid {price(quote.bid)}
+        {quote.bidSize !== undefined && ` × ${quantity(quote.bidSize)}`}
       </span>
       <span class="up">
-        ask {price(quote.ask)} × {quantity(quote.askSize)}
+        ask {price(quote.ask)}
+        {quote.askSize !== undefined && ` × ${quantity(quote.askSize)}`}
       </span>
-      <span class="dim">last {price(quote.last)}</span>
+      {quote.last !== undefined && <span class="dim">last {price(quote.last)}</span>}
     </p>
   );
 }
