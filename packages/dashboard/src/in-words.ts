@@ -1,5 +1,5 @@
 /** What orders and portfolios are, in words. */
-import type { Order, PortfolioDetail } from '@sandpit/protocol';
+import type { CancelReason, Order, PortfolioDetail } from '@sandpit/protocol';
 import { price, words } from './format.ts';
 import { isOpenOrder } from './live/orders.ts';
 
@@ -23,10 +23,26 @@ export function typeOf(order: Order): string {
   return `${[words(orderType), ...prices].join(' ')}, ${timeInForce}`;
 }
 
+const ENDS: Readonly<Record<CancelReason, string>> = {
+  USER: 'canceled on request',
+  EXPIRED: 'its time was over',
+  IOC_REMAINDER: 'immediate or cancel: the rest',
+  FOK_NOT_FILLABLE: 'fill or kill: not all of it was there',
+  OCO: 'the other exit was filled',
+  ENTRY_CANCELED: 'its entry was canceled',
+  RESET: 'the portfolio was reset',
+  MARGIN_CALL: 'margin call',
+  BROKER: 'by the broker',
+  CORPORATE_ACTION: 'corporate action',
+  INSTRUMENT_EXPIRED: 'the contract expired',
+  INSUFFICIENT_FUNDS: 'the money was not there any more',
+  STALE_MARKET_DATA: 'the quote was too old',
+};
+
 /** What an open order waits for; why one that is over ended. */
 export function whyOf(order: Order): string {
   if (order.rejectReason !== undefined) return order.rejectReason.message;
-  if (order.cancelReason !== undefined) return words(order.cancelReason);
+  if (order.cancelReason !== undefined) return ENDS[order.cancelReason];
   return isOpenOrder(order) ? (order.waitingFor ?? '') : '';
 }
 

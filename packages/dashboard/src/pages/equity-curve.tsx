@@ -66,6 +66,7 @@ export function EquityCurve({
           options={TITLES}
           onChange={(next) => setQuery({ span: next })}
         />
+        {drawn?.points.length === 0 && <span class="dim">It begins here: a point a minute follows.</span>}
         <span class="dim">
           Largest drawdown {percent(below.reduce((worst, { value: fall }) => Math.max(worst, -fall), 0))}
         </span>

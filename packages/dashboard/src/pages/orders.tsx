@@ -84,7 +84,8 @@ export function OrderTable({
         {isLoaded && rows.length === 0 && (
           <Empty>
             <p>
-              {show === 'open' ? 'No order is open.' : 'No order yet.'}{' '}
+              {show === 'open' ? 'No order is open' : 'No order yet'}
+              {symbol !== '' && ` in ${symbol.toUpperCase()}`}.{' '}
               <a href={hrefOf(simulationId, 'ticket', { portfolio: portfolioId })}>Place one</a> or press{' '}
               <kbd>b</kbd>.
             </p>

@@ -27,7 +27,9 @@ export function Simulations({ place }: { readonly place: Place }) {
     broker.call('deleteSimulation', { params: { simulationId } }).then(
       () => {
         forgetToken(simulationId);
-        list.reload();
+        // Whoever looks from inside has nowhere to stay.
+        if (simulationId === broker.simulationId) go(hrefOf(MAIN, 'simulations'));
+        else list.reload();
       },
       (reason: unknown) => setError(errorFrom(reason)),
     );
