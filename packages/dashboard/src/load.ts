@@ -67,10 +67,16 @@ export function useEvery(ms: number, act: () => void): void {
   }, [ms]);
 }
 
-/** Does something at most once a frame, however often it is asked for; not at all while nobody sees the page. */
+/** Between two drawings of what comes in: nobody reads faster, and frames in between have time for scrolling. */
+const LEAST_MS = 50;
+
+/** Does something in a frame, at most twenty times a second, however often it is asked for; not at all while nobody sees the page. */
 export class PerFrame {
   readonly #act: () => void;
+  #isAsked = false;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #frame = 0;
+  #lastMs = -Infinity;
   #isOver = false;
 
   constructor(act: () => void) {
@@ -78,9 +84,17 @@ export class PerFrame {
   }
 
   ask(): void {
-    if (this.#frame !== 0 || this.#isOver) return;
-    this.#frame = requestAnimationFrame(() => {
-      this.#frame = 0;
+    if (this.#isAsked || this.#isOver) return;
+    this.#isAsked = true;
+    const waitMs = this.#lastMs + LEAST_MS - performance.now();
+    if (waitMs <= 0) this.#askFrame();
+    else this.#timer = setTimeout(() => this.#askFrame(), waitMs);
+  }
+
+  #askFrame(): void {
+    this.#frame = requestAnimationFrame((nowMs) => {
+      this.#isAsked = false;
+      this.#lastMs = nowMs;
       this.#act();
     });
   }
@@ -88,6 +102,7 @@ export class PerFrame {
   /** Nothing is done any more. */
   end(): void {
     this.#isOver = true;
+    clearTimeout(this.#timer);
     cancelAnimationFrame(this.#frame);
   }
 }
