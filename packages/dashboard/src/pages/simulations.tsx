@@ -64,7 +64,7 @@ export function Simulations({ place }: { readonly place: Place }) {
                 <a href={hrefOf(simulationId, '')}>{name ?? simulationId.slice(0, 8)}</a>
               ),
             },
-            { title: 'Quotes', cell: ({ feed }) => feed },
+            { title: 'Quotes', isWide: true, cell: ({ feed }) => feed },
             {
               title: 'Clock',
               cell: ({ clock, speed }) => `${clock}${speed === undefined ? '' : ` × ${speed}`}`,
