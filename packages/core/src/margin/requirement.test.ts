@@ -6,6 +6,7 @@ import { parseOsi } from '../instruments/osi.js';
 import { NO_MARKET } from '../testing/margin-legs.js';
 import { dollars, testBroker, testEquity } from '../testing/market.js';
 import { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
@@ -116,5 +117,32 @@ describe('a future that nothing is known of', () => {
     const held = book([{ instrument, quantity: Quantity.of(-2), mark: Price.of('10') }]);
     expect(dollars(requirementOf(held).house)).toBe(1000);
     expect(amountsOf(held)).toMatchObject({ fed: 0, counted: 0 });
+  });
+});
+
+describe('months of one root', () => {
+  it('take their spread margin a pair, and a tenth more initially (D94)', () => {
+    const month = (symbol: string, date: string, quantity: number): Holding => ({
+      instrument: {
+        assetClass: 'FUTURE',
+        symbol,
+        root: 'QQ',
+        multiplier: 50,
+        tickSize: Price.of('0.25'),
+        settlement: 'CASH',
+        lastTradeDate: TradingDate.of(date),
+        initialMargin: Money.ofDollars(11_000),
+        maintenanceMargin: Money.ofDollars(10_000),
+      },
+      quantity: Quantity.of(quantity),
+      mark: Price.of('10'),
+    });
+    const { groups } = requirementOf(book([month('QQH6', '2026-03-20', 3), month('QQM6', '2026-06-19', -2)]));
+    expect(
+      groups.map(({ strategy, amounts }) => [strategy, dollars(amounts.house), dollars(amounts.initial)]),
+    ).toEqual([
+      ['FUTURE', 10_000, 11_000],
+      ['FUTURE_SPREAD', 4000, 4400],
+    ]);
   });
 });

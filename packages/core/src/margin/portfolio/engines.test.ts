@@ -269,5 +269,11 @@ describe('SPAN (D117)', () => {
       [0.45, 891],
       [-0.45, -891],
     ]);
+    // A quarter of the volatility up, then down, and at the extremes none.
+    expect(groups[0]!.points.map(({ volatilityMove }) => volatilityMove)).toEqual([
+      ...Array.from({ length: 14 }, (_, i) => (i % 2 === 0 ? 0.25 : -0.25)),
+      0,
+      0,
+    ]);
   });
 });

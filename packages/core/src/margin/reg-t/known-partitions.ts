@@ -4,6 +4,7 @@ import { leastPartition, mostWorkOf } from './partition.js';
 
 /** Chains of fewer series are divided faster than they are recognized. */
 const LEAST_SERIES = 12;
+const MOST_SERIES = 200;
 const MOST_KNOWN = 32;
 
 /** The latest large chains as text, oldest first, with their partitions. */
@@ -16,7 +17,8 @@ const known = new Map<string, Partition>();
 export function partitionOf(chain: Chain, terms: RegTTerms, ofBook: number): Partition {
   const series = chain.contracts.length;
   const mostWork = mostWorkOf(series, Math.max(series, ofBook));
-  if (series < LEAST_SERIES) return leastPartition(chain, terms, mostWork);
+  // Of a book of very many series there are too many chains to remember.
+  if (series < LEAST_SERIES || ofBook > MOST_SERIES) return leastPartition(chain, terms, mostWork);
   const { parameters, house, asOf } = terms;
   const { houseMaintenanceLongBps: long, houseMaintenanceShortBps: short } = house;
   const key = JSON.stringify([parameters.effectiveFrom, asOf, long, short, mostWork, chain]);

@@ -8,7 +8,7 @@ import { Search } from './search.js';
 const MOST_WORK = 10_000_000;
 /** Books of more series than this are given less, and each chain its share of it. */
 const LARGE = 60;
-const WORK_OF_LARGE = 4_000_000;
+const WORK_OF_LARGE = 3_000_000;
 const LEAST_WORK = 20_000;
 
 /** How many numbers the search may visit for a chain, by how many series it has and the book it is in. */
