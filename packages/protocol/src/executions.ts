@@ -82,10 +82,16 @@ export const PreviewRejection = Type.Unsafe<PreviewRejection>(
   }),
 );
 
-/** The details that any code has, all optional. */
+/** The details that any code has, all optional. Where two codes mean different things by one name, either may stand there. */
 function everyDetail(): TProperties {
-  const details = Object.values(errorCodes).flatMap((entry) => Object.entries<TSchema>(entry.details));
-  return Object.fromEntries(details.map(([name, schema]) => [name, optional(schema)]));
+  const details = new Map<string, TSchema>();
+  for (const entry of Object.values(errorCodes))
+    for (const [name, schema] of Object.entries<TSchema>(entry.details)) {
+      const known = details.get(name);
+      const isNew = known !== undefined && JSON.stringify(known) !== JSON.stringify(schema);
+      details.set(name, isNew ? Type.Union([known, schema]) : schema);
+    }
+  return Object.fromEntries([...details].map(([name, schema]) => [name, optional(schema)]));
 }
 
 /** What placing an order would do (D42). Money that would be received is negative. */

@@ -216,6 +216,22 @@ describe('the document', () => {
     expect(check.Check({ ...limitOrder, quantity: 0 })).toBe(false);
   });
 
+  it('takes what any code says beside the code of a rejection: levels of options are numbers, of agents words', () => {
+    const published: unknown = JSON.parse(
+      JSON.stringify({
+        $ref: '#/$defs/PreviewRejection',
+        $defs: document.components.schemas,
+      }).replaceAll('#/components/schemas/', '#/$defs/'),
+    );
+    const check = Compile(published as object);
+    const message = 'Option level 4 is required';
+    expect(check.Check({ code: 'OPTION_LEVEL', message, currentLevel: 3, requiredLevel: 4 })).toBe(true);
+    expect(check.Check({ code: 'LEVEL_TOO_LOW', message, level: 'read', requiredLevel: 'capped' })).toBe(
+      true,
+    );
+    expect(check.Check({ code: 'OPTION_LEVEL', message, requiredLevel: 'high' })).toBe(false);
+  });
+
   it('gives examples that its schemas accept', () => {
     let count = 0;
     for (const [id, route] of routeEntries) {

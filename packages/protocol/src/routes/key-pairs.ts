@@ -38,6 +38,6 @@ export const keyPairRoutes = table({
     scope: 'trade',
     params: KeyPairParams,
     responses: { 200: RevokedKeyPair },
-    errors: [404],
+    errors: [404, 409],
   },
 });

@@ -60,7 +60,7 @@ export const orderRoutes = table({
     scope: 'read',
     body: CreateOrderBody,
     responses: { 200: OrderPreview },
-    errors: [404],
+    errors: [404, 409],
   },
   createOrders: {
     method: 'POST',
@@ -84,6 +84,7 @@ export const orderRoutes = table({
     scope: 'read',
     query: TenantOrderQuery,
     responses: { 200: OrderPage },
+    errors: [404],
   },
   getOrder: {
     method: 'GET',

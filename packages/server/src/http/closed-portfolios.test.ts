@@ -140,9 +140,12 @@ describe('a closed portfolio (D142)', () => {
       await client.post('/v1/orders', orderBody(portfolioId)),
       await client.post('/v1/orders/preview', orderBody(portfolioId)),
       await client.post('/v1/orders', orderBody(portfolioId), { 'idempotency-key': 'k' }),
+      await client.post(`${url}/key-pairs`),
+      await client.delete(`${url}/key-pairs/PKAAAAAAAAAAAAAAAAAA`),
     ]) {
       expect(reply.body).toEqual(CLOSED);
     }
+    expect(await read(`${url}/key-pairs`)).toEqual([]);
     for (const reply of [
       await client.put(`/v1/orders/${orderId}`, { limitPrice: 91 }),
       await client.put(`/v1/orders/${orderId}/cancel`),

@@ -1,11 +1,12 @@
 import { AccessRefused } from '../../access/access.js';
 import type { KeyPair, KeyPairs } from '../../access/key-pairs.js';
-import { PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
+import { type Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers, Issuers } from '../call.js';
 import { isoOfMs } from '../translate/instants.js';
-import { ownPortfolio, type PortfolioRequest } from './owned.js';
+import { hasPortfolio, ownPortfolio, type PortfolioRequest } from './owned.js';
 
 const KEY_PAIR_NOT_FOUND = refuse(404, 'Key pair not found');
+const PORTFOLIO_CLOSED = refuse(409, 'Portfolio is closed');
 
 /** What a pair may do at most: it trades and reads, and makes no market. */
 const SCOPES = ['trade', 'read'] as const;
@@ -24,6 +25,10 @@ const isOpen = ({ simulation, principal, params }: PortfolioRequest): Promise<bo
     (brokerage) => ownPortfolio(brokerage, principal.tenantId, params.portfolioId) !== undefined,
   );
 
+/** Why a portfolio that is not open gets no pair: it is closed (D142), or it never was. */
+const refusedOf = async (call: PortfolioRequest): Promise<Answer> =>
+  (await hasPortfolio(call)) ? PORTFOLIO_CLOSED : PORTFOLIO_NOT_FOUND;
+
 /** Key pairs of portfolios, for the clients of dialects. */
 export function keyPairHandlers(
   pairs: KeyPairs,
@@ -32,16 +37,16 @@ export function keyPairHandlers(
     // All else is issued.
     async createKeyPair(call) {
       const { portfolioId } = call.params;
-      return (await isOpen(call)) ? { portfolioId } : PORTFOLIO_NOT_FOUND;
+      return (await isOpen(call)) ? { portfolioId } : refusedOf(call);
     },
 
     async listKeyPairs(call) {
-      if (!(await isOpen(call))) return PORTFOLIO_NOT_FOUND;
+      if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
       return pairs.of(call.simulation.id, call.params.portfolioId).map(shown);
     },
 
     async revokeKeyPair(call) {
-      if (!(await isOpen(call))) return PORTFOLIO_NOT_FOUND;
+      if (!(await isOpen(call))) return refusedOf(call);
       const { portfolioId, keyId } = call.params;
       const pair = pairs.of(call.simulation.id, portfolioId).find((one) => one.keyId === keyId);
       if (pair === undefined) return KEY_PAIR_NOT_FOUND;
