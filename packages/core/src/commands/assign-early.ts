@@ -48,7 +48,10 @@ export function assignEarly(d: Decision, date: TradingDate): void {
   const isUnderWay = standsAt !== undefined;
   const dividends = dividendsTomorrow(d, date);
   const from = standsAt?.symbol ?? '';
-  const symbols = [...state.holders.keys()].filter((symbol) => isLongAsOsi(symbol) && symbol >= from);
+  // What nobody holds any more a recovery would not know of.
+  const symbols = [...state.holders].flatMap(([symbol, { size }]) =>
+    size > 0 && isLongAsOsi(symbol) && symbol >= from ? symbol : [],
+  );
   for (const symbol of symbols.sort()) {
     if (slice.series++ === SERIES_PER_RECORD) {
       return goOn(d, { date, symbol, through: 0, contracts: -1, hits: 0 });

@@ -101,11 +101,13 @@ type QuoteShape =
 const SYMBOLS = ['AAPL', 'F', 'TQQQ', 'PENNY', 'NEW'];
 const BROKERS = ['default', 'per-share', 'strict'];
 
+/** Those of the exchange's calendar have no early assignment; where nothing closes it comes wherever exercising pays. */
 export function adventureRules(calendar: Rules['calendar']): Rules {
   const rules = testRules();
   return {
     ...rules,
     calendar,
+    ...(calendar.id === 'always-open' && { earlyAssignment: 'MODEL' as const }),
     brokers: new Map([
       ['default', testBroker('default', { spreadsInCashAccounts: true })],
       [
@@ -652,7 +654,7 @@ export class Adventure implements ContractWorld {
       positionIntent: intent,
       quantity: isAmount ? Quantity.zero : Quantity.ofUnits(quantity),
       timeInForce: isAmount ? 'DAY' : step.tif,
-      ...(isAmount && { notional: Money.max(amount, Money.ofDollars(1)) }),
+      ...(isAmount && { notional: Money.min(Money.max(amount, Money.ofDollars(1)), Money.ofDollars(1e9)) }),
       ...(isPair && {
         ocoConfig: {
           stopLoss:
