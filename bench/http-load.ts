@@ -9,6 +9,7 @@ import { quantile } from './measure.js';
 export interface Load {
   readonly url: string;
   readonly token: string;
+  /** So long after a second of running up. */
   readonly seconds: number;
   /** For each connection the bodies it sends, over and over. */
   readonly bodies: readonly (readonly object[])[];
@@ -17,6 +18,7 @@ export interface Load {
 }
 
 export interface LoadResult {
+  /** All, those before the measurement began included. */
   readonly accepted: number;
   /** Statuses and errors other than 201. */
   readonly failed: number;
@@ -27,6 +29,8 @@ export interface LoadResult {
   readonly cpuMs: number;
 }
 
+/** Answers count from then on: connections are open, and what sends has been compiled. */
+const RAMP_MS = 1_000;
 /** Connections that are due are looked for so often where there is a rate. */
 const TICK_MS = 1;
 const HEAD_END = Buffer.from('\r\n\r\n');
@@ -87,15 +91,19 @@ async function fire({ url, token, seconds, bodies, perSecond }: Load): Promise<L
   const { hostname, port } = new URL(url);
   const times: number[] = [];
   let failed = 0;
+  let accepted = 0;
   let ended = 0;
-  const began = performance.now();
-  const until = began + seconds * 1000;
+  const from = performance.now() + RAMP_MS;
+  const until = from + seconds * 1000;
   const free: Connection[] = [];
   const due: number[] = [];
   const done = (connection: Connection, status: number, ms: number): void => {
     ended = performance.now();
-    if (status === 201) times.push(ms);
-    else failed += 1;
+    if (status !== 201) failed += 1;
+    else {
+      accepted += 1;
+      if (ended - ms >= from) times.push(ms);
+    }
     if (ended >= until) return;
     if (perSecond === undefined) connection.send();
     else {
@@ -126,9 +134,9 @@ async function fire({ url, token, seconds, bodies, perSecond }: Load): Promise<L
   for (const connection of connections) connection.close();
   times.sort((a, b) => a - b);
   return {
-    accepted: times.length,
+    accepted,
     failed,
-    perSecond: (times.length / (ended - began)) * 1000,
+    perSecond: (times.length / (ended - from)) * 1000,
     p50Ms: quantile(times, 0.5),
     p99Ms: quantile(times, 0.99),
     cpuMs: (user + system) / 1000,
