@@ -187,7 +187,11 @@ function addOrders(program: Command, client: Client, out: Output): void {
       .option('--trail <dollars>', 'so far behind the market', numberOf)
       .option('--trail-percent <percent>', 'so far behind the market', numberOf)
       .option('--take-profit <price>', 'an exit with a profit; of sell and cover: their limit', numberOf)
-      .option('--stop-loss <price>', 'an exit with a loss; of sell and cover: what cancels their limit', numberOf)
+      .option(
+        '--stop-loss <price>',
+        'an exit with a loss; of sell and cover: what cancels their limit',
+        numberOf,
+      )
       .option('--tif <tif>', 'DAY, GTC, IOC, FOK')
       .option('--portfolio <id>', 'else the newest portfolio')
       .option('--preview', 'say what it would do, and place nothing')
