@@ -9,7 +9,9 @@ export function bodyOf(order: Order): CreateOrderBody {
     assetClass: order.assetClass,
     orderType: order.orderType,
     positionIntent: order.positionIntent,
-    quantity: order.quantity,
+    // Of an order for an amount the quantity is what came of it.
+    quantity: order.notional === undefined ? order.quantity : undefined,
+    notional: order.notional,
     timeInForce: order.timeInForce,
     limitPrice: order.limitPrice,
     stopPrice: order.stopPrice,
@@ -18,6 +20,7 @@ export function bodyOf(order: Order): CreateOrderBody {
     strategy: order.strategy,
     legs: order.legs,
     bracketConfig: order.bracketConfig,
+    ocoConfig: order.ocoConfig,
     goodTillDate: order.goodTillDate,
     session: order.session === 'EXTENDED' ? order.session : undefined,
   };

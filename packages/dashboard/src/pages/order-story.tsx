@@ -113,7 +113,7 @@ function Told({
   const { simulationId } = useBroker();
   const { order, executions, activities, entries } = story;
   const why = whyOf(order);
-  const isParent = order.bracketConfig !== undefined;
+  const isParent = order.bracketConfig !== undefined || order.ocoConfig !== undefined;
   return (
     <>
       <p>
@@ -192,16 +192,17 @@ function Told({
 }
 
 function Bracket({
-  order: { bracketConfig },
+  order: { bracketConfig, ocoConfig },
   exits,
 }: {
   readonly order: Order;
   readonly exits: readonly Order[];
 }) {
-  const { profitTarget, stopLoss } = bracketConfig ?? {};
+  const profitTarget = bracketConfig?.profitTarget;
+  const stopLoss = (bracketConfig ?? ocoConfig)?.stopLoss;
   return (
     <p>
-      Exits:{' '}
+      {ocoConfig === undefined ? 'Exits:' : 'Beside it:'}{' '}
       {[
         profitTarget === undefined ? undefined : `target ${price(profitTarget.limitPrice)}`,
         stopLoss === undefined ? undefined : `stop ${price(stopLoss.stopPrice)}`,

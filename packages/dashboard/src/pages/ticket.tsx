@@ -16,9 +16,9 @@ import { Copy } from '../parts/copy.tsx';
 import { Field, Select, Tabs } from '../parts/field.tsx';
 import { Empty, Problem, Refusal } from '../parts/notice.tsx';
 import { go, hrefOf, type Place, setQuery } from '../route.ts';
-import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
-import { KINDS, orderOf, PRICES, typeOfTicket } from './ticket-body.ts';
-import { optionNamed, textOfLegs } from '../option-legs.ts';
+import { asCurl, asPython, asTypeScript } from './order-code.ts';
+import { KINDS, orderOf, PRICES, takesAmount, takesStop, ticketOf, typeOfTicket } from './ticket-body.ts';
+import { optionNamed } from '../option-legs.ts';
 import { PortfolioChoice, portfoliosOf } from '../parts/portfolio-choice.tsx';
 import { QuoteStrip } from '../parts/quote-strip.tsx';
 import { SymbolField } from '../parts/symbol-field.tsx';
@@ -61,26 +61,7 @@ function useAgain(orderId: string | null): Error | undefined {
   const [error, setError] = useState<Error>();
   useEffect(() => {
     if (orderId === null) return;
-    const fill = (order: Order): void => {
-      const body = bodyOf(order);
-      setQuery({
-        again: undefined,
-        portfolio: body.portfolioId,
-        kind: body.legs === undefined ? body.assetClass : 'SPREAD',
-        symbol: body.symbol,
-        intent: body.positionIntent,
-        type: body.orderType,
-        quantity: body.quantity,
-        tif: body.timeInForce === 'GTD' ? 'GTC' : body.timeInForce,
-        limit: body.limitPrice,
-        stop: body.stopPrice,
-        trail: body.trailingPercent === undefined ? body.trailingAmount : `${body.trailingPercent}%`,
-        strategy: body.strategy,
-        legs: body.legs === undefined ? undefined : textOfLegs(body.legs),
-        target: body.bracketConfig?.profitTarget?.limitPrice,
-        guard: body.bracketConfig?.stopLoss?.stopPrice,
-      });
-    };
+    const fill = (order: Order): void => setQuery({ again: undefined, ...ticketOf(order) });
     broker
       .call('getOrder', { params: { orderId } })
       .then(fill, (reason: unknown) => setError(errorFrom(reason)));
@@ -152,9 +133,17 @@ function Form({
             <Field
               name={kind === 'EQUITY' ? 'Shares' : kind === 'SPREAD' ? 'Units' : 'Contracts'}
               inputMode="decimal"
-              value={text('quantity') === '' ? '1' : text('quantity')}
-              onChange={field('quantity').onChange}
+              value={text('quantity') === '' && order.notional === undefined ? '1' : text('quantity')}
+              onChange={(value) => setQuery({ quantity: value, notional: undefined })}
             />
+            {takesAmount(kind, type) && (
+              <Field
+                name="Or for so many dollars"
+                inputMode="decimal"
+                value={text('notional')}
+                onChange={(value) => setQuery({ notional: value, quantity: undefined })}
+              />
+            )}
             <Select
               name="Type"
               value={type}
@@ -199,6 +188,12 @@ function Form({
             <fieldset class="grid">
               <legend>Exits when it is filled, if any</legend>
               <Field name="Take profit at" inputMode="decimal" {...field('target')} />
+              <Field name="Stop loss at" inputMode="decimal" {...field('guard')} />
+            </fieldset>
+          )}
+          {takesStop(kind, type, order.positionIntent) && (
+            <fieldset class="grid">
+              <legend>A stop beside it, if any: the fill of one cancels the other</legend>
               <Field name="Stop loss at" inputMode="decimal" {...field('guard')} />
             </fieldset>
           )}
