@@ -12,10 +12,8 @@ import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
-import { makePrivateDirectory } from './store/sqlite/private-files.js';
-import { openSqliteStore } from './store/sqlite/sqlite-store.js';
-import type { SqliteStoreOptions } from './store/sqlite/sqlite-store.js';
-import { recoveryUrl } from './store/sqlite/worker-url.js';
+import { beginOpening } from './open-store.js';
+import type { OpeningStore } from './open-store.js';
 import type { Store } from './store/store.js';
 
 /** The parts of a running server. */
@@ -24,22 +22,6 @@ export interface Composition {
   readonly simulations: Simulations;
 }
 
-/** Before anything else is written there: the data directory is its owner's alone. */
-export const prepareDataDirectory = (settings: Settings): void => makePrivateDirectory(settings.dataDir);
-
-/** The store that these settings name. `onFatal` is called once, when it has failed for good. */
-export const openStore = (
-  settings: Settings,
-  onFatal?: (error: Error) => void,
-  more: Pick<SqliteStoreOptions, 'note' | 'onDamage'> = {},
-): Promise<Store> =>
-  openSqliteStore({
-    directory: settings.dataDir,
-    recovery: recoveryUrl().href,
-    ...(onFatal !== undefined && { onFatal }),
-    ...more,
-  });
-
 /** The one place where concrete parts are chosen and joined. */
 export async function compose(
   settings: Settings,
@@ -47,12 +29,11 @@ export async function compose(
   surroundings: Surroundings = {},
 ): Promise<Composition> {
   let simulations: Simulations | undefined;
-  const store = await openStore(settings, onFatal, {
-    ...(surroundings.note !== undefined && { note: surroundings.note }),
-    onDamage: ({ message }, simulationId) => {
-      if (simulationId !== undefined) simulations?.takeOutOfService(simulationId, message);
-    },
-  });
+  const opening = surroundings.opening ?? beginOpening(settings, onFatal, surroundings.note);
+  opening.onDamage = ({ message }, simulationId) => {
+    if (simulationId !== undefined) simulations?.takeOutOfService(simulationId, message);
+  };
+  const store = await opening.store;
   try {
     simulations = await Simulations.start(await groundOf(settings, store, onFatal, surroundings), {
       feed: settings.feed,
@@ -72,6 +53,8 @@ export async function compose(
 
 /** What comes from outside of the settings. */
 export interface Surroundings {
+  /** Begun already; absent = it is opened here. */
+  readonly opening?: OpeningStore;
   /** Tells the operator, in one line. */
   readonly note?: (text: string) => void;
   /** Hears of every record once it is durable. */

@@ -2,7 +2,7 @@ import { parseArgs } from 'node:util';
 import { Access, type KeyInfo } from './access/access.js';
 import { carryOut, type Done, type KeyOrder } from './access/key-order.js';
 import { throughOperatorDoor } from './access/operator-door.js';
-import { openStore } from './compose.js';
+import { openStore } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
 import { GRANT_OPTIONS, grantFrom } from './grant-options.js';
 

@@ -1,6 +1,6 @@
 import { setTimeout as later } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
-import { openStore } from './compose.js';
+import { openStore } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
 import { verifyJournal } from './engine/verify.js';
 import { projectRecord } from './store/projection.js';

@@ -80,6 +80,11 @@ declare module 'fastify' {
   }
 }
 
+/** Requests are checked by the table of routes: the framework's own compilers would take a tenth of a second of every start. */
+function noSchemas(): never {
+  throw new Error('No route has schemas of the framework');
+}
+
 /** The whole HTTP surface: every operation of the table of routes, and the pages that describe them. */
 export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const app = fastify({
@@ -96,6 +101,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     // Node's own answer to a request without a host is not in the contract's form.
     http: { headersTimeout: 10_000, connectionsCheckingInterval: 5000, requireHostHeader: false },
     routerOptions: { maxParamLength: MAX_PARAMETER_LENGTH },
+    schemaController: { compilersFactory: { buildValidator: noSchemas, buildSerializer: noSchemas } },
     clientErrorHandler: answerBrokenRequest,
     frameworkErrors: (error: Error, request: FastifyRequest, reply: FastifyReply) =>
       failed(request, reply, error),

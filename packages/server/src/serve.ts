@@ -1,0 +1,121 @@
+import type { Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import type pino from 'pino';
+import { Access } from './access/access.js';
+import { openOperatorDoor } from './access/operator-door.js';
+import { compose } from './compose.js';
+import type { Composition } from './compose.js';
+import type { Settings } from './config.js';
+import { DEMO, prepareDemoTenant } from './demo-tenant.js';
+import { createApp } from './http/app.js';
+import { issueToken } from './http/auth.js';
+import { DashboardFiles } from './http/dashboard.js';
+import { isLoopback } from './http/demo-token.js';
+import { LoginLinks } from './http/login-links.js';
+import { createMetricsServer } from './http/metrics.js';
+import type { OpeningStore } from './open-store.js';
+import { lineOfRefusal, linesOf } from './terminal.js';
+
+/** A drain may take this long before the process ends anyway. */
+const DRAIN_MS = 9_000;
+
+interface Beginnings {
+  readonly opening: OpeningStore;
+  readonly log: pino.Logger;
+  readonly onFatal: (error: Error) => void;
+  /** Tells whoever sits at the terminal, in lines; absent = nobody does. */
+  readonly say?: (line: string) => void;
+}
+
+/** Everything behind the store: the simulations, the HTTP surface, the doors. Resolves once it listens; ends the process at a signal. */
+export async function serve(settings: Settings, { opening, log, onFatal, say }: Beginnings): Promise<void> {
+  const composition = await compose(settings, onFatal, {
+    opening,
+    note: (text) => log.warn(text),
+    ...(say !== undefined && { tell: (record) => linesOf(record).forEach(say) }),
+  });
+  const access = new Access(composition.store.registry, Date.now);
+  const monotonicMs = (): number => performance.now();
+  const issueDemoToken = async (keyId: string, scope: string = DEMO.scope): Promise<string | undefined> =>
+    (await issueToken(settings, { ...DEMO, scope, keyId }, Date.now()))?.token;
+  const demoToken = async (scope?: string): Promise<string | undefined> => {
+    const [key] = access.keys(DEMO.tenantId).filter(({ revokedAt }) => revokedAt === undefined);
+    return key === undefined ? undefined : issueDemoToken(key.id, scope);
+  };
+  const dashboard = DashboardFiles.in(join(import.meta.dirname, '../../dashboard/dist'));
+  const loginLinks = new LoginLinks(monotonicMs, () => demoToken());
+  const app = await createApp({
+    ...composition,
+    access,
+    settings,
+    log,
+    clockMs: Date.now,
+    monotonicMs,
+    dashboard,
+    loginLinks,
+    // To whoever is on this machine: what one does in a reference, and no keys of others.
+    ...(isLoopback(settings.host) && { issueDemoToken: () => demoToken('trade read simulate') }),
+    ...(say !== undefined && { onRefusal: (refused) => say(lineOfRefusal(refused)) }),
+  });
+  await app.listen({ port: settings.port, host: settings.host });
+  const metrics =
+    settings.metricsPort === undefined ? undefined : createMetricsServer(app.traffic, composition.store);
+  await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
+  const closeOperatorDoor = await openOperatorDoor(settings.dataDir, access);
+  stopOnSignal(log, async () => {
+    endConnections(app.server);
+    await closeOperatorDoor();
+    await metrics?.close();
+    await app.close();
+    await close(composition);
+  });
+
+  const baseUrl = `http://${settings.host}:${(app.server.address() as AddressInfo).port}`;
+  const apiKey = await prepareDemoTenant({
+    access,
+    dataDir: settings.dataDir,
+    baseUrl,
+    issueToken: issueDemoToken,
+  });
+  if (apiKey !== undefined) {
+    process.stdout.write(`demo tenant created; its API key, shown this once: ${apiKey}\n`);
+  }
+  if (dashboard !== undefined && settings.jwtSecret !== undefined) {
+    const port = (app.server.address() as AddressInfo).port;
+    const host = /^(0\.0\.0\.0|::)$/.test(settings.host) ? '127.0.0.1' : settings.host;
+    const link = `http://${host}:${port}/#/login/${loginLinks.draw()}`;
+    process.stdout.write(`dashboard, open to whoever uses this link within 10 minutes, once: ${link}\n`);
+  }
+  process.stdout.write(`sandpit listening on ${baseUrl} (docs: ${baseUrl}/docs)\n`);
+}
+
+/** Closing waits for connections: each ends with its next answer, or as soon as nothing is asked on it. */
+function endConnections(server: Server): void {
+  server.keepAliveTimeout = 1;
+  server.prependListener('request', (_request, response) => response.setHeader('connection', 'close'));
+}
+
+async function close({ simulations, store }: Composition): Promise<void> {
+  await simulations.close();
+  await store.close();
+}
+
+function stopOnSignal(log: pino.Logger, stop: () => Promise<void>): void {
+  let stopping = false;
+  const onSignal = (signal: NodeJS.Signals): void => {
+    if (stopping) return;
+    stopping = true;
+    log.info({ signal }, 'draining');
+    setTimeout(() => process.exit(1), DRAIN_MS).unref();
+    stop().then(
+      () => process.exit(0),
+      (error: unknown) => {
+        log.error({ err: error }, 'drain failed');
+        process.exit(1);
+      },
+    );
+  };
+  process.on('SIGTERM', onSignal);
+  process.on('SIGINT', onSignal);
+}
