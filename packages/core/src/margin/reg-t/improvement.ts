@@ -109,9 +109,9 @@ export class Improvement {
   /** Contracts of a leg into a pool; negative = out of it. */
   private lay(pool: number, leg: number, count: number): void {
     const at = this.lossAt[pool];
-    const one = this.programme.losses[pool]?.[leg];
+    const one = this.programme.lossesOf(pool, leg);
     const contract = this.programme.contracts[leg];
-    if (at === undefined || one === undefined || contract === undefined) return;
+    if (at === undefined || contract === undefined) return;
     let most = 0;
     for (let k = 0; k < at.length; k++) {
       const loss = (at[k] ?? 0) + count * (one[k] ?? 0);

@@ -128,42 +128,50 @@ export function savings(combo: Combo, contracts: readonly Contract[], terms: Reg
  */
 export function poolsOf(contracts: readonly Contract[]): SpreadPool[] {
   const pools: SpreadPool[] = [];
-  const kinds = new Map<string, number[]>();
-  contracts.forEach((contract, i) => {
-    const kind = `${contract.style}|${contract.multiplier}|${contract.deliverable}`;
-    const before = kinds.get(kind);
-    if (before === undefined) kinds.set(kind, [i]);
-    else before.push(i);
-  });
-  const at = (i: number): number => contracts[i]?.settlesAt ?? 0;
-  for (const members of kinds.values()) {
-    const shorts = members.filter((i) => contracts[i]?.isShort);
-    const longs = members.filter((i) => !contracts[i]?.isShort);
-    if (longs.length === 0) continue;
-    const instants = [...new Set(shorts.map(at))].sort((a, b) => a - b);
-    for (const instant of instants) {
-      const later = longs.filter((i) => at(i) >= instant);
-      const add = (covered: readonly number[], covering: readonly number[]): void => {
-        const calls = covering.some((i) => contracts[i]?.isCall);
-        const puts = covering.some((i) => !contracts[i]?.isCall);
-        const coverable = covered.filter((i) => (contracts[i]?.isCall ? calls : puts));
-        if (coverable.length > 0) pools.push({ shorts: coverable, longs: covering });
-      };
-      add(
-        shorts.filter((i) => at(i) === instant),
-        later,
-      );
-      for (const isCall of [true, false]) {
-        const due = shorts.filter((i) => contracts[i]?.isCall === isCall && at(i) <= instant);
-        if (due.some((i) => at(i) < instant) && due.some((i) => at(i) === instant))
-          add(
-            due,
-            later.filter((i) => contracts[i]?.isCall === isCall),
-          );
-      }
+  const isDone = contracts.map(() => false);
+  for (let first = 0; first < contracts.length; first++) {
+    if (isDone[first] === true) continue;
+    const shorts: number[] = [];
+    const longs: number[] = [];
+    for (let i = first; i < contracts.length; i++) {
+      if (isDone[i] === true || !sharesSpreads(contracts[i], contracts[first])) continue;
+      isDone[i] = true;
+      (contracts[i]?.isShort ? shorts : longs).push(i);
     }
+    if (longs.length > 0 && shorts.length > 0) addPools(pools, contracts, shorts, longs);
   }
   return pools;
+}
+
+const sharesSpreads = (a: Contract | undefined, b: Contract | undefined): boolean =>
+  a !== undefined && b !== undefined && a.style === b.style && sameTerms(a, b);
+
+/** The pools of contracts that may lie in one group as far as their terms go. */
+function addPools(
+  pools: SpreadPool[],
+  contracts: readonly Contract[],
+  shorts: readonly number[],
+  longs: readonly number[],
+): void {
+  const at = (i: number): number => contracts[i]?.settlesAt ?? 0;
+  const isCall = (i: number): boolean => contracts[i]?.isCall === true;
+  const instants: number[] = [];
+  for (const short of shorts) if (!instants.includes(at(short))) instants.push(at(short));
+  instants.sort((a, b) => a - b);
+  for (const instant of instants) {
+    const later = longs.filter((i) => at(i) >= instant);
+    const calls = later.some(isCall);
+    const puts = later.some((i) => !isCall(i));
+    const due = shorts.filter((i) => at(i) === instant && (isCall(i) ? calls : puts));
+    if (due.length > 0) pools.push({ shorts: due, longs: later });
+    if (instant === instants[0]) continue;
+    for (const ofCalls of [true, false]) {
+      if (!(ofCalls ? calls : puts)) continue;
+      const covered = shorts.filter((i) => isCall(i) === ofCalls && at(i) <= instant);
+      if (covered.some((i) => at(i) < instant) && covered.some((i) => at(i) === instant))
+        pools.push({ shorts: covered, longs: later.filter((i) => isCall(i) === ofCalls) });
+    }
+  }
 }
 
 /** What a contract is worth at expiry with its underlying at a price, of one contract. */

@@ -36,41 +36,73 @@ export class Programme {
   readonly fixedIn: FixedLong[][] = [];
   readonly lossOf: number[] = [];
   /** Of each pool, the prices at which its loss can be greatest: it turns upwards only at long strikes. In order, 0 first. */
-  readonly prices: readonly (readonly Micros[])[];
-  /** Of each pool and leg, what one contract loses at its prices, in steps. */
-  readonly losses: readonly (readonly Float64Array[])[];
+  readonly prices: (readonly Micros[])[] = [];
   /** The size of one contract: the tableau works with multiples of it. */
   readonly unit: Micros;
   /** What all strikes, and so all losses, are multiples of. */
   readonly step: Micros;
   readonly shares: number;
   private readonly combos: readonly Combo[];
+  /** Of each pool and leg, what one contract loses at its prices, in steps; as far as it was asked for. */
+  private readonly losses: (Float64Array | undefined)[][] = [];
 
   constructor(chain: Chain, terms: RegTTerms) {
     this.contracts = chain.contracts;
     this.shares = Math.abs(chain.shares);
     this.combos = combosOf(chain, terms);
     this.pools = poolsOf(chain.contracts);
-    this.unit = chain.contracts.reduce((most, { strike, shares }) => Math.max(most, strike, shares), 1);
-    this.step = chain.contracts.reduce((step, { strike }) => divisor(step, strike), 0) || 1;
-    this.prices = this.pools.map(({ longs }) => {
-      const strikes = longs.map((leg) => this.contracts[leg]?.strike ?? 0);
-      return [...new Set([0, ...strikes])].sort((a, b) => a - b);
+    let unit = 1;
+    let step = 0;
+    for (const { strike, shares } of chain.contracts) {
+      unit = Math.max(unit, strike, shares);
+      step = divisor(step, strike);
+    }
+    this.unit = unit;
+    this.step = step || 1;
+    const uses = this.usesOfLongs();
+    this.pools.forEach((pool, index) => {
+      const prices = [0];
+      for (const leg of pool.longs) {
+        const strike = this.contracts[leg]?.strike ?? 0;
+        if (!prices.includes(strike)) prices.push(strike);
+      }
+      this.prices.push(prices.sort((x, y) => x - y));
+      this.losses.push([]);
+      this.addPool(pool, index, terms, uses);
     });
-    this.losses = this.prices.map((prices) =>
-      this.contracts.map((contract) =>
-        Float64Array.from(
-          prices,
-          (price) => ((contract.isShort ? 1 : -1) * intrinsicAt(contract, price)) / this.step,
-        ),
-      ),
-    );
-    this.pools.forEach((pool, index) => this.addPool(pool, index, terms));
     for (const combo of this.combos) {
       const [first, second] = savings(combo, chain.contracts, terms);
       this.add({ kind: 'COMBO', combo }, first, second);
     }
     this.addStraddles();
+  }
+
+  /** In how many pools and groups with stock each contract could be. */
+  private usesOfLongs(): number[] {
+    const uses = this.contracts.map(() => 0);
+    const count = (legs: readonly number[]): void => {
+      for (const leg of legs) uses[leg] = (uses[leg] ?? 0) + 1;
+    };
+    for (const { longs } of this.pools) count(longs);
+    for (const { legs } of this.combos) count(legs);
+    return uses;
+  }
+
+  /** What one contract of a leg loses at the prices of a pool, in steps. */
+  lossesOf(pool: number, leg: number): Float64Array {
+    const known = this.losses[pool]?.[leg];
+    if (known !== undefined) return known;
+    const prices = this.prices[pool] ?? [];
+    const losses = new Float64Array(prices.length);
+    const contract = this.contracts[leg];
+    if (contract !== undefined) {
+      const sign = contract.isShort ? 1 : -1;
+      for (let k = 0; k < prices.length; k++)
+        losses[k] = (sign * intrinsicAt(contract, prices[k] ?? 0)) / this.step;
+    }
+    const ofPool = this.losses[pool];
+    if (ofPool !== undefined) ofPool[leg] = losses;
+    return losses;
   }
 
   private add(column: Column, first: Micros, second: Micros): number {
@@ -79,20 +111,27 @@ export class Programme {
     return this.columns.push(column) - 1;
   }
 
-  private addPool({ shorts, longs }: SpreadPool, pool: number, terms: RegTTerms): void {
+  private addPool(
+    { shorts, longs }: SpreadPool,
+    pool: number,
+    terms: RegTTerms,
+    uses: readonly number[],
+  ): void {
     const columns: number[] = [];
     const fixed: FixedLong[] = [];
-    for (const leg of [...shorts, ...longs]) {
-      const contract = this.contracts[leg];
-      if (contract === undefined) continue;
-      if (!contract.isShort && this.hasOneUse(leg, contract)) {
+    for (const leg of shorts) {
+      const { naked } = this.contract(leg);
+      columns.push(this.add({ kind: 'SPREAD', pool, leg }, 0 - naked, 0 - naked));
+    }
+    for (const leg of longs) {
+      const contract = this.contract(leg);
+      if (!contract.isLongDated && uses[leg] === 1) {
         fixed.push({ leg, count: contract.count });
         continue;
       }
       const alone = aloneOf(contract, terms);
-      const paid = contract.isShort ? 0 : contract.premium;
       columns.push(
-        this.add({ kind: 'SPREAD', pool, leg }, 0 - aimedAt(alone, contract), paid - alone.initial),
+        this.add({ kind: 'SPREAD', pool, leg }, 0 - aimedAt(alone, contract), contract.premium - alone.initial),
       );
     }
     this.columnsOf.push(columns);
@@ -100,30 +139,38 @@ export class Programme {
     this.lossOf.push(this.add({ kind: 'LOSS', pool }, this.step, this.step));
   }
 
-  private hasOneUse(leg: number, { isLongDated }: Contract): boolean {
-    const pools = this.pools.filter(({ longs }) => longs.includes(leg)).length;
-    return !isLongDated && pools === 1 && !this.combos.some(({ legs }) => legs.includes(leg));
+  private contract(leg: number): Contract {
+    const contract = this.contracts[leg];
+    if (contract === undefined) throw new RangeError('no such contract');
+    return contract;
   }
 
   private addStraddles(): void {
-    this.contracts.forEach((contract, leg) => {
-      if (!contract.isShort) return;
-      const others = this.contracts.filter(
-        (other) => other.isShort && other.isCall !== contract.isCall && sameTerms(other, contract),
-      );
-      if (others.some(({ naked }) => naked <= contract.naked)) this.add({ kind: 'GREATER', leg }, 0, 0);
+    const { contracts } = this;
+    for (let leg = 0; leg < contracts.length; leg++) {
+      const contract = this.contract(leg);
+      if (!contract.isShort) continue;
+      let isGreater = false;
+      let isSmaller = false;
+      for (const other of contracts) {
+        if (!other.isShort || other.isCall === contract.isCall || !sameTerms(other, contract)) continue;
+        isGreater ||= other.naked <= contract.naked;
+        isSmaller ||= other.naked >= contract.naked;
+      }
+      if (isGreater) this.add({ kind: 'GREATER', leg }, 0, 0);
       const saved = contract.premium - contract.naked;
-      if (saved < 0 && others.some(({ naked }) => naked >= contract.naked))
-        this.add({ kind: 'SMALLER', leg }, saved, saved);
-    });
+      if (saved < 0 && isSmaller) this.add({ kind: 'SMALLER', leg }, saved, saved);
+    }
   }
 
   /** Each contract and share is used once, longs cover shorts, and a loss is none less than at its ends. */
   tableau(): Tableau {
-    const scaled = (costs: readonly Micros[]): number[] => costs.map((cost) => cost / this.unit);
+    const { unit } = this;
+    const scaled = (costs: readonly Micros[]): number[] => costs.map((cost) => cost / unit);
     // Where the second objective says the same as the first, there is nothing to choose by it.
-    const second = this.isOneObjective() ? this.second.map(() => 0) : this.second;
-    const tableau = Tableau.of(scaled(this.first), scaled(second));
+    const second = this.isOneObjective() ? this.second.map(() => 0) : scaled(this.second);
+    const rows = this.contracts.length + this.columns.length + 4 * this.pools.length + 1;
+    const tableau = Tableau.of(scaled(this.first), second, rows);
     this.useContractsOnce(tableau);
     this.useSharesOnce(tableau);
     this.matchStraddles(tableau);
@@ -145,19 +192,21 @@ export class Programme {
 
   private useContractsOnce(tableau: Tableau): void {
     const uses: number[][] = this.contracts.map(() => []);
-    this.columns.forEach((column, index) => {
-      if (column.kind === 'LOSS') return;
-      for (const leg of column.kind === 'COMBO' ? column.combo.legs : [column.leg]) uses[leg]?.push(index);
-    });
-    this.contracts.forEach(({ count }, leg) => {
-      const columns = uses[leg] ?? [];
-      if (columns.length > 0)
-        tableau.addRow(
-          columns,
-          columns.map(() => 1),
-          count,
+    const { columns } = this;
+    for (let index = 0; index < columns.length; index++) {
+      const column = columns[index];
+      if (column === undefined || column.kind === 'LOSS') continue;
+      if (column.kind === 'COMBO') for (const leg of column.combo.legs) uses[leg]?.push(index);
+      else uses[column.leg]?.push(index);
+    }
+    for (let leg = 0; leg < uses.length; leg++) {
+      const mine = uses[leg] ?? [];
+      if (mine.length > 0) tableau.addRow(
+          mine,
+          mine.map(() => 1),
+          this.contract(leg).count,
         );
-    });
+    }
   }
 
   private useSharesOnce(tableau: Tableau): void {
@@ -187,22 +236,27 @@ export class Programme {
    * all that are smaller still, so that counting from the greatest down is enough.
    */
   private matchStraddles(tableau: Tableau): void {
-    this.columns.forEach((column) => {
-      if (column.kind !== 'SMALLER') return;
-      const from = this.contracts[column.leg];
-      if (from === undefined) return;
+    const shorts: number[] = [];
+    this.columns.forEach(({ kind }, index) => {
+      if (kind === 'SMALLER' || kind === 'GREATER') shorts.push(index);
+    });
+    for (const index of shorts) {
+      const column = this.columns[index];
+      if (column?.kind !== 'SMALLER') continue;
+      const from = this.contract(column.leg);
       const columns: number[] = [];
       const signs: number[] = [];
-      this.columns.forEach((other, index) => {
-        if (other.kind !== 'SMALLER' && other.kind !== 'GREATER') return;
-        const contract = this.contracts[other.leg];
-        if (contract === undefined || contract.naked < from.naked || !sameTerms(contract, from)) return;
-        if ((contract.isCall === from.isCall) !== (other.kind === 'SMALLER')) return;
-        columns.push(index);
+      for (const place of shorts) {
+        const other = this.columns[place];
+        if (other?.kind !== 'SMALLER' && other?.kind !== 'GREATER') continue;
+        const contract = this.contract(other.leg);
+        if (contract.naked < from.naked || !sameTerms(contract, from)) continue;
+        if ((contract.isCall === from.isCall) !== (other.kind === 'SMALLER')) continue;
+        columns.push(place);
         signs.push(other.kind === 'SMALLER' ? 1 : -1);
-      });
+      }
       tableau.addRow(columns, signs, 0);
-    });
+    }
   }
 
   private coverShorts(tableau: Tableau, pool: number, isCall: boolean): void {
@@ -254,8 +308,8 @@ export class Programme {
   lossesIn(pool: number, values: Float64Array): Float64Array {
     const losses = new Float64Array(this.prices[pool]?.length ?? 0);
     const add = (leg: number, count: number): void => {
-      const one = this.losses[pool]?.[leg];
-      if (one === undefined || count === 0) return;
+      if (count === 0) return;
+      const one = this.lossesOf(pool, leg);
       for (let k = 0; k < losses.length; k++) losses[k] = (losses[k] ?? 0) + count * (one[k] ?? 0);
     };
     for (const index of this.columnsOf[pool] ?? []) {

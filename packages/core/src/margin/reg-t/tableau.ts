@@ -23,6 +23,8 @@ export class Tableau {
   private readonly isWhole: boolean[];
   private readonly isOneObjective: boolean;
   private readonly used: Int32Array;
+  /** Whether every variable of the model is still a column, at its own place. */
+  private isFresh: boolean;
   /** Work done so far: coefficients visited. */
   work = 0;
 
@@ -34,6 +36,7 @@ export class Tableau {
     variables: number,
     isWhole: boolean[],
     isOneObjective: boolean,
+    isFresh: boolean,
   ) {
     this.columns = ofColumn.length;
     this.cells = cells;
@@ -43,26 +46,26 @@ export class Tableau {
     this.variables = variables;
     this.isWhole = isWhole;
     this.isOneObjective = isOneObjective;
+    this.isFresh = isFresh;
     this.used = new Int32Array(this.columns + 2);
   }
 
-  /** All variables of the model are whole numbers. */
-  static of(first: readonly number[], second: readonly number[]): Tableau {
+  /** All variables of the model are whole numbers. `rows`: how many there will be at first. */
+  static of(first: readonly number[], second: readonly number[], rows: number): Tableau {
     const count = first.length;
-    const ofColumn = Int32Array.from({ length: count }, (_, column) => column);
-    const isWhole = new Array<boolean>(count).fill(true);
-    const cells = new Float64Array((count + 2) * (2 + FIRST_ROWS));
-    cells.set(first, 0);
-    cells.set(second, count + 2);
-    return new Tableau(
-      cells,
-      0,
-      [],
-      ofColumn,
-      count,
-      isWhole,
-      second.every((cost) => cost === 0),
-    );
+    const ofColumn = new Int32Array(count);
+    const isWhole: boolean[] = [];
+    const cells = new Float64Array((count + 2) * (2 + rows + MORE_ROWS));
+    let isOneObjective = true;
+    for (let column = 0; column < count; column++) {
+      const cost = second[column] ?? 0;
+      ofColumn[column] = column;
+      isWhole.push(true);
+      cells[column] = first[column] ?? 0;
+      cells[count + 2 + column] = cost;
+      isOneObjective &&= cost === 0;
+    }
+    return new Tableau(cells, 0, [], ofColumn, count, isWhole, isOneObjective, true);
   }
 
   /** A tableau that can be solved on without this one's knowing. */
@@ -71,11 +74,21 @@ export class Tableau {
     const cells = new Float64Array((2 + rows + MORE_ROWS) * this.stride);
     cells.set(this.cells.subarray(0, (2 + rows) * this.stride));
     this.work += rows;
-    return new Tableau(cells, rows, [...ofRow], ofColumn.slice(), variables, [...isWhole], isOneObjective);
+    return new Tableau(
+      cells,
+      rows,
+      [...ofRow],
+      ofColumn.slice(),
+      variables,
+      [...isWhole],
+      isOneObjective,
+      false,
+    );
   }
 
   /** Takes the place of one that was copied from it; the work done stays its own. */
   become(other: Tableau): void {
+    this.isFresh = false;
     this.ofRow.splice(0, this.ofRow.length, ...other.ofRow);
     this.isWhole.splice(0, this.isWhole.length, ...other.isWhole);
     this.columns = other.columns;
@@ -106,6 +119,15 @@ export class Tableau {
   /** Adds `Σ coefficients[k] × x[variables[k]] ≤ limit`; whole numbers, but where the caller says otherwise. */
   addRow(variables: readonly number[], coefficients: readonly number[], limit: number, isWhole = true): void {
     const n = this.columns;
+    if (this.isFresh) {
+      const at = this.roomForRow();
+      for (let k = 0; k < variables.length; k++)
+        this.cells[at + (variables[k] ?? 0)] = coefficients[k] ?? 0;
+      this.cells[at + n] = limit;
+      this.cells[at + n + 1] = limit;
+      this.countRow(isWhole);
+      return;
+    }
     const row = new Float64Array(n + 2);
     row[n] = limit;
     row[n + 1] = limit;
@@ -125,13 +147,23 @@ export class Tableau {
   }
 
   private append(row: Float64Array, isWhole: boolean): void {
+    const at = this.roomForRow();
+    this.cells.set(row, at);
+    this.countRow(isWhole);
+  }
+
+  /** Where the next row begins, with room for it. */
+  private roomForRow(): number {
     const at = this.at(this.rows);
     if (at + this.stride > this.cells.length) {
       const cells = new Float64Array(at + this.stride * MORE_ROWS);
       cells.set(this.cells.subarray(0, at));
       this.cells = cells;
     }
-    this.cells.set(row, at);
+    return at;
+  }
+
+  private countRow(isWhole: boolean): void {
     this.rows++;
     this.ofRow.push(this.variables++);
     this.isWhole.push(isWhole);
@@ -209,6 +241,7 @@ export class Tableau {
       if (this.cell(j) <= most || !this.isWhole[this.ofColumn[j] ?? 0]) this.used[kept++] = j;
     }
     if (kept === n) return;
+    this.isFresh = false;
     const before = this.stride;
     const cells = new Float64Array((2 + this.rows + MORE_ROWS) * (kept + 2));
     for (let i = 0; i < this.rows + 2; i++) {
@@ -418,6 +451,7 @@ export class Tableau {
 
   private pivot(rowIndex: number, column: number): void {
     const { cells, used } = this;
+    this.isFresh = false;
     const n = this.columns;
     const stride = n + 2;
     const row = this.at(rowIndex);
@@ -459,8 +493,7 @@ export interface Broken {
   readonly above: number;
 }
 
-/** Rows that there is room for. */
-const FIRST_ROWS = 64;
+/** Rows that there is room for beyond those there are. */
 const MORE_ROWS = 8;
 const GONE = 0x40000000;
 /** Costs and coefficients below this are none: quantities and prices are scaled to about one. */
