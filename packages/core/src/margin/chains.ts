@@ -33,30 +33,31 @@ export function chainOf(instrument: Tradable, { marginType, engine, asOf, calend
 
 /** A book by chains, in the order of their names; what comes twice is held once, and what adds up to nothing is not held. */
 export function chainsOf(holdings: readonly Holding[], terms: MarginTerms): Chain[] {
-  const chains = new Map<string, Map<string, Holding>>();
+  const byName = new Map<string, Holding[]>();
   for (const holding of holdings) {
-    const { instrument } = holding;
-    const key = chainOf(instrument, terms);
-    let chain = chains.get(key);
-    if (chain === undefined) {
-      chain = new Map();
-      chains.set(key, chain);
-    }
-    const before = chain.get(instrument.symbol);
-    chain.set(
-      instrument.symbol,
-      before === undefined
-        ? holding
-        : { ...before, quantity: Quantity.add(before.quantity, holding.quantity) },
-    );
+    const name = chainOf(holding.instrument, terms);
+    const chain = byName.get(name);
+    if (chain === undefined) byName.set(name, [holding]);
+    else chain.push(holding);
   }
-  return [...chains]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([, bySymbol]) => ({
-      kind: kindOf([...bySymbol.values()], terms),
-      holdings: [...bySymbol.values()].filter(({ quantity }) => quantity !== 0),
-    }))
-    .filter((chain) => chain.holdings.length > 0);
+  const chains: Chain[] = [];
+  for (const name of [...byName.keys()].sort()) {
+    const held = eachOnce(byName.get(name) ?? []);
+    if (held.length > 0) chains.push({ kind: kindOf(held, terms), holdings: held });
+  }
+  return chains;
+}
+
+function eachOnce(holdings: readonly Holding[]): readonly Holding[] {
+  if (holdings.length === 1) return holdings[0]?.quantity === 0 ? [] : holdings;
+  const bySymbol = new Map<string, Holding>();
+  for (const holding of holdings) {
+    const { symbol } = holding.instrument;
+    const before = bySymbol.get(symbol);
+    const quantity = before && Quantity.add(before.quantity, holding.quantity);
+    bySymbol.set(symbol, before === undefined || quantity === undefined ? holding : { ...before, quantity });
+  }
+  return [...bySymbol.values()].filter(({ quantity }) => quantity !== 0);
 }
 
 /** Whatever is in one chain is margined in one way. */

@@ -64,10 +64,12 @@ export function requirementOf(book: MarginBook): Requirement {
 /** The sums of `requirementOf` alone. */
 export function amountsOf({ holdings, market, ...terms }: MarginBook): Amounts {
   const series = seriesIn(holdings);
-  return chainsOf(holdings, terms).reduce(
-    (sum, chain) => addAmounts(sum, amountsOfChain(chain.holdings, terms, market, series)),
-    NO_AMOUNTS,
-  );
+  let sum = NO_AMOUNTS;
+  for (const chain of chainsOf(holdings, terms)) {
+    const amounts = amountsOfChain(chain.holdings, terms, market, series);
+    sum = sum === NO_AMOUNTS ? amounts : addAmounts(sum, amounts);
+  }
+  return sum;
 }
 
 /** Options that a book holds: among their chains the work of a search is shared. */

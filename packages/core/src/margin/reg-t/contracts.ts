@@ -109,11 +109,15 @@ export function sharesOf(
 export const factorOf = (leverageFactor: number): number => Math.max(1, Math.abs(leverageFactor));
 
 /** A leg of options as the formulas look at it; `count` contracts, negative = short. */
-export function contractOf(leg: OptionLeg, count: number, terms: RegTTerms): Contract {
+export function contractOf(
+  leg: OptionLeg,
+  count: number,
+  terms: RegTTerms,
+  underlyingPrice: number = leg.underlyingPrice ?? 0,
+): Contract {
   const { parameters, asOf } = terms;
   const isCall = leg.right === 'CALL';
   const factor = factorOf(leg.leverageFactor);
-  const underlyingPrice = leg.underlyingPrice ?? 0;
   const shares = micros(underlyingPrice, leg.deliverable);
   const strike = micros(leg.strike, leg.multiplier);
   const premium = micros(leg.price ?? 0, leg.multiplier);

@@ -1,12 +1,15 @@
+import type { Calendar } from '../../calendar/calendar.js';
 import { isShares } from '../../instruments/instrument.js';
+import type { OptionSeries } from '../../instruments/option.js';
 import { settlesAt } from '../../options/model/valuation.js';
+import type { Instant } from '../../values/instant.js';
 import { Price } from '../../values/price.js';
 import type { Quantity } from '../../values/quantity.js';
 import type { Amounts, BookMarket, Holding, MarginGroup, MarginTerms } from '../book.js';
 import { factorOf, stockRates } from './contracts.js';
 import { stockFormula } from './explain.js';
 import type { RegTLeg } from './legs.js';
-import { leastRequirementOf } from './least-requirement.js';
+import { leastAmountsOf, leastRequirementOf } from './least-requirement.js';
 import { regTParametersOn } from './parameters.js';
 import { regTStock } from './stock.js';
 
@@ -18,7 +21,7 @@ export function regTAmounts(
   series: number,
 ): Amounts {
   const alone = stockAlone(holdings, terms);
-  return alone ?? withOpening(leastRequirementOf({ ...legsBook(holdings, terms, market), series }));
+  return alone ?? withOpening(leastAmountsOf({ ...legsBook(holdings, terms, market), series }));
 }
 
 /** The same line by line, in the order of names. */
@@ -84,6 +87,17 @@ function legsBook(holdings: readonly Holding[], terms: MarginTerms, market: Book
   };
 }
 
+/** When series settle that were held before: the same for as long as the terms are the same object. */
+const settlements = new WeakMap<OptionSeries, { readonly calendar: Calendar; readonly at: Instant }>();
+
+function settlementOf(series: OptionSeries, calendar: Calendar): Instant {
+  const known = settlements.get(series);
+  if (known?.calendar === calendar) return known.at;
+  const at = settlesAt(series, calendar);
+  settlements.set(series, { calendar, at });
+  return at;
+}
+
 /**
  * A holding as Reg T looks at it. Where nobody knows what the underlying costs, a short option is taken to be at the money,
  * which is where it takes most.
@@ -107,7 +121,7 @@ export function regTLegOf(
     right: instrument.optionType,
     strike: instrument.strike,
     expiration: instrument.expiration,
-    settlesAt: settlesAt(instrument, calendar),
+    settlesAt: settlementOf(instrument, calendar),
     style: instrument.style,
     settlement: instrument.settlement,
     multiplier: instrument.multiplier,

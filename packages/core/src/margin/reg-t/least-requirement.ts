@@ -6,10 +6,10 @@ import type { TradingDate } from '../../values/trading-date.js';
 import type { Amounts, HouseRates } from '../book.js';
 import { refusalsOf } from './check.js';
 import { contractOf } from './contracts.js';
-import type { RegTTerms } from './contracts.js';
+import type { Contract, RegTTerms } from './contracts.js';
 import type { BookRefusal, OptionLeg, RegTLeg } from './legs.js';
-import { listGroups } from './listing.js';
-import type { RegTGroup } from './listing.js';
+import { listGroups, sumsOf } from './listing.js';
+import type { Divided, RegTGroup } from './listing.js';
 import { regTParametersOn } from './parameters.js';
 import { partitionOf } from './known-partitions.js';
 
@@ -43,17 +43,40 @@ export function regTRequirementOf(
   return refusals.length > 0 ? { refusals } : leastRequirementOf(book);
 }
 
+const termsOf = ({ date, house }: RegTBook): RegTTerms => ({
+  parameters: regTParametersOn(date),
+  house,
+  asOf: date,
+});
+
 /** The same for a book that nothing is wrong with. */
 export function leastRequirementOf(book: RegTBook): RegTRequirement {
-  const terms: RegTTerms = { parameters: regTParametersOn(book.date), house: book.house, asOf: book.date };
+  const terms = termsOf(book);
   const groups = [...byUnderlying(book.legs)]
     .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([underlying, held]) => groupsOf(underlying, held, book, terms));
+    .flatMap(([underlying, held]) => listGroups(divide(underlying, held, book, terms), terms));
+  return { ...sumOf(groups.map(({ amounts }) => amounts)), groups };
+}
+
+/** The sums of `leastRequirementOf` alone. */
+export function leastAmountsOf(book: RegTBook): Omit<RegTRequirement, 'groups'> {
+  const terms = termsOf(book);
+  const amounts: RegTGroup['amounts'][] = [];
+  for (const [underlying, held] of byUnderlying(book.legs)) {
+    const divided = divide(underlying, held, book, terms);
+    const sums = sumsOf(divided, terms);
+    if (sums !== undefined) amounts.push(sums);
+    else for (const group of listGroups(divided, terms)) amounts.push(group.amounts);
+  }
+  return sumOf(amounts);
+}
+
+function sumOf(all: readonly RegTGroup['amounts'][]): Omit<RegTRequirement, 'groups'> {
   let fed = 0;
   let house = 0;
   let initial = 0;
   let counted = 0;
-  for (const { amounts } of groups) {
+  for (const amounts of all) {
     fed += amounts.fed;
     house += amounts.house;
     initial += amounts.initial;
@@ -64,13 +87,13 @@ export function leastRequirementOf(book: RegTBook): RegTRequirement {
     house: Money.ofUnits(house),
     initial: Money.ofUnits(initial),
     counted: Money.ofUnits(counted),
-    groups,
   };
 }
 
 /** What is held of one underlying, each symbol once. */
 interface Held {
   shares: Quantity;
+  /** As the first leg says that knows one. */
   price: Price | undefined;
   leverageFactor: number;
   readonly options: Map<string, OptionLeg>;
@@ -93,8 +116,11 @@ function byUnderlying(legs: readonly RegTLeg[]): Map<string, Held> {
     held.price ??= leg.kind === 'STOCK' ? leg.price : leg.underlyingPrice;
     if (leg.kind === 'STOCK') held.shares = Quantity.add(held.shares, leg.quantity);
     else {
-      const before = held.options.get(leg.symbol)?.quantity ?? Quantity.zero;
-      held.options.set(leg.symbol, { ...leg, quantity: Quantity.add(before, leg.quantity) });
+      const before = held.options.get(leg.symbol);
+      held.options.set(
+        leg.symbol,
+        before === undefined ? leg : { ...leg, quantity: Quantity.add(before.quantity, leg.quantity) },
+      );
     }
   }
   return all;
@@ -103,26 +129,22 @@ function byUnderlying(legs: readonly RegTLeg[]): Map<string, Held> {
 const UNITS = 1_000_000;
 const NO_PRICE = Price.ofUnits(0);
 
-/** The groups of one underlying, in the order of their names. */
-function groupsOf(underlying: string, held: Held, book: RegTBook, terms: RegTTerms): RegTGroup[] {
-  const contracts = [...held.options.values()]
-    .filter(({ quantity }) => quantity !== 0)
-    .sort((a, b) => (a.symbol < b.symbol ? -1 : 1))
-    .map((leg) => contractOf({ ...leg, underlyingPrice: held.price }, leg.quantity / UNITS, terms));
-  const shares = Math.trunc(held.shares / UNITS);
-  const partition = partitionOf({ contracts, shares }, terms, book.series ?? 0);
+/** One underlying, divided. */
+function divide(underlying: string, held: Held, book: RegTBook, terms: RegTTerms): Divided {
   const { price = NO_PRICE, leverageFactor } = held;
-  const { shortBoxCostBps } = book;
-  return listGroups(
-    {
-      underlying,
-      chain: { contracts, shares },
-      partition,
-      shares: held.shares,
-      price,
-      leverageFactor,
-      shortBoxCostBps,
-    },
-    terms,
-  );
+  const contracts: Contract[] = [];
+  for (const leg of held.options.values())
+    if (leg.quantity !== 0) contracts.push(contractOf(leg, leg.quantity / UNITS, terms, price));
+  contracts.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
+  const shares = Math.trunc(held.shares / UNITS);
+  const chain = { contracts, shares };
+  return {
+    underlying,
+    chain,
+    partition: partitionOf(chain, terms, book.series ?? 0),
+    shares: held.shares,
+    price,
+    leverageFactor,
+    shortBoxCostBps: book.shortBoxCostBps,
+  };
 }

@@ -104,13 +104,89 @@ export function listGroups(divided: Divided, terms: RegTTerms): RegTGroup[] {
     add(name, optionsIn([[i, count]]), times(amounts, count), rule);
   });
   if (shares !== 0) {
-    const { amounts, rule } = stockAlone(shares, divided, terms);
-    add(shares > 0 ? 'LONG_STOCK' : 'SHORT_STOCK', [{ symbol: underlying, quantity: shares }], amounts, rule);
+    const amounts = times(stockUnit(shares, divided, terms), 1);
+    const legs = [{ symbol: underlying, quantity: shares }];
+    add(shares > 0 ? 'LONG_STOCK' : 'SHORT_STOCK', legs, amounts, stockRule(shares < 0, divided, terms));
   }
   return lines.sort(
     (a, b) => STRATEGIES.indexOf(a.strategy) - STRATEGIES.indexOf(b.strategy) || bySymbols(a, b),
   );
 }
+
+/**
+ * The sums of the groups without naming them; undefined where they depend on how groups are named: amounts that each line rounds, long-dated
+ * longs, which count alone, and short boxes of a house form.
+ */
+export function sumsOf(divided: Divided, terms: RegTTerms): GroupAmounts | undefined {
+  const { chain, partition, shortBoxCostBps } = divided;
+  const { contracts } = chain;
+  const left = contracts.map(({ count }) => count);
+  let shares: Quantity = divided.shares;
+  let fed = 0;
+  let house = 0;
+  let initial = 0;
+  let counted = 0;
+  let isExact = true;
+  const add = (unit: UnitAmounts, count: number): void => {
+    isExact &&= isMoney(unit.fed, count) && isMoney(unit.maintenance, count) && isMoney(unit.initial, count);
+    isExact &&= isMoney(unit.counted, count);
+    fed += unit.fed * count;
+    house += unit.maintenance * count;
+    initial += unit.initial * count;
+    counted += unit.counted * count;
+  };
+  const takeOut = (leg: number, count: number): void => {
+    left[leg] = (left[leg] ?? 0) - count;
+  };
+  for (const { combo, count } of partition.combos) {
+    shares = Quantity.subtract(shares, Quantity.of(combo.shares * count));
+    for (const leg of combo.legs) takeOut(leg, count);
+    add(combo.amounts, count);
+  }
+  for (const { call, put, count } of partition.straddles) {
+    takeOut(call, count);
+    takeOut(put, count);
+    const [a, b] = [contracts[call], contracts[put]];
+    if (a !== undefined && b !== undefined) add(shortStraddle(a, b), count);
+  }
+  for (const { legs, loss } of partition.spreads) {
+    add({ fed: loss, maintenance: loss, initial: loss, counted: 0 }, 1);
+    for (const [leg, count] of legs) {
+      takeOut(leg, count);
+      const option = contracts[leg];
+      if (option === undefined || option.isShort) continue;
+      const isOfHouse = shortBoxCostBps !== undefined && option.style === 'EUROPEAN';
+      if (option.isLongDated || isOfHouse) return undefined;
+      add({ fed: 0, maintenance: 0, initial: option.premium, counted: 0 }, count);
+    }
+  }
+  for (let leg = 0; leg < contracts.length; leg++) {
+    const option = contracts[leg];
+    const count = left[leg] ?? 0;
+    if (option === undefined || count === 0) continue;
+    add(option.isShort ? nakedOption(option) : longOption(option, terms), count);
+  }
+  if (!isExact || !Number.isSafeInteger(fed + house + initial + Math.abs(counted))) return undefined;
+  const stock = shares === 0 ? NOTHING : times(stockUnit(shares, divided, terms), 1);
+  return {
+    fed: Money.add(Money.ofUnits(fed / MICROS_OF_MONEY), stock.fed),
+    house: Money.add(Money.ofUnits(house / MICROS_OF_MONEY), stock.house),
+    initial: Money.add(Money.ofUnits(initial / MICROS_OF_MONEY), stock.initial),
+    counted: Money.add(Money.ofUnits(counted / MICROS_OF_MONEY), stock.counted),
+  };
+}
+
+const MICROS_OF_MONEY = 100;
+const NOTHING: GroupAmounts = {
+  fed: Money.zero,
+  house: Money.zero,
+  initial: Money.zero,
+  counted: Money.zero,
+};
+
+/** Whether so many of an amount are money without rounding. */
+const isMoney = (amount: Micros, count: number): boolean =>
+  amount % MICROS_OF_MONEY === 0 && Number.isSafeInteger(amount * count);
 
 const symbolsOf = ({ legs }: RegTGroup): string => legs.map(({ symbol }) => symbol).join();
 const bySymbols = (a: RegTGroup, b: RegTGroup): number => (symbolsOf(a) < symbolsOf(b) ? -1 : 1);
@@ -178,22 +254,17 @@ function spreadAmounts(
 }
 
 /** Stock that no option is with (D100). */
-function stockAlone(
-  quantity: Quantity,
-  { price, leverageFactor }: Divided,
-  terms: RegTTerms,
-): { amounts: GroupAmounts; rule: string } {
+function stockUnit(quantity: Quantity, { price, leverageFactor }: Divided, terms: RegTTerms): UnitAmounts {
   const shares = Quantity.abs(quantity);
   const value = multiplyDivide(price, shares, 1e8, 'half-up');
   const factor = factorOf(leverageFactor);
   const { fed, shortFed, long, short } = sharesOf(value, price, shares / 1e6, factor, terms);
-  const rates = stockRates(terms, factor);
-  const isShort = quantity < 0;
-  const unit: UnitAmounts = isShort
+  return quantity < 0
     ? { fed: shortFed, maintenance: short, initial: Math.max(shortFed, short), counted: 0 - value }
     : { fed, maintenance: long, initial: Math.max(fed, long), counted: value };
-  return {
-    amounts: times(unit, 1),
-    rule: stockFormula(isShort, Price.format(price), rates.long, rates.short, terms),
-  };
+}
+
+function stockRule(isShort: boolean, { price, leverageFactor }: Divided, terms: RegTTerms): string {
+  const rates = stockRates(terms, factorOf(leverageFactor));
+  return stockFormula(isShort, Price.format(price), rates.long, rates.short, terms);
 }

@@ -67,6 +67,9 @@ export const aimedAt = (amounts: UnitAmounts, contract: Contract): Micros =>
 export const sameTerms = (a: Contract, b: Contract): boolean =>
   a.multiplier === b.multiplier && a.deliverable === b.deliverable;
 
+/** Whether they may lie in one SPREAD group as far as their terms go. */
+export const sharesSpreads = (a: Contract, b: Contract): boolean => a.style === b.style && sameTerms(a, b);
+
 /**
  * The combinations with stock that take less than their parts do alone. One that does not is never needed: wherever it is, its parts can
  * be instead.
@@ -130,21 +133,20 @@ export function poolsOf(contracts: readonly Contract[]): SpreadPool[] {
   const pools: SpreadPool[] = [];
   const isDone = contracts.map(() => false);
   for (let first = 0; first < contracts.length; first++) {
-    if (isDone[first] === true) continue;
+    const kind = contracts[first];
+    if (isDone[first] === true || kind === undefined) continue;
     const shorts: number[] = [];
     const longs: number[] = [];
     for (let i = first; i < contracts.length; i++) {
-      if (isDone[i] === true || !sharesSpreads(contracts[i], contracts[first])) continue;
+      const contract = contracts[i];
+      if (isDone[i] === true || contract === undefined || !sharesSpreads(contract, kind)) continue;
       isDone[i] = true;
-      (contracts[i]?.isShort ? shorts : longs).push(i);
+      (contract.isShort ? shorts : longs).push(i);
     }
     if (longs.length > 0 && shorts.length > 0) addPools(pools, contracts, shorts, longs);
   }
   return pools;
 }
-
-const sharesSpreads = (a: Contract | undefined, b: Contract | undefined): boolean =>
-  a !== undefined && b !== undefined && a.style === b.style && sameTerms(a, b);
 
 /** The pools of contracts that may lie in one group as far as their terms go. */
 function addPools(

@@ -1,4 +1,5 @@
 import type { RegTTerms } from './contracts.js';
+import { partitionOfFew, UNDIVIDED } from './few-series.js';
 import { greedyPartition } from './greedy.js';
 import type { Chain, Partition } from './model.js';
 import { Programme } from './programme.js';
@@ -15,8 +16,6 @@ const LEAST_WORK = 20_000;
 export const mostWorkOf = (series: number, ofBook: number): number =>
   ofBook <= LARGE ? MOST_WORK : Math.max(LEAST_WORK, Math.floor((WORK_OF_LARGE * series) / ofBook));
 
-const NOTHING: Partition = { combos: [], straddles: [], spreads: [], isApproximate: false };
-
 /**
  * The division of a chain that takes the least maintenance, less the value that long-dated longs count with; among equals the
  * least initially (D104). Found by branch and bound over linear programmes: contracts are counted, not listed, so that their
@@ -27,8 +26,10 @@ export function leastPartition(
   terms: RegTTerms,
   mostWork = mostWorkOf(chain.contracts.length, chain.contracts.length),
 ): Partition {
+  const few = partitionOfFew(chain, terms);
+  if (few !== undefined) return few;
   const programme = new Programme(chain, terms);
-  if (programme.columns.length === 0) return NOTHING;
+  if (programme.columns.length === 0) return UNDIVIDED;
   const search = new Search(programme, mostWork);
   search.run();
   const { best } = search;

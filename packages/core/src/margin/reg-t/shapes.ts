@@ -29,6 +29,7 @@ export interface NamedSpread {
 /** Spreads of more legs keep one name for all of them: looking for names in it would take longer than margining it. */
 const MOST_LEGS = 12;
 const MOST_STEPS = 2000;
+const MOST_SHORTS = 2;
 
 /** The name of a spread by its shape; UNIVERSAL_SPREAD where it has none of its own. */
 export function nameOf(contracts: readonly Contract[], legs: SpreadLegs): SpreadName {
@@ -102,7 +103,8 @@ class Division {
   private readonly longs: readonly number[];
   private readonly shorts: readonly number[];
   private readonly left: Map<number, number>;
-  private readonly shapes: readonly Shape[];
+  /** Of each short, the shapes that it has a part in. */
+  private readonly shapesOf = new Map<number, Shape[]>();
   private readonly chosen: NamedSpread[] = [];
 
   constructor(contracts: readonly Contract[], legs: SpreadLegs, loss: Micros) {
@@ -111,7 +113,12 @@ class Division {
     const places = [...legs.keys()].sort((a, b) => a - b);
     this.longs = places.filter((i) => contracts[i]?.isShort === false);
     this.shorts = places.filter((i) => contracts[i]?.isShort === true);
-    this.shapes = this.shapesAmong();
+    const shapes = this.shapesAmong();
+    for (const short of this.shorts)
+      this.shapesOf.set(
+        short,
+        shapes.filter((shape) => shape.legs.includes(short)),
+      );
     this.divide(loss);
   }
 
@@ -144,7 +151,13 @@ class Division {
 
   private divide(loss: Micros): void {
     if (++this.steps > MOST_STEPS) return;
-    const short = this.shorts.find((i) => (this.left.get(i) ?? 0) > 0);
+    let short: number | undefined;
+    let shorts = 0;
+    for (const i of this.shorts) {
+      if ((this.left.get(i) ?? 0) <= 0) continue;
+      short ??= i;
+      shorts++;
+    }
     if (short === undefined) {
       const alone = this.longs.filter((i) => (this.left.get(i) ?? 0) > 0).length;
       if (this.chosen.length + alone >= this.fewest) return;
@@ -152,11 +165,14 @@ class Division {
       this.best = [...this.chosen];
       return;
     }
-    if (this.chosen.length + 1 >= this.fewest) return;
-    for (const shape of this.shapes) {
-      if (!shape.legs.includes(short)) continue;
-      const room = shape.legs.map((leg, i) => Math.floor((this.left.get(leg) ?? 0) / (shape.ratio[i] ?? 1)));
-      const most = Math.min(...room, shape.loss === 0 ? Infinity : Math.floor(loss / shape.loss));
+    // No shape has more than two shorts.
+    if (this.chosen.length + Math.ceil(shorts / MOST_SHORTS) >= this.fewest) return;
+    for (const shape of this.shapesOf.get(short) ?? []) {
+      let most = shape.loss === 0 ? Infinity : Math.floor(loss / shape.loss);
+      for (let i = 0; i < shape.legs.length && most > 0; i++) {
+        const held = this.left.get(shape.legs[i] ?? 0) ?? 0;
+        most = Math.min(most, Math.floor(held / (shape.ratio[i] ?? 1)));
+      }
       for (let units = most; units >= Math.max(1, most - 2); units--) {
         this.take(shape, units, -1);
         this.chosen.push({
