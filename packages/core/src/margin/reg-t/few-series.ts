@@ -38,7 +38,8 @@ function straddle(call: Contract, put: Contract, callAt: number, putAt: number):
 function vertical(contracts: readonly Contract[], shortAt: number, longAt: number): Partition | undefined {
   const [short, long] = [contracts[shortAt], contracts[longAt]];
   if (short === undefined || long === undefined || long.isLongDated) return undefined;
-  const covers = short.isCall === long.isCall && sharesSpreads(short, long) && long.settlesAt >= short.settlesAt;
+  const covers =
+    short.isCall === long.isCall && sharesSpreads(short, long) && long.settlesAt >= short.settlesAt;
   const width = short.isCall ? long.strike - short.strike : short.strike - long.strike;
   if (!covers || Math.max(0, width) >= short.naked) return UNDIVIDED;
   const legs = new Map([

@@ -4,7 +4,7 @@ import { Instant } from '../../values/instant.js';
 import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import { TradingDate } from '../../values/trading-date.js';
-import { regTRequirementOf } from './least-requirement.js';
+import { leastAmountsOf, regTRequirementOf } from './least-requirement.js';
 import type { RegTRequirement } from './least-requirement.js';
 import type { OptionLeg, RegTLeg } from './legs.js';
 
@@ -54,13 +54,14 @@ const books = fc
   .tuple(options, fc.option(stock))
   .map(([legs, shares]) => (shares ? [...legs, shares] : legs));
 
+const RULES = {
+  house: { houseMaintenanceLongBps: 2500, houseMaintenanceShortBps: 3000 },
+  asOf: Instant.ofMs(TradingDate.dayOf(TradingDate.of('2026-01-05')) * 86_400_000),
+  date: TradingDate.of('2026-01-05'),
+};
+
 function requirementOf(legs: readonly RegTLeg[]): RegTRequirement {
-  const requirement = regTRequirementOf({
-    legs,
-    house: { houseMaintenanceLongBps: 2500, houseMaintenanceShortBps: 3000 },
-    asOf: Instant.ofMs(TradingDate.dayOf(TradingDate.of('2026-01-05')) * 86_400_000),
-    date: TradingDate.of('2026-01-05'),
-  });
+  const requirement = regTRequirementOf({ ...RULES, legs });
   if ('refusals' in requirement) throw new Error(JSON.stringify(requirement.refusals));
   return requirement;
 }
@@ -85,6 +86,24 @@ it('takes every contract and share once, and adds up', () => {
         expect(requirement.groups.reduce((sum, { amounts }) => sum + amounts[figure], 0)).toBe(
           requirement[figure],
         );
+    }),
+  );
+});
+
+it('comes to the same without naming its groups, rounded line by line or not', () => {
+  const priced = fc.tuple(books, fc.constantFrom(0, 0, 12_345), fc.option(fc.constant(10_200)));
+  fc.assert(
+    fc.property(priced, ([drawn, more, shortBoxCostBps]) => {
+      const legs = drawn.map((leg): RegTLeg => {
+        if (leg.kind === 'STOCK') return leg;
+        const price = Price.ofUnits(leg.price! + more);
+        return shortBoxCostBps === null
+          ? { ...leg, price }
+          : { ...leg, price, style: 'EUROPEAN', settlement: 'CASH' };
+      });
+      const book = { ...RULES, legs, ...(shortBoxCostBps !== null && { shortBoxCostBps }) };
+      const { groups: _, ...sums } = regTRequirementOf(book) as RegTRequirement;
+      expect(leastAmountsOf(book)).toEqual(sums);
     }),
   );
 });

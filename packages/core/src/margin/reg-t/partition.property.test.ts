@@ -145,6 +145,16 @@ it('is what trying every partition finds, maintenance first, then initially (D10
   );
 }, 600_000);
 
+it('is so of two series, which are not searched', () => {
+  fc.assert(
+    fc.property(chains(2, 30_000), (chain) => {
+      const partition = leastPartition(chain, terms);
+      expect(amountsOf(chain, partition)).toEqual(leastByTrying(chain, terms));
+    }),
+    { numRuns: Number(process.env['RUNS'] ?? 300) },
+  );
+});
+
 it('is so beside 300 shares, with series of two expirations', () => {
   fc.assert(
     fc.property(

@@ -131,7 +131,11 @@ export class Programme {
       }
       const alone = aloneOf(contract, terms);
       columns.push(
-        this.add({ kind: 'SPREAD', pool, leg }, 0 - aimedAt(alone, contract), contract.premium - alone.initial),
+        this.add(
+          { kind: 'SPREAD', pool, leg },
+          0 - aimedAt(alone, contract),
+          contract.premium - alone.initial,
+        ),
       );
     }
     this.columnsOf.push(columns);
@@ -201,7 +205,8 @@ export class Programme {
     }
     for (let leg = 0; leg < uses.length; leg++) {
       const mine = uses[leg] ?? [];
-      if (mine.length > 0) tableau.addRow(
+      if (mine.length > 0)
+        tableau.addRow(
           mine,
           mine.map(() => 1),
           this.contract(leg).count,

@@ -121,8 +121,7 @@ export class Tableau {
     const n = this.columns;
     if (this.isFresh) {
       const at = this.roomForRow();
-      for (let k = 0; k < variables.length; k++)
-        this.cells[at + (variables[k] ?? 0)] = coefficients[k] ?? 0;
+      for (let k = 0; k < variables.length; k++) this.cells[at + (variables[k] ?? 0)] = coefficients[k] ?? 0;
       this.cells[at + n] = limit;
       this.cells[at + n + 1] = limit;
       this.countRow(isWhole);
