@@ -122,18 +122,14 @@ export function sumsOf(divided: Divided, terms: RegTTerms): GroupAmounts | undef
   const { contracts } = chain;
   const left = contracts.map(({ count }) => count);
   let shares: Quantity = divided.shares;
-  let fed = 0;
-  let house = 0;
-  let initial = 0;
-  let counted = 0;
-  let isExact = true;
-  const add = (unit: UnitAmounts, count: number): void => {
-    isExact &&= isMoney(unit.fed, count) && isMoney(unit.maintenance, count) && isMoney(unit.initial, count);
-    isExact &&= isMoney(unit.counted, count);
-    fed += unit.fed * count;
-    house += unit.maintenance * count;
-    initial += unit.initial * count;
-    counted += unit.counted * count;
+  const sum = { fed: 0, house: 0, initial: 0, counted: 0, isExact: true };
+  const add = ({ fed, maintenance, initial, counted }: UnitAmounts, count: number): void => {
+    for (const amount of [fed, maintenance, initial, counted])
+      if (amount % MICROS_OF_MONEY !== 0 || !Number.isSafeInteger(amount * count)) sum.isExact = false;
+    sum.fed += fed * count;
+    sum.house += maintenance * count;
+    sum.initial += initial * count;
+    sum.counted += counted * count;
   };
   const takeOut = (leg: number, count: number): void => {
     left[leg] = (left[leg] ?? 0) - count;
@@ -166,27 +162,20 @@ export function sumsOf(divided: Divided, terms: RegTTerms): GroupAmounts | undef
     if (option === undefined || count === 0) continue;
     add(option.isShort ? nakedOption(option) : longOption(option, terms), count);
   }
-  if (!isExact || !Number.isSafeInteger(fed + house + initial + Math.abs(counted))) return undefined;
-  const stock = shares === 0 ? NOTHING : times(stockUnit(shares, divided, terms), 1);
+  if (!sum.isExact || !Number.isSafeInteger(sum.fed + sum.house + sum.initial + Math.abs(sum.counted)))
+    return undefined;
+  const stock = shares === 0 ? undefined : times(stockUnit(shares, divided, terms), 1);
+  const money = (amount: Micros, ofStock = Money.zero): Money =>
+    Money.add(Money.ofUnits(amount / MICROS_OF_MONEY), ofStock);
   return {
-    fed: Money.add(Money.ofUnits(fed / MICROS_OF_MONEY), stock.fed),
-    house: Money.add(Money.ofUnits(house / MICROS_OF_MONEY), stock.house),
-    initial: Money.add(Money.ofUnits(initial / MICROS_OF_MONEY), stock.initial),
-    counted: Money.add(Money.ofUnits(counted / MICROS_OF_MONEY), stock.counted),
+    fed: money(sum.fed, stock?.fed),
+    house: money(sum.house, stock?.house),
+    initial: money(sum.initial, stock?.initial),
+    counted: money(sum.counted, stock?.counted),
   };
 }
 
 const MICROS_OF_MONEY = 100;
-const NOTHING: GroupAmounts = {
-  fed: Money.zero,
-  house: Money.zero,
-  initial: Money.zero,
-  counted: Money.zero,
-};
-
-/** Whether so many of an amount are money without rounding. */
-const isMoney = (amount: Micros, count: number): boolean =>
-  amount % MICROS_OF_MONEY === 0 && Number.isSafeInteger(amount * count);
 
 const symbolsOf = ({ legs }: RegTGroup): string => legs.map(({ symbol }) => symbol).join();
 const bySymbols = (a: RegTGroup, b: RegTGroup): number => (symbolsOf(a) < symbolsOf(b) ? -1 : 1);
