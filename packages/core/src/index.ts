@@ -168,5 +168,5 @@ export type { Outcome, Results } from './brokerage.js';
 export type { AnnouncedAction, State } from './state.js';
 export { brokenInvariants } from './invariants.js';
 export { stateHash } from './state-hash.js';
-export { saveState } from './saved-state.js';
+export { saveState, stateToSave } from './saved-state.js';
 export type { SavedState } from './saved-state.js';

@@ -16,8 +16,6 @@ import type { Quote } from './market/quote.js';
 import type { Headroom } from './orders/headroom.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { newOrder } from './orders/order.js';
-import type { OrderProgress, OrderTerms } from './orders/order.js';
-import { copyOf } from './orders/progress.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import type { CloseMark, Portfolio, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
@@ -26,6 +24,8 @@ import type { Secured } from './portfolios/reservation.js';
 import type { DayTradeTracker } from './positions/day-trade.js';
 import type { Lot } from './positions/position.js';
 import type { RulesInForce } from './rules.js';
+import { progressFrom, savedOrderOf, termsFrom } from './saved-order.js';
+import type { SavedOrder } from './saved-order.js';
 import { bookOf, emptyState, scheduleOrder } from './state.js';
 import type { AnnouncedAction, AssignmentDraw, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
@@ -94,7 +94,7 @@ export interface SavedState {
   readonly accounts: readonly Account[];
   readonly accountsEverOpened: readonly (readonly [string, number])[];
   readonly portfolios: readonly SavedPortfolio[];
-  readonly orders: readonly { readonly terms: OrderTerms; readonly progress: OrderProgress }[];
+  readonly orders: readonly SavedOrder[];
   readonly listed: readonly Instrument[];
   readonly adjusted?: readonly (readonly [string, string])[];
   readonly actions: readonly AnnouncedAction[];
@@ -119,6 +119,14 @@ interface TakenSizes {
 
 /** The state as it is now; what happens to the simulation afterwards does not change it. */
 export function saveState(state: State): SavedState {
+  const { orders, ...rest } = stateToSave(state);
+  return { ...rest, orders: [...orders] };
+}
+
+/** The same for whoever writes it down at once: orders are made one at a time, because all at once are more than a young generation holds. */
+export function stateToSave(
+  state: State,
+): Omit<SavedState, 'orders'> & { readonly orders: Iterable<SavedOrder> } {
   const recorded = [...state.books.values()].filter((book) => book.quoteRecorded);
   return {
     seed: state.seed,
@@ -137,9 +145,7 @@ export function saveState(state: State): SavedState {
     })),
     accountsEverOpened: [...state.accountsEverOpened],
     portfolios: [...state.portfolios.values()].map(savePortfolio),
-    orders: [...state.orders.values()]
-      .sort((a, b) => a.terms.number - b.terms.number)
-      .map(({ terms, progress }) => ({ terms, progress })),
+    orders: ordersToSave(state),
     listed: [...state.listed.values()],
     ...(state.adjusted.size > 0 && { adjusted: [...state.adjusted] }),
     actions: [...state.actions.values()].map((announced) => ({ ...announced })),
@@ -149,6 +155,11 @@ export function saveState(state: State): SavedState {
     quotes: recorded.flatMap((book) => book.quote ?? []),
     taken: recorded.flatMap(takenFrom),
   };
+}
+
+function* ordersToSave(state: State): Iterable<SavedOrder> {
+  const byNumber = [...state.orders.values()].sort((a, b) => a.terms.number - b.terms.number);
+  for (const { terms, progress } of byNumber) yield savedOrderOf(terms, progress);
 }
 
 function takenFrom(book: Book): TakenSizes | [] {
@@ -233,11 +244,12 @@ export function restoreState(saved: SavedState, calendar: Calendar): State {
     scheduleAction(state, calendar, action.actionId);
   }
   for (const [symbol, taken] of saved.exercisePrices ?? []) state.exercisePrices.set(symbol, taken);
-  for (const { terms, progress } of saved.orders) {
-    const order = newOrder(terms, copyOf(progress));
-    const portfolio = state.portfolios.get(terms.portfolioId);
+  for (const savedOrder of saved.orders) {
+    const portfolio = state.portfolios.get(savedOrder.terms.portfolioId);
     if (portfolio === undefined) throw new RangeError('saved order without a portfolio');
+    const order = newOrder(termsFrom(savedOrder, portfolio.terms), progressFrom(savedOrder));
     addOpenOrder(state, portfolio, order);
+    const { terms, progress } = order;
     if (progress.arrival !== undefined && terms.legs === undefined)
       bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);
     scheduleOrder(state, order);

@@ -5,7 +5,7 @@ import type { Checkpoints } from '../store/checkpoints.js';
  * Records behind a checkpoint after which the next one is made, and a tenth as many again as there are open orders and portfolios: each of
  * them is a line to write. What is read back is within seconds then (bench/recovery.ts).
  */
-const RECORDS_BEHIND = 30_000;
+const RECORDS_BEHIND = 20_000;
 const LINES_FOR_A_RECORD = 10;
 /** A recovery reads so many in no time. */
 const NOT_WORTH_IT = 1000;

@@ -1,7 +1,7 @@
-import { calendarById, KnownInstruments, saveState } from '@sandpit/core';
+import { calendarById, KnownInstruments, stateToSave } from '@sandpit/core';
 import type { Rules } from '@sandpit/core';
 import type { CheckpointMaking } from '../store/checkpoints.js';
-import { applyRecord, recoverFrom } from './recovery.js';
+import { applyRecord, startFrom } from './recovery.js';
 import type { KeptConfig } from './simulations.js';
 import { linesOf } from './state-lines.js';
 
@@ -17,9 +17,9 @@ export const standbyFrom: CheckpointMaking['standbyFrom'] = (config, before) => 
     brokers: new Map(),
     instruments: NOTHING_LISTED,
   };
-  const recovered = recoverFrom(before, [], rules, kept);
-  const { brokerage } = recovered;
-  let { seq } = recovered;
+  const start = startFrom(before, rules, kept);
+  const { brokerage } = start;
+  let { seq } = start;
   return {
     get seq() {
       return seq;
@@ -30,6 +30,6 @@ export const standbyFrom: CheckpointMaking['standbyFrom'] = (config, before) => 
         seq = record.seq;
       }
     },
-    checkpoint: () => ({ seq, lines: linesOf(saveState(brokerage.state)) }),
+    checkpoint: () => ({ seq, lines: linesOf(stateToSave(brokerage.state)) }),
   };
 };

@@ -35,28 +35,34 @@ export function recover(
   rules: Rules,
   origin: Origin,
 ): Recovered {
-  const checkpoint = checkpoints.load(simulationId);
-  const records = journal.read(simulationId, checkpoint?.seq ?? 0);
-  const recovered = recoverFrom(checkpoint, records, rules, origin);
-  if (recovered.seq > 0) recovered.brokerage.resume();
-  return recovered;
-}
-
-/** The brokerage after these records, which follow the checkpoint where there is one. Its sessions are not set going yet. */
-export function recoverFrom(
-  checkpoint: Checkpoint | undefined,
-  records: Iterable<JournalRecord>,
-  rules: Rules,
-  origin: Origin,
-): Recovered {
-  let seq = checkpoint?.seq ?? 0;
-  const brokerage =
-    checkpoint === undefined ? begin(rules, origin) : Brokerage.restore(rules, savedFrom(checkpoint.lines));
-  for (const record of records) {
+  const start = startFrom(checkpoints.load(simulationId), rules, origin);
+  const { brokerage } = start;
+  let { seq } = start;
+  for (const record of journal.read(simulationId, seq)) {
     applyRecord(brokerage, record);
     seq = record.seq;
   }
-  return { brokerage, seq, checkpointSeq: checkpoint?.seq ?? 0 };
+  if (seq > 0) brokerage.resume();
+  return { brokerage, seq, checkpointSeq: start.seq };
+}
+
+/**
+ * The brokerage as a checkpoint has it, or as it began: where there is none, and where this version does not know what the one that made it
+ * wrote. Its sessions are not set going yet.
+ */
+export function startFrom(
+  checkpoint: Checkpoint | undefined,
+  rules: Rules,
+  origin: Origin,
+): { readonly brokerage: Brokerage; readonly seq: number } {
+  if (checkpoint !== undefined) {
+    try {
+      return { brokerage: Brokerage.restore(rules, savedFrom(checkpoint.lines)), seq: checkpoint.seq };
+    } catch {
+      // All records give the same, later.
+    }
+  }
+  return { brokerage: begin(rules, origin), seq: 0 };
 }
 
 /** What the record's decision knew of the market, then what it decided. */

@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateHash } from '@sandpit/core';
@@ -96,6 +97,17 @@ describe('Checkpoints of the embedded store', () => {
     expect(stateHash(again.main.brokerage.state)).toBe(hash);
   });
 
+  it('are not used: those whose state this version cannot read', async () => {
+    const { directory, hash } = await withCheckpoints();
+    await closeAll();
+    for (const seq of [4, 5]) losePortfolios(fileOf(directory, seq));
+    const { store, main } = await start(directory);
+    expect(store.checkpoints.load('main')?.seq).toBe(5);
+    expect(stateHash(main.brokerage.state)).toBe(hash);
+    await placeTestOrder(main, main.brokerage.state.portfolios.keys().next().value ?? '');
+    expect(await store.checkpoints.make('main')).toBe(7);
+  });
+
   it('are not used: those of another journal', async () => {
     const [one, other] = [await withCheckpoints(), await withCheckpoints()];
     await closeAll();
@@ -139,6 +151,13 @@ describe('Checkpoints of the embedded store', () => {
     expect(readdirSync(folderOf(directory)).sort()).toEqual(['1-4.jsonl', '1-5.jsonl']);
   });
 });
+
+/** As a version with another state would have left it: whole, with its sum. */
+function losePortfolios(path: string): void {
+  const lines = readFileSync(path, 'utf8').split('\n').slice(0, -2);
+  const left = lines.filter((line) => !line.startsWith('portfolios')).join('\n') + '\n';
+  writeFileSync(path, `${left}${createHash('sha256').update(left).digest('hex')}\n`);
+}
 
 function becomeAnother(path: string): void {
   if (path.endsWith('-5.jsonl')) writeFileSync(path, readFileSync(path.replace('-5.', '-4.')));

@@ -4,6 +4,7 @@ import { DamagedJournal, UnusableDirectory } from '../journal.js';
 import { asDamage, isDiskFull, one, pragmaNumber } from './connection.js';
 import type { Database, Statement } from './connection.js';
 import { HighWaterMark, refuseShortened } from './high-water-mark.js';
+import { LogCopier } from './log-copier.js';
 import { JOURNAL_FILE, openJournalForWriting } from './journal-schema.js';
 import { digestOf, readMeta, refuseAltered } from './meta.js';
 import type { Meta } from './meta.js';
@@ -19,10 +20,10 @@ const DERIVED = ['history.db', 'checkpoints'];
 /** What `PRAGMA synchronous` answers for FULL. */
 const SYNCHRONOUS_FULL = 2;
 
-/**
- * Some 64 MB: pages that every commit touches are copied once instead of many times; a commit waits the longer for it, seldom.
- */
-const CHECKPOINT_AFTER_BYTES = 64 * 1024 * 1024;
+/** Some 64 MB: pages that every commit touches are copied once instead of many times. */
+const COPY_AFTER_BYTES = 64 * 1024 * 1024;
+/** A log so many times as long has been left alone by the thread that copies: the writer does it, and commits wait. */
+const OVERDUE = 4;
 const MEASURE_EVERY_COMMITS = 16;
 
 /** What a commit changes in the meta row, beside counting itself. */
@@ -43,14 +44,15 @@ export class CommitLog {
   readonly #end: Statement;
   readonly #number: Statement;
   readonly #measure: Statement;
-  readonly #checkpoint: Statement;
-  readonly #checkpointAfterPages: number;
+  readonly #copyNow: Statement;
+  readonly #copier: LogCopier;
+  readonly #copyAfterPages: number;
   #meta: Meta;
   #isMarked = true;
   #sinceMeasured = 0;
 
   /** Throws `DamagedJournal` before it has changed anything. */
-  constructor(directory: string) {
+  constructor(directory: string, copyAfterBytes = COPY_AFTER_BYTES) {
     const markPath = join(directory, MARK_FILE);
     const path = join(directory, JOURNAL_FILE);
     const mark = HighWaterMark.read(markPath);
@@ -63,7 +65,8 @@ export class CommitLog {
       this.#mark = HighWaterMark.open(markPath);
       this.database = database;
       this.#meta = meta;
-      this.#checkpointAfterPages = CHECKPOINT_AFTER_BYTES / pragmaNumber(database, 'page_size');
+      this.#copier = new LogCopier(path);
+      this.#copyAfterPages = copyAfterBytes / pragmaNumber(database, 'page_size');
       // Frames go back to the database between commits, not inside one that somebody waits for.
       database.exec(
         'PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 268435456',
@@ -75,7 +78,7 @@ export class CommitLog {
          WHERE epoch = ? AND commits = ?`,
       );
       this.#measure = database.prepare('PRAGMA wal_checkpoint(NOOP)');
-      this.#checkpoint = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
+      this.#copyNow = database.prepare('PRAGMA wal_checkpoint(PASSIVE)');
       this.#commit(meta.epoch + 1, () => undefined);
       // The pragma tells the truth only after a write.
       if (pragmaNumber(database, 'synchronous') !== SYNCHRONOUS_FULL)
@@ -156,15 +159,27 @@ export class CommitLog {
     this.#isMarked = true;
   }
 
-  /** Copies the write-ahead log into the database when it has become long. Between commits. */
+  /**
+   * Keeps the write-ahead log from growing without end. Between commits. Another thread copies what there is; the writer what has come
+   * meanwhile, which is little, and its next commit begins the log anew.
+   */
   tidy(): void {
+    if (this.#copier.takeDone()) {
+      this.#copy();
+      return;
+    }
     this.#sinceMeasured += 1;
     if (this.#sinceMeasured < MEASURE_EVERY_COMMITS) return;
     this.#sinceMeasured = 0;
-    const frames = one<{ log: number }>(this.#measure)?.log ?? 0;
-    if (frames < this.#checkpointAfterPages) return;
+    const pages = one<{ log: number }>(this.#measure)?.log ?? 0;
+    if (pages < this.#copyAfterPages) return;
+    if (pages < this.#copyAfterPages * OVERDUE) this.#copier.ask();
+    else this.#copy();
+  }
+
+  #copy(): void {
     try {
-      this.#checkpoint.get();
+      this.#copyNow.get();
     } catch (error) {
       // The commits are safe in the log; there is only no room yet for a second copy of them.
       if (!isDiskFull(error)) throw error;
@@ -172,6 +187,7 @@ export class CommitLog {
   }
 
   close(): void {
+    this.#copier.close();
     try {
       this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {

@@ -1,0 +1,85 @@
+import { Headroom } from './orders/headroom.js';
+import { NO_FEES } from './orders/execution.js';
+import type { OrderProgress, OrderTerms } from './orders/order.js';
+import { copyOf } from './orders/progress.js';
+import type { PortfolioTerms } from './portfolios/portfolio.js';
+import { Money } from './values/money.js';
+import { Quantity } from './values/quantity.js';
+
+/**
+ * An open order as it is kept. A recovery reads a hundred thousand of them at once: what its portfolio says too, and sums that are nothing
+ * yet, are left out.
+ */
+export interface SavedOrder {
+  readonly terms: Omit<OrderTerms, 'tenantId' | 'accountId'>;
+  readonly progress: Omit<OrderProgress, ZeroAtFirst> & Partial<Pick<OrderProgress, ZeroAtFirst>>;
+}
+type ZeroAtFirst =
+  | 'filledQuantity'
+  | 'filledValue'
+  | 'commission'
+  | 'fees'
+  | 'reserved'
+  | 'takes'
+  | 'reservedQuantity'
+  | 'cover';
+
+export function savedOrderOf(terms: OrderTerms, progress: OrderProgress): SavedOrder {
+  const { tenantId: _tenant, accountId: _account, ...kept } = terms;
+  const { filledQuantity, filledValue, commission, fees, reserved, takes, reservedQuantity, cover, ...rest } =
+    progress;
+  return {
+    terms: kept,
+    progress: {
+      ...rest,
+      ...(filledQuantity !== Quantity.zero && { filledQuantity }),
+      ...(filledValue !== Money.zero && { filledValue }),
+      ...(commission !== Money.zero && { commission }),
+      ...(fees.length > 0 && { fees }),
+      ...(reserved !== Money.zero && { reserved }),
+      ...(!Headroom.isNone(takes) && { takes }),
+      ...(reservedQuantity !== Quantity.zero && { reservedQuantity }),
+      ...(cover !== Quantity.zero && { cover }),
+    },
+  };
+}
+
+/** Written out, so that it has the hidden class of an order's terms, and shares its texts with those of its portfolio. */
+export const termsFrom = ({ terms: t }: SavedOrder, owner: PortfolioTerms): OrderTerms => ({
+  number: t.number,
+  tenantId: owner.tenantId,
+  accountId: owner.accountId,
+  portfolioId: owner.portfolioId,
+  tier: t.tier,
+  symbol: t.symbol,
+  assetClass: t.assetClass,
+  underlying: t.underlying,
+  orderType: t.orderType,
+  positionIntent: t.positionIntent,
+  session: t.session,
+  trailingAmount: t.trailingAmount,
+  trailingPercent: t.trailingPercent,
+  latencyProfile: t.latencyProfile,
+  latencyMs: t.latencyMs,
+  clientOrderId: t.clientOrderId,
+  bracket: t.bracket,
+  notional: t.notional,
+  strategy: t.strategy,
+  legs: t.legs,
+  origin: t.origin,
+  agent: t.agent,
+  createdAt: t.createdAt,
+});
+
+export function progressFrom({ progress }: SavedOrder): OrderProgress {
+  const all = copyOf(progress as OrderProgress);
+  all.filledQuantity = progress.filledQuantity ?? Quantity.zero;
+  all.filledValue = progress.filledValue ?? Money.zero;
+  all.commission = progress.commission ?? Money.zero;
+  all.fees = progress.fees ?? NO_FEES;
+  all.reserved = progress.reserved ?? Money.zero;
+  all.takes = progress.takes ?? Headroom.none;
+  all.reservedQuantity = progress.reservedQuantity ?? Quantity.zero;
+  all.cover = progress.cover ?? Quantity.zero;
+  return all;
+}
