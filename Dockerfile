@@ -30,6 +30,7 @@ WORKDIR /app
 COPY --from=libraries /build ./
 COPY --from=build /build/packages ./packages
 COPY samples/equities ./samples/equities
+COPY docs/rules ./docs/rules
 COPY LICENSE NOTICE ./
 RUN mkdir /data && chown node:node /data
 USER node

@@ -1,16 +1,6 @@
-/** The package that people install: unpacked into an empty folder, it does what the pages on how to use it say. */
+/** The package that people install: put into an empty folder by npm, without a network, it does what the pages on how to use it say. */
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import {
-  copyFileSync,
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  symlinkSync,
-  writeFileSync,
-} from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -20,28 +10,13 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { Transport } from '@modelcontextprotocol/sdk/shared/transport.js';
+import ts from 'typescript';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const run = promisify(execFile);
 const hasPython = spawnSync('python3', ['--version']).status === 0;
 const hasPytest = hasPython && spawnSync('python3', ['-c', 'import pytest']).status === 0;
-
-/** As an installation without a network: what is not in the package is that of this checkout. */
-function linkOthers(folder: string): void {
-  // The scope in one place may have others than the same scope in another.
-  const link = (from: string, to: string): void => {
-    if (!existsSync(from)) return;
-    mkdirSync(to, { recursive: true });
-    for (const name of readdirSync(from)) {
-      if (name === '@sandpit' || name.startsWith('.')) continue;
-      if (name.startsWith('@')) link(join(from, name), join(to, name));
-      else if (!existsSync(join(to, name))) symlinkSync(join(from, name), join(to, name));
-    }
-  };
-  for (const ours of ['packages/server/node_modules', 'node_modules'])
-    link(join(ROOT, ours), join(folder, 'node_modules'));
-}
 
 /** The blocks of code on a page, by language. */
 const blocksOf = (page: string, language: string): string[] =>
@@ -63,18 +38,60 @@ beforeAll(async () => {
     ['--import', 'tsx', join(ROOT, 'scripts/pack.ts'), join(folder, 'packed')],
     { cwd: ROOT },
   );
-  const into = join(folder, 'node_modules/@sandpit-sim/sandpit');
-  mkdirSync(into, { recursive: true });
-  await run('tar', ['-xzf', stdout.trim(), '--strip-components=1', '-C', into]);
-  linkOthers(folder);
-  const { bin } = JSON.parse(readFileSync(join(into, 'package.json'), 'utf8')) as {
-    bin: { sandpit: string };
-  };
-  sandpit = join(into, bin.sandpit);
-  mkdirSync(join(folder, 'node_modules/.bin'), { recursive: true });
-  symlinkSync(sandpit, join(folder, 'node_modules/.bin/sandpit'));
+  const npm = process.platform === 'win32' ? 'npm.cmd' : 'npm';
+  const words = ['install', stdout.trim(), '--offline', '--no-audit', '--no-fund'];
+  const { stderr } = await run(npm, words, { cwd: folder });
+  expect(stderr).not.toMatch(/EBADENGINE|install-scripts|deprecated/);
+  sandpit = join(folder, 'node_modules/@sandpit-sim/sandpit/packages/cli/dist/main.js');
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('is one package, with the terms of everything that is in it', () => {
+  const inside = join(folder, 'node_modules/@sandpit-sim/sandpit');
+  expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
+    '@sandpit-sim',
+  ]);
+  const terms = readFileSync(join(inside, 'THIRD-PARTY.txt'), 'utf8');
+  for (const name of ['fastify', '@photostructure/sqlite', 'preact', 'lightweight-charts', 'swagger-ui'])
+    expect(terms).toContain(`\n${name}`);
+  expect(readFileSync(join(inside, 'LICENSE'), 'utf8')).toContain('Apache License');
+});
+
+it('tells a compiler what operations take and answer', () => {
+  writeFileSync(
+    join(folder, 'bot.mts'),
+    `import { connect, InsufficientFundsError } from '@sandpit-sim/sandpit';
+import { sandbox } from '@sandpit-sim/sandpit/testing';
+const client = await connect();
+const { data } = await client.call('listOrders', { query: { limit: 5 } });
+export const id: string | undefined = data[0]?.orderId;
+await using sim = await sandbox({ cash: 100 });
+export const short = (error: unknown): number =>
+  error instanceof InsufficientFundsError ? error.figures.availableCash : 0;
+// @ts-expect-error: no such operation
+await client.call('listNothing');
+// @ts-expect-error: no such field
+export const none = data[0]?.nothing;
+// @ts-expect-error: a number
+await sim.portfolio.buy('AAPL', 1, { limit: '1' });
+`,
+  );
+  const program = ts.createProgram([join(folder, 'bot.mts')], {
+    strict: true,
+    noEmit: true,
+    skipLibCheck: true,
+    target: ts.ScriptTarget.ES2022,
+    lib: ['lib.es2023.d.ts', 'lib.esnext.disposable.d.ts'],
+    module: ts.ModuleKind.NodeNext,
+    typeRoots: [join(ROOT, 'node_modules/@types')],
+    types: ['node'],
+  });
+  expect(
+    ts
+      .getPreEmitDiagnostics(program)
+      .map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, ' ')),
+  ).toEqual([]);
+});
 
 /** A server of the package in this folder, for as long as it is used. */
 async function up(settings: Readonly<Record<string, string>>, use: () => Promise<void>): Promise<void> {
@@ -94,7 +111,7 @@ async function up(settings: Readonly<Record<string, string>>, use: () => Promise
     await use();
   } finally {
     server.kill('SIGTERM');
-    await ended;
+    expect(await ended).toBe(0);
     rmSync(join(folder, 'data'), { recursive: true, force: true });
   }
 }
@@ -106,6 +123,18 @@ it('starts a server, places an order and does what the page on Python says', asy
   const [connecting = ''] = blocksOf('python.md', 'py');
   await up({}, async () => {
     expect(await type('buy', 'AAPL', '10')).toMatchObject({ status: 'FILLED', filledQuantity: 10 });
+    const { baseUrl } = JSON.parse(readFileSync(join(folder, 'data/demo-credentials.json'), 'utf8')) as {
+      readonly baseUrl: string;
+    };
+    for (const [path, found] of [
+      ['/', '<title>Sandpit'],
+      ['/docs/', 'swagger-ui'],
+      ['/docs/static/swagger-ui-bundle.js', 'SwaggerUI'],
+      ['/llms.txt', 'Sandpit'],
+    ] as const) {
+      const response = await fetch(baseUrl + path, { headers: { accept: 'text/html' } });
+      expect(await response.text(), path).toContain(found);
+    }
     const program =
       "const { connect } = await import('@sandpit-sim/sandpit'); const client = await connect(); console.log((await client.call('listPortfolios')).data.length);";
     const { stdout: count } = await run(process.execPath, ['--input-type=module', '-e', program], {

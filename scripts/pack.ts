@@ -3,63 +3,63 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { bundle, LIBRARIES } from './packing/bundle.js';
+import { thirdParties } from './packing/licences.js';
+import { declare } from './packing/types.js';
 
 /** The plain name is taken. */
 const NAME = '@sandpit-sim/sandpit';
-const INNER = ['core', 'protocol', 'server', 'client', 'cli', 'dashboard'];
-/** Has in it what it is made of. */
-const BUNDLED = 'dashboard';
+const COMMAND = 'packages/cli/dist/main.js';
+
+/** Taken along as they are, at the places where the code that reads them looks. */
+const FILES = [
+  'README.md',
+  'LICENSE',
+  'NOTICE',
+  'CHANGELOG.md',
+  'docs/rules',
+  'samples',
+  'packages/dashboard/dist/index.html',
+  'packages/dashboard/dist/assets',
+];
+
+/** Files of libraries that are read or loaded at run time. */
+const FILES_OF_LIBRARIES = ['@fastify/swagger-ui/static', '@photostructure/sqlite/prebuilds'];
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [given = 'package'] = process.argv.slice(2);
 const into = resolve(given, 'contents');
-interface Manifest {
-  readonly name: string;
-  readonly version: string;
-  readonly description?: string;
-  readonly license?: string;
-  readonly engines?: object;
-  readonly dependencies?: Readonly<Record<string, string>>;
-}
-
-const manifestOf = (path: string): Manifest =>
-  JSON.parse(readFileSync(join(root, path, 'package.json'), 'utf8')) as Manifest;
+const copy = (from: string, to = from): void =>
+  cpSync(join(root, from), join(into, to), { recursive: true, filter: (path) => !path.endsWith('.map') });
 
 rmSync(into, { recursive: true, force: true });
-mkdirSync(join(into, 'bin'), { recursive: true });
-const { version, description, license, engines } = manifestOf('.');
-// Later ones of it, which fastify would take too, want a newer Node than the oldest that this runs on.
-const dependencies: Record<string, string> = { 'light-my-request': '6.6.0' };
-for (const name of INNER) {
-  const source = `packages/${name}`;
-  const inner = manifestOf(source);
-  const { dependencies: needed, ...alone } = inner;
-  Object.assign(dependencies, name !== BUNDLED && needed, { [inner.name]: inner.version });
-  const target = join(into, 'node_modules', inner.name);
-  cpSync(join(root, source, 'dist'), join(target, 'dist'), {
-    recursive: true,
-    filter: (path) => !/\.(tsbuildinfo|map)$/.test(path),
-  });
-  const shown = name === BUNDLED ? alone : inner;
-  writeFileSync(join(target, 'package.json'), `${JSON.stringify(shown, null, 2)}\n`);
-}
-cpSync(join(root, 'packages/python/sandpit.py'), join(into, 'python/sandpit.py'));
-cpSync(join(root, 'docs/rules'), join(into, 'node_modules/@sandpit/server/rules'), { recursive: true });
-for (const file of ['README.md', 'LICENSE', 'NOTICE', 'CHANGELOG.md'])
-  cpSync(join(root, file), join(into, file));
+mkdirSync(into, { recursive: true });
+const files = await bundle(root, into);
+for (const path of FILES) copy(path);
+for (const path of FILES_OF_LIBRARIES) copy(`node_modules/${path}`, `${LIBRARIES}/${path}`);
+copy('packages/python/sandpit.py', 'python/sandpit.py');
+// The client is of use in a browser as well: it stays apart, and needs nothing.
+copy('packages/client/dist');
+declare(root, into);
+writeFileSync(join(into, 'THIRD-PARTY.txt'), thirdParties(root, files));
 
-const reExport = (from: string): string => `export * from '${from}';\n`;
-for (const [file, from] of [
-  ['index', '@sandpit/client'],
-  ['testing', '@sandpit/client/testing'],
-] as const)
-  for (const ending of ['js', 'd.ts']) writeFileSync(join(into, `${file}.${ending}`), reExport(from));
-writeFileSync(
-  join(into, 'bin/sandpit.js'),
-  "#!/usr/bin/env node\nimport '../node_modules/@sandpit/cli/dist/main.js';\n",
-  { mode: 0o755 },
-);
-const exported = (file: string) => ({ types: `./${file}.d.ts`, default: `./${file}.js` });
+interface Manifest {
+  readonly version: string;
+  readonly description: string;
+  readonly license: string;
+  readonly engines: object;
+  readonly os?: readonly string[];
+  readonly cpu?: readonly string[];
+}
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
+const { version, description, license, engines } = manifestIn('.');
+// Where the store has been built for.
+const { os, cpu } = manifestIn('node_modules/@photostructure/sqlite');
+const exported = (file: string) => ({
+  types: `./packages/client/dist/${file}.d.ts`,
+  default: `./packages/client/dist/${file}.js`,
+});
 const manifest = {
   name: NAME,
   version,
@@ -67,11 +67,14 @@ const manifest = {
   license,
   type: 'module',
   engines,
-  bin: { sandpit: 'bin/sandpit.js' },
-  exports: { '.': exported('index'), './testing': exported('testing'), './package.json': './package.json' },
-  dependencies,
-  // What is ours travels inside: nothing of it has to be published by itself.
-  bundleDependencies: INNER.map((name) => `@sandpit/${name}`),
+  os,
+  cpu,
+  bin: { sandpit: COMMAND },
+  exports: {
+    '.': exported('index'),
+    './testing': exported('sandbox/index'),
+    './package.json': './package.json',
+  },
 };
 writeFileSync(join(into, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 

@@ -1,6 +1,5 @@
 import { spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
 
 /** As `npm start` has them: room for young garbage. */
@@ -34,10 +33,8 @@ export function addServerCommands(program: Command): void {
 }
 
 function run(file: string, given: readonly string[]): Promise<number> {
-  const manifest = createRequire(import.meta.url).resolve('@sandpit/server/package.json');
-  const child = spawn(process.execPath, [...FLAGS, join(dirname(manifest), 'dist', `${file}.js`), ...given], {
-    stdio: 'inherit',
-  });
+  const path = fileURLToPath(new URL(`../../server/dist/${file}.js`, import.meta.url));
+  const child = spawn(process.execPath, [...FLAGS, path, ...given], { stdio: 'inherit' });
   // Both get the signal of a terminal; the server ends when it is done.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));

@@ -1,7 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
 import { SandpitError } from '../errors.js';
 import type { Access } from '../transport.js';
 
@@ -21,11 +20,9 @@ export function sharedServer(): Promise<Access> {
 }
 
 async function start(): Promise<Access> {
-  const manifest = createRequire(import.meta.url).resolve('@sandpit/server/package.json');
+  const path = fileURLToPath(new URL('../../../server/dist/sandbox-command.js', import.meta.url));
   // It ends with its input, which ends with this process, however that may be.
-  const server = spawn(process.execPath, [join(dirname(manifest), 'dist/sandbox-command.js')], {
-    stdio: ['pipe', 'pipe', 'pipe'],
-  });
+  const server = spawn(process.execPath, [path], { stdio: ['pipe', 'pipe', 'pipe'] });
   const access = await accessOf(server);
   // It must not keep a test run from ending.
   server.unref();

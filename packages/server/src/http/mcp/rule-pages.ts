@@ -1,11 +1,10 @@
-/** The pages that say how the brokerage decides, as they are installed beside the server. */
+/** The pages that say how the brokerage decides, as they are beside the server, in a checkout and in the package. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 const PREFIX = 'sandpit://rules/';
 
-/** In the package, and in a checkout. */
-const PLACES = ['../../../rules/', '../../../../../docs/rules/'];
+const PLACE = '../../../../../docs/rules/';
 
 export interface RulePage {
   readonly uri: string;
@@ -19,12 +18,10 @@ let pages: readonly RulePage[] | undefined;
 /** All of them, read once. */
 export function rulePages(): readonly RulePage[] {
   if (pages === undefined) {
-    const place = PLACES.map((path) => fileURLToPath(new URL(path, import.meta.url))).find((path) =>
-      existsSync(path),
-    );
-    const files = place === undefined ? [] : readdirSync(place).filter((file) => file.endsWith('.md'));
+    const place = fileURLToPath(new URL(PLACE, import.meta.url));
+    const files = existsSync(place) ? readdirSync(place).filter((file) => file.endsWith('.md')) : [];
     pages = files.sort().map((file) => {
-      const text = readFileSync(`${place ?? ''}${file}`, 'utf8');
+      const text = readFileSync(place + file, 'utf8');
       const name = file.slice(0, -'.md'.length);
       return { uri: PREFIX + name, name, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
     });

@@ -1,0 +1,96 @@
+/** Server and command line, joined with the libraries they use into a few files that load at once. */
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join, relative, sep } from 'node:path';
+import { build, type Plugin } from 'esbuild';
+
+/** Where the files of a library are in the package: npm keeps a folder named `node_modules` for itself. */
+export const LIBRARIES = 'libraries';
+
+/** Started by others by their address, so that they stay where they are. The rest is joined. */
+const PROGRAMS = ['packages/cli/dist/main.js', 'packages/server/dist/main.js'];
+const IMPORTED_BY_THREADS = [
+  'packages/server/dist/store/projection.js',
+  'packages/server/dist/engine/checkpoint.js',
+];
+
+const posix = (path: string): string => path.split(sep).join('/');
+
+/** Path of a module in the package, given that in the checkout. */
+const placeOf = (path: string): string => {
+  const [ours, ...inLibrary] = posix(path).split('node_modules/');
+  return inLibrary.length === 0 ? (ours ?? '') : `${LIBRARIES}/${inLibrary.at(-1) ?? ''}`;
+};
+
+/** Commands and threads of the server: modules that are a program of their own. */
+function programsIn(root: string): readonly string[] {
+  const dist = join(root, 'packages/server/dist');
+  const isProgram = (path: string): boolean =>
+    path.endsWith('-command.js') || /\bparentPort\b/.test(readFileSync(join(dist, path), 'utf8'));
+  const found = readdirSync(dist, { recursive: true, encoding: 'utf8' })
+    .map(posix)
+    .filter((path) => path.endsWith('.js') && !path.startsWith('testing/') && isProgram(path))
+    .map((path) => `packages/server/dist/${path}`);
+  return [...PROGRAMS, ...IMPORTED_BY_THREADS, ...found];
+}
+
+/**
+ * Modules find threads, pages and native libraries beside themselves: each is told the place that it would have by itself, whatever file it
+ * has been joined into.
+ */
+const keepPlaces = (root: string): Plugin => ({
+  name: 'keep-places',
+  setup: (build) => {
+    build.onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
+      const code = readFileSync(path, 'utf8');
+      if (!/\bimport\.meta\.(?:url|dirname)\b|\b__(?:dir|file)name\b/.test(code)) return undefined;
+      const place = JSON.stringify(placeOf(relative(root, path)));
+      const isModule = /^(?:import|export)\b/m.test(code);
+      const told = isModule
+        ? code
+            .replaceAll('import.meta.url', `__urlOf(${place})`)
+            .replaceAll('import.meta.dirname', `__directoryOf(${place})`)
+        : `var __dirname = __directoryOf(${place}), __filename = __fileOf(${place});\n${code}`;
+      return { contents: told, loader: 'js' };
+    });
+  },
+});
+
+/** The places in a file that came out, as seen from there. */
+function resolvePlaces(code: string, from: string): string {
+  const seen = (place: string): string => JSON.stringify(posix(relative(dirname(from), place)));
+  return code.replace(/__(url|directory|file)Of\("([^"]+)"\)/g, (_all, what: string, place: string) => {
+    if (what === 'url') return `new URL(${seen(place)}, import.meta.url).href`;
+    const path = what === 'file' ? place : dirname(place);
+    return `process.getBuiltinModule("node:url").fileURLToPath(new URL(${seen(path)}, import.meta.url))`;
+  });
+}
+
+/** Writes the files into a folder laid out as the checkout is; resolves with the paths, in the checkout, of all that went into them. */
+export async function bundle(root: string, into: string): Promise<readonly string[]> {
+  const { outputFiles, metafile } = await build({
+    absWorkingDir: root,
+    entryPoints: [...programsIn(root)],
+    outdir: into,
+    outbase: '.',
+    chunkNames: 'joined/[name]-[hash]',
+    bundle: true,
+    splitting: true,
+    format: 'esm',
+    platform: 'node',
+    target: 'node20.19',
+    plugins: [keepPlaces(root)],
+    // Libraries in the older form ask for the modules of Node by name.
+    banner: {
+      js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
+    },
+    legalComments: 'none',
+    metafile: true,
+    write: false,
+    logLevel: 'warning',
+  });
+  for (const { path, text } of outputFiles) {
+    mkdirSync(dirname(path), { recursive: true });
+    writeFileSync(path, resolvePlaces(text, relative(into, path)));
+  }
+  return Object.keys(metafile.inputs);
+}

@@ -1,0 +1,61 @@
+/** The libraries that travel inside the package, and the terms of each. */
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: string;
+  readonly dependencies?: Readonly<Record<string, string>>;
+}
+
+const manifestIn = (folder: string): Manifest =>
+  JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8')) as Manifest;
+
+/** Built into a library by those who publish it, without a folder of its own. */
+const WITHIN_OTHERS = `swagger-ui, in @fastify/swagger-ui/static
+Apache-2.0 (see LICENSE)
+
+Copyright 2020-2021 SmartBear Software Inc.
+`;
+
+/** The folder of the library that a file is of; undefined where it is of none. */
+function folderOf(path: string): string | undefined {
+  const [, folder] = /^(.*node_modules\/(?:@[^/]+\/)?[^/]+)\//.exec(path) ?? [];
+  return folder?.includes('/@sandpit/') === true ? undefined : folder;
+}
+
+/** What a part has been built from that says so only in its manifest. */
+function* needsOf(root: string, folder: string): Generator<string> {
+  for (const name of Object.keys(manifestIn(join(root, folder)).dependencies ?? {})) {
+    if (name.startsWith('@sandpit/')) continue;
+    const found = `node_modules/${name}`;
+    yield found;
+    yield* needsOf(root, found);
+  }
+}
+
+function termsOf(root: string, folder: string): string {
+  const { name, version, license } = manifestIn(join(root, folder));
+  if (license === undefined) throw new Error(`${folder} does not say under which licence it is`);
+  const texts = readdirSync(join(root, folder))
+    .filter((file) => /^(?:licen[cs]e|notice|copying)(?:[.-].*)?$/i.test(file))
+    .map((file) => readFileSync(join(root, folder, file), 'utf8').trim());
+  return [`${name} ${version}`, license, '', ...texts].join('\n');
+}
+
+/** One text with the terms of all libraries that these files are of, and of those that the dashboard is built with. */
+export function thirdParties(root: string, files: readonly string[]): string {
+  const folders = new Set([
+    ...files.map(folderOf).filter((folder) => folder !== undefined),
+    ...needsOf(root, 'packages/dashboard'),
+  ]);
+  const terms = [...folders]
+    .filter((folder) => existsSync(join(root, folder, 'package.json')))
+    .map((folder) => termsOf(root, folder));
+  const line = `\n\n${'-'.repeat(80)}\n\n`;
+  return [
+    'The package of Sandpit has parts of these libraries in it, each under terms of its own.',
+    ...[...new Set([...terms, WITHIN_OTHERS])].sort(),
+  ].join(line);
+}
