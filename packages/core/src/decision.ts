@@ -64,9 +64,16 @@ export class Decision {
   /** Moves an open order: the transition, and what of its progress is different beyond what follows from it. */
   move(order: Order, transition: OrderTransition, changes?: ProgressChanges, renamed?: RenamedOrder): void {
     const { number } = order.terms;
-    const moved = { type: 'OrderMoved' as const, order: number, transition };
-    if (renamed !== undefined) this.emit({ ...moved, ...(changes !== undefined && { changes }), renamed });
-    else this.emit(changes === undefined ? moved : { ...moved, changes });
+    if (renamed !== undefined)
+      this.emit({
+        type: 'OrderMoved',
+        order: number,
+        transition,
+        ...(changes !== undefined && { changes }),
+        renamed,
+      });
+    else if (changes === undefined) this.emit({ type: 'OrderMoved', order: number, transition });
+    else this.emit({ type: 'OrderMoved', order: number, transition, changes });
   }
 
   /** The book of an instrument, its quote noted as read. */

@@ -22,6 +22,7 @@ import { copyOf } from './orders/progress.js';
 import { isTerminal, mayMove } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
+import { noteContracts } from './portfolios/contracts-on-order.js';
 import { noteSide } from './portfolios/portfolio.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Reservation } from './portfolios/reservation.js';
@@ -178,6 +179,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         secured: new Map(),
         positions: new Map(),
         optionsOn: new Map(),
+        contractsOnOrder: new Map(),
         openOrders: new OpenOrders(),
         clientOrderIds: new Map(),
         obligations: new Map(),
@@ -348,6 +350,7 @@ export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): 
   const { number, clientOrderId } = order.terms;
   state.orders.set(number, order);
   order.inPortfolio = portfolio.openOrders.add(order);
+  noteContracts(portfolio.contractsOnOrder, order.terms, undefined, order.progress);
   if (clientOrderId !== undefined) portfolio.clientOrderIds.set(clientOrderId, number);
   enterMarket(state, order);
 }
@@ -396,6 +399,7 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
   const portfolio = portfolioOf(state, order.terms.portfolioId);
   order.progress = progress;
   setAside(portfolio, order, before, progress);
+  noteContracts(portfolio.contractsOnOrder, order.terms, before, progress);
   if (progress.arrival !== undefined && progress.arrival > state.counters.arrival) {
     state.counters.arrival = progress.arrival;
   }
@@ -437,10 +441,12 @@ function rename(state: State, order: Order, { terms, progress }: OrderSnapshot):
     ...NOTHING_SET_ASIDE,
     reservedQuantity: Quantity.zero,
   });
+  noteContracts(portfolio.contractsOnOrder, order.terms, order.progress, undefined);
   leaveMarket(state, order);
   order.terms = terms;
   order.progress = progress;
   setAside(portfolio, order, undefined, progress);
+  noteContracts(portfolio.contractsOnOrder, terms, undefined, progress);
   enterMarket(state, order);
   if (terms.legs === undefined && progress.arrival !== undefined)
     bookOf(state, terms.symbol).place(order, portfolio.terms.fillModel);

@@ -4,6 +4,8 @@ import { Headroom } from './orders/headroom.js';
 import { awaitsPrice, legRatios, remainingOf } from './orders/order.js';
 import type { Order } from './orders/order.js';
 import { isTerminal } from './orders/status.js';
+import { noteContracts } from './portfolios/contracts-on-order.js';
+import type { OnOrder } from './portfolios/contracts-on-order.js';
 import { cashOf, owedCash, reservedShares } from './portfolios/portfolio.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Reservation } from './portfolios/reservation.js';
@@ -98,6 +100,8 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
     fail('reserved is not what open orders set aside');
   if (!isSame(reservedByPositions, setAsideByPositions(portfolio)))
     fail('reserved is not what short options set aside');
+  if (!isSameOnOrder(portfolio.contractsOnOrder, contractsOnOrder(portfolio)))
+    fail('contracts on order are not those of open orders');
   for (const underlying of portfolio.secured.keys())
     if (!portfolio.optionsOn.has(underlying))
       fail(`${underlying}: set aside under options that are not held`);
@@ -176,6 +180,23 @@ function setAsideByOrders(portfolio: Portfolio): Reservation {
   }
   return sum;
 }
+
+function contractsOnOrder({ openOrders }: Portfolio): OnOrder {
+  const sums: OnOrder = new Map();
+  for (const { terms, progress } of openOrders) noteContracts(sums, terms, undefined, progress);
+  return sums;
+}
+
+const isSameOnOrder = (a: OnOrder, b: OnOrder): boolean =>
+  a.size === b.size &&
+  [...a].every(([underlying, { counts, cover }]) => {
+    const other = b.get(underlying);
+    return (
+      other?.cover === cover &&
+      other.counts.size === counts.size &&
+      [...counts].every(([symbol, count]) => other.counts.get(symbol) === count)
+    );
+  });
 
 function setAsideByPositions({ secured }: Portfolio): Reservation {
   const sum = Reservation.none();

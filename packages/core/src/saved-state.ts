@@ -271,6 +271,7 @@ function restorePortfolio(state: State, saved: SavedPortfolio, calendar: Calenda
     reservedByPositions: Reservation.none(),
     secured: new Map(),
     optionsOn: new Map(),
+    contractsOnOrder: new Map(),
     ...(saved.previousClose !== undefined && { previousClose: saved.previousClose }),
     positions: new Map(),
     openOrders: new OpenOrders(),

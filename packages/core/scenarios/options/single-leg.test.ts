@@ -222,6 +222,21 @@ describe('short options in a CASH portfolio (D80, D81, D160)', () => {
     expect(m.value(portfolio).reservedCash).toBe(Money.ofDollars(1000));
   });
 
+  it('a long that an open order sells is no spread with that order', () => {
+    const m = market();
+    const portfolio = m.openPortfolio();
+    m.place(portfolio, { symbol: CALL, quantity: 1 });
+    m.place(portfolio, { symbol: HIGHER, quantity: 1 });
+    m.place(portfolio, { symbol: CALL, intent: 'SELL_TO_CLOSE', quantity: 1, limit: '90.00' });
+    const lower = 'AAPL260116C00145000';
+    m.quote(lower, '8.00', '8.10');
+    // It would have passed for the spread that the portfolio has already.
+    expect(m.submit(portfolio, { symbol: lower, intent: 'SELL_TO_OPEN', quantity: 1 })).toMatchObject({
+      code: 'OPTION_LEVEL',
+      requiredLevel: 3,
+    });
+  });
+
   it('a broker of level 2 sells no spread there', () => {
     const m = market();
     const portfolio = m.openPortfolio();

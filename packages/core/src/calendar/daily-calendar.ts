@@ -45,6 +45,7 @@ export class DailyCalendar implements BusinessDays {
   private readonly hoursOn: HoursOn;
   private readonly isBankHoliday: IsBankHoliday;
   private readonly known = new Map<number, KnownDay>();
+  private readonly knownByDate = new Map<TradingDate, KnownDay>();
   private latest: KnownDay | undefined;
 
   constructor(hoursOn: HoursOn, isBankHoliday: IsBankHoliday) {
@@ -99,15 +100,19 @@ export class DailyCalendar implements BusinessDays {
 
   private dayOf(date: TradingDate): KnownDay {
     // Questions about other dates (a settlement date, an expiration) leave `latest` alone: the next order asks about now.
-    return this.latest?.date === date ? this.latest : this.dayOn(TradingDate.dayOf(date));
+    return this.knownByDate.get(date) ?? this.dayOn(TradingDate.dayOf(date));
   }
 
   private dayOn(day: number): KnownDay {
     const found = this.known.get(day);
     if (found !== undefined) return found;
-    if (this.known.size >= MOST_DAYS_KNOWN) this.known.clear();
+    if (this.known.size >= MOST_DAYS_KNOWN) {
+      this.known.clear();
+      this.knownByDate.clear();
+    }
     const known = this.workOut(day);
     this.known.set(day, known);
+    this.knownByDate.set(known.date, known);
     return known;
   }
 

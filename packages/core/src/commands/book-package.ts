@@ -22,6 +22,7 @@ import { Quantity } from '../values/quantity.js';
 import { meetByTrade, secureAfter } from './book-trade.js';
 import { scheduleEndOf } from './end-series.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
+import type { OrderedLeg } from './ordered-legs.js';
 import { roomOf } from './reserve.js';
 import { securedBeyond } from './secure-options.js';
 import { dayTradeShortfall, noteShortfall } from './day-shortfall.js';
@@ -66,7 +67,7 @@ export function bookPackage(
     isCash: portfolio.settings.portfolioType === 'CASH',
   });
   if ('code' in trade) return trade;
-  const taken = takenBy(d, order, portfolio, trade, fill);
+  const taken = takenBy(d, order, portfolio, ordered, trade, fill);
   if ('code' in taken) return taken;
   const left = Quantity.subtract(remainingOf(progress), fill.units);
   const rest =
@@ -102,10 +103,10 @@ function takenBy(
   d: Decision,
   { terms, progress }: Order,
   portfolio: Portfolio,
+  legs: readonly OrderedLeg[],
   { net, charges, executions }: PackageTrade,
   { units }: PackageFill,
 ): Taken | Refusal {
-  const legs = orderedLegs(d, terms);
   const left = remainingOf(progress);
   const covering = Quantity.ofUnits(left === 0 ? 0 : Math.round((progress.cover * units) / left));
   const changes = changesOf(legs, units / Quantity.of(1));

@@ -14,7 +14,7 @@ import type { Asked, Needs, Open } from './needs.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
 import { coverChange } from './secure-options.js';
-import type { ContractChange } from './secure-options.js';
+import type { ContractChange, CoverChange } from './secure-options.js';
 import { worstPrice } from './worst-price.js';
 
 /**
@@ -27,6 +27,7 @@ export function contractNeeds(
   portfolio: Portfolio,
   terms: Asked,
   order: Open,
+  covering?: CoverChange,
 ): Needs | undefined {
   const legs = orderedLegs(d, terms);
   const [first] = legs;
@@ -49,7 +50,7 @@ export function contractNeeds(
   const isDebit = priced.net > 0;
   const paid = isDebit ? Money.add(Money.upToCents(value), charges) : Money.zero;
   const changes = changesOf(legs, remaining / Quantity.of(1));
-  const change = coverChange(d, portfolio, instrument.underlying, changes, terms.number);
+  const change = covering ?? coverChange(d, portfolio, instrument.underlying, changes, terms.number);
   const added = change?.cash ?? Money.zero;
   const secured = Money.max(added, Money.zero);
   const released = Money.max(Money.negate(added), Money.zero);

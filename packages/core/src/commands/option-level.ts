@@ -8,9 +8,9 @@ import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import { Quantity } from '../values/quantity.js';
-import { changesOf } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
-import { coverChange, coverHeld } from './secure-options.js';
+import { coverChangeOf, coverHeld } from './secure-options.js';
+import type { CoverChange } from './secure-options.js';
 
 /** Covered or secured; long; spreads; uncovered (D80). */
 const COVERED = 1;
@@ -20,14 +20,14 @@ const UNCOVERED = 4;
 
 /**
  * Whether broker and portfolio allow the options that an order would open (D80), or would uncover by closing a long; the refusal with
- * both levels where not.
+ * both levels where not. `except`: the order itself, where it is open; `covering`: what it does to their cover, where that is known.
  */
 export function optionLevelProblem(
   d: Decision,
   portfolio: Portfolio,
   units: Quantity,
   legs: readonly OrderedLeg[],
-  except?: number,
+  { except, covering }: { readonly except?: number; readonly covering?: CoverChange | undefined } = {},
 ): Refusal | undefined {
   const contracts = legs.flatMap(({ instrument }) => (instrument.assetClass === 'OPTION' ? instrument : []));
   const [first] = contracts;
@@ -36,7 +36,7 @@ export function optionLevelProblem(
   if (legs.some((leg) => isBeyondHeld(portfolio, leg, units))) return undefined;
   const available = levelOf(portfolio, d.broker(portfolio), contracts);
   if (available >= UNCOVERED) return undefined;
-  const change = coverChange(d, portfolio, first.underlying, changesOf(legs, units / Quantity.of(1)), except);
+  const change = covering ?? coverChangeOf(d, portfolio, legs, units, except);
   if (change === undefined) return undefined;
   const { before, after } = change;
   const opens = (side: 'BUY' | 'SELL'): boolean =>

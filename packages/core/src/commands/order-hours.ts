@@ -4,7 +4,7 @@ import type { Decision } from '../decision.js';
 import { closesOutAt } from '../instruments/close-out.js';
 import { tradingEndsAt } from '../instruments/trading-hours.js';
 import { isStop } from '../orders/order.js';
-import type { GoodTill, OrderProgress, OrderSession, OrderTerms } from '../orders/order.js';
+import type { GoodTill, OrderProgress, OrderSession, OrderTerms, PositionIntent } from '../orders/order.js';
 import { Instant } from '../values/instant.js';
 import { TradingDate } from '../values/trading-date.js';
 
@@ -31,15 +31,20 @@ export function expiryOf(
 
 /** The first instant at which something of what an order trades has traded for the last time, or is closed out (D96). */
 export function contractsEndAt(d: Decision, { symbol, legs, positionIntent }: Trading): Instant {
+  if (legs === undefined) return contractEndsAt(d, symbol, positionIntent);
+  let first: number = Infinity;
+  for (const { optionSymbol } of legs)
+    first = Math.min(first, contractEndsAt(d, optionSymbol, positionIntent));
+  return Instant.ofMs(first);
+}
+
+function contractEndsAt(d: Decision, symbol: string, intent: PositionIntent): Instant {
   const { calendar } = d.rules;
-  const ends = (legs?.map(({ optionSymbol }) => optionSymbol) ?? [symbol]).map((one) => {
-    const instrument = d.tradable(one);
-    if (isShares(instrument)) return Infinity;
-    return instrument.assetClass === 'FUTURE'
-      ? closesOutAt(instrument, positionIntent, calendar)
-      : tradingEndsAt(instrument, calendar);
-  });
-  return Instant.ofMs(Math.min(...ends));
+  const instrument = d.tradable(symbol);
+  if (isShares(instrument)) return Instant.ofMs(Infinity);
+  return instrument.assetClass === 'FUTURE'
+    ? closesOutAt(instrument, intent, calendar)
+    : tradingEndsAt(instrument, calendar);
 }
 
 type Trading = Pick<OrderTerms, 'symbol' | 'legs' | 'positionIntent'>;

@@ -31,6 +31,8 @@ import { orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
 import { sizedRequest } from './notional.js';
 import { fundsProblem, needsOf, setAsideFor } from './reserve.js';
+import { coverChangeOf } from './secure-options.js';
+import type { CoverChange } from './secure-options.js';
 import { beyondTier } from './tier.js';
 import { worstPrice } from './worst-price.js';
 
@@ -62,6 +64,8 @@ interface InstrumentCandidate extends Candidate {
   readonly hours: MarketHours;
   readonly accepted: OrderAccepted;
   readonly needs: Needs | undefined;
+  /** Of an order in options: what it does to their cover. */
+  readonly covering: CoverChange | undefined;
 }
 
 /** The checks in their order of precedence: who may ask, what the order is, whether it can trade now, what it would take and what there is. */
@@ -73,7 +77,8 @@ const BEFORE_THE_INSTRUMENT: readonly ((candidate: Candidate) => Rejection | und
 const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejection | undefined)[] = [
   shapeProblems,
   brokerRestriction,
-  ({ d, portfolio, request, legs }) => optionLevelProblem(d, portfolio, request.quantity, legs),
+  ({ d, portfolio, request, legs, covering }) =>
+    optionLevelProblem(d, portfolio, request.quantity, legs, { covering }),
   closedMarket,
   ({ portfolio, request, needs }) => marginCallProblem(portfolio, request, needs?.effect),
   ({ d, portfolio, request, needs }) => blockedProblem(d, portfolio, request, needs),
@@ -105,7 +110,9 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
   if ('code' in sized) return { rejections: [...rejections, sized], accepted: [] };
   const legs = orderedLegs(d, sized);
   const instrument = d.tradedBy(sized);
-  const { accepted, needs } = acceptedOf({ ...candidate, request: sized }, instrument);
+  const covering =
+    instrument.assetClass === 'OPTION' ? coverChangeOf(d, portfolio, legs, sized.quantity) : undefined;
+  const { accepted, needs } = acceptedOf({ ...candidate, request: sized }, instrument, covering);
   const whole: InstrumentCandidate = {
     d,
     by,
@@ -117,6 +124,7 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
     hours: d.hours(instrument),
     accepted,
     needs,
+    covering,
   };
   for (const check of WITH_THE_INSTRUMENT) {
     const rejection = check(whole);
@@ -295,6 +303,7 @@ const conflict = (state: string): Rejection => ({
 function acceptedOf(
   { d, by, request, portfolio }: Candidate,
   instrument: Tradable,
+  covering: CoverChange | undefined,
 ): {
   readonly accepted: OrderAccepted;
   readonly needs: Needs | undefined;
@@ -315,12 +324,15 @@ function acceptedOf(
     const order = acceptedOrder(accepted, portfolio.terms, d.at);
     Object.assign(accepted, startingTrail(order, d.quote(request.symbol)));
   }
-  const needs = needsOf(d, portfolio, request, {
+  const { limitPrice, stopPrice } = pricesOf(accepted);
+  const open = {
     quantity: request.quantity,
     filledQuantity: Quantity.zero,
     filledValue: Money.zero,
-    ...pricesOf(accepted),
-  });
+    limitPrice,
+    stopPrice,
+  };
+  const needs = needsOf(d, portfolio, request, open, covering);
   const { reserved, takes, cover } = setAsideFor(needs);
   if (cover > 0) accepted.cover = cover;
   if (reserved > 0) accepted.reserved = reserved;

@@ -71,7 +71,9 @@ export function replaceOrder(
   const shares = positionProblem(portfolio, order, reservedQuantity);
   if (shares !== undefined) return shares;
   const more = Quantity.subtract(changed.quantity, changed.filledQuantity);
-  const level = optionLevelProblem(d, portfolio, more, orderedLegs(d, terms), terms.number);
+  const level = optionLevelProblem(d, portfolio, more, orderedLegs(d, terms), {
+    except: terms.number,
+  });
   if (level !== undefined) return level;
   const needs = needsOf(d, portfolio, terms, changed);
   const { takes } = setAsideFor(needs);

@@ -20,6 +20,7 @@ import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { contractNeeds } from './contract-needs.js';
 import type { Asked, Needs, Open } from './needs.js';
+import type { CoverChange } from './secure-options.js';
 import { sizeNow } from './notional.js';
 import { worstPrice } from './worst-price.js';
 
@@ -27,10 +28,16 @@ const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quan
 
 /**
  * What the rest of an opening order needs at its worst price (D30, D108). `undefined` for closing orders, which need shares and no money,
- * and where there is no price to go by yet (`first-price.ts`).
+ * and where there is no price to go by yet (`first-price.ts`). `covering`: what an order in options does to their cover, where that is known.
  */
-export function needsOf(d: Decision, portfolio: Portfolio, terms: Asked, order: Open): Needs | undefined {
-  if (!isForShares(terms.assetClass)) return contractNeeds(d, portfolio, terms, order);
+export function needsOf(
+  d: Decision,
+  portfolio: Portfolio,
+  terms: Asked,
+  order: Open,
+  covering?: CoverChange,
+): Needs | undefined {
+  if (!isForShares(terms.assetClass)) return contractNeeds(d, portfolio, terms, order, covering);
   if (!isOpening(terms.positionIntent)) return undefined;
   const side = sideOf(terms.positionIntent);
   const sized =

@@ -1,9 +1,8 @@
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
-import type { OptionContract } from '../instruments/option.js';
 import { settlesAt } from '../options/model/valuation.js';
-import { isOpening, legRatios, remainingOf, sideOf } from '../orders/order.js';
-import type { Order } from '../orders/order.js';
+import { contractsTaken } from '../portfolios/contracts-on-order.js';
+import type { ContractsOnOrder } from '../portfolios/contracts-on-order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { Secured } from '../portfolios/reservation.js';
 import { coverOf } from '../positions/option-cover.js';
@@ -12,16 +11,15 @@ import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 
+import { changesOf } from './ordered-legs.js';
+import type { OrderedLeg } from './ordered-legs.js';
+
 /*
  * What portfolios that nothing is lent set aside under the options they have sold (D81, D160).
  */
 
 /** Contracts of a series that an order would add or take away. */
-export interface ContractChange {
-  readonly contract: OptionContract;
-  /** Whole contracts; negative = sold. */
-  readonly count: number;
-}
+export type ContractChange = CoverLeg;
 
 /** From this level on nothing is set aside: margin decides (D81). */
 const UNCOVERED_LEVEL = 4;
@@ -54,24 +52,43 @@ export function coverChange(
   securing = securingOf(portfolio, d.broker(portfolio)),
 ): CoverChange | undefined {
   if (securing === 'NONE') return undefined;
-  const held = heldLegs(d, portfolio, underlying);
-  const orders = ordersOn(portfolio, underlying).filter(({ terms }) => terms.number !== except);
-  const open = orders.flatMap((order) => soldBy(d, order));
-  const added = changes.map((change) => legOf(d, change));
+  const onOrder = portfolio.contractsOnOrder.get(underlying);
   const own = Quantity.ofUnits(freeShares(portfolio, underlying) + coverOfOne(d, except));
-  const covering = orders.reduce((sum, { progress }) => sum + progress.cover, 0);
+  const others = contractsOfOthers(d, onOrder, except);
+  const covering = (onOrder?.cover ?? 0) - coverOfOne(d, except);
+  const held = heldLegs(d, portfolio, underlying);
+  const added = legsWith(held, changes);
+  const cashOf = (one: Cover): number => securedCash(one, securing);
+  if (others.length === 0 && covering === 0) {
+    const before = coverOfLegs(d, held, own);
+    const after = coverOfLegs(d, added, own);
+    const cash = Money.ofUnits(cashOf(after) - cashOf(before));
+    return { before, after, cash, shares: Quantity.subtract(after.shares, before.shares) };
+  }
   const all = Quantity.ofUnits(own + covering);
-  const before = coverOf([...held, ...open], all);
-  const after = coverOf(netted([...held, ...open, ...added]), all);
+  const before = coverOfLegs(d, legsWith(held, others), all);
+  const after = coverOfLegs(d, legsWith(added, others), all);
   // Each order is judged by itself as well: those before it may never fill.
-  const alone = (legs: readonly CoverLeg[]): Cover => coverOf(netted(legs), own);
-  const cashAlone = securedCash(alone([...held, ...added]), securing) - securedCash(alone(held), securing);
+  const cashAlone = cashOf(coverOfLegs(d, added, own)) - cashOf(coverOfLegs(d, held, own));
   return {
     before,
     after,
-    cash: Money.ofUnits(Math.max(securedCash(after, securing) - securedCash(before, securing), cashAlone)),
+    cash: Money.ofUnits(Math.max(cashOf(after) - cashOf(before), cashAlone)),
     shares: Quantity.subtract(after.shares, before.shares),
   };
+}
+
+/** The same for so many units of an order in options. */
+export function coverChangeOf(
+  d: Decision,
+  portfolio: Portfolio,
+  legs: readonly OrderedLeg[],
+  units: Quantity,
+  except?: number,
+): CoverChange | undefined {
+  const changes = changesOf(legs, units / Quantity.of(1));
+  const [first] = changes;
+  return first && coverChange(d, portfolio, first.contract.underlying, changes, except);
 }
 
 const coverOfOne = (d: Decision, order: number | undefined): number =>
@@ -89,13 +106,12 @@ export function securedBeyond(
   if (securing === 'NONE') return { cash: Money.zero, nakedCalls: 0 };
   const held = heldLegs(d, portfolio, underlying);
   const free = freeShares(portfolio, underlying);
-  const before = coverOf(held, free);
-  const legs = netted([...held, ...changes.map((change) => legOf(d, change))]);
-  const after = coverOf(legs, Quantity.add(free, covering));
+  const after = coverOfLegs(d, legsWith(held, changes), Quantity.add(free, covering));
   const now = portfolio.secured.get(underlying)?.cash ?? Money.zero;
+  const nakedBefore = after.nakedCalls === 0 ? 0 : coverOfLegs(d, held, free).nakedCalls;
   return {
     cash: Money.subtract(Money.ofUnits(securedCash(after, securing)), now),
-    nakedCalls: Math.max(0, after.nakedCalls - before.nakedCalls),
+    nakedCalls: Math.max(0, after.nakedCalls - nakedBefore),
   };
 }
 
@@ -108,8 +124,8 @@ export function securedAfter(
 ): Secured {
   const securing = securingOf(portfolio, d.broker(portfolio));
   if (securing === 'NONE') return { cash: Money.zero, shares: Quantity.zero };
-  const legs = netted([...heldLegs(d, portfolio, underlying), ...changes.map((change) => legOf(d, change))]);
-  const cover = coverOf(legs, freeShares(portfolio, underlying));
+  const legs = legsWith(heldLegs(d, portfolio, underlying), changes);
+  const cover = coverOfLegs(d, legs, freeShares(portfolio, underlying));
   return { cash: Money.ofUnits(securedCash(cover, securing)), shares: cover.shares };
 }
 
@@ -133,7 +149,7 @@ export function coverHeld(
   portfolio: Portfolio,
   underlying: string,
 ): { readonly cover: Cover; readonly cash: Money } {
-  const cover = coverOf(heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
+  const cover = coverOfLegs(d, heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
   const securing = portfolio.settings.portfolioType === 'CASH' ? 'ALL' : 'COVERED';
   return { cover, cash: Money.ofUnits(securedCash(cover, securing)) };
 }
@@ -143,7 +159,7 @@ export function securedNow(d: Decision, portfolio: Portfolio, underlying: string
   const securing = securingOf(portfolio, d.broker(portfolio));
   if (securing === 'NONE' || !portfolio.optionsOn.has(underlying))
     return { cash: Money.zero, shares: Quantity.zero };
-  const cover = coverOf(heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
+  const cover = coverOfLegs(d, heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
   return { cash: Money.ofUnits(securedCash(cover, securing)), shares: cover.shares };
 }
 
@@ -157,47 +173,47 @@ function freeShares(portfolio: Portfolio, underlying: string): Quantity {
   return Quantity.ofUnits(Math.max(0, held - (portfolio.reservedByOrders.shares.get(underlying) ?? 0)));
 }
 
-function heldLegs(d: Decision, portfolio: Portfolio, underlying: string): CoverLeg[] {
-  return [...(portfolio.optionsOn.get(underlying) ?? [])].sort().flatMap((symbol) => {
+const coverOfLegs = (d: Decision, legs: Legs, freeShares: Quantity): Cover =>
+  coverOf(legs.values(), freeShares, (contract) => settlesAt(contract, d.rules.calendar));
+
+/** Contracts by symbol: each series once. */
+type Legs = ReadonlyMap<string, CoverLeg>;
+
+function heldLegs(d: Decision, portfolio: Portfolio, underlying: string): Legs {
+  const legs = new Map<string, CoverLeg>();
+  for (const symbol of portfolio.optionsOn.get(underlying) ?? []) {
     const position = portfolio.positions.get(symbol);
     const contract = d.instrument(symbol);
-    if (position === undefined || contract?.assetClass !== 'OPTION') return [];
-    return legOf(d, { contract, count: Position.held(position) / Quantity.of(1) });
-  });
-}
-
-const legOf = (d: Decision, { contract, count }: ContractChange): CoverLeg => ({
-  contract,
-  count,
-  settlesAt: settlesAt(contract, d.rules.calendar),
-});
-
-/** Each series once. */
-function netted(legs: readonly CoverLeg[]): CoverLeg[] {
-  const bySymbol = new Map<string, CoverLeg>();
-  for (const leg of legs) {
-    const before = bySymbol.get(leg.contract.symbol);
-    bySymbol.set(leg.contract.symbol, { ...leg, count: leg.count + (before?.count ?? 0) });
+    if (position === undefined || contract?.assetClass !== 'OPTION') continue;
+    legs.set(symbol, { contract, count: Position.held(position) / Quantity.of(1) });
   }
-  return [...bySymbol.values()];
+  return legs;
 }
 
-const ordersOn = (portfolio: Portfolio, underlying: string): Order[] =>
-  [...portfolio.openOrders].filter(({ terms }) => terms.underlying === underlying);
+function legsWith(legs: Legs, changes: readonly ContractChange[]): Legs {
+  const all = new Map(legs);
+  for (const change of changes) {
+    const { contract, count } = change;
+    const before = all.get(contract.symbol);
+    all.set(contract.symbol, before === undefined ? change : { contract, count: before.count + count });
+  }
+  return all;
+}
 
-/** What an open order may still take from what covers: what it sells, to open or to close. */
-function soldBy(d: Decision, { terms, progress }: Order): CoverLeg[] {
-  const units = remainingOf(progress) / Quantity.of(1);
-  const legs = terms.legs ?? [{ optionSymbol: terms.symbol, positionIntent: terms.positionIntent }];
-  const ratios = terms.legs === undefined ? [1] : legRatios(terms.legs);
-  if (progress.status === 'CREATED') return [];
-  return legs.flatMap(({ optionSymbol, positionIntent }, index) => {
-    const contract = d.instrument(optionSymbol);
-    // What a package buys comes with what it sells.
-    const counts = sideOf(positionIntent) === 'SELL' || terms.legs !== undefined;
-    if (contract?.assetClass !== 'OPTION' || !counts) return [];
-    if (terms.legs === undefined && !isOpening(positionIntent) && progress.reservedQuantity === 0) return [];
-    const count = units * (ratios[index] ?? 1);
-    return legOf(d, { contract, count: sideOf(positionIntent) === 'SELL' ? -count : count });
-  });
+/** What open orders may still take, without one of them. */
+function contractsOfOthers(
+  d: Decision,
+  onOrder: ContractsOnOrder | undefined,
+  except: number | undefined,
+): ContractChange[] {
+  if (onOrder === undefined) return [];
+  const one = except === undefined ? undefined : d.state.orders.get(except);
+  const own = one && contractsTaken(one.terms, one.progress);
+  const others: ContractChange[] = [];
+  for (const symbol of new Set([...onOrder.counts.keys(), ...(own?.keys() ?? [])])) {
+    const count = (onOrder.counts.get(symbol) ?? 0) - (own?.get(symbol) ?? 0);
+    const contract = d.instrument(symbol);
+    if (count !== 0 && contract?.assetClass === 'OPTION') others.push({ contract, count });
+  }
+  return others;
 }

@@ -12,19 +12,20 @@ export function structureProblem(d: Decision, request: OrderRequest): Rejection 
   const { legs, strategy, symbol, quantity, positionIntent, limitPrice } = request;
   if (legs === undefined || strategy === undefined) return undefined;
   const counts = legs.map((leg) => leg.quantity / Quantity.of(1));
-  const named = legs.flatMap((leg, index): Leg[] => {
-    const contract = d.instrument(leg.optionSymbol);
-    return contract?.assetClass === 'OPTION'
-      ? [{ contract, positionIntent: leg.positionIntent, quantity: counts[index] ?? 0 }]
-      : [];
-  });
+  const named: Leg[] = [];
+  for (const [index, { optionSymbol, positionIntent: intent }] of legs.entries()) {
+    const contract = d.instrument(optionSymbol);
+    if (contract?.assetClass === 'OPTION')
+      named.push({ contract, positionIntent: intent, quantity: counts[index] ?? 0 });
+  }
   const messages = structureProblems(strategy as Strategy, named);
   const [first] = named;
   const isOfOne = named.every(({ contract }) => contract.underlying === first?.contract.underlying);
   if (isOfOne && first?.contract.underlying !== symbol)
     messages.push('symbol must be the underlying of the legs');
-  if (new Set(named.map(({ contract }) => contract.symbol)).size < named.length)
-    messages.push('legs must be distinct contracts');
+  const isAgain = ({ contract: { symbol: one } }: Leg, index: number): boolean =>
+    named.findIndex(({ contract }) => contract.symbol === one) < index;
+  if (named.some(isAgain)) messages.push('legs must be distinct contracts');
   messages.push(...intentProblems({ strategy: strategy as Strategy, positionIntent, limitPrice, legs }));
   const units = unitsOf(counts, quantity / Quantity.of(1));
   if (units === undefined) messages.push('quantity must agree with the legs');

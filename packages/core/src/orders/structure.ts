@@ -46,7 +46,8 @@ export function intentProblems(order: {
   readonly legs: readonly Pick<Leg, 'positionIntent'>[];
 }): string[] {
   const { strategy, positionIntent, limitPrice, legs } = order;
-  const opening = legs.filter((leg) => isOpening(leg.positionIntent)).length;
+  let opening = 0;
+  for (const leg of legs) if (isOpening(leg.positionIntent)) opening++;
   const isWhole = opening === 0 || opening === legs.length;
   if (!isWhole && !(MAY_ROLL.has(strategy) && opening === 1)) return ['legs must all open or all close'];
   const agrees =
@@ -61,24 +62,32 @@ export const netLimitOf = (positionIntent: PositionIntent, limitPrice: Price): P
 
 /** What is wrong with the legs of a strategy (D77), all at once; they are as many as it has. */
 export function structureProblems(strategy: Strategy, legs: readonly Leg[]): string[] {
-  const contracts = legs.map(({ contract }) => contract);
   const problems: string[] = [];
   const must = (holds: boolean, what: string): void => {
     if (!holds) problems.push(`legs ${what}`);
   };
-  // What is multiplied or delivered differently is another underlying in all but name.
-  const underlyings = contracts.map(
-    (one) => `${one.underlying} ${one.multiplier} ${one.deliverable} ${one.inLieu ?? 0}`,
-  );
-  must(different(underlyings) === 1, 'must be of one underlying');
-  const expirations = different(contracts.map(({ expiration }) => expiration));
+  const [first] = legs;
+  must(first !== undefined && legs.every((leg) => isOfOne(leg, first)), 'must be of one underlying');
+  const expirations = different(legs.map(({ contract }) => contract.expiration));
   if (strategy === 'CALENDAR_SPREAD') must(expirations === 2, 'must have two expirations');
   else must(expirations === 1, 'must have one expiration');
   SHAPES[strategy](legs, must);
   return problems;
 }
 
-const different = (values: readonly unknown[]): number => new Set(values).size;
+/** What is multiplied or delivered differently is another underlying in all but name. */
+const isOfOne = ({ contract: a }: Leg, { contract: b }: Leg): boolean =>
+  a.underlying === b.underlying &&
+  a.multiplier === b.multiplier &&
+  a.deliverable === b.deliverable &&
+  (a.inLieu ?? 0) === (b.inLieu ?? 0);
+
+/** How many different ones there are among a few. */
+function different(values: readonly unknown[]): number {
+  let count = 0;
+  for (let index = 0; index < values.length; index++) if (values.indexOf(values[index]) === index) count++;
+  return count;
+}
 
 type Must = (holds: boolean, what: string) => void;
 
@@ -122,11 +131,13 @@ const SHAPES: Readonly<Record<Strategy, (legs: readonly Leg[], must: Must) => vo
   IRON_CONDOR(legs, must) {
     const [lowPut, highPut, lowCall, highCall] = byTypeAndStrike(legs);
     if (!lowPut || !highPut || !lowCall || !highCall) return;
-    const types = typesOf([lowPut, highPut, lowCall, highCall]).join();
-    const [a, b, c, d] = [lowPut, highPut, lowCall, highCall].map(({ contract }) => Number(contract.strike));
-    const isOrdered =
-      a !== undefined && b !== undefined && c !== undefined && d !== undefined && a < b && b <= c && c < d;
-    must(types === 'PUT,PUT,CALL,CALL' && isOrdered, 'must be two puts below two calls');
+    const isTwoBelowTwo =
+      highPut.contract.optionType === 'PUT' &&
+      lowCall.contract.optionType === 'CALL' &&
+      lowPut.contract.strike < highPut.contract.strike &&
+      highPut.contract.strike <= lowCall.contract.strike &&
+      lowCall.contract.strike < highCall.contract.strike;
+    must(isTwoBelowTwo, 'must be two puts below two calls');
     const isPaired = sideOfLeg(lowPut) !== sideOfLeg(highPut) && sideOfLeg(lowCall) !== sideOfLeg(highCall);
     must(isPaired, 'must buy one and sell one');
     must(!isPaired || sideOfLeg(highPut) === sideOfLeg(lowCall), 'must be on the same side');
@@ -134,11 +145,10 @@ const SHAPES: Readonly<Record<Strategy, (legs: readonly Leg[], must: Must) => vo
   },
 };
 
-const mustBeEven = (legs: readonly Leg[], must: Must): void =>
-  must(
-    different(legs.map(({ quantity }) => quantity)) === 1,
-    `must be in the ratio ${legs.map(() => 1).join(':')}`,
-  );
+const mustBeEven = (legs: readonly Leg[], must: Must): void => {
+  if (legs.some(({ quantity }) => quantity !== legs[0]?.quantity))
+    must(false, `must be in the ratio ${legs.map(() => 1).join(':')}`);
+};
 
 const ratioOf = (legs: readonly Leg[]): string | undefined =>
   unitsOf(legs.map(({ quantity }) => quantity))?.ratios.join(':');

@@ -11,6 +11,7 @@ import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import type { Account, AccountType, PortfolioType } from './account.js';
+import type { OnOrder } from './contracts-on-order.js';
 import type { Reservation, Secured } from './reservation.js';
 
 /** What may change about a portfolio's set-up. */
@@ -62,6 +63,8 @@ export interface Portfolio {
   readonly positions: Map<string, Position>;
   /** Derived: the symbols of the options that are held, by underlying. */
   readonly optionsOn: Map<string, Set<string>>;
+  /** Derived: what open orders may still take from what covers short options. */
+  readonly contractsOnOrder: OnOrder;
   readonly openOrders: OpenOrders;
   /** Client order ids of open orders, with the order's number. */
   readonly clientOrderIds: Map<string, number>;

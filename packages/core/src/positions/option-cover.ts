@@ -2,7 +2,6 @@ import { valueOf } from '../instruments/instrument.js';
 import type { OptionContract } from '../instruments/option.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
-import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 
 /*
@@ -15,9 +14,10 @@ export interface CoverLeg {
   readonly contract: OptionContract;
   /** Whole contracts; negative = short. */
   readonly count: number;
-  /** When it settles: what a long must do no earlier than the short it covers. */
-  readonly settlesAt: Instant;
 }
+
+/** When a contract settles: what a long must do no earlier than the short it covers. */
+type SettlesAt = (contract: OptionContract) => Instant;
 
 export interface Cover {
   /** Of the underlying, under calls. */
@@ -32,24 +32,32 @@ export interface Cover {
   readonly spreads: number;
 }
 
-/** What covers the shorts among these, where so many shares of the underlying are free. */
-export function coverOf(legs: readonly CoverLeg[], freeShares: Quantity): Cover {
-  let shares = Quantity.zero;
+const NO_COVER: Cover = {
+  shares: Quantity.zero,
+  cash: Money.zero,
+  secured: Money.zero,
+  nakedCalls: 0,
+  spreads: 0,
+};
+
+/** What covers the shorts among these, each series once, where so many shares of the underlying are free. Their order does not matter. */
+export function coverOf(legs: Iterable<CoverLeg>, freeShares: Quantity, settlesAt: SettlesAt): Cover {
+  const left: Left[] = [];
+  let hasShorts = false;
+  for (const { contract, count } of legs) {
+    if (count === 0) continue;
+    left.push({ contract, count });
+    if (count < 0) hasShorts = true;
+  }
+  if (!hasShorts) return NO_COVER;
+  const shares = freeShares > 0 ? coverByShares(left, freeShares) : Quantity.zero;
   let cash = 0;
   let secured = 0;
   let nakedCalls = 0;
   let spreads = 0;
-  const left = legs.filter(({ count }) => count !== 0).map((leg): Left => ({ ...leg }));
-  for (const call of left.filter(isShortCall).sort(byStrike)) {
-    if (call.contract.settlement === 'CASH') continue;
-    const each = deliveredBy(call.contract);
-    const covered = Math.min(-call.count, Math.max(0, Math.floor((freeShares - shares) / each)));
-    shares = Quantity.ofUnits(shares + covered * each);
-    call.count += covered;
-  }
   for (const alike of classesOf(left)) {
     const pool: Left[] = [];
-    for (const chain of chainsOf(alike)) {
+    for (const chain of chainsOf(alike, settlesAt)) {
       const found = coverChain(chain, pool);
       cash += found.cash;
       secured += found.secured;
@@ -66,8 +74,22 @@ export function coverOf(legs: readonly CoverLeg[], freeShares: Quantity): Cover 
   };
 }
 
-interface Left extends CoverLeg {
+interface Left {
+  readonly contract: OptionContract;
   count: number;
+}
+
+/** Takes the calls that shares cover, the lowest strikes first; the shares that these would deliver. */
+function coverByShares(left: readonly Left[], freeShares: Quantity): Quantity {
+  let shares = 0;
+  for (const call of left.filter(isShortCall).sort(byStrike)) {
+    if (call.contract.settlement === 'CASH') continue;
+    const each = deliveredBy(call.contract);
+    const covered = Math.min(-call.count, Math.max(0, Math.floor((freeShares - shares) / each)));
+    shares += covered * each;
+    call.count += covered;
+  }
+  return Quantity.ofUnits(shares);
 }
 
 const isShortCall = ({ contract, count }: Left): boolean => count < 0 && contract.optionType === 'CALL';
@@ -79,58 +101,71 @@ const deliveredBy = ({ deliverable, inLieu }: OptionContract): Quantity =>
 const byStrike = (a: Left, b: Left): number =>
   a.contract.strike - b.contract.strike || (a.contract.symbol < b.contract.symbol ? -1 : 1);
 
-/** Only what is exercised in the same way and delivers the same can cover. */
+/** Only what is exercised in the same way and delivers the same can cover. There are seldom two classes. */
 function classesOf(legs: readonly Left[]): Left[][] {
-  const classes = new Map<string, Left[]>();
+  const classes: Left[][] = [];
   for (const leg of legs) {
-    const { style, multiplier, deliverable, inLieu } = leg.contract;
-    const key = `${style} ${multiplier} ${deliverable} ${inLieu ?? 0}`;
-    const alike = classes.get(key);
-    if (alike === undefined) classes.set(key, [leg]);
+    const alike = classes.find(([first]) => first !== undefined && isAlike(first.contract, leg.contract));
+    if (alike === undefined) classes.push([leg]);
     else alike.push(leg);
   }
-  return [...classes.values()];
+  return classes;
 }
 
+const isAlike = (a: OptionContract, b: OptionContract): boolean =>
+  a.style === b.style &&
+  a.multiplier === b.multiplier &&
+  a.deliverable === b.deliverable &&
+  (a.inLieu ?? 0) === (b.inLieu ?? 0);
+
 /** Those that settle together, the last first: what it does not need may cover an earlier one. */
-function chainsOf(legs: readonly Left[]): Left[][] {
+function chainsOf(legs: Left[], settlesAt: SettlesAt): Left[][] {
+  const [first] = legs;
+  if (first === undefined || legs.every(({ contract }) => endsWith(contract, first.contract))) return [legs];
   const chains = new Map<Instant, Left[]>();
   for (const leg of legs) {
-    const chain = chains.get(leg.settlesAt);
-    if (chain === undefined) chains.set(leg.settlesAt, [leg]);
+    const at = settlesAt(leg.contract);
+    const chain = chains.get(at);
+    if (chain === undefined) chains.set(at, [leg]);
     else chain.push(leg);
   }
   return [...chains].sort(([a], [b]) => b - a).map(([, chain]) => chain);
 }
 
+const endsWith = (a: OptionContract, b: OptionContract): boolean =>
+  a.expiration === b.expiration && a.settleSession === b.settleSession && a.settlement === b.settlement;
+
+const OPTION_TYPES = ['CALL', 'PUT'] as const;
+
 /** The shorts of one expiration with its own longs and what later ones have left over, which is put into `pool`. */
 function coverChain(chain: readonly Left[], pool: Left[]): Omit<Cover, 'shares'> {
-  const used: Left[] = chain.filter(({ count }) => count < 0).map((leg) => ({ ...leg }));
+  const used: Left[] = [];
   let nakedCalls = 0;
   let spreads = 0;
   let secured = Money.zero;
-  for (const optionType of ['CALL', 'PUT'] as const) {
-    const shorts = used.filter(({ contract, count }) => contract.optionType === optionType && count < 0);
-    const longs = chain.filter(({ contract, count }) => contract.optionType === optionType && count > 0);
-    let lacking = shorts.reduce((sum, { count }) => sum - count, 0);
-    if (lacking === 0) {
+  for (const optionType of OPTION_TYPES) {
+    const shorts: Left[] = [];
+    const longs: Left[] = [];
+    let short = 0;
+    let long = 0;
+    for (const leg of chain) {
+      if (leg.contract.optionType !== optionType) continue;
+      if (leg.count < 0) {
+        shorts.push(leg);
+        short -= leg.count;
+      } else if (leg.count > 0) {
+        longs.push(leg);
+        long += leg.count;
+      }
+    }
+    if (short === 0) {
       pool.push(...longs);
       continue;
     }
-    // A call protects the better the lower its strike is, a put the higher.
-    const best = optionType === 'CALL' ? byStrike : (a: Left, b: Left): number => byStrike(b, a);
-    const borrowed = pool.filter(({ contract }) => contract.optionType === optionType).sort(best);
-    used.push(...longs.map((leg) => ({ ...leg })));
-    lacking -= longs.reduce((sum, { count }) => sum + count, 0);
-    for (const leg of borrowed) {
-      const taken = Math.min(leg.count, Math.max(lacking, 0));
-      if (taken === 0) continue;
-      leg.count -= taken;
-      lacking -= taken;
-      used.push({ ...leg, count: taken });
-    }
-    const uncovered = Math.max(lacking, 0);
-    spreads += shorts.reduce((sum, { count }) => sum - count, 0) - uncovered;
+    used.push(...shorts, ...longs);
+    const uncovered = borrow(optionType, Math.max(short - long, 0), pool, used);
+    spreads += short - uncovered;
+    if (uncovered === 0) continue;
     if (optionType === 'CALL') {
       nakedCalls += uncovered;
       // What nothing covers has no limit: it is another's question.
@@ -140,6 +175,27 @@ function coverChain(chain: readonly Left[], pool: Left[]): Omit<Cover, 'shares'>
     }
   }
   return { cash: largestLoss(used), secured, nakedCalls, spreads };
+}
+
+/** Takes what lacks from the longs that later expirations have left over; what is still lacking then. */
+function borrow(
+  optionType: OptionContract['optionType'],
+  lacking: number,
+  pool: readonly Left[],
+  used: Left[],
+): number {
+  if (lacking === 0 || pool.length === 0) return lacking;
+  let left = lacking;
+  // A call protects the better the lower its strike is, a put the higher.
+  const best = optionType === 'CALL' ? byStrike : (a: Left, b: Left): number => byStrike(b, a);
+  for (const leg of pool.filter(({ contract }) => contract.optionType === optionType).sort(best)) {
+    const taken = Math.min(leg.count, left);
+    if (taken === 0) continue;
+    leg.count -= taken;
+    left -= taken;
+    used.push({ contract: leg.contract, count: taken });
+  }
+  return left;
 }
 
 function dropHighest(shorts: readonly Left[], count: number): void {
@@ -156,23 +212,37 @@ function strikesOfLowest(shorts: readonly Left[], count: number): Money {
   let sum = 0;
   for (const short of [...shorts].sort(byStrike)) {
     const taken = Math.min(left, -short.count);
-    sum += worth(short.contract.strike, taken, short.contract);
+    sum += taken * strikeValue(short.contract);
     left -= taken;
   }
   return Money.ofUnits(sum);
 }
 
-/** The most that these can be worth less than nothing when they settle (D104): at one of the strikes, or at zero. */
-function largestLoss(legs: readonly Left[]): Money {
-  const prices = [0, ...legs.map(({ contract }) => contract.strike as number)];
-  const values = prices.map((price) =>
-    legs.reduce((sum, { contract, count }) => {
-      const inTheMoney = contract.optionType === 'CALL' ? price - contract.strike : contract.strike - price;
-      return sum + worth(Math.max(0, inTheMoney), count, contract);
-    }, 0),
-  );
-  return Money.ofUnits(Math.max(0, -Math.min(...values)));
+/**
+ * The most that these can be worth less than nothing when they settle (D104): at one of the strikes, or at zero. From one strike to the
+ * next their value is a straight line: as steep as there are calls below it less puts above it.
+ */
+function largestLoss(legs: Left[]): Money {
+  let value = 0;
+  let slope = 0;
+  for (const { contract, count } of legs) {
+    if (contract.optionType === 'CALL') continue;
+    value += count * strikeValue(contract);
+    slope -= count;
+  }
+  let least = Math.min(0, value);
+  let reached = 0;
+  for (const { contract, count } of legs.sort(byStrike)) {
+    const strike = strikeValue(contract);
+    value += slope * (strike - reached);
+    slope += count;
+    reached = strike;
+    if (value < least) least = value;
+  }
+  return Money.ofUnits(0 - least);
 }
 
-const worth = (price: number, count: number, contract: OptionContract): number =>
-  valueOf(contract, Price.ofUnits(price), Quantity.of(count));
+/** What one contract pays for or is paid at its strike. */
+const strikeValue = (contract: OptionContract): number => valueOf(contract, contract.strike, ONE_CONTRACT);
+
+const ONE_CONTRACT = Quantity.of(1);

@@ -66,6 +66,10 @@ export const Money = {
 
   /** price × quantity × multiplier, rounded half up to 1/10,000 dollar; exact as `of`, whatever the multiplier. */
   ofContracts(price: Price, quantity: Quantity, multiplier: number): Money {
+    if (quantity % UNITS_PER_SHARE === 0 && Number.isInteger(multiplier)) {
+      // Nearly all contracts: the product stays small enough to need no long arithmetic.
+      return multiplyDivide(price, (quantity / UNITS_PER_SHARE) * multiplier, 10_000, 'half-up') as Money;
+    }
     const factor = Math.round(multiplier * MULTIPLIER_SCALE);
     if (quantity % UNITS_PER_SHARE === 0) {
       const divisor = 10_000 * MULTIPLIER_SCALE;

@@ -1,0 +1,63 @@
+import { isOpening, legRatios, remainingOf, sideOf } from '../orders/order.js';
+import type { OrderProgress, OrderTerms } from '../orders/order.js';
+import { isTerminal } from '../orders/status.js';
+import { Quantity } from '../values/quantity.js';
+
+/** What open orders may still take from what covers the short options on one underlying, kept as sums: portfolios can have thousands of them. */
+export interface ContractsOnOrder {
+  /** Contracts by series: what is sold, to open or to close, and what a package buys with it; negative = sold. Those of none are left out. */
+  readonly counts: Map<string, number>;
+  /** Shares of the underlying that these orders have set aside under the calls they sell. */
+  cover: Quantity;
+}
+
+/** By underlying. */
+export type OnOrder = Map<string, ContractsOnOrder>;
+
+type Before = OrderProgress | undefined;
+
+/** Takes an order's change into the sums; `undefined` = it was not open, or is not any more. */
+export function noteContracts(onOrder: OnOrder, terms: OrderTerms, before: Before, after: Before): void {
+  const { underlying } = terms;
+  if (underlying === undefined) return;
+  const units = unitsTaking(terms, after) - unitsTaking(terms, before);
+  const cover = (after?.cover ?? 0) - (before?.cover ?? 0);
+  if (units === 0 && cover === 0) return;
+  let sums = onOrder.get(underlying);
+  if (sums === undefined) onOrder.set(underlying, (sums = { counts: new Map(), cover: Quantity.zero }));
+  sums.cover = Quantity.ofUnits(sums.cover + cover);
+  if (units !== 0) addTaken(sums.counts, terms, units);
+  if (sums.counts.size === 0 && sums.cover === 0) onOrder.delete(underlying);
+}
+
+/** The contracts that an open order is counted with in the sums. */
+export function contractsTaken(terms: OrderTerms, progress: OrderProgress): ReadonlyMap<string, number> {
+  const counts = new Map<string, number>();
+  const units = unitsTaking(terms, progress);
+  if (units !== 0) addTaken(counts, terms, units);
+  return counts;
+}
+
+/** Units of an order that count: none of exits that are not at work, and of single orders only sales. */
+function unitsTaking({ legs, positionIntent }: OrderTerms, progress: Before): number {
+  if (progress === undefined || progress.status === 'CREATED' || isTerminal(progress.status)) return 0;
+  if (legs === undefined) {
+    if (sideOf(positionIntent) === 'BUY') return 0;
+    if (!isOpening(positionIntent) && progress.reservedQuantity === 0) return 0;
+  }
+  return remainingOf(progress) / Quantity.of(1);
+}
+
+function addTaken(counts: Map<string, number>, { symbol, legs }: OrderTerms, units: number): void {
+  if (legs === undefined) return add(counts, symbol, -units);
+  const ratios = legRatios(legs);
+  legs.forEach(({ optionSymbol, positionIntent }, index) => {
+    add(counts, optionSymbol, (sideOf(positionIntent) === 'BUY' ? units : -units) * (ratios[index] ?? 1));
+  });
+}
+
+function add(counts: Map<string, number>, symbol: string, change: number): void {
+  const sum = (counts.get(symbol) ?? 0) + change;
+  if (sum === 0) counts.delete(symbol);
+  else counts.set(symbol, sum);
+}
