@@ -241,6 +241,7 @@ export type Event =
   /** A split has made others of the series on its symbol (D89): from here on they go by their new symbols. */
   | {
       readonly type: 'SeriesAdjusted';
+      readonly actionId: string;
       readonly underlying: string;
       readonly series: readonly { readonly from: string; readonly to: string }[];
       /** Of the new ones those that nobody else lists. */
@@ -262,11 +263,23 @@ export type Event =
       readonly contracts: number;
     }
   | { readonly type: 'ActionWithdrawn'; readonly actionId: string }
+  /** A split takes effect: the market first, then portfolio by portfolio. */
+  | {
+      readonly type: 'SplitBegun';
+      readonly actionId: string;
+      readonly symbol: string;
+      /** Before it, where there was one: what fractions of shares are paid out by. */
+      readonly mark?: Price;
+      /** The latest quote in new shares, and what is left of it. */
+      readonly market?: SplitMarket;
+    }
+  /** A corporate action goes on in the next record: portfolios up to this number are done. */
+  | { readonly type: 'ActionContinued'; readonly actionId: string; readonly through: number }
   | {
       readonly type: 'ActionDone';
       readonly actionId: string;
       readonly action: CorporateAction;
-      /** Of a split: the latest quote in new shares, and what is left of it. */
+      /** What `SplitBegun` says, in journals of before there was one. */
       readonly market?: SplitMarket;
     }
   | {

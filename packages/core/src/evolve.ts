@@ -32,7 +32,7 @@ import { Position, takeFromLots } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
 import type { Obligation } from './settlement/obligation.js';
 import { addHolder, addTimer, bookOf, noteMargin, noteMark, scheduleOrder } from './state.js';
-import type { State } from './state.js';
+import type { AnnouncedAction, State } from './state.js';
 import { cashSideOf, postTrade } from './trading/entries.js';
 import { acceptedOrder, orderAfter } from './trading/follow-order.js';
 import type { OrderSnapshot } from './trading/follow-order.js';
@@ -266,9 +266,24 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       if (announced !== undefined) announced.status = 'WITHDRAWN';
       return unscheduleAction(state, event.actionId);
     }
+    case 'SplitBegun': {
+      const { mark, market } = event;
+      const announced = actionOf(state, event.actionId);
+      announced.underWay = { through: 0, ...(mark !== undefined && { mark }), series: [] };
+      if (market !== undefined) splitMarket(bookOf(state, event.symbol), market);
+      return;
+    }
+    case 'ActionContinued': {
+      const announced = actionOf(state, event.actionId);
+      announced.underWay = { series: [], ...announced.underWay, through: event.through };
+      return;
+    }
     case 'ActionDone': {
       const announced = state.actions.get(event.actionId);
-      if (announced !== undefined) announced.status = 'EFFECTIVE';
+      if (announced !== undefined) {
+        announced.status = 'EFFECTIVE';
+        delete announced.underWay;
+      }
       forgetOldActions(state, event.action.exDate);
       if (event.market !== undefined) splitMarket(bookOf(state, event.action.symbol), event.market);
       return;
@@ -303,6 +318,12 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       state.clock = event.now;
       return;
   }
+}
+
+function actionOf(state: State, actionId: string): AnnouncedAction {
+  const announced = state.actions.get(actionId);
+  if (announced === undefined) throw new RangeError(`no corporate action ${actionId}`);
+  return announced;
 }
 
 export function scheduleAction(state: State, calendar: Calendar, actionId: string): void {
@@ -694,8 +715,10 @@ function list(state: State, instrument: Instrument): void {
 /** New names for series, and no quotes under the old ones. One symbol can be the old name of one and the new name of another. */
 function adjustSeries(
   state: State,
-  { series, listed, markets }: Extract<Event, { type: 'SeriesAdjusted' }>,
+  { actionId, series, listed, markets }: Extract<Event, { type: 'SeriesAdjusted' }>,
 ): void {
+  const announced = state.actions.get(actionId);
+  if (announced?.underWay !== undefined) announced.underWay = { ...announced.underWay, series };
   for (const instrument of listed) state.listed.set(instrument.symbol, instrument);
   for (const { from, to } of series) {
     state.adjusted.set(from, to);

@@ -31,6 +31,17 @@ export interface AnnouncedAction {
   readonly number: number;
   readonly action: CorporateAction;
   status: 'ANNOUNCED' | 'EFFECTIVE' | 'WITHDRAWN';
+  /** How far it has come, where it takes more than one record. */
+  underWay?: ActionUnderWay;
+}
+
+export interface ActionUnderWay {
+  /** The number of the last portfolio that is done. */
+  readonly through: number;
+  /** Of a split: the mark that there was. */
+  readonly mark?: Price;
+  /** Of a split: what has become of the series on its symbol, in the order in which they are renamed. */
+  readonly series: readonly { readonly from: string; readonly to: string }[];
 }
 
 /**

@@ -4,13 +4,13 @@ import type { SplitMarket } from '../event.js';
 import { adjustedBySplit, isWhole } from '../instruments/adjustment.js';
 import type { Adjustment, SplitRatio } from '../instruments/adjustment.js';
 import type { OptionContract } from '../instruments/option.js';
-import { rootOfOsi } from '../instruments/osi.js';
+import { isLongAsOsi, rootOfOsi } from '../instruments/osi.js';
 import { tradingEndsAt } from '../instruments/trading-hours.js';
-import { symbolsTraded } from '../orders/order.js';
 import type { Order, OrderLeg } from '../orders/order.js';
 import type { RenamedOrder } from '../orders/order-event.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
+import type { AnnouncedAction } from '../state.js';
 import { Quantity } from '../values/quantity.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
 import { TradingDate } from '../values/trading-date.js';
@@ -21,31 +21,28 @@ import { splitOrder } from './split-order.js';
 import { marketAfter } from './split-market.js';
 
 /** What has become of each series, by its old symbol. */
-export type AdjustedSeries = ReadonlyMap<string, Adjustment>;
+export type AdjustedSeries = ReadonlyMap<string, AdjustedContract>;
+
+interface AdjustedContract extends Adjustment {
+  /** In the order in which they are renamed: a name is free again before another takes it. */
+  readonly place: number;
+}
 
 /** One contract for one, at the same prices: only its name is another. */
 const ONE_FOR_ONE: SplitRatio = { new: 1, old: 1 };
 
-/**
- * What a split makes of the options on its symbol (D89): the series get their new terms and symbols, everybody’s contracts are of these, and what
- * is set aside under short ones is set aside anew.
- */
-export function adjustSeries(d: Decision, { symbol: underlying, exDate, ratio }: Split): AdjustedSeries {
-  const holders = [...(d.state.optionHolders.get(underlying) ?? [])]
-    .filter((portfolio) => portfolio.optionsOn.has(underlying))
-    .sort((a, b) => a.terms.number - b.terms.number);
-  const inUse = new Set([
-    ...holders.flatMap((portfolio) => [...(portfolio.optionsOn.get(underlying) ?? [])]),
-    ...ordersOn(d, underlying).flatMap(({ terms }) => symbolsTraded(terms)),
-    ...[...d.state.listed.values()].flatMap((one) =>
-      one.assetClass === 'OPTION' && one.underlying === underlying ? one.symbol : [],
-    ),
-  ]);
+/** What a split makes of the options on its symbol (D89): the series get their new terms and symbols. */
+export function adjustSeries(
+  d: Decision,
+  actionId: string,
+  { symbol: underlying, exDate, ratio }: Split,
+): void {
+  const inUse = seriesInUse(d, underlying);
   // Those that a recording lists from the ex-date on are the new ones.
   const yesterday = TradingDate.plusDays(exDate, -1);
   const known = d.rules.instruments.optionsListed(underlying, yesterday).map(({ symbol }) => symbol);
   const adjusted = adjustedSeries(d, new Set([...inUse, ...known]), ratio);
-  if (adjusted.size === 0) return adjusted;
+  if (adjusted.size === 0) return;
   const listed: OptionContract[] = [];
   const markets: SplitMarket[] = [];
   for (const [symbol, { contract }] of adjusted) {
@@ -55,13 +52,46 @@ export function adjustSeries(d: Decision, { symbol: underlying, exDate, ratio }:
     if (market !== undefined) markets.push(market);
   }
   const series = [...adjusted].map(([from, { contract }]) => ({ from, to: contract.symbol }));
-  d.emit({ type: 'SeriesAdjusted', underlying, series, listed, markets });
-  for (const portfolio of holders) adjustHoldings(d, portfolio, underlying, adjusted);
+  d.emit({ type: 'SeriesAdjusted', actionId, underlying, series, listed, markets });
+}
+
+/** Series that somebody holds, has orders in, or has listed. */
+function seriesInUse(d: Decision, underlying: string): ReadonlySet<string> {
+  const { holders, books, packagesOn, listed } = d.state;
+  const inUse = new Set<string>();
+  const add = (symbol: string): void => {
+    if (!isLongAsOsi(symbol)) return;
+    const contract = d.instrument(symbol);
+    if (contract?.assetClass === 'OPTION' && contract.underlying === underlying) inUse.add(symbol);
+  };
+  for (const [symbol, { size }] of holders) if (size > 0) add(symbol);
+  for (const { symbol, open } of books.values()) if (open.size > 0) add(symbol);
+  for (const symbol of packagesOn.keys()) add(symbol);
+  for (const symbol of listed.keys()) add(symbol);
+  return inUse;
+}
+
+/** What a split under way has made of the series. */
+export function adjustedBy(
+  d: Decision,
+  { ratio }: Split,
+  series: NonNullable<AnnouncedAction['underWay']>['series'],
+): AdjustedSeries {
+  const contracts = isWhole(ratio) ? ratio.new : 1;
+  const adjusted = new Map<string, AdjustedContract>();
+  for (const [place, { from, to }] of series.entries()) {
+    const contract = d.instrument(to);
+    if (contract?.assetClass === 'OPTION') adjusted.set(from, { contract, contracts, place });
+  }
   return adjusted;
 }
 
 /** Series that still trade, lower strikes first: what becomes of one may have the name that another has had. */
-function adjustedSeries(d: Decision, symbols: ReadonlySet<string>, ratio: SplitRatio): AdjustedSeries {
+function adjustedSeries(
+  d: Decision,
+  symbols: ReadonlySet<string>,
+  ratio: SplitRatio,
+): ReadonlyMap<string, Adjustment> {
   const contracts = [...symbols].flatMap((symbol) => {
     const contract = d.state.adjusted.has(symbol) ? undefined : d.instrument(symbol);
     const trades = contract?.assetClass === 'OPTION' && tradingEndsAt(contract, d.rules.calendar) > d.at;
@@ -103,16 +133,20 @@ function isSame(one: ReturnType<Decision['instrument']>, other: OptionContract):
   );
 }
 
-function adjustHoldings(
+/** A portfolio's contracts are of the new series, and what is set aside under short ones is set aside anew. */
+export function adjustHoldings(
   d: Decision,
   portfolio: Portfolio,
   underlying: string,
   adjusted: AdjustedSeries,
 ): void {
-  const held = new Set(portfolio.optionsOn.get(underlying));
-  // In the order of the series: a name is free again before another takes it.
-  for (const [symbol, { contract, contracts }] of adjusted) {
-    const position = held.has(symbol) ? portfolio.positions.get(symbol) : undefined;
+  if (!portfolio.optionsOn.has(underlying)) return;
+  const held = [...(portfolio.optionsOn.get(underlying) ?? [])].flatMap((symbol) => {
+    const adjustment = adjusted.get(symbol);
+    return adjustment === undefined ? [] : [{ symbol, ...adjustment }];
+  });
+  for (const { symbol, contract, contracts } of held.sort((a, b) => a.place - b.place)) {
+    const position = portfolio.positions.get(symbol);
     if (position === undefined) continue;
     const quantity = Quantity.ofUnits(Position.held(position) * contracts);
     // What could not be counted any more stays as it was: no real split comes near.
@@ -125,13 +159,15 @@ function adjustHoldings(
   secureOptions(d, portfolio, underlying);
 }
 
-const ordersOn = (d: Decision, underlying: string): Order[] =>
-  [...d.state.orders.values()].filter(({ terms }) => terms.underlying === underlying);
-
 /** Open orders in options go on in the new series where contracts were multiplied; any other ratio cancels them. */
-export function adjustOptionOrders(d: Decision, action: Split, adjusted: AdjustedSeries): void {
-  for (const order of ordersOn(d, action.symbol)) {
-    if (!d.state.orders.has(order.terms.number)) continue;
+export function adjustOptionOrders(
+  d: Decision,
+  { openOrders }: Portfolio,
+  action: Split,
+  adjusted: AdjustedSeries,
+): void {
+  for (const order of openOrders.oldestFirst()) {
+    if (order.terms.underlying !== action.symbol || !d.state.orders.has(order.terms.number)) continue;
     const renamed = isWhole(action.ratio) ? renamedBy(order, adjusted) : undefined;
     if (renamed === undefined) cancelNow(d, order, 'CORPORATE_ACTION');
     else splitOrder(d, order, action, renamed);

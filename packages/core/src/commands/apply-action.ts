@@ -7,41 +7,59 @@ import { isTrailing, sideOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
-import { bookOf, holdersOf, openOrdersIn } from '../state.js';
+import { scheduleAction } from '../evolve.js';
+import { bookOf } from '../state.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { multiplyDivide } from '../values/scaled.js';
 import type { TradingDate } from '../values/trading-date.js';
-import { adjustOptionOrders, adjustSeries } from './adjust-options.js';
+import { sliceOfAction } from './action-slice.js';
+import { adjustedBy, adjustHoldings, adjustOptionOrders, adjustSeries } from './adjust-options.js';
+import type { AdjustedSeries } from './adjust-options.js';
 import { adjustOrder } from './adjust-order.js';
 import { cancelNow } from './cancel-order.js';
 import { splitOrder } from './split-order.js';
 import { marketAfter } from './split-market.js';
 
-/** Carries out a dividend or split on its ex-date, before the first session of the day. */
+/**
+ * Carries out a dividend or split on its ex-date, before the first session of the day: portfolio by portfolio, a bounded slice. What is left is
+ * due at once.
+ */
 export function applyAction(d: Decision, actionId: string): void {
   const announced = d.state.actions.get(actionId);
   if (announced?.status !== 'ANNOUNCED') return;
   const { action } = announced;
-  if (action.type === 'SPLIT') applySplit(d, actionId, action);
-  else applyDividend(d, actionId, action);
+  // Whom it concerns is known before anything is changed.
+  const { portfolios, isLast } = sliceOfAction(d.state, announced);
+  if (action.type === 'SPLIT') {
+    if (announced.underWay === undefined) beginSplit(d, actionId, action);
+    const series = adjustedBy(d, action, announced.underWay?.series ?? []);
+    for (const portfolio of portfolios) splitIn(d, portfolio, action, announced.underWay?.mark, series);
+  } else {
+    for (const portfolio of portfolios) payDividend(d, portfolio, action);
+  }
+  const last = portfolios.at(-1);
+  if (isLast || last === undefined) {
+    d.emit({ type: 'ActionDone', actionId, action });
+    return;
+  }
+  d.emit({ type: 'ActionContinued', actionId, through: last.terms.number });
+  scheduleAction(d.state, d.rules.calendar, actionId);
 }
 
 /**
  * Whoever holds at the close before the ex-date is owed the dividend, whoever is short owes it. It counts as pending cash from the ex-date
  * and settles on the pay date. Open buy limits and sell stops come down by the dividend (FINRA Rule 5330).
  */
-function applyDividend(d: Decision, actionId: string, action: CashDividend): void {
+function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): void {
   const { symbol, exDate } = action;
   const payDate = action.payDate !== undefined && action.payDate > exDate ? action.payDate : exDate;
-  for (const portfolio of holdersOf(d.state, symbol)) {
-    const position = portfolio.positions.get(symbol);
-    if (position === undefined) continue;
-    const quantity = Position.held(position);
-    const amount = Money.toCents(valueOf(d.tradable(symbol), action.amountPerShare, quantity));
-    // Less than half a cent, or more than books can hold: nothing is booked.
-    if (amount === 0 || !hasRoomFor(portfolio.balances, Money.abs(amount))) continue;
+  const position = portfolio.positions.get(symbol);
+  const quantity = position === undefined ? Quantity.zero : Position.held(position);
+  const amount = Money.toCents(valueOf(d.tradable(symbol), action.amountPerShare, quantity));
+  // Less than half a cent, or more than books can hold: nothing is booked.
+  if (amount !== 0 && hasRoomFor(portfolio.balances, Money.abs(amount))) {
     const { portfolioId } = portfolio.terms;
     const entry = d.entry(
       'DIVIDEND',
@@ -54,9 +72,12 @@ function applyDividend(d: Decision, actionId: string, action: CashDividend): voi
     d.emit({ type: 'DividendAccrued', portfolioId, symbol, quantity, amount, payDate });
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   }
-  for (const order of openOrdersIn(d.state, symbol)) reduceByDividend(d, order, action.amountPerShare);
-  d.emit({ type: 'ActionDone', actionId, action });
+  for (const order of ordersIn(portfolio, symbol)) reduceByDividend(d, order, action.amountPerShare);
 }
+
+/** The open orders of a portfolio in shares, oldest first. */
+const ordersIn = ({ openOrders }: Portfolio, symbol: string): Order[] =>
+  openOrders.oldestFirst().filter(({ terms }) => terms.legs === undefined && terms.symbol === symbol);
 
 /** FINRA Rule 5330: buy limits, and stops to sell, are reduced by the dividend, down to the next tick. */
 function reduceByDividend(d: Decision, order: Order, amount: Price): void {
@@ -84,24 +105,41 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
   adjustOrder(d, order, changes);
 }
 
-function applySplit(d: Decision, actionId: string, action: Split): void {
+/** What a split changes for everybody: the market, and the series on its symbol. */
+function beginSplit(d: Decision, actionId: string, action: Split): void {
   const { symbol, ratio } = action;
-  const open = openOrdersIn(d.state, symbol);
   // Read before anything changes it: the record must know the quote as it was.
   const mark = d.mark(symbol);
-  const holders = holdersOf(d.state, symbol);
-  const beyond = new Set(holders.filter((portfolio) => !canSplit(portfolio, action)));
-  for (const order of open) {
-    // Exchanges cancel open orders over a reverse split.
-    const cancels = ratio.new < ratio.old || beyond.has(d.portfolioOf(order));
-    if (cancels && d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
-  }
-  for (const portfolio of holders) if (!beyond.has(portfolio)) splitPosition(d, portfolio, action, mark);
   const market = marketAfter(bookOf(d.state, symbol), ratio);
-  d.emit({ type: 'ActionDone', actionId, action, ...(market !== undefined && { market }) });
-  const adjusted = adjustSeries(d, action);
+  d.emit({
+    type: 'SplitBegun',
+    actionId,
+    symbol,
+    ...(mark !== undefined && { mark }),
+    ...(market !== undefined && { market }),
+  });
+  adjustSeries(d, actionId, action);
+}
+
+/** What it changes for a portfolio: its shares, its contracts, its orders in both. */
+function splitIn(
+  d: Decision,
+  portfolio: Portfolio,
+  action: Split,
+  mark: Price | undefined,
+  series: AdjustedSeries,
+): void {
+  const { symbol, ratio } = action;
+  const open = ordersIn(portfolio, symbol);
+  const splits = canSplit(portfolio, action);
+  // Exchanges cancel open orders over a reverse split.
+  const cancels = ratio.new < ratio.old || !splits;
+  for (const order of open)
+    if (cancels && d.state.orders.has(order.terms.number)) cancelNow(d, order, 'CORPORATE_ACTION');
+  if (splits) splitPosition(d, portfolio, action, mark);
+  adjustHoldings(d, portfolio, symbol, series);
   for (const order of open) if (d.state.orders.has(order.terms.number)) splitOrder(d, order, action);
-  adjustOptionOrders(d, action, adjusted);
+  adjustOptionOrders(d, portfolio, action, series);
 }
 
 /** `new` for each `old`, towards zero. */

@@ -1,5 +1,6 @@
 import type { Split } from '../corporate-actions/corporate-action.js';
 import type { Command } from '../command.js';
+import { sliceOfAction } from './action-slice.js';
 import { futureSpecification } from '../instruments/future-specifications.js';
 import { parseFutureSymbol } from '../instruments/future-symbols.js';
 import { symbolAfter } from '../instruments/adjustment.js';
@@ -9,7 +10,7 @@ import type { Quote } from '../market/quote.js';
 import type { Order, OrderLeg, OrderTerms } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { DONE_ALONE, TIMERS_AT_ONCE, underlyingsInTurn } from '../state.js';
-import type { State, Timer } from '../state.js';
+import type { AnnouncedAction, State, Timer } from '../state.js';
 import type { Instant } from '../values/instant.js';
 
 /**
@@ -120,10 +121,10 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       addReadsOfEndings(state, underlyingsInTurn(state, what.series), symbols);
       return;
     case 'CORPORATE_ACTION': {
-      const action = state.actions.get(what.actionId)?.action;
-      if (action === undefined) return;
-      symbols.add(action.symbol);
-      if (action.type === 'SPLIT') addSplitReads(state, action, symbols);
+      const announced = state.actions.get(what.actionId);
+      if (announced === undefined) return;
+      symbols.add(announced.action.symbol);
+      if (announced.action.type === 'SPLIT') addSplitReads(state, announced, announced.action, symbols);
       return;
     }
     case 'CALL_DUE':
@@ -164,17 +165,30 @@ function addOptionReads(state: State, symbols: Set<string>): void {
   }
 }
 
-/** The options on what is split, under their old names and the new ones, and what the portfolios of their orders hold. */
-function addSplitReads(state: State, { symbol: underlying, ratio }: Split, symbols: Set<string>): void {
-  for (const { symbol } of state.books.values()) {
-    if (!isLongAsOsi(symbol) || underlyingOf(rootOfOsi(symbol)) !== underlying) continue;
-    symbols.add(symbol);
-    const renamed = symbolAfter(symbol, ratio.new);
-    if (renamed !== undefined) symbols.add(renamed);
-  }
-  for (const { terms } of state.orders.values()) {
-    if (terms.underlying === underlying)
-      for (const symbol of withHoldings(state, terms.portfolioId, terms)) symbols.add(symbol);
+/**
+ * When it begins the options on what is split, under their old names and the new ones; what the portfolios that have their turn hold where
+ * they have orders in them.
+ */
+function addSplitReads(
+  state: State,
+  announced: AnnouncedAction,
+  { symbol: underlying, ratio }: Split,
+  symbols: Set<string>,
+): void {
+  if (announced.underWay === undefined)
+    for (const { symbol } of state.books.values()) {
+      if (!isLongAsOsi(symbol) || underlyingOf(rootOfOsi(symbol)) !== underlying) continue;
+      symbols.add(symbol);
+      const renamed = symbolAfter(symbol, ratio.new);
+      if (renamed !== undefined) symbols.add(renamed);
+    }
+  for (const { openOrders } of sliceOfAction(state, announced).portfolios) {
+    for (const { terms } of openOrders)
+      if (terms.underlying === underlying || terms.symbol === underlying)
+        for (const symbol of withHoldings(state, terms.portfolioId, terms)) {
+          symbols.add(symbol);
+          if (isLongAsOsi(symbol)) symbols.add(symbolAfter(symbol, ratio.new) ?? symbol);
+        }
   }
 }
 

@@ -138,7 +138,7 @@ export class Auditor {
         return this.market.note(event.quotes);
       case 'ExercisePriceTaken':
         return this.market.takeExercisePrice(event);
-      case 'ActionDone':
+      case 'SplitBegun':
         if (event.market !== undefined) this.market.note([event.market.quote]);
         return;
       // Nothing of the books changes with these.
@@ -152,6 +152,8 @@ export class Auditor {
       case 'OrdersRested':
       case 'SeriesAdjusted':
       case 'ActionWithdrawn':
+      case 'ActionContinued':
+      case 'ActionDone':
       case 'RulesChanged':
       case 'ClockMoved':
         return;

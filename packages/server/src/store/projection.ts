@@ -154,7 +154,7 @@ function marksOf(event: Event, minute: number): readonly HistoryChange[] {
   const quotes =
     event.type === 'QuotesPushed'
       ? event.quotes
-      : event.type === 'ActionDone' && event.market !== undefined
+      : (event.type === 'SplitBegun' || event.type === 'ActionDone') && event.market !== undefined
         ? [event.market.quote]
         : event.type === 'SeriesAdjusted'
           ? event.markets.map(({ quote }) => quote)
@@ -382,6 +382,8 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'OrdersRested':
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
+    case 'SplitBegun':
+    case 'ActionContinued':
     case 'ActionDone':
     case 'RulesChanged':
     case 'ClockMoved':

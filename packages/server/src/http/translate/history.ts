@@ -317,6 +317,8 @@ function told(event: Event, item: ListItem): Told {
     case 'OrdersRested':
     case 'ActionsAnnounced':
     case 'ActionWithdrawn':
+    case 'SplitBegun':
+    case 'ActionContinued':
     case 'ActionDone':
     case 'RulesChanged':
     case 'ClockMoved':
