@@ -7,7 +7,7 @@ import type { Refusal } from '../orders/refusal.js';
 import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
-import { Quantity } from '../values/quantity.js';
+import type { Quantity } from '../values/quantity.js';
 import type { OrderedLeg } from './ordered-legs.js';
 import { coverChangeOf, coverHeld } from './secure-options.js';
 import type { CoverChange } from './secure-options.js';
