@@ -85,9 +85,15 @@ export interface AssignmentDraw {
 /** Option series that are held and want attention, by underlying. */
 export interface SeriesEnding {
   readonly kind: 'SERIES_END';
-  readonly series: ReadonlyMap<string, ReadonlySet<string>>;
+  readonly series: ReadonlyMap<string, Set<string>>;
   /** By underlying: the opening that settles series on it, where it was seen already. */
   readonly opening?: ReadonlyMap<string, Price>;
+}
+
+/** What the timer of an instant at which series end is about, as it fills. */
+interface EndingAt {
+  readonly series: Map<string, Set<string>>;
+  readonly opening: Map<string, Price>;
 }
 
 /** The order in which things due at the same instant happen. */
@@ -172,7 +178,7 @@ export interface State {
   readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;
   /** By instant: what the one timer of series that end then is about. */
-  readonly seriesEndings: Map<Instant, { series: Map<string, Set<string>>; opening: Map<string, Price> }>;
+  readonly seriesEndings: Map<Instant, EndingAt>;
   /** By instant: the futures that the one timer of settlements then is about. */
   readonly futureSettlements: Map<Instant, Set<string>>;
   /** By index: series on it that wait for its opening. */
@@ -307,10 +313,15 @@ export function earliestHolders(
 }
 
 /** All open orders in a symbol, at work or not, oldest first; those of several legs, one of which is in it, at the end. */
-export const openOrdersIn = (state: State, symbol: string): Order[] => [
-  ...(state.books.get(symbol)?.open.oldestFirst() ?? []),
-  ...[...(state.packagesOn.get(symbol) ?? [])].sort((a, b) => a.terms.number - b.terms.number),
-];
+export function openOrdersIn(state: State, symbol: string): Order[] {
+  const single = state.books.get(symbol)?.open;
+  const packages = state.packagesOn.get(symbol);
+  if ((single?.size ?? 0) === 0 && packages === undefined) return [];
+  return [
+    ...(single?.oldestFirst() ?? []),
+    ...[...(packages ?? [])].sort((a, b) => a.terms.number - b.terms.number),
+  ];
+}
 
 /** Adds a timer. `number` breaks ties, so it must not depend on when the timer was made: recovery makes it again. */
 export function addTimer(state: State, due: Instant, number: number, what: Timer['what']): Timer {
@@ -327,16 +338,36 @@ export function scheduleSeriesEnd(
   underlying: string,
   opening?: Price,
 ): void {
+  const { series, opening: openings } = endingAt(state, due);
+  const symbols = series.get(underlying);
+  if (symbols === undefined) series.set(underlying, new Set([symbol]));
+  else symbols.add(symbol);
+  if (opening !== undefined) openings.set(underlying, opening);
+}
+
+/** The same for all series on an underlying that have not had their turn. The set is the ending's from then on. */
+export function postponeSeriesEnd(
+  state: State,
+  due: Instant,
+  symbols: Set<string>,
+  underlying: string,
+  opening?: Price,
+): void {
+  const { series, opening: openings } = endingAt(state, due);
+  const already = series.get(underlying);
+  if (already === undefined) series.set(underlying, symbols);
+  else for (const symbol of symbols) already.add(symbol);
+  if (opening !== undefined) openings.set(underlying, opening);
+}
+
+function endingAt(state: State, due: Instant): EndingAt {
   let ending = state.seriesEndings.get(due);
   if (ending === undefined) {
     ending = { series: new Map(), opening: new Map() };
     state.seriesEndings.set(due, ending);
     addTimer(state, due, 0, { kind: 'SERIES_END', ...ending });
   }
-  const symbols = ending.series.get(underlying);
-  if (symbols === undefined) ending.series.set(underlying, new Set([symbol]));
-  else symbols.add(symbol);
-  if (opening !== undefined) ending.opening.set(underlying, opening);
+  return ending;
 }
 
 /** Positions that one record ends at most, and series that it looks at: records and pauses stay short. */

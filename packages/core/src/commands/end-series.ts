@@ -14,6 +14,7 @@ import {
   earliestHolders,
   ENDINGS_PER_RECORD,
   openOrdersIn,
+  postponeSeriesEnd,
   scheduleSeriesEnd,
   underlyingsInTurn,
 } from '../state.js';
@@ -51,9 +52,7 @@ export function endSeries(d: Decision, { series, opening }: Omit<SeriesEnding, '
   const inTurn = new Set(underlyingsInTurn(d.state, series));
   for (const [underlying, symbols] of series) {
     if (inTurn.has(underlying)) look(d, underlying, symbols, opening, due);
-    else
-      for (const symbol of symbols)
-        scheduleSeriesEnd(d.state, d.at, symbol, underlying, opening?.get(underlying));
+    else postponeSeriesEnd(d.state, d.at, symbols, underlying, opening?.get(underlying));
   }
   if (due.size === 0) return;
   for (const symbol of [...due.keys()].sort()) {

@@ -64,6 +64,12 @@ export function underlyingClassOf(instrument: Instrument): UnderlyingClass {
   return BROAD_INDEX_FUNDS.has(instrument.symbol) ? 'BROAD_INDEX' : 'EQUITY';
 }
 
+/** The root without a digit behind it; most have none. */
+const withoutDigit = (root: string): string =>
+  isDigit(root.charCodeAt(root.length - 1)) ? root.replace(/(?<=[^\d])\d$/, '') : root;
+
+const isDigit = (code: number): boolean => code >= 48 && code <= 57;
+
 /**
  * What is known of a contract by its root alone. A root that is in no table is its underlying's symbol, with a digit behind
  * it where the contract was adjusted (`XYZ1` is on XYZ). `isIndex` tells what is listed as an index.
@@ -71,7 +77,7 @@ export function underlyingClassOf(instrument: Instrument): UnderlyingClass {
 function termsOfRoot(root: string, isIndex: (symbol: string) => boolean): RootTerms {
   const known = INDEX_ROOTS[root];
   if (known !== undefined) return known;
-  const underlying = root.replace(/(?<=[^\d])\d$/, '');
+  const underlying = withoutDigit(root);
   if (isIndex(underlying)) return onIndex(underlying, 'PM', { underlyingClass: 'NARROW_INDEX' });
   return {
     underlying,
