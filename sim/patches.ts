@@ -32,6 +32,6 @@ const SCHEDULE = 'server/dist/engine/checkpoint-schedule.js';
 
 /** Checkpoints every so many records, so that short runs have some. */
 export const checkpointsEvery = (records: number): readonly Patch[] => [
-  { file: SCHEDULE, from: 'RECORDS_BEHIND = 30_000', to: `RECORDS_BEHIND = ${records}` },
+  { file: SCHEDULE, from: 'RECORDS_BEHIND = 20_000', to: `RECORDS_BEHIND = ${records}` },
   { file: SCHEDULE, from: 'NOT_WORTH_IT = 1000', to: 'NOT_WORTH_IT = 1' },
 ];

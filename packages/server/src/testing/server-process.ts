@@ -105,7 +105,8 @@ const onFreePort = (environment: Readonly<Record<string, string>>) => ({
 /** A module that loads what the server consists of and holds its beginning up until it hears something. */
 function waitingModule(): string {
   const parts = readFileSync(dist('main.js'), 'utf8').matchAll(/from '(\.[^']+)'/g);
-  const urls = [...parts].map(([, path = '']) => pathToFileURL(dist(path)).href);
+  const paths = [...[...parts].map(([, path = '']) => path), 'serve.js'];
+  const urls = paths.map((path) => pathToFileURL(dist(path)).href);
   return `data:text/javascript,${encodeURIComponent(
     `for (const url of ${JSON.stringify(urls)}) await import(url);
     await new Promise((go) => process.once('message', go));

@@ -1,5 +1,5 @@
 /** The thread that copies the journal's write-ahead log into its database while commits go on. See log-copier.ts. */
-import { workerData } from 'node:worker_threads';
+import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from './connection.js';
 import type { Database } from './connection.js';
 import { giveWay } from './give-way.js';
@@ -33,4 +33,4 @@ function run({ path, state }: CopyData): void {
   Atomics.notify(state, 0);
 }
 
-run(workerData as CopyData);
+if (parentPort !== null) run(workerData as CopyData);

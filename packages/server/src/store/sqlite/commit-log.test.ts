@@ -1,0 +1,58 @@
+import { statSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { RegistryTables } from './registry-tables.js';
+import { CommitLog } from './commit-log.js';
+import { one } from './connection.js';
+import { newDirectory, removeDirectories } from './data-directory.contract.js';
+import { JOURNAL_FILE } from './journal-schema.js';
+
+afterAll(removeDirectories);
+
+const KB = 1024;
+/** Between two looks at the length of the log. */
+const COMMITS = 16;
+
+/** A log that is to be copied once it is so long. */
+function openLog(copyAfterBytes: number) {
+  const directory = newDirectory();
+  const log = new CommitLog(directory, copyAfterBytes);
+  const registry = new RegistryTables(log.database);
+  const pages = log.database.prepare('PRAGMA wal_checkpoint(NOOP)');
+  return {
+    log,
+    directory,
+    commit: (name: string, length: number) =>
+      log.commit((draft) => {
+        registry.apply({ kind: 'save-setting', name, value: 'x'.repeat(length) }, draft.state);
+      }),
+    pages: () => one<{ log: number }>(pages)?.log ?? 0,
+    databaseKB: () => statSync(join(directory, JOURNAL_FILE)).size / KB,
+  };
+}
+
+describe('The write-ahead log of the journal', () => {
+  it('is copied by a thread of its own while it may, and begun anew by the next commit', async () => {
+    const { log, directory, commit, pages, databaseKB } = openLog(256 * KB);
+    commit('large', 600 * KB);
+    const long = pages();
+    for (let i = 0; i < COMMITS; i++) log.tidy();
+    // Nobody commits meanwhile, and nobody but the thread copies a log of this length.
+    await expect.poll(() => (log.tidy(), databaseKB()), { timeout: 20_000 }).toBeGreaterThan(600);
+    await expect.poll(() => (log.tidy(), commit('small', 1), pages())).toBeLessThan(long / 2);
+    log.close();
+    const again = new CommitLog(directory);
+    expect(one(again.database.prepare(`SELECT 1 FROM setting WHERE name = 'large'`))).toBeDefined();
+    again.close();
+  });
+
+  it('is copied by the writer when it is four times as long as it should be', () => {
+    const { log, commit, pages, databaseKB } = openLog(64 * KB);
+    commit('large', 600 * KB);
+    for (let i = 0; i < COMMITS; i++) log.tidy();
+    expect(databaseKB()).toBeGreaterThan(600);
+    commit('small', 1);
+    expect(pages()).toBeLessThan(20);
+    log.close();
+  });
+});
