@@ -10,7 +10,7 @@ import { cashRefusal, levelRefusal } from '../orders/refusal.js';
 import type { Refusal } from '../orders/refusal.js';
 import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { bookMarketOf, chainHeld, marginTermsOf } from '../portfolios/valuation.js';
+import { bookMarketOf, chainHeld, marginTermsOf, roomOf } from '../portfolios/valuation.js';
 import { settlementDateOf } from '../settlement/obligation.js';
 import { planPackageTrade } from '../trading/plan-package-trade.js';
 import type { PackageTrade } from '../trading/plan-package-trade.js';
@@ -23,7 +23,6 @@ import { meetByTrade, secureAfter } from './book-trade.js';
 import { scheduleEndOf } from './end-series.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
-import { roomOf } from './reserve.js';
 import { securedBeyond } from './secure-options.js';
 import { dayTradeShortfall, noteShortfall } from './day-shortfall.js';
 import { changeSma, headroomOfTrade } from './sma.js';
@@ -132,5 +131,10 @@ function takenBy(
   const cash = Money.ofUnits(0 - net - charges);
   const effect = effectOfAll(margin, bookMarketOf(d), chain, trades, cash).headroom;
   const opening = { isShortSale: false, cost: debit, effect };
-  return marginRefusal(opening, progress, () => roomOf(d, portfolio)) ?? { paid: debit, effect };
+  return (
+    marginRefusal(opening, progress, () => roomOf(portfolio, d, d.broker(portfolio))) ?? {
+      paid: debit,
+      effect,
+    }
+  );
 }

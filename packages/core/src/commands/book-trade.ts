@@ -5,6 +5,7 @@ import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
 import { tradedBy } from '../orders/execution.js';
 import { remainingOf } from '../orders/order.js';
+import { roomOf } from '../portfolios/valuation.js';
 import type { Order } from '../orders/order.js';
 import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -18,7 +19,7 @@ import { scheduleEndOf } from './end-series.js';
 import { Quantity } from '../values/quantity.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import { meetCallsNow } from './meet-calls.js';
-import { effectHolding, roomOf } from './reserve.js';
+import { effectHolding } from './reserve.js';
 import { securedBeyond, secureOptions } from './secure-options.js';
 import { trackDayTrades } from './track-day-trades.js';
 import { dayTradeShortfall, noteShortfall } from './day-shortfall.js';
@@ -62,7 +63,7 @@ export function tradeFor(
         : {
             kind: 'MARGIN',
             effect: (held, trade) => effectHolding(d, portfolio, held, trade),
-            room: () => roomOf(d, portfolio),
+            room: () => roomOf(portfolio, d, d.broker(portfolio)),
           },
   });
 }

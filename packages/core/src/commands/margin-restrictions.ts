@@ -8,9 +8,9 @@ import { isOpening } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { Rejection } from '../rejection.js';
+import { roomOf } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
 import type { Needs } from './needs.js';
-import { roomOf } from './reserve.js';
 import { keepsSma } from './sma.js';
 
 const MOST_DAY_TRADES = 3;
@@ -48,7 +48,8 @@ export function blockedProblem(
   if (needs === undefined || !isOpening(positionIntent)) return undefined;
   const { margin } = portfolio;
   if (!isBlocked(margin, d.rules.calendar.dateOf(d.at)) || !keepsSma(portfolio.settings)) return undefined;
-  if (!needs.isShortSale && needs.cost <= roomOf(d, portfolio).freeCash) return undefined;
+  if (!needs.isShortSale && needs.cost <= roomOf(portfolio, d, d.broker(portfolio)).freeCash)
+    return undefined;
   const unmet = margin.calls.filter(({ type }) => type === 'INTRADAY');
   return {
     code: 'MARGIN_CALL_ACTIVE',

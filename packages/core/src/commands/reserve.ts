@@ -2,7 +2,6 @@ import type { Decision } from '../decision.js';
 import { orderCharges } from '../fees/order-charges.js';
 import { isForShares, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
-import type { Room } from '../margin/buying-power.js';
 import { effectOf, takenBy } from '../margin/effect.js';
 import type { MarginTrade } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
@@ -14,7 +13,7 @@ import { cashRefusal } from '../orders/refusal.js';
 import type { Refusal } from '../orders/refusal.js';
 import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { bookMarketOf, chainHeld, leastRoom, marginTermsOf, valuationOf } from '../portfolios/valuation.js';
+import { bookMarketOf, chainHeld, leastRoom, marginTermsOf, roomOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
@@ -144,25 +143,18 @@ export function fundsProblem(
   const { cost, released, secured, effect } = needs;
   if (effect !== undefined) {
     if (secured > already.reserved) {
-      const available = Money.add(roomOf(d, portfolio).freeCash, already.reserved);
+      const available = Money.add(roomOf(portfolio, d, d.broker(portfolio)).freeCash, already.reserved);
       if (secured > available) return cashRefusal(available, secured);
     }
     const opening = { ...needs, effect };
     // A portfolio with the cash for it is not valued for its orders, however much it holds.
     const least = leastRoom(portfolio, d.broker(portfolio));
     if (least !== undefined && marginRefusal(opening, already, () => least) === undefined) return undefined;
-    return marginRefusal(opening, already, () => roomOf(d, portfolio));
+    return marginRefusal(opening, already, () => roomOf(portfolio, d, d.broker(portfolio)));
   }
   if (needs.reserve <= already.reserved) return undefined;
   const available = Money.ofUnits(freeCash(portfolio) + already.reserved + released);
   return cost <= available ? undefined : cashRefusal(available, cost);
-}
-
-/** What a MARGIN portfolio has left for opening orders. */
-export function roomOf(d: Decision, portfolio: Portfolio): Room {
-  const { room } = valuationOf(portfolio, d, d.broker(portfolio));
-  if (room === undefined) throw new RangeError('a CASH portfolio has no headroom');
-  return room;
 }
 
 /** Commission and fees of the order as a whole, less those of what has filled. */

@@ -1,3 +1,4 @@
+import { isShares } from '../instruments/instrument.js';
 import { Money } from '../values/money.js';
 import type {
   Amounts,
@@ -12,6 +13,7 @@ import { chainsOf, kindOf } from './chains.js';
 import { futureGroups } from './futures.js';
 import { classAmounts, classRequirement, commodityRequirement } from './portfolio/classes.js';
 import { regTAmounts, regTGroups } from './reg-t/held.js';
+import { regTStock } from './reg-t/stock.js';
 
 export const NO_AMOUNTS: Amounts = {
   fed: Money.zero,
@@ -61,15 +63,42 @@ export function requirementOf(book: MarginBook): Requirement {
   };
 }
 
-/** The sums of `requirementOf` alone. */
+/** The sums of `requirementOf` alone, of a book that has each instrument once. */
 export function amountsOf({ holdings, market, ...terms }: MarginBook): Amounts {
   const series = seriesIn(holdings);
-  let sum = NO_AMOUNTS;
-  for (const chain of chainsOf(holdings, terms)) {
-    const amounts = amountsOfChain(chain.holdings, terms, market, series);
-    sum = sum === NO_AMOUNTS ? amounts : addAmounts(sum, amounts);
+  const chained = terms.marginType === 'REG_T' ? notAlone(holdings) : holdings;
+  let { fed, house, opening, initial, counted }: Record<keyof Amounts, number> = NO_AMOUNTS;
+  const add = (amounts: Amounts): void => {
+    fed += amounts.fed;
+    house += amounts.house;
+    opening += amounts.opening;
+    initial += amounts.initial;
+    counted += amounts.counted;
+  };
+  if (chained.length < holdings.length) {
+    const others = new Set(chained);
+    for (const holding of holdings) {
+      const { instrument, quantity, mark } = holding;
+      if (isShares(instrument) && !others.has(holding))
+        add(regTStock(instrument, quantity, mark, terms.house));
+    }
   }
-  return sum;
+  for (const chain of chainsOf(chained, terms)) add(amountsOfChain(chain.holdings, terms, market, series));
+  return {
+    fed: Money.ofUnits(fed),
+    house: Money.ofUnits(house),
+    opening: Money.ofUnits(opening),
+    initial: Money.ofUnits(initial),
+    counted: Money.ofUnits(counted),
+  };
+}
+
+/** All but the stock that no option is on, which is a chain each. */
+function notAlone(holdings: readonly Holding[]): readonly Holding[] {
+  const underlyings = new Set<string>();
+  for (const { instrument } of holdings)
+    if (instrument.assetClass === 'OPTION') underlyings.add(instrument.underlying);
+  return holdings.filter(({ instrument }) => !isShares(instrument) || underlyings.has(instrument.symbol));
 }
 
 /** Options that a book holds: among their chains the work of a search is shared. */

@@ -140,13 +140,18 @@ const withoutMargin = ({ totalEquity, settledCash }: Worth): Margin => ({
   room: undefined,
 });
 
-function marginOf(
+/** What of a margin portfolio's figures its orders are judged by, and what else follows from the same marks. */
+type Standing = Omit<Margin, 'overnightBuyingPower' | 'dayTradeBuyingPower' | 'room'> & {
+  readonly room: Room;
+};
+
+function standingOf(
   portfolio: Portfolio,
   { collateral, variation, totalEquity }: Worth,
   holdings: readonly Holding[],
   source: ValuationSource,
   broker: BrokerConfiguration,
-): Margin {
+): Standing {
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const { reservedByOrders: orders, reservedByPositions: positions } = portfolio;
   const terms = marginTermsOf(portfolio, broker, source);
@@ -175,7 +180,6 @@ function marginOf(
       Headroom.add(orders.headroom, positions.headroom),
     ),
   };
-  const forTheDay = dayTradePower(portfolio, room, { broker, source, inCall });
   return {
     marginEquity,
     fedRequirement,
@@ -184,11 +188,36 @@ function marginOf(
     maintenanceExcess: headroom.maintenance,
     openingExcess: Money.subtract(marginEquity, bounded(opening)),
     smaBalance: terms.marginType === 'PORTFOLIO' ? Money.zero : portfolio.margin.sma,
+    marginCallActive: inCall,
+    room,
+  };
+}
+
+function marginOf(
+  portfolio: Portfolio,
+  worth: Worth,
+  holdings: readonly Holding[],
+  source: ValuationSource,
+  broker: BrokerConfiguration,
+): Margin {
+  const { room, ...standing } = standingOf(portfolio, worth, holdings, source, broker);
+  const { marginCallActive: inCall } = standing;
+  const forTheDay = dayTradePower(portfolio, room, { broker, source, inCall });
+  return {
+    ...standing,
     overnightBuyingPower: inCall ? Money.zero : overnightBuyingPower(room),
     dayTradeBuyingPower: forTheDay,
-    marginCallActive: inCall,
     room: lendsForTheDay(portfolio, source, broker) ? { ...room, forTheDay } : room,
   };
+}
+
+/** What a MARGIN portfolio has left for opening orders, without the figures that are only shown. */
+export function roomOf(portfolio: Portfolio, source: ValuationSource, broker: BrokerConfiguration): Room {
+  const holdings: Holding[] = [];
+  const worth = worthOf(portfolio, source, holdings);
+  const { room, marginCallActive: inCall } = standingOf(portfolio, worth, holdings, source, broker);
+  if (!lendsForTheDay(portfolio, source, broker)) return room;
+  return { ...room, forTheDay: dayTradePower(portfolio, room, { broker, source, inCall }) };
 }
 
 /**

@@ -120,11 +120,18 @@ export class Search {
     const allowed = node.work + mostWork;
     const { unit } = this.programme;
     do {
-      if (!node.repair(allowed)) return node.work > allowed ? 'TOO_LONG' : 'NONE';
+      if (!node.repair(allowed, this.most())) return node.work > allowed ? 'TOO_LONG' : 'NONE';
       const { first, second } = node.objectives;
       if (!this.mayBeBetter(first * unit, second * unit)) return 'NONE';
     } while (this.addViolated(node, this.valuesOf(node)));
     return 'OPTIMAL';
+  }
+
+  /** The first objective, in units, beyond which nothing is better: repairing only ever raises it. */
+  private most(): number {
+    const { best, step, isOneObjective } = this;
+    const least = isOneObjective ? best.first - SAFE * step : best.first;
+    return least / this.programme.unit + NEARLY * Math.max(1, Math.abs(least / this.programme.unit));
   }
 
   /** Cuts the first programme, as long as that raises what nothing can be below. */

@@ -343,13 +343,13 @@ export class Tableau {
   }
 
   /** From an optimal point that new rows have made infeasible to an optimal one; false where there is none, or too far. */
-  repair(allowed: number): boolean {
+  repair(allowed: number, most = Infinity): boolean {
     let pivots = 0;
     for (;;) {
       const byVariable = ++pivots > MANY_PIVOTS;
       const row = this.violated(byVariable);
       if (row < 0) return true;
-      if (this.work > allowed) return false;
+      if (this.work > allowed || 0 - this.cell(this.columns) > most) return false;
       const column = this.cheapest(row, byVariable);
       if (column < 0) return false;
       this.pivot(row, column);
