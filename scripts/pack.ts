@@ -3,7 +3,7 @@ import { execFileSync } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { bundle, LIBRARIES } from './packing/bundle.js';
+import { bundle } from './packing/bundle.js';
 import { thirdParties } from './packing/licences.js';
 import { declare } from './packing/types.js';
 
@@ -23,9 +23,6 @@ const FILES = [
   'packages/dashboard/dist/assets',
 ];
 
-/** Files of libraries that are read or loaded at run time. */
-const FILES_OF_LIBRARIES = ['@fastify/swagger-ui/static', '@photostructure/sqlite/prebuilds'];
-
 const root = fileURLToPath(new URL('..', import.meta.url));
 const [given = 'package'] = process.argv.slice(2);
 const into = resolve(given, 'contents');
@@ -36,7 +33,6 @@ rmSync(into, { recursive: true, force: true });
 mkdirSync(into, { recursive: true });
 const files = await bundle(root, into);
 for (const path of FILES) copy(path);
-for (const path of FILES_OF_LIBRARIES) copy(`node_modules/${path}`, `${LIBRARIES}/${path}`);
 copy('packages/python/sandpit.py', 'python/sandpit.py');
 // The client is of use in a browser as well: it stays apart, and needs nothing.
 copy('packages/client/dist');

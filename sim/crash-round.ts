@@ -11,7 +11,6 @@ import { KILL_PLACES, RawJournal } from './data-directory.js';
 import type { FaultyDisk } from './faults/faulty-disk.js';
 import { compareStream } from './journal-orders.js';
 import { MarketMaker } from './market-maker.js';
-import { checkpointsEvery, environmentOf } from './patches.js';
 import { OrderFollower } from './order-follower.js';
 import { Trader } from './trader.js';
 
@@ -39,6 +38,8 @@ interface Participant {
 /** One data directory, from its first start to its verification. */
 export class CrashRound {
   private readonly directory: string;
+  /** Of the server's programs. */
+  private readonly folder: string;
   private readonly chance: Chance;
   private readonly options: CrashOptions;
   private readonly report: CrashReport;
@@ -55,12 +56,14 @@ export class CrashRound {
   /** `disk`: where there is one, most kills happen at one of its calls. */
   constructor(
     directory: string,
+    folder: string,
     chance: Chance,
     options: CrashOptions,
     report: CrashReport,
     disk?: FaultyDisk,
   ) {
     this.directory = directory;
+    this.folder = folder;
     this.chance = chance;
     this.options = options;
     this.report = report;
@@ -68,7 +71,6 @@ export class CrashRound {
     this.environment = {
       ...ENVIRONMENT,
       ...disk?.environment(directory),
-      ...environmentOf([...checkpointsEvery(60), ...(options.planted?.patches ?? [])]),
       DATA_DIR: directory,
       SEED: String(chance.int(0, 1e9)),
     };
@@ -122,7 +124,7 @@ export class CrashRound {
   }
 
   private prepare(): ServerProcess {
-    return ServerProcess.prepare(this.environment);
+    return ServerProcess.prepare(this.environment, this.folder);
   }
 
   private async openPortfolio(portfolioType: string): Promise<string> {
@@ -250,7 +252,7 @@ export class CrashRound {
   }
 
   private async verify(): Promise<void> {
-    const verifier = ServerProcess.verify(this.environment, this.directory);
+    const verifier = ServerProcess.verify(this.environment, this.directory, this.folder);
     const { code } = await verifier.exited;
     if (code === 0 && verifier.out.at(-1) === 'sound') return;
     const said = [...verifier.out, ...verifier.err].join(' ');

@@ -19,6 +19,8 @@ import { inDirectory } from '../packages/server/src/testing/server-process.js';
 import { Chance } from './chance.js';
 import { CrashRound } from './crash-round.js';
 import { FaultyDisk } from './faults/faulty-disk.js';
+import { withJoinedServer } from './joined-server.js';
+import { checkpointsEvery } from './patches.js';
 import type { PlantedFault } from './planted/planted-fault.js';
 import { newTally } from './tally.js';
 import type { Tally } from './tally.js';
@@ -69,23 +71,25 @@ export async function crash(options: CrashOptions): Promise<CrashReport> {
   const chance = new Chance(seed);
   let claimed = 0;
   const built = options.atCalls === true ? FaultyDisk.build() : undefined;
-  await Promise.all(
-    Array.from({ length: lanes }, async (_, index) => {
-      const own = chance.fork();
-      const disk = typeof built === 'object' ? built.another() : undefined;
-      while (claimed < kills && report.problems.length === 0) {
-        const share = Math.min(
-          KILLS_PER_ROUND,
-          Math.ceil((kills - claimed) / (lanes - index)),
-          kills - claimed,
-        );
-        claimed += share;
-        await inDirectory((directory) =>
-          new CrashRound(directory, own.fork(), options, report, disk).run(share),
-        );
-      }
-      disk?.remove();
-    }),
+  const patches = [...checkpointsEvery(60), ...(options.planted?.patches ?? [])];
+  const lane = async (index: number, folder: string): Promise<void> => {
+    const own = chance.fork();
+    const disk = typeof built === 'object' ? built.another() : undefined;
+    while (claimed < kills && report.problems.length === 0) {
+      const share = Math.min(
+        KILLS_PER_ROUND,
+        Math.ceil((kills - claimed) / (lanes - index)),
+        kills - claimed,
+      );
+      claimed += share;
+      await inDirectory((directory) =>
+        new CrashRound(directory, folder, own.fork(), options, report, disk).run(share),
+      );
+    }
+    disk?.remove();
+  };
+  await withJoinedServer(patches, (folder) =>
+    Promise.all(Array.from({ length: lanes }, (_, index) => lane(index, folder))),
   );
   if (typeof built === 'object') built.remove();
   return report;

@@ -22,6 +22,8 @@ import { Chance } from './chance.js';
 import type { Ask } from './damage/asker.js';
 import { askOver, makeBases, SETTINGS } from './damage/base.js';
 import type { Base } from './damage/base.js';
+import { withJoinedServer } from './joined-server.js';
+import { checkpointsEvery } from './patches.js';
 import { damage } from './damage/damages.js';
 import { comparePicture, takePicture } from './damage/picture.js';
 import type { Comparison, Picture } from './damage/picture.js';
@@ -62,7 +64,10 @@ const CLEAR = /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableD
 const PATIENCE_MS = 10_000;
 const ENOUGH = 40;
 
-export async function damageRun(options: DamageOptions): Promise<DamageReport> {
+export const damageRun = (options: DamageOptions): Promise<DamageReport> =>
+  withJoinedServer(checkpointsEvery(40), (programs) => runCopies(options, programs));
+
+async function runCopies(options: DamageOptions, programs: string): Promise<DamageReport> {
   const { copies, seed, from = 0, starts = 0, verifies = 0 } = options;
   const report: DamageReport = {
     copies: 0,
@@ -76,7 +81,7 @@ export async function damageRun(options: DamageOptions): Promise<DamageReport> {
   };
   const folder = mkdtempSync(join(existsSync('/dev/shm') ? '/dev/shm' : tmpdir(), 'sandpit-damage-'));
   try {
-    const { bases, foreign } = await makeBases(join(folder, 'bases'), seed);
+    const { bases, foreign } = await makeBases(join(folder, 'bases'), seed, programs);
     const pictures = new Map<Base, Picture>();
     for (const base of bases) {
       const copy = join(folder, `whole-${base.name}`);
@@ -93,7 +98,13 @@ export async function damageRun(options: DamageOptions): Promise<DamageReport> {
       cpSync(base.directory, directory, { recursive: true });
       const done = damage(directory, { earlier: base.earlier, foreign }, chance);
       const again = `npm run damage -- --seed ${seed} --from ${copy} --copies 1`;
-      const trial = new Trial(`copy ${copy}, ${base.name}: ${done}`, again, report, options.onProblem);
+      const trial = new Trial(
+        `copy ${copy}, ${base.name}: ${done}`,
+        again,
+        programs,
+        report,
+        options.onProblem,
+      );
       const picture = pictures.get(base) ?? new Map<string, string>();
       if (chance.hits(verifies)) await trial.verify(directory, folder);
       if (chance.hits(starts)) await trial.start(directory, base, picture, chance);
@@ -165,10 +176,18 @@ const patiently =
 class Trial {
   private readonly what: string;
   private readonly again: string;
+  private readonly programs: string;
   private readonly report: DamageReport;
   private readonly onProblem: DamageOptions['onProblem'];
 
-  constructor(what: string, again: string, report: DamageReport, onProblem: DamageOptions['onProblem']) {
+  constructor(
+    what: string,
+    again: string,
+    programs: string,
+    report: DamageReport,
+    onProblem: DamageOptions['onProblem'],
+  ) {
+    this.programs = programs;
     this.onProblem = onProblem;
     this.what = what;
     this.again = again;
@@ -196,7 +215,7 @@ class Trial {
   /** The real server: what it says last, and over HTTP. */
   async start(directory: string, base: Base, picture: Picture, chance: Chance): Promise<void> {
     this.report.starts++;
-    const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory });
+    const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory }, this.programs);
     try {
       const baseUrl = await server.listening.catch(() => undefined);
       if (baseUrl === undefined) {
@@ -225,7 +244,7 @@ class Trial {
     this.report.verifies++;
     const copy = join(folder, 'verified');
     cpSync(directory, copy, { recursive: true });
-    const verifier = ServerProcess.verify(SETTINGS, copy);
+    const verifier = ServerProcess.verify(SETTINGS, copy, this.programs);
     const { code } = await verifier.exited;
     const said = [...verifier.out, ...verifier.err];
     rmSync(copy, { recursive: true });

@@ -19,7 +19,8 @@ import { RawJournal } from './data-directory.js';
 import { FaultyDisk } from './faults/faulty-disk.js';
 import type { FaultAction } from './faults/faulty-disk.js';
 import { ShortRun } from './faults/short-run.js';
-import { checkpointsEvery, environmentOf } from './patches.js';
+import { withJoinedServer } from './joined-server.js';
+import { checkpointsEvery } from './patches.js';
 import { JWT_SECRET, TENANT, tokenOf } from './tokens.js';
 
 export interface IoFaultOptions {
@@ -62,7 +63,10 @@ const WELL_MS = 10_000;
 const ENOUGH = 10;
 
 /** A sentence that says why it cannot be done here, or what came of it. */
-export async function ioFaults(options: IoFaultOptions): Promise<IoFaultReport | string> {
+export const ioFaults = (options: IoFaultOptions): Promise<IoFaultReport | string> =>
+  withJoinedServer(checkpointsEvery(4), (folder) => runCases(options, folder));
+
+async function runCases(options: IoFaultOptions, folder: string): Promise<IoFaultReport | string> {
   const { actions, every, from = 1, lanes = 1 } = options;
   const first = FaultyDisk.build();
   if (typeof first === 'string') return first;
@@ -80,7 +84,7 @@ export async function ioFaults(options: IoFaultOptions): Promise<IoFaultReport |
     // Once without a fault: how many calls there are.
     first.arm({ at: 0, action: 'EIO' });
     const calls = await inDirectory((directory) =>
-      new Case(directory, first, 'EIO', 0, report, options.onProblem).run(),
+      new Case(directory, folder, first, 'EIO', 0, report, options.onProblem).run(),
     );
     const cases = actions.flatMap((action) =>
       Array.from({ length: Math.max(0, Math.ceil((calls - from + 1) / every)) }, (_, index) => ({
@@ -95,7 +99,7 @@ export async function ioFaults(options: IoFaultOptions): Promise<IoFaultReport |
           const { action, at } = next;
           disk.arm({ at, action });
           await inDirectory((directory) =>
-            new Case(directory, disk, action, at, report, options.onProblem).run(),
+            new Case(directory, folder, disk, action, at, report, options.onProblem).run(),
           );
           options.onCase?.(`${action} at ${at}: ${disk.hit}`);
         }
@@ -110,6 +114,8 @@ export async function ioFaults(options: IoFaultOptions): Promise<IoFaultReport |
 /** One run with one fault. */
 class Case {
   private readonly directory: string;
+  /** Of the server's programs. */
+  private readonly folder: string;
   private readonly disk: FaultyDisk;
   private readonly action: FaultAction;
   private readonly at: number;
@@ -118,6 +124,7 @@ class Case {
 
   constructor(
     directory: string,
+    folder: string,
     disk: FaultyDisk,
     action: FaultAction,
     at: number,
@@ -125,6 +132,7 @@ class Case {
     onProblem?: (problem: string) => void,
   ) {
     this.directory = directory;
+    this.folder = folder;
     this.disk = disk;
     this.action = action;
     this.at = at;
@@ -135,9 +143,10 @@ class Case {
   /** How many calls it made. */
   async run(): Promise<number> {
     const { report, disk } = this;
-    const settings = { ...SETTINGS, ...environmentOf(checkpointsEvery(4)), DATA_DIR: this.directory };
-    const server = ServerProcess.launch({ ...settings, ...disk.environment(this.directory) });
-    const again = ServerProcess.prepare(settings);
+    const { folder } = this;
+    const settings = { ...SETTINGS, DATA_DIR: this.directory };
+    const server = ServerProcess.launch({ ...settings, ...disk.environment(this.directory) }, folder);
+    const again = ServerProcess.prepare(settings, folder);
     const client = new Client('', tokenOf());
     const run = new ShortRun(client);
     let calls = 0;
@@ -222,7 +231,7 @@ class Case {
   }
 
   private async verify(settings: Readonly<Record<string, string>>): Promise<void> {
-    const verifier = ServerProcess.verify(settings, this.directory);
+    const verifier = ServerProcess.verify(settings, this.directory, this.folder);
     const { code } = await verifier.exited;
     if (code !== 0 || verifier.out.at(-1) !== 'sound')
       this.say(`verify: ${[...verifier.out, ...verifier.err].join(' ')}`);

@@ -1,10 +1,12 @@
 /** Server and command line, joined with the libraries they use into a few files that load at once. */
-import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
 import { build, type Plugin } from 'esbuild';
 
 /** Where the files of a library are in the package: npm keeps a folder named `node_modules` for itself. */
-export const LIBRARIES = 'libraries';
+const LIBRARIES = 'libraries';
+/** Read or loaded at run time. */
+const FILES_OF_LIBRARIES = ['@fastify/swagger-ui/static', '@photostructure/sqlite/prebuilds'];
 
 /** Started by others by their address, so that they stay where they are. The rest is joined. */
 const PROGRAMS = ['packages/cli/dist/main.js', 'packages/server/dist/main.js'];
@@ -33,16 +35,21 @@ function programsIn(root: string): readonly string[] {
   return [...PROGRAMS, ...IMPORTED_BY_THREADS, ...found];
 }
 
+/** What becomes of the text of a module, given its path in the checkout. */
+type Change = (path: string, code: string) => string;
+
 /**
  * Modules find threads, pages and native libraries beside themselves: each is told the place that it would have by itself, whatever file it
  * has been joined into.
  */
-const keepPlaces = (root: string): Plugin => ({
+const keepPlaces = (root: string, change: Change): Plugin => ({
   name: 'keep-places',
   setup: (build) => {
     build.onLoad({ filter: /\.[cm]?js$/ }, ({ path }) => {
-      const code = readFileSync(path, 'utf8');
-      if (!/\bimport\.meta\.(?:url|dirname)\b|\b__(?:dir|file)name\b/.test(code)) return undefined;
+      const read = readFileSync(path, 'utf8');
+      const code = change(posix(relative(root, path)), read);
+      if (!/\bimport\.meta\.(?:url|dirname)\b|\b__(?:dir|file)name\b/.test(code))
+        return code === read ? undefined : { contents: code, loader: 'js' };
       const place = JSON.stringify(placeOf(relative(root, path)));
       const isModule = /^(?:import|export)\b/m.test(code);
       const told = isModule
@@ -66,7 +73,11 @@ function resolvePlaces(code: string, from: string): string {
 }
 
 /** Writes the files into a folder laid out as the checkout is; resolves with the paths, in the checkout, of all that went into them. */
-export async function bundle(root: string, into: string): Promise<readonly string[]> {
+export async function bundle(
+  root: string,
+  into: string,
+  change: Change = (_path, code) => code,
+): Promise<readonly string[]> {
   const { outputFiles, metafile } = await build({
     absWorkingDir: root,
     entryPoints: [...programsIn(root)],
@@ -78,7 +89,7 @@ export async function bundle(root: string, into: string): Promise<readonly strin
     format: 'esm',
     platform: 'node',
     target: 'node20.19',
-    plugins: [keepPlaces(root)],
+    plugins: [keepPlaces(root, change)],
     // Libraries in the older form ask for the modules of Node by name.
     banner: {
       js: "import { createRequire as __createRequire } from 'node:module';\nconst require = __createRequire(import.meta.url);",
@@ -92,5 +103,7 @@ export async function bundle(root: string, into: string): Promise<readonly strin
     mkdirSync(dirname(path), { recursive: true });
     writeFileSync(path, resolvePlaces(text, relative(into, path)));
   }
+  for (const path of FILES_OF_LIBRARIES)
+    cpSync(join(root, 'node_modules', path), join(into, LIBRARIES, path), { recursive: true });
   return Object.keys(metafile.inputs);
 }

@@ -2,7 +2,6 @@ import { cpSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { ServerProcess } from '../../packages/server/src/testing/server-process.js';
 import { Chance } from '../chance.js';
-import { checkpointsEvery, environmentOf } from '../patches.js';
 import { JWT_SECRET, TENANT, tokenOf } from '../tokens.js';
 import type { Ask } from './asker.js';
 import { Life, newLife } from './life.js';
@@ -43,12 +42,13 @@ export function askOver(baseUrl: string): Ask {
 }
 
 /**
- * Two installations by real servers, below `folder`: `stopped`, ended in good order, and `killed`, the same a little later and ended
+ * Two installations by real servers of these `programs`, below `folder`: `stopped`, ended in good order, and `killed`, the same a little later and ended
  * by SIGKILL, with much in its write-ahead logs. And a third one, that has nothing to do with them.
  */
 export async function makeBases(
   folder: string,
   seed: number,
+  programs: string,
 ): Promise<{ readonly bases: readonly Base[]; readonly foreign: string }> {
   const chance = new Chance(seed);
   const live = async (
@@ -57,12 +57,7 @@ export async function makeBases(
     lived: Lived,
     end: NodeJS.Signals,
   ) => {
-    const server = ServerProcess.launch({
-      ...SETTINGS,
-      ...environmentOf(checkpointsEvery(40)),
-      DATA_DIR: directory,
-      SEED: String(seed),
-    });
+    const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory, SEED: String(seed) }, programs);
     const life = new Life(askOver(await server.listening), chance.fork(), lived, `run-${chance.int(1, 1e9)}`);
     for (const what of lives) await life[what]();
     await server.end(end);

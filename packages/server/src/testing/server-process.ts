@@ -2,11 +2,12 @@ import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
-const dist = (file: string): string => fileURLToPath(new URL(`../../dist/${file}`, import.meta.url));
+/** Where the server's programs are. */
+const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
 
 export interface Exit {
   readonly code: number | null;
@@ -27,9 +28,10 @@ export class ServerProcess {
     file: string,
     environment: Readonly<Record<string, string>>,
     args: readonly string[],
+    folder = DIST,
     flags: readonly string[] = [],
   ) {
-    this.child = spawn(process.execPath, [...flags, dist(file), ...args], {
+    this.child = spawn(process.execPath, [...flags, join(folder, file), ...args], {
       env: { PATH: process.env.PATH, ...environment },
       stdio: ['ignore', 'pipe', 'pipe', 'ipc'],
     });
@@ -53,14 +55,17 @@ export class ServerProcess {
     this.lines('stderr', (line) => this.err.push(line));
   }
 
-  /** The server, on a free port. Not listening yet. */
-  static launch(environment: Readonly<Record<string, string>>): ServerProcess {
-    return new ServerProcess('main.js', onFreePort(environment), []);
+  /** The server, on a free port. Not listening yet. `folder`: of its programs, where they are not those of the last build. */
+  static launch(environment: Readonly<Record<string, string>>, folder?: string): ServerProcess {
+    return new ServerProcess('main.js', onFreePort(environment), [], folder);
   }
 
   /** The server with everything loaded and nothing begun: it touches no data before `go`. */
-  static prepare(environment: Readonly<Record<string, string>>): ServerProcess {
-    return new ServerProcess('main.js', onFreePort(environment), [], ['--import', waitingModule()]);
+  static prepare(environment: Readonly<Record<string, string>>, folder = DIST): ServerProcess {
+    return new ServerProcess('main.js', onFreePort(environment), [], folder, [
+      '--import',
+      waitingModule(folder),
+    ]);
   }
 
   /** Lets a prepared server begin. */
@@ -70,8 +75,12 @@ export class ServerProcess {
   }
 
   /** `npm run verify -- --data DIR`, without the building. */
-  static verify(environment: Readonly<Record<string, string>>, directory: string): ServerProcess {
-    return new ServerProcess('verify-command.js', environment, ['--data', directory]);
+  static verify(
+    environment: Readonly<Record<string, string>>,
+    directory: string,
+    folder?: string,
+  ): ServerProcess {
+    return new ServerProcess('verify-command.js', environment, ['--data', directory], folder);
   }
 
   /** `npm run backup -- --to DIR`, without the building. */
@@ -103,16 +112,21 @@ const onFreePort = (environment: Readonly<Record<string, string>>) => ({
 });
 
 /** A module that loads what the server consists of and holds its beginning up until it hears something. */
-function waitingModule(): string {
-  const parts = readFileSync(dist('main.js'), 'utf8').matchAll(/from '(\.[^']+)'/g);
-  const paths = [...[...parts].map(([, path = '']) => path), 'serve.js'];
-  const urls = paths.map((path) => pathToFileURL(dist(path)).href);
+function waitingModule(folder: string): string {
+  const main = join(folder, 'main.js');
+  const begun = importsOf(main, /from ["'](\.[^"']+)["']/g);
+  // What the beginning imports once it is under way.
+  const later = begun.flatMap((path) => importsOf(path, /import\(["'](\.[^"']+)["']\)/g));
+  const urls = [...begun, ...later].map((path) => pathToFileURL(path).href);
   return `data:text/javascript,${encodeURIComponent(
     `for (const url of ${JSON.stringify(urls)}) await import(url);
     await new Promise((go) => process.once('message', go));
     process.disconnect();`,
   )}`;
 }
+
+const importsOf = (file: string, pattern: RegExp): readonly string[] =>
+  [...readFileSync(file, 'utf8').matchAll(pattern)].map(([, path = '']) => join(dirname(file), path));
 
 /** A data directory that is removed when `use` is done, whatever happens. */
 export async function inDirectory<T>(use: (directory: string) => Promise<T>): Promise<T> {
