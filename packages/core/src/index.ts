@@ -78,7 +78,7 @@ export type {
 export { leaderOf, sideOf, symbolsTraded } from './orders/order.js';
 export { isTerminal } from './orders/status.js';
 export type { OrderRequest } from './orders/order-request.js';
-export { unitsOf } from './orders/structure.js';
+export { netLimitOf, unitsOf } from './orders/structure.js';
 export type { OrderAccepted, OrderMoved, OrderTransition, ProgressChanges } from './orders/order-event.js';
 export { copyOf, startOf, termsOf } from './orders/progress.js';
 export { commissionOf, feesOf, tradedBy } from './orders/execution.js';

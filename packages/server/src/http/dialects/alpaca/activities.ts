@@ -44,6 +44,7 @@ function fillShape({ simulation, portfolioId }: AlpacaCall, activity: Activity, 
   const { terms, progress } = order;
   const name = { number: terms.number, replacement: replacementsOf(order) };
   const isDone = progress.status === 'FILLED';
+  const leg = terms.legs?.find(({ optionSymbol }) => optionSymbol === activity.symbol);
   return {
     id: idOf(activity),
     account_id: portfolioId,
@@ -52,8 +53,8 @@ function fillShape({ simulation, portfolioId }: AlpacaCall, activity: Activity, 
     type: isDone ? 'fill' : 'partial_fill',
     price: decimal(activity.price ?? 0),
     qty: decimal(activity.quantity ?? 0),
-    side: sideOf(terms.positionIntent).toLowerCase(),
-    symbol: terms.symbol,
+    side: sideOf(leg?.positionIntent ?? terms.positionIntent).toLowerCase(),
+    symbol: leg?.optionSymbol ?? terms.symbol,
     leaves_qty: Quantity.format(Quantity.subtract(progress.quantity, progress.filledQuantity)),
     order_id: nameOf(simulation.brokerage.state.ids, name),
     cum_qty: Quantity.format(progress.filledQuantity),

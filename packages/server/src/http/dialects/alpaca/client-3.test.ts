@@ -259,6 +259,72 @@ describe("Alpaca's client 3", () => {
     await expect(alpaca.getLatestQuote('NOPE')).rejects.toThrow(/code: 404/);
   });
 
+  it('places orders of several options', async () => {
+    const [low, high] = ['AAPL260116C00095000', 'AAPL260116C00105000'];
+    await pushQuote(account.owner, { symbol: low, bid: 6, ask: 6.1, last: 6 });
+    await pushQuote(account.owner, { symbol: high, bid: 1, ask: 1.1, last: 1 });
+    const spread = {
+      order_class: 'mleg',
+      qty: '2',
+      type: 'limit',
+      limit_price: '4.5',
+      time_in_force: 'day',
+      legs: [
+        { symbol: low, ratio_qty: '1', side: 'buy', position_intent: 'buy_to_open' },
+        { symbol: high, ratio_qty: '1', side: 'sell' },
+      ],
+    };
+    const rests = await alpaca.createOrder(spread);
+    expect(rests).toMatchObject({ order_class: 'mleg', symbol: '', side: '', qty: '2', limit_price: '4.5' });
+    const legsOf = (order: Body) =>
+      order.legs.map((leg: Body) => [
+        leg.symbol,
+        leg.ratio_qty,
+        leg.qty,
+        leg.filled_qty,
+        leg.position_intent,
+      ]);
+    expect(legsOf(rests)).toEqual([
+      [low, '1', '2', '0', 'buy_to_open'],
+      [high, '1', '2', '0', 'sell_to_open'],
+    ]);
+    expect((await alpaca.getOrders({ status: 'open', symbols: high })).map(({ id }: Body) => id)).toEqual([
+      rests.id,
+    ]);
+    const dearer = await alpaca.replaceOrder(rests.id, { limit_price: '5.1' });
+    expect(await alpaca.getOrder(dearer.id)).toMatchObject({ status: 'filled', filled_avg_price: '5.1' });
+    expect(legsOf(await alpaca.getOrder(dearer.id)).map((leg: string[]) => leg[3])).toEqual(['2', '2']);
+    expect((await alpaca.getPosition(high)).qty).toBe('-2');
+    const fills = await alpaca.getAccountActivities({ activityTypes: 'FILL', pageSize: 2 });
+    expect(fills.map(({ symbol, side, price }: Body) => [symbol, side, price]).sort()).toEqual([
+      [low, 'buy', '6.1'],
+      [high, 'sell', '1'],
+    ]);
+    // For a credit, and back to nothing.
+    const legs = [
+      { symbol: low, ratio_qty: 1, side: 'sell' },
+      { symbol: high, ratio_qty: 1, side: 'buy' },
+    ];
+    const closes = await alpaca.createOrder({ ...spread, limit_price: '-4.9', legs });
+    expect(closes.limit_price).toBe('-4.9');
+    expect(await alpaca.getOrder(closes.id)).toMatchObject({ status: 'filled', filled_avg_price: '-4.9' });
+    await expect(alpaca.getPosition(high)).rejects.toMatchObject({ response: { status: 404 } });
+    const refused = (given: object): Promise<unknown> =>
+      alpaca.createOrder({ ...spread, ...given }).catch((error: Body) => error.response.data.message);
+    expect(await refused({ legs: legs.slice(1) })).toBe('mleg orders require 2 to 4 legs');
+    expect(await refused({ legs: [legs[0], legs[0]] })).toBe('leg symbols must be unique');
+    expect(await refused({ legs: legs.map((leg) => ({ ...leg, ratio_qty: 2 })) })).toBe(
+      'ratio_qty of the legs must be in their simplest form',
+    );
+    expect(await refused({ legs: legs.map((leg) => ({ ...leg, side: 'buy' })) })).toBe(
+      'legs must buy one and sell one',
+    );
+    expect(await refused({ legs: [legs[0], { symbol: 'AAPL', ratio_qty: 1, side: 'buy' }] })).toBe(
+      'legs of mleg orders must be options',
+    );
+    expect(await refused({ time_in_force: 'opg' })).toBe('time_in_force opg is not supported');
+  });
+
   it('is told of refusals in its own words', async () => {
     const order = { symbol: 'AAPL', side: 'buy', type: 'market', time_in_force: 'day' };
     const refusal = (given: object) =>

@@ -174,6 +174,26 @@ describe("Alpaca's client 4", () => {
     await alpaca.trading.orders.deleteOrderByOrderID({ orderId: replaced.id ?? '' });
     expect(await canceled).toBe(replaced.id);
     expect(events).toEqual(['pending_new', 'new', 'replaced', 'new', 'canceled']);
+    events.length = 0;
+    const contracts = ['AAPL260116P00090000', 'AAPL260116C00110000'];
+    for (const symbol of contracts) await pushQuote(account.owner, { symbol, bid: 2, ask: 2.1, last: 2 });
+    const told = new Promise<unknown>((resolve) => {
+      stream.onTradeUpdate(({ event, price, qty, order }) => {
+        if (event === 'fill') resolve([price, qty, order.legs?.map(({ symbol }) => symbol)]);
+      });
+    });
+    const strangle = await alpaca.trading.orders.submit({
+      orderClass: 'mleg',
+      type: 'market',
+      timeInForce: 'day',
+      qty: 1,
+      legs: contracts.map((symbol) => ({ symbol, ratioQty: '1', side: 'buy' as const })),
+    });
+    expect(strangle.legs?.map(({ symbol, side }) => [symbol, side])).toEqual(
+      contracts.map((symbol) => [symbol, 'buy']),
+    );
+    expect(await told).toEqual(['4.2', '1', contracts]);
+    expect(events).toEqual(['pending_new', 'new', 'fill']);
     stream.disconnect();
   });
 

@@ -66,20 +66,25 @@ const ASSETS = 'f3d0d0a6-6d3b-5a52-8a47-5f1b6f0c2b1d';
 const known = new Map<string, string>();
 const MOST_KNOWN = 20_000;
 
-/** The id of an asset: a version 5 UUID (RFC 9562) of its symbol, the same on every server and for ever. */
+/** The id of an asset: the UUID of its symbol, the same on every server and for ever. */
 export function assetIdOf(symbol: string): string {
   const found = known.get(symbol);
   if (found !== undefined) return found;
+  const id = uuidOf(symbol);
+  if (known.size < MOST_KNOWN) known.set(symbol, id);
+  return id;
+}
+
+/** A version 5 UUID (RFC 9562) of a name. */
+export function uuidOf(name: string): string {
   const hash = createHash('sha1')
     .update(Buffer.from(ASSETS.replaceAll('-', ''), 'hex'))
-    .update(symbol)
+    .update(name)
     .digest();
   hash[6] = ((hash[6] ?? 0) & 0x0f) | 0x50;
   hash[8] = ((hash[8] ?? 0) & 0x3f) | 0x80;
   const hex = hash.toString('hex');
-  const id = `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
-  if (known.size < MOST_KNOWN) known.set(symbol, id);
-  return id;
+  return `${hex.slice(0, 8)}-${hex.slice(8, 12)}-${hex.slice(12, 16)}-${hex.slice(16, 20)}-${hex.slice(20, 32)}`;
 }
 
 export const isAssetId = (text: string): boolean =>

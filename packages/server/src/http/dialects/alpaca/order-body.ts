@@ -3,6 +3,7 @@ import { randomUUID } from 'node:crypto';
 import { Position, Quantity } from '@sandpit/core';
 import type { AlpacaCall, Fields } from './request.js';
 import { quotesOf } from './market-data.js';
+import { legsOf } from './multi-leg.js';
 import { forbidden, invalid, unprocessable } from './refusals.js';
 
 const TYPES = {
@@ -16,7 +17,7 @@ const TIMES = { day: 'DAY', gtc: 'GTC', ioc: 'IOC', fok: 'FOK' } as const;
 const CLASSES = ['simple', 'bracket', 'oco', 'oto', 'mleg'] as const;
 const INTENTS = ['buy_to_open', 'buy_to_close', 'sell_to_open', 'sell_to_close'] as const;
 
-type OrderClass = (typeof CLASSES)[number];
+type OrderClass = Exclude<(typeof CLASSES)[number], 'mleg'>;
 
 /** What is asked of `/v1`, and what it is about. */
 export interface TranslatedOrder {
@@ -37,6 +38,7 @@ export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
   const time = required(body.text('time_in_force')?.toLowerCase(), 'time_in_force');
   if (time === 'opg' || time === 'cls') throw unprocessable(`time_in_force ${time} is not supported`);
   if (!isTime(time)) throw invalid('invalid time_in_force');
+  if (orderClass === 'mleg') return multiLegBodyOf(call, type, time);
   const symbol = required(body.text('symbol'), 'symbol').toUpperCase();
   const side = required(body.choice('side', ['buy', 'sell']), 'side');
   const intent =
@@ -71,6 +73,33 @@ export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
       ...(body.flag('extended_hours') && { session: 'EXTENDED' }),
       ...exits,
       clientOrderId,
+    },
+  };
+}
+
+function multiLegBodyOf(
+  call: AlpacaCall,
+  type: keyof typeof TYPES,
+  time: keyof typeof TIMES,
+): TranslatedOrder {
+  const { body, portfolioId } = call;
+  if (type !== 'market' && type !== 'limit')
+    throw unprocessable('mleg orders must be market or limit orders');
+  const { symbol, fields } = legsOf(call);
+  const quantity = required(body.number('qty'), 'qty');
+  if (!Number.isInteger(quantity) || quantity <= 0) throw invalid('qty must be a whole number > 0');
+  return {
+    symbol,
+    body: {
+      portfolioId,
+      symbol,
+      assetClass: 'OPTION',
+      orderType: TYPES[type],
+      quantity,
+      timeInForce: TIMES[time],
+      ...given('limitPrice', body.number('limit_price')),
+      ...fields,
+      clientOrderId: body.text('client_order_id') ?? randomUUID(),
     },
   };
 }
@@ -132,7 +161,6 @@ function intentOf({ simulation, portfolioId }: AlpacaCall, symbol: string, side:
 }
 
 function exitsOf(body: Fields, orderClass: OrderClass, time: string): object {
-  if (orderClass === 'mleg') throw unprocessable('order_class mleg is not supported');
   const profit = body.object('take_profit');
   const stop = body.object('stop_loss');
   if (orderClass === 'oto' ? (profit === undefined) === (stop === undefined) : !profit || !stop) {

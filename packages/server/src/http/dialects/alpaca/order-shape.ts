@@ -11,7 +11,8 @@ import {
   sideOf,
 } from '@sandpit/core';
 import { decimal, iso, isoOrNull } from './decimals.js';
-import { assetIdOf } from './kept.js';
+import { assetIdOf, uuidOf } from './kept.js';
+import { contractsOf, netPrice } from './multi-leg.js';
 import { nameOf } from './order-names.js';
 
 /** An order on Alpaca's wire. */
@@ -88,7 +89,7 @@ function shape(
   const filledAt = progress.filledQuantity > 0 ? (progress.executedAt ?? progress.updatedAt) : undefined;
   const isExpired = progress.cancelReason === 'EXPIRED';
   const type = TYPES[terms.orderType];
-  return {
+  const order = {
     id,
     client_order_id: (replacement === 0 ? terms.clientOrderId : undefined) ?? id,
     created_at: iso(terms.createdAt),
@@ -104,7 +105,7 @@ function shape(
     replaces: replacement === 0 ? null : nameOf(ids, { number, replacement: replacement - 1 }),
     asset_id: assetIdOf(terms.symbol),
     symbol: terms.symbol,
-    asset_class: terms.assetClass === 'OPTION' ? 'us_option' : 'us_equity',
+    asset_class: assetClassOf(terms),
     notional: terms.notional === undefined ? null : Money.format(terms.notional),
     // What an amount of money is worth is known when it has filled.
     qty: terms.notional === undefined ? Quantity.format(progress.quantity) : null,
@@ -130,7 +131,47 @@ function shape(
     subtag: null,
     source: null,
   };
+  return terms.legs === undefined ? order : withLegs(order, terms, progress);
 }
+
+/** What says nothing of an order of several legs is empty there; each leg is an order of its own symbol. */
+function withLegs(order: AlpacaOrder, terms: OrderTerms, progress: OrderProgress): AlpacaOrder {
+  const legs = contractsOf(terms.legs ?? [], progress).map((leg, index) => {
+    const id = uuidOf(`${order.id} ${index}`);
+    return {
+      ...order,
+      id,
+      client_order_id: id,
+      asset_id: assetIdOf(leg.symbol),
+      symbol: leg.symbol,
+      qty: Quantity.format(leg.quantity),
+      filled_qty: Quantity.format(leg.filled),
+      // Which part of the net it was its executions say.
+      filled_avg_price: null,
+      order_class: 'mleg',
+      order_type: '',
+      type: '',
+      side: sideOf(leg.intent).toLowerCase(),
+      position_intent: leg.intent.toLowerCase(),
+      limit_price: null,
+      replaces: null,
+      ratio_qty: String(leg.ratio),
+    };
+  });
+  return {
+    ...order,
+    asset_id: '',
+    symbol: '',
+    asset_class: '',
+    side: '',
+    position_intent: null,
+    limit_price: netPrice(terms, progress.limitPrice),
+    legs,
+  };
+}
+
+export const assetClassOf = ({ assetClass }: OrderTerms): string =>
+  assetClass === 'OPTION' ? 'us_option' : 'us_equity';
 
 const PERCENT_UNITS = 10_000;
 

@@ -1,11 +1,18 @@
 /** Orders: placing, finding, replacing, cancelling. */
-import { leaderOf, type OrderSnapshot } from '@sandpit/core';
+import { leaderOf, type OrderSnapshot, type OrderTerms } from '@sandpit/core';
 import { orderNow } from '../../../engine/past-orders.js';
 import { Refused } from '../operations.js';
 import { findOrders, orderByClientId, orderNamed, showingOf, shownOrder } from './find-orders.js';
 import { orderBodyOf, replacementOf } from './order-body.js';
 import { nameOf } from './order-names.js';
-import { type AlpacaOrder, alpacaOrder, isOver, newOrderShape, replacementsOf } from './order-shape.js';
+import {
+  type AlpacaOrder,
+  alpacaOrder,
+  assetClassOf,
+  isOver,
+  newOrderShape,
+  replacementsOf,
+} from './order-shape.js';
 import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js';
 import {
   AlpacaRefusal,
@@ -44,6 +51,9 @@ async function found({ simulation }: AlpacaCall, orderId: string): Promise<Order
   return order;
 }
 
+const symbolsOf = ({ symbol, legs }: OrderTerms): readonly string[] =>
+  legs === undefined ? [symbol] : legs.map(({ optionSymbol }) => optionSymbol);
+
 export const listOrders: AlpacaHandler = async (call) => {
   const { query } = call;
   const symbols = query.list('symbols')?.map((symbol) => symbol.toUpperCase());
@@ -57,9 +67,11 @@ export const listOrders: AlpacaHandler = async (call) => {
     limit: query.integer('limit', 1, 500) ?? 50,
     isAscending: query.choice('direction', ['asc', 'desc']) === 'asc',
     isAskedFor: (order, { terms }) =>
-      (symbols === undefined || symbols.length === 0 || symbols.includes(order.symbol)) &&
+      (symbols === undefined ||
+        symbols.length === 0 ||
+        symbolsOf(terms).some((one) => symbols.includes(one))) &&
       (side === undefined || order.side === side) &&
-      (assetClass === undefined || assetClass.includes(String(order['asset_class']))) &&
+      (assetClass === undefined || assetClass.includes(assetClassOf(terms))) &&
       // Rolled up under the order that brought them where that is wanted.
       !(isNested && leaderOf(terms.bracket) !== undefined),
   });

@@ -5,6 +5,7 @@ import {
   isOrderEvent,
   type Instant,
   type OrderEvent,
+  type OrderLeg,
   type OrderSnapshot,
   Position,
   Price,
@@ -18,6 +19,7 @@ import { bytesOf, tell } from '../sockets.js';
 import { iso } from './decimals.js';
 import type { Entry } from './entry.js';
 import { showingOf } from './find-orders.js';
+import { netOf } from './multi-leg.js';
 import { alpacaOrder, isShown, replacedOrder, replacementsOf } from './order-shape.js';
 
 const STREAM = 'trade_updates';
@@ -175,12 +177,14 @@ export function updatesOf(
       return [told('replaced', former), told('new')];
     }
     case 'OrderExecuted':
+      if (order.terms.legs !== undefined)
+        return [filledLegs(simulation, event, order, order.terms.legs, told)];
       return event.executions.map(({ number, price, quantity }) => ({
         ...told(order.progress.status === 'FILLED' ? 'fill' : 'partial_fill'),
         execution_id: executionId(ids, number),
         price: Price.format(price),
         qty: Quantity.format(quantity),
-        position_qty: positionOf(simulation, order),
+        position_qty: positionOf(simulation, order.terms.portfolioId, order.terms.symbol),
       }));
   }
 }
@@ -201,7 +205,35 @@ const EVENTS: Readonly<Partial<Record<Transition, string>>> = {
   REJECTED: 'rejected',
 };
 
-function positionOf({ brokerage }: Simulation, { terms }: OrderSnapshot): string {
-  const position = brokerage.state.portfolios.get(terms.portfolioId)?.positions.get(terms.symbol);
+function positionOf({ brokerage }: Simulation, portfolioId: string, symbol: string): string {
+  const position = brokerage.state.portfolios.get(portfolioId)?.positions.get(symbol);
   return position === undefined ? '0' : Quantity.format(Position.held(position));
+}
+
+/** All legs of a fill are told at once, with the net. */
+function filledLegs(
+  simulation: Simulation,
+  { executions }: Extract<OrderEvent, { type: 'OrderExecuted' }>,
+  { terms, progress }: OrderSnapshot,
+  legs: readonly OrderLeg[],
+  told: (name: string) => Update,
+): Update {
+  const { price, units } = netOf(legs, executions);
+  const { ids } = simulation.brokerage.state;
+  return {
+    ...told(progress.status === 'FILLED' ? 'fill' : 'partial_fill'),
+    ...(executions[0] !== undefined && { execution_id: executionId(ids, executions[0].number) }),
+    price: Price.format(price),
+    qty: Quantity.format(units),
+    legs: executions.map((execution) => {
+      const symbol = legs[execution.leg ?? 0]?.optionSymbol ?? '';
+      return {
+        execution_id: executionId(ids, execution.number),
+        symbol,
+        price: Price.format(execution.price),
+        qty: Quantity.format(execution.quantity),
+        position_qty: positionOf(simulation, terms.portfolioId, symbol),
+      };
+    }),
+  };
 }
