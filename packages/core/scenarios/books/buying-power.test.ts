@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Quantity } from '../../src/values/quantity.js';
 import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 import { Price } from '../../src/values/price.js';
@@ -331,5 +332,57 @@ describe('below 2,000 of equity (D109)', () => {
     expect(market.submit(portfolio, { quantity: 1, limit: '9.00' })).toMatchObject({
       code: 'INSUFFICIENT_FUNDS',
     });
+  });
+
+  const LOW = 'AAPL260116C00150000';
+  const HIGH = 'AAPL260116C00160000';
+  /** A debit vertical of 3.10, or a credit vertical of 3.00, of so many units. */
+  const vertical = (way: 'BUY' | 'SELL', quantity: number) => ({
+    symbol: 'AAPL',
+    intent: `${way}_TO_OPEN` as const,
+    quantity,
+    limit: way === 'BUY' ? '3.10' : '2.90',
+    more: {
+      assetClass: 'OPTION' as const,
+      strategy: 'VERTICAL_SPREAD',
+      legs: [
+        { optionSymbol: LOW, positionIntent: `${way}_TO_OPEN` as const, quantity: Quantity.of(quantity) },
+        {
+          optionSymbol: HIGH,
+          positionIntent: way === 'BUY' ? ('SELL_TO_OPEN' as const) : ('BUY_TO_OPEN' as const),
+          quantity: Quantity.of(quantity),
+        },
+      ],
+    },
+  });
+  const withOptions = (cash: number) => {
+    const { market, portfolio } = regT(cash, '150.00');
+    market.quote(LOW, '5.00', '5.10');
+    market.quote(HIGH, '2.00', '2.10');
+    return { market, portfolio };
+  };
+
+  it('is of total equity: a debit vertical in an account of 2,398 leaves less than 2,000 of margin equity, and another one is bought', () => {
+    const { market, portfolio } = withOptions(2398);
+    for (const units of [4, 1]) {
+      const order = market.place(portfolio, vertical('BUY', units));
+      expect(market.order(order).status).toBe('FILLED');
+    }
+    const { marginEquity, houseRequirement, totalEquity } = market.value(portfolio);
+    expect(dollars(marginEquity)).toBeLessThan(2000);
+    expect(dollars(houseRequirement)).toBe(0);
+    expect(dollars(totalEquity)).toBeGreaterThan(2000);
+  });
+
+  it('debit verticals are still bought below it, credit verticals and naked options not sold', () => {
+    const { market, portfolio } = withOptions(1900);
+    expect(market.order(market.place(portfolio, vertical('BUY', 1))).status).toBe('FILLED');
+    expect(market.submit(portfolio, vertical('SELL', 1))).toMatchObject({ code: 'POSITION_CONFLICT' });
+    const fresh = withOptions(1900);
+    expect(fresh.market.submit(fresh.portfolio, vertical('SELL', 1))).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+    });
+    const naked = { symbol: HIGH, intent: 'SELL_TO_OPEN', quantity: 1, limit: '2.00' } as const;
+    expect(fresh.market.submit(fresh.portfolio, naked)).toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
   });
 });

@@ -40,6 +40,14 @@ it.each([
   // 2 × 10 and 1 × 15 wide: only together no more than 25.
   ['3 C110, -2 C100, -1 C95', ['CREDIT_SPREAD 1500', 'CREDIT_SPREAD 2000']],
   ['1 C95, -1 C100, 1 C120', ['LONG_CALL 0', 'DEBIT_SPREAD 0']],
+  // A ratio spread: pairs by the spread rule, the rest naked.
+  ['1 C95, -2 C105', ['DEBIT_SPREAD 0', 'NAKED_CALL 4500']],
+  // Two debit verticals, one within the other, leave no naked call though one could be paired away.
+  ['1 C90, -1 C95, 1 C100, -1 C105', ['DEBIT_SPREAD 0', 'DEBIT_SPREAD 0']],
+  ['-1 P95/2026-03-20, 1 P90/2026-03-20', ['CREDIT_SPREAD 500']],
+  ['-1 P95, 1 P90/2026-03-20', ['DIAGONAL_SPREAD 500']],
+  ['-1 P90, 1 P95/2026-03-20', ['DIAGONAL_SPREAD 0']],
+  ['-1 C105, -1 P95', ['SHORT_STRANGLE 7500']],
 ])('%s: %j', (book, expected) => {
   const { groups } = regT(book.split(', ').map(leg));
   expect(groups.map(({ strategy, amounts }) => `${strategy} ${dollars(amounts.house)}`).sort()).toEqual(
