@@ -19,6 +19,7 @@ import { holdingsOf, ownOpenOrder, ownPortfolio } from '../routes/owned.js';
 import { orderChangesOf, orderRequestOf } from '../translate/orders.js';
 import { moneyNumber } from '../translate/numbers.js';
 import type { Agent } from './levels.js';
+import { agesOfOrders } from './recent-orders.js';
 
 const MINUTE_MS = 60_000;
 const ORDERS_AT_ONCE = 500;
@@ -37,6 +38,8 @@ class Budget {
   used = 0;
   /** When its last orders were placed or changed, monotonic ms. */
   readonly times: number[] = [];
+  /** Whether those from before this server started are among them. */
+  isRecalled = false;
   #last: Promise<unknown> = Promise.resolve();
 
   /** One after the other: of fifty orders that come together each sees what those before it have used. */
@@ -53,9 +56,11 @@ type Guarded = 'createOrder' | 'updateOrder';
 export class Budgets {
   readonly #budgets = new Map<string, Budget>();
   readonly #monotonicMs: () => number;
+  readonly #startedMs: number;
 
   constructor(monotonicMs: () => number) {
     this.#monotonicMs = monotonicMs;
+    this.#startedMs = monotonicMs();
   }
 
   guard(handlers: Pick<Handlers, Guarded>): Pick<Handlers, Guarded> {
@@ -104,6 +109,7 @@ export class Budgets {
         budget.used = await usedOn(simulation, principal, agent, day);
         budget.day = day;
       }
+      if (!budget.isRecalled) await this.#recall(budget, simulation, principal, agent);
       const refused = await refusalOf(simulation, principal, agent.caps, budget, wanted, this.#monotonicMs());
       if (refused instanceof Answer) return refused;
       budget.times.push(this.#monotonicMs());
@@ -111,6 +117,19 @@ export class Budgets {
       if (!(result instanceof Answer) || result.status < 400) budget.used += refused.more;
       return result;
     });
+  }
+
+  /** A server that has run for a minute has nothing to recall. */
+  async #recall(budget: Budget, simulation: Simulation, principal: Principal, agent: Capped): Promise<void> {
+    const most = agent.caps.maxOrdersPerMinute;
+    const ago = this.#monotonicMs() - this.#startedMs;
+    if (most !== undefined && ago < MINUTE_MS) {
+      const ages = await agesOfOrders(simulation, principal, agent.agentId, most, MINUTE_MS);
+      const nowMs = this.#monotonicMs();
+      // They were before the start, whatever a clock says.
+      budget.times.push(...ages.map((age) => nowMs - Math.max(age, ago)).sort((a, b) => a - b));
+    }
+    budget.isRecalled = true;
   }
 
   #of({ agentId }: Capped, { id }: Simulation): Budget {

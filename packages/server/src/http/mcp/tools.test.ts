@@ -237,6 +237,27 @@ describe('an agent with caps', () => {
     expect((await again.post('/v1/orders', buy({ quantity: 7 }))).status).toBe(201);
   });
 
+  it('hold a minute through a restart: by its orders and their changes, and on a clock of its own from the start', async () => {
+    const caps = { level: 'capped', caps: { maxOrdersPerMinute: 3 } } as const;
+    const rests = buy({ limitPrice: 50 });
+    for (const config of [{}, { clock: 'wall' as const }]) {
+      await test.close();
+      test = await TestApp.open({ config });
+      owner = test.as();
+      ({ portfolioId } = (await openPortfolio(owner)) as { portfolioId: string });
+      const token = await agentToken(caps);
+      const first = await test.withToken(token).post('/v1/orders', { ...rests, portfolioId });
+      await test.withToken(token).put(`/v1/orders/${String(first.body.orderId)}`, { limitPrice: 51 });
+      test = await test.restart({ config });
+      const again = test.withToken(token);
+      const statusOf = async (): Promise<number> =>
+        (await again.post('/v1/orders', { ...rests, portfolioId })).status;
+      expect([await statusOf(), await statusOf()]).toEqual([201, 403]);
+      test.time.monotonicMs += 60_000;
+      expect(await statusOf()).toBe(201);
+    }
+  });
+
   it('begin anew with the next day', async () => {
     const capped = test.withToken(
       await agentToken({ level: 'capped', caps: { maxNotional: 1000 }, expiresIn: 3600 }),

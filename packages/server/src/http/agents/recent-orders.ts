@@ -1,0 +1,100 @@
+/** What an agent did shortly before the server started, as its orders say: a cap on a minute outlives a restart. */
+import { Instant, isOrderEvent, type Event, type OrderProgress, type OrderTerms } from '@sandpit/core';
+import type { Simulation } from '../../engine/simulation.js';
+import type { Principal } from '../auth.js';
+
+const ORDERS_AT_ONCE = 500;
+/** More orders of its tenant than come in a minute. */
+const MOST_ORDERS = 20_000;
+const MOST_CHANGES = 500;
+
+/** An order, as far as it says when somebody had a hand in it. */
+interface Placed {
+  readonly number: number;
+  readonly terms: Pick<OrderTerms, 'agent' | 'createdAt'>;
+  readonly progress: Pick<OrderProgress, 'replacements' | 'updatedAt'>;
+}
+
+/**
+ * How long ago, in ms, the agent placed and changed orders within the last minute, `most` of them at most. Only a clock that shows real time
+ * says so: on any other its latest orders count as of now, so that nothing is forgotten.
+ */
+export async function agesOfOrders(
+  simulation: Simulation,
+  principal: Principal,
+  agentId: string,
+  most: number,
+  withinMs: number,
+): Promise<readonly number[]> {
+  const { mode, now } = simulation.clock();
+  const since = mode === 'wall' ? now - withinMs : Number.NEGATIVE_INFINITY;
+  const ages: number[] = [];
+  const takes = async (order: Placed): Promise<void> => {
+    if (order.terms.createdAt > since) ages.push(mode === 'wall' ? now - order.terms.createdAt : 0);
+    if (order.progress.replacements === undefined || order.progress.updatedAt <= since) return;
+    for (const at of await changesOf(simulation, principal, order.number))
+      if (at > since) ages.push(mode === 'wall' ? now - at : 0);
+  };
+  const seen = new Set<number>();
+  for await (const order of latest(simulation, principal, since)) {
+    if (order.terms.agent !== agentId) continue;
+    seen.add(order.number);
+    await takes(order);
+    if (ages.length >= most) return ages.slice(0, most);
+  }
+  for (const { terms, progress } of simulation.brokerage.state.orders.values())
+    if (terms.agent === agentId && !seen.has(terms.number) && progress.updatedAt > since)
+      await takes({ number: terms.number, terms, progress });
+  return ages.sort((a, b) => a - b).slice(0, most);
+}
+
+/** The orders of a tenant that were made since, the latest first. */
+async function* latest(
+  simulation: Simulation,
+  principal: Principal,
+  since: number,
+): AsyncGenerator<Placed, void, undefined> {
+  const history = await simulation.past(principal);
+  let before: number | undefined;
+  let told = 0;
+  do {
+    const page = await history.orders({
+      simulationId: simulation.id,
+      scope: { tenantId: principal.tenantId },
+      ...(Number.isFinite(since) && { from: since }),
+      offset: 0,
+      limit: ORDERS_AT_ONCE,
+      ...(before !== undefined && { before }),
+    });
+    for (const { number, terms, progress } of page.items)
+      yield {
+        number,
+        terms: JSON.parse(terms) as Placed['terms'],
+        progress: JSON.parse(progress) as Placed['progress'],
+      };
+    told += page.items.length;
+    before = page.next;
+  } while (before !== undefined && told < MOST_ORDERS);
+}
+
+/** When an order was changed by a request, the latest first. */
+async function changesOf(
+  simulation: Simulation,
+  principal: Principal,
+  number: number,
+): Promise<readonly Instant[]> {
+  const history = await simulation.past(principal);
+  const { items } = await history.list({
+    simulationId: simulation.id,
+    list: 'order-events',
+    owner: String(number),
+    offset: 0,
+    limit: MOST_CHANGES,
+  });
+  return items
+    .filter(({ data }) => {
+      const event = data as Event;
+      return isOrderEvent(event) && event.type === 'OrderMoved' && event.transition === 'REPLACED';
+    })
+    .map(({ at }) => Instant.ofMs(at));
+}
