@@ -29,13 +29,16 @@ import { marketAfter } from './split-market.js';
 export function applyAction(d: Decision, actionId: string): void {
   const announced = d.state.actions.get(actionId);
   if (announced?.status !== 'ANNOUNCED') return;
-  const { action } = announced;
-  // Whom it concerns is known before anything is changed.
+  const { action, underWay } = announced;
+  if (action.type === 'SPLIT' && underWay === undefined) {
+    beginSplit(d, actionId, action);
+    scheduleAction(d.state, d.rules.calendar, actionId);
+    return;
+  }
   const { portfolios, isLast } = sliceOfAction(d.state, announced);
   if (action.type === 'SPLIT') {
-    if (announced.underWay === undefined) beginSplit(d, actionId, action);
-    const series = adjustedBy(d, action, announced.underWay?.series ?? []);
-    for (const portfolio of portfolios) splitIn(d, portfolio, action, announced.underWay?.mark, series);
+    const series = adjustedBy(d, action, underWay?.series ?? []);
+    for (const portfolio of portfolios) splitIn(d, portfolio, action, underWay?.mark, series);
   } else {
     for (const portfolio of portfolios) payDividend(d, portfolio, action);
   }
@@ -105,7 +108,7 @@ function reduceByDividend(d: Decision, order: Order, amount: Price): void {
   adjustOrder(d, order, changes);
 }
 
-/** What a split changes for everybody: the market, and the series on its symbol. */
+/** What a split changes for everybody, in a record of its own: the market, and the series on its symbol. */
 function beginSplit(d: Decision, actionId: string, action: Split): void {
   const { symbol, ratio } = action;
   // Read before anything changes it: the record must know the quote as it was.

@@ -3,7 +3,6 @@ import type { Command } from '../command.js';
 import { sliceOfAction } from './action-slice.js';
 import { futureSpecification } from '../instruments/future-specifications.js';
 import { parseFutureSymbol } from '../instruments/future-symbols.js';
-import { symbolAfter } from '../instruments/adjustment.js';
 import { underlyingOf } from '../instruments/option-roots.js';
 import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
 import type { Quote } from '../market/quote.js';
@@ -19,6 +18,25 @@ import type { Instant } from '../values/instant.js';
  * last seen, as on every tick.
  */
 export function symbolsRead(state: State, command: Command, at: Instant): ReadonlySet<string> {
+  const symbols = symbolsNamed(state, command, at);
+  return command.type === 'UpdateMarket' ? symbols : withParity(state, symbols);
+}
+
+/** What options are on is worth what they say where it has no quote. */
+function withParity(state: State, symbols: ReadonlySet<string>): ReadonlySet<string> {
+  const unquoted = new Set<string>();
+  for (const symbol of symbols) {
+    if (!isLongAsOsi(symbol)) continue;
+    const underlying = underlyingOf(rootOfOsi(symbol));
+    if (state.books.get(underlying)?.quote === undefined) unquoted.add(underlying);
+  }
+  if (unquoted.size === 0) return symbols;
+  const all = new Set(symbols);
+  for (const underlying of unquoted) addParityReads(state, underlying, all);
+  return all;
+}
+
+function symbolsNamed(state: State, command: Command, at: Instant): ReadonlySet<string> {
   switch (command.type) {
     case 'SubmitOrder':
       return withHoldings(state, command.order.portfolioId, command.order);
@@ -166,37 +184,38 @@ function addOptionReads(state: State, symbols: Set<string>): void {
 }
 
 /**
- * When it begins the options on what is split, under their old names and the new ones; what the portfolios that have their turn hold where
- * they have orders in them.
+ * When it begins the options on what is split; then what the portfolios hold that have their turn and orders in it, under the new names as
+ * well.
  */
 function addSplitReads(
   state: State,
   announced: AnnouncedAction,
-  { symbol: underlying, ratio }: Split,
+  { symbol: underlying }: Split,
   symbols: Set<string>,
 ): void {
-  if (announced.underWay === undefined)
-    for (const { symbol } of state.books.values()) {
-      if (!isLongAsOsi(symbol) || underlyingOf(rootOfOsi(symbol)) !== underlying) continue;
-      symbols.add(symbol);
-      const renamed = symbolAfter(symbol, ratio.new);
-      if (renamed !== undefined) symbols.add(renamed);
-    }
+  if (announced.underWay === undefined) {
+    for (const { symbol } of state.books.values())
+      if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
+    return;
+  }
+  const renamed = new Map(announced.underWay.series.map(({ from, to }) => [from, to]));
   for (const { openOrders } of sliceOfAction(state, announced).portfolios) {
     for (const { terms } of openOrders)
       if (terms.underlying === underlying || terms.symbol === underlying)
-        for (const symbol of withHoldings(state, terms.portfolioId, terms)) {
-          symbols.add(symbol);
-          if (isLongAsOsi(symbol)) symbols.add(symbolAfter(symbol, ratio.new) ?? symbol);
-        }
+        for (const symbol of withHoldings(state, terms.portfolioId, terms))
+          symbols.add(symbol).add(renamed.get(symbol) ?? symbol);
   }
 }
 
 /** Without a quote of it, put-call parity says what an underlying is worth. */
 function addParityReads(state: State, underlying: string, symbols: Set<string>): void {
   if (state.books.get(underlying)?.quote !== undefined) return;
-  for (const { symbol } of state.books.values())
+  const add = (symbol: string): void => {
     if (isLongAsOsi(symbol) && underlyingOf(rootOfOsi(symbol)) === underlying) symbols.add(symbol);
+  };
+  for (const symbol of state.books.keys()) add(symbol);
+  // A recovery knows those that were listed, and no quotes of them.
+  for (const symbol of state.listed.keys()) add(symbol);
 }
 
 /** All orders of several legs look at their contracts, and at what these are on; on margin at everything that is held. */

@@ -1,7 +1,7 @@
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { OptionContract } from './option.js';
-import { formatOsi, parseOsi, rootOfOsi } from './osi.js';
+import { formatOsi, rootOfOsi } from './osi.js';
 
 /** `new` whole shares for `old`, without a common divisor. */
 export interface SplitRatio {
@@ -48,12 +48,6 @@ export function adjustedBySplit(
     contract: { ...terms, symbol, deliverable: shares, ...(rest > 0 && { inLieu: rest }) },
     contracts: 1,
   };
-}
-
-/** What a contract is called after a split of `times` for one, where nobody else has that name. */
-export function symbolAfter(symbol: string, times: number): string | undefined {
-  const named = parseOsi(symbol);
-  return named && formatOsi({ ...named, strike: strikeAfter(named.strike, times) });
 }
 
 function strikeAfter(strike: Price, times: number): Price {

@@ -383,21 +383,28 @@ const contractOpening: fc.Arbitrary<Step[]> = fc
     ...SHARES_TO_DELIVER,
   ]);
 
+/** Of the underlyings that deliver shares: contracts are multiplied, or deliver something else. */
+const splitOfOptions: fc.Arbitrary<Step> = fc
+  .tuple(
+    fc.constantFrom('AAPL', 'AAPL', 'SPY'),
+    fc.nat({ max: 3 }),
+    fc.constantFrom([2, 1], [7, 1], [3, 2], [1, 10], [1, 3]),
+  )
+  .map(([name, inDays, [more = 1, old = 1]]) => ({ kind: 'split', symbol: name, inDays, more, old }));
+
 /** A story with options and futures. */
 const anyContractAdventure: fc.Arbitrary<Step[]> = fc
   .tuple(
     contractOpening,
     fc.array(
       fc.oneof(
-        { weight: 4, arbitrary: anyContractStep },
-        { weight: 1, arbitrary: anyStep.filter(({ kind }) => !LAST_STEPS.has(kind)) },
+        { weight: 40, arbitrary: anyContractStep },
+        { weight: 10, arbitrary: anyStep.filter(({ kind }) => !LAST_STEPS.has(kind)) },
+        { weight: 1, arbitrary: splitOfOptions },
       ),
       { minLength: 1, maxLength: 60, size: 'max' },
     ),
-    fc.array(
-      anyStep.filter(({ kind }) => kind !== 'split'),
-      { maxLength: 3 },
-    ),
+    fc.array(anyStep, { maxLength: 3 }),
   )
   .map((parts) => parts.flat());
 

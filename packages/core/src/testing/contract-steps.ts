@@ -153,7 +153,20 @@ const CONTRACTS: readonly string[] = [
   ...seriesOf('SPX', 1),
   ...FUTURES,
 ];
-const contractAt = (number: number): string => CONTRACTS[number % CONTRACTS.length] ?? '';
+const contractAt = (world: ContractWorld, number: number): string =>
+  nowNamed(world, CONTRACTS[number % CONTRACTS.length] ?? '');
+
+/** What splits have made of a series. */
+function nowNamed({ market }: ContractWorld, symbol: string): string {
+  let name = symbol;
+  for (
+    let next: string | undefined = name;
+    next !== undefined;
+    next = market.brokerage.state.adjusted.get(name)
+  )
+    name = next;
+  return name;
+}
 
 const portfolio = fc.oneof(
   { weight: 4, arbitrary: fc.nat({ max: 2 }) },
@@ -344,8 +357,9 @@ function tell({ market }: ContractWorld, quotes: readonly Quote[], pushed: boole
 
 function quoteChain(world: ContractWorld, step: StepOf<'chain'>): void {
   const { underlying: on, odd, size: shown, pushed } = step;
-  const quotes = seriesOf(on, step.expiration).flatMap((symbol, index) => {
+  const quotes = seriesOf(on, step.expiration).flatMap((series, index) => {
     if (index === odd) return [];
+    const symbol = nowNamed(world, series);
     const middle = worthOf(world, symbol, step.premium);
     const quote = quoteAround(world, symbol, { middle, half: step.spread * CENT, size: shown });
     if (index + 8 !== odd) return [quote];
@@ -383,7 +397,7 @@ function quoteChains(world: ContractWorld): void {
 }
 
 function quoteContract(world: ContractWorld, step: StepOf<'contract-quote'>): void {
-  const symbol = contractAt(step.contract);
+  const symbol = contractAt(world, step.contract);
   const isFuture = FUTURES.includes(symbol);
   const before = isFuture ? world.priceOf(symbol) : worthOf(world, symbol, 100);
   const moved = Math.max(CENT, before * (1 + step.move / 10_000));
@@ -415,7 +429,9 @@ function orderContract(world: ContractWorld, step: StepOf<'contract-order'>): vo
   const portfolioId = world.portfolioId(step.portfolio);
   if (portfolioId === undefined) return;
   const closes = step.aim === 'close' || step.aim === 'close-part';
-  const symbol = closes ? (heldContract(world, portfolioId, step.contract) ?? '') : contractAt(step.contract);
+  const symbol = closes
+    ? (heldContract(world, portfolioId, step.contract) ?? '')
+    : contractAt(world, step.contract);
   if (symbol === '') return;
   const held = world.heldOf(portfolioId, symbol);
   const all = Math.abs(held) / 1e6;
@@ -475,11 +491,11 @@ function heldContract({ market }: ContractWorld, portfolioId: string, number: nu
 type Shape = readonly (readonly [way: 1 | -1, symbol: string, ratio: number])[];
 
 /** The legs of a strategy as whoever buys it takes them. */
-function shapeOf(step: StepOf<'package'>): Shape {
+function shapeOf(world: ContractWorld, step: StepOf<'package'>): Shape {
   const { underlying: on, expiration: end, strike, isPut } = step;
   const right = isPut ? 'P' : 'C';
   const at = (above: number, side: 'C' | 'P' = right, later = 0): string =>
-    contractNamed(on, end + later, side, strike + above);
+    nowNamed(world, contractNamed(on, end + later, side, strike + above));
   switch (step.strategy) {
     case 'VERTICAL_SPREAD':
       return [
@@ -523,7 +539,7 @@ function orderPackage(world: ContractWorld, step: StepOf<'package'>): void {
   const settings = world.market.brokerage.state.portfolios.get(portfolioId)?.settings;
   if (step.strategy === 'CALENDAR_SPREAD' && settings?.portfolioType === 'CASH') return;
   const times = step.totals ? step.units : 1;
-  const legs = shapeOf(step).map(([way, optionSymbol, ratio]): OrderLeg => ({
+  const legs = shapeOf(world, step).map(([way, optionSymbol, ratio]): OrderLeg => ({
     optionSymbol,
     positionIntent: way > 0 !== step.sells ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN',
     quantity: Quantity.of(ratio * times),
@@ -548,7 +564,7 @@ function unwind(world: ContractWorld, step: StepOf<'unwind'>): void {
   if (earlier?.legs === undefined || portfolioId === undefined) return;
   const ratios = legRatios(earlier.legs);
   const legs = earlier.legs.map(({ optionSymbol, positionIntent }, index): OrderLeg => ({
-    optionSymbol,
+    optionSymbol: nowNamed(world, optionSymbol),
     positionIntent: positionIntent.startsWith('BUY') ? 'SELL_TO_CLOSE' : 'BUY_TO_CLOSE',
     quantity: Quantity.of(ratios[index] ?? 1),
   }));
@@ -607,7 +623,7 @@ function exercise(world: ContractWorld, step: StepOf<'exercise'>): void {
     type: step.instructs ? 'DoNotExercise' : 'ExerciseOption',
     by: market.by,
     portfolioId,
-    symbol: heldContract(world, portfolioId, step.contract) ?? contractAt(step.contract),
+    symbol: heldContract(world, portfolioId, step.contract) ?? contractAt(world, step.contract),
     ...(step.contracts !== undefined && { quantity: Quantity.of(step.contracts) }),
   });
 }
