@@ -1,6 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { Position } from '../../src/positions/position.js';
 import { dollars, shares, testBroker, TestMarket, testRules } from '../../src/testing/market.js';
+import { Money } from '../../src/values/money.js';
+import { Price } from '../../src/values/price.js';
+import { TradingDate } from '../../src/values/trading-date.js';
 
 const NEW_YORK_NOON = 'T17:00:00.000Z';
 
@@ -49,6 +52,49 @@ describe('the memorandum account (D107)', () => {
     });
     market.place(portfolio, { quantity: 13, limit: '150.00' });
     expect(sma(market, portfolio)).toBe(25);
+  });
+
+  it('a long option takes all of its premium, a short one its requirement less premium; transfers and dividends count in full', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', cash: 50_000 });
+    const [put, call] = ['KO260220P00050000', 'KO260220C00070000'];
+    market.quote('KO', '60.00', '60.00');
+    market.quote(put, '1.00', '1.00');
+    market.quote(call, '1.00', '1.00');
+    market.quote('AAPL', '100.00', '100.00');
+    // A contract costs 0.50 of commission.
+    market.place(portfolio, { symbol: put, quantity: 1, limit: '1.00' });
+    expect(sma(market, portfolio)).toBe(49_899.5);
+    // 1 and the greater of 20 % of 60 less 10, and 6: 700, of which 100 have come in.
+    market.place(portfolio, { symbol: call, intent: 'SELL_TO_OPEN', quantity: 1, limit: '1.00' });
+    expect(sma(market, portfolio)).toBe(49_299);
+    market.place(portfolio, { quantity: 100, limit: '100.00' });
+    expect(sma(market, portfolio)).toBe(44_299);
+    market.execute<'TransferCash'>({
+      type: 'TransferCash',
+      by: market.by,
+      portfolioId: portfolio,
+      amount: Money.ofDollars(-300),
+    });
+    expect(sma(market, portfolio)).toBe(43_999);
+    market.execute<'AnnounceActions'>({
+      type: 'AnnounceActions',
+      actions: [
+        {
+          type: 'CASH_DIVIDEND',
+          symbol: 'AAPL',
+          exDate: TradingDate.of('2026-01-07'),
+          payDate: TradingDate.of('2026-01-14'),
+          amountPerShare: Price.of('0.50'),
+        },
+      ],
+    });
+    // The fall leaves the closes below what is there already.
+    market.quote('AAPL', '90.00', '90.00');
+    market.advanceTo('2026-01-14', 8, 59);
+    expect(sma(market, portfolio)).toBe(43_999);
+    market.advanceTo('2026-01-14', 9, 1);
+    expect(sma(market, portfolio)).toBe(44_049);
   });
 });
 
