@@ -3,21 +3,70 @@ import type { Conditions, DiscountedDividend } from './conditions.js';
 import type { OptionType } from './option-terms.js';
 
 /*
- * When exercise can pay, and at what strike a tree may exchange the escrowed spot at each of its steps. The arrays are filled for one
- * tree after the other.
+ * When exercise can pay, and at what strike a tree may exchange the escrowed spot at each of its steps.
  */
 
 /** Trees have an odd number of steps, at most this. */
 export const MOST_STEPS = 501;
 
-/** By step: the strike, less the dividends to come, at which the escrowed spot can be exchanged there. */
-export const exercise = new Float64Array(MOST_STEPS + 2);
-/** By step: the same for an ex-date in the interval after it, decided at its end. */
-export const exerciseAfter = new Float64Array(MOST_STEPS + 2);
+/** At what strikes the escrowed spot can be exchanged, by step. */
+export interface ExerciseStrikes {
+  /** The strike, less the dividends to come, at which it can be there. */
+  readonly strikes: Float64Array;
+  /** The same for an ex-date in the interval after it, decided at its end. */
+  readonly strikesAfter: Float64Array;
+  /** Where in the interval after it the ex-date lies, from 0 to 1; −1 = there is none. */
+  readonly exAt: Float64Array;
+  /** The step before the first ex-date; −1 = there is none. */
+  readonly earliest: number;
+}
+
+/** Those of the latest tree of a size, with what they were worked out for: trees of one option differ in volatility alone, mostly. */
+class LatestStrikes implements ExerciseStrikes {
+  readonly strikes: Float64Array;
+  readonly strikesAfter: Float64Array;
+  readonly exAt: Float64Array;
+  earliest = -1;
+  private readonly steps: number;
+  private sign = 0;
+  private strike = 0;
+  private conditions: Conditions | undefined;
+
+  constructor(steps: number) {
+    this.steps = steps;
+    this.strikes = new Float64Array(steps + 1);
+    this.strikesAfter = new Float64Array(steps + 1);
+    this.exAt = new Float64Array(steps + 1);
+  }
+
+  of(sign: number, strike: number, conditions: Conditions, times: ExerciseTimes): this {
+    if (this.conditions === conditions && this.strike === strike && this.sign === sign) return this;
+    this.earliest = setExercise(this, sign, strike, conditions, times, this.steps);
+    this.conditions = conditions;
+    this.strike = strike;
+    this.sign = sign;
+    return this;
+  }
+}
+
+/** By the number of steps. */
+const latest = new Map<number, LatestStrikes>();
+
+/** At what strikes a tree of so many steps can be exercised. What it answers is good until it is asked for another of this size. */
+export function exerciseStrikes(
+  sign: number,
+  strike: number,
+  conditions: Conditions,
+  times: ExerciseTimes,
+  steps: number,
+): ExerciseStrikes {
+  let ofSize = latest.get(steps);
+  if (ofSize === undefined) latest.set(steps, (ofSize = new LatestStrikes(steps)));
+  return ofSize.of(sign, strike, conditions, times);
+}
+
 /** By step: what 1.00 of now has grown to. */
 const growths = new Float64Array(MOST_STEPS + 2);
-/** By step: where in the interval after it the ex-date lies, from 0 to 1; −1 = there is none. */
-export const exAt = new Float64Array(MOST_STEPS + 2);
 
 /** Whether early exercise can pay at any time, or only just before (a call) and just after (a put) an ex-date, or never. */
 export type ExerciseTimes = 'ANY' | 'EX_DATES' | 'NEVER';
@@ -47,7 +96,8 @@ const paysToExercise = (strike: number, { amount, discount }: DiscountedDividend
  *
  * Returns the step before the first ex-date; −1 = there is none.
  */
-export function setExercise(
+function setExercise(
+  { strikes: exercise, strikesAfter: exerciseAfter, exAt }: Omit<ExerciseStrikes, 'earliest'>,
   sign: number,
   strike: number,
   { dividends, rate, years, discount: discountAtExpiry }: Conditions,
@@ -60,7 +110,7 @@ export function setExercise(
   if (dividends.length === 0) return earliest;
   const step = years / steps;
   growSteps(exp(rate * step), steps);
-  if (times === 'ANY') setExerciseAnyTime(strike, dividends, steps, step);
+  if (times === 'ANY') setExerciseAnyTime(exercise, strike, dividends, steps, step);
   /** Present value of the dividends after the one at hand. */
   let toCome = 0;
   for (let index = dividends.length - 1; index >= 0; index--) {
@@ -97,6 +147,7 @@ function growSteps(growth: number, steps: number): void {
 
 /** At each step the strike less the dividends that go ex after it. */
 function setExerciseAnyTime(
+  exercise: Float64Array,
   strike: number,
   dividends: readonly DiscountedDividend[],
   steps: number,

@@ -18,6 +18,8 @@ const NEAR_ENOUGH = 1e-9;
 /** Of the price. */
 const ROUGHLY_NEAR = 1e-5;
 const SMALLEST_INTERVAL = 1e-13;
+/** Trees are not as smooth as the method would have them. */
+const SURELY = 100;
 
 /**
  * The volatility at which the model has this value, in dollars per share (D71). Prices that no volatility from 1 % to 500 % explains
@@ -103,6 +105,8 @@ function secant(excess: (volatility: number) => number, start: number, slope: nu
   let isLowKnown = false;
   let isHighKnown = false;
   let steepness = slope;
+  /** What the latest step has left of what was off. */
+  let part = 1;
   let last = start;
   let atLast = excess(last);
   for (let trial = 0; trial < MOST_TRIALS; trial++) {
@@ -116,18 +120,23 @@ function secant(excess: (volatility: number) => number, start: number, slope: nu
       isLowKnown = true;
     }
     if (high - low <= SMALLEST_INTERVAL) break;
-    let next = last - atLast / steepness;
+    const along = last - atLast / steepness;
+    let next = along;
     // A bound that hardly moves, or a tree that is flat, is no guide.
     const isSlow = trial > 5 && high - low > 0.5 * width;
     if (isSlow || !(next > low && next < high)) {
       if (isLowKnown && isHighKnown) next = 0.5 * (low + high);
       else next = isLowKnown ? high : low;
     }
+    // A step of the method leaves a smaller part of what was off than the one before did: this one need not be looked at.
+    const isLast = next === along && Math.abs(atLast * part) * SURELY <= near;
+    if (isLast) return { root: next, slope: steepness };
     const atNext = excess(next);
     if (next === LOWEST_VOLATILITY && atNext >= 0) return { root: next, slope: steepness };
     if (next === HIGHEST_VOLATILITY && atNext <= 0) return { root: next, slope: steepness };
     const secantSlope = (atNext - atLast) / (next - last);
     if (secantSlope > 0) steepness = secantSlope;
+    part = secantSlope > 0 ? atNext / atLast : 1;
     last = next;
     atLast = atNext;
   }

@@ -1,7 +1,7 @@
 import { exp, log } from './exponential.js';
 import type { Conditions } from './conditions.js';
-import { exAt, exercise, exerciseAfter, MOST_STEPS, setExercise } from './exercise-strikes.js';
-import type { ExerciseTimes } from './exercise-strikes.js';
+import { exerciseStrikes, MOST_STEPS } from './exercise-strikes.js';
+import type { ExerciseStrikes, ExerciseTimes } from './exercise-strikes.js';
 import type { OptionType } from './option-terms.js';
 
 /*
@@ -95,7 +95,8 @@ export function growTree(
   }
   values[steps + 1] = 0;
   sumTo(european, steps, outermost, inwardWeight, outwardWeight);
-  const earliest = setExercise(sign, strike, conditions, times, steps);
+  const known = exerciseStrikes(sign, strike, conditions, times, steps);
+  const { strikes: exercise, exAt, earliest } = known;
 
   // Going back in time the nodes of one number move outward, unless there is hardly any volatility: the worthless stay so.
   const stayWorthless = sign * (inward - 1) > 0;
@@ -113,6 +114,7 @@ export function growTree(
       const last = sign < 0 ? outermost : i;
       outermost = rollOverExDate(
         i,
+        known,
         last,
         sign * power,
         sign * powerAfter,
@@ -252,6 +254,7 @@ function rollWithExercise(
 /** A step back in time over an ex-date of the nodes up to `last`; returns the outermost that is worth something. */
 function rollOverExDate(
   i: number,
+  { strikes: exercise, strikesAfter: exerciseAfter, exAt }: ExerciseStrikes,
   last: number,
   signedPower: number,
   signedPowerAfter: number,
