@@ -150,6 +150,46 @@ describe("Alpaca's client 4", () => {
     expect(history.equity).toHaveLength(history.timestamp.length);
   });
 
+  /* eslint-disable @typescript-eslint/no-deprecated -- deprecated there, and what bots of its day ask */
+  it('reads what is announced', async () => {
+    const actions = [
+      { type: 'SPLIT', symbol: 'MSFT', exDate: '2026-02-10', ratio: { new: 2, old: 1 } },
+      {
+        type: 'CASH_DIVIDEND',
+        symbol: 'AAPL',
+        exDate: '2026-02-09',
+        payDate: '2026-02-12',
+        amountPerShare: 0.26,
+      },
+    ];
+    expect((await account.owner.post('/v1/simulation/corporate-actions', { actions })).status).toBe(201);
+    const { corporateActions } = alpaca.trading;
+    const range = { since: '2026-02-01', until: '2026-02-11' };
+    const found = await corporateActions.getV2CorporateActionsAnnouncements({
+      caTypes: 'Dividend,Split',
+      ...range,
+    });
+    expect(
+      found
+        .map(({ caType, initiatingSymbol, cash, newRate }) => [caType, initiatingSymbol, cash, newRate])
+        .sort(),
+    ).toEqual([
+      ['dividend', 'AAPL', '0.26', '1'],
+      ['split', 'MSFT', '0', '2'],
+    ]);
+    const paid = { caTypes: 'Dividend', ...range, dateType: 'payable_date' };
+    expect(await corporateActions.getV2CorporateActionsAnnouncements(paid)).toEqual([]);
+    const { id = '' } = found.find(({ caType }) => caType === 'split') ?? {};
+    expect(await corporateActions.getV2CorporateActionsAnnouncementsId({ id })).toMatchObject({
+      caSubType: 'stock_split',
+      newRate: '2',
+    });
+    await expect(
+      corporateActions.getV2CorporateActionsAnnouncements({ ...paid, until: '2026-06-01' }),
+    ).rejects.toBeInstanceOf(errors.ValidationError);
+  });
+  /* eslint-enable @typescript-eslint/no-deprecated */
+
   it('submits and waits', async () => {
     const stream = alpaca.trading.stream({ url: streamUrl });
     const events: string[] = [];

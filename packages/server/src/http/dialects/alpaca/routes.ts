@@ -1,6 +1,7 @@
 /** The paths of Alpaca's trading API, and who answers them. */
 import { changeConfiguration, getAccount, getConfiguration } from './account.js';
 import { listActivities } from './activities.js';
+import { getAnnouncement, listAnnouncements } from './announcements.js';
 import {
   addToWatchlist,
   createWatchlist,
@@ -72,6 +73,8 @@ export const alpacaRoutes: readonly (readonly [Method, string, AlpacaHandler])[]
   ['GET', '/v3/clock', getClocks],
   ['GET', '/v2/calendar', getCalendar],
   ['GET', '/v3/calendar/:market', getMarketCalendar],
+  ['GET', '/v2/corporate_actions/announcements', listAnnouncements],
+  ['GET', '/v2/corporate_actions/announcements/:id', getAnnouncement],
   ['GET', '/v2/assets', listAssets],
   ['GET', '/v2/assets/:symbol', getAsset],
   ['POST', '/v2/orders', placeOrder],
