@@ -1,5 +1,6 @@
 import { DatabaseSync } from '@photostructure/sqlite';
-import { join } from 'node:path';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import {
   orderAdded,
@@ -95,6 +96,21 @@ describe('History compared with the journal', () => {
     database.exec(sql);
     database.close();
     expect(compared(directory).join('\n')).toMatch(told);
+  });
+
+  it('is found to be damaged where its tables cannot be read', async () => {
+    const path = join(await filled(), 'history.db');
+    const database = new DatabaseSync(path);
+    const { page } = database
+      .prepare(`SELECT rootpage AS page FROM sqlite_master WHERE name = 'client_order'`)
+      .get() as { page: number };
+    const { size } = database.prepare('SELECT page_size AS size FROM pragma_page_size').get() as {
+      size: number;
+    };
+    database.close();
+    const file = readFileSync(path);
+    writeFileSync(path, file.fill(255, (page - 1) * size, page * size));
+    expect(compared(dirname(path))).toEqual([expect.stringMatching(/^history is damaged/)]);
   });
 
   it('is found to lack what the projection itself forgets', async () => {

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Event } from '@sandpit/core';
 import type { Projection } from '../projection.js';
-import { all, one, openConnection, Statements } from './connection.js';
+import { all, isDamageOfTables, one, openConnection, Statements } from './connection.js';
 import type { Database } from './connection.js';
 import { HistoryPurge } from './history-purge.js';
 import { LIST_CODE } from './history-rows.js';
@@ -126,14 +126,24 @@ export function compareHistory(directory: string, project: Projection): readonly
     const database = openHistory(join(scratch, HISTORY_FILE), blocks.journalId());
     try {
       const counted = derive(database, blocks, project);
-      database.prepare('ATTACH ? AS served').run(join(directory, HISTORY_FILE));
-      return [...KINDS.flatMap((kind) => differences(database, kind)), ...miscounted(database, counted)];
+      return compareWith(join(directory, HISTORY_FILE), database, counted);
     } finally {
       database.close();
     }
   } finally {
     journal.close();
     rmSync(scratch, { recursive: true });
+  }
+}
+
+function compareWith(path: string, database: Database, counted: Counted): readonly string[] {
+  try {
+    database.prepare('ATTACH ? AS served').run(path);
+    return [...KINDS.flatMap((kind) => differences(database, kind)), ...miscounted(database, counted)];
+  } catch (error) {
+    // Pages that nobody has asked for since they were damaged.
+    if (!isDamageOfTables(error)) throw error;
+    return [`history is damaged, and is to be derived anew: ${(error as Error).message}`];
   }
 }
 
