@@ -3,7 +3,7 @@ import type { Patch } from '../patches.js';
 
 /**
  * Something that is wrong on purpose. A rig that does not find it is blind: its tests plant each of these and look. The server knows
- * nothing of them: either its compiled modules are changed while they are loaded, in a process that a rig has started, or something is
+ * nothing of them: either its compiled modules are changed as they are joined for a rig (`joined-server.ts`), or something is
  * done to its data directory.
  */
 export interface PlantedFault {
