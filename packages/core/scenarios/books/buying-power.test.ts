@@ -11,6 +11,26 @@ function regT(cash: number, price = '100.00') {
   return { market, portfolio };
 }
 
+describe('the worst price of a short option (D108)', () => {
+  it('is its limit or its mark, whatever is asked for it: a premium that nobody pays leaves no room for a spread', () => {
+    const { market, portfolio } = regT(10_000, '50.00');
+    const [sold, held] = ['AAPL260220C00055000', 'AAPL260220C00060000'];
+    market.quote(held, '0.10', '0.10');
+    market.quote(sold, '1.00', '9.00', { last: '1.00' });
+    market.quote('KO', '50.00', '50.00');
+    market.place(portfolio, { symbol: held, quantity: 1, limit: '0.10' });
+    market.place(portfolio, { symbol: 'KO', quantity: 391, limit: '50.00' });
+    expect(dollars(market.value(portfolio).smaBalance)).toBe(214.5);
+    // The spread takes its width of 500, of which a premium of 100 less 0.50 comes in.
+    const order = { symbol: sold, intent: 'SELL_TO_OPEN', quantity: 1 } as const;
+    expect(market.submit(portfolio, order)).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      requiredBuyingPower: Money.ofDollars(801),
+    });
+    expect(market.submit(portfolio, { ...order, limit: '3.00' })).toEqual(expect.any(String));
+  });
+});
+
 describe('overnight buying power', () => {
   it('of a new REG_T portfolio is twice its cash', () => {
     const { market, portfolio } = regT(100_000);

@@ -128,6 +128,25 @@ describe('the upgrade (D15)', () => {
     expect(market.portfolio(portfolio).settings).not.toHaveProperty('portfolioMarginEngineType');
   });
 
+  it('goes back to REG_T with the open orders that REG_T has room for', () => {
+    const market = new TestMarket();
+    const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash: 150_000 });
+    market.quote('AAPL', '100.00', '100.00');
+    const order = market.place(portfolio, { quantity: 3500, limit: '90.00' });
+    // Half of 315,000 is more than 150,000.
+    expect(upgrade(market, portfolio, 'REG_T')).toEqual({
+      code: 'CONFLICT',
+      message: 'Under REG_T the open orders would take more than the portfolio has',
+    });
+    market.cancel(order);
+    market.place(portfolio, { quantity: 3000, limit: '90.00' });
+    expect(upgrade(market, portfolio, 'REG_T')).not.toHaveProperty('code');
+    // 2 × (150,000 − 135,000)
+    expect(dollars(market.value(portfolio).overnightBuyingPower)).toBe(30_000);
+    market.quote('AAPL', '90.00', '90.00');
+    expect(dollars(market.value(portfolio).smaBalance)).toBe(15_000);
+  });
+
   it('is not for retirement accounts, nor is a margin portfolio', () => {
     const market = new TestMarket();
     const open = (portfolioType: 'CASH' | 'MARGIN') =>

@@ -101,14 +101,17 @@ interface Priced {
   readonly prices: readonly Price[];
 }
 
-/** The limit; else each bought leg at its ask and the collar, each sold one at its bid. What is sold is marked at the more of its limit and its mark. */
+/** The limit; else each bought leg at its ask and the collar, each sold one at its bid. What is sold is marked at the more of its limit and its mark (D108). */
 function pricedLegs(d: Decision, terms: Asked, order: Open, legs: readonly OrderedLeg[]): Priced | undefined {
   const [first] = legs;
   if (terms.legs === undefined && first !== undefined) {
     const price = worstPrice(d, terms, order);
     if (price === undefined) return undefined;
-    const isBuy = sideOf(terms.positionIntent) === 'BUY';
-    return { net: isBuy ? price : Price.ofUnits(0 - price), prices: [price] };
+    if (sideOf(terms.positionIntent) === 'BUY') return { net: price, prices: [price] };
+    const { limitPrice, stopPrice } = order;
+    const mark = first.instrument.assetClass === 'OPTION' ? d.mark(terms.symbol) : undefined;
+    const sold = mark === undefined ? price : Price.ofUnits(Math.max(limitPrice ?? stopPrice ?? 0, mark));
+    return { net: Price.ofUnits(0 - sold), prices: [sold] };
   }
   const { limitPrice } = order;
   const collar = limitPrice === undefined ? d.rules.marketCollarBps : 0;

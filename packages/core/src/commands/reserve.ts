@@ -130,6 +130,15 @@ export function takeAnew(d: Decision, portfolio: Portfolio): void {
   }
 }
 
+/** What the open orders of a portfolio would take, were it what is given. */
+export function takenAs(d: Decision, portfolio: Portfolio): Headroom {
+  let taken = Headroom.none;
+  for (const { terms, progress } of portfolio.openOrders.oldestFirst()) {
+    taken = Headroom.add(taken, setAsideFor(needsOf(d, portfolio, terms, progress)).takes);
+  }
+  return taken;
+}
+
 /**
  * Whether what an opening order needs is there, beside what it has set aside already; the figures of the refusal where it is not.
  */

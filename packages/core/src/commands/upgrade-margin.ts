@@ -4,14 +4,14 @@ import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import type { MarginEngine } from '../margin/margin-type.js';
 import type { Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
-import type { ValuationSource } from '../portfolios/valuation.js';
+import type { Valuation, ValuationSource } from '../portfolios/valuation.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
 import { portfolioToChange } from './portfolios.js';
 import { postAccrualsOf } from './interest.js';
 import { meetCallsNow } from './meet-calls.js';
-import { takeAnew } from './reserve.js';
+import { takeAnew, takenAs } from './reserve.js';
 import { secureAllOptions } from './secure-options.js';
 import { changeSma, keepsSma, restartSma } from './sma.js';
 
@@ -147,8 +147,26 @@ function upgradeProblem(
     ];
     return { code: 'MARGIN_NOT_ELIGIBLE', message: reasons.join('; '), reasons };
   }
-  if (portfolio.settings.marginType === 'PORTFOLIO' && value.maintenanceExcess + promotional < 0) {
+  return portfolio.settings.marginType === 'PORTFOLIO'
+    ? downgradeProblem(d, asRegT, value, promotional)
+    : undefined;
+}
+
+/** A downgrade is refused where what is held would be called (D15, D124), or where open orders would take more than is left (D108). */
+function downgradeProblem(
+  d: Decision,
+  asRegT: Portfolio,
+  { marginEquity, fedRequirement, maintenanceExcess }: Valuation,
+  promotional: Money,
+): Rejection | undefined {
+  if (maintenanceExcess + promotional < 0)
     return { code: 'CONFLICT', message: 'Under REG_T the portfolio would have a margin call' };
-  }
-  return undefined;
+  if (d.broker(asRegT).dayTradingLeverage === true) return undefined;
+  const { initial, maintenance } = takenAs(d, asRegT);
+  const lacks =
+    (initial > 0 && marginEquity - fedRequirement + promotional < initial) ||
+    (maintenance > 0 && maintenanceExcess + promotional < maintenance);
+  return lacks
+    ? { code: 'CONFLICT', message: 'Under REG_T the open orders would take more than the portfolio has' }
+    : undefined;
 }

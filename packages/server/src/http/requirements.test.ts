@@ -77,6 +77,20 @@ describe('a book under REG_T (D43, D99–D106)', () => {
     expect(body.groups[0].underlying).toBe('AAPL');
   });
 
+  it('totals are rounded at the end, and groups add up to them (D106)', async () => {
+    const positions = ['AAPL', 'F', 'KO'].map((symbol) => ({ symbol, quantity: 1 }));
+    const body = await regT(positions, { AAPL: 10.01, F: 10.01, KO: 10.01 });
+    // 3 × 5.005 and 3 × 2.5025.
+    expect([body.fedRequirement, body.initialRequirement, body.houseRequirement]).toEqual([
+      15.02, 15.02, 7.51,
+    ]);
+    expect(figures(body)).toEqual([
+      ['LONG_STOCK', 5.01, 2.5],
+      ['LONG_STOCK', 5, 2.51],
+      ['LONG_STOCK', 5.01, 2.5],
+    ]);
+  });
+
   it('naked options at the rate of their class; the root of an index option prices its index', async () => {
     const body = await regT(
       [

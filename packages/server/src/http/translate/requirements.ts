@@ -164,28 +164,26 @@ function volatilitiesOf(
   return volatilities;
 }
 
-/** A requirement as it travels: each group to the cent, and the totals their sums (D106). */
-export function shownRequirement({ fed, groups, scenarios }: Requirement): Requirements {
-  let initial = Money.zero;
-  let house = Money.zero;
-  const shown = groups.map(({ strategy, underlying, legs, amounts, rule }) => {
-    const ofGroup = { initial: Money.toCents(amounts.initial), house: Money.toCents(amounts.house) };
-    initial = Money.add(initial, ofGroup.initial);
-    house = Money.add(house, ofGroup.house);
-    return {
-      strategy,
-      underlying,
-      legs: legs.map(({ symbol, quantity }) => ({ symbol, quantity: quantityNumber(quantity) })),
-      initial: moneyNumber(ofGroup.initial),
-      maintenance: moneyNumber(ofGroup.house),
-      rule,
-    };
-  });
+/**
+ * A requirement as it travels: the totals to the cent at the end, as every other answer shows them, and groups that add up to them (D106): of
+ * the fractions of a cent each has what brings the sum so far to its cent.
+ */
+export function shownRequirement({ fed, house, initial, groups, scenarios }: Requirement): Requirements {
+  const initialOf = centsInTurn();
+  const houseOf = centsInTurn();
+  const shown = groups.map(({ strategy, underlying, legs, amounts, rule }) => ({
+    strategy,
+    underlying,
+    legs: legs.map(({ symbol, quantity }) => ({ symbol, quantity: quantityNumber(quantity) })),
+    initial: initialOf(amounts.initial),
+    maintenance: houseOf(amounts.house),
+    rule,
+  }));
   return {
-    initialRequirement: moneyNumber(initial),
-    maintenanceRequirement: moneyNumber(house),
+    initialRequirement: centsNumber(initial),
+    maintenanceRequirement: centsNumber(house),
     fedRequirement: centsNumber(fed),
-    houseRequirement: moneyNumber(house),
+    houseRequirement: centsNumber(house),
     groups: shown,
     ...(scenarios !== undefined && {
       scenarios: scenarios.map(({ underlying, priceMove, volatilityMove, pnl }) => ({
@@ -195,6 +193,16 @@ export function shownRequirement({ fed, groups, scenarios }: Requirement): Requi
         pnl: centsNumber(pnl),
       })),
     }),
+  };
+}
+
+/** Rounds amounts one after the other so that they add up to their rounded sum. */
+function centsInTurn(): (amount: Money) => number {
+  let sum = Money.zero;
+  return (amount) => {
+    const before = Money.toCents(sum);
+    sum = Money.add(sum, amount);
+    return moneyNumber(Money.subtract(Money.toCents(sum), before));
   };
 }
 
@@ -219,7 +227,7 @@ export function portfolioMargin(brokerage: Brokerage, portfolio: Portfolio): Por
     ...(requirement === undefined ? NOTHING_HELD : shownRequirement(requirement)),
     marginEquity: moneyNumber(value.marginEquity),
     totalEquity: moneyNumber(value.totalEquity),
-    maintenanceExcess: moneyNumber(value.maintenanceExcess),
+    maintenanceExcess: centsNumber(value.maintenanceExcess),
     smaBalance: moneyNumber(value.smaBalance),
     calls: calls.map((call) => callOf(brokerage.state.ids, call)),
     accruedInterest: accrued(interest),
