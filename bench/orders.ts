@@ -71,7 +71,10 @@ export const submitOrder = (order: OrderRequest): Extract<Command, { type: 'Subm
 type Terms = Pick<OrderRequest, 'portfolioId' | 'symbol'>;
 
 /** Ten shares at the market: fills at once. */
-export const marketOrder = (of: Terms, positionIntent: 'BUY_TO_OPEN' | 'SELL_TO_CLOSE'): OrderRequest => ({
+export const marketOrder = (
+  of: Terms,
+  positionIntent: 'BUY_TO_OPEN' | 'SELL_TO_OPEN' | 'SELL_TO_CLOSE',
+): OrderRequest => ({
   portfolioId: of.portfolioId,
   symbol: of.symbol,
   assetClass: 'EQUITY',

@@ -5,6 +5,7 @@ import { saveState } from './saved-state.js';
 import { stateHash } from './state-hash.js';
 import { Adventure, adventureRules, anyAdventure, assertPlain, recovered } from './testing/adventure.js';
 import type { Step } from './testing/adventure.js';
+import type { TestMarket } from './testing/market.js';
 
 /*
  * The whole core against an auditor (testing/auditor.ts), on adventures made up by chance: any command with any figures the
@@ -25,6 +26,13 @@ const placed = {
   latency: 0,
   special: false,
 } as const;
+/** What is read and what is kept is not read in the same order. */
+const inOrder = (journal: TestMarket['journal']) =>
+  journal.map(({ quotes, ...record }) => ({
+    ...record,
+    quotes: [...quotes].sort((a, b) => (a.symbol < b.symbol ? -1 : 1)),
+  }));
+
 /** The exits of a bracket go to work in hours that no order of the recovered book works in. */
 const exitsAfterARecovery: Step[] = [
   { kind: 'open', type: 'CASH', model: 'ideal', broker: 'default', cash: 100_000 },
@@ -51,16 +59,16 @@ describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_00
     );
   });
 
-  it('does the same again in another brokerage', () => {
+  it('does the same again in another brokerage, and where nothing that portfolios come to is kept', () => {
     fc.assert(
       fc.property(anyAdventure, (steps) => {
         const [one, other] = [
-          new Adventure(rules, { audited: false }),
-          new Adventure(rules, { audited: false }),
+          new Adventure(rules, { audited: false, sums: 'KEPT' }),
+          new Adventure(rules, { audited: false, sums: 'NONE' }),
         ];
         for (const step of steps) one.take(step);
         for (const step of steps) other.take(step);
-        expect(other.market.journal).toEqual(one.market.journal);
+        expect(inOrder(other.market.journal)).toEqual(inOrder(one.market.journal));
         expect(stateHash(other.market.brokerage.state)).toBe(stateHash(one.market.brokerage.state));
       }),
       { ...settings, numRuns: Math.ceil(RUNS / 4) },

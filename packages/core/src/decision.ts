@@ -17,6 +17,7 @@ import { markOfSymbol } from './options/option-figures.js';
 import type { OptionMarket } from './options/option-market.js';
 import type { Order, OrderLeg } from './orders/order.js';
 import type { OrderTransition, ProgressChanges, RenamedOrder } from './orders/order-event.js';
+import type { BookSums } from './portfolios/book-sums.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { brokerOf } from './rules.js';
 import type { Rules } from './rules.js';
@@ -89,7 +90,7 @@ export class Decision {
 
   /** A decision without events leaves no record, so what it read is still unknown to the journal. */
   forgetReads(): void {
-    for (const quote of this.quotesRead) bookOf(this.state, quote.symbol).quoteRecorded = false;
+    for (const quote of this.quotesRead) bookOf(this.state, quote.symbol).forgetRecord();
     this.quotesRead.length = 0;
   }
 
@@ -140,6 +141,13 @@ export class Decision {
 
   broker(portfolio: Portfolio): BrokerConfiguration {
     return brokerOf(this.rules, portfolio.settings.brokerId);
+  }
+
+  /** What is held in a portfolio of the state comes to, where that is kept; quotes that are known to the journal are not read again. */
+  sumsKept(portfolio: Portfolio): BookSums | undefined {
+    const { kept, portfolios } = this.state;
+    if (portfolios.get(portfolio.terms.portfolioId) !== portfolio) return undefined;
+    return kept.of(portfolio, this, this.broker(portfolio), this.rules);
   }
 
   /** The open order of a public id, where it is the tenant's. */

@@ -204,6 +204,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       const ids = accountOf(state, portfolio.terms).portfolioIds;
       ids.splice(ids.indexOf(event.portfolioId), 1);
       for (const symbol of portfolio.positions.keys()) state.holders.get(symbol)?.delete(portfolio);
+      state.kept.forget(portfolio);
       state.portfolios.delete(event.portfolioId);
       return;
     }
@@ -212,6 +213,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       portfolio.settings = { ...portfolio.terms.initialSettings, brokerId: portfolio.settings.brokerId };
       for (const symbol of portfolio.positions.keys()) state.holders.get(symbol)?.delete(portfolio);
       portfolio.positions.clear();
+      state.kept.forget(portfolio);
       portfolio.owing.clear();
       portfolio.optionsOn.clear();
       for (const underlying of portfolio.secured.keys()) secure(portfolio, underlying, NOTHING_SECURED);
@@ -578,6 +580,7 @@ function bookExecution(
     takeFromLots(position.lots, closed ?? []);
   }
   noteSide(portfolio, position);
+  state.kept.touch(portfolio, symbol);
   if (variation !== undefined) position.variation = Money.add(position.variation ?? Money.zero, variation);
   if (settlementDate !== undefined) {
     const obligation = obligationOf(state, calendar, portfolio, settlementDate);
@@ -618,6 +621,7 @@ function endOption(state: State, event: OptionEnded, calendar: Calendar): void {
     const change = position.settled < 0 ? event.quantity : Quantity.negate(event.quantity);
     position.settled = Quantity.add(position.settled, change);
     takeFromLots(position.lots, closed);
+    state.kept.touch(portfolio, symbol);
     removeIfOver(state, portfolio, position);
   }
   portfolio.updatedAt = state.now;
@@ -637,6 +641,7 @@ function settleFuture(state: State, event: FutureSettled): void {
   if (position === undefined) throw new RangeError('settling a future that is not held');
   post(state, portfolio, event.entries);
   delete position.variation;
+  state.kept.touch(portfolio, event.symbol);
   if (event.closed !== undefined) {
     takeFromLots(position.lots, event.closed);
     position.settled = Quantity.zero;
@@ -674,6 +679,7 @@ function moveShares(
     });
   }
   noteSide(portfolio, position);
+  state.kept.touch(portfolio, symbol);
   quantities.set(symbol, Quantity.add(quantities.get(symbol) ?? Quantity.zero, quantity));
 }
 
@@ -710,6 +716,13 @@ function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' 
 function list(state: State, instrument: Instrument): void {
   state.listed.set(instrument.symbol, instrument);
   state.adjusted.delete(instrument.symbol);
+  noteChange(state, instrument.symbol);
+}
+
+/** What is known of a symbol has changed: whoever has taken it into sums takes it anew. */
+function noteChange({ books, kept }: State, symbol: string): void {
+  const book = books.get(symbol);
+  if (book !== undefined) kept.changes.note(book);
 }
 
 /** New names for series, and no quotes under the old ones. One symbol can be the old name of one and the new name of another. */
@@ -719,7 +732,10 @@ function adjustSeries(
 ): void {
   const announced = state.actions.get(actionId);
   if (announced?.underWay !== undefined) announced.underWay = { ...announced.underWay, series };
-  for (const instrument of listed) state.listed.set(instrument.symbol, instrument);
+  for (const instrument of listed) {
+    state.listed.set(instrument.symbol, instrument);
+    noteChange(state, instrument.symbol);
+  }
   for (const { from, to } of series) {
     state.adjusted.set(from, to);
     for (const symbol of [from, to]) state.books.get(symbol)?.forgetQuote();
@@ -764,6 +780,7 @@ function removeIfOver(state: State, portfolio: Portfolio, position: Position): v
 function removePosition(state: State, portfolio: Portfolio, position: Position): void {
   portfolio.positions.delete(position.symbol);
   portfolio.owing.delete(position.symbol);
+  state.kept.touch(portfolio, position.symbol);
   state.holders.get(position.symbol)?.delete(portfolio);
   if (position.underlying !== undefined) {
     const options = portfolio.optionsOn.get(position.underlying);
@@ -777,6 +794,7 @@ export function addPosition(state: State, portfolio: Portfolio, position: Positi
   const { symbol, underlying } = position;
   portfolio.positions.set(symbol, position);
   noteSide(portfolio, position);
+  state.kept.touch(portfolio, symbol);
   addHolder(state, symbol, portfolio);
   if (underlying === undefined) return;
   const options = portfolio.optionsOn.get(underlying);
@@ -827,6 +845,7 @@ function split(state: State, portfolio: Portfolio, event: Extract<Event, { type:
   const position = portfolio.positions.get(event.symbol);
   if (position === undefined) throw new RangeError('splitting a position that does not exist');
   noteMargin(state, portfolio);
+  state.kept.touch(portfolio, event.symbol);
   position.settled = event.settled;
   position.pending = event.pending;
   const byId = new Map(position.lots.map((lot) => [lot.lotId, lot]));

@@ -120,8 +120,10 @@ export type {
   PortfolioTerms,
 } from './portfolios/portfolio.js';
 export { reservedShares } from './portfolios/portfolio.js';
-export { markOrCost, openVariationOf, requirementOfPortfolio, valuationOf } from './portfolios/valuation.js';
-export type { Valuation, ValuationSource, Worth } from './portfolios/valuation.js';
+export { markOrCost, openVariationOf } from './portfolios/book-sums.js';
+export { requirementOfPortfolio, valuationOf } from './portfolios/valuation.js';
+export type { ValuationSource } from './portfolios/book-sums.js';
+export type { Valuation, Worth } from './portfolios/valuation.js';
 export { newStanding, standingAfter, standingAfterOrder } from './standing.js';
 export type { Standing, StandingPosition } from './standing.js';
 export type { CallType, MarginCall } from './margin/margin-account.js';

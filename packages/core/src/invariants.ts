@@ -21,7 +21,21 @@ export function brokenInvariants(state: State): string[] {
   for (const order of state.orders.values()) checkOrder(state, order, broken);
   checkAccounts(state, broken);
   checkBooks(state, broken);
+  checkKept(state, broken);
   return broken;
+}
+
+/** A decision that goes by kept sums goes by quotes that it does not read: the journal has to know them. */
+function checkKept({ kept, books }: State, broken: string[]): void {
+  for (const portfolio of kept.portfolios()) {
+    for (const symbol of kept.reliedOn(portfolio)) {
+      const book = books.get(symbol);
+      if (book?.quote !== undefined && !book.quoteRecorded)
+        broken.push(
+          `portfolio ${portfolio.terms.portfolioId}: the quote of ${symbol} is relied on and not recorded`,
+        );
+    }
+  }
 }
 
 function checkAccounts(state: State, broken: string[]): void {

@@ -4,6 +4,7 @@ import { Book } from './matching/book.js';
 import type { Packages } from './matching/packages-on.js';
 import type { Order } from './orders/order.js';
 import type { Account } from './portfolios/account.js';
+import { KeptSums } from './portfolios/kept-sums.js';
 import { MarginBounds } from './portfolios/margin-bounds.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import type { RulesInForce } from './rules.js';
@@ -186,6 +187,8 @@ export interface State {
   /** Who holds options on a symbol, or did. */
   readonly optionHolders: Map<string, Set<Portfolio>>;
   readonly watch: MarginWatch;
+  /** What large portfolios that owe come to, kept between decisions. */
+  readonly kept: KeptSums;
 }
 
 /** What may have brought portfolios to a margin call since they were last looked at. Derived. */
@@ -260,6 +263,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
       lookOf: new Map(),
       unfinished: new Set(),
     },
+    kept: new KeptSums(),
   };
 }
 
@@ -267,7 +271,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
 export function bookOf(state: State, symbol: string): Book {
   let book = state.books.get(symbol);
   if (book === undefined) {
-    book = new Book(symbol);
+    book = new Book(symbol, state.kept.changes);
     state.books.set(symbol, book);
   }
   return book;

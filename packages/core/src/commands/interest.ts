@@ -4,7 +4,7 @@ import { accruable, dailyBorrowFee, dailyInterest, postedOf } from '../margin/in
 import type { Accrued } from '../margin/margin-account.js';
 import type { LedgerEntryType, Posting } from '../ledger/ledger.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { markOrCost } from '../portfolios/valuation.js';
+import { markOrCost } from '../portfolios/book-sums.js';
 import { paidAhead } from '../settlement/obligation.js';
 import { addTimer } from '../state.js';
 import { Instant } from '../values/instant.js';

@@ -7,13 +7,8 @@ import { effectOfAll } from '../margin/effect.js';
 import type { MarginTrade } from '../margin/effect.js';
 import { isOpening } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import {
-  bookMarketOf,
-  chainHeld,
-  marginTermsOf,
-  requirementOfPortfolio,
-  valuationOf,
-} from '../portfolios/valuation.js';
+import { bookMarketOf, marginTermsOf } from '../portfolios/book-sums.js';
+import { chainHeld, requirementOfPortfolio, valuationOf } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { greatestCommonDivisor } from '../values/scaled.js';

@@ -8,7 +8,7 @@ import { dailySettlementAt, tradingEndsAt } from '../instruments/trading-hours.j
 import { balanced } from '../ledger/ledger.js';
 import { markOf } from '../market/quote.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { markOrCost, openVariationOf } from '../portfolios/valuation.js';
+import { markOrCost, openVariationOf } from '../portfolios/book-sums.js';
 import { closeFirstInFirstOut, Position } from '../positions/position.js';
 import { earliestHolders, scheduleFuture } from '../state.js';
 import { Instant } from '../values/instant.js';

@@ -1,3 +1,4 @@
+import type { FutureContract } from '../instruments/future.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { underlyingClassOf } from '../instruments/option-roots.js';
 import { Quantity } from '../values/quantity.js';
@@ -29,6 +30,21 @@ export function chainOf(instrument: Tradable, { marginType, engine, asOf, calend
     parameters,
   );
   return productGroup ?? name;
+}
+
+/** The stocks and indices that what lies in one chain with an instrument is, or is on. */
+export function underlyingsIn(
+  instrument: Exclude<Tradable, FutureContract>,
+  { marginType, engine, asOf, calendar }: MarginTerms,
+): readonly string[] {
+  const underlying = instrument.assetClass === 'OPTION' ? instrument.underlying : instrument.symbol;
+  if (marginType === 'REG_T' || (engine ?? 'TIMS') !== 'TIMS') return [underlying];
+  const parameters = riskParametersOn(calendar.dateOf(asOf));
+  const own = classOf({ underlying, underlyingClass: underlyingClassOf(instrument) }, parameters);
+  if (own.productGroup === undefined) return own.underlyings;
+  return parameters.classes.flatMap((other) =>
+    other.productGroup === own.productGroup ? other.underlyings : [],
+  );
 }
 
 /** A book by chains, in the order of their names; what comes twice is held once, and what adds up to nothing is not held. */

@@ -7,6 +7,8 @@ import { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import { PriorityQueue } from '../values/priority-queue.js';
 import type { FillModel } from './fill-model.js';
+import { QuoteChanges } from './quote-changes.js';
+import type { Quoted } from './quote-changes.js';
 
 /**
  * The orders at work in one instrument, and the quote they meet.
@@ -85,8 +87,11 @@ export const readyQueue = (lane: Lane, side: Side): PlaceQueue => (side === 'BUY
 export const isBefore = (a: Place, b: Place, side: Side): boolean =>
   a.price === b.price ? a.turn < b.turn : side === 'BUY' ? a.price > b.price : a.price < b.price;
 
-export class Book {
+export class Book implements Quoted {
   readonly symbol: string;
+  changedAt = 0;
+  changedBefore: Quoted | undefined = undefined;
+  changedAfter: Quoted | undefined = undefined;
   quote: Quote | undefined;
   /** Whether the journal knows `quote`: one that no decision has read leaves no record. */
   quoteRecorded = false;
@@ -107,12 +112,15 @@ export class Book {
   isOption = false;
   /** How many of them are at work. */
   workingOrders = 0;
+  readonly #changes: QuoteChanges;
 
-  constructor(symbol: string) {
+  constructor(symbol: string, changes = new QuoteChanges()) {
     this.symbol = symbol;
+    this.#changes = changes;
   }
 
   setQuote(quote: Quote, recorded: boolean): void {
+    this.#changes.note(this);
     this.quote = quote;
     this.quoteRecorded = recorded;
     this.bidLeft = quote.bid === undefined ? 0 : (quote.bidSize ?? Infinity);
@@ -121,8 +129,15 @@ export class Book {
     this.modelledAskTaken = 0;
   }
 
+  /** Who read the quote has left no record: whoever goes by it has to read it again. */
+  forgetRecord(): void {
+    this.#changes.note(this);
+    this.quoteRecorded = false;
+  }
+
   /** What was quoted was quoted of something else. */
   forgetQuote(): void {
+    this.#changes.note(this);
     this.quote = undefined;
     this.quoteRecorded = false;
     this.bidLeft = 0;

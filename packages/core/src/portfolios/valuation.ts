@@ -1,32 +1,22 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
-import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
-import type { Instrument, Tradable } from '../instruments/instrument.js';
-import type { BookMarket, Holding, MarginTerms, Requirement } from '../margin/book.js';
+import { pricePer, tradableOf } from '../instruments/instrument.js';
+import type { Tradable } from '../instruments/instrument.js';
+import type { Amounts, Holding, MarginTerms, Requirement } from '../margin/book.js';
 import { dayTradeBuyingPower, overnightBuyingPower, PATTERN_EQUITY } from '../margin/buying-power.js';
 import type { Room } from '../margin/buying-power.js';
-import { chainOf } from '../margin/chains.js';
+import { chainOf, underlyingsIn } from '../margin/chains.js';
 import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
 import { isRestricting } from '../margin/margin-account.js';
 import { amountsOf, requirementOf } from '../margin/requirement.js';
 import { Headroom } from '../orders/headroom.js';
-import type { OptionMarket } from '../options/option-market.js';
 import { Position } from '../positions/position.js';
-import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
-import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
+import { bookMarketOf, holdingsIn, marginTermsOf, markOrCost, sumsOfAll, valuesOf } from './book-sums.js';
+import type { BookSums, MarketValues, ValuationSource } from './book-sums.js';
 import { cashOf } from './portfolio.js';
 import type { CashBooks, CashView, Portfolio } from './portfolio.js';
-
-/** Where prices and instruments come from when a portfolio is valued, and as of when. */
-export interface ValuationSource {
-  readonly at: Instant;
-  /** What options are valued by. */
-  readonly options: OptionMarket;
-  mark(symbol: string): Price | undefined;
-  instrument(symbol: string): Instrument | undefined;
-}
 
 /** Everything about a portfolio that moves with the market. Computed when it is asked for, never stored. */
 export interface Valuation extends CashView {
@@ -68,9 +58,9 @@ export function valuationOf(
     const worth = worthOf(portfolio, source);
     return { ...worth, ...withoutMargin(worth) };
   }
-  const holdings: Holding[] = [];
-  const worth = worthOf(portfolio, source, holdings);
-  return { ...worth, ...marginOf(portfolio, worth, holdings, source, broker) };
+  const sums = sumsOf(portfolio, source, broker);
+  const worth = worthWith(portfolio, sums.values);
+  return { ...worth, ...marginOf(portfolio, worth, sums.amounts, source, broker) };
 }
 
 /** What a portfolio is worth is a matter of these. */
@@ -78,30 +68,12 @@ export interface Books extends CashBooks {
   readonly positions: ReadonlyMap<string, Position>;
 }
 
-/** Cash and what is held, at its marks; `holdings` gets what is held. */
-export function worthOf(
-  books: Books,
-  source: Pick<ValuationSource, 'mark' | 'instrument'>,
-  holdings?: Holding[],
-): Worth {
-  let long = 0;
-  let short = 0;
-  let shortStock = 0;
-  let variation = 0;
-  for (const position of books.positions.values()) {
-    const quantity = Position.held(position);
-    if (quantity === 0) continue;
-    const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
-    const mark = markOrCost(position, instrument, quantity, source);
-    if (instrument.assetClass === 'FUTURE') variation += openVariationOf(position, instrument, mark);
-    else {
-      const value = valueOf(instrument, mark, Quantity.abs(quantity));
-      if (quantity > 0) long += value;
-      else short += value;
-      if (quantity < 0 && isShares(instrument)) shortStock += value;
-    }
-    holdings?.push({ instrument, quantity, mark });
-  }
+/** Cash and what is held, at its marks. */
+export const worthOf = (books: Books, source: Pick<ValuationSource, 'mark' | 'instrument'>): Worth =>
+  worthWith(books, valuesOf(books.positions.values(), source));
+
+/** Cash, and what is held at what it adds up to. */
+function worthWith(books: CashBooks, { long, short, shortStock, variation }: MarketValues): Worth {
   const { SETTLED_CASH, PENDING_CASH } = books.balances;
   const longMarketValue = bounded(long);
   const shortMarketValue = bounded(short);
@@ -120,6 +92,10 @@ export function worthOf(
     totalEquity: Money.ofUnits(SETTLED_CASH + PENDING_CASH + made + longMarketValue - shortMarketValue),
   };
 }
+
+/** What a MARGIN portfolio's holdings come to: as it is kept by whoever values it again and again, else all of it. */
+const sumsOf = (portfolio: Portfolio, source: ValuationSource, broker: BrokerConfiguration): BookSums =>
+  source.sumsKept?.(portfolio) ?? sumsOfAll(portfolio, source, broker);
 
 export type Worth = CashView &
   Pick<Valuation, 'longMarketValue' | 'shortMarketValue' | 'collateral' | 'variation' | 'totalEquity'>;
@@ -148,18 +124,14 @@ type Standing = Omit<Margin, 'overnightBuyingPower' | 'dayTradeBuyingPower' | 'r
 function standingOf(
   portfolio: Portfolio,
   { collateral, variation, totalEquity }: Worth,
-  holdings: readonly Holding[],
+  amounts: Amounts,
   source: ValuationSource,
   broker: BrokerConfiguration,
 ): Standing {
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const { reservedByOrders: orders, reservedByPositions: positions } = portfolio;
   const terms = marginTermsOf(portfolio, broker, source);
-  const { fed, house, opening, initial, counted } = amountsOf({
-    ...terms,
-    holdings,
-    market: bookMarketOf(source),
-  });
+  const { fed, house, opening, initial, counted } = amounts;
   const marginEquity = Money.ofUnits(SETTLED_CASH + PENDING_CASH + variation + bounded(counted));
   const fedRequirement = bounded(fed);
   const houseRequirement = bounded(house);
@@ -196,11 +168,11 @@ function standingOf(
 function marginOf(
   portfolio: Portfolio,
   worth: Worth,
-  holdings: readonly Holding[],
+  amounts: Amounts,
   source: ValuationSource,
   broker: BrokerConfiguration,
 ): Margin {
-  const { room, ...standing } = standingOf(portfolio, worth, holdings, source, broker);
+  const { room, ...standing } = standingOf(portfolio, worth, amounts, source, broker);
   const { marginCallActive: inCall } = standing;
   const forTheDay = dayTradePower(portfolio, room, { broker, source, inCall });
   return {
@@ -213,9 +185,9 @@ function marginOf(
 
 /** What a MARGIN portfolio has left for opening orders, without the figures that are only shown. */
 export function roomOf(portfolio: Portfolio, source: ValuationSource, broker: BrokerConfiguration): Room {
-  const holdings: Holding[] = [];
-  const worth = worthOf(portfolio, source, holdings);
-  const { room, marginCallActive: inCall } = standingOf(portfolio, worth, holdings, source, broker);
+  const { values, amounts } = sumsOf(portfolio, source, broker);
+  const worth = worthWith(portfolio, values);
+  const { room, marginCallActive: inCall } = standingOf(portfolio, worth, amounts, source, broker);
   if (!lendsForTheDay(portfolio, source, broker)) return room;
   return { ...room, forTheDay: dayTradePower(portfolio, room, { broker, source, inCall }) };
 }
@@ -321,32 +293,6 @@ export const initialOf = (
       .initial,
   );
 
-/** The rules that a MARGIN portfolio is judged by. */
-export const marginTermsOf = (
-  { settings }: Portfolio,
-  house: BrokerConfiguration,
-  { at, options }: Pick<ValuationSource, 'at' | 'options'>,
-): MarginTerms => ({
-  marginType: settings.marginType ?? 'REG_T',
-  engine: settings.portfolioMarginEngineType,
-  house,
-  asOf: at,
-  calendar: options.calendar,
-});
-
-/** What a margin book sees of the market behind a valuation. */
-export const bookMarketOf = (source: ValuationSource): BookMarket => ({
-  rate: source.options.riskFreeRate,
-  underlying: (symbol) => {
-    const instrument = source.instrument(symbol);
-    return {
-      price: source.mark(symbol),
-      leverageFactor: instrument !== undefined && isShares(instrument) ? instrument.leverageFactor : 1,
-      dividends: source.options.dividendsOn(symbol),
-    };
-  },
-});
-
 /** What holding everything in a MARGIN portfolio takes, group by group (D121); `undefined` for a CASH portfolio. */
 export function requirementOfPortfolio(
   portfolio: Portfolio,
@@ -360,18 +306,6 @@ export function requirementOfPortfolio(
     holdings,
     market: bookMarketOf(source),
   });
-}
-
-/** All that is held, at its marks. */
-export function holdingsIn(portfolio: Portfolio, source: ValuationSource): Holding[] {
-  const holdings: Holding[] = [];
-  for (const position of portfolio.positions.values()) {
-    const quantity = Position.held(position);
-    if (quantity === 0) continue;
-    const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
-    holdings.push({ instrument, quantity, mark: markOrCost(position, instrument, quantity, source) });
-  }
-  return holdings;
 }
 
 /** What is held of the chain that an instrument lies in: all that a trade in it changes the requirement of. */
@@ -393,30 +327,18 @@ export function chainHeld(
   return held;
 }
 
-/** Where chains are those of underlyings, what is held of one is at hand; else everything is looked at. */
+/** Positions among which are all of the chain that an instrument lies in: what is held on an underlying is at hand, as are futures. */
 function candidatesFor(
-  { positions, optionsOn }: Portfolio,
+  { positions, optionsOn, owing }: Portfolio,
   instrument: Tradable,
-  { marginType, engine }: MarginTerms,
-): Iterable<Position> {
-  const isByClass = marginType === 'PORTFOLIO' && (engine ?? 'TIMS') === 'TIMS';
-  if (isByClass || instrument.assetClass === 'FUTURE') return positions.values();
-  const underlying = instrument.assetClass === 'OPTION' ? instrument.underlying : instrument.symbol;
-  return [underlying, ...(optionsOn.get(underlying) ?? [])].flatMap((symbol) => positions.get(symbol) ?? []);
+  terms: MarginTerms,
+): Position[] {
+  const symbols =
+    instrument.assetClass === 'FUTURE'
+      ? [...owing]
+      : underlyingsIn(instrument, terms).flatMap((underlying) => [
+          underlying,
+          ...(optionsOn.get(underlying) ?? []),
+        ]);
+  return symbols.flatMap((symbol) => positions.get(symbol) ?? []);
 }
-
-/** What a position in a future has made since the last daily settlement, or since it was opened (D95). */
-export const openVariationOf = (position: Position, instrument: Tradable, mark: Price): Money =>
-  position.lots.reduce((sum, { quantity, cost, marked = cost }) => {
-    const worth = valueOf(instrument, mark, quantity);
-    return Money.ofUnits(sum + worth - (quantity < 0 ? 0 - marked : marked));
-  }, Money.zero);
-
-/** The mark of a position; where there is no price at all, what one unit of it cost. */
-export const markOrCost = (
-  position: Position,
-  instrument: Tradable,
-  held: Quantity,
-  source: Pick<ValuationSource, 'mark'>,
-): Price =>
-  source.mark(position.symbol) ?? pricePer(instrument, Position.costBasis(position), Quantity.abs(held));

@@ -21,6 +21,7 @@ import { Auditor } from './auditor.js';
 import { anyContractStep, firstPriceOf, pointsOf, takeContractStep } from './contract-steps.js';
 import type { ContractStep, ContractWorld } from './contract-steps.js';
 import { goodTill, testBroker, testEquity, TestMarket, testRules } from './market.js';
+import type { SumsInTest } from './market.js';
 
 /** One thing that happens in an adventure. Portfolios and orders are named by a number that is taken modulo how many there are. */
 export type Step =
@@ -423,8 +424,11 @@ export class Adventure implements ContractWorld {
   private readonly prices = new Map<string, number>();
   private noted = 0;
 
-  constructor(rules: Rules, options: { readonly audited: boolean } = { audited: true }) {
-    this.market = new TestMarket({ rules });
+  constructor(
+    rules: Rules,
+    options: { readonly audited: boolean; readonly sums?: SumsInTest } = { audited: true },
+  ) {
+    this.market = new TestMarket({ rules, sums: options.sums ?? 'CHECKED' });
     this.auditor = options.audited ? new Auditor(pointsOf) : undefined;
   }
 

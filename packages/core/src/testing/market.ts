@@ -6,6 +6,7 @@ import type { Event, OrderEvent } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Equity } from '../instruments/equity.js';
 import { KnownInstruments } from '../instruments/known-instruments.js';
+import { Decision } from '../decision.js';
 import { FollowedStandings } from './followed-standings.js';
 import { isLongAsOsi } from '../instruments/osi.js';
 import { instrumentNamed } from '../instruments/symbols.js';
@@ -21,6 +22,7 @@ import type { Fee, GoodTill, Order, OrderProgress, OrderTerms, Side } from '../o
 import type { OrderRequest } from '../orders/order-request.js';
 import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
 import type { FillModel } from '../matching/fill-model.js';
+import { sumsOfAll } from '../portfolios/book-sums.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import type { Valuation } from '../portfolios/valuation.js';
@@ -51,11 +53,20 @@ export class TestMarket {
   /** Orders that set nothing aside because of what is held, and the quote by which they did: it counts until they have another one. */
   readonly leaning = new Map<number, string>();
   private standings = new FollowedStandings();
+  private readonly sums: SumsInTest;
 
   /** Begins at an exchange-local time, by default Monday 2026-01-05 10:00 New York. */
   constructor(
-    options: { date?: string; hour?: number; minute?: number; rules?: Partial<Rules>; seed?: number } = {},
+    options: {
+      date?: string;
+      hour?: number;
+      minute?: number;
+      rules?: Partial<Rules>;
+      seed?: number;
+      sums?: SumsInTest;
+    } = {},
   ) {
+    this.sums = options.sums ?? 'CHECKED';
     const rules = { ...testRules(), ...options.rules };
     this.now = rules.calendar.instantOf(
       TradingDate.of(options.date ?? '2026-01-05'),
@@ -63,6 +74,12 @@ export class TestMarket {
       options.minute ?? 0,
     );
     this.brokerage = Brokerage.begin(rules, options.seed ?? 42, this.now);
+    this.keepSums();
+  }
+
+  /** Of small portfolios too: they are what tests are about. */
+  private keepSums(): void {
+    this.brokerage.state.kept.fewest = this.sums === 'NONE' ? Infinity : 1;
   }
 
   execute<T extends Command['type']>(command: Extract<Command, { type: T }>): Outcome<T> {
@@ -100,6 +117,7 @@ export class TestMarket {
     const { state } = this.brokerage;
     const broken = [
       ...brokenInvariants(state),
+      ...(this.sums === 'CHECKED' ? wrongSums(this.brokerage) : []),
       ...unreserved(this.brokerage, this.leaning),
       ...this.standings.differences(state),
     ];
@@ -276,6 +294,7 @@ export class TestMarket {
     const saved = JSON.parse(JSON.stringify(saveState(this.brokerage.state))) as SavedState;
     this.brokerage = Brokerage.restore(this.brokerage.rules, saved);
     this.brokerage.resume();
+    this.keepSums();
   }
 
   /** Executions of an order, oldest first, with everything that a user is shown. */
@@ -366,10 +385,27 @@ export class TestMarket {
   }
 }
 
+/** What portfolios come to: kept between decisions and compared with the whole after every command, kept alone, or valued anew each time. */
+export type SumsInTest = 'CHECKED' | 'KEPT' | 'NONE';
+
 /** An order and its events, each with what it left. */
 export interface OrderTale {
   readonly terms: OrderTerms;
   readonly steps: { readonly event: OrderEvent; readonly progress: OrderProgress; readonly at: Instant }[];
+}
+
+/** What is kept of portfolios is what valuing all that they hold comes to. */
+function wrongSums({ state, rules }: Brokerage): string[] {
+  const wrong: string[] = [];
+  for (const portfolio of [...state.kept.portfolios()]) {
+    const d = new Decision(state, rules, state.now);
+    const kept = JSON.stringify(d.sumsKept(portfolio)) as string | undefined;
+    const whole = JSON.stringify(sumsOfAll(portfolio, d, d.broker(portfolio)));
+    if (kept !== undefined && kept !== whole)
+      wrong.push(`portfolio ${portfolio.terms.number}: sums are kept as ${kept}, and are ${whole}`);
+    d.forgetReads();
+  }
+  return wrong;
 }
 
 /** No order works without what it has to set aside (D133). */

@@ -1,0 +1,137 @@
+import type { BrokerConfiguration } from '../fees/broker.js';
+import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
+import type { Instrument, Tradable } from '../instruments/instrument.js';
+import type { Amounts, BookMarket, Holding, MarginTerms } from '../margin/book.js';
+import { amountsOf } from '../margin/requirement.js';
+import type { OptionMarket } from '../options/option-market.js';
+import { Position } from '../positions/position.js';
+import type { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import type { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { Portfolio } from './portfolio.js';
+
+/** Where prices and instruments come from when a portfolio is valued, and as of when. */
+export interface ValuationSource {
+  readonly at: Instant;
+  /** What options are valued by. */
+  readonly options: OptionMarket;
+  mark(symbol: string): Price | undefined;
+  instrument(symbol: string): Instrument | undefined;
+  /** What is held comes to, where that is kept; the same as if all of it were valued. */
+  sumsKept?(portfolio: Portfolio): BookSums | undefined;
+}
+
+/** Market values as they add up: not bounded, so not always exact where quotes are absurd. */
+export interface MarketValues {
+  readonly long: number;
+  /** Positive. */
+  readonly short: number;
+  /** The part of it that is stock. */
+  readonly shortStock: number;
+  /** What futures have made since their last daily settlement. */
+  readonly variation: number;
+}
+
+/** What all that is held in a MARGIN portfolio comes to. */
+export interface BookSums {
+  readonly values: MarketValues;
+  readonly amounts: Amounts;
+}
+
+/** The same of everything, one position after the other. */
+export function sumsOfAll(
+  portfolio: Portfolio,
+  source: ValuationSource,
+  broker: BrokerConfiguration,
+): BookSums {
+  const holdings: Holding[] = [];
+  const values = valuesOf(portfolio.positions.values(), source, holdings);
+  const amounts = amountsOf({
+    ...marginTermsOf(portfolio, broker, source),
+    holdings,
+    market: bookMarketOf(source),
+  });
+  return { values, amounts };
+}
+
+/** What positions are worth at their marks; `holdings` gets what is held. */
+export function valuesOf(
+  positions: Iterable<Position>,
+  source: Pick<ValuationSource, 'mark' | 'instrument'>,
+  holdings?: Holding[],
+): MarketValues {
+  let long = 0;
+  let short = 0;
+  let shortStock = 0;
+  let variation = 0;
+  for (const position of positions) {
+    const quantity = Position.held(position);
+    if (quantity === 0) continue;
+    const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
+    const mark = markOrCost(position, instrument, quantity, source);
+    if (instrument.assetClass === 'FUTURE') variation += openVariationOf(position, instrument, mark);
+    else {
+      const value = valueOf(instrument, mark, Quantity.abs(quantity));
+      if (quantity > 0) long += value;
+      else short += value;
+      if (quantity < 0 && isShares(instrument)) shortStock += value;
+    }
+    holdings?.push({ instrument, quantity, mark });
+  }
+  return { long, short, shortStock, variation };
+}
+
+/** All that is held, at its marks. */
+export function holdingsIn(portfolio: Portfolio, source: ValuationSource): Holding[] {
+  const holdings: Holding[] = [];
+  for (const position of portfolio.positions.values()) {
+    const quantity = Position.held(position);
+    if (quantity === 0) continue;
+    const instrument = tradableOf(position.symbol, source.instrument(position.symbol));
+    holdings.push({ instrument, quantity, mark: markOrCost(position, instrument, quantity, source) });
+  }
+  return holdings;
+}
+
+/** The rules that a MARGIN portfolio is judged by. */
+export const marginTermsOf = (
+  { settings }: Portfolio,
+  house: BrokerConfiguration,
+  { at, options }: Pick<ValuationSource, 'at' | 'options'>,
+): MarginTerms => ({
+  marginType: settings.marginType ?? 'REG_T',
+  engine: settings.portfolioMarginEngineType,
+  house,
+  asOf: at,
+  calendar: options.calendar,
+});
+
+/** What a margin book sees of the market behind a valuation. */
+export const bookMarketOf = (source: ValuationSource): BookMarket => ({
+  rate: source.options.riskFreeRate,
+  underlying: (symbol) => {
+    const instrument = source.instrument(symbol);
+    return {
+      price: source.mark(symbol),
+      leverageFactor: instrument !== undefined && isShares(instrument) ? instrument.leverageFactor : 1,
+      dividends: source.options.dividendsOn(symbol),
+    };
+  },
+});
+
+/** What a position in a future has made since the last daily settlement, or since it was opened (D95). */
+export const openVariationOf = (position: Position, instrument: Tradable, mark: Price): Money =>
+  position.lots.reduce((sum, { quantity, cost, marked = cost }) => {
+    const worth = valueOf(instrument, mark, quantity);
+    return Money.ofUnits(sum + worth - (quantity < 0 ? 0 - marked : marked));
+  }, Money.zero);
+
+/** The mark of a position; where there is no price at all, what one unit of it cost. */
+export const markOrCost = (
+  position: Position,
+  instrument: Tradable,
+  held: Quantity,
+  source: Pick<ValuationSource, 'mark'>,
+): Price =>
+  source.mark(position.symbol) ?? pricePer(instrument, Position.costBasis(position), Quantity.abs(held));
