@@ -23,7 +23,7 @@ import type { Recovered } from '../packages/server/dist/engine/recovery.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
 import { NO_CHECKPOINTS } from '../packages/server/dist/store/checkpoints.js';
 import { ServerProcess } from '../packages/server/src/testing/server-process.js';
-import { median, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
+import { median, runAlone, sizeOf, startFlags, stopwatch, withDirectory } from './measure.js';
 import type { Elapsed, Row } from './measure.js';
 import { BY, symbolOf } from './orders.js';
 import type { FillReport, FillWish } from './recovery-fill.js';
@@ -97,7 +97,7 @@ async function measureIn(directory: string): Promise<readonly Row[]> {
 /** Fills a directory in another process, and ends that when a checkpoint is nearly complete. */
 async function fillAndKill(wish: FillWish, pauses: Pauses): Promise<void> {
   const child = fork(fileURLToPath(new URL('recovery-fill.ts', import.meta.url)), {
-    execArgv: ['--import', 'tsx'],
+    execArgv: [...startFlags(), '--import', 'tsx'],
   });
   const exited = once(child, 'exit');
   child.send(wish);
@@ -140,7 +140,7 @@ async function startMs(directory: string): Promise<number> {
   const grant = { tenantId: BY.tenantId, tier: BY.tier, scope: 'trade read simulate' } as const;
   const token = (await issueToken(readSettings(env), grant, Date.now()))?.token ?? '';
   const began = performance.now();
-  const server = ServerProcess.launch(env);
+  const server = ServerProcess.launch(env, undefined, startFlags());
   try {
     const url = await server.listening;
     const call = async (method: string, path: string, body?: object): Promise<Response> =>

@@ -11,5 +11,6 @@ const SCHEDULE = 'server/dist/engine/checkpoint-schedule.js';
 /** Checkpoints every so many records, so that short runs have some. */
 export const checkpointsEvery = (records: number): readonly Patch[] => [
   { file: SCHEDULE, from: 'RECORDS_BEHIND = 20_000', to: `RECORDS_BEHIND = ${records}` },
+  { file: SCHEDULE, from: 'RECORDS_AHEAD = 4_000', to: `RECORDS_AHEAD = ${Math.ceil(records / 4)}` },
   { file: SCHEDULE, from: 'NOT_WORTH_IT = 1000', to: 'NOT_WORTH_IT = 1' },
 ];

@@ -7,6 +7,8 @@ import type { Checkpoints } from '../store/checkpoints.js';
  */
 const RECORDS_BEHIND = 20_000;
 const LINES_FOR_A_RECORD = 10;
+/** Whoever makes the next one reads so many at a time meanwhile, so that little is left to do when it is due. */
+const RECORDS_AHEAD = 4_000;
 /** A recovery reads so many in no time. */
 const NOT_WORTH_IT = 1000;
 
@@ -16,18 +18,28 @@ export class CheckpointSchedule {
   readonly #checkpoints: Checkpoints;
   /** Of the latest one that is there. */
   #seq: number;
+  /** As far as whoever makes the next one has been asked to read. */
+  #ahead: number;
   #isMaking = false;
 
   constructor(simulationId: string, checkpoints: Checkpoints, seq: number) {
     this.#simulationId = simulationId;
     this.#checkpoints = checkpoints;
     this.#seq = seq;
+    this.#ahead = seq;
   }
 
   /** Has one made where it is time for that. `seq`: of the last durable record. */
   look(seq: number, { state }: Brokerage): void {
+    if (this.#isMaking) return;
     const lines = state.orders.size + state.portfolios.size;
-    if (this.#isMaking || seq - this.#seq < RECORDS_BEHIND + lines / LINES_FOR_A_RECORD) return;
+    const isDue = seq - this.#seq >= RECORDS_BEHIND + lines / LINES_FOR_A_RECORD;
+    if (!isDue && seq - this.#ahead < RECORDS_AHEAD) return;
+    this.#ahead = seq;
+    if (!isDue) {
+      this.#checkpoints.readAhead(this.#simulationId);
+      return;
+    }
     this.#isMaking = true;
     this.#checkpoints.make(this.#simulationId).then(
       (made) => {

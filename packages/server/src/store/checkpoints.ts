@@ -15,6 +15,8 @@ export interface Checkpoints {
    * Resolves with the number of its record once it is durable; with 0 where none can be made.
    */
   make(simulationId: string): Promise<number>;
+  /** Does a part of the next one's work by and by, where one of this simulation was made lately. */
+  readAhead(simulationId: string): void;
 }
 
 /** A simulation that only follows its journal. */
@@ -36,4 +38,5 @@ export interface CheckpointMaking {
 export const NO_CHECKPOINTS: Checkpoints = {
   load: () => undefined,
   make: () => Promise.resolve(0),
+  readAhead: () => undefined,
 };

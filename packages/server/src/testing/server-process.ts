@@ -55,9 +55,13 @@ export class ServerProcess {
     this.lines('stderr', (line) => this.err.push(line));
   }
 
-  /** The server, on a free port. Not listening yet. `folder`: of its programs, where they are not those of the last build. */
-  static launch(environment: Readonly<Record<string, string>>, folder?: string): ServerProcess {
-    return new ServerProcess('main.js', onFreePort(environment), [], folder);
+  /** The server, on a free port. Not listening yet. `folder`: of its programs, where they are not those of the last build; `flags`: Node's. */
+  static launch(
+    environment: Readonly<Record<string, string>>,
+    folder?: string,
+    flags?: readonly string[],
+  ): ServerProcess {
+    return new ServerProcess('main.js', onFreePort(environment), [], folder, flags);
   }
 
   /** The server with everything loaded and nothing begun: it touches no data before `go`. */

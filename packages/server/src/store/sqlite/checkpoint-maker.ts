@@ -54,12 +54,22 @@ export class CheckpointMaker implements Checkpoints {
     return made;
   }
 
+  readAhead(simulationId: string): void {
+    const key = this.#find(simulationId)?.key;
+    if (key === undefined) return;
+    this.#worker?.postMessage({
+      kind: 'read-ahead',
+      simulation: key,
+      simulationId,
+    } satisfies ToCheckpointThread);
+  }
+
   async #makeNow(simulationId: string): Promise<number> {
     const simulation = this.#find(simulationId);
     if (isRaised(this.#stop) || simulation === undefined) return 0;
     clearTimeout(this.#idle);
     const { key, config } = simulation;
-    const seq = await this.#ask({ simulation: key, simulationId, config });
+    const seq = await this.#ask({ kind: 'make', simulation: key, simulationId, config });
     this.#idle = setTimeout(() => {
       this.#last = this.#last.then(() => this.#end());
     }, IDLE_MS).unref();

@@ -21,13 +21,17 @@ export interface CheckpointData {
   readonly stop: Int32Array;
 }
 
-export interface CheckpointRequest {
+interface SimulationRequest {
   readonly simulation: number;
   readonly simulationId: string;
+}
+export interface CheckpointRequest extends SimulationRequest {
+  readonly kind: 'make';
   readonly config: string;
 }
 
-export type ToCheckpointThread = CheckpointRequest | { readonly kind: 'end' };
+export type ToCheckpointThread =
+  CheckpointRequest | (SimulationRequest & { readonly kind: 'read-ahead' }) | { readonly kind: 'end' };
 export type FromCheckpointThread = { readonly seq: number } | { readonly failed: string };
 
 class CheckpointThread {
@@ -36,6 +40,8 @@ class CheckpointThread {
   readonly #files: CheckpointFiles;
   readonly #stop: Int32Array;
   #kept: { readonly simulation: number; readonly standby: Standby } | undefined;
+  /** The record that the newest checkpoint of what is kept is of. */
+  #saved = 0;
 
   constructor(database: Database, { directory, stop }: CheckpointData, making: CheckpointMaking) {
     this.#making = making;
@@ -46,20 +52,34 @@ class CheckpointThread {
 
   /** Returns the number of the record that the newest checkpoint is of. */
   make(request: CheckpointRequest): number {
-    const { simulation, simulationId } = request;
+    const { simulation } = request;
     const standby = this.#kept?.simulation === simulation ? this.#kept.standby : this.#begin(request);
-    // Kept only where it goes well.
-    this.#kept = undefined;
-    const before = standby.seq;
-    standby.apply(this.#unlessStopped(this.#blocks.read(simulation, simulationId, before)));
-    if (standby.seq > before) this.#files.save(simulation, standby.checkpoint());
+    this.#catchUp(standby, request);
+    if (standby.seq > this.#saved) this.#files.save(simulation, standby.checkpoint());
+    this.#saved = standby.seq;
     this.#kept = { simulation, standby };
     return standby.seq;
   }
 
+  /** Of the simulation that it has; of another there is nothing to go on from. */
+  readAhead(request: SimulationRequest): void {
+    const { simulation, standby } = this.#kept ?? {};
+    if (simulation !== request.simulation || standby === undefined) return;
+    this.#catchUp(standby, request);
+    this.#kept = { simulation, standby };
+  }
+
+  #catchUp(standby: Standby, { simulation, simulationId }: SimulationRequest): void {
+    // Kept only where it goes well.
+    this.#kept = undefined;
+    standby.apply(this.#unlessStopped(this.#blocks.read(simulation, simulationId, standby.seq)));
+  }
+
   #begin({ simulation, config }: CheckpointRequest): Standby {
     this.#kept = undefined;
-    return this.#making.standbyFrom(config, this.#files.load(simulation));
+    const standby = this.#making.standbyFrom(config, this.#files.load(simulation));
+    this.#saved = standby.seq;
+    return standby;
   }
 
   *#unlessStopped<T>(records: Iterable<T>): Generator<T> {
@@ -72,15 +92,23 @@ class CheckpointThread {
 
 const port = parentPort;
 if (port !== null) {
-  giveWay(10);
+  giveWay();
   const data = workerData as CheckpointData;
   const making = (await import(data.recovery)) as CheckpointMaking;
   const database = openConnection(join(data.directory, JOURNAL_FILE), { readOnly: true });
   const thread = new CheckpointThread(database, data, making);
   port.on('message', (message: ToCheckpointThread) => {
-    if ('kind' in message) {
+    if (message.kind === 'end') {
       database.close();
       port.close();
+      return;
+    }
+    if (message.kind === 'read-ahead') {
+      try {
+        thread.readAhead(message);
+      } catch {
+        // The next checkpoint begins anew, and says what is wrong.
+      }
       return;
     }
     try {

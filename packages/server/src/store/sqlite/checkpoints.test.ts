@@ -76,6 +76,24 @@ describe('Checkpoints of the embedded store', () => {
     expect(main.brokerage.mark('AAPL')).toBe(18_745_000_000);
   });
 
+  it('are the same where a part of the work was done before', async () => {
+    const { directory, store, main } = await withCheckpoints();
+    const portfolio = main.brokerage.state.portfolios.keys().next().value ?? '';
+    store.checkpoints.readAhead('main');
+    expect(await store.checkpoints.make('main')).toBe(6);
+    for (let order = 0; order < 3; order++) {
+      await placeTestOrder(main, portfolio);
+      store.checkpoints.readAhead('main');
+      store.checkpoints.readAhead('nobody');
+    }
+    expect(await store.checkpoints.make('main')).toBe(9);
+    const hash = stateHash(main.brokerage.state);
+    await closeAll();
+    const again = await start(directory);
+    expect(again.store.checkpoints.load('main')?.seq).toBe(9);
+    expect(stateHash(again.main.brokerage.state)).toBe(hash);
+  });
+
   it.each([
     ['with a flipped bit', (path: string) => flipBit(path, 0.5)],
     ['with a flipped bit in its head', (path: string) => flipBit(path, 0.01)],

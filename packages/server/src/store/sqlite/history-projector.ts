@@ -229,7 +229,7 @@ class Projector {
 }
 
 async function start(port: MessagePort, data: ProjectorData): Promise<void> {
-  giveWay(5);
+  giveWay();
   const { projectRecord } = (await import(data.projection)) as { readonly projectRecord: Projection };
   const signal = new HistorySignal(data.signal);
   for (;;) {

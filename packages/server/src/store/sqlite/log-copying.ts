@@ -15,7 +15,7 @@ function copy(database: Database): void {
 }
 
 function run({ path, state }: CopyData): void {
-  giveWay(5);
+  giveWay();
   const database = openConnection(path, { readOnly: false });
   for (;;) {
     const now = Atomics.load(state, 0);
