@@ -50,10 +50,12 @@ export interface Partition {
   readonly isApproximate: boolean;
 }
 
-/** Which contracts may lie in one SPREAD group: its shorts settle no later than `settlesAt`, its longs no earlier. */
+/** Which contracts may lie in one SPREAD group: none of its longs settles before any of its shorts. */
 export interface SpreadPool {
   readonly shorts: readonly number[];
   readonly longs: readonly number[];
+  /** Whether its shorts settle at more than one instant, so that it is of calls alone or of puts alone. */
+  readonly isMixed: boolean;
 }
 
 /** What a contract takes when it is in no group with others. */
@@ -165,13 +167,13 @@ function addPools(
     const calls = later.some(isCall);
     const puts = later.some((i) => !isCall(i));
     const due = shorts.filter((i) => at(i) === instant && (isCall(i) ? calls : puts));
-    if (due.length > 0) pools.push({ shorts: due, longs: later });
+    if (due.length > 0) pools.push({ shorts: due, longs: later, isMixed: false });
     if (instant === instants[0]) continue;
     for (const ofCalls of [true, false]) {
       if (!(ofCalls ? calls : puts)) continue;
       const covered = shorts.filter((i) => isCall(i) === ofCalls && at(i) <= instant);
       if (covered.some((i) => at(i) < instant) && covered.some((i) => at(i) === instant))
-        pools.push({ shorts: covered, longs: later.filter((i) => isCall(i) === ofCalls) });
+        pools.push({ shorts: covered, longs: later.filter((i) => isCall(i) === ofCalls), isMixed: true });
     }
   }
 }

@@ -39,7 +39,7 @@ interface Drawn {
   readonly european: boolean;
 }
 
-const EXPIRATIONS = ['2026-02-20', '2027-01-15'].map((date) => TradingDate.of(date));
+const EXPIRATIONS = ['2026-02-20', '2027-01-15', '2026-06-19'].map((date) => TradingDate.of(date));
 
 function contract(drawn: Drawn, underlyingDollars: number): Contract {
   const expiration = EXPIRATIONS[drawn.expiry]!;
@@ -85,13 +85,14 @@ const chains = (
       contracts: legs.map((drawn) => contract(drawn, underlying)).sort(bySymbol),
       shares,
     }))
-    .filter(
-      ({ contracts, shares }) =>
-        [...contracts.map(({ count }) => count), Math.floor(Math.abs(shares) / 100)].reduce(
-          (product, count) => (product * (count + 1) * (count + 2)) / 2,
-          1,
-        ) <= mostCombinations,
-    );
+    .filter((chain) => ways(chain) <= mostCombinations);
+
+/** About how many groups there are to try, which is what trying takes. */
+const ways = ({ contracts, shares }: Chain): number =>
+  [...contracts.map(({ count }) => count), Math.floor(Math.abs(shares) / 100)].reduce(
+    (product, count) => (product * (count + 1) * (count + 2)) / 2,
+    1,
+  );
 
 /** What a partition comes to, whole lots of stock included. */
 function amountsOf(
@@ -153,6 +154,37 @@ it('is so of two series, which are not searched', () => {
     }),
     { numRuns: Number(process.env['RUNS'] ?? 300) },
   );
+});
+
+it('is so of series of three expirations', () => {
+  const drawn = fc.uniqueArray(
+    fc.tuple(leg, fc.nat(2)).map(([one, expiry]) => ({ ...one, expiry, european: false })),
+    { minLength: 3, maxLength: 7, selector: ({ isCall, strike, expiry }) => `${isCall} ${strike} ${expiry}` },
+  );
+  const books = drawn.map((legs) => ({
+    contracts: legs.map((one) => contract(one, 100)).sort(bySymbol),
+    shares: 0,
+  }));
+  fc.assert(
+    fc.property(
+      books.filter((chain) => ways(chain) <= 30_000),
+      (chain) => {
+        const partition = leastPartition(chain, terms);
+        expect(partition.isApproximate).toBe(false);
+        expect(amountsOf(chain, partition)).toEqual(leastByTrying(chain, terms));
+      },
+    ),
+    { numRuns: Number(process.env['RUNS'] ?? 100) },
+  );
+}, 600_000);
+
+it('puts shorts of two expirations together where that takes less', () => {
+  const of = (strike: number, expiry: number, count: number): Contract =>
+    contract({ isCall: true, strike, expiry, count, price: 500, european: false }, 100);
+  // The gain of the earlier short with 95 makes up for half of what the later one with 120 can lose; apart it could not.
+  const contracts = [of(100, 0, -1), of(110, 2, -1), of(95, 2, 1), of(120, 2, 1)].sort(bySymbol);
+  const { spreads } = leastPartition({ contracts, shares: 0 }, terms);
+  expect(spreads.map(({ legs, loss }) => [legs.size, loss])).toEqual([[4, 500e6]]);
 });
 
 it('is so beside 300 shares, with series of two expirations', () => {

@@ -1,5 +1,5 @@
 import type { Contract, Micros, RegTTerms } from './contracts.js';
-import { aimedAt, aloneOf, combosOf, intrinsicAt, poolsOf, sameTerms, savings } from './model.js';
+import { aimedAt, aloneOf, combosOf, intrinsicAt, sameTerms, savings } from './model.js';
 import type { Chain, Combo, SpreadPool } from './model.js';
 import { Tableau } from './tableau.js';
 
@@ -46,11 +46,12 @@ export class Programme {
   /** Of each pool and leg, what one contract loses at its prices, in steps; as far as it was asked for. */
   private readonly losses: (Float64Array | undefined)[][] = [];
 
-  constructor(chain: Chain, terms: RegTTerms) {
+  /** `pools`: those of the chain that are looked at. */
+  constructor(chain: Chain, terms: RegTTerms, pools: readonly SpreadPool[]) {
     this.contracts = chain.contracts;
     this.shares = Math.abs(chain.shares);
     this.combos = combosOf(chain, terms);
-    this.pools = poolsOf(chain.contracts);
+    this.pools = pools;
     let unit = 1;
     let step = 0;
     for (const { strike, shares } of chain.contracts) {

@@ -1,10 +1,10 @@
 import type { Micros } from './contracts.js';
-import { divisionOf, NEARLY, roundedDown, UNDIVIDED, withGreater } from './division.js';
+import { divisionOf, NEARLY, roundedDown, withGreater } from './division.js';
 import type { Division } from './division.js';
 import { Improvement } from './improvement.js';
 import { divisor } from './programme.js';
 import type { Programme } from './programme.js';
-import type { Tableau } from './tableau.js';
+import type { Objectives, Tableau } from './tableau.js';
 
 const MOST_ROUNDS = 20;
 const POOR_ROUNDS = 4;
@@ -12,10 +12,6 @@ const MOST_CUTS = 20;
 const MOST_WORK_OF_CUTS = 500_000;
 /** How much of a step no rounding makes. */
 const SAFE = 0.75;
-/** Every so many programmes what is broken is made whole and better; the first time, and later. */
-const IMPROVE_EVERY = 16;
-const FIRST_IMPROVEMENT = 3_000_000;
-const IMPROVEMENT = 300_000;
 const MUCH = 1e6;
 
 /** A programme that is not solved yet, and what nothing in it can be below. */
@@ -34,21 +30,26 @@ interface Branch {
 /** Branch and bound: from the best so far down to where nothing is broken, then on with what promises the most. */
 export class Search {
   /** The best that has been found. */
-  best: Division = UNDIVIDED;
+  best: Division;
   /** Whether nothing takes less than the best. */
   isCertain = false;
   private readonly programme: Programme;
   private readonly mostWork: number;
-  /** Made where it is needed: most programmes are whole at once. */
-  private improvement: Improvement | undefined;
   /** Every amount of the first objective is a multiple of this: less than it is no improvement. */
   private readonly step: Micros;
   private readonly isOneObjective: boolean;
-  private work = 0;
-  private explored = 0;
+  /** Numbers visited so far. */
+  work = 0;
+  /** Counts to improve: of the first programme, and of the best that was found here. */
+  private firstValues: Float64Array | undefined;
+  private bestValues: Float64Array | undefined;
+  /** What no solution is below, whole or not: both objectives of the first programme, before it was cut. */
+  private bound: Objectives = { first: -Infinity, second: -Infinity };
 
-  constructor(programme: Programme, mostWork: number) {
+  /** `best`: what is known to be possible. */
+  constructor(programme: Programme, mostWork: number, best: Division) {
     this.programme = programme;
+    this.best = best;
     this.mostWork = mostWork;
     this.step = stepOf(programme);
     this.isOneObjective = programme.isOneObjective();
@@ -82,16 +83,17 @@ export class Search {
     try {
       const solved = this.solve(node, this.mostWork - this.work);
       if (solved !== 'OPTIMAL') return solved === 'NONE' ? [] : undefined;
-      const isFirst = this.explored++ === 0;
-      if (isFirst && this.branchOf(node) !== undefined) this.tighten(node);
+      if (this.firstValues === undefined) {
+        this.firstValues = this.valuesOf(node);
+        this.bound = node.objectives;
+        if (this.branchOf(node) !== undefined) this.tighten(node);
+      }
       const branch = this.branchOf(node);
       const values = this.valuesOf(node);
       if (branch === undefined) {
         this.keepIfBetter(withGreater(this.programme, values));
         return [];
       }
-      if (isFirst || this.explored % IMPROVE_EVERY === 0)
-        this.improve(values, isFirst ? FIRST_IMPROVEMENT : IMPROVEMENT);
       return this.divide(node, branch);
     } finally {
       this.work += node.work - before;
@@ -154,20 +156,27 @@ export class Search {
     }
   }
 
-  private improve(values: Float64Array, mostWork: number): void {
-    this.improvement ??= new Improvement(this.programme);
-    const before = this.improvement.work;
-    this.keepIfBetter(
-      this.improvement.from(roundedDown(this.programme, values), Math.min(mostWork, this.mostWork / 2)),
-    );
-    this.work += this.improvement.work - before;
+  /** What has been found, made better step by step: for a search that was cut short. */
+  improve(mostWork: number): void {
+    const improvement = new Improvement(this.programme);
+    for (const values of [this.bestValues, this.firstValues]) {
+      if (values !== undefined)
+        this.keepIfBetter(improvement.from(roundedDown(this.programme, values), mostWork / 2));
+    }
   }
 
   private keepIfBetter(values: Float64Array): void {
     const { best } = this;
     const found = divisionOf(this.programme, values);
-    if (found.first < best.first || (found.first === best.first && found.second < best.second))
-      this.best = found;
+    if (found.first > best.first || (found.first === best.first && found.second >= best.second)) return;
+    this.best = found;
+    this.bestValues = values;
+  }
+
+  /** Whether the best takes no more than the first programme does where nothing needs to be whole. */
+  get isAtBound(): boolean {
+    const { unit } = this.programme;
+    return !this.mayBeBetter(this.bound.first * unit, this.bound.second * unit);
   }
 
   /** Whether something that is bounded so, in units, may take less than the best: of the first objective. */

@@ -279,7 +279,7 @@ export class Tableau {
     return values;
   }
 
-  get objectives(): { readonly first: number; readonly second: number } {
+  get objectives(): Objectives {
     return { first: 0 - this.cell(this.columns), second: 0 - this.cell(this.stride + this.columns) };
   }
 
@@ -482,6 +482,11 @@ export class Tableau {
     this.ofColumn[column] = variable;
     this.work += this.rows + n + touched * count;
   }
+}
+
+export interface Objectives {
+  readonly first: number;
+  readonly second: number;
 }
 
 /** A variable that is not whole, and what the first objective rises by at least where it is at most the whole number below, or at least the one above (N. Driebeek, 1966). */
