@@ -40,7 +40,7 @@ import type { OrderRequest } from './orders/order-request.js';
 import type { Rejection } from './rejection.js';
 import type { Rules } from './rules.js';
 import { restoreState } from './saved-state.js';
-import type { SavedState } from './saved-state.js';
+import type { PassingState } from './saved-state.js';
 import { booksOf } from './standing.js';
 import type { Standing } from './standing.js';
 import type { Portfolio } from './portfolios/portfolio.js';
@@ -117,7 +117,7 @@ export class Brokerage {
   }
 
   /** A simulation as it was saved. Apply the records after it, then call `resume`. */
-  static restore(rules: Rules, saved: SavedState): Brokerage {
+  static restore(rules: Rules, saved: PassingState): Brokerage {
     return new Brokerage(restoreState(saved, rules.calendar), rules);
   }
 

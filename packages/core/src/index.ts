@@ -171,4 +171,4 @@ export type { AnnouncedAction, State } from './state.js';
 export { brokenInvariants } from './invariants.js';
 export { stateHash } from './state-hash.js';
 export { saveState, stateToSave } from './saved-state.js';
-export type { SavedState } from './saved-state.js';
+export type { PassingState } from './saved-state.js';

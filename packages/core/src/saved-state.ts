@@ -108,6 +108,12 @@ export interface SavedState {
   readonly taken: readonly TakenSizes[];
 }
 
+/**
+ * The same for whoever writes it down or reads it back at once: orders are made and taken one at a time, because all at once are more than
+ * a young generation holds. They come last.
+ */
+export type PassingState = Omit<SavedState, 'orders'> & { readonly orders: Iterable<SavedOrder> };
+
 /** Shares that are gone from a quote until the next one: of the displayed sizes, and of the modelled book behind them. */
 interface TakenSizes {
   readonly symbol: string;
@@ -123,10 +129,7 @@ export function saveState(state: State): SavedState {
   return { ...rest, orders: [...orders] };
 }
 
-/** The same for whoever writes it down at once: orders are made one at a time, because all at once are more than a young generation holds. */
-export function stateToSave(
-  state: State,
-): Omit<SavedState, 'orders'> & { readonly orders: Iterable<SavedOrder> } {
+export function stateToSave(state: State): PassingState {
   const recorded = [...state.books.values()].filter((book) => book.quoteRecorded);
   return {
     seed: state.seed,
@@ -145,7 +148,6 @@ export function stateToSave(
     })),
     accountsEverOpened: [...state.accountsEverOpened],
     portfolios: [...state.portfolios.values()].map(savePortfolio),
-    orders: ordersToSave(state),
     listed: [...state.listed.values()],
     ...(state.adjusted.size > 0 && { adjusted: [...state.adjusted] }),
     actions: [...state.actions.values()].map((announced) => ({ ...announced })),
@@ -154,6 +156,7 @@ export function stateToSave(
     }),
     quotes: recorded.flatMap((book) => book.quote ?? []),
     taken: recorded.flatMap(takenFrom),
+    orders: ordersToSave(state),
   };
 }
 
@@ -211,7 +214,7 @@ function savePortfolio(portfolio: Portfolio): SavedPortfolio {
   };
 }
 
-export function restoreState(saved: SavedState, calendar: Calendar): State {
+export function restoreState(saved: PassingState, calendar: Calendar): State {
   const state = emptyState(saved.seed, saved.idSecret, saved.now);
   Object.assign(state.counters, saved.counters);
   state.closedThrough = saved.closedThrough;

@@ -1,10 +1,10 @@
-import type { SavedState, stateToSave } from '@sandpit/core';
+import type { PassingState } from '@sandpit/core';
 
 /**
  * A state as lines, `name value`: one for each account, order and so on, so that a large one is never one text. Lists that are empty
  * leave a line, too.
  */
-export function* linesOf(saved: ReturnType<typeof stateToSave>): Iterable<string> {
+export function* linesOf(saved: PassingState): Iterable<string> {
   for (const [name, value] of Object.entries(saved) as [string, unknown][]) {
     if (!isList(value)) yield `${name} ${JSON.stringify(value)}`;
     else {
@@ -17,13 +17,29 @@ export function* linesOf(saved: ReturnType<typeof stateToSave>): Iterable<string
 const isList = (value: unknown): value is Iterable<unknown> =>
   typeof value === 'object' && value !== null && Symbol.iterator in value;
 
-export function savedFrom(lines: Iterable<string>): SavedState {
+/** Orders are read as they are asked for. Throws where a line is not one of these. */
+export function savedFrom(lines: Iterable<string>): PassingState {
   const saved: Record<string, unknown> = {};
-  for (const line of lines) {
+  const all = lines[Symbol.iterator]();
+  for (let next = all.next(); next.done !== true; next = all.next()) {
+    const line = next.value;
     const end = line.indexOf(' ');
+    if (line.startsWith('orders ')) {
+      saved['orders'] = ordersFrom(all);
+      break;
+    }
     const value: unknown = JSON.parse(line.slice(end + 1));
     if (line[end - 1] === '+') (saved[line.slice(0, end - 1)] as unknown[]).push(value);
     else saved[line.slice(0, end)] = value;
   }
-  return saved as unknown as SavedState;
+  return saved as unknown as PassingState;
+}
+
+const ORDER = 'orders+ ';
+
+function* ordersFrom(lines: Iterator<string>): Iterable<unknown> {
+  for (let next = lines.next(); next.done !== true; next = lines.next()) {
+    if (!next.value.startsWith(ORDER)) throw new SyntaxError('orders come last');
+    yield JSON.parse(next.value.slice(ORDER.length));
+  }
 }
