@@ -188,8 +188,9 @@ function costOf(d: Decision, portfolio: Portfolio, legs: Legs, measure: Measure)
   const terms = marginTermsOf(portfolio, broker, d);
   const chain = chainHeld(portfolio, first.instrument, terms, d);
   // Marked at the touch before and after: what lies between the marks and it is lost as well.
-  const { headroom } = effectOfAll(terms, bookMarketOf(d), chain, trades, cash);
-  return { legs, spread, freed: Money.subtract(headroom[measure], spread) };
+  const { headroom, excess } = effectOfAll(terms, bookMarketOf(d), chain, trades, cash);
+  const gained = measure === 'maintenance' ? excess : headroom.initial;
+  return { legs, spread, freed: Money.subtract(gained, spread) };
 }
 
 /** A market order that closes a leg, past every check: the broker's own. What its owner has at work there goes on, as far as it is not needed. */

@@ -34,9 +34,7 @@ export function watchMargin(d: Decision, portfolio: Portfolio): number | Unfinis
   const { maintenanceExcess: excess } = value;
   if (excess < 0) {
     const type = deficitType(d, portfolio, value);
-    if (!hasCall(portfolio, type)) {
-      issue(d, portfolio, type, Money.negate(excess));
-    }
+    if (!hasCall(portfolio, type)) issue(d, portfolio, type, missingOf(type, value));
   }
   if ((excess < 0 || owesSma(portfolio)) && isToBeLiquidated(d, portfolio)) {
     liquidate(d, portfolio);
@@ -57,13 +55,14 @@ export function watchMargin(d: Decision, portfolio: Portfolio): number | Unfinis
  */
 export function watchAtClose(d: Decision, portfolio: Portfolio, date: TradingDate): void {
   watchMargin(d, portfolio);
-  const { totalEquity, marginLoan, shortMarketValue } = valuationOf(portfolio, d, d.broker(portfolio));
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  const { totalEquity, marginLoan, shortMarketValue } = value;
   const { sma } = portfolio.margin;
   callForShortfall(d, portfolio, date, totalEquity);
   if (sma < 0 && !hasCall(portfolio, 'REG_T')) issue(d, portfolio, 'REG_T', Money.negate(sma));
   const isBorrowing = marginLoan > 0 || shortMarketValue > 0;
   if (totalEquity < MINIMUM_MARGIN_EQUITY && isBorrowing && !hasCall(portfolio, 'MINIMUM_EQUITY'))
-    issue(d, portfolio, 'MINIMUM_EQUITY', Money.subtract(MINIMUM_MARGIN_EQUITY, totalEquity));
+    issue(d, portfolio, 'MINIMUM_EQUITY', missingOf('MINIMUM_EQUITY', value));
 }
 
 /** The call for what trades of a day were short of; what is small enough opens none (D112). */
@@ -156,8 +155,13 @@ export function callDue(d: Decision, portfolio: Portfolio, number: number): void
 function stillMissing(d: Decision, portfolio: Portfolio, call: MarginCall): Money {
   if (!isRestricting(call)) return missingAtClose(call, portfolio.previousClose);
   if (call.type === 'REG_T') return Money.negate(portfolio.margin.sma);
-  const { maintenanceExcess } = valuationOf(portfolio, d, d.broker(portfolio));
-  return Money.max(Money.negate(maintenanceExcess), Money.zero);
+  return Money.max(missingOf(call.type, valuationOf(portfolio, d, d.broker(portfolio))), Money.zero);
+}
+
+/** What is missing until a call is met: the excess, of futures the margin they were opened at, or the minimum equity. */
+function missingOf(type: CallType, { maintenanceExcess, openingExcess, totalEquity }: Valuation): Money {
+  if (type === 'MINIMUM_EQUITY') return Money.subtract(MINIMUM_MARGIN_EQUITY, totalEquity);
+  return Money.negate(type === 'FUTURES' ? openingExcess : maintenanceExcess);
 }
 
 /** A portfolio that begins anew, or ends, has no calls. */

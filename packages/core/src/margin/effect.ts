@@ -29,14 +29,14 @@ export const effectOf = (
   trade: MarginTrade,
 ): Headroom => effectOfAll(terms, market, chain, [trade], trade.cash).headroom;
 
-/** What trades in one chain change together, cash and all: the headroom, and what holding takes. */
+/** What trades in one chain change together, cash and all: the headroom, what holding takes, and the excess over that. */
 export function effectOfAll(
   terms: MarginTerms,
   market: BookMarket,
   chain: readonly Holding[],
   trades: readonly Omit<MarginTrade, 'cash'>[],
   cash: Money,
-): { readonly headroom: Headroom; readonly house: Money } {
+): { readonly headroom: Headroom; readonly house: Money; readonly excess: Money } {
   const traded = new Map(trades.map((trade) => [trade.instrument.symbol, trade]));
   const others = chain.filter(({ instrument }) => !traded.has(instrument.symbol));
   const having = (isDone: boolean): Holding[] => [
@@ -61,6 +61,7 @@ export function effectOfAll(
       maintenance: Money.ofUnits(equity - after.opening + before.opening),
     },
     house: Money.subtract(after.house, before.house),
+    excess: Money.ofUnits(equity - after.house + before.house),
   };
 }
 

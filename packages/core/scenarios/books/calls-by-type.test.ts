@@ -1,0 +1,66 @@
+import { expect, it } from 'vitest';
+import { dollars, TestMarket } from '../../src/testing/market.js';
+import { Money } from '../../src/values/money.js';
+
+const ES = 'ESH26';
+
+const calls = (m: TestMarket, portfolio: string): unknown[] =>
+  m.portfolio(portfolio).margin.calls.map(({ type, amount }) => [type, dollars(amount)]);
+
+function deposit(m: TestMarket, portfolioId: string, amount: number): void {
+  const { result } = m.execute<'TransferCash'>({
+    type: 'TransferCash',
+    by: m.by,
+    portfolioId,
+    amount: Money.ofDollars(amount),
+  });
+  expect(result).not.toHaveProperty('code');
+}
+
+it('a FUTURES call is for what is missing to the initial margin, and that meets it (D94, D119)', () => {
+  const m = new TestMarket();
+  const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 60_000 });
+  m.quote(ES, '6000', '6000');
+  m.place(portfolio, { symbol: ES, quantity: 2 });
+  const { houseRequirement, initialRequirement } = m.value(portfolio);
+  // A tick of two contracts below the maintenance margin.
+  const fall = Math.floor((60_000 - dollars(houseRequirement)) / 100 / 0.25 + 1) * 0.25;
+  m.quote(ES, String(6000 - fall), String(6000 - fall));
+  m.advanceMs(2000);
+  const missing = dollars(initialRequirement) - (60_000 - 100 * fall);
+  expect(calls(m, portfolio)).toEqual([['FUTURES', missing]]);
+  deposit(m, portfolio, missing - 1);
+  expect(calls(m, portfolio)).toHaveLength(1);
+  deposit(m, portfolio, 1);
+  expect(calls(m, portfolio)).toEqual([]);
+});
+
+it('closing a future frees its maintenance margin (D120)', () => {
+  const m = new TestMarket();
+  const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 60_000 });
+  m.quote(ES, '6000', '6000');
+  m.place(portfolio, { symbol: ES, quantity: 2 });
+  const maintenance = dollars(m.value(portfolio).houseRequirement) / 2;
+  m.quote(ES, '5600', '5600');
+  m.advanceTo('2026-01-06', 12, 1);
+  m.quote(ES, '5600', '5600');
+  m.advanceMs(2000);
+  const [step] = m.events('LiquidationDecided');
+  expect(step?.legs.map(({ symbol }) => symbol)).toEqual([ES]);
+  expect(dollars(step?.freed ?? Money.zero)).toBe((maintenance * (step?.legs[0]?.quantity ?? 0)) / 1e6);
+});
+
+it('a MINIMUM_EQUITY call that is due says what is still missing to 2,000 (D109, D119)', () => {
+  const m = new TestMarket();
+  const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 3000 });
+  m.quote('AAPL', '100', '100');
+  m.place(portfolio, { quantity: 55, limit: '100' });
+  m.quote('AAPL', '80', '80');
+  m.advanceTo('2026-01-05', 16, 1);
+  // 55 × 80 − 2,500 = 1,900.
+  expect(calls(m, portfolio)).toEqual([['MINIMUM_EQUITY', 100]]);
+  m.advanceTo('2026-01-12', 12, 1);
+  expect(m.events('CallDue').map(({ deficit }) => dollars(deficit))).toEqual([100]);
+  deposit(m, portfolio, 100);
+  expect(calls(m, portfolio)).toEqual([]);
+});
