@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { marginEligibility } from '../../src/commands/upgrade-margin.js';
 import { dollars, TestMarket } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 
@@ -63,4 +64,27 @@ it('a MINIMUM_EQUITY call that is due says what is still missing to 2,000 (D109,
   expect(m.events('CallDue').map(({ deficit }) => dollars(deficit))).toEqual([100]);
   deposit(m, portfolio, 100);
   expect(calls(m, portfolio)).toEqual([]);
+});
+
+it('a REG_T call that is open keeps a portfolio from portfolio margin, though the house has enough (D14)', () => {
+  const m = new TestMarket();
+  const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 150_000 });
+  const call = 'AAPL260109C00060000';
+  m.quote('AAPL', '100', '100');
+  m.quote(call, '40', '40');
+  m.place(portfolio, { symbol: call, quantity: 36, limit: '40' });
+  m.advanceTo('2026-01-09', 16, 1);
+  expect(m.value(portfolio).maintenanceExcess).toBeGreaterThan(0);
+  expect(calls(m, portfolio)).toMatchObject([['REG_T', expect.any(Number)]]);
+  const { rules } = m.brokerage;
+  const eligibility = (extra: number) =>
+    marginEligibility(
+      m.portfolio(portfolio),
+      m.brokerage,
+      rules.brokers.get('default')!,
+      rules.portfolioMarginEquity,
+      Money.ofDollars(extra),
+    );
+  expect(eligibility(0).reasons).toEqual(['The portfolio has an open margin call']);
+  expect(eligibility(150_000).eligible).toBe(true);
 });

@@ -21,20 +21,25 @@ export function meetCalls(d: Decision, portfolio: Portfolio, value: Valuation): 
   }
 }
 
-/** Whether the cause of a call is gone; of futures once their initial margin is there again (D119). */
-function isMet(call: MarginCall, { margin, previousClose }: Portfolio, value: Valuation): boolean {
+/** Whether the cause of a call is gone, with `extra` cash; of futures once their initial margin is there again (D119). */
+export function isMet(
+  call: MarginCall,
+  { margin, previousClose }: Portfolio,
+  value: Valuation,
+  extra: Money = Money.zero,
+): boolean {
   const { type } = call;
   const { maintenanceExcess, openingExcess, totalEquity, marginLoan, shortMarketValue } = value;
   switch (type) {
     case 'MAINTENANCE':
     case 'PORTFOLIO':
-      return maintenanceExcess >= 0;
+      return maintenanceExcess + extra >= 0;
     case 'FUTURES':
-      return openingExcess >= 0;
+      return openingExcess + extra >= 0;
     case 'REG_T':
-      return margin.sma >= 0;
+      return margin.sma + extra >= 0;
     case 'MINIMUM_EQUITY':
-      return totalEquity >= MINIMUM_MARGIN_EQUITY || (marginLoan === 0 && shortMarketValue === 0);
+      return totalEquity + extra >= MINIMUM_MARGIN_EQUITY || (marginLoan === 0 && shortMarketValue === 0);
     case 'DAY_TRADE':
     case 'INTRADAY':
       return missingAtClose(call, previousClose) <= 0;

@@ -1,6 +1,7 @@
 import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
+import { isRestricting } from '../margin/margin-account.js';
 import type { MarginEngine } from '../margin/margin-type.js';
 import type { Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
@@ -11,7 +12,7 @@ import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
 import { portfolioToChange } from './portfolios.js';
 import { postAccrualsOf } from './interest.js';
-import { meetCallsNow } from './meet-calls.js';
+import { isMet, meetCallsNow } from './meet-calls.js';
 import { takeAnew, takenAs } from './reserve.js';
 import { secureAllOptions } from './secure-options.js';
 import { changeSma, keepsSma, restartSma } from './sma.js';
@@ -53,8 +54,7 @@ export function marginEligibility(
     );
   }
   if (portfolio.terms.accountType !== 'INDIVIDUAL') reasons.push('Retirement accounts cannot use margin');
-  if (value.marginCallActive && value.maintenanceExcess + extra < 0)
-    reasons.push('The portfolio has an open margin call');
+  if (isCalled(portfolio, value, extra)) reasons.push('The portfolio has an open margin call');
   const eligible = reasons.length === 0;
   return {
     eligible,
@@ -65,6 +65,12 @@ export function marginEligibility(
     availableEngines: eligible ? ENGINES : [],
   };
 }
+
+/** Whether a portfolio is in a call that so much more cash would leave it in. */
+const isCalled = (portfolio: Portfolio, value: Valuation, extra: Money): boolean =>
+  value.marginCallActive &&
+  (value.maintenanceExcess + extra < 0 ||
+    portfolio.margin.calls.some((call) => isRestricting(call) && !isMet(call, portfolio, value, extra)));
 
 export interface MarginUpgrade {
   readonly portfolio: Portfolio;
