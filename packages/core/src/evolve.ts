@@ -286,6 +286,7 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
         announced.status = 'EFFECTIVE';
         delete announced.underWay;
       }
+      state.concerned = undefined;
       forgetOldActions(state, event.action.exDate);
       if (event.market !== undefined) splitMarket(bookOf(state, event.action.symbol), event.market);
       return;
@@ -379,7 +380,12 @@ export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): 
 }
 
 function enterMarket(state: State, order: Order): void {
-  const { symbol } = order.terms;
+  const { symbol, underlying } = order.terms;
+  if (underlying !== undefined) {
+    const others = state.optionOrders.get(underlying);
+    if (others === undefined) state.optionOrders.set(underlying, new Set([order]));
+    else others.add(order);
+  }
   if (order.terms.legs !== undefined) {
     addPackage(state.packagesOn, order);
     return;
@@ -391,7 +397,12 @@ function enterMarket(state: State, order: Order): void {
 }
 
 function leaveMarket(state: State, order: Order): void {
-  const { symbol } = order.terms;
+  const { symbol, underlying } = order.terms;
+  if (underlying !== undefined) {
+    const others = state.optionOrders.get(underlying);
+    others?.delete(order);
+    if (others?.size === 0) state.optionOrders.delete(underlying);
+  }
   if (order.terms.legs === undefined) {
     const book = bookOf(state, symbol);
     book.remove(order);

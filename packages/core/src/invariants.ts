@@ -63,6 +63,8 @@ function checkBooks(state: State, broken: string[]): void {
   const atWork = new Map<string, number>();
   for (const order of state.orders.values()) {
     const { terms, progress } = order;
+    if (terms.underlying !== undefined && state.optionOrders.get(terms.underlying)?.has(order) !== true)
+      broken.push(`order ${terms.number} is not found by what its options are on`);
     if (terms.legs !== undefined) {
       if (terms.legs.some(({ optionSymbol }) => state.packagesOn.get(optionSymbol)?.has(order) !== true))
         broken.push(`order ${terms.number} is not found by its legs`);
@@ -78,6 +80,10 @@ function checkBooks(state: State, broken: string[]): void {
     atWork.delete(symbol);
   }
   for (const symbol of atWork.keys()) broken.push(`book ${symbol}: is missing`);
+  for (const [underlying, orders] of state.optionOrders)
+    for (const { terms } of orders)
+      if (terms.underlying !== underlying || !state.orders.has(terms.number))
+        broken.push(`order ${terms.number} is found on ${underlying}`);
 }
 
 function checkPortfolio(portfolio: Portfolio, broken: string[]): void {

@@ -175,6 +175,10 @@ export interface State {
   readonly books: Map<string, Book>;
   /** Open orders of several legs, by the contracts of their legs; they stand in no book. */
   readonly packagesOn: Packages;
+  /** Open orders in options, be it of several legs, by what these are on. */
+  readonly optionOrders: Map<string, Set<Order>>;
+  /** Among whom the dividend or split under way finds those it concerns, oldest first; kept from one slice of it to the next. */
+  concerned: { readonly actionId: string; readonly portfolios: readonly Portfolio[] } | undefined;
   /** Who has a position in a symbol. */
   readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;
@@ -248,6 +252,8 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     clock: undefined,
     books: new Map(),
     packagesOn: new Map(),
+    optionOrders: new Map(),
+    concerned: undefined,
     holders: new Map(),
     timers: new PriorityQueue(timerBefore),
     seriesEndings: new Map(),

@@ -43,6 +43,26 @@ describe('a call about prices is met as soon as the excess is back (D119, D49)',
   });
 });
 
+describe('a call that ends with what caused it', () => {
+  it('is met with the expiry, not when margin is looked at next', () => {
+    const m = new TestMarket({ date: '2026-01-16', hour: 15 });
+    const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 30_000 });
+    m.quote('AAPL', '99.99', '100.01', { last: '100.00' });
+    const call = 'AAPL260116C00110000';
+    m.quote(call, '1.00', '1.05', { last: '1.00' });
+    m.place(portfolio, { symbol: call, quantity: 10, intent: 'SELL_TO_OPEN' });
+    // Somebody asks far too much for what is out of the money: 25,000 to buy it back, 10,000 on top of it, of 31,000.
+    m.quote(call, '24.00', '25.00', { last: '25.00' });
+    m.advanceMs(2000);
+    expect(types(m, portfolio)).toEqual(['MAINTENANCE']);
+    m.advanceTo('2026-01-16', 17);
+    const record = m.journal.find(({ events }) => events.some(({ type }) => type === 'OptionEnded'));
+    expect(record?.events.map(({ type }) => type)).toContain('CallClosed');
+    expect(m.time(record?.at)).toBe('2026-01-16T16:00:00-05:00');
+    expect(types(m, portfolio)).toEqual([]);
+  });
+});
+
 /** Two positions at a broker who closes at once, the larger one about to be too much. */
 function liquidating(): { m: TestMarket; portfolio: string } {
   const rules = testRules();

@@ -4,6 +4,7 @@ import type { SplitMarket } from '../event.js';
 import { adjustedBySplit, isWhole } from '../instruments/adjustment.js';
 import type { Adjustment, SplitRatio } from '../instruments/adjustment.js';
 import type { OptionContract } from '../instruments/option.js';
+import { underlyingOf } from '../instruments/option-roots.js';
 import { isLongAsOsi, rootOfOsi } from '../instruments/osi.js';
 import { tradingEndsAt } from '../instruments/trading-hours.js';
 import type { Order, OrderLeg } from '../orders/order.js';
@@ -60,7 +61,7 @@ function seriesInUse(d: Decision, underlying: string): ReadonlySet<string> {
   const { holders, books, packagesOn, listed } = d.state;
   const inUse = new Set<string>();
   const add = (symbol: string): void => {
-    if (!isLongAsOsi(symbol)) return;
+    if (!isLongAsOsi(symbol) || underlyingOf(rootOfOsi(symbol)) !== underlying) return;
     const contract = d.instrument(symbol);
     if (contract?.assetClass === 'OPTION' && contract.underlying === underlying) inUse.add(symbol);
   };
@@ -166,8 +167,8 @@ export function adjustOptionOrders(
   action: Split,
   adjusted: AdjustedSeries,
 ): void {
-  for (const order of openOrders.oldestFirst()) {
-    if (order.terms.underlying !== action.symbol || !d.state.orders.has(order.terms.number)) continue;
+  for (const order of openOrders.oldestFirst(({ terms }) => terms.underlying === action.symbol)) {
+    if (!d.state.orders.has(order.terms.number)) continue;
     const renamed = isWhole(action.ratio) ? renamedBy(order, adjusted) : undefined;
     if (renamed === undefined) cancelNow(d, order, 'CORPORATE_ACTION');
     else splitOrder(d, order, action, renamed);

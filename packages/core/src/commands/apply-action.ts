@@ -35,19 +35,18 @@ export function applyAction(d: Decision, actionId: string): void {
     scheduleAction(d.state, d.rules.calendar, actionId);
     return;
   }
-  const { portfolios, isLast } = sliceOfAction(d.state, announced);
+  const { portfolios, through, isLast } = sliceOfAction(d.state, announced);
   if (action.type === 'SPLIT') {
     const series = adjustedBy(d, action, underWay?.series ?? []);
     for (const portfolio of portfolios) splitIn(d, portfolio, action, underWay?.mark, series);
   } else {
     for (const portfolio of portfolios) payDividend(d, portfolio, action);
   }
-  const last = portfolios.at(-1);
-  if (isLast || last === undefined) {
+  if (isLast) {
     d.emit({ type: 'ActionDone', actionId, action });
     return;
   }
-  d.emit({ type: 'ActionContinued', actionId, through: last.terms.number });
+  d.emit({ type: 'ActionContinued', actionId, through });
   scheduleAction(d.state, d.rules.calendar, actionId);
 }
 
@@ -80,7 +79,7 @@ function payDividend(d: Decision, portfolio: Portfolio, action: CashDividend): v
 
 /** The open orders of a portfolio in shares, oldest first. */
 const ordersIn = ({ openOrders }: Portfolio, symbol: string): Order[] =>
-  openOrders.oldestFirst().filter(({ terms }) => terms.legs === undefined && terms.symbol === symbol);
+  openOrders.oldestFirst(({ terms }) => terms.legs === undefined && terms.symbol === symbol);
 
 /** FINRA Rule 5330: buy limits, and stops to sell, are reduced by the dividend, down to the next tick. */
 function reduceByDividend(d: Decision, order: Order, amount: Price): void {

@@ -15,6 +15,7 @@ import { Quantity } from '../values/quantity.js';
 import { seedOf, uniform } from '../values/seeded.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { carryOut, meansOf, standingBehind } from './carry-out-acts.js';
+import { meetCallsNow } from './meet-calls.js';
 
 /*
  * Assignment before expiry (D89, D164), for simulations that want it: at 20:00 New York of a trading day, whoever holds an American option that
@@ -175,4 +176,5 @@ function assign(
       : standingBehind(d, portfolio, underlying, price).filter(({ isExercisable }) => isExercisable);
   const acts = planAssignment({ contract, count: -count, kept: 0 }, longs, price, means);
   carryOut(d, portfolio, { underlying, acts, isExpiry: false });
+  meetCallsNow(d, portfolio);
 }

@@ -24,6 +24,7 @@ import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { carryOut, meansOf, standingBehind } from './carry-out-acts.js';
 import { endOrder } from './end-order.js';
+import { meetCallsNow } from './meet-calls.js';
 
 /** When a series that is held wants attention next: the close at which its exercise price is taken, or its end. */
 export function scheduleEndOf(d: Decision, symbol: string): void {
@@ -125,6 +126,7 @@ function endIn(
     }
     ended += held.length;
   }
+  meetCallsNow(d, portfolio);
   return ended;
 }
 

@@ -131,6 +131,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
     case 'FUTURES_SETTLE':
       for (const symbol of what.symbols) {
         symbols.add(symbol);
+        addReadsOfCalled(state, symbol, symbols);
         const index = futureSpecification(parseFutureSymbol(symbol, 0)?.root ?? '')?.finalIndex;
         if (index !== undefined) symbols.add(index);
       }
@@ -165,12 +166,22 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
 /** Series that end, those on the same underlyings that go on and may stand for them, and what they all are on. */
 function addReadsOfEndings(state: State, underlyings: readonly string[], symbols: Set<string>): void {
   for (const [symbol, holders] of state.holders) {
-    if (holders.size > 0 && isLongAsOsi(symbol) && underlyings.includes(underlyingOf(rootOfOsi(symbol))))
-      symbols.add(symbol);
+    if (holders.size === 0 || !isLongAsOsi(symbol) || !underlyings.includes(underlyingOf(rootOfOsi(symbol))))
+      continue;
+    symbols.add(symbol);
+    addReadsOfCalled(state, symbol, symbols);
   }
   for (const underlying of underlyings) {
     symbols.add(underlying);
     addParityReads(state, underlying, symbols);
+  }
+}
+
+/** What ends may meet the margin calls of who holds it: all that he holds is looked at then. */
+function addReadsOfCalled({ holders }: State, symbol: string, symbols: Set<string>): void {
+  for (const portfolio of holders.get(symbol) ?? []) {
+    if (portfolio.margin.calls.length === 0) continue;
+    for (const held of heldIn(portfolio)) symbols.add(held);
   }
 }
 

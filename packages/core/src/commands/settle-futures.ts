@@ -17,6 +17,7 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 import { endOrder } from './end-order.js';
+import { meetCallsNow } from './meet-calls.js';
 
 /** Positions that one record settles at most: records and pauses stay short. */
 const POSITIONS_PER_RECORD = 150;
@@ -115,6 +116,7 @@ function settle(d: Decision, portfolio: Portfolio, position: Position, contract:
     if (order.terms.symbol === symbol && d.state.orders.has(order.terms.number))
       endOrder(d, order, { transition: 'CANCELED', cancelReason: 'INSTRUMENT_EXPIRED' });
   }
+  meetCallsNow(d, portfolio);
 }
 
 /** The mark; of the last settlement in cash the index that it is on, where that is quoted. */

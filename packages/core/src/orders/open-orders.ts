@@ -33,7 +33,9 @@ export class OpenOrders {
     return this.orders.values();
   }
 
-  oldestFirst(): Order[] {
-    return [...this.orders].sort((a, b) => a.terms.number - b.terms.number);
+  /** `isWanted`: those alone. */
+  oldestFirst(isWanted?: (order: Order) => boolean): Order[] {
+    const wanted = isWanted === undefined ? [...this.orders] : this.orders.filter(isWanted);
+    return wanted.sort((a, b) => a.terms.number - b.terms.number);
   }
 }
