@@ -7,6 +7,7 @@ import {
   openSync,
   readdirSync,
   readFileSync,
+  readSync,
   renameSync,
   rmSync,
   writeSync,
@@ -26,6 +27,8 @@ const KEPT = 2;
 /** Lines are written so many bytes at a time. */
 const CHUNK_BYTES = 1 << 20;
 const NEWLINE = 10;
+/** A head is shorter. */
+const HEAD_BYTES = 512;
 
 /** The first line of a file: what it is a checkpoint of. */
 interface Head {
@@ -42,6 +45,18 @@ interface Head {
  * all, and is used only where its journal is the one that it was made of.
  */
 export class CheckpointFiles {
+  /** The name of one in a directory that is whole, and of another journal than this. */
+  static ofAnotherJournal(directory: string, journal: string): string | undefined {
+    const folder = join(directory, CHECKPOINT_FOLDER);
+    if (!existsSync(folder)) return undefined;
+    return readdirSync(folder).find((name) => {
+      if (!name.endsWith('.jsonl')) return false;
+      const path = join(folder, name);
+      const isForeign = !headOf(path).includes(`"journal":${JSON.stringify(journal)}`);
+      return isForeign && wholeAt(path) !== undefined;
+    });
+  }
+
   readonly #folder: string;
   readonly #blocks: JournalBlocks;
 
@@ -92,19 +107,16 @@ export class CheckpointFiles {
   }
 
   #read(simulation: number, seq: number): Checkpoint | undefined {
-    const data = readFileSync(this.#pathOf(simulation, seq));
-    const lastLine = data.lastIndexOf(NEWLINE, data.length - 2) + 1;
-    const sum = data.toString('latin1', lastLine, data.length - 1);
-    if (createHash('sha256').update(data.subarray(0, lastLine)).digest('hex') !== sum) return undefined;
-    const firstLine = data.indexOf(NEWLINE);
-    const head = JSON.parse(data.toString('utf8', 0, firstLine)) as Head;
+    const whole = wholeAt(this.#pathOf(simulation, seq));
+    if (whole === undefined) return undefined;
+    const { head, lines } = whole;
     const isOurs =
       head.format === FORMAT &&
       head.simulation === simulation &&
       head.seq === seq &&
       head.journal === this.#blocks.journalId() &&
       head.block === this.#blockEndingAt(simulation, seq);
-    return isOurs ? { seq, lines: linesOf(data.subarray(firstLine + 1, lastLine)) } : undefined;
+    return isOurs ? { seq, lines } : undefined;
   }
 
   #blockEndingAt(simulation: number, seq: number): string | undefined {
@@ -134,6 +146,28 @@ export class CheckpointFiles {
   #pathOf(simulation: number, seq: number): string {
     return join(this.#folder, `${simulation}-${seq}.jsonl`);
   }
+}
+
+/** The beginning of a file. */
+function headOf(path: string): string {
+  const file = openSync(path, 'r');
+  try {
+    const bytes = Buffer.alloc(HEAD_BYTES);
+    return bytes.toString('latin1', 0, readSync(file, bytes));
+  } finally {
+    closeSync(file);
+  }
+}
+
+/** What a file says, where its sum is right. */
+function wholeAt(path: string): { readonly head: Head; readonly lines: Iterable<string> } | undefined {
+  const data = readFileSync(path);
+  const lastLine = data.lastIndexOf(NEWLINE, data.length - 2) + 1;
+  const sum = data.toString('latin1', lastLine, data.length - 1);
+  if (createHash('sha256').update(data.subarray(0, lastLine)).digest('hex') !== sum) return undefined;
+  const firstLine = data.indexOf(NEWLINE);
+  const head = JSON.parse(data.toString('utf8', 0, firstLine)) as Head;
+  return { head, lines: linesOf(data.subarray(firstLine + 1, lastLine)) };
 }
 
 function* linesOf(data: Buffer): Iterable<string> {

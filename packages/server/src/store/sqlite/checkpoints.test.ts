@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { readdirSync, readFileSync, truncateSync, writeFileSync } from 'node:fs';
+import { readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { stateHash } from '@sandpit/core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
@@ -126,13 +126,14 @@ describe('Checkpoints of the embedded store', () => {
     expect(await store.checkpoints.make('main')).toBe(7);
   });
 
-  it('are not used: those of another journal', async () => {
+  it('are a reason not to start: those of another journal, until they are deleted', async () => {
     const [one, other] = [await withCheckpoints(), await withCheckpoints()];
     await closeAll();
-    for (const seq of [4, 5])
-      writeFileSync(fileOf(other.directory, seq), readFileSync(fileOf(one.directory, seq)));
+    writeFileSync(fileOf(other.directory, 5), readFileSync(fileOf(one.directory, 5)));
+    await expect(start(other.directory)).rejects.toThrow(/1-5\.jsonl was made of another journal/);
+    rmSync(fileOf(other.directory, 5));
     const { store, main } = await start(other.directory);
-    expect(store.checkpoints.load('main')).toBeUndefined();
+    expect(store.checkpoints.load('main')?.seq).toBe(4);
     expect(stateHash(main.brokerage.state)).toBe(other.hash);
   });
 

@@ -1,10 +1,12 @@
 import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedJournal, UnusableDirectory } from '../journal.js';
+import { CHECKPOINT_FOLDER, CheckpointFiles } from './checkpoint-files.js';
 import { asDamage, isDiskFull, one, pragmaNumber } from './connection.js';
 import type { Database, Statement } from './connection.js';
 import { HighWaterMark, refuseShortened } from './high-water-mark.js';
 import { LogCopier } from './log-copier.js';
+import { HISTORY_FILE, journalOfHistory } from './history-schema.js';
 import { JOURNAL_FILE, openJournalForWriting } from './journal-schema.js';
 import { digestOf, readMeta, refuseAltered } from './meta.js';
 import type { Meta } from './meta.js';
@@ -15,7 +17,7 @@ export const MARK_FILE = 'journal.mark';
 /** What a directory of an older version has. */
 const OLDER_FILE = 'sandpit.db';
 /** What there is beside a journal, once there was one. */
-const DERIVED = ['history.db', 'checkpoints'];
+const DERIVED = [HISTORY_FILE, CHECKPOINT_FOLDER];
 
 /** What `PRAGMA synchronous` answers for FULL. */
 const SYNCHRONOUS_FULL = 2;
@@ -61,6 +63,7 @@ export class CommitLog {
     try {
       const meta = readMeta(database);
       refuseShortened(meta, mark, markPath);
+      refuseMixedUp(directory, meta.journalId);
       refuseAltered(database, meta);
       this.#mark = HighWaterMark.open(markPath);
       this.database = database;
@@ -216,6 +219,22 @@ function refuseWithoutJournal(directory: string, path: string, acknowledged: num
   const derived = DERIVED.find((name) => isThere(join(directory, name)));
   if (derived !== undefined)
     throw new DamagedJournal(`${path} is missing or empty, but ${derived} is there: its journal is lost`);
+}
+
+/** A journal and its mark from elsewhere fit each other: what was derived here before does not fit them. */
+function refuseMixedUp(directory: string, journalId: string): void {
+  const history = join(directory, HISTORY_FILE);
+  const madeOf = journalOfHistory(history);
+  const checkpoint = CheckpointFiles.ofAnotherJournal(directory, journalId);
+  const foreign =
+    madeOf !== undefined && madeOf !== journalId
+      ? history
+      : checkpoint && join(directory, CHECKPOINT_FOLDER, checkpoint);
+  if (foreign === undefined) return;
+  throw new DamagedJournal(
+    `${foreign} was made of another journal: files of two directories are mixed up. ` +
+      `Where ${JOURNAL_FILE} and ${MARK_FILE} are the right ones, delete it, and it is made anew.`,
+  );
 }
 
 /** Also as a folder with something in it. */

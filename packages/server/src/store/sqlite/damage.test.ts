@@ -120,6 +120,16 @@ describe('A shortened journal', () => {
     await expect(openTestStore(directory)).rejects.toThrow(/written for another journal/);
   });
 
+  it('is refused when it and its mark are those of another directory, until history is deleted', async () => {
+    const [directory, other] = [await directoryWith(3), await directoryWith(3)];
+    for (const name of ['journal.db', 'journal.mark']) cpSync(join(other, name), join(directory, name));
+    await expect(openTestStore(directory)).rejects.toThrow(/history\.db was made of another journal/);
+    rmSync(join(directory, 'history.db'));
+    const store = await openTestStore(directory);
+    expect(store.health().status).toBe('ok');
+    await store.close();
+  });
+
   it('is refused when the mark is an older one', async () => {
     const directory = await directoryWith(3);
     const older = readFileSync(join(directory, 'journal.mark'));

@@ -211,6 +211,21 @@ function refuseOther(database: Database, journal: string): void {
     throw new DamagedHistory('The history is of another journal');
 }
 
+/** The journal that tables were derived from; undefined where there are none, or none that can be believed. */
+export function journalOfHistory(path: string): string | undefined {
+  if (!existsSync(path)) return undefined;
+  try {
+    const database = openConnection(path, { readOnly: true });
+    try {
+      return watermarkOf(database).journal;
+    } finally {
+      database.close();
+    }
+  } catch {
+    return undefined;
+  }
+}
+
 /** How far the tables have come. */
 export function watermarkOf(database: Database): WatermarkRow {
   const row = one<WatermarkRow>(database.prepare('SELECT journal, k, hash, sum FROM watermark'));
