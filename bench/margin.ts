@@ -28,6 +28,7 @@ const TODAY = TradingDate.of('2026-01-05');
 const EXPIRATIONS = ['2026-01-16', '2026-02-20', '2026-06-19'].map((date) => TradingDate.of(date));
 const DAY_MS = 86_400_000;
 const U = 100;
+const AT = Price.of(String(U));
 const WARM_ROUNDS = 20;
 const ROUNDS = 20;
 
@@ -212,7 +213,7 @@ function sums(measure: string, aim: number, draw: (draw: Draw) => RegTLeg[], boo
     market: {
       rate: 0.04,
       underlying: () => ({
-        price: Price.ofUnits(Price.of(String(U)) + (round % 50) * 10_000_000),
+        price: Price.ofUnits(AT + (round % 50) * 10_000_000),
         leverageFactor: 1,
         dividends: [],
       }),

@@ -108,12 +108,16 @@ export function sharesOf(
 /** The factor by which the rates of a leveraged fund grow. */
 export const factorOf = (leverageFactor: number): number => Math.max(1, Math.abs(leverageFactor));
 
-/** A leg of options as the formulas look at it; `count` contracts, negative = short. */
+/**
+ * A leg of options as the formulas look at it; `count` contracts, negative = short. `like`: another one on the same underlying, by the
+ * same terms and at the same price.
+ */
 export function contractOf(
   leg: OptionLeg,
   count: number,
   terms: RegTTerms,
   underlyingPrice: number = leg.underlyingPrice ?? 0,
+  like?: Contract,
 ): Contract {
   const { parameters, asOf } = terms;
   const isCall = leg.right === 'CALL';
@@ -125,6 +129,7 @@ export function contractOf(
   const inTheMoney = Math.max(0, isCall ? above : 0 - above);
   const outOfTheMoney = Math.max(0, isCall ? 0 - above : above);
   const isShort = count < 0;
+  const delivers = like?.deliverable === leg.deliverable && like.factor === factor ? like : undefined;
   const bps = leg.underlyingClass === 'BROAD_INDEX' ? parameters.broadIndexOptionBps : parameters.optionBps;
   return {
     symbol: leg.symbol,
@@ -146,8 +151,8 @@ export function contractOf(
     naked: isShort ? premium + uncovered() : 0,
     nakedBps: bps * factor,
     factor,
-    longBps: stockRates(terms, factor).long,
-    stock: sharesOf(shares, underlyingPrice, leg.deliverable, factor, terms),
+    longBps: delivers?.longBps ?? stockRates(terms, factor).long,
+    stock: delivers?.stock ?? sharesOf(shares, underlyingPrice, leg.deliverable, factor, terms),
   };
 
   /** D103, beside the premium. A fund's factor scales the rate and the floor of calls (D100, Regulatory Notice 09-53). */

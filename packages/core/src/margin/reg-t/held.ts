@@ -1,15 +1,16 @@
 import type { Calendar } from '../../calendar/calendar.js';
 import { isShares } from '../../instruments/instrument.js';
-import type { OptionSeries } from '../../instruments/option.js';
+import type { OptionContract, OptionSeries } from '../../instruments/option.js';
 import { settlesAt } from '../../options/model/valuation.js';
 import type { Instant } from '../../values/instant.js';
 import { Price } from '../../values/price.js';
-import type { Quantity } from '../../values/quantity.js';
-import type { Amounts, BookMarket, Holding, MarginGroup, MarginTerms } from '../book.js';
+import { Quantity } from '../../values/quantity.js';
+import type { Amounts, BookMarket, Holding, MarginGroup, MarginTerms, Underlying } from '../book.js';
 import { factorOf, stockRates } from './contracts.js';
 import { stockFormula } from './explain.js';
-import type { RegTLeg } from './legs.js';
-import { leastAmountsOf, leastRequirementOf } from './least-requirement.js';
+import type { OptionLeg } from './legs.js';
+import { leastAmountsOfHeld, leastGroupsOf } from './least-requirement.js';
+import type { HeldOf, RegTRules } from './least-requirement.js';
 import { regTParametersOn } from './parameters.js';
 import { regTStock } from './stock.js';
 
@@ -21,7 +22,7 @@ export function regTAmounts(
   series: number,
 ): Amounts {
   const alone = stockAlone(holdings, terms);
-  return alone ?? withOpening(leastAmountsOf({ ...legsBook(holdings, terms, market), series }));
+  return alone ?? withOpening(leastAmountsOfHeld(heldOf(holdings, terms, market), rulesOf(terms, series)));
 }
 
 /** The same line by line, in the order of names. */
@@ -45,7 +46,7 @@ export function regTGroups(
       },
     ];
   }
-  return leastRequirementOf({ ...legsBook(holdings, terms, market), series }).groups.map(
+  return leastGroupsOf(heldOf(holdings, terms, market), rulesOf(terms, series)).map(
     ({ strategy, underlying, legs, amounts: own, rule, isApproximate }) => ({
       strategy,
       underlying,
@@ -76,16 +77,40 @@ function ruleOfStock(leverage: number, quantity: Quantity, mark: Price, terms: M
   return stockFormula(quantity < 0, Price.format(mark), long, short, regT);
 }
 
-function legsBook(holdings: readonly Holding[], terms: MarginTerms, market: BookMarket) {
-  const { shortBoxCostBps } = terms.house;
-  return {
-    legs: holdings.map((holding) => regTLegOf(holding, terms, market)),
-    house: terms.house,
-    ...(shortBoxCostBps !== undefined && { shortBoxCostBps }),
-    asOf: terms.asOf,
-    date: terms.calendar.dateOf(terms.asOf),
-  };
+/** The holdings of one underlying, each once, as Reg T looks at them. */
+function heldOf(holdings: readonly Holding[], terms: MarginTerms, market: BookMarket): HeldOf {
+  let name: string | undefined;
+  let shares = Quantity.zero;
+  let price: Price | undefined;
+  let leverageFactor: number | undefined;
+  let underlying: Underlying | undefined;
+  const options: OptionLeg[] = [];
+  for (const { instrument, quantity, mark } of holdings) {
+    if (isShares(instrument)) {
+      name = instrument.symbol;
+      shares = quantity;
+      price ??= mark;
+      leverageFactor ??= instrument.leverageFactor;
+      continue;
+    }
+    if (instrument.assetClass !== 'OPTION') throw new RangeError(`${instrument.symbol} is no security`);
+    name = instrument.underlying;
+    underlying ??= market.underlying(name);
+    const leg = optionLegOf(instrument, quantity, mark, terms, underlying);
+    price ??= leg.underlyingPrice;
+    leverageFactor ??= underlying.leverageFactor;
+    options.push(leg);
+  }
+  return { underlying: name ?? '', shares, price, leverageFactor: leverageFactor ?? 1, options };
 }
+
+const rulesOf = ({ house, asOf, calendar }: MarginTerms, series: number): RegTRules => ({
+  house,
+  ...(house.shortBoxCostBps !== undefined && { shortBoxCostBps: house.shortBoxCostBps }),
+  series,
+  asOf,
+  date: calendar.dateOf(asOf),
+});
 
 /** When series settle that were held before: the same for as long as the terms are the same object. */
 const settlements = new WeakMap<OptionSeries, { readonly calendar: Calendar; readonly at: Instant }>();
@@ -99,20 +124,16 @@ function settlementOf(series: OptionSeries, calendar: Calendar): Instant {
 }
 
 /**
- * A holding as Reg T looks at it. Where nobody knows what the underlying costs, a short option is taken to be at the money,
+ * Contracts as Reg T looks at them. Where nobody knows what the underlying costs, a short option is taken to be at the money,
  * which is where it takes most.
  */
-export function regTLegOf(
-  { instrument, quantity, mark }: Holding,
+function optionLegOf(
+  instrument: OptionContract,
+  quantity: Quantity,
+  mark: Price,
   { calendar }: MarginTerms,
-  market: BookMarket,
-): RegTLeg {
-  if (isShares(instrument)) {
-    const { symbol, leverageFactor } = instrument;
-    return { kind: 'STOCK', symbol, quantity, price: mark, leverageFactor };
-  }
-  if (instrument.assetClass !== 'OPTION') throw new RangeError(`${instrument.symbol} is no security`);
-  const { price, leverageFactor } = market.underlying(instrument.underlying);
+  { price, leverageFactor }: Underlying,
+): OptionLeg {
   return {
     kind: 'OPTION',
     symbol: instrument.symbol,

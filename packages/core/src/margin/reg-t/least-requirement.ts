@@ -13,9 +13,8 @@ import type { Divided, RegTGroup } from './listing.js';
 import { regTParametersOn } from './parameters.js';
 import { partitionOf } from './known-partitions.js';
 
-/** A book under Reg T: any legs in any order, and by whose figures. */
-export interface RegTBook {
-  readonly legs: readonly RegTLeg[];
+/** By whose figures, and when. */
+export interface RegTRules {
   readonly house: HouseRates;
   /** The cost to close European cash-settled short boxes is taken at this share, where it exceeds their width (D105). */
   readonly shortBoxCostBps?: number;
@@ -24,6 +23,20 @@ export interface RegTBook {
   readonly asOf: Instant;
   /** The exchange date of `asOf`. */
   readonly date: TradingDate;
+}
+
+/** A book under Reg T: any legs in any order. */
+export interface RegTBook extends RegTRules {
+  readonly legs: readonly RegTLeg[];
+}
+
+/** What is held of one underlying, each series once. */
+export interface HeldOf {
+  readonly underlying: string;
+  readonly shares: Quantity;
+  readonly price: Price | undefined;
+  readonly leverageFactor: number;
+  readonly options: readonly OptionLeg[];
 }
 
 /** What a book takes, and line by line why. */
@@ -43,32 +56,35 @@ export function regTRequirementOf(
   return refusals.length > 0 ? { refusals } : leastRequirementOf(book);
 }
 
-const termsOf = ({ date, house }: RegTBook): RegTTerms => ({
+const termsOf = ({ date, house }: RegTRules): RegTTerms => ({
   parameters: regTParametersOn(date),
   house,
   asOf: date,
 });
 
 /** The same for a book that nothing is wrong with. */
-export function leastRequirementOf(book: RegTBook): RegTRequirement {
-  const terms = termsOf(book);
-  const groups = [...byUnderlying(book.legs)]
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .flatMap(([underlying, held]) => listGroups(divide(underlying, held, book, terms), terms));
+function leastRequirementOf(book: RegTBook): RegTRequirement {
+  const groups = byUnderlying(book.legs)
+    .sort((a, b) => (a.underlying < b.underlying ? -1 : 1))
+    .flatMap((held) => leastGroupsOf(held, book));
   return { ...sumOf(groups.map(({ amounts }) => amounts)), groups };
 }
 
 /** The sums of `leastRequirementOf` alone. */
-export function leastAmountsOf(book: RegTBook): Omit<RegTRequirement, 'groups'> {
-  const terms = termsOf(book);
-  const amounts: RegTGroup['amounts'][] = [];
-  for (const [underlying, held] of byUnderlying(book.legs)) {
-    const divided = divide(underlying, held, book, terms);
-    const sums = sumsOf(divided, terms);
-    if (sums !== undefined) amounts.push(sums);
-    else for (const group of listGroups(divided, terms)) amounts.push(group.amounts);
-  }
-  return sumOf(amounts);
+export const leastAmountsOf = (book: RegTBook): Omit<RegTRequirement, 'groups'> =>
+  sumOf(byUnderlying(book.legs).map((held) => leastAmountsOfHeld(held, book)));
+
+/** What one underlying takes, line by line. */
+export function leastGroupsOf(held: HeldOf, rules: RegTRules): RegTGroup[] {
+  const terms = termsOf(rules);
+  return listGroups(divide(held, rules, terms), terms);
+}
+
+/** The sums of `leastGroupsOf` alone. */
+export function leastAmountsOfHeld(held: HeldOf, rules: RegTRules): RegTGroup['amounts'] {
+  const terms = termsOf(rules);
+  const divided = divide(held, rules, terms);
+  return sumsOf(divided, terms) ?? sumOf(listGroups(divided, terms).map(({ amounts }) => amounts));
 }
 
 function sumOf(all: readonly RegTGroup['amounts'][]): Omit<RegTRequirement, 'groups'> {
@@ -90,61 +106,49 @@ function sumOf(all: readonly RegTGroup['amounts'][]): Omit<RegTRequirement, 'gro
   };
 }
 
-/** What is held of one underlying, each symbol once. */
-interface Held {
-  shares: Quantity;
-  /** As the first leg says that knows one. */
-  price: Price | undefined;
-  leverageFactor: number;
-  readonly options: Map<string, OptionLeg>;
-}
-
-function byUnderlying(legs: readonly RegTLeg[]): Map<string, Held> {
-  const all = new Map<string, Held>();
+/** Legs by underlying, each series once; prices are those of the first leg that knows one. */
+function byUnderlying(legs: readonly RegTLeg[]): HeldOf[] {
+  const all = new Map<string, { held: Omit<HeldOf, 'options'>; options: Map<string, OptionLeg> }>();
   for (const leg of legs) {
-    const name = leg.kind === 'STOCK' ? leg.symbol : leg.underlying;
-    let held = all.get(name);
-    if (held === undefined) {
-      held = {
-        shares: Quantity.zero,
-        price: undefined,
-        leverageFactor: leg.leverageFactor,
-        options: new Map(),
-      };
-      all.set(name, held);
-    }
-    held.price ??= leg.kind === 'STOCK' ? leg.price : leg.underlyingPrice;
-    if (leg.kind === 'STOCK') held.shares = Quantity.add(held.shares, leg.quantity);
-    else {
-      const before = held.options.get(leg.symbol);
-      held.options.set(
-        leg.symbol,
-        before === undefined ? leg : { ...leg, quantity: Quantity.add(before.quantity, leg.quantity) },
-      );
-    }
+    const underlying = leg.kind === 'STOCK' ? leg.symbol : leg.underlying;
+    const { leverageFactor } = leg;
+    const before = all.get(underlying) ?? {
+      held: { underlying, shares: Quantity.zero, price: undefined, leverageFactor },
+      options: new Map<string, OptionLeg>(),
+    };
+    const { held, options } = before;
+    const price = held.price ?? (leg.kind === 'STOCK' ? leg.price : leg.underlyingPrice);
+    const shares = leg.kind === 'STOCK' ? Quantity.add(held.shares, leg.quantity) : held.shares;
+    all.set(underlying, { held: { ...held, price, shares }, options });
+    if (leg.kind === 'STOCK') continue;
+    const same = options.get(leg.symbol);
+    options.set(
+      leg.symbol,
+      same === undefined ? leg : { ...leg, quantity: Quantity.add(same.quantity, leg.quantity) },
+    );
   }
-  return all;
+  return Array.from(all.values(), ({ held, options }) => ({ ...held, options: [...options.values()] }));
 }
 
 const UNITS = 1_000_000;
 const NO_PRICE = Price.ofUnits(0);
 
 /** One underlying, divided. */
-function divide(underlying: string, held: Held, book: RegTBook, terms: RegTTerms): Divided {
-  const { price = NO_PRICE, leverageFactor } = held;
+function divide(held: HeldOf, rules: RegTRules, terms: RegTTerms): Divided {
+  const { underlying, price = NO_PRICE, leverageFactor } = held;
   const contracts: Contract[] = [];
-  for (const leg of held.options.values())
-    if (leg.quantity !== 0) contracts.push(contractOf(leg, leg.quantity / UNITS, terms, price));
+  for (const leg of held.options)
+    if (leg.quantity !== 0) contracts.push(contractOf(leg, leg.quantity / UNITS, terms, price, contracts[0]));
   contracts.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
   const shares = Math.trunc(held.shares / UNITS);
   const chain = { contracts, shares };
   return {
     underlying,
     chain,
-    partition: partitionOf(chain, terms, book.series ?? 0),
+    partition: partitionOf(chain, terms, rules.series ?? 0),
     shares: held.shares,
     price,
     leverageFactor,
-    shortBoxCostBps: book.shortBoxCostBps,
+    shortBoxCostBps: rules.shortBoxCostBps,
   };
 }

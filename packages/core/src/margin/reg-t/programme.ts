@@ -43,6 +43,8 @@ export class Programme {
   readonly step: Micros;
   readonly shares: number;
   private readonly combos: readonly Combo[];
+  /** How many columns there are of smaller shorts in straddles. */
+  private smaller = 0;
   /** Of each pool and leg, what one contract loses at its prices, in steps; as far as it was asked for. */
   private readonly losses: (Float64Array | undefined)[][] = [];
 
@@ -164,18 +166,18 @@ export class Programme {
       }
       if (isGreater) this.add({ kind: 'GREATER', leg }, 0, 0);
       const saved = contract.premium - contract.naked;
-      if (saved < 0 && isSmaller) this.add({ kind: 'SMALLER', leg }, saved, saved);
+      if (saved >= 0 || !isSmaller) continue;
+      this.add({ kind: 'SMALLER', leg }, saved, saved);
+      this.smaller++;
     }
   }
 
   /** Each contract and share is used once, longs cover shorts, and a loss is none less than at its ends. */
   tableau(): Tableau {
     const { unit } = this;
-    const scaled = (costs: readonly Micros[]): number[] => costs.map((cost) => cost / unit);
+    const rows = this.contracts.length + this.smaller + 4 * this.pools.length + 1;
     // Where the second objective says the same as the first, there is nothing to choose by it.
-    const second = this.isOneObjective() ? this.second.map(() => 0) : scaled(this.second);
-    const rows = this.contracts.length + this.columns.length + 4 * this.pools.length + 1;
-    const tableau = Tableau.of(scaled(this.first), second, rows);
+    const tableau = Tableau.of(this.first, this.isOneObjective() ? [] : this.second, unit, rows);
     this.useContractsOnce(tableau);
     this.useSharesOnce(tableau);
     this.matchStraddles(tableau);

@@ -83,13 +83,16 @@ export class Search {
     try {
       const solved = this.solve(node, this.mostWork - this.work);
       if (solved !== 'OPTIMAL') return solved === 'NONE' ? [] : undefined;
+      let branch = this.branchOf(node);
       if (this.firstValues === undefined) {
-        this.firstValues = this.valuesOf(node);
         this.bound = node.objectives;
-        if (this.branchOf(node) !== undefined) this.tighten(node);
+        if (branch !== undefined) {
+          this.tighten(node);
+          branch = this.branchOf(node);
+        }
       }
-      const branch = this.branchOf(node);
       const values = this.valuesOf(node);
+      this.firstValues ??= values;
       if (branch === undefined) {
         this.keepIfBetter(withGreater(this.programme, values));
         return [];

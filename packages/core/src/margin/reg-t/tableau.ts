@@ -50,18 +50,18 @@ export class Tableau {
     this.used = new Int32Array(this.columns + 2);
   }
 
-  /** All variables of the model are whole numbers. `rows`: how many there will be at first. */
-  static of(first: readonly number[], second: readonly number[], rows: number): Tableau {
+  /** All variables of the model are whole numbers. Costs are in parts of `unit`; `rows`: how many there will be at first. */
+  static of(first: readonly number[], second: readonly number[], unit: number, rows: number): Tableau {
     const count = first.length;
     const ofColumn = new Int32Array(count);
     const isWhole: boolean[] = [];
     const cells = new Float64Array((count + 2) * (2 + rows + MORE_ROWS));
     let isOneObjective = true;
     for (let column = 0; column < count; column++) {
-      const cost = second[column] ?? 0;
+      const cost = (second[column] ?? 0) / unit;
       ofColumn[column] = column;
       isWhole.push(true);
-      cells[column] = first[column] ?? 0;
+      cells[column] = (first[column] ?? 0) / unit;
       cells[count + 2 + column] = cost;
       isOneObjective &&= cost === 0;
     }
