@@ -145,6 +145,19 @@ describe('day-trade calls under LEGACY_PDT (D110, D119)', () => {
     expect(calls(m, portfolio)).toEqual([]);
   });
 
+  it('do not come of what the broker lends for the day, and what is still open at the close is called by Regulation T', () => {
+    const lending = testBroker('default', { dayTradingLeverage: true, liquidation: 'NEVER' });
+    const rules = { ...testRules(), brokers: new Map([['default', lending]]) };
+    const m = new TestMarket({ date: '2026-01-05', rules });
+    const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 100_000 });
+    m.quote('KO', '50', '50');
+    m.place(portfolio, { symbol: 'KO', quantity: 6000, limit: '50' });
+    m.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_CLOSE', quantity: 6000 });
+    m.place(portfolio, { symbol: 'KO', quantity: 5000, limit: '50' });
+    m.advanceTo('2026-01-05', 16, 1);
+    expect(calls(m, portfolio)).toEqual([['REG_T', 25_000, '2026-01-08T12:00']]);
+  });
+
   it('a reset ends them', () => {
     const { m, portfolio } = fellThrough();
     m.advanceTo('2026-06-08', 16, 1);

@@ -14,7 +14,7 @@ import { keepsSma } from './sma.js';
 
 /**
  * What an execution is missing of what a day may use, to be asked before it is booked: under LEGACY_PDT, of a day trade that it completes, by how
- * much what was opened on the day took more initially than was in excess at the previous close (D110).
+ * much what was opened on the day took more initially than was in excess at the previous close (D110); nothing where the broker lends for the day.
  */
 export function dayTradeShortfall(
   d: Decision,
@@ -23,6 +23,9 @@ export function dayTradeShortfall(
   { executions }: OrderExecuted,
 ): Money {
   if (terms.assetClass === 'FUTURE' || !isUnder(d, portfolio, 'LEGACY_PDT')) return Money.zero;
+  const broker = d.broker(portfolio);
+  // What it lends for the day an order was held to when it was taken.
+  if (broker.dayTradingLeverage === true) return Money.zero;
   const { previousClose } = portfolio;
   if (previousClose === undefined || previousClose.totalEquity < PATTERN_EQUITY) return Money.zero;
   const today = d.rules.calendar.dateOf(d.at);
@@ -34,7 +37,6 @@ export function dayTradeShortfall(
     closing.set(symbol, Quantity.add(closing.get(symbol) ?? Quantity.zero, execution.quantity));
   }
   if (closing.size === 0) return Money.zero;
-  const broker = d.broker(portfolio);
   const used = initialOf(openedOn(portfolio, today, d), portfolio, d, broker);
   const left = initialOf(openedOn(portfolio, today, d, closing), portfolio, d, broker);
   const excess = Money.max(previousClose.maintenanceExcess, Money.zero);
