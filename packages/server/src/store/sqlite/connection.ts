@@ -85,10 +85,14 @@ const SQLITE_NOTADB = 26;
 
 /** The binding gives some errors without their number; the texts are SQLite's own. */
 const NUMBERS: Readonly<Record<string, number>> = {
+  'access permission denied': SQLITE_PERM,
+  'attempt to write a readonly database': SQLITE_READONLY,
   'database is locked': SQLITE_BUSY,
+  'disk I/O error': SQLITE_IOERR,
   'database disk image is malformed': SQLITE_CORRUPT,
   'database or disk is full': SQLITE_FULL,
   'file is not a database': SQLITE_NOTADB,
+  'unable to open database file': SQLITE_CANTOPEN,
 };
 
 function sqliteCode(error: unknown): number | undefined {

@@ -4,6 +4,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { recordOf, withSimulation } from '../fixtures.contract.js';
 import { UnusableDirectory } from '../journal.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
+import { unusable } from './private-files.js';
 
 afterAll(removeDirectories);
 
@@ -58,4 +59,14 @@ describe('A data directory', () => {
     mkdirSync(join(directory, 'journal.db'));
     await expect(openTestStore(directory)).rejects.toThrow(UnusableDirectory);
   });
+
+  it.each(['unable to open database file', 'disk I/O error', 'attempt to write a readonly database'])(
+    'cannot be used where SQLite says “%s”, with the number of the error or without',
+    (message) => {
+      const error = Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR' });
+      expect(unusable('/data', error)).toEqual(
+        new UnusableDirectory(`The data directory /data cannot be used: ${message}`),
+      );
+    },
+  );
 });
