@@ -16,19 +16,16 @@ import { fork } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import { readSettings } from '../packages/server/dist/config.js';
-import { issueToken } from '../packages/server/dist/http/auth.js';
-import { cpuMsOf, median, runAlone, sizeOf, startFlags, withDirectory } from './measure.js';
+import { cpuMsOf, median, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 import type { Load, LoadResult } from './http-load.js';
 import { INITIAL_DOLLARS, symbolOf } from './orders.js';
+import { call, START_MS, startBrokerage, stop, tokenFor } from './served.js';
 import { SETTINGS } from './simulation.js';
 
 const PORTFOLIOS_PER_CONNECTION = 4;
 const SYMBOLS = 50;
-const START_MS = 20_000;
 
 const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
 
@@ -149,34 +146,6 @@ function halfLoadRow(rounds: readonly Round[], rate: number): Row {
   };
 }
 
-async function tokenFor(env: NodeJS.ProcessEnv): Promise<string> {
-  const grant = { tenantId: 'bench', tier: 'ENTERPRISE', scope: 'trade read simulate admin' } as const;
-  const issued = await issueToken(readSettings(env), grant, Date.now());
-  if (issued === undefined) throw new Error('no token');
-  return issued.token;
-}
-
-async function startBrokerage(env: NodeJS.ProcessEnv): Promise<{ process: ChildProcess; url: string }> {
-  const child = fork(fileOf('../packages/server/dist/main.js'), {
-    env,
-    execArgv: [...startFlags()],
-    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
-  });
-  const timer = setTimeout(() => child.kill('SIGKILL'), START_MS);
-  try {
-    if (child.stdout === null) throw new Error('no output');
-    for await (const line of createInterface(child.stdout)) {
-      const url = /listening on (http:\S+)/.exec(line)?.[1];
-      if (url === undefined) continue;
-      child.stdout.resume();
-      return { process: child, url };
-    }
-    throw new Error('the server did not start');
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 /** Lists the symbols, opens the portfolios; what each connection will send. */
 async function prepare(url: string, token: string, connections: number): Promise<object[][]> {
   const quotes = Array.from({ length: SYMBOLS }, (_, index) => ({
@@ -224,22 +193,6 @@ function ordersOf(portfolioId: string, symbol: string): object[] {
   ];
 }
 
-async function call(
-  url: string,
-  token: string,
-  method: string,
-  path: string,
-  body: unknown,
-): Promise<object> {
-  const answer = await fetch(`${url}${path}`, {
-    method,
-    headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
-    body: JSON.stringify(body),
-  });
-  if (!answer.ok) throw new Error(`${method} ${path}: ${answer.status} ${await answer.text()}`);
-  return (await answer.json()) as object;
-}
-
 async function load(what: Load): Promise<LoadResult> {
   const child = fork(fileOf('http-load.ts'));
   const deadline = setTimeout(() => child.kill('SIGKILL'), what.seconds * 1000 + START_MS);
@@ -251,15 +204,6 @@ async function load(what: Load): Promise<LoadResult> {
   } finally {
     clearTimeout(deadline);
   }
-}
-
-async function stop(child: ChildProcess): Promise<void> {
-  if (child.exitCode !== null || child.signalCode !== null) return;
-  const ended = once(child, 'exit');
-  child.kill('SIGTERM');
-  const timer = setTimeout(() => child.kill('SIGKILL'), 10_000);
-  await ended;
-  clearTimeout(timer);
 }
 
 await runAlone(import.meta.url, measureHttp);

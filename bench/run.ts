@@ -24,6 +24,7 @@ const MEASUREMENTS = [
   'store',
   'margin',
   'margin-watch',
+  'requirements',
 ] as const;
 /** A measurement that takes longer than this has got stuck. */
 const LONGEST_MS = 360_000;
