@@ -98,7 +98,8 @@ const NUMBERS: Readonly<Record<string, number>> = {
 function sqliteCode(error: unknown): number | undefined {
   if (!(error instanceof Error && 'code' in error && error.code === 'ERR_SQLITE_ERROR')) return undefined;
   if ('errcode' in error && typeof error.errcode === 'number') return error.errcode & 0xff;
-  return NUMBERS[error.message];
+  const text = Object.keys(NUMBERS).find((text) => error.message.endsWith(text));
+  return text === undefined ? undefined : NUMBERS[text];
 }
 
 export const isSqliteError = (error: unknown): boolean => sqliteCode(error) !== undefined;

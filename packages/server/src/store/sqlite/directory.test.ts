@@ -60,13 +60,15 @@ describe('A data directory', () => {
     await expect(openTestStore(directory)).rejects.toThrow(UnusableDirectory);
   });
 
-  it.each(['unable to open database file', 'disk I/O error', 'attempt to write a readonly database'])(
-    'cannot be used where SQLite says “%s”, with the number of the error or without',
-    (message) => {
-      const error = Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR' });
-      expect(unusable('/data', error)).toEqual(
-        new UnusableDirectory(`The data directory /data cannot be used: ${message}`),
-      );
-    },
-  );
+  it.each([
+    'unable to open database file',
+    'Failed to open database: unable to open database file',
+    'disk I/O error',
+    'attempt to write a readonly database',
+  ])('cannot be used where SQLite says “%s”, with the number of the error or without', (message) => {
+    const error = Object.assign(new Error(message), { code: 'ERR_SQLITE_ERROR' });
+    expect(unusable('/data', error)).toEqual(
+      new UnusableDirectory(`The data directory /data cannot be used: ${message}`),
+    );
+  });
 });

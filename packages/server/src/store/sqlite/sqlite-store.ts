@@ -5,11 +5,12 @@ import type { Store } from '../store.js';
 import { CheckpointFiles } from './checkpoint-files.js';
 import { CheckpointMaker } from './checkpoint-maker.js';
 import { one, openConnection, Statements } from './connection.js';
+import type { Database } from './connection.js';
 import { DirectoryLock } from './directory-lock.js';
 import { altered } from './journal-check.js';
 import { JournalBlocks } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
-import { makePrivateDirectory } from './private-files.js';
+import { makePrivateDirectory, unusable } from './private-files.js';
 import { ProjectingThread } from './projecting-thread.js';
 import { RegistryQueries } from './registry-tables.js';
 import { ScrubbingThread } from './scrubbing-thread.js';
@@ -69,7 +70,15 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     lock.release();
     throw error;
   }
-  const database = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
+  let database: Database;
+  try {
+    database = openConnection(join(directory, JOURNAL_FILE), { readOnly: true });
+  } catch (error) {
+    await projector.close();
+    await queue.close();
+    lock.release();
+    throw unusable(directory, error);
+  }
   const statements = new Statements(database);
   const blocks = new JournalBlocks(statements);
   const keys = new SimulationKeys(statements, blocks);
