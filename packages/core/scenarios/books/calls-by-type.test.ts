@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { marginEligibility } from '../../src/commands/upgrade-margin.js';
-import { dollars, TestMarket } from '../../src/testing/market.js';
+import { dollars, testBroker, TestMarket, testRules } from '../../src/testing/market.js';
 import { Money } from '../../src/values/money.js';
 
 const ES = 'ESH26';
@@ -87,4 +87,25 @@ it('a REG_T call that is open keeps a portfolio from portfolio margin, though th
     );
   expect(eligibility(0).reasons).toEqual(['The portfolio has an open margin call']);
   expect(eligibility(150_000).eligible).toBe(true);
+});
+
+it('a deposit meets a call in the midst of a liquidation: nothing more is closed for it (D119, D120)', () => {
+  const rules = {
+    ...testRules(),
+    brokers: new Map([['default', testBroker('default', { liquidation: 'AT_ONCE' })]]),
+  };
+  const m = new TestMarket({ rules });
+  const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 10_000 });
+  m.quote('AAPL', '100', '100');
+  m.place(portfolio, { quantity: 190, limit: '100' });
+  m.quote('AAPL', '60', '60', { bidSize: 10, askSize: 10 });
+  m.advanceMs(1000);
+  const [order] = m.events('OrderAccepted').filter(({ request }) => request.origin === 'LIQUIDATION');
+  expect(m.fills(m.idOf(order?.number ?? 0))).toEqual(['10 @ 60']);
+  deposit(m, portfolio, 10_000);
+  expect(m.events('CallClosed').map(({ call }) => call.status)).toEqual(['MET']);
+  m.quote('AAPL', '60', '60', { bidSize: 500, askSize: 500 });
+  m.advanceMs(1000);
+  expect(m.fills(m.idOf(order?.number ?? 0))).toEqual(['10 @ 60']);
+  expect(m.value(portfolio).marginCallActive).toBe(false);
 });

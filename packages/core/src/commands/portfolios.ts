@@ -14,7 +14,7 @@ import { noteShortfall } from './day-shortfall.js';
 import { endOrder } from './end-order.js';
 import { postAccrualsOf } from './interest.js';
 import { closeCalls } from './margin-calls.js';
-import { meetCallsNow } from './meet-calls.js';
+import { meetCallsByCash, meetCallsNow } from './meet-calls.js';
 import { heldBeyond } from './option-level.js';
 import { secureAllOptions } from './secure-options.js';
 import { changeSma } from './sma.js';
@@ -241,7 +241,7 @@ export function transferCash(
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   changeSma(d, portfolio, 'TRANSFER', amount);
   noteShortfall(d, portfolio, { initial: amount, maintenance: amount }, Money.zero);
-  meetCallsNow(d, portfolio);
+  meetCallsByCash(d, portfolio);
   return entry;
 }
 
