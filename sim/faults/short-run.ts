@@ -31,13 +31,13 @@ export class ShortRun {
     this.client = client;
   }
 
-  /** False where the connection broke. */
+  /** False where the connection broke. Where no portfolio can be opened that is all. */
   async trade(): Promise<boolean> {
     try {
       await this.steps();
       return true;
     } catch (error) {
-      if (error instanceof TypeError || error instanceof Stopped) return false;
+      if (error instanceof TypeError) return false;
       throw error;
     }
   }
@@ -56,7 +56,7 @@ export class ShortRun {
       },
     });
     this.portfolioId = (opened.body as { readonly portfolioId?: string }).portfolioId ?? '';
-    if (this.portfolioId === '') throw new Stopped();
+    if (this.portfolioId === '') return;
     const quotes = SYMBOLS.map((symbol) => ({ symbol, bid: 99.99, ask: 100, bidSize: 1000, askSize: 1000 }));
     await this.send({ method: 'PUT', path: '/v1/simulation/quotes', body: { quotes } });
     for (let n = 1; n <= 8; n++) {
@@ -141,6 +141,3 @@ export class ShortRun {
       lost(`the order is ${JSON.stringify(shown)}`);
   }
 }
-
-/** There is nothing to go on with. */
-class Stopped extends Error {}
