@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { marginEligibility } from '../../src/commands/upgrade-margin.js';
-import { dollars, TestMarket } from '../../src/testing/market.js';
+import { dollars, testBroker, TestMarket } from '../../src/testing/market.js';
 import type { MarginType } from '../../src/margin/margin-type.js';
+import { Money } from '../../src/values/money.js';
 
 function upgrade(
   market: TestMarket,
@@ -50,6 +51,51 @@ describe('portfolio margin', () => {
     market.quote('AAPL', '100.00', '100.00');
     market.place(portfolio, { intent: 'SELL_TO_OPEN', quantity: 1000 });
     expect(dollars(market.value(portfolio).houseRequirement)).toBe(15_000);
+  });
+});
+
+describe('a broker that asks for a multiple (D114)', () => {
+  /** A factor of 1.5, and 1,000 shares at 100: 15 % of them are 15,000, half as much again 22,500. */
+  const held = (cash: number): { market: TestMarket; portfolio: string } => {
+    const broker = testBroker('default', { portfolioMarginFactorBps: 15_000 });
+    const market = new TestMarket({ rules: { brokers: new Map([['default', broker]]) } });
+    const portfolio = market.openPortfolio({ type: 'MARGIN', marginType: 'PORTFOLIO', cash });
+    market.quote('AAPL', '100.00', '100.00', { last: '100.00' });
+    market.place(portfolio, { quantity: 1000, limit: '100.00' });
+    return { market, portfolio };
+  };
+
+  it('asks for it initially and to hold alike, and counts buying power at 15 % all the same', () => {
+    const { market, portfolio } = held(200_000);
+    const value = market.value(portfolio);
+    expect(dollars(value.houseRequirement)).toBe(22_500);
+    expect(dollars(value.initialRequirement)).toBe(22_500);
+    expect(value.fedRequirement).toBe(0);
+    expect(dollars(value.maintenanceExcess)).toBe(177_500);
+    expect(dollars(value.overnightBuyingPower)).toBeCloseTo(1_183_333.3333, 4);
+  });
+
+  it('takes orders by it, the cash for them there or not', () => {
+    const { market, portfolio } = held(120_000);
+    // 97,500 above the requirement: 4,333 shares more take 97,492.50.
+    expect(market.submit(portfolio, { quantity: 4334, limit: '100.00' })).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      requiredBuyingPower: Money.ofDollars(650_100),
+    });
+    market.place(portfolio, { quantity: 4333, limit: '100.00' });
+    expect(dollars(market.value(portfolio).maintenanceExcess)).toBe(7.5);
+  });
+
+  it('does not multiply what an exchange asks for futures', () => {
+    const { market, portfolio } = held(200_000);
+    market.quote('ESH26', '6900.00', '6900.00', { last: '6900.00' });
+    const before = market.value(portfolio).houseRequirement;
+    market.place(portfolio, { symbol: 'ESH26', quantity: 1 });
+    const plain = new TestMarket();
+    const other = plain.openPortfolio({ type: 'MARGIN', cash: 200_000 });
+    plain.quote('ESH26', '6900.00', '6900.00', { last: '6900.00' });
+    plain.place(other, { symbol: 'ESH26', quantity: 1 });
+    expect(market.value(portfolio).houseRequirement - before).toBe(plain.value(other).houseRequirement);
   });
 });
 

@@ -155,9 +155,10 @@ describe('early assignment (D89, D164)', () => {
       m.advanceTo('2026-01-07', 20);
       return portfolios.map((portfolio) => (CALL in held(m, portfolio) ? '-' : 'x')).join('');
     };
-    expect(drawn(1)).toBe(drawn(1));
-    expect(drawn(1)).not.toBe(drawn(2));
-    expect(drawn(1).replaceAll('-', '')).toHaveLength(18);
+    const [one, again, other] = [drawn(1), drawn(1), drawn(2)];
+    expect(again).toBe(one);
+    expect(other).not.toBe(one);
+    expect(one.replaceAll('-', '')).toHaveLength(18);
   });
 
   it('a CASH portfolio never owes: the long leg of a spread is exercised with its short one', () => {
