@@ -6,7 +6,7 @@ import { divisor } from './programme.js';
 import type { Programme } from './programme.js';
 import type { Objectives, Tableau } from './tableau.js';
 
-const MOST_ROUNDS = 20;
+const MOST_ROUNDS = 8;
 const POOR_ROUNDS = 4;
 const MOST_CUTS = 20;
 const MOST_WORK_OF_CUTS = 500_000;
@@ -87,6 +87,7 @@ export class Search {
       if (this.firstValues === undefined) {
         this.bound = node.objectives;
         if (branch !== undefined) {
+          this.leaveOut(node);
           this.tighten(node);
           branch = this.branchOf(node);
         }
@@ -105,15 +106,19 @@ export class Search {
 
   private divide(node: Tableau, { column, value, isUpFirst }: Branch): Open[] {
     const bound = node.objectives.first;
-    const { unit } = this.programme;
-    // Where the second objective can differ by itself, ties are wanted too.
-    const least = this.best.first - (this.isOneObjective ? SAFE * this.step : 0);
-    node.fix(least / unit + NEARLY * NEARLY - bound);
+    this.leaveOut(node);
     const below = node.copy();
     below.addRow([column], [1], Math.floor(value));
     node.addRow([column], [-1], 0 - Math.floor(value) - 1);
     const branches = [node, below].map((tableau) => ({ tableau, bound }));
     return isUpFirst ? branches.reverse() : branches;
+  }
+
+  /** Leaves out of an optimal programme what is 0 in every division that is better than the best. */
+  private leaveOut(node: Tableau): void {
+    // Where the second objective can differ by itself, ties are wanted too.
+    const least = this.best.first - (this.isOneObjective ? SAFE * this.step : 0);
+    node.fix(least / this.programme.unit + NEARLY * NEARLY - node.objectives.first);
   }
 
   private valuesOf(node: Tableau): Float64Array {
