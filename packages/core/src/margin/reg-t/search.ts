@@ -24,6 +24,9 @@ interface Open {
 interface Branch {
   readonly column: number;
   readonly value: number;
+  /** What the first objective rises by at least, one way and the other. */
+  readonly below: number;
+  readonly above: number;
   readonly isUpFirst: boolean;
 }
 
@@ -104,13 +107,22 @@ export class Search {
     }
   }
 
-  private divide(node: Tableau, { column, value, isUpFirst }: Branch): Open[] {
+  /** Both ways, as far as what they cost at least leaves something to find. */
+  private divide(node: Tableau, { column, value, below, above, isUpFirst }: Branch): Open[] {
     const bound = node.objectives.first;
+    const most = this.most();
     this.leaveOut(node);
-    const below = node.copy();
-    below.addRow([column], [1], Math.floor(value));
-    node.addRow([column], [-1], 0 - Math.floor(value) - 1);
-    const branches = [node, below].map((tableau) => ({ tableau, bound }));
+    const isBelow = bound + below <= most;
+    const branches: Open[] = [];
+    if (bound + above <= most) {
+      const tableau = isBelow ? node.copy() : node;
+      tableau.addRow([column], [-1], 0 - Math.floor(value) - 1);
+      branches.push({ tableau, bound: bound + above });
+    }
+    if (isBelow) {
+      node.addRow([column], [1], Math.floor(value));
+      branches.push({ tableau: node, bound: bound + below });
+    }
     return isUpFirst ? branches.reverse() : branches;
   }
 
@@ -244,6 +256,8 @@ export class Search {
       best = {
         column: variable,
         value,
+        below,
+        above,
         isUpFirst: above < below || (above === below && fraction > 0.5),
       };
     }

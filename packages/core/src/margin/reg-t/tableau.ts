@@ -73,7 +73,7 @@ export class Tableau {
     const { rows, ofRow, ofColumn, variables, isWhole, isOneObjective } = this;
     const cells = new Float64Array((2 + rows + MORE_ROWS) * this.stride);
     cells.set(this.cells.subarray(0, (2 + rows) * this.stride));
-    this.work += rows;
+    this.work += rows + (cells.length >> 3);
     return new Tableau(
       cells,
       rows,
