@@ -61,7 +61,12 @@ static int is_meant(const char *path) {
   return control && path && (control->match[0] == 0 || strstr(path, control->match) != NULL);
 }
 
-static const char *path_of(int fd) { return fd >= 0 && fd < FILES ? paths[fd] : NULL; }
+/* Node closes files without calling close(): the number may be a socket's by now. */
+static const char *path_of(int fd) {
+  struct stat now;
+  if (fd < 0 || fd >= FILES || !paths[fd]) return NULL;
+  return fstat(fd, &now) == 0 && S_ISREG(now.st_mode) ? paths[fd] : NULL;
+}
 
 static void end_process(void) {
   kill(getpid(), SIGKILL);

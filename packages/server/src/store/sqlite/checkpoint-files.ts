@@ -45,18 +45,6 @@ interface Head {
  * all, and is used only where its journal is the one that it was made of.
  */
 export class CheckpointFiles {
-  /** The name of one in a directory that is whole, and of another journal than this. */
-  static ofAnotherJournal(directory: string, journal: string): string | undefined {
-    const folder = join(directory, CHECKPOINT_FOLDER);
-    if (!existsSync(folder)) return undefined;
-    return readdirSync(folder).find((name) => {
-      if (!name.endsWith('.jsonl')) return false;
-      const path = join(folder, name);
-      const isForeign = !headOf(path).includes(`"journal":${JSON.stringify(journal)}`);
-      return isForeign && wholeAt(path) !== undefined;
-    });
-  }
-
   readonly #folder: string;
   readonly #blocks: JournalBlocks;
 
@@ -106,6 +94,32 @@ export class CheckpointFiles {
     }
   }
 
+  /** The first that is whole, of a simulation that there is, and not of this journal, or of more than it has. */
+  misfit(
+    isLive: (simulation: number) => boolean,
+  ): { readonly path: string; readonly journal: string } | undefined {
+    for (const name of this.#names()) {
+      const path = join(this.#folder, name);
+      const head = /^\d+-\d+\.jsonl$/.test(name) ? headOf(path) : undefined;
+      if (head === undefined) continue;
+      const { journal, simulation, seq } = head;
+      const isOurs = journal === this.#blocks.journalId();
+      if (isOurs && (!isLive(simulation) || seq <= this.#endOf(simulation))) continue;
+      if (wholeAt(path) !== undefined) return { path, journal };
+    }
+    return undefined;
+  }
+
+  #endOf(simulation: number): number {
+    try {
+      return this.#blocks.tail(simulation).seq;
+    } catch (error) {
+      // Whoever reads the journal itself finds it, and says more.
+      if (error instanceof DamagedJournal) return Infinity;
+      throw error;
+    }
+  }
+
   #read(simulation: number, seq: number): Checkpoint | undefined {
     const whole = wholeAt(this.#pathOf(simulation, seq));
     if (whole === undefined) return undefined;
@@ -148,12 +162,15 @@ export class CheckpointFiles {
   }
 }
 
-/** The beginning of a file. */
-function headOf(path: string): string {
+/** What the beginning of a file says, whether the rest is there or not. */
+function headOf(path: string): Head | undefined {
   const file = openSync(path, 'r');
   try {
     const bytes = Buffer.alloc(HEAD_BYTES);
-    return bytes.toString('latin1', 0, readSync(file, bytes));
+    const [first = ''] = bytes.toString('utf8', 0, readSync(file, bytes)).split('\n');
+    return JSON.parse(first) as Head;
+  } catch {
+    return undefined;
   } finally {
     closeSync(file);
   }

@@ -137,6 +137,16 @@ describe('Checkpoints of the embedded store', () => {
     expect(stateHash(main.brokerage.state)).toBe(other.hash);
   });
 
+  it('are a reason not to start: those of more records than the journal has', async () => {
+    const { directory } = await withCheckpoints();
+    await closeAll();
+    const [head = '', ...lines] = readFileSync(fileOf(directory, 5), 'utf8').split('\n').slice(0, -2);
+    const later = [head.replace('"seq":5', '"seq":60'), ...lines, ''].join('\n');
+    const sum = createHash('sha256').update(later).digest('hex');
+    writeFileSync(fileOf(directory, 60), `${later}${sum}\n`);
+    await expect(start(directory)).rejects.toThrow(/1-60\.jsonl knows more than journal\.db/);
+  });
+
   it('are left at a stop where there is something to read', async () => {
     const directory = newDirectory();
     const { main } = await start(directory);

@@ -2,11 +2,12 @@ import { existsSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DamagedJournal, UnusableDirectory } from '../journal.js';
 import { CHECKPOINT_FOLDER, CheckpointFiles } from './checkpoint-files.js';
-import { asDamage, isDiskFull, one, pragmaNumber } from './connection.js';
+import { asDamage, isDiskFull, one, pragmaNumber, Statements } from './connection.js';
 import type { Database, Statement } from './connection.js';
 import { HighWaterMark, refuseShortened } from './high-water-mark.js';
+import { JournalBlocks } from './journal-blocks.js';
 import { LogCopier } from './log-copier.js';
-import { HISTORY_FILE, journalOfHistory } from './history-schema.js';
+import { HISTORY_FILE, watermarkAt } from './history-schema.js';
 import { JOURNAL_FILE, openJournalForWriting } from './journal-schema.js';
 import { digestOf, readMeta, refuseAltered } from './meta.js';
 import type { Meta } from './meta.js';
@@ -63,8 +64,8 @@ export class CommitLog {
     try {
       const meta = readMeta(database);
       refuseShortened(meta, mark, markPath);
-      refuseMixedUp(directory, meta.journalId);
       refuseAltered(database, meta);
+      refuseMisfits(directory, database, meta);
       this.#mark = HighWaterMark.open(markPath);
       this.database = database;
       this.#meta = meta;
@@ -221,19 +222,27 @@ function refuseWithoutJournal(directory: string, path: string, acknowledged: num
     throw new DamagedJournal(`${path} is missing or empty, but ${derived} is there: its journal is lost`);
 }
 
-/** A journal and its mark from elsewhere fit each other: what was derived here before does not fit them. */
-function refuseMixedUp(directory: string, journalId: string): void {
+/**
+ * A journal and its mark that are of elsewhere, or of an earlier time, fit each other. What was derived here from another journal, or
+ * from more, tells.
+ */
+function refuseMisfits(directory: string, database: Database, { journalId, lastK }: Meta): void {
+  const statements = new Statements(database);
+  const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
+  const isLive = (simulation: number): boolean => one(live, simulation) !== undefined;
   const history = join(directory, HISTORY_FILE);
-  const madeOf = journalOfHistory(history);
-  const checkpoint = CheckpointFiles.ofAnotherJournal(directory, journalId);
-  const foreign =
-    madeOf !== undefined && madeOf !== journalId
-      ? history
-      : checkpoint && join(directory, CHECKPOINT_FOLDER, checkpoint);
-  if (foreign === undefined) return;
+  const { journal = journalId, k = 0 } = watermarkAt(history) ?? {};
+  const misfit =
+    journal !== journalId || k > lastK
+      ? { path: history, journal }
+      : new CheckpointFiles(directory, new JournalBlocks(statements)).misfit(isLive);
+  if (misfit === undefined) return;
   throw new DamagedJournal(
-    `${foreign} was made of another journal: files of two directories are mixed up. ` +
-      `Where ${JOURNAL_FILE} and ${MARK_FILE} are the right ones, delete it, and it is made anew.`,
+    misfit.journal === journalId
+      ? `${misfit.path} knows more than ${JOURNAL_FILE}, which is shortened or of an earlier time. ` +
+          `Where it is meant to go on from there, delete ${misfit.path}, and it is made anew.`
+      : `${misfit.path} was made of another journal: files of two directories are mixed up. ` +
+          `Where ${JOURNAL_FILE} and ${MARK_FILE} are the right ones, delete it, and it is made anew.`,
   );
 }
 

@@ -130,6 +130,20 @@ describe('A shortened journal', () => {
     await store.close();
   });
 
+  it('is refused when it and its mark are of an earlier time, until history is deleted', async () => {
+    const directory = await directoryWith(3);
+    const earlier = ['journal.db', 'journal.mark'].map((name) => join(directory, name));
+    const contents = earlier.map((path) => readFileSync(path));
+    const store = await openTestStore(directory);
+    await append(store, 4, 6);
+    await expect.poll(() => store.history.health()).toMatchObject({ behind: 0 });
+    await store.close();
+    for (const [index, path] of earlier.entries()) writeFileSync(path, contents[index] ?? '');
+    await expect(openTestStore(directory)).rejects.toThrow(/history\.db knows more than journal\.db/);
+    rmSync(join(directory, 'history.db'));
+    await (await openTestStore(directory)).close();
+  });
+
   it('is refused when the mark is an older one', async () => {
     const directory = await directoryWith(3);
     const older = readFileSync(join(directory, 'journal.mark'));

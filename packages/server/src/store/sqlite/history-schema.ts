@@ -211,13 +211,13 @@ function refuseOther(database: Database, journal: string): void {
     throw new DamagedHistory('The history is of another journal');
 }
 
-/** The journal that tables were derived from; undefined where there are none, or none that can be believed. */
-export function journalOfHistory(path: string): string | undefined {
+/** How far the tables of a file have come; undefined where there are none, or none that can be believed. */
+export function watermarkAt(path: string): WatermarkRow | undefined {
   if (!existsSync(path)) return undefined;
   try {
     const database = openConnection(path, { readOnly: true });
     try {
-      return watermarkOf(database).journal;
+      return watermarkOf(database);
     } finally {
       database.close();
     }
