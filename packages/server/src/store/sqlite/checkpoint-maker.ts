@@ -56,12 +56,21 @@ export class CheckpointMaker implements Checkpoints {
 
   readAhead(simulationId: string): void {
     const key = this.#find(simulationId)?.key;
-    if (key === undefined) return;
-    this.#worker?.postMessage({
+    if (key === undefined || this.#worker === undefined) return;
+    this.#endWhenIdle();
+    this.#worker.postMessage({
       kind: 'read-ahead',
       simulation: key,
       simulationId,
     } satisfies ToCheckpointThread);
+  }
+
+  /** What has been read ahead is of use only as long as the thread is there. */
+  #endWhenIdle(): void {
+    clearTimeout(this.#idle);
+    this.#idle = setTimeout(() => {
+      this.#last = this.#last.then(() => this.#end());
+    }, IDLE_MS).unref();
   }
 
   async #makeNow(simulationId: string): Promise<number> {
@@ -70,9 +79,7 @@ export class CheckpointMaker implements Checkpoints {
     clearTimeout(this.#idle);
     const { key, config } = simulation;
     const seq = await this.#ask({ kind: 'make', simulation: key, simulationId, config });
-    this.#idle = setTimeout(() => {
-      this.#last = this.#last.then(() => this.#end());
-    }, IDLE_MS).unref();
+    this.#endWhenIdle();
     // Deleted meanwhile.
     if (this.#find(simulationId) === undefined) this.#files.remove(key);
     return seq;
