@@ -32,7 +32,10 @@ COPY --from=build /build/packages ./packages
 COPY samples/equities ./samples/equities
 COPY docs/rules ./docs/rules
 COPY LICENSE NOTICE ./
-RUN mkdir /data && chown node:node /data
+# Operators' commands, without npm or a compiler: `docker exec … sandpit keys list`.
+RUN printf '#!/bin/sh\nexec node /app/packages/cli/dist/main.js "$@"\n' > /usr/local/bin/sandpit \
+ && chmod 755 /usr/local/bin/sandpit \
+ && mkdir /data && chown node:node /data
 USER node
 VOLUME /data
 EXPOSE 3000

@@ -17,6 +17,7 @@ export default tseslint.config(
       'eslint.config.js',
       'packages/dashboard/*.js',
       'scripts/start.js',
+      'packages/cli/bin/*.js',
     ],
   },
   ...tseslint.configs.strictTypeChecked,

@@ -7,6 +7,7 @@ export default defineConfig({
   resolve: {
     // Tests read the sources of the inner packages; only worker threads and spawned servers use dist/.
     alias: {
+      '@sandpit/analytics': source('./packages/analytics/src/index.ts'),
       '@sandpit/core': source('./packages/core/src/index.ts'),
       '@sandpit/client/testing': source('./packages/client/src/sandbox/index.ts'),
       '@sandpit/client': source('./packages/client/src/index.ts'),

@@ -5,7 +5,7 @@ import { measureMargin } from './margin.js';
 import { measureMarginWatch } from './margin-watch.js';
 import type { Row } from './measure.js';
 import { measureOptions } from './options.js';
-import { measurePackages } from './packages.js';
+import { measureMultiLegOrders } from './multi-leg-orders.js';
 import { measurePlacements } from './placements.js';
 import { measureQuotes } from './quotes.js';
 import { measureStore } from './store.js';
@@ -37,7 +37,7 @@ it.each<[string, () => Promise<readonly Row[]>]>([
   ['core', measureCore],
   ['options', measureOptions],
   ['quotes', measureQuotes],
-  ['packages', measurePackages],
+  ['multi-leg-orders', measureMultiLegOrders],
   ['placements', measurePlacements],
   ['closed orders', measureClosedOrders],
   ['store', measureStore],

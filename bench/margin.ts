@@ -9,20 +9,23 @@
  */
 import {
   amountsOf,
+  Brokerage,
   calendarById,
   Instant,
+  KnownInstruments,
   optionContract,
   parseOsi,
   plainEquity,
   Price,
   Quantity,
   regTRequirementOf,
-  requirementOfImagined,
+  requirementOfHypothetical,
   TradingDate,
 } from '@sandpit/core';
-import type { Holding, ImaginedBook, MarginBook, OptionLeg, RegTLeg } from '@sandpit/core';
+import type { Holding, HypotheticalBook, MarginBook, OptionLeg, Quote, RegTLeg } from '@sandpit/core';
 import { quantile, runAlone, sizeOf } from './measure.js';
 import type { Row } from './measure.js';
+import { marketOrder, MONDAY_TEN, openPortfolio, rulesFor, submitOrder } from './orders.js';
 
 const TODAY = TradingDate.of('2026-01-05');
 const EXPIRATIONS = ['2026-01-16', '2026-02-20', '2026-06-19'].map((date) => TradingDate.of(date));
@@ -157,7 +160,7 @@ function time(books: readonly (readonly RegTLeg[])[], warm: number): Timed {
 }
 
 /** So many positions, stock and options on it in turn, of that many underlyings. */
-function imagined(draw: Draw, positions: number, underlyings: number): ImaginedBook {
+function imagined(draw: Draw, positions: number, underlyings: number): HypotheticalBook {
   const held = new Map<string, Holding>();
   const names = Array.from({ length: underlyings }, (_, i) => `U${String.fromCharCode(65 + (i % 26))}${i}`);
   names.forEach((name) =>
@@ -242,14 +245,19 @@ function sums(measure: string, aim: number, draw: (draw: Draw) => RegTLeg[], boo
 }
 
 /** Whole books, each valued anew: implied volatilities, ten points, and all. */
-function wholeBooks(measure: string, aim: number, make: (draw: Draw) => ImaginedBook, books: number): Row {
+function wholeBooks(
+  measure: string,
+  aim: number,
+  make: (draw: Draw) => HypotheticalBook,
+  books: number,
+): Row {
   const next = chance(11);
   const warm = Math.ceil(books / 4);
   const all = Array.from({ length: warm + books }, () => make(next));
-  for (const book of all.slice(0, warm)) requirementOfImagined(book);
+  for (const book of all.slice(0, warm)) requirementOfHypothetical(book);
   const times = Float64Array.from(all.slice(warm), (book) => {
     const began = performance.now();
-    requirementOfImagined(book);
+    requirementOfHypothetical(book);
     return (performance.now() - began) * 1000;
   }).sort();
   return {
@@ -262,7 +270,56 @@ function wholeBooks(measure: string, aim: number, make: (draw: Draw) => Imagined
   };
 }
 
-export function measureMargin(): Promise<readonly Row[]> {
+/** Market orders of one contract, each in a series that is held, in a portfolio of so many scattered series of three expirations. */
+async function ordersInABook(series: number, orders: number): Promise<Row> {
+  const underlying = 'XYZ';
+  const instruments = new KnownInstruments({ instruments: [plainEquity(underlying)] });
+  const rules = { ...(await rulesFor(1)), instruments };
+  const brokerage = Brokerage.begin(rules, 7, MONDAY_TEN);
+  const legs = scattered(chance(7), underlying, series, 3).filter((leg) => leg.kind === 'OPTION');
+  const quote = (symbol: string, price: Price): Quote => ({
+    symbol,
+    bid: price,
+    ask: price,
+    last: price,
+    at: MONDAY_TEN,
+  });
+  const quotes = [
+    quote(underlying, AT),
+    ...legs.map((leg) => quote(leg.symbol, Price.ofUnits(Math.max(leg.price ?? 0, 5_000_000)))),
+  ];
+  brokerage.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: true }, MONDAY_TEN);
+  const { result: opened } = brokerage.execute<'OpenPortfolio'>(
+    { ...openPortfolio(), portfolioType: 'MARGIN', marginType: 'REG_T' },
+    MONDAY_TEN,
+  );
+  if ('code' in opened) throw new Error(opened.code);
+  const { portfolioId } = opened.terms;
+  const trade = ({ symbol, quantity }: RegTLeg, count = 1): void => {
+    const order = marketOrder({ portfolioId, symbol }, quantity < 0 ? 'SELL_TO_OPEN' : 'BUY_TO_OPEN');
+    const { result } = brokerage.execute<'SubmitOrder'>(
+      submitOrder({ ...order, assetClass: 'OPTION', quantity: Quantity.of(count) }),
+      MONDAY_TEN,
+    );
+    if ('code' in result) throw new Error(JSON.stringify(result));
+  };
+  for (const leg of legs) trade(leg, Math.abs(leg.quantity) / 1e6);
+  const times = Float64Array.from({ length: orders }, (_, i) => {
+    const began = performance.now();
+    trade(legs[(7 * i) % legs.length] ?? stock('X', 1));
+    return performance.now() - began;
+  }).sort();
+  return {
+    measure: `an order in a book of ${series} series in three expirations`,
+    value: quantile(times, 0.5),
+    unit: 'ms',
+    aim: { atMost: 5 },
+    details: `median of ${orders} market orders that fill; p90 ${quantile(times, 0.9).toFixed(1)}, longest ${quantile(times, 1).toFixed(1)} ms`,
+    leavesOut: 'journal, HTTP; the margin watch, which looks once more within a second',
+  };
+}
+
+export async function measureMargin(): Promise<readonly Row[]> {
   const books = sizeOf('BOOKS', 400);
   /** Books of dozens of series: fewer of them. */
   const few = Math.max(1, Math.ceil(books / 20));
@@ -290,7 +347,7 @@ export function measureMargin(): Promise<readonly Row[]> {
       leavesOut: 'marks, the reading of the portfolio',
     };
   };
-  return Promise.resolve([
+  return [
     sums(
       '10 positions in 8 underlyings',
       15,
@@ -335,7 +392,9 @@ export function measureMargin(): Promise<readonly Row[]> {
       (draw) => ({ ...imagined(draw, 1000, 100), marginType: 'REG_T', engine: undefined }),
       few,
     ),
-  ]);
+    await ordersInABook(120, sizeOf('BOOK_ORDERS', 40)),
+    await ordersInABook(20, sizeOf('BOOK_ORDERS', 40)),
+  ];
 }
 
 await runAlone(import.meta.url, measureMargin);

@@ -10,7 +10,7 @@
  */
 import { keepFull, median, quantile, runAlone, sizeOf, stopwatch, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
-import { mixedOrder, submitOrder, symbolOf } from './orders.js';
+import { BY, mixedOrder, submitOrder, symbolOf } from './orders.js';
 import { openPortfolios, pushQuotes, withServerParts } from './simulation.js';
 
 const ROUNDS = 5;
@@ -24,7 +24,8 @@ export async function measurePlacements(): Promise<readonly Row[]> {
   const mainThread: number[] = [];
   const waits: number[] = [];
   await withDirectory((directory) =>
-    withServerParts(directory, async ({ simulations: { main } }) => {
+    withServerParts(directory, async ({ simulations }) => {
+      const main = await simulations.keepMain(BY.tenantId);
       const symbols = Array.from({ length: SYMBOLS }, (_, index) => symbolOf(index));
       await pushQuotes(main, symbols);
       const portfolioIds = await openPortfolios(main, PORTFOLIOS);

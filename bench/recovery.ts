@@ -20,6 +20,7 @@ import { compose } from '../packages/server/dist/compose.js';
 import { readSettings } from '../packages/server/dist/config.js';
 import { recover } from '../packages/server/dist/engine/recovery.js';
 import type { Recovered } from '../packages/server/dist/engine/recovery.js';
+import { MAIN } from '../packages/server/dist/engine/simulations.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
 import { NO_CHECKPOINTS } from '../packages/server/dist/store/checkpoints.js';
 import { ServerProcess } from '../packages/server/src/testing/server-process.js';
@@ -184,11 +185,13 @@ async function recoveries(
     throw error;
   });
   try {
-    const { rules, state } = simulations.main.brokerage;
+    const main = await simulations.find(MAIN, BY.tenantId);
+    if (main === undefined) throw new Error('nothing was filled in');
+    const { rules, state } = main.brokerage;
     const origin = { seed: state.seed, start: 0, idSecret: state.idSecret };
     const timed = (from: Parameters<typeof recover>[0]): Elapsed & Recovered => {
       const elapsed = stopwatch();
-      const recovered = recover(from, 'main', rules, origin);
+      const recovered = recover(from, main.id, rules, origin);
       return { ...elapsed(), ...recovered };
     };
     const { journal, checkpoints } = store;

@@ -16,7 +16,7 @@ const MEASUREMENTS = [
   'placements',
   'core',
   'options',
-  'packages',
+  'multi-leg-orders',
   'quotes',
   'closed-orders',
   'recovery',

@@ -42,14 +42,14 @@ beforeAll(async () => {
   const words = ['install', stdout.trim(), '--offline', '--no-audit', '--no-fund'];
   const { stderr } = await run(npm, words, { cwd: folder });
   expect(stderr).not.toMatch(/EBADENGINE|install-scripts|deprecated/);
-  sandpit = join(folder, 'node_modules/@sandpit-sim/sandpit/packages/cli/dist/main.js');
+  sandpit = join(folder, 'node_modules/sandpit-broker/packages/cli/dist/main.js');
 }, 60_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('is one package, with the terms of everything that is in it', () => {
-  const inside = join(folder, 'node_modules/@sandpit-sim/sandpit');
+  const inside = join(folder, 'node_modules/sandpit-broker');
   expect(readdirSync(join(folder, 'node_modules')).filter((name) => !name.startsWith('.'))).toEqual([
-    '@sandpit-sim',
+    'sandpit-broker',
   ]);
   const terms = readFileSync(join(inside, 'THIRD-PARTY.txt'), 'utf8');
   for (const name of ['fastify', '@photostructure/sqlite', 'preact', 'lightweight-charts', 'swagger-ui'])
@@ -60,8 +60,8 @@ it('is one package, with the terms of everything that is in it', () => {
 it('tells a compiler what operations take and answer', () => {
   writeFileSync(
     join(folder, 'bot.mts'),
-    `import { connect, InsufficientFundsError } from '@sandpit-sim/sandpit';
-import { sandbox } from '@sandpit-sim/sandpit/testing';
+    `import { connect, InsufficientFundsError } from 'sandpit-broker';
+import { sandbox } from 'sandpit-broker/testing';
 const client = await connect();
 const { data } = await client.call('listOrders', { query: { limit: 5 } });
 export const id: string | undefined = data[0]?.orderId;
@@ -136,17 +136,14 @@ it('starts a server, places an order and does what the page on Python says', asy
       expect(await response.text(), path).toContain(found);
     }
     const program =
-      "const { connect } = await import('@sandpit-sim/sandpit'); const client = await connect(); console.log((await client.call('listPortfolios')).data.length);";
+      "const { connect } = await import('sandpit-broker'); const client = await connect(); console.log((await client.call('listPortfolios')).data.length);";
     const { stdout: count } = await run(process.execPath, ['--input-type=module', '-e', program], {
       cwd: folder,
       env: env(),
     });
     expect(count.trim()).toBe('1');
     if (!hasPython) return;
-    copyFileSync(
-      join(folder, 'node_modules/@sandpit-sim/sandpit/python/sandpit.py'),
-      join(folder, 'sandpit.py'),
-    );
+    copyFileSync(join(folder, 'node_modules/sandpit-broker/python/sandpit.py'), join(folder, 'sandpit.py'));
     const { stdout } = await run('python3', ['-c', connecting], { cwd: folder, env: env() });
     expect(stdout).toMatch(/^\d+\.\d+\n\d+\.\d+ TOUCH\nInsufficient funds \d+.*\nPENDING \d+-\d+\n$/);
   });
@@ -160,7 +157,7 @@ it('gives agents their tools, within their caps, as the page on agents says', as
   };
   const { command, args } = mcpServers.sandpit;
   // What `npx` would have to fetch is in this folder.
-  expect([command, ...args.slice(0, 2)]).toEqual(['npx', '-y', '@sandpit-sim/sandpit']);
+  expect([command, ...args.slice(0, 2)]).toEqual(['npx', '-y', 'sandpit-broker']);
   const asked = async (transport: Transport): Promise<void> => {
     const client = new Client({ name: 'test', version: '1' });
     await client.connect(transport);
@@ -169,10 +166,12 @@ it('gives agents their tools, within their caps, as the page on agents says', as
       expect(resources.map(({ name }) => name)).toContain('settlement');
       const call = (name: string, given: Readonly<Record<string, unknown>>) =>
         client.callTool({ name, arguments: given });
-      const listed = await call('list_portfolios', {});
-      const { result } = listed.structuredContent as { result: { data: { portfolioId: string }[] } };
+      const listed = await call('list_accounts', {});
+      const { result } = listed.structuredContent as {
+        result: { data: { portfolios: { portfolioId: string }[] }[] };
+      };
       const order = {
-        portfolioId: result.data[0]?.portfolioId,
+        portfolioId: result.data[0]?.portfolios[0]?.portfolioId,
         assetClass: 'EQUITY',
         orderType: 'LIMIT',
         limitPrice: 1,
@@ -180,7 +179,7 @@ it('gives agents their tools, within their caps, as the page on agents says', as
         timeInForce: 'GTC',
       };
       const placed = await call('place_order', { ...order, symbol: 'MSFT', quantity: 10 });
-      expect(placed.structuredContent).toMatchObject({ simulated: true, result: { status: 'PENDING' } });
+      expect(placed.structuredContent).toMatchObject({ simulated: true, result: { status: 'ACTIVE' } });
       const other = await call('place_order', { ...order, symbol: 'SPY', quantity: 1 });
       expect(other.structuredContent).toMatchObject({ error: { cap: 'symbols' } });
       const large = await call('place_order', { ...order, symbol: 'AAPL', quantity: 5001 });
@@ -219,10 +218,7 @@ it('is tested with as the page on CI says', async () => {
 
 it.runIf(hasPytest)('gives pytest a sandbox as the page on Python says', async () => {
   const [, plugin = '', tests = ''] = blocksOf('python.md', 'py');
-  copyFileSync(
-    join(folder, 'node_modules/@sandpit-sim/sandpit/python/sandpit.py'),
-    join(folder, 'sandpit.py'),
-  );
+  copyFileSync(join(folder, 'node_modules/sandpit-broker/python/sandpit.py'), join(folder, 'sandpit.py'));
   writeFileSync(join(folder, 'conftest.py'), plugin);
   writeFileSync(join(folder, 'test_bot.py'), tests);
   const { stdout } = await run('python3', ['-m', 'pytest', '-q', '-p', 'no:cacheprovider', 'test_bot.py'], {

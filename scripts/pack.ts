@@ -7,8 +7,6 @@ import { bundle } from './packing/bundle.js';
 import { thirdParties } from './packing/licences.js';
 import { declare } from './packing/types.js';
 
-/** The plain name is taken. */
-const NAME = '@sandpit-sim/sandpit';
 const COMMAND = 'packages/cli/dist/main.js';
 
 /** Taken along as they are, at the places where the code that reads them looks. */
@@ -40,24 +38,22 @@ declare(root, into);
 writeFileSync(join(into, 'THIRD-PARTY.txt'), thirdParties(root, files));
 
 interface Manifest {
+  readonly name: string;
   readonly version: string;
   readonly description: string;
   readonly license: string;
   readonly engines: object;
+  readonly exports: object;
   readonly os?: readonly string[];
   readonly cpu?: readonly string[];
 }
 const manifestIn = (folder: string): Manifest =>
   JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8')) as Manifest;
-const { version, description, license, engines } = manifestIn('.');
+const { name, version, description, license, engines, exports } = manifestIn('.');
 // Where the store has been built for.
 const { os, cpu } = manifestIn('node_modules/@photostructure/sqlite');
-const exported = (file: string) => ({
-  types: `./packages/client/dist/${file}.d.ts`,
-  default: `./packages/client/dist/${file}.js`,
-});
 const manifest = {
-  name: NAME,
+  name,
   version,
   description,
   license,
@@ -66,11 +62,7 @@ const manifest = {
   os,
   cpu,
   bin: { sandpit: COMMAND },
-  exports: {
-    '.': exported('index'),
-    './testing': exported('sandbox/index'),
-    './package.json': './package.json',
-  },
+  exports,
 };
 writeFileSync(join(into, 'package.json'), `${JSON.stringify(manifest, null, 2)}\n`);
 
@@ -81,5 +73,5 @@ const packed = execFileSync(npm, ['pack', '--json', '--pack-destination', resolv
   stdio: ['ignore', 'pipe', 'ignore'],
 });
 const [{ filename }] = JSON.parse(packed) as readonly [{ readonly filename: string }];
-process.stdout.write(`${join(resolve(given), filename.replace('@', '').replace('/', '-'))}
+process.stdout.write(`${join(resolve(given), filename)}
 `);

@@ -7,6 +7,7 @@ import { builtinModules } from 'node:module';
 import { basename, dirname, join, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
+import { openApiDocument } from '../packages/protocol/src/openapi.js';
 import { SCHEMA } from '../packages/server/src/config.js';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -238,6 +239,28 @@ function cycleIn(graph: ReadonlyMap<string, readonly string[]>): string[] {
   return [];
 }
 
+describe('what a simulation knows', () => {
+  it('is changed by evolve.ts alone; saved-state.ts restores it, brokerage.ts sets time and place in the market', () => {
+    const { code = '' } = sources.find(({ path }) => path === 'packages/core/src/state.ts') ?? {};
+    const [, body = ''] = /interface KnownState \{([\s\S]*?)\n\}/.exec(code) ?? [];
+    const fields = [...body.matchAll(/^ {2}(?:readonly )?(\w+):/gm)].map((match) => match[1] ?? '');
+    expect(fields).toContain('portfolios');
+    const one = `(?:${fields.join('|')})`;
+    const changes = new RegExp(
+      `\\bstate\\.(?:${one}(?:\\.\\w+)? ?(?:\\+|-)?=(?!=)|${one}\\.(?:set|delete|clear)\\()|\\bstate\\.counters\\.\\w+\\+\\+`,
+      'g',
+    );
+    const found = shipped
+      .filter(({ path }) => path.startsWith('packages/core/') && !/\/(?:evolve|saved-state)\.ts$/.test(path))
+      .flatMap(({ path, code: text }) => [...text.matchAll(changes)].map((match) => `${path}: ${match[0]}`));
+    expect(found).toEqual([
+      'packages/core/src/brokerage.ts: state.now =',
+      'packages/core/src/brokerage.ts: state.now =',
+      'packages/core/src/brokerage.ts: state.marketSeq =',
+    ]);
+  });
+});
+
 describe('the core', () => {
   const core = shipped.filter((source) => source.package === 'core');
 
@@ -392,6 +415,43 @@ function anchorsOf(page: string): string[] {
   ];
 }
 
+describe('terms', () => {
+  /** Words that users' pages do without, and the word that they use instead. */
+  const TERMS: readonly (readonly [unwanted: RegExp, wanted: string])[] = [
+    [/(?<!special )\bmemorandum account\b/i, 'SMA'],
+    [/\borders? of several legs\b/i, 'multi-leg order'],
+    [/\bset(s|ting)? (\w+ )?aside\b/i, 'reserve'],
+    [/\bheadroom\b(?!\.md)/i, 'available margin'],
+    [/\banew\b/i, 'again'],
+    [/\bpassed over\b/i, 'ignored'],
+    [/\b(nobody|somebody|whoever)\b/i, 'the actor, or the passive voice'],
+    [/\bfor good\b(?! reason)/i, 'permanently'],
+    [/\bin the midst of\b/i, 'during'],
+    [/\bin the same breath\b/i, 'at the same moment'],
+    [/\bset right\b/i, 'recomputed'],
+    [/\bprogramme\b(?!\.ts)/i, 'program'],
+    [/\bcatalogue\b(?!\.ts)/i, 'catalog'],
+  ];
+  const textsOf = (node: unknown): string[] =>
+    typeof node === 'object' && node !== null
+      ? Object.entries(node).flatMap(([key, value]: [string, unknown]) =>
+          typeof value === 'string' && ['description', 'summary', 'title'].includes(key)
+            ? [value]
+            : textsOf(value),
+        )
+      : [];
+  const texts = new Map([
+    ...pages
+      .filter((page) => /^(README|CHANGELOG)\.md$|^docs\//.test(page) && !page.startsWith('docs/decisions/'))
+      .map((page): [string, string] => [page, read(page).replace(/\s+/g, ' ')]),
+    ['OpenAPI', textsOf(openApiDocument({ serverUrl: 'http://127.0.0.1', version: '0' })).join('\n')],
+  ]);
+
+  it.each(TERMS)('%s is not used: %s', (unwanted) => {
+    expect([...texts].filter(([, text]) => unwanted.test(text)).map(([where]) => where)).toEqual([]);
+  });
+});
+
 describe('the contract', () => {
   const contract = files.filter((path) => /^docs\/contract(\/.*)?\.md$/.test(path));
   const anchors = contract.flatMap(anchorsOf);
@@ -479,6 +539,15 @@ const targetsIn = (part: unknown): string[] =>
       : [];
 
 describe('the repository', () => {
+  it('runs programs of no packages at an installation but those that it knows', () => {
+    const { packages } = JSON.parse(read('package-lock.json')) as {
+      readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
+    };
+    const running = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
+    const names = new Set(running.map(([path]) => path.split('node_modules/').at(-1)));
+    expect([...names].sort()).toEqual(['@photostructure/sqlite', 'esbuild']);
+  });
+
   it('starts only commands that are there', () => {
     const { scripts } = JSON.parse(read('package.json')) as { scripts: Record<string, string> };
     const started = Object.values(scripts).flatMap((script) =>
@@ -493,7 +562,7 @@ describe('the repository', () => {
       const { exports, bin, main } = JSON.parse(read(manifest)) as Record<string, unknown>;
       return targetsIn([exports, bin, main])
         .map((path) => join(dirname(manifest), path))
-        .filter((path) => !files.includes(sourceOf(path)));
+        .filter((path) => !files.includes(sourceOf(path)) && !files.includes(path));
     });
     expect(missing).toEqual([]);
   });

@@ -22,6 +22,8 @@ interface Audited {
 }
 
 const CENT = 10n ** 12n;
+/** Entries that neither an execution nor a transfer brings. */
+const TAKEN_AS_BOOKED: ReadonlySet<string> = new Set(['CASH_IN_LIEU', 'PROMOTIONAL_CASH', 'WITHDRAWAL']);
 /** Core money counts 10^-4 dollars. */
 const MONEY = 10n ** 10n;
 
@@ -92,6 +94,7 @@ export class Auditor {
         return;
       }
       case 'PortfolioClosed':
+        this.seeClose(event.portfolioId);
         this.books.delete(event.portfolioId);
         return;
       case 'OrderAccepted': {
@@ -133,8 +136,7 @@ export class Auditor {
         for (const entry of event.entries) {
           const sum = entry.postings.reduce((total, { amount }) => total + amount, 0);
           if (sum !== 0) this.find(`entry ${entry.number} does not balance`);
-          // What neither an execution nor a transfer brings: taken as it was booked.
-          if (entry.type !== 'CASH_IN_LIEU' && entry.type !== 'PROMOTIONAL_CASH') continue;
+          if (!TAKEN_AS_BOOKED.has(entry.type)) continue;
           const cash = entry.postings.find(({ account }) => account === 'SETTLED_CASH');
           this.booksOf(event.portfolioId).cash += BigInt(cash?.amount ?? 0) * MONEY;
         }
@@ -142,6 +144,15 @@ export class Auditor {
       default:
         return;
     }
+  }
+
+  /** Whoever closes a portfolio has been paid out, and leaves nothing behind (D212). */
+  private seeClose(portfolioId: string): void {
+    const { cash, cents, shares } = this.booksOf(portfolioId);
+    const allowed = CENT * BigInt(cents);
+    if (cash > allowed || cash < -allowed) this.find(`portfolio ${portfolioId}: closed with ${cash} of cash`);
+    for (const [symbol, held] of shares)
+      if (held !== 0) this.find(`portfolio ${portfolioId}: closed with ${held} of ${symbol}`);
   }
 
   private seeExecution(event: Extract<Event, { type: 'OrderExecuted' }>): void {

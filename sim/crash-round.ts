@@ -1,4 +1,5 @@
 import { setTimeout as after } from 'node:timers/promises';
+import { mainOf } from '../packages/server/src/engine/simulations.js';
 import { credentialsIn, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Banker } from './banker.js';
 import { Books } from './books.js';
@@ -224,8 +225,8 @@ export class CrashRound {
     for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
       const journal = new RawJournal(this.directory);
       try {
-        this.books ??= new Books(journal.ids('main'));
-        this.books.read(journal.records('main', this.books.seq));
+        this.books ??= new Books(journal.ids(mainOf(this.tenantId)));
+        this.books.read(journal.records(mainOf(this.tenantId), this.books.seq));
       } finally {
         journal.close();
       }
@@ -241,7 +242,11 @@ export class CrashRound {
     const { report } = this;
     const journal = new RawJournal(this.directory);
     try {
-      const difference = compareStream(journal.records('main', 0), journal.ids('main'), follower);
+      const difference = compareStream(
+        journal.records(mainOf(this.tenantId), 0),
+        journal.ids(mainOf(this.tenantId)),
+        follower,
+      );
       if (difference !== undefined) report.problems.push(difference);
     } finally {
       journal.close();

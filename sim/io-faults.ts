@@ -11,6 +11,7 @@
  */
 import { setTimeout as after } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
+import { mainOf } from '../packages/server/src/engine/simulations.js';
 import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { Books } from './books.js';
 import { Client } from './client.js';
@@ -222,8 +223,8 @@ class Case {
   private async compare(client: Client): Promise<void> {
     const journal = new RawJournal(this.directory);
     try {
-      const books = new Books(journal.ids('main'));
-      books.read(journal.records('main', 0));
+      const books = new Books(journal.ids(mainOf(TENANT)));
+      books.read(journal.records(mainOf(TENANT), 0));
       for (const problem of await compareBooks(books, client, TENANT, 'all')) this.say(problem);
     } finally {
       journal.close();

@@ -4,7 +4,7 @@ import type { RawRecord } from './data-directory.js';
 import type { OrderFollower } from './order-follower.js';
 
 const NOBODY = { tenantId: '', accountId: '' };
-const SILENT: ReadonlySet<string> = new Set(['RESERVED', 'TRAILED']);
+const SILENT: ReadonlySet<string> = new Set(['TRAILED', 'RESTED']);
 
 /**
  * Holds what a stream told over any number of restarts against the journal: nothing missing, nothing twice, nothing that is not there.

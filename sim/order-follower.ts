@@ -71,8 +71,14 @@ export class OrderFollower {
       this.problems.push('an order event came without an id');
       return;
     }
+    const order = JSON.parse(data) as {
+      readonly orderId: string;
+      readonly status: string;
+      readonly event: string;
+    };
+    // It has the id of the event before it, and is in no journal's order.
+    if (order.event === 'TRAILED') return;
     if (this.ids.has(id)) this.problems.push(`event id ${id} came twice`);
-    const order = JSON.parse(data) as { readonly orderId: string; readonly status: string };
     this.ids.add(id);
     this.lastId = id;
     this.seen.push({ id, what: `${order.orderId} ${order.status}` });

@@ -60,10 +60,11 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   const { calendar } = main.brokerage.rules;
   const problems: string[] = [];
   const auditor = new Auditor();
-  const twin = Brokerage.begin(main.brokerage.rules, seed, Instant.ofMs(START));
+  const { seed: ownSeed, idSecret } = main.brokerage.state;
+  const twin = Brokerage.begin(main.brokerage.rules, ownSeed, Instant.ofMs(START), idSecret);
   let seen = 0;
   const inspect = (): void => {
-    for (const record of store.journal.read('main', seen)) {
+    for (const record of store.journal.read(main.id, seen)) {
       seen = record.seq;
       const { command, events } = payloadOf(record);
       applyRecord(twin, record);
@@ -97,7 +98,7 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   const hash = stateHash(main.brokerage.state);
   if (stateHash(twin.state) !== hash) problems.push('the records, applied, end in another state');
   await simulations.close();
-  const report = verifyJournal(store, 'main');
+  const report = verifyJournal(store, main.id);
   problems.push(...report.problems, ...auditor.findings);
   if (report.stateHash !== hash) problems.push('the verified state is another one');
   const { main: recovered, simulations: again } = await startSimulations(config, store);

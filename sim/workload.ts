@@ -35,7 +35,7 @@ export class Workload {
 
   async open(portfolios: number): Promise<void> {
     for (let i = 0; i < portfolios; i++) {
-      const by = { tenantId: `tenant-${i % 3}`, tier: TIERS[i % 3] ?? 'PRO' };
+      const by = { tenantId: this.simulation.tenantId ?? '', tier: TIERS[i % 3] ?? 'PRO' };
       const { result } = await this.simulation.submit<'OpenPortfolio'>({
         type: 'OpenPortfolio',
         by,
@@ -88,7 +88,7 @@ export class Workload {
             { new: 1, old: 10 },
           ]),
         };
-    const { result } = await this.simulation.submit<'AnnounceActions'>({
+    const { result } = await this.simulation.market.submit<'AnnounceActions'>({
       type: 'AnnounceActions',
       actions: [action],
     });

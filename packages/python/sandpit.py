@@ -68,6 +68,10 @@ OPERATIONS = {
     "listSettlements": "GET /v1/accounts/portfolios/:portfolioId/settlements",
     "listMarginCalls": "GET /v1/accounts/portfolios/:portfolioId/margin-calls",
     "listSma": "GET /v1/accounts/portfolios/:portfolioId/sma",
+    "listTrades": "GET /v1/accounts/portfolios/:portfolioId/trades",
+    "getPerformance": "GET /v1/accounts/portfolios/:portfolioId/performance",
+    "listTaxLots": "GET /v1/accounts/portfolios/:portfolioId/tax-lots",
+    "listRealizedGains": "GET /v1/accounts/portfolios/:portfolioId/realized-gains",
     "previewOrder": "POST /v1/orders/preview",
     "createKeyPair": "POST /v1/accounts/portfolios/:portfolioId/key-pairs",
     "listKeyPairs": "GET /v1/accounts/portfolios/:portfolioId/key-pairs",
@@ -111,6 +115,13 @@ OPERATIONS = {
     "addCorporateActions": "POST /v1/simulation/corporate-actions",
     "listCorporateActions": "GET /v1/simulation/corporate-actions",
     "withdrawCorporateAction": "DELETE /v1/simulation/corporate-actions/:actionId",
+    "haltTrading": "POST /v1/simulation/halts",
+    "listHalts": "GET /v1/simulation/halts",
+    "liftHalt": "DELETE /v1/simulation/halts/:symbol",
+    "createFault": "POST /v1/simulation/faults",
+    "listFaults": "GET /v1/simulation/faults",
+    "deleteFault": "DELETE /v1/simulation/faults/:faultId",
+    "deleteFaults": "DELETE /v1/simulation/faults",
     "createSimulation": "POST /v1/simulations",
     "listSimulations": "GET /v1/simulations",
     "getSimulation": "GET /v1/simulations/:simulationId",
@@ -177,27 +188,27 @@ class CodedError(AnswerError):
 
 
 class InsufficientFundsError(CodedError):
-    """Not enough free cash, or in a margin portfolio not enough buying power."""
+    """The order or withdrawal requires more cash, or in a margin portfolio more buying power, than is available."""
 
 
 class InsufficientPositionError(CodedError):
-    """More would be closed than is held and not yet reserved."""
+    """The order or exercise requires more than the quantity that is held and not reserved."""
 
 
 class MarketClosedError(CodedError):
-    """The market is closed and the order cannot wait for it to open."""
+    """The market is closed, and the order cannot wait for the open."""
 
 
 class FeatureNotAvailableError(CodedError):
-    """The tier does not include what was asked for."""
+    """The subscription tier does not include the requested feature."""
 
 
 class UnknownSymbolError(CodedError):
-    """No instrument of this symbol is listed."""
+    """No instrument with this symbol is listed."""
 
 
 class InstrumentNotTradableError(CodedError):
-    """The instrument takes no such order: expired, halted, an index, or of another asset class."""
+    """The instrument is listed but cannot be traded this way: it has expired, is halted, is an index, or has another asset class."""
 
 
 class NotShortableError(CodedError):
@@ -205,7 +216,7 @@ class NotShortableError(CodedError):
 
 
 class PositionConflictError(CodedError):
-    """The order would open a position against an opposite one."""
+    """The portfolio holds the opposite position, which must be closed first."""
 
 
 class OptionLevelError(CodedError):
@@ -213,7 +224,7 @@ class OptionLevelError(CodedError):
 
 
 class DayTradeRestrictedError(CodedError):
-    """Day-trading rules forbid an order that would open or add to a position."""
+    """Day-trading rules forbid opening or adding to a position."""
 
 
 class MarginCallActiveError(CodedError):
@@ -225,49 +236,63 @@ class MarginNotEligibleError(CodedError):
 
 
 class AccountFrozenError(CodedError):
-    """The account is frozen: reading and cancelling work."""
+    """The account is frozen: it allows reads and cancels, and no other change of orders, cash or portfolios."""
 
 
 class BrokerRestrictionError(CodedError):
-    """The broker configuration of the portfolio does not offer what was asked for."""
+    """The broker configuration of the portfolio does not offer the requested feature."""
 
 
 class OrderNotUpdatableError(CodedError):
-    """The status of the order allows no update or cancel."""
+    """The status of the order does not allow an update or cancel."""
 
 
 class DuplicateClientOrderIdError(CodedError):
     """An order of the portfolio already has this clientOrderId."""
 
 
+class PortfolioNotEmptyError(CodedError):
+    """The portfolio cannot be closed while it has positions, open orders, unsettled items or debts."""
+
+
 class RateLimitedError(CodedError):
-    """More requests than the limit of the route allows, for longer than was tried."""
+    """The tenant exceeded the request limit of the route."""
 
 
 class InsufficientScopeError(CodedError):
-    """The token does not have the scope that the route needs."""
+    """The token lacks the scope that the route requires."""
 
 
 class StaleMarketDataError(CodedError):
-    """The answer needs a quote, and the latest one is too old to use."""
+    """The request requires a quote, and the latest one is too old."""
 
 
 class ServiceUnavailableError(CodedError):
-    """The service cannot commit, is starting, or is shutting down, for longer than was tried."""
+    """The service cannot commit, is starting or is shutting down. Nothing was changed; try again."""
 
 
 class LevelTooLowError(CodedError):
-    """The token of an agent does not reach so far."""
+    """The level of the agent's token does not allow the operation."""
 
 
 class CapExceededError(CodedError):
-    """The caps of the token do not allow this order."""
+    """The order exceeds a cap of the agent's token."""
+
+
+class AuctionClosedError(CodedError):
+    """The auction that the order is for takes no more orders."""
+
+
+class TradingHaltedError(CodedError):
+    """Trading is halted and the order cannot wait for its end."""
 
 
 ERROR_CLASSES = {
     "INSUFFICIENT_FUNDS": InsufficientFundsError,
     "INSUFFICIENT_POSITION": InsufficientPositionError,
     "MARKET_CLOSED": MarketClosedError,
+    "TRADING_HALTED": TradingHaltedError,
+    "AUCTION_CLOSED": AuctionClosedError,
     "FEATURE_NOT_AVAILABLE": FeatureNotAvailableError,
     "UNKNOWN_SYMBOL": UnknownSymbolError,
     "INSTRUMENT_NOT_TRADABLE": InstrumentNotTradableError,
@@ -281,6 +306,7 @@ ERROR_CLASSES = {
     "BROKER_RESTRICTION": BrokerRestrictionError,
     "ORDER_NOT_UPDATABLE": OrderNotUpdatableError,
     "DUPLICATE_CLIENT_ORDER_ID": DuplicateClientOrderIdError,
+    "PORTFOLIO_NOT_EMPTY": PortfolioNotEmptyError,
     "RATE_LIMITED": RateLimitedError,
     "INSUFFICIENT_SCOPE": InsufficientScopeError,
     "STALE_MARKET_DATA": StaleMarketDataError,
@@ -302,7 +328,7 @@ def _error_of(status, body, request_id, base_url):
         return known(status, messages, request_id, body, error["code"], figures)
     advice = ""
     if status == 401:
-        advice = f": {base_url} takes no such token. Get another one (npx sandpit token, or an API key)"
+        advice = f": {base_url} does not accept this token. Get another one (sandpit token, or an API key)"
     elif status == 404 and said == "Route not found":
         advice = f": {base_url} is a Sandpit of another version than this client. Install the same of both"
     known = {400: ValidationError, 401: UnauthorizedError, 404: NotFoundError, 409: ConflictError}.get(status, AnswerError)
@@ -404,7 +430,7 @@ class _Transport:
                 continue
             except _BROKEN as error:
                 failure = UnreachableError(
-                    f"No Sandpit answers at {self.base_url}: {error or type(error).__name__}. Is it running (npx sandpit up)?"
+                    f"No Sandpit answers at {self.base_url}: {error or type(error).__name__}. Is it running (sandpit up)?"
                 )
                 failure.__cause__ = error
                 pause = 0.0
@@ -677,15 +703,21 @@ class Client:
 
     def quote_events(self, symbols):
         """Quotes of up to 100 symbols: those in force, then as they change."""
-        return self._follow("/v1/stream/quotes", {"symbols": ",".join(symbols)}, None)
+        return self._follow("/v1/stream/quotes", {"symbols": ",".join(symbols)}, None, ("quote",))
 
-    def _follow(self, path, query, last_event_id):
+    def halt_events(self, symbols):
+        """Halts of trading in up to 100 symbols, and their ends: dictionaries with `event` `halt` or `resume`."""
+        return self._follow("/v1/stream/quotes", {"symbols": ",".join(symbols)}, None, ("halt", "resume"))
+
+    def _follow(self, path, query, last_event_id, names=None):
         for event_id, event, data in _messages(self.transport, path, query, last_event_id):
             if event is _OPEN:
                 continue
             if event == "reset":
                 raise SandpitError(_NOT_KEPT)
-            yield {**data, "eventId": event_id}
+            if names is not None and event not in names:
+                continue
+            yield {**data, **({"event": event} if names is not None and len(names) > 1 else {}), "eventId": event_id}
 
     def settled(self, order_id, timeout=None):
         """Waits for an order to be over, told by the stream. `TimeoutError` after `timeout` seconds."""
@@ -839,7 +871,7 @@ def order_of(
     **more,
 ):
     """The body of an order. Its type follows from the prices, its asset class from the symbol; `take_profit` and `stop_loss` make a
-    bracket, of a closing order a pair with `take_profit` as its limit; `notional`: dollars in place of a quantity; `more`: fields in the words of the API (`clientOrderId`, `session`, `goodTillDate`, …)."""
+    bracket, of a closing order a pair with `take_profit` as its limit; `notional`: dollars in place of a quantity; `more`: fields in the words of the API (`clientOrderId`, `notes`, `session`, `goodTillDate`, …)."""
     is_pair = intent.endswith("_TO_CLOSE") and stop_loss is not None
     if is_pair and limit is None:
         limit, take_profit = take_profit, None
@@ -893,23 +925,30 @@ def _opening(symbol, contracts):
 
 
 def connect(url=None, token=None, api_key=None, retry_for=30.0):
-    """A client by what is given; else by SANDPIT_URL with SANDPIT_TOKEN or SANDPIT_API_KEY; else by the demo credentials that a
-    server leaves in its data directory (DATA_DIR, ./data). Asks nothing of the server yet."""
-    where = url or os.environ.get("SANDPIT_URL")
+    """A client for a server and credentials. Server: `url`, else SANDPIT_URL, else the one whose data directory this is (DATA_DIR, ./data),
+    else port 3000 of this machine. Credentials: `token` or `api_key`, else SANDPIT_TOKEN or SANDPIT_API_KEY, else the demo credentials of
+    that directory. Sends no request yet."""
+    demo = _demo_credentials(os.environ.get("DATA_DIR", "./data"))
+    where = url or os.environ.get("SANDPIT_URL") or demo.get("baseUrl") or "http://127.0.0.1:3000"
     if token is None and api_key is None:
         token, api_key = os.environ.get("SANDPIT_TOKEN"), os.environ.get("SANDPIT_API_KEY")
     if token is None and api_key is None:
-        path = os.path.join(os.environ.get("DATA_DIR", "./data"), "demo-credentials.json")
-        try:
-            with open(path, encoding="utf-8") as file:
-                demo = json.load(file)
-            # The key outlives every token.
-            where, api_key, token = where or demo["baseUrl"], demo.get("apiKey"), demo.get("token")
-        except (OSError, ValueError, KeyError):
-            raise SandpitError(
-                "Nothing says who is asking: set SANDPIT_TOKEN or SANDPIT_API_KEY, or run where a server keeps its ./data (npx sandpit up)"
-            ) from None
-    return Client(where or "http://127.0.0.1:3000", None if api_key else token, api_key, retry_for)
+        # The key outlives every token.
+        api_key, token = demo.get("apiKey"), demo.get("token")
+    if token is None and api_key is None:
+        raise SandpitError(
+            "No credentials: set SANDPIT_TOKEN or SANDPIT_API_KEY, or run in the directory of a server, beside its ./data (sandpit up)"
+        )
+    return Client(where, None if api_key else token, api_key, retry_for)
+
+
+def _demo_credentials(directory):
+    try:
+        with open(os.path.join(directory, "demo-credentials.json"), encoding="utf-8") as file:
+            demo = json.load(file)
+    except (OSError, ValueError):
+        return {}
+    return demo if isinstance(demo, dict) and "baseUrl" in demo else {}
 
 
 # ----------------------------------------------------------------------------------------------------------------------- tests
@@ -939,6 +978,14 @@ class Sandbox:
     def advance(self, by):
         """Lets time pass: `PT5M`, `P1D`. Everything due in between has happened when this returns."""
         return self.client.advance(by)
+
+    def halt(self, symbol, reason="LUDP", **more):
+        """Halts trading in a symbol, or with `*` in the whole market; `until` or `for` say how long (`halt("AAPL", **{"for": "PT5M"})`)."""
+        return self.client.call("haltTrading", body={"symbol": symbol, "reason": reason, **more})
+
+    def resume(self, symbol):
+        """Lifts the halt of a symbol: trading goes on with the next quote."""
+        return self.client.call("liftHalt", {"symbol": symbol})
 
     def close(self):
         self._owner.call("deleteSimulation", {"simulationId": self.simulation_id})

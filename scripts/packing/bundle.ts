@@ -27,7 +27,10 @@ const placeOf = (path: string): string => {
 function programsIn(root: string): readonly string[] {
   const dist = join(root, 'packages/server/dist');
   const isProgram = (path: string): boolean =>
-    path.endsWith('-command.js') || /\bparentPort\b/.test(readFileSync(join(dist, path), 'utf8'));
+    path.endsWith('-command.js') ||
+    /import \{[^}]*\b(?:parentPort|workerData)\b[^}]*\} from 'node:worker_threads'/.test(
+      readFileSync(join(dist, path), 'utf8'),
+    );
   const found = readdirSync(dist, { recursive: true, encoding: 'utf8' })
     .map(posix)
     .filter((path) => path.endsWith('.js') && !path.startsWith('testing/') && isProgram(path))

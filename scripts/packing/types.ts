@@ -1,7 +1,7 @@
 /** What a user's compiler reads: the declarations of the client, and the shapes they speak of, written out of the protocol's schemas. */
 import { mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, sep } from 'node:path';
-import { errorCodes, type Route, routeEntries } from '@sandpit/protocol';
+import { errorCodes, HaltEvent, ResumeEvent, type Route, routeEntries } from '@sandpit/protocol';
 
 const CLIENT = 'packages/client/dist';
 const PROTOCOL = '@sandpit/protocol';
@@ -101,6 +101,8 @@ function shapes(writer: Writer): string {
     const lines = Object.entries(parts).map(([part, schema]) => `${part}: ${writer.type(schema)};`);
     return `{\n  ${[...lines, `reply: ${answers.join(' | ')};`].join('\n').replaceAll('\n', '\n  ')}\n}`;
   };
+  // Named by the client, answered by no route.
+  for (const schema of [HaltEvent, ResumeEvent]) writer.type(schema);
   const operations = routeEntries.map(([id, route]) => [id, partsOf(route)] as const);
   const figures = Object.entries(errorCodes).map(([code, { details }]) => {
     const isOptional = (schema: object): boolean => '~optional' in schema;

@@ -5,7 +5,7 @@ import { Chance } from '../chance.js';
 import { JWT_SECRET, TENANT, tokenOf } from '../tokens.js';
 import type { Ask } from './asker.js';
 import { Life, newLife } from './life.js';
-import type { Lived } from './life.js';
+import type { LifeRecord } from './life.js';
 
 /** What the servers of this rig go by; time stands still unless it is told to move, so that two of them answer alike. */
 export const SETTINGS = {
@@ -22,7 +22,7 @@ export interface Base {
   readonly name: string;
   readonly directory: string;
   readonly earlier: string;
-  readonly lived: Lived;
+  readonly lived: LifeRecord;
 }
 
 export function askOver(baseUrl: string): Ask {
@@ -54,7 +54,7 @@ export async function makeBases(
   const live = async (
     directory: string,
     lives: readonly ('first' | 'more')[],
-    lived: Lived,
+    lived: LifeRecord,
     end: NodeJS.Signals,
   ) => {
     const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory, SEED: String(seed) }, programs);

@@ -42,9 +42,9 @@ export function damage(directory: string, others: Others, chance: Chance): Damag
   }
 }
 
-type Kind = (directory: string, others: Others, chance: Chance) => Damage | undefined;
+type DamageMaker = (directory: string, others: Others, chance: Chance) => Damage | undefined;
 
-const KINDS: readonly Kind[] = [
+const KINDS: readonly DamageMaker[] = [
   flip, flip, flip, flip, flip,
   overwrite, overwrite,
   copyPage,
@@ -134,7 +134,7 @@ function remove(directory: string, _: Others, chance: Chance): Damage {
   return `${file} deleted`;
 }
 
-function replaceBy(whose: keyof Others): Kind {
+function replaceBy(whose: keyof Others): DamageMaker {
   return (directory, others, chance) => {
     const files = filesOf(others[whose]).filter((file) => existsSync(join(directory, file)));
     if (files.length === 0) return undefined;

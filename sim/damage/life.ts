@@ -5,7 +5,7 @@ const SYMBOLS = ['AAPL', 'MSFT', 'KO'] as const;
 const HOURS_MS = 3_600_000;
 
 /** What there is to ask about afterwards. */
-export interface Lived {
+export interface LifeRecord {
   readonly simulationIds: string[];
   portfolios: { readonly portfolioId: string; readonly simulationId: string | undefined }[];
   readonly accountIds: string[];
@@ -14,7 +14,7 @@ export interface Lived {
   keyed: { readonly question: Question; readonly status: number; readonly text: string }[];
 }
 
-export const newLife = (): Lived => ({
+export const newLife = (): LifeRecord => ({
   simulationIds: [],
   portfolios: [],
   accountIds: [],
@@ -26,12 +26,12 @@ export const newLife = (): Lived => ({
 export class Life {
   private readonly ask: Ask;
   private readonly chance: Chance;
-  private readonly lived: Lived;
+  private readonly lived: LifeRecord;
   private keys = 0;
   private simulationId: string | undefined;
   private readonly run: string;
 
-  constructor(ask: Ask, chance: Chance, lived: Lived, run: string) {
+  constructor(ask: Ask, chance: Chance, lived: LifeRecord, run: string) {
     this.ask = ask;
     this.chance = chance;
     this.lived = lived;
@@ -123,7 +123,7 @@ export class Life {
     await this.send('POST', `/v1/accounts/portfolios/${portfolioId}/transfers`, body, true);
   }
 
-  private own(): Lived['portfolios'] {
+  private own(): LifeRecord['portfolios'] {
     return this.lived.portfolios.filter((one) => one.simulationId === this.simulationId);
   }
 

@@ -1,6 +1,6 @@
 import type { Chance } from '../chance.js';
 import type { Ask, Question, Reply } from './asker.js';
-import type { Lived } from './life.js';
+import type { LifeRecord } from './life.js';
 
 /** What an installation answers: by question. */
 export type Picture = ReadonlyMap<string, string>;
@@ -16,7 +16,7 @@ const LISTS = [
 ];
 
 /** Everything that can be asked about a life without changing it. */
-export function questionsAbout(lived: Lived): readonly Question[] {
+export function questionsAbout(lived: LifeRecord): readonly Question[] {
   const questions: Question[] = [
     { method: 'GET', path: '/v1/simulations' },
     { method: 'GET', path: '/v1/simulation/clock' },
@@ -44,7 +44,7 @@ export function questionsAbout(lived: Lived): readonly Question[] {
 export const nameOf = ({ method, path, simulationId = 'main' }: Question): string =>
   `${method} ${path} of ${simulationId}`;
 
-export async function takePicture(ask: Ask, lived: Lived): Promise<Picture> {
+export async function takePicture(ask: Ask, lived: LifeRecord): Promise<Picture> {
   const picture = new Map<string, string>();
   for (const question of questionsAbout(lived)) {
     const { status, text } = await ask(question);
@@ -72,7 +72,7 @@ const REPEATED = 6;
  */
 export async function comparePicture(
   ask: Ask,
-  lived: Lived,
+  lived: LifeRecord,
   picture: Picture,
   chance: Chance,
 ): Promise<Comparison> {

@@ -1,6 +1,6 @@
 import type { Answer, Client } from '../client.js';
 
-interface Step {
+interface RequestStep {
   readonly method: 'POST' | 'PUT';
   readonly path: string;
   readonly body?: object;
@@ -8,7 +8,7 @@ interface Step {
 }
 
 interface Acknowledged {
-  readonly step: Step;
+  readonly step: RequestStep;
   readonly answer: Answer;
 }
 
@@ -25,7 +25,7 @@ export class ShortRun {
   private portfolioId = '';
   private readonly orderIds: string[] = [];
   /** Sent with a key, and no answer that says what became of it. */
-  private unanswered: Step[] = [];
+  private unanswered: RequestStep[] = [];
 
   constructor(client: Client) {
     this.client = client;
@@ -80,7 +80,7 @@ export class ShortRun {
     await this.client.ask('GET', `/v1/orders/portfolio/${this.portfolioId}`);
   }
 
-  private order(n: number): Step {
+  private order(n: number): RequestStep {
     const isLimit = n % 2 === 1;
     return {
       method: 'POST',
@@ -99,7 +99,7 @@ export class ShortRun {
     };
   }
 
-  private async send(step: Step): Promise<Answer> {
+  private async send(step: RequestStep): Promise<Answer> {
     if (step.key !== undefined) this.unanswered.push(step);
     const answer = await this.client.ask(step.method, step.path, step.body, step.key);
     if (answer.status >= 500) return answer;
@@ -122,7 +122,7 @@ export class ShortRun {
     }
   }
 
-  private async check(step: Step, answer: Answer): Promise<void> {
+  private async check(step: RequestStep, answer: Answer): Promise<void> {
     const lost = (what: string): void =>
       void this.problems.push(`lost: ${step.method} ${step.path}: ${what}`);
     if (step.key !== undefined) {

@@ -14,7 +14,7 @@ beforeAll(async () => {
   const { simulationId } = sim;
   ({ token } = await sim.client.call('createSimulationToken', { params: { simulationId } }));
   await sim.quote('AAPL', 99.9, 100);
-});
+}, 30_000);
 afterAll(() => sim.close());
 
 async function withAgent<T>(
@@ -45,7 +45,8 @@ describe('sandpit mcp', () => {
         portfolioId,
         symbol: 'AAPL',
         assetClass: 'EQUITY',
-        orderType: 'MARKET',
+        orderType: 'LIMIT',
+        limitPrice: 100,
         positionIntent: 'BUY_TO_OPEN',
         timeInForce: 'DAY',
       };

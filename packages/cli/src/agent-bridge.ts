@@ -88,6 +88,6 @@ function reasonOf(error: unknown, baseUrl: string): string {
   if (error instanceof SandpitError) return error.message;
   const text = error instanceof Error ? error.message : String(error);
   return /fetch failed|ECONNREFUSED/.test(text)
-    ? `No Sandpit answers at ${baseUrl}. Is it running (npx sandpit up)?`
+    ? `No Sandpit answers at ${baseUrl}. Is it running (sandpit up)?`
     : text;
 }

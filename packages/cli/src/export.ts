@@ -2,9 +2,9 @@ import type { Sandpit } from '@sandpit/client';
 import { type Command, Option } from 'commander';
 import type { Row } from './output.js';
 
-/** The lists that can be taken out whole. */
+/** The lists that can be exported. */
 const LISTS = {
-  orders: (client: Sandpit, portfolioId: string) => client.list('listOrders', { query: { portfolioId } }),
+  orders: ordersOf,
   activities: (client: Sandpit, portfolioId: string) =>
     client.list('listActivities', { params: { portfolioId } }),
   ledger: (client: Sandpit, portfolioId: string) =>
@@ -12,13 +12,19 @@ const LISTS = {
   executions: executionsOf,
 } as const;
 
+/** Orders with everything that is known of them; a list has the most important fields only. */
+async function* ordersOf(client: Sandpit, portfolioId: string): AsyncGenerator<object, void, undefined> {
+  for await (const { orderId } of client.list('listOrders', { query: { portfolioId } }))
+    yield await client.call('getOrder', { params: { orderId } });
+}
+
 async function* executionsOf(client: Sandpit, portfolioId: string): AsyncGenerator<object, void, undefined> {
   for await (const { orderId, filledQuantity } of client.list('listOrders', { query: { portfolioId } }))
     if (filledQuantity !== undefined && filledQuantity > 0)
       yield* client.list('listExecutions', { params: { orderId } });
 }
 
-/** `sandpit export`: everything a list has, newest first, as CSV or as lines of JSON. */
+/** `sandpit export`: a whole list, newest first, as CSV or as lines of JSON. */
 export function addExport(
   program: Command,
   portfolioOf: (id: string | undefined) => Promise<{ readonly client: Sandpit; readonly id: string }>,
@@ -26,15 +32,15 @@ export function addExport(
 ): void {
   program
     .command('export')
-    .argument('<what>', Object.keys(LISTS).join(', '))
-    .description('everything a list has, for other programs')
-    .addOption(new Option('--csv', 'a table; what is nested is JSON in its cell').conflicts('jsonl'))
-    .option('--jsonl', 'a line of JSON each, the usual')
-    .option('--portfolio <id>', 'else the newest portfolio')
+    .argument('<list>', Object.keys(LISTS).join(', '))
+    .description('Export a whole list of a portfolio.')
+    .addOption(new Option('--csv', 'CSV; nested values are JSON in their cells').conflicts('jsonl'))
+    .option('--jsonl', 'one JSON object per line (default)')
+    .option('--portfolio <id>', 'portfolio (default: the newest)')
     .action(
       async (what: string, { csv, portfolio }: { csv?: boolean; portfolio?: string }, command: Command) => {
         if (!isList(what))
-          return command.error(`error: there is no list ${what}: ${Object.keys(LISTS).join(', ')}`);
+          return command.error(`error: unknown list ${what}; lists: ${Object.keys(LISTS).join(', ')}`);
         const { client, id } = await portfolioOf(portfolio);
         const rows: AsyncIterable<object> = LISTS[what](client, id);
         if (csv !== true) {

@@ -1,4 +1,4 @@
-/** What commands print: a table for people on a terminal, JSON for programs behind a pipe. */
+/** Output of commands: tables on a terminal, JSON into a pipe or with `--json`. */
 
 export type Row = Readonly<Record<string, unknown>>;
 
@@ -7,7 +7,7 @@ export interface Output {
   readonly write: (text: string) => void;
 }
 
-/** Rows under these columns; everything of them where it is not a terminal. */
+/** Prints rows under these columns; as JSON with all their fields. */
 export function printRows(
   { isTerminal, write }: Output,
   rows: readonly Row[],
@@ -16,7 +16,7 @@ export function printRows(
   write(isTerminal ? tableOf(rows, columns) : `${JSON.stringify(rows, null, 2)}\n`);
 }
 
-/** One thing: its fields, one a line. */
+/** Prints the fields of one object, one per line. */
 export function printFields({ isTerminal, write }: Output, fields: object): void {
   if (!isTerminal) return write(`${JSON.stringify(fields, null, 2)}\n`);
   const entries = Object.entries(fields).map(([name, value]) => [name, shown(value)] as const);
@@ -24,9 +24,9 @@ export function printFields({ isTerminal, write }: Output, fields: object): void
   write(entries.map(([name, value]) => `${name.padEnd(width)}  ${value}\n`).join(''));
 }
 
-/** Columns as wide as what is in them, numbers to the right. */
+/** A table with columns as wide as their content and numbers aligned right. */
 export function tableOf(rows: readonly Row[], columns: readonly string[]): string {
-  if (rows.length === 0) return 'nothing\n';
+  if (rows.length === 0) return 'none\n';
   const cells = rows.map((row) => columns.map((column) => shown(row[column])));
   const widths = columns.map((column, i) =>
     Math.max(column.length, ...cells.map((line) => line[i]?.length ?? 0)),

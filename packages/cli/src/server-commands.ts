@@ -1,41 +1,78 @@
 import { spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import type { Command } from 'commander';
+import type { Output } from './output.js';
 
-/** As `npm start` has them: room for young garbage. */
+/** The flags of `npm start`: young generations large enough for the garbage of requests. */
 const FLAGS = ['--min-semi-space-size=16', '--max-semi-space-size=32'];
 
-const COMMANDS = {
-  up: ['main', 'start a server here, with its data in ./data'],
-  sandbox: ['sandbox-command', 'a server for tests: on a free port, gone with its input and without a trace'],
-  token: [
-    'token-command',
-    'print a bearer token: --tenant NAME --tier BASIC|PRO|ENTERPRISE [--scope "…"] [--level LEVEL …]',
-  ],
-  keys: ['keys-command', 'API keys: list | create --tenant NAME --tier TIER | revoke KEY_ID'],
-  verify: ['verify-command', 'prove the journals of a data directory: [--data DIR]'],
-  backup: ['backup-command', 'copy the data of a running server: --to DIR'],
-} as const;
+interface ServerCommand {
+  readonly file: string;
+  readonly description: string;
+  /** Its arguments; absent = it takes none. */
+  readonly usage?: string;
+}
 
-/** The commands that need the machine of the server: each is a program of the server, with its own options and exit code. */
+const COMMANDS: Readonly<Record<string, ServerCommand>> = {
+  up: {
+    file: 'main',
+    description: 'Start a server here, with its data in ./data. Settings are environment variables.',
+  },
+  sandbox: {
+    file: 'sandbox-command',
+    description: 'Start a server for tests on a free port; it ends with its input and keeps nothing.',
+  },
+  token: {
+    file: 'token-command',
+    description: 'Print a bearer token.',
+    usage: '--tenant NAME --tier BASIC|PRO|ENTERPRISE [--scope "trade read"] [--level LEVEL …]',
+  },
+  keys: {
+    file: 'keys-command',
+    description: 'List, create and revoke API keys.',
+    usage: 'list | create --tenant NAME --tier TIER | revoke KEY_ID',
+  },
+  verify: {
+    file: 'verify-command',
+    description: 'Re-execute the journals of a data directory and compare. No server may be using it.',
+    usage: '[--data DIR]',
+  },
+  'rebuild-history': {
+    file: 'rebuild-history-command',
+    description: 'Derive the history of a data directory again. No server may be using it.',
+    usage: '[--data DIR]',
+  },
+  backup: { file: 'backup-command', description: 'Copy the data directory.', usage: '--to DIR [--data DIR]' },
+};
+
+/** Lists the commands that run on the server's machine, each of which is a program with its own options and exit code. */
 export function addServerCommands(program: Command): void {
-  for (const [name, [file, description]] of Object.entries(COMMANDS)) {
-    program
-      .command(name)
-      .description(description)
-      .argument('[arguments...]')
-      .allowUnknownOption()
-      .helpOption(false)
-      .action(async (given: readonly string[]) => {
-        process.exitCode = await run(file, given);
-      });
+  for (const [name, { description, usage }] of Object.entries(COMMANDS)) {
+    const command = program.command(name).description(description);
+    if (usage !== undefined) command.usage(usage).argument('[arguments...]', usage).allowUnknownOption();
   }
 }
 
-function run(file: string, given: readonly string[]): Promise<number> {
+/** Runs such a command with its arguments as they were typed; undefined = the line names another command, or asks for help. */
+export async function runServerCommand(
+  [name = '', ...given]: readonly string[],
+  { complain }: Output & { readonly complain: (text: string) => void },
+): Promise<number | undefined> {
+  const command = Object.hasOwn(COMMANDS, name) ? COMMANDS[name] : undefined;
+  if (command === undefined || given.includes('--help') || given.includes('-h')) return undefined;
+  if (command.usage === undefined && given.length > 0) {
+    complain(
+      `error: sandpit ${name} takes no arguments; settings are environment variables (PORT=8080 sandpit ${name})\n`,
+    );
+    return 2;
+  }
+  return spawned(command.file, given);
+}
+
+function spawned(file: string, given: readonly string[]): Promise<number> {
   const path = fileURLToPath(new URL(`../../server/dist/${file}.js`, import.meta.url));
   const child = spawn(process.execPath, [...FLAGS, path, ...given], { stdio: 'inherit' });
-  // Both get the signal of a terminal; the server ends when it is done.
+  // A terminal signals both processes; the server ends when it has drained.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
   return new Promise((resolve) => child.once('exit', (code) => resolve(code ?? 1)));
 }

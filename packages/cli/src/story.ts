@@ -1,24 +1,33 @@
 import type { Execution, Order } from '@sandpit/protocol';
+import { orderName } from './order-name.js';
+import { withFigures } from './refused.js';
 
 const dollars = (amount: number): string => amount.toFixed(Math.abs(amount) < 1 ? 4 : 2);
 
-/** What became of an order, and why, in words; a sentence a line. */
+/** The history of an order in words, one sentence per line. */
 export function storyOf(order: Order, executions: readonly Execution[]): string[] {
-  const { quantity, symbol, orderType, positionIntent, timeInForce, limitPrice, stopPrice } = order;
+  const { quantity, orderType, positionIntent, timeInForce, limitPrice, stopPrice } = order;
   const side = positionIntent.startsWith('BUY') ? 'buy' : 'sell';
   const prices = [
     ...(limitPrice === undefined ? [] : [`limit ${dollars(limitPrice)}`]),
     ...(stopPrice === undefined ? [] : [`stop ${dollars(stopPrice)}`]),
   ];
-  const asked = [`${orderType} order to ${side} ${quantity} ${symbol}`, ...prices, timeInForce].join(', ');
+  const asked = [
+    `${orderType} order to ${side} ${quantity} ${orderName(order)}`,
+    ...prices,
+    timeInForce,
+  ].join(', ');
   const story = [`${order.createdAt}  ${asked}.`];
+  if (order.notes !== undefined) story.push(`Notes  ${order.notes}`);
   for (const one of executions.toReversed())
     story.push(`${one.executedAt}  ${one.quantity} at ${dollars(one.price)}: ${reasonOf(one)}.`);
   const filled = order.filledQuantity ?? 0;
   const average = order.averagePrice === undefined ? '' : ` at ${dollars(order.averagePrice)} on average`;
   if (order.status === 'FILLED') story.push(`${order.updatedAt}  Filled${average}.`);
   else if (order.rejectReason !== undefined)
-    story.push(`${order.updatedAt}  Rejected: ${order.rejectReason.message}.`);
+    story.push(
+      `${order.updatedAt}  Rejected: ${withFigures(order.rejectReason.message, order.rejectReason)}.`,
+    );
   else if (order.status === 'CANCELED')
     story.push(
       `${order.updatedAt}  Canceled (${order.cancelReason ?? 'no reason'}), ${filled} filled${average}.`,

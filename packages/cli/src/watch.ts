@@ -1,6 +1,8 @@
 import type { OrderUpdate, PortfolioUpdate, Quote } from '@sandpit/protocol';
 import type { Sandpit } from '@sandpit/client';
+import { orderName } from './order-name.js';
 import { type Output, tableOf } from './output.js';
+import { FUTURE_COLUMNS } from './portfolios.js';
 
 const CLEAR = '\x1b[H\x1b[J';
 const ENTER = '\x1b[?1049h\x1b[?25l';
@@ -14,7 +16,7 @@ interface Seen {
   readonly events: OrderUpdate[];
 }
 
-/** The screen: what a portfolio stands at, its positions, quotes, what happened last. */
+/** The screen: balances of a portfolio, its positions, quotes and latest order events. */
 export function screenOf({ portfolio, quotes, events }: Seen): string {
   const parts: string[] = [];
   if (portfolio !== undefined) {
@@ -40,22 +42,24 @@ export function screenOf({ portfolio, quotes, events }: Seen): string {
     );
     const columns = ['symbol', 'quantity', 'entryPrice', 'price', 'unrealizedPnl'];
     parts.push(tableOf([...shares, ...options], columns));
+    if (portfolio.futures.length > 0) parts.push(tableOf(portfolio.futures, FUTURE_COLUMNS));
   }
   if (quotes.size > 0) parts.push(tableOf([...quotes.values()], ['symbol', 'bid', 'ask', 'last']));
   parts.push(
     events.length === 0
       ? 'no orders yet\n'
       : events
-          .map(({ updatedAt, symbol, event, quantity, filledQuantity = 0, waitingFor }) => {
+          .map((update) => {
+            const { updatedAt, event, quantity, filledQuantity = 0, waitingFor } = update;
             const waits = waitingFor === undefined ? '' : `  waits for ${waitingFor}`;
-            return `${updatedAt.slice(11, 19)}  ${symbol.padEnd(8)} ${event.padEnd(10)} ${filledQuantity} of ${quantity}${waits}\n`;
+            return `${updatedAt.slice(11, 19)}  ${orderName(update).padEnd(8)} ${event.padEnd(10)} ${filledQuantity} of ${quantity}${waits}\n`;
           })
           .join(''),
   );
   return parts.join('\n');
 }
 
-/** Draws the screen as things change, until the signal; where it is no terminal, each event as a line of JSON. */
+/** Draws the screen as events arrive, until the signal; without a terminal prints each event as a line of JSON. */
 export async function watch(
   client: Sandpit,
   portfolioId: string,
@@ -72,7 +76,7 @@ export async function watch(
   const redraw = setInterval(() => {
     if (isDrawn || !isTerminal) return;
     isDrawn = true;
-    write(`${CLEAR}${screenOf(seen)}\nCtrl-C ends this\n`);
+    write(`${CLEAR}${screenOf(seen)}\nPress Ctrl-C to quit\n`);
   }, REDRAW_MS);
   if (isTerminal) write(ENTER);
   const over = new AbortController();

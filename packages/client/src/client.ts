@@ -1,6 +1,7 @@
 import type {
   BodyOf,
   CreatePortfolioBody,
+  HaltEvent,
   OperationId,
   OrderUpdate,
   ParamsOf,
@@ -8,6 +9,7 @@ import type {
   Quote,
   QueryOf,
   ReplyOf,
+  ResumeEvent,
 } from '@sandpit/protocol';
 import { follow, type FollowOptions } from './events.js';
 import { SandpitError } from './errors.js';
@@ -27,6 +29,10 @@ export type Arguments<Id extends OperationId> = (ParamsOf<Id> extends undefined
   readonly idempotencyKey?: string;
   readonly signal?: AbortSignal;
 };
+
+/** A halt of trading in a symbol, or its end. */
+export type HaltUpdate =
+  ({ readonly event: 'halt' } & HaltEvent) | ({ readonly event: 'resume' } & ResumeEvent);
 
 /** A page of a list, and where the next one begins. */
 type Listing<Id extends OperationId> = ReplyOf<Id> extends { data: (infer Item)[] } ? Item : never;
@@ -126,7 +132,16 @@ export class Sandpit {
     symbols: readonly string[],
     options: FollowOptions = {},
   ): AsyncGenerator<Quote & { readonly eventId: string }, void, undefined> {
-    return this.#follow<Quote>('/v1/stream/quotes', { symbols: symbols.join(',') }, options);
+    return this.#follow<Quote>('/v1/stream/quotes', { symbols: symbols.join(',') }, options, ['quote']);
+  }
+
+  /** Halts of trading in up to 100 symbols, and their ends: those in force, then as they come. */
+  haltEvents(
+    symbols: readonly string[],
+    options: FollowOptions = {},
+  ): AsyncGenerator<HaltUpdate & { readonly eventId: string }, void, undefined> {
+    const query = { symbols: symbols.join(',') };
+    return this.#follow<HaltUpdate>('/v1/stream/quotes', query, options, ['halt', 'resume']);
   }
 
   /** Waits for an order to be over, by the stream: it never polls. */
@@ -138,6 +153,8 @@ export class Sandpit {
     path: string,
     query: Readonly<Record<string, string | undefined>>,
     options: FollowOptions,
+    /** Events of these names only, each told with its name where there are several; absent = all. */
+    names?: readonly string[],
   ): AsyncGenerator<Data & { readonly eventId: string }, void, undefined> {
     const given = Object.entries(query).filter((entry): entry is [string, string] => entry[1] !== undefined);
     const parameters = new URLSearchParams(given).toString();
@@ -147,7 +164,8 @@ export class Sandpit {
         throw new SandpitError(
           'The events since the last one are not kept: read the present state, then follow anew',
         );
-      yield { ...(data as Data), eventId: id };
+      if (names?.includes(event) === false) continue;
+      yield { ...(names !== undefined && names.length > 1 && { event }), ...(data as Data), eventId: id };
     }
   }
 

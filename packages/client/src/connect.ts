@@ -5,24 +5,25 @@ import type { Access, TransportOptions } from './transport.js';
 const DEFAULT_URL = 'http://127.0.0.1:3000';
 
 /**
- * A client by what is given; else by `SANDPIT_URL` with `SANDPIT_TOKEN` or `SANDPIT_API_KEY`; else by the demo credentials that a server
- * leaves in its data directory (`DATA_DIR`, `./data`). Asks nothing of the server yet. Throws where nothing says who is asking.
+ * A client for a server and credentials. Server: `url`, else `SANDPIT_URL`, else the one whose data directory this is (`DATA_DIR`, `./data`), else
+ * port 3000 of this machine. Credentials: `token` or `apiKey`, else `SANDPIT_TOKEN` or `SANDPIT_API_KEY`, else the demo credentials of that
+ * directory. Sends no request yet. Throws where there are no credentials.
  */
 export async function connect(given: Partial<Access> & TransportOptions = {}): Promise<Sandpit> {
   const { url, token, apiKey, ...options } = given;
   const environment = typeof process === 'undefined' ? {} : process.env;
-  const where = url ?? environment['SANDPIT_URL'];
+  const demo = await demoAccess(environment['DATA_DIR'] ?? './data');
+  const where = url ?? environment['SANDPIT_URL'] ?? demo?.url ?? DEFAULT_URL;
   if (token !== undefined || apiKey !== undefined)
-    return new Sandpit(accessOf(where ?? DEFAULT_URL, token, apiKey), options);
+    return new Sandpit(accessOf(where, token, apiKey), options);
   const { SANDPIT_TOKEN, SANDPIT_API_KEY } = environment;
   if (SANDPIT_TOKEN !== undefined || SANDPIT_API_KEY !== undefined)
-    return new Sandpit(accessOf(where ?? DEFAULT_URL, SANDPIT_TOKEN, SANDPIT_API_KEY), options);
-  const demo = await demoAccess(environment['DATA_DIR'] ?? './data');
+    return new Sandpit(accessOf(where, SANDPIT_TOKEN, SANDPIT_API_KEY), options);
   if (demo === undefined)
     throw new SandpitError(
-      'Nothing says who is asking: set SANDPIT_TOKEN or SANDPIT_API_KEY, or run where a server keeps its ./data (npx sandpit up)',
+      'No credentials: set SANDPIT_TOKEN or SANDPIT_API_KEY, or run in the directory of a server, beside its ./data (sandpit up)',
     );
-  return new Sandpit({ ...demo, ...(where !== undefined && { url: where }) }, options);
+  return new Sandpit({ ...demo, url: where }, options);
 }
 
 const accessOf = (url: string, token: string | undefined, apiKey: string | undefined): Access => ({
@@ -31,7 +32,7 @@ const accessOf = (url: string, token: string | undefined, apiKey: string | undef
   ...(apiKey !== undefined && token === undefined && { apiKey }),
 });
 
-/** What a server wrote for whoever may read its data directory; undefined in a browser, and where there is none. */
+/** The demo credentials in a data directory; undefined in a browser, and where there are none. */
 export async function demoAccess(directory: string): Promise<Access | undefined> {
   try {
     const { readFile } = await import('node:fs/promises');

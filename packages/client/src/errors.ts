@@ -78,6 +78,12 @@ export class InsufficientPositionError extends CodedError<'INSUFFICIENT_POSITION
 export class MarketClosedError extends CodedError<'MARKET_CLOSED'> {
   override readonly name = 'MarketClosedError';
 }
+export class TradingHaltedError extends CodedError<'TRADING_HALTED'> {
+  override readonly name = 'TradingHaltedError';
+}
+export class AuctionClosedError extends CodedError<'AUCTION_CLOSED'> {
+  override readonly name = 'AuctionClosedError';
+}
 export class FeatureNotAvailableError extends CodedError<'FEATURE_NOT_AVAILABLE'> {
   override readonly name = 'FeatureNotAvailableError';
 }
@@ -117,6 +123,9 @@ export class OrderNotUpdatableError extends CodedError<'ORDER_NOT_UPDATABLE'> {
 export class DuplicateClientOrderIdError extends CodedError<'DUPLICATE_CLIENT_ORDER_ID'> {
   override readonly name = 'DuplicateClientOrderIdError';
 }
+export class PortfolioNotEmptyError extends CodedError<'PORTFOLIO_NOT_EMPTY'> {
+  override readonly name = 'PortfolioNotEmptyError';
+}
 export class RateLimitedError extends CodedError<'RATE_LIMITED'> {
   override readonly name = 'RateLimitedError';
 }
@@ -143,6 +152,8 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   INSUFFICIENT_FUNDS: InsufficientFundsError,
   INSUFFICIENT_POSITION: InsufficientPositionError,
   MARKET_CLOSED: MarketClosedError,
+  TRADING_HALTED: TradingHaltedError,
+  AUCTION_CLOSED: AuctionClosedError,
   FEATURE_NOT_AVAILABLE: FeatureNotAvailableError,
   UNKNOWN_SYMBOL: UnknownSymbolError,
   INSTRUMENT_NOT_TRADABLE: InstrumentNotTradableError,
@@ -156,6 +167,7 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   BROKER_RESTRICTION: BrokerRestrictionError,
   ORDER_NOT_UPDATABLE: OrderNotUpdatableError,
   DUPLICATE_CLIENT_ORDER_ID: DuplicateClientOrderIdError,
+  PORTFOLIO_NOT_EMPTY: PortfolioNotEmptyError,
   RATE_LIMITED: RateLimitedError,
   INSUFFICIENT_SCOPE: InsufficientScopeError,
   LEVEL_TOO_LOW: LevelTooLowError,
@@ -191,7 +203,7 @@ export function errorOf(
     case 401:
       return new UnauthorizedError(
         refusal,
-        `: ${baseUrl} takes no such token. Get another one (npx sandpit token, or an API key)`,
+        `: ${baseUrl} does not accept this token. Get another one (sandpit token, or an API key)`,
       );
     case 404:
       return new NotFoundError(

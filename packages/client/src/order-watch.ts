@@ -8,7 +8,7 @@ const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ER
 /** Whether nothing can happen to an order any more. */
 export const isOver = ({ status }: Pick<OrderData, 'status'>): boolean => OVER.has(status);
 
-interface Waiting {
+interface OrderWaiter {
   readonly resolve: (order: OrderData) => void;
   readonly reject: (error: unknown) => void;
 }
@@ -16,7 +16,7 @@ interface Waiting {
 /** Waits for orders on one stream, which is open while somebody waits. */
 export class OrderWatch {
   readonly #client: Sandpit;
-  readonly #waiting = new Map<string, Set<Waiting>>();
+  readonly #waiting = new Map<string, Set<OrderWaiter>>();
   #stop: AbortController | undefined;
   #isOpen = false;
 
@@ -27,7 +27,7 @@ export class OrderWatch {
   /** Resolves with the order once it is over. */
   async over(orderId: string, signal?: AbortSignal): Promise<OrderData> {
     signal?.throwIfAborted();
-    let waiting: Waiting | undefined;
+    let waiting: OrderWaiter | undefined;
     const onAbort = (): void =>
       waiting?.reject(signal?.reason instanceof Error ? signal.reason : new SandpitError('aborted'));
     signal?.addEventListener('abort', onAbort, { once: true });

@@ -31,6 +31,8 @@ export interface OrderOptions {
   readonly goodTillDate?: string;
   readonly session?: CreateOrderBody['session'];
   readonly clientOrderId?: string;
+  /** Why it is placed; kept with the order. */
+  readonly notes?: string;
   readonly assetClass?: AssetClass;
   /** The same key with the same order places it once. */
   readonly idempotencyKey?: string;
@@ -132,7 +134,7 @@ export function orderOf(
   const isPair = positionIntent.endsWith('_TO_CLOSE') && asked.stopLoss !== undefined;
   const options = isPair ? pairOf(asked) : asked;
   const { limit, stop, trail, trailPercent, takeProfit, stopLoss, timeInForce = 'DAY' } = options;
-  const { goodTillDate, session, clientOrderId, assetClass = assetClassOf(symbol) } = options;
+  const { goodTillDate, session, clientOrderId, notes, assetClass = assetClassOf(symbol) } = options;
   return {
     symbol,
     assetClass,
@@ -160,6 +162,7 @@ export function orderOf(
     ...(goodTillDate !== undefined && { goodTillDate }),
     ...(session !== undefined && { session }),
     ...(clientOrderId !== undefined && { clientOrderId }),
+    ...(notes !== undefined && { notes }),
   };
 }
 
@@ -194,6 +197,8 @@ export interface SpreadOptions {
   readonly timeInForce?: CreateOrderBody['timeInForce'];
   readonly goodTillDate?: string;
   readonly clientOrderId?: string;
+  /** Why it is placed; kept with the order. */
+  readonly notes?: string;
   readonly idempotencyKey?: string;
 }
 
@@ -201,7 +206,7 @@ export interface SpreadOptions {
 export function spreadOf(
   strategy: NonNullable<CreateOrderBody['strategy']>,
   legs: readonly SpreadLeg[],
-  { limit, timeInForce = 'DAY', goodTillDate, clientOrderId }: SpreadOptions = {},
+  { limit, timeInForce = 'DAY', goodTillDate, clientOrderId, notes }: SpreadOptions = {},
 ): OrderBody {
   const told = legs.map(({ symbol, contracts, closes = false }) => ({
     optionSymbol: symbol,
@@ -219,5 +224,6 @@ export function spreadOf(
     ...(limit !== undefined && { limitPrice: limit }),
     ...(goodTillDate !== undefined && { goodTillDate }),
     ...(clientOrderId !== undefined && { clientOrderId }),
+    ...(notes !== undefined && { notes }),
   };
 }

@@ -44,13 +44,13 @@ describe('one sentence with what to do', () => {
 
   it('about a server that does not run', async () => {
     expect(await complaint('x', 'http://127.0.0.1:9')).toMatch(
-      /^No Sandpit answers at URL: .+\. Is it running \(npx sandpit up\)\?$/,
+      /^No Sandpit answers at URL: .+\. Is it running \(sandpit up\)\?$/,
     );
   });
 
   it('about a token that is expired, and a server of another version', async () => {
     expect(await complaint('expired')).toBe(
-      'Unauthorized: URL takes no such token. Get another one (npx sandpit token, or an API key)',
+      'Unauthorized: URL does not accept this token. Get another one (sandpit token, or an API key)',
     );
     expect(await complaint('other-version')).toBe(
       'Route not found: URL is a Sandpit of another version than this client. Install the same of both',

@@ -15,7 +15,7 @@ export interface TransportOptions {
 }
 
 /** A request before it is one. */
-export interface Wanted {
+export interface RequestInput {
   readonly method: string;
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -55,7 +55,7 @@ export class Transport {
   }
 
   /** Throws what `errors.ts` has. */
-  async send(wanted: Wanted): Promise<Reply> {
+  async send(wanted: RequestInput): Promise<Reply> {
     const isPost = wanted.method === 'POST';
     const headers: Record<string, string> = {
       ...(wanted.body !== undefined && { 'content-type': 'application/json' }),
@@ -114,7 +114,7 @@ export class Transport {
     } catch (error) {
       if (error instanceof SandpitError) return error;
       return new UnreachableError(
-        `No Sandpit answers at ${this.baseUrl}: ${reasonOf(error)}. Is it running (npx sandpit up)?`,
+        `No Sandpit answers at ${this.baseUrl}: ${reasonOf(error)}. Is it running (sandpit up)?`,
         { cause: error },
       );
     }
@@ -173,7 +173,7 @@ export class Transport {
     return ((await response.json()) as { readonly token: string }).token;
   }
 
-  #urlOf({ path, query = {} }: Wanted): string {
+  #urlOf({ path, query = {} }: RequestInput): string {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) parameters.set(name, String(value));

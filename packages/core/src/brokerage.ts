@@ -4,17 +4,15 @@ import type { Command, Requester } from './command.js';
 import { deleteAccount, openAccount, setAccountStatus, updateAccount } from './commands/accounts.js';
 import { advanceClock, scheduleSeries, scheduleSessions } from './commands/advance-clock.js';
 import { scheduleAssignments } from './commands/assign-early.js';
+import { auctionOf } from './commands/auctions.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
 import { doNotExercise, exerciseOption } from './commands/exercise-option.js';
-import { lookAtMargin, nextLookOf, portfoliosToLookAt } from './commands/margin-watch.js';
-import { announceActions, listInstruments, withdrawAction } from './commands/market-setup.js';
-import {
-  closePortfolio,
-  openPortfolio,
-  resetPortfolio,
-  switchBroker,
-  transferCash,
-} from './commands/portfolios.js';
+import { isTrading } from './commands/halted.js';
+import { haltTrading, liftHalt } from './commands/halts.js';
+import { checkMargin, nextMarginCheck, portfoliosToCheck } from './commands/margin-watch.js';
+import { announceActions, classesInUse, listInstruments, withdrawAction } from './commands/market-setup.js';
+import { closePortfolio } from './commands/close-portfolio.js';
+import { openPortfolio, resetPortfolio, switchBroker, transferCash } from './commands/portfolios.js';
 import { scheduleInterest } from './commands/interest.js';
 import { previewOrder } from './commands/preview-order.js';
 import type { OrderEstimate } from './commands/preview-order.js';
@@ -29,9 +27,12 @@ import { evolve } from './evolve.js';
 import { tradableOf } from './instruments/instrument.js';
 import type { Instrument } from './instruments/instrument.js';
 import { hoursOf } from './instruments/trading-hours.js';
+import { haltOf } from './market/halts.js';
+import type { Halt } from './market/halts.js';
 import { isUsable } from './market/quote.js';
-import { wakeConcerned } from './matching/packages-on.js';
-import type { OrderTerms } from './orders/order.js';
+import { wakeConcerned } from './matching/multi-leg-index.js';
+import { waitingFor } from './matching/wait-reason.js';
+import type { Order, OrderTerms } from './orders/order.js';
 import type { Quote } from './market/quote.js';
 import { optionMarketOf } from './option-lookup.js';
 import { markOfSymbol } from './options/option-figures.js';
@@ -41,8 +42,8 @@ import type { Rejection } from './rejection.js';
 import type { Rules } from './rules.js';
 import { restoreState } from './saved-state.js';
 import type { PassingState } from './saved-state.js';
-import { booksOf } from './standing.js';
-import type { Standing } from './standing.js';
+import { booksOf } from './portfolio-snapshot.js';
+import type { PortfolioSnapshot } from './portfolio-snapshot.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { worthOf } from './portfolios/valuation.js';
 import type { Worth } from './portfolios/valuation.js';
@@ -74,6 +75,8 @@ export interface Results {
   ListInstruments: ReturnType<typeof listInstruments>;
   AnnounceActions: ReturnType<typeof announceActions>;
   WithdrawAction: ReturnType<typeof withdrawAction>;
+  HaltTrading: ReturnType<typeof haltTrading>;
+  LiftHalt: ReturnType<typeof liftHalt>;
   UpdateMarket: undefined;
   AdvanceClock: undefined;
   LookAtMargin: undefined;
@@ -150,6 +153,28 @@ export class Brokerage {
     }
   }
 
+  /** Why instruments cannot be listed as they are described: they are held or ordered as of another class. */
+  classesInUse(instruments: readonly Instrument[]): readonly string[] {
+    return classesInUse({ state: this.state, instrument: (symbol) => this.instrument(symbol) }, instruments);
+  }
+
+  /** Notes how far it has come with the journal of the market that it follows. */
+  follow(marketSeq: number): void {
+    this.state.marketSeq = marketSeq;
+  }
+
+  /** Quotes in force of these symbols that the journal does not know. They count as known from here on: a record carries them. */
+  quotesToRecord(symbols: Iterable<string>): readonly Quote[] {
+    const quotes: Quote[] = [];
+    for (const symbol of symbols) {
+      const book = this.state.books.get(symbol);
+      if (book?.quote === undefined || book.quoteRecorded) continue;
+      book.quoteRecorded = true;
+      quotes.push(book.quote);
+    }
+    return quotes;
+  }
+
   /** The market as it was when nobody looked: quotes that are in force already and meet no order. Known ones stay. */
   prime(quotes: readonly Quote[]): void {
     for (const quote of quotes) {
@@ -200,12 +225,12 @@ export class Brokerage {
 
   /** When margin wants to be looked at next. `isComputed`: quotes come only when they are asked for. */
   nextLook(isComputed = false): Instant | undefined {
-    return nextLookOf(this.state, isComputed);
+    return nextMarginCheck(this.state, isComputed);
   }
 
   /** The portfolios whose margin is to be looked at now (`LookAtMargin`): no more than `most`; the rest is still to be done. */
   toLookAt(at: Instant, isComputed: boolean, most: number): readonly string[] {
-    return portfoliosToLookAt(this, at, isComputed, most);
+    return portfoliosToCheck(this, at, isComputed, most);
   }
 
   /** The symbols whose quotes this command reads, to be brought up to date before it. */
@@ -244,15 +269,43 @@ export class Brokerage {
   }
 
   /** What a portfolio was worth at an instant: by what it had, and the quotes of then. */
-  worthThen(standing: Standing, at: Instant, quote: (symbol: string) => Quote | undefined): Worth {
-    const instrument = (symbol: string): Instrument | undefined => this.instrument(symbol, at);
+  worthThen(standing: PortfolioSnapshot, at: Instant, quote: (symbol: string) => Quote | undefined): Worth {
+    const { held } = standing;
+    // A symbol that was held may have been listed as something else since: then it is what it names by itself.
+    const instrument = (symbol: string): Instrument | undefined => {
+      const known = this.instrument(symbol, at);
+      const heldAs = held[symbol]?.assetClass;
+      if (heldAs === undefined || known?.assetClass === heldAs) return known;
+      const named = this.rules.instruments.get(symbol, at);
+      return named?.assetClass === heldAs ? named : undefined;
+    };
     const market = optionMarketOf(this.state, this.rules, { at, quote, instrument });
-    return worthOf(booksOf(standing), { instrument, mark: (symbol) => markOfSymbol(symbol, market) });
+    const known = Object.entries(held).filter(([symbol]) => instrument(symbol) !== undefined);
+    const books = booksOf({ ...standing, held: Object.fromEntries(known) });
+    return worthOf(books, { instrument, mark: (symbol) => markOfSymbol(symbol, market) });
   }
 
   /** What a symbol names, where it has been listed by this instant. */
   instrument(symbol: string, at = this.state.now): Instrument | undefined {
     return instrumentOf(this.state, this.rules, symbol, at);
+  }
+
+  /** The halt that keeps an instrument from trading at an instant. */
+  haltOf(instrument: Instrument, at = this.state.now): Halt | undefined {
+    return haltOf(this.state.halts, instrument, at);
+  }
+
+  /** Why an open order has not filled yet, in words that a user can act on. */
+  waitingFor(order: Order, now = this.state.now): string | undefined {
+    const d = new Decision(this.state, this.rules, now);
+    return waitingFor(order, this.hours(order.terms), now, {
+      quoteMaxAgeMs: this.rules.quoteMaxAgeMs,
+      bookOf: (symbol) => this.state.books.get(symbol),
+      instrument: (symbol) => d.tradable(symbol),
+      auctionOf: (one) => auctionOf(d, one),
+      haltOf: (instrument) => this.haltOf(instrument, now),
+      isTrading: (book) => isTrading(d, book),
+    });
   }
 
   /** The hours of what an order trades. */
@@ -313,6 +366,10 @@ function dispatch(d: Decision, command: Command): unknown {
       return announceActions(d, command);
     case 'WithdrawAction':
       return withdrawAction(d, command);
+    case 'HaltTrading':
+      return haltTrading(d, command);
+    case 'LiftHalt':
+      return liftHalt(d, command);
     case 'UpdateMarket':
       updateMarket(d, command);
       return undefined;
@@ -320,7 +377,7 @@ function dispatch(d: Decision, command: Command): unknown {
       advanceClock(d);
       return undefined;
     case 'LookAtMargin': {
-      lookAtMargin(d, command);
+      checkMargin(d, command);
       return;
     }
     case 'ChangeRules':

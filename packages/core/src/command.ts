@@ -4,6 +4,7 @@ import type { Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
 import type { Quote } from './market/quote.js';
 import type { FillModel } from './matching/fill-model.js';
+import type { CappedAgent } from './orders/agent-caps.js';
 import type { GoodTill, TimeInForce } from './orders/order.js';
 import type { OrderRequest } from './orders/order-request.js';
 import type { Tier } from './orders/tier.js';
@@ -104,18 +105,47 @@ export type Command =
     }
   | ({ readonly type: 'ExerciseOption' } & OptionHeld)
   | ({ readonly type: 'DoNotExercise' } & OptionHeld)
-  | { readonly type: 'SubmitOrder'; readonly by: Requester; readonly order: OrderRequest }
+  | {
+      readonly type: 'SubmitOrder';
+      readonly by: Requester;
+      readonly order: OrderRequest;
+      /** Whoever asks is an agent with these caps (decision 0055); here and below. */
+      readonly agent?: CappedAgent;
+    }
   | {
       readonly type: 'ReplaceOrder';
       readonly by: Requester;
       readonly orderId: string;
       readonly changes: OrderChanges;
+      readonly agent?: CappedAgent;
     }
-  | { readonly type: 'CancelOrder'; readonly by: Requester; readonly orderId: string }
-  | { readonly type: 'CancelAccountOrders'; readonly by: Requester; readonly accountId: string }
+  | {
+      readonly type: 'CancelOrder';
+      readonly by: Requester;
+      readonly orderId: string;
+      readonly agent?: CappedAgent;
+    }
+  | {
+      readonly type: 'CancelAccountOrders';
+      readonly by: Requester;
+      readonly accountId: string;
+      readonly agent?: CappedAgent;
+    }
   | { readonly type: 'ListInstruments'; readonly instruments: readonly Instrument[] }
   | { readonly type: 'AnnounceActions'; readonly actions: readonly CorporateAction[] }
   | { readonly type: 'WithdrawAction'; readonly actionId: string }
+  | {
+      readonly type: 'HaltTrading';
+      /** `*` = the whole stock market. */
+      readonly symbol: string;
+      readonly reason: string;
+      /** Absent, with `forMs` = as long as halts for this reason last. */
+      readonly until?: Instant;
+      readonly forMs?: number;
+      /** It is in force in the market that is followed, which has checked it: `until` is its end, whatever the reason. */
+      readonly isFollowed?: boolean;
+    }
+  | { readonly type: 'LiftHalt'; readonly symbol: string }
   /** `pushed`: the quotes came through the API and are kept in the journal. */
   | {
       readonly type: 'UpdateMarket';

@@ -9,6 +9,7 @@ import { isLongAsOsi } from './instruments/osi.js';
 import { hoursOf } from './instruments/trading-hours.js';
 import type { EntrySubject, LedgerEntry, LedgerEntryType, Posting } from './ledger/ledger.js';
 import { balanced } from './ledger/ledger.js';
+import type { Partitions } from './margin/reg-t/partition.js';
 import type { Book } from './matching/book.js';
 import { markOf } from './market/quote.js';
 import type { Quote } from './market/quote.js';
@@ -17,7 +18,6 @@ import { markOfSymbol } from './options/option-figures.js';
 import type { OptionMarket } from './options/option-market.js';
 import type { Order, OrderLeg } from './orders/order.js';
 import type { OrderTransition, ProgressChanges, RenamedOrder } from './orders/order-event.js';
-import type { BookSums } from './portfolios/book-sums.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { brokerOf } from './rules.js';
 import type { Rules } from './rules.js';
@@ -106,6 +106,10 @@ export class Decision {
   }
 
   /** What options are valued by: quotes that this looks at are read by the decision. */
+  get partitions(): Partitions {
+    return this.state.partitions;
+  }
+
   get options(): OptionMarket {
     return optionMarketOf(this.state, this.rules, {
       at: this.at,
@@ -141,13 +145,6 @@ export class Decision {
 
   broker(portfolio: Portfolio): BrokerConfiguration {
     return brokerOf(this.rules, portfolio.settings.brokerId);
-  }
-
-  /** What is held in a portfolio of the state comes to, where that is kept; quotes that are known to the journal are not read again. */
-  sumsKept(portfolio: Portfolio): BookSums | undefined {
-    const { kept, portfolios } = this.state;
-    if (portfolios.get(portfolio.terms.portfolioId) !== portfolio) return undefined;
-    return kept.of(portfolio, this, this.broker(portfolio), this.rules);
   }
 
   /** The open order of a public id, where it is the tenant's. */

@@ -1,12 +1,14 @@
 import type { Instrument } from './instruments/instrument.js';
 import type { OptionContract } from './instruments/option.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
-import type { ExerciseInstructed, OptionEnded } from './lifecycle/option-act.js';
+import type { ExerciseInstructed, OptionEnded } from './lifecycle/option-event.js';
 import type { FutureSettled } from './lifecycle/future-settled.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import type { MarginCall } from './margin/margin-account.js';
+import type { Halt } from './market/halts.js';
 import type { Quote } from './market/quote.js';
 import type { OrdersRested } from './matching/orders-rested.js';
+import type { AgentCaps } from './orders/agent-caps.js';
 import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
@@ -209,6 +211,8 @@ export type Event =
       readonly underlying: string;
       readonly cash: Money;
       readonly shares: Quantity;
+      /** What should be set aside as well, and is not there. */
+      readonly lacking?: Money;
     }
   | OptionEnded
   | ExerciseInstructed
@@ -309,6 +313,32 @@ export type Event =
       readonly points: readonly ClosePoint[];
       /** True with the last portfolio of the date. */
       readonly complete: boolean;
+    }
+  /** An order of an agent uses so much more of what its caps allow it on a day. */
+  | {
+      readonly type: 'AgentSpent';
+      readonly tenantId: string;
+      readonly agentId: string;
+      readonly date: TradingDate;
+      readonly amount: Money;
+    }
+  /** The caps of an agent did not allow what it asked for: the command of the record, whole. Changes nothing. */
+  | {
+      readonly type: 'AgentRefused';
+      readonly tenantId: string;
+      readonly agentId: string;
+      readonly cap: keyof AgentCaps;
+      readonly asked?: Money;
+      readonly left?: Money;
+    }
+  /** Nothing fills or triggers in what it stops, from here on (D178). */
+  | { readonly type: 'TradingHalted'; readonly halt: Halt }
+  /** The halt of a symbol is over. */
+  | {
+      readonly type: 'TradingResumed';
+      readonly symbol: string;
+      /** Batches of quotes pushed by now; -1 = quotes of this very instant come after the halt. */
+      readonly pushes: number;
     }
   /** Settings, brokers or instruments are others than before: what is decided from here on is decided by these. */
   | { readonly type: 'RulesChanged'; readonly rules: RulesInForce }

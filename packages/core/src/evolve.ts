@@ -7,23 +7,24 @@ import { emptyBalances } from './ledger/ledger.js';
 import type { LedgerEntry } from './ledger/ledger.js';
 import { effectiveAt } from './corporate-actions/corporate-action.js';
 import type { FutureSettled } from './lifecycle/future-settled.js';
-import type { OptionEnded, SharesMoved } from './lifecycle/option-act.js';
+import type { OptionEnded, SharesMoved } from './lifecycle/option-event.js';
 import { countedDayTrades, isRestricting, newMarginAccount } from './margin/margin-account.js';
 import type { MarginCall } from './margin/margin-account.js';
+import { WHOLE_MARKET } from './instruments/halted-by.js';
 import type { Book } from './matching/book.js';
-import { addPackage, removePackage, wakePackage } from './matching/packages-on.js';
+import { addMultiLegOrder, removeMultiLegOrder, wakeMultiLegOrder } from './matching/multi-leg-index.js';
 import type { OrdersRested } from './matching/orders-rested.js';
 import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
-import { Headroom } from './orders/headroom.js';
+import { MarginExcess } from './orders/margin-excess.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { awaitsPrice, isOpening, legRatios, newOrder, NOTHING_SET_ASIDE, sideOf } from './orders/order.js';
 import type { Order, OrderProgress, OrderTerms, Side } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
-import { isTerminal, mayMove } from './orders/status.js';
+import { isTerminal, isTransitionAllowed } from './orders/status.js';
 import { accountKey } from './portfolios/account.js';
 import type { Account } from './portfolios/account.js';
 import { noteContracts } from './portfolios/contracts-on-order.js';
-import { noteSide } from './portfolios/portfolio.js';
+import { noteRiskSide } from './portfolios/portfolio.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { Reservation } from './portfolios/reservation.js';
 import type { Secured } from './portfolios/reservation.js';
@@ -31,7 +32,20 @@ import { forgetDayTrades } from './positions/day-trade.js';
 import { Position, takeFromLots } from './positions/position.js';
 import { settlementEntries, settlementInstant } from './settlement/obligation.js';
 import type { Obligation } from './settlement/obligation.js';
-import { addHolder, addTimer, bookOf, noteMargin, noteMark, scheduleOrder } from './state.js';
+import {
+  addHolder,
+  addTimer,
+  agentKey,
+  bookOf,
+  forgetMargin,
+  noteMargin,
+  noteMark,
+  openOrdersIn,
+  removeHolder,
+  removeHoldings,
+  scheduleHaltEnd,
+  scheduleOrder,
+} from './state.js';
 import type { AnnouncedAction, State } from './state.js';
 import { cashSideOf, postTrade } from './trading/entries.js';
 import { acceptedOrder, orderAfter } from './trading/follow-order.js';
@@ -203,17 +217,16 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       const portfolio = portfolioOf(state, event.portfolioId);
       const ids = accountOf(state, portfolio.terms).portfolioIds;
       ids.splice(ids.indexOf(event.portfolioId), 1);
-      for (const symbol of portfolio.positions.keys()) state.holders.get(symbol)?.delete(portfolio);
-      state.kept.forget(portfolio);
+      removeHoldings(state, portfolio);
+      forgetMargin(state, portfolio);
       state.portfolios.delete(event.portfolioId);
       return;
     }
     case 'PortfolioReset': {
       const portfolio = portfolioOf(state, event.portfolioId);
       portfolio.settings = { ...portfolio.terms.initialSettings, brokerId: portfolio.settings.brokerId };
-      for (const symbol of portfolio.positions.keys()) state.holders.get(symbol)?.delete(portfolio);
+      removeHoldings(state, portfolio);
       portfolio.positions.clear();
-      state.kept.forget(portfolio);
       portfolio.owing.clear();
       portfolio.optionsOn.clear();
       for (const underlying of portfolio.secured.keys()) secure(portfolio, underlying, NOTHING_SECURED);
@@ -251,8 +264,9 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return;
     case 'QuotesPushed':
       for (const instrument of event.listed) list(state, instrument);
+      state.counters.push++;
       for (const quote of event.quotes) {
-        bookOf(state, quote.symbol).setQuote(quote, true);
+        bookOf(state, quote.symbol).setQuote(quote, true, state.counters.push);
         noteMark(state, quote.symbol);
       }
       return;
@@ -314,6 +328,18 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       }
       if (event.complete) state.closedThrough = event.date;
       return;
+    case 'AgentSpent':
+      return spend(state, event);
+    case 'AgentRefused':
+      return;
+    case 'TradingHalted': {
+      const { halt } = event;
+      state.halts.inForce.set(halt.symbol, halt);
+      if (halt.reason.startsWith('MWC')) state.halts.breakers.set(halt.reason, calendar.dateOf(state.now));
+      return scheduleHaltEnd(state, halt.symbol, halt.until);
+    }
+    case 'TradingResumed':
+      return resumeTrading(state, event);
     case 'RulesChanged':
       state.rules = event.rules;
       return;
@@ -321,6 +347,17 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       state.clock = event.now;
       return;
   }
+}
+
+/** Of days before nobody asks any more. */
+function spend(
+  { agents }: State,
+  { tenantId, agentId, date, amount }: Extract<Event, { type: 'AgentSpent' }>,
+): void {
+  const key = agentKey(tenantId, agentId);
+  const before = agents.get(key);
+  if (before === undefined) for (const [other, use] of agents) if (use.date < date) agents.delete(other);
+  agents.set(key, { date, used: before?.date === date ? Money.add(before.used, amount) : amount });
 }
 
 function actionOf(state: State, actionId: string): AnnouncedAction {
@@ -387,13 +424,14 @@ function enterMarket(state: State, order: Order): void {
     else others.add(order);
   }
   if (order.terms.legs !== undefined) {
-    addPackage(state.packagesOn, order);
+    addMultiLegOrder(state.packagesOn, order);
     return;
   }
   const book = bookOf(state, symbol);
   order.inBook = book.open.add(order);
   book.isOption = order.terms.assetClass === 'OPTION';
   if (awaitsPrice(order.terms, order.progress)) book.awaitingPrice.add(order);
+  if (order.progress.timeInForce === 'OPG') book.onOpen.add(order);
 }
 
 function leaveMarket(state: State, order: Order): void {
@@ -407,10 +445,11 @@ function leaveMarket(state: State, order: Order): void {
     const book = bookOf(state, symbol);
     book.remove(order);
     book.awaitingPrice.delete(order);
+    book.onOpen.delete(order);
     const movedInBook = book.open.removeAt(order.inBook);
     if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
   } else {
-    removePackage(state.packagesOn, order);
+    removeMultiLegOrder(state.packagesOn, order);
   }
 }
 
@@ -425,7 +464,7 @@ function removeOpenOrder(state: State, portfolio: Portfolio, order: Order): void
 
 function move(state: State, order: Order, progress: OrderProgress, through?: 'RESERVING'): void {
   const before = order.progress;
-  if (!mayMove(before.status, progress.status, through)) {
+  if (!isTransitionAllowed(before.status, progress.status, through)) {
     throw new RangeError(
       `order ${order.terms.number} cannot move from ${before.status} to ${progress.status}`,
     );
@@ -445,7 +484,7 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
     return;
   }
   const isPackage = order.terms.legs !== undefined;
-  if (isPackage) wakePackage(state.packagesOn, order);
+  if (isPackage) wakeMultiLegOrder(state.packagesOn, order);
   const awaits = awaitsPrice(order.terms, progress);
   if (!isPackage && awaits !== awaitsPrice(order.terms, before)) {
     const { awaitingPrice } = bookOf(state, order.terms.symbol);
@@ -501,6 +540,30 @@ function rest(state: State, { symbol, sessions, bid, ask }: OrdersRested): void 
   }
 }
 
+/** After a halt nobody rests any more: everyone meets the next quote like an order that arrives (D128, D178). */
+function resumeTrading(state: State, { symbol, pushes }: Extract<Event, { type: 'TradingResumed' }>): void {
+  state.halts.inForce.delete(symbol);
+  state.halts.resumed.set(symbol, { at: state.now, pushes });
+  scheduleHaltEnd(state, symbol, undefined);
+  const concerned =
+    symbol === WHOLE_MARKET
+      ? [...state.orders.values()]
+      : [...openOrdersIn(state, symbol), ...(state.optionOrders.get(symbol) ?? [])];
+  for (const order of concerned) forgetRest(state, order);
+}
+
+function forgetRest(state: State, order: Order): void {
+  const { terms, places } = order;
+  if (order.progress.restingSince !== undefined) {
+    const progress = copyOf(order.progress);
+    progress.restingSince = undefined;
+    order.progress = progress;
+    if (terms.legs === undefined && places !== undefined)
+      bookOf(state, terms.symbol).place(order, portfolioOf(state, terms.portfolioId).terms.fillModel);
+  }
+  if (terms.legs !== undefined) wakeMultiLegOrder(state.packagesOn, order);
+}
+
 const waitsElsewhere = (before: OrderProgress, after: OrderProgress): boolean =>
   before.arrival !== after.arrival ||
   before.limitPrice !== after.limitPrice ||
@@ -519,8 +582,9 @@ function setAside(
   const { reservedByOrders: sum } = portfolio;
   const cash = after.reserved - (before?.reserved ?? 0);
   if (cash !== 0) sum.cash = Money.ofUnits(sum.cash + cash);
-  const taken = before?.takes ?? Headroom.none;
-  if (after.takes !== taken) sum.headroom = Headroom.add(sum.headroom, Headroom.subtract(after.takes, taken));
+  const taken = before?.takes ?? MarginExcess.none;
+  if (after.takes !== taken)
+    sum.headroom = MarginExcess.add(sum.headroom, MarginExcess.subtract(after.takes, taken));
   const shares = after.reservedQuantity - (before?.reservedQuantity ?? 0);
   if (shares !== 0) setAsideHoldings(sum, order.terms, shares);
   const cover = after.cover - (before?.cover ?? 0);
@@ -590,8 +654,7 @@ function bookExecution(
   } else {
     takeFromLots(position.lots, closed ?? []);
   }
-  noteSide(portfolio, position);
-  state.kept.touch(portfolio, symbol);
+  noteRiskSide(portfolio, position);
   if (variation !== undefined) position.variation = Money.add(position.variation ?? Money.zero, variation);
   if (settlementDate !== undefined) {
     const obligation = obligationOf(state, calendar, portfolio, settlementDate);
@@ -611,6 +674,8 @@ function bookExecution(
 
 /** What an execution took is gone from its quote: from the displayed size, or from the modelled book behind it. */
 function takeFromMarket(book: Book, buy: boolean, { quantity, rule }: BookedExecution): void {
+  // An auction has a size of its own.
+  if (rule === 'OPENING_AUCTION' || rule === 'CLOSING_AUCTION') return;
   const modelled = rule === 'MODELLED_BOOK';
   if (buy) {
     if (modelled) book.modelledAskTaken += quantity;
@@ -632,7 +697,6 @@ function endOption(state: State, event: OptionEnded, calendar: Calendar): void {
     const change = position.settled < 0 ? event.quantity : Quantity.negate(event.quantity);
     position.settled = Quantity.add(position.settled, change);
     takeFromLots(position.lots, closed);
-    state.kept.touch(portfolio, symbol);
     removeIfOver(state, portfolio, position);
   }
   portfolio.updatedAt = state.now;
@@ -652,7 +716,6 @@ function settleFuture(state: State, event: FutureSettled): void {
   if (position === undefined) throw new RangeError('settling a future that is not held');
   post(state, portfolio, event.entries);
   delete position.variation;
-  state.kept.touch(portfolio, event.symbol);
   if (event.closed !== undefined) {
     takeFromLots(position.lots, event.closed);
     position.settled = Quantity.zero;
@@ -689,8 +752,7 @@ function moveShares(
       openedAt: state.now,
     });
   }
-  noteSide(portfolio, position);
-  state.kept.touch(portfolio, symbol);
+  noteRiskSide(portfolio, position);
   quantities.set(symbol, Quantity.add(quantities.get(symbol) ?? Quantity.zero, quantity));
 }
 
@@ -727,13 +789,6 @@ function settle(state: State, event: Extract<Event, { type: 'ObligationSettled' 
 function list(state: State, instrument: Instrument): void {
   state.listed.set(instrument.symbol, instrument);
   state.adjusted.delete(instrument.symbol);
-  noteChange(state, instrument.symbol);
-}
-
-/** What is known of a symbol has changed: whoever has taken it into sums takes it anew. */
-function noteChange({ books, kept }: State, symbol: string): void {
-  const book = books.get(symbol);
-  if (book !== undefined) kept.changes.note(book);
 }
 
 /** New names for series, and no quotes under the old ones. One symbol can be the old name of one and the new name of another. */
@@ -745,7 +800,6 @@ function adjustSeries(
   if (announced?.underWay !== undefined) announced.underWay = { ...announced.underWay, series };
   for (const instrument of listed) {
     state.listed.set(instrument.symbol, instrument);
-    noteChange(state, instrument.symbol);
   }
   for (const { from, to } of series) {
     state.adjusted.set(from, to);
@@ -791,29 +845,26 @@ function removeIfOver(state: State, portfolio: Portfolio, position: Position): v
 function removePosition(state: State, portfolio: Portfolio, position: Position): void {
   portfolio.positions.delete(position.symbol);
   portfolio.owing.delete(position.symbol);
-  state.kept.touch(portfolio, position.symbol);
-  state.holders.get(position.symbol)?.delete(portfolio);
-  if (position.underlying !== undefined) {
-    const options = portfolio.optionsOn.get(position.underlying);
-    options?.delete(position.symbol);
-    if (options?.size === 0) portfolio.optionsOn.delete(position.underlying);
-  }
+  removeHolder(state.holders, position.symbol, portfolio);
+  if (position.underlying === undefined) return;
+  const options = portfolio.optionsOn.get(position.underlying);
+  options?.delete(position.symbol);
+  if ((options?.size ?? 0) > 0) return;
+  portfolio.optionsOn.delete(position.underlying);
+  removeHolder(state.optionHolders, position.underlying, portfolio);
 }
 
 /** Enters a position wherever positions are looked for. */
 export function addPosition(state: State, portfolio: Portfolio, position: Position): void {
   const { symbol, underlying } = position;
   portfolio.positions.set(symbol, position);
-  noteSide(portfolio, position);
-  state.kept.touch(portfolio, symbol);
-  addHolder(state, symbol, portfolio);
+  noteRiskSide(portfolio, position);
+  addHolder(state.holders, symbol, portfolio);
   if (underlying === undefined) return;
   const options = portfolio.optionsOn.get(underlying);
   if (options === undefined) portfolio.optionsOn.set(underlying, new Set([symbol]));
   else options.add(symbol);
-  const holders = state.optionHolders.get(underlying);
-  if (holders === undefined) state.optionHolders.set(underlying, new Set([portfolio]));
-  else holders.add(portfolio);
+  addHolder(state.optionHolders, underlying, portfolio);
 }
 
 const NOTHING_SECURED: Secured = { cash: Money.zero, shares: Quantity.zero };
@@ -824,12 +875,12 @@ export function secure(
   underlying: string,
   next: Secured,
 ): void {
-  const { cash, shares } = next;
+  const { cash, shares, lacking } = next;
   const before = secured.get(underlying) ?? NOTHING_SECURED;
   sum.cash = Money.ofUnits(sum.cash + cash - before.cash);
   if (shares !== before.shares) addShares(sum, underlying, shares - before.shares);
-  if (cash === 0 && shares === 0) secured.delete(underlying);
-  else secured.set(underlying, { cash, shares });
+  if (cash === 0 && shares === 0 && lacking === undefined) secured.delete(underlying);
+  else secured.set(underlying, { cash, shares, ...(lacking !== undefined && { lacking }) });
 }
 
 /** Nothing this old can be announced again: the past is refused. */
@@ -841,10 +892,11 @@ function forgetOldActions(state: State, today: TradingDate): void {
 }
 
 function post(state: State, portfolio: Portfolio, entries: readonly LedgerEntry[]): void {
-  for (const { number, postings } of entries) {
+  for (const { number, type, postings } of entries) {
     if (number > state.counters.ledgerEntry) state.counters.ledgerEntry = number;
     for (const { account, amount } of postings) {
       portfolio.balances[account] = Money.add(portfolio.balances[account], amount);
+      if (type === 'TRANSFER' && account === 'SETTLED_CASH') noteTransfer(portfolio, amount);
     }
   }
   if (entries.length === 0) return;
@@ -852,11 +904,17 @@ function post(state: State, portfolio: Portfolio, entries: readonly LedgerEntry[
   if (portfolio.positions.size > 0) noteMargin(state, portfolio);
 }
 
+function noteTransfer(portfolio: Portfolio, amount: Money): void {
+  const { previousClose } = portfolio;
+  if (previousClose === undefined) return;
+  const transferred = Money.add(previousClose.transferred ?? Money.zero, amount);
+  portfolio.previousClose = { ...previousClose, transferred };
+}
+
 function split(state: State, portfolio: Portfolio, event: Extract<Event, { type: 'PositionSplit' }>): void {
   const position = portfolio.positions.get(event.symbol);
   if (position === undefined) throw new RangeError('splitting a position that does not exist');
   noteMargin(state, portfolio);
-  state.kept.touch(portfolio, event.symbol);
   position.settled = event.settled;
   position.pending = event.pending;
   const byId = new Map(position.lots.map((lot) => [lot.lotId, lot]));
@@ -872,7 +930,7 @@ function split(state: State, portfolio: Portfolio, event: Extract<Event, { type:
 }
 
 function splitMarket(book: Book, market: SplitMarket): void {
-  book.setQuote(market.quote, book.quoteRecorded);
+  book.setQuote(market.quote, book.quoteRecorded, book.pushed);
   book.bidLeft = market.bidLeft ?? book.bidLeft;
   book.askLeft = market.askLeft ?? book.askLeft;
   book.modelledBidTaken = market.modelledBidTaken;

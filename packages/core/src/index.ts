@@ -30,10 +30,13 @@ export { usualVolatilityOf } from './instruments/option-series.js';
 export { tickFor } from './instruments/tick-size.js';
 export { canonicalSymbol, instrumentNamed } from './instruments/symbols.js';
 export { dailySettlementAt, hoursOf, tradingEndsAt } from './instruments/trading-hours.js';
+export { WHOLE_MARKET } from './instruments/halted-by.js';
+export { haltOf } from './market/halts.js';
+export type { Halt } from './market/halts.js';
 export type { Bar, Quote } from './market/quote.js';
 export { isUsable, markOf } from './market/quote.js';
 export type { CashDividend, CorporateAction, Split } from './corporate-actions/corporate-action.js';
-export { effectiveAt, isToCome } from './corporate-actions/corporate-action.js';
+export { effectiveAt, isUpcoming } from './corporate-actions/corporate-action.js';
 export { conditionsAt } from './options/model/conditions.js';
 export type { Conditions, DividendAhead } from './options/model/conditions.js';
 export { exp, log } from './options/model/exponential.js';
@@ -124,21 +127,14 @@ export { markOrCost, openVariationOf } from './portfolios/book-sums.js';
 export { requirementOfPortfolio, valuationOf } from './portfolios/valuation.js';
 export type { ValuationSource } from './portfolios/book-sums.js';
 export type { Valuation, Worth } from './portfolios/valuation.js';
-export { newStanding, standingAfter, standingAfterOrder } from './standing.js';
-export type { Standing, StandingPosition } from './standing.js';
+export { newSnapshot, snapshotAfter, snapshotAfterOrder } from './portfolio-snapshot.js';
+export type { PortfolioSnapshot, SnapshotPosition } from './portfolio-snapshot.js';
 export type { CallType, MarginCall } from './margin/margin-account.js';
 export type { MarginEngine, MarginType } from './margin/margin-type.js';
-export type {
-  Amounts,
-  Holding,
-  HouseRates,
-  MarginBook,
-  MarginGroup,
-  Requirement,
-  Underlying,
-} from './margin/book.js';
-export { requirementOfImagined } from './margin/imagined-book.js';
-export type { ImaginedBook } from './margin/imagined-book.js';
+export type { Amounts, Holding, MarginBook, MarginGroup, Requirement, Underlying } from './margin/book.js';
+export type { HouseRates } from './margin/house-rates.js';
+export { requirementOfHypothetical } from './margin/hypothetical-book.js';
+export type { HypotheticalBook } from './margin/hypothetical-book.js';
 export { amountsOf, requirementOf } from './margin/requirement.js';
 export { regTRequirementOf } from './margin/reg-t/least-requirement.js';
 export type { RegTBook, RegTRequirement } from './margin/reg-t/least-requirement.js';
@@ -147,21 +143,22 @@ export type { GroupName, Strategy } from './margin/group-names.js';
 export type { RegTGroup } from './margin/reg-t/listing.js';
 export { dayTradeRegimeOf } from './margin/day-trade-regime.js';
 export type { FillModel } from './matching/fill-model.js';
-export { waitingFor } from './matching/waiting.js';
-export type { Rejection } from './rejection.js';
+export type { CloseObstacle, Rejection } from './rejection.js';
 export { rejectionText } from './rejection.js';
 export type { Command, OrderChanges, Requester } from './command.js';
 export { isOrderEvent } from './event.js';
 export type { AccountDetails, AccountNames, ClosePoint, Event, LastFigures, OrderEvent } from './event.js';
 export { duplicateClientOrderId } from './commands/plan-order.js';
 export type { Acknowledged } from './commands/submit-order.js';
+export type { CappedAgent } from './orders/agent-caps.js';
+export { amountDue } from './commands/meet-calls.js';
 export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';
 export type { OrderEstimate } from './commands/preview-order.js';
 export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin.js';
 export { PORTFOLIO_CLOSED } from './commands/portfolios.js';
 export type { ResetSummary } from './commands/portfolios.js';
 export type { Exercised } from './commands/exercise-option.js';
-export type { OptionAct, OptionEnded } from './lifecycle/option-act.js';
+export type { OptionEventType, OptionEnded } from './lifecycle/option-event.js';
 export { actionId } from './commands/market-setup.js';
 export { brokerOf } from './rules.js';
 export type { EarlyAssignment, Rules, RulesInForce } from './rules.js';
@@ -169,6 +166,7 @@ export { Brokerage } from './brokerage.js';
 export type { Outcome, Results } from './brokerage.js';
 export type { AnnouncedAction, State } from './state.js';
 export { brokenInvariants } from './invariants.js';
+export { hasInterestIn, isIdle } from './interest.js';
 export { stateHash } from './state-hash.js';
 export { saveState, stateToSave } from './saved-state.js';
 export type { PassingState } from './saved-state.js';

@@ -1,6 +1,6 @@
 import { isForShares } from './instruments/instrument.js';
 import { LEDGER_ACCOUNTS } from './ledger/ledger.js';
-import { Headroom } from './orders/headroom.js';
+import { MarginExcess } from './orders/margin-excess.js';
 import { awaitsPrice, legRatios, remainingOf } from './orders/order.js';
 import type { Order } from './orders/order.js';
 import { isTerminal } from './orders/status.js';
@@ -20,22 +20,35 @@ export function brokenInvariants(state: State): string[] {
   for (const portfolio of state.portfolios.values()) checkPortfolio(portfolio, broken);
   for (const order of state.orders.values()) checkOrder(state, order, broken);
   checkAccounts(state, broken);
+  checkHolders(state, broken);
   checkBooks(state, broken);
-  checkKept(state, broken);
   return broken;
 }
 
-/** A decision that goes by kept sums goes by quotes that it does not read: the journal has to know them. */
-function checkKept({ kept, books }: State, broken: string[]): void {
-  for (const portfolio of kept.portfolios()) {
-    for (const symbol of kept.reliedOn(portfolio)) {
-      const book = books.get(symbol);
-      if (book?.quote !== undefined && !book.quoteRecorded)
-        broken.push(
-          `portfolio ${portfolio.terms.portfolioId}: the quote of ${symbol} is relied on and not recorded`,
-        );
-    }
+/** The indexes of holders have those who hold, and nobody else: a restart that makes them again finds the same. */
+function checkHolders({ portfolios, holders, optionHolders }: State, broken: string[]): void {
+  let held = 0;
+  let underlyings = 0;
+  for (const portfolio of portfolios.values()) {
+    held += portfolio.positions.size;
+    underlyings += portfolio.optionsOn.size;
+    for (const symbol of portfolio.positions.keys())
+      if (holders.get(symbol)?.has(portfolio) !== true) broken.push(`a holder of ${symbol} is not listed`);
+    for (const underlying of portfolio.optionsOn.keys())
+      if (optionHolders.get(underlying)?.has(portfolio) !== true)
+        broken.push(`a holder of options on ${underlying} is not listed`);
   }
+  const listed = (index: ReadonlyMap<string, ReadonlySet<unknown>>): number => {
+    let sum = 0;
+    for (const [key, { size }] of index) {
+      if (size === 0) broken.push(`${key} is listed without a holder`);
+      sum += size;
+    }
+    return sum;
+  };
+  if (listed(holders) !== held) broken.push('a portfolio is listed for what it does not hold');
+  if (listed(optionHolders) !== underlyings)
+    broken.push('a portfolio is listed for options that it does not hold');
 }
 
 function checkAccounts(state: State, broken: string[]): void {
@@ -128,7 +141,7 @@ function checkPortfolio(portfolio: Portfolio, broken: string[]): void {
   if (portfolio.settings.portfolioType === 'CASH') {
     if (reservedByOrders.cash + reservedByPositions.cash + owedCash(portfolio) > balances.SETTLED_CASH)
       fail('more cash is set aside than there is');
-    if (!Headroom.isNone(reservedByOrders.headroom)) fail('a CASH portfolio takes headroom');
+    if (!MarginExcess.isNone(reservedByOrders.headroom)) fail('a CASH portfolio takes headroom');
   }
   for (const { shares } of [reservedByOrders, reservedByPositions]) {
     for (const symbol of shares.keys())
@@ -189,7 +202,7 @@ function setAsideByOrders(portfolio: Portfolio): Reservation {
   const sum = Reservation.none();
   for (const { terms, progress } of portfolio.openOrders) {
     sum.cash = Money.add(sum.cash, progress.reserved);
-    sum.headroom = Headroom.add(sum.headroom, progress.takes);
+    sum.headroom = MarginExcess.add(sum.headroom, progress.takes);
     const ratios = terms.legs === undefined ? [] : legRatios(terms.legs);
     if (terms.legs === undefined) addShares(sum, terms.symbol, progress.reservedQuantity);
     terms.legs?.forEach(({ optionSymbol, positionIntent }, index) => {
@@ -234,7 +247,7 @@ function addShares({ shares }: Reservation, symbol: string, more: number): void 
 
 const isSame = (a: Reservation, b: Reservation): boolean =>
   a.cash === b.cash &&
-  Headroom.isNone(Headroom.subtract(a.headroom, b.headroom)) &&
+  MarginExcess.isNone(MarginExcess.subtract(a.headroom, b.headroom)) &&
   a.shares.size === b.shares.size &&
   [...a.shares].every(([symbol, quantity]) => b.shares.get(symbol) === quantity);
 

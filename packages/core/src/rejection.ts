@@ -1,9 +1,23 @@
+import type { CapExceeded } from './orders/agent-caps.js';
 import type { Refusal } from './orders/refusal.js';
 import { refusalText } from './orders/refusal.js';
 import type { OrderStatus } from './orders/order.js';
 import type { Tier } from './orders/tier.js';
+import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { TradingDate } from './values/trading-date.js';
+
+/** A thing that keeps a portfolio from being closed (D212). */
+export type CloseObstacle =
+  | { readonly code: 'POSITIONS' | 'OPEN_ORDERS'; readonly count: number }
+  /** `settlesOn`: the last settlement date; absent where the next daily settlement of futures pays it. */
+  | { readonly code: 'UNSETTLED_CASH'; readonly amount: Money; readonly settlesOn?: TradingDate }
+  /** Symbols with shares to be delivered or received. */
+  | { readonly code: 'UNDELIVERED'; readonly count: number; readonly settlesOn: TradingDate }
+  | { readonly code: 'LOAN'; readonly amount: Money }
+  | { readonly code: 'MARGIN_CALL'; readonly count: number; readonly amount: Money }
+  /** Interest and borrow fees that the settled cash does not pay. */
+  | { readonly code: 'ACCRUALS'; readonly amount: Money; readonly availableCash: Money };
 
 /**
  * A refusal: data, not an exception. `commands/plan-order.ts` lists the checks of an order in their precedence; the first
@@ -14,9 +28,10 @@ export type Rejection =
   | { readonly code: 'INVALID'; readonly messages: readonly string[] }
   | {
       readonly code: 'NOT_FOUND';
-      readonly what: 'Account' | 'Portfolio' | 'Order' | 'Instrument' | 'Corporate action';
+      readonly what: 'Account' | 'Portfolio' | 'Order' | 'Instrument' | 'Corporate action' | 'Halt';
     }
   | { readonly code: 'CONFLICT'; readonly message: string }
+  | { readonly code: 'PORTFOLIO_NOT_EMPTY'; readonly reasons: readonly CloseObstacle[] }
   | {
       readonly code: 'FEATURE_NOT_AVAILABLE';
       readonly message: string;
@@ -31,6 +46,20 @@ export type Rejection =
   /** `symbol`: the leg that nobody lists, of an order of several legs. */
   | { readonly code: 'UNKNOWN_SYMBOL'; readonly message: string; readonly symbol?: string }
   | { readonly code: 'MARGIN_CALL_ACTIVE'; readonly message: string; readonly callAmount: Money }
+  /** The order cannot wait for the end of a halt (D178). */
+  | {
+      readonly code: 'TRADING_HALTED';
+      readonly message: string;
+      readonly reason: string;
+      readonly until?: Instant;
+    }
+  /** The auction that the order is for takes none now (D180). Both are ISO 8601 in exchange time. */
+  | {
+      readonly code: 'AUCTION_CLOSED';
+      readonly message: string;
+      readonly cutoff: string;
+      readonly opensAt: string;
+    }
   | {
       readonly code: 'DAY_TRADE_RESTRICTED';
       readonly message: string;
@@ -38,6 +67,7 @@ export type Rejection =
       /** The first session in which fewer are left. */
       readonly restrictedUntil: TradingDate;
     }
+  | CapExceeded
   | Refusal;
 
 /** The sentence of a rejection, as a user reads it. */
@@ -49,17 +79,32 @@ export function rejectionText(rejection: Rejection): string {
       return `${rejection.what} not found`;
     case 'BROKER_NOT_ALLOWED':
       return `brokerId must be one of ${rejection.allowed.join(', ')}`;
+    case 'PORTFOLIO_NOT_EMPTY':
+      return `The portfolio cannot be closed: ${rejection.reasons.map(({ code }) => OBSTACLES[code]).join(', ')}`;
     case 'DUPLICATE_CLIENT_ORDER_ID':
     case 'MARGIN_NOT_ELIGIBLE':
     case 'ORDER_NOT_UPDATABLE':
     case 'UNKNOWN_SYMBOL':
     case 'MARGIN_CALL_ACTIVE':
     case 'DAY_TRADE_RESTRICTED':
+    case 'TRADING_HALTED':
+    case 'AUCTION_CLOSED':
     case 'ACCOUNT_FROZEN':
     case 'FEATURE_NOT_AVAILABLE':
     case 'CONFLICT':
+    case 'CAP_EXCEEDED':
       return rejection.message;
     default:
       return refusalText(rejection);
   }
 }
+
+const OBSTACLES: Readonly<Record<CloseObstacle['code'], string>> = {
+  POSITIONS: 'it holds positions',
+  OPEN_ORDERS: 'it has open orders',
+  UNSETTLED_CASH: 'cash has not settled',
+  UNDELIVERED: 'shares are not delivered yet',
+  LOAN: 'it owes a loan',
+  MARGIN_CALL: 'a margin call is open',
+  ACCRUALS: 'its cash does not pay the accrued interest and fees',
+};

@@ -1,4 +1,4 @@
-import { Headroom } from './orders/headroom.js';
+import { MarginExcess } from './orders/margin-excess.js';
 import { NO_FEES } from './orders/execution.js';
 import type { OrderProgress, OrderTerms } from './orders/order.js';
 import { copyOf } from './orders/progress.js';
@@ -37,7 +37,7 @@ export function savedOrderOf(terms: OrderTerms, progress: OrderProgress): SavedO
       ...(commission !== Money.zero && { commission }),
       ...(fees.length > 0 && { fees }),
       ...(reserved !== Money.zero && { reserved }),
-      ...(!Headroom.isNone(takes) && { takes }),
+      ...(!MarginExcess.isNone(takes) && { takes }),
       ...(reservedQuantity !== Quantity.zero && { reservedQuantity }),
       ...(cover !== Quantity.zero && { cover }),
     },
@@ -62,6 +62,7 @@ export const termsFrom = ({ terms: t }: SavedOrder, owner: PortfolioTerms): Orde
   latencyProfile: t.latencyProfile,
   latencyMs: t.latencyMs,
   clientOrderId: t.clientOrderId,
+  notes: t.notes,
   bracket: t.bracket,
   notional: t.notional,
   strategy: t.strategy,
@@ -78,7 +79,7 @@ export function progressFrom({ progress }: SavedOrder): OrderProgress {
   all.commission = progress.commission ?? Money.zero;
   all.fees = progress.fees ?? NO_FEES;
   all.reserved = progress.reserved ?? Money.zero;
-  all.takes = progress.takes ?? Headroom.none;
+  all.takes = progress.takes ?? MarginExcess.none;
   all.reservedQuantity = progress.reservedQuantity ?? Quantity.zero;
   all.cover = progress.cover ?? Quantity.zero;
   return all;

@@ -12,8 +12,9 @@ import type { Balances } from './ledger/ledger.js';
 import type { Book } from './matching/book.js';
 import { newMarginAccount } from './margin/margin-account.js';
 import type { MarginAccount } from './margin/margin-account.js';
+import type { Halt, Resumption } from './market/halts.js';
 import type { Quote } from './market/quote.js';
-import type { Headroom } from './orders/headroom.js';
+import type { MarginExcess } from './orders/margin-excess.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { newOrder } from './orders/order.js';
 import { accountKey } from './portfolios/account.js';
@@ -26,8 +27,8 @@ import type { Lot } from './positions/position.js';
 import type { RulesInForce } from './rules.js';
 import { progressFrom, savedOrderOf, termsFrom } from './saved-order.js';
 import type { SavedOrder } from './saved-order.js';
-import { bookOf, emptyState, scheduleOrder } from './state.js';
-import type { AnnouncedAction, AssignmentDraw, Counters, State } from './state.js';
+import { bookOf, emptyState, scheduleHaltEnd, scheduleOrder } from './state.js';
+import type { AgentUse, AnnouncedAction, AssignmentDraw, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
 import type { Price } from './values/price.js';
@@ -51,7 +52,7 @@ interface SavedReservation {
   readonly cash: Money;
   /** By symbol. */
   readonly shares: readonly (readonly [string, Quantity])[];
-  readonly headroom: Headroom;
+  readonly headroom: MarginExcess;
 }
 
 interface SavedPortfolio {
@@ -91,6 +92,7 @@ export interface SavedState {
   readonly assigning?: AssignmentDraw;
   readonly rules?: RulesInForce;
   readonly clock?: Instant;
+  readonly marketSeq?: number;
   readonly accounts: readonly Account[];
   readonly accountsEverOpened: readonly (readonly [string, number])[];
   readonly portfolios: readonly SavedPortfolio[];
@@ -102,10 +104,19 @@ export interface SavedState {
     string,
     { readonly date: TradingDate; readonly price: Price },
   ])[];
+  /** By key, in its order. */
+  readonly agents?: readonly (readonly [string, AgentUse])[];
+  readonly halts?: {
+    readonly inForce: readonly Halt[];
+    readonly resumed: readonly (readonly [string, Resumption])[];
+    readonly breakers: readonly (readonly [string, TradingDate])[];
+  };
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
   readonly quotes: readonly Quote[];
   /** What executions have taken from them. */
   readonly taken: readonly TakenSizes[];
+  /** The numbers of the pushes that quotes came with, where a halt ended at their very instant. */
+  readonly pushed?: readonly (readonly [string, number])[];
 }
 
 /**
@@ -142,6 +153,7 @@ export function stateToSave(state: State): PassingState {
     ...(state.assigning !== undefined && { assigning: state.assigning }),
     ...(state.rules !== undefined && { rules: state.rules }),
     ...(state.clock !== undefined && { clock: state.clock }),
+    ...(state.marketSeq > 0 && { marketSeq: state.marketSeq }),
     accounts: [...state.accounts.values()].map((account) => ({
       ...account,
       portfolioIds: [...account.portfolioIds],
@@ -154,10 +166,39 @@ export function stateToSave(state: State): PassingState {
     ...(state.exercisePrices.size > 0 && {
       exercisePrices: [...state.exercisePrices].sort(([a], [b]) => (a < b ? -1 : 1)),
     }),
+    ...(state.agents.size > 0 && { agents: [...state.agents].sort(([a], [b]) => (a < b ? -1 : 1)) }),
+    ...savedHalts(state),
     quotes: recorded.flatMap((book) => book.quote ?? []),
     taken: recorded.flatMap(takenFrom),
+    ...pushedAtResumptions(state, recorded),
     orders: ordersToSave(state),
   };
+}
+
+const bySymbol = ([a]: readonly [string, unknown], [b]: readonly [string, unknown]): number =>
+  a < b ? -1 : 1;
+
+function savedHalts({ halts }: State): Pick<SavedState, 'halts'> {
+  const { inForce, resumed, breakers } = halts;
+  if (inForce.size === 0 && resumed.size === 0 && breakers.size === 0) return {};
+  return {
+    halts: {
+      inForce: [...inForce].sort(bySymbol).map(([, halt]) => halt),
+      resumed: [...resumed].sort(bySymbol),
+      breakers: [...breakers].sort(bySymbol),
+    },
+  };
+}
+
+function pushedAtResumptions({ halts }: State, books: readonly Book[]): Pick<SavedState, 'pushed'> {
+  const instants = new Set([...halts.resumed.values()].map(({ at }) => at));
+  if (instants.size === 0) return {};
+  const pushed = books.flatMap((book): (readonly [string, number])[] =>
+    book.pushed > 0 && book.quote !== undefined && instants.has(book.quote.at)
+      ? [[book.symbol, book.pushed]]
+      : [],
+  );
+  return pushed.length === 0 ? {} : { pushed };
 }
 
 function* ordersToSave(state: State): Iterable<SavedOrder> {
@@ -223,6 +264,7 @@ export function restoreState(saved: PassingState, calendar: Calendar): State {
   state.assigning = saved.assigning;
   state.rules = saved.rules;
   state.clock = saved.clock;
+  state.marketSeq = saved.marketSeq ?? 0;
   for (const account of saved.accounts) {
     state.accounts.set(accountKey(account.tenantId, account.accountId), {
       ...account,
@@ -242,10 +284,18 @@ export function restoreState(saved: PassingState, calendar: Calendar): State {
     book.modelledBidTaken = modelledBid;
     book.modelledAskTaken = modelledAsk;
   }
+  for (const [symbol, pushed] of saved.pushed ?? []) bookOf(state, symbol).pushed = pushed;
+  for (const halt of saved.halts?.inForce ?? []) {
+    state.halts.inForce.set(halt.symbol, halt);
+    scheduleHaltEnd(state, halt.symbol, halt.until);
+  }
+  for (const [symbol, resumed] of saved.halts?.resumed ?? []) state.halts.resumed.set(symbol, resumed);
+  for (const [reason, date] of saved.halts?.breakers ?? []) state.halts.breakers.set(reason, date);
   for (const action of saved.actions) {
     state.actions.set(action.actionId, { ...action });
     scheduleAction(state, calendar, action.actionId);
   }
+  for (const [key, use] of saved.agents ?? []) state.agents.set(key, use);
   for (const [symbol, taken] of saved.exercisePrices ?? []) state.exercisePrices.set(symbol, taken);
   for (const savedOrder of saved.orders) {
     const portfolio = state.portfolios.get(savedOrder.terms.portfolioId);

@@ -6,7 +6,14 @@ import type { State } from './state.js';
  * the same hash went through the same history; recovery and re-execution are checked with it.
  */
 export function stateHash(state: State): string {
-  const known = { ...saveState(state), quotes: undefined, taken: undefined, now: undefined };
+  const known = {
+    ...saveState(state),
+    quotes: undefined,
+    taken: undefined,
+    pushed: undefined,
+    now: undefined,
+    marketSeq: undefined,
+  };
   return hashText(JSON.stringify(known, sortedKeys));
 }
 

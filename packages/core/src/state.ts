@@ -1,15 +1,18 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { Instrument } from './instruments/instrument.js';
+import { noHalts } from './market/halts.js';
+import type { TradingHalts } from './market/halts.js';
 import { Book } from './matching/book.js';
-import type { Packages } from './matching/packages-on.js';
+import type { MultiLegOrderIndexes } from './matching/multi-leg-index.js';
 import type { Order } from './orders/order.js';
 import type { Account } from './portfolios/account.js';
-import { KeptSums } from './portfolios/kept-sums.js';
+import { Partitions } from './margin/reg-t/partition.js';
 import { MarginBounds } from './portfolios/margin-bounds.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import type { RulesInForce } from './rules.js';
 import { Ids } from './values/ids.js';
 import { Instant } from './values/instant.js';
+import type { Money } from './values/money.js';
 import type { Price } from './values/price.js';
 import { PriorityQueue } from './values/priority-queue.js';
 import type { TradingDate } from './values/trading-date.js';
@@ -24,6 +27,8 @@ export interface Counters {
   arrival: number;
   action: number;
   call: number;
+  /** Batches of quotes that came through the API. */
+  push: number;
 }
 
 /** A dividend or split that was announced. Kept for some days after its ex-date, so that nobody announces it twice. */
@@ -33,10 +38,10 @@ export interface AnnouncedAction {
   readonly action: CorporateAction;
   status: 'ANNOUNCED' | 'EFFECTIVE' | 'WITHDRAWN';
   /** How far it has come, where it takes more than one record. */
-  underWay?: ActionUnderWay;
+  underWay?: ActionProgress;
 }
 
-export interface ActionUnderWay {
+export interface ActionProgress {
   /** The number of the last portfolio that is done. */
   readonly through: number;
   /** Of a split: the mark that there was. */
@@ -55,8 +60,10 @@ export interface Timer {
   readonly rank: number;
   readonly number: number;
   readonly what:
+    | { readonly kind: 'CLOSING_AUCTION'; readonly order: number }
     | { readonly kind: 'CORPORATE_ACTION'; readonly actionId: string }
     | { readonly kind: 'SETTLEMENT'; readonly portfolioId: string; readonly date: TradingDate }
+    | { readonly kind: 'HALT_END' }
     | { readonly kind: 'SESSION_OPEN' }
     | { readonly kind: 'ORDER_RELEASE'; readonly order: number }
     | { readonly kind: 'ORDER_ARRIVAL'; readonly order: number }
@@ -99,20 +106,22 @@ interface EndingAt {
 
 /** The order in which things due at the same instant happen. */
 const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
-  CORPORATE_ACTION: 0,
-  SETTLEMENT: 1,
-  SESSION_OPEN: 2,
-  ORDER_RELEASE: 3,
-  ORDER_ARRIVAL: 4,
-  CANCEL_ARRIVAL: 5,
-  ORDER_EXPIRY: 6,
-  SERIES_END: 7,
-  FUTURES_SETTLE: 8,
-  SESSION_CLOSE: 9,
-  INTEREST: 10,
-  INTEREST_POST: 11,
-  EARLY_ASSIGNMENT: 12,
-  CALL_DUE: 13,
+  CLOSING_AUCTION: 0,
+  CORPORATE_ACTION: 1,
+  SETTLEMENT: 2,
+  HALT_END: 3,
+  SESSION_OPEN: 4,
+  ORDER_RELEASE: 5,
+  ORDER_ARRIVAL: 6,
+  CANCEL_ARRIVAL: 7,
+  ORDER_EXPIRY: 8,
+  SERIES_END: 9,
+  FUTURES_SETTLE: 10,
+  SESSION_CLOSE: 11,
+  INTEREST: 12,
+  INTEREST_POST: 13,
+  EARLY_ASSIGNMENT: 14,
+  CALL_DUE: 15,
 };
 
 /** Timers that are served in one go, at most. */
@@ -133,8 +142,16 @@ export const DONE_ALONE: ReadonlySet<Timer['what']['kind']> = new Set([
 const timerBefore = (a: Timer, b: Timer): boolean =>
   a.due !== b.due ? a.due < b.due : a.rank !== b.rank ? a.rank < b.rank : a.number < b.number;
 
-/** Everything a simulation knows. Changed by `evolve.ts` only. */
-export interface State {
+/** What an agent has used of its day. */
+export interface AgentUse {
+  readonly date: TradingDate;
+  readonly used: Money;
+}
+
+export const agentKey = (tenantId: string, agentId: string): string => JSON.stringify([tenantId, agentId]);
+
+/** Everything that a simulation knows: saved in checkpoints and hashed. Only events change it, in `evolve.ts`; `now` is that of the latest command. */
+export interface KnownState {
   readonly seed: number;
   /** Makes the ids that are shown, and reads them. */
   readonly ids: Ids;
@@ -158,6 +175,8 @@ export interface State {
   readonly actions: Map<string, AnnouncedAction>;
   /** By underlying: the mark of the latest close that options on it are exercised by, though they trade on (D69). */
   readonly exercisePrices: Map<string, { readonly date: TradingDate; readonly price: Price }>;
+  /** By `agentKey`: what agents with caps have used of them, on the latest day on which they did. */
+  readonly agents: Map<string, AgentUse>;
   /** The latest date whose close marks are complete. */
   closedThrough: TradingDate | undefined;
   /** The latest date that interest is accrued for. */
@@ -166,34 +185,46 @@ export interface State {
   assignedThrough: TradingDate | undefined;
   /** Those of an evening that are under way. */
   assigning: AssignmentDraw | undefined;
+  readonly halts: TradingHalts;
   /** The rules that the journal named last; undefined = those the simulation began with. */
   rules: RulesInForce | undefined;
   /** Where a clock that moves only when told stands; undefined under other clocks. */
   clock: Instant | undefined;
+  /** Of the last record of its market that it has dealt with; 0 = none, and where it has a market of its own. */
+  marketSeq: number;
+}
 
-  // Derived: indexes that recovery rebuilds. Not part of the state hash.
+/**
+ * Indexes, timers and the market in force: made again on recovery, part of neither checkpoints nor the state hash. Kept by `evolve.ts` as events
+ * are applied, and by whatever looks at the market, at margin and at time; no decision may come out differently for how they came about.
+ */
+export interface DerivedState {
   readonly books: Map<string, Book>;
   /** Open orders of several legs, by the contracts of their legs; they stand in no book. */
-  readonly packagesOn: Packages;
+  readonly packagesOn: MultiLegOrderIndexes;
   /** Open orders in options, be it of several legs, by what these are on. */
   readonly optionOrders: Map<string, Set<Order>>;
   /** Among whom the dividend or split under way finds those it concerns, oldest first; kept from one slice of it to the next. */
   concerned: { readonly actionId: string; readonly portfolios: readonly Portfolio[] } | undefined;
-  /** Who has a position in a symbol. */
+  /** The portfolios that have a position in a symbol. No symbol without one. */
   readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;
+  /** By symbol: the timers of halts that end by themselves. */
+  readonly haltTimers: Map<string, Timer>;
   /** By instant: what the one timer of series that end then is about. */
   readonly seriesEndings: Map<Instant, EndingAt>;
   /** By instant: the futures that the one timer of settlements then is about. */
   readonly futureSettlements: Map<Instant, Set<string>>;
   /** By index: series on it that wait for its opening. */
   readonly awaitingOpening: Map<string, Set<string>>;
-  /** Who holds options on a symbol, or did. */
+  /** The portfolios that hold options on a symbol. No symbol without one. */
   readonly optionHolders: Map<string, Set<Portfolio>>;
   readonly watch: MarginWatch;
-  /** What large portfolios that owe come to, kept between decisions. */
-  readonly kept: KeptSums;
+  /** The latest partitions of large option books. */
+  readonly partitions: Partitions;
 }
+
+export interface State extends KnownState, DerivedState {}
 
 /** What may have brought portfolios to a margin call since they were last looked at. Derived. */
 export interface MarginWatch {
@@ -204,19 +235,19 @@ export interface MarginWatch {
   /** When those are looked at; undefined = there are none. */
   dueAt: Instant | undefined;
   /** When computed prices may have used up what a portfolio had left. */
-  readonly looks: PriorityQueue<MarginLook>;
-  readonly lookOf: Map<Portfolio, MarginLook>;
+  readonly looks: PriorityQueue<MarginCheck>;
+  readonly lookOf: Map<Portfolio, MarginCheck>;
   /** Of which positions are to be closed that could not be yet. */
   readonly unfinished: Set<Portfolio>;
 }
 
-export interface MarginLook {
+export interface MarginCheck {
   place: number;
   readonly at: Instant;
   readonly portfolio: Portfolio;
 }
 
-const lookBefore = (a: MarginLook, b: MarginLook): boolean =>
+const lookBefore = (a: MarginCheck, b: MarginCheck): boolean =>
   a.at !== b.at ? a.at < b.at : a.portfolio.terms.number < b.portfolio.terms.number;
 
 export function emptyState(seed: number, idSecret: string, now: Instant): State {
@@ -234,6 +265,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
       arrival: 0,
       action: 0,
       call: 0,
+      push: 0,
     },
     accounts: new Map(),
     accountsPerTenant: new Map(),
@@ -244,18 +276,22 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     adjusted: new Map(),
     actions: new Map(),
     exercisePrices: new Map(),
+    agents: new Map(),
     closedThrough: undefined,
     accruedThrough: undefined,
     assignedThrough: undefined,
     assigning: undefined,
+    halts: noHalts(),
     rules: undefined,
     clock: undefined,
+    marketSeq: 0,
     books: new Map(),
     packagesOn: new Map(),
     optionOrders: new Map(),
     concerned: undefined,
     holders: new Map(),
     timers: new PriorityQueue(timerBefore),
+    haltTimers: new Map(),
     seriesEndings: new Map(),
     futureSettlements: new Map(),
     awaitingOpening: new Map(),
@@ -269,7 +305,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
       lookOf: new Map(),
       unfinished: new Set(),
     },
-    kept: new KeptSums(),
+    partitions: new Partitions(),
   };
 }
 
@@ -277,19 +313,42 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
 export function bookOf(state: State, symbol: string): Book {
   let book = state.books.get(symbol);
   if (book === undefined) {
-    book = new Book(symbol, state.kept.changes);
+    book = new Book(symbol);
     state.books.set(symbol, book);
   }
   return book;
 }
 
-export function addHolder(state: State, symbol: string, portfolio: Portfolio): void {
-  let holders = state.holders.get(symbol);
-  if (holders === undefined) {
-    holders = new Set();
-    state.holders.set(symbol, holders);
-  }
-  holders.add(portfolio);
+type Holders = Map<string, Set<Portfolio>>;
+
+/** Notes in an index of holders that a portfolio holds something. */
+export function addHolder(index: Holders, key: string, portfolio: Portfolio): void {
+  const holders = index.get(key);
+  if (holders === undefined) index.set(key, new Set([portfolio]));
+  else holders.add(portfolio);
+}
+
+/** Notes that it holds nothing of it any more. */
+export function removeHolder(index: Holders, key: string, portfolio: Portfolio): void {
+  const holders = index.get(key);
+  holders?.delete(portfolio);
+  if (holders?.size === 0) index.delete(key);
+}
+
+/** A portfolio holds nothing any more, whatever it held. */
+export function removeHoldings({ holders, optionHolders }: State, portfolio: Portfolio): void {
+  for (const symbol of portfolio.positions.keys()) removeHolder(holders, symbol, portfolio);
+  for (const underlying of portfolio.optionsOn.keys()) removeHolder(optionHolders, underlying, portfolio);
+}
+
+/** A portfolio is closed: its margin is not looked at any more. */
+export function forgetMargin({ watch }: State, portfolio: Portfolio): void {
+  watch.portfolios.delete(portfolio);
+  watch.unfinished.delete(portfolio);
+  watch.bounds.set(portfolio, []);
+  const look = watch.lookOf.get(portfolio);
+  if (look !== undefined) watch.looks.remove(look);
+  watch.lookOf.delete(portfolio);
 }
 
 /** The portfolios that have a position in a symbol, oldest first: not in the order in which they came to it, which a recovery does not know. */
@@ -338,6 +397,14 @@ export function addTimer(state: State, due: Instant, number: number, what: Timer
   const timer: Timer = { place: -1, due, rank: TIMER_RANK[what.kind], number, what };
   state.timers.add(timer);
   return timer;
+}
+
+/** Sets the timer of a halt of this symbol, in place of that of an earlier one; or none. */
+export function scheduleHaltEnd(state: State, symbol: string, until: Instant | undefined): void {
+  const before = state.haltTimers.get(symbol);
+  if (before !== undefined) state.timers.remove(before);
+  state.haltTimers.delete(symbol);
+  if (until !== undefined) state.haltTimers.set(symbol, addTimer(state, until, 0, { kind: 'HALT_END' }));
 }
 
 /** Has a series looked at when it ends; one timer for all that end at an instant. */
@@ -426,7 +493,7 @@ function lookAt(state: State, at: Instant): void {
 /** A mark has moved: whoever holds the symbol on margin is looked at within a second. */
 export function noteMark(state: State, symbol: string): void {
   if (state.watch.symbols.has(symbol)) return;
-  if ((state.holders.get(symbol)?.size ?? 0) === 0 && !state.optionHolders.has(symbol)) return;
+  if (!state.holders.has(symbol) && !state.optionHolders.has(symbol)) return;
   state.watch.symbols.add(symbol);
   lookAt(state, state.now);
 }
@@ -449,7 +516,7 @@ export function scheduleOrder(state: State, order: Order): void {
 
 interface OrderWait {
   readonly due: Instant;
-  readonly kind: 'ORDER_RELEASE' | 'ORDER_ARRIVAL' | 'CANCEL_ARRIVAL' | 'ORDER_EXPIRY';
+  readonly kind: 'CLOSING_AUCTION' | 'ORDER_RELEASE' | 'ORDER_ARRIVAL' | 'CANCEL_ARRIVAL' | 'ORDER_EXPIRY';
 }
 
 const wait = (due: Instant | undefined, kind: OrderWait['kind']): OrderWait | undefined =>
@@ -457,9 +524,10 @@ const wait = (due: Instant | undefined, kind: OrderWait['kind']): OrderWait | un
 
 function nextOf({ terms, progress }: Order): OrderWait | undefined {
   const { status, releaseAt, marketAt, cancelAt, expiresAt, arrival } = progress;
+  const end = progress.timeInForce === 'CLS' ? 'CLOSING_AUCTION' : 'ORDER_EXPIRY';
   switch (status) {
     case 'ACTIVE':
-      return wait(expiresAt, 'ORDER_EXPIRY');
+      return wait(expiresAt, end);
     case 'PENDING':
       return marketAt !== undefined && marketAt > terms.createdAt
         ? wait(marketAt, 'ORDER_ARRIVAL')
@@ -470,7 +538,7 @@ function nextOf({ terms, progress }: Order): OrderWait | undefined {
       const cancel = wait(cancelAt, 'CANCEL_ARRIVAL');
       const other =
         arrival !== undefined
-          ? wait(expiresAt, 'ORDER_EXPIRY')
+          ? wait(expiresAt, end)
           : releaseAt === undefined
             ? wait(marketAt, 'ORDER_ARRIVAL')
             : wait(releaseAt, 'ORDER_RELEASE');

@@ -9,14 +9,14 @@ import { PortfolioPage } from './pages/portfolio.tsx';
 import { Banner } from './parts/banner.tsx';
 import { Empty, Problem } from './parts/notice.tsx';
 import { Search } from './parts/search.tsx';
-import { hrefOf, type Place, usePlace } from './route.ts';
+import { hrefOf, type DashboardRoute, useRoute } from './route.ts';
 import { claimsOf, keepToken, MAIN, tokenFor } from './session.ts';
 import { useKeyboard } from './keyboard.ts';
 
 /** The pages that are not needed at once come when they are. */
-const later = (load: () => Promise<ComponentType<{ place: Place }>>) =>
-  function Later({ place }: { place: Place }) {
-    const [page, setPage] = useState<{ Page?: ComponentType<{ place: Place }>; error?: Error }>({});
+const later = (load: () => Promise<ComponentType<{ place: DashboardRoute }>>) =>
+  function Later({ place }: { place: DashboardRoute }) {
+    const [page, setPage] = useState<{ Page?: ComponentType<{ place: DashboardRoute }>; error?: Error }>({});
     useEffect(() => {
       load().then(
         (Page) => setPage({ Page }),
@@ -27,7 +27,7 @@ const later = (load: () => Promise<ComponentType<{ place: Place }>>) =>
     return page.Page === undefined ? <p class="waiting">Loading …</p> : <page.Page place={place} />;
   };
 
-const PAGES: Readonly<Record<string, ComponentType<{ place: Place }>>> = {
+const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> = {
   '': Overview,
   portfolio: PortfolioPage,
   orders: Orders,
@@ -49,14 +49,14 @@ const MENU: readonly (readonly [path: string, title: string])[] = [
 ];
 
 export function App() {
-  const place = usePlace();
+  const place = useRoute();
   const [page = '', code = ''] = place.path;
   if (page === 'login') return code === '' ? <Login place={place} /> : <LoginLink code={code} />;
   return <Entry key={place.simulationId} place={place} />;
 }
 
 /** Finds the token for the simulation of the address, and asks for one where there is none. */
-function Entry({ place }: { readonly place: Place }) {
+function Entry({ place }: { readonly place: DashboardRoute }) {
   const { simulationId } = place;
   const [token, setToken] = useState(() => tokenFor(simulationId));
   const [error, setError] = useState<Error>();
@@ -99,7 +99,7 @@ function brokerOf(token: string | undefined): Broker | undefined {
   return token === undefined || claims === undefined ? undefined : new Broker(token, claims);
 }
 
-function Frame({ place, broker }: { readonly place: Place; readonly broker: Broker }) {
+function Frame({ place, broker }: { readonly place: DashboardRoute; readonly broker: Broker }) {
   const [name = ''] = place.path;
   const { simulationId } = broker;
   const Page = PAGES[name];

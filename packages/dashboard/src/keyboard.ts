@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
 import { kindOfSymbol } from './option-legs.ts';
-import { go, hrefOf, type Place, setQuery } from './route.ts';
+import { go, hrefOf, type DashboardRoute, setQuery } from './route.ts';
 
 /** To where one came from; somebody who came by a link goes to the overview. */
 function back(simulationId: string): void {
@@ -9,7 +9,7 @@ function back(simulationId: string): void {
 }
 
 /** `/` to the search of the page, or to that of all, `b` and `s` to a ticket, Escape back. */
-export function useKeyboard(place: Place): void {
+export function useKeyboard(place: DashboardRoute): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
       if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -2,7 +2,7 @@
 import { useEffect, useState } from 'preact/hooks';
 import { MAIN } from './session.ts';
 
-export interface Place {
+export interface DashboardRoute {
   readonly simulationId: string;
   /** `portfolio`, `0192…`: the parts of the path. */
   readonly path: readonly string[];
@@ -10,7 +10,7 @@ export interface Place {
 }
 
 /** `#/~sim/portfolio/0192…?tab=orders`; without `~sim` it is the main simulation. */
-export function placeOf(hash: string): Place {
+export function routeOf(hash: string): DashboardRoute {
   const [pathText = '', queryText = ''] = hash.replace(/^#?\/?/, '').split('?');
   const parts = pathText.split('/').filter((part) => part !== '');
   const simulation = parts[0]?.startsWith('~') === true ? parts.shift()?.slice(1) : undefined;
@@ -58,10 +58,10 @@ export function setQuery(changes: Query): void {
   dispatchEvent(new HashChangeEvent('hashchange'));
 }
 
-export function usePlace(): Place {
-  const [place, setPlace] = useState(() => placeOf(location.hash));
+export function useRoute(): DashboardRoute {
+  const [place, setPlace] = useState(() => routeOf(location.hash));
   useEffect(() => {
-    const follow = (): void => setPlace(placeOf(location.hash));
+    const follow = (): void => setPlace(routeOf(location.hash));
     addEventListener('hashchange', follow);
     return () => removeEventListener('hashchange', follow);
   }, []);

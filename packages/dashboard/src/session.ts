@@ -77,6 +77,9 @@ export function forgetToken(simulationId: string): void {
   localStorage.setItem(KEY, JSON.stringify(rest));
 }
 
+/** Every token that is kept. */
+export const allTokens = (): readonly string[] => Object.values(read());
+
 export function forgetAllTokens(): void {
   localStorage.removeItem(KEY);
 }

@@ -24,6 +24,7 @@ export const Broker = closed('Broker', {
   passesRegulatoryFees: flag({ description: 'Whether fees of the SEC and FINRA are charged on.' }),
   orderTypes: listOf(choice(orderTypes)),
   timesInForce: listOf(choice(timesInForce)),
+  auctionOrders: flag({ description: 'Whether it takes orders OPG and CLS, for the auctions.' }),
   sessions: listOf(choice(orderSessions)),
   fractionalShares: flag(),
   shortSelling: flag(),

@@ -23,7 +23,9 @@ export type OrderType = (typeof orderTypes)[number];
 export const positionIntents = ['BUY_TO_OPEN', 'BUY_TO_CLOSE', 'SELL_TO_OPEN', 'SELL_TO_CLOSE'] as const;
 export type PositionIntent = (typeof positionIntents)[number];
 
-export const timesInForce = ['DAY', 'GTC', 'IOC', 'FOK', 'GTD'] as const;
+export const continuousTimesInForce = ['DAY', 'GTC', 'IOC', 'FOK', 'GTD'] as const;
+/** OPG and CLS are for the auctions of the open and the close. */
+export const timesInForce = [...continuousTimesInForce, 'OPG', 'CLS'] as const;
 export type TimeInForce = (typeof timesInForce)[number];
 
 export const orderStatuses = [
@@ -55,6 +57,7 @@ export const cancelReasons = [
   'INSTRUMENT_EXPIRED',
   'INSUFFICIENT_FUNDS',
   'STALE_MARKET_DATA',
+  'TRADING_HALTED',
 ] as const;
 export type CancelReason = (typeof cancelReasons)[number];
 
@@ -242,6 +245,8 @@ export const streamEvents = [
   'order-update',
   'portfolio-update',
   'quote',
+  'halt',
+  'resume',
   'heartbeat',
   'reset',
   'error',
@@ -257,6 +262,7 @@ export const orderTransitions = [
   'ACTIVE',
   'TRIGGERED',
   'UPDATED',
+  'TRAILED',
   'PARTIALLY_FILLED',
   'FILLED',
   'CANCELING',

@@ -48,47 +48,108 @@ export const statusNames = {
   429: 'Too Many Requests',
   431: 'Request Header Fields Too Large',
   500: 'Internal Server Error',
+  502: 'Bad Gateway',
   503: 'Service Unavailable',
+  504: 'Gateway Timeout',
 } as const;
 export type HttpErrorStatus = keyof typeof statusNames;
 
-const symbolDetail = { symbol: optional(anyText({ description: 'The symbol that was asked for.' })) };
+const symbolDetail = { symbol: optional(anyText({ description: 'The symbol in the request.' })) };
+
+/** A thing that keeps a portfolio from being closed (D212). */
+export const CloseReason = closed(
+  'CloseReason',
+  {
+    code: choice(
+      ['POSITIONS', 'OPEN_ORDERS', 'UNSETTLED_CASH', 'UNDELIVERED', 'LOAN', 'MARGIN_CALL', 'ACCRUALS'],
+      {
+        description:
+          '`POSITIONS`: something is held. `OPEN_ORDERS`: orders are open. `UNSETTLED_CASH`: cash has not settled, or dividends are not paid. `UNDELIVERED`: shares are not delivered or received yet. `LOAN`: money is owed. `MARGIN_CALL`: a margin call of any type is open. `ACCRUALS`: the cash does not pay the accrued interest and borrow fees.',
+      },
+    ),
+    count: optional(
+      integer(1, 1e9, {
+        description: 'How many positions, orders, margin calls, or symbols that are to be delivered.',
+      }),
+    ),
+    amount: optional(
+      number({
+        description:
+          'Dollars: that are pending, owed, called or accrued. Of pending cash negative where it is to be paid.',
+      }),
+    ),
+    settlesOn: optional(date({ description: 'The last settlement date that is waited for.' })),
+    availableCash: optional(number({ description: 'Settled dollars that could pay the accruals.' })),
+  },
+  {
+    description: 'A thing that keeps a portfolio from being closed, with its figures.',
+    examples: [{ code: 'UNSETTLED_CASH', amount: 999, settlesOn: '2026-01-06' }],
+  },
+);
+export type CloseReason = Static<typeof CloseReason>;
 
 export const errorCodes = {
   INSUFFICIENT_FUNDS: {
     status: 400,
-    meaning: 'There is not enough free cash, or in a margin portfolio not enough buying power.',
+    meaning:
+      'The order or withdrawal requires more cash, or in a margin portfolio more buying power, than is available.',
     details: {
-      availableCash: number({ description: 'What may be spent, or withdrawn, without borrowing.' }),
-      requiredAmount: number({ description: 'Of an order: its worst cost, charges included.' }),
-      availableBuyingPower: optional(number({ description: 'Of orders in margin portfolios.' })),
-      requiredBuyingPower: optional(number()),
+      availableCash: number({ description: 'Dollars that can be spent or withdrawn without borrowing.' }),
+      requiredAmount: number({
+        description:
+          'Dollars that the order or withdrawal requires; for an order its highest cost including charges.',
+      }),
+      availableBuyingPower: optional(
+        number({ description: 'Margin portfolios: overnight buying power in dollars, less open orders.' }),
+      ),
+      requiredBuyingPower: optional(
+        number({ description: 'Margin portfolios: buying power in dollars that the order requires.' }),
+      ),
     },
   },
   MARKET_CLOSED: {
     status: 400,
-    meaning: 'The market is closed and the order cannot wait for it to open.',
-    details: { nextOpen: instant({ description: 'In exchange time, with its offset.' }) },
+    meaning: 'The market is closed, and the order cannot wait for the open.',
+    details: { nextOpen: instant({ description: 'The next open, in New York time with its offset.' }) },
+  },
+  TRADING_HALTED: {
+    status: 400,
+    meaning: 'Trading is halted and the order cannot wait for its end.',
+    details: {
+      reason: anyText({ description: 'The code of the halt, such as LUDP.' }),
+      until: optional(instant({ description: 'When the halt ends, where that is known.' })),
+    },
+  },
+  AUCTION_CLOSED: {
+    status: 400,
+    meaning: 'The auction that the order is for takes no more orders.',
+    details: {
+      cutoff: instant({ description: 'Until when it took them; in exchange time, with its offset.' }),
+      opensAt: instant({ description: 'When orders for the next one are taken; likewise.' }),
+    },
   },
   FEATURE_NOT_AVAILABLE: {
     status: 403,
-    meaning: 'The subscription tier does not include what was asked for.',
+    meaning: 'The subscription tier does not include the requested feature.',
     details: { currentTier: choice(tiers), requiredTier: choice(tiers) },
   },
   INSUFFICIENT_POSITION: {
     status: 400,
-    meaning: 'More would be closed than is held and not yet reserved.',
-    details: { availableQuantity: number(), requiredQuantity: number() },
+    meaning: 'The order or exercise requires more than the quantity that is held and not reserved.',
+    details: {
+      availableQuantity: number({ description: 'Shares or contracts held and not reserved.' }),
+      requiredQuantity: number({ description: 'Shares or contracts that the request requires.' }),
+    },
   },
   UNKNOWN_SYMBOL: {
     status: 400,
-    meaning: 'No instrument of this symbol is listed.',
+    meaning: 'No instrument with this symbol is listed.',
     details: symbolDetail,
   },
   INSTRUMENT_NOT_TRADABLE: {
     status: 400,
     meaning:
-      'The instrument is listed but takes no such order: expired, halted, an index, or of another asset class.',
+      'The instrument is listed but cannot be traded this way: it has expired, is halted, is an index, or has another asset class.',
     details: symbolDetail,
   },
   NOT_SHORTABLE: {
@@ -98,29 +159,33 @@ export const errorCodes = {
   },
   POSITION_CONFLICT: {
     status: 400,
-    meaning: 'The order would open a position against an opposite one; close that first.',
+    meaning: 'The portfolio holds the opposite position, which must be closed first.',
     details: {
       ...symbolDetail,
-      positionQuantity: optional(number({ description: 'What is held; negative when short.' })),
+      positionQuantity: optional(number({ description: 'Shares or contracts held; negative when short.' })),
     },
   },
   OPTION_LEVEL: {
     status: 403,
     meaning: 'The option level of the broker and portfolio does not allow the strategy.',
     details: {
-      currentLevel: optional(integer(0, 10)),
-      requiredLevel: optional(integer(0, 10)),
+      currentLevel: optional(integer(0, 10, { description: 'Option level of the portfolio, 0 to 4.' })),
+      requiredLevel: optional(integer(0, 10, { description: 'Option level that the strategy requires.' })),
     },
   },
   DAY_TRADE_RESTRICTED: {
     status: 403,
-    meaning: 'Day-trading rules forbid an order that would open or add to a position.',
+    meaning: 'Day-trading rules forbid opening or adding to a position.',
     details: { dayTradeCount: optional(integer(0, 1e9)), restrictedUntil: optional(date()) },
   },
   MARGIN_CALL_ACTIVE: {
     status: 403,
     meaning: 'The portfolio has an open margin call; only orders that reduce risk are accepted.',
-    details: { callAmount: optional(number()) },
+    details: {
+      callAmount: optional(
+        number({ description: 'Dollars due now: the sum of `amountDue` of the open calls.' }),
+      ),
+    },
   },
   MARGIN_NOT_ELIGIBLE: {
     status: 400,
@@ -134,17 +199,17 @@ export const errorCodes = {
   ACCOUNT_FROZEN: {
     status: 403,
     meaning:
-      'The account is frozen: reading and cancelling work, what changes orders, cash or portfolios does not.',
+      'The account is frozen: it allows reads and cancels, and no other change of orders, cash or portfolios.',
     details: { accountId: optional(uuid()) },
   },
   BROKER_RESTRICTION: {
     status: 400,
-    meaning: 'The broker configuration of the portfolio does not offer what was asked for.',
+    meaning: 'The broker configuration of the portfolio does not offer the requested feature.',
     details: { brokerId: optional(anyText()), restriction: optional(anyText()) },
   },
   ORDER_NOT_UPDATABLE: {
     status: 409,
-    meaning: 'The status of the order allows no update or cancel.',
+    meaning: 'The status of the order does not allow an update or cancel.',
     details: { orderId: optional(uuid()), status: choice(orderStatuses) },
   },
   DUPLICATE_CLIENT_ORDER_ID: {
@@ -152,45 +217,58 @@ export const errorCodes = {
     meaning: 'An order of the portfolio already has this clientOrderId.',
     details: { orderId: uuid({ description: 'The existing order.' }) },
   },
+  PORTFOLIO_NOT_EMPTY: {
+    status: 409,
+    meaning: 'The portfolio cannot be closed while it has positions, open orders, unsettled items or debts.',
+    details: {
+      reasons: listOf(CloseReason, { description: 'Everything that stands in the way, with its figures.' }),
+    },
+  },
   RATE_LIMITED: {
     status: 429,
-    meaning: 'More requests than the limit of the route allows.',
-    details: { retryAfter: integer(0, 1e9, { description: 'Seconds.' }) },
+    meaning: 'The tenant exceeded the request limit of the route.',
+    details: { retryAfter: integer(0, 1e9, { description: 'Seconds to wait before the next request.' }) },
   },
   INSUFFICIENT_SCOPE: {
     status: 403,
-    meaning: 'The token does not have the scope that the route needs.',
+    meaning: 'The token lacks the scope that the route requires.',
     details: { requiredScope: choice(scopes) },
   },
   LEVEL_TOO_LOW: {
     status: 403,
-    meaning: 'The token of an agent does not reach so far.',
+    meaning: "The level of the agent's token does not allow the operation.",
     details: {
       level: choice(agentLevels),
-      requiredLevel: optional(choice(agentLevels, { description: 'Absent: no agent may do it.' })),
+      requiredLevel: optional(
+        choice(agentLevels, {
+          description: 'Lowest level that allows the operation; absent where no agent may perform it.',
+        }),
+      ),
     },
   },
   CAP_EXCEEDED: {
     status: 403,
-    meaning: 'The caps of the token do not allow this order.',
+    meaning: "The order exceeds a cap of the agent's token.",
     details: {
       cap: choice(['maxOrderNotional', 'maxNotional', 'maxOrdersPerMinute', 'symbols', 'maxDailyLoss']),
-      allowed: optional(number({ description: 'The cap; dollars, or orders.' })),
-      left: optional(number({ description: 'What would pass: dollars, or orders.' })),
-      asked: optional(number({ description: 'What the order comes to; of a loss what it has come to.' })),
+      allowed: optional(number({ description: 'The cap: dollars or orders.' })),
+      left: optional(number({ description: 'Part of the cap that is left: dollars or orders.' })),
+      asked: optional(number({ description: 'Dollars of the order; for maxDailyLoss the present loss.' })),
       symbols: optional(listOf(anyText())),
-      retryAfter: optional(integer(0, 60, { description: 'Seconds.' })),
+      retryAfter: optional(integer(0, 60, { description: 'Seconds until an order is accepted.' })),
     },
   },
   STALE_MARKET_DATA: {
     status: 503,
-    meaning: 'The answer needs a quote, and the latest one is too old to use.',
+    meaning: 'The request requires a quote, and the latest one is too old.',
     details: { ...symbolDetail, quotedAt: optional(instant()) },
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    meaning: 'The service cannot commit, is starting, or is shutting down. Nothing was changed; try again.',
-    details: { retryAfter: optional(integer(0, 1e9, { description: 'Seconds.' })) },
+    meaning: 'The service cannot commit, is starting or is shutting down. Nothing was changed; try again.',
+    details: {
+      retryAfter: optional(integer(0, 1e9, { description: 'Seconds to wait before the next request.' })),
+    },
   },
 } as const satisfies Record<string, ErrorCodeEntry>;
 
@@ -220,7 +298,8 @@ export const Problem = closed(
   {
     statusCode,
     message: Type.Union([Type.String(), Type.Array(Type.String())], {
-      description: 'One sentence; for a body, query or path that fails validation one per failed rule.',
+      description:
+        'One sentence; where a body, query or path fails validation, one sentence per failed rule.',
     }),
     error: anyText({ description: 'The name of the status.', examples: ['Bad Request', 'Not Found'] }),
   },
@@ -288,6 +367,7 @@ export function codedProblem<Code extends ErrorCode>(
   code: Code,
   message: string,
   details: ErrorDetails<Code>,
+  status: HttpErrorStatus = statusOf(code),
 ): CodedProblem {
-  return { statusCode: statusOf(code), message, error: { code, ...details } as unknown as CodedDetails };
+  return { statusCode: status, message, error: { code, ...details } as unknown as CodedDetails };
 }

@@ -102,7 +102,7 @@ export const OrderPreview = closed('OrderPreview', {
   estimatedCost: optional(number()),
   commission: number(),
   fees: listOf(Fee),
-  reserves: number({ description: 'Cash that would be set aside.' }),
+  reserves: number({ description: 'Cash that the order would reserve.' }),
   cash: amount('PreviewCash', 'Settled cash.'),
   buyingPower: amount('PreviewBuyingPower', 'Overnight buying power.'),
   initialMargin: amount('PreviewInitialMargin', 'Initial requirement.'),

@@ -104,6 +104,20 @@ export function dateOrInstant(options: Options = {}): TString {
   });
 }
 
+/** A date or an instant that the clock of a simulation can show (D219). */
+export function simulatedTime(options: Options & { readonly description: string }): TString {
+  return dateOrInstant({ ...options, ...SIMULATED, description: inRange(options.description) });
+}
+
+/** A date that the clock of a simulation can show (D219). */
+export function simulatedDate(options: Options & { readonly description?: string } = {}): TString {
+  return date({ ...options, ...SIMULATED, description: inRange(options.description ?? '') });
+}
+
+const SIMULATED = { 'x-simulated': true } as const;
+const inRange = (description: string): string =>
+  `${description} Between 1970-01-01 and 2199-12-31.`.trimStart();
+
 /** Whatever ISO 8601 calls a date or a date-time, with or without a zone. */
 export function dateTime(options: Options = {}): TString {
   return Type.String({
@@ -114,15 +128,15 @@ export function dateTime(options: Options = {}): TString {
   });
 }
 
-/** A length of time that is the same on every calendar: weeks, days, hours, minutes, seconds. */
+/** A length of time. Years and months are those of the calendar in New York; a day is 24 hours. */
 export function duration(options: Options = {}): TString {
   return Type.String({
     format: 'duration',
     maxLength: 64,
     pattern:
-      '^P(?!$)(?:\\d{1,6}W)?(?:\\d{1,7}D)?(?:T(?=\\d)(?:\\d{1,8}H)?(?:\\d{1,9}M)?(?:\\d{1,10}(?:\\.\\d{1,3})?S)?)?$',
-    examples: ['PT1H30M', 'P1D'],
-    'x-expected': 'must be an ISO 8601 duration in weeks, days, hours, minutes or seconds',
+      '^P(?!$)(?:\\d{1,3}Y)?(?:\\d{1,4}M)?(?:\\d{1,6}W)?(?:\\d{1,7}D)?(?:T(?=\\d)(?:\\d{1,8}H)?(?:\\d{1,9}M)?(?:\\d{1,10}(?:\\.\\d{1,3})?S)?)?$',
+    examples: ['PT1H30M', 'P1D', 'P1M'],
+    'x-expected': 'must be an ISO 8601 duration such as PT1H30M, P1D or P1M',
     ...options,
   });
 }

@@ -29,9 +29,25 @@ export function isDateTime(value: string): boolean {
   return parseDateTime(value) !== undefined;
 }
 
+const UNPRINTABLE = /[\u0000-\u001f\u007f]/;
+/** Tabs and ends of lines are no harm in a text of several lines. */
+const UNPRINTABLE_IN_LINES = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/;
+/** Instants that the clock of a simulation can show (D219), in milliseconds: from 1970-01-01 to the end of 2199-12-31, UTC. */
+const FIRST_SIMULATED_MS = 0;
+const END_OF_SIMULATED_MS = Date.UTC(2200, 0, 1);
+
+/** Whether a date, or a date and time, lies where the clock of a simulation can be. One without a zone is read as UTC. */
+export function isSimulatedTime(value: string): boolean {
+  const parsed = parseDateTime(value);
+  if (parsed === undefined) return false;
+  const { day, timeMs = 0, offsetMinutes = 0 } = parsed;
+  const ms = day * 86_400_000 + timeMs - offsetMinutes * 60_000;
+  return ms >= FIRST_SIMULATED_MS && ms < END_OF_SIMULATED_MS;
+}
+
 /** Blank, or with characters that no terminal, log or database should have to show. */
-export function isUnreadable(value: string): 'blank' | 'control characters' | undefined {
-  if (/[\u0000-\u001f\u007f]/.test(value)) return 'control characters';
+export function isUnreadable(value: string, hasLines = false): 'blank' | 'control characters' | undefined {
+  if ((hasLines ? UNPRINTABLE_IN_LINES : UNPRINTABLE).test(value)) return 'control characters';
   return value.trim() === '' ? 'blank' : undefined;
 }
 

@@ -1,5 +1,6 @@
 import type { Static } from 'typebox';
 import { activityCategories, curveIntervals } from './enums.js';
+import { Fee } from './executions.js';
 import {
   anyText,
   closed,
@@ -37,8 +38,13 @@ export const Activity = closed('Activity', {
   orderId: optional(uuid()),
   symbol: optional(anyText()),
   quantity: optional(number()),
-  price: optional(number()),
-  amount: optional(number()),
+  price: optional(number({ description: 'Dollars per share or contract unit.' })),
+  amount: optional(number({ description: 'Cash effect in dollars without charges; negative = paid.' })),
+  executionId: optional(anyText({ description: 'Executions only.' })),
+  commission: optional(number({ description: 'Executions only: commission in dollars.' })),
+  fees: optional(
+    listOf(Fee, { description: 'Executions only: each regulatory and exchange fee in dollars.' }),
+  ),
 });
 export type Activity = Static<typeof Activity>;
 

@@ -19,8 +19,12 @@ export const SimulationParams = parameters({
   simulationId: text({ maxLength: 64, description: 'The simulation.' }),
 });
 export const ActionParams = parameters({ actionId: text({ description: 'The corporate action.' }) });
+export const FaultParams = parameters({ faultId: uuid({ description: 'The fault.' }) });
 export const SymbolParams = parameters({
   symbol: text({ description: 'A listed symbol.', examples: ['AAPL'] }),
+});
+export const HaltParams = parameters({
+  symbol: text({ description: 'The symbol of the halt; `*` = the whole market.', examples: ['AAPL'] }),
 });
 export const UnderlyingParams = parameters({
   underlying: text({ description: 'Symbol of the underlying.', examples: ['AAPL'] }),

@@ -1,14 +1,15 @@
 export * from './accounts.js';
 export * from './agent-tokens.js';
+export * from './analytics.js';
 export * from './auth.js';
 export * from './brokers.js';
 export * from './enums.js';
 export * from './errors.js';
 export * from './executions.js';
+export * from './faults.js';
 export {
   choice,
   closed,
-  dateOrInstant,
   flag,
   integer,
   list,
@@ -17,6 +18,7 @@ export {
   optional,
   parameters,
   positive,
+  simulatedTime,
   type Static,
   text,
 } from './fields.js';

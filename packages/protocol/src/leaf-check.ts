@@ -6,6 +6,7 @@ import {
   isDateOrInstant,
   isDateTime,
   isInstant,
+  isSimulatedTime,
   isUnreadable,
   isUuid,
   onDecimals,
@@ -35,8 +36,9 @@ export interface Keywords {
   readonly default?: unknown;
   readonly 'x-expected'?: string;
   readonly 'x-decimals'?: number;
-  readonly 'x-text'?: boolean;
+  readonly 'x-text'?: boolean | 'lines';
   readonly 'x-format'?: string;
+  readonly 'x-simulated'?: boolean;
   readonly 'x-discriminator'?: string;
   readonly 'x-range-in-expected'?: boolean;
 }
@@ -69,7 +71,7 @@ export function stringCheck(keywords: Keywords): Check {
   const expression = pattern === undefined ? undefined : new RegExp(pattern, 'u');
   if (format !== undefined || expression !== undefined) {
     // One message for the whole syntax: its length is part of it.
-    return leaf(
+    const syntax = leaf(
       keywords,
       'must be a string',
       (value) =>
@@ -79,20 +81,34 @@ export function stringCheck(keywords: Keywords): Check {
         (format === undefined || format(value)) &&
         (expression === undefined || expression.test(value)),
     );
+    return keywords['x-simulated'] === true ? simulatedCheck(syntax) : syntax;
   }
-  const readable = keywords['x-text'] === true;
+  const readable = keywords['x-text'] ?? false;
   const expected = keywords['x-expected'] ?? 'must be a string';
   return (value, prefix, name, out) => {
     if (typeof value !== 'string') {
       out.push(`${named(prefix, name)} ${expected}`);
       return value;
     }
-    const unreadable = readable ? isUnreadable(value) : undefined;
+    const unreadable = readable === false ? undefined : isUnreadable(value, readable === 'lines');
     if (value.length < minLength || unreadable === 'blank')
       out.push(`${named(prefix, name)} should not be empty`);
-    if (value.length > maxLength) out.push(`${named(prefix, name)} must be at most ${maxLength} characters`);
+    // JSON Schema counts Unicode code points; a text has at most as many as UTF-16 units.
+    if (value.length > maxLength && Array.from(value).length > maxLength)
+      out.push(`${named(prefix, name)} must be at most ${maxLength} characters`);
     if (unreadable === 'control characters')
       out.push(`${named(prefix, name)} must not contain control characters`);
+    return value;
+  };
+}
+
+/** A date or time of the right syntax that the clock of a simulation can show (D219). */
+function simulatedCheck(syntax: Check): Check {
+  return (value, prefix, name, out) => {
+    const before = out.length;
+    syntax(value, prefix, name, out);
+    if (out.length === before && !isSimulatedTime(value as string))
+      out.push(`${named(prefix, name)} must lie between 1970-01-01 and 2199-12-31`);
     return value;
   };
 }

@@ -5,10 +5,9 @@ import {
   anyText,
   byName,
   closed,
-  dateOrInstant,
+  instant,
   list,
   listOf,
-  instant,
   namedChoice,
   nonNegative,
   number,
@@ -17,6 +16,7 @@ import {
   priceBounds,
   quantityBounds,
   signed,
+  simulatedTime,
   text,
   uuid,
 } from './fields.js';
@@ -62,7 +62,7 @@ export const RequirementsBody = ruled(
         description: 'Annual, as fractions, by underlying.',
       }),
     ),
-    asOf: optional(dateOrInstant({ description: 'Absent = now, by the clock of the simulation.' })),
+    asOf: optional(simulatedTime({ description: 'Absent = now, by the clock of the simulation.' })),
   }),
   (body, report) => {
     if (body.portfolioMarginEngineType !== undefined && body.marginType !== 'PORTFOLIO') {
@@ -104,7 +104,13 @@ export type Requirements = Static<typeof Requirements>;
 export const MarginCall = closed('MarginCall', {
   callId: uuid(),
   type: namedChoice('MarginCallType', callTypes),
-  amount: number({ description: 'What was missing when it was issued.' }),
+  amount: number({ description: 'Dollars that were missing when the call was issued; it never changes.' }),
+  amountDue: optional(
+    number({
+      description:
+        'Of an open call: dollars that are missing now, at the quotes in force, rounded up to the cent. A deposit of as much meets the call; one about the trades of a day at the next close, and never asks for more than `amount`.',
+    }),
+  ),
   issuedAt: instant(),
   dueAt: instant(),
   status: namedChoice('MarginCallStatus', callStatuses),

@@ -27,12 +27,25 @@ import {
   optional,
   parameters,
   priceBounds,
+  simulatedDate,
   text,
 } from './fields.js';
 import { paged, pageFields } from './paging.js';
 import { OptionTypeValue } from './positions.js';
 
 const milliseconds = count({ description: 'Epoch milliseconds.', examples: [1767623400000] });
+
+/** What a halt adds to an answer about a symbol (D178). */
+const haltedFields = {
+  halted: optional(flag({ description: 'True while trading is halted; absent otherwise.' })),
+  haltReason: optional(
+    anyText({
+      description: 'The code of the halt; of several the one that lasts longest.',
+      examples: ['LUDP'],
+    }),
+  ),
+  haltedUntil: optional(instant({ description: 'When it ends; absent = it has no end yet.' })),
+};
 
 export const Quote = closed('Quote', {
   symbol: anyText(),
@@ -44,6 +57,7 @@ export const Quote = closed('Quote', {
   last: optional(number()),
   lastSize: optional(number()),
   timestamp: milliseconds,
+  ...haltedFields,
 });
 export type Quote = Static<typeof Quote>;
 
@@ -122,6 +136,7 @@ export const MarketOpen = closed('MarketOpen', {
   session: MarketSessionValue,
   nextOpen: optional(instant()),
   nextClose: optional(instant()),
+  ...haltedFields,
 });
 export type MarketOpen = Static<typeof MarketOpen>;
 
@@ -132,7 +147,7 @@ export const OptionExpirations = closed('OptionExpirations', {
 export type OptionExpirations = Static<typeof OptionExpirations>;
 
 export const OptionChainQuery = parameters({
-  expiration: optional(date({ description: 'Absent = the nearest one.' })),
+  expiration: optional(simulatedDate({ description: 'Absent = the nearest one.' })),
   optionType: optional(OptionTypeValue),
   minStrike: optional(nonNegative(priceBounds)),
   maxStrike: optional(nonNegative(priceBounds)),
@@ -159,7 +174,10 @@ export const OptionChainContract = closed('OptionChainContract', {
   last: optional(number()),
   openInterest: optional(count({ description: 'Where a recording has it.' })),
   impliedVolatility: optional(
-    number({ description: 'That the price implies, a year: 0.2 is 20 %. From 0.01 to 5.' }),
+    number({
+      description:
+        'That the price implies, a year: 0.2 is 20 %. From 0.01 to 5. Absent where the price lies within half a tick of the intrinsic value, or below it.',
+    }),
   ),
   delta: optional(number({ description: 'Per share, of one that is long.' })),
   gamma: optional(number({ description: 'Change of delta per 1.00 of the underlying.' })),
@@ -221,8 +239,8 @@ export const InstrumentPage = paged('InstrumentPage', Instrument, 'Instruments, 
 export type InstrumentPage = Static<typeof InstrumentPage>;
 
 export const CalendarQuery = parameters({
-  from: optional(date({ description: 'Absent = today.' })),
-  to: optional(date({ description: 'The last date; absent = 30 days after from.' })),
+  from: optional(simulatedDate({ description: 'Absent = today.' })),
+  to: optional(simulatedDate({ description: 'The last date; absent = 30 days after from.' })),
 });
 export type CalendarQuery = Static<typeof CalendarQuery>;
 

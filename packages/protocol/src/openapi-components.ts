@@ -37,6 +37,7 @@ export class Components {
         case '$id':
         case 'x-expected':
         case 'x-range-in-expected':
+        case 'x-simulated':
         case 'x-text':
           break;
         case 'maximum':

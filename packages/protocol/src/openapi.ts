@@ -9,8 +9,9 @@ import {
   statusNames,
   statusOf,
 } from './errors.js';
+import { type Example, examples } from './examples.js';
 import { Components, type Json } from './openapi-components.js';
-import { routeEntries } from './routes.js';
+import { type OperationId, routeEntries } from './routes.js';
 import {
   errorCodesOf,
   errorStatusesOf,
@@ -78,7 +79,8 @@ const idempotencyKey: Json = {
   name: 'Idempotency-Key',
   in: 'header',
   required: false,
-  description: 'For 24 hours the same key and body replay the stored answer; another body is 422.',
+  description:
+    'Makes a repeat safe: for 24 hours the same key with the same body returns the stored answer; with another body it answers 422.',
   schema: { type: 'string', minLength: 1, maxLength: 255 },
 };
 
@@ -86,22 +88,25 @@ const lastEventId: Json = {
   name: 'Last-Event-ID',
   in: 'header',
   required: false,
-  description: 'The id of the last event that was received.',
+  description: 'The id of the last event that the client received; the stream resumes after it.',
   schema: { type: 'string' },
 };
 
 const responseHeaders: Json = {
-  RequestId: { description: 'Names this request in the logs.', schema: { type: 'string' } },
-  RateLimitLimit: { description: 'Requests per minute.', schema: { type: 'integer' } },
-  RateLimitRemaining: { description: 'Requests left.', schema: { type: 'integer' } },
-  RateLimitReset: { description: 'Seconds until more are allowed.', schema: { type: 'integer' } },
+  RequestId: { description: 'Id of this request in the logs of the server.', schema: { type: 'string' } },
+  RateLimitLimit: { description: 'Requests allowed per minute.', schema: { type: 'integer' } },
+  RateLimitRemaining: { description: 'Requests left in this minute.', schema: { type: 'integer' } },
+  RateLimitReset: {
+    description: 'Seconds until the full limit is available again.',
+    schema: { type: 'integer' },
+  },
   IdempotentReplayed: { description: '`true` on a replayed answer.', schema: { type: 'string' } },
   NextCursor: {
-    description: 'The `cursor` of the next page; absent at the end.',
+    description: 'Value of `cursor` for the next page; absent on the last page.',
     schema: { type: 'string' },
   },
-  RetryAfter: { description: 'Seconds.', schema: { type: 'integer' } },
-  WwwAuthenticate: { description: '`Bearer`', schema: { type: 'string' } },
+  RetryAfter: { description: 'Seconds after which to repeat the request.', schema: { type: 'integer' } },
+  WwwAuthenticate: { description: 'Always `Bearer`.', schema: { type: 'string' } },
 };
 
 function header(name: string): Json {
@@ -116,12 +121,13 @@ const everyAnswer: Readonly<Record<string, Json>> = {
 };
 
 function operation(
-  operationId: string,
+  operationId: OperationId,
   id: string,
   route: Route,
   components: Components,
   sharedResponses: Record<string, Json>,
 ): Json {
+  const example = examples[operationId] ?? {};
   return {
     operationId: id,
     tags: [route.tag],
@@ -131,8 +137,8 @@ function operation(
     ...(route.scope === undefined ? {} : { 'x-scope': route.scope }),
     security: security(route),
     parameters: [
-      ...parametersIn('path', route.params, components),
-      ...parametersIn('query', queryOf(route), components),
+      ...parametersIn('path', route.params, components, example.params),
+      ...parametersIn('query', queryOf(route), components, example.query),
       ...(takesIdempotencyKey(route) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ...(route.events === undefined ? [] : [{ $ref: '#/components/parameters/LastEventId' }]),
     ],
@@ -141,10 +147,10 @@ function operation(
       : {
           requestBody: {
             required: route.bodyIsOptional !== true,
-            content: json(components.refer(route.body)),
+            content: json(components.refer(route.body), example.body),
           },
         }),
-    responses: { ...answers(route, components), ...problems(route, components, sharedResponses) },
+    responses: { ...answers(route, components, example), ...problems(route, components, sharedResponses) },
   };
 }
 
@@ -166,7 +172,12 @@ function queryOf(route: Route): TObject | undefined {
   return { ...route.query, properties: Object.fromEntries(properties) };
 }
 
-function parametersIn(place: 'path' | 'query', schema: TObject | undefined, components: Components): Json[] {
+function parametersIn(
+  place: 'path' | 'query',
+  schema: TObject | undefined,
+  components: Components,
+  given: Readonly<Record<string, string | number>> = {},
+): Json[] {
   if (schema === undefined) return [];
   const required = new Set<string>(schema.required);
   return Object.entries(schema.properties).map(([name, property]) => {
@@ -177,21 +188,31 @@ function parametersIn(place: 'path' | 'query', schema: TObject | undefined, comp
       required: place === 'path' || (required.has(name) && preset === undefined),
       ...(description === undefined ? {} : { description }),
       schema: components.refer(property),
+      ...(given[name] === undefined ? {} : { example: given[name] }),
     };
   });
 }
 
-function json(schema: Json): Json {
-  return { 'application/json': { schema } };
+function json(schema: Json, example?: Json): Json {
+  return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
 }
 
-function answers(route: Route, components: Components): Record<string, Json> {
+/** The rows of an example as CSV, by their fields. */
+function csvExample(reply: Json | undefined): string {
+  const [row = {}] = (reply as { readonly data?: readonly object[] } | undefined)?.data ?? [];
+  const cells = Object.entries(row).filter(([, value]) => typeof value !== 'object');
+  return `${cells.map(([name]) => name).join(',')}\r\n${cells.map(([, value]) => String(value)).join(',')}\r\n`;
+}
+
+function answers(route: Route, components: Components, example: Example): Record<string, Json> {
   return Object.fromEntries(
     Object.entries(route.responses).map(([status, schema]) => [
       status,
       {
         description:
-          route.events === undefined ? titleOf(schema, status) : 'The stream, until one side ends it.',
+          route.events === undefined
+            ? titleOf(schema, status)
+            : 'Events, until one side closes the connection.',
         headers: {
           ...everyAnswer,
           ...(takesIdempotencyKey(route) ? { 'Idempotent-Replayed': header('IdempotentReplayed') } : {}),
@@ -199,8 +220,21 @@ function answers(route: Route, components: Components): Record<string, Json> {
         },
         content:
           route.events === undefined
-            ? json(components.refer(schema))
-            : { 'text/event-stream': { schema: eventSchema(route.events, components) } },
+            ? {
+                ...(json(
+                  components.refer(schema),
+                  status.startsWith('2') ? example.reply : undefined,
+                ) as object),
+                ...(route.csv === true
+                  ? { 'text/csv': { schema: { type: 'string' }, example: csvExample(example.reply) } }
+                  : {}),
+              }
+            : {
+                'text/event-stream': {
+                  schema: eventSchema(route.events, components),
+                  ...(example.stream === undefined ? {} : { example: eventOf(example.stream) }),
+                },
+              },
       },
     ]),
   );
@@ -210,8 +244,21 @@ const isPaged = ({ query }: Route): boolean => query !== undefined && 'cursor' i
 
 function titleOf(schema: TSchema, status: string): string {
   const { description, title } = schema as { description?: string; title?: string };
-  if (status === '503') return 'Not healthy.';
+  if (status === '503') return 'The service is not healthy.';
   return description ?? title ?? 'A list.';
+}
+
+/** An event of a stream as an object: its fields by name, `data` parsed. */
+function eventOf(text: string): Json {
+  const fields = text
+    .trimEnd()
+    .split('\n')
+    .map((line) => /^(\w+): (.*)$/.exec(line) ?? [])
+    .map(([, name = '', value = '']): [string, unknown] => [
+      name,
+      name === 'data' ? JSON.parse(value) : value,
+    ]);
+  return Object.fromEntries(fields) as Json;
 }
 
 /** OpenAPI 3.1 has no words for a sequence of events: the schema is that of one of them. */

@@ -24,7 +24,7 @@ describe('an order', () => {
       'orderType must be one of MARKET, LIMIT, STOP, STOP_LIMIT, TRAILING_STOP, TRAILING_STOP_LIMIT',
       'positionIntent must be one of BUY_TO_OPEN, BUY_TO_CLOSE, SELL_TO_OPEN, SELL_TO_CLOSE',
       'quantity must be a positive number',
-      'timeInForce must be one of DAY, GTC, IOC, FOK, GTD',
+      'timeInForce must be one of DAY, GTC, IOC, FOK, GTD, OPG, CLS',
     ]);
   });
 
@@ -38,6 +38,33 @@ describe('an order', () => {
       'session EXTENDED is only allowed for LIMIT orders',
       'property foo should not exist',
     ]);
+  });
+});
+
+describe('notes of an order', () => {
+  it('accept 4,000 code points, however many UTF-16 units those have, with lines and tabs', () => {
+    const notes = `${'📈'.repeat(3_997)}a\n\t`;
+    expect(validateBody(CreateOrderBody, { ...limitOrder, notes })).toMatchObject({
+      ok: true,
+      value: { notes },
+    });
+  });
+
+  it.each([
+    ['x'.repeat(4_001), 'notes must be at most 4000 characters'],
+    ['📈'.repeat(4_001), 'notes must be at most 4000 characters'],
+    [' \n', 'notes should not be empty'],
+    ['a\u0000b', 'notes must not contain control characters'],
+    [7, 'notes must be a string'],
+  ])('refuse %.10j', (notes, message) => {
+    expect(judge({ ...limitOrder, notes })).toEqual([message]);
+  });
+
+  it('are nothing that an update could change', () => {
+    expect(validateBody(UpdateOrderBody, { limitPrice: 1, notes: 'no' })).toEqual({
+      ok: false,
+      messages: ['property notes should not exist'],
+    });
   });
 });
 

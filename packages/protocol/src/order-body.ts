@@ -152,6 +152,15 @@ const terms = {
       'x-expected': 'must be 1 to 64 characters of A-Z, a-z, 0-9, dot, underscore and hyphen',
     }),
   ),
+  notes: optional(
+    text({
+      maxLength: 4000,
+      'x-text': 'lines',
+      description:
+        'Why the order is placed: up to 4,000 Unicode characters, lines and tabs included. Kept with the order, never changed and never interpreted.',
+      examples: ['Breakout above the 20-day high; exit below 182.'],
+    }),
+  ),
 };
 
 type Terms = { readonly [K in keyof typeof terms]?: unknown };
@@ -163,6 +172,7 @@ const orderRule: Rule<Terms> = (body, report) => {
   checkStrategy(body, report);
   checkPair(body, report);
   checkTiming(body, report);
+  checkAuction(body, report);
 };
 
 function checkQuantity(body: Terms, report: TermsReport): void {
@@ -279,9 +289,24 @@ function checkTiming(body: Terms, report: TermsReport): void {
   if (orderTypeOf(orderType) !== undefined && orderType !== 'LIMIT') {
     report.field('session', 'EXTENDED is only allowed for LIMIT orders');
   }
-  if (timeInForce === 'IOC' || timeInForce === 'FOK' || timeInForce === 'GTD') {
+  if (typeof timeInForce === 'string' && timeInForce !== 'DAY' && timeInForce !== 'GTC') {
     report.field('session', 'EXTENDED is only allowed for DAY and GTC orders');
   }
+}
+
+/** What an order for an auction may be (D180). */
+function checkAuction(body: Terms, report: TermsReport): void {
+  const { timeInForce, assetClass, orderType, quantity, bracketConfig, ocoConfig } = body;
+  if (timeInForce !== 'OPG' && timeInForce !== 'CLS') return;
+  if (typeof assetClass === 'string' && assetClass !== 'EQUITY')
+    report.field('timeInForce', `${timeInForce} is only allowed for EQUITY orders`);
+  if (orderTypeOf(orderType) !== undefined && orderType !== 'MARKET' && orderType !== 'LIMIT')
+    report.field('timeInForce', `${timeInForce} is only allowed for MARKET and LIMIT orders`);
+  if (assetClass === 'EQUITY' && isFraction(quantity))
+    report.field('quantity', `must be a whole number for ${timeInForce} orders`);
+  if (bracketConfig !== undefined)
+    report.field('bracketConfig', `should not exist for ${timeInForce} orders`);
+  if (ocoConfig !== undefined) report.field('ocoConfig', `should not exist for ${timeInForce} orders`);
 }
 
 /** The body of a create, and of a preview. */

@@ -114,6 +114,12 @@ export const orderFields = {
   goodTillDate: optional(anyText()),
   session: optional(OrderSessionValue),
   clientOrderId: optional(anyText()),
+  notes: optional(
+    anyText({
+      description: 'Why it was placed, as the create said it.',
+      examples: ['Breakout above the 20-day high; exit below 182.'],
+    }),
+  ),
   parentOrderId: optional(
     uuid({
       description: 'Of an exit of a bracket: its entry; of the stop of an OCO order: its limit order.',
@@ -224,9 +230,30 @@ export const CanceledOrder = closed('CanceledOrder', {
 export type CanceledOrder = Static<typeof CanceledOrder>;
 
 /** The answer of cancelling all orders of an account. */
-export const CanceledOrders = closed('CanceledOrders', {
-  canceledCount: count(),
-  canceledOrders: listOf(uuid()),
-  message: anyText(),
-});
+export const CanceledOrders = closed(
+  'CanceledOrders',
+  {
+    canceledCount: count({
+      description: 'How many orders were canceled, those whose cancel is pending included.',
+    }),
+    canceledOrders: listOf(uuid(), { description: 'Every order whose cancellation was taken.' }),
+    cancelRequested: optional(
+      listOf(uuid(), {
+        description:
+          'Those of `canceledOrders` that are still CANCELING, because their latency has not passed: they may still fill. Absent where there are none.',
+      }),
+    ),
+    message: anyText(),
+  },
+  {
+    examples: [
+      {
+        canceledCount: 2,
+        canceledOrders: ['b1a7c2de-8d1f-4c55-9b0a-6f1d2c3e4f50', '0f9e8d7c-6b5a-4432-8110-fedcba987654'],
+        cancelRequested: ['0f9e8d7c-6b5a-4432-8110-fedcba987654'],
+        message: '2 orders canceled, 1 of them pending',
+      },
+    ],
+  },
+);
 export type CanceledOrders = Static<typeof CanceledOrders>;

@@ -103,7 +103,7 @@ const status = { status: optional(choice(['CLOSED'])) };
 const balances = {
   settledCash: number(),
   pendingCash: number({ description: 'Not settled yet.' }),
-  reservedCash: number({ description: 'Set aside for open orders; part of equity.' }),
+  reservedCash: number({ description: 'Reserved for open orders; part of equity.' }),
   longMarketValue: number(),
   shortMarketValue: number({ description: 'Positive.' }),
   totalEquity: number({

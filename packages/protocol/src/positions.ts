@@ -22,7 +22,7 @@ export const EquityPosition = closed('EquityPosition', {
   portfolioId: uuid(),
   symbol: anyText(),
   settledQuantity: number({ description: 'With pendingQuantity what is held; negative when short.' }),
-  reservedQuantity: number({ description: 'The part of it set aside for open closing orders.' }),
+  reservedQuantity: number({ description: 'The part of it reserved for open closing orders.' }),
   pendingQuantity: number(),
   costBasis: number({ description: 'Cost of the open lots, without commissions.' }),
   price: number({ description: 'The mark.' }),
@@ -97,7 +97,14 @@ export const FuturePosition = closed('FuturePosition', {
   settlementPrice: optional(number({ description: 'Of the last daily settlement since entry.' })),
   lastPrice: number(),
   notionalValue: number(),
-  unrealizedPnl: number({ description: 'Variation since the last daily settlement, or since entry.' }),
+  unrealizedPnl: number({
+    description:
+      'Dollars gained since the last daily settlement, or since entry: what the next variation pays at this price. Negative = a loss.',
+  }),
+  openTradePnl: number({
+    description:
+      'Dollars gained since the trade: (lastPrice − entryPrice) × multiplier × quantity. Negative = a loss.',
+  }),
   initialMargin: number(),
   maintenanceMargin: number(),
   lastTradeDate: date(),

@@ -1,6 +1,7 @@
 /** All operations of the API, by operation id. What is not here does not exist. */
 import type { Static, TSchema } from 'typebox';
 import { accountRoutes } from './routes/accounts.js';
+import { analyticsRoutes } from './routes/analytics.js';
 import { keyPairRoutes } from './routes/key-pairs.js';
 import { marketDataRoutes } from './routes/market-data.js';
 import { orderRoutes } from './routes/orders.js';
@@ -12,6 +13,7 @@ import { simulationRoutes } from './routes/simulation.js';
 export const routes = {
   ...accountRoutes,
   ...portfolioRoutes,
+  ...analyticsRoutes,
   ...keyPairRoutes,
   ...orderRoutes,
   ...marketDataRoutes,

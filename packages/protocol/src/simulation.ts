@@ -15,7 +15,6 @@ import {
   closed,
   count,
   date,
-  dateOrInstant,
   duration,
   exactly,
   expectedChoice,
@@ -35,9 +34,12 @@ import {
   priceBounds,
   quantityBounds,
   signed,
+  simulatedDate,
+  simulatedTime,
   text,
 } from './fields.js';
 import { Instrument } from './market-data.js';
+import { paged } from './paging.js';
 import { OptionTypeValue } from './positions.js';
 import { ruled } from './rules.js';
 
@@ -46,14 +48,14 @@ const size = (): ReturnType<typeof nonNegative> => nonNegative(quantityBounds);
 export const PushedQuote = ruled(
   closed('PushedQuote', {
     symbol: text({ examples: ['AAPL'] }),
-    bid: nonNegative(priceBounds, { description: '0 = nobody bids.' }),
+    bid: nonNegative(priceBounds, { description: '0 = no bid.' }),
     ask: price(),
     bidSize: optional(size()),
     askSize: optional(size()),
     last: optional(price()),
     lastSize: optional(size()),
     timestamp: optional(
-      Type.Union([count(), instant()], {
+      Type.Union([count(), instant({ 'x-simulated': true })], {
         description: 'Epoch milliseconds or ISO 8601; absent = now, by the clock of the simulation.',
         'x-expected': 'must be epoch milliseconds or an ISO 8601 timestamp with a zone',
       }),
@@ -93,7 +95,7 @@ export const clockSpeedBounds = { maximum: 1_000_000, decimals: 6 };
 
 export const SetClockBody = ruled(
   closed('SetClockBody', {
-    now: optional(dateOrInstant({ description: 'Not before the present of the simulation.' })),
+    now: optional(simulatedTime({ description: 'Not before the present of the simulation.' })),
     speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
   }),
   (body, report) => {
@@ -106,8 +108,13 @@ export type SetClockBody = Static<typeof SetClockBody>;
 
 export const AdvanceClockBody = ruled(
   closed('AdvanceClockBody', {
-    to: optional(dateOrInstant({ description: 'The instant to move to.' })),
-    by: optional(duration({ description: 'How far to move.' })),
+    to: optional(simulatedTime({ description: 'The instant to move to.' })),
+    by: optional(
+      duration({
+        description:
+          'How far to move, at most ten years and not beyond 2199-12-31. Years and months keep the time of day in New York; a day is 24 hours.',
+      }),
+    ),
   }),
   (body, report) => {
     if (body.to === undefined && body.by === undefined) report.field('to', 'or by must be given');
@@ -144,7 +151,7 @@ export const ListOption = ruled(
     underlying: optional(text()),
     optionType: optional(OptionTypeValue),
     strike: optional(price()),
-    expiration: optional(date()),
+    expiration: optional(simulatedDate()),
     multiplier: optional(positive({ maximum: 1e6, decimals: 6 })),
     style: optional(choice(optionStyles)),
     settlement: optional(choice(optionSettlements)),
@@ -175,8 +182,8 @@ export const ListFuture = closed('ListFuture', {
   multiplier: optional(positive({ maximum: 1e8, decimals: 6 })),
   tickSize: optional(price()),
   settlement: optional(choice(optionSettlements, { description: 'Absent = of its root, or CASH.' })),
-  lastTradeDate: optional(date()),
-  firstNoticeDate: optional(date()),
+  lastTradeDate: optional(simulatedDate()),
+  firstNoticeDate: optional(simulatedDate()),
   initialMargin: optional(nonNegative(moneyBounds)),
   maintenanceMargin: optional(nonNegative(moneyBounds)),
   spreadMargin: optional(nonNegative(moneyBounds, { description: 'Per pair of months.' })),
@@ -209,8 +216,8 @@ export type ListedInstruments = Static<typeof ListedInstruments>;
 export const SplitAction = closed('SplitAction', {
   type: exactly('SPLIT'),
   symbol: text(),
-  exDate: date(),
-  payDate: optional(date()),
+  exDate: simulatedDate(),
+  payDate: optional(simulatedDate()),
   ratio: closed(
     'SplitRatio',
     { new: positive({ maximum: 1e6, decimals: 6 }), old: positive({ maximum: 1e6, decimals: 6 }) },
@@ -223,8 +230,8 @@ export const CashDividendAction = ruled(
   closed('CashDividendAction', {
     type: exactly('CASH_DIVIDEND'),
     symbol: text(),
-    exDate: date(),
-    payDate: optional(date({ description: 'Absent = the ex-date.' })),
+    exDate: simulatedDate(),
+    payDate: optional(simulatedDate({ description: 'Absent = the ex-date.' })),
     amountPerShare: price(),
   }),
   (body, report) => {
@@ -266,6 +273,67 @@ export const CorporateActions = closed('CorporateActions', {
   actions: listOf(AnnouncedAction, { description: 'In the order in which they take effect.' }),
 });
 export type CorporateActions = Static<typeof CorporateActions>;
+
+export const HaltBody = ruled(
+  closed(
+    'HaltBody',
+    {
+      symbol: text({
+        description:
+          'A listed EQUITY or INDEX, whose options stop with it; `*` = all equities, all options and futures on stock indices.',
+        examples: ['AAPL'],
+      }),
+      reason: text({
+        maxLength: 8,
+        pattern: '^[A-Z0-9]{1,8}$',
+        description:
+          'Code of the halt. Known: LUDP, LUDS, M, T1, T2, T5, T6, T8, T12, H4, H9, H10, H11, O1, IPO1, MWC0, MWC1, MWC2, MWC3.',
+        examples: ['LUDP'],
+        'x-expected': 'must be 1 to 8 characters of A-Z and 0-9',
+      }),
+      until: optional(simulatedTime({ description: 'When it ends; after now.' })),
+      for: optional(
+        duration({
+          description:
+            'How long it lasts. Without `until` and `for`: five minutes for LUDP, LUDS and M, no end for others.',
+        }),
+      ),
+    },
+    { examples: [{ symbol: 'AAPL', reason: 'LUDP', for: 'PT5M' }] },
+  ),
+  (body, report) => {
+    if (body.until !== undefined && body.for !== undefined)
+      report.field('for', 'should not exist together with until');
+  },
+);
+export type HaltBody = Static<typeof HaltBody>;
+
+export const Halt = closed(
+  'Halt',
+  {
+    symbol: anyText({ description: '`*` = the whole stock market.' }),
+    reason: anyText(),
+    since: instant(),
+    until: optional(instant({ description: 'Absent = until it is lifted.' })),
+  },
+  {
+    examples: [
+      {
+        symbol: 'AAPL',
+        reason: 'LUDP',
+        since: '2026-01-05T15:30:00.000Z',
+        until: '2026-01-05T15:35:00.000Z',
+      },
+    ],
+  },
+);
+export type Halt = Static<typeof Halt>;
+
+export const HaltPage = paged('HaltPage', Halt, 'Halts in force, by symbol.');
+export type HaltPage = Static<typeof HaltPage>;
+
+export const LiftedHalt = closed('LiftedHalt', { symbol: anyText(), message: anyText() });
+export type LiftedHalt = Static<typeof LiftedHalt>;
 
 export const WithdrawnAction = closed('WithdrawnAction', { actionId: anyText(), message: anyText() });
 export type WithdrawnAction = Static<typeof WithdrawnAction>;

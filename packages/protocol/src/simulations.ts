@@ -6,13 +6,13 @@ import {
   choice,
   closed,
   count,
-  dateOrInstant,
   exactly,
   instant,
   namedChoice,
   number,
   optional,
   positive,
+  simulatedTime,
   text,
 } from './fields.js';
 import { paged } from './paging.js';
@@ -29,7 +29,7 @@ export const CreateSimulationBody = ruled(
       feed: FeedValue,
       clock: ClockModeValue,
       calendar: optional(choice(calendars)),
-      start: optional(dateOrInstant({ description: 'Where a manual or scaled clock starts.' })),
+      start: optional(simulatedTime({ description: 'Where a manual or scaled clock starts.' })),
       speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
       seed: optional(
         Type.Union([text(), Type.Integer()], {
@@ -85,6 +85,13 @@ const simulationFields = {
   earlyAssignment: choice(earlyAssignments),
   now: optional(instant({ description: 'By its clock.' })),
   createdAt: instant(),
+  status: optional(
+    exactly('BROKEN', {
+      description:
+        'Present where the simulation cannot be opened. Requests to it answer 503; it can still be deleted.',
+    }),
+  ),
+  reason: optional(anyText({ description: 'Why the simulation cannot be opened.' })),
 };
 
 export const Simulation = closed('Simulation', simulationFields);

@@ -75,6 +75,19 @@ export const PortfolioUpdate = closed('PortfolioUpdate', {
 });
 export type PortfolioUpdate = Static<typeof PortfolioUpdate>;
 
+/** Data of `halt`: trading in a symbol is halted, by itself or with the whole market. */
+export const HaltEvent = closed('HaltEvent', {
+  symbol: anyText({ description: 'The symbol that is followed.' }),
+  reason: anyText({ examples: ['LUDP'] }),
+  since: instant(),
+  until: optional(instant({ description: 'Absent = it has no end yet.' })),
+});
+export type HaltEvent = Static<typeof HaltEvent>;
+
+/** Data of `resume`: trading in a symbol goes on with the next quote. */
+export const ResumeEvent = closed('ResumeEvent', { symbol: anyText(), timestamp: instant() });
+export type ResumeEvent = Static<typeof ResumeEvent>;
+
 export const Heartbeat = closed('Heartbeat', { timestamp: instant() });
 export type Heartbeat = Static<typeof Heartbeat>;
 
@@ -91,6 +104,8 @@ export const streamEventSchemas = {
   'order-update': OrderUpdate,
   'portfolio-update': PortfolioUpdate,
   quote: Quote,
+  halt: HaltEvent,
+  resume: ResumeEvent,
   heartbeat: Heartbeat,
   reset: StreamReset,
   error: StreamError,

@@ -1,6 +1,11 @@
 import { parseArgs } from 'node:util';
 import { BadSetting, readSettings } from './config.js';
 import { backUp } from './store/sqlite/backup.js';
+import { printUsage } from './usage.js';
+
+const USAGE = `usage: npm run backup -- --to DIR [--data DIR]
+
+Copies a data directory (default: DATA_DIR, ./data) into a new directory and checks the copy, while a server uses it or not.`;
 
 /**
  * `npm run backup -- --to DIR [--data DIR]`: copies the data directory into a new one, while a server uses it or not, and checks the
@@ -19,7 +24,7 @@ function main(): void {
 }
 
 try {
-  main();
+  if (!printUsage(USAGE)) main();
 } catch (error) {
   const known = error instanceof Error && /^(BadSetting|DamagedJournal|UnusableDirectory)$/.test(error.name);
   console.error(known ? error.message : error);

@@ -94,6 +94,17 @@ describe('A backup', { timeout: 120_000 }, () => {
     );
   });
 
+  it('verify: a directory without a journal is none, and is left alone', async () => {
+    await inDirectory(async (away) => {
+      const nowhere = join(away, 'nowhere');
+      const verified = ServerProcess.verify(SETTINGS, nowhere);
+      expect(await verified.exited).toEqual({ code: 1, signal: null });
+      expect(verified.err).toEqual([`${nowhere} is no data directory: it has no journal.db`]);
+      expect(verified.out).toEqual([]);
+      expect(readdirSync(away)).toEqual([]);
+    });
+  });
+
   it('is refused in a sentence where there is nothing, where something is already, and of what is damaged', async () => {
     await inDirectory((home) =>
       inDirectory(async (away) => {
@@ -107,14 +118,20 @@ describe('A backup', { timeout: 120_000 }, () => {
         const api = { baseUrl: await server.listening, token: credentialsIn(home).token };
         await openPortfolio(api);
         await server.end('SIGTERM');
-        expect(await refused(home)).toMatch(/is not empty/);
+        expect(await refused(home)).toMatch(/lies in the data directory/);
+        expect(await refused(join(home, 'backups/today'))).toMatch(/lies in the data directory/);
+        writeFileSync(join(away, 'a file'), '');
+        expect(await refused(join(away, 'a file'))).toMatch(/is not empty/);
+        expect(await refused(away)).toMatch(/is not empty/);
         const path = join(home, 'journal.db');
         const bytes = readFileSync(path);
         const at = bytes.indexOf('"command"');
         bytes.writeUInt8(bytes.readUInt8(at) ^ 1, at);
         writeFileSync(path, bytes);
         expect(await refused(join(away, 'b'))).toMatch(/damaged/);
-        expect(readdirSync(join(away, 'b'))).not.toContain('journal.mark');
+        // What failed leaves nothing that could be taken for a backup.
+        expect(readdirSync(away)).toEqual(['a file']);
+        expect(readdirSync(home)).not.toContain('backups');
       }),
     );
   });

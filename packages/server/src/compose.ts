@@ -5,7 +5,7 @@ import { loadBrokers } from './brokers/load-brokers.js';
 import type { Settings } from './config.js';
 import type { DurableRecord } from './engine/records.js';
 import { Simulations } from './engine/simulations.js';
-import type { Ground, SimulationConfig } from './engine/simulations.js';
+import type { SharedDependencies, SimulationConfig } from './engine/simulations.js';
 import { MachineTime } from './engine/machine-time.js';
 import type { Feed } from './feeds/feed.js';
 import { PushFeed } from './feeds/push/push-feed.js';
@@ -26,7 +26,7 @@ export interface Composition {
 export async function compose(
   settings: Settings,
   onFatal: (error: Error) => void,
-  surroundings: Surroundings = {},
+  surroundings: ComposeOptions = {},
 ): Promise<Composition> {
   let simulations: Simulations | undefined;
   const opening = surroundings.opening ?? beginOpening(settings, onFatal, surroundings.note);
@@ -35,15 +35,18 @@ export async function compose(
   };
   const store = await opening.store;
   try {
-    simulations = await Simulations.start(await groundOf(settings, store, onFatal, surroundings), {
-      feed: settings.feed,
-      clock: settings.clock,
-      calendar: settings.calendar,
-      start: settings.clockStart ?? Date.now(),
-      speed: settings.clockSpeed,
-      ...(settings.earlyAssignment !== undefined && { earlyAssignment: settings.earlyAssignment }),
-      ...(settings.seed !== undefined && { seed: settings.seed }),
-    });
+    simulations = await Simulations.start(
+      await sharedDependenciesOf(settings, store, onFatal, surroundings),
+      {
+        feed: settings.feed,
+        clock: settings.clock,
+        calendar: settings.calendar,
+        start: settings.clockStart ?? Date.now(),
+        speed: settings.clockSpeed,
+        ...(settings.earlyAssignment !== undefined && { earlyAssignment: settings.earlyAssignment }),
+        ...(settings.seed !== undefined && { seed: settings.seed }),
+      },
+    );
     return { store, simulations };
   } catch (error) {
     await store.close();
@@ -52,7 +55,7 @@ export async function compose(
 }
 
 /** What comes from outside of the settings. */
-export interface Surroundings {
+export interface ComposeOptions {
   /** Begun already; absent = it is opened here. */
   readonly opening?: OpeningStore;
   /** Tells the operator, in one line. */
@@ -66,7 +69,7 @@ export interface Surroundings {
 }
 
 /** What all simulations share under these settings. */
-export async function groundOf(
+export async function sharedDependenciesOf(
   settings: Settings,
   store: Store,
   onFatal: (error: Error) => void,
@@ -75,8 +78,8 @@ export async function groundOf(
     tell,
     wallMs = () => Date.now(),
     monotonicMs = () => performance.now(),
-  }: Surroundings = {},
-): Promise<Ground> {
+  }: ComposeOptions = {},
+): Promise<SharedDependencies> {
   const brokers = await loadBrokers(settings.brokersFile);
   return {
     store,
@@ -101,7 +104,7 @@ export async function groundOf(
 }
 
 /** Recordings are opened once and shared. */
-function feedOpener(settings: Settings): Ground['openFeed'] {
+function feedOpener(settings: Settings): SharedDependencies['openFeed'] {
   let archive: Promise<ReplayArchive> | undefined;
   return async (config: SimulationConfig, calendar: Calendar): Promise<Feed> => {
     switch (config.feed) {

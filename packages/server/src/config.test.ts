@@ -19,6 +19,7 @@ it.each([
   [{ MARKET_FEED: 'replay' }, 'REPLAY_PATH is required when MARKET_FEED is replay'],
   [{ CLOCK_SPEED: '0' }, 'CLOCK_SPEED must be a positive number'],
   [{ CLOCK_START: '2026-01-05T09:30' }, 'CLOCK_START must be an ISO 8601 date or a timestamp with a zone'],
+  [{ CLOCK_START: '9999-12-31' }, 'CLOCK_START must lie between 1970-01-01 and 2199-12-31'],
   [{ MARKET_COLLAR: '1.5' }, 'MARKET_COLLAR must not be greater than 1'],
   [{ INITIAL_CASH: '100.001' }, 'INITIAL_CASH must have at most 2 decimal places'],
 ])('refuses %j', (settings, message) => {

@@ -5,7 +5,6 @@ import {
   clockModes,
   clockSpeedBounds,
   closed,
-  dateOrInstant,
   earlyAssignments,
   feeds,
   integer,
@@ -14,6 +13,7 @@ import {
   optional,
   positive,
   ruled,
+  simulatedTime,
   text,
   validateTexts,
 } from '@sandpit/protocol';
@@ -30,6 +30,7 @@ export interface Settings {
   readonly dataDir: string;
   readonly jwtSecret: string | undefined;
   readonly jwksUrl: string | undefined;
+  readonly jwtAgentClaim: string | undefined;
   readonly jwtIssuer: string;
   readonly jwtAudience: string;
   readonly tokenTtlSeconds: number;
@@ -59,11 +60,17 @@ export interface Settings {
   readonly earlyAssignment: EarlyAssignment | undefined;
   readonly brokersFile: string | undefined;
   readonly logLevel: string;
+  /** From a signal until the listener closes. */
+  readonly drainMs: number;
+  /** A main thread that does nothing for so long ends the process; undefined = it does not. */
+  readonly watchdogMs: number | undefined;
   /** Requests per minute, tenant and route. */
   readonly rateLimitDefault: number;
   readonly streamHeartbeatMs: number;
   /** Origins whose pages may use the API (D144). */
   readonly corsOrigins: ReadonlySet<string>;
+  /** The page at `/docs` gets a token of the demo tenant, whoever opens it on this machine. */
+  readonly demoToken: boolean;
 }
 
 /** A setting that cannot be used: the start ends with its message. */
@@ -100,13 +107,14 @@ export const SCHEMA = ruled(
     JWT_JWKS_URL: optional(
       text({ maxLength: LONGEST, pattern: '^https?://', 'x-expected': 'must be an http(s) URL' }),
     ),
+    JWT_AGENT_CLAIM: optional(text()),
     JWT_ISSUER: text({ default: 'sandpit' }),
     JWT_AUDIENCE: text({ default: 'sandpit' }),
     TOKEN_TTL_SECONDS: integer(1, 31_536_000, { default: 86_400 }),
     MARKET_FEED: choice(feeds, { default: 'synthetic' }),
     REPLAY_PATH: optional(path()),
     MARKET_CLOCK: choice(clockModes, { default: 'wall' }),
-    CLOCK_START: optional(dateOrInstant()),
+    CLOCK_START: optional(simulatedTime({ description: 'Where a manual or scaled clock starts.' })),
     CLOCK_SPEED: positive(clockSpeedBounds, { default: 60 }),
     MARKET_CALENDAR: optional(choice(calendars)),
     SEED: optional(text()),
@@ -123,9 +131,12 @@ export const SCHEMA = ruled(
     EARLY_ASSIGNMENT: choice(earlyAssignments, { default: 'OFF' }),
     BROKERS_FILE: optional(path()),
     LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
+    DRAIN_MS: integer(0, 600_000, { default: 0 }),
+    WATCHDOG_SECONDS: integer(0, 3600, { default: 10 }),
     RATE_LIMIT_DEFAULT: integer(1, 1_000_000_000, { default: 1000 }),
     STREAM_HEARTBEAT_MS: integer(10, 3_600_000, { default: 30_000 }),
     CORS_ORIGINS: optional(text({ maxLength: LONGEST })),
+    DEMO_TOKEN: choice(['on', 'off'], { default: 'off' }),
   }),
   (env, report) => {
     if (env.DATABASE_URL !== undefined) {
@@ -170,6 +181,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     dataDir: env.DATA_DIR,
     jwtSecret: env.JWT_SECRET,
     jwksUrl: env.JWT_JWKS_URL,
+    jwtAgentClaim: env.JWT_AGENT_CLAIM,
     jwtIssuer: env.JWT_ISSUER,
     jwtAudience: env.JWT_AUDIENCE,
     tokenTtlSeconds: env.TOKEN_TTL_SECONDS,
@@ -194,9 +206,12 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     earlyAssignment: env.EARLY_ASSIGNMENT === 'OFF' ? undefined : env.EARLY_ASSIGNMENT,
     brokersFile: env.BROKERS_FILE,
     logLevel: env.LOG_LEVEL,
+    drainMs: env.DRAIN_MS,
+    watchdogMs: env.WATCHDOG_SECONDS === 0 ? undefined : env.WATCHDOG_SECONDS * 1000,
     rateLimitDefault: env.RATE_LIMIT_DEFAULT,
     streamHeartbeatMs: env.STREAM_HEARTBEAT_MS,
     corsOrigins: new Set(originsIn(env.CORS_ORIGINS ?? '')),
+    demoToken: env.DEMO_TOKEN === 'on',
   };
 }
 
@@ -204,15 +219,25 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
 const SHORTEST_SLIP = 6;
 const MOST_SLIPS = 2;
 
-/** Variables that look like a setting and are none, each with the setting that was probably meant: `MARKT_FEED`, `MARKET_FEED`. */
+/** Names that begin so are meant for this server: nothing else has variables of the kind. */
+const OURS =
+  /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS)_/;
+/** Of the tools around the server. */
+const OF_TOOLS = /^SANDPIT_(URL|TOKEN|API_KEY|DATA)/;
+
+/**
+ * Variables that look like a setting and are none, each with the setting that was probably meant: `MARKT_FEED`, `MARKET_FEED`. Without one
+ * where the name begins as those of settings do.
+ */
 export function misspelt(
   environment: NodeJS.ProcessEnv = process.env,
-): readonly { readonly name: string; readonly meant: string }[] {
+): readonly { readonly name: string; readonly meant?: string }[] {
   const known = Object.keys(SCHEMA.properties);
   return Object.keys(environment).flatMap((name) => {
     if (name.length < SHORTEST_SLIP || known.includes(name)) return [];
     const meant = known.find((setting) => slipsBetween(name, setting) <= MOST_SLIPS);
-    return meant === undefined ? [] : [{ name, meant }];
+    if (meant !== undefined) return [{ name, meant }];
+    return OURS.test(name) && !OF_TOOLS.test(name) ? [{ name }] : [];
   });
 }
 

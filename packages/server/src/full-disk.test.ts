@@ -75,10 +75,10 @@ describe('A full disk', { timeout: 60_000 }, () => {
       expect(all.body).toMatchObject({ pagination: { total: placed.length } });
       // Live streams have missed nothing either.
       expect(published).toEqual(published.map((_, index) => index + 1));
-      expect(published).toHaveLength(store.journal.lastSeq('main'));
+      expect(published).toHaveLength(store.journal.lastSeq(service.main.id));
 
       const { brokerage } = service.main;
-      const report = verifyJournal(store, 'main');
+      const report = verifyJournal(store, service.main.id);
       expect(report.problems).toEqual([]);
       expect(report.stateHash).toBe(stateHash(brokerage.state));
       await service.close();

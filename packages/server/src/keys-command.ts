@@ -1,10 +1,11 @@
 import { parseArgs } from 'node:util';
 import { Access, type KeyInfo } from './access/access.js';
-import { carryOut, type Done, type KeyOrder } from './access/key-order.js';
-import { throughOperatorDoor } from './access/operator-door.js';
+import { executeKeyRequest, type KeyResult, type KeyRequest } from './access/key-request.js';
+import { callOperatorEndpoint } from './access/operator-endpoint.js';
 import { openStore } from './open-store.js';
 import { BadSetting, readSettings } from './config.js';
 import { GRANT_OPTIONS, grantFrom } from './grant-options.js';
+import { printUsage } from './usage.js';
 
 const USAGE = `usage: npm run -s keys -- list [--tenant NAME]
        npm run -s keys -- create --tenant NAME --tier BASIC|PRO|ENTERPRISE [--scope "trade read"]
@@ -30,7 +31,7 @@ async function main(): Promise<void> {
 function orderFrom(
   [verb, id, ...rest]: readonly string[],
   values: { tenant?: string; tier?: string; scope?: string; token?: string },
-): KeyOrder {
+): KeyRequest {
   const { tenant, token } = values;
   if (rest.length > 0 || (verb !== 'revoke' && (id ?? token) !== undefined)) throw new BadSetting(USAGE);
   if (verb === 'list') return { order: 'list', ...(tenant !== undefined && { tenantId: tenant }) };
@@ -59,23 +60,23 @@ function tokenFrom(given: string): { readonly id: string; readonly expiresAtMs: 
   return { id: jti, expiresAtMs: exp * 1000 };
 }
 
-async function done(order: KeyOrder): Promise<Done> {
+async function done(order: KeyRequest): Promise<KeyResult> {
   const settings = readSettings();
   let store: Awaited<ReturnType<typeof openStore>>;
   try {
     store = await openStore(settings);
   } catch (error) {
     if ((error as Error).name !== 'StoreInUse') throw error;
-    return (await throughOperatorDoor(settings.dataDir, order)) as Done;
+    return (await callOperatorEndpoint(settings.dataDir, order)) as KeyResult;
   }
   try {
-    return await carryOut(new Access(store.registry, Date.now), order);
+    return await executeKeyRequest(new Access(store.registry, Date.now), order);
   } finally {
     await store.close();
   }
 }
 
-function show(order: KeyOrder, what: Done): void {
+function show(order: KeyRequest, what: KeyResult): void {
   if (order.order === 'list') {
     for (const key of what as readonly KeyInfo[]) process.stdout.write(`${lineOf(key)}\n`);
   } else if (order.order === 'create') {
@@ -94,7 +95,7 @@ function lineOf({ id, tenantId, tier, scope, createdAt, revokedAt }: KeyInfo): s
 }
 
 try {
-  await main();
+  if (!printUsage(USAGE)) await main();
 } catch (error) {
   const known = /^(BadSetting|AccessRefused|AlreadyExists|DamagedJournal|StoreUnavailable)$/;
   const isKnown = error instanceof Error && (known.test(error.name) || 'code' in error);

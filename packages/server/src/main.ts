@@ -1,11 +1,14 @@
 import { misspelt, readSettings } from './config.js';
+import { exitCodeOf } from './exit-codes.js';
 import { lastWords, runServer } from './run-server.js';
 
 try {
   for (const { name, meant } of misspelt())
-    process.stderr.write(`sandpit: ${name} is no setting of this server; ${meant} is\n`);
+    process.stderr.write(
+      `sandpit: ${name} is no setting of this server${meant === undefined ? '' : `; ${meant} is`}\n`,
+    );
   await runServer(readSettings());
 } catch (error) {
   process.stderr.write(`${lastWords(error)}\n`);
-  process.exit(1);
+  process.exit(exitCodeOf(error));
 }

@@ -1,5 +1,7 @@
+import { setFlagsFromString } from 'node:v8';
 import { pino } from 'pino';
 import type { Settings } from './config.js';
+import { EXIT } from './exit-codes.js';
 import { beginOpening, prepareDataDirectory } from './open-store.js';
 import { signingSecret } from './signing-secret.js';
 import { lineOfLog } from './terminal.js';
@@ -13,8 +15,18 @@ export function lastWords(error: unknown): string {
   return known.test(error.name) || isSystem ? `sandpit: ${error.message}` : String(error.stack);
 }
 
+/**
+ * Lets threads have the bounds that they are started with. The room for young garbage that the main thread was started with is its own by now; the flags for it
+ * would take the place of those bounds in every thread.
+ */
+function boundThreads(): void {
+  setFlagsFromString('--min-semi-space-size=0');
+  setFlagsFromString('--max-semi-space-size=0');
+}
+
 /** Serves until a signal comes. On a terminal it says in lines what happens; elsewhere its log is JSON. */
 export async function runServer(settings: Settings): Promise<void> {
+  boundThreads();
   const isTerminal = process.stdout.isTTY;
   const say = (line: string): void => void process.stdout.write(`${line}\n`);
   const log = isTerminal
@@ -24,7 +36,7 @@ export async function runServer(settings: Settings): Promise<void> {
   // A store that failed for good, a broken invariant, a bug: acknowledge nothing more and let the supervisor start anew.
   const onFatal = (error: Error): void => {
     log.fatal({ err: error }, 'stopping: the brokerage cannot go on');
-    process.exit(1);
+    process.exit(EXIT.FAILED);
   };
   process.on('uncaughtException', onFatal);
   process.on('unhandledRejection', (reason) =>

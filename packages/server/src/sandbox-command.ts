@@ -2,6 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { readSettings } from './config.js';
+import { exitCodeOf } from './exit-codes.js';
 import { lastWords, runServer } from './run-server.js';
 
 /**
@@ -26,5 +27,5 @@ try {
   await main();
 } catch (error) {
   process.stderr.write(`${lastWords(error)}\n`);
-  process.exit(1);
+  process.exit(exitCodeOf(error));
 }

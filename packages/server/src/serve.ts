@@ -1,13 +1,15 @@
 import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type pino from 'pino';
 import { Access } from './access/access.js';
-import { openOperatorDoor } from './access/operator-door.js';
+import { openOperatorEndpoint } from './access/operator-endpoint.js';
 import { compose } from './compose.js';
 import type { Composition } from './compose.js';
 import type { Settings } from './config.js';
 import { DEMO, prepareDemoTenant } from './demo-tenant.js';
+import { EXIT } from './exit-codes.js';
 import { createApp } from './http/app.js';
 import { issueToken } from './http/auth.js';
 import { DashboardFiles } from './http/dashboard.js';
@@ -15,10 +17,11 @@ import { isLoopback } from './http/demo-token.js';
 import { LoginLinks } from './http/login-links.js';
 import { createMetricsServer } from './http/metrics.js';
 import type { OpeningStore } from './open-store.js';
+import { watchMainThread } from './watchdog/watchdog.js';
 import { lineOfRefusal, linesOf } from './terminal.js';
 
-/** A drain may take this long before the process ends anyway. */
-const DRAIN_MS = 9_000;
+/** A stop may take this long beyond `DRAIN_MS` before the process ends anyway. */
+const STOP_MS = 9_000;
 
 interface Beginnings {
   readonly opening: OpeningStore;
@@ -35,7 +38,7 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
     note: (text) => log.warn(text),
     ...(say !== undefined && { tell: (record) => linesOf(record).forEach(say) }),
   });
-  const access = new Access(composition.store.registry, Date.now);
+  const access = new Access(composition.store.registry, Date.now, (what) => log.info(what, 'audit'));
   const monotonicMs = (): number => performance.now();
   const issueDemoToken = async (keyId: string, scope: string = DEMO.scope): Promise<string | undefined> =>
     (await issueToken(settings, { ...DEMO, scope, keyId }, Date.now()))?.token;
@@ -56,14 +59,32 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
     loginLinks,
     // To whoever is on this machine: what one does in a reference, and no keys of others.
     ...(isLoopback(settings.host) && { issueDemoToken: () => demoToken('trade read simulate') }),
+    isAccessLogged: say === undefined && log.isLevelEnabled('info'),
     ...(say !== undefined && { onRefusal: (refused) => say(lineOfRefusal(refused)) }),
   });
   await app.listen({ port: settings.port, host: settings.host });
+  // From here on no turn of the event loop takes long; reading a journal at the start may.
+  if (settings.watchdogMs !== undefined)
+    watchMainThread({
+      limitMs: settings.watchdogMs,
+      isJson: say === undefined,
+      exitCode: EXIT.STUCK,
+    });
   const metrics =
-    settings.metricsPort === undefined ? undefined : createMetricsServer(app.traffic, composition.store);
+    settings.metricsPort === undefined
+      ? undefined
+      : createMetricsServer(app.traffic, {
+          ...composition,
+          dataDir: settings.dataDir,
+          clockMs: Date.now,
+          openStreams: () => app.openStreams(),
+        });
   await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
-  const closeOperatorDoor = await openOperatorDoor(settings.dataDir, access);
-  stopOnSignal(log, async () => {
+  const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access);
+  stopOnSignal(log, settings.drainMs, async () => {
+    // Balancers read 503 for a while, before there is nobody to ask.
+    app.beginDrain();
+    await sleep(settings.drainMs);
     endConnections(app.server);
     await closeOperatorDoor();
     await metrics?.close();
@@ -78,10 +99,16 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
     baseUrl,
     issueToken: issueDemoToken,
   });
+  // What opens a door is for whoever sits at a terminal. Elsewhere standard output is a log, which others read and keep.
+  const isTerminal = process.stdout.isTTY;
   if (apiKey !== undefined) {
-    process.stdout.write(`demo tenant created; its API key, shown this once: ${apiKey}\n`);
+    process.stdout.write(
+      isTerminal
+        ? `demo tenant created; its API key, shown this once: ${apiKey}\n`
+        : `demo tenant created; its API key is in ${join(settings.dataDir, 'demo-credentials.json')}\n`,
+    );
   }
-  if (dashboard !== undefined && settings.jwtSecret !== undefined) {
+  if (isTerminal && dashboard !== undefined && settings.jwtSecret !== undefined) {
     const port = (app.server.address() as AddressInfo).port;
     const host = /^(0\.0\.0\.0|::)$/.test(settings.host) ? '127.0.0.1' : settings.host;
     const link = `http://${host}:${port}/#/login/${loginLinks.draw()}`;
@@ -101,18 +128,18 @@ async function close({ simulations, store }: Composition): Promise<void> {
   await store.close();
 }
 
-function stopOnSignal(log: pino.Logger, stop: () => Promise<void>): void {
+function stopOnSignal(log: pino.Logger, drainMs: number, stop: () => Promise<void>): void {
   let stopping = false;
   const onSignal = (signal: NodeJS.Signals): void => {
     if (stopping) return;
     stopping = true;
     log.info({ signal }, 'draining');
-    setTimeout(() => process.exit(1), DRAIN_MS).unref();
+    setTimeout(() => process.exit(EXIT.FAILED), drainMs + STOP_MS).unref();
     stop().then(
-      () => process.exit(0),
+      () => process.exit(EXIT.STOPPED),
       (error: unknown) => {
         log.error({ err: error }, 'drain failed');
-        process.exit(1);
+        process.exit(EXIT.FAILED);
       },
     );
   };

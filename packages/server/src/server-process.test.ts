@@ -3,15 +3,19 @@ import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { readSettings } from './config.js';
+import { EXIT } from './exit-codes.js';
 import { credentialsIn, inDirectory, ServerProcess } from './testing/server-process.js';
 
 const SETTINGS = { MARKET_FEED: 'push', MARKET_CALENDAR: 'always-open', RATE_LIMIT_DEFAULT: '1000000' };
 
 /** What a start that must not succeed says: what is wrong, and no stack. */
-async function refusedStart(settings: Readonly<Record<string, string>>): Promise<string> {
+async function refusedStart(
+  settings: Readonly<Record<string, string>>,
+  code: number | RegExp,
+): Promise<string> {
   const server = ServerProcess.launch(settings);
   const exit = await server.exited;
-  expect(exit).toEqual({ code: 1, signal: null });
+  expect(String(exit.code)).toMatch(new RegExp(`^(${typeof code === 'number' ? code : code.source})$`));
   expect(server.out).toEqual([]);
   expect(server.err[0]).toMatch(/^sandpit: /);
   expect(server.err.filter((line) => /^\s+at /.test(line))).toEqual([]);
@@ -61,6 +65,8 @@ async function usedDirectory(directory: string): Promise<void> {
   const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory });
   const api = { baseUrl: await server.listening, token: credentialsIn(directory).token };
   const portfolioId = await openPortfolio(api);
+  const quotes = [{ symbol: 'MSFT', bid: 1, ask: 2 }];
+  expect((await send(api, 'PUT', '/v1/simulation/quotes', { quotes })).status).toBe(200);
   for (let i = 0; i < 20; i++) {
     expect((await send(api, 'POST', '/v1/orders', limitOrder(portfolioId))).status).toBe(201);
   }
@@ -74,7 +80,7 @@ describe('A server process', { timeout: 60_000 }, () => {
       const first = ServerProcess.launch(settings);
       try {
         const api = { baseUrl: await first.listening, token: credentialsIn(directory).token };
-        expect(await refusedStart(settings)).toBe(
+        expect(await refusedStart(settings, EXIT.IN_USE)).toBe(
           `sandpit: Another process uses the data directory ${directory}`,
         );
         expect((await fetch(`${api.baseUrl}/v1/health`)).status).toBe(200);
@@ -82,6 +88,31 @@ describe('A server process', { timeout: 60_000 }, () => {
       } finally {
         await first.end('SIGTERM');
       }
+    });
+  });
+
+  it('DRAIN_MS: /v1/ready answers 503 to new connections while the server drains', async () => {
+    await inDirectory(async (directory) => {
+      const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory, DRAIN_MS: '1500' });
+      const baseUrl = await server.listening;
+      const ready = async (): Promise<{ status: number; body: unknown }> => {
+        const response = await fetch(`${baseUrl}/v1/ready`, { headers: { connection: 'close' } });
+        return { status: response.status, body: await response.json() };
+      };
+      expect((await ready()).status).toBe(200);
+      const began = performance.now();
+      server.child.kill('SIGTERM');
+      let answer = await ready();
+      while (answer.status === 200) answer = await ready();
+      for (let i = 0; i < 3; i++) {
+        expect(answer).toMatchObject({
+          status: 503,
+          body: { status: 'error', reasons: ['the server is stopping'] },
+        });
+        answer = await ready();
+      }
+      expect(await server.exited).toEqual({ code: EXIT.STOPPED, signal: null });
+      expect(performance.now() - began).toBeGreaterThanOrEqual(1500);
     });
   });
 
@@ -148,8 +179,12 @@ describe('A server process', { timeout: 60_000 }, () => {
       const damages: readonly [RegExp, () => void][] = [
         [/is missing or empty: \d+ commits had been acknowledged/, () => rmSync(path)],
         [
-          /Records? \d+.* of main (is|are) damaged/,
-          () => change(path, "UPDATE block SET data = CAST(replace(data, '1', '2') AS BLOB) WHERE k = 3"),
+          /Records? \d+.* of market (is|are) damaged/,
+          () =>
+            change(
+              path,
+              "UPDATE block SET data = CAST(replace(data, '1', '2') AS BLOB) WHERE simulation = 1",
+            ),
         ],
         [/another program/, () => foreign(path)],
       ];
@@ -158,11 +193,27 @@ describe('A server process', { timeout: 60_000 }, () => {
         // A checkpoint would let recovery begin behind the damage: here it has to read everything.
         rmSync(join(directory, 'checkpoints'), { recursive: true, force: true });
         damage();
-        expect(await refusedStart(settings)).toMatch(message);
+        expect(await refusedStart(settings, /65|78|71/)).toMatch(message);
       }
       restore();
       const server = ServerProcess.launch(settings);
       await server.listening;
+      expect((await server.end('SIGTERM')).code).toBe(0);
+    });
+  });
+
+  it('starts where the journal of one tenant is damaged: that one is out of service', async () => {
+    await inDirectory(async (directory) => {
+      await usedDirectory(directory);
+      rmSync(join(directory, 'checkpoints'), { recursive: true, force: true });
+      change(
+        join(directory, 'journal.db'),
+        "UPDATE block SET data = CAST(replace(data, '1', '2') AS BLOB) WHERE simulation = 2",
+      );
+      const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory });
+      const api = { baseUrl: await server.listening, token: credentialsIn(directory).token };
+      expect((await send(api, 'GET', '/v1/portfolios')).status).toBe(503);
+      expect((await send(api, 'GET', '/v1/simulation/clock')).status).toBe(200);
       expect((await server.end('SIGTERM')).code).toBe(0);
     });
   });
@@ -175,7 +226,9 @@ describe('A server process', { timeout: 60_000 }, () => {
         [{ MARKET_FEED: 'replay', REPLAY_PATH: join(directory, 'nowhere') }, /nowhere/],
       ];
       for (const [settings, message] of wrong) {
-        expect(await refusedStart({ DATA_DIR: join(directory, 'data'), ...settings })).toMatch(message);
+        expect(await refusedStart({ DATA_DIR: join(directory, 'data'), ...settings }, /78|71/)).toMatch(
+          message,
+        );
       }
     });
     const read = (name: string, value: string): unknown => readSettings({ [name]: value });
@@ -193,7 +246,10 @@ describe('A server process', { timeout: 60_000 }, () => {
       const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: join(directory, 'first') });
       try {
         const { port } = new URL(await server.listening);
-        const said = await refusedStart({ ...SETTINGS, DATA_DIR: join(directory, 'second'), PORT: port });
+        const said = await refusedStart(
+          { ...SETTINGS, DATA_DIR: join(directory, 'second'), PORT: port },
+          EXIT.SYSTEM,
+        );
         expect(said).toMatch(/EADDRINUSE/);
       } finally {
         await server.end('SIGTERM');

@@ -33,6 +33,19 @@ it('says in a line each what is ordered, filled, canceled and rejected', async (
   await test.close();
 });
 
+it('shows what a request brought along as text, never as commands to the terminal', () => {
+  const evil = '\u001b]0;owned\u0007\u001b[2J\n12:00:00  fill     AAPL\u009b31m\u202e';
+  const text = JSON.stringify({ statusCode: 400, message: [`property ${evil} should not exist`] });
+  const line = lineOfRefusal({ method: 'POST', url: '/v1/orders', status: 400, text });
+  expect(line).toBe(
+    '          refused  POST /v1/orders: property \\u001b]0;owned\\u0007\\u001b[2J\\u000a12:00:00  fill     AAPL\\u009b31m\\u202e should not exist (400)',
+  );
+  const logged = JSON.stringify({ level: 50, msg: 'failed \u001b[2J', err: { stack: 'Error\n    at f' } });
+  expect(lineOfLog(logged)).toBe('error: failed \\u001b[2J (Error\n    at f)');
+  const long = lineOfRefusal({ method: 'GET', url: `/${'x'.repeat(9000)}`, status: 404, text });
+  expect(long.length).toBeLessThan(600);
+});
+
 it('says what was refused, and what the log has', () => {
   const text = JSON.stringify({
     statusCode: 400,

@@ -12,10 +12,21 @@ const VERBS = {
 
 const SYMBOL_WIDTH = 6;
 
+const LONGEST_LINE = 500;
+
+/** Text that a request brought along, so that it can neither move the cursor of a terminal nor look like a line of the server's own. */
+export function printable(text: string): string {
+  const cut = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)} …` : text;
+  return cut.replace(
+    /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,
+    (one) => `\\u${one.charCodeAt(0).toString(16).padStart(4, '0')}`,
+  );
+}
+
 /** The lines for what a record tells of orders: new ones, executions, ends without one. By the clock of the simulation, UTC. */
 export function linesOf({ at, events, orders }: DurableRecord): string[] {
   const time = new Date(at).toISOString().slice(11, 19);
-  return events.flatMap((event, index) => {
+  const lines = events.flatMap((event, index) => {
     const order = orders[index];
     if (order === undefined) return [];
     if (event.type === 'OrderAccepted') return [`${time}  order    ${askedFor(order)}`];
@@ -27,6 +38,7 @@ export function linesOf({ at, events, orders }: DurableRecord): string[] {
       });
     return event.type === 'OrderMoved' ? endOf(order, event.transition).map((end) => `${time}  ${end}`) : [];
   });
+  return lines.map(printable);
 }
 
 function askedFor({ terms, progress }: OrderSnapshot): string {
@@ -72,7 +84,8 @@ export function lineOfRefusal({ method, url, status, text }: Refused): string {
     readonly error?: string | { readonly code?: string };
   };
   const code = typeof error === 'object' && error.code !== undefined ? ` ${error.code}` : '';
-  return `${' '.repeat(8)}  refused  ${method} ${url.split('?')[0] ?? ''}: ${[message].flat().join('; ')} (${status}${code})`;
+  const what = `${method} ${url.split('?')[0] ?? ''}: ${[message].flat().join('; ')}`;
+  return `${' '.repeat(8)}  refused  ${printable(what)} (${status}${code})`;
 }
 
 const LEVELS: Readonly<Record<number, string>> = { 40: 'warning', 50: 'error', 60: 'fatal' };
@@ -86,5 +99,7 @@ export function lineOfLog(json: string): string {
     readonly err?: { readonly stack?: string; readonly message?: string };
   };
   const detail = err?.stack ?? err?.message ?? reason;
-  return `${LEVELS[level] ?? 'note'}: ${msg ?? ''}${detail === undefined ? '' : ` (${detail})`}`;
+  const text = `${msg ?? ''}${detail === undefined ? '' : ` (${detail})`}`;
+  // A stack has lines of its own.
+  return `${LEVELS[level] ?? 'note'}: ${text.split('\n').map(printable).join('\n')}`;
 }

@@ -4,9 +4,17 @@ import { AGENT_OPTIONS, agentFrom } from './http/agents/agent-options.js';
 import { GRANT_OPTIONS, grantFrom } from './grant-options.js';
 import { issueToken } from './http/auth.js';
 import { signingSecret } from './signing-secret.js';
+import { printUsage } from './usage.js';
 
-const USAGE =
-  'usage: npm run -s token -- --tenant NAME --tier BASIC|PRO|ENTERPRISE [--scope "trade read"] [--level read|preview|capped|full|control [--max-order-notional $] [--max-notional $] [--max-orders-per-minute N] [--symbols A,B] [--max-daily-loss $]]';
+const USAGE = `usage: npm run -s token -- --tenant NAME --tier BASIC|PRO|ENTERPRISE [options]
+
+  --scope "trade read"        scopes of the token, of trade, read, simulate and admin (default: "trade read")
+  --level LEVEL               a token for an agent: read, preview, capped, full or control
+  --max-order-notional $      level capped: largest amount of one opening order
+  --max-notional $            level capped: largest amount of all opening orders of a day
+  --max-orders-per-minute N   level capped: orders placed or changed in 60 seconds
+  --symbols A,B               level capped: tradable symbols
+  --max-daily-loss $          level capped: loss since the last close after which only closing orders are accepted`;
 
 /** Prints a bearer for the running configuration, and nothing else. */
 async function main(): Promise<string> {
@@ -23,7 +31,7 @@ async function main(): Promise<string> {
 }
 
 try {
-  process.stdout.write(`${await main()}\n`);
+  if (!printUsage(USAGE)) process.stdout.write(`${await main()}\n`);
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
   process.exitCode = 1;

@@ -1,3 +1,5 @@
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { openStore } from './open-store.js';
@@ -5,7 +7,13 @@ import { BadSetting, readSettings } from './config.js';
 import { verifyJournal } from './engine/verify.js';
 import { projectRecord } from './store/projection.js';
 import { compareHistory } from './store/sqlite/compare-history.js';
+import { JOURNAL_FILE } from './store/sqlite/journal-schema.js';
 import type { Store } from './store/store.js';
+import { printUsage } from './usage.js';
+
+const USAGE = `usage: npm run verify [-- --data DIR]
+
+Re-executes every journal of a data directory (default: DATA_DIR, ./data) and compares events, state and history. No server may be using it.`;
 
 const LOOK_MS = 20;
 
@@ -19,6 +27,9 @@ async function main(): Promise<number> {
     ...process.env,
     ...(values.data !== undefined && { DATA_DIR: values.data }),
   });
+  const { dataDir } = settings;
+  if (!existsSync(join(dataDir, JOURNAL_FILE)))
+    throw new BadSetting(`${dataDir} is no data directory: it has no ${JOURNAL_FILE}`);
   const store = await openStore(settings);
   try {
     let sound = true;
@@ -59,7 +70,7 @@ async function isHistoryComplete({ history }: Store): Promise<boolean> {
 }
 
 try {
-  process.exitCode = await main();
+  process.exitCode = printUsage(USAGE) ? 0 : await main();
 } catch (error) {
   const known =
     error instanceof BadSetting || (error instanceof Error && /Journal|Store|Directory/.test(error.name));

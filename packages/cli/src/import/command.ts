@@ -27,13 +27,15 @@ export function addImport(
 ): void {
   program
     .command('import <paths...>')
-    .description(`market data of others for the replay feed; layouts: ${Object.keys(LAYOUTS).join(', ')}`)
-    .requiredOption('--to <directory>', 'where the files go; REPLAY_PATH can name it then')
-    .option('--vendor <layout>', 'the layout of the files; else their headers decide')
-    .option('--layout <file>', 'a layout of your own, as JSON')
-    .option('--symbol <symbol>', 'of files that name none')
-    .option('--as-traded', 'take prices that are adjusted, or may be, for those that were traded')
-    .option('--bad-rows <percent>', 'how many rows may be unusable', Number, 5)
+    .description(
+      `Convert market data files of vendors for the replay feed. Layouts: ${Object.keys(LAYOUTS).join(', ')}.`,
+    )
+    .requiredOption('--to <directory>', 'directory for the converted files, for REPLAY_PATH')
+    .option('--vendor <layout>', 'layout of the files (default: recognized by their headers)')
+    .option('--layout <file>', 'JSON file with a layout of your own')
+    .option('--symbol <symbol>', 'symbol of files that name none')
+    .option('--as-traded', 'accept prices that are or may be adjusted as traded prices')
+    .option('--bad-rows <percent>', 'share of rows in percent that may be unusable', Number, 5)
     .action(async (paths: string[], flags: Flags) => {
       const { to, vendor, layout, symbol, asTraded, badRows } = flags;
       const own = layout === undefined ? undefined : (JSON.parse(readFileSync(layout, 'utf8')) as Layout);
@@ -62,7 +64,7 @@ export function addImport(
           if (rows.skipped > (rows.read * badRows) / 100)
             throw new UnusableFile(
               path,
-              `${rows.skipped} of ${rows.read} rows cannot be used; with --bad-rows 100 the others are taken`,
+              `${rows.skipped} of ${rows.read} rows cannot be used; --bad-rows 100 imports the others`,
             );
           all.push(rows);
         }

@@ -7,7 +7,7 @@ import { type Row, Rows } from './rows.js';
 import { BadValue, dateOf, decimalOf, epochOf, instantOf, optionOf, symbolOf } from './values.js';
 
 /** What the user says beside the file. */
-export interface Wanted {
+export interface ConvertOptions {
   /** A layout by its name; else the header decides. */
   readonly vendor?: string;
   /** A layout of the user's own. */
@@ -32,7 +32,7 @@ export class UnusableFile extends Error {
 const MINUTE_MS = 60_000;
 
 /** Reads a file of a vendor, plain or gzip, into the rows of the neutral layout. Throws `UnusableFile`. */
-export async function convert(path: string, wanted: Wanted): Promise<Rows> {
+export async function convert(path: string, wanted: ConvertOptions): Promise<Rows> {
   const file = createReadStream(path);
   let bytes = 0;
   file.on('data', (chunk) => wanted.onProgress?.((bytes += chunk.length)));
@@ -62,7 +62,7 @@ export async function convert(path: string, wanted: Wanted): Promise<Rows> {
   return reader.rows;
 }
 
-function readerFor(path: string, [first = '']: readonly string[], wanted: Wanted): RowReader {
+function readerFor(path: string, [first = '']: readonly string[], wanted: ConvertOptions): RowReader {
   const layout = wanted.layout ?? layoutBy(path, first, wanted.vendor);
   if (layout.adjusted !== 'none' && wanted.asTraded !== true) {
     const why =

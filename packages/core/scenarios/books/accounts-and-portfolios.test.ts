@@ -102,27 +102,29 @@ describe('closing a portfolio (D11)', () => {
     const portfolio = market.openPortfolio();
     market.quote('AAPL', '100.00', '100.00');
     const order = market.place(portfolio, { limit: '90.00' });
-    expect(close(market, portfolio)).toMatchObject({ code: 'CONFLICT' });
+    expect(close(market, portfolio)).toMatchObject({ reasons: [{ code: 'OPEN_ORDERS', count: 1 }] });
     market.cancel(order);
     market.place(portfolio, { quantity: 1 });
-    expect(close(market, portfolio)).toMatchObject({ code: 'CONFLICT' });
+    expect(close(market, portfolio)).toMatchObject({ reasons: [{ code: 'POSITIONS', count: 1 }, {}] });
   });
 
-  it('is possible as soon as everything is sold, and what was to settle is gone with it', () => {
+  it('is possible as soon as everything is sold and settled, and the cash is paid out', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio();
     market.quote('AAPL', '100.00', '100.00');
     market.place(portfolio, { quantity: 1 });
     market.place(portfolio, { intent: 'SELL_TO_CLOSE', quantity: 1 });
+    expect(close(market, portfolio)).toMatchObject({ code: 'PORTFOLIO_NOT_EMPTY' });
+    market.advanceTo('2026-01-06', 9);
     expect(close(market, portfolio)).not.toHaveProperty('code');
-    // What is read of it from now on (D142): 100,000 less the share, whose proceeds are pending.
+    // What is read of it from now on (D142).
     expect(market.events('PortfolioClosed')).toMatchObject([
       {
         settings: { portfolioType: 'CASH', brokerId: 'default' },
         value: {
-          settledCash: Money.ofDollars(99_900),
-          pendingCash: Money.ofDollars(100),
-          longMarketValue: 0,
+          settledCash: 0,
+          pendingCash: 0,
+          totalEquity: 0,
         },
         at: market.now,
       },
@@ -150,6 +152,21 @@ describe('the broker switch', () => {
       settings: { brokerId: 'other', marginType: 'REG_T' },
     });
     expect(dollars(market.value(portfolio).houseRequirement)).toBe(4000);
+  });
+
+  it('switchBroker: is refused with a short position where nobody sells short, and taken once it is closed (D124)', () => {
+    const noShorts = testBroker('no-shorts', { shortSelling: false });
+    const market = new TestMarket({ rules: { brokers: new Map([...brokers, ['no-shorts', noShorts]]) } });
+    const portfolio = market.openPortfolio({ type: 'MARGIN' });
+    market.quote('AAPL', '100.00', '100.00');
+    market.place(portfolio, { intent: 'SELL_TO_OPEN', quantity: 5 });
+    expect(to(market, portfolio, 'no-shorts')).toEqual({
+      code: 'BROKER_RESTRICTION',
+      message: 'no-shorts does not offer short selling',
+    });
+    expect(to(market, portfolio, 'other')).not.toHaveProperty('code');
+    market.place(portfolio, { intent: 'BUY_TO_CLOSE', quantity: 5 });
+    expect(to(market, portfolio, 'no-shorts')).not.toHaveProperty('code');
   });
 
   it('is refused with open orders, and to a broker that is not there', () => {

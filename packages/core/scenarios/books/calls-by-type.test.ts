@@ -66,6 +66,18 @@ it('a MINIMUM_EQUITY call that is due says what is still missing to 2,000 (D109,
   expect(calls(m, portfolio)).toEqual([]);
 });
 
+it('MINIMUM_EQUITY: 2,000 of equity is enough (D109)', () => {
+  const m = new TestMarket();
+  const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 3000 });
+  m.quote('AAPL', '100', '100');
+  m.place(portfolio, { quantity: 50, limit: '100' });
+  m.quote('AAPL', '80', '80');
+  m.advanceTo('2026-01-05', 16, 1);
+  // 50 × 80 − 2,000 = 2,000.
+  expect(dollars(m.value(portfolio).totalEquity)).toBe(2000);
+  expect(calls(m, portfolio)).toEqual([]);
+});
+
 it('a REG_T call that is open keeps a portfolio from portfolio margin, though the house has enough (D14)', () => {
   const m = new TestMarket();
   const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 150_000 });

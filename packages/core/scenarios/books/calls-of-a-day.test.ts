@@ -82,6 +82,21 @@ describe('the intraday deficit (D112)', () => {
     expect(m.portfolio(portfolio).margin.shortfall).toBeUndefined();
   });
 
+  it.each([
+    ['53', []],
+    ['52.99', [['INTRADAY', 1015, '2026-06-15T12:00']]],
+  ])('INTRADAY calls: 1,000 is still small, at a mark of %s', (mark, expected) => {
+    const m = market('2026-06-08');
+    const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 100_000 });
+    m.quote('AAPL', '100', '100');
+    m.place(portfolio, { quantity: 1500 });
+    m.place(portfolio, { quantity: 500, limit: '61' });
+    // 80,500 borrowed. At 53, 2,000 shares leave 25,500 of equity against 26,500.
+    m.quote('AAPL', mark, mark);
+    m.advanceTo('2026-06-08', 16, 1);
+    expect(ofADay(m, portfolio)).toEqual(expected);
+  });
+
   it('left unmet twice within twelve months ends new shorts and debits for 90 days', () => {
     const { m, portfolio } = fellThrough();
     m.advanceTo('2026-06-15', 12, 1);
@@ -110,6 +125,32 @@ describe('the intraday deficit (D112)', () => {
     m.quote('KO', '50', '50');
     m.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_CLOSE', quantity: 100 });
     m.place(portfolio, { symbol: 'KO', intent: 'SELL_TO_OPEN', quantity: 1 });
+  });
+});
+
+describe('dayTradeBuyingPower under LEGACY_PDT (D110, D220)', () => {
+  const power = (m: TestMarket, portfolio: string) => dollars(m.value(portfolio).dayTradeBuyingPower);
+
+  it('falls by four times a withdrawal; a deposit does not raise it, and pays for withdrawals of the same day', () => {
+    const m = market('2026-01-05');
+    const portfolio = m.openPortfolio({ type: 'MARGIN', cash: 50_000 });
+    expect(power(m, portfolio)).toBe(200_000);
+    transfer(m, portfolio, -10_000);
+    expect(power(m, portfolio)).toBe(160_000);
+    m.restart();
+    expect(power(m, portfolio)).toBe(160_000);
+    transfer(m, portfolio, 15_000);
+    expect(power(m, portfolio)).toBe(200_000);
+    transfer(m, portfolio, -5000);
+    expect(power(m, portfolio)).toBe(200_000);
+    transfer(m, portfolio, -20_000);
+    expect(power(m, portfolio)).toBe(120_000);
+    // The close has what there is.
+    m.advanceTo('2026-01-05', 16, 1);
+    expect(power(m, portfolio)).toBe(120_000);
+    transfer(m, portfolio, 20_000);
+    m.advanceTo('2026-01-06', 16, 1);
+    expect(power(m, portfolio)).toBe(200_000);
   });
 });
 

@@ -111,6 +111,13 @@ describe('open orders on the ex-date (FINRA Rule 5330)', () => {
       tif: 'GTC',
     });
     const buyStop = market.place(portfolio, { type: 'STOP', quantity: 10, stop: '130.00', tif: 'GTC' });
+    const trailingStop = market.place(portfolio, {
+      type: 'TRAILING_STOP',
+      intent: 'SELL_TO_CLOSE',
+      quantity: 10,
+      trailingAmount: '10.00',
+      tif: 'GTC',
+    });
     announce(market, '0.257');
     market.advanceTo('2026-01-07', 10);
     // 95 − 0.257 = 94.743; 90 − 0.257 = 89.743; 89 − 0.257 = 88.743
@@ -122,6 +129,7 @@ describe('open orders on the ex-date (FINRA Rule 5330)', () => {
     });
     expect(market.order(sellLimit)).toMatchObject({ limitPrice: Price.of('120') });
     expect(market.order(buyStop)).toMatchObject({ stopPrice: Price.of('130') });
+    expect(market.order(trailingStop)).toMatchObject({ stopPrice: Price.of('90') });
   });
 
   it('what a reduced buy limit had set aside comes down with it', () => {

@@ -111,7 +111,8 @@ describe('is refused', () => {
       code: 'INSUFFICIENT_FUNDS',
       availableCash: Money.ofDollars(1999),
       requiredAmount: Money.ofDollars(60),
-      availableBuyingPower: Money.zero,
+      // As the portfolio shows it: it would buy, and does not sell short.
+      availableBuyingPower: Money.ofDollars(1999),
       requiredBuyingPower: Money.ofDollars(60),
     });
   });

@@ -504,20 +504,46 @@ describe('a portfolio that may not owe (D88)', () => {
     expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
   });
 
-  it('has its cover exercised, whatever was instructed', () => {
+  it('has its cover exercised, whatever was instructed before', () => {
     const m = market();
     const portfolio = m.openPortfolio({ cash: 1100 });
     m.place(portfolio, { symbol: LOWER_PUT, quantity: 1 });
-    m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
     m.execute<'DoNotExercise'>({
       type: 'DoNotExercise',
       by: m.by,
       portfolioId: portfolio,
       symbol: LOWER_PUT,
     });
+    m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 1 });
     expireAt(m, '70');
     expect(acts(m).sort()).toEqual([`ASSIGNED 1 ${PUT} -14000`, `EXERCISED 1 ${LOWER_PUT} 13000`]);
     expect(dollars(m.value(portfolio).marginLoan)).toBe(0);
+  });
+
+  it('an instruction for a long is refused as far as it covers a short, and does not count for what came to cover one', () => {
+    const m = market();
+    const portfolio = m.openPortfolio({ cash: 20_000 });
+    const keep = (quantity?: number) =>
+      m.execute<'DoNotExercise'>({
+        type: 'DoNotExercise',
+        by: m.by,
+        portfolioId: portfolio,
+        symbol: LOWER_PUT,
+        ...(quantity !== undefined && { quantity: Quantity.of(quantity) }),
+      }).result;
+    m.place(portfolio, { symbol: LOWER_PUT, quantity: 3 });
+    keep(3);
+    m.place(portfolio, { symbol: PUT, intent: 'SELL_TO_OPEN', quantity: 2 });
+    expect(keep()).toMatchObject({
+      code: 'INSUFFICIENT_POSITION',
+      availableQuantity: Quantity.of(1),
+      requiredQuantity: Quantity.of(3),
+    });
+    expect(keep(1)).toMatchObject({ quantity: Quantity.of(1) });
+    expect(keep(0)).toMatchObject({ quantity: 0 });
+    expireAt(m, '129');
+    // Whatever is instructed for it, the long in the money goes with its shorts.
+    expect(acts(m).filter((act) => act.startsWith('EXERCISED'))).toHaveLength(1);
   });
 
   it('sells a long that nobody may exercise yet for what its short takes', () => {

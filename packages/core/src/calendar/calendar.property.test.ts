@@ -7,7 +7,11 @@ import { calendarById } from './calendars.js';
 import { DailyCalendar } from './daily-calendar.js';
 
 const anyInstant = fc
-  .integer({ min: Date.UTC(1998, 0, 1), max: Date.UTC(2030, 11, 31) })
+  .oneof(
+    fc.integer({ min: Date.UTC(1998, 0, 1), max: Date.UTC(2030, 11, 31) }),
+    fc.integer({ min: Instant.first, max: Instant.last }),
+    fc.integer({ min: Instant.last - 20 * 86_400_000, max: Instant.last }),
+  )
   .map((ms) => Instant.ofMs(ms));
 /** The trading days around an instant, read day by day: the plain account the answers are held against. */
 function around(calendar: Calendar, at: Instant): TradingDay[] {

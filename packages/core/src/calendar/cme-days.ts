@@ -8,8 +8,8 @@ import { thanksgiving, xnysHolidays } from './xnys-holidays.js';
  * (docs/rules/futures.md). Days are day numbers, times are minutes after midnight New York.
  */
 
-/** Futures that keep the same holidays: of indices and crypto; of Treasuries and currencies; of energy and metals. */
-export type FuturesGroup = 'FUTURES' | 'RATES' | 'ENERGY';
+/** Futures that keep the same holidays: of indices; of crypto; of Treasuries; of currencies; of energy and metals. */
+export type FuturesGroup = 'FUTURES' | 'CRYPTO' | 'RATES' | 'CURRENCIES' | 'ENERGY';
 
 const time = (hour: number, minute: number): number => hour * 60 + minute;
 const day = (date: string): number => TradingDate.dayOf(TradingDate.of(date));
@@ -29,7 +29,9 @@ export function isCmeBusinessDay(on: number): boolean {
 }
 
 const NEW_HALTS = day('2014-03-01');
-const LATE_ENERGY_HALTS = day('2022-01-01');
+/** Since then holidays from Monday to Thursday are longer for some groups. */
+const LATE_HALTS = day('2022-01-01');
+const isLate = (on: number): boolean => on >= LATE_HALTS && weekdayOf(on) !== FRIDAY;
 
 /** When trading is halted on a holiday, that began on its eve; `undefined` where it does not begin. */
 export function holidayHalt(group: FuturesGroup, on: number): number | undefined {
@@ -39,18 +41,26 @@ export function holidayHalt(group: FuturesGroup, on: number): number | undefined
   if (CLOSED.has(holiday)) return undefined;
   switch (group) {
     case 'FUTURES':
-      return on < NEW_HALTS ? time(11, 30) : time(13, 0);
+      return haltOfIndices(on);
+    case 'CRYPTO':
+      return isLate(on) ? CLOSE : haltOfIndices(on);
     case 'RATES':
       return time(13, 0);
+    case 'CURRENCIES':
+      return isLate(on) ? CLOSE : time(13, 0);
     case 'ENERGY':
       if (on < NEW_HALTS) return time(13, 15);
-      return on >= LATE_ENERGY_HALTS && weekdayOf(on) !== FRIDAY ? time(14, 30) : time(13, 0);
+      return isLate(on) ? time(14, 30) : time(13, 0);
   }
 }
 
+const haltOfIndices = (on: number): number => (on < NEW_HALTS ? time(11, 30) : time(13, 0));
+
 const JOBS_REPORT_HALT: Readonly<Record<FuturesGroup, number | undefined>> = {
   FUTURES: time(9, 15),
+  CRYPTO: time(9, 15),
   RATES: time(11, 15),
+  CURRENCIES: time(11, 15),
   ENERGY: undefined,
 };
 
@@ -60,6 +70,8 @@ function isJobsReport(on: number): boolean {
   return month === 4 && dayOfMonth <= 7;
 }
 
+/** The day of mourning for President Carter: Treasuries and grains closed early, currencies, crypto, energy and metals did not. */
+const CARTER_MOURNING = day('2025-01-09');
 const LATE_ENERGY_FRIDAYS = day('2025-01-01');
 const LAST_EARLY_FRIDAY = day('2015-05-31');
 
@@ -69,14 +81,22 @@ export function closeOfFutures(group: FuturesGroup, on: number): number {
   const isEveOfIndependence = civilOfDay(on).month === 7;
   switch (group) {
     case 'FUTURES':
+    case 'CRYPTO':
       return isShort ? time(13, 15) : CLOSE;
     case 'RATES':
-      if (isShort && !isEveOfIndependence) return time(13, 15);
-      return on <= LAST_EARLY_FRIDAY && isBeforeLongWeekend(on) ? time(16, 15) : CLOSE;
+      if (on === CARTER_MOURNING) return time(13, 15);
+      return closeOfRates(on, isShort && !isEveOfIndependence);
+    case 'CURRENCIES':
+      return closeOfRates(on, isShort && !isEveOfIndependence);
     case 'ENERGY':
       if (!isShort || isEveOfIndependence) return CLOSE;
       return on >= LATE_ENERGY_FRIDAYS && isAfterThanksgiving(on) ? time(14, 45) : time(13, 45);
   }
+}
+
+function closeOfRates(on: number, isShort: boolean): number {
+  if (isShort) return time(13, 15);
+  return on <= LAST_EARLY_FRIDAY && isBeforeLongWeekend(on) ? time(16, 15) : CLOSE;
 }
 
 const isEarlyClose = (on: number): boolean => xnysEarlyCloses(civilOfDay(on).year).includes(on);
@@ -97,6 +117,7 @@ const SHORT_FOR_GRAINS = new Set(['2015-07-02', '2016-12-23', '2017-12-22', '202
 
 /** When the day of the grain futures ends. They keep every holiday whole. */
 export function closeOfGrains(on: number): number {
+  if (on === CARTER_MOURNING) return time(13, 15);
   if (!isEarlyClose(on) && !SHORT_FOR_GRAINS.has(on)) return GRAIN_CLOSE;
   return on < NEW_GRAIN_HOURS ? time(13, 0) : time(13, 5);
 }

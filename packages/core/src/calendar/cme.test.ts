@@ -115,3 +115,45 @@ describe('trade dates around holidays (D92)', () => {
     expect(wall(grains.nextOpen('REGULAR', at('2026-01-16', '14:20')))).toBe('2026-01-19 20:00');
   });
 });
+
+describe('currencies and crypto on holidays', () => {
+  const isOpen = (id: HoursId, date: string, time: string): boolean =>
+    marketHours(xnys, id).isOpen('REGULAR', at(date, time));
+
+  it.each(['2026-01-19', '2022-05-30', '2024-07-04', '2025-11-27'])('trade to 17:00 on %s', (date) => {
+    for (const id of ['CURRENCIES', 'CRYPTO'] as const) {
+      expect(isOpen(id, date, '16:59')).toBe(true);
+      expect(isOpen(id, date, '17:00')).toBe(false);
+    }
+    for (const id of ['FUTURES', 'RATES'] as const) expect(isOpen(id, date, '14:30')).toBe(false);
+  });
+
+  it.each(['2021-05-31', '2026-06-19', '2026-07-03'])('are halted at 13:00 on %s', (date) => {
+    for (const id of ['CURRENCIES', 'CRYPTO'] as const) {
+      expect(isOpen(id, date, '12:59')).toBe(true);
+      expect(isOpen(id, date, '13:00')).toBe(false);
+    }
+  });
+
+  it('Treasuries and grains closed at 13:15 on 2025-01-09, currencies did not', () => {
+    expect(
+      ['RATES', 'GRAINS', 'CURRENCIES'].map((id) => isOpen(id as HoursId, '2025-01-09', '13:14')),
+    ).toEqual([true, true, true]);
+    expect(
+      ['RATES', 'GRAINS', 'CURRENCIES'].map((id) => isOpen(id as HoursId, '2025-01-09', '13:15')),
+    ).toEqual([false, false, true]);
+  });
+});
+
+it.each([
+  ['2001-09-17', '09:33'],
+  ['2002-09-11', '12:00'],
+  ['2003-03-20', '09:32'],
+  ['2004-06-07', '09:32'],
+  ['2006-12-27', '09:32'],
+])('XNYS: opened on %s at %s', (date, time) => {
+  const isOpenAt = (id: HoursId, ms: number): boolean =>
+    marketHours(xnys, id).isOpen('REGULAR', Instant.plusMs(at(date, time), ms));
+  for (const id of ['EQUITIES', 'OPTIONS'] as const)
+    expect([isOpenAt(id, -1), isOpenAt(id, 0)]).toEqual([false, true]);
+});

@@ -31,6 +31,9 @@ interface KnownDay {
   readonly nextSettlementDay: number;
 }
 
+/** More days than any market ever closed for. */
+const LONGEST_CLOSURE_DAYS = 400;
+
 /** Some forty years: a run never forgets, and dates made up by callers cannot fill the memory. */
 const MOST_DAYS_KNOWN = 16_384;
 
@@ -79,9 +82,12 @@ export class DailyCalendar implements BusinessDays {
   }
 
   previousTradingDay(date: TradingDate): TradingDate {
-    let known = this.dayOn(this.dayOf(date).day - 1);
-    while (known.hours === undefined) known = this.dayOn(known.day - 1);
-    return known.date;
+    const first = this.dayOf(date).day - 1;
+    for (let day = first; day > first - LONGEST_CLOSURE_DAYS; day--) {
+      const known = this.dayOn(day);
+      if (known.hours !== undefined) return known.date;
+    }
+    throw new RangeError(`no trading day before ${date}`);
   }
 
   instantOf(date: TradingDate, hour: number, minute: number): Instant {
@@ -117,15 +123,11 @@ export class DailyCalendar implements BusinessDays {
   }
 
   private workOut(day: number): KnownDay {
-    // A search for the next trading day would never end on NaN.
-    if (!Number.isSafeInteger(day)) throw new RangeError(`not a day: ${day}`);
     const date = TradingDate.ofDay(day);
     const hours = this.hoursOn(day);
-    let nextTradingDay = day + 1;
-    while (this.hoursOn(nextTradingDay) === undefined) nextTradingDay++;
-    let nextSettlementDay = nextTradingDay;
-    while (this.hoursOn(nextSettlementDay) === undefined || this.isBankHoliday(nextSettlementDay))
-      nextSettlementDay++;
+    const isTradingDay = (on: number): boolean => this.hoursOn(on) !== undefined;
+    const nextTradingDay = firstFrom(day + 1, isTradingDay);
+    const nextSettlementDay = firstFrom(nextTradingDay, (on) => isTradingDay(on) && !this.isBankHoliday(on));
     return {
       day,
       date,
@@ -137,6 +139,11 @@ export class DailyCalendar implements BusinessDays {
       nextSettlementDay,
     };
   }
+}
+
+function firstFrom(start: number, isRight: (day: number) => boolean): number {
+  for (let day = start; day < start + LONGEST_CLOSURE_DAYS; day++) if (isRight(day)) return day;
+  throw new RangeError(`no such day within ${LONGEST_CLOSURE_DAYS} days of day ${start}`);
 }
 
 /** One that a simulation can go by. */

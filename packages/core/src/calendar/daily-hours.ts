@@ -20,6 +20,9 @@ interface KnownDay {
   readonly until: Instant;
 }
 
+/** Trading days looked through for the next open or close: the first has one, unless it is over. */
+const DAYS_LOOKED_THROUGH = 5;
+
 /** As many as `DailyCalendar` knows at most. */
 const MOST_DAYS_KNOWN = 16_384;
 
@@ -63,16 +66,20 @@ export class DailyHours implements MarketHours {
   }
 
   nextOpen(session: TradingSession, at: Instant): Instant {
-    for (let day = this.dayAt(at); ; day = this.dayAfter(day)) {
+    let day = this.dayAt(at);
+    for (let looked = 0; looked < DAYS_LOOKED_THROUGH; looked++, day = this.dayAfter(day)) {
       for (const { from } of day.sessions[session]) if (from > at) return from;
     }
+    throw new RangeError(`no open after ${at}`);
   }
 
   nextClose(session: TradingSession, at: Instant): Instant {
-    for (let day = this.dayAt(at); ; day = this.dayAfter(day)) {
+    let day = this.dayAt(at);
+    for (let looked = 0; looked < DAYS_LOOKED_THROUGH; looked++, day = this.dayAfter(day)) {
       const end = endOf(day.sessions[session]);
       if (end > at) return end;
     }
+    throw new RangeError(`no close after ${at}`);
   }
 
   lastStop(session: TradingSession, at: Instant): Instant {

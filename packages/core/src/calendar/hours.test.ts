@@ -128,6 +128,17 @@ describe('where nothing ever closes', () => {
   );
 });
 
+it('hours beyond the last date there is: an error, and no search without an end', () => {
+  for (const calendar of [xnys, alwaysOpen]) {
+    for (const id of ['EQUITIES', 'FUTURES', 'GRAINS'] as const) {
+      const hours = marketHours(calendar, id);
+      const instant = Instant.ofMs(Date.parse('+010000-02-01T00:00:00Z'));
+      expect(() => hours.nextOpen('REGULAR', instant)).toThrow(RangeError);
+      expect(() => hours.nextClose('REGULAR', instant)).toThrow(RangeError);
+    }
+  }
+});
+
 it('the next open of anything is that of whatever opens first', () => {
   const next = (text: string): string => wall(nextOpenOfAny(xnys, at(text)));
   expect(next('2026-01-05 03:00')).toBe('2026-01-05 04:00');

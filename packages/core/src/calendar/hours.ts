@@ -28,7 +28,9 @@ const XNYS: Readonly<Record<HoursId, MarketHours>> = {
     regularOnly({ from: day.regularOpen, until: Instant.plusMs(day.regularClose, LATE_MS) }),
   ),
   FUTURES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('FUTURES', date))),
+  CRYPTO: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('CRYPTO', date))),
   RATES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('RATES', date))),
+  CURRENCIES: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('CURRENCIES', date))),
   ENERGY: new DailyHours(cme, ({ date }) => regularOnly(...futuresStretches('ENERGY', date))),
   GRAINS: new DailyHours(cme, ({ date }) => regularOnly(...grainStretches(date))),
 };
@@ -39,7 +41,9 @@ const ALWAYS_OPEN: Readonly<Record<HoursId, MarketHours>> = {
   OPTIONS: always,
   LATE_OPTIONS: always,
   FUTURES: always,
+  CRYPTO: always,
   RATES: always,
+  CURRENCIES: always,
   ENERGY: always,
   GRAINS: always,
 };

@@ -5,7 +5,16 @@ import type { TradingDate } from '../values/trading-date.js';
 export type SessionKind = 'PRE' | 'REGULAR' | 'POST' | 'CLOSED';
 
 /** Hours that instruments share (D69, D92); `hoursOf` says whose they are. */
-export type HoursId = 'EQUITIES' | 'OPTIONS' | 'LATE_OPTIONS' | 'FUTURES' | 'RATES' | 'ENERGY' | 'GRAINS';
+export type HoursId =
+  | 'EQUITIES'
+  | 'OPTIONS'
+  | 'LATE_OPTIONS'
+  | 'FUTURES'
+  | 'CRYPTO'
+  | 'RATES'
+  | 'CURRENCIES'
+  | 'ENERGY'
+  | 'GRAINS';
 
 /** The session an order works in. Where there is no extended trading the two are one. */
 export type TradingSession = 'REGULAR' | 'EXTENDED';

@@ -5,7 +5,7 @@ import { NamedCalendar } from './daily-calendar.js';
 import type { DayHours } from './daily-calendar.js';
 import { SATURDAY, SUNDAY, weekdayOf } from './weekday.js';
 import { xnysEarlyCloses } from './xnys-early-closes.js';
-import { XNYS_EXTRA_EARLY_CLOSES, XNYS_SPECIAL_CLOSURES } from './xnys-exceptions.js';
+import { XNYS_EXTRA_EARLY_CLOSES, XNYS_LATE_OPENS, XNYS_SPECIAL_CLOSURES } from './xnys-exceptions.js';
 import { xnysHolidays } from './xnys-holidays.js';
 
 /** NYSE Arca Rule 7.34-E: early session from 04:00, core session 09:30–16:00, late session to 20:00. */
@@ -22,12 +22,17 @@ const SHORT_DAY: DayHours = { ...FULL_DAY, regularClose: 13 * 60, extendedClose:
 
 const specialClosures = new Set(XNYS_SPECIAL_CLOSURES.map(({ date }) => TradingDate.dayOf(date)));
 const extraEarlyCloses = new Set(XNYS_EXTRA_EARLY_CLOSES.map(({ date }) => TradingDate.dayOf(date)));
+const lateOpens = new Map(
+  XNYS_LATE_OPENS.map(({ date, opens: [hour, minute] }) => [TradingDate.dayOf(date), hour * 60 + minute]),
+);
 
 function hoursOn(day: number): DayHours | undefined {
   const weekday = weekdayOf(day);
   if (weekday === SATURDAY || weekday === SUNDAY || specialClosures.has(day)) return undefined;
   const { year } = civilOfDay(day);
   if (xnysHolidays(year).some((holiday) => holiday.day === day)) return undefined;
+  const lateOpen = lateOpens.get(day);
+  if (lateOpen !== undefined) return { ...FULL_DAY, regularOpen: lateOpen };
   return extraEarlyCloses.has(day) || xnysEarlyCloses(year).includes(day) ? SHORT_DAY : FULL_DAY;
 }
 

@@ -19,13 +19,17 @@ export function openAccount(
   const { accountType = 'INDIVIDUAL' } = details;
   const requiredType = accountType === 'INDIVIDUAL' ? undefined : accountType;
   return (
-    tooManyAccounts(d, by, proAccounts) ??
+    accountLimitRejection(d, by, proAccounts) ??
     openNewAccount(d, by, accountId, { ...details, accountType }, requiredType)
   );
 }
 
 /** BASIC has one account, PRO a configured number, ENTERPRISE as many as it likes (D8). */
-export function tooManyAccounts(d: Decision, by: Requester, proAccounts: number): Rejection | undefined {
+export function accountLimitRejection(
+  d: Decision,
+  by: Requester,
+  proAccounts: number,
+): Rejection | undefined {
   if (by.tier === 'ENTERPRISE') return undefined;
   const allowed = by.tier === 'BASIC' ? 1 : proAccounts;
   if ((d.state.accountsPerTenant.get(by.tenantId) ?? 0) < allowed) return undefined;
@@ -91,7 +95,7 @@ export function deleteAccount(
   const { by, accountId } = command;
   const account = ownAccount(d, command);
   if (account === undefined) return NOT_FOUND;
-  const frozen = whileFrozen(account, 'it cannot be deleted');
+  const frozen = frozenAccountRejection(account, 'it cannot be deleted');
   if (frozen !== undefined) return frozen;
   if (account.portfolioIds.length > 0) {
     return { code: 'CONFLICT', message: 'Account still has open portfolios' };
@@ -101,7 +105,7 @@ export function deleteAccount(
 }
 
 /** The refusal of what changes orders, cash or portfolios while an account is frozen (D9, D141). `refused` ends its sentence. */
-export function whileFrozen(account: Account | undefined, refused: string): Rejection | undefined {
+export function frozenAccountRejection(account: Account | undefined, refused: string): Rejection | undefined {
   if (account?.status !== 'FROZEN') return undefined;
   return {
     code: 'ACCOUNT_FROZEN',

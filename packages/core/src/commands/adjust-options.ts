@@ -3,6 +3,7 @@ import type { Decision } from '../decision.js';
 import type { SplitMarket } from '../event.js';
 import { adjustedBySplit, isWhole } from '../instruments/adjustment.js';
 import type { Adjustment, SplitRatio } from '../instruments/adjustment.js';
+import { sharesValue } from '../instruments/exercise-value.js';
 import type { OptionContract } from '../instruments/option.js';
 import { underlyingOf } from '../instruments/option-roots.js';
 import { isLongAsOsi, rootOfOsi } from '../instruments/osi.js';
@@ -12,6 +13,8 @@ import type { RenamedOrder } from '../orders/order-event.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import type { AnnouncedAction } from '../state.js';
+import { Money } from '../values/money.js';
+import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
 import { TradingDate } from '../values/trading-date.js';
@@ -37,12 +40,13 @@ export function adjustSeries(
   d: Decision,
   actionId: string,
   { symbol: underlying, exDate, ratio }: Split,
+  mark: Price | undefined,
 ): void {
   const inUse = seriesInUse(d, underlying);
   // Those that a recording lists from the ex-date on are the new ones.
   const yesterday = TradingDate.plusDays(exDate, -1);
   const known = d.rules.instruments.optionsListed(underlying, yesterday).map(({ symbol }) => symbol);
-  const adjusted = adjustedSeries(d, new Set([...inUse, ...known]), ratio);
+  const adjusted = adjustedSeries(d, new Set([...inUse, ...known]), ratio, mark);
   if (adjusted.size === 0) return;
   const listed: OptionContract[] = [];
   const markets: SplitMarket[] = [];
@@ -92,6 +96,7 @@ function adjustedSeries(
   d: Decision,
   symbols: ReadonlySet<string>,
   ratio: SplitRatio,
+  mark: Price | undefined,
 ): ReadonlyMap<string, Adjustment> {
   const contracts = [...symbols].flatMap((symbol) => {
     const contract = d.state.adjusted.has(symbol) ? undefined : d.instrument(symbol);
@@ -99,7 +104,7 @@ function adjustedSeries(
     return trades ? [contract] : [];
   });
   contracts.sort((a, b) => a.strike - b.strike || (a.symbol < b.symbol ? -1 : 1));
-  const roots = new Set(contracts.map(({ symbol }) => rootOfOsi(symbol)));
+  const used = rootsUsed(d, contracts);
   /** By the old root: all of its series get the same new one. */
   const newRoots = new Map<string, string>();
   const taken = new Set<string>();
@@ -107,18 +112,35 @@ function adjustedSeries(
   for (const contract of contracts) {
     const root = rootOfOsi(contract.symbol);
     const isTaken = (symbol: string): boolean => {
-      if (isWhole(ratio)) return taken.has(symbol);
+      const other = rootOfOsi(symbol);
+      if (isWhole(ratio)) return taken.has(symbol) || (other !== root && used.has(other));
       const chosen = newRoots.get(root);
-      return chosen === undefined ? roots.has(rootOfOsi(symbol)) : rootOfOsi(symbol) !== chosen;
+      return chosen === undefined ? used.has(other) : other !== chosen;
     };
-    const adjustment = adjustedBySplit(contract, ratio, isTaken);
+    const adjustment = withInLieuAtSplit(adjustedBySplit(contract, ratio, isTaken), ratio, mark);
     const { symbol } = adjustment.contract;
     adjusted.set(contract.symbol, adjustment);
     taken.add(symbol);
     newRoots.set(root, rootOfOsi(symbol));
-    roots.add(rootOfOsi(symbol));
+    if (!isWhole(ratio)) used.add(rootOfOsi(symbol));
   }
   return adjusted;
+}
+
+/** Roots that name contracts, or have named contracts that were adjusted since: none of them gets another deliverable. */
+function rootsUsed(d: Decision, contracts: readonly OptionContract[]): Set<string> {
+  const { listed, adjusted } = d.state;
+  const symbols = [...contracts.map(({ symbol }) => symbol), ...listed.keys(), ...adjusted.keys()];
+  return new Set(symbols.filter(isLongAsOsi).map(rootOfOsi));
+}
+
+/** What a part of a share is paid out at, where it is all that a contract delivers: at the price before the split, divided by the ratio. */
+function withInLieuAtSplit(adjustment: Adjustment, ratio: SplitRatio, mark: Price | undefined): Adjustment {
+  const { contract } = adjustment;
+  if (mark === undefined || contract.deliverable > 0 || contract.inLieu === undefined) return adjustment;
+  const price = Price.scale(mark, ratio.old, ratio.new);
+  const inLieuAtSplit = Money.upToCents(sharesValue(price, contract.inLieu));
+  return { ...adjustment, contract: { ...contract, inLieuAtSplit } };
 }
 
 function isSame(one: ReturnType<Decision['instrument']>, other: OptionContract): boolean {
@@ -128,6 +150,7 @@ function isSame(one: ReturnType<Decision['instrument']>, other: OptionContract):
     one.multiplier === other.multiplier &&
     one.deliverable === other.deliverable &&
     one.inLieu === other.inLieu &&
+    one.inLieuAtSplit === other.inLieuAtSplit &&
     one.style === other.style &&
     one.settlement === other.settlement &&
     one.tickSize === other.tickSize

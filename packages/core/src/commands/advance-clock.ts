@@ -14,11 +14,14 @@ import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { assignEarly } from './assign-early.js';
+import { meetClosing } from './auctions.js';
 import { cancelNow } from './cancel-order.js';
 import { endExpired } from './end-order.js';
 import { endSeries, scheduleEndOf } from './end-series.js';
+import { endHalts } from './halts.js';
 import { matchBook } from './match-orders.js';
-import { matchAllPackages } from './match-packages.js';
+import { matchAllMultiLegOrders } from './match-multi-leg-orders.js';
+import { secureShortfall } from './secure-options.js';
 import { settleFutures, scheduleSettlementOf } from './settle-futures.js';
 import { accrueInterest, postAccruals } from './interest.js';
 import { callDue, watchAtClose } from './margin-calls.js';
@@ -46,10 +49,17 @@ export function advanceClock(d: Decision): void {
 function serve(d: Decision, timer: Timer): void {
   const { what } = timer;
   switch (what.kind) {
+    case 'CLOSING_AUCTION': {
+      const order = d.state.orders.get(what.order);
+      if (order !== undefined) meetClosing(d, order);
+      return;
+    }
     case 'CORPORATE_ACTION':
       return applyAction(d, what.actionId);
     case 'SETTLEMENT':
       return settle(d, what.portfolioId, what.date);
+    case 'HALT_END':
+      return endHalts(d);
     case 'SESSION_OPEN':
       return openSession(d);
     case 'SERIES_END':
@@ -101,7 +111,9 @@ function settle(d: Decision, portfolioId: string, date: TradingDate): void {
   const { cash, dividends = Money.zero } = obligation;
   const entry = d.state.counters.ledgerEntry + 1;
   d.emit({ type: 'ObligationSettled', portfolioId, date, cash, ...(cash !== 0 && { entry }) });
-  if (portfolio !== undefined) changeSma(d, portfolio, 'DIVIDEND', dividends);
+  if (portfolio === undefined) return;
+  secureShortfall(d, portfolio);
+  changeSma(d, portfolio, 'DIVIDEND', dividends);
 }
 
 /** At an open, of whichever instruments, the orders that work in it meet the market where it stands now. */
@@ -111,7 +123,7 @@ function openSession(d: Decision): void {
   const books = [...d.state.books.values()].filter((book) => book.workingOrders > 0);
   books.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
   for (const book of books) matchBook(d, book);
-  matchAllPackages(d);
+  matchAllMultiLegOrders(d);
   resumeUnfinished(d);
 }
 

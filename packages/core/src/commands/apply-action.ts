@@ -120,7 +120,7 @@ function beginSplit(d: Decision, actionId: string, action: Split): void {
     ...(mark !== undefined && { mark }),
     ...(market !== undefined && { market }),
   });
-  adjustSeries(d, actionId, action);
+  adjustSeries(d, actionId, action, mark);
 }
 
 /** What it changes for a portfolio: its shares, its contracts, its orders in both. */

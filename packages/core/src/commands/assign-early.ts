@@ -14,7 +14,7 @@ import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import { seedOf, uniform } from '../values/seeded.js';
 import type { TradingDate } from '../values/trading-date.js';
-import { carryOut, meansOf, standingBehind } from './carry-out-acts.js';
+import { bookOptionEvents, meansOf, protectiveLongsOf } from './book-option-events.js';
 import { meetCallsNow } from './meet-calls.js';
 
 /*
@@ -55,7 +55,7 @@ export function assignEarly(d: Decision, date: TradingDate): void {
   );
   for (const symbol of symbols.sort()) {
     if (slice.series++ === SERIES_PER_RECORD) {
-      return goOn(d, { date, symbol, through: 0, contracts: -1, hits: 0 });
+      return scheduleNextDraw(d, { date, symbol, through: 0, contracts: -1, hits: 0 });
     }
     const contract = d.instrument(symbol);
     if (contract?.assetClass !== 'OPTION' || !isWorthExercising(d, contract, dividends)) continue;
@@ -63,13 +63,13 @@ export function assignEarly(d: Decision, date: TradingDate): void {
     if (price === undefined) continue;
     const draw = standsAt?.symbol === symbol && standsAt.contracts >= 0 ? standsAt : newDraw(d, date, symbol);
     standsAt = drawFrom(d, draw, contract, price, slice);
-    if (standsAt !== undefined) return goOn(d, standsAt);
+    if (standsAt !== undefined) return scheduleNextDraw(d, standsAt);
   }
   if (isUnderWay || slice.positions > 0) d.emit({ type: 'AssignmentsDrawn', date });
   scheduleAssignments(d, d.at);
 }
 
-function goOn(d: Decision, standsAt: AssignmentDraw): void {
+function scheduleNextDraw(d: Decision, standsAt: AssignmentDraw): void {
   const { date } = standsAt;
   d.emit({ type: 'AssignmentsDrawn', date, standsAt });
   addTimer(d.state, d.at, 0, { kind: 'EARLY_ASSIGNMENT', date });
@@ -173,8 +173,8 @@ function assign(
   const longs =
     means === undefined
       ? []
-      : standingBehind(d, portfolio, underlying, price).filter(({ isExercisable }) => isExercisable);
+      : protectiveLongsOf(d, portfolio, underlying, price).filter(({ isExercisable }) => isExercisable);
   const acts = planAssignment({ contract, count: -count, kept: 0 }, longs, price, means);
-  carryOut(d, portfolio, { underlying, acts, isExpiry: false });
+  bookOptionEvents(d, portfolio, { underlying, acts, isExpiry: false });
   meetCallsNow(d, portfolio);
 }

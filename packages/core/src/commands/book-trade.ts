@@ -5,7 +5,7 @@ import { latencyMs } from '../matching/latency.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
 import { tradedBy } from '../orders/execution.js';
 import { remainingOf } from '../orders/order.js';
-import { roomOf } from '../portfolios/valuation.js';
+import { availableMarginOf } from '../portfolios/valuation.js';
 import type { Order } from '../orders/order.js';
 import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -19,11 +19,11 @@ import { scheduleEndOf } from './end-series.js';
 import { Quantity } from '../values/quantity.js';
 import { changesOf, orderedLegs } from './ordered-legs.js';
 import { meetCallsNow } from './meet-calls.js';
-import { effectHolding } from './reserve.js';
+import { marginEffectHolding } from './reserve.js';
 import { securedBeyond, secureOptions } from './secure-options.js';
 import { trackDayTrades } from './track-day-trades.js';
 import { dayTradeShortfall, noteShortfall } from './day-shortfall.js';
-import { changeSma, headroomOfTrade } from './sma.js';
+import { changeSma, marginEffectOfTrade } from './sma.js';
 
 /** What these fills of an order would do, on the books as they are now. */
 export function tradeFor(
@@ -62,8 +62,8 @@ export function tradeFor(
         ? { kind: 'CASH', free: freeCash(portfolio) }
         : {
             kind: 'MARGIN',
-            effect: (held, trade) => effectHolding(d, portfolio, held, trade),
-            room: () => roomOf(portfolio, d, d.broker(portfolio)),
+            effect: (held, trade) => marginEffectHolding(d, portfolio, held, trade),
+            room: () => availableMarginOf(portfolio, d, d.broker(portfolio)),
           },
   });
 }
@@ -72,7 +72,7 @@ export function tradeFor(
 export function bookTrade(d: Decision, order: Order, portfolio: Portfolio, trade: Trade): void {
   const { bracket } = order.terms;
   for (const executed of trade.fills) {
-    const moved = headroomOfTrade(d, order, portfolio, executed);
+    const moved = marginEffectOfTrade(d, order, portfolio, executed);
     const beyond = dayTradeShortfall(d, order, portfolio, executed);
     d.emit(executed);
     changeSma(d, portfolio, 'EXECUTION', moved.initial);

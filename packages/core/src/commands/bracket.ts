@@ -17,7 +17,7 @@ type Exit = Exclude<BracketPart, Entry>;
 export function followLimit(d: Decision, { terms, progress }: Order): void {
   if (terms.bracket?.part !== 'OCO_LIMIT') return;
   const stop = siblingOf(d, terms.bracket);
-  if (stop?.progress.status === 'CREATED') goToWork(d, stop, progress.quantity, Quantity.zero);
+  if (stop?.progress.status === 'CREATED') activate(d, stop, progress.quantity, Quantity.zero);
 }
 
 /** After the entry filled something: its exits work for so much more. */
@@ -26,7 +26,7 @@ export function followEntry(d: Decision, bracket: Entry, filled: Quantity): void
     // One reservation covers both exits: they can never both sell the same share. The first that is open has it.
     const reserved = index === 0 ? filled : Quantity.zero;
     const { status, quantity, reservedQuantity } = exit.progress;
-    if (status === 'CREATED') goToWork(d, exit, filled, reserved);
+    if (status === 'CREATED') activate(d, exit, filled, reserved);
     else resize(d, exit, Quantity.add(quantity, filled), Quantity.add(reservedQuantity, reserved));
   });
 }
@@ -58,7 +58,7 @@ function resize(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: 
   d.move(exit, 'RESIZED', { quantity, reservedQuantity });
 }
 
-function goToWork(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: Quantity): void {
+function activate(d: Decision, exit: Order, quantity: Quantity, reservedQuantity: Quantity): void {
   const { terms, progress } = exit;
   const hours = d.hours(d.tradedBy(terms));
   if (!hours.isOpen(terms.session, d.at)) {

@@ -6,6 +6,8 @@ import { isTerminal, isUpdatable } from '../orders/status.js';
 import { accountKey } from '../portfolios/account.js';
 import type { Rejection } from '../rejection.js';
 import { Instant } from '../values/instant.js';
+import { cancelCap, refuseByCap } from './agent-caps.js';
+import { takenUpByAuction } from './auctions.js';
 import { endOrder } from './end-order.js';
 import type { Acknowledged } from './submit-order.js';
 
@@ -16,16 +18,21 @@ export function cancelOrder(
 ): Acknowledged | Rejection {
   const order = d.order(command.orderId, command.by.tenantId);
   if (order === undefined) return { code: 'NOT_FOUND', what: 'Order' };
+  const { agent } = command;
+  const capped = agent && cancelCap(d, agent, order);
+  if (agent !== undefined && capped !== undefined) return refuseByCap(d, command.by, agent, capped);
   const { status } = order.progress;
   if (!isUpdatable(status)) {
     const message = `An order with status ${status} cannot be canceled`;
     return { code: 'ORDER_NOT_UPDATABLE', message, status };
   }
+  const locked = takenUpByAuction(d, order, 'canceled');
+  if (locked !== undefined) return locked;
   requestCancel(d, order);
   return { terms: order.terms, progress: order.progress };
 }
 
-/** Cancels every open order of an account. Answers with the orders it canceled or set out to cancel. */
+/** Cancels every open order of an account, of an agent with caps those that it may. Answers with the orders it canceled or set out to cancel. */
 export function cancelAccountOrders(
   d: Decision,
   command: Extract<Command, { type: 'CancelAccountOrders' }>,
@@ -35,8 +42,11 @@ export function cancelAccountOrders(
   const canceled: Order[] = [];
   for (const portfolioId of account.portfolioIds) {
     const open = d.state.portfolios.get(portfolioId)?.openOrders.oldestFirst() ?? [];
-    // Exits of a bracket go with their entry; a cancel that is on its way already is not this call's.
-    for (const order of open.filter(({ progress }) => isUpdatable(progress.status))) {
+    // Exits of a bracket go with their entry; a cancel that is on its way already is not this call's, nor what its auction has taken up.
+    const isCancelable = (order: Order): boolean =>
+      isUpdatable(order.progress.status) && takenUpByAuction(d, order, 'canceled') === undefined;
+    for (const order of open.filter(isCancelable)) {
+      if (command.agent !== undefined && cancelCap(d, command.agent, order) !== undefined) continue;
       // One of a pair goes with the other.
       if (!isTerminal(order.progress.status)) requestCancel(d, order);
       canceled.push(order);

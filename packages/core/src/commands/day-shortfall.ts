@@ -1,12 +1,13 @@
 import type { Decision } from '../decision.js';
 import { PATTERN_EQUITY } from '../margin/buying-power.js';
 import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
-import type { Headroom } from '../orders/headroom.js';
+import type { MarginExcess } from '../orders/margin-excess.js';
 import { tradedBy } from '../orders/execution.js';
 import { isOpening } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
+import { dayTradingExcess } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
-import { initialOf, leastRoom, openedOn, valuationOf } from '../portfolios/valuation.js';
+import { initialOf, minimumAvailableMargin, openedOn, valuationOf } from '../portfolios/valuation.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
@@ -39,7 +40,7 @@ export function dayTradeShortfall(
   if (closing.size === 0) return Money.zero;
   const used = initialOf(openedOn(portfolio, today, d), portfolio, d, broker);
   const left = initialOf(openedOn(portfolio, today, d, closing), portfolio, d, broker);
-  const excess = Money.max(previousClose.maintenanceExcess, Money.zero);
+  const excess = Money.max(dayTradingExcess(previousClose), Money.zero);
   const beyond = Money.min(Money.subtract(used, excess), Money.subtract(used, left));
   return Money.max(beyond, Money.zero);
 }
@@ -52,7 +53,7 @@ export function dayTradeShortfall(
 export function noteShortfall(
   d: Decision,
   portfolio: Portfolio,
-  moved: Headroom,
+  moved: MarginExcess,
   beyond: Money,
   order?: Order,
 ): void {
@@ -60,7 +61,7 @@ export function noteShortfall(
   if (moved.maintenance < 0 && !isJudgedNow(d, order) && isUnder(d, portfolio, 'INTRADAY_MARGIN')) {
     const broker = d.broker(portfolio);
     // Where there is cash and nothing is owed nothing can be missing.
-    if (leastRoom(portfolio, broker) === undefined) {
+    if (minimumAvailableMargin(portfolio, broker) === undefined) {
       const { maintenanceExcess } = valuationOf(portfolio, d, broker);
       amount = Money.max(amount, Money.negate(maintenanceExcess));
     }

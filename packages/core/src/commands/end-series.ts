@@ -4,7 +4,7 @@ import type { OptionContract } from '../instruments/option.js';
 import { expirationDayOf } from '../instruments/option.js';
 import { stockCloseOn } from '../instruments/trading-hours.js';
 import { planExpiry } from '../lifecycle/plan-expiry.js';
-import type { Means, StandingBehind } from '../lifecycle/plan-expiry.js';
+import type { Means, ProtectiveLong } from '../lifecycle/plan-expiry.js';
 import { closingMarkOf } from '../market/quote.js';
 import { settlesAt } from '../options/model/valuation.js';
 import { parityPriceOf } from '../options/parity.js';
@@ -22,9 +22,10 @@ import type { SeriesEnding } from '../state.js';
 import { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import { carryOut, meansOf, standingBehind } from './carry-out-acts.js';
+import { bookOptionEvents, meansOf, protectiveLongsOf } from './book-option-events.js';
 import { endOrder } from './end-order.js';
 import { meetCallsNow } from './meet-calls.js';
+import { excludedFromExercise } from './secure-options.js';
 
 /** When a series that is held wants attention next: the close at which its exercise price is taken, or its end. */
 export function scheduleEndOf(d: Decision, symbol: string): void {
@@ -107,12 +108,13 @@ function endIn(
 ): number {
   let ended = 0;
   for (const underlying of [...portfolio.optionsOn.keys()].sort()) {
+    const instructed = excludedFromExercise(d, portfolio, underlying);
     const held = [...(portfolio.optionsOn.get(underlying) ?? [])].sort().flatMap((symbol) => {
       const contract = due.get(symbol);
       const position = portfolio.positions.get(symbol);
       if (contract === undefined || position === undefined) return [];
       const count = Position.held(position) / Quantity.of(1);
-      return { contract, count, kept: (position.doNotExercise ?? 0) / Quantity.of(1) };
+      return { contract, count, kept: instructed.get(symbol) ?? 0 };
     });
     if (held.length === 0) continue;
     // Series of one underlying that end together may settle by different prices only where one waited for an opening.
@@ -121,8 +123,13 @@ function endIn(
       const price = first && prices.of(first.contract);
       const gone = alike.map(({ contract, count }) => ({ contract, count: -count }));
       const means = meansOf(d, portfolio, underlying, gone);
-      const acts = planExpiry(alike, price, means, goingOn(d, portfolio, underlying, means, price, due));
-      carryOut(d, portfolio, { underlying, acts, isExpiry: true, isUnpriced: price === undefined });
+      const acts = planExpiry(
+        alike,
+        price,
+        means,
+        continuingLongs(d, portfolio, underlying, means, price, due),
+      );
+      bookOptionEvents(d, portfolio, { underlying, acts, isExpiry: true, isUnpriced: price === undefined });
     }
     ended += held.length;
   }
@@ -131,16 +138,18 @@ function endIn(
 }
 
 /** Longs on the underlying that do not end: what may stand for what does, where nobody lends. */
-function goingOn(
+function continuingLongs(
   d: Decision,
   portfolio: Portfolio,
   underlying: string,
   means: Means | undefined,
   price: Price | undefined,
   due: ReadonlyMap<string, OptionContract>,
-): StandingBehind[] {
+): ProtectiveLong[] {
   if (means === undefined) return [];
-  return standingBehind(d, portfolio, underlying, price).filter(({ contract }) => !due.has(contract.symbol));
+  return protectiveLongsOf(d, portfolio, underlying, price).filter(
+    ({ contract }) => !due.has(contract.symbol),
+  );
 }
 
 function byPrice<Held extends { readonly contract: OptionContract }>(held: readonly Held[]): Held[][] {

@@ -4,7 +4,7 @@ import { isShares } from '../instruments/instrument.js';
 import { expirationDayOf } from '../instruments/option.js';
 import type { OptionContract } from '../instruments/option.js';
 import { cashSettlementOf, deliveryOf } from '../lifecycle/plan-expiry.js';
-import type { PlannedAct } from '../lifecycle/plan-expiry.js';
+import type { PlannedOptionEvent } from '../lifecycle/plan-expiry.js';
 import { NOTHING_SET_ASIDE } from '../orders/order.js';
 import { cashRefusal } from '../orders/refusal.js';
 import { underlyingPriceOf } from '../options/underlying.js';
@@ -15,11 +15,11 @@ import type { Rejection } from '../rejection.js';
 import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
-import { carryOut, meansOf } from './carry-out-acts.js';
+import { bookOptionEvents, meansOf } from './book-option-events.js';
 import { meetCallsNow } from './meet-calls.js';
 import { portfolioToChange } from './portfolios.js';
-import { effectHolding, fundsProblem } from './reserve.js';
-import { securedAfter } from './secure-options.js';
+import { marginEffectHolding, fundsProblem } from './reserve.js';
+import { excludedFromExercise, securedAfter } from './secure-options.js';
 
 type ExerciseRequest = Extract<Command, { type: 'ExerciseOption' | 'DoNotExercise' }>;
 
@@ -60,11 +60,11 @@ export function exerciseOption(d: Decision, command: ExerciseRequest): Exercised
     contract.settlement === 'CASH' && price !== undefined
       ? cashSettlementOf(contract, count, price)
       : deliveryOf(contract, count, price);
-  const lacking = whatIsLacking(d, portfolio, act);
+  const lacking = exerciseShortage(d, portfolio, act);
   if (lacking !== undefined) return lacking;
   const { underlying } = contract;
   const acts = [act.act === 'CASH_SETTLED' ? { ...act, act: 'EXERCISED' as const } : act];
-  carryOut(d, portfolio, { underlying, acts, isExpiry: false });
+  bookOptionEvents(d, portfolio, { underlying, acts, isExpiry: false });
   meetCallsNow(d, portfolio);
   return { contract, quantity, shares: Quantity.abs(act.shares), cash: act.cash, at: d.at };
 }
@@ -79,11 +79,30 @@ export function doNotExercise(
   const { symbol, portfolioId } = command;
   const held = Quantity.ofUnits(longOf(portfolio, symbol));
   const quantity = command.quantity ?? held;
-  const refused = notLong(quantity, held);
+  const refused = notLong(
+    quantity,
+    Quantity.min(held, excludableFromExercise(d, portfolio, symbol, quantity)),
+  );
   if (refused !== undefined && (held === 0 || quantity !== 0)) return refused;
   const before = portfolio.positions.get(symbol)?.doNotExercise ?? Quantity.zero;
   if (quantity !== before) d.emit({ type: 'ExerciseInstructed', portfolioId, symbol, quantity });
   return { symbol, quantity };
+}
+
+/** Contracts, up to so many, that may be kept from exercise: those that cover a short of a CASH portfolio may not. */
+function excludableFromExercise(
+  d: Decision,
+  portfolio: Portfolio,
+  symbol: string,
+  wanted: Quantity,
+): Quantity {
+  const contract = d.instrument(symbol);
+  if (contract?.assetClass !== 'OPTION') return wanted;
+  const held = longOf(portfolio, symbol);
+  const count = Math.min(wanted, held) / Quantity.of(1);
+  const free = excludedFromExercise(d, portfolio, contract.underlying, { symbol, count }).get(symbol) ?? 0;
+  // More than is held is refused with what is held.
+  return free === count ? Quantity.ofUnits(held) : Quantity.of(free);
 }
 
 /** Contracts of an option that are held long. */
@@ -104,7 +123,7 @@ function notLong(required: Quantity, available: Quantity): Rejection | undefined
 }
 
 /** What it needs must be there: the strike, or the shares; and what the contracts stood behind must still be covered. */
-function whatIsLacking(d: Decision, portfolio: Portfolio, act: PlannedAct): Rejection | undefined {
+function exerciseShortage(d: Decision, portfolio: Portfolio, act: PlannedOptionEvent): Rejection | undefined {
   const { contract, count } = act;
   const { underlying } = contract;
   const gone = [{ contract, count: -count }];
@@ -128,7 +147,7 @@ function whatIsLacking(d: Decision, portfolio: Portfolio, act: PlannedAct): Reje
     return { code: 'NOT_SHORTABLE', message: `${underlying} cannot be borrowed to sell short` };
   const price = d.mark(underlying);
   if (price === undefined) return undefined;
-  const effect = effectHolding(d, portfolio, held, {
+  const effect = marginEffectHolding(d, portfolio, held, {
     instrument,
     quantity: act.shares,
     price,

@@ -32,13 +32,13 @@ export function instrumentProblem(
   }
   for (const one of named) {
     const instrument = d.instrument(one.symbol);
-    const why = instrument && whyNot(d, portfolio, instrument, assetClass, one.positionIntent);
+    const why = instrument && instrumentRejection(d, portfolio, instrument, assetClass, one.positionIntent);
     if (why !== undefined) return { code: 'INSTRUMENT_NOT_TRADABLE', message: why, ...legOf(one.symbol) };
   }
   return undefined;
 }
 
-function whyNot(
+function instrumentRejection(
   d: Decision,
   portfolio: Portfolio,
   instrument: Instrument,

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision.js';
 import { isShares, valueOf } from '../instruments/instrument.js';
-import { accruable, dailyBorrowFee, dailyInterest, postedOf } from '../margin/interest.js';
+import { accruable, dailyBorrowFee, dailyInterest, postedOf, unlessBelowCent } from '../margin/interest.js';
 import type { Accrued } from '../margin/margin-account.js';
 import type { LedgerEntryType, Posting } from '../ledger/ledger.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -82,12 +82,35 @@ export function postAccruals(d: Decision): void {
 const ofEarlierMonths = ({ margin }: Portfolio, month: string): Accrued =>
   margin.accruedThrough?.slice(0, 7) === month ? margin.earlier : margin;
 
-/** Posts all that a portfolio has accrued: before it is closed or changed (D124). */
+/** Posts all that a portfolio has accrued: before it is changed (D124). */
 export const postAccrualsOf = (d: Decision, portfolio: Portfolio): void =>
   post(d, portfolio, portfolio.margin);
 
-/** To the cent. */
-function post(d: Decision, portfolio: Portfolio, { interest, borrowFees }: Accrued): void {
+/** Posted to the cent. */
+const toCents = ({ interest, borrowFees }: Accrued): PostedAccruals => ({
+  interest: postedOf(interest),
+  borrowFees: postedOf(borrowFees),
+});
+
+interface PostedAccruals {
+  readonly interest: Money;
+  readonly borrowFees: Money;
+}
+
+/** Interest and fees that a portfolio pays when it is closed: to the cent, and nothing of less than one (D212). */
+export const finalAccrualsOf = ({ margin }: Portfolio): PostedAccruals =>
+  toCents({ interest: unlessBelowCent(margin.interest), borrowFees: unlessBelowCent(margin.borrowFees) });
+
+/** Posts these. */
+export const postFinalAccruals = (d: Decision, portfolio: Portfolio): void =>
+  post(d, portfolio, portfolio.margin, finalAccrualsOf(portfolio));
+
+function post(
+  d: Decision,
+  portfolio: Portfolio,
+  { interest, borrowFees }: Accrued,
+  posted: PostedAccruals = toCents({ interest, borrowFees }),
+): void {
   if (interest === 0 && borrowFees === 0) return;
   const { portfolioId } = portfolio.terms;
   const enter = (type: LedgerEntryType, account: Posting['account'], amount: Money): void => {
@@ -98,8 +121,8 @@ function post(d: Decision, portfolio: Portfolio, { interest, borrowFees }: Accru
     ]);
     d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   };
-  enter('INTEREST', 'INTEREST', postedOf(interest));
-  enter('BORROW_FEE', 'BORROW_FEES', postedOf(borrowFees));
+  enter('INTEREST', 'INTEREST', posted.interest);
+  enter('BORROW_FEE', 'BORROW_FEES', posted.borrowFees);
   d.emit({ type: 'AccrualsPosted', portfolioId, interest, borrowFees });
 }
 

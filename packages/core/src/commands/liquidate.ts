@@ -8,11 +8,12 @@ import type { MarginTrade } from '../margin/effect.js';
 import { isOpening } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { bookMarketOf, marginTermsOf } from '../portfolios/book-sums.js';
-import { chainHeld, requirementOfPortfolio, valuationOf } from '../portfolios/valuation.js';
+import { offsetGroupHeld, requirementOfPortfolio, valuationOf } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
 import { endOrder } from './end-order.js';
+import { haltIn } from './halted.js';
 import { reachMarket } from './reach-market.js';
 import { releaseOrders } from './release-orders.js';
 
@@ -170,7 +171,8 @@ function costOf(d: Decision, portfolio: Portfolio, legs: Legs, measure: Measure)
     const quote = d.quote(symbol);
     const price = quantity < 0 ? quote?.ask : quote?.bid;
     const hours = d.hours(instrument);
-    if (price === undefined || !hours.isOpen('REGULAR', d.at)) return undefined;
+    if (price === undefined || !hours.isOpen('REGULAR', d.at) || haltIn(d, symbol) !== undefined)
+      return undefined;
     const count = Quantity.abs(quantity);
     const value = valueOf(instrument, price, count);
     const marked = valueOf(instrument, d.mark(symbol) ?? price, count);
@@ -186,7 +188,7 @@ function costOf(d: Decision, portfolio: Portfolio, legs: Legs, measure: Measure)
     cash = Money.subtract(Money.add(cash, paid), charges);
   }
   const terms = marginTermsOf(portfolio, broker, d);
-  const chain = chainHeld(portfolio, first.instrument, terms, d);
+  const chain = offsetGroupHeld(portfolio, first.instrument, terms, d);
   // Marked at the touch before and after: what lies between the marks and it is lost as well.
   const { headroom, excess } = effectOfAll(terms, bookMarketOf(d), chain, trades, cash);
   const gained = measure === 'maintenance' ? excess : headroom.initial;

@@ -11,7 +11,7 @@ import type { Valuation } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { liquidate } from './liquidate.js';
-import { meetCalls, meetCallsNow, missingAtClose } from './meet-calls.js';
+import { meetCalls, meetCallsNow, missingFor, missingOf } from './meet-calls.js';
 import { keepsSma } from './sma.js';
 
 /** Below this part of its equity a portfolio is warned (D119). */
@@ -112,7 +112,11 @@ export function issue(d: Decision, portfolio: Portfolio, type: CallType, amount:
 }
 
 /** A deficit is the futures' where without them there would be none. */
-function deficitType(d: Decision, portfolio: Portfolio, { maintenanceExcess }: Valuation): CallType {
+function deficitType(
+  d: Decision,
+  portfolio: Portfolio,
+  { maintenanceExcess }: Valuation,
+): 'FUTURES' | 'PORTFOLIO' | 'MAINTENANCE' {
   const holdings = holdingsIn(portfolio, d);
   const futures = holdings.filter(({ instrument }) => instrument.assetClass === 'FUTURE');
   if (futures.length > 0) {
@@ -145,26 +149,14 @@ export function callDue(d: Decision, portfolio: Portfolio, number: number): void
   watchMargin(d, portfolio);
   const call = portfolio.margin.calls.find((one) => one.number === number);
   if (call === undefined) return;
-  const deficit = stillMissing(d, portfolio, call);
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  const deficit = Money.max(missingFor(call, portfolio, value), Money.zero);
   d.emit({ type: 'CallDue', portfolioId: portfolio.terms.portfolioId, call, deficit });
   if (isToBeLiquidated(d, portfolio)) liquidate(d, portfolio);
   watchMargin(d, portfolio);
 }
 
-/** What is missing of a call that is due. */
-function stillMissing(d: Decision, portfolio: Portfolio, call: MarginCall): Money {
-  if (!isRestricting(call)) return missingAtClose(call, portfolio.previousClose);
-  if (call.type === 'REG_T') return Money.negate(portfolio.margin.sma);
-  return Money.max(missingOf(call.type, valuationOf(portfolio, d, d.broker(portfolio))), Money.zero);
-}
-
-/** What is missing until a call is met: the excess, of futures the margin they were opened at, or the minimum equity. */
-function missingOf(type: CallType, { maintenanceExcess, openingExcess, totalEquity }: Valuation): Money {
-  if (type === 'MINIMUM_EQUITY') return Money.subtract(MINIMUM_MARGIN_EQUITY, totalEquity);
-  return Money.negate(type === 'FUTURES' ? openingExcess : maintenanceExcess);
-}
-
-/** A portfolio that begins anew, or ends, has no calls. */
+/** A portfolio that begins anew has no calls. */
 export function closeCalls(d: Decision, portfolio: Portfolio): void {
   const { portfolioId } = portfolio.terms;
   for (const call of portfolio.margin.calls)

@@ -3,14 +3,16 @@ import { PATTERN_EQUITY } from '../margin/buying-power.js';
 import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
 import { dayTradesWithin, restrictedUntil } from '../margin/day-trades.js';
 import { isBlocked, isRestricting } from '../margin/margin-account.js';
-import type { Headroom } from '../orders/headroom.js';
+import type { MarginCall } from '../margin/margin-account.js';
+import type { MarginExcess } from '../orders/margin-excess.js';
 import { isOpening } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { Rejection } from '../rejection.js';
-import { roomOf } from '../portfolios/valuation.js';
+import { availableMarginOf, valuationOf } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
-import type { Needs } from './needs.js';
+import { amountDue } from './meet-calls.js';
+import type { OrderRequirement } from './order-requirement.js';
 import { keepsSma } from './sma.js';
 
 const MOST_DAY_TRADES = 3;
@@ -20,18 +22,18 @@ const MOST_DAY_TRADES = 3;
  * (D119). `effect`: what the order changes, where that was worked out; of a closing order only where it raises anything.
  */
 export function marginCallProblem(
+  d: Decision,
   portfolio: Portfolio,
   { positionIntent }: Pick<OrderRequest, 'positionIntent'>,
-  effect: Headroom | undefined,
+  effect: MarginExcess | undefined,
 ): Rejection | undefined {
   const change = effect?.maintenance ?? Money.zero;
   if (isOpening(positionIntent) ? change > 0 : change >= 0) return undefined;
-  const calls = portfolio.margin.calls.filter(isRestricting);
-  if (calls.length === 0) return undefined;
+  if (!portfolio.margin.calls.some(isRestricting)) return undefined;
   return {
     code: 'MARGIN_CALL_ACTIVE',
     message: 'The portfolio has an open margin call',
-    callAmount: calls.reduce((sum, { amount }) => Money.add(sum, amount), Money.zero),
+    callAmount: sumDue(d, portfolio, isRestricting),
   };
 }
 
@@ -43,20 +45,27 @@ export function blockedProblem(
   d: Decision,
   portfolio: Portfolio,
   { positionIntent }: Pick<OrderRequest, 'positionIntent'>,
-  needs: Needs | undefined,
+  needs: OrderRequirement | undefined,
 ): Rejection | undefined {
   if (needs === undefined || !isOpening(positionIntent)) return undefined;
   const { margin } = portfolio;
   if (!isBlocked(margin, d.rules.calendar.dateOf(d.at)) || !keepsSma(portfolio.settings)) return undefined;
-  if (!needs.isShortSale && needs.cost <= roomOf(portfolio, d, d.broker(portfolio)).freeCash)
+  if (!needs.isShortSale && needs.cost <= availableMarginOf(portfolio, d, d.broker(portfolio)).freeCash)
     return undefined;
-  const unmet = margin.calls.filter(({ type }) => type === 'INTRADAY');
   return {
     code: 'MARGIN_CALL_ACTIVE',
     message:
       'Two intraday margin calls were not met within twelve months: no new shorts or debits for 90 days',
-    callAmount: unmet.reduce((sum, { amount }) => Money.add(sum, amount), Money.zero),
+    callAmount: sumDue(d, portfolio, ({ type }) => type === 'INTRADAY'),
   };
+}
+
+/** What is missing now of the calls that are asked for (D217). */
+function sumDue(d: Decision, portfolio: Portfolio, isAsked: (call: MarginCall) => boolean): Money {
+  const value = valuationOf(portfolio, d, d.broker(portfolio));
+  return portfolio.margin.calls
+    .filter(isAsked)
+    .reduce((sum, call) => Money.add(sum, amountDue(call, portfolio, value)), Money.zero);
 }
 
 /** Under the pattern-day-trader rule a small portfolio that has made its three day trades opens nothing (D111). */

@@ -51,7 +51,7 @@ const LONGEST_MS = 30 * 86_400_000;
  * When the next portfolio wants to be looked at, if any does. `isComputed`: quotes come only when they are asked for, so that those whose
  * bounds have run out have to be looked at though nothing was told of their prices.
  */
-export function nextLookOf({ watch }: State, isComputed: boolean): Instant | undefined {
+export function nextMarginCheck({ watch }: State, isComputed: boolean): Instant | undefined {
   const { dueAt } = watch;
   const first = isComputed ? watch.looks.first()?.at : undefined;
   return dueAt === undefined || (first !== undefined && first < dueAt) ? first : dueAt;
@@ -61,7 +61,7 @@ export function nextLookOf({ watch }: State, isComputed: boolean): Instant | und
  * The portfolios to look at now, the first of them by number: those that traded, those whose holdings have moved beyond the bounds within
  * which there is nothing to say, and those of whom nobody knows any more whether they have.
  */
-export function portfoliosToLookAt(
+export function portfoliosToCheck(
   watched: Watched,
   at: Instant,
   isComputed: boolean,
@@ -117,7 +117,7 @@ export function resumeUnfinished({ state }: Watched): void {
 }
 
 /** Looks at a portfolio: what there is to say is said, and how far prices may go until there is something else is noted. */
-export function lookAtMargin(
+export function checkMargin(
   d: Decision,
   { portfolioId }: Extract<Command, { type: 'LookAtMargin' }>,
 ): undefined {
@@ -135,7 +135,7 @@ export function lookAtMargin(
   const exposures = exposuresOf(d, portfolio);
   watch.bounds.set(portfolio, boundsOf(exposures, seen));
   if (exposures.length === 0 || distance === Infinity) return;
-  const look = { place: -1, at: lookAgainAt(d, exposures, distance), portfolio };
+  const look = { place: -1, at: nextCheckAt(d, exposures, distance), portfolio };
   watch.lookOf.set(portfolio, look);
   watch.looks.add(look);
 }
@@ -166,7 +166,7 @@ const boundsOf = (exposures: readonly Exposure[], distance: number | Unfinished)
   });
 
 /** The first whole second at which computed prices can have used up what lies between a portfolio and the next thing to say. */
-function lookAgainAt(d: Decision, exposures: readonly Exposure[], distance: number): Instant {
+function nextCheckAt(d: Decision, exposures: readonly Exposure[], distance: number): Instant {
   let worth = 0;
   let perRootSecond = 0;
   for (const { symbol, mark = Infinity, dollars } of exposures) {
@@ -183,11 +183,11 @@ function lookAgainAt(d: Decision, exposures: readonly Exposure[], distance: numb
   const waitMs = Math.min(Math.floor(root * root) * SECOND_MS, LONGEST_MS);
   const earliest = Instant.ofMs((Math.floor(d.at / SECOND_MS) + 1) * SECOND_MS);
   const symbols = exposures.map(({ symbol }) => symbol);
-  return whileOpen(d, symbols, Instant.max(earliest, Instant.plusMs(d.at, waitMs)));
+  return nextTradingInstant(d, symbols, Instant.max(earliest, Instant.plusMs(d.at, waitMs)));
 }
 
 /** An instant, or where nothing that is held is traded then, the first at which something is. */
-function whileOpen(d: Decision, symbols: readonly string[], at: Instant): Instant {
+function nextTradingInstant(d: Decision, symbols: readonly string[], at: Instant): Instant {
   let first: number = Infinity;
   for (const symbol of symbols) {
     const instrument = d.instrument(symbol);

@@ -1,10 +1,11 @@
 import type { Command } from '../command.js';
-import { isToCome } from '../corporate-actions/corporate-action.js';
+import { isUpcoming } from '../corporate-actions/corporate-action.js';
 import type { CorporateAction, Split } from '../corporate-actions/corporate-action.js';
 import type { Decision } from '../decision.js';
+import type { Instrument } from '../instruments/instrument.js';
 import type { Rejection } from '../rejection.js';
 import { holdersOf, openOrdersIn } from '../state.js';
-import type { AnnouncedAction } from '../state.js';
+import type { AnnouncedAction, State } from '../state.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
 
 /**
@@ -16,18 +17,34 @@ export function listInstruments(
   command: Extract<Command, { type: 'ListInstruments' }>,
 ): Rejection | undefined {
   const { instruments } = command;
-  const messages = instruments.flatMap(({ symbol, assetClass }, index) => {
-    const listed = d.instrument(symbol);
-    if (listed === undefined || listed.assetClass === assetClass || !isInUse(d, symbol)) return [];
-    return [`instruments.${index}.assetClass must be ${listed.assetClass}: ${symbol} is held or ordered`];
-  });
+  const messages = classesInUse(
+    { state: d.state, instrument: (symbol) => d.instrument(symbol) },
+    instruments,
+  );
   if (messages.length > 0) return { code: 'INVALID', messages };
   if (instruments.length > 0) d.emit({ type: 'InstrumentsListed', instruments });
   return undefined;
 }
 
-const isInUse = (d: Decision, symbol: string): boolean =>
-  holdersOf(d.state, symbol).length > 0 || openOrdersIn(d.state, symbol).length > 0;
+/** Why instruments cannot be listed as they are described: they are held or ordered as of another class. */
+export function classesInUse(
+  { state, instrument }: Listed,
+  instruments: readonly Instrument[],
+): readonly string[] {
+  return instruments.flatMap(({ symbol, assetClass }, index) => {
+    const listed = instrument(symbol);
+    if (listed === undefined || listed.assetClass === assetClass || !isInUse(state, symbol)) return [];
+    return [`instruments.${index}.assetClass must be ${listed.assetClass}: ${symbol} is held or ordered`];
+  });
+}
+
+interface Listed {
+  readonly state: State;
+  readonly instrument: (symbol: string) => Instrument | undefined;
+}
+
+const isInUse = (state: State, symbol: string): boolean =>
+  holdersOf(state, symbol).length > 0 || openOrdersIn(state, symbol).length > 0;
 
 /** Ratios may have six decimals. */
 const RATIO_SCALE = 1e6;
@@ -66,7 +83,7 @@ export function announceActions(
     if (action.type === 'CASH_DIVIDEND' && action.amountPerShare <= 0) {
       problems.push(`actions.${index}.amountPerShare must be greater than 0`);
     }
-    if (!isToCome(d.rules.calendar, action, d.at)) {
+    if (!isUpcoming(d.rules.calendar, action, d.at)) {
       problems.push(`${exDate(index)} must be a trading day that has not begun`);
     }
     if (action.type === 'CASH_DIVIDEND' && action.payDate !== undefined && action.payDate < action.exDate) {

@@ -1,6 +1,6 @@
 import type { Decision } from '../decision.js';
 import { isBefore, readyQueue } from '../matching/book.js';
-import type { Book, Lane, Place } from '../matching/book.js';
+import type { Book, Lane, QueueEntry } from '../matching/book.js';
 import { planFills } from '../matching/plan-fills.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
 import { isUsable } from '../market/quote.js';
@@ -13,7 +13,8 @@ import { isTerminal } from '../orders/status.js';
 import type { Price } from '../values/price.js';
 import { bookTrade, tradeFor } from './book-trade.js';
 import { endOrder, endRefused } from './end-order.js';
-import { meetFirstPrice } from './first-price.js';
+import { reserveAtFirstPrice } from './first-price.js';
+import { haltIn, isTrading } from './halted.js';
 import { planFillsWorth } from './notional.js';
 
 /**
@@ -21,9 +22,10 @@ import { planFillsWorth } from './notional.js';
  * then by tier, then by time, until nothing more happens. What the quote does not concern is not looked at.
  */
 export function matchBook(d: Decision, book: Book): void {
-  meetFirstPrice(d, book);
+  reserveAtFirstPrice(d, book);
   const quote = book.quote;
   if (quote === undefined || book.workingOrders === 0 || !canTrade(d, quote)) return;
+  if (!isTrading(d, book)) return;
   const lanes = lanesThatMeet(d, book, quote);
   if (!touchesAny(lanes, quote, book.isOption) && !leavesAny(lanes, quote)) return;
   // From here on the quote decides something: it belongs to the record.
@@ -130,7 +132,7 @@ function runTriggers(
 }
 
 /** Moves a trailing stop after the market; false where the first in the queue need not move, so no other needs to. */
-function follows(d: Decision, place: Place | undefined, side: Side, price: Price): boolean {
+function follows(d: Decision, place: QueueEntry | undefined, side: Side, price: Price): boolean {
   if (place === undefined) return false;
   const moved = trail(place.order, side, price);
   if (moved === undefined) return false;
@@ -144,8 +146,8 @@ function bestOf(
   passedOver: ReadonlySet<Lane>,
   side: Side,
   touch: Price,
-): { place: Place; lane: Lane } | undefined {
-  let best: { place: Place; lane: Lane } | undefined;
+): { place: QueueEntry; lane: Lane } | undefined {
+  let best: { place: QueueEntry; lane: Lane } | undefined;
   for (const lane of lanes) {
     if (passedOver.has(lane)) continue;
     const place = readyQueue(lane, side).first();
@@ -166,7 +168,7 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
   // Most quotes reach nobody on this side.
   if (bestOf(lanes, NONE, side, touch) === undefined) return false;
   const passedOver = new Set<Lane>();
-  const setAside: { place: Place; lane: Lane }[] = [];
+  const setAside: { place: QueueEntry; lane: Lane }[] = [];
   for (;;) {
     const left = side === 'BUY' ? book.askLeft : book.bidLeft;
     if (left <= 0) for (const lane of lanes) if (takesDisplayedOnly(lane)) passedOver.add(lane);
@@ -231,7 +233,10 @@ function restTheUnmarketable(d: Decision, book: Book, lanes: readonly Lane[], qu
   });
 }
 
-/** What an IOC or FOK order that has had its chance does not fill is canceled; where it had none, for want of a quote that is not too old. */
+/**
+ * What an IOC or FOK order that has had its chance does not fill is canceled; where it had none, for want of a quote that is not too old, or
+ * because trading is halted.
+ */
 export function endImmediate(d: Decision, order: Order): void {
   const { status, timeInForce } = order.progress;
   if (isTerminal(status) || (isStop(order.terms.orderType) && order.progress.triggered !== true)) return;
@@ -241,5 +246,7 @@ export function endImmediate(d: Decision, order: Order): void {
     return quote !== undefined && !canTrade(d, quote);
   });
   const unfilled = timeInForce === 'IOC' ? 'IOC_REMAINDER' : 'FOK_NOT_FILLABLE';
-  endOrder(d, order, { transition: 'CANCELED', cancelReason: isStale ? 'STALE_MARKET_DATA' : unfilled });
+  const isHalted = symbolsTraded(order.terms).some((symbol) => haltIn(d, symbol) !== undefined);
+  const cancelReason = isHalted ? 'TRADING_HALTED' : isStale ? 'STALE_MARKET_DATA' : unfilled;
+  endOrder(d, order, { transition: 'CANCELED', cancelReason });
 }

@@ -2,7 +2,7 @@ import type { Decision } from '../decision.js';
 import { MINIMUM_MARGIN_EQUITY } from '../margin/buying-power.js';
 import { isRestricting } from '../margin/margin-account.js';
 import type { MarginCall } from '../margin/margin-account.js';
-import type { CloseMark, Portfolio } from '../portfolios/portfolio.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import type { Valuation } from '../portfolios/valuation.js';
 import { Money } from '../values/money.js';
@@ -35,34 +35,58 @@ export function meetCalls(d: Decision, portfolio: Portfolio, value: Valuation, b
   }
 }
 
-/** Whether the cause of a call is gone, with `extra` cash; of futures once their initial margin is there again (D119). */
-export function isMet(
+/** Whether the cause of a call is gone, with `extra` cash (D119). */
+export const isMet = (
   call: MarginCall,
-  { margin, previousClose }: Portfolio,
+  portfolio: Portfolio,
   value: Valuation,
   extra: Money = Money.zero,
-): boolean {
-  const { type } = call;
-  const { maintenanceExcess, openingExcess, totalEquity, marginLoan, shortMarketValue } = value;
-  switch (type) {
+): boolean => missingFor(call, portfolio, value) <= extra;
+
+/**
+ * The deposit that would meet a call at the marks of now (D217), at least 0. Of calls about a day's trades no more than they were issued
+ * for: what is missing of it, were the day marked now.
+ */
+export function amountDue(call: MarginCall, portfolio: Portfolio, value: Valuation): Money {
+  const missing = isRestricting(call)
+    ? missingFor(call, portfolio, value)
+    : Money.min(call.amount, missingAt(call, value.maintenanceExcess));
+  return Money.max(missing, Money.zero);
+}
+
+/** What is missing until a call is met; 0 or less where nothing is. */
+export function missingFor(call: MarginCall, { margin, previousClose }: Portfolio, value: Valuation): Money {
+  switch (call.type) {
     case 'MAINTENANCE':
     case 'PORTFOLIO':
-      return maintenanceExcess + extra >= 0;
     case 'FUTURES':
-      return openingExcess + extra >= 0;
-    case 'REG_T':
-      return margin.sma + extra >= 0;
     case 'MINIMUM_EQUITY':
-      return totalEquity + extra >= MINIMUM_MARGIN_EQUITY || (marginLoan === 0 && shortMarketValue === 0);
+      return missingOf(call.type, value);
+    case 'REG_T':
+      return Money.negate(margin.sma);
     case 'DAY_TRADE':
     case 'INTRADAY':
-      return missingAtClose(call, previousClose) <= 0;
+      return missingAt(call, previousClose?.maintenanceExcess);
   }
 }
 
-/** By how much less the excess at the close has risen than a call about a day's trades takes (D112). */
-export const missingAtClose = (
-  { amount, closingExcess = Money.zero }: MarginCall,
-  previousClose: CloseMark | undefined,
-): Money =>
-  Money.subtract(amount, Money.subtract(previousClose?.maintenanceExcess ?? closingExcess, closingExcess));
+/** Calls about the value of what is held: the excess, of futures to the margin they were opened at, or the minimum equity (D119). */
+export function missingOf(
+  type: 'MAINTENANCE' | 'PORTFOLIO' | 'FUTURES' | 'MINIMUM_EQUITY',
+  { maintenanceExcess, openingExcess, totalEquity, marginLoan, shortMarketValue }: Valuation,
+): Money {
+  switch (type) {
+    case 'MAINTENANCE':
+    case 'PORTFOLIO':
+      return Money.negate(maintenanceExcess);
+    case 'FUTURES':
+      return Money.negate(openingExcess);
+    case 'MINIMUM_EQUITY':
+      if (marginLoan === 0 && shortMarketValue === 0) return Money.zero;
+      return Money.subtract(MINIMUM_MARGIN_EQUITY, totalEquity);
+  }
+}
+
+/** By how much less an excess has risen than a call about a day's trades takes (D112). */
+const missingAt = ({ amount, closingExcess = Money.zero }: MarginCall, excess = closingExcess): Money =>
+  Money.subtract(amount, Money.subtract(excess, closingExcess));

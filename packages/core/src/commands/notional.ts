@@ -36,7 +36,7 @@ interface Sized {
 type Filled = Pick<OrderProgress, 'filledValue'>;
 
 /** The rest of an amount at the touch there is; `undefined` without a price to go by. */
-export function sizeNow(
+export function sizeAtTouch(
   d: Decision,
   symbol: string,
   side: Side,
@@ -54,7 +54,7 @@ export function sizeNow(
 export function sizedRequest(d: Decision, request: OrderRequest): OrderRequest | Rejection {
   const { notional, symbol, positionIntent } = request;
   if (notional === undefined) return request;
-  const sized = sizeNow(d, symbol, sideOf(positionIntent), notional, { filledValue: Money.zero });
+  const sized = sizeAtTouch(d, symbol, sideOf(positionIntent), notional, { filledValue: Money.zero });
   if (sized === undefined)
     return {
       code: 'INSTRUMENT_NOT_TRADABLE',

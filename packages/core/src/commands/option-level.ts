@@ -1,5 +1,6 @@
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
+import { isForShares } from '../instruments/instrument.js';
 import type { OptionContract } from '../instruments/option.js';
 import { isOpening, sideOf } from '../orders/order.js';
 import { levelRefusal } from '../orders/refusal.js';
@@ -9,8 +10,8 @@ import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import type { Quantity } from '../values/quantity.js';
 import type { OrderedLeg } from './ordered-legs.js';
-import { coverChangeOf, coverHeld } from './secure-options.js';
-import type { CoverChange } from './secure-options.js';
+import { collateralChangeOf, collateralHeld } from './secure-options.js';
+import type { CollateralChange } from './secure-options.js';
 
 /** Covered or secured; long; spreads; uncovered (D80). */
 const COVERED = 1;
@@ -27,7 +28,7 @@ export function optionLevelProblem(
   portfolio: Portfolio,
   units: Quantity,
   legs: readonly OrderedLeg[],
-  { except, covering }: { readonly except?: number; readonly covering?: CoverChange | undefined } = {},
+  { except, covering }: { readonly except?: number; readonly covering?: CollateralChange | undefined } = {},
 ): Refusal | undefined {
   const contracts = legs.flatMap(({ instrument }) => (instrument.assetClass === 'OPTION' ? instrument : []));
   const [first] = contracts;
@@ -36,7 +37,7 @@ export function optionLevelProblem(
   if (legs.some((leg) => isBeyondHeld(portfolio, leg, units))) return undefined;
   const available = levelOf(portfolio, d.broker(portfolio), contracts);
   if (available >= UNCOVERED) return undefined;
-  const change = covering ?? coverChangeOf(d, portfolio, legs, units, except);
+  const change = covering ?? collateralChangeOf(d, portfolio, legs, units, except);
   if (change === undefined) return undefined;
   const { before, after } = change;
   const opens = (side: 'BUY' | 'SELL'): boolean =>
@@ -61,11 +62,13 @@ export function heldBeyond(
   const positions = [...portfolio.positions.values()].filter((one) => Position.held(one) !== 0);
   if (!broker.futures && positions.some(({ assetClass }) => assetClass === 'FUTURE'))
     return `${broker.name} does not offer futures`;
+  const isShortOfStock = positions.some((one) => isForShares(one.assetClass) && Position.held(one) < 0);
+  if (!broker.shortSelling && isShortOfStock) return `${broker.name} does not offer short selling`;
   let required = 0;
   let cash = 0;
   const contracts: OptionContract[] = [];
   for (const underlying of [...portfolio.optionsOn.keys()].sort()) {
-    const held = coverHeld(d, portfolio, underlying);
+    const held = collateralHeld(d, portfolio, underlying);
     const { spreads, nakedCalls } = held.cover;
     cash += held.cash - (portfolio.secured.get(underlying)?.cash ?? 0);
     for (const symbol of portfolio.optionsOn.get(underlying) ?? []) {

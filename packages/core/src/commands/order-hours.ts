@@ -63,6 +63,9 @@ function ownExpiryOf(
       return isStop(terms.orderType) ? hours.nextClose('REGULAR', from) : undefined;
     case 'DAY':
       return hours.nextClose(terms.session, from);
+    case 'OPG':
+    case 'CLS':
+      return hours.nextClose('REGULAR', from);
     case 'GTC': {
       const created = d.rules.calendar.dateOf(terms.createdAt);
       return hours.closeOn(terms.session, TradingDate.plusDays(created, GTC_DAYS));

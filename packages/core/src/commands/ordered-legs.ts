@@ -3,7 +3,7 @@ import type { OptionContract } from '../instruments/option.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { legRatios, sideOf } from '../orders/order.js';
 import type { OrderLeg, OrderTerms, PositionIntent } from '../orders/order.js';
-import type { CoverLeg } from '../positions/option-cover.js';
+import type { CollateralLeg } from '../positions/option-collateral.js';
 
 /** One instrument that an order trades: its own, or that of one of its legs. */
 export interface OrderedLeg {
@@ -30,7 +30,7 @@ export function orderedLegs(d: Decision, { symbol, positionIntent, legs }: Order
 }
 
 /** The contracts that so many units of an order add and take away. */
-export const changesOf = (legs: readonly OrderedLeg[], units: number): CoverLeg[] =>
+export const changesOf = (legs: readonly OrderedLeg[], units: number): CollateralLeg[] =>
   legs.map(({ instrument, positionIntent, ratio }) => ({
     contract: optionOf(instrument),
     count: (sideOf(positionIntent) === 'BUY' ? 1 : -1) * ratio * units,

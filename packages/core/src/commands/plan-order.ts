@@ -6,11 +6,12 @@ import { isForShares, isShares, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { latencyMs } from '../matching/latency.js';
 import { startingTrail } from '../matching/trigger.js';
-import { Headroom } from '../orders/headroom.js';
+import { MarginExcess } from '../orders/margin-excess.js';
 import { isOpening, isTrailing, NOTHING_SET_ASIDE, sideOf } from '../orders/order.js';
 import type { BracketConfig, Mutable, OcoConfig, OrderProgress, TimeInForce } from '../orders/order.js';
 import type { OrderAccepted } from '../orders/order-event.js';
 import type { OrderRequest } from '../orders/order-request.js';
+import { isForAuction } from '../orders/auction.js';
 import { bracketProblems, netTickProblems, ocoProblems, tickProblems } from '../orders/shape.js';
 import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
@@ -21,18 +22,20 @@ import { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
+import { auctionProblem } from './auctions.js';
 import { blockedProblem, dayTradeProblem, marginCallProblem } from './margin-restrictions.js';
 import { goodTillProblems } from './order-hours.js';
+import { haltedProblem } from './halted.js';
 import { structureProblem } from './structure-check.js';
 import { instrumentProblem } from './instrument-checks.js';
-import type { Needs } from './needs.js';
+import type { OrderRequirement } from './order-requirement.js';
 import { optionLevelProblem } from './option-level.js';
 import { orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
 import { sizedRequest } from './notional.js';
-import { fundsProblem, needsOf, setAsideFor } from './reserve.js';
-import { coverChangeOf } from './secure-options.js';
-import type { CoverChange } from './secure-options.js';
+import { fundsProblem, orderRequirementOf, setAsideFor } from './reserve.js';
+import { collateralChangeOf } from './secure-options.js';
+import type { CollateralChange } from './secure-options.js';
 import { beyondTier } from './tier.js';
 import { worstPrice } from './worst-price.js';
 
@@ -63,9 +66,9 @@ interface InstrumentCandidate extends Candidate {
   readonly legs: readonly OrderedLeg[];
   readonly hours: MarketHours;
   readonly accepted: OrderAccepted;
-  readonly needs: Needs | undefined;
+  readonly needs: OrderRequirement | undefined;
   /** Of an order in options: what it does to their cover. */
-  readonly covering: CoverChange | undefined;
+  readonly covering: CollateralChange | undefined;
 }
 
 /** The checks in their order of precedence: who may ask, what the order is, whether it can trade now, what it would take and what there is. */
@@ -77,10 +80,11 @@ const BEFORE_THE_INSTRUMENT: readonly ((candidate: Candidate) => Rejection | und
 const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejection | undefined)[] = [
   shapeProblems,
   brokerRestriction,
+  ({ d, request }) => auctionProblem(d, request),
   ({ d, portfolio, request, legs, covering }) =>
     optionLevelProblem(d, portfolio, request.quantity, legs, { covering }),
   closedMarket,
-  ({ portfolio, request, needs }) => marginCallProblem(portfolio, request, needs?.effect),
+  ({ d, portfolio, request, needs }) => marginCallProblem(d, portfolio, request, needs?.effect),
   ({ d, portfolio, request, needs }) => blockedProblem(d, portfolio, request, needs),
   ({ d, portfolio, request }) => dayTradeProblem(d, portfolio, request),
   positionProblem,
@@ -111,7 +115,7 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
   const legs = orderedLegs(d, sized);
   const instrument = d.tradedBy(sized);
   const covering =
-    instrument.assetClass === 'OPTION' ? coverChangeOf(d, portfolio, legs, sized.quantity) : undefined;
+    instrument.assetClass === 'OPTION' ? collateralChangeOf(d, portfolio, legs, sized.quantity) : undefined;
   const { accepted, needs } = acceptedOf({ ...candidate, request: sized }, instrument, covering);
   const whole: InstrumentCandidate = {
     d,
@@ -132,7 +136,7 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
     rejections.push(rejection);
     if (!every) break;
   }
-  return { rejections, accepted: [accepted, ...broughtBy(accepted)] };
+  return { rejections, accepted: [accepted, ...attachedOrders(accepted)] };
 }
 
 function frozenAccount({ portfolio }: Candidate): Rejection | undefined {
@@ -211,8 +215,10 @@ function brokerRestriction({ broker, request: order }: InstrumentCandidate): Rej
   });
   if (order.assetClass === 'FUTURE' && !broker.futures) return refuse('does not offer futures');
   if (!broker.orderTypes.includes(order.orderType)) return refuse(`does not offer ${order.orderType} orders`);
-  if (!broker.timesInForce.includes(order.timeInForce))
-    return refuse(`does not offer time in force ${order.timeInForce}`);
+  const offersTime = isForAuction(order.timeInForce)
+    ? broker.auctionOrders === true
+    : broker.timesInForce.includes(order.timeInForce);
+  if (!offersTime) return refuse(`does not offer time in force ${order.timeInForce}`);
   if (!broker.sessions.includes(sessionOf(order))) return refuse('does not offer extended hours');
   // A fraction can always be closed (D137).
   const takesFractions = order.notional !== undefined || !Quantity.isWhole(order.quantity);
@@ -241,10 +247,12 @@ function brokerRestriction({ broker, request: order }: InstrumentCandidate): Rej
 const exitTimeInForce = (bracket: BracketConfig): TimeInForce => bracket.timeInForce ?? 'GTC';
 
 function closedMarket({ d, broker, hours, request }: InstrumentCandidate): Rejection | undefined {
+  // It waits for its auction, whatever the hour.
+  if (isForAuction(request.timeInForce)) return undefined;
   const session = sessionOf(request);
-  if (hours.isOpen(session, d.at)) return undefined;
   const immediate = request.timeInForce === 'IOC' || request.timeInForce === 'FOK';
   if (!immediate && broker.queuesWhenClosed) return undefined;
+  if (hours.isOpen(session, d.at)) return haltedProblem(d, request);
   return { code: 'MARKET_CLOSED', nextOpen: d.rules.calendar.format(hours.nextOpen(session, d.at)) };
 }
 
@@ -303,10 +311,10 @@ const conflict = (state: string): Rejection => ({
 function acceptedOf(
   { d, by, request, portfolio }: Candidate,
   instrument: Tradable,
-  covering: CoverChange | undefined,
+  covering: CollateralChange | undefined,
 ): {
   readonly accepted: OrderAccepted;
-  readonly needs: Needs | undefined;
+  readonly needs: OrderRequirement | undefined;
 } {
   const number = d.state.counters.order + 1;
   const accepted: Mutable<OrderAccepted> = { type: 'OrderAccepted', number, tier: by.tier, request };
@@ -332,11 +340,11 @@ function acceptedOf(
     limitPrice,
     stopPrice,
   };
-  const needs = needsOf(d, portfolio, request, open, covering);
+  const needs = orderRequirementOf(d, portfolio, request, open, covering);
   const { reserved, takes, cover } = setAsideFor(needs);
   if (cover > 0) accepted.cover = cover;
   if (reserved > 0) accepted.reserved = reserved;
-  if (!Headroom.isNone(takes)) accepted.takes = takes;
+  if (!MarginExcess.isNone(takes)) accepted.takes = takes;
   return { accepted, needs };
 }
 
@@ -348,7 +356,7 @@ const exitKindsOf = ({ profitTarget, stopLoss }: BracketConfig): ExitKind[] => [
 ];
 
 /** What is created together with an order. */
-function broughtBy(accepted: OrderAccepted): OrderAccepted[] {
+function attachedOrders(accepted: OrderAccepted): OrderAccepted[] {
   const { bracketConfig, ocoConfig } = accepted.request;
   if (bracketConfig !== undefined) return exitsOf(accepted, bracketConfig);
   return ocoConfig === undefined ? [] : [stopOf(accepted, ocoConfig)];

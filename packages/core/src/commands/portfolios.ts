@@ -9,14 +9,14 @@ import { valuationOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
-import { openNewAccount, tooManyAccounts, whileFrozen } from './accounts.js';
+import { openNewAccount, accountLimitRejection, frozenAccountRejection } from './accounts.js';
 import { noteShortfall } from './day-shortfall.js';
 import { endOrder } from './end-order.js';
 import { postAccrualsOf } from './interest.js';
 import { closeCalls } from './margin-calls.js';
 import { meetCallsByCash, meetCallsNow } from './meet-calls.js';
 import { heldBeyond } from './option-level.js';
-import { secureAllOptions } from './secure-options.js';
+import { secureAllOptions, secureShortfall } from './secure-options.js';
 import { changeSma } from './sma.js';
 
 /**
@@ -40,8 +40,8 @@ export function openPortfolio(
   }
   const refused =
     brokerProblem(d, command.brokerId) ??
-    whileFrozen(account, 'portfolios cannot be opened') ??
-    (account === undefined ? tooManyAccounts(d, by, command.proAccounts) : undefined);
+    frozenAccountRejection(account, 'portfolios cannot be opened') ??
+    (account === undefined ? accountLimitRejection(d, by, command.proAccounts) : undefined);
   if (refused !== undefined) return refused;
   if (account === undefined) openNewAccount(d, by, accountId, { accountType: command.accountType });
   const { portfolioId, number } = d.nextPortfolio();
@@ -95,29 +95,6 @@ function newPortfolioMark(d: Decision, cash: Money): CloseMark {
  * gives it.
  */
 export const PORTFOLIO_CLOSED: Rejection = { code: 'CONFLICT', message: 'Portfolio is closed' };
-
-/** Closes an empty portfolio (D11), which a frozen account does not allow: it would let the cash go. What cash is left goes with it, settled or not. */
-export function closePortfolio(
-  d: Decision,
-  command: Extract<Command, { type: 'ClosePortfolio' }>,
-): Portfolio | Rejection {
-  const portfolio = portfolioToChange(d, command, 'portfolios cannot be closed');
-  if ('code' in portfolio) return portfolio;
-  const holds = [...portfolio.positions.values()].some((position) => Position.held(position) !== 0);
-  if (portfolio.openOrders.size > 0 || holds) {
-    return { code: 'CONFLICT', message: 'Portfolio still holds positions or open orders' };
-  }
-  postAccrualsOf(d, portfolio);
-  closeCalls(d, portfolio);
-  d.emit({
-    type: 'PortfolioClosed',
-    portfolioId: command.portfolioId,
-    settings: portfolio.settings,
-    value: valuationOf(portfolio, d, d.broker(portfolio)),
-    at: d.at,
-  });
-  return portfolio;
-}
 
 /** Switches to another broker configuration: not while orders are open (contract 4.1). */
 export function switchBroker(
@@ -240,6 +217,7 @@ export function transferCash(
   );
   d.emit({ type: 'LedgerPosted', portfolioId, entries: [entry] });
   changeSma(d, portfolio, 'TRANSFER', amount);
+  secureShortfall(d, portfolio);
   noteShortfall(d, portfolio, { initial: amount, maintenance: amount }, Money.zero);
   meetCallsByCash(d, portfolio);
   return entry;
@@ -252,9 +230,10 @@ export function transferCash(
 function withdrawable(d: Decision, portfolio: Portfolio): Money {
   const { settledCash, shortMarketValue, totalEquity, room } = valuationOf(portfolio, d, d.broker(portfolio));
   if (room === undefined) return settledCash;
-  const { left, freeCash } = room;
+  const { left, freeCash, keepsCash } = room;
   const beyondMinimum = Money.subtract(totalEquity, MINIMUM_MARGIN_EQUITY);
-  const most = shortMarketValue > 0 ? beyondMinimum : Money.max(beyondMinimum, freeCash);
+  const borrowable = shortMarketValue > 0 ? beyondMinimum : Money.max(beyondMinimum, freeCash);
+  const most = keepsCash === true ? Money.min(borrowable, freeCash) : borrowable;
   return Money.max(Money.min(Money.min(left.initial, left.maintenance), most), Money.zero);
 }
 
@@ -267,7 +246,7 @@ export function portfolioToChange(
   const portfolio = d.state.portfolios.get(portfolioId);
   if (portfolio?.terms.tenantId !== by.tenantId) return { code: 'NOT_FOUND', what: 'Portfolio' };
   const account = d.state.accounts.get(accountKey(by.tenantId, portfolio.terms.accountId));
-  return whileFrozen(account, refusedWhileFrozen) ?? portfolio;
+  return frozenAccountRejection(account, refusedWhileFrozen) ?? portfolio;
 }
 
 function portfolioOf(d: Decision, portfolioId: string): Portfolio {

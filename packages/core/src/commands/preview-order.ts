@@ -23,7 +23,7 @@ import { orderedLegs } from './ordered-legs.js';
 import type { OrderedLeg } from './ordered-legs.js';
 import { planOrder } from './plan-order.js';
 import { securedNow } from './secure-options.js';
-import { headroomOfTrades } from './sma.js';
+import { marginEffectOfTrades } from './sma.js';
 
 /** What placing an order would come to (D122). Nothing has happened, and nothing is kept. */
 export interface OrderEstimate {
@@ -89,7 +89,7 @@ export function previewOrder(d: Decision, by: Requester, asked: OrderRequest): O
     0,
   );
   const cost = Money.add(isFuture ? Money.zero : Money.toCents(Money.ofUnits(value)), charges.total);
-  const filled = asFilled(d, portfolio, fills, cost, value < 0);
+  const filled = portfolioAfterFills(d, portfolio, fills, cost, value < 0);
   return {
     ...nothing,
     price: net,
@@ -183,7 +183,7 @@ function chargesOf(
  * The portfolio with these fills in its books, and with what is then set aside under its options; `undefined` where it does not hold what they
  * close. What they bring settles later.
  */
-function asFilled(
+function portfolioAfterFills(
   d: Decision,
   portfolio: Portfolio,
   fills: readonly Fill[],
@@ -214,7 +214,7 @@ function asFilled(
     isSale && fills.every(({ instrument }) => instrument.assetClass !== 'FUTURE')
       ? 'PENDING_CASH'
       : 'SETTLED_CASH';
-  const { initial: sma } = headroomOfTrades(d, portfolio, fills.map(tradeOf), Money.negate(cost));
+  const { initial: sma } = marginEffectOfTrades(d, portfolio, fills.map(tradeOf), Money.negate(cost));
   const filled = {
     ...portfolio,
     positions,
@@ -222,12 +222,12 @@ function asFilled(
     balances: { ...balances, [account]: Money.subtract(balances[account], cost) },
     margin: { ...margin, sma: Money.add(margin.sma, sma) },
   };
-  const cash = Money.add(reservedByPositions.cash, securedMore(d, filled, fills));
+  const cash = Money.add(reservedByPositions.cash, addedCollateral(d, filled, fills));
   return { ...filled, reservedByPositions: { ...reservedByPositions, cash } };
 }
 
 /** How much more, or less, is set aside under the options on what was traded than before the fills. */
-function securedMore(d: Decision, filled: Portfolio, fills: readonly Fill[]): Money {
+function addedCollateral(d: Decision, filled: Portfolio, fills: readonly Fill[]): Money {
   const underlyings = new Set(
     fills.map(({ instrument }) =>
       instrument.assetClass === 'OPTION' ? instrument.underlying : instrument.symbol,

@@ -1,16 +1,20 @@
 import type { MarketHours } from '../calendar/market-hours.js';
 import type { Decision } from '../decision.js';
-import { isOpening, isStop, sideOf } from '../orders/order.js';
-import type { Mutable, Order, SetAside } from '../orders/order.js';
+import { isStop, sideOf } from '../orders/order.js';
+import type { Mutable, Order } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { Refusal } from '../orders/refusal.js';
 import type { Instant } from '../values/instant.js';
+import { isForAuction } from '../orders/auction.js';
+import { reachAuction } from './auctions.js';
 import { followLimit } from './bracket.js';
-import { endExpired, endOrder, endRefused } from './end-order.js';
+import { endExpired, endOrder } from './end-order.js';
+import { isTrading } from './halted.js';
 import { canTrade, endImmediate, matchBook } from './match-orders.js';
-import { matchPackage } from './match-packages.js';
+import { matchMultiLegOrder } from './match-multi-leg-orders.js';
 import { expiryOf } from './order-hours.js';
-import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
+import { rereserve } from './rereserve.js';
+import { setAsideChanges } from './reserve.js';
 
 /**
  * An order reaches the market: at once, after its latency, or when the session it waited for opens. Its reservation is brought
@@ -19,6 +23,10 @@ import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.j
  */
 export function reachMarket(d: Decision, order: Order): void {
   const { terms } = order;
+  if (isForAuction(order.progress.timeInForce)) {
+    reachAuction(d, order);
+    return;
+  }
   const canceling = order.progress.status === 'CANCELING';
   const hours = d.hours(d.tradedBy(terms));
   const open = hours.isOpen(terms.session, d.at);
@@ -32,7 +40,7 @@ export function reachMarket(d: Decision, order: Order): void {
     queue(d, order, worksFrom);
     return;
   }
-  const setAside = canceling ? order.progress : reserve(d, order);
+  const setAside = canceling ? order.progress : rereserve(d, order);
   if (setAside === undefined) return;
 
   const changes: Mutable<ProgressChanges> = { arrival: d.state.counters.arrival + 1 };
@@ -42,7 +50,7 @@ export function reachMarket(d: Decision, order: Order): void {
   if (!isPackage && findsMarketAway(d, order, hours)) changes.restingSince = d.at;
   d.move(order, canceling ? 'STARTED' : 'ACTIVATED', changes);
   followLimit(d, order);
-  if (isPackage) matchPackage(d, order);
+  if (isPackage) matchMultiLegOrder(d, order);
   else matchBook(d, d.book(terms.symbol));
   endImmediate(d, order);
 }
@@ -64,28 +72,16 @@ function queue(d: Decision, order: Order, releaseAt: Instant): void {
   followLimit(d, order);
 }
 
-/** RESERVING: what was set aside at acceptance is set right by today's quote. `undefined` where the funds are gone, and with them the order. */
-function reserve(d: Decision, order: Order): SetAside | undefined {
-  const { terms, progress } = order;
-  // An order that comes straight from its acceptance has just been checked.
-  if (terms.createdAt === d.at || !isOpening(terms.positionIntent)) return progress;
-  const portfolio = d.portfolioOf(order);
-  const needs = needsOf(d, portfolio, terms, progress);
-  const refusal = fundsProblem(d, portfolio, needs, progress);
-  if (refusal === undefined) return setAsideFor(needs);
-  d.move(order, 'RESERVING');
-  endRefused(d, order, refusal);
-  return undefined;
-}
-
 /** Whether a limit order arrives while the market is away from its limit: then it rests there. */
 function findsMarketAway(d: Decision, order: Order, hours: MarketHours): boolean {
   const { limitPrice } = order.progress;
   if (limitPrice === undefined || isStop(order.terms.orderType)) return false;
-  const quote = d.quote(order.terms.symbol);
+  const book = d.book(order.terms.symbol);
+  const { quote } = book;
   const openedAt = hours.openedAt(order.terms.session, d.at);
   if (quote === undefined || !canTrade(d, quote) || openedAt === undefined || quote.at < openedAt)
     return false;
+  if (!isTrading(d, book)) return false;
   return sideOf(order.terms.positionIntent) === 'BUY'
     ? quote.ask === undefined || quote.ask > limitPrice
     : quote.bid === undefined || quote.bid < limitPrice;

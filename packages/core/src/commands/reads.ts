@@ -6,6 +6,7 @@ import { parseFutureSymbol } from '../instruments/future-symbols.js';
 import { underlyingOf } from '../instruments/option-roots.js';
 import { isLongAsOsi, parseOsi, rootOfOsi } from '../instruments/osi.js';
 import type { Quote } from '../market/quote.js';
+import type { CappedAgent } from '../orders/agent-caps.js';
 import type { Order, OrderLeg, OrderTerms } from '../orders/order.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { DONE_ALONE, TIMERS_AT_ONCE, underlyingsInTurn } from '../state.js';
@@ -38,11 +39,16 @@ function withParity(state: State, symbols: ReadonlySet<string>): ReadonlySet<str
 
 function symbolsNamed(state: State, command: Command, at: Instant): ReadonlySet<string> {
   switch (command.type) {
-    case 'SubmitOrder':
-      return withHoldings(state, command.order.portfolioId, command.order);
+    case 'SubmitOrder': {
+      const { portfolioId } = command.order;
+      return withLoss(state, command, portfolioId, withHoldings(state, portfolioId, command.order));
+    }
     case 'ReplaceOrder': {
       const number = state.ids.numberOf('ORDER', command.orderId);
-      return number === undefined ? NOTHING : ofOrder(state, number);
+      const order = number === undefined ? undefined : state.orders.get(number);
+      if (order === undefined) return NOTHING;
+      const { number: found, portfolioId } = order.terms;
+      return withLoss(state, command, portfolioId, ofOrder(state, found));
     }
     case 'UpgradeMargin': {
       const portfolio = state.portfolios.get(command.portfolioId);
@@ -63,7 +69,7 @@ function symbolsNamed(state: State, command: Command, at: Instant): ReadonlySet<
     case 'AdvanceClock':
       return symbolsDue(state, at);
     case 'UpdateMarket':
-      return withPackages(state, command.quotes);
+      return withMultiLegOrders(state, command.quotes);
     case 'DoNotExercise':
     case 'OpenAccount':
     case 'UpdateAccount':
@@ -75,14 +81,27 @@ function symbolsNamed(state: State, command: Command, at: Instant): ReadonlySet<
     case 'ListInstruments':
     case 'AnnounceActions':
     case 'WithdrawAction':
+    case 'HaltTrading':
+    case 'LiftHalt':
     case 'ChangeRules':
     case 'MoveClock':
       return NOTHING;
   }
 }
 
+/** An agent that is held to a loss is held to what everything in the portfolio is worth. */
+const withLoss = (
+  state: State,
+  { agent }: { readonly agent?: CappedAgent },
+  portfolioId: string,
+  symbols: ReadonlySet<string>,
+): ReadonlySet<string> =>
+  agent?.caps.maxDailyLoss === undefined
+    ? symbols
+    : new Set([...symbols, ...heldIn(state.portfolios.get(portfolioId))]);
+
 /** Quotes of one leg let an order of several look at the others, those of an option one at what it is on. */
-function withPackages(state: State, quotes: readonly Quote[]): ReadonlySet<string> {
+function withMultiLegOrders(state: State, quotes: readonly Quote[]): ReadonlySet<string> {
   const all = new Set(quotes.map(({ symbol }) => symbol));
   let concerned: Set<Order> | undefined;
   for (const quote of quotes) {
@@ -112,6 +131,7 @@ function symbolsDue(state: State, at: Instant): ReadonlySet<string> {
 
 function addReads(state: State, what: Timer['what'], symbols: Set<string>): void {
   switch (what.kind) {
+    case 'CLOSING_AUCTION':
     case 'ORDER_RELEASE':
     case 'ORDER_ARRIVAL':
       for (const symbol of ofOrder(state, what.order)) symbols.add(symbol);
@@ -122,7 +142,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
         symbols.add(symbol);
         if (isOption) symbols.add(underlyingOf(rootOfOsi(symbol)));
       }
-      addReadsOfPackages(state, symbols);
+      addReadsOfMultiLegOrders(state, symbols);
       return;
     case 'SESSION_CLOSE':
       for (const [symbol, holders] of state.holders) if (holders.size > 0) symbols.add(symbol);
@@ -157,6 +177,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
       return;
     case 'INTEREST_POST':
     case 'SETTLEMENT':
+    case 'HALT_END':
     case 'CANCEL_ARRIVAL':
     case 'ORDER_EXPIRY':
       return;
@@ -230,7 +251,7 @@ function addParityReads(state: State, underlying: string, symbols: Set<string>):
 }
 
 /** All orders of several legs look at their contracts, and at what these are on; on margin at everything that is held. */
-function addReadsOfPackages({ packagesOn, portfolios }: State, symbols: Set<string>): void {
+function addReadsOfMultiLegOrders({ packagesOn, portfolios }: State, symbols: Set<string>): void {
   const looking = new Set<string>();
   for (const [symbol, packages] of packagesOn) {
     symbols.add(symbol);

@@ -1,25 +1,31 @@
 import { isForShares } from '../instruments/instrument.js';
 import type { MarketHours } from '../calendar/market-hours.js';
-import type { Command, OrderChanges } from '../command.js';
+import type { Command, OrderChanges, Requester } from '../command.js';
 import type { Decision } from '../decision.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Tradable } from '../instruments/instrument.js';
+import type { CapExceeded, CappedAgent } from '../orders/agent-caps.js';
 import { isOpening, isTrailing, legRatios, sideOf } from '../orders/order.js';
 import type { BracketPart, Order, OrderProgress, TimeInForce } from '../orders/order.js';
+import { isForAuction } from '../orders/auction.js';
 import { bracketPriceProblems, netTickProblems, ocoPriceProblems, tickProblems } from '../orders/shape.js';
 import { isUpdatable } from '../orders/status.js';
 import { reservedShares } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
+import type { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
+import { moneyCaps, refuseByCap, spend, symbolCap } from './agent-caps.js';
+import { takenUpByAuction } from './auctions.js';
 import { endImmediate, matchBook } from './match-orders.js';
-import { matchPackage } from './match-packages.js';
+import { matchMultiLegOrder } from './match-multi-leg-orders.js';
+import { haltedProblem } from './halted.js';
 import { optionLevelProblem } from './option-level.js';
 import { expiryOf, goodTillProblems } from './order-hours.js';
 import { orderedLegs } from './ordered-legs.js';
 import { marginCallProblem } from './margin-restrictions.js';
-import { fundsProblem, needsOf, setAsideChanges, setAsideFor } from './reserve.js';
+import { fundsProblem, orderRequirementOf, setAsideChanges, setAsideFor } from './reserve.js';
 import { sizeProblems } from './plan-order.js';
 import type { Acknowledged } from './submit-order.js';
 import { timeInForceBeyondTier } from './tier.js';
@@ -34,6 +40,37 @@ export function replaceOrder(
 ): Acknowledged | Rejection {
   const order = d.order(command.orderId, command.by.tenantId);
   if (order === undefined) return { code: 'NOT_FOUND', what: 'Order' };
+  const { by, agent, changes } = command;
+  if (agent === undefined) return changeOrder(d, order, command);
+  const capped = heldToCaps(d, by, agent, order, changes);
+  if ('code' in capped) return refuseByCap(d, by, agent, capped);
+  const result = changeOrder(d, order, command);
+  if (!('code' in result)) spend(d, by, agent, capped.more);
+  return result;
+}
+
+/** The order as it would be, held against the caps of an agent. */
+function heldToCaps(
+  d: Decision,
+  by: Requester,
+  agent: CappedAgent,
+  order: Order,
+  changes: OrderChanges,
+): CapExceeded | { readonly more: Money } {
+  const { symbol, positionIntent, notional, legs } = order.terms;
+  const { quantity, limitPrice, stopPrice } = order.progress;
+  const before = { symbol, positionIntent, notional, legs, quantity, limitPrice, stopPrice };
+  return (
+    symbolCap(d, agent, order.terms) ??
+    moneyCaps(d, by, agent, d.portfolioOf(order), { before, after: { ...before, ...changes } })
+  );
+}
+
+function changeOrder(
+  d: Decision,
+  order: Order,
+  command: Extract<Command, { type: 'ReplaceOrder' }>,
+): Acknowledged | Rejection {
   const portfolio = d.portfolioOf(order);
   const { changes } = command;
   const tier = changes.timeInForce && timeInForceBeyondTier(command.by, changes.timeInForce);
@@ -46,6 +83,8 @@ export function replaceOrder(
     const message = `An order with status ${status} cannot be updated`;
     return { code: 'ORDER_NOT_UPDATABLE', message, status };
   }
+  const locked = takenUpByAuction(d, order, 'updated');
+  if (locked !== undefined) return locked;
   const instrument = d.tradedBy(order.terms);
   const hours = d.hours(instrument);
   const problems = [
@@ -75,11 +114,11 @@ export function replaceOrder(
     except: terms.number,
   });
   if (level !== undefined) return level;
-  const needs = needsOf(d, portfolio, terms, changed);
+  const needs = orderRequirementOf(d, portfolio, terms, changed);
   const { takes } = setAsideFor(needs);
   const called =
     takes.maintenance > progress.takes.maintenance
-      ? marginCallProblem(portfolio, terms, needs?.effect)
+      ? marginCallProblem(d, portfolio, terms, needs?.effect)
       : undefined;
   if (called !== undefined) return called;
   const funds = fundsProblem(d, portfolio, needs, progress);
@@ -98,7 +137,7 @@ export function replaceOrder(
   const replaced = order.progress;
   if (working) {
     if (terms.legs === undefined) matchBook(d, d.book(terms.symbol));
-    else matchPackage(d, order);
+    else matchMultiLegOrder(d, order);
     if (d.state.orders.has(terms.number)) endImmediate(d, order);
   }
   return { terms, progress: replaced };
@@ -144,7 +183,11 @@ function fieldProblems(order: Order, changes: OrderChanges): string[] {
     problems.push('quantity cannot be updated on notional orders');
   }
   if (changes.timeInForce !== undefined) {
-    if (orderType === 'MARKET') problems.push('timeInForce cannot be updated on MARKET orders');
+    if (isForAuction(order.progress.timeInForce)) {
+      problems.push(`timeInForce cannot be updated on ${order.progress.timeInForce} orders`);
+    } else if (isForAuction(changes.timeInForce)) {
+      problems.push(`timeInForce cannot be updated to ${changes.timeInForce} on this order`);
+    } else if (orderType === 'MARKET') problems.push('timeInForce cannot be updated on MARKET orders');
     else if (changes.timeInForce === 'GTD' && order.terms.session === 'EXTENDED') {
       problems.push('timeInForce cannot be updated to GTD on this order');
     } else if (
@@ -254,7 +297,8 @@ function closedMarket(
   changes: OrderChanges,
 ): Rejection | undefined {
   const { session } = order.terms;
-  if (!isImmediate(changes.timeInForce) || hours.isOpen(session, d.at)) return undefined;
+  if (!isImmediate(changes.timeInForce)) return undefined;
+  if (hours.isOpen(session, d.at)) return haltedProblem(d, order.terms);
   return { code: 'MARKET_CLOSED', nextOpen: d.rules.calendar.format(hours.nextOpen(session, d.at)) };
 }
 

@@ -2,10 +2,10 @@ import type { Decision } from '../decision.js';
 import { orderCharges } from '../fees/order-charges.js';
 import { isForShares, valueOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
-import { effectOf, takenBy } from '../margin/effect.js';
+import { effectOf, marginRequiredBy } from '../margin/effect.js';
 import type { MarginTrade } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
-import { Headroom } from '../orders/headroom.js';
+import { MarginExcess } from '../orders/margin-excess.js';
 import { isOpening, isSetAside, remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order, OrderProgress, SetAside, Side } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
@@ -14,14 +14,14 @@ import type { Refusal } from '../orders/refusal.js';
 import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { bookMarketOf, marginTermsOf } from '../portfolios/book-sums.js';
-import { chainHeld, leastRoom, roomOf } from '../portfolios/valuation.js';
+import { offsetGroupHeld, minimumAvailableMargin, availableMarginOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
-import { contractNeeds } from './contract-needs.js';
-import type { Asked, Needs, Open } from './needs.js';
-import type { CoverChange } from './secure-options.js';
-import { sizeNow } from './notional.js';
+import { contractRequirement } from './contract-requirement.js';
+import type { RequirementTerms, OrderRequirement, OpenProgress } from './order-requirement.js';
+import type { CollateralChange } from './secure-options.js';
+import { sizeAtTouch } from './notional.js';
 import { worstPrice } from './worst-price.js';
 
 const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quantity.zero };
@@ -30,25 +30,25 @@ const NOTHING_SECURED = { released: Money.zero, secured: Money.zero, cover: Quan
  * What the rest of an opening order needs at its worst price (D30, D108). `undefined` for closing orders, which need shares and no money,
  * and where there is no price to go by yet (`first-price.ts`). `covering`: what an order in options does to their cover, where that is known.
  */
-export function needsOf(
+export function orderRequirementOf(
   d: Decision,
   portfolio: Portfolio,
-  terms: Asked,
-  order: Open,
-  covering?: CoverChange,
-): Needs | undefined {
-  if (!isForShares(terms.assetClass)) return contractNeeds(d, portfolio, terms, order, covering);
+  terms: RequirementTerms,
+  order: OpenProgress,
+  covering?: CollateralChange,
+): OrderRequirement | undefined {
+  if (!isForShares(terms.assetClass)) return contractRequirement(d, portfolio, terms, order, covering);
   if (!isOpening(terms.positionIntent)) return undefined;
   const side = sideOf(terms.positionIntent);
   const sized =
-    terms.notional === undefined ? undefined : sizeNow(d, terms.symbol, side, terms.notional, order);
+    terms.notional === undefined ? undefined : sizeAtTouch(d, terms.symbol, side, terms.notional, order);
   const price = sized?.price ?? worstPrice(d, terms, order);
   if (price === undefined) return undefined;
   const remaining = sized?.quantity ?? remainingOf(order);
   const instrument = d.tradable(terms.symbol);
   // An amount of money is what it is, whatever the price.
   const value = sized?.value ?? valueOf(instrument, price, remaining);
-  const charges = chargesToCome(d, portfolio, instrument, side, order, remaining, value);
+  const charges = remainingCharges(d, portfolio, instrument, side, order, remaining, value);
   const isShortSale = side === 'SELL';
   const cost = Money.add(Money.upToCents(value), charges);
   const reserve = isShortSale ? Money.zero : cost;
@@ -58,7 +58,7 @@ export function needsOf(
   const signed = position === undefined ? Quantity.zero : Position.held(position);
   // What is held against it makes nothing cheaper: it cannot execute before that is gone.
   const held = isShortSale === signed < 0 ? signed : Quantity.zero;
-  const effect = effectHolding(d, portfolio, held, {
+  const effect = marginEffectHolding(d, portfolio, held, {
     instrument,
     quantity: isShortSale ? Quantity.negate(remaining) : remaining,
     price,
@@ -68,15 +68,15 @@ export function needsOf(
 }
 
 /** What a trade changes of the headroom of a MARGIN portfolio, where so much of its instrument is held (D107, D108). */
-export function effectHolding(
+export function marginEffectHolding(
   d: Decision,
   portfolio: Portfolio,
   held: Quantity,
   trade: MarginTrade,
-): Headroom {
+): MarginExcess {
   const { instrument, price: mark } = trade;
   const terms = marginTermsOf(portfolio, d.broker(portfolio), d);
-  const chain = chainHeld(portfolio, instrument, terms, d).filter(
+  const chain = offsetGroupHeld(portfolio, instrument, terms, d).filter(
     (holding) => holding.instrument.symbol !== instrument.symbol,
   );
   if (held !== 0) chain.push({ instrument, quantity: held, mark });
@@ -84,9 +84,9 @@ export function effectHolding(
 }
 
 /** What an order sets aside for what it needs. Shares of closing orders are set aside by what they are (`orders/progress.ts`). */
-export const setAsideFor = (needs: Needs | undefined): SetAside => ({
+export const setAsideFor = (needs: OrderRequirement | undefined): SetAside => ({
   reserved: needs?.reserve ?? Money.zero,
-  takes: needs?.effect === undefined ? Headroom.none : takenBy(needs.effect),
+  takes: needs?.effect === undefined ? MarginExcess.none : marginRequiredBy(needs.effect),
   cover: needs?.cover ?? Quantity.zero,
 });
 
@@ -95,7 +95,7 @@ export function setAsideChanges(before: SetAside, after: SetAside): ProgressChan
   const changes: Mutable<ProgressChanges> = {};
   if (after.reserved !== before.reserved) changes.reserved = after.reserved;
   if (after.cover !== before.cover) changes.cover = after.cover;
-  if (!Headroom.isNone(Headroom.subtract(after.takes, before.takes))) changes.takes = after.takes;
+  if (!MarginExcess.isNone(MarginExcess.subtract(after.takes, before.takes))) changes.takes = after.takes;
   return changes;
 }
 
@@ -107,7 +107,7 @@ export function setAsideAfter(
   adjusted: OrderProgress,
 ): SetAside {
   const { terms, progress } = order;
-  const needs = isSetAside(progress) ? needsOf(d, portfolio, terms, adjusted) : undefined;
+  const needs = isSetAside(progress) ? orderRequirementOf(d, portfolio, terms, adjusted) : undefined;
   if (needs === undefined) return progress;
   const { reserved, takes, cover } = setAsideFor(needs);
   return {
@@ -121,21 +121,22 @@ export function setAsideAfter(
 }
 
 /** After the kind of margin has changed: open orders take of the headroom what they do by the new rules. */
-export function takeAnew(d: Decision, portfolio: Portfolio): void {
+export function rereserveOpenOrders(d: Decision, portfolio: Portfolio): void {
   for (const order of portfolio.openOrders.oldestFirst()) {
     const { terms, progress } = order;
-    const needs = needsOf(d, portfolio, terms, progress);
+    const needs = orderRequirementOf(d, portfolio, terms, progress);
     if (needs === undefined) continue;
     const { takes } = setAsideFor(needs);
-    if (!Headroom.isNone(Headroom.subtract(takes, progress.takes))) d.move(order, 'RESERVED', { takes });
+    if (!MarginExcess.isNone(MarginExcess.subtract(takes, progress.takes)))
+      d.move(order, 'RESERVED', { takes });
   }
 }
 
 /** What the open orders of a portfolio would take, were it what is given. */
-export function takenAs(d: Decision, portfolio: Portfolio): Headroom {
-  let taken = Headroom.none;
+export function requirementOfOpenOrders(d: Decision, portfolio: Portfolio): MarginExcess {
+  let taken = MarginExcess.none;
   for (const { terms, progress } of portfolio.openOrders.oldestFirst()) {
-    taken = Headroom.add(taken, setAsideFor(needsOf(d, portfolio, terms, progress)).takes);
+    taken = MarginExcess.add(taken, setAsideFor(orderRequirementOf(d, portfolio, terms, progress)).takes);
   }
   return taken;
 }
@@ -146,21 +147,24 @@ export function takenAs(d: Decision, portfolio: Portfolio): Headroom {
 export function fundsProblem(
   d: Decision,
   portfolio: Portfolio,
-  needs: Needs | undefined,
+  needs: OrderRequirement | undefined,
   already: SetAside,
 ): Refusal | undefined {
   if (needs === undefined) return undefined;
   const { cost, released, secured, effect } = needs;
   if (effect !== undefined) {
     if (secured > already.reserved) {
-      const available = Money.add(roomOf(portfolio, d, d.broker(portfolio)).freeCash, already.reserved);
+      const available = Money.add(
+        availableMarginOf(portfolio, d, d.broker(portfolio)).freeCash,
+        already.reserved,
+      );
       if (secured > available) return cashRefusal(available, secured);
     }
     const opening = { ...needs, effect };
     // A portfolio with the cash for it is not valued for its orders, however much it holds.
-    const least = leastRoom(portfolio, d.broker(portfolio));
+    const least = minimumAvailableMargin(portfolio, d.broker(portfolio));
     if (least !== undefined && marginRefusal(opening, already, () => least) === undefined) return undefined;
-    return marginRefusal(opening, already, () => roomOf(portfolio, d, d.broker(portfolio)));
+    return marginRefusal(opening, already, () => availableMarginOf(portfolio, d, d.broker(portfolio)));
   }
   if (needs.reserve <= already.reserved) return undefined;
   const available = Money.ofUnits(freeCash(portfolio) + already.reserved + released);
@@ -168,12 +172,12 @@ export function fundsProblem(
 }
 
 /** Commission and fees of the order as a whole, less those of what has filled. */
-function chargesToCome(
+function remainingCharges(
   d: Decision,
   portfolio: Portfolio,
   instrument: Tradable,
   side: Side,
-  { filledQuantity, filledValue }: Open,
+  { filledQuantity, filledValue }: OpenProgress,
   remaining: Quantity,
   value: Money,
 ): Money {

@@ -3,10 +3,11 @@ import type { BrokerConfiguration } from '../fees/broker.js';
 import { settlesAt } from '../options/model/valuation.js';
 import { contractsTaken } from '../portfolios/contracts-on-order.js';
 import type { ContractsOnOrder } from '../portfolios/contracts-on-order.js';
+import { freeCash } from '../portfolios/portfolio.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { Secured } from '../portfolios/reservation.js';
-import { coverOf } from '../positions/option-cover.js';
-import type { Cover, CoverLeg } from '../positions/option-cover.js';
+import { collateralOf } from '../positions/option-collateral.js';
+import type { OptionCollateral, CollateralLeg } from '../positions/option-collateral.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
@@ -19,7 +20,7 @@ import type { OrderedLeg } from './ordered-legs.js';
  */
 
 /** Contracts of a series that an order would add or take away. */
-export type ContractChange = CoverLeg;
+export type ContractChange = CollateralLeg;
 
 /** From this level on nothing is set aside: margin decides (D81). */
 const UNCOVERED_LEVEL = 4;
@@ -33,9 +34,9 @@ function securingOf({ settings }: Portfolio, { optionLevel }: BrokerConfiguratio
 }
 
 /** What covers the options on an underlying before and after a change, with what open orders may still sell. */
-export interface CoverChange {
-  readonly before: Cover;
-  readonly after: Cover;
+export interface CollateralChange {
+  readonly before: OptionCollateral;
+  readonly after: OptionCollateral;
   /** What the change adds to what is set aside; negative = it sets free. */
   readonly cash: Money;
   /** Of the underlying. */
@@ -43,14 +44,14 @@ export interface CoverChange {
 }
 
 /** What a change adds to what is set aside; `undefined` where nothing has to be. `except`: an order that is not counted among the open ones. */
-export function coverChange(
+export function collateralChange(
   d: Decision,
   portfolio: Portfolio,
   underlying: string,
   changes: readonly ContractChange[],
   except?: number,
   securing = securingOf(portfolio, d.broker(portfolio)),
-): CoverChange | undefined {
+): CollateralChange | undefined {
   if (securing === 'NONE') return undefined;
   const onOrder = portfolio.contractsOnOrder.get(underlying);
   const own = Quantity.ofUnits(freeShares(portfolio, underlying) + coverOfOne(d, except));
@@ -58,7 +59,7 @@ export function coverChange(
   const covering = (onOrder?.cover ?? 0) - coverOfOne(d, except);
   const held = heldLegs(d, portfolio, underlying);
   const added = legsWith(held, changes);
-  const cashOf = (one: Cover): number => securedCash(one, securing);
+  const cashOf = (one: OptionCollateral): number => securedCash(one, securing);
   if (others.length === 0 && covering === 0) {
     const before = coverOfLegs(d, held, own);
     const after = coverOfLegs(d, added, own);
@@ -79,16 +80,16 @@ export function coverChange(
 }
 
 /** The same for so many units of an order in options. */
-export function coverChangeOf(
+export function collateralChangeOf(
   d: Decision,
   portfolio: Portfolio,
   legs: readonly OrderedLeg[],
   units: Quantity,
   except?: number,
-): CoverChange | undefined {
+): CollateralChange | undefined {
   const changes = changesOf(legs, units / Quantity.of(1));
   const [first] = changes;
-  return first && coverChange(d, portfolio, first.contract.underlying, changes, except);
+  return first && collateralChange(d, portfolio, first.contract.underlying, changes, except);
 }
 
 const coverOfOne = (d: Decision, order: number | undefined): number =>
@@ -107,7 +108,7 @@ export function securedBeyond(
   const held = heldLegs(d, portfolio, underlying);
   const free = freeShares(portfolio, underlying);
   const after = coverOfLegs(d, legsWith(held, changes), Quantity.add(free, covering));
-  const now = portfolio.secured.get(underlying)?.cash ?? Money.zero;
+  const now = requiredNow(portfolio, underlying);
   const nakedBefore = after.nakedCalls === 0 ? 0 : coverOfLegs(d, held, free).nakedCalls;
   return {
     cash: Money.subtract(Money.ofUnits(securedCash(after, securing)), now),
@@ -126,16 +127,82 @@ export function securedAfter(
   if (securing === 'NONE') return { cash: Money.zero, shares: Quantity.zero };
   const legs = legsWith(heldLegs(d, portfolio, underlying), changes);
   const cover = coverOfLegs(d, legs, freeShares(portfolio, underlying));
-  return { cash: Money.ofUnits(securedCash(cover, securing)), shares: cover.shares };
+  const lacking = portfolio.secured.get(underlying)?.lacking ?? Money.zero;
+  const cash = Money.max(Money.ofUnits(securedCash(cover, securing) - lacking), Money.zero);
+  return { cash, shares: cover.shares };
 }
+
+/** What the options on an underlying should set aside as they are held: what is set aside, and what was not there to be. */
+const requiredNow = ({ secured }: Portfolio, underlying: string): Money => {
+  const { cash = Money.zero, lacking = Money.zero } = secured.get(underlying) ?? {};
+  return Money.add(cash, lacking);
+};
 
 /** Sets aside what the options on an underlying take as they are held now. */
 export function secureOptions(d: Decision, portfolio: Portfolio, underlying: string): void {
   const next = securedNow(d, portfolio, underlying);
   const before = portfolio.secured.get(underlying);
-  if (next.cash === (before?.cash ?? 0) && next.shares === (before?.shares ?? 0)) return;
+  if (
+    next.cash === (before?.cash ?? 0) &&
+    next.shares === (before?.shares ?? 0) &&
+    next.lacking === before?.lacking
+  )
+    return;
   const { portfolioId } = portfolio.terms;
   d.emit({ type: 'OptionsSecured', portfolioId, underlying, ...next });
+}
+
+/** Sets aside what could not be before, now that there is more cash (D220). */
+export function secureShortfall(d: Decision, portfolio: Portfolio): void {
+  for (const [underlying, { lacking }] of portfolio.secured)
+    if (lacking !== undefined) secureOptions(d, portfolio, underlying);
+}
+
+/**
+ * Contracts of long series that are not to be exercised when they expire (D86), without those that cover a short in a CASH portfolio: an
+ * instruction does not count for them. `asked`: other instructions for one series.
+ */
+export function excludedFromExercise(
+  d: Decision,
+  portfolio: Portfolio,
+  underlying: string,
+  asked?: { readonly symbol: string; readonly count: number },
+): ReadonlyMap<string, number> {
+  const kept = new Map<string, number>();
+  let legs = heldLegs(d, portfolio, underlying);
+  const free = freeShares(portfolio, underlying);
+  const before = coverOfLegs(d, legs, free);
+  const hasShorts = [...legs.values()].some(({ count }) => count < 0);
+  // The series that is asked about gives way to instructions that are there already.
+  const symbols = [...legs.keys()].sort().filter((symbol) => symbol !== asked?.symbol);
+  for (const symbol of asked === undefined ? symbols : [...symbols, asked.symbol]) {
+    const leg = legs.get(symbol);
+    const instructed = (portfolio.positions.get(symbol)?.doNotExercise ?? 0) / Quantity.of(1);
+    const wanted = Math.min(symbol === asked?.symbol ? asked.count : instructed, leg?.count ?? 0);
+    if (leg === undefined || wanted <= 0) continue;
+    const without = (count: number): Legs => legsWith(legs, [{ contract: leg.contract, count: -count }]);
+    const isFree = (count: number): boolean => {
+      const after = coverOfLegs(d, without(count), free);
+      return after.nakedCalls <= before.nakedCalls && after.cash <= before.cash;
+    };
+    const isCovering = hasShorts && portfolio.settings.portfolioType === 'CASH';
+    const count = isCovering ? greatest(wanted, isFree) : wanted;
+    legs = without(count);
+    kept.set(symbol, count);
+  }
+  return kept;
+}
+
+/** The greatest number up to `most` that fits, where all below one that fits do. */
+function greatest(most: number, fits: (count: number) => boolean): number {
+  let least = 0;
+  let beyond = most + 1;
+  while (beyond - least > 1) {
+    const middle = Math.floor((least + beyond) / 2);
+    if (fits(middle)) least = middle;
+    else beyond = middle;
+  }
+  return least;
 }
 
 /** The same for all that is held, after its broker or the kind of portfolio has changed. */
@@ -144,26 +211,31 @@ export function secureAllOptions(d: Decision, portfolio: Portfolio): void {
 }
 
 /** What stands behind the options on an underlying as they are held, and what it would set aside were nothing lent on it. */
-export function coverHeld(
+export function collateralHeld(
   d: Decision,
   portfolio: Portfolio,
   underlying: string,
-): { readonly cover: Cover; readonly cash: Money } {
+): { readonly cover: OptionCollateral; readonly cash: Money } {
   const cover = coverOfLegs(d, heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
   const securing = portfolio.settings.portfolioType === 'CASH' ? 'ALL' : 'COVERED';
   return { cover, cash: Money.ofUnits(securedCash(cover, securing)) };
 }
 
-/** What has to be set aside under the options on an underlying, as they are held. */
+/** What is set aside under the options on an underlying, as they are held: in a CASH portfolio no more than there is (D220). */
 export function securedNow(d: Decision, portfolio: Portfolio, underlying: string): Secured {
   const securing = securingOf(portfolio, d.broker(portfolio));
   if (securing === 'NONE' || !portfolio.optionsOn.has(underlying))
     return { cash: Money.zero, shares: Quantity.zero };
   const cover = coverOfLegs(d, heldLegs(d, portfolio, underlying), freeShares(portfolio, underlying));
-  return { cash: Money.ofUnits(securedCash(cover, securing)), shares: cover.shares };
+  const required = Money.ofUnits(securedCash(cover, securing));
+  if (securing !== 'ALL') return { cash: required, shares: cover.shares };
+  const there = Money.ofUnits(freeCash(portfolio) + (portfolio.secured.get(underlying)?.cash ?? 0));
+  const cash = Money.min(required, Money.max(there, Money.zero));
+  const lacking = Money.subtract(required, cash);
+  return { cash, shares: cover.shares, ...(lacking > 0 && { lacking }) };
 }
 
-const securedCash = ({ cash, secured }: Cover, securing: Securing): number =>
+const securedCash = ({ cash, secured }: OptionCollateral, securing: Securing): number =>
   securing === 'ALL' ? cash : secured;
 
 /** Shares that no open order has set aside: those under the calls that are held already are among them. */
@@ -173,14 +245,14 @@ function freeShares(portfolio: Portfolio, underlying: string): Quantity {
   return Quantity.ofUnits(Math.max(0, held - (portfolio.reservedByOrders.shares.get(underlying) ?? 0)));
 }
 
-const coverOfLegs = (d: Decision, legs: Legs, freeShares: Quantity): Cover =>
-  coverOf(legs.values(), freeShares, (contract) => settlesAt(contract, d.rules.calendar));
+const coverOfLegs = (d: Decision, legs: Legs, freeShares: Quantity): OptionCollateral =>
+  collateralOf(legs.values(), freeShares, (contract) => settlesAt(contract, d.rules.calendar));
 
 /** Contracts by symbol: each series once. */
-type Legs = ReadonlyMap<string, CoverLeg>;
+type Legs = ReadonlyMap<string, CollateralLeg>;
 
 function heldLegs(d: Decision, portfolio: Portfolio, underlying: string): Legs {
-  const legs = new Map<string, CoverLeg>();
+  const legs = new Map<string, CollateralLeg>();
   for (const symbol of portfolio.optionsOn.get(underlying) ?? []) {
     const position = portfolio.positions.get(symbol);
     const contract = d.instrument(symbol);

@@ -3,14 +3,14 @@ import { effectOfAll } from '../margin/effect.js';
 import type { MarginTrade } from '../margin/effect.js';
 import { intrinsicValue } from '../instruments/exercise-value.js';
 import { pricePer } from '../instruments/instrument.js';
-import type { PlannedAct } from '../lifecycle/plan-expiry.js';
+import type { PlannedOptionEvent } from '../lifecycle/plan-expiry.js';
 import { cashOfExecution, chargesOf, tradedBy } from '../orders/execution.js';
-import { Headroom } from '../orders/headroom.js';
+import { MarginExcess } from '../orders/margin-excess.js';
 import { sideOf } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import type { Portfolio, PortfolioSettings } from '../portfolios/portfolio.js';
 import { bookMarketOf, marginTermsOf } from '../portfolios/book-sums.js';
-import { chainHeld, valuationOf } from '../portfolios/valuation.js';
+import { offsetGroupHeld, valuationOf } from '../portfolios/valuation.js';
 import { Position } from '../positions/position.js';
 import type { OrderExecuted } from '../trading/trade.js';
 import { Money } from '../values/money.js';
@@ -47,13 +47,13 @@ export function restartSma(d: Decision, portfolio: Portfolio): void {
  * What executions change of a MARGIN portfolio's headroom: of the memorandum account, margin equity less the Reg T requirement, after
  * less before, what was traded marked at its prices (D107); and of the excess. To be asked before they are booked.
  */
-export function headroomOfTrade(
+export function marginEffectOfTrade(
   d: Decision,
   { terms }: Order,
   portfolio: Portfolio,
   { executions }: OrderExecuted,
-): Headroom {
-  if (!keepsSma(portfolio.settings)) return Headroom.none;
+): MarginExcess {
+  if (!keepsSma(portfolio.settings)) return MarginExcess.none;
   let cash = Money.zero;
   const trades = executions.map((execution) => {
     const { quantity, price } = execution;
@@ -67,20 +67,20 @@ export function headroomOfTrade(
       price,
     };
   });
-  return headroomOfTrades(d, portfolio, trades, cash);
+  return marginEffectOfTrades(d, portfolio, trades, cash);
 }
 
 /** The same of trades done or imagined, all of one chain; `cash` is what they move, charges included. */
-export function headroomOfTrades(
+export function marginEffectOfTrades(
   d: Decision,
   portfolio: Portfolio,
   trades: readonly Omit<MarginTrade, 'cash'>[],
   cash: Money,
-): Headroom {
+): MarginExcess {
   const [first] = trades;
-  if (first === undefined || !keepsSma(portfolio.settings)) return Headroom.none;
+  if (first === undefined || !keepsSma(portfolio.settings)) return MarginExcess.none;
   const margin = marginTermsOf(portfolio, d.broker(portfolio), d);
-  const chain = chainHeld(portfolio, first.instrument, margin, d);
+  const chain = offsetGroupHeld(portfolio, first.instrument, margin, d);
   return effectOfAll(margin, bookMarketOf(d), chain, trades, cash).headroom;
 }
 
@@ -88,11 +88,11 @@ export function headroomOfTrades(
  * What exercises, assignments, settlements and expiries on one underlying change of the memorandum account together (D107): the
  * underlying stands at its mark and each contract at what exercising it is worth, before and after. To be asked before they are booked.
  */
-export function smaOfActs(
+export function smaOfOptionEvents(
   d: Decision,
   portfolio: Portfolio,
   underlying: string,
-  acts: readonly PlannedAct[],
+  acts: readonly PlannedOptionEvent[],
   fees: Money,
 ): Money {
   if (!keepsSma(portfolio.settings)) return Money.zero;
@@ -121,16 +121,16 @@ export function smaOfActs(
     if (shares !== 0)
       add({ instrument: d.tradable(underlying), quantity: shares, price: mark ?? contract.strike });
   }
-  return headroomOfTrades(d, portfolio, [...trades.values()], cash).initial;
+  return marginEffectOfTrades(d, portfolio, [...trades.values()], cash).initial;
 }
 
 /** Under which name acts that happen together are found in the memorandum account. */
-export function smaEventOf(acts: readonly PlannedAct[]): string {
+export function smaEventOf(acts: readonly PlannedOptionEvent[]): string {
   const [first] = acts;
   return first !== undefined && acts.every(({ act }) => act === first.act) ? SMA_EVENTS[first.act] : 'EXPIRY';
 }
 
-const SMA_EVENTS: Readonly<Record<PlannedAct['act'], string>> = {
+const SMA_EVENTS: Readonly<Record<PlannedOptionEvent['act'], string>> = {
   EXERCISED: 'EXERCISE',
   ASSIGNED: 'ASSIGNMENT',
   CASH_SETTLED: 'CASH_SETTLEMENT',

@@ -54,7 +54,7 @@ interface TrackedLeg {
  * The same for several legs. Those that one order opened and one order closes are one day trade and one record, of the package (D113): it is
  * counted with the first of them.
  */
-export function trackPackageDayTrades(
+export function trackMultiLegDayTrades(
   d: Decision,
   terms: OrderTerms,
   executions: readonly BookedExecution[],
@@ -99,7 +99,7 @@ export function trackPackageDayTrades(
     if (group.length === 1) {
       d.emit({ type: 'DayTradeTracked', portfolioId, symbol, tracker, recorded: true });
     } else if (first.get(openedBy) === one) {
-      const whole = packageRecord(terms.symbol, group);
+      const whole = multiLegRecord(terms.symbol, group);
       d.emit({ type: 'DayTradeTracked', portfolioId, symbol, tracker, recorded: true, record: whole });
     } else {
       const counted: DayTradeTracker = { ...tracker, count: tracker.count - (isNew ? 1 : 0) };
@@ -109,7 +109,7 @@ export function trackPackageDayTrades(
 }
 
 /** The record of a package: units, and the net of its two sides, each as an absolute amount per unit. */
-function packageRecord(underlying: string, group: readonly TrackedLeg[]): DayTradeRecord {
+function multiLegRecord(underlying: string, group: readonly TrackedLeg[]): DayTradeRecord {
   const [first] = group;
   const own = first?.record;
   if (first === undefined || own === undefined) throw new RangeError('a day trade without a record');

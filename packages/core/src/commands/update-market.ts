@@ -5,13 +5,15 @@ import { instrumentNamed } from '../instruments/symbols.js';
 import { isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import type { Book } from '../matching/book.js';
-import { wakeConcerned } from '../matching/packages-on.js';
+import { wakeConcerned } from '../matching/multi-leg-index.js';
 import { bookOf, noteMark } from '../state.js';
 import type { Instant } from '../values/instant.js';
+import { meetOpening } from './auctions.js';
 import { openingSeen } from './end-series.js';
-import { meetFirstPrice } from './first-price.js';
+import { reserveAtFirstPrice } from './first-price.js';
+import { endHalts } from './halts.js';
 import { matchBook } from './match-orders.js';
-import { matchPackages } from './match-packages.js';
+import { matchMultiLegOrders } from './match-multi-leg-orders.js';
 
 /**
  * New quotes. Those that came through the API are an event of their own; those of a feed can be had again and leave a record only
@@ -19,6 +21,8 @@ import { matchPackages } from './match-packages.js';
  */
 export function updateMarket(d: Decision, command: Extract<Command, { type: 'UpdateMarket' }>): void {
   const { quotes, pushed, since } = command;
+  // A feed tells the quotes of an instant before what is due at it.
+  endHalts(d);
   if (pushed) {
     pushQuotes(d, quotes.filter(isUsable));
     return;
@@ -37,12 +41,13 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     book.setQuote(quote, false);
     noteMark(d.state, quote.symbol);
     // Of orders that came later too it is a price to go by.
-    meetFirstPrice(d, book);
+    reserveAtFirstPrice(d, book);
+    if (since === undefined) meetOpening(d, book);
     if (book.workingOrders > 0) matchSince(d, book, since);
     if (d.state.awaitingOpening.size > 0) openingSeen(d, quote.symbol);
   }
   // All of an instant are in force before packages meet them (D78).
-  if (since === undefined) matchPackages(d, quotes);
+  if (since === undefined) matchMultiLegOrders(d, quotes);
   else for (const quote of told) wakeConcerned(d.state.packagesOn, quote);
 }
 
@@ -83,7 +88,12 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
       listed.push(instrumentNamed(symbol, isIndex));
   }
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
-  for (const symbol of batch.keys()) matchBook(d, bookOf(d.state, symbol));
-  matchPackages(d, batch.values());
+  for (const symbol of batch.keys()) {
+    const book = bookOf(d.state, symbol);
+    reserveAtFirstPrice(d, book);
+    meetOpening(d, book);
+    matchBook(d, book);
+  }
+  matchMultiLegOrders(d, batch.values());
   if (d.state.awaitingOpening.size > 0) for (const symbol of batch.keys()) openingSeen(d, symbol);
 }

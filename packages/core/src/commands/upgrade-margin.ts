@@ -13,7 +13,7 @@ import { Money } from '../values/money.js';
 import { portfolioToChange } from './portfolios.js';
 import { postAccrualsOf } from './interest.js';
 import { isMet, meetCallsNow } from './meet-calls.js';
-import { takeAnew, takenAs } from './reserve.js';
+import { rereserveOpenOrders, requirementOfOpenOrders } from './reserve.js';
 import { secureAllOptions } from './secure-options.js';
 import { changeSma, keepsSma, restartSma } from './sma.js';
 
@@ -112,7 +112,7 @@ export function upgradeMargin(
     at: d.at,
   });
   secureAllOptions(d, portfolio);
-  takeAnew(d, portfolio);
+  rereserveOpenOrders(d, portfolio);
   if (hasChanged) restartSma(d, portfolio);
   if (promotional > 0) {
     const entry = d.capitalEntry('PROMOTIONAL_CASH', promotional);
@@ -169,7 +169,7 @@ function downgradeProblem(
   if (maintenanceExcess + promotional < 0)
     return { code: 'CONFLICT', message: 'Under REG_T the portfolio would have a margin call' };
   if (d.broker(asRegT).dayTradingLeverage === true) return undefined;
-  const { initial, maintenance } = takenAs(d, asRegT);
+  const { initial, maintenance } = requirementOfOpenOrders(d, asRegT);
   const lacks =
     (initial > 0 && marginEquity - fedRequirement + promotional < initial) ||
     (maintenance > 0 && maintenanceExcess + promotional < maintenance);

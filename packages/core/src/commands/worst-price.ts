@@ -8,7 +8,7 @@ type Prices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
 
 /**
  * The price at which an opening order needs most: of a purchase its limit, or else the ask (a stop: its stop) plus the collar, of a
- * short sale its price or the ask, whichever is higher (a short option: or its mark, `contract-needs.ts`). `undefined` where there is none to go by yet.
+ * short sale its price or the ask, whichever is higher (a short option: or its mark, `contract-requirement.ts`). `undefined` where there is none to go by yet.
  */
 export function worstPrice(
   d: Decision,

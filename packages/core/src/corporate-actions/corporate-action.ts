@@ -28,5 +28,5 @@ export const effectiveAt = (calendar: Calendar, { exDate }: CorporateAction): In
   calendar.instantOf(exDate, 3, 0);
 
 /** Whether it can be announced at `now`: its ex-date is a trading day that has not begun (D129). */
-export const isToCome = (calendar: Calendar, action: CorporateAction, now: Instant): boolean =>
+export const isUpcoming = (calendar: Calendar, action: CorporateAction, now: Instant): boolean =>
   calendar.tradingDay(action.exDate) !== undefined && effectiveAt(calendar, action) > now;

@@ -60,6 +60,8 @@ export interface BrokerConfiguration {
   readonly passesRegulatoryFees: boolean;
   readonly orderTypes: readonly OrderType[];
   readonly timesInForce: readonly TimeInForce[];
+  /** Whether it takes orders for the auctions of the open and the close (D180); absent = no. */
+  readonly auctionOrders?: boolean;
   /** The hours it gives access to; EXTENDED is pre-market and after-hours trading beside the regular session. */
   readonly sessions: readonly OrderSession[];
   readonly fractionalShares: boolean;

@@ -140,3 +140,11 @@ describe('commissionDue, properties', () => {
     );
   });
 });
+
+test('commissionDue: a cap by value is rounded half up to the cent', () => {
+  const broker = brokerWith({ perOrder: Money.ofDollars(5), perUnit: Money.zero, maximumOfValueBps: 100 });
+  const due = (value: string): Money => commissionDue(broker, 'SHARES', Quantity.of(1), Money.parse(value)!);
+  expect([due('0.49'), due('0.50'), due('1.49'), due('1.50')]).toEqual(
+    ['0', '0.01', '0.01', '0.02'].map((dollars) => Money.parse(dollars)!),
+  );
+});

@@ -44,7 +44,7 @@ const TAF_FROM = TradingDate.of('2026-01-01');
 const TAF = 3290;
 const TAF_BEFORE = 2790;
 
-/** Per contract and side, in millionths of a dollar. */
+/** Per contract and side, in millionths of a dollar. Sources: docs/rules/fees.md. */
 const FUTURE_EXCHANGE: Readonly<Record<string, number>> = {
   ES: 1_380_000,
   NQ: 1_380_000,
@@ -54,6 +54,9 @@ const FUTURE_EXCHANGE: Readonly<Record<string, number>> = {
   MNQ: 350_000,
   MYM: 350_000,
   M2K: 350_000,
+  MGC: 750_000,
+  SIL: 1_000_000,
+  MCL: 500_000,
   BTC: 6_000_000,
   MBT: 2_500_000,
 };
@@ -78,6 +81,8 @@ const INDEX_EXCHANGE: Readonly<Record<string, PremiumScale>> = {
     { below: Infinity, fee: 450_000 },
   ],
   DJX: [{ below: Infinity, fee: 180_000 }],
+  NDX: [{ below: Infinity, fee: 250_000 }],
+  NDXP: [{ below: Infinity, fee: 250_000 }],
 };
 /** XSP: nothing for orders below ten contracts. */
 const XSP_FEE = 70_000;

@@ -97,5 +97,8 @@ test('options on a broad index are exempt from the SEC fee, and cost what the ex
 test('futures cost the exchange and NFA on both sides', () => {
   expect(fees('ES', 'BUY', 3, '900000')).toEqual({ EXCHANGE: '4.14', NFA: '0.06' });
   expect(fees('MES', 'SELL', 1, '30000')).toEqual({ EXCHANGE: '0.35', NFA: '0.02' });
+  expect(fees('MGC', 'BUY', 2, '80000')).toEqual({ EXCHANGE: '1.5', NFA: '0.04' });
+  expect(fees('SIL', 'BUY', 1, '50000')).toEqual({ EXCHANGE: '1', NFA: '0.02' });
+  expect(fees('MCL', 'BUY', 1, '6000')).toEqual({ EXCHANGE: '0.5', NFA: '0.02' });
   expect(fees('GC', 'SELL', 1, '400000')).toEqual({ EXCHANGE: '1.6', NFA: '0.02' });
 });

@@ -24,6 +24,9 @@ export const dividendValue = (
   amountPerShare: Price,
 ): Money => Money.of(amountPerShare, Quantity.ofUnits(Quantity.of(deliverable) + inLieu));
 
+/** Value of shares, or of a fraction of one, that a contract delivers; rounded half up to the unit of money. */
+export const sharesValue = (price: Price, shares: Quantity): Money => Money.of(price, shares);
+
 /** The part of a share that an adjusted contract pays in cash. */
 export const inLieuValue = ({ inLieu = Quantity.zero }: OptionContract, price: Price): Money =>
   Money.of(price, inLieu);

@@ -100,7 +100,7 @@ const TREASURY: Group = {
 const SHORT_TREASURY: Group = { ...TREASURY, lastTrade: 'LAST_OF_THE_MONTH' };
 const CURRENCY: Group = {
   exchange: 'XCME',
-  hours: 'RATES',
+  hours: 'CURRENCIES',
   months: ALL,
   activeMonths: QUARTERLY,
   settlement: 'PHYSICAL',
@@ -120,7 +120,7 @@ const GRAIN: Group = {
 };
 const CRYPTO: Group = {
   exchange: 'XCME',
-  hours: 'FUTURES',
+  hours: 'CRYPTO',
   months: ALL,
   settlement: 'CASH',
   lastTrade: 'LAST_FRIDAY',

@@ -160,7 +160,7 @@ describe('specifications (D91)', () => {
     const hours = ['ESZ26', 'ZNZ26', '6EZ26', 'CLZ26', 'GCZ26', 'ZCZ26', 'BTCZ26'].map((symbol) =>
       hoursOf(contract(symbol)),
     );
-    expect(hours).toEqual(['FUTURES', 'RATES', 'RATES', 'ENERGY', 'ENERGY', 'GRAINS', 'FUTURES']);
+    expect(hours).toEqual(['FUTURES', 'RATES', 'CURRENCIES', 'ENERGY', 'ENERGY', 'GRAINS', 'CRYPTO']);
   });
 
   it.each([
@@ -188,6 +188,8 @@ describe('margin by date (D91, D94)', () => {
 
   it.each([
     ['ESZ13', '2013-10-02', [3850, 3500]],
+    // Before 2013 the exchange named initial margins of its own.
+    ['ZNZ07', '2007-11-27', [1350, 1000]],
     ['ESZ13', '2013-10-03', [4180, 3800]],
     ['ESH22', '2022-01-20', [12650, 11500]],
     ['ESH22', '2022-01-21', [11880, 10800]],

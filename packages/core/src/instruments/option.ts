@@ -1,4 +1,5 @@
 import type { Calendar } from '../calendar/calendar.js';
+import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
@@ -28,6 +29,8 @@ export interface OptionContract {
   readonly deliverable: number;
   /** The part of a share beside it that is paid in cash at exercise; absent = none. */
   readonly inLieu?: Quantity;
+  /** What that part was worth when a split left the contract without a whole share to deliver: what covers a short call where parts are paid out. */
+  readonly inLieuAtSplit?: Money;
   /** Minimum price increment of its orders; absent = that of its class (D70). */
   readonly tickSize?: Price;
 }

@@ -53,6 +53,10 @@ export function formatOsi({ root, expiration, optionType, strike }: OsiSymbol): 
   return root + date + (optionType === 'CALL' ? 'C' : 'P') + String(thousandths).padStart(8, '0');
 }
 
+/** Whether a symbol in that form names a put. */
+export const isPutSymbol = (symbol: string): boolean =>
+  isLongAsOsi(symbol) && symbol.at(-RIGHT_AND_STRIKE) === 'P';
+
 /** The root of a symbol in that form. */
 export const rootOfOsi = (symbol: string): string => symbol.slice(0, -DATE_RIGHT_AND_STRIKE);
 

@@ -47,6 +47,8 @@ export const LEDGER_ACCOUNTS: readonly LedgerAccount[] = [
 export type LedgerEntryType =
   | 'INITIAL_CASH'
   | 'TRANSFER'
+  /** The cash that a portfolio is closed with (D212). */
+  | 'WITHDRAWAL'
   | 'PROMOTIONAL_CASH'
   | 'TRADE'
   | 'COMMISSION'

@@ -3,13 +3,14 @@ import {
   inLieuValue,
   intrinsicValue,
   isInTheMoney,
+  sharesValue,
   strikeValue,
 } from '../instruments/exercise-value.js';
 import type { OptionContract } from '../instruments/option.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
-import type { OptionAct } from './option-act.js';
+import type { OptionEventType } from './option-event.js';
 
 /*
  * What becomes of the contracts of one portfolio on one underlying that end together (D85, D87, D88). Pure: the same holdings at the same
@@ -26,7 +27,7 @@ export interface EndingSeries {
 }
 
 /** Longs that go on, and may stand for what ends: exercised where they are in the money and may be, or sold at their mark. */
-export interface StandingBehind extends EndingSeries {
+export interface ProtectiveLong extends EndingSeries {
   readonly isExercisable: boolean;
   /** Of one contract at its mark, in whole cents. Asked for only where it decides: a mark that was read is part of the record. */
   readonly value: () => Money;
@@ -40,8 +41,8 @@ export interface Means {
   readonly shares: Quantity;
 }
 
-export interface PlannedAct {
-  readonly act: OptionAct;
+export interface PlannedOptionEvent {
+  readonly act: OptionEventType;
   readonly contract: OptionContract;
   /** Whole contracts, positive. */
   readonly count: number;
@@ -51,13 +52,19 @@ export interface PlannedAct {
   readonly shares: Quantity;
   /** Whole cents; negative = paid. */
   readonly cash: Money;
+  /** What it would have cost beyond that, and was not there (D88). */
+  readonly waived?: Money;
 }
 
 /**
  * The exercise (count > 0) or assignment (count < 0) of contracts that deliver shares: which way they go, and the strike for them. A part of
  * a share that an adjusted contract has is paid in cash at the price.
  */
-export function deliveryOf(contract: OptionContract, count: number, price: Price | undefined): PlannedAct {
+export function deliveryOf(
+  contract: OptionContract,
+  count: number,
+  price: Price | undefined,
+): PlannedOptionEvent {
   const { optionType, deliverable } = contract;
   const contracts = Math.abs(count);
   const comesIn = (optionType === 'CALL') === count > 0;
@@ -75,7 +82,7 @@ export function deliveryOf(contract: OptionContract, count: number, price: Price
 }
 
 /** Settlement in cash of what is in the money: paid to a holder, by a writer. */
-export function cashSettlementOf(contract: OptionContract, count: number, price: Price): PlannedAct {
+export function cashSettlementOf(contract: OptionContract, count: number, price: Price): PlannedOptionEvent {
   const value = intrinsicValue(contract, Math.abs(count), price);
   return {
     act: 'CASH_SETTLED',
@@ -87,7 +94,7 @@ export function cashSettlementOf(contract: OptionContract, count: number, price:
   };
 }
 
-const expired = (contract: OptionContract, count: number): PlannedAct => ({
+const expired = (contract: OptionContract, count: number): PlannedOptionEvent => ({
   act: 'EXPIRED',
   contract,
   count: Math.abs(count),
@@ -98,13 +105,13 @@ const expired = (contract: OptionContract, count: number): PlannedAct => ({
 
 /** What ends without shares, and longs and shorts that are in the money and deliver them. */
 interface Sorted {
-  readonly acts: PlannedAct[];
+  readonly acts: PlannedOptionEvent[];
   readonly longs: readonly EndingSeries[];
   readonly shorts: readonly EndingSeries[];
 }
 
 function sorted(series: readonly EndingSeries[], price: Price | undefined): Sorted {
-  const acts: PlannedAct[] = [];
+  const acts: PlannedOptionEvent[] = [];
   const longs: EndingSeries[] = [];
   const shorts: EndingSeries[] = [];
   for (const one of series) {
@@ -132,10 +139,10 @@ export function planExpiry(
   series: readonly EndingSeries[],
   price: Price | undefined,
   means: Means | undefined,
-  behind: readonly StandingBehind[] = [],
-): PlannedAct[] {
+  behind: readonly ProtectiveLong[] = [],
+): PlannedOptionEvent[] {
   const asInstructed = planEnd(series, price, means, behind);
-  if (means === undefined || lackingAfter(asInstructed, means) === 0) return asInstructed;
+  if (means === undefined || cashShortfallAfter(asInstructed, means) === 0) return asInstructed;
   const acts = series.some(({ kept }) => kept > 0)
     ? planEnd(
         series.map((one) => ({ ...one, kept: 0 })),
@@ -144,15 +151,15 @@ export function planExpiry(
         behind,
       )
     : asInstructed;
-  return [...acts, ...soldBehind(acts, means, behind)];
+  return withinCash([...acts, ...sellProtectiveLongs(acts, means, behind)], means);
 }
 
 function planEnd(
   series: readonly EndingSeries[],
   price: Price | undefined,
   means: Means | undefined,
-  behind: readonly StandingBehind[],
-): PlannedAct[] {
+  behind: readonly ProtectiveLong[],
+): PlannedOptionEvent[] {
   const { acts, longs, shorts } = sorted(series, price);
   if (price === undefined || longs.length + shorts.length === 0) return acts;
   const deliveries =
@@ -167,18 +174,35 @@ function planEnd(
 }
 
 /** Cash that these acts take beyond what there is. */
-const lackingAfter = (acts: readonly PlannedAct[], means: Means): number =>
+const cashShortfallAfter = (acts: readonly PlannedOptionEvent[], means: Means): number =>
   Math.max(0, 0 - means.cash - acts.reduce((sum, { cash }) => sum + cash, 0));
 
+/** Contracts that would cost more than is left after all else are closed for what there is: nothing more can be lost (D88). */
+function withinCash(acts: readonly PlannedOptionEvent[], { cash, shares }: Means): PlannedOptionEvent[] {
+  const affordable: PlannedOptionEvent[] = [];
+  let left: number = cashShortfallAfter(acts, { cash: Money.max(cash, Money.zero), shares });
+  for (const act of [...acts].reverse()) {
+    const waived = isCostOfShorts(act) ? Math.min(left, Math.max(0, 0 - act.cash)) : 0;
+    left -= waived;
+    affordable.unshift(
+      waived === 0 ? act : { ...act, cash: Money.ofUnits(act.cash + waived), waived: Money.ofUnits(waived) },
+    );
+  }
+  return affordable;
+}
+
+const isCostOfShorts = ({ act }: PlannedOptionEvent): boolean =>
+  act === 'BUY_IN' || act === 'ASSIGNED' || act === 'CASH_SETTLED';
+
 /** Longs that go on are sold at their mark for what is lacking after all else. */
-function soldBehind(
-  acts: readonly PlannedAct[],
+function sellProtectiveLongs(
+  acts: readonly PlannedOptionEvent[],
   means: Means,
-  behind: readonly StandingBehind[],
-): PlannedAct[] {
-  const sold: PlannedAct[] = [];
+  behind: readonly ProtectiveLong[],
+): PlannedOptionEvent[] {
+  const sold: PlannedOptionEvent[] = [];
   for (const { contract, count, value: valueOf } of behind) {
-    const lacking = lackingAfter([...acts, ...sold], means);
+    const lacking = cashShortfallAfter([...acts, ...sold], means);
     if (lacking === 0) break;
     const exercised = acts.reduce(
       (sum, act) => sum + (act.contract === contract && act.closes ? act.count : 0),
@@ -199,8 +223,8 @@ function soldBehind(
   return sold;
 }
 
-function purchasesFirst(acts: readonly PlannedAct[]): PlannedAct[] {
-  const isPurchase = ({ shares }: PlannedAct): boolean => shares > 0;
+function purchasesFirst(acts: readonly PlannedOptionEvent[]): PlannedOptionEvent[] {
+  const isPurchase = ({ shares }: PlannedOptionEvent): boolean => shares > 0;
   return [...acts.filter(isPurchase), ...acts.filter((one) => !isPurchase(one))];
 }
 
@@ -213,19 +237,19 @@ export function planAssignment(
   longs: readonly EndingSeries[],
   price: Price,
   means: Means | undefined,
-): PlannedAct[] {
+): PlannedOptionEvent[] {
   const { contract, count } = assigned;
   if (contract.settlement === 'CASH')
     return [{ ...cashSettlementOf(contract, count, price), act: 'ASSIGNED' }];
   if (means === undefined) return [deliveryOf(contract, count, price)];
-  return purchasesFirst(new WithinMeans(means, price).assign(assigned, longs));
+  return withinCash(purchasesFirst(new WithinMeans(means, price).assign(assigned, longs)), means);
 }
 
 /** Exercises and assignments of a portfolio that may not owe: netted by shares first, then paid and delivered as far as its means go. */
 class WithinMeans {
   readonly #means: Means;
   readonly #price: Price;
-  readonly #acts: PlannedAct[] = [];
+  readonly #acts: PlannedOptionEvent[] = [];
   #shares = 0;
   #cash = 0;
 
@@ -238,7 +262,7 @@ class WithinMeans {
     longs: readonly EndingSeries[],
     shorts: readonly EndingSeries[],
     behind: readonly EndingSeries[],
-  ): PlannedAct[] {
+  ): PlannedOptionEvent[] {
     for (const { contract, count } of shorts) this.#do(deliveryOf(contract, count, this.#price));
     const left = [...longs].sort(byWorth).map((one) => ({ ...one }));
     this.#exerciseToNet(left);
@@ -247,20 +271,22 @@ class WithinMeans {
       if (shorts.some(({ contract }) => contract.optionType === optionType))
         this.#exerciseFor(optionType, goingOn);
     this.#settleAssigned(shorts);
+    this.#sellInLieu(shorts);
     this.#exerciseWhatIsLeft(left);
     return this.#acts;
   }
 
-  assign(short: EndingSeries, longs: readonly EndingSeries[]): PlannedAct[] {
+  assign(short: EndingSeries, longs: readonly EndingSeries[]): PlannedOptionEvent[] {
     this.#do(deliveryOf(short.contract, short.count, this.#price));
     const left = [...longs].sort(byWorth).map((one) => ({ ...one }));
     this.#exerciseFor(short.contract.optionType, left);
     this.#settleAssigned([short]);
+    this.#sellInLieu([short]);
     return this.#acts;
   }
 
   /** Exercises as many of these as stand for what assigned shorts of that type lack. */
-  #exerciseFor(optionType: OptionContract['optionType'], longs: readonly Left[]): void {
+  #exerciseFor(optionType: OptionContract['optionType'], longs: readonly RemainingContracts[]): void {
     for (const long of longs) {
       const { contract, count } = long;
       if (contract.optionType !== optionType) continue;
@@ -277,14 +303,14 @@ class WithinMeans {
     }
   }
 
-  #do(act: PlannedAct): void {
+  #do(act: PlannedOptionEvent): void {
     this.#acts.push(act);
     this.#shares += act.shares;
     this.#cash += act.cash;
   }
 
   /** Longs whose shares go against those of an assignment, or of another long: only the difference of the strikes is paid. */
-  #exerciseToNet(longs: Left[]): void {
+  #exerciseToNet(longs: RemainingContracts[]): void {
     for (const one of longs) {
       const { contract } = one;
       const each = deliveryOf(contract, 1, this.#price).shares;
@@ -304,7 +330,7 @@ class WithinMeans {
     }
   }
 
-  #exercise(one: Left, count: number): void {
+  #exercise(one: RemainingContracts, count: number): void {
     if (count === 0) return;
     one.count -= count;
     this.#do(deliveryOf(one.contract, count, this.#price));
@@ -338,7 +364,28 @@ class WithinMeans {
     }
   }
 
-  #exerciseWhatIsLeft(longs: readonly Left[]): void {
+  /** What assigned calls pay in lieu of a part of a share comes out of that part, where the strike does not pay it. */
+  #sellInLieu(shorts: readonly EndingSeries[]): void {
+    for (const { contract, count } of shorts) {
+      const { optionType, inLieu } = contract;
+      const held = this.#means.shares + this.#shares;
+      const isPaid = this.#means.cash + this.#cash >= 0;
+      if (optionType === 'PUT' || inLieu === undefined || held <= 0 || isPaid) continue;
+      const parts = inLieu * -count;
+      const areWhole = Quantity.isWhole(Quantity.ofUnits(held));
+      const sold = Quantity.ofUnits(Math.min(held, areWhole ? wholeSharesFor(parts) : parts));
+      this.#do({
+        act: 'SOLD_AT_EXPIRY',
+        contract,
+        count: -count,
+        closes: false,
+        shares: Quantity.negate(sold),
+        cash: Money.downToCents(sharesValue(this.#price, sold)),
+      });
+    }
+  }
+
+  #exerciseWhatIsLeft(longs: readonly RemainingContracts[]): void {
     for (const one of longs) {
       const { contract } = one;
       const unit = deliveryOf(contract, 1, this.#price);
@@ -363,7 +410,9 @@ class WithinMeans {
   }
 }
 
-interface Left extends EndingSeries {
+const wholeSharesFor = (parts: number): number => Quantity.of(Math.ceil(parts / Quantity.of(1)));
+
+interface RemainingContracts extends EndingSeries {
   count: number;
 }
 

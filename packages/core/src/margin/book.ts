@@ -1,13 +1,14 @@
 import type { Calendar } from '../calendar/calendar.js';
 import type { CashDividend } from '../corporate-actions/corporate-action.js';
-import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Tradable } from '../instruments/instrument.js';
 import type { Instant } from '../values/instant.js';
 import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
+import type { HouseRates } from './house-rates.js';
 import type { MarginEngine, MarginType } from './margin-type.js';
 import type { RiskPoint } from './portfolio/risk-legs.js';
+import type { Partitions } from './reg-t/partition.js';
 import type { GroupName } from './group-names.js';
 
 /** One instrument as a margin book holds it. */
@@ -19,16 +20,6 @@ export interface Holding {
   readonly mark: Price;
 }
 
-/** What a broker asks for beyond the rule books. */
-export type HouseRates = Pick<
-  BrokerConfiguration,
-  | 'houseMaintenanceLongBps'
-  | 'houseMaintenanceShortBps'
-  | 'shortBoxCostBps'
-  | 'portfolioMarginFactorBps'
-  | 'futuresIntradayFractionBps'
->;
-
 /** The rules a book is judged by. */
 export interface MarginTerms {
   readonly marginType: MarginType;
@@ -37,6 +28,10 @@ export interface MarginTerms {
   readonly house: HouseRates;
   readonly asOf: Instant;
   readonly calendar: Calendar;
+  /** Option series in the whole book, among which the work of a search is shared; absent = those that are asked about. */
+  readonly series?: number;
+  /** Where partitions are remembered; absent = nowhere. */
+  readonly partitions?: Partitions;
 }
 
 /** What is known of the stock or index that options are on. */

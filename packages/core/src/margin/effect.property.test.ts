@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { Headroom } from '../orders/headroom.js';
+import { MarginExcess } from '../orders/margin-excess.js';
 import { alwaysOpen } from '../calendar/always-open.js';
 import { NO_MARKET } from '../testing/margin-legs.js';
 import { testBroker, testEquity } from '../testing/market.js';
@@ -9,7 +9,7 @@ import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { Holding, MarginBook } from './book.js';
-import { effectOf as effectOnChain, fits, takenBy } from './effect.js';
+import { effectOf as effectOnChain, fitsExcess, marginRequiredBy } from './effect.js';
 import type { MarginTrade } from './effect.js';
 import { amountsOf } from './requirement.js';
 
@@ -49,13 +49,13 @@ const bookOf = (held: readonly Holding[], type: MarginBook['marginType']): Margi
 });
 
 /** What a trade changes where so much of its instrument is held. */
-function effectOf(book: MarginBook, held: Quantity, done: MarginTrade): Headroom {
+function effectOf(book: MarginBook, held: Quantity, done: MarginTrade): MarginExcess {
   const { instrument, price: mark } = done;
   return effectOnChain(book, NO_MARKET, held === 0 ? [] : [{ instrument, quantity: held, mark }], done);
 }
 
 /** The headroom of a whole portfolio with so much cash. */
-function headroomOf(book: MarginBook, cash: Money): Headroom {
+function headroomOf(book: MarginBook, cash: Money): MarginExcess {
   const { fed, house, counted } = amountsOf(book);
   const equity = Money.add(cash, counted);
   return { initial: Money.subtract(equity, fed), maintenance: Money.subtract(equity, house) };
@@ -77,7 +77,7 @@ it('is what the trade changes of the whole book', () => {
     fc.property(holdings, trade, marginType, (held, done, type) => {
       const before = headroomOf(bookOf(marked(held, done, false), type), Money.zero);
       const after = headroomOf(bookOf(marked(held, done, true), type), done.cash);
-      const expected = Headroom.subtract(after, before);
+      const expected = MarginExcess.subtract(after, before);
       expect(effectOf(bookOf([], type), ownOf(held, done), done)).toEqual(expected);
     }),
   );
@@ -109,7 +109,10 @@ it('in parts comes to what it is at once', () => {
         quantity: Quantity.subtract(done.quantity, part),
         cash: Money.add(done.cash, value),
       };
-      const sum = Headroom.add(effectOf(terms, held, first), effectOf(terms, Quantity.add(held, part), rest));
+      const sum = MarginExcess.add(
+        effectOf(terms, held, first),
+        effectOf(terms, Quantity.add(held, part), rest),
+      );
       expect(sum).toEqual(effectOf(terms, held, done));
     }),
   );
@@ -131,7 +134,7 @@ it('what is accepted and fills at or inside its worst price leaves no measure be
   fc.assert(
     fc.property(fc.nat({ max: 500_000 }), orders, marginType, (dollars, asked, type) => {
       const start = { initial: Money.ofDollars(dollars), maintenance: Money.ofDollars(dollars) };
-      let left: Headroom = start;
+      let left: MarginExcess = start;
       const accepted: { readonly order: MarginTrade; readonly fill: MarginTrade }[] = [];
       for (const [i, { buy, quantity, worst, percent, charges }] of asked.entries()) {
         // A stock of its own for each: what others fill at does not mark it.
@@ -143,20 +146,20 @@ it('what is accepted and fills at or inside its worst price leaves no measure be
         const order = tradeOf({ ...traded, price: worst }, charges);
         const fill = tradeOf({ ...traded, price: Price.ofUnits(Math.min(price, worst)) }, charges);
         const effect = effectOf(bookOf([], type), Quantity.zero, order);
-        if (!fits(effect, left)) continue;
-        left = Headroom.subtract(left, takenBy(effect));
+        if (!fitsExcess(effect, left)) continue;
+        left = MarginExcess.subtract(left, marginRequiredBy(effect));
         accepted.push({ order, fill });
       }
       let cash = start.initial;
       const held: Holding[] = [];
       for (const { order, fill } of accepted) {
-        const taken = takenBy(effectOf(bookOf([], type), Quantity.zero, order));
+        const taken = marginRequiredBy(effectOf(bookOf([], type), Quantity.zero, order));
         const effect = effectOf(bookOf([], type), Quantity.zero, fill);
-        const own = Headroom.add(left, taken);
+        const own = MarginExcess.add(left, taken);
         // Low-priced stock takes more the lower it is sold short: such a fill is judged again.
         const beyond = 0 - effect.initial > taken.initial || 0 - effect.maintenance > taken.maintenance;
-        if (beyond && !fits(effect, own)) continue;
-        left = Headroom.subtract(own, takenBy(effect));
+        if (beyond && !fitsExcess(effect, own)) continue;
+        left = MarginExcess.subtract(own, marginRequiredBy(effect));
         cash = Money.add(cash, fill.cash);
         held.push({ instrument: fill.instrument, quantity: fill.quantity, mark: fill.price });
         const now = headroomOf(bookOf(held, type), cash);

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Headroom } from '../orders/headroom.js';
+import type { MarginExcess } from '../orders/margin-excess.js';
 import { alwaysOpen } from '../calendar/always-open.js';
 import { NO_MARKET } from '../testing/margin-legs.js';
 import { dollars, testBroker, testEquity } from '../testing/market.js';
@@ -8,7 +8,7 @@ import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { MarginTerms } from './book.js';
-import { effectOf, fits, takenBy } from './effect.js';
+import { effectOf, fitsExcess, marginRequiredBy } from './effect.js';
 
 const regT: MarginTerms = {
   marginType: 'REG_T',
@@ -63,12 +63,12 @@ describe('what an order takes (D107, D108)', () => {
 });
 
 describe('the gate (D108)', () => {
-  const room = (initial: number, maintenance: number): Headroom => ({
+  const room = (initial: number, maintenance: number): MarginExcess => ({
     initial: Money.ofDollars(initial),
     maintenance: Money.ofDollars(maintenance),
   });
 
-  it.each<[effect: Headroom, left: Headroom, expected: boolean]>([
+  it.each<[effect: MarginExcess, left: MarginExcess, expected: boolean]>([
     [room(-100, -50), room(100, 50), true],
     [room(-100, -50), room(99, 1000), false],
     [room(-100, -50), room(1000, 49), false],
@@ -79,10 +79,10 @@ describe('the gate (D108)', () => {
     [room(10, -5), room(-10, 5), true],
     [room(10, -5), room(-11, 5), false],
   ])('%j with %j left: %s', (change, left, expected) => {
-    expect(fits(change, left)).toBe(expected);
+    expect(fitsExcess(change, left)).toBe(expected);
   });
 
   it('an open order never takes less than nothing', () => {
-    expect(takenBy(room(-100, 50))).toEqual(room(100, 0));
+    expect(marginRequiredBy(room(-100, 50))).toEqual(room(100, 0));
   });
 });

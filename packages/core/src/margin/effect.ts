@@ -1,11 +1,11 @@
 import { isShares } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
-import type { Headroom } from '../orders/headroom.js';
+import type { MarginExcess } from '../orders/margin-excess.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { BookMarket, Holding, MarginTerms } from './book.js';
-import { amountsOfChain } from './requirement.js';
+import { amountsOfOffsetGroup } from './requirement.js';
 
 /** A trade, done or imagined, as margin sees it. */
 export interface MarginTrade {
@@ -27,7 +27,7 @@ export const effectOf = (
   market: BookMarket,
   chain: readonly Holding[],
   trade: MarginTrade,
-): Headroom => effectOfAll(terms, market, chain, [trade], trade.cash).headroom;
+): MarginExcess => effectOfAll(terms, market, chain, [trade], trade.cash).headroom;
 
 /** What trades in one chain change together, cash and all: the headroom, what holding takes, and the excess over that. */
 export function effectOfAll(
@@ -36,7 +36,7 @@ export function effectOfAll(
   chain: readonly Holding[],
   trades: readonly Omit<MarginTrade, 'cash'>[],
   cash: Money,
-): { readonly headroom: Headroom; readonly house: Money; readonly excess: Money } {
+): { readonly headroom: MarginExcess; readonly house: Money; readonly excess: Money } {
   const traded = new Map(trades.map((trade) => [trade.instrument.symbol, trade]));
   const others = chain.filter(({ instrument }) => !traded.has(instrument.symbol));
   const having = (isDone: boolean): Holding[] => [
@@ -51,8 +51,8 @@ export function effectOfAll(
   let seen = market;
   for (const { instrument, price } of trades)
     if (isShares(instrument)) seen = markedAt(seen, instrument.symbol, price);
-  const before = amountsOfChain(having(false), terms, seen);
-  const after = amountsOfChain(having(true), terms, seen);
+  const before = amountsOfOffsetGroup(having(false), terms, seen);
+  const after = amountsOfOffsetGroup(having(true), terms, seen);
   const equity = cash + after.counted - before.counted;
   const isFuture = trades.some(({ instrument }) => instrument.assetClass === 'FUTURE');
   return {
@@ -75,12 +75,12 @@ const markedAt = (market: BookMarket, stock: string, price: Price): BookMarket =
 });
 
 /** What an order with this effect takes of the headroom while it is open: never less than nothing. */
-export const takenBy = (effect: Headroom): Headroom => ({
+export const marginRequiredBy = (effect: MarginExcess): MarginExcess => ({
   initial: Money.max(Money.negate(effect.initial), Money.zero),
   maintenance: Money.max(Money.negate(effect.maintenance), Money.zero),
 });
 
 /** Whether an opening order may be taken (D108): it makes nothing worse, or what is left has room for it. */
-export const fits = (effect: Headroom, left: Headroom): boolean =>
+export const fitsExcess = (effect: MarginExcess, left: MarginExcess): boolean =>
   (effect.initial >= 0 && effect.maintenance >= 0) ||
   (left.initial + effect.initial >= 0 && left.maintenance + effect.maintenance >= 0);

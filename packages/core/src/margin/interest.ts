@@ -2,6 +2,7 @@ import type { MarginInterestTier } from '../fees/broker.js';
 import { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
+import { multiplyDivide } from '../values/scaled.js';
 
 /** Accruals are kept unrounded off the books, in units of 10^-8 dollars (D118). */
 export type Accrual = number;
@@ -10,8 +11,10 @@ const UNITS_PER_MONEY = 10_000;
 const DAYS_A_YEAR = 360;
 const BPS = 10_000;
 /** Stock that was sold short is charged on its price and 2 % more, in whole dollars a share. */
-const COLLATERAL_BPS = 10_200;
-const PRICE_UNITS = 1e8;
+const COLLATERAL_PERCENT = 102;
+const PRICE_UNITS_PER_MILLIONTH = 100;
+const MILLION = 1e6;
+const CENT: Accrual = 1e6;
 
 /** As much of what a day adds as can still be kept exactly: beyond ninety million dollars between two postings nothing more accrues. */
 export const accruable = (more: Accrual, accrued: Accrual): Accrual =>
@@ -30,10 +33,15 @@ export function dailyInterest(loan: Money, tiers: readonly MarginInterestTier[])
 
 /** A day's fee for shares that are sold short: on the price and 2 %, up to the next dollar, at least one. */
 export function dailyBorrowFee(price: Price, shares: Quantity, rateAnnual: number): Accrual {
-  const dollars = Math.max(1, Math.ceil((price * COLLATERAL_BPS) / (BPS * PRICE_UNITS)));
-  return Math.round((dollars * (shares / 1e6) * rateAnnual * 1e8) / DAYS_A_YEAR);
+  // Quotes after a split end in a third of a cent and the like: that makes no whole dollar.
+  const millionths = multiplyDivide(price, COLLATERAL_PERCENT, PRICE_UNITS_PER_MILLIONTH * 100, 'half-up');
+  const dollars = Math.max(1, Math.ceil(millionths / MILLION));
+  return Math.round((dollars * (shares / MILLION) * rateAnnual * 1e8) / DAYS_A_YEAR);
 }
 
 /** What is posted of an accrual: to the cent, half up. */
 export const postedOf = (accrual: Accrual): Money =>
   Money.toCents(Money.ofUnits(Math.round(accrual / UNITS_PER_MONEY)));
+
+/** Nothing of an accrual that is less than a cent, else all of it. */
+export const unlessBelowCent = (accrual: Accrual): Accrual => (accrual < CENT ? 0 : accrual);

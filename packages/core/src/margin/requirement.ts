@@ -9,7 +9,7 @@ import type {
   MarginTerms,
   Requirement,
 } from './book.js';
-import { chainsOf, kindOf } from './chains.js';
+import { offsetGroupsOf, kindOf } from './offset-groups.js';
 import { futureGroups } from './futures.js';
 import { classAmounts, classRequirement, commodityRequirement } from './portfolio/classes.js';
 import { regTAmounts, regTGroups } from './reg-t/held.js';
@@ -37,13 +37,13 @@ export const addAmounts = (a: Amounts, b: Amounts): Amounts => ({
  * holdings; an instrument that comes more than once is held once.
  */
 export function requirementOf(book: MarginBook): Requirement {
-  const { holdings, market, ...terms } = book;
+  const { holdings, market } = book;
+  const terms = withSeries(book);
   const groups: MarginGroup[] = [];
   const scenarios: NonNullable<Requirement['scenarios']>[number][] = [];
-  const series = seriesIn(holdings);
-  for (const chain of chainsOf(holdings, terms)) {
+  for (const chain of offsetGroupsOf(holdings, terms)) {
     const isSpan = terms.marginType === 'PORTFOLIO' && terms.engine === 'SPAN';
-    if (chain.kind === 'REG_T') groups.push(...regTGroups(chain.holdings, terms, market, series));
+    if (chain.kind === 'REG_T') groups.push(...regTGroups(chain.holdings, terms, market));
     else if (chain.kind === 'FUTURES' && !isSpan) groups.push(...futureGroups(chain.holdings, terms));
     else {
       const measured =
@@ -64,8 +64,9 @@ export function requirementOf(book: MarginBook): Requirement {
 }
 
 /** The sums of `requirementOf` alone, of a book that has each instrument once. */
-export function amountsOf({ holdings, market, ...terms }: MarginBook): Amounts {
-  const series = seriesIn(holdings);
+export function amountsOf(book: MarginBook): Amounts {
+  const { holdings, market } = book;
+  const terms = withSeries(book);
   const chained = terms.marginType === 'REG_T' ? notAlone(holdings) : holdings;
   let { fed, house, opening, initial, counted }: Record<keyof Amounts, number> = NO_AMOUNTS;
   const add = (amounts: Amounts): void => {
@@ -83,7 +84,8 @@ export function amountsOf({ holdings, market, ...terms }: MarginBook): Amounts {
         add(regTStock(instrument, quantity, mark, terms.house));
     }
   }
-  for (const chain of chainsOf(chained, terms)) add(amountsOfChain(chain.holdings, terms, market, series));
+  for (const chain of offsetGroupsOf(chained, terms))
+    add(amountsOfOffsetGroup(chain.holdings, terms, market));
   return {
     fed: Money.ofUnits(fed),
     house: Money.ofUnits(house),
@@ -101,21 +103,26 @@ function notAlone(holdings: readonly Holding[]): readonly Holding[] {
   return holdings.filter(({ instrument }) => !isShares(instrument) || underlyings.has(instrument.symbol));
 }
 
-/** Options that a book holds: among their chains the work of a search is shared. */
-const seriesIn = (holdings: readonly Holding[]): number =>
-  holdings.reduce((sum, { instrument }) => sum + Number(instrument.assetClass === 'OPTION'), 0);
+/** The terms of a book with its number of option series, among whose chains the work of a search is shared. */
+function withSeries({ holdings, market: _, ...terms }: MarginBook): MarginTerms {
+  if (terms.series !== undefined) return terms;
+  const series = holdings.reduce(
+    (sum, { instrument }) => sum + Number(instrument.assetClass === 'OPTION'),
+    0,
+  );
+  return { ...terms, series };
+}
 
-/** What the holdings of one chain take (`chains.ts`), each instrument once. `series`: of the whole book, where it is known. */
-export function amountsOfChain(
+/** What the holdings of one chain take (`offset-groups.ts`), each instrument once. */
+export function amountsOfOffsetGroup(
   holdings: readonly Holding[],
   terms: MarginTerms,
   market: BookMarket,
-  series = 0,
 ): Amounts {
   if (holdings.length === 0) return NO_AMOUNTS;
   switch (kindOf(holdings, terms)) {
     case 'REG_T':
-      return regTAmounts(holdings, terms, market, series);
+      return regTAmounts(holdings, terms, market);
     case 'CLASS':
       return classAmounts(holdings, terms, market);
     case 'FUTURES':

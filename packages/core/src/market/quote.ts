@@ -17,6 +17,10 @@ export interface Quote {
   readonly lastSize?: Quantity;
   /** The official close of the session that ends at this very instant, where the source has one. */
   readonly close?: Price;
+  /** The official open of the session, with the first quote of it that the source has it for. */
+  readonly open?: Price;
+  /** The source will still tell the official open of the session. */
+  readonly openToCome?: true;
   readonly at: Instant;
 }
 

@@ -1,4 +1,5 @@
 import type { Quote } from '../market/quote.js';
+import { isForAuction } from '../orders/auction.js';
 import { OpenOrders } from '../orders/open-orders.js';
 import { isStop, isTrailing, sideOf } from '../orders/order.js';
 import type { Order, OrderSession, Side } from '../orders/order.js';
@@ -7,8 +8,6 @@ import { Instant } from '../values/instant.js';
 import type { Price } from '../values/price.js';
 import { PriorityQueue } from '../values/priority-queue.js';
 import type { FillModel } from './fill-model.js';
-import { QuoteChanges } from './quote-changes.js';
-import type { Quoted } from './quote-changes.js';
 
 /**
  * The orders at work in one instrument, and the quote they meet.
@@ -19,19 +18,19 @@ import type { Quoted } from './quote-changes.js';
  */
 
 /** A place of an order in one queue. `price` is the price that matters there; ties go by `turn` (D62, D153). */
-export interface Place {
+export interface QueueEntry {
   place: number;
   readonly price: number;
   readonly turn: number;
   readonly order: Order;
-  readonly queue: PlaceQueue;
+  readonly queue: OrderQueue;
 }
 
-type PlaceQueue = PriorityQueue<Place>;
+type OrderQueue = PriorityQueue<QueueEntry>;
 
-const lowestFirst = (a: Place, b: Place): boolean =>
+const lowestFirst = (a: QueueEntry, b: QueueEntry): boolean =>
   a.price === b.price ? a.turn < b.turn : a.price < b.price;
-const highestFirst = (a: Place, b: Place): boolean =>
+const highestFirst = (a: QueueEntry, b: QueueEntry): boolean =>
   a.price === b.price ? a.turn < b.turn : a.price > b.price;
 
 /** Orders that work in the same hours and are filled in the same way. */
@@ -42,17 +41,17 @@ export class Lane {
   isOpen = false;
   openedAt: Instant = Instant.earliest;
   /** Ready to trade, best price first: buys by highest limit, sells by lowest. */
-  readonly buys: PlaceQueue = new PriorityQueue(highestFirst);
-  readonly sells: PlaceQueue = new PriorityQueue(lowestFirst);
+  readonly buys: OrderQueue = new PriorityQueue(highestFirst);
+  readonly sells: OrderQueue = new PriorityQueue(lowestFirst);
   /** Of these, limit orders that have not seen the market away from their limit yet; first those it leaves first. */
-  readonly unrestedBuys: PlaceQueue = new PriorityQueue(lowestFirst);
-  readonly unrestedSells: PlaceQueue = new PriorityQueue(highestFirst);
+  readonly unrestedBuys: OrderQueue = new PriorityQueue(lowestFirst);
+  readonly unrestedSells: OrderQueue = new PriorityQueue(highestFirst);
   /** Waiting for a trigger: buys by lowest stop, sells by highest. */
-  readonly buyStops: PlaceQueue = new PriorityQueue(lowestFirst);
-  readonly sellStops: PlaceQueue = new PriorityQueue(highestFirst);
+  readonly buyStops: OrderQueue = new PriorityQueue(lowestFirst);
+  readonly sellStops: OrderQueue = new PriorityQueue(highestFirst);
   /** Trailing stops by the mark the market must pass to move them: buys follow it down, sells up. */
-  readonly buyTrails: PlaceQueue = new PriorityQueue(highestFirst);
-  readonly sellTrails: PlaceQueue = new PriorityQueue(lowestFirst);
+  readonly buyTrails: OrderQueue = new PriorityQueue(highestFirst);
+  readonly sellTrails: OrderQueue = new PriorityQueue(lowestFirst);
 
   constructor(session: OrderSession, model: FillModel) {
     this.session = session;
@@ -78,23 +77,22 @@ export class Lane {
   }
 }
 
-const orderAt = (place: Place): Order => place.order;
+const orderAt = (place: QueueEntry): Order => place.order;
 
 /** Orders of a lane that are ready to trade, best first. */
-export const readyQueue = (lane: Lane, side: Side): PlaceQueue => (side === 'BUY' ? lane.buys : lane.sells);
+export const readyQueue = (lane: Lane, side: Side): OrderQueue => (side === 'BUY' ? lane.buys : lane.sells);
 
 /** Whether one order that is ready to trade has its turn before another: by price, then by turn. */
-export const isBefore = (a: Place, b: Place, side: Side): boolean =>
+export const isBefore = (a: QueueEntry, b: QueueEntry, side: Side): boolean =>
   a.price === b.price ? a.turn < b.turn : side === 'BUY' ? a.price > b.price : a.price < b.price;
 
-export class Book implements Quoted {
+export class Book {
   readonly symbol: string;
-  changedAt = 0;
-  changedBefore: Quoted | undefined = undefined;
-  changedAfter: Quoted | undefined = undefined;
   quote: Quote | undefined;
   /** Whether the journal knows `quote`: one that no decision has read leaves no record. */
   quoteRecorded = false;
+  /** The number of the push that `quote` came with; 0 = it is the feed's. */
+  pushed = 0;
   /** What is left of the displayed sizes until the next quote; Infinity where no size was given. */
   bidLeft = 0;
   askLeft = 0;
@@ -108,21 +106,21 @@ export class Book implements Quoted {
   readonly open = new OpenOrders();
   /** Those of them that wait for a price to go by (D133). */
   readonly awaitingPrice = new Set<Order>();
+  /** Those of them that are for the auction of the open (D180). */
+  readonly onOpen = new Set<Order>();
   /** Whether it is an option's: stops on those look at bid and ask. Known once there are orders. */
   isOption = false;
   /** How many of them are at work. */
   workingOrders = 0;
-  readonly #changes: QuoteChanges;
 
-  constructor(symbol: string, changes = new QuoteChanges()) {
+  constructor(symbol: string) {
     this.symbol = symbol;
-    this.#changes = changes;
   }
 
-  setQuote(quote: Quote, recorded: boolean): void {
-    this.#changes.note(this);
+  setQuote(quote: Quote, recorded: boolean, pushed = 0): void {
     this.quote = quote;
     this.quoteRecorded = recorded;
+    this.pushed = pushed;
     this.bidLeft = quote.bid === undefined ? 0 : (quote.bidSize ?? Infinity);
     this.askLeft = quote.ask === undefined ? 0 : (quote.askSize ?? Infinity);
     this.modelledBidTaken = 0;
@@ -131,13 +129,11 @@ export class Book implements Quoted {
 
   /** Who read the quote has left no record: whoever goes by it has to read it again. */
   forgetRecord(): void {
-    this.#changes.note(this);
     this.quoteRecorded = false;
   }
 
   /** What was quoted was quoted of something else. */
   forgetQuote(): void {
-    this.#changes.note(this);
     this.quote = undefined;
     this.quoteRecorded = false;
     this.bidLeft = 0;
@@ -150,10 +146,16 @@ export class Book implements Quoted {
   place(order: Order, model: FillModel): void {
     this.remove(order);
     const { terms, progress } = order;
+    if (isForAuction(progress.timeInForce)) {
+      // It waits for its auction and meets no quote.
+      order.places = [];
+      this.workingOrders++;
+      return;
+    }
     const lane = this.lane(terms.session, model);
     const isResting = lane.hasResting(order);
     const side = sideOf(terms.positionIntent);
-    const places: Place[] = [];
+    const places: QueueEntry[] = [];
     if (isStop(terms.orderType) && progress.triggered !== true) {
       if (progress.stopPrice !== undefined) {
         places.push(put(side === 'BUY' ? lane.buyStops : lane.sellStops, order, progress.stopPrice));
@@ -176,14 +178,14 @@ export class Book implements Quoted {
   remove(order: Order): void {
     const { places } = order;
     if (places === undefined) return;
-    for (const place of places as readonly Place[]) place.queue.remove(place);
+    for (const place of places as readonly QueueEntry[]) place.queue.remove(place);
     order.places = undefined;
     this.workingOrders--;
   }
 
   /** The place of an order that is ready to trade. */
-  readyPlace({ places }: Order): Place | undefined {
-    return (places as readonly Place[] | undefined)?.[0];
+  readyPlace({ places }: Order): QueueEntry | undefined {
+    return (places as readonly QueueEntry[] | undefined)?.[0];
   }
 
   /** Whether an order at work fills at its limit, not at the touch: the market was away from it in this session. */
@@ -218,8 +220,8 @@ export class Book implements Quoted {
   }
 }
 
-function put(queue: PlaceQueue, order: Order, price: number): Place {
-  const place: Place = { place: -1, price, turn: turnOf(order), order, queue };
+function put(queue: OrderQueue, order: Order, price: number): QueueEntry {
+  const place: QueueEntry = { place: -1, price, turn: priorityOf(order), order, queue };
   queue.add(place);
   return place;
 }
@@ -229,7 +231,7 @@ const TIER_RANK: Readonly<Record<Tier, number>> = { ENTERPRISE: 0, PRO: 1, BASIC
 const TURNS_PER_TIER = 1e15;
 
 /** Whose turn it is among orders at the same price: that of the higher tier, then that which reached the market first (D153). */
-export const turnOf = ({ terms, progress }: Order): number =>
+export const priorityOf = ({ terms, progress }: Order): number =>
   TIER_RANK[terms.tier] * TURNS_PER_TIER + (progress.arrival ?? 0);
 
 /**

@@ -12,7 +12,7 @@ import { Quantity } from '../values/quantity.js';
 import { TradingDate } from '../values/trading-date.js';
 import { conditionsAt } from './model/conditions.js';
 import { optionGreeks, optionValue } from './model/valuation.js';
-import { greeksOf, markOfOption, markOfSymbol } from './option-figures.js';
+import { greeksOf, markOfOption, markOfSymbol, optionFiguresOf } from './option-figures.js';
 import type { OptionMarket } from './option-market.js';
 import { underlyingPriceOf } from './underlying.js';
 
@@ -168,5 +168,18 @@ describe('the Greeks of a contract (D71)', () => {
     expect(greeksOf(adjusted, market).deltaPerContract).toBeCloseTo(150, 1);
     const unquoted = marketOf({ AAPL: { last: '400' } }, { listed: [adjusted] });
     expect(markOfOption(adjusted, unquoted)! / 1e8).toBeCloseTo(600 - 200 * Math.exp(-0.04 * YEARS), 2);
+  });
+});
+
+describe('implied volatility (D220)', () => {
+  const conditions = conditionsAt(205, YEARS, 0.04);
+  const volatilityAt = (mark: string) =>
+    optionFiguresOf(contractOf(CALL), Price.of(mark), conditions).impliedVolatility;
+
+  it('is left out within half a tick of the intrinsic value, and below it', () => {
+    // 5.00 in the money, in nickels.
+    for (const mark of ['4.00', '5.00', '5.02']) expect(volatilityAt(mark)).toBeUndefined();
+    expect(volatilityAt('10')).toBeGreaterThan(0.1);
+    expect(optionFiguresOf(contractOf(CALL), Price.of('5'), conditions).delta).toBeGreaterThan(0.9);
   });
 });

@@ -1,5 +1,6 @@
 import { usualVolatilityOf } from '../instruments/option-series.js';
 import type { OptionContract } from '../instruments/option.js';
+import { tickFor } from '../instruments/tick-size.js';
 import { isLongAsOsi } from '../instruments/osi.js';
 import { markOf } from '../market/quote.js';
 import type { Price } from '../values/price.js';
@@ -80,8 +81,8 @@ export function greeksOf(contract: OptionContract, market: OptionMarket): Contra
 
 /** What a mark says of an option, per share (D71). */
 export interface OptionFigures {
-  /** A year; from 0.01 to 5. */
-  readonly impliedVolatility: number;
+  /** A year; from 0.01 to 5. Absent where the price is the intrinsic value to half a tick, or less: it says nothing of volatility (D220). */
+  readonly impliedVolatility?: number;
   readonly delta: number;
   readonly gamma: number;
   readonly theta: number;
@@ -97,5 +98,13 @@ export function optionFiguresOf(
   const terms = optionTermsOf(contract);
   const volatility = impliedVolatility(terms, conditions, dollarsOf(mark));
   const { delta, gamma, theta, vega } = optionGreeks(terms, conditions, volatility);
-  return { impliedVolatility: volatility, delta, gamma, theta, vega };
+  const greeks = { delta, gamma, theta, vega };
+  return saysVolatility(contract, mark, conditions) ? { impliedVolatility: volatility, ...greeks } : greeks;
+}
+
+/** Whether a price is more than half a tick above what exercise would bring (D220). */
+function saysVolatility(contract: OptionContract, mark: Price, { spot }: Conditions): boolean {
+  const { optionType, strike } = contract;
+  const inside = Math.max(0, optionType === 'CALL' ? spot - dollarsOf(strike) : dollarsOf(strike) - spot);
+  return dollarsOf(mark) - inside > dollarsOf(tickFor(contract, mark)) / 2;
 }

@@ -27,7 +27,7 @@ export interface Execution {
   /** Absent = none. */
   readonly fees: readonly Fee[] | undefined;
   /** The rule that set the price, as docs/rules/fill-models.md has it; absent = TOUCH. */
-  readonly rule: 'RESTING_LIMIT' | 'MODELLED_BOOK' | undefined;
+  readonly rule: Exclude<FillRule, 'TOUCH'> | undefined;
   /** True where the order was waiting when the market came; absent = it took what was displayed. */
   readonly maker: true | undefined;
   /** Size that was available to this order at this price; absent = unlimited. */
@@ -41,7 +41,7 @@ export interface Execution {
 }
 
 /** The rules that set prices of executions. */
-export type FillRule = 'TOUCH' | 'RESTING_LIMIT' | 'MODELLED_BOOK';
+export type FillRule = 'TOUCH' | 'RESTING_LIMIT' | 'MODELLED_BOOK' | 'OPENING_AUCTION' | 'CLOSING_AUCTION';
 
 export const NO_FEES: readonly Fee[] = [];
 

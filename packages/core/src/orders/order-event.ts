@@ -1,7 +1,7 @@
 import type { Money } from '../values/money.js';
 import type { Price } from '../values/price.js';
 import type { Quantity } from '../values/quantity.js';
-import type { Headroom } from './headroom.js';
+import type { MarginExcess } from './margin-excess.js';
 import type { BracketPart, OrderLeg, OrderProgress } from './order.js';
 import type { OrderRequest } from './order-request.js';
 import type { Tier } from './tier.js';
@@ -39,7 +39,7 @@ export interface OrderAccepted {
   readonly bracket?: BracketPart;
   /** Absent = nothing. */
   readonly reserved?: Money;
-  readonly takes?: Headroom;
+  readonly takes?: MarginExcess;
   readonly cover?: Quantity;
   /** Of an option order: what the option is on. */
   readonly underlying?: string;

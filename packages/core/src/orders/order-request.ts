@@ -36,6 +36,8 @@ export interface OrderRequest {
   readonly latencyMs?: number;
   readonly goodTillDate?: GoodTill;
   readonly clientOrderId?: string;
+  /** Why it is placed, in the words of whoever places it (D207). */
+  readonly notes?: string;
   readonly bracketConfig?: BracketConfig;
   readonly ocoConfig?: OcoConfig;
   readonly strategy?: string;

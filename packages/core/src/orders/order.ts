@@ -6,7 +6,7 @@ import type { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
 import type { Queued } from '../values/priority-queue.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
-import { Headroom } from './headroom.js';
+import { MarginExcess } from './margin-excess.js';
 import type { Refusal } from './refusal.js';
 import type { Tier } from './tier.js';
 import type { TradingDate } from '../values/trading-date.js';
@@ -14,7 +14,7 @@ import type { TradingDate } from '../values/trading-date.js';
 export type OrderType = 'MARKET' | 'LIMIT' | 'STOP' | 'STOP_LIMIT' | 'TRAILING_STOP' | 'TRAILING_STOP_LIMIT';
 export type PositionIntent = 'BUY_TO_OPEN' | 'BUY_TO_CLOSE' | 'SELL_TO_OPEN' | 'SELL_TO_CLOSE';
 export type Side = 'BUY' | 'SELL';
-export type TimeInForce = 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'GTD';
+export type TimeInForce = 'DAY' | 'GTC' | 'IOC' | 'FOK' | 'GTD' | 'OPG' | 'CLS';
 /** Which hours an order works in; EXTENDED includes the regular session. */
 export type OrderSession = 'REGULAR' | 'EXTENDED';
 export type LatencyProfile = 'RETAIL' | 'INSTITUTIONAL' | 'COLOCATED' | 'CUSTOM';
@@ -43,6 +43,7 @@ export type CancelReason =
   | 'CORPORATE_ACTION'
   | 'INSUFFICIENT_FUNDS'
   | 'STALE_MARKET_DATA'
+  | 'TRADING_HALTED'
   | 'INSTRUMENT_EXPIRED';
 
 /** What a bracket asks for beside its entry (D27). At least one of the two exits is there. */
@@ -102,6 +103,8 @@ export interface OrderTerms {
   readonly latencyProfile: LatencyProfile | undefined;
   readonly latencyMs: number | undefined;
   readonly clientOrderId: string | undefined;
+  /** Why it was placed (D207). */
+  readonly notes: string | undefined;
   readonly bracket: BracketPart | undefined;
   /** Of an order for an amount of money (D168): its quantity is what that is worth at the price it meets. */
   readonly notional: Money | undefined;
@@ -184,7 +187,7 @@ export interface OrderProgress {
   /** Cash set aside for what is still to be bought. */
   readonly reserved: Money;
   /** What the rest of an opening order takes of the headroom of a MARGIN portfolio. */
-  readonly takes: Headroom;
+  readonly takes: MarginExcess;
   /** Shares or contracts set aside for a closing order. */
   readonly reservedQuantity: Quantity;
   /** Shares of the underlying set aside under the calls that it sells (D81). */
@@ -221,12 +224,12 @@ export type SetAside = Pick<OrderProgress, 'reserved' | 'takes' | 'cover'>;
 
 export const NOTHING_SET_ASIDE: SetAside = {
   reserved: Money.zero,
-  takes: Headroom.none,
+  takes: MarginExcess.none,
   cover: Quantity.zero,
 };
 
 export const isSetAside = ({ reserved, takes, cover }: SetAside): boolean =>
-  reserved !== 0 || cover !== 0 || !Headroom.isNone(takes);
+  reserved !== 0 || cover !== 0 || !MarginExcess.isNone(takes);
 
 /** For code that puts an `OrderProgress` together piece by piece: far cheaper than merging objects on the hot path. */
 export type Mutable<T> = { -readonly [K in keyof T]: T[K] };

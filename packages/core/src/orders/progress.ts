@@ -6,7 +6,7 @@ import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { commissionOf, feesOf, NO_FEES, tradedBy } from './execution.js';
 import type { Execution } from './execution.js';
-import { Headroom } from './headroom.js';
+import { MarginExcess } from './margin-excess.js';
 import { closesAny, leaderOf, legRatios, sideOf } from './order.js';
 import type { Fee, FeeDay, Mutable, OrderProgress, OrderStatus, OrderTerms, SetAside } from './order.js';
 import type { OrderAccepted, OrderMoved, OrderTransition } from './order-event.js';
@@ -77,6 +77,7 @@ export function termsOf(
     latencyProfile: request.latencyProfile,
     latencyMs: request.latencyMs,
     clientOrderId: request.clientOrderId,
+    notes: request.notes,
     bracket,
     notional: request.notional,
     strategy: request.strategy,
@@ -106,7 +107,7 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     fees: NO_FEES,
     feeDay: undefined,
     reserved: accepted.reserved ?? Money.zero,
-    takes: accepted.takes ?? Headroom.none,
+    takes: accepted.takes ?? MarginExcess.none,
     reservedQuantity: isLed || !closesAny({ legs: undefined, ...request }) ? Quantity.zero : request.quantity,
     cover: accepted.cover ?? Quantity.zero,
     updatedAt: at,
@@ -198,7 +199,7 @@ export function movedOf(
 /** Nothing is set aside for an order that is over. */
 function endReservations(progress: Mutable<OrderProgress>): void {
   progress.reserved = Money.zero;
-  progress.takes = Headroom.none;
+  progress.takes = MarginExcess.none;
   progress.reservedQuantity = Quantity.zero;
   progress.cover = Quantity.zero;
 }
@@ -230,7 +231,7 @@ export function executedOf(
   if (fees.length > 0) next.fees = addFees(before.fees, fees);
   const isDone = next.filledQuantity === before.quantity;
   next.reserved = rest.reserved ?? Money.zero;
-  next.takes = rest.takes ?? Headroom.none;
+  next.takes = rest.takes ?? MarginExcess.none;
   next.cover = rest.cover ?? Quantity.zero;
   if (before.reservedQuantity !== 0) {
     next.reservedQuantity = Quantity.subtract(before.reservedQuantity, quantity);

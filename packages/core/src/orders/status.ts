@@ -15,7 +15,7 @@ export const TRANSITIONS: Readonly<Record<OrderStatus, readonly OrderStatus[]>> 
 };
 
 /** Whether an order may go from one status to another; `through` RESERVING where a move is both steps in one. */
-export const mayMove = (from: OrderStatus, to: OrderStatus, through?: 'RESERVING'): boolean =>
+export const isTransitionAllowed = (from: OrderStatus, to: OrderStatus, through?: 'RESERVING'): boolean =>
   from === to ||
   (through === undefined
     ? TRANSITIONS[from].includes(to)

@@ -2,6 +2,7 @@ import type { BrokerConfiguration } from '../fees/broker.js';
 import { isShares, pricePer, tradableOf, valueOf } from '../instruments/instrument.js';
 import type { Instrument, Tradable } from '../instruments/instrument.js';
 import type { Amounts, BookMarket, Holding, MarginTerms } from '../margin/book.js';
+import type { Partitions } from '../margin/reg-t/partition.js';
 import { amountsOf } from '../margin/requirement.js';
 import type { OptionMarket } from '../options/option-market.js';
 import { Position } from '../positions/position.js';
@@ -18,8 +19,8 @@ export interface ValuationSource {
   readonly options: OptionMarket;
   mark(symbol: string): Price | undefined;
   instrument(symbol: string): Instrument | undefined;
-  /** What is held comes to, where that is kept; the same as if all of it were valued. */
-  sumsKept?(portfolio: Portfolio): BookSums | undefined;
+  /** Where partitions of large option books are remembered; absent = they are not. */
+  readonly partitions?: Partitions;
 }
 
 /** Market values as they add up: not bounded, so not always exact where quotes are absurd. */
@@ -39,12 +40,8 @@ export interface BookSums {
   readonly amounts: Amounts;
 }
 
-/** The same of everything, one position after the other. */
-export function sumsOfAll(
-  portfolio: Portfolio,
-  source: ValuationSource,
-  broker: BrokerConfiguration,
-): BookSums {
+/** Values everything that a MARGIN portfolio holds. */
+export function sumsOf(portfolio: Portfolio, source: ValuationSource, broker: BrokerConfiguration): BookSums {
   const holdings: Holding[] = [];
   const values = valuesOf(portfolio.positions.values(), source, holdings);
   const amounts = amountsOf({
@@ -96,16 +93,24 @@ export function holdingsIn(portfolio: Portfolio, source: ValuationSource): Holdi
 
 /** The rules that a MARGIN portfolio is judged by. */
 export const marginTermsOf = (
-  { settings }: Portfolio,
+  { settings, optionsOn }: Portfolio,
   house: BrokerConfiguration,
-  { at, options }: Pick<ValuationSource, 'at' | 'options'>,
+  { at, options, partitions }: Pick<ValuationSource, 'at' | 'options' | 'partitions'>,
 ): MarginTerms => ({
   marginType: settings.marginType ?? 'REG_T',
   engine: settings.portfolioMarginEngineType,
   house,
   asOf: at,
   calendar: options.calendar,
+  series: sizeOf(optionsOn),
+  ...(partitions !== undefined && { partitions }),
 });
+
+function sizeOf(sets: Portfolio['optionsOn']): number {
+  let size = 0;
+  for (const set of sets.values()) size += set.size;
+  return size;
+}
 
 /** What a margin book sees of the market behind a valuation. */
 export const bookMarketOf = (source: ValuationSource): BookMarket => ({

@@ -8,7 +8,7 @@ export interface Bounds {
 }
 
 /** Where a portfolio stands in the list of a symbol. */
-interface Place {
+interface BoundsEntry {
   readonly list: SymbolBounds;
   index: number;
 }
@@ -16,7 +16,7 @@ interface Place {
 /** Of one symbol: whom it concerns, and each one's bounds, side by side so that going through them costs little. */
 interface SymbolBounds {
   readonly portfolios: Portfolio[];
-  readonly places: Place[];
+  readonly places: BoundsEntry[];
   readonly low: number[];
   readonly high: number[];
 }
@@ -27,7 +27,7 @@ interface SymbolBounds {
  */
 export class MarginBounds {
   readonly #lists = new Map<string, SymbolBounds>();
-  readonly #places = new Map<Portfolio, readonly Place[]>();
+  readonly #places = new Map<Portfolio, readonly BoundsEntry[]>();
 
   /** Takes the place of all bounds that a portfolio had. */
   set(portfolio: Portfolio, all: readonly Bounds[]): void {
@@ -40,7 +40,7 @@ export class MarginBounds {
       );
   }
 
-  #add(portfolio: Portfolio, { symbol, low, high }: Bounds): Place {
+  #add(portfolio: Portfolio, { symbol, low, high }: Bounds): BoundsEntry {
     let list = this.#lists.get(symbol);
     if (list === undefined) {
       list = { portfolios: [], places: [], low: [], high: [] };
@@ -67,7 +67,7 @@ export class MarginBounds {
 }
 
 /** The last of the list comes in its place. */
-function remove({ list, index }: Place): void {
+function remove({ list, index }: BoundsEntry): void {
   const { portfolios, places, low, high } = list;
   const last = places.length - 1;
   const moved = places[last];

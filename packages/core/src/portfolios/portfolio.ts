@@ -43,7 +43,16 @@ export interface CloseMark {
   readonly totalEquity: Money;
   /** Equity above the maintenance requirement; negative = a deficit. */
   readonly maintenanceExcess: Money;
+  /** Cash transferred since: in less out; absent = none. */
+  readonly transferred?: Money;
 }
+
+/**
+ * What LEGACY_PDT day trades go by: the excess of the previous close, less what has been withdrawn since. Cash that came in since does not buy for
+ * the day; it pays for withdrawals of the day (D110, D220).
+ */
+export const dayTradingExcess = (close: CloseMark | undefined): Money =>
+  Money.add(close?.maintenanceExcess ?? Money.zero, Money.min(close?.transferred ?? Money.zero, Money.zero));
 
 export interface Portfolio {
   readonly terms: PortfolioTerms;
@@ -122,7 +131,7 @@ export function cashOf(portfolio: CashBooks, shortMarketValue: Money): CashView 
 }
 
 /** Keeps note of whether a position is one that can take more than it is worth. */
-export function noteSide({ owing }: Portfolio, position: Position): void {
+export function noteRiskSide({ owing }: Portfolio, position: Position): void {
   if (Position.held(position) < 0 || position.assetClass === 'FUTURE') owing.add(position.symbol);
   else owing.delete(position.symbol);
 }

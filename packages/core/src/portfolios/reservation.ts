@@ -1,4 +1,4 @@
-import { Headroom } from '../orders/headroom.js';
+import { MarginExcess } from '../orders/margin-excess.js';
 import { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
 
@@ -8,7 +8,7 @@ export interface Reservation {
   /** By symbol; symbols of which nothing is set aside are left out. */
   readonly shares: Map<string, Quantity>;
   /** What it takes of the headroom of a MARGIN portfolio. */
-  headroom: Headroom;
+  headroom: MarginExcess;
 }
 
 /** What is set aside under the short options on one underlying (D81). */
@@ -16,8 +16,10 @@ export interface Secured {
   readonly cash: Money;
   /** Of the underlying. */
   readonly shares: Quantity;
+  /** What else they can lose, where a CASH portfolio did not have it after a corporate action; absent = nothing (D220). */
+  readonly lacking?: Money;
 }
 
 export const Reservation = {
-  none: (): Reservation => ({ cash: Money.zero, shares: new Map(), headroom: Headroom.none }),
+  none: (): Reservation => ({ cash: Money.zero, shares: new Map(), headroom: MarginExcess.none }),
 } as const;

@@ -1,21 +1,22 @@
 import type { BrokerConfiguration } from '../fees/broker.js';
 import { pricePer, tradableOf } from '../instruments/instrument.js';
 import type { Tradable } from '../instruments/instrument.js';
+import { isPutSymbol } from '../instruments/osi.js';
 import type { Amounts, Holding, MarginTerms, Requirement } from '../margin/book.js';
 import { dayTradeBuyingPower, overnightBuyingPower, PATTERN_EQUITY } from '../margin/buying-power.js';
-import type { Room } from '../margin/buying-power.js';
-import { chainOf, underlyingsIn } from '../margin/chains.js';
+import type { AvailableMargin } from '../margin/buying-power.js';
+import { offsetGroupOf, underlyingsIn } from '../margin/offset-groups.js';
 import { dayTradeRegimeOf } from '../margin/day-trade-regime.js';
 import { isRestricting } from '../margin/margin-account.js';
 import { amountsOf, requirementOf } from '../margin/requirement.js';
-import { Headroom } from '../orders/headroom.js';
+import { MarginExcess } from '../orders/margin-excess.js';
 import { Position } from '../positions/position.js';
 import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import type { TradingDate } from '../values/trading-date.js';
-import { bookMarketOf, holdingsIn, marginTermsOf, markOrCost, sumsOfAll, valuesOf } from './book-sums.js';
-import type { BookSums, MarketValues, ValuationSource } from './book-sums.js';
-import { cashOf } from './portfolio.js';
+import { bookMarketOf, holdingsIn, marginTermsOf, markOrCost, sumsOf, valuesOf } from './book-sums.js';
+import type { MarketValues, ValuationSource } from './book-sums.js';
+import { cashOf, dayTradingExcess } from './portfolio.js';
 import type { CashBooks, CashView, Portfolio } from './portfolio.js';
 
 /** Everything about a portfolio that moves with the market. Computed when it is asked for, never stored. */
@@ -44,10 +45,13 @@ export interface Valuation extends CashView {
   readonly dayTradeBuyingPower: Money;
   readonly marginCallActive: boolean;
   /** What is left for opening orders; absent for CASH portfolios, which have their free settled cash. */
-  readonly room: Room | undefined;
+  readonly room: AvailableMargin | undefined;
 }
 
 const { bounded } = Money;
+
+/** From this option level on margin decides what stands under short puts. */
+const UNCOVERED_LEVEL = 4;
 
 export function valuationOf(
   portfolio: Portfolio,
@@ -93,10 +97,6 @@ function worthWith(books: CashBooks, { long, short, shortStock, variation }: Mar
   };
 }
 
-/** What a MARGIN portfolio's holdings come to: as it is kept by whoever values it again and again, else all of it. */
-const sumsOf = (portfolio: Portfolio, source: ValuationSource, broker: BrokerConfiguration): BookSums =>
-  source.sumsKept?.(portfolio) ?? sumsOfAll(portfolio, source, broker);
-
 export type Worth = CashView &
   Pick<Valuation, 'longMarketValue' | 'shortMarketValue' | 'collateral' | 'variation' | 'totalEquity'>;
 type Margin = Omit<Valuation, keyof Worth>;
@@ -117,17 +117,17 @@ const withoutMargin = ({ totalEquity, settledCash }: Worth): Margin => ({
 });
 
 /** What of a margin portfolio's figures its orders are judged by, and what else follows from the same marks. */
-type Standing = Omit<Margin, 'overnightBuyingPower' | 'dayTradeBuyingPower' | 'room'> & {
-  readonly room: Room;
+type OrderMargin = Omit<Margin, 'overnightBuyingPower' | 'dayTradeBuyingPower' | 'room'> & {
+  readonly room: AvailableMargin;
 };
 
-function standingOf(
+function orderMarginOf(
   portfolio: Portfolio,
   { collateral, variation, totalEquity }: Worth,
   amounts: Amounts,
   source: ValuationSource,
   broker: BrokerConfiguration,
-): Standing {
+): OrderMargin {
   const { SETTLED_CASH, PENDING_CASH } = portfolio.balances;
   const { reservedByOrders: orders, reservedByPositions: positions } = portfolio;
   const terms = marginTermsOf(portfolio, broker, source);
@@ -135,21 +135,22 @@ function standingOf(
   const marginEquity = Money.ofUnits(SETTLED_CASH + PENDING_CASH + variation + bounded(counted));
   const fedRequirement = bounded(fed);
   const houseRequirement = bounded(house);
-  const headroom: Headroom = {
+  const headroom: MarginExcess = {
     // Kept in a ledger, which falls of the market do not touch (D107).
     initial:
       terms.marginType === 'REG_T' ? portfolio.margin.sma : Money.subtract(marginEquity, fedRequirement),
     maintenance: Money.subtract(marginEquity, houseRequirement),
   };
   const inCall = headroom.maintenance < 0 || portfolio.margin.calls.some(isRestricting);
-  const room: Room = {
+  const room: AvailableMargin = {
     marginType: terms.marginType,
     house: broker,
     totalEquity,
     freeCash: Money.ofUnits(SETTLED_CASH + PENDING_CASH - collateral - orders.cash - positions.cash),
-    left: Headroom.subtract(
+    keepsCash: reservesCashForPuts(portfolio, broker),
+    left: MarginExcess.subtract(
       { ...headroom, maintenance: Money.subtract(marginEquity, bounded(opening)) },
-      Headroom.add(orders.headroom, positions.headroom),
+      MarginExcess.add(orders.headroom, positions.headroom),
     ),
   };
   return {
@@ -172,23 +173,27 @@ function marginOf(
   source: ValuationSource,
   broker: BrokerConfiguration,
 ): Margin {
-  const { room, ...standing } = standingOf(portfolio, worth, amounts, source, broker);
+  const { room, ...standing } = orderMarginOf(portfolio, worth, amounts, source, broker);
   const { marginCallActive: inCall } = standing;
   const forTheDay = dayTradePower(portfolio, room, { broker, source, inCall });
   return {
     ...standing,
     overnightBuyingPower: inCall ? Money.zero : overnightBuyingPower(room),
     dayTradeBuyingPower: forTheDay,
-    room: lendsForTheDay(portfolio, source, broker) ? { ...room, forTheDay } : room,
+    room: usesDayTradingLeverage(portfolio, source, broker) ? { ...room, forTheDay } : room,
   };
 }
 
 /** What a MARGIN portfolio has left for opening orders, without the figures that are only shown. */
-export function roomOf(portfolio: Portfolio, source: ValuationSource, broker: BrokerConfiguration): Room {
+export function availableMarginOf(
+  portfolio: Portfolio,
+  source: ValuationSource,
+  broker: BrokerConfiguration,
+): AvailableMargin {
   const { values, amounts } = sumsOf(portfolio, source, broker);
   const worth = worthWith(portfolio, values);
-  const { room, marginCallActive: inCall } = standingOf(portfolio, worth, amounts, source, broker);
-  if (!lendsForTheDay(portfolio, source, broker)) return room;
+  const { room, marginCallActive: inCall } = orderMarginOf(portfolio, worth, amounts, source, broker);
+  if (!usesDayTradingLeverage(portfolio, source, broker)) return room;
   return { ...room, forTheDay: dayTradePower(portfolio, room, { broker, source, inCall }) };
 }
 
@@ -196,7 +201,10 @@ export function roomOf(portfolio: Portfolio, source: ValuationSource, broker: Br
  * What a MARGIN portfolio has left at least, wherever prices are: where nothing is sold short and there are no futures, what is held takes no more
  * than it counts, so that the excess is no less than the cash. Nothing is valued for it. `undefined` where that says nothing.
  */
-export function leastRoom(portfolio: Portfolio, broker: BrokerConfiguration): Room | undefined {
+export function minimumAvailableMargin(
+  portfolio: Portfolio,
+  broker: BrokerConfiguration,
+): AvailableMargin | undefined {
   const { settings, owing, balances, reservedByOrders: orders, reservedByPositions: positions } = portfolio;
   const { marginType = 'REG_T' } = settings;
   const cash = Money.add(balances.SETTLED_CASH, balances.PENDING_CASH);
@@ -209,15 +217,30 @@ export function leastRoom(portfolio: Portfolio, broker: BrokerConfiguration): Ro
     house: broker,
     totalEquity: cash,
     freeCash: Money.ofUnits(cash - orders.cash - positions.cash),
-    left: Headroom.subtract(
+    keepsCash: reservesCashForPuts(portfolio, broker),
+    left: MarginExcess.subtract(
       { initial, maintenance: cash },
-      Headroom.add(orders.headroom, positions.headroom),
+      MarginExcess.add(orders.headroom, positions.headroom),
     ),
   };
 }
 
+/** Whether cash is set aside under short puts of a MARGIN portfolio below option level 4, or will be by an order (D80, D81). */
+function reservesCashForPuts(
+  { reservedByPositions, contractsOnOrder, openOrders }: Portfolio,
+  { optionLevel }: BrokerConfiguration,
+): boolean {
+  if (optionLevel >= UNCOVERED_LEVEL) return false;
+  if (reservedByPositions.cash > 0) return true;
+  if (contractsOnOrder.size === 0) return false;
+  for (const { terms, progress } of openOrders)
+    if (terms.positionIntent === 'SELL_TO_OPEN' && isPutSymbol(terms.symbol) && progress.reserved > 0)
+      return true;
+  return false;
+}
+
 /** Whether stock is opened by day-trade buying power (D110): the broker lends for the day, and the rule of the day allows it. */
-function lendsForTheDay(
+function usesDayTradingLeverage(
   { settings, previousClose }: Portfolio,
   { at, options }: ValuationSource,
   broker: BrokerConfiguration,
@@ -235,7 +258,7 @@ function lendsForTheDay(
  */
 function dayTradePower(
   portfolio: Portfolio,
-  room: Room,
+  room: AvailableMargin,
   {
     broker,
     source,
@@ -247,7 +270,7 @@ function dayTradePower(
   const today = calendar.dateOf(source.at);
   if (dayTradeRegimeOf(broker, today) === 'INTRADAY_MARGIN')
     return dayTradeBuyingPower(room, room.left.maintenance);
-  const before = portfolio.previousClose?.maintenanceExcess ?? Money.zero;
+  const before = dayTradingExcess(portfolio.previousClose);
   // Once the day is marked, what was opened on it counts in its excess.
   const isMarked = portfolio.previousClose !== undefined && portfolio.previousClose.date >= today;
   const open = Money.add(
@@ -309,19 +332,19 @@ export function requirementOfPortfolio(
 }
 
 /** What is held of the chain that an instrument lies in: all that a trade in it changes the requirement of. */
-export function chainHeld(
+export function offsetGroupHeld(
   portfolio: Portfolio,
   instrument: Tradable,
   terms: MarginTerms,
   source: ValuationSource,
 ): Holding[] {
-  const chain = chainOf(instrument, terms);
+  const chain = offsetGroupOf(instrument, terms);
   const held: Holding[] = [];
   for (const position of candidatesFor(portfolio, instrument, terms)) {
     const quantity = Position.held(position);
     if (quantity === 0) continue;
     const other = tradableOf(position.symbol, source.instrument(position.symbol));
-    if (chainOf(other, terms) !== chain) continue;
+    if (offsetGroupOf(other, terms) !== chain) continue;
     held.push({ instrument: other, quantity, mark: markOrCost(position, other, quantity, source) });
   }
   return held;

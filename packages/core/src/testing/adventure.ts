@@ -21,10 +21,9 @@ import { Auditor } from './auditor.js';
 import { anyContractStep, firstPriceOf, pointsOf, takeContractStep } from './contract-steps.js';
 import type { ContractStep, ContractWorld } from './contract-steps.js';
 import { goodTill, testBroker, testEquity, TestMarket, testRules } from './market.js';
-import type { SumsInTest } from './market.js';
 
 /** One thing that happens in an adventure. Portfolios and orders are named by a number that is taken modulo how many there are. */
-export type Step =
+export type AdventureStep =
   | {
       readonly kind: 'open';
       readonly type: PortfolioKind;
@@ -155,7 +154,7 @@ const quantity = fc.oneof(
 );
 
 /** Any step with shares alone; the common ones more often. `fc` shrinks what fails to a short story. */
-const anyStep: fc.Arbitrary<Step> = fc.oneof(
+const anyStep: fc.Arbitrary<AdventureStep> = fc.oneof(
   {
     weight: 3,
     arbitrary: fc.record({
@@ -305,7 +304,7 @@ const anyStep: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Something to trade with from the first step on. */
-const opening: fc.Arbitrary<Step[]> = fc
+const opening: fc.Arbitrary<AdventureStep[]> = fc
   .tuple(
     fc.constantFrom<FillModel>('ideal', 'quote', 'depth', 'strict'),
     broker,
@@ -315,7 +314,7 @@ const opening: fc.Arbitrary<Step[]> = fc
   .map(([cashModel, cashBroker, marginModel, marginBroker]) => [
     { kind: 'open', type: 'CASH', model: cashModel, broker: cashBroker, cash: 100_000 },
     { kind: 'open', type: 'REG_T', model: marginModel, broker: marginBroker, cash: 50_000 },
-    ...SYMBOLS.map((name): Step => ({
+    ...SYMBOLS.map((name): AdventureStep => ({
       kind: 'quote',
       symbol: name,
       shape: 'both',
@@ -328,7 +327,7 @@ const opening: fc.Arbitrary<Step[]> = fc
 
 const CONTRACT_BROKERS = ['default', 'default', 'per-share', 'per-share', 'strict'];
 /** After these there is little to tell: they come at the end. */
-const LAST_STEPS: ReadonlySet<Step['kind']> = new Set([
+const LAST_STEPS: ReadonlySet<AdventureStep['kind']> = new Set([
   'split',
   'reset',
   'close',
@@ -338,7 +337,7 @@ const LAST_STEPS: ReadonlySet<Step['kind']> = new Set([
 ]);
 
 /** Calls can be written on them. */
-const SHARES_TO_DELIVER: readonly Step[] = [0, 1, 2].map((portfolio) => ({
+const SHARES_TO_DELIVER: readonly AdventureStep[] = [0, 1, 2].map((portfolio) => ({
   kind: 'order',
   portfolio,
   symbol: 'AAPL',
@@ -354,15 +353,15 @@ const SHARES_TO_DELIVER: readonly Step[] = [0, 1, 2].map((portfolio) => ({
 }));
 
 /** 02:00 of a day on which a dividend or split of the first symbol takes effect: where nothing came before, the simulation begins there. */
-const onExDate: fc.Arbitrary<Step[]> = fc
-  .constantFrom<Step>(
+const onExDate: fc.Arbitrary<AdventureStep[]> = fc
+  .constantFrom<AdventureStep>(
     { kind: 'split', symbol: 'AAPL', inDays: 0, more: 7, old: 1 },
     { kind: 'dividend', symbol: 'AAPL', inDays: 0, amount: Price.of('0.25'), payAfter: 0 },
   )
   .map((action) => [{ kind: 'next-open', minutes: -450 }, action]);
 
 /** A story: an opening, perhaps a night with something to come, then anything. */
-const anyStockAdventure: fc.Arbitrary<Step[]> = fc
+const anyStockAdventure: fc.Arbitrary<AdventureStep[]> = fc
   .tuple(
     fc.option(opening, { nil: [], freq: 8 }),
     fc.option(onExDate, { nil: [], freq: 1 }),
@@ -371,7 +370,7 @@ const anyStockAdventure: fc.Arbitrary<Step[]> = fc
   .map(([first, night, then]) => [...first, ...night, ...then]);
 
 /** Portfolios of three kinds at brokers who offer everything, mostly; chains, and shares to deliver. */
-const contractOpening: fc.Arbitrary<Step[]> = fc
+const contractOpening: fc.Arbitrary<AdventureStep[]> = fc
   .tuple(
     fc.constantFrom<FillModel>('ideal', 'quote', 'quote', 'strict'),
     fc.constantFrom(...CONTRACT_BROKERS),
@@ -385,7 +384,7 @@ const contractOpening: fc.Arbitrary<Step[]> = fc
   ]);
 
 /** Of the underlyings that deliver shares: contracts are multiplied, or deliver something else. */
-const splitOfOptions: fc.Arbitrary<Step> = fc
+const splitOfOptions: fc.Arbitrary<AdventureStep> = fc
   .tuple(
     fc.constantFrom('AAPL', 'AAPL', 'SPY'),
     fc.nat({ max: 3 }),
@@ -394,7 +393,7 @@ const splitOfOptions: fc.Arbitrary<Step> = fc
   .map(([name, inDays, [more = 1, old = 1]]) => ({ kind: 'split', symbol: name, inDays, more, old }));
 
 /** A story with options and futures. */
-const anyContractAdventure: fc.Arbitrary<Step[]> = fc
+const anyContractAdventure: fc.Arbitrary<AdventureStep[]> = fc
   .tuple(
     contractOpening,
     fc.array(
@@ -410,7 +409,7 @@ const anyContractAdventure: fc.Arbitrary<Step[]> = fc
   .map((parts) => parts.flat());
 
 /** A story of one kind or the other. */
-export const anyAdventure: fc.Arbitrary<Step[]> = fc.oneof(anyStockAdventure, anyContractAdventure);
+export const anyAdventure: fc.Arbitrary<AdventureStep[]> = fc.oneof(anyStockAdventure, anyContractAdventure);
 
 const ACCOUNTS = ['11111111-1111-4111-8111-111111111111', '22222222-2222-4222-8222-222222222222'];
 
@@ -424,11 +423,8 @@ export class Adventure implements ContractWorld {
   private readonly prices = new Map<string, number>();
   private noted = 0;
 
-  constructor(
-    rules: Rules,
-    options: { readonly audited: boolean; readonly sums?: SumsInTest } = { audited: true },
-  ) {
-    this.market = new TestMarket({ rules, sums: options.sums ?? 'CHECKED' });
+  constructor(rules: Rules, options: { readonly audited: boolean } = { audited: true }) {
+    this.market = new TestMarket({ rules });
     this.auditor = options.audited ? new Auditor(pointsOf) : undefined;
   }
 
@@ -449,7 +445,7 @@ export class Adventure implements ContractWorld {
     return this.market.journal.slice(from).flatMap(({ events }) => events);
   }
 
-  take(step: Step): void {
+  take(step: AdventureStep): void {
     this.happen(step);
     if (this.auditor === undefined) return;
     const { journal } = this.market;
@@ -465,7 +461,7 @@ export class Adventure implements ContractWorld {
     if (differences.length > 0) throw new Error(differences.join('; '));
   }
 
-  private happen(step: Step): void {
+  private happen(step: AdventureStep): void {
     const { market } = this;
     const { by } = market;
     switch (step.kind) {
@@ -591,7 +587,7 @@ export class Adventure implements ContractWorld {
   }
 
   private manage(
-    step: Extract<Step, { kind: 'reset' | 'transfer' | 'upgrade' | 'broker' | 'close' | 'freeze' }>,
+    step: Extract<AdventureStep, { kind: 'reset' | 'transfer' | 'upgrade' | 'broker' | 'close' | 'freeze' }>,
   ): void {
     const { market } = this;
     const { by } = market;
@@ -635,7 +631,7 @@ export class Adventure implements ContractWorld {
     }
   }
 
-  private order(step: Extract<Step, { kind: 'order' }>): void {
+  private order(step: Extract<AdventureStep, { kind: 'order' }>): void {
     const portfolioId = this.portfolioId(step.portfolio);
     if (portfolioId === undefined) return;
     const symbol = step.aim.startsWith('close') ? this.holding(portfolioId, step.symbol) : step.symbol;
@@ -706,7 +702,7 @@ export class Adventure implements ContractWorld {
     this.market.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions: [action] });
   }
 
-  private quotesOf(step: Extract<Step, { kind: 'quote' }>): Quote[] {
+  private quotesOf(step: Extract<AdventureStep, { kind: 'quote' }>): Quote[] {
     const before = this.priceOf(step.symbol);
     const jump = step.move > 0 ? 1e15 : 1000;
     const middle = step.shape === 'jump' ? jump : Math.round(before * (1 + step.move / 10_000));

@@ -19,7 +19,7 @@ export type MarginEvent = Extract<
   }
 >;
 
-interface Kept {
+interface AuditedMarginState {
   sma: bigint;
   shortfall: { readonly date: string; readonly amount: number } | undefined;
   readonly calls: Set<number>;
@@ -29,7 +29,7 @@ interface Kept {
 
 /** What margin portfolios keep beside their books, added up from the events alone. Part of the auditor. */
 export class AuditedMargin {
-  readonly #kept = new Map<string, Kept>();
+  readonly #kept = new Map<string, AuditedMarginState>();
 
   /** Throws at what cannot be right. */
   note(event: MarginEvent): void {
@@ -110,7 +110,15 @@ export class AuditedMargin {
     insist(shortfall?.amount === call.amount, 'a call about trades that were short of nothing');
   }
 
-  /** A portfolio begins anew, or is gone. */
+  /** A portfolio is closed: owing nothing, in no call (D212). */
+  close(portfolioId: string): void {
+    const { calls, interest, borrowFees } = this.#of(portfolioId);
+    insist(calls.size === 0, 'a portfolio is closed in a call');
+    insist(interest === 0n && borrowFees === 0n, 'a portfolio is closed with accruals');
+    this.forget(portfolioId);
+  }
+
+  /** A portfolio begins anew. */
   forget(portfolioId: string): void {
     this.#kept.delete(portfolioId);
   }
@@ -127,7 +135,7 @@ export class AuditedMargin {
     ];
   }
 
-  #of(portfolioId: string): Kept {
+  #of(portfolioId: string): AuditedMarginState {
     let kept = this.#kept.get(portfolioId);
     if (kept === undefined) {
       kept = { sma: 0n, shortfall: undefined, calls: new Set(), interest: 0n, borrowFees: 0n };

@@ -35,7 +35,7 @@ export class AuditedMarket {
     // What an adjusted contract delivers, its symbol does not say.
     if (/\d$/.test(root) || unpriced === true) return;
     const count = BigInt(event.quantity) / 1_000_000n;
-    const amount = BigInt(event.amount);
+    const amount = BigInt(event.amount) - BigInt(event.waived ?? 0);
     const prices = this.#pricesFor(underlying, date);
     if (prices.length === 0) return;
     const fits = (holds: (price: bigint) => boolean): void =>

@@ -1,5 +1,6 @@
 import type { Event } from '../event.js';
 import type { Order } from '../orders/order.js';
+import { Money } from '../values/money.js';
 import { Quantity } from '../values/quantity.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Quote } from '../market/quote.js';
@@ -19,8 +20,11 @@ export class Auditor {
   private readonly margin = new AuditedMargin();
   private readonly market = new AuditedMarket();
   private readonly dividends = new Map<string, bigint>();
+  /** Shares that contracts of adjusted series deliver. */
+  private readonly delivered = new Map<string, bigint>();
   private readonly entries = new Set<number>();
   private readonly executions = new Set<number>();
+  private readonly agents = new Map<string, { readonly date: string; readonly used: bigint }>();
   private readonly multiplierOf: (symbol: string) => bigint;
 
   private readonly tiersOf: (brokerId: string) => AuditedTiers;
@@ -62,8 +66,9 @@ export class Auditor {
         });
         return;
       case 'PortfolioClosed':
+        this.judgeClose(event.portfolioId);
         this.portfolios.delete(event.portfolioId);
-        this.margin.forget(event.portfolioId);
+        this.margin.close(event.portfolioId);
         return;
       case 'PortfolioReset': {
         const portfolio = this.portfolio(event.portfolioId);
@@ -81,6 +86,9 @@ export class Auditor {
           cash: big(event.cash),
           shares: big(event.shares),
         });
+        return;
+      case 'SeriesAdjusted':
+        for (const { symbol, deliverable } of event.listed) this.delivered.set(symbol, BigInt(deliverable));
         return;
       case 'LedgerPosted':
         return this.noteEntries(event);
@@ -134,6 +142,8 @@ export class Auditor {
       case 'DayShortfallNoted':
       case 'LiquidationDecided':
         return this.margin.note(event);
+      case 'AgentSpent':
+        return this.noteSpent(event);
       case 'QuotesPushed':
         return this.market.note(event.quotes);
       case 'ExercisePriceTaken':
@@ -150,14 +160,43 @@ export class Auditor {
       case 'AssignmentsDrawn':
       case 'InstrumentsListed':
       case 'OrdersRested':
-      case 'SeriesAdjusted':
       case 'ActionWithdrawn':
       case 'ActionContinued':
       case 'ActionDone':
+      case 'AgentRefused':
+      case 'TradingHalted':
+      case 'TradingResumed':
       case 'RulesChanged':
       case 'ClockMoved':
         return;
     }
+  }
+
+  /** Nobody closes a portfolio that has anything, owes anything or is in a call (D212). */
+  private judgeClose(portfolioId: string): void {
+    const { accounts, positions, obligations } = this.portfolio(portfolioId);
+    for (const account of ['SETTLED_CASH', 'PENDING_CASH'])
+      insist((accounts.get(account) ?? 0n) === 0n, `a portfolio is closed with ${account}`);
+    for (const { lots, settled, variation } of positions.values())
+      insist(
+        lots.length === 0 && settled === 0n && variation === 0n,
+        'a portfolio is closed with a position',
+      );
+    for (const { cash, shares } of obligations.values())
+      insist(
+        cash === 0n && [...shares.values()].every((quantity) => quantity === 0n),
+        'a portfolio is closed before everything has settled',
+      );
+    for (const order of this.orders.values())
+      insist(order.portfolioId !== portfolioId, 'a portfolio is closed with open orders');
+  }
+
+  private noteSpent({ tenantId, agentId, date, amount }: Extract<Event, { type: 'AgentSpent' }>): void {
+    insist(amount > 0 && amount % 100 === 0, 'an agent has used nothing of its day, or a part of a cent');
+    const key = JSON.stringify([tenantId, agentId]);
+    const before = this.agents.get(key);
+    insist(before === undefined || before.date <= date, 'an agent has used a day that is over');
+    this.agents.set(key, { date, used: (before?.date === date ? before.used : 0n) + big(amount) });
   }
 
   private noteEntries(
@@ -476,17 +515,21 @@ export class Auditor {
 
   private noteShares(
     portfolio: AuditedPortfolio,
-    { act, symbol, quantity, settlementDate }: Extract<Event, { type: 'OptionEnded' }>,
+    { act, symbol, quantity, settlementDate, waived = Money.zero }: Extract<Event, { type: 'OptionEnded' }>,
     shares: NonNullable<Extract<Event, { type: 'OptionEnded' }>['shares']>,
     premium: bigint,
     amount: bigint,
   ): void {
     const moved = big(shares.quantity);
+    insist(waived === 0 || portfolio.isCash, 'what a portfolio on margin owes is waived');
     const isPlain = moved === 100n * big(quantity) || moved === -100n * big(quantity);
     if ((act === 'EXERCISED' || act === 'ASSIGNED') && isPlain) {
       // The last eight digits of a contract's symbol are its strike in thousandths of a dollar, as ten of 1/10,000.
       const strike = BigInt(symbol.slice(-8)) * 10n;
-      insist(amount * 1_000_000n + moved * strike === 0n, 'an exercise does not conserve value');
+      insist(
+        (amount - big(waived)) * 1_000_000n + moved * strike === 0n,
+        'an exercise does not conserve value',
+      );
     }
     const stock = positionOf(portfolio, shares.symbol);
     const value = moved > 0n ? premium - amount : amount - premium;
@@ -524,6 +567,20 @@ export class Auditor {
     const amounts = rates.map((rate) => halfUp(halfUp(quantity * rate, 10_000_000_000n), 100n) * 100n);
     insist(amounts.includes(big(event.amount)), 'a dividend of another amount than was announced');
     obligationOf(portfolio, event.payDate).cash += big(event.amount);
+  }
+
+  /** Shares that must lie under the short calls among these, at least: what longs do not cover delivers them (D81, D160). */
+  private sharesUnder({ positions }: AuditedPortfolio, symbols: Iterable<string>): bigint {
+    let uncovered = 0n;
+    let least: bigint | undefined;
+    for (const symbol of symbols) {
+      const position = positions.get(symbol);
+      if (position === undefined || symbol.at(-9) !== 'C') continue;
+      uncovered -= heldOf(position);
+      const each = this.delivered.get(symbol) ?? 100n;
+      if (heldOf(position) < 0n && (least === undefined || each < least)) least = each;
+    }
+    return uncovered > 0n ? uncovered * (least ?? 0n) : 0n;
   }
 
   private noteSplit(event: Extract<Event, { type: 'PositionSplit' }>): void {
@@ -587,6 +644,14 @@ export class Auditor {
         secured.cash += one.cash;
         if (one.shares !== 0n) add(secured.shares, underlying, one.shares);
       }
+      if (portfolio.isCash)
+        for (const [underlying, symbols] of core.optionsOn) {
+          const needed = this.sharesUnder(portfolio, symbols);
+          if ((secured.shares.get(underlying) ?? 0n) < needed)
+            found.push(
+              `${underlying}: less than ${needed} is set aside under short calls of a CASH portfolio`,
+            );
+        }
       differ('cash set aside under options', big(core.reservedByPositions.cash), secured.cash);
       for (const symbol of new Set([...secured.shares.keys(), ...core.reservedByPositions.shares.keys()])) {
         const theirs = big(core.reservedByPositions.shares.get(symbol) ?? 0);
@@ -628,6 +693,10 @@ export class Auditor {
       }
       differ('SECURITIES by lots', big(core.balances.SECURITIES), cost);
       for (const difference of this.margin.differences(id, core.margin)) found.push(`${id}: ${difference}`);
+    }
+    for (const [key, { date, used }] of state.agents) {
+      const audited = this.agents.get(key);
+      differ(`used by agent ${key}`, big(used), audited?.date === date ? audited.used : 0n);
     }
     return found;
   }
@@ -694,13 +763,16 @@ interface AuditedPortfolio {
   readonly secured: Map<string, { readonly cash: bigint; readonly shares: bigint }>;
 }
 
-interface AuditedHeadroom {
+interface AuditedMarginExcess {
   readonly initial: bigint;
   readonly maintenance: bigint;
 }
 
 /** What an order takes of the headroom; none where an event does not say. */
-const headroom = (takes?: { readonly initial: number; readonly maintenance: number }): AuditedHeadroom => ({
+const headroom = (takes?: {
+  readonly initial: number;
+  readonly maintenance: number;
+}): AuditedMarginExcess => ({
   initial: big(takes?.initial ?? 0),
   maintenance: big(takes?.maintenance ?? 0),
 });
@@ -725,7 +797,7 @@ interface AuditedOrder {
   value: bigint;
   filled: bigint;
   reserved: bigint;
-  takes: AuditedHeadroom;
+  takes: AuditedMarginExcess;
   reservedShares: bigint;
 }
 

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import type { Quote } from '../market/quote.js';
 import type { OrderLeg, PositionIntent } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
-import { netAtTouch } from '../matching/package-fill.js';
-import type { LegMarket } from '../matching/package-fill.js';
+import { netAtTouch } from '../matching/multi-leg-fill.js';
+import type { LegMarket } from '../matching/multi-leg-fill.js';
 import { legRatios } from '../orders/order.js';
 import type { Strategy } from '../orders/structure.js';
 import { tickFor } from '../instruments/tick-size.js';
@@ -301,7 +301,7 @@ export function takeContractStep(world: ContractWorld, step: ContractStep): void
     case 'contract-order':
       return orderContract(world, step);
     case 'package':
-      return orderPackage(world, step);
+      return orderMultiLeg(world, step);
     case 'unwind':
       return unwind(world, step);
     case 'exercise':
@@ -488,10 +488,10 @@ function heldContract({ market }: ContractWorld, portfolioId: string, number: nu
   return held.map(({ symbol }) => symbol).sort()[number % Math.max(1, held.length)];
 }
 
-type Shape = readonly (readonly [way: 1 | -1, symbol: string, ratio: number])[];
+type LegShape = readonly (readonly [way: 1 | -1, symbol: string, ratio: number])[];
 
 /** The legs of a strategy as whoever buys it takes them. */
-function shapeOf(world: ContractWorld, step: StepOf<'package'>): Shape {
+function shapeOf(world: ContractWorld, step: StepOf<'package'>): LegShape {
   const { underlying: on, expiration: end, strike, isPut } = step;
   const right = isPut ? 'P' : 'C';
   const at = (above: number, side: 'C' | 'P' = right, later = 0): string =>
@@ -533,7 +533,7 @@ function shapeOf(world: ContractWorld, step: StepOf<'package'>): Shape {
   }
 }
 
-function orderPackage(world: ContractWorld, step: StepOf<'package'>): void {
+function orderMultiLeg(world: ContractWorld, step: StepOf<'package'>): void {
   const portfolioId = world.portfolioId(step.portfolio);
   if (portfolioId === undefined) return;
   const settings = world.market.brokerage.state.portfolios.get(portfolioId)?.settings;
@@ -554,7 +554,7 @@ function orderPackage(world: ContractWorld, step: StepOf<'package'>): void {
       legs[index] = { ...leg, positionIntent };
     });
   }
-  submitPackage(world, portfolioId, { ...step, legs, symbol: step.underlying });
+  submitMultiLeg(world, portfolioId, { ...step, legs, symbol: step.underlying });
 }
 
 function unwind(world: ContractWorld, step: StepOf<'unwind'>): void {
@@ -569,10 +569,10 @@ function unwind(world: ContractWorld, step: StepOf<'unwind'>): void {
     quantity: Quantity.of(ratios[index] ?? 1),
   }));
   const { symbol, strategy } = earlier;
-  submitPackage(world, portfolioId, { ...step, legs, symbol, strategy: strategy as Strategy });
+  submitMultiLeg(world, portfolioId, { ...step, legs, symbol, strategy: strategy as Strategy });
 }
 
-interface Package {
+interface MultiLegStep {
   readonly symbol: string;
   readonly strategy: Strategy;
   readonly legs: readonly OrderLeg[];
@@ -581,7 +581,7 @@ interface Package {
   readonly tif: OrderRequest['timeInForce'];
 }
 
-function submitPackage(world: ContractWorld, portfolioId: string, order: Package): void {
+function submitMultiLeg(world: ContractWorld, portfolioId: string, order: MultiLegStep): void {
   const { market, packages } = world;
   const { symbol, legs, strategy, units, distance } = order;
   const ratios = legRatios(legs);

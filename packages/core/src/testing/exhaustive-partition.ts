@@ -1,24 +1,7 @@
 import type { Contract, Micros, RegTTerms } from '../margin/reg-t/contracts.js';
-import {
-  collar,
-  conversion,
-  coveredCall,
-  coveredPut,
-  expireTogether,
-  longOption,
-  longStock,
-  nakedOption,
-  protectiveCall,
-  protectivePut,
-  reversal,
-  shortStock,
-  shortStraddle,
-} from '../margin/reg-t/groups.js';
-import type { UnitAmounts } from '../margin/reg-t/groups.js';
 import type { Chain } from '../margin/reg-t/model.js';
-
-/** Maintenance less what long-dated longs count with, and what opening takes. */
-export type Least = readonly [aim: Micros, initial: Micros];
+import { optionAlone, stockAlone, stockWithOne, stockWithTwo, straddle } from './margin-formulas.js';
+import type { Least } from './margin-formulas.js';
 
 /**
  * The least requirement of a chain by D104's sentence and nothing else: every way to divide its contracts and share lots
@@ -53,33 +36,20 @@ export function leastByTrying({ contracts, shares }: Chain, terms: RegTTerms): L
     const stock = group[contracts.length] ?? 0;
     const legs = contracts.flatMap((contract, i) => new Array<Contract>(group[i] ?? 0).fill(contract));
     const candidates: Least[] = [];
-    const take = ({ maintenance, initial }: UnitAmounts): unknown => candidates.push([maintenance, initial]);
+    const add = (amounts: Least | undefined): void => {
+      if (amounts !== undefined) candidates.push(amounts);
+    };
+    const isLong = shares > 0;
     const [a, b] = legs.toSorted((x, y) => Number(x.isCall) - Number(y.isCall));
-    if (stock === 1 && legs.length === 0) {
-      const any = contracts[0];
-      if (any !== undefined) take(shares > 0 ? longStock(any) : shortStock(any));
-    }
-    if (stock === 0 && a !== undefined && b === undefined) {
-      if (a.isShort) take(nakedOption(a));
-      else {
-        const { maintenance, initial, counted } = longOption(a, terms);
-        candidates.push([maintenance - counted, initial]);
-      }
-    }
-    if (stock === 1 && a !== undefined && b === undefined) {
-      if (shares > 0 && a.isCall && a.isShort) take(coveredCall(a, terms));
-      if (shares > 0 && !a.isCall && !a.isShort) take(protectivePut(a, terms));
-      if (shares < 0 && !a.isCall && a.isShort) take(coveredPut(a));
-      if (shares < 0 && a.isCall && !a.isShort) take(protectiveCall(a, terms));
+    if (stock === 1 && a === undefined && contracts[0] !== undefined) add(stockAlone(contracts[0], isLong));
+    if (a !== undefined && b === undefined) {
+      if (stock === 0) add(optionAlone(a, terms.asOf));
+      if (stock === 1) add(stockWithOne(a, isLong));
     }
     // Sorted: a is the put, b the call.
     if (a !== undefined && b !== undefined && legs.length === 2 && !a.isCall && b.isCall) {
-      if (stock === 0 && a.isShort && b.isShort) take(shortStraddle(b, a));
-      if (stock === 1 && expireTogether(a, b)) {
-        if (shares > 0 && !a.isShort && b.isShort && a.strike < b.strike) take(collar(a, b, terms));
-        if (shares > 0 && !a.isShort && b.isShort && a.strike === b.strike) take(conversion(a, b, terms));
-        if (shares < 0 && a.isShort && !b.isShort && a.strike === b.strike) take(reversal(a, b, terms));
-      }
+      if (stock === 0 && a.isShort && b.isShort) add(straddle(b, a));
+      if (stock === 1) add(stockWithTwo(a, b, isLong));
     }
     if (stock === 0) {
       const loss = spreadLoss(legs);

@@ -6,15 +6,14 @@ import type { Event, OrderEvent } from '../event.js';
 import type { BrokerConfiguration } from '../fees/broker.js';
 import type { Equity } from '../instruments/equity.js';
 import { KnownInstruments } from '../instruments/known-instruments.js';
-import { Decision } from '../decision.js';
-import { FollowedStandings } from './followed-standings.js';
+import { FollowedSnapshots } from './followed-snapshots.js';
 import { isLongAsOsi } from '../instruments/osi.js';
 import { instrumentNamed } from '../instruments/symbols.js';
 import { brokenInvariants } from '../invariants.js';
 import type { MarginType } from '../margin/margin-type.js';
+import type { Halt } from '../market/halts.js';
 import type { Quote } from '../market/quote.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
-import { waitingFor } from '../matching/waiting.js';
 import { commissionOf, feesOf, tradedBy } from '../orders/execution.js';
 import type { FillRule } from '../orders/execution.js';
 import { isOpening, isSetAside, remainingOf, sideOf } from '../orders/order.js';
@@ -22,7 +21,6 @@ import type { Fee, GoodTill, Order, OrderProgress, OrderTerms, Side } from '../o
 import type { OrderRequest } from '../orders/order-request.js';
 import { executedOf, movedOf, startOf, termsOf } from '../orders/progress.js';
 import type { FillModel } from '../matching/fill-model.js';
-import { sumsOfAll } from '../portfolios/book-sums.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import type { Valuation } from '../portfolios/valuation.js';
@@ -47,13 +45,12 @@ export class TestMarket {
   readonly journal: { at: Instant; quotes: readonly Quote[]; command: Command; events: readonly Event[] }[] =
     [];
   /** Every order so far, open or over, with what has happened to it. */
-  readonly orders = new Map<number, OrderTale>();
+  readonly orders = new Map<number, OrderHistory>();
   readonly by = { tenantId: 'tenant-1', tier: 'PRO' as const };
   now: Instant;
   /** Orders that set nothing aside because of what is held, and the quote by which they did: it counts until they have another one. */
   readonly leaning = new Map<number, string>();
-  private standings = new FollowedStandings();
-  private readonly sums: SumsInTest;
+  private standings = new FollowedSnapshots();
 
   /** Begins at an exchange-local time, by default Monday 2026-01-05 10:00 New York. */
   constructor(
@@ -63,10 +60,8 @@ export class TestMarket {
       minute?: number;
       rules?: Partial<Rules>;
       seed?: number;
-      sums?: SumsInTest;
     } = {},
   ) {
-    this.sums = options.sums ?? 'CHECKED';
     const rules = { ...testRules(), ...options.rules };
     this.now = rules.calendar.instantOf(
       TradingDate.of(options.date ?? '2026-01-05'),
@@ -74,12 +69,6 @@ export class TestMarket {
       options.minute ?? 0,
     );
     this.brokerage = Brokerage.begin(rules, options.seed ?? 42, this.now);
-    this.keepSums();
-  }
-
-  /** Of small portfolios too: they are what tests are about. */
-  private keepSums(): void {
-    this.brokerage.state.kept.fewest = this.sums === 'NONE' ? Infinity : 1;
   }
 
   execute<T extends Command['type']>(command: Extract<Command, { type: T }>): Outcome<T> {
@@ -117,7 +106,6 @@ export class TestMarket {
     const { state } = this.brokerage;
     const broken = [
       ...brokenInvariants(state),
-      ...(this.sums === 'CHECKED' ? wrongSums(this.brokerage) : []),
       ...unreserved(this.brokerage, this.leaning),
       ...this.standings.differences(state),
     ];
@@ -155,7 +143,7 @@ export class TestMarket {
     }
   }
 
-  private taleOf(order: number | string): OrderTale {
+  private taleOf(order: number | string): OrderHistory {
     const number = typeof order === 'number' ? order : this.numberOf(order);
     const tale = number === undefined ? undefined : this.orders.get(number);
     if (tale === undefined) throw new Error('no such order');
@@ -289,12 +277,21 @@ export class TestMarket {
     return 'code' in result ? result : undefined;
   }
 
+  /** Halts trading; the refusal where it is refused. */
+  halt(symbol: string, reason: string, more: { until?: Instant; forMs?: number } = {}): Halt | Rejection {
+    return this.execute<'HaltTrading'>({ type: 'HaltTrading', symbol, reason, ...more }).result;
+  }
+
+  /** Lifts a halt; the refusal where there is none. */
+  lift(symbol: string): Halt | Rejection {
+    return this.execute<'LiftHalt'>({ type: 'LiftHalt', symbol }).result;
+  }
+
   /** Stops the simulation and starts it again from what it saved, as text. */
   restart(): void {
     const saved = JSON.parse(JSON.stringify(saveState(this.brokerage.state))) as SavedState;
     this.brokerage = Brokerage.restore(this.brokerage.rules, saved);
     this.brokerage.resume();
-    this.keepSums();
   }
 
   /** Executions of an order, oldest first, with everything that a user is shown. */
@@ -323,10 +320,7 @@ export class TestMarket {
   waitingFor(orderId: string): string | undefined {
     const order = this.openOrder(orderId);
     if (order === undefined) return undefined;
-    const { brokerage } = this;
-    const { quoteMaxAgeMs } = brokerage.rules;
-    const bookOf = (symbol: string) => brokerage.state.books.get(symbol);
-    return waitingFor(order, bookOf, brokerage.hours(order.terms), this.now, quoteMaxAgeMs);
+    return this.brokerage.waitingFor(order, this.now);
   }
 
   /** An instant in exchange time, as users read it. */
@@ -385,27 +379,10 @@ export class TestMarket {
   }
 }
 
-/** What portfolios come to: kept between decisions and compared with the whole after every command, kept alone, or valued anew each time. */
-export type SumsInTest = 'CHECKED' | 'KEPT' | 'NONE';
-
 /** An order and its events, each with what it left. */
-export interface OrderTale {
+export interface OrderHistory {
   readonly terms: OrderTerms;
   readonly steps: { readonly event: OrderEvent; readonly progress: OrderProgress; readonly at: Instant }[];
-}
-
-/** What is kept of portfolios is what valuing all that they hold comes to. */
-function wrongSums({ state, rules }: Brokerage): string[] {
-  const wrong: string[] = [];
-  for (const portfolio of [...state.kept.portfolios()]) {
-    const d = new Decision(state, rules, state.now);
-    const kept = JSON.stringify(d.sumsKept(portfolio)) as string | undefined;
-    const whole = JSON.stringify(sumsOfAll(portfolio, d, d.broker(portfolio)));
-    if (kept !== undefined && kept !== whole)
-      wrong.push(`portfolio ${portfolio.terms.number}: sums are kept as ${kept}, and are ${whole}`);
-    d.forgetReads();
-  }
-  return wrong;
 }
 
 /** No order works without what it has to set aside (D133). */
@@ -493,7 +470,7 @@ function shown(execution: BookedExecution, terms: OrderTerms, executedAt: Instan
   };
 }
 
-function progressOf(tale: OrderTale): OrderProgress {
+function progressOf(tale: OrderHistory): OrderProgress {
   const last = tale.steps.at(-1);
   if (last === undefined) throw new Error('an order without events');
   return last.progress;

@@ -5,11 +5,11 @@ import { hasRoomFor } from '../ledger/ledger.js';
 import type { Balances } from '../ledger/ledger.js';
 import type { Quote } from '../market/quote.js';
 import type { PlannedFill } from '../matching/plan-fills.js';
-import { roomBeside } from '../margin/buying-power.js';
-import type { Room } from '../margin/buying-power.js';
+import { availableToOrder } from '../margin/buying-power.js';
+import type { AvailableMargin } from '../margin/buying-power.js';
 import type { MarginTrade } from '../margin/effect.js';
 import { marginRefusal } from '../margin/gate.js';
-import { Headroom } from '../orders/headroom.js';
+import { MarginExcess } from '../orders/margin-excess.js';
 import { isOpening, isSetAside, NOTHING_SET_ASIDE, remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order, OrderProgress, OrderTerms, SetAside } from '../orders/order.js';
 import { executedOf } from '../orders/progress.js';
@@ -32,7 +32,7 @@ const CENT = 100;
 const UNCOVERED_LEVEL = 4;
 
 /** What a plan is made with beside the order and its fills. */
-export interface TradeGround {
+export interface TradeContext {
   readonly funds: Funds;
   readonly balances: Balances;
   /** What the portfolio holds of the instrument. */
@@ -69,9 +69,9 @@ export type Funds = { readonly kind: 'CASH'; readonly free: Money } | MarginFund
 interface MarginFunds {
   readonly kind: 'MARGIN';
   /** What a trade changes of the headroom, where so much of its instrument is held. */
-  readonly effect: (held: Quantity, trade: MarginTrade) => Headroom;
+  readonly effect: (held: Quantity, trade: MarginTrade) => MarginExcess;
   /** Asked for only where the price ran beyond what was set aside. */
-  readonly room: () => Room;
+  readonly room: () => AvailableMargin;
 }
 
 /** What executing would do: the events of the fills that are possible, in order, and why the next is not. */
@@ -85,7 +85,7 @@ export interface Trade {
  * portfolio cannot take it (the market ran away from what was reserved, the position turned). Several fills of one order are planned
  * one upon the other.
  */
-export function planTrade(order: Order, fills: readonly PlannedFill[], ground: TradeGround): Trade {
+export function planTrade(order: Order, fills: readonly PlannedFill[], ground: TradeContext): Trade {
   const plan = new Plan(order, ground);
   const executed: OrderExecuted[] = [];
   for (const [index, fill] of fills.entries()) {
@@ -102,7 +102,7 @@ interface Payment {
   readonly cash: Money;
   readonly charges: Charges;
   /** On the headroom, of an opening order on margin. */
-  readonly effect: Headroom;
+  readonly effect: MarginExcess;
   /** Of options in a CASH portfolio: what it takes of the cash, with what comes to be set aside. */
   readonly paid?: Money;
 }
@@ -112,7 +112,7 @@ class Plan {
   private readonly terms: OrderTerms;
   private readonly isBuy: boolean;
   private readonly isOpening: boolean;
-  private readonly ground: TradeGround;
+  private readonly ground: TradeContext;
   private progress: OrderProgress;
   private held: Quantity;
   private count = 0;
@@ -121,7 +121,7 @@ class Plan {
   /** Taken by the plan so far from beyond what was set aside for it. */
   private drawn: SetAside = NOTHING_SET_ASIDE;
 
-  constructor(order: Order, ground: TradeGround) {
+  constructor(order: Order, ground: TradeContext) {
     this.terms = order.terms;
     this.isBuy = sideOf(order.terms.positionIntent) === 'BUY';
     this.isOpening = isOpening(order.terms.positionIntent);
@@ -156,7 +156,7 @@ class Plan {
       order: this.terms.number,
       executions: [execution],
       reserved: rest.reserved > 0 ? rest.reserved : undefined,
-      takes: Headroom.isNone(rest.takes) ? undefined : rest.takes,
+      takes: MarginExcess.isNone(rest.takes) ? undefined : rest.takes,
       cover: rest.cover > 0 ? rest.cover : undefined,
       tradeDate: ground.tradeDate === ground.date ? undefined : ground.tradeDate,
       settlementDate: ground.settlementDate,
@@ -187,7 +187,7 @@ class Plan {
       if (refusal !== undefined) return refusal;
       if (funds.kind === 'CASH') return this.securedInCash(funds.free, cash, charges, ground.securing);
     }
-    if (!this.isOpening) return { cash, charges, effect: Headroom.none };
+    if (!this.isOpening) return { cash, charges, effect: MarginExcess.none };
     return funds.kind === 'CASH'
       ? this.paidInCash(funds.free, cash, charges)
       : this.takenOnMargin(funds, fill, cash, charges);
@@ -199,7 +199,7 @@ class Plan {
     const paid = Money.max(Money.add(bought, securing.cash), Money.zero);
     const available = this.cashFor(free);
     if (paid > available) return cashRefusal(available, paid);
-    return { cash, charges, effect: Headroom.none, paid };
+    return { cash, charges, effect: MarginExcess.none, paid };
   }
 
   /** What covered a call when the order was accepted may be gone. */
@@ -215,7 +215,7 @@ class Plan {
     // Parts of a share are valued to 1/10,000 dollar each: together they may come to a cent more than was set aside.
     if (short >= CENT) return cashRefusal(available, needed);
     const within = short > 0 ? Money.subtract(cash, Money.upToCents(Money.ofUnits(short))) : cash;
-    return { cash: within, charges, effect: Headroom.none };
+    return { cash: within, charges, effect: MarginExcess.none };
   }
 
   private takenOnMargin(
@@ -246,7 +246,7 @@ class Plan {
     const { instrument, broker, tradeDate, funds } = ground;
     const side = sideOf(terms.positionIntent);
     const charges = chargesBeyond(side, progress, instrument, broker, tradeDate, quantity, value);
-    const paid = { cash: Money.zero, charges, effect: Headroom.none, paid: Money.zero };
+    const paid = { cash: Money.zero, charges, effect: MarginExcess.none, paid: Money.zero };
     if (!this.isOpening || funds.kind === 'CASH') return paid;
     const cost = totalOf(charges);
     const effect = funds.effect(this.held, {
@@ -332,23 +332,23 @@ class Plan {
   }
 
   /** What the portfolio has left once the plan so far is carried out. */
-  private roomLeft(room: Room): Room {
+  private roomLeft(room: AvailableMargin): AvailableMargin {
     const { reserved, takes } = this.drawn;
-    return roomBeside(room, {
+    return availableToOrder(room, {
       reserved: Money.negate(reserved),
-      takes: Headroom.negate(takes),
+      takes: MarginExcess.negate(takes),
       cover: Quantity.zero,
     });
   }
 
   /** Notes what this execution takes beyond what was set aside for it. */
-  private draw(paid: Money, effect: Headroom, rest: SetAside): void {
+  private draw(paid: Money, effect: MarginExcess, rest: SetAside): void {
     const { drawn, progress } = this;
-    const takes = Headroom.add(drawn.takes, Headroom.subtract(rest.takes, progress.takes));
+    const takes = MarginExcess.add(drawn.takes, MarginExcess.subtract(rest.takes, progress.takes));
     this.drawn = {
       cover: Quantity.zero,
       reserved: Money.ofUnits(drawn.reserved + paid + rest.reserved - progress.reserved),
-      takes: Headroom.subtract(takes, effect),
+      takes: MarginExcess.subtract(takes, effect),
     };
   }
 
@@ -370,7 +370,7 @@ export function stillSetAside(
   progress: OrderProgress,
   left: Quantity,
   paid: Money,
-  effect: Headroom,
+  effect: MarginExcess,
 ): SetAside {
   const { reserved, takes, cover } = progress;
   const remaining = remainingOf(progress);

@@ -1,5 +1,5 @@
 import type { Execution } from '../orders/execution.js';
-import type { Headroom } from '../orders/headroom.js';
+import type { MarginExcess } from '../orders/margin-excess.js';
 import type { LotClosing } from '../positions/position.js';
 import type { Money } from '../values/money.js';
 import type { Quantity } from '../values/quantity.js';
@@ -22,7 +22,7 @@ export interface OrderExecuted {
   readonly executions: readonly BookedExecution[];
   /** What stays set aside for the rest of the order; absent = nothing. */
   readonly reserved: Money | undefined;
-  readonly takes: Headroom | undefined;
+  readonly takes: MarginExcess | undefined;
   readonly cover: Quantity | undefined;
   /** Absent = the exchange date of the record. */
   readonly tradeDate: TradingDate | undefined;

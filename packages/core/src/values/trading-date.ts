@@ -32,8 +32,14 @@ export function civilOfDay(days: number): { year: number; month: number; day: nu
   return { year: yearOfEra + era * 400 + (month <= 2 ? 1 : 0), month, day };
 }
 
+/** 0000-01-01 and 9999-12-31: a date of a longer year would not sort, and read back as another one. */
+const FIRST_DAY = dayNumber(0, 1, 1);
+const LAST_DAY = dayNumber(9999, 12, 31);
+
 export const TradingDate = {
   ofDay(days: number): TradingDate {
+    if (!(days >= FIRST_DAY && days <= LAST_DAY))
+      throw new RangeError(`not a day of a four-digit year: ${days}`);
     const { year, month, day } = civilOfDay(days);
     const text = `${String(year).padStart(4, '0')}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}`;
     return text as TradingDate;

@@ -1,4 +1,5 @@
 /** What happened, and what it did to the ledger, side by side. */
+import { useState } from 'preact/hooks';
 import { activityCategories, type Activity, type LedgerEntry } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
 import { change, day, moment, money, quantity, tone, words } from '../format.ts';
@@ -8,9 +9,9 @@ import { Field, Select } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import type { Column } from '../parts/column.ts';
 import { VirtualTable } from '../parts/virtual-table.tsx';
-import { hrefOf, type Place, setQuery } from '../route.ts';
+import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 
-/** Rows that are read; a narrower span shows the rest. */
+/** Rows that the tables show; the files have all of them. */
 const MOST = 5000;
 const CASH: ReadonlySet<string> = new Set(['SETTLED_CASH', 'PENDING_CASH']);
 
@@ -19,7 +20,7 @@ interface BalancedEntry extends LedgerEntry {
   readonly balance: number;
 }
 
-export function ActivityPage({ place }: { readonly place: Place }) {
+export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
   const portfolioId = place.path[1] ?? '';
   const category = place.query.get('category') ?? '';
@@ -29,13 +30,15 @@ export function ActivityPage({ place }: { readonly place: Place }) {
     if (portfolioId === '') return undefined;
     const params = { portfolioId };
     const span = { ...(from !== '' && { from }), ...(to !== '' && { to }) };
+    const allActivities = (): AsyncGenerator<Activity> =>
+      broker.list('listActivities', {
+        params,
+        query: { ...span, ...(category !== '' && { category: category as 'CASH' }) },
+      });
+    const allEntries = (): AsyncGenerator<LedgerEntry> =>
+      broker.list('listLedgerEntries', { params, query: span });
     const [activities, newest] = await Promise.all([
-      taken(
-        broker.list('listActivities', {
-          params,
-          query: { ...span, ...(category !== '' && { category: category as 'CASH' }) },
-        }),
-      ),
+      taken(allActivities()),
       // The balance is counted back from now, so that everything since is needed.
       taken(broker.list('listLedgerEntries', { params, query: from === '' ? {} : { from } })),
     ]);
@@ -43,7 +46,8 @@ export function ActivityPage({ place }: { readonly place: Place }) {
       params,
     });
     const entries = balanced(newest, settledCash + pendingCash + reservedCash - marginLoan);
-    return { activities, entries: to === '' ? entries : entries.filter(({ at }) => day(at) <= to) };
+    const shown = to === '' ? entries : entries.filter(({ at }) => day(at) <= to);
+    return { activities, entries: shown, allActivities, allEntries };
   }, [portfolioId, category, from, to]);
   useClockMoves(found.reload);
   if (portfolioId === '')
@@ -79,8 +83,9 @@ export function ActivityPage({ place }: { readonly place: Place }) {
           <section>
             <div class="row">
               <h2>Activities</h2>
-              <Download name="activities.csv" rows={value.activities} />
+              <Download name="activities.csv" list={value.allActivities} row={activityRow} />
             </div>
+            <Truncation shown={value.activities.length} />
             <VirtualTable
               label="Activities"
               columns={activityColumns(broker.simulationId)}
@@ -91,14 +96,9 @@ export function ActivityPage({ place }: { readonly place: Place }) {
           <section>
             <div class="row">
               <h2>Ledger</h2>
-              <Download
-                name="ledger.csv"
-                rows={value.entries.map(({ postings, ...entry }) => ({
-                  ...entry,
-                  postings: postings.map(({ account, amount }) => `${account} ${amount}`).join('; '),
-                }))}
-              />
+              <Download name="ledger.csv" list={value.allEntries} row={ledgerRow} />
             </div>
+            <Truncation shown={value.entries.length} />
             <VirtualTable
               label="Ledger"
               columns={LEDGER}
@@ -168,20 +168,65 @@ const LEDGER: readonly Column<BalancedEntry>[] = [
   { title: 'Balance', isNumber: true, cell: ({ balance }) => money(balance) },
 ];
 
-/** Saves rows as a file of comma-separated values. */
-function Download({ name, rows }: { readonly name: string; readonly rows: readonly object[] }) {
-  const save = (): void => {
-    const url = URL.createObjectURL(new Blob([csvOf(rows)], { type: 'text/csv' }));
-    const link = document.createElement('a');
-    link.href = url;
-    link.download = name;
-    link.click();
-    URL.revokeObjectURL(url);
+/** Fees as `TAF 0.01; ORF 0.02`: a cell has one value. */
+const activityRow = ({ fees, ...activity }: Activity): object => ({
+  ...activity,
+  ...(fees !== undefined && { fees: fees.map(({ name, amount }) => `${name} ${amount}`).join('; ') }),
+});
+
+const ledgerRow = ({ postings, ...entry }: LedgerEntry): object => ({
+  ...entry,
+  postings: postings.map(({ account, amount }) => `${account} ${amount}`).join('; '),
+});
+
+function Truncation({ shown }: { readonly shown: number }) {
+  if (shown < MOST) return null;
+  return (
+    <p class="why">
+      The table shows the latest {MOST.toLocaleString('en-US')} rows. The CSV file has all of them; a narrower
+      span shows the others here.
+    </p>
+  );
+}
+
+/** Reads a list to its end and saves it as a file of comma-separated values. */
+function Download<Item>({
+  name,
+  list,
+  row,
+}: {
+  readonly name: string;
+  readonly list: () => AsyncGenerator<Item>;
+  readonly row: (item: Item) => object;
+}) {
+  const [read, setRead] = useState<number>();
+  const [problem, setProblem] = useState<Error>();
+  const save = async (): Promise<void> => {
+    setProblem(undefined);
+    setRead(0);
+    try {
+      const rows: object[] = [];
+      for await (const item of list()) if (rows.push(row(item)) % 500 === 0) setRead(rows.length);
+      const url = URL.createObjectURL(new Blob([csvOf(rows)], { type: 'text/csv' }));
+      const link = document.createElement('a');
+      link.href = url;
+      link.download = name;
+      link.click();
+      URL.revokeObjectURL(url);
+    } catch (error) {
+      // A file that ends early would look like a whole one.
+      setProblem(error instanceof Error ? error : new Error(String(error)));
+    } finally {
+      setRead(undefined);
+    }
   };
   return (
-    <button type="button" class="quiet" onClick={save}>
-      CSV
-    </button>
+    <>
+      <button type="button" class="quiet" disabled={read !== undefined} onClick={() => void save()}>
+        {read === undefined ? 'CSV' : `${read.toLocaleString('en-US')} rows …`}
+      </button>
+      {problem !== undefined && <Problem error={problem} retry={() => void save()} />}
+    </>
   );
 }
 

@@ -13,10 +13,10 @@ import { VirtualTable } from '../parts/virtual-table.tsx';
 import { cutStreams, onRequest, type RequestNote, requestNotes } from '../requests.ts';
 import { tokenFor } from '../session.ts';
 import { useOrders } from '../live/orders.ts';
-import type { Place } from '../route.ts';
+import type { DashboardRoute } from '../route.ts';
 import { KeyPairs, Scopes } from './key-pairs.tsx';
 
-export function Developer({ place }: { readonly place: Place }) {
+export function Developer({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
   const { claims } = broker;
   const [notes, setNotes] = useState(requestNotes);

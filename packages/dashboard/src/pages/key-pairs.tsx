@@ -8,7 +8,7 @@ import { Copy } from '../parts/copy.tsx';
 import { Empty, Problem, Refusal } from '../parts/notice.tsx';
 import { PortfolioChoice, portfoliosOf } from '../parts/portfolio-choice.tsx';
 import { Table } from '../parts/table.tsx';
-import type { Place } from '../route.ts';
+import type { DashboardRoute } from '../route.ts';
 
 const MEANING: Readonly<Record<Scope, string>> = {
   read: 'see everything of the tenant',
@@ -34,7 +34,7 @@ export function Scopes() {
   );
 }
 
-export function KeyPairs({ place }: { readonly place: Place }) {
+export function KeyPairs({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
   const portfolios = useLoad(() => portfoliosOf(broker, undefined), [broker.simulationId]);
   const ids = portfolios.value?.map(({ portfolioId }) => portfolioId) ?? [];

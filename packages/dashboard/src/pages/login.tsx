@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
-import { go, hrefOf, type Place } from '../route.ts';
+import { go, hrefOf, type DashboardRoute } from '../route.ts';
 import { claimsOf, isExpired, keepToken } from '../session.ts';
 
 /** Asks for a token. */
-export function Login({ place }: { readonly place: Place }) {
+export function Login({ place }: { readonly place: DashboardRoute }) {
   const [text, setText] = useState('');
   const [problem, setProblem] = useState('');
   const submit = (event: Event): void => {

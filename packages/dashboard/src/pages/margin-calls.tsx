@@ -64,7 +64,12 @@ export function MarginCalls({ portfolio }: { readonly portfolio: PortfolioUpdate
 
 const CALLS: readonly Column<MarginCall>[] = [
   { title: 'Call', cell: ({ type }) => words(type) },
-  { title: 'Missing', isNumber: true, cell: ({ amount }) => money(amount) },
+  { title: 'Called', isNumber: true, cell: ({ amount }) => money(amount) },
+  {
+    title: 'Due now',
+    isNumber: true,
+    cell: ({ amountDue }) => (amountDue === undefined ? '' : money(amountDue)),
+  },
   {
     title: 'Status',
     cell: ({ status }) => <span class={status === 'OPEN' ? 'down status' : 'status'}>{words(status)}</span>,

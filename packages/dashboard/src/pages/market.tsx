@@ -12,7 +12,7 @@ import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import type { Column } from '../parts/column.ts';
 import { kindOfSymbol } from '../option-legs.ts';
-import { go, hrefOf, type Place, setQuery } from '../route.ts';
+import { go, hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { CorporateActions, PushQuote } from './market-control.tsx';
 import { QuoteStrip } from '../parts/quote-strip.tsx';
 
@@ -21,7 +21,7 @@ const FIRST = ['AAPL', 'MSFT', 'NVDA', 'SPY'];
 /** Options one can look at: a chain is long, its middle is what matters. */
 const STRIKES_EACH_SIDE = 12;
 
-export function Market({ place }: { readonly place: Place }) {
+export function Market({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
   const symbol = (place.path[1] ?? 'AAPL').toUpperCase();
   const [watched, setWatched] = useState(readWatched);
@@ -65,7 +65,7 @@ export function Market({ place }: { readonly place: Place }) {
       <Watchlist symbols={watched} simulationId={broker.simulationId} />
       <QuoteStrip symbol={symbol} />
       <Bars key={symbol} symbol={symbol} timeframe={place.query.get('bars') ?? '1Day'} />
-      <Chain symbol={symbol} expiration={place.query.get('expiration') ?? ''} />
+      <ChainTable symbol={symbol} expiration={place.query.get('expiration') ?? ''} />
       {broker.controlsMarket && <PushQuote symbol={symbol} />}
       {broker.may('simulate') && kindOfSymbol(symbol) === 'EQUITY' && <CorporateActions symbol={symbol} />}
     </>
@@ -150,7 +150,7 @@ function Bars({ symbol, timeframe }: { readonly symbol: string; readonly timefra
   );
 }
 
-function Chain({ symbol, expiration }: { readonly symbol: string; readonly expiration: string }) {
+function ChainTable({ symbol, expiration }: { readonly symbol: string; readonly expiration: string }) {
   const broker = useBroker();
   const expirations = useLoad(
     async () => (await broker.call('listOptionExpirations', { params: { underlying: symbol } })).expirations,

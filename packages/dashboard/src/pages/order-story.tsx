@@ -10,7 +10,7 @@ import { Field } from '../parts/field.tsx';
 import { Problem, Refusal } from '../parts/notice.tsx';
 import { hrefOf, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
-import { sideOf, typeOf, whyOf } from '../in-words.ts';
+import { sideOf, typeOf, whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
 
 interface Story {
@@ -55,7 +55,7 @@ export function OrderStory({
       {error !== undefined && <Problem error={error} retry={story.reload} />}
       {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
       {value !== undefined && (
-        <Told
+        <OrderEvents
           story={{ ...value, order: fresher(value.order, current) }}
           exits={exits}
           onChanged={story.reload}
@@ -101,7 +101,7 @@ async function some<Item>(list: AsyncGenerator<Item>, isWanted: (item: Item) => 
   return found;
 }
 
-function Told({
+function OrderEvents({
   story,
   exits,
   onChanged,
@@ -126,6 +126,7 @@ function Told({
           {why}
         </p>
       )}
+      {order.notes !== undefined && <p class="notes">{order.notes}</p>}
       {order.parentOrderId !== undefined && (
         <p>
           An exit of{' '}
@@ -226,6 +227,8 @@ function Bracket({
 const RULES: Readonly<Record<string, string>> = {
   TOUCH: 'It met the quote: sellers get the bid, buyers pay the ask',
   RESTING_LIMIT: 'It rested, and the market came to its limit',
+  OPENING_AUCTION: 'It took part in the auction of the open, at its one price',
+  CLOSING_AUCTION: 'It took part in the auction of the close, at its one price',
   MODELLED_BOOK: 'It went through the prices of a modelled book',
 };
 

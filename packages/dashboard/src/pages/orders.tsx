@@ -6,10 +6,10 @@ import { moment, price, quantity, words } from '../format.ts';
 import { useOrders } from '../live/orders.ts';
 import { Tabs } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
-import { sideOf, typeOf, whyOf } from '../in-words.ts';
+import { sideOf, typeOf, whyOf } from '../labels.ts';
 import type { Column } from '../parts/column.ts';
 import { VirtualTable } from '../parts/virtual-table.tsx';
-import { hrefOf, type Place, setQuery } from '../route.ts';
+import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { OrderStory } from './order-story.tsx';
 
 const SHOWN = [
@@ -17,7 +17,7 @@ const SHOWN = [
   ['open', 'Open'],
 ] as const;
 
-export function Orders({ place }: { readonly place: Place }) {
+export function Orders({ place }: { readonly place: DashboardRoute }) {
   const portfolioId = place.query.get('portfolio') ?? undefined;
   return (
     <>
@@ -42,7 +42,7 @@ export function OrderTable({
   place,
   portfolioId,
 }: {
-  readonly place: Place;
+  readonly place: DashboardRoute;
   readonly portfolioId: string | undefined;
 }) {
   const { simulationId } = useBroker();

@@ -1,33 +1,20 @@
 /** A card for every portfolio. */
-import type { PortfolioDetail } from '@sandpit/protocol';
 import { useState } from 'preact/hooks';
-import { type Broker, useBroker } from '../broker.ts';
+import { useBroker } from '../broker.ts';
 import { change, money, percent, percentChange, tone } from '../format.ts';
-import { useEvery, useLoad } from '../load.ts';
+import { type Card, CARDS_AT_ONCE, useCards } from '../live/cards.ts';
 import { useClockMoves } from '../parts/banner.tsx';
 import { Figure } from '../parts/figure.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
-import { kindOf } from '../in-words.ts';
-import { hrefOf, type Place, setQuery } from '../route.ts';
+import { kindOf } from '../labels.ts';
+import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { NewPortfolio } from './new-portfolio.tsx';
 
-interface Card {
-  readonly portfolio: PortfolioDetail;
-  readonly openOrders: number;
-  /** Since the last close that is known; undefined = none is. */
-  readonly dayChange: number | undefined;
-}
-
-/** Cards that are read at once; the rest are pages away. */
-const AT_ONCE = 24;
-const OPEN = 'CREATED,PENDING,PENDING_MARKET_OPEN,RESERVING,ACTIVE,CANCELING';
-
-export function Overview({ place }: { readonly place: Place }) {
+export function Overview({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
   const page = Math.max(1, Number(place.query.get('page') ?? 1) || 1);
-  const cards = useLoad(() => read(broker, page), [broker.simulationId, page]);
+  const cards = useCards(page);
   const [isNew, setIsNew] = useState(false);
-  useEvery(4000, cards.reload);
   useClockMoves(cards.reload);
   const { value, error } = cards;
   return (
@@ -52,15 +39,15 @@ export function Overview({ place }: { readonly place: Place }) {
       {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
       {value?.total === 0 && (
         <Empty>
-          <p>There is no portfolio yet. Open one, here or through the API, and it shows up within seconds.</p>
+          <p>There is no portfolio yet. Open one here or through the API; it appears within seconds.</p>
         </Empty>
       )}
       {value !== undefined && value.total > 0 && value.cards.length === 0 && (
         <Empty>
           <p>
-            So many pages there are not.{' '}
+            This page does not exist.{' '}
             <button type="button" class="link" onClick={() => setQuery({ page: undefined })}>
-              To the first one
+              Show the first page
             </button>
           </p>
         </Empty>
@@ -72,15 +59,15 @@ export function Overview({ place }: { readonly place: Place }) {
           </li>
         ))}
       </ul>
-      {value !== undefined && value.total > AT_ONCE && (
+      {value !== undefined && value.total > CARDS_AT_ONCE && (
         <p class="pages">
           <button type="button" disabled={page === 1} onClick={() => setQuery({ page: page - 1 })}>
             Newer
           </button>{' '}
-          Page {page} of {Math.ceil(value.total / AT_ONCE)}{' '}
+          Page {page} of {Math.ceil(value.total / CARDS_AT_ONCE)}{' '}
           <button
             type="button"
-            disabled={page * AT_ONCE >= value.total}
+            disabled={page * CARDS_AT_ONCE >= value.total}
             onClick={() => setQuery({ page: page + 1 })}
           >
             Older
@@ -91,33 +78,10 @@ export function Overview({ place }: { readonly place: Place }) {
   );
 }
 
-async function read(
-  broker: Broker,
-  page: number,
-): Promise<{ readonly cards: readonly Card[]; readonly total: number }> {
-  const { data, pagination } = await broker.call('listPortfolios', { query: { limit: AT_ONCE, page } });
-  const cards = await Promise.all(
-    data.map(async ({ portfolioId }): Promise<Card> => {
-      const params = { portfolioId };
-      const [portfolio, open, curve] = await Promise.all([
-        broker.call('getPortfolio', { params }),
-        broker.call('listOrders', { query: { portfolioId, limit: 1, status: OPEN } }),
-        broker.call('getEquityCurve', { params, query: { limit: 1 } }),
-      ]);
-      const last = curve.data[0];
-      return {
-        portfolio,
-        openOrders: open.pagination.total,
-        dayChange: last === undefined ? undefined : portfolio.totalEquity - last.totalEquity,
-      };
-    }),
-  );
-  return { cards, total: pagination.total };
-}
-
 function PortfolioCard({ card, simulationId }: { readonly card: Card; readonly simulationId: string }) {
-  const { portfolio, openOrders, dayChange } = card;
+  const { portfolio, openOrders, closeEquity } = card;
   const { portfolioId, name, totalEquity, overnightBuyingPower } = portfolio;
+  const dayChange = closeEquity === undefined ? undefined : totalEquity - closeEquity;
   const invested = portfolio.longMarketValue + portfolio.shortMarketValue;
   const all = invested + overnightBuyingPower;
   return (

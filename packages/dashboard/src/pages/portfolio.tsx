@@ -6,7 +6,7 @@ import { usePortfolio } from '../live/portfolio.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Tabs } from '../parts/field.tsx';
-import { hrefOf, type Place, setQuery } from '../route.ts';
+import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { BuyingPower } from './buying-power.tsx';
 import { Cash } from './cash.tsx';
 import { EquityCurve } from './equity-curve.tsx';
@@ -20,7 +20,7 @@ const SECTIONS = [
   ['power', 'Why this buying power'],
 ] as const;
 
-export function PortfolioPage({ place }: { readonly place: Place }) {
+export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
   const { simulationId } = useBroker();
   const portfolioId = place.path[1] ?? '';
   const { value, error } = usePortfolio(portfolioId);

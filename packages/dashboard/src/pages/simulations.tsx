@@ -9,10 +9,10 @@ import type { Line } from '../parts/chart-data.ts';
 import { LineChart } from '../parts/line-chart.tsx';
 import { Empty, Problem, Refusal } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
-import { go, hrefOf, type Place, setQuery } from '../route.ts';
+import { go, hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { claimsOf, forgetToken, keepToken, MAIN, tokenFor } from '../session.ts';
 
-export function Simulations({ place }: { readonly place: Place }) {
+export function Simulations({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
   const list = useLoad(
     () => broker.call('listSimulations', { query: { limit: 500 } }),

@@ -15,7 +15,7 @@ import { errorFrom, useLoad } from '../load.ts';
 import { Copy } from '../parts/copy.tsx';
 import { Field, Select, Tabs } from '../parts/field.tsx';
 import { Empty, Problem, Refusal } from '../parts/notice.tsx';
-import { go, hrefOf, type Place, setQuery } from '../route.ts';
+import { go, hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { asCurl, asPython, asTypeScript } from './order-code.ts';
 import { KINDS, orderOf, PRICES, takesAmount, takesStop, ticketOf, typeOfTicket } from './ticket-body.ts';
 import { optionNamed } from '../option-legs.ts';
@@ -27,7 +27,7 @@ import { OptionChoice, SpreadLegs } from './ticket-options.tsx';
 /** So long nothing was typed: then the preview is asked for. */
 const QUIET_MS = 300;
 
-export function Ticket({ place }: { readonly place: Place }) {
+export function Ticket({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
   const { query } = place;
   const asked = query.get('portfolio');
@@ -243,7 +243,7 @@ function Preview({ order }: { readonly order: CreateOrderBody }) {
       <h2>What it would do</h2>
       {error !== undefined && <Refusal error={error} />}
       {preview === undefined && error === undefined && <p class="waiting">…</p>}
-      {preview !== undefined && <Shown preview={preview} />}
+      {preview !== undefined && <PreviewResult preview={preview} />}
     </section>
   );
 }
@@ -259,7 +259,7 @@ function figuresOf(details: object): string {
   return texts.length === 0 ? '' : `: ${texts.join(', ')}`;
 }
 
-function Shown({ preview }: { readonly preview: OrderPreview }) {
+function PreviewResult({ preview }: { readonly preview: OrderPreview }) {
   const { accepted, rejections, dayTrade } = preview;
   const lines: readonly (readonly [string, string])[] = [
     ['Estimated price', price(preview.estimatedPrice)],

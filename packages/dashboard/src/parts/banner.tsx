@@ -6,11 +6,11 @@ import { moment, quantity, time, weekday } from '../format.ts';
 import { errorFrom, useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
 import { onRequest, requestNotes } from '../requests.ts';
-import { forgetAllTokens, forgetToken, MAIN } from '../session.ts';
+import { allTokens, forgetAllTokens, forgetToken, MAIN } from '../session.ts';
 import { chooseTheme, isDark } from '../theme.ts';
 import { REFUSED, sentenceOf, UNREACHABLE } from './notice.tsx';
 
-interface Standing {
+interface ClockStatus {
   readonly hours: MarketHours;
   readonly readAtMs: number;
   /** Simulated seconds in one; of a token that may not ask for it, as it was between two looks. */
@@ -26,8 +26,8 @@ export function Banner() {
         : undefined,
     [broker.simulationId],
   );
-  const before = useRef<Standing>();
-  const standing = useLoad(async (): Promise<Standing> => {
+  const before = useRef<ClockStatus>();
+  const standing = useLoad(async (): Promise<ClockStatus> => {
     const [hours, clock] = await Promise.all([
       broker.call('getMarketHours'),
       broker.may('simulate') ? broker.call('getClock') : undefined,
@@ -104,7 +104,7 @@ export function Banner() {
 }
 
 /** How fast a clock went between two looks at it; it stands until that is known. */
-function speedSince(before: Standing | undefined, { now }: MarketHours, readAtMs: number): number {
+function speedSince(before: ClockStatus | undefined, { now }: MarketHours, readAtMs: number): number {
   if (before === undefined || readAtMs === before.readAtMs) return 0;
   const speed = (Date.parse(now) - Date.parse(before.hours.now)) / (readAtMs - before.readAtMs);
   // A second as long as one, give or take what an answer takes.
@@ -120,6 +120,11 @@ function useLastStatus(): number | undefined {
 }
 
 function leave(): void {
+  // The tokens end on the server too; without one they end here at least.
+  for (const token of allTokens())
+    void fetch('/dashboard/logout', { method: 'POST', headers: { authorization: `Bearer ${token}` } }).catch(
+      () => undefined,
+    );
   forgetAllTokens();
   location.hash = '#/login';
 }
@@ -135,7 +140,7 @@ function Facts({ simulation }: { readonly simulation: Simulation }) {
 }
 
 /** The time of the simulation, going on between two looks at it. */
-function Now({ standing, isScaled }: { readonly standing: Standing; readonly isScaled: boolean }) {
+function Now({ standing, isScaled }: { readonly standing: ClockStatus; readonly isScaled: boolean }) {
   const [, setTick] = useState(0);
   useEvery(1000, () => setTick((tick) => tick + 1));
   const { hours, readAtMs, speed } = standing;

@@ -1,6 +1,6 @@
 import type { PortfolioDetail } from '@sandpit/protocol';
 import type { Broker } from '../broker.ts';
-import { shortKindOf } from '../in-words.ts';
+import { shortKindOf } from '../labels.ts';
 import { setQuery } from '../route.ts';
 import { Select } from './field.tsx';
 

@@ -34,6 +34,8 @@ export interface Route {
   readonly bodyIsOptional?: true;
   /** The answers that are no errors, by status. */
   readonly responses: Readonly<Record<number, TSchema>>;
+  /** Whether `Accept: text/csv` gives the whole list as CSV. */
+  readonly csv?: true;
   /** The events of a stream; its 200 is `text/event-stream`. */
   readonly events?: readonly StreamEvent[];
   /** Statuses of plain errors, beside those that follow from the rest: see `errorStatusesOf`. */

@@ -27,7 +27,7 @@ beforeEach(() => {
 const of = (origin: Partial<Origin>): Origin => ({
   keyId: undefined,
   tokenId: undefined,
-  fromTokenId: undefined,
+  fromTokenIds: [],
   ...origin,
 });
 
@@ -76,7 +76,7 @@ describe('a token', () => {
     await access.revokeToken('a', nowMs + HOUR);
     for (const one of [access, reopened()]) {
       expect(one.isRevoked(of({ tokenId: 'a' }))).toBe(true);
-      expect(one.isRevoked(of({ tokenId: 'b', fromTokenId: 'a' }))).toBe(true);
+      expect(one.isRevoked(of({ tokenId: 'b', fromTokenIds: ['a'] }))).toBe(true);
       expect(one.isRevoked(of({ tokenId: 'b' }))).toBe(false);
     }
     nowMs += HOUR;

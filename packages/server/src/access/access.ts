@@ -12,8 +12,8 @@ export interface Origin {
   readonly keyId: string | undefined;
   /** Its own `jti`. */
   readonly tokenId: string | undefined;
-  /** The `jti` of the token that asked for it: that of a simulation comes from another. */
-  readonly fromTokenId: string | undefined;
+  /** The `jti` of every token that it came from, the first one first: each was asked for with the one before it. */
+  readonly fromTokenIds: readonly string[];
 }
 
 /** An API key, without anything that opens a door. Instants are wall-clock ms. */
@@ -32,6 +32,16 @@ export interface KeyGrant {
   readonly scope: string;
 }
 
+/** A change of who may come in, as the log tells it. */
+export interface AccessChange {
+  readonly audit: 'key created' | 'key revoked' | 'token revoked';
+  readonly keyId?: string;
+  readonly tokenId?: string;
+  readonly tenant?: string;
+  readonly tier?: Tier;
+  readonly scope?: string;
+}
+
 const SETTING = 'revoked-tokens';
 /** More than anybody revokes one by one; the list is one row of the registry. */
 const MOST_REVOKED_TOKENS = 10_000;
@@ -42,6 +52,7 @@ export class AccessRefused extends Error {
 }
 
 export class Access {
+  readonly #audit: (what: AccessChange) => void;
   readonly #registry: Registry;
   readonly #clockMs: () => number;
   /** Hashes of the keys that are good, by id. */
@@ -50,7 +61,13 @@ export class Access {
   readonly #revokedTokens: Map<string, number>;
   readonly #listeners: (() => void)[] = [];
 
-  constructor(registry: Registry, clockMs: () => number) {
+  /** `audit` hears of every key that is made, and of whatever is taken back. */
+  constructor(
+    registry: Registry,
+    clockMs: () => number,
+    audit: (what: AccessChange) => void = () => undefined,
+  ) {
+    this.#audit = audit;
     this.#registry = registry;
     this.#clockMs = clockMs;
     for (const { hash, revokedAt } of this.#stored())
@@ -78,6 +95,7 @@ export class Access {
     await this.#registry.createApiKey({ hash, tenantId, tier, scope, createdAt });
     const id = idOfApiKey(hash);
     this.#good.set(id, hash);
+    this.#audit({ audit: 'key created', keyId: id, tenant: tenantId, tier, scope });
     return { apiKey, hash, id };
   }
 
@@ -100,6 +118,7 @@ export class Access {
       throw new AccessRefused(isRevoked ? `the key ${id} is revoked already` : `there is no key ${id}`);
     }
     this.#good.delete(id);
+    this.#audit({ audit: 'key revoked', keyId: id });
     this.#tell();
     try {
       await this.#registry.revokeApiKey(hash, this.#clockMs());
@@ -117,6 +136,7 @@ export class Access {
         `${MOST_REVOKED_TOKENS} tokens are revoked already: revoke keys, or change the secret`,
       );
     this.#revokedTokens.set(tokenId, expiresAtMs);
+    this.#audit({ audit: 'token revoked', tokenId });
     this.#tell();
     try {
       await this.#registry.saveSetting(SETTING, JSON.stringify([...this.#revokedTokens]));
@@ -126,11 +146,11 @@ export class Access {
   }
 
   /** Whether something that was good has been taken back. A key that is not there is none that is good. */
-  isRevoked({ keyId, tokenId, fromTokenId }: Origin): boolean {
+  isRevoked({ keyId, tokenId, fromTokenIds }: Origin): boolean {
     return (
       (keyId !== undefined && !this.#good.has(keyId)) ||
       (tokenId !== undefined && this.#revokedTokens.has(tokenId)) ||
-      (fromTokenId !== undefined && this.#revokedTokens.has(fromTokenId))
+      fromTokenIds.some((id) => this.#revokedTokens.has(id))
     );
   }
 

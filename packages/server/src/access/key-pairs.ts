@@ -104,6 +104,12 @@ export class KeyPairs {
     await this.#registry.saveSetting(SETTING + keyId, 'null');
   }
 
+  /** Revokes the pairs of a simulation that was deleted. */
+  async endSimulation(simulationId: string): Promise<void> {
+    const pairs = [...this.#pairs.values()].filter((pair) => pair.simulationId === simulationId);
+    await Promise.all(pairs.map(({ keyId }) => this.revoke(keyId)));
+  }
+
   /** Calls whenever a pair, or what one goes back to, was taken back. Returns how to stop. */
   onRevocation(listener: () => void): () => void {
     this.#listeners.add(listener);

@@ -18,7 +18,7 @@ import {
   ruled,
   type Static,
   text,
-  timesInForce,
+  continuousTimesInForce,
 } from '@sandpit/protocol';
 
 /** Dollars in whole cents. */
@@ -89,7 +89,9 @@ export const BrokerEntry = ruled(
     futureCommission: ContractCommissionEntry,
     passesRegulatoryFees: flag(),
     orderTypes: some(orderTypes),
-    timesInForce: some(timesInForce),
+    timesInForce: some(continuousTimesInForce),
+    /** Orders for the auctions of the open and the close; absent = no. */
+    auctionOrders: optional(flag()),
     sessions: some(orderSessions),
     fractionalShares: flag(),
     shortSelling: flag(),

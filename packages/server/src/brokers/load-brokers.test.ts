@@ -321,7 +321,7 @@ describe('docs/rules/brokers.md', () => {
   const access = (broker: BrokerConfiguration): string[] => [
     broker.id,
     broker.orderTypes.join(' '),
-    broker.timesInForce.join(' '),
+    [...broker.timesInForce, ...(broker.auctionOrders === true ? ['OPG', 'CLS'] : [])].join(' '),
     yes(broker.sessions.includes('EXTENDED')),
     yes(broker.fractionalShares),
     yes(broker.shortSelling),

@@ -40,7 +40,7 @@ export class ManualClock implements Clock {
   }
 }
 
-/** Runs `speed` times as fast as real time from where it was set. Measured on the monotonic clock. */
+/** Runs `speed` times as fast as real time from where it was set, up to the last instant that there is. Measured on the monotonic clock. */
 export class ScaledClock implements Clock {
   readonly mode = 'scaled';
   /** The speed that settings gave it. */
@@ -60,7 +60,8 @@ export class ScaledClock implements Clock {
   }
 
   now(): Instant {
-    return Instant.plusMs(this.base, Math.floor((performance.now() - this.realBase) * this.factor));
+    const now = Instant.plusMs(this.base, Math.floor((performance.now() - this.realBase) * this.factor));
+    return Instant.min(now, Instant.last);
   }
 
   moveTo(to: Instant): void {

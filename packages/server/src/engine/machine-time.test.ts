@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { groundOf } from '../compose.js';
+import { sharedDependenciesOf } from '../compose.js';
 import { openMemoryStore } from '../store/memory/memory-store.js';
 import type { Store } from '../store/store.js';
 import { MONDAY_TEN, openTestPortfolio, testSettings } from '../testing/simulations.js';
 import { ImplausibleClock } from './machine-time.js';
-import { Simulations } from './simulations.js';
+import { mainOf, Simulations } from './simulations.js';
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -26,7 +26,7 @@ class Machine {
   }
 
   async start(more: Record<string, string> = {}): Promise<Simulations> {
-    const ground = await groundOf(
+    const ground = await sharedDependenciesOf(
       testSettings(more),
       this.store,
       (error) => {
@@ -53,7 +53,7 @@ class Machine {
 async function stopped(): Promise<Machine> {
   const machine = new Machine();
   const simulations = await machine.start();
-  await openTestPortfolio(simulations.main);
+  await openTestPortfolio(await simulations.keepMain('tenant-1'));
   await simulations.close();
   return machine;
 }
@@ -66,8 +66,8 @@ describe('the clock of the machine at a start', () => {
   ])('may be as far as %s from when the server was last at work', async (_, ms) => {
     const machine = await stopped();
     machine.wallMs += ms;
-    const { main } = await machine.start();
-    expect(main.now()).toBe(Math.max(MONDAY_TEN, machine.wallMs));
+    const { market } = await machine.start();
+    expect(market.now()).toBe(Math.max(MONDAY_TEN, machine.wallMs));
   });
 
   it.each([
@@ -76,48 +76,48 @@ describe('the clock of the machine at a start', () => {
     ['an hour behind', -HOUR_MS],
   ])('stops it when it is %s, unless that is meant', async (_, ms) => {
     const machine = await stopped();
-    const before = machine.store.journal.lastSeq('main');
+    const before = machine.store.journal.lastSeq(mainOf('tenant-1'));
     machine.wallMs += ms;
     await expect(machine.start()).rejects.toThrow(ImplausibleClock);
     await expect(machine.start()).rejects.toThrow('was last at work at 2026-01-05T15:00');
-    expect(machine.store.journal.lastSeq('main')).toBe(before);
+    expect(machine.store.journal.lastSeq(mainOf('tenant-1'))).toBe(before);
     await machine.start({ ALLOW_CLOCK_JUMP: 'true' });
   });
 
   it('is compared with when the server was last at work, not with the last record', async () => {
     const machine = new Machine();
     const simulations = await machine.start();
-    await openTestPortfolio(simulations.main);
+    await openTestPortfolio(await simulations.keepMain('tenant-1'));
     machine.pass(60 * DAY_MS);
     await simulations.close();
     machine.wallMs += 20 * DAY_MS;
-    const { main } = await machine.start();
-    expect(main.now()).toBe(MONDAY_TEN + 80 * DAY_MS);
+    const { market } = await machine.start();
+    expect(market.now()).toBe(MONDAY_TEN + 80 * DAY_MS);
   });
 
   it('is not asked for where no simulation goes by it', async () => {
     const machine = await stopped();
     machine.wallMs += 100 * DAY_MS;
     const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: 0, speed: 1 } as const;
-    const ground = await groundOf(testSettings(), machine.store, () => undefined, {
+    const ground = await sharedDependenciesOf(testSettings(), machine.store, () => undefined, {
       wallMs: () => machine.wallMs,
       monotonicMs: () => 0,
     });
-    const { main } = await Simulations.start(ground, wanted);
-    expect(main.now()).toBe(MONDAY_TEN);
+    const { market } = await Simulations.start(ground, wanted);
+    expect(market.now()).toBe(MONDAY_TEN);
   });
 });
 
 describe('the clock of the machine while the server runs', () => {
   it('is followed as time passes, set right by a little or found later after a sleep', async () => {
     const machine = new Machine();
-    const { main } = await machine.start();
+    const { market } = await machine.start();
     machine.pass(HOUR_MS);
     machine.pass(0, 2000);
-    expect(main.now()).toBe(machine.wallMs);
+    expect(market.now()).toBe(machine.wallMs);
     expect(machine.notes).toEqual([]);
     machine.pass(1000, 8 * HOUR_MS);
-    expect(main.now()).toBe(machine.wallMs);
+    expect(market.now()).toBe(machine.wallMs);
     expect(machine.notes).toEqual([expect.stringContaining('jumped by 28799 s')]);
   });
 
@@ -128,18 +128,18 @@ describe('the clock of the machine while the server runs', () => {
     'is not followed when it jumps %s too far: time goes on, until the clock is right again',
     async (_, jump) => {
       const machine = new Machine();
-      const { main } = await machine.start();
+      const { market } = await machine.start();
       machine.pass(1000);
-      expect(main.now()).toBe(MONDAY_TEN + 1000);
+      expect(market.now()).toBe(MONDAY_TEN + 1000);
       machine.wallMs += jump;
       machine.pass(5000);
-      expect(main.now()).toBe(MONDAY_TEN + 6000);
+      expect(market.now()).toBe(MONDAY_TEN + 6000);
       machine.pass(5000);
-      expect(main.now()).toBe(MONDAY_TEN + 11_000);
+      expect(market.now()).toBe(MONDAY_TEN + 11_000);
       expect(machine.notes).toEqual([expect.stringContaining('is not followed')]);
       machine.wallMs -= jump;
       machine.pass(1000);
-      expect(main.now()).toBe(machine.wallMs);
+      expect(market.now()).toBe(machine.wallMs);
     },
   );
 });

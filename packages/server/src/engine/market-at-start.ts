@@ -1,4 +1,4 @@
-import { actionId, effectiveAt, Instant, isToCome } from '@sandpit/core';
+import { actionId, effectiveAt, Instant, isUpcoming } from '@sandpit/core';
 import type { Brokerage, CorporateAction, Quote } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 
@@ -9,13 +9,15 @@ const PRIMING_MS = 4 * 86_400_000;
  * The feed's dividends and splits that the brokerage does not know, where the journal stands. What took effect before a simulation began is
  * not applied (D129).
  */
-export const unannounced = ({ rules, state }: Brokerage, feed: Feed): readonly CorporateAction[] =>
+export const unannouncedActions = ({ rules, state }: Brokerage, feed: Feed): readonly CorporateAction[] =>
   feed
     .corporateActions()
-    .filter((action) => isToCome(rules.calendar, action, state.now) && !state.actions.has(actionId(action)));
+    .filter(
+      (action) => isUpcoming(rules.calendar, action, state.now) && !state.actions.has(actionId(action)),
+    );
 
 /** A recording only streams: the quotes in force at the beginning are the last ones of the days before. */
-export async function prime(brokerage: Brokerage, feed: Feed, at: Instant): Promise<void> {
+export async function loadInitialQuotes(brokerage: Brokerage, feed: Feed, at: Instant): Promise<void> {
   const latest = new Map<string, Quote>();
   for await (const { quotes } of feed.events(Instant.plusMs(at, -PRIMING_MS), at, new Set())) {
     for (const quote of quotes) latest.set(quote.symbol, quote);

@@ -8,7 +8,7 @@ import type { Simulation } from './simulation.js';
 const ALL = 1_000_000;
 
 /** An event of an order, and the order as it left it. */
-interface Step {
+interface OrderVersion {
   readonly seq: number;
   readonly event: number;
   readonly order: OrderSnapshot;
@@ -20,7 +20,7 @@ interface Step {
  */
 export class PastOrders {
   readonly #simulation: Simulation;
-  readonly #steps = new Map<number, Promise<readonly Step[]>>();
+  readonly #steps = new Map<number, Promise<readonly OrderVersion[]>>();
 
   constructor(simulation: Simulation) {
     this.#simulation = simulation;
@@ -41,7 +41,7 @@ export class PastOrders {
   }
 }
 
-/** An order as it stands, open or closed. Throws `StoreUnavailable` where nobody can tell (`UnderWay.certain` waits for that). */
+/** An order as it stands, open or closed. Throws `StoreUnavailable` where nobody can tell (`PendingProjection.certain` waits for that). */
 export function orderNow(
   { brokerage, underWay, history, id }: Simulation,
   number: number,
@@ -67,7 +67,7 @@ export function termsOf({ history, id }: Simulation, number: number): OrderTerms
 }
 
 /** Everything that has happened to an order, oldest first. */
-async function stepsOf(simulation: Simulation, number: number): Promise<readonly Step[]> {
+async function stepsOf(simulation: Simulation, number: number): Promise<readonly OrderVersion[]> {
   const { items } = await simulation.history.list({
     simulationId: simulation.id,
     list: 'order-events',
@@ -75,7 +75,7 @@ async function stepsOf(simulation: Simulation, number: number): Promise<readonly
     offset: 0,
     limit: ALL,
   });
-  const steps: Step[] = [];
+  const steps: OrderVersion[] = [];
   for (const { seq, event, item, at, data } of items.toReversed()) {
     // Listed once for each of its executions.
     if (item === 0)
@@ -83,7 +83,7 @@ async function stepsOf(simulation: Simulation, number: number): Promise<readonly
   }
   return steps;
 
-  function next(before: Step | undefined, event: OrderEvent, at: Instant): OrderSnapshot {
+  function next(before: OrderVersion | undefined, event: OrderEvent, at: Instant): OrderSnapshot {
     if (event.type === 'OrderAccepted') return acceptedOrder(event, termsOf(simulation, number), at);
     if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
     return orderAfter(before.order, event, at);

@@ -18,8 +18,11 @@ async function records() {
   // Two moments of one symbol are two events of one command.
   const quotes = [quote, { ...quote, ask: Price.of('187.60') }];
   await main.pushQuotes(quotes);
+  // The first order of a symbol carries its quote, which the journal knows from then on.
+  await placeTestOrder(main, portfolioId);
   await placeTestOrder(main, portfolioId, { clientOrderId: 'mine' });
-  const [, pushed, placed] = store.journal.read('main', 0);
+  const [pushed] = store.journal.read(main.market.id, 0);
+  const [, , placed] = store.journal.read(main.id, 0);
   if (pushed === undefined || placed === undefined) throw new Error('no records');
   return { state: main.brokerage.state, portfolioId, quotes, pushed, placed };
 }

@@ -6,7 +6,9 @@ type Of<Type extends Command['type']> = Extract<Command, { readonly type: Type }
 /** A command as records keep it: without what the events of the same record say. */
 export type RecordedCommand =
   | Exclude<Command, Of<'SubmitOrder'> | Of<'UpdateMarket'>>
-  | Pick<Of<'SubmitOrder'>, 'type'>
+  | Pick<Of<'SubmitOrder'>, 'type' | 'agent'>
+  /** Refused by the caps of an agent: no event says what was asked for. */
+  | Of<'SubmitOrder'>
   | (Of<'UpdateMarket'> & { readonly pushed: false })
   | (Pick<Of<'UpdateMarket'>, 'type'> & { readonly pushed: true });
 
@@ -14,21 +16,33 @@ export type RecordedCommand =
 export interface Payload {
   readonly command: RecordedCommand;
   readonly quotes?: readonly Quote[];
+  /** How far the journal of its market had been followed, where that is farther than the records before say. */
+  readonly market?: number;
   readonly events: readonly Event[];
 }
 
 /** The text of a record: a command with the quotes that its decision read, and what it did. */
-export function recordText(command: Command, quotes: readonly Quote[], events: readonly Event[]): string {
-  const recorded = recordedAs(command);
+export function recordText(
+  command: Command,
+  quotes: readonly Quote[],
+  events: readonly Event[],
+  market?: number,
+): string {
+  const recorded = recordedAs(command, events);
+  if (market !== undefined)
+    return JSON.stringify({ command: recorded, ...(quotes.length > 0 && { quotes }), market, events });
   return JSON.stringify(
     quotes.length === 0 ? { command: recorded, events } : { command: recorded, quotes, events },
   );
 }
 
-function recordedAs(command: Command): RecordedCommand {
+function recordedAs(command: Command, [first]: readonly Event[]): RecordedCommand {
   switch (command.type) {
-    case 'SubmitOrder':
-      return { type: 'SubmitOrder' };
+    case 'SubmitOrder': {
+      const { type, agent } = command;
+      if (first?.type !== 'OrderAccepted') return command;
+      return agent === undefined ? { type } : { type, agent };
+    }
     case 'UpdateMarket': {
       const { type, pushed } = command;
       return pushed ? { type, pushed } : { ...command, pushed };
@@ -38,13 +52,14 @@ function recordedAs(command: Command): RecordedCommand {
   }
 }
 
-export const payloadOf = (record: JournalRecord): Payload => JSON.parse(record.payload) as Payload;
+export const payloadOf = (record: Pick<JournalRecord, 'payload'>): Payload =>
+  JSON.parse(record.payload) as Payload;
 
 /** The command of a record as it was given; `state` is what it met. */
 export function commandOf({ command, events }: Payload, state: State): Command {
   switch (command.type) {
     case 'SubmitOrder':
-      return submitOrderOf(events, state);
+      return 'order' in command ? command : submitOrderOf(command, events, state);
     case 'UpdateMarket':
       return command.pushed ? { ...command, quotes: events.flatMap(quotesOf) } : command;
     default:
@@ -52,12 +67,17 @@ export function commandOf({ command, events }: Payload, state: State): Command {
   }
 }
 
-function submitOrderOf([accepted]: readonly Event[], { portfolios }: State): Of<'SubmitOrder'> {
+function submitOrderOf(
+  { agent }: Pick<Of<'SubmitOrder'>, 'agent'>,
+  [accepted]: readonly Event[],
+  { portfolios }: State,
+): Of<'SubmitOrder'> {
   if (accepted?.type !== 'OrderAccepted') throw new Error('The record of an order does not begin with it');
   const { tier, request } = accepted;
   // Without its portfolio the order is refused this time, which is then a difference that can be told.
   const tenantId = portfolios.get(request.portfolioId)?.terms.tenantId ?? '';
-  return { type: 'SubmitOrder', by: { tenantId, tier }, order: request };
+  const by = { tenantId, tier };
+  return { type: 'SubmitOrder', by, order: request, ...(agent !== undefined && { agent }) };
 }
 
 const quotesOf = (event: Event): readonly Quote[] => (event.type === 'QuotesPushed' ? event.quotes : []);

@@ -63,7 +63,7 @@ describe('a read', () => {
     const pushed = pushTestQuote(main, 'AAPL', '187.40', '187.50').then(() => (isPushed = true));
     const mark = await main.read([OTHER], (brokerage) => brokerage.mark('AAPL'));
     expect(mark).toBeDefined();
-    expect(main.published).toBe(1);
+    expect(main.market.published).toBe(1);
     await pushed;
     expect(isPushed).toBe(true);
   });
@@ -74,7 +74,7 @@ describe('a batch', () => {
     const { main, store } = await startSimulations();
     const portfolio = await openTestPortfolio(main, RICH);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
-    const before = store.journal.lastSeq('main');
+    const before = store.journal.lastSeq(main.id);
     const seen = new Set<number>();
     let looks = 0;
     const state = { isOver: false };
@@ -83,7 +83,7 @@ describe('a batch', () => {
       await new Promise((resolve) => setImmediate(resolve));
       await main.read([OTHER], () => undefined);
       looks += 1;
-      seen.add(store.journal.lastSeq('main'));
+      seen.add(store.journal.lastSeq(main.id));
     }
     expect((await batch).filter(({ result }) => 'code' in result)).toEqual([]);
     // In slices of some milliseconds.
@@ -102,8 +102,8 @@ describe('a batch', () => {
       orders.push(placeTestOrder(main, theirs));
     }
     await Promise.all([...batches, ...orders]);
-    expect(store.journal.lastSeq('main')).toBe(3 + 400 + 400 + 20);
-    const report = verifyJournal(store, 'main');
+    expect(store.journal.lastSeq(main.id)).toBe(2 + 400 + 400 + 20);
+    const report = verifyJournal(store, main.id);
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(main.brokerage.state));
   });
@@ -123,16 +123,16 @@ describe('a batch', () => {
       const refused = store.registry.saveSetting('filler', 'x'.repeat(300_000));
       refused.catch(() => undefined);
       await expect(batch).rejects.toThrow(StoreUnavailable);
-      expect(store.journal.lastSeq('main')).toBe(before);
+      expect(store.journal.lastSeq(main.id)).toBe(before);
       await expect(main.read([BY], () => undefined)).rejects.toThrow(StoreUnavailable);
       await main.read([OTHER], () => undefined);
       Atomics.store(pageLimit, 0, 0);
       await expect
         .poll(() => main.read([BY], () => 'shown').catch(() => 'not yet'), { timeout: 10_000 })
         .toBe('shown');
-      expect(store.journal.lastSeq('main')).toBe(before + 800);
+      expect(store.journal.lastSeq(main.id)).toBe(before + 800);
       expect(main.published).toBe(before + 800);
-      const report = verifyJournal(store, 'main');
+      const report = verifyJournal(store, main.id);
       expect(report.problems).toEqual([]);
       expect(report.stateHash).toBe(stateHash(main.brokerage.state));
     } finally {

@@ -2,7 +2,7 @@ import type { Event, Instant, OrderSnapshot } from '@sandpit/core';
 import { StoreUnavailable } from '../store/journal.js';
 import type { JournalRecord, StoredAnswer } from '../store/journal.js';
 import type { Store } from '../store/store.js';
-import type { Concerned } from './concerns.js';
+import type { AffectedTenants } from './affected-tenants.js';
 
 /** A record as streams see it: after it became durable. */
 export interface DurableRecord {
@@ -19,7 +19,7 @@ interface Unpublished extends DurableRecord {
 }
 
 /** A record, or an answer to what left none, that is held back. */
-interface Held {
+interface HeldAppend {
   readonly append: () => Promise<void>;
   readonly resolve: (appended: Promise<void>) => void;
   readonly reject: (error: StoreUnavailable) => void;
@@ -44,15 +44,26 @@ export class Records {
   /** Set when the store could not say in time what became of the last append (a full disk): it waits, in its place. */
   #isInDoubt = false;
   /** Records that are appended together, when the last of them is there. */
-  #held: Held[] = [];
+  #held: HeldAppend[] = [];
   #isHolding = false;
   #isStopped = false;
   readonly #tell: ((record: DurableRecord) => void) | undefined;
+  readonly #onAppended: ((record: Omit<DurableRecord, 'orders'>) => void) | undefined;
 
-  /** `tell` hears of every record once it is durable, as a listener does, and keeps nothing awake. */
-  constructor(simulationId: string, store: Store, seq: number, tell?: (record: DurableRecord) => void) {
+  /**
+   * `tell` hears of every record once it is durable, as a listener does, and keeps nothing awake; `onAppended` in the turn in which it
+   * is appended.
+   */
+  constructor(
+    simulationId: string,
+    store: Store,
+    seq: number,
+    tell?: (record: DurableRecord) => void,
+    onAppended?: (record: Omit<DurableRecord, 'orders'>) => void,
+  ) {
     this.#simulationId = simulationId;
     this.#tell = tell;
+    this.#onAppended = onAppended;
     this.#store = store;
     this.#seq = seq;
     this.#published = seq;
@@ -106,7 +117,7 @@ export class Records {
   append(
     { at, events, orders }: Omit<DurableRecord, 'seq'>,
     payload: JournalRecord['payload'],
-    { tenants, everybody }: Concerned,
+    { tenants, everybody }: AffectedTenants,
     answer: StoredAnswer | undefined,
   ): number {
     const seq = ++this.#seq;
@@ -117,6 +128,7 @@ export class Records {
     const published = appended.then(() => this.#publishUntil(seq));
     this.#unpublished.push({ seq, at, events, orders, published });
     this.#remember(published);
+    this.#onAppended?.({ seq, at, events });
     return seq;
   }
 

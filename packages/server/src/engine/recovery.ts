@@ -67,8 +67,9 @@ export function startFrom(
 
 /** What the record's decision knew of the market, then what it decided. */
 export function applyRecord(brokerage: Brokerage, record: JournalRecord): void {
-  const { command, quotes, events } = payloadOf(record);
+  const { command, quotes, market, events } = payloadOf(record);
   if (quotes !== undefined) brokerage.recall(quotes);
   if (command.type === 'UpdateMarket' && !command.pushed) brokerage.recall(command.quotes);
   brokerage.apply(events, Instant.ofMs(record.at));
+  if (market !== undefined) brokerage.follow(market);
 }

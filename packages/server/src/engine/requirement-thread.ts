@@ -1,11 +1,11 @@
 /** The thread that works out large imagined books, so that none holds up the event loop. */
 import { parentPort } from 'node:worker_threads';
-import { requirementOfImagined } from '@sandpit/core';
-import type { ImaginedBook, Requirement } from '@sandpit/core';
+import { requirementOfHypothetical } from '@sandpit/core';
+import type { HypotheticalBook, Requirement } from '@sandpit/core';
 
 export interface RequirementQuestion {
   readonly id: number;
-  readonly book: ImaginedBook;
+  readonly book: HypotheticalBook;
 }
 
 export interface RequirementAnswer {
@@ -18,7 +18,7 @@ const port = parentPort;
 port?.on('message', ({ id, book }: RequirementQuestion) => {
   let answer: RequirementAnswer = { id };
   try {
-    answer = { id, requirement: requirementOfImagined(book) };
+    answer = { id, requirement: requirementOfHypothetical(book) };
   } finally {
     port.postMessage(answer);
   }

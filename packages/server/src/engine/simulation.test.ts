@@ -1,4 +1,4 @@
-import { Ids, Instant, Money, Position, Quantity, stateHash, waitingFor } from '@sandpit/core';
+import { Ids, Instant, Money, Position, Quantity, stateHash } from '@sandpit/core';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,13 +27,14 @@ describe('a simulation', () => {
     const portfolio = await openTestPortfolio(main);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
     await placeTestOrder(main, portfolio);
-    expect(seen.map((record) => record.seq)).toEqual([1, 2, 3]);
-    expect(seen[2]?.events.map((event) => event.type)).toEqual([
+    // The quote is a record of the market: nothing was held or ordered.
+    expect(seen.map((record) => record.seq)).toEqual([1, 2]);
+    expect(seen[1]?.events.map((event) => event.type)).toEqual([
       'OrderAccepted',
       'OrderMoved',
       'OrderExecuted',
     ]);
-    expect(seen[2]?.orders.map((order) => order?.progress.status)).toEqual(['PENDING', 'ACTIVE', 'FILLED']);
+    expect(seen[1]?.orders.map((order) => order?.progress.status)).toEqual(['PENDING', 'ACTIVE', 'FILLED']);
   });
 
   it('is the same after a restart, and goes on as if there had been none', async () => {
@@ -65,7 +66,7 @@ describe('a simulation', () => {
     }
     await main.moveClock(minutesLater(main, 3 * DAY_MINUTES));
     const { brokerage } = main;
-    const report = verifyJournal(store, 'main');
+    const report = verifyJournal(store, main.id);
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(brokerage.state));
     expect(report.records).toBeGreaterThan(8);
@@ -92,7 +93,7 @@ describe('a simulation', () => {
         await main.read([], (brokerage) => brokerage.mark('AAPL'), ['AAPL']);
       }
       await simulations.close();
-      const report = verifyJournal(store, 'main');
+      const report = verifyJournal(store, main.id);
       expect(report.problems).toEqual([]);
     } finally {
       clock.mockRestore();
@@ -107,10 +108,10 @@ describe('a simulation', () => {
     await main.moveClock(Instant.ofMs(Date.parse('2026-01-05T18:00:00-05:00')));
     await placeTestOrder(main, portfolio);
     await simulations.close();
-    const seqBefore = store.journal.lastSeq('main');
+    const seqBefore = store.journal.lastSeq(main.id);
 
     const same = await startSimulations({}, store);
-    expect(store.journal.lastSeq('main')).toBe(seqBefore);
+    expect(store.journal.lastSeq(main.id)).toBe(seqBefore);
     await same.simulations.close();
 
     const file = join(mkdtempSync(join(tmpdir(), 'sandpit-')), 'brokers.json');
@@ -121,7 +122,7 @@ describe('a simulation', () => {
     const settings = testSettings({ MARKET_COLLAR: '0.1', BROKERS_FILE: file });
     const { main: again } = await startSimulations({ calendar: 'always-open' }, store, settings);
     await placeTestOrder(again, portfolio);
-    const report = verifyJournal(store, 'main');
+    const report = verifyJournal(store, main.id);
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(again.brokerage.state));
     const { state } = again.brokerage;
@@ -212,7 +213,7 @@ describe('a simulation', () => {
     const held = main.brokerage.state.portfolios.get(portfolio)?.positions.get('AAPL');
     expect(held === undefined ? undefined : Position.held(held)).toBe(10_000_000);
     const { brokerage } = main;
-    const report = verifyJournal(store, 'main');
+    const report = verifyJournal(store, main.id);
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(brokerage.state));
   });
@@ -230,13 +231,9 @@ describe('a simulation', () => {
       await main.moveClock(Instant.ofMs(Date.parse(time)));
       const orderId = await placeTestOrder(main, portfolio);
       return main.read([], (brokerage) => {
-        const { state, rules } = brokerage;
+        const { state } = brokerage;
         const order = state.orders.get(state.ids.numberOf('ORDER', orderId) ?? 0);
-        const hours = brokerage.hours({ symbol: 'AAPL', legs: undefined });
-        return (
-          order &&
-          waitingFor(order, (symbol) => state.books.get(symbol), hours, main.now(), rules.quoteMaxAgeMs)
-        );
+        return order && brokerage.waitingFor(order, main.now());
       });
     };
     // Until then its last quote is one of another session.
@@ -267,7 +264,7 @@ describe('a simulation', () => {
     expect(previousClose?.totalEquity).toBe(
       (balances?.SETTLED_CASH ?? 0) + Math.round(((bar?.close ?? 0) * 10) / 10_000),
     );
-    expect(verifyJournal(store, 'main').problems).toEqual([]);
+    expect(verifyJournal(store, main.id).problems).toEqual([]);
   });
 
   it('announces what the feed knows once: not again at a restart, nor what was withdrawn', async () => {
@@ -278,8 +275,9 @@ describe('a simulation', () => {
     } as const;
     const { main, store } = await startSimulations(config);
     const actionId = 'SPLIT:AAPL:2014-06-09';
-    await main.submit<'WithdrawAction'>({ type: 'WithdrawAction', actionId });
+    await main.market.submit<'WithdrawAction'>({ type: 'WithdrawAction', actionId });
     const { main: again } = await startSimulations(config, store);
+    expect(again.market.brokerage.state.actions.get(actionId)?.status).toBe('WITHDRAWN');
     expect(again.brokerage.state.actions.get(actionId)?.status).toBe('WITHDRAWN');
     expect(stateHash(again.brokerage.state)).toBe(stateHash(main.brokerage.state));
   });

@@ -1,4 +1,4 @@
-import { Instant } from '@sandpit/core';
+import { hasInterestIn, Instant, isIdle } from '@sandpit/core';
 import type { Brokerage, Command, Outcome, Quote, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { History } from '../store/history.js';
@@ -8,20 +8,27 @@ import type { Store } from '../store/store.js';
 import type { ClockKeeper } from './clock-keeper.js';
 import { ClockRefused, ManualClock, ScaledClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
-import { prime, unannounced } from './market-at-start.js';
+import { Followers } from './followers.js';
+import type { Follower } from './followers.js';
+import { commandsToMeet, marketChangeOf } from './market-change.js';
+import type { MarketChange } from './market-change.js';
+import { loadInitialQuotes, unannouncedActions } from './market-at-start.js';
+import { payloadOf } from './record-text.js';
 import { Records } from './records.js';
 import type { DurableRecord } from './records.js';
 import { CheckpointSchedule } from './checkpoint-schedule.js';
 import { Slice } from './slice.js';
-import { Turns } from './turns.js';
-import { UnderWay } from './under-way.js';
+import { CommandExecutor } from './command-executor.js';
+import { PendingProjection } from './pending-projection.js';
 import { WakeUp } from './wake-up.js';
-import { Walk } from './walk.js';
+import { ClockAdvance } from './clock-advance.js';
 
 export interface SimulationParts {
   readonly id: string;
-  /** Null for `main`, which all tenants share. */
+  /** Null for the market of the installation. */
   readonly tenantId: string | null;
+  /** The market that it follows; absent = it has one of its own. */
+  readonly market?: Simulation;
   readonly brokerage: Brokerage;
   readonly feed: Feed;
   readonly clock: Clock;
@@ -35,6 +42,10 @@ export interface SimulationParts {
   readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
   readonly onOutOfService: (reason: string) => void;
+  /** Hears when something is at stake for the first time: an order. Only of what follows a market. */
+  readonly onStake?: () => void;
+  /** Whether something was at stake where the journal ends. */
+  readonly hasStake?: boolean;
   /** Hears of every record once it is durable. */
   readonly tell?: ((record: DurableRecord) => void) | undefined;
 }
@@ -42,8 +53,10 @@ export interface SimulationParts {
 /**
  * One simulation: its brokerage, its market, its time, and the one queue through which everything goes. Execute →
  * append to the journal → acknowledge and publish: nothing is shown to anybody before it is durable.
+ *
+ * One that follows a market shares its clock, and deals with what that has recorded, in order, before it decides or shows anything else.
  */
-export class Simulation {
+export class Simulation implements Follower {
   readonly id: string;
   readonly tenantId: string | null;
   readonly brokerage: Brokerage;
@@ -51,17 +64,22 @@ export class Simulation {
   readonly journal: Journal;
   /** What it tells may be less than what has been shown: see `past`. */
   readonly history: History;
-  readonly underWay: UnderWay;
+  readonly underWay: PendingProjection;
   readonly #clock: Clock;
   readonly #clocks: ClockKeeper;
   readonly #onError: (error: unknown) => void;
   readonly #onOutOfService: (reason: string) => void;
   readonly #changedRules: RulesInForce | undefined;
   readonly #records: Records;
-  readonly #turns: Turns;
-  readonly #walk: Walk;
+  readonly #turns: CommandExecutor;
+  readonly #walk: ClockAdvance;
   readonly #wakeUp: WakeUp;
   readonly #checkpoints: CheckpointSchedule;
+  readonly #market: Simulation | undefined;
+  #onStake: (() => void) | undefined;
+  readonly #followers = new Followers<Simulation>();
+  /** What the market has recorded since, oldest first. */
+  readonly #toFollow: MarketChange[] = [];
   #lastAlone: Promise<void> = Promise.resolve();
   /** Walks and batches that are under way or wait. */
   #waitingAlone = 0;
@@ -80,10 +98,19 @@ export class Simulation {
     this.#onError = parts.onError;
     this.#onOutOfService = parts.onOutOfService;
     this.#changedRules = parts.changedRules;
-    this.#records = new Records(id, store, parts.seq, parts.tell);
-    this.underWay = new UnderWay(id, brokerage, store.history, this.#records);
-    this.#turns = new Turns(brokerage, feed, this.#records, this.underWay);
-    this.#walk = new Walk(brokerage, feed, this.#turns);
+    this.#market = parts.market;
+    this.#onStake = parts.onStake;
+    if (parts.hasStake === true) this.#noteStake();
+    this.#records = new Records(id, store, parts.seq, parts.tell, (record) => {
+      if (this.#market !== undefined) return;
+      const change = marketChangeOf(record);
+      if (change !== undefined) this.#followers.hand(change);
+    });
+    this.underWay = new PendingProjection(id, brokerage, store.history, this.#records);
+    this.#turns = new CommandExecutor(brokerage, feed, this.#records, this.underWay, (error) =>
+      this.#broken(error),
+    );
+    this.#walk = new ClockAdvance(brokerage, feed, this.#turns);
     this.#wakeUp = new WakeUp(
       brokerage,
       feed,
@@ -95,9 +122,19 @@ export class Simulation {
     this.#checkpoints = new CheckpointSchedule(id, store.checkpoints, parts.checkpointSeq);
   }
 
+  /** The market that it follows, or itself: whose clock, listings and pushed quotes hold here. */
+  get market(): Simulation {
+    return this.#market ?? this;
+  }
+
   /** Simulated time: that of the clock, but never before what has already happened. */
   now(): Instant {
     return Instant.max(this.#clock.now(), this.brokerage.state.now);
+  }
+
+  /** For the cells that follow it: they have no other. */
+  get sharedClock(): Clock {
+    return this.#clock;
   }
 
   clock(): { readonly mode: ClockMode; readonly speed: number; readonly now: Instant } {
@@ -111,22 +148,143 @@ export class Simulation {
     // Before anything is decided by them.
     if (this.#changedRules !== undefined)
       this.#turns.execute<'ChangeRules'>({ type: 'ChangeRules', rules: this.#changedRules }, state.now);
-    const actions = unannounced(brokerage, feed);
+    const actions = this.#market === undefined ? unannouncedActions(brokerage, feed) : [];
     if (actions.length > 0) {
       // Before anything that is due since.
       this.#turns.catchUp(state.now);
       this.#turns.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions }, state.now);
     }
-    if (feed.kind === 'replay') await prime(brokerage, feed, this.#walk.marketAt);
+    if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#walk.marketAt);
     await this.#noteClock();
-    await this.#alone(() => this.#walk.to(this.now()));
+    await this.#alone(() =>
+      this.#market === undefined ? this.#walk.to(this.now()) : this.#join(this.#market),
+    );
     await this.durable();
     this.#wakeUp.set();
   }
 
+  /**
+   * Follows the market from where the journal says that it stood: with something at stake record by record, so that what was due in
+   * between meets the quotes of its time; without, by what is different now.
+   */
+  async #join(market: Simulation): Promise<void> {
+    const { brokerage } = this;
+    const until = market.#records.seq;
+    // What comes from here on is in the queue.
+    market.#followers.add(this);
+    try {
+      const from = brokerage.state.marketSeq;
+      if (from < until && !isIdle(brokerage.state)) {
+        await market.durable();
+        for (const { seq, at, payload } of market.journal.read(market.id, from)) {
+          if (seq > until) break;
+          const change = marketChangeOf({ seq, at: Instant.ofMs(at), events: payloadOf({ payload }).events });
+          if (change !== undefined) await this.#followWalking(change);
+        }
+      }
+      do {
+        await this.#followAll();
+        await this.#walk.to(this.now());
+      } while (this.#toFollow.length > 0);
+      if (market.#walk.underWay === undefined && market.#records.isAccepting())
+        market.#turns.catchUp(market.now());
+      brokerage.follow(market.#records.seq);
+      for (const command of commandsToMeet(market.brokerage, brokerage, this.feed.kind === 'push'))
+        this.#turns.execute(command, this.#turns.catchUp(this.now()));
+    } catch (error) {
+      market.#followers.delete(this);
+      throw error;
+    }
+  }
+
+  offer(change: MarketChange): void {
+    this.#toFollow.push(change);
+  }
+
+  clockChanged(): void {
+    this.#wakeUp.set();
+  }
+
+  async deal(): Promise<void> {
+    if (this.#toFollow.length > 0) await this.#catchUpWithMarket();
+    await this.durable();
+  }
+
+  /** Deals with what the market has recorded. At once where no time has to be walked through. */
+  async #catchUpWithMarket(): Promise<void> {
+    for (let [change] = this.#toFollow; change !== undefined; [change] = this.#toFollow) {
+      if (this.#walk.underWay !== undefined) await this.#walk.underWay;
+      else if (change.clock === undefined) {
+        this.#follow(change, this.#turns.catchUp(Instant.max(change.at, this.brokerage.state.now)));
+        this.#toFollow.shift();
+        this.#wakeUp.setEarlier();
+      } else {
+        await this.#alone(() => this.#followAll());
+        this.#wakeUp.set();
+      }
+    }
+    this.#checkpoints.look(this.#records.published, this.brokerage);
+  }
+
+  /** The same in the turn of a walk. */
+  async #followAll(): Promise<void> {
+    for (let [change] = this.#toFollow; change !== undefined; [change] = this.#toFollow) {
+      await this.#followWalking(change);
+      this.#toFollow.shift();
+    }
+  }
+
+  async #followWalking(change: MarketChange): Promise<void> {
+    const { state } = this.brokerage;
+    await this.#walk.to(Instant.max(change.clock ?? change.at, state.now));
+    this.#follow(change, state.now > change.at ? state.now : change.at);
+  }
+
+  /**
+   * Does what the market did. Quotes of what it has no interest in are known, and leave no record; the others do, so that the journal tells
+   * every quote that something here depends on.
+   */
+  #follow({ seq, quotes, listsSymbols, commands }: MarketChange, at: Instant): void {
+    if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+    const { brokerage } = this;
+    brokerage.follow(seq);
+    const isOfInterest = ({ symbol }: Quote): boolean =>
+      listsSymbols || hasInterestIn(brokerage.state, symbol);
+    const kept = quotes.filter(isOfInterest);
+    const others = kept.length === quotes.length ? [] : quotes.filter((quote) => !isOfInterest(quote));
+    if (others.length > 0)
+      this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: others, pushed: false }, at);
+    if (kept.length > 0)
+      this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes: kept, pushed: true }, at);
+    for (const command of commands) this.#turns.execute(command, at);
+  }
+
+  /** Everything that the market had recorded by now has been dealt with, and no walk is under way, when it resolves. */
+  async #upToDate(): Promise<void> {
+    while (this.#walk.underWay !== undefined || this.#toFollow.length > 0) {
+      if (this.#walk.underWay !== undefined) await this.#walk.underWay;
+      else await this.#catchUpWithMarket();
+    }
+  }
+
+  /** What has been seen of the market may have left no record here: it is durable when the market's own records are. */
+  get #isMarketDurable(): boolean {
+    return this.#market === undefined || this.#market.#records.published === this.#market.#records.seq;
+  }
+
+  #noteStake(): void {
+    this.#onStake?.();
+    this.#onStake = undefined;
+  }
+
+  get #isUpToDate(): boolean {
+    return this.#walk.underWay === undefined && this.#toFollow.length === 0;
+  }
+
   /** Where a scaled clock runs from, and how fast: what a restart goes by (D130). */
   async #noteClock(): Promise<void> {
-    if (this.#clock instanceof ScaledClock) await this.#clocks.runs(this.id, this.#clock);
+    if (this.#market === undefined && this.#clock instanceof ScaledClock)
+      await this.#clocks.runs(this.id, this.#clock);
   }
 
   /**
@@ -138,15 +296,18 @@ export class Simulation {
     answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
   ): Promise<Outcome<T>> {
     if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
-    while (this.#walk.underWay !== undefined) await this.#walk.underWay;
+    if (!this.#isUpToDate) await this.#upToDate();
     const outcome = this.#turns.execute<T>(command, this.#turns.catchUp(this.now()), answerFor);
     this.#turns.catchUp(this.now());
+    if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();
     this.#checkpoints.look(this.#records.published, this.brokerage);
     this.#wakeUp.setEarlier();
     // An answer that is stored without a record is behind everything that was decided so far.
     const isRecorded = outcome.events.length > 0 || answerFor === undefined;
     if (isRecorded && 'by' in command) await this.#records.durableFor([command.by]);
     else await this.durable();
+    if (!this.#isMarketDurable) await this.market.durable();
+    if (this.#market === undefined) await this.#followers.dealt();
     return outcome;
   }
 
@@ -164,8 +325,10 @@ export class Simulation {
     const outcomes: Outcome<T>[] = [];
     await this.#alone(async () => {
       if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+      await this.#followAll();
       await this.#records.together(() => this.#executeAll(commands, outcomes, answerFor));
     });
+    if (this.#onStake !== undefined && !isIdle(this.brokerage.state)) this.#noteStake();
     this.#checkpoints.look(this.#records.published, this.brokerage);
     this.#wakeUp.setEarlier();
     await this.durable();
@@ -197,10 +360,11 @@ export class Simulation {
     look: (brokerage: Brokerage) => T,
     symbols: Iterable<string> = [],
   ): Promise<T> {
-    while (this.#walk.underWay !== undefined) await this.#walk.underWay;
+    if (!this.#isUpToDate) await this.#upToDate();
     if (this.#records.isAccepting()) this.#turns.refresh(symbols, this.#turns.catchUp(this.now()));
     const result = look(this.brokerage);
     await this.#records.durableFor(whose);
+    if (!this.#isMarketDurable) await this.market.durable();
     return result;
   }
 
@@ -215,14 +379,16 @@ export class Simulation {
     return this.history;
   }
 
-  /** Quotes that came through the API: matched in order, kept in the journal. */
+  /** Quotes that came through the API: matched in order, kept in the journal. Those of what follows a market go there. */
   async pushQuotes(quotes: readonly Quote[]): Promise<void> {
+    if (this.#market !== undefined) return this.#market.pushQuotes(quotes);
     await this.submit({ type: 'UpdateMarket', quotes, pushed: true });
     this.feed.record(quotes);
   }
 
-  /** Moves a manual or scaled clock; everything due on the way has happened, in order, when it resolves. */
+  /** Moves a manual or scaled clock, of all that share it; everything due on the way has happened, in order, when it resolves. */
   async moveClock(to: Instant): Promise<void> {
+    if (this.#market !== undefined) return this.#market.moveClock(to);
     const clock = this.#clock;
     if (!(clock instanceof ManualClock || clock instanceof ScaledClock)) {
       throw new ClockRefused('The clock of this simulation follows real time');
@@ -238,15 +404,18 @@ export class Simulation {
     this.#wakeUp.set();
     await this.#noteClock();
     await this.durable();
+    await this.#followers.dealt();
   }
 
   async setSpeed(speed: number): Promise<void> {
+    if (this.#market !== undefined) return this.#market.setSpeed(speed);
     while (this.#walk.underWay !== undefined) await this.#walk.underWay;
     if (!(this.#clock instanceof ScaledClock)) {
       throw new ClockRefused('Only a scaled clock has a speed');
     }
     this.#clock.setSpeed(speed);
     this.#wakeUp.set();
+    this.#followers.clockChanged();
     await this.#noteClock();
   }
 
@@ -275,7 +444,21 @@ export class Simulation {
   }
 
   get isOutOfService(): boolean {
-    return this.#isOutOfService;
+    return this.#isOutOfService || (this.#market?.isOutOfService ?? false);
+  }
+
+  /** A decision failed half-way: what is in memory is worth nothing. The journal is sound, but for what made it fail. */
+  #broken(error: unknown): StoreUnavailable {
+    if (this.tenantId === null) this.#onError(error);
+    this.takeOutOfService(
+      `a decision failed: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`,
+    );
+    return new StoreUnavailable('the simulation is out of service', { cause: error });
+  }
+
+  /** The cells that follow it and are open. */
+  get followers(): Iterable<Simulation> {
+    return this.#followers.all;
   }
 
   /**
@@ -284,21 +467,22 @@ export class Simulation {
    */
   canRest(): boolean {
     const { mode } = this.#clock;
-    return (
-      !this.#isOutOfService &&
-      mode !== 'scaled' &&
-      (mode === 'manual' || this.brokerage.state.orders.size === 0) &&
-      this.#waitingAlone === 0 &&
-      this.#records.isAtRest
-    );
+    const { state } = this.brokerage;
+    const mayPause =
+      this.#market === undefined
+        ? this.tenantId !== null && mode !== 'scaled' && (mode === 'manual' || state.orders.size === 0)
+        : this.#toFollow.length === 0 && isIdle(state);
+    return !this.#isOutOfService && mayPause && this.#waitingAlone === 0 && this.#records.isAtRest;
   }
 
   /** Stops the timers, and leaves a checkpoint so that the next start reads little. The feed is its owner's to close. */
   async close(): Promise<void> {
     this.#wakeUp.stop();
+    if (this.#market !== undefined) this.#market.#followers.delete(this);
     await this.#alone(() => Promise.resolve());
     if (this.#records.isAccepting()) {
-      if (this.#clock instanceof ScaledClock) await this.#clocks.stands(this.id, this.#clock);
+      if (this.#market === undefined && this.#clock instanceof ScaledClock)
+        await this.#clocks.stands(this.id, this.#clock);
       await this.durable();
       await this.#checkpoints.atTheEnd(this.#records.published);
     }
@@ -315,7 +499,9 @@ export class Simulation {
   async #wake(): Promise<void> {
     try {
       await this.#alone(async () => {
-        if (this.#records.isAccepting()) await this.#walk.to(this.now());
+        if (!this.#records.isAccepting()) return;
+        await this.#followAll();
+        await this.#walk.to(this.now());
       });
       this.#checkpoints.look(this.#records.published, this.brokerage);
       if (this.#records.isInDoubt) await this.durable();

@@ -117,7 +117,7 @@ describe('a simulation whose journal is not what was written', () => {
       expect((await mine.client.get(activities)).status).toBe(200);
       const database = new DatabaseSync(join(directory, 'journal.db'));
       database.exec(
-        "UPDATE block SET data = CAST(replace(CAST(data AS TEXT), '1', '2') AS BLOB) WHERE simulation = 2",
+        "UPDATE block SET data = CAST(replace(CAST(data AS TEXT), '1', '2') AS BLOB) WHERE simulation = 3",
       );
       database.close();
       expect((await mine.client.get(activities)).status).toBe(503);
@@ -132,7 +132,7 @@ describe('a simulation whose journal is not what was written', () => {
     }
   });
 
-  it('is out of service: the others go on, health tells of main, the operator of both', async () => {
+  it('is out of service: the others go on, health tells of the market', async () => {
     app = await TestApp.open();
     const [mine, other] = [await newSimulation(), await newSimulation()];
     await openPortfolio(mine.client);
@@ -143,6 +143,11 @@ describe('a simulation whose journal is not what was written', () => {
     expect((await other.client.get('/v1/accounts')).status).toBe(200);
     expect((await app.as().get('/v1/health')).status).toBe(200);
     app.main.takeOutOfService('Record 1 is damaged');
+    app.time.nowMs += 1000;
+    expect((await app.as().get('/v1/accounts')).status).toBe(503);
+    expect((await app.as({ tenantId: 'tenant-2' }).get('/v1/accounts')).status).toBe(200);
+    expect((await app.as().get('/v1/health')).status).toBe(200);
+    app.simulations.market.takeOutOfService('Record 1 is damaged');
     app.time.nowMs += 1000;
     expect((await app.as().get('/v1/health')).status).toBe(503);
     expect((await app.as().get('/v1/accounts')).status).toBe(503);

@@ -1,5 +1,5 @@
-import { randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { calendarById, Instant, KnownInstruments } from '@sandpit/core';
+import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
+import { calendarById, Instant, isIdle, KnownInstruments } from '@sandpit/core';
 import type {
   BrokerConfiguration,
   Calendar,
@@ -11,7 +11,7 @@ import type {
   RulesInForce,
 } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
-import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
+import { StoreUnavailable } from '../store/journal.js';
 import type { Registry, SimulationEntry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { ClockKeeper } from './clock-keeper.js';
@@ -60,10 +60,12 @@ export interface SimulationInfo {
   readonly config: SimulationConfig;
   /** Real time, ms. */
   readonly createdAt: number;
+  /** Why it cannot be used until the server is started again; absent = it can. */
+  readonly brokenBy?: string;
 }
 
 /** What all simulations of a server share. */
-export interface Ground {
+export interface SharedDependencies {
   readonly store: Store;
   readonly brokers: ReadonlyMap<string, BrokerConfiguration>;
   readonly portfolioMarginEquity: Money;
@@ -81,7 +83,20 @@ export interface Ground {
   readonly idleMs: number;
 }
 
+/** The simulation of a tenant that is there without being made: its cell on the market of the installation. */
 export const MAIN = 'main';
+
+/** The market of the installation: a journal without portfolios, which every `main` follows. */
+export const MARKET = 'market';
+
+const MAINS = `${MAIN}/`;
+
+/** How the store knows the `main` of a tenant. No id of a created simulation looks like it. */
+export const mainOf = (tenantId: string): string =>
+  `${MAINS}${tenantId.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
+
+/** Settings under which the registry notes whose `main` has something at stake: those are open from the start on. */
+const AT_STAKE = 'at-stake/';
 
 /** Timers take no more. */
 const LONGEST_TIMER_MS = 3_600_000;
@@ -108,82 +123,182 @@ export class TooManySimulations extends Error {
 /** Lists of feeds, indexed. */
 type Listings = WeakMap<Listing, Instruments>;
 
-/** All simulations of a server: `main`, and those that tenants create. Opened when they are first asked for. */
+/**
+ * All simulations of a server. Each belongs to one tenant: its `main`, which follows the market of the installation and is kept from the
+ * first change on, and those that it creates. Opened when they are first asked for.
+ */
 export class Simulations {
-  readonly main: Simulation;
-  private readonly ground: Ground;
-  private readonly open = new Map<string, Open>();
+  /** What every `main` follows. Has no portfolios: what it shows is what a `main` shows that is not kept yet. */
+  readonly market: Simulation;
+  private readonly ground: SharedDependencies;
+  /** Of the market, as it is today. */
+  private readonly marketConfig: SimulationConfig;
+  private readonly open = new Map<string, OpenSimulation>();
+  /** Every `main` that is open, by tenant. */
+  private readonly mains = new Map<string, Simulation>();
+  /** On their way into the registry, by tenant. */
+  private readonly keeping = new Map<string, Promise<Simulation>>();
   /** How many of a tenant's are being created. */
   private readonly creating = new Map<string, number>();
   /** On their way out of memory. */
   private readonly closing = new Map<string, Promise<void>>();
   /** Pushed bars are nowhere else: the feeds of simulations that have left memory. */
   private readonly restingFeeds = new Map<string, Feed>();
-  /** Those that could not be opened, and will not be until the server is started again. */
-  private readonly broken = new Set<string>();
+  /** Those that could not be opened, and will not be until the server is started again: why. */
+  private readonly broken = new Map<string, string>();
   private readonly sweep: NodeJS.Timeout;
   /** Lists of feeds that are the same for many simulations, indexed once. */
   private readonly listings: Listings;
   private readonly clocks: ClockKeeper;
 
-  private constructor(ground: Ground, main: Simulation, listings: Listings, clocks: ClockKeeper) {
+  private constructor(
+    ground: SharedDependencies,
+    market: Simulation,
+    config: SimulationConfig,
+    listings: Listings,
+    clocks: ClockKeeper,
+  ) {
     this.ground = ground;
-    this.main = main;
+    this.marketConfig = config;
+    this.market = market;
     this.listings = listings;
     this.clocks = clocks;
-    this.open.set(MAIN, { simulation: Promise.resolve(main), usedAt: Infinity });
     const every = Math.min(LONGEST_TIMER_MS, ground.idleMs / 4);
     this.sweep = setInterval(() => void this.restIdle(), Math.max(1, every)).unref();
   }
 
   /**
-   * Opens `main`, creating it at the first start. Its seed, its ids and its beginning stay what they were then; feed, clock and
-   * calendar are today's settings.
+   * Opens the market, creating it at the first start, and every `main` that has something at stake. The seed, the ids and the beginning of
+   * the market stay what they were then; feed, clock and calendar are today's settings.
    */
-  static async start(ground: Ground, wanted: WantedSimulation): Promise<Simulations> {
+  static async start(ground: SharedDependencies, wanted: WantedSimulation): Promise<Simulations> {
     const { registry } = ground.store;
-    const entry = registry.simulation(MAIN);
+    const entry = registry.simulation(MARKET);
     const before = entry === undefined ? undefined : configOf(entry);
     const { seed, idSecret, start } = before ?? withChance(wanted);
     const config = { ...wanted, seed, start, ...(idSecret !== undefined && { idSecret }) };
     const listings: Listings = new WeakMap();
     const clocks = new ClockKeeper(registry);
-    const furnished = await furnish(ground, listings, config);
-    const kept = before ?? (await register(registry, { id: MAIN, tenantId: null, config }, furnished));
-    const main = await openSimulation(
+    const furnished = await openFeedAndRules(ground, listings, config);
+    const kept = before ?? (await register(registry, { id: MARKET, tenantId: null, config }, furnished));
+    const market = await openSimulation(
       ground,
-      { id: MAIN, tenantId: null, config: { ...config, rules: kept.rules } },
+      { id: MARKET, tenantId: null, config: { ...config, rules: kept.rules } },
       furnished,
       clocks,
     );
     await ground.time.remember();
-    return new Simulations(ground, main, listings, clocks);
+    const simulations = new Simulations(ground, market, config, listings, clocks);
+    await simulations.openAtStake();
+    return simulations;
   }
 
-  /** The simulation of this id that the tenant may see. */
+  private async openAtStake(): Promise<void> {
+    for (const [name, value] of this.registry.settings(AT_STAKE)) {
+      if (value === '') continue;
+      try {
+        await this.findMain(name.slice(AT_STAKE.length));
+      } catch (error) {
+        // Noted, and out of service; the others are not concerned.
+        if (!(error instanceof StoreUnavailable)) throw error;
+        if (error.cause instanceof ImplausibleClock) throw error.cause;
+      }
+    }
+  }
+
+  /** The simulation of this id that the tenant may see; of `MAIN`, its own where that is kept. */
   async find(id: string, tenantId: string): Promise<Simulation | undefined> {
-    if (id === MAIN) return this.main;
+    if (id === MAIN) return this.findMain(tenantId);
+    const entry = this.entryOf(id, tenantId);
+    return entry && this.opened({ id, tenantId, config: configOf(entry) });
+  }
+
+  /** The `main` of a tenant, where it is open already: found at once. */
+  openMain(tenantId: string): Simulation | undefined {
+    const main = this.mains.get(tenantId);
+    if (main === undefined) return undefined;
+    const open = this.open.get(main.id);
+    if (open !== undefined) open.usedAt = performance.now();
+    return main;
+  }
+
+  private async findMain(tenantId: string): Promise<Simulation | undefined> {
+    const id = mainOf(tenantId);
     const entry = this.registry.simulation(id);
-    if (entry?.tenantId !== tenantId || entry.deletedAt !== undefined) return undefined;
-    return this.opened({ id, tenantId, config: configOf(entry) });
+    if (entry === undefined || entry.deletedAt !== undefined) return undefined;
+    return this.opened({ id, tenantId, config: { ...this.mainConfig(tenantId), ...rulesOf(entry) } });
+  }
+
+  /** The `main` of a tenant, kept from here on. */
+  async keepMain(tenantId: string): Promise<Simulation> {
+    const found = await this.findMain(tenantId);
+    if (found !== undefined) return found;
+    let keeping = this.keeping.get(tenantId);
+    if (keeping === undefined) {
+      keeping = this.keepNow(tenantId).finally(() => this.keeping.delete(tenantId));
+      this.keeping.set(tenantId, keeping);
+    }
+    return keeping;
+  }
+
+  private async keepNow(tenantId: string): Promise<Simulation> {
+    const { feed, brokerage } = this.market;
+    const config = { ...this.mainConfig(tenantId), start: this.market.now() };
+    const inForce = await keepRules(this.registry, brokerage.rules);
+    const of = { id: mainOf(tenantId), tenantId, config };
+    const kept = await register(this.registry, of, { feed, rules: brokerage.rules, inForce });
+    return this.opened({ ...of, config: kept });
+  }
+
+  /** The market's, with ids and chance of the tenant's own: they follow from the installation's, and tell nothing of it. */
+  private mainConfig(tenantId: string): SimulationConfig {
+    const { marketConfig: config } = this;
+    const origin = config.idSecret ?? String(config.seed);
+    const digest = createHash('sha256')
+      .update(JSON.stringify([origin, tenantId]))
+      .digest('hex');
+    return { ...config, seed: Number.parseInt(digest.slice(0, 8), 16), idSecret: digest.slice(8, 40) };
+  }
+
+  /** The entry of a simulation that the tenant created. */
+  private entryOf(id: string, tenantId: string): SimulationEntry | undefined {
+    if (id.startsWith(MAINS)) return undefined;
+    const entry = this.registry.simulation(id);
+    return entry?.tenantId === tenantId && entry.deletedAt === undefined ? entry : undefined;
   }
 
   info(id: string, tenantId: string): SimulationInfo | undefined {
-    const entry = this.registry.simulation(id);
-    if (entry === undefined || entry.deletedAt !== undefined) return undefined;
-    if (id !== MAIN && entry.tenantId !== tenantId) return undefined;
-    return infoOf(entry);
+    if (id === MAIN) {
+      const createdAt =
+        this.registry.simulation(mainOf(tenantId))?.createdAt ??
+        this.registry.simulation(MARKET)?.createdAt ??
+        0;
+      const brokenBy = this.broken.get(mainOf(tenantId));
+      return {
+        id,
+        tenantId,
+        config: this.marketConfig,
+        createdAt,
+        ...(brokenBy !== undefined && { brokenBy }),
+      };
+    }
+    const entry = this.entryOf(id, tenantId);
+    return entry && this.infoOf(entry);
   }
 
-  /** Those of a tenant, oldest first. */
+  /** Those that a tenant created, oldest first. */
   list(tenantId: string): readonly SimulationInfo[] {
-    return this.registry.simulations(tenantId).map(infoOf);
+    const main = mainOf(tenantId);
+    return this.registry
+      .simulations(tenantId)
+      .filter(({ id }) => id !== main)
+      .map((entry) => this.infoOf(entry));
   }
 
   /** Throws `TooManySimulations` where the tenant has as many as it may, `NotRecorded` for symbols that the recording does not have. */
   async create(tenantId: string, config: WantedSimulation, allowed = Infinity): Promise<Simulation> {
     const underWay = this.creating.get(tenantId) ?? 0;
-    if (this.registry.simulations(tenantId).length + underWay >= allowed) throw new TooManySimulations();
+    if (this.list(tenantId).length + underWay >= allowed) throw new TooManySimulations();
     this.creating.set(tenantId, underWay + 1);
     try {
       return await this.createNow(tenantId, config);
@@ -196,7 +311,7 @@ export class Simulations {
 
   private async createNow(tenantId: string, config: WantedSimulation): Promise<Simulation> {
     const whole = withChance(config);
-    const furnished = await furnish(this.ground, this.listings, whole);
+    const furnished = await openFeedAndRules(this.ground, this.listings, whole);
     const listed = new Set(furnished.rules.instruments.listing.instruments.map(({ symbol }) => symbol));
     const missing = config.replay?.symbols?.filter((symbol) => !listed.has(symbol)) ?? [];
     if (missing.length > 0) throw new NotRecorded(missing);
@@ -207,22 +322,24 @@ export class Simulations {
 
   /** False where the tenant has no such simulation. `main` cannot be removed. */
   async remove(id: string, tenantId: string): Promise<boolean> {
-    const entry = this.registry.simulation(id);
-    if (id === MAIN || entry?.tenantId !== tenantId || entry.deletedAt !== undefined) return false;
+    if (id === MAIN || this.entryOf(id, tenantId) === undefined) return false;
     await this.closing.get(id);
     const open = this.open.get(id);
     this.open.delete(id);
-    if (open !== undefined) await closeWithFeed(await open.simulation);
+    const simulation = await open?.simulation.catch(() => undefined);
+    if (simulation !== undefined) await closeWithFeed(simulation);
     await this.restingFeeds.get(id)?.close();
     this.restingFeeds.delete(id);
     await this.registry.deleteSimulation(id, Date.now());
+    this.broken.delete(id);
     return true;
   }
 
   /** Its journal was found damaged behind everything else: it is not served any more, until the server is started again. */
   takeOutOfService(id: string, reason: string): void {
+    if (id === MARKET) return this.market.takeOutOfService(reason);
     if (this.broken.has(id)) return;
-    this.broken.add(id);
+    this.broken.set(id, reason);
     const open = this.open.get(id);
     if (open === undefined) return noteOutOfService(this.ground, id, reason);
     open.simulation.then(
@@ -239,61 +356,121 @@ export class Simulations {
       const idle = await simulation.catch(() => undefined);
       const current = this.open.get(id);
       if (idle === undefined || current === undefined || current.usedAt > before || !idle.canRest()) continue;
-      this.open.delete(id);
-      this.restingFeeds.set(id, idle.feed);
-      const closing = idle.close().catch(this.ground.onError);
+      this.forget(id, idle);
+      if (idle.feed !== this.market.feed) this.restingFeeds.set(id, idle.feed);
+      const closing = this.rest(idle).catch(this.ground.onError);
       this.closing.set(id, closing);
       await closing;
       this.closing.delete(id);
     }
   }
 
+  /** The market, and every `main` in memory that follows it. */
+  get onMarket(): readonly Simulation[] {
+    return [this.market, ...this.market.followers];
+  }
+
+  /** Of those in memory. */
+  async figures(): Promise<{ readonly count: number; readonly openOrders: number }> {
+    const open = await Promise.all(
+      [...this.open.values()].map(({ simulation }) => simulation.catch(() => undefined)),
+    );
+    const found = open.filter((simulation) => simulation !== undefined);
+    const openOrders = found.reduce((sum, { brokerage }) => sum + brokerage.state.orders.size, 0);
+    return { count: found.length, openOrders };
+  }
+
+  /** Closes a simulation that leaves memory. A `main` that does has nothing at stake. */
+  private async rest(simulation: Simulation): Promise<void> {
+    if (simulation.market !== simulation) await this.registry.saveSetting(atStake(simulation), '');
+    await simulation.close();
+  }
+
+  private forget(id: string, { tenantId }: Simulation): void {
+    this.open.delete(id);
+    if (tenantId !== null && this.mains.get(tenantId)?.id === id) this.mains.delete(tenantId);
+  }
+
   async close(): Promise<void> {
     clearInterval(this.sweep);
     await Promise.all(this.closing.values());
-    for (const { simulation } of this.open.values()) await closeWithFeed(await simulation);
+    for (const { simulation } of this.open.values()) {
+      const one = await simulation;
+      await one.close();
+      if (one.feed !== this.market.feed) await one.feed.close();
+    }
+    await closeWithFeed(this.market);
     for (const feed of this.restingFeeds.values()) await feed.close();
     await this.ground.time.close();
+  }
+
+  private infoOf({ id, tenantId, createdAt, ...entry }: SimulationEntry): SimulationInfo {
+    const brokenBy = this.broken.get(id);
+    const config = configOf(entry);
+    return { id, tenantId, config, createdAt, ...(brokenBy !== undefined && { brokenBy }) };
   }
 
   private get registry(): Registry {
     return this.ground.store.registry;
   }
 
-  private opened(of: Kept, furnished?: Furnished): Promise<Simulation> {
+  private opened(of: StoredSimulation, furnished?: FeedAndRules): Promise<Simulation> {
     if (this.broken.has(of.id))
       return Promise.reject(new StoreUnavailable('the simulation is out of service'));
     let open = this.open.get(of.id);
     if (open === undefined) {
       open = { simulation: this.openNow(of, furnished), usedAt: 0 };
       this.open.set(of.id, open);
-      open.simulation.catch(() => this.open.delete(of.id));
+      open.simulation.then(
+        (simulation) => {
+          if (of.id.startsWith(MAINS)) this.mains.set(of.tenantId, simulation);
+        },
+        () => this.open.delete(of.id),
+      );
     }
     open.usedAt = performance.now();
     return open.simulation;
   }
 
-  private async openNow(of: Kept, furnished?: Furnished): Promise<Simulation> {
+  private async openNow(of: StoredSimulation, furnished?: FeedAndRules): Promise<Simulation> {
     const { ground, listings, clocks } = this;
     await this.closing.get(of.id);
     const feed = this.restingFeeds.get(of.id);
     this.restingFeeds.delete(of.id);
     try {
-      const ready = furnished ?? (await furnish(ground, listings, of.config, feed));
+      if (of.id.startsWith(MAINS)) return await this.openMainNow(of, feed);
+      const ready = furnished ?? (await openFeedAndRules(ground, listings, of.config, feed));
       return await openSimulation(ground, of, ready, clocks);
     } catch (error) {
-      if (!(error instanceof DamagedJournal || error instanceof ImplausibleClock)) throw error;
-      this.broken.add(of.id);
+      if (!(error instanceof Error) || isPassing(error)) throw error;
+      this.broken.set(of.id, error.message);
       noteOutOfService(ground, of.id, error.message);
       throw new StoreUnavailable('the simulation is out of service', { cause: error });
     }
   }
+
+  /** A `main` goes by the rules and the clock of the market. Its quotes it shares too, but for a recording, which it reads for itself. */
+  private async openMainNow(of: StoredSimulation, resting: Feed | undefined): Promise<Simulation> {
+    const { ground, market, clocks, registry } = this;
+    const { rules } = market.brokerage;
+    const feed =
+      market.feed.kind === 'replay'
+        ? (resting ?? (await ground.openFeed(of.config, rules.calendar)))
+        : market.feed;
+    const inForce = await keepRules(registry, rules);
+    return openSimulation(ground, of, { feed, rules, inForce }, clocks, market);
+  }
 }
 
-const noteOutOfService = ({ note }: Ground, id: string, reason: string): void =>
+/** What another attempt may well succeed in: a store that does not commit now, a file that could not be opened. */
+const isPassing = (error: Error): boolean => error instanceof StoreUnavailable || 'syscall' in error;
+
+const noteOutOfService = ({ note }: SharedDependencies, id: string, reason: string): void =>
   note(`Simulation ${id} is out of service until the server is started again: ${reason}`);
 
-interface Open {
+const atStake = ({ tenantId }: Pick<Simulation, 'tenantId'>): string => `${AT_STAKE}${tenantId ?? ''}`;
+
+interface OpenSimulation {
   readonly simulation: Promise<Simulation>;
   /** On the monotonic clock. */
   usedAt: number;
@@ -309,34 +486,34 @@ const withChance = (wanted: WantedSimulation): SimulationConfig =>
     ? { ...wanted, seed: randomInt(2 ** 32), idSecret: randomBytes(16).toString('hex') }
     : { ...wanted, seed: wanted.seed };
 
-const configOf = (entry: SimulationEntry): KeptConfig => JSON.parse(entry.config) as KeptConfig;
+const configOf = (entry: Pick<SimulationEntry, 'config'>): KeptConfig =>
+  JSON.parse(entry.config) as KeptConfig;
 
-const infoOf = (entry: SimulationEntry): SimulationInfo => ({
-  id: entry.id,
-  tenantId: entry.tenantId,
-  config: configOf(entry),
-  createdAt: entry.createdAt,
-});
+/** What stays of the configuration of a `main` that is in the registry: when it began, and under which rules. */
+const rulesOf = (entry: SimulationEntry): Pick<KeptConfig, 'rules' | 'start'> => {
+  const { rules, start } = configOf(entry);
+  return { rules, start };
+};
 
-interface Kept {
+interface StoredSimulation {
   readonly id: string;
-  readonly tenantId: string | null;
+  readonly tenantId: string;
   readonly config: KeptConfig;
 }
 
 /** What a simulation goes by today. */
-interface Furnished {
+interface FeedAndRules {
   readonly feed: Feed;
   readonly rules: Rules;
   readonly inForce: RulesInForce;
 }
 
-async function furnish(
-  ground: Ground,
+async function openFeedAndRules(
+  ground: SharedDependencies,
   listings: Listings,
   config: SimulationConfig,
   resting?: Feed,
-): Promise<Furnished> {
+): Promise<FeedAndRules> {
   const calendar = calendarById(config.calendar);
   const feed = resting ?? (await ground.openFeed(config, calendar));
   const rules = rulesFor(ground, feed, calendar, listings, config.earlyAssignment);
@@ -347,7 +524,7 @@ async function furnish(
 async function register(
   registry: Registry,
   of: { readonly id: string; readonly tenantId: string | null; readonly config: SimulationConfig },
-  { inForce }: Furnished,
+  { inForce }: FeedAndRules,
 ): Promise<KeptConfig> {
   const config: KeptConfig = { ...of.config, rules: inForce };
   await registry.createSimulation({ ...of, config: JSON.stringify(config), createdAt: Date.now() });
@@ -355,12 +532,15 @@ async function register(
 }
 
 async function openSimulation(
-  ground: Ground,
-  { id, tenantId, config }: Kept,
-  { feed, rules, inForce }: Furnished,
+  ground: SharedDependencies,
+  { id, tenantId, config }: Omit<StoredSimulation, 'tenantId'> & Pick<SimulationInfo, 'tenantId'>,
+  { feed, rules, inForce }: FeedAndRules,
   clocks: ClockKeeper,
+  market?: Simulation,
 ): Promise<Simulation> {
   const { store, onError, time } = ground;
+  if (config.start < Instant.first || config.start > Instant.last)
+    throw new RangeError(`it begins at ${config.start} ms, outside of 1970-01-01 to 2199-12-31`);
   const { brokerage, seq, checkpointSeq } = recover(store, id, rules, config);
   const { state } = brokerage;
   if (config.clock === 'wall') time.check(seq > 0 ? state.now : undefined);
@@ -371,7 +551,14 @@ async function openSimulation(
     tenantId,
     brokerage,
     feed,
-    clock: clockOf(config, now, clocks.lastOf(id, config.speed), time),
+    clock: market?.sharedClock ?? clockOf(config, now, clocks.lastOf(id, config.speed), time),
+    ...(market !== undefined && {
+      market,
+      ...(store.registry.setting(atStake({ tenantId })) !== '1' && {
+        onStake: () => void store.registry.saveSetting(atStake({ tenantId }), '1').catch(() => undefined),
+        hasStake: !isIdle(state),
+      }),
+    }),
     clocks,
     store,
     seq,
@@ -387,7 +574,7 @@ async function openSimulation(
 
 /** The rules a simulation goes by: today's brokers and settings, the feed's instruments. */
 function rulesFor(
-  ground: Ground,
+  ground: SharedDependencies,
   feed: Feed,
   calendar: Calendar,
   listings: Listings,

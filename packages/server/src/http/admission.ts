@@ -5,7 +5,7 @@
 import type { OperationId, Route, Scope } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Simulation } from '../engine/simulation.js';
-import { MAIN } from '../engine/simulations.js';
+import { MAIN, type Simulations } from '../engine/simulations.js';
 import { type Answer, refuseCoded, SERVICE_UNAVAILABLE, UNAUTHORIZED } from './answer.js';
 import { Authenticator, type Principal } from './auth.js';
 import { failed, reply as send } from './reply.js';
@@ -44,10 +44,28 @@ const MARKET_CONTROL: ReadonlySet<OperationId> = new Set([
   'putInstruments',
   'addCorporateActions',
   'withdrawCorporateAction',
+  'haltTrading',
+  'liftHalt',
 ]);
 
-/** What requests to the tools of agents are counted as. */
+/** The tools of agents, among the operations. */
 const MCP = 'mcp';
+
+/** What is about the market that every `main` follows, or about no simulation of its own. */
+const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
+  ...MARKET_CONTROL,
+  'getClock',
+  'listHalts',
+  'listCorporateActions',
+  'createSimulation',
+  'listSimulations',
+  'getSimulation',
+  'createSimulationToken',
+  'deleteSimulation',
+] satisfies OperationId[]);
+
+/** Whoever follows a `main` wants to hear of its first order, too. */
+const STREAMS: ReadonlySet<OperationId> = new Set(['streamOrders', 'streamPortfolios', 'streamQuotes']);
 
 type Next = () => void;
 
@@ -77,7 +95,13 @@ export class Admission {
         if (this.#health.isDraining && !(503 in route.responses))
           return send(request, reply, SERVICE_UNAVAILABLE);
         const window = this.#limits.ofAddress(id, request.ip, limit);
-        if (this.#take(request, reply, window)) next();
+        // A balancer that asks often must not read a refusal as a server that is down: it gets the last verdict (D216).
+        if (503 in route.responses) {
+          const nowMs = this.#deps.monotonicMs();
+          window.take(nowMs);
+          tellLimits(request, window, nowMs);
+          next();
+        } else if (this.#take(request, reply, window)) next();
       };
     }
     const admit = this.#admit(id, route.scope, limit);
@@ -102,6 +126,7 @@ export class Admission {
   #admit(id: OperationId | typeof MCP, scope: Scope | undefined, limit: number) {
     const { simulations } = this.#deps;
     const controlsMarket = id !== MCP && MARKET_CONTROL.has(id);
+    const needsMain = id === MCP || scope !== 'read' || STREAMS.has(id);
     return (
       request: FastifyRequest,
       reply: FastifyReply,
@@ -131,8 +156,12 @@ export class Admission {
         request.simulation = simulation;
         next();
       };
-      if (isMain) return enter(simulations.main);
-      simulations.find(principal.simulationId, principal.tenantId).then(
+      const there = isMain ? mainAtOnce(simulations, id, tenantId) : undefined;
+      if (there !== undefined) return enter(there);
+      const found = isMain
+        ? mainOf(simulations, needsMain, tenantId)
+        : simulations.find(principal.simulationId, tenantId);
+      found.then(
         (simulation) => {
           // The token of a simulation that is gone is good for nothing.
           if (simulation === undefined) return send(request, reply, UNAUTHORIZED);
@@ -141,6 +170,11 @@ export class Admission {
         (error: unknown) => failed(request, reply, error),
       );
     };
+  }
+
+  /** Who a bearer is, for what is no operation of the API. */
+  session(): Pick<Authenticator, 'principalOf'> {
+    return { principalOf: (header) => this.#authenticator.principalOf(header) };
   }
 
   /** The check in front of tools: what each may do is looked at when it is called. */
@@ -192,6 +226,16 @@ export class Admission {
     return isAllowed ? undefined : rateLimited(window.secondsUntilRoomFor(more, nowMs));
   };
 
+  /** Counts each call of a batch but the first, which the request itself was counted as. */
+  readonly chargeEach = (request: FastifyRequest): (() => Answer | undefined) => {
+    let isFirst = true;
+    return () => {
+      if (!isFirst) return this.charge({ request }, 2);
+      isFirst = false;
+      return undefined;
+    };
+  };
+
   #take(request: FastifyRequest, reply: FastifyReply, window: SlidingWindow): boolean {
     const nowMs = this.#deps.monotonicMs();
     const isAllowed = window.take(nowMs);
@@ -200,6 +244,23 @@ export class Admission {
     return isAllowed;
   }
 }
+
+/** What a request about `main` finds there without waiting. */
+const mainAtOnce = (
+  simulations: Simulations,
+  id: OperationId | typeof MCP,
+  tenantId: string,
+): Simulation | undefined => (OF_MARKET.has(id) ? simulations.market : simulations.openMain(tenantId));
+
+/** The `main` of a tenant. Who only reads is answered by the market where it is not kept yet: an empty one shows the same. */
+const mainOf = async (
+  simulations: Simulations,
+  isNeeded: boolean,
+  tenantId: string,
+): Promise<Simulation | undefined> =>
+  isNeeded
+    ? simulations.keepMain(tenantId)
+    : ((await simulations.find(MAIN, tenantId)) ?? simulations.market);
 
 function tellLimits(request: FastifyRequest, window: SlidingWindow, nowMs: number): void {
   request.limits = [

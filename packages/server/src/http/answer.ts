@@ -41,8 +41,9 @@ export function refuseCoded<Code extends ErrorCode>(
   message: string,
   details: ErrorDetails<Code>,
   headers?: Readonly<Record<string, string>>,
+  status?: HttpErrorStatus,
 ): Answer {
-  const body = codedProblem(code, message, details);
+  const body = codedProblem(code, message, details, status);
   return Answer.json(body.statusCode, body, headers);
 }
 

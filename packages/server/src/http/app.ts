@@ -7,10 +7,9 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
-import { RequirementDesk } from '../engine/requirement-desk.js';
+import { RequirementWorkers } from '../engine/requirement-workers.js';
 import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';
-import { ROUTE_NOT_FOUND } from './answer.js';
 import { parseJsonBodies } from './body.js';
 import type { Handlers, Issuers } from './call.js';
 import { answerBrokenRequest, answerExpectation, brokenHead } from './client-error.js';
@@ -22,14 +21,19 @@ import { registerPaperInvest } from './dialects/paperinvest/register.js';
 import { Sockets } from './dialects/sockets.js';
 import type { IssueDemoToken } from './demo-token.js';
 import { registerDocs } from './docs.js';
+import { Faults } from './faults.js';
 import { Idempotency } from './idempotency.js';
+import { KnownBrowsers } from './known-browsers.js';
+import { KnownMethods } from './known-methods.js';
 import type { LoginLinks } from './login-links.js';
 import { Traffic } from './metrics.js';
 import { failed, type OnRefusal, reply as send } from './reply.js';
 import { accountHandlers } from './routes/accounts.js';
-import { Budgets } from './agents/budgets.js';
+import { Rates } from './agents/rates.js';
 import { registerTools } from './mcp/register.js';
 import { agentTokenIssuer, authHandlers, ticketIssuer } from './routes/auth.js';
+import { faultHandlers } from './routes/faults.js';
+import { analyticsHandlers } from './routes/analytics.js';
 import { historyHandlers } from './routes/history.js';
 import { marginHandlers } from './routes/margin.js';
 import { marketDataHandlers } from './routes/market-data.js';
@@ -64,6 +68,8 @@ export interface AppDeps extends HttpDeps {
   readonly issueDemoToken?: IssueDemoToken;
   /** Hears of every request that is refused. */
   readonly onRefusal?: OnRefusal;
+  /** A line in the log for every request. */
+  readonly isAccessLogged?: boolean;
 }
 
 declare module 'fastify' {
@@ -73,6 +79,10 @@ declare module 'fastify' {
     /** Hears of what goes wrong. */
     logger: FastifyBaseLogger | undefined;
     onRefusal: OnRefusal | undefined;
+    isAccessLogged: boolean;
+    /** From here on everything but health is answered with 503. */
+    beginDrain: () => void;
+    openStreams: () => number;
   }
   interface FastifyRequest {
     /** On the monotonic clock. */
@@ -114,9 +124,11 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorateRequest('beganMs', undefined);
   app.decorateRequest('cors', undefined);
   app.decorateRequest('ticket', undefined);
+  app.decorateRequest('fault', undefined);
   app.decorate('traffic', new Traffic());
   app.decorate('logger', deps.log);
   app.decorate('onRefusal', deps.onRefusal);
+  app.decorate('isAccessLogged', deps.isAccessLogged === true && deps.log !== undefined);
   app.addHook('onRequest', (request, reply, done) => {
     request.beganMs = performance.now();
     if (allowOrigin(deps.settings.corsOrigins, request, reply)) return;
@@ -126,23 +138,29 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   app.server.on('checkExpectation', answerExpectation);
   parseJsonBodies(app);
-  app.setNotFoundHandler((request, reply) => send(request, reply, ROUTE_NOT_FOUND));
+  const methods = new KnownMethods(app);
+  app.setNotFoundHandler((request, reply) => send(request, reply, methods.refusalOf(request.url)));
   app.setErrorHandler((error, request, reply) => failed(request, reply, error));
 
   const health = new Health(deps);
   const tickets = new Tickets(deps.access, deps.clockMs);
   const streams = new Streams(deps, tickets);
+  const faults = new Faults();
+  app.addHook('preHandler', faults.strike);
+  app.decorate('beginDrain', () => void (health.isDraining = true));
+  app.decorate('openStreams', () => streams.count);
   app.addHook('preClose', (done) => {
     health.isDraining = true;
     streams.close();
+    faults.close();
     done();
   });
   const admission = new Admission(deps, tickets, health);
   const idempotency = new Idempotency(deps.store.journal, deps.clockMs);
-  const desk = new RequirementDesk();
+  const desk = new RequirementWorkers();
   app.addHook('onClose', () => desk.stop());
   const keyPairs = new KeyPairs(deps.store.registry, deps.access, deps.clockMs);
-  const handlers = handlersOf(deps, health, streams, admission.charge, desk, keyPairs);
+  const handlers = handlersOf(deps, health, streams, faults, admission.charge, desk, keyPairs);
   const issuers: Issuers = {
     ...simulationIssuer(deps),
     ...ticketIssuer(tickets),
@@ -165,17 +183,28 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     operations,
     keyPairs,
     sockets: new Sockets(app),
+    streams,
     isDraining: () => health.isDraining,
   });
-  registerTools(app, admission, {
-    operations,
-    simulations: deps.simulations,
-    version: deps.version ?? '0.1.0',
-  });
+  registerTools(
+    app,
+    admission,
+    {
+      operations,
+      simulations: deps.simulations,
+      version: deps.version ?? '0.1.0',
+    },
+    deps.settings.corsOrigins,
+  );
   const { dashboard } = deps;
-  if (dashboard !== undefined) registerDashboard(app, dashboard, deps.loginLinks);
+  const browsers = new KnownBrowsers(deps.monotonicMs);
+  if (dashboard !== undefined)
+    registerDashboard(app, dashboard, browsers, { ...admission.session(), ...deps });
   const document = { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' };
-  await registerDocs(app, document, dashboard, deps.issueDemoToken);
+  await registerDocs(app, document, dashboard, deps.issueDemoToken, {
+    isOpen: deps.settings.demoToken,
+    browsers,
+  });
   return app;
 }
 
@@ -183,24 +212,27 @@ function handlersOf(
   deps: HttpDeps,
   health: Health,
   streams: Streams,
+  faults: Faults,
   charge: Charge,
-  desk: RequirementDesk,
+  desk: RequirementWorkers,
   keyPairs: KeyPairs,
 ): Handlers {
-  const budgets = new Budgets(deps.monotonicMs);
+  const rates = new Rates(deps.monotonicMs);
   return {
     ...accountHandlers(deps.settings),
     ...portfolioHandlers(deps.settings),
     ...historyHandlers,
+    ...analyticsHandlers,
     ...orderHandlers,
-    ...budgets.guard(orderHandlers),
+    ...rates.guard(orderHandlers),
     ...orderListHandlers,
     ...orderBatchHandlers(charge),
     ...marginHandlers(desk),
     ...marketDataHandlers,
     ...optionHandlers,
     ...simulationHandlers,
-    ...simulationsHandlers(deps, streams),
+    ...faultHandlers(faults),
+    ...simulationsHandlers(deps, streams, faults, keyPairs),
     ...authHandlers(deps),
     ...keyPairHandlers(keyPairs),
     ...streamHandlers(streams),

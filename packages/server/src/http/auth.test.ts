@@ -159,6 +159,7 @@ describe('tokens of an identity provider', () => {
   const settings = () => ({
     jwtSecret: undefined,
     jwksUrl: url,
+    jwtAgentClaim: undefined as string | undefined,
     jwtIssuer: 'idp',
     jwtAudience: 'sandpit',
     tokenTtlSeconds: 60,
@@ -169,6 +170,50 @@ describe('tokens of an identity provider', () => {
       .setProtectedHeader({ alg: 'RS256', kid: 'one' })
       .sign(privateKey);
   const OURS = { iss: 'idp', aud: 'sandpit' };
+
+  it.each(['ES256', 'PS256', 'EdDSA'])('are verified where they are signed with %s', async (alg) => {
+    const pair = await generateKeyPair(alg);
+    const jwk = { ...(await exportJWK(pair.publicKey)), kid: alg, use: 'sig' };
+    const other = createServer((_, response) => response.end(JSON.stringify({ keys: [jwk] })));
+    await new Promise<void>((resolve) => other.listen(0, '127.0.0.1', resolve));
+    const { port } = other.address() as AddressInfo;
+    const its = { ...settings(), jwksUrl: `http://127.0.0.1:${port}/jwks` };
+    const token = await new SignJWT({ sub: 't', exp: 9_999_999_999, ...OURS })
+      .setProtectedHeader({ alg, kid: alg })
+      .sign(pair.privateKey);
+    const authenticator = new Authenticator(its, test.access, Date.now);
+    expect(await authenticator.principalOf(`Bearer ${token}`)).toMatchObject({ tenantId: 't' });
+    expect(await authenticator.principalOf(`Bearer ${token.slice(0, -6)}AAAAAA`)).toBeUndefined();
+    expect(await authenticator.principalOf(`Bearer ${await signed(OURS)}`)).toBeUndefined();
+    other.close();
+  });
+
+  it('are an agent’s where the claim says so that the operator names', async () => {
+    const claim = 'https://example.com/sandpit';
+    const named = new Authenticator({ ...settings(), jwtAgentClaim: claim }, test.access, Date.now);
+    const unnamed = new Authenticator(settings(), test.access, Date.now);
+    const bearer = async (said: unknown) => `Bearer ${await signed({ ...OURS, [claim]: said })}`;
+    const agent = await bearer({ agent: 'a-1', level: 'capped', caps: { maxOrderNotional: 5 } });
+    expect((await named.principalOf(agent))?.agent).toEqual({
+      agentId: 'a-1',
+      level: 'capped',
+      caps: { maxOrderNotional: 5 },
+    });
+    expect((await unnamed.principalOf(agent))?.agent).toBeUndefined();
+    expect((await named.principalOf(`Bearer ${await signed(OURS)}`))?.agent).toBeUndefined();
+    // A restriction that is not understood lets nobody in.
+    for (const said of [
+      'read',
+      {},
+      { level: 'read' },
+      { agent: 'a-1' },
+      { agent: 'a-1', level: 'most' },
+      [],
+      null,
+      7,
+    ])
+      expect(await named.principalOf(await bearer(said))).toBeUndefined();
+  });
 
   it('are verified with its keys, and with nothing else', async () => {
     const authenticator = new Authenticator(settings(), test.access, Date.now);

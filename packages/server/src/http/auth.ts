@@ -13,12 +13,15 @@ import { LRUCache } from 'lru-cache';
 import type { Access, Origin } from '../access/access.js';
 import { MAIN } from '../engine/simulations.js';
 import { type Agent, agentIn, claimsOf } from './agents/levels.js';
+import { refuse } from './answer.js';
 
 export interface TokenSettings {
   /** Signs and verifies HS256; undefined where tokens come from elsewhere. */
   readonly jwtSecret: string | undefined;
-  /** The keys of an identity provider; tokens are then RS256, and must name issuer and audience. */
+  /** The keys of an identity provider; tokens are then signed with a private key, and must name issuer and audience. */
   readonly jwksUrl: string | undefined;
+  /** The claim of the provider's tokens that says what an agent may do; undefined = none does. */
+  readonly jwtAgentClaim: string | undefined;
   readonly jwtIssuer: string;
   readonly jwtAudience: string;
   readonly tokenTtlSeconds: number;
@@ -52,8 +55,8 @@ export interface Grant {
   readonly notAfterMs?: number;
   /** The API key that it is exchanged for, or the one that the token goes back to that asks for it. */
   readonly keyId?: string | undefined;
-  /** The `jti` of the token that asks for it. */
-  readonly fromTokenId?: string | undefined;
+  /** The `jti` of the token that asks for it, after those that that one came from. */
+  readonly fromTokenIds?: readonly string[];
   /** The agent it is for. */
   readonly agent?: Agent | undefined;
 }
@@ -86,7 +89,7 @@ export async function issueToken(
     scope: grant.scope ?? DEFAULT_SCOPE,
     ...(grant.simulationId !== undefined && { sim: grant.simulationId }),
     ...(grant.keyId !== undefined && { key: grant.keyId }),
-    ...(grant.fromTokenId !== undefined && { from: grant.fromTokenId }),
+    ...(grant.fromTokenIds !== undefined && grant.fromTokenIds.length > 0 && { from: grant.fromTokenIds }),
     ...(grant.agent !== undefined && claimsOf(grant.agent)),
     iat: issuedAt,
     exp: expiresAt,
@@ -155,6 +158,9 @@ export class Authenticator {
   }
 }
 
+/** What providers sign with. A secret is none: their keys are public. */
+const ASYMMETRIC = ['RS256', 'PS256', 'ES256', 'EdDSA'];
+
 /** The claims of tokens signed in the one way that these settings allow; rejects where a token is not. */
 function verifierOf({
   jwtSecret,
@@ -163,7 +169,7 @@ function verifierOf({
   if (jwksUrl !== undefined) {
     const keys = createRemoteJWKSet(new URL(jwksUrl));
     return async (token, currentDate) =>
-      (await jwtVerify(token, keys, { algorithms: ['RS256'], currentDate })).payload;
+      (await jwtVerify(token, keys, { algorithms: ASYMMETRIC, currentDate })).payload;
   }
   if (jwtSecret === undefined) return () => Promise.reject(new Error('no key to verify tokens with'));
   // Imported once, not for every token.
@@ -188,6 +194,36 @@ const isScope = (value: string): value is Scope => (scopes as readonly string[])
 const isText = (value: unknown): value is string =>
   typeof value === 'string' && value.length > 0 && value.length <= 256;
 
+/** The claims of an agent where the operator says that they are; what is no object is a restriction that is not understood. */
+function agentClaimsIn(
+  claims: Readonly<Record<string, unknown>>,
+  name: string | undefined,
+): Readonly<Record<string, unknown>> {
+  const said = name === undefined ? undefined : claims[name];
+  if (said === undefined) return {};
+  const isObject = typeof said === 'object' && said !== null;
+  // Without a level it would be nobody's restriction: it must not pass for none at all.
+  const { level = null, agent, caps } = isObject ? (said as Record<string, unknown>) : {};
+  return { level, agent, caps };
+}
+
+const textsIn = (value: unknown): readonly string[] =>
+  Array.isArray(value) ? value.filter((one): one is string => typeof one === 'string') : [];
+
+/** As many generations as fit into a token with room to spare. */
+const MOST_GENERATIONS = 16;
+
+/** What a token that this one asks for goes back to; undefined where it is too many generations away from the first. */
+export function lineageOf({ tokenId, fromTokenIds }: Origin): readonly string[] | undefined {
+  if (fromTokenIds.length >= MOST_GENERATIONS) return undefined;
+  return tokenId === undefined ? fromTokenIds : [...fromTokenIds, tokenId];
+}
+
+export const TOO_MANY_GENERATIONS = refuse(
+  409,
+  `A token is at most ${MOST_GENERATIONS} tokens away from the one that an API key bought: ask with an earlier one`,
+);
+
 const textOrNone = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
 /** What verified claims amount to; undefined where they break a rule of D3. */
@@ -206,7 +242,7 @@ function principalFrom(
   const audiences: readonly unknown[] = Array.isArray(aud) ? aud : [aud];
   if (!(isOwn && aud === undefined) && !audiences.includes(settings.jwtAudience)) return undefined;
   // What is not understood of a restriction is no reason to do without it.
-  const agent = isOwn ? agentIn(claims) : undefined;
+  const agent = agentIn(isOwn ? claims : agentClaimsIn(claims, settings.jwtAgentClaim));
   if (agent === 'BAD') return undefined;
   // What a provider calls by these names is something of its own.
   const { key, from } = isOwn ? claims : {};
@@ -216,7 +252,7 @@ function principalFrom(
     scopes: new Set(scope.split(' ').filter(isScope)),
     simulationId: sim,
     expiresAtMs: exp * 1000,
-    origin: { keyId: textOrNone(key), tokenId: textOrNone(jti), fromTokenId: textOrNone(from) },
+    origin: { keyId: textOrNone(key), tokenId: textOrNone(jti), fromTokenIds: textsIn(from) },
     by: { tenantId: sub, tier },
     ...(agent !== undefined && { agent }),
   };

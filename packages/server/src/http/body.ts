@@ -11,12 +11,45 @@ class BadBody extends Error {
   }
 }
 
+/** Deeper than anything that is asked for: what looks through a body, a library too, may call itself for each level. */
+const MOST_LEVELS = 64;
+
+/** Whether JSON text is nested too deeply. Brackets within strings do not count. */
+export function isTooDeep(text: string): boolean {
+  let levels = 0;
+  for (let i = 0; i < text.length; i += 1) {
+    switch (text.charCodeAt(i)) {
+      case QUOTE:
+        i = endOfString(text, i);
+        break;
+      case OPEN_BRACKET:
+      case OPEN_BRACE:
+        levels += 1;
+        if (levels > MOST_LEVELS) return true;
+        break;
+      case CLOSE_BRACKET:
+      case CLOSE_BRACE:
+        levels -= 1;
+        break;
+    }
+  }
+  return false;
+}
+
+const [QUOTE, BACKSLASH, OPEN_BRACKET, CLOSE_BRACKET, OPEN_BRACE, CLOSE_BRACE] = [34, 92, 91, 93, 123, 125];
+
+function endOfString(text: string, start: number): number {
+  let i = start + 1;
+  while (i < text.length && text.charCodeAt(i) !== QUOTE) i += text.charCodeAt(i) === BACKSLASH ? 2 : 1;
+  return i;
+}
+
 const isEncoded = ({ headers }: FastifyRequest): boolean =>
   headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity';
 
 /**
  * Names such as `__proto__` need no care here: a parsed object has them as its own, every schema is closed, and the validator refuses
- * own names that it does not know. Depth needs none either: the parser does not recurse, and the validator only as deep as a schema.
+ * own names that it does not know.
  */
 export function parseJsonBodies(app: FastifyInstance): void {
   app.removeAllContentTypeParsers();
@@ -24,6 +57,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
     if (isEncoded(request)) return done(new BadBody('SANDPIT_MEDIA_TYPE'));
     // An announced type without a body is a habit of many clients, and harmless where no body is expected.
     if (text === '') return done(null, undefined);
+    if (isTooDeep(text as string)) return done(new BadBody('SANDPIT_DEEP_JSON'));
     try {
       done(null, JSON.parse(text as string));
     } catch {

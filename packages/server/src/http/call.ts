@@ -32,6 +32,9 @@ type PublicId = {
 
 export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes';
 
+/** Operations that send CSV on a connection of their own where it is asked for. */
+export type CsvId = 'listTrades' | 'listRealizedGains';
+
 /**
  * The fields of an answer that open a door. They are issued for every answer, one that is given again for an `Idempotency-Key`
  * too, and never stored: whoever reads the store, or replays a request, gets what their own token allows and nothing else.
@@ -47,7 +50,7 @@ export interface IssuedFields {
 type IssuingId = keyof IssuedFields;
 
 /** What a handler gives, and what is kept of it: the answer without the fields that are issued. */
-export type Kept<Id extends OperationId> = Id extends IssuingId
+export type StoredReply<Id extends OperationId> = Id extends IssuingId
   ? Omit<ReplyOf<Id>, IssuedFields[Id]>
   : ReplyOf<Id>;
 
@@ -55,19 +58,23 @@ export type Kept<Id extends OperationId> = Id extends IssuingId
 export type Issuers = {
   readonly [Id in IssuingId]: (
     call: Pick<Call<Id>, 'principal' | 'simulation' | 'body'>,
-    kept: Kept<Id>,
+    kept: StoredReply<Id>,
   ) => ReplyOf<Id> | Answer | Promise<ReplyOf<Id> | Answer>;
 };
 
-type Reply<Id extends OperationId> = Kept<Id> | Answer | Promise<Kept<Id> | Answer>;
+type Reply<Id extends OperationId> = StoredReply<Id> | Answer | Promise<StoredReply<Id> | Answer>;
 
 export type Handler<Id extends OperationId> = Id extends StreamId
   ? /** Undefined = it has taken the connection over and the stream is under way. */ (
       call: Call<Id>,
     ) => Promise<Answer | undefined>
-  : Id extends PublicId
-    ? (call: PublicCall<Id>) => Reply<Id>
-    : (call: Call<Id>) => Reply<Id>;
+  : Id extends CsvId
+    ? /** Undefined = the list was sent as CSV. */ (
+        call: Call<Id>,
+      ) => Promise<StoredReply<Id> | Answer | undefined>
+    : Id extends PublicId
+      ? (call: PublicCall<Id>) => Reply<Id>
+      : (call: Call<Id>) => Reply<Id>;
 
 /** One handler for each operation that is offered: a missing one does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };

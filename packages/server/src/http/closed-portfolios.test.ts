@@ -40,6 +40,9 @@ const dayTrade = async (): Promise<string> => {
   return orderId as string;
 };
 
+/** Lets everything settle that was traded on the first day. */
+const settle = () => client.put('/v1/simulation/clock', { now: '2026-01-06T15:00:00Z' });
+
 const read = async (path: string): Promise<Body> => {
   const { status, body } = await client.get(path);
   expect(status).toBe(200);
@@ -79,15 +82,32 @@ describe('a closed portfolio (D142)', () => {
   it('is read as it stood, with status CLOSED', async () => {
     await client.post(`${url}/transfers`, { amount: -1000 });
     await dayTrade();
+    expect((await client.delete(url)).body).toEqual({
+      statusCode: 409,
+      message: 'The portfolio cannot be closed: cash has not settled',
+      error: {
+        code: 'PORTFOLIO_NOT_EMPTY',
+        reasons: [{ code: 'UNSETTLED_CASH', amount: 999, settlesOn: '2026-01-06' }],
+      },
+    });
+    await settle();
     const before = await read(url);
     expect(before).not.toHaveProperty('status');
-    await client.post('/v1/simulation/clock/advance', { by: 'PT1M' });
-    expect((await client.delete(url)).status).toBe(200);
-    const closed = { ...before, status: 'CLOSED', updatedAt: '2026-01-05T15:01:00.000Z' };
     // 100,000 less 1,000 out and ten shares bought at 100 and sold at 99.90.
-    expect(closed).toMatchObject({ totalEquity: 98999, settledCash: 98000, pendingCash: 999 });
-    expect(await read(url)).toEqual(closed);
-    // The sale does not settle any more.
+    expect(before).toMatchObject({ totalEquity: 98999, settledCash: 98999, pendingCash: 0 });
+    expect((await client.delete(url)).status).toBe(200);
+    const closed = await read(url);
+    expect(closed).toMatchObject({
+      status: 'CLOSED',
+      totalEquity: 0,
+      settledCash: 0,
+      pendingCash: 0,
+      updatedAt: '2026-01-06T15:00:00.000Z',
+    });
+    expect((await read(`${url}/ledger`)).data[0]).toMatchObject({
+      type: 'WITHDRAWAL',
+      description: 'Cash paid out on closing',
+    });
     await client.post('/v1/simulation/clock/advance', { by: 'P2D' });
     expect(await read(url)).toEqual(closed);
   });
@@ -97,7 +117,7 @@ describe('a closed portfolio (D142)', () => {
     for (const kind of ['equities', 'options', 'futures']) expect(await read(`${url}/${kind}`)).toEqual([]);
     expect(await read(`${url}/margin-eligibility`)).toEqual({
       eligible: false,
-      totalEquity: 100000,
+      totalEquity: 0,
       requiredEquity: 110000,
       reasons: ['The portfolio is closed'],
       currentMarginType: 'REG_T',
@@ -106,16 +126,19 @@ describe('a closed portfolio (D142)', () => {
 
   it('keeps its past: activities, ledger, day trades, equity curve, orders and executions', async () => {
     const orderId = await dayTrade();
-    await client.post('/v1/simulation/clock/advance', { by: 'PT8H' });
+    await settle();
     const before = await pastOf();
     const order = await read(`/v1/orders/${orderId}`);
     const executions = await read(`/v1/orders/${orderId}/executions`);
     await client.delete(url);
     const after = await pastOf();
-    for (const list of ['orders', 'ledger', 'day-trades', 'history'])
-      expect(after[list], list).toEqual(before[list]);
-    expect(after['activities'].data[0]).toMatchObject({ type: 'PORTFOLIO_CLOSED' });
-    expect(after['activities'].data.slice(1)).toEqual(before['activities'].data);
+    for (const list of ['orders', 'day-trades', 'history']) expect(after[list], list).toEqual(before[list]);
+    expect(after['activities'].data.slice(0, 2)).toMatchObject([
+      { type: 'PORTFOLIO_CLOSED' },
+      { type: 'WITHDRAWAL', category: 'CASH', amount: -99_999 },
+    ]);
+    expect(after['activities'].data.slice(2)).toEqual(before['activities'].data);
+    expect(after['ledger'].data.slice(1)).toEqual(before['ledger'].data);
     expect(await read(`/v1/orders/${orderId}`)).toEqual(order);
     expect(await read(`/v1/orders/${orderId}/executions`)).toEqual(executions);
     expect((await read(`${url}/history?from=2026-01-05`)).data).toHaveLength(1);

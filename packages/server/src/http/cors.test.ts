@@ -31,6 +31,18 @@ describe('pages of other origins (D144)', () => {
     },
   );
 
+  it('may send what Alpaca’s clients and tools send', async () => {
+    const reply = await send('OPTIONS', '/alpaca/v2/orders/1', {
+      origin: MINE,
+      'access-control-request-method': 'PATCH',
+      'access-control-request-headers': 'apca-api-key-id,apca-api-secret-key,mcp-protocol-version',
+    });
+    expect(reply.statusCode).toBe(204);
+    expect(reply.headers['access-control-allow-methods']).toContain('PATCH');
+    for (const name of ['APCA-API-KEY-ID', 'APCA-API-SECRET-KEY', 'Mcp-Protocol-Version'])
+      expect(reply.headers['access-control-allow-headers']).toContain(name);
+  });
+
   it('may read answers, refusals and pages', async () => {
     const authorization = `Bearer ${test.token()}`;
     for (const [url, headers] of [
@@ -55,7 +67,8 @@ describe('pages of other origins (D144)', () => {
       origin: `${MINE}.evil.com`,
       'access-control-request-method': 'POST',
     });
-    expect(asked.statusCode).toBe(404);
+    expect(asked.statusCode).toBe(405);
+    expect(asked.headers).not.toHaveProperty('access-control-allow-origin');
   });
 
   it.each(['*', 'app.example.com', 'https://app.example.com/', 'https://a.com;https://b.com'])(

@@ -9,10 +9,21 @@ declare module 'fastify' {
   }
 }
 
-const METHODS = [...new Set(routeEntries.map(([, { method }]: readonly [unknown, Route]) => method))].join(
-  ', ',
-);
-const TAKEN = 'Authorization, Content-Type, Idempotency-Key, Last-Event-ID, X-Request-Id';
+/** Of the API, and of its dialects. */
+const METHODS = [
+  ...new Set([...routeEntries.map(([, { method }]: readonly [unknown, Route]) => method), 'PATCH']),
+].join(', ');
+const TAKEN = [
+  'Authorization',
+  'Content-Type',
+  'Idempotency-Key',
+  'Last-Event-ID',
+  'X-Request-Id',
+  'APCA-API-KEY-ID',
+  'APCA-API-SECRET-KEY',
+  'Mcp-Protocol-Version',
+  'Mcp-Session-Id',
+].join(', ');
 const SHOWN = [
   'Idempotent-Replayed',
   'Retry-After',
@@ -22,6 +33,7 @@ const SHOWN = [
   'X-RateLimit-Remaining',
   'X-RateLimit-Reset',
   'X-Request-Id',
+  'X-Sandpit-Fault',
 ].join(', ');
 /** How long a browser need not ask again. */
 const MAX_AGE_SECONDS = 600;

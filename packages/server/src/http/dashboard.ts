@@ -3,6 +3,9 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { extname, join } from 'node:path';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { Answer, refuse, UNAUTHORIZED } from './answer.js';
+import type { Access } from '../access/access.js';
+import type { Authenticator } from './auth.js';
+import type { KnownBrowsers } from './known-browsers.js';
 import type { LoginLinks } from './login-links.js';
 import { failed, reply as sendAnswer, sendFile } from './reply.js';
 
@@ -73,26 +76,61 @@ export const wantsPage = ({ headers }: FastifyRequest): boolean =>
   headers.accept?.includes('text/html') === true;
 
 /** The files at `/assets/`, and where a login link is exchanged. */
-export function registerDashboard(app: FastifyInstance, files: DashboardFiles, links?: LoginLinks): void {
+export function registerDashboard(
+  app: FastifyInstance,
+  files: DashboardFiles,
+  browsers: KnownBrowsers,
+  { access, principalOf, loginLinks }: DashboardDeps,
+): void {
   app.get<{ Params: { name: string } }>('/assets/:name', (request, reply) => {
     if (!files.sendAsset(request, reply, request.params.name)) {
       sendAnswer(request, reply, refuse(404, 'File not found'));
     }
   });
   app.post('/dashboard/login', (request, reply) => {
-    redeem(request, links).then(
+    redeem(request, browsers, loginLinks).then(
+      (answer) => sendAnswer(request, reply, answer),
+      (error: unknown) => failed(request, reply, error),
+    );
+  });
+  app.post('/dashboard/logout', (request, reply) => {
+    logOut(request, { access, principalOf }).then(
       (answer) => sendAnswer(request, reply, answer),
       (error: unknown) => failed(request, reply, error),
     );
   });
 }
 
-async function redeem({ body, ip }: FastifyRequest, links: LoginLinks | undefined): Promise<Answer> {
+export interface DashboardDeps {
+  readonly access: Pick<Access, 'revokeToken'>;
+  readonly principalOf: Authenticator['principalOf'];
+  readonly loginLinks?: LoginLinks;
+}
+
+/** Takes back the token that asks for it, with what came from it. One without an id can only be forgotten. */
+async function logOut(
+  { headers }: FastifyRequest,
+  { access, principalOf }: Omit<DashboardDeps, 'loginLinks'>,
+): Promise<Answer> {
+  const principal = await principalOf(headers.authorization);
+  if (principal === undefined) return UNAUTHORIZED;
+  const { origin, expiresAtMs } = principal;
+  if (origin.tokenId !== undefined) await access.revokeToken(origin.tokenId, expiresAtMs);
+  return Answer.json(200, { message: 'Logged out' });
+}
+
+async function redeem(
+  { body, ip }: FastifyRequest,
+  browsers: KnownBrowsers,
+  links: LoginLinks | undefined,
+): Promise<Answer> {
   const { code } = (typeof body === 'object' && body !== null ? body : {}) as { readonly code?: unknown };
   if (typeof code !== 'string') return refuse(400, ['code must be a string']);
   // A link is for whoever sits at the machine that printed it.
   const token = isLoopback(ip) ? await links?.redeem(code) : undefined;
-  return token === undefined ? UNAUTHORIZED : Answer.json(200, { token });
+  return token === undefined
+    ? UNAUTHORIZED
+    : Answer.json(200, { token }, { 'set-cookie': browsers.remember() });
 }
 
 const isLoopback = (ip: string): boolean => /^(::ffff:)?127\.|^::1$/.test(ip);

@@ -1,28 +1,53 @@
 import { expect, it } from 'vitest';
 import { isLoopback, registerDemoToken } from './demo-token.js';
+import { KnownBrowsers } from './known-browsers.js';
 import fastify from 'fastify';
 
 const OUR_PAGE = { host: 'localhost:3000', 'sec-fetch-site': 'same-origin' };
 
-it('is for a page of this server on this machine, and there for nobody else', async () => {
+/** A server with nothing but the route, and how it answers. */
+function open(isOpen: boolean, browsers = new KnownBrowsers(() => 0)) {
   const app = fastify();
-  app.decorateRequest('cors', undefined);
-  app.decorateRequest('limits', undefined);
-  app.decorateRequest('operation', undefined);
-  app.decorateRequest('beganMs', undefined);
+  for (const name of ['cors', 'limits', 'operation', 'beganMs', 'principal', 'simulation'])
+    app.decorateRequest(name, undefined);
   app.decorate('traffic', { count: () => undefined } as never);
   app.decorate('onRefusal', undefined);
-  registerDemoToken(app, () => Promise.resolve('a.b.c'));
-  const ask = async (headers: Record<string, string>, remoteAddress = '127.0.0.1') =>
+  app.decorate('logger', undefined);
+  registerDemoToken(app, () => Promise.resolve('a.b.c'), { isOpen, browsers });
+  return async (headers: Record<string, string>, remoteAddress = '127.0.0.1') =>
     (await app.inject({ url: '/docs/demo-token', headers, remoteAddress })).statusCode;
+}
+
+it('is not there by default, whatever a request says: a plain proxy looks like this machine', async () => {
+  const ask = open(false);
+  expect(await ask(OUR_PAGE)).toBe(404);
+  expect(await ask({ host: 'localhost:3000' })).toBe(404);
+});
+
+it('is there for this machine where DEMO_TOKEN is on, and for nobody else', async () => {
+  const ask = open(true);
   expect(await ask(OUR_PAGE)).toBe(200);
   expect(await ask(OUR_PAGE, '::1')).toBe(200);
+  expect(await ask({ host: 'localhost:3000' })).toBe(200);
   expect(await ask(OUR_PAGE, '192.168.1.7')).toBe(404);
   expect(await ask({ ...OUR_PAGE, host: 'evil.example:3000' })).toBe(404);
   expect(await ask({ ...OUR_PAGE, 'sec-fetch-site': 'cross-site' })).toBe(404);
-  expect(await ask({ host: 'localhost:3000' })).toBe(404);
   expect(await ask({ ...OUR_PAGE, 'x-forwarded-for': '1.2.3.4' })).toBe(404);
-  await app.close();
+});
+
+it('is there for the browser that opened the login link, for half a day', async () => {
+  let nowMs = 0;
+  const browsers = new KnownBrowsers(() => nowMs);
+  const ask = open(false, browsers);
+  const header = browsers.remember();
+  expect(header).toMatch(/; Path=\/docs; Max-Age=43200; HttpOnly; SameSite=Strict$/);
+  const cookie = `a=b; ${header.split(';')[0] ?? ''}`;
+  expect(await ask({ ...OUR_PAGE, cookie })).toBe(200);
+  expect(await ask({ ...OUR_PAGE, cookie: cookie.slice(0, -1) })).toBe(404);
+  expect(await ask({ ...OUR_PAGE, cookie: `${cookie}x` })).toBe(404);
+  expect(await ask({ ...OUR_PAGE, cookie, 'x-forwarded-for': '1.2.3.4' })).toBe(404);
+  nowMs = 43_200_000;
+  expect(await ask({ ...OUR_PAGE, cookie })).toBe(404);
 });
 
 it('knows what is this machine', () => {

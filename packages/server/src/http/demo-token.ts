@@ -1,5 +1,6 @@
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 import { ROUTE_NOT_FOUND } from './answer.js';
+import type { KnownBrowsers } from './known-browsers.js';
 import { reply as sendAnswer, send } from './reply.js';
 
 /** A token of the demo tenant for the page at `/docs`; undefined where there is none to give. */
@@ -9,23 +10,35 @@ export const isLoopback = (host: string): boolean =>
   /^(127(\.\d{1,3}){3}|localhost|\[?::1\]?|::ffff:127(\.\d{1,3}){3})$/i.test(host);
 
 /**
- * The page asks for it, nobody else's: from this machine, by a name of this machine (a name of somebody else's that leads here is none),
- * through no proxy, and from a page of this server.
+ * A request of this machine, by a name of this machine (a name of another domain that leads here is none), through no proxy that says so, and
+ * not of a page of another site.
  */
-function isOurPage({ headers, socket }: FastifyRequest): boolean {
+function isOfThisMachine({ headers, socket }: FastifyRequest): boolean {
   const host = (headers.host ?? '').replace(/:\d+$/, '');
   const isForwarded = headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+  const site = headers['sec-fetch-site'];
   return (
     isLoopback(socket.remoteAddress ?? '') &&
     isLoopback(host) &&
     !isForwarded &&
-    headers['sec-fetch-site'] === 'same-origin'
+    (site === undefined || site === 'same-origin')
   );
 }
 
-export function registerDemoToken(app: FastifyInstance, issue: IssueDemoToken): void {
+/** A proxy that does not say so looks like this machine: a setting or the browser that opened the login link lets in, nothing else does. */
+export interface DemoTokenRules {
+  readonly isOpen: boolean;
+  readonly browsers: Pick<KnownBrowsers, 'knows'>;
+}
+
+export function registerDemoToken(
+  app: FastifyInstance,
+  issue: IssueDemoToken,
+  { isOpen, browsers }: DemoTokenRules,
+): void {
   app.get('/docs/demo-token', (request, reply) => {
-    if (!isOurPage(request)) sendAnswer(request, reply, ROUTE_NOT_FOUND);
+    const isLetIn = isOpen || browsers.knows(request.headers.cookie);
+    if (!isLetIn || !isOfThisMachine(request)) sendAnswer(request, reply, ROUTE_NOT_FOUND);
     else
       void issue().then((token) =>
         token === undefined

@@ -4,7 +4,7 @@ import { openApiDocument, type OpenApiOptions } from '@sandpit/protocol';
 import type { FastifyInstance } from 'fastify';
 import { llmsText } from './llms-text.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
-import { type IssueDemoToken, PAGE_SCRIPT, registerDemoToken } from './demo-token.js';
+import { type DemoTokenRules, type IssueDemoToken, PAGE_SCRIPT, registerDemoToken } from './demo-token.js';
 import { type DashboardFiles, wantsPage } from './dashboard.js';
 import { reply as sendAnswer, SECURITY_HEADERS, send } from './reply.js';
 
@@ -23,8 +23,9 @@ const PAGE_STYLE = `
 export async function registerDocs(
   app: FastifyInstance,
   options: OpenApiOptions,
-  dashboard?: DashboardFiles,
-  issueDemoToken?: IssueDemoToken,
+  dashboard: DashboardFiles | undefined,
+  issueDemoToken: IssueDemoToken | undefined,
+  rules: DemoTokenRules,
 ): Promise<void> {
   const document = openApiDocument(options);
   const text = JSON.stringify(document);
@@ -46,7 +47,7 @@ export async function registerDocs(
   app.get('/llms.txt', (request, reply) =>
     send(request, reply, 200, guide, { 'content-type': 'text/plain; charset=utf-8' }),
   );
-  if (issueDemoToken !== undefined) registerDemoToken(app, issueDemoToken);
+  if (issueDemoToken !== undefined) registerDemoToken(app, issueDemoToken, rules);
   await app.register(async (page) => {
     page.addHook('onSend', (request, reply, _payload, done) => {
       reply.headers({

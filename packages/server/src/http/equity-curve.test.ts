@@ -31,6 +31,26 @@ const advance = (client: TestClient, by: string): Promise<unknown> =>
   client.post('/v1/simulation/clock/advance', { by });
 
 describe('the equity curve within the day (D149, D166)', () => {
+  it('goes on where a symbol that was held is listed as an index later', async () => {
+    const { client, portfolioId } = await begin();
+    await pushQuote(client, { bid: 99.9, ask: 100, last: 100 });
+    await placeOrder(client, portfolioId, { quantity: 10, limitPrice: 100 });
+    await advance(client, 'PT10M');
+    await placeOrder(client, portfolioId, {
+      positionIntent: 'SELL_TO_CLOSE',
+      quantity: 10,
+      limitPrice: 99.9,
+    });
+    await advance(client, 'P7D');
+    const before = await curve(client, portfolioId, 'interval=5m');
+    const listed = await client.put('/v1/simulation/instruments', {
+      instruments: [{ assetClass: 'INDEX', symbol: 'AAPL' }],
+    });
+    expect([listed.status, listed.body.message]).toEqual([200, undefined]);
+    expect(await curve(client, portfolioId, 'interval=5m')).toEqual(before);
+    expect((await client.get(url(portfolioId, 'interval=1d'))).status).toBe(200);
+  });
+
   it('has a point for each interval that has ended in which something was traded or held, stamped with its end', async () => {
     const { client, portfolioId } = await begin();
     await advance(client, 'PT10M');

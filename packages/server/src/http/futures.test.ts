@@ -127,6 +127,7 @@ describe('where quotes are pushed', () => {
       lastPrice: 6000.125,
       notionalValue: 300_006.25,
       unrealizedPnl: -6.25,
+      openTradePnl: -6.25,
       initialMargin: 23_000,
       maintenanceMargin: 20_909,
       lastTradeDate: '2026-03-20',

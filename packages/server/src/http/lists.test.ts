@@ -233,6 +233,7 @@ describe('broker configurations', () => {
       passesRegulatoryFees: false,
       orderTypes: ['MARKET', 'LIMIT', 'STOP', 'STOP_LIMIT', 'TRAILING_STOP', 'TRAILING_STOP_LIMIT'],
       timesInForce: ['DAY', 'GTC', 'IOC', 'FOK', 'GTD'],
+      auctionOrders: true,
       sessions: ['REGULAR', 'EXTENDED'],
       fractionalShares: true,
       shortSelling: true,
@@ -263,7 +264,10 @@ describe('another token for a simulation (D146)', () => {
       { portfolioId },
     ]);
     expect((await stranger.post(path)).status).toBe(404);
-    expect((await client.post('/v1/simulations/main/token')).status).toBe(404);
+    const main = await inside.post('/v1/simulations/main/token');
+    expect([main.status, main.body.simulationId]).toEqual([201, 'main']);
+    const seen = await test.withToken(main.body.token as string).get('/v1/portfolios');
+    expect(seen.body).toEqual((await client.get('/v1/portfolios')).body);
   });
 
   it('is given again, not stored, for the same Idempotency-Key', async () => {

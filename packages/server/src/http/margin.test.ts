@@ -71,6 +71,30 @@ describe('the margin of a portfolio', () => {
     expect(types).toEqual(expect.arrayContaining(['CALL_ISSUED', 'CALL_MET']));
   });
 
+  it('getPortfolioMargin, listMarginCalls: amountDue follows the market, and a deposit of it meets the call (D217)', async () => {
+    await buy(180);
+    await pushQuote(client, { bid: 54.9, ask: 55, last: 55 });
+    await client.post('/v1/simulation/clock/advance', { by: 'PT2S' });
+    // 180 shares at 50 with 8,000 borrowed: 2,250 are required of 1,000.
+    await pushQuote(client, { bid: 49.9, ask: 50, last: 50 });
+    const figures = { type: 'MAINTENANCE', amount: 575, amountDue: 1250, status: 'OPEN' };
+    expect((await of('/margin')).calls).toMatchObject([figures]);
+    expect((await of('/margin-calls')).data).toMatchObject([figures]);
+    const refused = await client.post('/v1/orders', orderBody(portfolioId));
+    expect(refused.body.error).toEqual({ code: 'MARGIN_CALL_ACTIVE', callAmount: 1250 });
+    const pay = (amount: number) =>
+      client.post(`/v1/accounts/portfolios/${portfolioId}/transfers`, { amount });
+    await pay(575);
+    expect((await of('/margin')).calls).toMatchObject([{ ...figures, amountDue: 675 }]);
+    await pay(674.99);
+    expect((await of('/margin')).calls).toMatchObject([{ ...figures, amountDue: 0.01 }]);
+    await pay(0.01);
+    expect((await of('/margin')).calls).toEqual([]);
+    const [met] = (await of('/margin-calls')).data;
+    expect(met).toMatchObject({ amount: 575, status: 'MET' });
+    expect(met).not.toHaveProperty('amountDue');
+  });
+
   it('what is not met is liquidated, readable afterwards', async () => {
     await buy(180);
     await pushQuote(client, { bid: 56.99, ask: 57, last: 57 });

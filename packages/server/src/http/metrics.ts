@@ -1,6 +1,10 @@
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
+import type { Simulations } from '../engine/simulations.js';
 import type { Store } from '../store/store.js';
+import { clockAheadMs } from './routes/service.js';
 
 /** Seconds. Most requests wait for one commit. */
 const BUCKETS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1, 5];
@@ -41,8 +45,9 @@ export class Traffic {
 }
 
 /** `GET /metrics`, for a port of its own that the public does not reach. */
-export function createMetricsServer(traffic: Traffic, store: Store): FastifyInstance {
+export function createMetricsServer(traffic: Traffic, sources: MetricSources): FastifyInstance {
   const { registry } = traffic;
+  const { store } = sources;
   collectDefaultMetrics({ register: registry });
   new Gauge({
     name: 'sandpit_store_ok',
@@ -61,6 +66,7 @@ export function createMetricsServer(traffic: Traffic, store: Store): FastifyInst
     },
   });
   collectHistory(registry, store);
+  collectServer(registry, sources);
   const server = fastify({ logger: false });
   server.get('/metrics', async (_request, reply) => {
     reply.header('content-type', registry.contentType);
@@ -68,6 +74,69 @@ export function createMetricsServer(traffic: Traffic, store: Store): FastifyInst
   });
   return server;
 }
+
+/** What the metrics tell of. */
+export interface MetricSources {
+  readonly store: Store;
+  readonly simulations: Simulations;
+  readonly dataDir: string;
+  readonly clockMs: () => number;
+  readonly openStreams: () => number;
+}
+
+function collectServer(
+  registry: Registry,
+  { simulations, dataDir, clockMs, openStreams }: MetricSources,
+): void {
+  const gauge = (name: string, help: string, value: () => number | Promise<number>): void => {
+    new Gauge({
+      name: `sandpit_${name}`,
+      help,
+      registers: [registry],
+      async collect() {
+        this.set(await value());
+      },
+    });
+  };
+  gauge('streams', 'Streams of server-sent events that are open.', openStreams);
+  gauge(
+    'simulations_in_memory',
+    'Simulations in memory, main included.',
+    async () => (await simulations.figures()).count,
+  );
+  gauge(
+    'open_orders',
+    'Open orders of the simulations in memory.',
+    async () => (await simulations.figures()).openOrders,
+  );
+  gauge(
+    'clock_ahead_seconds',
+    'How far the market, or a main that follows it, is ahead of the clock of the machine, where it follows that.',
+    () => Math.max(...simulations.onMarket.map((one) => clockAheadMs(one, clockMs()))) / 1000,
+  );
+  gauge('disk_free_bytes', 'Room that is left where the data directory is.', async () => {
+    const { bavail, bsize } = await statfs(dataDir);
+    return bavail * bsize;
+  });
+  gauge('data_bytes', 'Size of the journal and the history.', async () =>
+    (await Promise.all(DATABASES.map((file) => sizeOf(join(dataDir, file))))).reduce(
+      (sum, size) => sum + size,
+      0,
+    ),
+  );
+  gauge('checkpoint_age_seconds', 'Time since the latest checkpoint; -1 before the first.', async () => {
+    const folder = join(dataDir, 'checkpoints');
+    const files = await readdir(folder).catch(() => []);
+    const times = await Promise.all(
+      files.map(async (file) => (await stat(join(folder, file)).catch(() => undefined))?.mtimeMs ?? 0),
+    );
+    return times.length === 0 ? -1 : (Date.now() - Math.max(...times)) / 1000;
+  });
+}
+
+const DATABASES = ['journal.db', 'journal.db-wal', 'history.db', 'history.db-wal'];
+
+const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0;
 
 function collectHistory(registry: Registry, { history }: Store): void {
   const gauge = (name: string, help: string, value: () => number): void => {

@@ -54,6 +54,26 @@ describe('creating an order', () => {
     });
   });
 
+  it('keeps its notes word for word, through updates and to its end; its exits have none', async () => {
+    const notes = 'Breakout: "20-day high"\n\t→ exit below 95 📈';
+    const exits = { profitTarget: { orderType: 'LIMIT', limitPrice: 120 } };
+    const { status, body } = await place({ limitPrice: 99, notes, bracketConfig: exits });
+    expect(status).toBe(201);
+    expect(body.notes).toBe(notes);
+    await client.put(`/v1/orders/${body.orderId}`, { limitPrice: 98 });
+    expect((await client.get(`/v1/orders/${body.orderId}`)).body).toMatchObject({ limitPrice: 98, notes });
+    await client.put(`/v1/orders/${body.orderId}/cancel`);
+    expect((await client.get(`/v1/orders/${body.orderId}`)).body).toMatchObject({
+      status: 'CANCELED',
+      notes,
+    });
+    const { body: list } = await client.get(`/v1/orders?portfolioId=${portfolioId}`);
+    const all = await Promise.all(
+      (list.data as { orderId: string }[]).map(({ orderId }) => client.get(`/v1/orders/${orderId}`)),
+    );
+    expect(all.map((reply) => reply.body.notes !== undefined)).toEqual([false, true]);
+  });
+
   it('says what an open order waits for', async () => {
     const { orderId } = await placeOrder(client, portfolioId, { limitPrice: 99 });
     const { body } = await client.get(`/v1/orders/${orderId}`);
@@ -468,6 +488,29 @@ describe('changing an order', () => {
       message: '2 orders canceled',
     });
     expect((await client.delete(`/v1/orders/account/${NOWHERE}`)).body.message).toBe('Account not found');
+  });
+
+  it('cancelAccountOrders: counts cancels that latency keeps pending apart, and an order among them may fill (D213)', async () => {
+    const now = await placeOrder(client, portfolioId, { limitPrice: 90 });
+    const later = await placeOrder(client, portfolioId, {
+      limitPrice: 91,
+      latencyProfile: 'CUSTOM',
+      latencyMs: 5000,
+    });
+    await client.post('/v1/simulation/clock/advance', { by: 'PT6S' });
+    const { body } = await client.delete(`/v1/orders/account/${ACCOUNT}`);
+    expect(body).toEqual({
+      canceledCount: 2,
+      canceledOrders: [now.orderId, later.orderId],
+      cancelRequested: [later.orderId],
+      message: '2 orders canceled, 1 of them pending',
+    });
+    // A cancel that is on its way already is not another call's.
+    const again = await client.delete(`/v1/orders/account/${ACCOUNT}`);
+    expect(again.body).toEqual({ canceledCount: 0, canceledOrders: [], message: '0 orders canceled' });
+    await pushQuote(client, { bid: 90.9, ask: 91, last: 91 });
+    expect((await client.get(`/v1/orders/${later.orderId}`)).body.status).toBe('FILLED');
+    expect((await client.get(`/v1/orders/${now.orderId}`)).body.status).toBe('CANCELED');
   });
 });
 

@@ -134,7 +134,7 @@ describe('a portfolio', () => {
     const { orderId } = await placeOrder(client, portfolioId as string, { limitPrice: 90 });
     expect((await client.delete(url(portfolioId as string))).body).toMatchObject({
       statusCode: 409,
-      error: 'Conflict',
+      error: { code: 'PORTFOLIO_NOT_EMPTY', reasons: [{ code: 'OPEN_ORDERS', count: 1 }] },
     });
     await client.put(`/v1/orders/${orderId}/cancel`);
     expect((await client.delete(url(portfolioId as string))).status).toBe(200);

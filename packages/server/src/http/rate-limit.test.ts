@@ -142,6 +142,17 @@ describe('rate limits', () => {
     expect(health.headers['x-ratelimit-limit']).toBe('100');
   });
 
+  it.each(['/v1/health', '/v1/ready'])('never refuse %s: it is the last verdict then (D216)', async (url) => {
+    const anybody = test.withToken(undefined);
+    const replies = [];
+    for (let i = 0; i < 1010; i++) replies.push(await anybody.get(url));
+    expect(new Set(replies.map(({ status }) => status))).toEqual(new Set([200]));
+    expect(replies.at(-1)?.headers['x-ratelimit-remaining']).toBe('0');
+    test.simulations.market.takeOutOfService('Record 1 is damaged');
+    test.time.nowMs += 1001;
+    expect((await anybody.get(url)).status).toBe(503);
+  });
+
   it('come before the body', async () => {
     const client = test.as();
     for (let i = 0; i < 3; i++) expect((await client.post('/v1/orders', {})).status).toBe(400);

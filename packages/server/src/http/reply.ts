@@ -2,7 +2,7 @@
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
-import { type HttpErrorStatus, statusNames } from '@sandpit/protocol';
+import { type HttpErrorStatus, type OperationId, statusNames } from '@sandpit/protocol';
 import { BadCursor } from './translate/pages.js';
 import { type Answer, INTERNAL_ERROR, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from './answer.js';
 
@@ -47,6 +47,7 @@ export function send(
   headers?: Readonly<Record<string, string>>,
 ): void {
   if (reply.sent) return;
+  if (request.fault?.fault.drop === 'after') return hangUp(request, reply, status);
   reply.hijack();
   const { raw } = reply;
   const length = String(Buffer.byteLength(text));
@@ -59,6 +60,13 @@ export function send(
   const { onRefusal } = request.server;
   if (status >= 400 && onRefusal !== undefined)
     onRefusal({ method: request.method, url: request.url, status, text });
+}
+
+/** Closes the connection of a request without an answer (D177). It is counted under `status`. */
+export function hangUp(request: FastifyRequest, reply: FastifyReply, status: number): void {
+  reply.hijack();
+  reply.raw.destroy();
+  counted(request, status);
 }
 
 /** Sends a file: headers of its own take the place of those that answers have. */
@@ -76,17 +84,53 @@ export function sendFile(
   counted(request, 200);
 }
 
-/** Whether the limits were asked, and under which name its lines are found. */
-function ownHeaders({ id, limits, cors }: FastifyRequest): readonly string[] {
+/** Whether the limits were asked, under which name its lines are found, and the fault that struck it. */
+function ownHeaders({ id, limits, cors, fault }: FastifyRequest): readonly string[] {
   const own = limits === undefined ? ['x-request-id', id] : [...limits, 'x-request-id', id];
+  if (fault !== undefined) own.push('x-sandpit-fault', fault.faultId);
   return cors === undefined ? own : [...own, ...cors];
 }
 
-function counted({ server, operation, beganMs }: FastifyRequest, status: number): void {
-  server.traffic.count(
-    operation ?? 'unknown',
-    status,
-    beganMs === undefined ? 0 : performance.now() - beganMs,
+function counted(request: FastifyRequest, status: number): void {
+  const { server, operation, beganMs } = request;
+  const ms = beganMs === undefined ? 0 : performance.now() - beganMs;
+  server.traffic.count(operation ?? 'unknown', status, ms);
+  if (server.isAccessLogged) logAccess(request, status, ms);
+}
+
+/** What gives or takes rights, or changes what all tenants share: marked in the log. A refused login is 401, whatever was asked for. */
+const AUDITED: ReadonlySet<OperationId> = new Set([
+  'exchangeToken',
+  'createAgentToken',
+  'createKeyPair',
+  'revokeKeyPair',
+  'createSimulation',
+  'createSimulationToken',
+  'deleteSimulation',
+  'pushQuotes',
+  'setClock',
+  'advanceClock',
+  'putInstruments',
+  'addCorporateActions',
+  'withdrawCorporateAction',
+]);
+
+/** One line for a request: nothing of its body, its query or its token. */
+function logAccess(request: FastifyRequest, status: number, ms: number): void {
+  const { server, operation, method, id: requestId, ip } = request;
+  const tenant = (request.principal ?? request.admitted?.principal)?.tenantId;
+  const isAudited = status === 401 || (operation !== undefined && AUDITED.has(operation));
+  server.logger?.info(
+    {
+      method,
+      route: request.routeOptions.url ?? 'none',
+      status,
+      ms: Math.round(ms * 10) / 10,
+      tenant,
+      requestId,
+      ...(isAudited && { audit: status === 401 ? 'refused login' : operation, address: ip }),
+    },
+    'request',
   );
 }
 
@@ -96,11 +140,34 @@ export function beginStream(
   reply: FastifyReply,
   headers: Readonly<Record<string, string>>,
 ): ServerResponse {
-  reply.hijack();
   const { raw } = reply;
+  if (request.fault?.fault.drop === 'after') {
+    hangUp(request, reply, 200);
+    return raw;
+  }
+  reply.hijack();
   raw.writeHead(200, [...SECURITY, ...ownHeaders(request), ...flat(headers)]);
   counted(request, 200);
   return raw;
+}
+
+/** Leaves an answer to a library that writes it to the socket by itself, with the headers that every answer has. */
+export function takeOver(request: FastifyRequest, reply: FastifyReply): void {
+  reply.hijack();
+  const { raw } = reply;
+  const writeHead = raw.writeHead.bind(raw) as (...args: unknown[]) => ServerResponse;
+  // Only then is it known how much of the limit is left.
+  raw.writeHead = (...args: unknown[]) => {
+    if (request.fault?.fault.drop === 'after') {
+      // The library goes on writing to it.
+      raw.on('error', () => undefined);
+      return raw.destroy();
+    }
+    const all = [...SECURITY, ...ownHeaders(request)];
+    for (let i = 0; i + 1 < all.length; i += 2) raw.setHeader(all[i] ?? '', all[i + 1] ?? '');
+    return writeHead(...args);
+  };
+  raw.once('finish', () => counted(request, raw.statusCode));
 }
 
 /** Sends a finished answer. */
@@ -153,5 +220,6 @@ const BY_CODE: Readonly<Partial<Record<string, Answer>>> = {
   // A path that leads out of the pages is one that is not there.
   FST_STATIC_FORBIDDEN_PATH: ROUTE_NOT_FOUND,
   SANDPIT_INVALID_JSON: INVALID_JSON,
+  SANDPIT_DEEP_JSON: refuse(400, 'Body must not be nested more than 64 levels deep'),
   SANDPIT_MEDIA_TYPE: UNSUPPORTED_MEDIA_TYPE,
 };

@@ -211,4 +211,21 @@ describe('health', () => {
       reasons: ['the history is being rebuilt'],
     });
   });
+
+  it('says in /v1/ready how far the market is ahead of a machine whose clock was set back', async () => {
+    const wall = await TestApp.open({ config: { clock: 'wall', calendar: 'always-open' } });
+    try {
+      const ready = () => wall.withToken(undefined).get('/v1/ready');
+      wall.time.nowMs -= 30_000;
+      expect((await ready()).body).toMatchObject({ status: 'ok', reasons: [] });
+      wall.time.nowMs -= 7_200_000;
+      const { status, body } = await ready();
+      expect(status).toBe(200);
+      expect(body.reasons).toEqual([
+        expect.stringMatching(/^the market is 72\d\d s ahead of the machine’s clock, which was set back; /),
+      ]);
+    } finally {
+      await wall.close();
+    }
+  });
 });

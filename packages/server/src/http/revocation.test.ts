@@ -1,7 +1,11 @@
 /** What is taken back is refused at once, whoever remembers it. */
+import { mkdirSync, writeFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
+import { inDirectory } from '../testing/server-process.js';
 import { TestApp, type TestClient } from '../testing/test-app.js';
+import { DashboardFiles } from './dashboard.js';
 
 let test: TestApp;
 let keyId: string;
@@ -42,6 +46,62 @@ it.each(Object.keys(ways) as Way[])('a token is refused with %s, and all that co
   await ways[way]();
   for (const one of [client, inside, further]) expect(await statusOf(one)).toBe(401);
   expect(await statusOf(other)).toBe(200);
+});
+
+it('a token of the second generation takes what it made along, and leaves what made it', async () => {
+  const second = await simulationToken(client);
+  const third = await simulationToken(test.withToken(second));
+  const agent = await test.withToken(second).post('/v1/auth/agent-token', { level: 'read' });
+  const after = [
+    third,
+    await simulationToken(test.withToken(third)),
+    (agent.body as { token: string }).token,
+  ];
+  const claims = JSON.parse(Buffer.from(second.split('.')[1] ?? '', 'base64url').toString()) as {
+    jti: string;
+  };
+  for (const one of [second, ...after]) expect(await statusOf(test.withToken(one))).toBe(200);
+  await test.access.revokeToken(claims.jti, test.time.nowMs + 86_400_000);
+  for (const one of [second, ...after]) expect(await statusOf(test.withToken(one))).toBe(401);
+  expect(await statusOf(client)).toBe(200);
+});
+
+it('POST /dashboard/logout: revokes the token it is called with and what that token made', async () => {
+  await inDirectory(async (directory) => {
+    writeFileSync(join(directory, 'index.html'), '<p>');
+    mkdirSync(join(directory, 'assets'));
+    const app = await TestApp.open({ dashboard: DashboardFiles.in(directory) });
+    try {
+      const first = app.as();
+      const second = app.withToken(await simulationToken(first));
+      const third = app.withToken(await simulationToken(second));
+      for (const one of [first, second, third]) expect(await statusOf(one)).toBe(200);
+      // No route of the API: the dashboard's own.
+      const logOut = async (token?: string): Promise<number> => {
+        const headers = token === undefined ? {} : { authorization: `Bearer ${token}` };
+        return (await app.app.inject({ method: 'POST', url: '/dashboard/logout', headers })).statusCode;
+      };
+      expect(await logOut()).toBe(401);
+      expect(await logOut(second.token)).toBe(200);
+      for (const one of [second, third]) expect(await statusOf(one)).toBe(401);
+      expect(await statusOf(first)).toBe(200);
+      expect(await logOut(second.token)).toBe(401);
+    } finally {
+      await app.close();
+    }
+  });
+});
+
+it('a token is at most sixteen tokens away from the first', async () => {
+  let last = client;
+  for (let generation = 1; generation <= 16; generation += 1)
+    last = test.withToken(await simulationToken(last));
+  const agent = await last.post('/v1/auth/agent-token', { level: 'read' });
+  expect([agent.status, agent.body.message]).toEqual([
+    409,
+    'A token is at most 16 tokens away from the one that an API key bought: ask with an earlier one',
+  ]);
+  expect((await client.post('/v1/auth/agent-token', { level: 'read' })).status).toBe(201);
 });
 
 it('a token that was never seen before is refused too', async () => {

@@ -50,6 +50,36 @@ const filled = (path: string, ids: Readonly<Record<string, string>>): string =>
     name === 'optionSymbol' ? 'AAPL260116C00150000' : (ids[name] ?? name),
   );
 
+describe('a known path with another method', () => {
+  it.each([
+    ['DELETE', '/v1/orders', 'GET, POST'],
+    ['POST', '/v1/health', 'GET'],
+    ['PATCH', '/v1/accounts/portfolios/x/activities?limit=1', 'GET'],
+    ['GET', '/v1/auth/token', 'POST'],
+    ['PROPFIND', '/v1/health', 'GET'],
+    ['OPTIONS', '/v1/health', 'GET'],
+    ['HEAD', '/v1/health', 'GET'],
+    ['GET', '/paperinvest/v1/auth/token', 'POST'],
+    ['PUT', '/openapi.json', 'GET'],
+    ['GET', '/v1/health/', undefined],
+    ['GET', '/v1/nothing', undefined],
+    ['GET', '/v1/accounts/a/b/c/d/e', undefined],
+  ])('%s %s is 405 with what is allowed: %s', async (method, url, allowed) => {
+    const reply = await test.app.inject({ method: method as 'GET', url });
+    if (allowed === undefined) {
+      expect(reply.statusCode).not.toBe(405);
+      return;
+    }
+    expect([reply.statusCode, reply.headers.allow]).toEqual([405, allowed]);
+    if (method !== 'HEAD')
+      expect(reply.json()).toEqual({
+        statusCode: 405,
+        message: 'Method not allowed',
+        error: 'Method Not Allowed',
+      });
+  });
+});
+
 describe('what belongs to another tenant', () => {
   const absent = Object.fromEntries(OWNED.map((name) => [name, NOWHERE]));
 
@@ -142,8 +172,7 @@ describe('the router', () => {
     ['GET', '/v1'],
     ['GET', '/v1/order'],
     ['GET', '/v1/nothing?x=1'],
-    ['PATCH', '/v1/orders'],
-    ['DELETE', '/v1/health'],
+    ['PATCH', '/v1/orderz'],
   ])('knows no %s %s, with or without a token', async (method, url) => {
     for (const headers of [{}, { authorization: `Bearer ${owner.token ?? ''}` }]) {
       const response = await test.app.inject({ method: method as 'GET', url, headers });

@@ -126,16 +126,15 @@ function keyed(
   handle: (call: unknown) => Result | Promise<Result>,
 ): Promise<Answer> {
   const { request, status } = call;
-  const { principal, simulation } = request;
-  if (principal === undefined || simulation === undefined)
-    throw new Error('a key without anybody to keep it for');
+  const { principal } = request;
+  if (principal === undefined) throw new Error('a key without anybody to keep it for');
   const { url } = request;
   const end = url.indexOf('?');
   return idempotency.once(
     String(key),
     {
       tenantId: principal.tenantId,
-      simulationId: simulation.id,
+      simulationId: principal.simulationId,
       route,
       method: request.method,
       path: end === -1 ? url : url.slice(0, end),

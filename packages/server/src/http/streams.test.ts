@@ -247,7 +247,7 @@ describe('the order stream', () => {
     expect(stranger.events).toEqual([]);
   });
 
-  it('keeps moves that nobody is told to itself', async () => {
+  it('tells where a trailing stop stands, once a second, with the id of the event before it, and never again (D215)', async () => {
     const reader = await follow('/v1/stream/orders');
     await placeOrder(client, portfolioId, {
       orderType: 'TRAILING_STOP',
@@ -256,9 +256,34 @@ describe('the order stream', () => {
       timeInForce: 'GTC',
     });
     await pushQuote(client, { bid: 98, ask: 98.1, last: 98 });
+    await pushQuote(client, { bid: 97.5, ask: 97.6, last: 97.5 });
+    test.time.nowMs += 1000;
+    await pushQuote(client, { bid: 97, ask: 97.1, last: 97 });
     await pushQuote(client, { bid: 99.5, ask: 99.6, last: 99.5 });
     const events = await reader.until((told) => transitions(told).includes('FILLED'));
-    expect(transitions(events)).toEqual(['PENDING', 'RESERVING', 'ACTIVE', 'TRIGGERED', 'FILLED']);
+    const lasting = ['PENDING', 'RESERVING', 'ACTIVE', 'TRIGGERED', 'FILLED'];
+    expect(transitions(events)).toEqual([...lasting.slice(0, 3), 'TRAILED', 'TRAILED', ...lasting.slice(3)]);
+    const [, , active, first, second] = events;
+    expect(validateBody(OrderUpdate, first?.data)).toMatchObject({ ok: true });
+    expect([first?.data.stopPrice, second?.data.stopPrice]).toEqual([99, 98]);
+    expect([first?.id, second?.id]).toEqual([active?.id, active?.id]);
+    expect(first?.data.updatedAt).toBe(active?.data.updatedAt);
+    const later = await follow('/v1/stream/orders', { 'last-event-id': events[0]?.id ?? '' });
+    const missed = await later.until((told) => transitions(told).includes('FILLED'));
+    expect(transitions(missed)).toEqual(lasting.slice(1));
+  });
+
+  it('tells of an open order for which a margin upgrade sets other amounts aside (D215)', async () => {
+    const cash = (await openPortfolio(client, { portfolioType: 'CASH' })) as { portfolioId: string };
+    await placeOrder(client, cash.portfolioId, { limitPrice: 90, timeInForce: 'GTC' });
+    const reader = await follow(`/v1/stream/orders?portfolioId=${cash.portfolioId}`);
+    await client.post('/v1/simulation/clock/advance', { by: 'PT1M' });
+    const upgraded = await client.put(`/v1/accounts/portfolios/${cash.portfolioId}/margin-upgrade`, {
+      marginType: 'REG_T',
+    });
+    expect(upgraded.status).toBe(200);
+    const [update] = await reader.until((told) => told.length === 1);
+    expect(update?.data).toMatchObject({ event: 'UPDATED', updatedAt: '2026-01-05T15:01:00.000Z' });
   });
 });
 
@@ -297,7 +322,10 @@ describe('the portfolio stream', () => {
     await client.delete(`/v1/accounts/portfolios/${portfolioId}`);
     test.time.nowMs += 1000;
     const [, closed] = await reader.until((told) => told.length === 2);
-    expect(closed?.data).toEqual({ ...open?.data, status: 'CLOSED' });
+    expect(open?.data).toMatchObject({ settledCash: 100_000, totalEquity: 100_000 });
+    const paidOut = { status: 'CLOSED', settledCash: 0, totalEquity: 0, smaBalance: 0 };
+    const without = { overnightBuyingPower: 0, dayTradeBuyingPower: 0 };
+    expect(closed?.data).toEqual({ ...open?.data, ...paidOut, ...without });
     const later = await follow(`/v1/stream/portfolios?portfolioId=${portfolioId}`);
     const [seen] = await later.until((told) => told.length === 1);
     expect(seen?.data).toEqual(closed?.data);
@@ -414,6 +442,23 @@ describe('the stream of quotes (D150, D166)', () => {
     expect(more[2]?.data).toEqual(single);
     await pushQuote(client, { symbol: 'NEW', bid: 7, ask: 7.5, last: 7 });
     expect((await reader.until((told) => told.length === 4))[3]?.data).toMatchObject({ symbol: 'NEW' });
+  });
+
+  it('tells a halt and its end, of the whole market too', async () => {
+    const reader = await follow('/v1/stream/quotes?symbols=AAPL');
+    await reader.until((told) => told.length === 1);
+    await client.post('/v1/simulation/halts', { symbol: '*', reason: 'MWC1' });
+    const halted = await reader.until((told) => told.length === 3);
+    expect(halted.slice(1).map(({ event, data }) => [event, data.symbol])).toEqual([
+      ['halt', 'AAPL'],
+      ['quote', 'AAPL'],
+    ]);
+    expect(halted[1]?.data).toMatchObject({ reason: 'MWC1', until: expect.any(String) as string });
+    expect(halted[2]?.data).toMatchObject({ halted: true, haltReason: 'MWC1' });
+    await client.delete('/v1/simulation/halts/*');
+    const resumed = await reader.until((told) => told.length === 5);
+    expect(resumed[3]).toMatchObject({ event: 'resume', data: { symbol: 'AAPL' } });
+    expect(resumed[4]?.data).not.toHaveProperty('halted');
   });
 
   it('keeps to ten a second and symbol, and to the latest', async () => {

@@ -1,4 +1,4 @@
-import type { Price, Standing } from '@sandpit/core';
+import type { Price, PortfolioSnapshot } from '@sandpit/core';
 import { afterEach, describe, expect, it } from 'vitest';
 import {
   changing,
@@ -317,7 +317,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       const had = (minute: number, settled: number, hasMoved = false, symbol?: string): HistoryChange => {
         const position = { assetClass: 'EQUITY', quantity: 1_000_000, cost: 1_000_000 };
         const held = symbol === undefined ? {} : { [symbol]: position };
-        const standing = { settled, held } as unknown as Standing;
+        const standing = { settled, held } as unknown as PortfolioSnapshot;
         return { change: 'standing', portfolioId: 'portfolio-1', minute, hasMoved, standing };
       };
       const mark = (minute: number, price: number): HistoryChange => ({
@@ -342,7 +342,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
       ]);
       const settled = async (from: number, to: number): Promise<number[]> =>
         (await history.standings('main', 'portfolio-1', from, to)).map(
-          ({ standing }) => (JSON.parse(standing) as Standing).settled,
+          ({ standing }) => (JSON.parse(standing) as PortfolioSnapshot).settled,
         );
       expect(await settled(0, 10)).toEqual([]);
       expect(await settled(10, 15)).toEqual([1, 3]);

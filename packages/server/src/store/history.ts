@@ -1,4 +1,4 @@
-import type { OrderProgress, OrderTerms, Price, Standing } from '@sandpit/core';
+import type { OrderProgress, OrderTerms, Price, PortfolioSnapshot } from '@sandpit/core';
 
 /**
  * Questions about the past, answered from tables that are derived from the journal behind it: a cache, which can be thrown away and
@@ -58,7 +58,7 @@ export type HistoryChange =
       readonly minute: number;
       /** Whether something was traded, or came or went in another way. */
       readonly hasMoved: boolean;
-      readonly standing: Standing;
+      readonly standing: PortfolioSnapshot;
     }
   /** What a symbol was marked at by a pushed quote; the last of a minute stays. */
   | {
@@ -140,14 +140,14 @@ export interface ListItem {
 }
 
 /** A minute in which what a portfolio has was changed. */
-export interface StandingMinute {
+export interface SnapshotMinute {
   readonly minute: number;
   /** Whether anything is held at its end. */
   readonly isHolding: boolean;
   readonly hasMoved: boolean;
 }
 
-export interface StandingRow extends StandingMinute {
+export interface SnapshotRow extends SnapshotMinute {
   /** JSON of a `Standing`: as the minute left it. */
   readonly standing: string;
 }
@@ -200,14 +200,14 @@ export interface History {
   /** Newest first. */
   list(query: ListQuery): Promise<Page<ListItem>>;
   /** All minutes in which what a portfolio has was changed, oldest first. */
-  standingMinutes(simulationId: string, portfolioId: string): Promise<readonly StandingMinute[]>;
+  standingMinutes(simulationId: string, portfolioId: string): Promise<readonly SnapshotMinute[]>;
   /** What a portfolio has had from one minute until before another, oldest first: the first may be of an earlier minute. */
   standings(
     simulationId: string,
     portfolioId: string,
     from: number,
     to: number,
-  ): Promise<readonly StandingRow[]>;
+  ): Promise<readonly SnapshotRow[]>;
   /** What a symbol was marked at by pushed quotes, in the same way. */
   marks(simulationId: string, symbol: string, from: number, to: number): Promise<readonly MinuteMark[]>;
   /** Order events of a tenant after a stream position, oldest first, at most `limit`. */

@@ -3,13 +3,13 @@ import {
   Instant,
   isOrderEvent,
   markOf,
-  newStanding,
+  newSnapshot,
   optionMarkOf,
   isLongAsOsi,
   orderAfter,
   settlementEntries,
-  standingAfter,
-  standingAfterOrder,
+  snapshotAfter,
+  snapshotAfterOrder,
   tradeDateOf,
   tradeEntries,
 } from '@sandpit/core';
@@ -20,7 +20,7 @@ import type {
   OrderEvent,
   OrderSnapshot,
   Quote,
-  Standing,
+  PortfolioSnapshot,
 } from '@sandpit/core';
 import type { HistoryChange, ListName, Owner } from './history.js';
 import type { JournalRecord } from './journal.js';
@@ -32,19 +32,19 @@ export interface ParsedPayload {
 }
 
 /** What the history tables know of a simulation before a record. */
-export interface Known {
+export interface ProjectionSource {
   /** The order as the records before left it. */
   order(order: number): OrderSnapshot;
   owner(portfolioId: string): Owner;
   /** What a portfolio had after the last record that changed it; undefined where nobody has noted it. */
-  standing(portfolioId: string): Standing | undefined;
+  standing(portfolioId: string): PortfolioSnapshot | undefined;
 }
 
 /** What a record changes in the history tables. Pure: the same record after the same records gives the same changes. */
 export type Projection = (
   record: Pick<JournalRecord, 'seq' | 'at'>,
   parsed: ParsedPayload,
-  known: Known,
+  known: ProjectionSource,
 ) => readonly HistoryChange[];
 
 /** How the events of the brokerage become rows. A new kind of event that users should be able to list goes here. */
@@ -52,7 +52,7 @@ export const projectRecord: Projection = (record, parsed, known) => {
   const events = parsed.events as readonly Event[];
   const orders = new RecordOrders(known, Instant.ofMs(record.at));
   const minute = Math.floor(record.at / MINUTE_MS);
-  const standings = new RecordStandings(known, orders, minute);
+  const standings = new RecordSnapshots(known, orders, minute);
   const rows = events.flatMap((event, index) => {
     const before = standings.before(event);
     const listed = rowsOf(event, index, orders);
@@ -82,13 +82,13 @@ const MOVES: ReadonlySet<Event['type']> = new Set([
 ]);
 
 /** What portfolios have, followed from event to event of one record. */
-class RecordStandings {
-  readonly #known: Known;
+class RecordSnapshots {
+  readonly #known: ProjectionSource;
   readonly #orders: RecordOrders;
   readonly #minute: number;
-  readonly #drafts = new Map<string, { standing: Standing; hasMoved: boolean }>();
+  readonly #drafts = new Map<string, { standing: PortfolioSnapshot; hasMoved: boolean }>();
 
-  constructor(known: Known, orders: RecordOrders, minute: number) {
+  constructor(known: ProjectionSource, orders: RecordOrders, minute: number) {
     this.#known = known;
     this.#orders = orders;
     this.#minute = minute;
@@ -105,7 +105,7 @@ class RecordStandings {
   follow(event: Event, before: OrderSnapshot | undefined): void {
     if (event.type === 'PortfolioOpened') {
       const { portfolioId, initialSettings } = event.terms;
-      this.#set(portfolioId, newStanding(initialSettings.portfolioType), false);
+      this.#set(portfolioId, newSnapshot(initialSettings.portfolioType), false);
       return;
     }
     if (isOrderEvent(event)) {
@@ -117,7 +117,7 @@ class RecordStandings {
       if (standing === undefined) return;
       this.#set(
         portfolioId,
-        standingAfterOrder(standing, event, before, after),
+        snapshotAfterOrder(standing, event, before, after),
         event.type === 'OrderExecuted',
       );
       return;
@@ -125,15 +125,15 @@ class RecordStandings {
     if (!('portfolioId' in event)) return;
     const standing = this.#now(event.portfolioId);
     if (standing === undefined) return;
-    const after = standingAfter(standing, event);
+    const after = snapshotAfter(standing, event);
     if (after !== standing) this.#set(event.portfolioId, after, MOVES.has(event.type));
   }
 
-  #now(portfolioId: string): Standing | undefined {
+  #now(portfolioId: string): PortfolioSnapshot | undefined {
     return this.#drafts.get(portfolioId)?.standing ?? this.#known.standing(portfolioId);
   }
 
-  #set(portfolioId: string, standing: Standing, hasMoved: boolean): void {
+  #set(portfolioId: string, standing: PortfolioSnapshot, hasMoved: boolean): void {
     const draft = this.#drafts.get(portfolioId);
     this.#drafts.set(portfolioId, { standing, hasMoved: hasMoved || draft?.hasMoved === true });
   }
@@ -166,7 +166,7 @@ function marksOf(event: Event, minute: number): readonly HistoryChange[] {
 }
 
 /** An order as a record leaves it, which is what its row keeps: what it was in between is in the journal. */
-interface Draft {
+interface OrderRowDraft {
   snapshot: OrderSnapshot;
   readonly isNew: boolean;
   isRenamed: boolean;
@@ -175,11 +175,11 @@ interface Draft {
 
 /** The orders of one record, followed from event to event. */
 class RecordOrders {
-  readonly #known: Known;
+  readonly #known: ProjectionSource;
   readonly #at: Instant;
-  readonly #drafts = new Map<number, Draft>();
+  readonly #drafts = new Map<number, OrderRowDraft>();
 
-  constructor(known: Known, at: Instant) {
+  constructor(known: ProjectionSource, at: Instant) {
     this.#known = known;
     this.#at = at;
   }
@@ -205,7 +205,7 @@ class RecordOrders {
     return this.#draft(order).snapshot;
   }
 
-  #draft(order: number): Draft {
+  #draft(order: number): OrderRowDraft {
     let draft = this.#drafts.get(order);
     if (draft === undefined) {
       draft = { snapshot: this.#known.order(order), isNew: false, isRenamed: false, filledOn: undefined };
@@ -228,6 +228,7 @@ class RecordOrders {
 const ENTRY_CATEGORY: Readonly<Partial<Record<LedgerEntryType, string>>> = {
   INITIAL_CASH: 'CASH',
   TRANSFER: 'CASH',
+  WITHDRAWAL: 'CASH',
   PROMOTIONAL_CASH: 'CASH',
   CASH_IN_LIEU: 'CORPORATE_ACTION',
   INTEREST: 'CASH',
@@ -385,6 +386,10 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'SplitBegun':
     case 'ActionContinued':
     case 'ActionDone':
+    case 'AgentSpent':
+    case 'AgentRefused':
+    case 'TradingHalted':
+    case 'TradingResumed':
     case 'RulesChanged':
     case 'ClockMoved':
       return [];

@@ -1,7 +1,7 @@
 import { afterEach, describe, expect, it } from 'vitest';
 import { START } from './fixtures.contract.js';
 import type { StoreUnderTest } from './fixtures.contract.js';
-import { AlreadyExists, NotInRegistry } from './registry.js';
+import { AlreadyExists, NotInRegistry, settingsOf } from './registry.js';
 import type { ApiKey, Tenant } from './registry.js';
 import type { Store } from './store.js';
 
@@ -107,6 +107,18 @@ export function registryContract(name: string, underTest: StoreUnderTest): void 
         ['pair:a', '1'],
         ['pair:b', '2'],
       ]);
+    });
+
+    it('deletes the settings of a simulation with it, and no others', async () => {
+      const { registry } = await open();
+      for (const id of ['s-1', 's-10'])
+        await registry.createSimulation({ id, tenantId: 't-1', config: '{}', createdAt: START });
+      const kept = [`${settingsOf('s-10')}b`, 'simulation', 's-1'];
+      for (const name of [`${settingsOf('s-1')}a`, `${settingsOf('s-1')}b`, ...kept])
+        await registry.saveSetting(name, name);
+      await registry.deleteSimulation('s-1', START);
+      expect(registry.settings('').map(([name]) => name)).toEqual(expect.arrayContaining(kept));
+      expect(registry.settings(settingsOf('s-1'))).toEqual([]);
     });
 
     const { reopen } = underTest;

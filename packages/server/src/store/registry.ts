@@ -61,7 +61,10 @@ export interface Registry {
   simulation(id: string): SimulationEntry | undefined;
   /** Those of a tenant (null: the shared ones) that are not deleted, oldest first; without an argument those of all. */
   simulations(tenantId?: string | null): readonly SimulationEntry[];
-  /** Its journal and history are gone for readers when this resolves; their rows are removed little by little. */
+  /**
+   * Its journal, its history and its settings are gone for readers when this resolves; the rows of journal and history are removed
+   * little by little.
+   */
   deleteSimulation(id: string, deletedAt: number): Promise<void>;
 
   setting(name: string): string | undefined;
@@ -69,6 +72,9 @@ export interface Registry {
   settings(prefix: string): readonly (readonly [name: string, value: string])[];
   saveSetting(name: string, value: string): Promise<void>;
 }
+
+/** Prefix of the names of settings that belong to a simulation and are deleted with it. */
+export const settingsOf = (simulationId: string): string => `simulation/${simulationId}/`;
 
 /** Somebody else has this id or name. */
 export class AlreadyExists extends Error {

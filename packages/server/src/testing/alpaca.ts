@@ -1,5 +1,5 @@
 import type { AddressInfo } from 'node:net';
-import { openPortfolio, TestApp, type TestAppOptions, type TestClient } from './test-app.js';
+import { type Body, openPortfolio, TestApp, type TestAppOptions, type TestClient } from './test-app.js';
 
 /** A listening server with a portfolio, and the key pair that opens it to Alpaca's clients. */
 export interface AlpacaAccount {
@@ -35,3 +35,32 @@ export async function keyPairOf(
   if (reply.status !== 201) throw new Error(reply.text);
   return reply.body as { keyId: string; secretKey: string };
 }
+
+export interface AlpacaReply {
+  readonly status: number;
+  readonly body: Body;
+  readonly headers: Readonly<Record<string, unknown>>;
+}
+
+export type AlpacaSend = (
+  method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE',
+  url: string,
+  body?: object,
+) => Promise<AlpacaReply>;
+
+/** Sends requests of the dialect with a key pair, without a socket. */
+export const alpacaSender =
+  (test: TestApp, keys: { readonly keyId: string; readonly secretKey: string }): AlpacaSend =>
+  async (method, url, body) => {
+    const response = await test.app.inject({
+      method,
+      url: `/alpaca${url}`,
+      headers: { 'apca-api-key-id': keys.keyId, 'apca-api-secret-key': keys.secretKey },
+      ...(body !== undefined && { payload: body }),
+    });
+    return {
+      status: response.statusCode,
+      body: response.body === '' ? undefined : (JSON.parse(response.body) as unknown),
+      headers: response.headers,
+    };
+  };

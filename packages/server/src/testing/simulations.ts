@@ -1,6 +1,6 @@
 import { Instant, Money, Price, Quantity } from '@sandpit/core';
 import type { OrderRequest } from '@sandpit/core';
-import { groundOf } from '../compose.js';
+import { sharedDependenciesOf } from '../compose.js';
 import { readSettings } from '../config.js';
 import type { Settings } from '../config.js';
 import { Simulations } from '../engine/simulations.js';
@@ -19,13 +19,13 @@ export const BY = { tenantId: 'tenant-1', tier: 'PRO' } as const;
 export const testSettings = (more: Record<string, string> = {}): Settings =>
   readSettings({ LOG_LEVEL: 'silent', ...more });
 
-/** Simulations on a store, by default in memory, `main` with a push feed and a manual clock. */
+/** Simulations on a store, by default in memory, the market with a push feed and a manual clock. `main`: that of `BY`. */
 export async function startSimulations(
   config: Partial<SimulationConfig> = {},
   store: Store = openMemoryStore({ project: projectRecord }),
   settings: Settings = testSettings(),
 ): Promise<{ store: Store; simulations: Simulations; main: Simulation }> {
-  const ground = await groundOf(settings, store, (error) => {
+  const ground = await sharedDependenciesOf(settings, store, (error) => {
     throw error;
   });
   const simulations = await Simulations.start(ground, {
@@ -37,7 +37,7 @@ export async function startSimulations(
     seed: 7,
     ...config,
   });
-  return { store, simulations, main: simulations.main };
+  return { store, simulations, main: await simulations.keepMain(BY.tenantId) };
 }
 
 export async function openTestPortfolio(

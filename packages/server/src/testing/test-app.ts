@@ -6,6 +6,7 @@ import type { Simulation } from '../engine/simulation.js';
 import type { SimulationConfig, Simulations } from '../engine/simulations.js';
 import { createApp } from '../http/app.js';
 import type { Grant } from '../http/auth.js';
+import type { DashboardFiles } from '../http/dashboard.js';
 import type { HttpSettings } from '../http/settings.js';
 import type { Store } from '../store/store.js';
 import { startSimulations, testSettings } from './simulations.js';
@@ -45,6 +46,8 @@ export interface TestAppOptions {
   readonly settings?: Readonly<Record<string, string>>;
   readonly store?: Store;
   readonly log?: FastifyBaseLogger;
+  readonly isAccessLogged?: boolean;
+  readonly dashboard?: DashboardFiles | undefined;
 }
 
 /** The whole service in this process: memory store, pushed quotes, a clock that moves when told. */
@@ -82,7 +85,8 @@ export class TestApp {
       settings,
       clockMs: () => time.nowMs,
       monotonicMs: () => time.monotonicMs,
-      ...(options.log !== undefined && { log: options.log }),
+      dashboard: options.dashboard,
+      ...(options.log !== undefined && { log: options.log, isAccessLogged: options.isAccessLogged === true }),
     });
     await app.ready();
     return new TestApp({ app, simulations, main, store, access, settings, time });

@@ -117,6 +117,16 @@ describe('when the market runs away from what was set aside', () => {
     expect(settled()).toBe(100_000 - 1301.05);
   });
 
+  it.each([
+    [1301.05, ['10 @ 130']],
+    [1301.04, []],
+  ])('an execution for 1,301.05 needs the last cent: %d', (cash, fills) => {
+    const { market, portfolio } = simulation(cash);
+    const stop = market.place(portfolio, { type: 'STOP', stop: '110.00' });
+    market.quote('AAPL', '129.90', '130.00', { last: '130.00' });
+    expect(market.fills(stop)).toEqual(fills);
+  });
+
   it('beyond it the order is rejected: cash is never negative', () => {
     const { market, portfolio, reserved, settled } = simulation(1200);
     const stop = market.place(portfolio, { type: 'STOP', stop: '110.00' });

@@ -10,6 +10,7 @@ import type { Conditions } from '../../options/model/conditions.js';
 import { impliedVolatility } from '../../options/model/implied-volatility.js';
 import { Instant } from '../../values/instant.js';
 import { Price } from '../../values/price.js';
+import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide } from '../../values/scaled.js';
 import { TradingDate } from '../../values/trading-date.js';
 import type { BookMarket, Holding, MarginTerms, Underlying } from '../book.js';
@@ -55,21 +56,11 @@ export class ModelValues {
     if (instrument.assetClass !== 'OPTION') throw new RangeError(`${instrument.symbol} is no option`);
     const underlying = this.market.underlying(instrument.underlying);
     if (underlying.price === undefined || underlying.price <= 0) return false;
-    const { deliverable, multiplier } = instrument;
-    const spot =
-      deliverable === multiplier
-        ? underlying.price
-        : Price.ofUnits(
-            Math.max(
-              LEAST_PRICE,
-              multiplyDivide(
-                underlying.price,
-                Math.round(deliverable * 1e6),
-                Math.round(multiplier * 1e6),
-                'half-up',
-              ),
-            ),
-          );
+    const { deliverable, inLieu = Quantity.zero, multiplier } = instrument;
+    const units = Math.round(deliverable * 1e6) + inLieu;
+    const delivered = (amount: Price): Price =>
+      Price.ofUnits(multiplyDivide(amount, units, Math.round(multiplier * 1e6), 'half-up'));
+    const spot = Price.ofUnits(Math.max(LEAST_PRICE, delivered(underlying.price)));
     const settlement = settlesAt(instrument, this.terms.calendar);
     const option = { contract: instrument, underlying, spot, settlement };
     const conditions = this.conditionsAt(option, 0, this.terms.asOf);

@@ -18,6 +18,7 @@ const TERMS = [
   'settlement',
   'multiplier',
   'deliverable',
+  'inLieu',
   'price',
 ] as const satisfies readonly (keyof OptionLeg)[];
 

@@ -1,6 +1,7 @@
 import type { Instant } from '../../values/instant.js';
+import { Quantity } from '../../values/quantity.js';
 import { multiplyDivide, multiplyTwiceDivide } from '../../values/scaled.js';
-import type { HouseRates } from '../book.js';
+import type { HouseRates } from '../house-rates.js';
 import type { OptionLeg } from './legs.js';
 import type { RegTParameters } from './parameters.js';
 import { isLongDated } from './parameters.js';
@@ -33,8 +34,12 @@ export interface Contract {
   readonly multiplier: number;
   /** Shares that stand against one contract. */
   readonly deliverable: number;
-  /** What the shares are worth (`U`); 0 where no formula asks for it. */
+  /** The part of a share beside them that is paid in cash. */
+  readonly inLieu: Quantity;
+  /** What the shares are worth; 0 where no formula asks for it. */
   readonly shares: Micros;
+  /** U: the value of everything one contract delivers, cash in lieu included (D89). */
+  readonly delivered: Micros;
   readonly strike: Micros;
   readonly premium: Micros;
   readonly inTheMoney: Micros;
@@ -122,10 +127,12 @@ export function contractOf(
   const { parameters, asOf } = terms;
   const isCall = leg.right === 'CALL';
   const factor = factorOf(leg.leverageFactor);
+  const { inLieu = Quantity.zero } = leg;
   const shares = micros(underlyingPrice, leg.deliverable);
+  const delivered = shares + micros(underlyingPrice, inLieu / Quantity.of(1));
   const strike = micros(leg.strike, leg.multiplier);
   const premium = micros(leg.price ?? 0, leg.multiplier);
-  const above = shares - strike;
+  const above = delivered - strike;
   const inTheMoney = Math.max(0, isCall ? above : 0 - above);
   const outOfTheMoney = Math.max(0, isCall ? 0 - above : above);
   const isShort = count < 0;
@@ -142,7 +149,9 @@ export function contractOf(
     settlement: leg.settlement,
     multiplier: leg.multiplier,
     deliverable: leg.deliverable,
+    inLieu,
     shares,
+    delivered,
     strike,
     premium,
     inTheMoney,
@@ -157,9 +166,9 @@ export function contractOf(
 
   /** D103, beside the premium. A fund's factor scales the rate and the floor of calls (D100, Regulatory Notice 09-53). */
   function uncovered(): Micros {
-    const floorOf = isCall ? shares : strike;
+    const floorOf = isCall ? delivered : strike;
     return Math.max(
-      share(shares, bps * factor) - outOfTheMoney,
+      share(delivered, bps * factor) - outOfTheMoney,
       share(floorOf, parameters.optionFloorBps * factor),
     );
   }

@@ -13,7 +13,7 @@ export interface Division extends Omit<Partition, 'isApproximate'> {
 export const UNDIVIDED: Division = { combos: [], straddles: [], spreads: [], first: 0, second: 0 };
 
 /** How much a count may be off by rounding and still be whole. */
-export const NEARLY = 1e-6;
+export const TOLERANCE = 1e-6;
 
 /** The division that whole counts of a programme's columns say, by its exact amounts. */
 export function divisionOf(programme: Programme, values: Float64Array): Division {
@@ -42,30 +42,6 @@ export function divisionOf(programme: Programme, values: Float64Array): Division
     second -= saved * count;
   }
   return { combos, straddles, spreads, first, second };
-}
-
-/** Whole counts near a broken solution: no more than it has of anything, and nothing that another part must carry. */
-export function roundedDown(programme: Programme, values: Float64Array): Float64Array {
-  const whole = values.map((value) => Math.floor(value + NEARLY));
-  for (let pool = 0; pool < programme.pools.length; pool++) {
-    const columns = programme.columnsOf[pool] ?? [];
-    for (const isCall of [true, false]) {
-      let room = 0;
-      for (const { leg, count } of programme.fixedIn[pool] ?? []) {
-        if (programme.contracts[leg]?.isCall === isCall) room += count;
-      }
-      const mine = columns.filter((column) => programme.contractIn(column).isCall === isCall);
-      for (const column of mine)
-        room += (programme.contractIn(column).isShort ? -1 : 1) * (whole[column] ?? 0);
-      for (const column of mine) {
-        if (room >= 0 || !programme.contractIn(column).isShort) continue;
-        const less = Math.min(whole[column] ?? 0, 0 - room);
-        whole[column] = (whole[column] ?? 0) - less;
-        room += less;
-      }
-    }
-  }
-  return whole;
 }
 
 /** The same with all shorts that are alone as greater ones. */
@@ -107,7 +83,8 @@ function straddlesOf(
         other.isCall !== mine.isCall &&
         other.naked >= mine.naked &&
         other.multiplier === mine.multiplier &&
-        other.deliverable === mine.deliverable
+        other.deliverable === mine.deliverable &&
+        other.inLieu === mine.inLieu
       );
     });
     const differs = ({ leg }: { leg: number }): number => Number(of(leg).strike !== mine.strike);

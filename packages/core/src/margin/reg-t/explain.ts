@@ -12,11 +12,11 @@ const percent = (bps: number): string => `${formatScaled(Math.round(bps * 100), 
 
 /** NAKED_CALL, NAKED_PUT: the formula of D103 with its figures. */
 export function nakedFormula(option: Contract, { parameters }: RegTTerms): string {
-  const { isCall, shares, strike, premium, outOfTheMoney } = option;
+  const { isCall, delivered, strike, premium, outOfTheMoney } = option;
   const of = (amount: Micros): string => perShare(amount, option);
   return (
-    `D103, FINRA 4210(f)(2)(E): ${of(premium)} + max(${percent(option.nakedBps)} × ${of(shares)} − ` +
-    `${of(outOfTheMoney)}, ${percent(parameters.optionFloorBps * option.factor)} × ${of(isCall ? shares : strike)})` +
+    `D103, FINRA 4210(f)(2)(E): ${of(premium)} + max(${percent(option.nakedBps)} × ${of(delivered)} − ` +
+    `${of(outOfTheMoney)}, ${percent(parameters.optionFloorBps * option.factor)} × ${of(isCall ? delivered : strike)})` +
     ` = ${of(option.naked)} a share`
   );
 }

@@ -14,15 +14,10 @@ import type { HeldOf, RegTRules } from './least-requirement.js';
 import { regTParametersOn } from './parameters.js';
 import { regTStock } from './stock.js';
 
-/** What the holdings of one underlying take under Reg T; stock alone takes no search. `series`: of the whole book. */
-export function regTAmounts(
-  holdings: readonly Holding[],
-  terms: MarginTerms,
-  market: BookMarket,
-  series: number,
-): Amounts {
+/** What the holdings of one underlying take under Reg T; stock alone takes no search. */
+export function regTAmounts(holdings: readonly Holding[], terms: MarginTerms, market: BookMarket): Amounts {
   const alone = stockAlone(holdings, terms);
-  return alone ?? withOpening(leastAmountsOfHeld(heldOf(holdings, terms, market), rulesOf(terms, series)));
+  return alone ?? withOpening(leastAmountsOfHeld(heldOf(holdings, terms, market), rulesOf(terms)));
 }
 
 /** The same line by line, in the order of names. */
@@ -30,7 +25,6 @@ export function regTGroups(
   holdings: readonly Holding[],
   terms: MarginTerms,
   market: BookMarket,
-  series: number,
 ): MarginGroup[] {
   const amounts = stockAlone(holdings, terms);
   const [first] = holdings;
@@ -46,7 +40,7 @@ export function regTGroups(
       },
     ];
   }
-  return leastGroupsOf(heldOf(holdings, terms, market), rulesOf(terms, series)).map(
+  return leastGroupsOf(heldOf(holdings, terms, market), rulesOf(terms)).map(
     ({ strategy, underlying, legs, amounts: own, rule, isApproximate }) => ({
       strategy,
       underlying,
@@ -104,10 +98,11 @@ function heldOf(holdings: readonly Holding[], terms: MarginTerms, market: BookMa
   return { underlying: name ?? '', shares, price, leverageFactor: leverageFactor ?? 1, options };
 }
 
-const rulesOf = ({ house, asOf, calendar }: MarginTerms, series: number): RegTRules => ({
+const rulesOf = ({ house, asOf, calendar, series, partitions }: MarginTerms): RegTRules => ({
   house,
   ...(house.shortBoxCostBps !== undefined && { shortBoxCostBps: house.shortBoxCostBps }),
-  series,
+  ...(series !== undefined && { series }),
+  ...(partitions !== undefined && { partitions }),
   asOf,
   date: calendar.dateOf(asOf),
 });
@@ -147,6 +142,7 @@ function optionLegOf(
     settlement: instrument.settlement,
     multiplier: instrument.multiplier,
     deliverable: instrument.deliverable,
+    ...(instrument.inLieu !== undefined && { inLieu: instrument.inLieu }),
     quantity,
     price: mark,
     underlyingPrice: price ?? (quantity < 0 ? instrument.strike : undefined),

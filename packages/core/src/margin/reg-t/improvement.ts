@@ -1,4 +1,4 @@
-import type { Micros } from './contracts.js';
+import type { Contract, Micros } from './contracts.js';
 import type { Programme } from './programme.js';
 
 /** Where contracts of a series can lie: alone, or by a column of the programme in a pool. */
@@ -11,7 +11,7 @@ const ALONE: Place = { column: -1, pool: -1 };
 
 /**
  * Makes a whole division better step by step: contracts of a series out of one group and into another, a short with a long that
- * covers it, or two that take each other's place, as long as anything is gained. What is whole near a broken solution of a linear
+ * covers it, or two that take each other's place, as long as anything is gained. What is whole near a fractional solution of a linear
  * programme is often a few steps away from the least.
  */
 export class Improvement {
@@ -85,7 +85,7 @@ export class Improvement {
     this.shares = shares;
     this.sum = 0;
     this.programme.fixedIn.forEach((fixed, pool) => {
-      for (const { leg, count } of fixed) this.lay(pool, leg, count);
+      for (const { leg, count } of fixed) this.addTo(pool, leg, count);
     });
     columns.forEach(({ kind }, index) => {
       const count = Math.round(values[index] ?? 0);
@@ -99,7 +99,7 @@ export class Improvement {
     const column = this.programme.columns[index];
     this.counts[index] = (this.counts[index] ?? 0) + count;
     this.sum += count * (this.programme.first[index] ?? 0);
-    if (column?.kind === 'SPREAD') this.lay(column.pool, column.leg, count);
+    if (column?.kind === 'SPREAD') this.addTo(column.pool, column.leg, count);
     if (column?.kind === 'COMBO') {
       for (const leg of column.combo.legs) this.left[leg] = (this.left[leg] ?? 0) - count;
       this.shares -= count * Math.abs(column.combo.shares);
@@ -107,7 +107,7 @@ export class Improvement {
   }
 
   /** Contracts of a leg into a pool; negative = out of it. */
-  private lay(pool: number, leg: number, count: number): void {
+  private addTo(pool: number, leg: number, count: number): void {
     const at = this.lossAt[pool];
     const one = this.programme.lossesOf(pool, leg);
     const contract = this.programme.contracts[leg];
@@ -191,6 +191,7 @@ export class Improvement {
   }
 
   private isAllowed(): boolean {
+    this.work += this.room.length + this.left.length;
     for (const room of this.room) if (room < 0) return false;
     for (const left of this.left) if (left < 0) return false;
     return this.shares >= 0;
@@ -198,18 +199,18 @@ export class Improvement {
 
   /** Does it, and undoes it where it is not allowed or gains nothing. */
   private tried(count: number, moves: readonly (readonly [from: Place, to: Place])[]): boolean {
-    let isPairedAnew = false;
+    let changesUnpaired = false;
     for (const [from, to] of moves) {
       this.put(from, -count);
       this.put(to, count);
-      isPairedAnew ||= from === ALONE || to === ALONE;
+      changesUnpaired ||= from === ALONE || to === ALONE;
     }
     if (this.isAllowed()) {
       const before = this.paired;
       // Straddles are looked at only where they could make it better.
-      const least = this.total() + (isPairedAnew ? this.mostPaired - before : 0);
+      const least = this.total() + (changesUnpaired ? this.mostPaired - before : 0);
       if (least < this.least) {
-        if (isPairedAnew) this.paired = this.pair();
+        if (changesUnpaired) this.paired = this.pair();
         const total = this.total();
         if (total < this.least) {
           this.least = total;
@@ -290,5 +291,5 @@ export class Improvement {
   }
 }
 
-const kindOf = ({ multiplier, deliverable }: { multiplier: number; deliverable: number }): string =>
-  `${multiplier}|${deliverable}`;
+const kindOf = ({ multiplier, deliverable, inLieu }: Contract): string =>
+  `${multiplier}|${deliverable}|${inLieu}`;

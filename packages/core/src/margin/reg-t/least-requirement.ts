@@ -3,7 +3,8 @@ import { Money } from '../../values/money.js';
 import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
 import type { TradingDate } from '../../values/trading-date.js';
-import type { Amounts, HouseRates } from '../book.js';
+import type { Amounts } from '../book.js';
+import type { HouseRates } from '../house-rates.js';
 import { refusalsOf } from './check.js';
 import { contractOf } from './contracts.js';
 import type { Contract, RegTTerms } from './contracts.js';
@@ -11,7 +12,8 @@ import type { BookRefusal, OptionLeg, RegTLeg } from './legs.js';
 import { listGroups, sumsOf } from './listing.js';
 import type { Divided, RegTGroup } from './listing.js';
 import { regTParametersOn } from './parameters.js';
-import { partitionOf } from './known-partitions.js';
+import { leastPartition } from './partition.js';
+import type { Partitions } from './partition.js';
 
 /** By whose figures, and when. */
 export interface RegTRules {
@@ -20,6 +22,8 @@ export interface RegTRules {
   readonly shortBoxCostBps?: number;
   /** Series of the whole book that these legs are a part of; absent = these are all. */
   readonly series?: number;
+  /** Absent = nothing is remembered. */
+  readonly partitions?: Partitions;
   readonly asOf: Instant;
   /** The exchange date of `asOf`. */
   readonly date: TradingDate;
@@ -142,10 +146,11 @@ function divide(held: HeldOf, rules: RegTRules, terms: RegTTerms): Divided {
   contracts.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
   const shares = Math.trunc(held.shares / UNITS);
   const chain = { contracts, shares };
+  const { partitions, series = 0 } = rules;
   return {
     underlying,
     chain,
-    partition: partitionOf(chain, terms, rules.series ?? 0),
+    partition: partitions?.of(chain, terms, series) ?? leastPartition(chain, terms, series),
     shares: held.shares,
     price,
     leverageFactor,

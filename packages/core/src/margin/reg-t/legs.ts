@@ -34,6 +34,8 @@ export interface OptionLeg {
   readonly multiplier: number;
   /** Shares that one contract delivers. */
   readonly deliverable: number;
+  /** The part of a share beside it that is paid in cash; absent = none (D89). */
+  readonly inLieu?: Quantity;
   /** Negative = short. Whole contracts. */
   readonly quantity: Quantity;
   /** The mark, per share. */

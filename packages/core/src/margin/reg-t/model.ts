@@ -67,7 +67,7 @@ export const aimedAt = (amounts: UnitAmounts, contract: Contract): Micros =>
   amounts.maintenance - (contract.isShort ? 0 : amounts.counted);
 
 export const sameTerms = (a: Contract, b: Contract): boolean =>
-  a.multiplier === b.multiplier && a.deliverable === b.deliverable;
+  a.multiplier === b.multiplier && a.deliverable === b.deliverable && a.inLieu === b.inLieu;
 
 /** Whether they may lie in one SPREAD group as far as their terms go. */
 export const sharesSpreads = (a: Contract, b: Contract): boolean => a.style === b.style && sameTerms(a, b);
@@ -80,7 +80,8 @@ export function combosOf({ contracts, shares }: Chain, terms: RegTTerms): Combo[
   const combos: Combo[] = [];
   if (shares === 0) return combos;
   const add = (name: ComboName, legs: readonly number[], taken: number, amounts: UnitAmounts): void => {
-    if (Math.abs(taken) > Math.abs(shares)) return;
+    // Stock covers nothing that delivers no whole share.
+    if (taken === 0 || Math.abs(taken) > Math.abs(shares)) return;
     const [first, second] = savings({ name, legs, shares: taken, amounts }, contracts, terms);
     if (first < 0 || (first === 0 && second < 0)) combos.push({ name, legs, shares: taken, amounts });
   };

@@ -1,61 +1,115 @@
 import type { RegTTerms } from './contracts.js';
-import { UNDIVIDED } from './division.js';
+import { divisionOf, UNDIVIDED } from './division.js';
 import { partitionOfFew } from './few-series.js';
-import { greedyPartition } from './greedy.js';
+import { greedyValues } from './greedy.js';
+import { Improvement } from './improvement.js';
 import { poolsOf } from './model.js';
 import type { Chain, Partition } from './model.js';
 import { Programme } from './programme.js';
+import { roundedValues } from './rounding.js';
 import { Search } from './search.js';
 
-/** Numbers that a search may visit: some tenths of a second. Chains as people hold them end long before. */
-const MOST_WORK = 10_000_000;
-/** Books of more series than this are given less, and each chain its share of it. */
-const LARGE = 60;
-const WORK_OF_LARGE = 3_000_000;
-const LEAST_WORK = 20_000;
-/** The share that is kept for making better what a search that is cut short has found. */
-const OF_IMPROVEMENT = 0.2;
-
-/** How many numbers the search may visit for a chain, by how many series it has and the book it is in. */
-export const mostWorkOf = (series: number, ofBook: number): number =>
-  ofBook <= LARGE ? MOST_WORK : Math.max(LEAST_WORK, Math.floor((WORK_OF_LARGE * series) / ofBook));
+/*
+ * The work that one partition may cost, in numbers visited: about 13 ns each. It depends on the book alone, never on time or on what was asked
+ * before, so that a preview, the order, the account view and a re-execution have one figure.
+ */
+/** Shorts that settle at one instant: nearly every search ends before. */
+const WORK_AT_ONE_INSTANT = 400_000;
+/** At several instants: nearly every search of few series ends, and most of many solve their linear relaxation. */
+const WORK_AT_SEVERAL_INSTANTS = 200_000;
+/** The linear relaxation without straddles, where the search was cut short before it had solved the one with them. */
+const WORK_OF_RELAXATION = 400_000;
+/** Improving a whole partition after a search that was cut short. */
+const WORK_OF_IMPROVEMENT = 100_000;
+/** The underlyings of a book share these by their series, but each may cost so much. */
+const LEAST_WORK = 4000;
 
 /**
  * The division of a chain that takes the least maintenance, less the value that long-dated longs count with; among equals the
  * least initially (D104). Found by branch and bound over linear programmes: contracts are counted, not listed, so that their
  * number does not matter, and the maximum loss of a group is the least number that is no less than its loss at any strike.
+ * A search that reaches its allowance is cut short. Then the better of its best and of an improved partition counts, which starts from the
+ * rounded linear relaxation or from the greedy partition: allowed, and no less than the least.
  *
  * Groups whose shorts settle at different instants are left out at first. Where contracts need not be whole they save nothing: the
  * longs of such a group can be shared out among its shorts, each short with longs of its own, so that the parts lose no more than the
  * whole (a weak transport: N. Gozlan and others, 2017). So a division that takes what the first programme says without them is the
  * least with them too; only where whole contracts leave a gap are they searched as well, from the best without them.
+ *
+ * `ofBook`: series of the whole book, among whose chains the work is shared.
  */
-export function leastPartition(
-  chain: Chain,
-  terms: RegTTerms,
-  mostWork = mostWorkOf(chain.contracts.length, chain.contracts.length),
-): Partition {
+export function leastPartition(chain: Chain, terms: RegTTerms, ofBook = 0): Partition {
   const few = partitionOfFew(chain, terms);
   if (few !== undefined) return few;
   const pools = poolsOf(chain.contracts);
   const plain = pools.filter(({ isMixed }) => !isMixed);
   const programme = new Programme(chain, terms, plain);
   if (programme.columns.length === 0) return { ...UNDIVIDED, isApproximate: false };
-  const search = new Search(programme, mostWork * (1 - OF_IMPROVEMENT), UNDIVIDED);
-  search.run();
-  if (search.isCertain && (plain.length === pools.length || search.isAtBound))
-    return { ...search.best, isApproximate: false };
-  let { best } = search;
-  if (search.isCertain) {
-    const all = new Search(new Programme(chain, terms, pools), mostWork - search.work, best);
-    all.run();
-    if (all.isCertain) return { ...all.best, isApproximate: false };
-    ({ best } = all);
-  } else {
-    search.improve(mostWork * OF_IMPROVEMENT);
-    ({ best } = search);
+  const series = chain.contracts.length;
+  const shared = (work: number): number =>
+    Math.max(LEAST_WORK, Math.floor((work * series) / Math.max(series, ofBook)));
+  const mostWork = shared(plain.length > 1 ? WORK_AT_SEVERAL_INSTANTS : WORK_AT_ONE_INSTANT);
+  const first = new Search(programme, mostWork, UNDIVIDED);
+  first.run();
+  let search = first;
+  if (first.isCertain && plain.length < pools.length && !first.isAtBound) {
+    search = new Search(new Programme(chain, terms, pools), mostWork - first.work, first.best);
+    search.run();
   }
-  // What a search that was cut short has found may be worse than what a glance finds.
-  const quick = greedyPartition(chain, terms);
-  return { ...(quick.first < best.first ? quick : best), isApproximate: true };
+  if (search.isCertain) return { ...search.best, isApproximate: false };
+  first.keepIfBetter(search.best);
+  const relaxed = first.relaxed ?? relaxedWithoutStraddles();
+  const values = new Improvement(programme).from(startFrom(relaxed), shared(WORK_OF_IMPROVEMENT));
+  first.keepIfBetter(divisionOf(programme, values));
+  return { ...first.best, isApproximate: !first.isAtBound };
+
+  function relaxedWithoutStraddles(): Float64Array {
+    const smaller = new Programme(chain, terms, plain, false);
+    return new Search(smaller, shared(WORK_OF_RELAXATION), UNDIVIDED).relax();
+  }
+
+  function startFrom(relaxed: Float64Array): Float64Array {
+    const greedy = greedyValues(programme);
+    const rounded = roundedValues(programme, relaxed);
+    return divisionOf(programme, rounded).first < divisionOf(programme, greedy).first ? rounded : greedy;
+  }
+}
+
+/** Chains of fewer series are divided faster than they are recognized. */
+const LEAST_SERIES = 12;
+const MOST_KNOWN = 32;
+
+/**
+ * The latest partitions of large chains. An order asks for the same book several times, to value it, before the trade and after; what is remembered
+ * is what would be found again, so that it makes no difference to any figure.
+ */
+export class Partitions {
+  /** By chain and terms as text, oldest first. */
+  readonly #known = new Map<string, Partition>();
+
+  of(chain: Chain, terms: RegTTerms, ofBook: number): Partition {
+    if (chain.contracts.length < LEAST_SERIES) return leastPartition(chain, terms, ofBook);
+    const key = keyOf(chain, terms, ofBook);
+    const known = this.#known.get(key);
+    if (known !== undefined) return known;
+    const partition = leastPartition(chain, terms, ofBook);
+    for (const oldest of this.#known.keys()) {
+      if (this.#known.size < MOST_KNOWN) break;
+      this.#known.delete(oldest);
+    }
+    this.#known.set(key, partition);
+    return partition;
+  }
+}
+
+/** All that a partition depends on. */
+function keyOf({ contracts, shares }: Chain, { parameters, house, asOf }: RegTTerms, ofBook: number): string {
+  const { houseMaintenanceLongBps: long, houseMaintenanceShortBps: short } = house;
+  let key = `${parameters.effectiveFrom} ${asOf} ${long} ${short} ${ofBook} ${shares}`;
+  for (const one of contracts) {
+    const count = one.isShort ? -one.count : one.count;
+    const terms = `${one.multiplier} ${one.deliverable} ${one.inLieu} ${one.style} ${one.settlesAt}`;
+    key += `|${one.symbol} ${count} ${one.premium} ${one.naked} ${one.shares} ${one.strike} ${one.factor} ${terms}`;
+  }
+  return key;
 }

@@ -48,8 +48,8 @@ export class Programme {
   /** Of each pool and leg, what one contract loses at its prices, in steps; as far as it was asked for. */
   private readonly losses: (Float64Array | undefined)[][] = [];
 
-  /** `pools`: those of the chain that are looked at. */
-  constructor(chain: Chain, terms: RegTTerms, pools: readonly SpreadPool[]) {
+  /** `pools`: those of the chain that are looked at. Without straddles the columns are the first ones of the whole programme. */
+  constructor(chain: Chain, terms: RegTTerms, pools: readonly SpreadPool[], hasStraddles = true) {
     this.contracts = chain.contracts;
     this.shares = Math.abs(chain.shares);
     this.combos = combosOf(chain, terms);
@@ -77,7 +77,7 @@ export class Programme {
       const [first, second] = savings(combo, chain.contracts, terms);
       this.add({ kind: 'COMBO', combo }, first, second);
     }
-    this.addStraddles();
+    if (hasStraddles) this.addStraddles();
   }
 
   /** In how many pools and groups with stock each contract could be. */
@@ -146,7 +146,7 @@ export class Programme {
     this.lossOf.push(this.add({ kind: 'LOSS', pool }, this.step, this.step));
   }
 
-  private contract(leg: number): Contract {
+  contract(leg: number): Contract {
     const contract = this.contracts[leg];
     if (contract === undefined) throw new RangeError('no such contract');
     return contract;

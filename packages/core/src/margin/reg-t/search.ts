@@ -1,7 +1,6 @@
 import type { Micros } from './contracts.js';
-import { divisionOf, NEARLY, roundedDown, withGreater } from './division.js';
+import { divisionOf, TOLERANCE, withGreater } from './division.js';
 import type { Division } from './division.js';
-import { Improvement } from './improvement.js';
 import { divisor } from './programme.js';
 import type { Programme } from './programme.js';
 import type { Objectives, Tableau } from './tableau.js';
@@ -11,8 +10,8 @@ const POOR_ROUNDS = 4;
 const MOST_CUTS = 20;
 const MOST_WORK_OF_CUTS = 500_000;
 /** How much of a step no rounding makes. */
-const SAFE = 0.75;
-const MUCH = 1e6;
+const STEP_MARGIN = 0.75;
+const MAXIMUM_PENALTY = 1e6;
 
 /** A programme that is not solved yet, and what nothing in it can be below. */
 interface Open {
@@ -30,7 +29,7 @@ interface Branch {
   readonly isUpFirst: boolean;
 }
 
-/** Branch and bound: from the best so far down to where nothing is broken, then on with what promises the most. */
+/** Branch and bound: from the best so far down to where nothing is fractional, then on with what promises the most. */
 export class Search {
   /** The best that has been found. */
   best: Division;
@@ -43,9 +42,9 @@ export class Search {
   private readonly isOneObjective: boolean;
   /** Numbers visited so far. */
   work = 0;
-  /** Counts to improve: of the first programme, and of the best that was found here. */
-  private firstValues: Float64Array | undefined;
-  private bestValues: Float64Array | undefined;
+  /** Column values of an optimum where nothing needs to be whole; undefined where the work allowed did not suffice. */
+  relaxed: Float64Array | undefined;
+  private isFirst = true;
   /** What no solution is below, whole or not: both objectives of the first programme, before it was cut. */
   private bound: Objectives = { first: -Infinity, second: -Infinity };
 
@@ -72,9 +71,20 @@ export class Search {
       }
       const dive = branches.pop();
       open.push(...branches);
-      next = dive ?? takeLeast(open);
+      next = dive ?? takeLowestBound(open);
     }
     this.isCertain = true;
+  }
+
+  /**
+   * Column values of an optimum of the first programme where nothing needs to be whole; where the work allowed does not suffice, of what it has
+   * reached.
+   */
+  relax(): Float64Array {
+    const root = this.programme.tableau();
+    if (root.improve(this.mostWork)) this.solve(root, this.mostWork - root.work);
+    this.work = root.work;
+    return this.valuesOf(root);
   }
 
   /**
@@ -87,31 +97,31 @@ export class Search {
       const solved = this.solve(node, this.mostWork - this.work);
       if (solved !== 'OPTIMAL') return solved === 'NONE' ? [] : undefined;
       let branch = this.branchOf(node);
-      if (this.firstValues === undefined) {
+      if (this.isFirst) {
+        this.isFirst = false;
         this.bound = node.objectives;
+        this.relaxed = this.valuesOf(node);
         if (branch !== undefined) {
-          this.leaveOut(node);
+          this.fixColumns(node);
           this.tighten(node);
           branch = this.branchOf(node);
         }
       }
-      const values = this.valuesOf(node);
-      this.firstValues ??= values;
       if (branch === undefined) {
-        this.keepIfBetter(withGreater(this.programme, values));
+        this.keepIfBetter(divisionOf(this.programme, withGreater(this.programme, this.valuesOf(node))));
         return [];
       }
-      return this.divide(node, branch);
+      return this.branch(node, branch);
     } finally {
       this.work += node.work - before;
     }
   }
 
   /** Both ways, as far as what they cost at least leaves something to find. */
-  private divide(node: Tableau, { column, value, below, above, isUpFirst }: Branch): Open[] {
+  private branch(node: Tableau, { column, value, below, above, isUpFirst }: Branch): Open[] {
     const bound = node.objectives.first;
     const most = this.most();
-    this.leaveOut(node);
+    this.fixColumns(node);
     const isBelow = bound + below <= most;
     const branches: Open[] = [];
     if (bound + above <= most) {
@@ -127,10 +137,10 @@ export class Search {
   }
 
   /** Leaves out of an optimal programme what is 0 in every division that is better than the best. */
-  private leaveOut(node: Tableau): void {
+  private fixColumns(node: Tableau): void {
     // Where the second objective can differ by itself, ties are wanted too.
-    const least = this.best.first - (this.isOneObjective ? SAFE * this.step : 0);
-    node.fix(least / this.programme.unit + NEARLY * NEARLY - node.objectives.first);
+    const least = this.best.first - (this.isOneObjective ? STEP_MARGIN * this.step : 0);
+    node.fixByReducedCost(least / this.programme.unit + TOLERANCE * TOLERANCE - node.objectives.first);
   }
 
   private valuesOf(node: Tableau): Float64Array {
@@ -152,8 +162,8 @@ export class Search {
   /** The first objective, in units, beyond which nothing is better: repairing only ever raises it. */
   private most(): number {
     const { best, step, isOneObjective } = this;
-    const least = isOneObjective ? best.first - SAFE * step : best.first;
-    return least / this.programme.unit + NEARLY * Math.max(1, Math.abs(least / this.programme.unit));
+    const least = isOneObjective ? best.first - STEP_MARGIN * step : best.first;
+    return least / this.programme.unit + TOLERANCE * Math.max(1, Math.abs(least / this.programme.unit));
   }
 
   /** Cuts the first programme, as long as that raises what nothing can be below. */
@@ -164,33 +174,23 @@ export class Search {
       if (root.work > this.mostWork / 2) return;
       const bound = root.objectives.first;
       const cut = root.copy();
-      cut.forgetIdle(model);
+      cut.dropSlackCuts(model);
       if (cut.cut(MOST_CUTS) === 0) return;
       const solved = this.solve(cut, Math.min(MOST_WORK_OF_CUTS, this.mostWork / 4));
       root.work += cut.work;
       const { first } = cut.objectives;
       // Cuts of cuts can be more than rounding bears.
-      if (solved !== 'OPTIMAL' || first < bound - NEARLY * Math.abs(bound)) return;
-      root.become(cut);
+      if (solved !== 'OPTIMAL' || first < bound - TOLERANCE * Math.abs(bound)) return;
+      root.replaceWith(cut);
       if (first < bound + 1e-4 * Math.abs(bound)) poor++;
     }
   }
 
-  /** What has been found, made better step by step: for a search that was cut short. */
-  improve(mostWork: number): void {
-    const improvement = new Improvement(this.programme);
-    for (const values of [this.bestValues, this.firstValues]) {
-      if (values !== undefined)
-        this.keepIfBetter(improvement.from(roundedDown(this.programme, values), mostWork / 2));
-    }
-  }
-
-  private keepIfBetter(values: Float64Array): void {
+  /** Makes a division of the same chain the best where it is better. */
+  keepIfBetter(found: Division): void {
     const { best } = this;
-    const found = divisionOf(this.programme, values);
     if (found.first > best.first || (found.first === best.first && found.second >= best.second)) return;
     this.best = found;
-    this.bestValues = values;
   }
 
   /** Whether the best takes no more than the first programme does where nothing needs to be whole. */
@@ -201,7 +201,7 @@ export class Search {
 
   /** Whether something that is bounded so, in units, may take less than the best: of the first objective. */
   private takesLess(bound: number): boolean {
-    return bound * this.programme.unit < this.best.first - SAFE * this.step;
+    return bound * this.programme.unit < this.best.first - STEP_MARGIN * this.step;
   }
 
   private mayBeBetter(first: Micros, second: Micros): boolean {
@@ -217,9 +217,9 @@ export class Search {
     const { programme } = this;
     let isAny = false;
     programme.pools.forEach((_, pool) => {
-      if (!programme.columnsOf[pool]?.some((column) => (values[column] ?? 0) > NEARLY)) return;
+      if (!programme.columnsOf[pool]?.some((column) => (values[column] ?? 0) > TOLERANCE)) return;
       const known = values[programme.lossOf[pool] ?? 0] ?? 0;
-      let most = known + NEARLY * Math.max(1, known);
+      let most = known + TOLERANCE * Math.max(1, known);
       let worst = -1;
       const losses = programme.lossesIn(pool, values);
       for (let k = 0; k < losses.length; k++) {
@@ -243,13 +243,13 @@ export class Search {
     const { columns } = this.programme;
     let best: Branch | undefined;
     let most = -1;
-    for (const { variable, value, below, above } of node.broken(columns.length, NEARLY)) {
+    for (const { variable, value, below, above } of node.fractional(columns.length, TOLERANCE)) {
       const kind = columns[variable]?.kind;
       if (kind === 'GREATER') continue;
-      if (kind === 'LOSS' && Math.abs(value - Math.round(value)) < NEARLY * value) continue;
+      if (kind === 'LOSS' && Math.abs(value - Math.round(value)) < TOLERANCE * value) continue;
       const fraction = value - Math.floor(value);
-      const less = Math.min(below, above, MUCH);
-      const more = Math.min(Math.max(below, above), MUCH);
+      const less = Math.min(below, above, MAXIMUM_PENALTY);
+      const more = Math.min(Math.max(below, above), MAXIMUM_PENALTY);
       const weight = less + 1e-3 * more + 1e-9 * Math.min(fraction, 1 - fraction);
       if (weight <= most) continue;
       most = weight;
@@ -265,7 +265,7 @@ export class Search {
   }
 }
 
-function takeLeast(open: Open[]): Open | undefined {
+function takeLowestBound(open: Open[]): Open | undefined {
   let least = 0;
   open.forEach(({ bound }, i) => {
     if (bound < (open[least]?.bound ?? 0)) least = i;

@@ -2,6 +2,8 @@ import { expect, it } from 'vitest';
 import { optionLeg, regT } from '../../testing/margin-legs.js';
 import { dollars } from '../../testing/market.js';
 import { Instant } from '../../values/instant.js';
+import { Price } from '../../values/price.js';
+import { Quantity } from '../../values/quantity.js';
 
 /** `-2 C100` two short calls with a strike of 100, `/2026-03-20` of another expiration. */
 function leg(text: string) {
@@ -99,6 +101,20 @@ it('says which rule it is by, with its figures', () => {
   expect(rules('-1 C110')).toEqual([
     'D103, FINRA 4210(f)(2)(E): 30 + max(20 % × 100 − 10, 10 % × 100) = 40 a share',
   ]);
+  // 4:3 and 1:3 splits: 0.333333 of a share is paid in cash and counts in U (D89).
+  const adjusted = (deliverable: number, inLieu: number, underlyingPrice: string): string | undefined =>
+    regT([
+      {
+        ...leg('-1 C110'),
+        deliverable,
+        inLieu: Quantity.ofUnits(inLieu),
+        underlyingPrice: Price.of(underlyingPrice),
+      },
+    ]).groups[0]?.rule;
+  const ruleOf = (u: string, out: string, total: string): string =>
+    `D103, FINRA 4210(f)(2)(E): 30 + max(20 % × ${u} − ${out}, 10 % × ${u}) = ${total} a share`;
+  expect(adjusted(133, 333_333, '75')).toBe(ruleOf('99.99999975', '10.00000025', '39.99999998'));
+  expect(adjusted(33, 333_333, '300')).toBe(ruleOf('99.999999', '10.000001', '39.9999999'));
   expect(rules('-1 C95, 1 C105')).toEqual([
     'D104, FINRA Regulatory Notice 12-44: loses 1000 at most, at 105',
   ]);

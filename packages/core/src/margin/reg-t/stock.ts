@@ -3,7 +3,8 @@ import { valueOf } from '../../instruments/instrument.js';
 import { Money } from '../../values/money.js';
 import { Price } from '../../values/price.js';
 import { Quantity } from '../../values/quantity.js';
-import type { Amounts, HouseRates } from '../book.js';
+import type { Amounts } from '../book.js';
+import type { HouseRates } from '../house-rates.js';
 
 const INITIAL_BPS = 5000;
 const FIVE_DOLLARS = Price.of('5');

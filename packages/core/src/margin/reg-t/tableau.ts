@@ -87,7 +87,7 @@ export class Tableau {
   }
 
   /** Takes the place of one that was copied from it; the work done stays its own. */
-  become(other: Tableau): void {
+  replaceWith(other: Tableau): void {
     this.isFresh = false;
     this.ofRow.splice(0, this.ofRow.length, ...other.ofRow);
     this.isWhole.splice(0, this.isWhole.length, ...other.isWhole);
@@ -170,18 +170,19 @@ export class Tableau {
   }
 
   /**
-   * Cuts off a solution that is not whole, and nothing that is: Gomory's mixed-integer cuts, one for each row that is broken
+   * Cuts off a solution that is not whole, and nothing that is: Gomory's mixed-integer cuts, one for each row that is fractional
    * (R. Gomory, 1960). Returns how many there were.
    */
   cut(most: number): number {
-    const broken: number[] = [];
-    for (let i = 0; i < this.rows && broken.length < most; i++) {
+    const fractional: number[] = [];
+    for (let i = 0; i < this.rows && fractional.length < most; i++) {
       const value = this.valueOf(i);
       const fraction = value - Math.floor(value);
-      if (this.isWhole[this.ofRow[i] ?? 0] && fraction > BROKEN && fraction < 1 - BROKEN) broken.push(i);
+      if (this.isWhole[this.ofRow[i] ?? 0] && fraction > MINIMUM_FRACTION && fraction < 1 - MINIMUM_FRACTION)
+        fractional.push(i);
     }
     let added = 0;
-    for (const i of broken) {
+    for (const i of fractional) {
       const cut = this.gomory(i);
       if (cut === undefined) continue;
       this.append(cut, false);
@@ -216,7 +217,7 @@ export class Tableau {
   }
 
   /** Forgets the cuts that do not bind: rows past the first `keep` whose own variable is not 0. */
-  forgetIdle(keep: number): void {
+  dropSlackCuts(keep: number): void {
     let kept = 0;
     for (let i = 0; i < this.rows; i++) {
       const variable = this.ofRow[i] ?? 0;
@@ -233,7 +234,7 @@ export class Tableau {
    * Leaves out what is 0 in every whole solution whose first objective is less than `most` above this one's: the columns of which one
    * costs more, in an optimal tableau.
    */
-  fix(most: number): void {
+  fixByReducedCost(most: number): void {
     const n = this.columns;
     let kept = 0;
     for (let j = 0; j < n; j++) {
@@ -284,18 +285,18 @@ export class Tableau {
   }
 
   /** Which of the first `count` variables are not whole, and what making each of them so costs. */
-  broken(count: number, nearly: number): Broken[] {
-    const broken: Broken[] = [];
+  fractional(count: number, nearly: number): Fractional[] {
+    const fractional: Fractional[] = [];
     for (let i = 0; i < this.rows; i++) {
       const variable = this.ofRow[i] ?? 0;
       if (variable >= count) continue;
       const value = this.valueOf(i);
-      if (Math.abs(value - Math.round(value)) > nearly) broken.push(this.penaltiesOf(i, variable, value));
+      if (Math.abs(value - Math.round(value)) > nearly) fractional.push(this.penaltiesOf(i, variable, value));
     }
-    return broken;
+    return fractional;
   }
 
-  private penaltiesOf(row: number, variable: number, value: number): Broken {
+  private penaltiesOf(row: number, variable: number, value: number): Fractional {
     const at = this.at(row);
     let below = Infinity;
     let above = Infinity;
@@ -490,7 +491,7 @@ export interface Objectives {
 }
 
 /** A variable that is not whole, and what the first objective rises by at least where it is at most the whole number below, or at least the one above (N. Driebeek, 1966). */
-export interface Broken {
+export interface Fractional {
   readonly variable: number;
   readonly value: number;
   readonly below: number;
@@ -510,7 +511,7 @@ const SLACK = 1e-9;
 const PIVOT = 1e-7;
 const PERTURBATION = 1e-6;
 /** Fractions closer to a whole number than this are not cut by. */
-const BROKEN = 0.01;
+const MINIMUM_FRACTION = 0.01;
 /** A little less is asked of a cut than it says, for what has been rounded. */
 const CUT_LIMIT = -1 + 1e-6;
 /** Cuts with larger coefficients are not to be trusted. */

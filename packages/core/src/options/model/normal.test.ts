@@ -16,13 +16,13 @@ describe('the normal distribution', () => {
     ['where options are', -6, 8],
     ['the far tail, to its last digits', -37.5, -6],
   ])('is right to a few last places: %s', (_where, from, to) => {
-    expect(worst(between(250, from, to), (x) => unitsOff(cumulative(x), preciseCumulative(x)))).toBeLessThan(
+    expect(worst(between(80, from, to), (x) => unitsOff(cumulative(x), preciseCumulative(x)))).toBeLessThan(
       6,
     );
   });
 
   it('has a density to match', () => {
-    expect(worst(between(250, -37, 37), (x) => unitsOff(density(x), preciseDensity(x)))).toBeLessThan(3);
+    expect(worst(between(80, -37, 37), (x) => unitsOff(density(x), preciseDensity(x)))).toBeLessThan(3);
   });
 
   it('ends at 0 and 1', () => {
@@ -33,7 +33,7 @@ describe('the normal distribution', () => {
   it('leaves a ratio of tail and bell that never gets too small for a number', () => {
     const expected = (x: number) =>
       precise(preciseCumulative(-x)).times(preciseExp(precise(x).pow(2).div(2)));
-    expect(worst(between(200, 0, 60), (x) => unitsOff(tailRatio(x), expected(x)))).toBeLessThan(6);
+    expect(worst(between(60, 0, 60), (x) => unitsOff(tailRatio(x), expected(x)))).toBeLessThan(6);
     expect(tailRatio(1e8)).toBeCloseTo(0.3989422804014327e-8, 22);
   });
 });
@@ -50,7 +50,7 @@ describe('its inverse', () => {
     ['the middle', 0.01, 0.99, (x: number) => x],
     ['the tail', -600, -3, exp],
   ])('is right to about the last place: %s', (_where, from, to, of) => {
-    expect(worst(between(200, from, to).map(of), off)).toBeLessThan(2e-15);
+    expect(worst(between(60, from, to).map(of), off)).toBeLessThan(2e-15);
   });
 
   it('is infinite at the ends and nothing beyond', () => {

@@ -23,6 +23,8 @@ export type RecordedItem =
   | { readonly kind: 'trade'; readonly at: Instant; readonly symbol: string; readonly row: TradeRow }
   | { readonly kind: 'index'; readonly at: Instant; readonly symbol: string; readonly price: Price }
   | { readonly kind: 'daily'; readonly at: Instant; readonly symbol: string; readonly price: Price }
+  /** The official open of a day whose minutes are recorded. */
+  | { readonly kind: 'open'; readonly at: Instant; readonly symbol: string; readonly price: Price }
   /** The official close of a day whose minutes are recorded. */
   | { readonly kind: 'close'; readonly at: Instant; readonly symbol: string; readonly price: Price };
 
@@ -105,7 +107,7 @@ async function* dailyItems(
  * A daily bar as four trades: the open at the opening bell, the low a third through the session, the high at two
  * thirds, the close one second before the closing bell. Low always comes before high: an order chosen by whether
  * the day rose would tell its end in the morning. For whoever holds a long position it is the pessimistic one. Where minutes
- * say how the day went, the bar tells its close alone, when the bell rings.
+ * say how the day went, the bar tells its open and its close alone, when the bells ring.
  */
 function itemsOfDay(
   archive: ReplayArchive,
@@ -125,7 +127,10 @@ function itemsOfDay(
   for (const row of rows.values()) {
     const { symbol } = row;
     if (hasMinutesOn(hours.date, archive, symbol))
-      told.push({ kind: 'close', at: hours.regularClose, symbol, price: row.close });
+      told.push(
+        { kind: 'open', at: hours.regularOpen, symbol, price: row.open },
+        { kind: 'close', at: hours.regularClose, symbol, price: row.close },
+      );
     else for (const [at, priceOf] of steps) told.push({ kind: 'daily', at, symbol, price: priceOf(row) });
   }
   return told.sort(compareItems);
@@ -138,7 +143,7 @@ function hasMinutesOn(date: TradingDate, { calendar, facts }: ReplayArchive, sym
   return date >= calendar.dateOf(minutes.first) && date <= calendar.dateOf(minutes.last);
 }
 
-const RANK = { index: 0, quote: 1, trade: 2, daily: 3, close: 4 } as const;
+const RANK = { index: 0, quote: 1, trade: 2, daily: 3, open: 4, close: 5 } as const;
 
 /** By time; in one instant indices before quotes, quotes before trades, closes last; then by symbol. */
 export function compareItems(a: RecordedItem, b: RecordedItem): number {

@@ -1,5 +1,5 @@
-import { Instant, Quantity } from '@sandpit/core';
-import type { Price, Quote } from '@sandpit/core';
+import { Instant, isLongAsOsi, Quantity } from '@sandpit/core';
+import type { Calendar, Price, Quote, TradingDate } from '@sandpit/core';
 import { MINUTE_MS } from '../bar-window.js';
 import type { MarketEvent } from '../feed.js';
 import type { RecordedItem } from './recorded-items.js';
@@ -16,24 +16,39 @@ const SHARE_OF_VOLUME = 0.1;
 
 type Sides = Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
 type Last = Pick<Quote, 'last' | 'lastSize'>;
+type Open = Extract<RecordedItem, { kind: 'open' }>;
 type Close = Extract<RecordedItem, { kind: 'close' }>;
 
 /** The market of one symbol as the recording has told it so far. */
 interface SymbolMarket {
   quote?: { readonly at: Instant; readonly sides: Sides };
   trade?: { readonly at: Instant; readonly last: Last };
+  /** The official open of a day, as far as it is known. */
+  open?: { readonly date: TradingDate; readonly price?: Price; readonly isTold: boolean };
 }
 
 /** Turns recorded rows into whole quotes: a row tells one part, the rest stays as it was. */
 export class RecordedMarket {
   private readonly markets = new Map<string, SymbolMarket>();
+  private readonly calendar: Calendar;
+  private readonly hasTrades: (symbol: string) => boolean;
+
+  /** `hasTrades`: of which symbols minute bars of trades are recorded. */
+  constructor(calendar: Calendar, hasTrades: (symbol: string) => boolean) {
+    this.calendar = calendar;
+    this.hasTrades = hasTrades;
+  }
 
   /** What one instant tells, `passed` having been asked for before; `undefined` where nothing of it can be used. */
   apply(at: Instant, items: readonly RecordedItem[], passed: readonly Quote[]): MarketEvent | undefined {
     const quotes: Quote[] = [];
     for (const item of items) {
+      if (item.kind === 'open') {
+        this.noteOpen(item);
+        continue;
+      }
       const quote = item.kind === 'close' ? this.closing(item, quotes) : this.applyItem(item);
-      if (quote !== undefined) quotes.push(quote);
+      if (quote !== undefined) quotes.push({ ...quote, ...this.openingOf(item, quote.at) });
     }
     if (quotes.length === 0) return undefined;
     if (passed.length === 0) return { at, quotes };
@@ -55,7 +70,28 @@ export class RecordedMarket {
     };
   }
 
-  private applyItem(item: Exclude<RecordedItem, Close>): Quote | undefined {
+  private noteOpen({ at, symbol, price }: Open): void {
+    this.marketOf(symbol).open = { date: this.calendar.dateOf(at), price, isTold: false };
+  }
+
+  /**
+   * What a quote says of the official open of its session: the first one tells it, that of the daily bar or else of the first minute of trades
+   * (D180); those before that say that it is to come.
+   */
+  private openingOf(item: Exclude<RecordedItem, Open>, at: Instant): Pick<Quote, 'open' | 'openToCome'> {
+    if ((item.kind !== 'quote' && item.kind !== 'trade') || isLongAsOsi(item.symbol)) return {};
+    const day = this.calendar.tradingDay(this.calendar.dateOf(at));
+    if (day === undefined || at < day.regularOpen || at >= day.regularClose) return {};
+    const market = this.marketOf(item.symbol);
+    const known = market.open?.date === day.date ? market.open : undefined;
+    if (known?.isTold === true) return {};
+    const open = known?.price ?? (item.kind === 'trade' ? item.row.open : undefined);
+    if (open === undefined) return this.hasTrades(item.symbol) ? { openToCome: true } : {};
+    market.open = { date: day.date, price: open, isTold: true };
+    return { open };
+  }
+
+  private applyItem(item: Exclude<RecordedItem, Open | Close>): Quote | undefined {
     const { symbol } = item;
     const at = stampOf(item);
     const market = this.marketOf(symbol);
@@ -85,7 +121,7 @@ export class RecordedMarket {
   passed(at: Instant, items: readonly RecordedItem[]): readonly Quote[] {
     const minutes = new Map<string, { quote?: QuoteRow; trade?: TradeRow }>();
     for (const item of items) {
-      if (item.kind === 'daily' || item.kind === 'close' || item.kind === 'index') continue;
+      if (item.kind !== 'quote' && item.kind !== 'trade') continue;
       if (item.kind === 'quote' && item.endOnly) continue;
       const minute = minutes.get(item.symbol) ?? {};
       if (item.kind === 'quote') minute.quote = item.row;

@@ -206,8 +206,15 @@ describe('recorded minutes', () => {
       {
         at: end,
         quotes: [
-          { symbol: 'X', ...sides, at: stamp },
-          { symbol: 'X', ...sides, last: Price.of('10.2001'), lastSize: Quantity.of(500), at: stamp },
+          { symbol: 'X', ...sides, openToCome: true, at: stamp },
+          {
+            symbol: 'X',
+            ...sides,
+            last: Price.of('10.2001'),
+            lastSize: Quantity.of(500),
+            open: Price.of('10.1'),
+            at: stamp,
+          },
         ],
         passed: {
           since: utc('2024-03-04T14:30:00Z'),
@@ -260,10 +267,39 @@ describe('recorded minutes', () => {
         askSize: size,
         last: price,
         lastSize: Quantity.of(500),
+        open: price,
         at: utc('2024-03-04T14:30:59.999Z'),
       },
     ]);
     await feed.close();
+  });
+
+  test('the first quote of a session tells its open: that of the daily bar, else of the first minute of trades', async () => {
+    const minute = (time: string, price: number): string =>
+      `2024-03-04T${time}:00Z,A,${price},${price},${price},${price},5\n`;
+    const opensOf = async (files: Record<string, string>): Promise<unknown[]> => {
+      const feed = await feedOf(files);
+      const events = await told(feed, utc('2024-03-04T14:00:00Z'), utc('2024-03-04T21:00:00Z'));
+      await feed.close();
+      return events.flatMap(({ quotes }) => quotes.map(({ open, openToCome }) => open ?? openToCome));
+    };
+    const trades = `${TRADES}${minute('14:00', 9)}${minute('14:32', 10)}${minute('14:33', 11)}`;
+    // Before the bell, at 09:33, at 09:34.
+    expect(await opensOf({ 'a_trades.csv': trades })).toEqual([undefined, Price.of('10'), undefined]);
+    const daily = `${DAILY}2024-03-04,A,9.75,12,9,11,7\n`;
+    expect((await opensOf({ 'a_trades.csv': trades, 'daily_bars.csv': daily })).slice(0, 3)).toEqual([
+      undefined,
+      Price.of('9.75'),
+      undefined,
+    ]);
+    // Quotes before the first trade say that it is still to come.
+    const quotes = `${QUOTES.trimEnd()}\n2024-03-04T14:30:00Z,A,10,10,10,10,1,10.2,10.2,10.2,10.2,1,\n`;
+    expect(await opensOf({ 'a_trades.csv': trades, 'a_quotes.csv': quotes })).toEqual([
+      undefined,
+      true,
+      Price.of('10'),
+      undefined,
+    ]);
   });
 
   test('a daily bar beside minutes tells the official close when the bell rings', async () => {

@@ -13,13 +13,17 @@ const MANY_ITEMS = 256;
 
 /** A place in the recording that moves forward. Its events do not depend on where the reading began. */
 export class ReplayReader {
-  private readonly market = new RecordedMarket();
+  private readonly market: RecordedMarket;
   private readonly groups: AsyncGenerator<readonly RecordedItem[]>;
   private ahead: readonly RecordedItem[] | undefined;
   private through: Instant;
   private closed = false;
 
   constructor(archive: ReplayArchive, after: Instant, wanted: (symbol: string) => boolean) {
+    this.market = new RecordedMarket(
+      archive.calendar,
+      (symbol) => archive.facts.get(symbol)?.hasTrades === true,
+    );
     // A day earlier than asked for: what is carried from there belongs to the first events.
     const from = Instant.plusMs(after, -CARRIED_MS);
     const sources = archive.files

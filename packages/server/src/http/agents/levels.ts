@@ -11,7 +11,9 @@ import {
   type Scope,
   validateBody,
 } from '@sandpit/protocol';
+import type { CappedAgent } from '@sandpit/core';
 import { type Answer, refuseCoded } from '../answer.js';
+import { moneyOf } from '../translate/numbers.js';
 
 /** An agent behind a token. */
 export interface Agent {
@@ -31,6 +33,21 @@ export function agentIn(claims: Readonly<Record<string, unknown>>): Agent | 'BAD
   if (known !== 'capped') return caps === undefined ? { agentId: agent, level: known } : 'BAD';
   const checked = validateBody(AgentCaps, caps);
   return checked.ok ? { agentId: agent, level: known, caps: checked.value } : 'BAD';
+}
+
+/** The caps that commands of an agent are held to by the brokerage; its rate is the edge's part. */
+export function cappedAgent(agent: Agent | undefined): CappedAgent | undefined {
+  if (agent?.caps === undefined) return undefined;
+  const { symbols, maxOrderNotional, maxNotional, maxDailyLoss } = agent.caps;
+  return {
+    agentId: agent.agentId,
+    caps: {
+      ...(symbols !== undefined && { symbols }),
+      ...(maxOrderNotional !== undefined && { maxOrderNotional: moneyOf(maxOrderNotional) }),
+      ...(maxNotional !== undefined && { maxNotional: moneyOf(maxNotional) }),
+      ...(maxDailyLoss !== undefined && { maxDailyLoss: moneyOf(maxDailyLoss) }),
+    },
+  };
 }
 
 /** The claims of an agent. */

@@ -28,7 +28,7 @@ export interface Caller {
 }
 
 /** What an operation is given, before anything of it has been checked. */
-export interface Given {
+export interface OperationInput {
   readonly params?: Readonly<Record<string, string>>;
   readonly query?: Readonly<Record<string, string>>;
   readonly body?: unknown;
@@ -63,7 +63,11 @@ export class Operations {
   }
 
   /** Checks and carries out an operation as its route does. Throws `Refused` where that answers with an error. */
-  async run<Id extends AnsweringId>(caller: Caller, id: Id, given: Given = {}): Promise<ReplyOf<Id>> {
+  async run<Id extends AnsweringId>(
+    caller: Caller,
+    id: Id,
+    given: OperationInput = {},
+  ): Promise<ReplyOf<Id>> {
     const route: Route = routes[id];
     if (route.scope !== undefined && !caller.principal.scopes.has(route.scope)) {
       const message = `The token lacks the scope ${route.scope}`;

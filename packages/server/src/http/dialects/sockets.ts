@@ -4,19 +4,32 @@ import type { Duplex } from 'node:stream';
 import type { FastifyInstance } from 'fastify';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 
+/** A connection that has not logged in yet. */
+export interface PendingLogin {
+  readonly socket: WebSocket;
+  readonly request: IncomingMessage;
+  /** Makes room for another connection that has not logged in. */
+  readonly loggedIn: () => void;
+}
+
 /** Takes over a connection whose path is its own. */
-export type SocketHandler = (socket: WebSocket, request: IncomingMessage) => void;
+export type SocketHandler = (visit: PendingLogin) => void;
 
 const MAX_MESSAGE_BYTES = 65_536;
 const PING_MS = 30_000;
 /** What may wait for a reader who does not read; beyond it the connection ends. */
 const MOST_BUFFERED_BYTES = 4_194_304;
+/** Connections that may be open without a login, in all and of one address. */
+const MOST_WAITING = 1000;
+const MOST_WAITING_OF_ADDRESS = 100;
 
 /** The WebSockets of a server, by path. */
 export class Sockets {
   readonly #server = new WebSocketServer({ noServer: true, maxPayload: MAX_MESSAGE_BYTES });
   readonly #handlers: { readonly path: RegExp; readonly handle: SocketHandler }[] = [];
   #ping: NodeJS.Timeout | undefined;
+  /** Addresses of the connections that have not logged in. */
+  readonly #waiting = new Map<WebSocket, string>();
 
   constructor(app: FastifyInstance) {
     app.server.on('upgrade', (request: IncomingMessage, socket: Duplex, head: Buffer) =>
@@ -48,12 +61,29 @@ export class Sockets {
       socket.end('HTTP/1.1 404 Not Found\r\nConnection: close\r\nContent-Length: 0\r\n\r\n');
       return;
     }
+    const address = request.socket.remoteAddress ?? '';
+    if (!this.#hasRoomFor(address)) {
+      socket.end(
+        'HTTP/1.1 429 Too Many Requests\r\nRetry-After: 10\r\nConnection: close\r\nContent-Length: 0\r\n\r\n',
+      );
+      return;
+    }
     this.#server.handleUpgrade(request, socket, head, (connection) => {
       this.#ping ??= this.#startPing();
       // Whatever is wrong with a connection ends it, and nothing else.
       connection.on('error', () => connection.terminate());
-      handler.handle(connection, request);
+      this.#waiting.set(connection, address);
+      const loggedIn = (): void => void this.#waiting.delete(connection);
+      connection.on('close', loggedIn);
+      handler.handle({ socket: connection, request, loggedIn });
     });
+  }
+
+  #hasRoomFor(address: string): boolean {
+    if (this.#waiting.size >= MOST_WAITING) return false;
+    let count = 0;
+    for (const one of this.#waiting.values()) if (one === address) count += 1;
+    return count < MOST_WAITING_OF_ADDRESS;
   }
 
   #startPing(): NodeJS.Timeout {

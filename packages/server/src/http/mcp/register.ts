@@ -1,44 +1,71 @@
-/** `/mcp`: the tools of agents over Streamable HTTP. Each request is answered by itself; nothing is kept between them. */
+/** `/mcp`: the tools of agents over Streamable HTTP, without sessions. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Admission } from '../admission.js';
 import { refuse } from '../answer.js';
-import { failed, reply as send, SECURITY_HEADERS } from '../reply.js';
-import type { ToolDeps } from './tool-server.js';
+import { isLoopback } from '../demo-token.js';
+import { failed, reply as send, takeOver } from '../reply.js';
+import type { Counting, ToolDeps } from './tool-server.js';
 
 export const MCP_PATH = '/mcp';
 
 const POST_ONLY = refuse(405, 'Only POST is answered here', { allow: 'POST' });
 
-export function registerTools(app: FastifyInstance, admission: Admission, deps: ToolDeps): void {
+/** A page of another site must not use the tools of whoever looks at it, by whatever name it reaches this server. */
+const FOREIGN_ORIGIN = refuse(403, 'Pages of this origin may not use the tools: see CORS_ORIGINS');
+
+export function registerTools(
+  app: FastifyInstance,
+  admission: Admission,
+  deps: ToolDeps,
+  corsOrigins: ReadonlySet<string>,
+): void {
+  const admit = admission.forTools();
   app.route({
     method: 'POST',
     url: MCP_PATH,
-    onRequest: admission.forTools(),
+    onRequest: (request, reply, next) => {
+      if (isForeign(request, corsOrigins)) send(request, reply, FOREIGN_ORIGIN);
+      else admit(request, reply, next);
+    },
     handler: (request, reply) => {
-      answer(request, reply, deps).catch((error: unknown) => failed(request, reply, error));
+      const count = admission.chargeEach(request);
+      answer(request, reply, deps, count).catch((error: unknown) => failed(request, reply, error));
     },
   });
   app.route({
     method: ['GET', 'DELETE'],
     url: MCP_PATH,
-    handler: (request, reply) => send(request, reply, POST_ONLY),
+    handler: (request, reply) =>
+      send(request, reply, isForeign(request, corsOrigins) ? FOREIGN_ORIGIN : POST_ONLY),
   });
 }
 
-async function answer(request: FastifyRequest, reply: FastifyReply, deps: ToolDeps): Promise<void> {
+/** Whether a browser says that a page of another origin asks. Programs say nothing. */
+function isForeign({ headers: { origin, host } }: FastifyRequest, allowed: ReadonlySet<string>): boolean {
+  if (origin === undefined || allowed.has(origin)) return false;
+  // Its own pages, on this machine: of another name a page may have made itself one that leads here.
+  const name = (host ?? '').replace(/:\d+$/, '');
+  return !(isLoopback(name) && (origin === `http://${host}` || origin === `https://${host}`));
+}
+
+async function answer(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  deps: ToolDeps,
+  count: Counting,
+): Promise<void> {
   const { principal, simulation } = request;
   if (principal === undefined || simulation === undefined)
-    throw new Error('a tool without anybody to use it');
+    throw new Error('an admitted request without principal or simulation');
   // A server that no agent talks to does not have to read the protocol.
   const [{ StreamableHTTPServerTransport }, { toolServer }] = await Promise.all([
     import('@modelcontextprotocol/sdk/server/streamableHttp.js'),
     import('./tool-server.js'),
   ]);
-  const server = toolServer({ principal, simulation, request, reply }, deps);
+  const server = toolServer({ principal, simulation, request, reply }, deps, count);
   const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
   const { raw } = reply;
-  reply.hijack();
-  for (const [name, value] of Object.entries(SECURITY_HEADERS)) raw.setHeader(name, value);
+  takeOver(request, reply);
   raw.once('close', () => void server.close());
   await server.connect(transport);
   await transport.handleRequest(request.raw, raw, request.body);

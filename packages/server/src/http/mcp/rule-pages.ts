@@ -1,4 +1,4 @@
-/** The pages that say how the brokerage decides, as they are beside the server, in a checkout and in the package. */
+/** The rule pages in `docs/rules/`, of a checkout or of the installed package. */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
@@ -15,7 +15,7 @@ export interface RulePage {
 
 let pages: readonly RulePage[] | undefined;
 
-/** All of them, read once. */
+/** All pages, read once. */
 export function rulePages(): readonly RulePage[] {
   if (pages === undefined) {
     const place = fileURLToPath(new URL(PLACE, import.meta.url));

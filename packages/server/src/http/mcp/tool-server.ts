@@ -4,8 +4,11 @@ import {
   CallToolRequestSchema,
   type CallToolResult,
   ErrorCode,
+  GetPromptRequestSchema,
+  ListPromptsRequestSchema,
   ListResourcesRequestSchema,
   ListToolsRequestSchema,
+  type ListToolsResult,
   McpError,
   ReadResourceRequestSchema,
 } from '@modelcontextprotocol/sdk/types.js';
@@ -13,11 +16,19 @@ import { type AgentLevel, agentLevels } from '@sandpit/protocol';
 import type { Simulations } from '../../engine/simulations.js';
 import { isMadeBy } from '../admission.js';
 import { type Agent, levelRefusal } from '../agents/levels.js';
-import { SIMULATION_NOT_FOUND } from '../answer.js';
-import { type Caller, type Given, type Operations, Refused } from '../dialects/operations.js';
+import { type Answer, refuse, SIMULATION_NOT_FOUND } from '../answer.js';
+import {
+  type AnsweringId,
+  type Caller,
+  type OperationInput,
+  type Operations,
+  Refused,
+} from '../dialects/operations.js';
 import { isoOf } from '../translate/instants.js';
+import { describe, PROMPTS, promptText } from './prompts.js';
 import { rulePages } from './rule-pages.js';
-import { SIMULATION_ARGUMENT, type Tool, TOOLS } from './tools.js';
+import { placesOf } from './tool-schema.js';
+import { type Arguments, type Ask, listed, SIMULATION_ARGUMENT, type Tool, TOOLS } from './tools.js';
 import { wouldPass } from './would-pass.js';
 
 export interface ToolDeps {
@@ -26,54 +37,77 @@ export interface ToolDeps {
   readonly version: string;
 }
 
+/** What one request may still ask: the refusal of its next call where that is one too many. */
+export type Counting = () => Answer | undefined;
+
 const NOTICE = 'SIMULATED: no real market, broker or money.';
 
-const INSTRUCTIONS = `Sandpit is a simulated US brokerage: nothing here is real, and every answer says so. What this token may do depends on its level (read, preview, capped, full, control); tools beyond it are not listed. A refusal says what would pass instead. The resources are the rules by which the brokerage decides. Prices and amounts are dollars, times are simulated times in UTC.`;
+const INSTRUCTIONS = `Sandpit is a simulated US brokerage: no order reaches a real market, and every answer says so. Prices and amounts are US dollars; times are simulated times in UTC. Tools beyond the level of this token (read, preview, capped, full, control) are not listed. A refusal has an error with figures, and \`wouldPass\` with a change that would make the call succeed. Call list_accounts first for ids, preview_order before a large order. The resources are the brokerage's rules.`;
 
-/** A bearer that is no agent's looks, and does nothing. */
-const STRANGER: Agent = { agentId: '', level: 'read' };
+/** A plain bearer token is offered the tools that read. */
+const PLAIN_BEARER: Agent = { agentId: '', level: 'read' };
+
+/** The JSON-RPC code of a request beyond the rate limit. */
+const TOO_MANY = -32_029;
 
 const rank = (level: AgentLevel): number => agentLevels.indexOf(level);
 
 /** A server for one caller, with the tools of the caller's level. */
 // The high-level server of the SDK takes schemas of another library only; ours are JSON Schema already.
 // eslint-disable-next-line @typescript-eslint/no-deprecated -- see above
-export function toolServer(caller: Caller, deps: ToolDeps): Server {
-  const agent = caller.principal.agent ?? STRANGER;
+export function toolServer(caller: Caller, deps: ToolDeps, count: Counting): Server {
+  const agent = caller.principal.agent ?? PLAIN_BEARER;
   // eslint-disable-next-line @typescript-eslint/no-deprecated -- see above
   const server = new Server(
     { name: 'sandpit', title: 'Sandpit, a simulated US brokerage', version: deps.version },
-    { capabilities: { tools: {}, resources: {} }, instructions: INSTRUCTIONS },
+    { capabilities: { tools: {}, resources: {}, prompts: {} }, instructions: INSTRUCTIONS },
   );
   const offered = TOOLS.filter(({ level }) => rank(level) <= rank(agent.level));
-  server.setRequestHandler(ListToolsRequestSchema, () => ({
-    tools: offered.map(({ name, description, annotations, inputSchema, outputSchema }) => ({
-      name,
-      description,
-      annotations,
-      inputSchema,
-      outputSchema,
-    })),
-  }));
+  const counted = (): void => {
+    const refusal = count();
+    if (refusal !== undefined) throw new McpError(TOO_MANY, new Refused(refusal).message);
+  };
+  server.setRequestHandler(ListToolsRequestSchema, () => {
+    counted();
+    return { tools: offered.map((tool) => listed(tool, agent.level)) as ListToolsResult['tools'] };
+  });
   server.setRequestHandler(CallToolRequestSchema, ({ params }) => {
+    const refusal = count();
+    if (refusal !== undefined) return refusedWith(new Refused(refusal), params.arguments ?? {}, caller);
     const tool = TOOLS.find(({ name }) => name === params.name);
     if (tool === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no tool ${params.name}`);
     return called(tool, params.arguments ?? {}, agent, caller, deps);
   });
-  server.setRequestHandler(ListResourcesRequestSchema, () => ({
-    resources: rulePages().map(({ uri, name, title }) => ({ uri, name, title, mimeType: 'text/markdown' })),
-  }));
+  server.setRequestHandler(ListResourcesRequestSchema, () => {
+    counted();
+    return {
+      resources: rulePages().map(({ uri, name, title }) => ({ uri, name, title, mimeType: 'text/markdown' })),
+    };
+  });
   server.setRequestHandler(ReadResourceRequestSchema, ({ params: { uri } }) => {
+    counted();
     const page = rulePages().find((one) => one.uri === uri);
     if (page === undefined) throw new McpError(ErrorCode.InvalidParams, `There is no resource ${uri}`);
     return { contents: [{ uri, mimeType: 'text/markdown', text: page.text }] };
+  });
+  server.setRequestHandler(ListPromptsRequestSchema, () => {
+    counted();
+    return { prompts: [...PROMPTS.values()].map(describe) };
+  });
+  server.setRequestHandler(GetPromptRequestSchema, ({ params }) => {
+    counted();
+    const prompt = PROMPTS.get(params.name);
+    if (prompt === undefined)
+      throw new McpError(ErrorCode.InvalidParams, `There is no prompt ${params.name}`);
+    const content = { type: 'text' as const, text: promptText(prompt, params.arguments ?? {}) };
+    return { description: prompt.description, messages: [{ role: 'user' as const, content }] };
   });
   return server;
 }
 
 async function called(
   tool: Tool,
-  given: Readonly<Record<string, unknown>>,
+  given: Arguments,
   agent: Agent,
   caller: Caller,
   deps: ToolDeps,
@@ -81,35 +115,47 @@ async function called(
   let place = caller;
   try {
     place = await placeOf(tool, given, agent, caller, deps);
+    checkNames(tool, given);
     const { simulationId, tenantId } = place.principal;
     const isOwn = isMadeBy(deps.simulations, agent, simulationId, tenantId);
-    const tooLow = levelRefusal(agent, tool.id, isOwn);
-    if (tooLow !== undefined) throw new Refused(tooLow);
-    const result = await deps.operations.run(place, tool.id, argumentsOf(tool, given));
+    const ask: Ask = (id, asked) => {
+      const tooLow = levelRefusal(agent, id, isOwn);
+      if (tooLow !== undefined) throw new Refused(tooLow);
+      return deps.operations.run(place, id, requestOf(id, asked));
+    };
+    const result = await tool.run(given, ask);
     return answerOf(place, { result });
   } catch (error) {
     if (!(error instanceof Refused)) throw error;
-    const { status, messages, details } = error;
-    const message = messages.length === 1 ? messages[0] : messages;
-    const instead = wouldPass(error, given);
-    return {
-      ...answerOf(place, { error: { ...details, statusCode: status, message }, wouldPass: instead }),
-      isError: true,
-    };
+    return refusedWith(error, given, place);
   }
 }
 
-/** Where a tool is used: in the simulation of the token, or in one that the agent made. */
-async function placeOf(
-  { places }: Tool,
+function refusedWith(
+  error: Refused,
   given: Readonly<Record<string, unknown>>,
+  place: Caller,
+): CallToolResult {
+  const { status, messages, details } = error;
+  const message = messages.length === 1 ? messages[0] : messages;
+  const instead = wouldPass(error, given);
+  return {
+    ...answerOf(place, { error: { ...details, statusCode: status, message }, wouldPass: instead }),
+    isError: true,
+  };
+}
+
+/** The simulation that a tool is used in: that of the token, or one that the agent made. */
+async function placeOf(
+  { inputSchema }: Tool,
+  given: Arguments,
   agent: Agent,
   caller: Caller,
   { simulations }: ToolDeps,
 ): Promise<Caller> {
   const id = given[SIMULATION_ARGUMENT];
-  if (id === undefined || places.has(SIMULATION_ARGUMENT) || id === caller.principal.simulationId)
-    return caller;
+  if (id === undefined || SIMULATION_ARGUMENT in inputSchema.properties) return caller;
+  if (id === caller.principal.simulationId) return caller;
   const { tenantId } = caller.principal;
   const isOwn = typeof id === 'string' && isMadeBy(simulations, agent, id, tenantId);
   const simulation = isOwn ? await simulations.find(id, tenantId) : undefined;
@@ -117,21 +163,31 @@ async function placeOf(
   return { ...caller, simulation, principal: { ...caller.principal, simulationId: simulation.id } };
 }
 
-/** Arguments where the route has them. Those of paths and queries travel as text there. */
-function argumentsOf({ places }: Tool, given: Readonly<Record<string, unknown>>): Given {
+/** Refuses arguments that a tool does not have, in the words of `/v1`. */
+function checkNames({ inputSchema: { properties, required } }: Tool, given: Arguments): void {
+  const problems = [
+    ...Object.keys(given)
+      .filter((name) => name !== SIMULATION_ARGUMENT && !Object.hasOwn(properties, name))
+      .map((name) => `property ${name} should not exist`),
+    ...required.filter((name) => given[name] === undefined).map((name) => `${name} must be given`),
+  ];
+  if (problems.length > 0) throw new Refused(refuse(400, problems));
+}
+
+/** The request of an operation, with those of the arguments that it has. Parameters and queries travel as text. */
+function requestOf(id: AnsweringId, given: Arguments): OperationInput {
   const params: Record<string, string> = {};
   const query: Record<string, string> = {};
   const body: Record<string, unknown> = {};
-  for (const [name, value] of Object.entries(given)) {
-    const place = places.get(name);
-    if (place === undefined && name === SIMULATION_ARGUMENT) continue;
+  const places = placesOf(id);
+  for (const [name, place] of places) {
+    const value = given[name];
+    if (value === undefined) continue;
     if (place === 'params') params[name] = textOf(value);
     else if (place === 'query') query[name] = textOf(value);
-    // What nothing asks for, the schema of the body refuses by name.
     else body[name] = value;
   }
-  const hasBody = [...places.values()].includes('body') || Object.keys(body).length > 0;
-  return { params, query, ...(hasBody && { body }) };
+  return { params, query, ...([...places.values()].includes('body') && { body }) };
 }
 
 function textOf(value: unknown): string {
@@ -139,10 +195,13 @@ function textOf(value: unknown): string {
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
-function answerOf({ simulation }: Caller, told: Readonly<Record<string, unknown>>): CallToolResult {
+function answerOf(
+  { simulation, principal }: Caller,
+  told: Readonly<Record<string, unknown>>,
+): CallToolResult {
   const structuredContent = {
     simulated: true,
-    simulationId: simulation.id,
+    simulationId: principal.simulationId,
     at: isoOf(simulation.now()),
     ...told,
   };

@@ -3,7 +3,9 @@ import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
 import type { AgentTokenBody } from '@sandpit/protocol';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { verifyJournal } from '../../engine/verify.js';
 import {
+  ACCOUNT,
   type Body,
   openPortfolio,
   orderBody,
@@ -169,7 +171,7 @@ describe('an agent with caps', () => {
     const left = await call(client, 'place_order', buy());
     expect(left.error).toMatchObject({ cap: 'maxNotional', allowed: 10_500, left: 500, asked: 1000 });
     expect(left.wouldPass).toContain('at most 500.00');
-    expect((await call(client, 'place_order', buy({ quantity: 5 }))).result.status).toBe('PENDING');
+    expect((await call(client, 'place_order', buy({ quantity: 5 }))).result.status).toBe('FILLED');
     const close = { positionIntent: 'SELL_TO_CLOSE', quantity: 105, limitPrice: 99 };
     expect((await call(client, 'place_order', buy(close))).result.positionIntent).toBe('SELL_TO_CLOSE');
   });
@@ -190,7 +192,8 @@ describe('an agent with caps', () => {
     expect(
       (await sized.post('/v1/orders', buy({ orderType: 'MARKET', limitPrice: undefined, quantity: 11 }))).body
         .error,
-    ).toMatchObject({ cap: 'maxOrderNotional', asked: 1100 });
+      // The ask and the collar.
+    ).toMatchObject({ cap: 'maxOrderNotional', asked: 1155 });
     const amount = { orderType: 'MARKET', limitPrice: undefined, quantity: undefined, notional: 1000.01 };
     expect((await sized.post('/v1/orders', buy(amount))).body.error).toMatchObject({
       cap: 'maxOrderNotional',
@@ -235,6 +238,23 @@ describe('an agent with caps', () => {
       asked: 1000,
     });
     expect((await again.post('/v1/orders', buy({ quantity: 7 }))).status).toBe(201);
+    // Refusals and what is used up are in the journal, and come out the same when it is executed again.
+    await test.main.durable();
+    expect(verifyJournal(test.store, test.main.id).problems).toEqual([]);
+  });
+
+  it('cancel their own orders and those in their symbols only', async () => {
+    await pushQuote(owner, { symbol: 'MSFT', bid: 49.9, ask: 50, last: 50 });
+    const rests = { limitPrice: 40 };
+    const apple = (await owner.post('/v1/orders', buy(rests))).body.orderId as string;
+    const microsoft = (await owner.post('/v1/orders', buy({ ...rests, symbol: 'MSFT' }))).body
+      .orderId as string;
+    const named = test.withToken(await agentToken({ level: 'capped', caps: { symbols: ['AAPL'] } }));
+    const refused = await named.put(`/v1/orders/${microsoft}/cancel`);
+    expect(refused.status).toBe(403);
+    expect(refused.body.error).toEqual({ code: 'CAP_EXCEEDED', cap: 'symbols', symbols: ['AAPL'] });
+    expect((await named.delete(`/v1/orders/account/${ACCOUNT}`)).body.canceledOrders).toEqual([apple]);
+    expect((await owner.get(`/v1/orders/${microsoft}`)).body.status).toBe('ACTIVE');
   });
 
   it('hold a minute through a restart: by its orders and their changes, and on a clock of its own from the start', async () => {
@@ -278,7 +298,9 @@ describe('an agent in control', () => {
     const others = await owner.post('/v1/simulations', { feed: 'push', clock: 'manual' });
     const { simulationId: foreign } = others.body as { simulationId: string };
     expect((await call(client, 'delete_simulation', { simulationId: foreign })).error.statusCode).toBe(404);
-    expect((await call(client, 'get_clock', { simulationId: foreign })).error.statusCode).toBe(404);
+    expect(
+      (await call(client, 'advance_clock', { simulationId: foreign, by: 'PT1H' })).error.statusCode,
+    ).toBe(404);
 
     const made = await call(client, 'create_simulation', {
       feed: 'push',
@@ -295,7 +317,7 @@ describe('an agent in control', () => {
       brokerId: 'default',
     });
     const mine = opened.result.portfolioId as string;
-    await call(client, 'push_quotes', {
+    await call(client, 'update_market', {
       simulationId,
       quotes: [{ symbol: 'AAPL', bid: 9.9, ask: 10, last: 10 }],
     });
@@ -317,5 +339,84 @@ describe('/mcp', () => {
   it('asks who is there, and answers POST only', async () => {
     expect((await test.withToken(undefined).post('/mcp', {})).status).toBe(401);
     expect((await owner.get('/mcp')).status).toBe(405);
+  });
+
+  const rpc = (id: number, name: string, given: object = {}) => ({
+    jsonrpc: '2.0',
+    id,
+    method: 'tools/call',
+    params: { name, arguments: given },
+  });
+  const post = async (body: unknown, headers: Record<string, string> = {}, token = owner.token ?? '') => {
+    const { port } = test.app.server.address() as AddressInfo;
+    const reply = await fetch(`http://127.0.0.1:${port}/mcp`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${token}`,
+        'content-type': 'application/json',
+        accept: 'application/json, text/event-stream',
+        ...headers,
+      },
+      body: typeof body === 'string' ? body : JSON.stringify(body),
+    });
+    return { status: reply.status, headers: reply.headers, body: (await reply.json()) as Body };
+  };
+
+  it('counts each call of a batch, and refuses call by call what is beyond the limit', async () => {
+    const limited = await TestApp.open({ settings: { RATE_LIMIT_DEFAULT: '5' } });
+    await test.close();
+    test = limited;
+    await test.app.listen({ port: 0, host: '127.0.0.1' });
+    const token = test.token();
+    const batch = Array.from({ length: 8 }, (_, i) => rpc(i, 'list_simulations'));
+    const { status, headers, body } = await post(batch, {}, token);
+    expect(status).toBe(200);
+    const answers = (body as { id: number; result: Body }[]).sort((a, b) => a.id - b.id);
+    const refused = answers.filter(({ result }) => result.structuredContent.error?.code === 'RATE_LIMITED');
+    expect(refused.map(({ id }) => id)).toEqual([5, 6, 7]);
+    expect(headers.get('x-ratelimit-remaining')).toBe('0');
+    expect((await post(rpc(1, 'list_simulations'), {}, token)).status).toBe(429);
+    expect((await post(rpc(1, 'list_simulations'), {}, test.token({ tenantId: 'tenant-2' }))).status).toBe(
+      200,
+    );
+  });
+
+  it('has the headers of every answer', async () => {
+    const { headers } = await post(rpc(1, 'list_simulations'), { 'x-request-id': 'mine-1' });
+    expect(headers.get('x-request-id')).toBe('mine-1');
+    expect(headers.get('x-ratelimit-limit')).toBe('10000');
+    expect(headers.get('cache-control')).toBe('no-store');
+    expect(headers.get('content-type')).toContain('application/json');
+  });
+
+  it.each(['https://evil.example', 'null', 'http://localhost:1', 'http://127.0.0.1.evil.example'])(
+    'is not for pages of another origin: %s',
+    async (origin) => {
+      expect((await post(rpc(1, 'list_simulations'), { origin })).status).toBe(403);
+    },
+  );
+
+  it('is for its own pages, and those that CORS_ORIGINS names', async () => {
+    const { port } = test.app.server.address() as AddressInfo;
+    const own = await post(rpc(1, 'list_simulations'), { origin: `http://127.0.0.1:${port}` });
+    expect(own.status).toBe(200);
+  });
+
+  it.each([
+    [
+      'arguments',
+      (deep: string) =>
+        `{"jsonrpc":"2.0","id":1,"method":"tools/call","params":{"name":"get_quote","arguments":{"symbol":${deep}}}}`,
+    ],
+    ['a batch', (deep: string) => deep],
+  ])('refuses what is nested without end: %s', async (_, of) => {
+    for (const deep of [
+      '['.repeat(200_000) + ']'.repeat(200_000),
+      '{"a":'.repeat(100_000) + '1' + '}'.repeat(100_000),
+    ]) {
+      const { status, body } = await post(of(deep));
+      expect([status, body.message]).toEqual([400, 'Body must not be nested more than 64 levels deep']);
+    }
+    expect((await post(rpc(1, 'list_simulations', { note: '[['.repeat(500) }))).status).toBe(200);
   });
 });

@@ -1,169 +1,452 @@
-/** The tools of agents: operations of `/v1` under names that say what they are for, their schemas those of the routes. */
-import { type AgentLevel, type Json, plainSchemaOf, type Route, routes, Simulation } from '@sandpit/protocol';
-import type { AnsweringId } from '../dialects/operations.js';
+/** The tools of agents: operations of `/v1` under names that say what they are for, merged where they belong together. */
+import type { AgentLevel, Json, ReplyOf } from '@sandpit/protocol';
+import { refuse } from '../answer.js';
+import { type AnsweringId, Refused } from '../dialects/operations.js';
+import { type Choice, inputOf, type InputSchema } from './tool-schema.js';
 
-/** How a tool is called to a program, and what a program may think of it. */
+export type Arguments = Readonly<Record<string, unknown>>;
+
+/** Runs an operation for the agent that called a tool; of `given` the operation gets the arguments that it has. */
+export type Ask = <Id extends AnsweringId>(id: Id, given: Arguments) => Promise<ReplyOf<Id>>;
+
+/** The effect of a tool, which decides the hints that hosts show. */
+type Effect = 'reads' | 'changes' | 'destroys';
+
 export interface Tool {
   readonly name: string;
-  readonly id: AnsweringId;
-  /** The least level that is offered it. */
+  /** The lowest level that is offered it. */
   readonly level: AgentLevel;
+  readonly title: string;
   readonly description: string;
-  readonly annotations: Readonly<Record<string, boolean | string>>;
-  readonly inputSchema: Readonly<Record<string, Json>> & { readonly type: 'object' };
-  readonly outputSchema: Readonly<Record<string, Json>> & { readonly type: 'object' };
-  /** Where an argument belongs. */
-  readonly places: ReadonlyMap<string, 'params' | 'query' | 'body'>;
+  readonly effect: Effect;
+  /** A second call with the same arguments changes nothing more. */
+  readonly isIdempotent: boolean;
+  readonly inputSchema: InputSchema;
+  /** Calls the operations behind the tool. */
+  readonly run: (given: Arguments, ask: Ask) => Promise<unknown>;
 }
 
-type Named = readonly [name: string, id: AnsweringId];
+interface Definition extends Choice {
+  readonly title: string;
+  readonly description: string;
+  /** The operations whose arguments the tool has; without `run` the one that it calls. */
+  readonly of: readonly [AnsweringId, ...AnsweringId[]];
+  readonly effect?: Effect;
+  readonly isIdempotent?: boolean;
+  readonly run?: Tool['run'];
+}
 
-const READ: readonly Named[] = [
-  ['list_portfolios', 'listPortfolios'],
-  ['get_portfolio', 'getPortfolio'],
-  ['list_share_positions', 'listEquityPositions'],
-  ['list_option_positions', 'listOptionPositions'],
-  ['list_future_positions', 'listFuturePositions'],
-  ['get_portfolio_margin', 'getPortfolioMargin'],
-  ['get_equity_curve', 'getEquityCurve'],
-  ['list_activities', 'listActivities'],
-  ['list_day_trades', 'listDayTrades'],
-  ['list_orders', 'listOrders'],
-  ['get_order', 'getOrder'],
-  ['list_executions', 'listExecutions'],
-  ['get_quotes', 'getQuotes'],
-  ['get_bars', 'getBars'],
-  ['list_option_expirations', 'listOptionExpirations'],
-  ['get_option_chain', 'getOptionChain'],
-  ['find_instruments', 'listInstruments'],
-  ['get_market_hours', 'getMarketHours'],
-  ['get_trading_calendar', 'getTradingCalendar'],
-  ['list_brokers', 'listBrokers'],
-];
+const text = (value: unknown): string => String(value);
 
-const BY_LEVEL: Readonly<Record<AgentLevel, readonly Named[]>> = {
-  read: READ,
-  preview: [
-    ['preview_order', 'previewOrder'],
-    ['compute_margin_requirements', 'computeRequirements'],
-  ],
-  capped: [
-    ['place_order', 'createOrder'],
-    ['update_order', 'updateOrder'],
-    ['cancel_order', 'cancelOrder'],
-  ],
-  full: [
-    ['cancel_all_orders', 'cancelAccountOrders'],
-    ['open_portfolio', 'createPortfolio'],
-    ['close_portfolio', 'closePortfolio'],
-    ['reset_portfolio', 'resetPortfolio'],
-    ['transfer_cash', 'transferCash'],
-    ['switch_broker', 'switchBroker'],
-    ['upgrade_margin', 'upgradeMargin'],
-    ['exercise_option', 'exerciseOption'],
-    ['do_not_exercise_option', 'doNotExerciseOption'],
-  ],
-  control: [
-    ['create_simulation', 'createSimulation'],
-    ['list_simulations', 'listSimulations'],
-    ['delete_simulation', 'deleteSimulation'],
-    ['get_clock', 'getClock'],
-    ['set_clock', 'setClock'],
-    ['advance_clock', 'advanceClock'],
-    ['push_quotes', 'pushQuotes'],
-    ['put_instruments', 'putInstruments'],
-    ['add_corporate_actions', 'addCorporateActions'],
-  ],
+/** Refuses a call with one sentence. */
+const wrong = (message: string): Refused => new Refused(refuse(400, [message]));
+
+/** An order with its executions. */
+async function orderNow(orderId: string, ask: Ask): Promise<unknown> {
+  const order = await ask('getOrder', { orderId });
+  if ((order.filledQuantity ?? 0) === 0) return order;
+  const { data: executions } = await ask('listExecutions', { orderId, limit: 100 });
+  return { ...order, executions };
+}
+
+const INCLUDES = ['margin', 'dayTrades', 'marginCalls', 'settlements'] as const;
+
+const READ: Readonly<Record<string, Definition>> = {
+  list_accounts: {
+    title: 'List accounts and portfolios',
+    description: 'Lists the accounts, newest first, each with its open portfolios. Start here to find ids.',
+    of: ['listAccounts'],
+    run: async (given, ask) => {
+      const { data, pagination } = await ask('listAccounts', given);
+      const accounts = await Promise.all(
+        data.map(async (account) => ({
+          ...account,
+          portfolios: await ask('listAccountPortfolios', { accountId: account.accountId }),
+        })),
+      );
+      return { data: accounts, pagination };
+    },
+  },
+  get_portfolio: {
+    title: 'Get a portfolio',
+    description: 'Balances, buying power, equity and profit in dollars at the quotes in force.',
+    of: ['getPortfolio'],
+    more: {
+      include: {
+        type: 'array',
+        items: { enum: [...INCLUDES] },
+        description: 'Details to add: requirement per margin group, day trades, calls, unsettled cash.',
+      },
+    },
+    run: async ({ portfolioId, include = [] }, ask) => {
+      const wanted = Array.isArray(include) ? include : [include];
+      if (!wanted.every((one) => INCLUDES.some((known) => known === one)))
+        throw wrong(`each value in include must be one of ${INCLUDES.join(', ')}`);
+      const given = { portfolioId };
+      return {
+        ...(await ask('getPortfolio', given)),
+        ...(wanted.includes('margin') && { margin: await ask('getPortfolioMargin', given) }),
+        ...(wanted.includes('dayTrades') && { dayTrades: (await ask('listDayTrades', given)).data }),
+        ...(wanted.includes('marginCalls') && { marginCalls: (await ask('listMarginCalls', given)).data }),
+        ...(wanted.includes('settlements') && { settlements: await ask('listSettlements', given) }),
+      };
+    },
+  },
+  list_positions: {
+    title: 'List positions',
+    description: 'Shares, options and futures of a portfolio with cost, market value and profit.',
+    of: ['listEquityPositions'],
+    run: async (given, ask) => ({
+      equities: await ask('listEquityPositions', given),
+      options: await ask('listOptionPositions', given),
+      futures: await ask('listFuturePositions', given),
+    }),
+  },
+  get_equity_curve: {
+    title: 'Get the equity curve',
+    description: 'Equity of a portfolio over time, newest first.',
+    of: ['getEquityCurve'],
+  },
+  list_activities: {
+    title: 'List activities',
+    description: 'Orders, executions, cash movements, settlements and corporate actions, newest first.',
+    of: ['listActivities'],
+  },
+  list_orders: {
+    title: 'List orders',
+    description: 'Orders of all accounts, newest first, with filters.',
+    of: ['listOrders'],
+  },
+  get_order: {
+    title: 'Get an order',
+    description:
+      'An order with its executions. An open order says in `waitingFor` why it does not execute, a rejected one in `rejectReason`.',
+    of: ['getOrder'],
+    run: ({ orderId }, ask) => orderNow(text(orderId), ask),
+  },
+  get_quotes: {
+    title: 'Get quotes',
+    description: 'The latest quotes of shares, options, futures or indices.',
+    of: ['getQuotes'],
+  },
+  get_bars: {
+    title: 'Get bars',
+    description: 'Open, high, low, close and volume, oldest first.',
+    of: ['getBars'],
+  },
+  get_option_chain: {
+    title: 'Get an option chain',
+    description:
+      'Calls and puts by strike, with quotes and Greeks. Without `expiration`: the nearest one, and the list of all expirations.',
+    of: ['getOptionChain'],
+    run: async (given, ask) => {
+      const chain = await ask('getOptionChain', given);
+      if (given['expiration'] !== undefined) return chain;
+      const { expirations } = await ask('listOptionExpirations', given);
+      return { ...chain, expirations };
+    },
+  },
+  find_instruments: {
+    title: 'Find instruments',
+    description: 'Symbols that can be traded, with their properties. Options: name the `underlying`.',
+    of: ['listInstruments'],
+  },
+  get_market_hours: {
+    title: 'Get market hours',
+    description:
+      'Whether the market is open, and when it opens and closes next. With `from` or `to` also the trading days between.',
+    of: ['getTradingCalendar'],
+    more: { exchange: { type: 'string', description: 'Such as XNYS (default) or XCME.' } },
+    run: async (given, ask) => {
+      const { exchange, from, to } = given;
+      const hours =
+        exchange === undefined
+          ? await ask('getMarketHours', {})
+          : await ask('getExchangeHours', { exchange });
+      if (from === undefined && to === undefined) return hours;
+      const { days } = await ask('getTradingCalendar', given);
+      return { ...hours, days };
+    },
+  },
+  list_brokers: {
+    title: 'List brokers',
+    description: 'Broker configurations: commissions, margin rates, permissions.',
+    of: ['listBrokers'],
+  },
 };
 
-/** What can not be undone. */
-const DESTRUCTIVE: ReadonlySet<AnsweringId> = new Set<AnsweringId>([
-  'closePortfolio',
-  'resetPortfolio',
-  'deleteSimulation',
-  'cancelOrder',
-  'cancelAccountOrders',
-  'exerciseOption',
-  'advanceClock',
-  'setClock',
-]);
+const PREVIEW: Readonly<Record<string, Definition>> = {
+  preview_order: {
+    title: 'Preview an order',
+    description:
+      'Estimates fills, charges and margin of an order without placing it; reasons against it are in `rejections`.',
+    of: ['previewOrder'],
+    effect: 'reads',
+  },
+  compute_margin_requirements: {
+    title: 'Compute margin requirements',
+    description: 'Margins hypothetical positions, group by group. Stores nothing.',
+    of: ['computeRequirements'],
+    effect: 'reads',
+  },
+};
 
-/** Names the simulation that a tool is used in; only agents that make some have a choice. */
-export const SIMULATION_ARGUMENT = 'simulationId';
+const CAPPED: Readonly<Record<string, Definition>> = {
+  place_order: {
+    title: 'Place an order',
+    description:
+      'Places an order and answers with its state and executions: FILLED, ACTIVE with `waitingFor`, or REJECTED with `rejectReason`. Give a `clientOrderId` to make a repeat safe.',
+    of: ['createOrder'],
+    run: async (given, ask) => orderNow((await ask('createOrder', given)).orderId, ask),
+  },
+  update_order: {
+    title: 'Change an open order',
+    description: 'Changes prices, quantity or time in force of an open order and answers with the order.',
+    of: ['updateOrder'],
+    effect: 'destroys',
+    isIdempotent: true,
+    run: async (given, ask) => orderNow((await ask('updateOrder', given)).orderId, ask),
+  },
+  cancel_order: {
+    title: 'Cancel orders',
+    description: 'Cancels one order by `orderId`, or all open orders of an account by `accountId`.',
+    of: ['cancelOrder', 'cancelAccountOrders'],
+    optional: ['orderId', 'accountId'],
+    effect: 'destroys',
+    isIdempotent: true,
+    run: async (given, ask) => {
+      const { orderId, accountId } = given;
+      if ((orderId === undefined) === (accountId === undefined))
+        throw wrong('exactly one of orderId and accountId must be given');
+      return orderId === undefined ? ask('cancelAccountOrders', given) : ask('cancelOrder', given);
+    },
+  },
+  close_position: {
+    title: 'Close a position',
+    description:
+      'Sells what is long or buys back what is short in one symbol: by default all that no other order holds back, at the market. Answers like place_order.',
+    of: ['createOrder'],
+    only: ['portfolioId', 'symbol', 'quantity', 'limitPrice', 'clientOrderId'],
+    effect: 'destroys',
+    run: closePosition,
+  },
+};
 
-type Properties = Readonly<Record<string, Json>>;
-type ObjectSchema = { readonly properties?: Properties; readonly required?: readonly string[] };
+const FULL: Readonly<Record<string, Definition>> = {
+  open_portfolio: {
+    title: 'Open a portfolio',
+    description: 'Opens a portfolio with starting cash; an `accountId` that does not exist is created.',
+    of: ['createPortfolio'],
+  },
+  update_portfolio: {
+    title: 'Change broker or margin type',
+    description: 'Switches the broker (`brokerId`) or the margin type (`marginType`), one per call.',
+    of: ['switchBroker', 'upgradeMargin'],
+    optional: ['brokerId', 'marginType'],
+    effect: 'destroys',
+    isIdempotent: true,
+    run: async (given, ask) => {
+      const { brokerId, marginType } = given;
+      if ((brokerId === undefined) === (marginType === undefined))
+        throw wrong('exactly one of brokerId and marginType must be given');
+      return brokerId === undefined ? ask('upgradeMargin', given) : ask('switchBroker', given);
+    },
+  },
+  close_portfolio: {
+    title: 'Close a portfolio',
+    description: 'Closes a portfolio without positions and open orders. Cannot be undone.',
+    of: ['closePortfolio'],
+    effect: 'destroys',
+    isIdempotent: true,
+  },
+  reset_portfolio: {
+    title: 'Reset a portfolio',
+    description: 'Cancels orders, closes positions and restores the initial cash. Cannot be undone.',
+    of: ['resetPortfolio'],
+    effect: 'destroys',
+  },
+  transfer_cash: {
+    title: 'Deposit or withdraw cash',
+    description: 'Adds cash (positive dollars) or withdraws it (negative).',
+    of: ['transferCash'],
+  },
+  exercise_option: {
+    title: 'Exercise an option, or decline to',
+    description:
+      'Exercises long contracts now, or with `doNotExercise` keeps them from being exercised at expiration.',
+    of: ['exerciseOption'],
+    effect: 'destroys',
+    more: {
+      doNotExercise: {
+        type: 'boolean',
+        default: false,
+        description: 'true: lets that many contracts expire; quantity 0 withdraws the instruction.',
+      },
+    },
+    run: async ({ doNotExercise = false, ...given }, ask) =>
+      doNotExercise === true ? ask('doNotExerciseOption', given) : ask('exerciseOption', given),
+  },
+};
 
-function toolOf(name: string, id: AnsweringId, level: AgentLevel): Tool {
-  const route: Route = routes[id];
-  const { params, query, body, summary, description, method } = route;
-  const properties: Record<string, Json> = {};
-  const required: string[] = [];
-  const places = new Map<string, 'params' | 'query' | 'body'>();
-  for (const [place, schema] of [
-    ['params', params],
-    ['query', query],
-    ['body', body],
-  ] as const) {
-    if (schema === undefined) continue;
-    const { properties: own = {}, required: needed = [] } = plainSchemaOf(schema) as ObjectSchema;
-    for (const [property, value] of Object.entries(own)) {
-      properties[property] = value;
-      places.set(property, place);
-    }
-    required.push(...needed);
+const CONTROL: Readonly<Record<string, Definition>> = {
+  create_simulation: {
+    title: 'Create a simulation',
+    description: 'Creates a market of your own; name its `simulationId` in other tools.',
+    of: ['createSimulation'],
+    // An agent gets no token: it names the simulation.
+    run: async (given, ask) => {
+      const { simulationId } = await ask('createSimulation', given);
+      return ask('getSimulation', { simulationId });
+    },
+  },
+  list_simulations: {
+    title: 'List simulations',
+    description: 'Lists the simulations that this agent made.',
+    of: ['listSimulations'],
+    effect: 'reads',
+  },
+  delete_simulation: {
+    title: 'Delete a simulation',
+    description: 'Deletes a simulation that this agent made, with everything in it. Cannot be undone.',
+    of: ['deleteSimulation'],
+    effect: 'destroys',
+    isIdempotent: true,
+  },
+  advance_clock: {
+    title: 'Advance or set the clock',
+    description:
+      'Moves a manual clock forward by a duration (`by`) or to an instant (`to`); `speed` sets a scaled clock. All events due in between happen first.',
+    of: ['advanceClock', 'setClock'],
+    except: ['now'],
+    effect: 'destroys',
+    run: async (given, ask) => {
+      const { by, to, speed } = given;
+      if (speed === undefined) return ask('advanceClock', given);
+      if (by !== undefined) throw wrong('by should not exist together with speed');
+      return ask('setClock', { speed, ...(to !== undefined && { now: to }) });
+    },
+  },
+  update_market: {
+    title: 'Update the market',
+    description:
+      'Lists instruments, then announces corporate actions, then pushes quotes (feed `push`). Answers after affected orders were processed.',
+    of: ['putInstruments', 'addCorporateActions', 'pushQuotes'],
+    optional: ['instruments', 'actions', 'quotes'],
+    run: async (given, ask) => {
+      const { instruments, actions, quotes } = given;
+      if (instruments === undefined && actions === undefined && quotes === undefined)
+        throw wrong('at least one of instruments, actions and quotes must be given');
+      return {
+        ...(instruments !== undefined && { instruments: await ask('putInstruments', given) }),
+        ...(actions !== undefined && { actions: await ask('addCorporateActions', given) }),
+        ...(quotes !== undefined && { quotes: await ask('pushQuotes', given) }),
+      };
+    },
+  },
+};
+
+/** A position, whatever its asset class. */
+interface OpenPosition {
+  readonly assetClass: 'EQUITY' | 'OPTION' | 'FUTURE';
+  /** Negative when short. */
+  readonly quantity: number;
+  readonly reserved: number;
+}
+
+async function closePosition(given: Arguments, ask: Ask): Promise<unknown> {
+  const { portfolioId, symbol, quantity, limitPrice, clientOrderId } = given;
+  const name = text(symbol).replaceAll(' ', '').toUpperCase();
+  const held = await heldOf(portfolioId, name, ask);
+  if (held === undefined) throw new Refused(refuse(404, `The portfolio holds no position in ${name}`));
+  const size = Math.abs(held.quantity);
+  const free = size - held.reserved;
+  const order = {
+    portfolioId,
+    symbol: name,
+    assetClass: held.assetClass,
+    positionIntent: held.quantity < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE',
+    // Where everything is held back by open orders, the refusal of the whole says so with its figures.
+    quantity: quantity ?? (free > 0 ? Number(free.toFixed(6)) : size),
+    orderType: limitPrice === undefined ? 'MARKET' : 'LIMIT',
+    timeInForce: 'DAY',
+    ...(limitPrice !== undefined && { limitPrice }),
+    ...(clientOrderId !== undefined && { clientOrderId }),
+  };
+  return orderNow((await ask('createOrder', order)).orderId, ask);
+}
+
+async function heldOf(portfolioId: unknown, name: string, ask: Ask): Promise<OpenPosition | undefined> {
+  const given = { portfolioId };
+  const equity = (await ask('listEquityPositions', given)).find(({ symbol }) => symbol === name);
+  if (equity !== undefined) {
+    const { settledQuantity, pendingQuantity, reservedQuantity: reserved } = equity;
+    return { assetClass: 'EQUITY', quantity: settledQuantity + pendingQuantity, reserved };
   }
-  const chooses = places.get(SIMULATION_ARGUMENT) === undefined;
-  if (chooses)
-    properties[SIMULATION_ARGUMENT] = {
-      type: 'string',
-      description: 'A simulation that this agent made; absent = the one of its token. Level control only.',
-    };
-  // An agent gets no token: it names the simulation.
-  const reply =
-    id === 'createSimulation'
-      ? Simulation
-      : Object.entries(route.responses).find(([status]) => status.startsWith('2'))?.[1];
-  const isRead = method === 'GET' || route.scope === 'read';
+  const option = (await ask('listOptionPositions', given)).find(({ optionSymbol }) => optionSymbol === name);
+  if (option !== undefined) return { assetClass: 'OPTION', quantity: option.quantity, reserved: 0 };
+  const future = (await ask('listFuturePositions', given)).find(({ symbol }) => symbol === name);
+  return future && { assetClass: 'FUTURE', quantity: future.quantity, reserved: future.reservedQuantity };
+}
+
+const BY_LEVEL: readonly (readonly [AgentLevel, Readonly<Record<string, Definition>>])[] = [
+  ['read', READ],
+  ['preview', PREVIEW],
+  ['capped', CAPPED],
+  ['full', FULL],
+  ['control', CONTROL],
+];
+
+function toolOf(name: string, level: AgentLevel, definition: Definition): Tool {
+  const { title, description, of, run, ...choice } = definition;
+  const { effect = level === 'read' ? 'reads' : 'changes', isIdempotent = effect === 'reads' } = definition;
   return {
     name,
-    id,
     level,
-    description: `${summary}. ${description ?? ''} Simulated: no real market, broker or money.`.replace(
-      /\s+/g,
-      ' ',
-    ),
-    annotations: {
-      title: summary,
-      readOnlyHint: isRead,
-      destructiveHint: DESTRUCTIVE.has(id),
-      idempotentHint: isRead || method === 'PUT' || method === 'DELETE',
-      openWorldHint: false,
-    },
-    inputSchema: { type: 'object', properties, required, additionalProperties: false },
-    outputSchema: answerSchema(reply === undefined ? {} : plainSchemaOf(reply)),
-    places,
+    title,
+    description,
+    effect,
+    isIdempotent,
+    inputSchema: inputOf(of, choice),
+    run: run ?? ((given, ask) => ask(of[0], given)),
   };
 }
 
-/** Every answer: what it is, when and where it was true, and one of a result and an error. */
-export const answerSchema = (result: Json): Tool['outputSchema'] => ({
-  type: 'object',
-  properties: {
-    simulated: { const: true, description: 'Always: nothing here is real.' },
-    simulationId: { type: 'string' },
-    at: { type: 'string', format: 'date-time', description: 'Simulated time.' },
-    result,
-    error: {
-      type: 'object',
-      properties: { statusCode: { type: 'integer' }, code: { type: 'string' }, message: {} },
-      required: ['statusCode', 'message'],
-    },
-    wouldPass: { type: 'string', description: 'With an error: what would pass instead.' },
-  },
-  required: ['simulated'],
-});
-
-export const TOOLS: readonly Tool[] = (Object.entries(BY_LEVEL) as [AgentLevel, readonly Named[]][]).flatMap(
-  ([level, named]) => named.map(([name, id]) => toolOf(name, id, level)),
+export const TOOLS: readonly Tool[] = BY_LEVEL.flatMap(([level, definitions]) =>
+  Object.entries(definitions).map(([name, definition]) => toolOf(name, level, definition)),
 );
+
+/** Names the simulation that a tool is used in; only agents that make simulations have a choice. */
+export const SIMULATION_ARGUMENT = 'simulationId';
+
+const SIMULATION_PROPERTY: Json = {
+  type: 'string',
+  description: 'One you made; default: that of the token.',
+};
+
+/** A tool as `tools/list` shows it to an agent of a level. */
+export function listed(tool: Tool, level: AgentLevel): Record<string, unknown> {
+  const { name, title, description, effect, isIdempotent, inputSchema } = tool;
+  const { properties } = inputSchema;
+  const chooses = level === 'control' && !(SIMULATION_ARGUMENT in properties);
+  return {
+    name,
+    description: `${description} Simulated.`,
+    annotations: {
+      title,
+      readOnlyHint: effect === 'reads',
+      ...(effect !== 'reads' && { destructiveHint: effect === 'destroys', idempotentHint: isIdempotent }),
+      openWorldHint: false,
+    },
+    inputSchema: chooses
+      ? { ...inputSchema, properties: { ...properties, [SIMULATION_ARGUMENT]: SIMULATION_PROPERTY } }
+      : inputSchema,
+    outputSchema: OUTPUT,
+  };
+}
+
+/** The frame of every answer; results have the shapes that the OpenAPI document gives for the operations behind the tool. */
+const OUTPUT = {
+  type: 'object',
+  properties: { simulated: { const: true }, result: {}, error: { type: 'object' } },
+  required: ['simulated'],
+} as const;

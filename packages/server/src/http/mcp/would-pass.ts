@@ -1,4 +1,4 @@
-/** What an agent could do instead of what was refused. */
+/** Alternatives to a refused call, for agents. */
 import type { Refused } from '../dialects/operations.js';
 
 type Details = Refused['details'];
@@ -15,9 +15,13 @@ export function wouldPass(
     case 'INSUFFICIENT_FUNDS':
       return ofFunds(details, asked);
     case 'INSUFFICIENT_POSITION':
-      return 'An order for no more than is held and not set aside for other orders: list the positions, or cancel an order that closes them.';
+      return 'An order for at most the quantity that is held and not reserved by open orders; list_positions shows both. Cancelling an open closing order frees its quantity.';
     case 'MARKET_CLOSED':
-      return `The same order from ${String(details['nextOpen'])}; of shares also a LIMIT order with session EXTENDED while the extended session is open.`;
+      return `The same order from ${String(details['nextOpen'])}. For shares also a LIMIT order with session EXTENDED during the extended session.`;
+    case 'AUCTION_CLOSED':
+      return `The same order from ${String(details['opensAt'])} on, or with time in force DAY.`;
+    case 'TRADING_HALTED':
+      return 'The same order with time in force DAY or GTC at a broker that queues, or after the halt.';
     case 'LEVEL_TOO_LOW':
       return ofLevel(details['requiredLevel']);
     case 'CAP_EXCEEDED':
@@ -30,23 +34,25 @@ export function wouldPass(
     case 'FEATURE_NOT_AVAILABLE':
       return `The same call of a tenant with tier ${String(details['requiredTier'])}.`;
     case 'ORDER_NOT_UPDATABLE':
-      return 'Nothing: the order is over. A new order would be another one.';
+      return 'No change is possible: the order is closed. Place a new order instead.';
+    case 'PORTFOLIO_NOT_EMPTY':
+      return 'The same call after the `reasons` are resolved: close positions, cancel orders, wait for `settlesOn`, or transfer in the amount owed.';
     case 'DUPLICATE_CLIENT_ORDER_ID':
-      return 'The same order with another clientOrderId, or none.';
+      return 'The same order with a new clientOrderId, or without one.';
     case 'UNKNOWN_SYMBOL':
       return 'A symbol that find_instruments lists; option contracts are in get_option_chain.';
     case 'POSITION_CONFLICT':
-      return 'Close what is held on the other side first, or use the matching positionIntent.';
+      return 'Close the opposite position first, or use the positionIntent that closes it.';
   }
-  if (status === 404) return 'An id that one of the list_… tools gives.';
+  if (status === 404) return 'An id from list_accounts, list_orders or find_instruments.';
   if (status === 400) return `The same call where: ${messages.join('; ')}.`;
-  return 'See the message; the rule pages (resources) say how the brokerage decides.';
+  return 'See the message. The rule pages (resources) explain how the brokerage decides.';
 }
 
 const ofLevel = (level: unknown): string =>
   typeof level === 'string'
-    ? `The same call with a token of level ${level} (sandpit token --level ${level} …), where whoever runs this agent gives it one.`
-    : 'Nothing an agent can do: a person with a token of their own has to.';
+    ? `The same call with a token of level ${level}. The person who runs this agent can issue one with: sandpit token --level ${level} …`
+    : 'No agent can do this. It needs a token without a level.';
 
 function ofFunds(details: Details, asked: Readonly<Record<string, unknown>>): string {
   const { availableCash, requiredAmount, availableBuyingPower, requiredBuyingPower } = details;
@@ -57,8 +63,8 @@ function ofFunds(details: Details, asked: Readonly<Record<string, unknown>>): st
     typeof quantity === 'number' && required > 0
       ? Math.floor((quantity * Math.max(available, 0)) / required)
       : 0;
-  const less = fits > 0 ? ` About ${fits} instead of ${String(quantity)} would.` : '';
-  return `An order that takes at most ${dollars(available)}; this one takes ${dollars(required)}.${less} Cancelling open orders frees what they set aside.`;
+  const less = fits > 0 ? ` About ${fits} instead of ${String(quantity)} would fit.` : '';
+  return `An order that requires at most ${dollars(available)}; this one requires ${dollars(required)}.${less} Cancelling open orders frees the amounts they reserve.`;
 }
 
 function ofCap({ cap, left, allowed, retryAfter, symbols }: Details): string {
@@ -68,12 +74,12 @@ function ofCap({ cap, left, allowed, retryAfter, symbols }: Details): string {
     case 'maxOrdersPerMinute':
       return `The same order after ${String(retryAfter)} seconds.`;
     case 'maxDailyLoss':
-      return 'Orders that close positions; opening ones again after the next close.';
+      return 'Orders that close positions. Opening orders are accepted again after the next close.';
     case 'maxNotional':
-      return `An opening order of at most ${dollars(left)} today, or any that closes a position.`;
+      return `An opening order of at most ${dollars(left)} today, or any order that closes a position.`;
     default:
       return allowed === undefined
-        ? 'A LIMIT order: its price says what it comes to.'
-        : `An opening order of at most ${dollars(allowed)}, or any that closes a position.`;
+        ? 'A LIMIT order, so that its amount is known.'
+        : `An opening order of at most ${dollars(allowed)}, or any order that closes a position.`;
   }
 }

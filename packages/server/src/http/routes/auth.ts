@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { SCOPES_OF_LEVELS } from '../agents/levels.js';
 import { refuse } from '../answer.js';
 import { MAIN } from '../../engine/simulations.js';
-import { issueToken } from '../auth.js';
+import { issueToken, lineageOf, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
 import type { Tickets } from '../tickets.js';
@@ -67,19 +67,21 @@ export const agentTokenIssuer = ({
   settings,
   clockMs,
 }: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createAgentToken'> => ({
-  async createAgentToken({ principal, simulation, body }, kept) {
+  async createAgentToken({ principal, body }, kept) {
     const { tenantId, tier, scopes, expiresAtMs, origin } = principal;
     const { level, caps, expiresIn = Infinity } = body;
+    const fromTokenIds = lineageOf(origin);
+    if (fromTokenIds === undefined) return TOO_MANY_GENERATIONS;
     const issued = await issueToken(
       settings,
       {
         tenantId,
         tier,
         scope: SCOPES_OF_LEVELS[level].filter((scope) => scopes.has(scope)).join(' '),
-        ...(simulation.id !== MAIN && { simulationId: simulation.id }),
+        ...(principal.simulationId !== MAIN && { simulationId: principal.simulationId }),
         notAfterMs: Math.min(expiresAtMs, clockMs() + expiresIn * 1000),
         keyId: origin.keyId,
-        fromTokenId: origin.fromTokenId ?? origin.tokenId,
+        fromTokenIds,
         agent: { agentId: randomUUID(), level, ...(caps !== undefined && { caps }) },
       },
       clockMs(),

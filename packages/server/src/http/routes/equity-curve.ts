@@ -1,9 +1,9 @@
 /** The equity curve within the day (D149): made when it is asked for, from what was held minute by minute and the quotes of then. */
-import { Instant, type Quote, type Standing } from '@sandpit/core';
+import { Instant, Money, newSnapshot, Quantity, type Quote, type PortfolioSnapshot } from '@sandpit/core';
 import type { EquityPoint } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { Slice } from '../../engine/slice.js';
-import type { History, StandingMinute } from '../../store/history.js';
+import type { History, SnapshotMinute } from '../../store/history.js';
 import type { Call } from '../call.js';
 import { equityPointOf } from '../translate/history.js';
 import { endOf, instantOf } from '../translate/instants.js';
@@ -62,7 +62,7 @@ export async function curveWithinTheDay(
 const lengthOf = ({ first, last }: Span): number => last - first + 1;
 
 /** The intervals that have a point: something moved in them, or is held at their end. */
-function spansOf(rows: readonly StandingMinute[], minutes: number, asked: Span): readonly Span[] {
+function spansOf(rows: readonly SnapshotMinute[], minutes: number, asked: Span): readonly Span[] {
   const spans: Span[] = [];
   let next = asked.first;
   rows.forEach(({ minute, isHolding, hasMoved }, index) => {
@@ -114,10 +114,11 @@ async function pointsOf({
   const rows = (await history.standings(simulation.id, portfolioId, from, to)).map(
     ({ minute, standing }) => ({
       minute,
-      standing: JSON.parse(standing) as Standing,
+      standing: JSON.parse(standing) as PortfolioSnapshot,
     }),
   );
-  const quote = await quotesThen(simulation, history, symbolsIn(rows), { from, to }, BARS[interval]);
+  const symbols = symbolsIn(simulation, rows);
+  const quote = await quotesThen(simulation, history, symbols, { from, to }, BARS[interval]);
   const slice = new Slice();
   const points: EquityPoint[] = [];
   let row = 0;
@@ -133,20 +134,59 @@ async function pointsOf({
     await slice.breathe();
   }
   return points;
+}
 
-  function symbolsIn(held: readonly { readonly standing: Standing }[]): ReadonlySet<string> {
-    const symbols = new Set(held.flatMap(({ standing }) => Object.keys(standing.held)));
-    for (const symbol of [...symbols]) {
-      const instrument = simulation.brokerage.instrument(symbol);
-      if (instrument?.assetClass === 'OPTION') symbols.add(instrument.underlying);
-    }
-    return symbols;
+/** What has to be quoted to value what was held. */
+function symbolsIn(
+  { brokerage }: Simulation,
+  held: readonly { readonly standing: PortfolioSnapshot }[],
+): ReadonlySet<string> {
+  const symbols = new Set(held.flatMap(({ standing }) => Object.keys(standing.held)));
+  for (const symbol of [...symbols]) {
+    const instrument = brokerage.instrument(symbol);
+    if (instrument?.assetClass === 'OPTION') symbols.add(instrument.underlying);
   }
+  return symbols;
+}
+
+/** Total equity at the end of a minute, or at `latest` where that is sooner; undefined before the portfolio was there. */
+export async function equityAfterMinute(
+  simulation: Simulation,
+  history: History,
+  portfolioId: string,
+  minute: number,
+  latest: number,
+): Promise<Money | undefined> {
+  const rows = (await history.standings(simulation.id, portfolioId, minute, minute + 1)).map((row) => ({
+    standing: JSON.parse(row.standing) as PortfolioSnapshot,
+  }));
+  const standing = rows.at(-1)?.standing;
+  if (standing === undefined) return undefined;
+  const at = Instant.ofMs(Math.min((minute + 1) * MINUTE_MS - 1, latest));
+  const span = { from: minute, to: minute + 1 };
+  const quote = await quotesThen(simulation, history, symbolsIn(simulation, [{ standing }]), span, '1Min');
+  return simulation.brokerage.worthThen(standing, at, (symbol) => quote(symbol, at)).totalEquity;
+}
+
+/** The market value of one contract at an instant, by its mark of then. */
+export async function contractValueAt(
+  simulation: Simulation,
+  history: History,
+  symbol: string,
+  at: number,
+): Promise<Money> {
+  const one = { assetClass: 'OPTION' as const, quantity: Quantity.of(1), cost: Money.zero };
+  const standing: PortfolioSnapshot = { ...newSnapshot('MARGIN'), held: { [symbol]: one } };
+  const minute = Math.floor(at / MINUTE_MS);
+  const symbols = symbolsIn(simulation, [{ standing }]);
+  const quote = await quotesThen(simulation, history, symbols, { from: minute, to: minute + 1 }, '1Min');
+  const then = Instant.ofMs(at);
+  return simulation.brokerage.worthThen(standing, then, (name) => quote(name, then)).longMarketValue;
 }
 
 /** A feed that works its quotes out is asked again; of the others it is known what was pushed, and what was traded. */
 async function quotesThen(
-  { id, feed }: Simulation,
+  { market, feed }: Simulation,
   history: History,
   symbols: ReadonlySet<string>,
   { from, to }: { readonly from: number; readonly to: number },
@@ -154,9 +194,11 @@ async function quotesThen(
 ): Promise<QuoteThen> {
   if (feed.kind === 'synthetic') return (symbol, at) => feed.quoteAt(symbol, at);
   const marks = new Map<string, readonly Quote[]>();
+  // A `main` has records of the quotes alone that it had an interest in when they were pushed.
+  if (feed.kind === 'push') await history.reached(market.id, market.published);
   for (const symbol of symbols) {
     if (feed.kind === 'push') {
-      const pushed = await history.marks(id, symbol, from, to);
+      const pushed = await history.marks(market.id, symbol, from, to);
       marks.set(
         symbol,
         pushed.map(({ minute, price }) => ({ symbol, last: price, at: Instant.ofMs(minute * MINUTE_MS) })),

@@ -6,17 +6,18 @@ import type { ListItem, ListName, Page } from '../../store/history.js';
 import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
 import {
-  listedActivity,
-  listedCall,
-  listedDayTrade,
-  listedEquityPoint,
-  listedLedgerEntry,
-  listedSma,
+  toActivity,
+  toMarginCall,
+  toDayTrade,
+  toEquityPoint,
+  toLedgerEntry,
+  toSmaEntry,
 } from '../translate/history.js';
+import { amountsDue } from '../translate/requirements.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { pageOfAll, type PageReply, pageReply, windowOf } from '../translate/pages.js';
 import { curveWithinTheDay } from './equity-curve.js';
-import { hasPortfolio, type PortfolioRequest } from './owned.js';
+import { hasPortfolio, holdingsOf, ownPortfolio, type PortfolioRequest } from './owned.js';
 
 type HistoryHandlers = Pick<
   Handlers,
@@ -33,7 +34,7 @@ export const historyHandlers: HistoryHandlers = {
       'activities',
       async (item) => {
         const order = isOrderEvent(item.data as Event) ? await orders.after(item) : undefined;
-        return listedActivity(simulation.brokerage.state.ids, item, order);
+        return toActivity(simulation.brokerage.state.ids, item, order);
       },
       category,
     );
@@ -42,22 +43,31 @@ export const historyHandlers: HistoryHandlers = {
   async listLedgerEntries(call) {
     const { simulation } = call;
     const terms = termsFinder(simulation);
-    return listOf(call, 'ledger', (item) => listedLedgerEntry(simulation.brokerage.state.ids, item, terms));
+    return listOf(call, 'ledger', (item) => toLedgerEntry(simulation.brokerage.state.ids, item, terms));
   },
 
-  listDayTrades: (call) => listOf(call, 'day-trades', listedDayTrade),
+  listDayTrades: (call) => listOf(call, 'day-trades', toDayTrade),
 
-  listMarginCalls: (call) =>
-    listOf(call, 'margin-calls', (item) => listedCall(call.simulation.brokerage.state.ids, item)),
+  async listMarginCalls(call) {
+    const { simulation, principal, params } = call;
+    const { ids } = simulation.brokerage.state;
+    const portfolio = ownPortfolio(simulation.brokerage, principal.tenantId, params.portfolioId);
+    const due = await simulation.read(
+      [principal],
+      (brokerage) => amountsDue(brokerage, portfolio),
+      holdingsOf([portfolio]),
+    );
+    return listOf(call, 'margin-calls', (item) => toMarginCall(ids, item, due));
+  },
 
-  listSma: (call) => listOf(call, 'sma', listedSma),
+  listSma: (call) => listOf(call, 'sma', toSmaEntry),
 
   async getEquityCurve(call) {
     const { simulation, query } = call;
     const { interval = '1d' } = query;
     if (interval !== '1d')
       return (await hasPortfolio(call)) ? curveWithinTheDay(call, interval) : PORTFOLIO_NOT_FOUND;
-    if (query.from === undefined && query.to === undefined) return listOf(call, 'equity', listedEquityPoint);
+    if (query.from === undefined && query.to === undefined) return listOf(call, 'equity', toEquityPoint);
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
     const { calendar } = simulation.brokerage.rules;
     const from = query.from === undefined ? -Infinity : instantOf(query.from, calendar);
@@ -67,7 +77,7 @@ export const historyHandlers: HistoryHandlers = {
       points.filter(({ at }) => at < to),
       query,
       ({ at }) => at,
-      listedEquityPoint,
+      toEquityPoint,
     );
   },
 };

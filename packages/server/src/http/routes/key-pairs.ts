@@ -42,13 +42,13 @@ export function keyPairHandlers(
 
     async listKeyPairs(call) {
       if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
-      return pairs.of(call.simulation.id, call.params.portfolioId).map(shown);
+      return pairs.of(call.principal.simulationId, call.params.portfolioId).map(shown);
     },
 
     async revokeKeyPair(call) {
       if (!(await isOpen(call))) return refusedOf(call);
       const { portfolioId, keyId } = call.params;
-      const pair = pairs.of(call.simulation.id, portfolioId).find((one) => one.keyId === keyId);
+      const pair = pairs.of(call.principal.simulationId, portfolioId).find((one) => one.keyId === keyId);
       if (pair === undefined) return KEY_PAIR_NOT_FOUND;
       await pairs.revoke(keyId);
       return { keyId, status: 'REVOKED' };
@@ -58,14 +58,14 @@ export function keyPairHandlers(
 
 /** Makes the pair: the secret is in this one answer, and in nothing that is kept of it. */
 export const keyPairIssuer = (pairs: KeyPairs): Pick<Issuers, 'createKeyPair'> => ({
-  async createKeyPair({ principal, simulation }, { portfolioId }) {
+  async createKeyPair({ principal }, { portfolioId }) {
     const { tenantId, tier, scopes, origin, expiresAtMs } = principal;
     try {
       const { pair, secretKey } = await pairs.create({
         tenantId,
         tier,
         scope: SCOPES.filter((scope) => scopes.has(scope)).join(' '),
-        simulationId: simulation.id,
+        simulationId: principal.simulationId,
         portfolioId,
         origin,
         // A right that ends is not made to last by passing it on; that of an API key does not.

@@ -1,7 +1,12 @@
-import type { RequirementDesk } from '../../engine/requirement-desk.js';
+import type { RequirementWorkers } from '../../engine/requirement-workers.js';
 import { Answer } from '../answer.js';
 import type { Handlers } from '../call.js';
-import { closedMargin, imaginedBook, portfolioMargin, shownRequirement } from '../translate/requirements.js';
+import {
+  closedMargin,
+  hypotheticalBook,
+  portfolioMargin,
+  shownRequirement,
+} from '../translate/requirements.js';
 import { orderRequestOf } from '../translate/orders.js';
 import { orderPreview } from '../translate/preview.js';
 import { answerTo, isRejection } from '../translate/rejections.js';
@@ -10,12 +15,12 @@ import { readPortfolio } from './owned.js';
 type MarginHandlers = Pick<Handlers, 'computeRequirements' | 'getPortfolioMargin' | 'previewOrder'>;
 
 /** Requirements, of imagined books and of portfolios (D43, D121). */
-export function marginHandlers(desk: RequirementDesk): MarginHandlers {
+export function marginHandlers(desk: RequirementWorkers): MarginHandlers {
   return {
     async computeRequirements({ simulation, body }) {
       const book = await simulation.read([], (brokerage) => {
         const now = simulation.now();
-        return imaginedBook({ brokerage, now, today: brokerage.rules.calendar.dateOf(now) }, body);
+        return hypotheticalBook({ brokerage, now, today: brokerage.rules.calendar.dateOf(now) }, body);
       });
       return book instanceof Answer ? book : shownRequirement(await desk.requirementOf(book));
     },

@@ -8,6 +8,7 @@ import { endOf, instantOf } from '../translate/instants.js';
 import { shownInstrument } from '../translate/instruments.js';
 import {
   barOf,
+  haltedOf,
   marketHoursOf,
   openingOfOne,
   quoteOf,
@@ -112,10 +113,14 @@ export const marketDataHandlers: MarketDataHandlers = {
 
   isMarketOpen({ simulation, params }) {
     const { calendar } = simulation.brokerage.rules;
-    return lookAt(simulation, params.symbol, (_, symbol, instrument) => ({
-      symbol,
-      ...openingOfOne(instrument, calendar, simulation.now()),
-    }));
+    return lookAt(simulation, params.symbol, (brokerage, symbol, instrument) => {
+      const halt = brokerage.haltOf(instrument, simulation.now());
+      return {
+        symbol,
+        ...openingOfOne(instrument, calendar, simulation.now()),
+        ...(halt !== undefined && { isOpen: false, ...haltedOf(halt) }),
+      };
+    });
   },
 
   async listInstruments({ simulation, query }) {
@@ -175,9 +180,11 @@ export const marketDataHandlers: MarketDataHandlers = {
 };
 
 /** The quote of a symbol as it travels; undefined where it has no price at all. */
-function shownQuote(simulation: Simulation, brokerage: Brokerage, symbol: string): Quote | undefined {
+export function shownQuote(simulation: Simulation, brokerage: Brokerage, symbol: string): Quote | undefined {
   const quote = quoteIn(simulation, brokerage, symbol, simulation.now());
-  return quote && quoteOf(quote, brokerage.instrument(symbol));
+  const instrument = brokerage.instrument(symbol);
+  const halt = instrument && brokerage.haltOf(instrument, simulation.now());
+  return quote && quoteOf(quote, instrument, halt);
 }
 
 /** A look at a listed symbol with its quote brought up to now. */

@@ -73,7 +73,7 @@ interface ListedContract {
   readonly model: (() => Price) | undefined;
 }
 
-interface Chain {
+interface OptionChainAt {
   readonly at: Instant;
   readonly expiration: TradingDate;
   readonly price: Price | undefined;
@@ -88,7 +88,12 @@ interface ChainQuery {
 }
 
 /** What is in a chain, and everything of the market that its figures depend on, at one instant. */
-function chainAt(brokerage: Brokerage, underlying: string, query: ChainQuery, at: Instant): Chain | Answer {
+function chainAt(
+  brokerage: Brokerage,
+  underlying: string,
+  query: ChainQuery,
+  at: Instant,
+): OptionChainAt | Answer {
   if (brokerage.instrument(underlying, at) === undefined) return SYMBOL_NOT_FOUND;
   const expiration =
     query.expiration === undefined
@@ -164,7 +169,9 @@ function chainContract(
     ...(last !== undefined && { last: priceNumber(last) }),
     ...(openInterest !== undefined && { openInterest }),
     ...(figures !== false && {
-      impliedVolatility: rounded(figures.impliedVolatility),
+      ...(figures.impliedVolatility !== undefined && {
+        impliedVolatility: rounded(figures.impliedVolatility),
+      }),
       delta: rounded(figures.delta),
       gamma: rounded(figures.gamma),
       theta: rounded(figures.theta),

@@ -1,16 +1,11 @@
-import {
-  type Brokerage,
-  type Order as OpenOrder,
-  type OrderSnapshot,
-  type Outcome,
-  waitingFor,
-} from '@sandpit/core';
+import { type Brokerage, type Order as OpenOrder, type OrderSnapshot, type Outcome } from '@sandpit/core';
 import type { Order } from '@sandpit/protocol';
 import { orderNow } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
+import { cappedAgent } from '../agents/levels.js';
 import { ACCOUNT_NOT_FOUND, type Answer, ORDER_NOT_FOUND } from '../answer.js';
 import { type Call, execute, type Handlers } from '../call.js';
-import { listedExecution } from '../translate/history.js';
+import { toExecution } from '../translate/history.js';
 import {
   canceledOrder,
   createdOrder,
@@ -48,7 +43,7 @@ export const orderHandlers: OrderHandlers = {
     return changed(call, 'updated', () =>
       execute<'ReplaceOrder'>(
         call,
-        { type: 'ReplaceOrder', by: call.principal.by, orderId, changes },
+        { type: 'ReplaceOrder', ...askedBy(call), orderId, changes },
         ({ result }) =>
           isRejection(result)
             ? answerTo(result, { orderId })
@@ -60,7 +55,7 @@ export const orderHandlers: OrderHandlers = {
   cancelOrder(call) {
     const { orderId } = call.params;
     return changed(call, 'canceled', () =>
-      execute<'CancelOrder'>(call, { type: 'CancelOrder', by: call.principal.by, orderId }, ({ result }) =>
+      execute<'CancelOrder'>(call, { type: 'CancelOrder', ...askedBy(call), orderId }, ({ result }) =>
         isRejection(result)
           ? answerTo(result, { orderId })
           : canceledOrder(call.simulation.brokerage.state.ids, result),
@@ -71,16 +66,21 @@ export const orderHandlers: OrderHandlers = {
   cancelAccountOrders: (call) =>
     execute<'CancelAccountOrders'>(
       call,
-      { type: 'CancelAccountOrders', by: call.principal.by, accountId: call.params.accountId },
+      { type: 'CancelAccountOrders', ...askedBy(call), accountId: call.params.accountId },
       ({ result }) => {
         if (isRejection(result)) return ACCOUNT_NOT_FOUND;
         const { ids } = call.simulation.brokerage.state;
-        const canceledOrders = result.map(({ terms }) => ids.idOf('ORDER', terms.number));
+        const idOf = ({ terms }: OpenOrder): string => ids.idOf('ORDER', terms.number);
+        const canceledOrders = result.map(idOf);
+        // Their cancel is on its way: they may still fill (D29).
+        const pending = result.filter(({ progress }) => progress.status === 'CANCELING').map(idOf);
         const count = canceledOrders.length;
+        const canceled = `${count} order${count === 1 ? '' : 's'} canceled`;
         return {
           canceledCount: count,
           canceledOrders,
-          message: `${count} order${count === 1 ? '' : 's'} canceled`,
+          ...(pending.length > 0 && { cancelRequested: pending }),
+          message: pending.length === 0 ? canceled : `${canceled}, ${pending.length} of them pending`,
         };
       },
     ),
@@ -100,12 +100,18 @@ export const orderHandlers: OrderHandlers = {
     });
     const { ids } = simulation.brokerage.state;
     return pageReply(
-      page.items.map((item) => listedExecution(ids, terms, item)),
+      page.items.map((item) => toExecution(ids, terms, item)),
       page,
       query,
     );
   },
 };
+
+/** Who asks; of an agent with caps what it is held to. */
+function askedBy({ principal }: Pick<Call, 'principal'>) {
+  const agent = cappedAgent(principal.agent);
+  return { by: principal.by, ...(agent !== undefined && { agent }) };
+}
 
 async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
   const { body, principal, simulation } = call;
@@ -114,7 +120,7 @@ async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
   const { ids } = simulation.brokerage.state;
   const answer = ({ result }: Outcome<'SubmitOrder'>): Order | Answer =>
     isRejection(result) ? answerTo(result, { symbol: order.symbol, ids }) : createdOrder(ids, result);
-  const command = { type: 'SubmitOrder', by: principal.by, order } as const;
+  const command = { type: 'SubmitOrder', ...askedBy(call), order } as const;
   if (call.pending !== undefined) return execute<'SubmitOrder'>(call, command, answer);
   // The result of this command never changes afterwards, so it can wait to be written until it is durable.
   return answer(await simulation.submit<'SubmitOrder'>(command));
@@ -122,9 +128,7 @@ async function createOrder(call: Call<'createOrder'>): Promise<Order | Answer> {
 
 /** An open order, with what it waits for. */
 export function shownOpen(brokerage: Brokerage, simulation: Simulation, order: OpenOrder) {
-  const { quoteMaxAgeMs } = brokerage.rules;
-  const bookOf = (symbol: string) => brokerage.state.books.get(symbol);
-  const waits = waitingFor(order, bookOf, brokerage.hours(order.terms), simulation.now(), quoteMaxAgeMs);
+  const waits = brokerage.waitingFor(order, simulation.now());
   return orderOf(brokerage.state.ids, order, (exit) => orderNow(simulation, exit), waits);
 }
 

@@ -1,5 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
+import type { Simulation } from '../../engine/simulation.js';
 import { Answer } from '../answer.js';
 import type { Handlers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
@@ -9,6 +10,13 @@ import { isoOfMs } from '../translate/instants.js';
 const PROBE_KEPT_MS = 500;
 /** Nothing that is well takes longer to answer. */
 const PROBE_TIMEOUT_MS = 1000;
+
+/** A clock that is set right is set by less. */
+const NOTED_AHEAD_MS = 60_000;
+
+/** How far the market of a simulation on the wall clock is ahead of the clock of the machine; 0 on other clocks. */
+export const clockAheadMs = (simulation: Simulation, machineMs: number): number =>
+  simulation.clock().mode === 'wall' ? Math.max(0, simulation.now() - machineMs) : 0;
 
 type HealthDeps = Pick<HttpDeps, 'store' | 'simulations' | 'clockMs'> & { readonly log?: FastifyBaseLogger };
 
@@ -36,9 +44,18 @@ export class Health {
 
   /** What does not keep it from its work. */
   remarks(): readonly string[] {
-    const { status } = this.#deps.store.history.health();
-    if (status === 'rebuilding') return ['the history is being rebuilt'];
-    return status === 'failing' ? ['the history cannot be written'] : [];
+    const { store, simulations, clockMs } = this.#deps;
+    const { status } = store.history.health();
+    const aheadMs = Math.max(...simulations.onMarket.map((one) => clockAheadMs(one, clockMs())));
+    return [
+      ...(status === 'rebuilding' ? ['the history is being rebuilt'] : []),
+      ...(status === 'failing' ? ['the history cannot be written'] : []),
+      ...(aheadMs >= NOTED_AHEAD_MS
+        ? [
+            `the market is ${Math.round(aheadMs / 1000)} s ahead of the machine’s clock, which was set back; a start is refused until it has caught up`,
+          ]
+        : []),
+    ];
   }
 
   async #probe(): Promise<readonly string[]> {
@@ -54,12 +71,12 @@ export class Health {
   async #problem(): Promise<string | undefined> {
     const { store, simulations } = this.#deps;
     if (store.health().status !== 'ok') return 'the store does not commit';
-    if (simulations.main.isOutOfService) return 'main is out of service: its journal is damaged';
+    if (simulations.market.isOutOfService) return 'the market is out of service: its journal is damaged';
     const abort = new AbortController();
     const tooLate = after(PROBE_TIMEOUT_MS, 'nothing was committed within a second', {
       signal: abort.signal,
     }).catch(() => undefined);
-    const works = Promise.all([store.probe(), simulations.main.durable()]).then(
+    const works = Promise.all([store.probe(), simulations.market.durable()]).then(
       () => undefined,
       () => 'the store does not commit',
     );

@@ -1,12 +1,15 @@
-import { type Brokerage, Instant } from '@sandpit/core';
+import { type Brokerage, Instant, rejectionText, WHOLE_MARKET } from '@sandpit/core';
 import { ClockRefused } from '../../engine/clock.js';
+import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
 import { execute, type Handlers } from '../call.js';
-import { durationMs, instantOf, isoOf } from '../translate/instants.js';
+import { symbolIn } from '../listed.js';
+import { afterDuration, instantOf, isoOf } from '../translate/instants.js';
 import { instrumentsOf, shownInstrument } from '../translate/instruments.js';
 import { pushedQuoteOf } from '../translate/market-data.js';
+import { pageOfAll } from '../translate/pages.js';
 import { answerTo } from '../translate/rejections.js';
-import { clockOf, corporateActionOf, shownActions } from '../translate/simulations.js';
+import { clockOf, corporateActionOf, shownActions, shownHalt } from '../translate/simulations.js';
 
 type SimulationHandlers = Pick<
   Handlers,
@@ -18,6 +21,9 @@ type SimulationHandlers = Pick<
   | 'addCorporateActions'
   | 'listCorporateActions'
   | 'withdrawCorporateAction'
+  | 'haltTrading'
+  | 'listHalts'
+  | 'liftHalt'
 >;
 
 const NOT_A_PUSH_FEED = refuse(409, 'Quotes can be pushed into a simulation with a push feed only');
@@ -28,48 +34,49 @@ const TOO_FAR = 'must be within ten years of the present of the simulation';
 
 /** Control of the market and the clock of the token's own simulation (D35). */
 export const simulationHandlers: SimulationHandlers = {
-  async pushQuotes({ simulation, body }) {
-    if (simulation.feed.kind !== 'push') return NOT_A_PUSH_FEED;
-    const now = simulation.now();
-    const { calendar } = simulation.brokerage.rules;
+  async pushQuotes({ simulation: { market }, body }) {
+    if (market.feed.kind !== 'push') return NOT_A_PUSH_FEED;
+    const now = market.now();
+    const { calendar } = market.brokerage.rules;
     const quotes = body.quotes.map((quote) => pushedQuoteOf(quote, now, calendar));
     const early = quotes.flatMap(({ at }, i) =>
       at > now ? [`quotes.${i}.timestamp must not be later than now`] : [],
     );
     if (early.length > 0) return refuse(400, early);
-    await simulation.pushQuotes(quotes);
-    return { accepted: body.quotes.length, now: isoOf(simulation.now()) };
+    await market.pushQuotes(quotes);
+    return { accepted: body.quotes.length, now: isoOf(market.now()) };
   },
 
-  getClock: ({ simulation }) => clockOf(simulation),
+  getClock: ({ simulation: { market } }) => clockOf(market),
 
-  async setClock({ simulation, body }) {
+  async setClock({ simulation: { market }, body }) {
     const { now, speed } = body;
-    const to = now === undefined ? undefined : instantOf(now, simulation.brokerage.rules.calendar);
-    if (to !== undefined && isTooFar(to, simulation.now())) return refuse(400, [`now ${TOO_FAR}`]);
+    const to = now === undefined ? undefined : instantOf(now, market.brokerage.rules.calendar);
+    const problem = to && problemOf(to, market.now());
+    if (problem !== undefined) return refuse(400, [`now ${problem}`]);
     return unlessRefused(async () => {
-      if (speed !== undefined) await simulation.setSpeed(speed);
-      if (to !== undefined) await simulation.moveClock(to);
-      return clockOf(simulation);
+      if (speed !== undefined) await market.setSpeed(speed);
+      if (to !== undefined) await market.moveClock(to);
+      return clockOf(market);
     });
   },
 
-  async advanceClock({ simulation, body }) {
+  async advanceClock({ simulation: { market }, body }) {
     const { to, by } = body;
-    const from = simulation.now();
-    const target =
-      to === undefined
-        ? Instant.plusMs(from, durationMs(by ?? 'PT0S'))
-        : instantOf(to, simulation.brokerage.rules.calendar);
-    if (isTooFar(target, from)) return refuse(400, [`${to === undefined ? 'by' : 'to'} ${TOO_FAR}`]);
+    const from = market.now();
+    const { calendar } = market.brokerage.rules;
+    const target = to === undefined ? afterDuration(from, by ?? 'PT0S', calendar) : instantOf(to, calendar);
+    const problem = problemOf(target, from);
+    if (problem !== undefined) return refuse(400, [`${to === undefined ? 'by' : 'to'} ${problem}`]);
     return unlessRefused(async () => {
-      if (simulation.clock().mode !== 'manual') throw new ClockRefused('Only a manual clock can be advanced');
-      await simulation.moveClock(target);
-      return clockOf(simulation);
+      if (market.clock().mode !== 'manual') throw new ClockRefused('Only a manual clock can be advanced');
+      await market.moveClock(target);
+      return clockOf(market);
     });
   },
 
-  putInstruments(call) {
+  putInstruments(asked) {
+    const call = ofMarket(asked);
     const { brokerage } = call.simulation;
     const isIndex = (symbol: string) => brokerage.instrument(symbol)?.assetClass === 'INDEX';
     const { calendar } = brokerage.rules;
@@ -77,6 +84,11 @@ export const simulationHandlers: SimulationHandlers = {
     const listing = instrumentsOf(call.body.instruments, isIndex, today);
     if ('problems' in listing) return refuse(400, listing.problems);
     const { instruments } = listing;
+    // The market itself holds nothing: what follows it may.
+    const inUse = new Set(
+      [...call.simulation.followers].flatMap((cell) => cell.brokerage.classesInUse(instruments)),
+    );
+    if (inUse.size > 0) return refuse(400, [...inUse]);
     return execute<'ListInstruments'>(call, { type: 'ListInstruments', instruments }, ({ result }) =>
       result !== undefined
         ? answerTo(result)
@@ -84,7 +96,8 @@ export const simulationHandlers: SimulationHandlers = {
     );
   },
 
-  async addCorporateActions(call) {
+  async addCorporateActions(asked) {
+    const call = ofMarket(asked);
     const today = call.simulation.brokerage.rules.calendar.dateOf(call.simulation.now());
     const actions = call.body.actions.map((action) => corporateActionOf(action, today));
     const unknown = await call.simulation.read([], (brokerage) => firstUnlisted(brokerage, actions));
@@ -98,20 +111,71 @@ export const simulationHandlers: SimulationHandlers = {
     );
   },
 
-  listCorporateActions: ({ simulation }) =>
-    simulation.read([], ({ state, rules }) => ({
+  listCorporateActions: ({ simulation: { market } }) =>
+    market.read([], ({ state, rules }) => ({
       actions: shownActions(state.actions.values(), rules.calendar),
     })),
 
-  withdrawCorporateAction(call) {
+  withdrawCorporateAction(asked) {
+    const call = ofMarket(asked);
     const { actionId } = call.params;
     return execute<'WithdrawAction'>(call, { type: 'WithdrawAction', actionId }, ({ result }) =>
       'code' in result ? answerTo(result) : { actionId, message: 'Corporate action withdrawn' },
     );
   },
+
+  haltTrading(asked) {
+    const call = ofMarket(asked);
+    const { symbol: given, reason, until, for: lasts } = call.body;
+    const { calendar } = call.simulation.brokerage.rules;
+    const now = call.simulation.now();
+    return execute<'HaltTrading'>(
+      call,
+      {
+        type: 'HaltTrading',
+        symbol: haltedSymbol(call.simulation, given),
+        reason,
+        ...(until !== undefined && { until: instantOf(until, calendar) }),
+        ...(lasts !== undefined && { forMs: afterDuration(now, lasts, calendar) - now }),
+      },
+      ({ result }) => {
+        if (!('code' in result)) return shownHalt(result);
+        return result.code === 'UNKNOWN_SYMBOL'
+          ? refuseCoded('UNKNOWN_SYMBOL', rejectionText(result), { symbol: given }, undefined, 404)
+          : answerTo(result);
+      },
+    );
+  },
+
+  listHalts: ({ simulation: { market }, query }) =>
+    market.read([], ({ state }) => {
+      const inForce = [...state.halts.inForce.values()].sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
+      return pageOfAll(inForce, query, ({ symbol }) => symbol, shownHalt);
+    }),
+
+  liftHalt(asked) {
+    const call = ofMarket(asked);
+    const symbol = haltedSymbol(call.simulation, call.params.symbol);
+    return execute<'LiftHalt'>(call, { type: 'LiftHalt', symbol }, ({ result }) =>
+      'code' in result ? answerTo(result) : { symbol, message: 'Halt lifted' },
+    );
+  },
 };
 
-const isTooFar = (to: Instant, from: Instant): boolean => to - from > LONGEST_MOVE_MS;
+const haltedSymbol = (simulation: Simulation, symbol: string): string =>
+  symbol === WHOLE_MARKET ? symbol : symbolIn(simulation, symbol);
+
+/** Why a clock does not move to an instant. */
+function problemOf(to: Instant, from: Instant): string | undefined {
+  if (to > Instant.last) return 'must not lead beyond 2199-12-31';
+  return to - from > LONGEST_MOVE_MS ? TOO_FAR : undefined;
+}
+
+/** The same request, of the market that its simulation follows. */
+const ofMarket = <T extends { readonly simulation: Simulation }>(call: T): T => ({
+  ...call,
+  simulation: call.simulation.market,
+});
 
 const firstUnlisted = (
   brokerage: Brokerage,

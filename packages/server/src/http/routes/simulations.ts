@@ -1,8 +1,10 @@
 import type { Tier } from '@sandpit/protocol';
-import { NotRecorded, type SimulationInfo, TooManySimulations } from '../../engine/simulations.js';
+import type { KeyPairs } from '../../access/key-pairs.js';
+import { MAIN, NotRecorded, type SimulationInfo, TooManySimulations } from '../../engine/simulations.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND } from '../answer.js';
-import { issueToken, type Principal } from '../auth.js';
+import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import type { Handlers, Issuers } from '../call.js';
+import type { Faults } from '../faults.js';
 import type { HttpDeps, HttpSettings } from '../settings.js';
 import type { Streams } from '../stream/streams.js';
 import { isoOfMs } from '../translate/instants.js';
@@ -21,6 +23,8 @@ const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
 export function simulationsHandlers(
   { simulations, settings, clockMs }: HttpDeps,
   streams: Streams,
+  faults: Faults,
+  keyPairs: KeyPairs,
 ): SimulationsHandlers {
   return {
     async createSimulation({ principal, body }) {
@@ -45,8 +49,6 @@ export function simulationsHandlers(
     createSimulationToken({ principal, params }) {
       const { simulationId } = params;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
-      // The main simulation is nobody's own.
-      if (simulationId === simulations.main.id) return SIMULATION_NOT_FOUND;
       const info = seenBy(principal, simulations.info(simulationId, principal.tenantId));
       return info === undefined ? SIMULATION_NOT_FOUND : { simulationId, tokenType: 'Bearer' };
     },
@@ -63,20 +65,32 @@ export function simulationsHandlers(
       ),
 
     async getSimulation({ principal, params }) {
-      const info = seenBy(principal, simulations.info(params.simulationId, principal.tenantId));
-      const simulation = await simulations.find(params.simulationId, principal.tenantId);
-      if (info === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;
-      return simulationOf(info, simulation.now());
+      const { simulationId } = params;
+      const { tenantId } = principal;
+      const look = (): SimulationInfo | undefined =>
+        seenBy(principal, simulations.info(simulationId, tenantId));
+      if (look() === undefined) return SIMULATION_NOT_FOUND;
+      const simulation = await (
+        simulationId === MAIN ? Promise.resolve(simulations.market) : simulations.find(simulationId, tenantId)
+      ).catch((error: unknown) => {
+        if (look()?.brokenBy === undefined) throw error;
+        return undefined;
+      });
+      const info = look();
+      return info === undefined ? SIMULATION_NOT_FOUND : simulationOf(info, simulation?.now());
     },
 
     async deleteSimulation({ principal, params }) {
       const { simulationId } = params;
-      if (simulationId === simulations.main.id) return MAIN_STAYS;
+      if (simulationId === MAIN) return MAIN_STAYS;
       if (seenBy(principal, simulations.info(simulationId, principal.tenantId)) === undefined)
         return SIMULATION_NOT_FOUND;
       const removed = await simulations.remove(simulationId, principal.tenantId);
       if (!removed) return SIMULATION_NOT_FOUND;
       streams.endSimulation(simulationId);
+      faults.endSimulation(simulationId);
+      // They open nothing any more, durable or not.
+      await keyPairs.endSimulation(simulationId).catch(() => undefined);
       return { simulationId, message: 'Simulation deleted' };
     },
   };
@@ -92,8 +106,13 @@ export function simulationIssuer({
   settings,
   clockMs,
 }: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createSimulation' | 'createSimulationToken'> {
-  const issue = ({ tenantId, tier, scopes, expiresAtMs, origin, agent }: Principal, simulationId: string) =>
-    issueToken(
+  const issue = async (
+    { tenantId, tier, scopes, expiresAtMs, origin, agent }: Principal,
+    simulationId: string,
+  ) => {
+    const fromTokenIds = lineageOf(origin);
+    if (fromTokenIds === undefined) return TOO_MANY_GENERATIONS;
+    const issued = await issueToken(
       settings,
       {
         tenantId,
@@ -103,19 +122,21 @@ export function simulationIssuer({
         // A right that ends is not made to last by passing it on.
         notAfterMs: expiresAtMs,
         keyId: origin.keyId,
-        fromTokenId: origin.fromTokenId ?? origin.tokenId,
+        fromTokenIds,
         agent,
       },
       clockMs(),
     );
+    return issued ?? NO_TOKENS;
+  };
   return {
     async createSimulation({ principal }, kept) {
       const issued = await issue(principal, kept.simulationId);
-      return issued === undefined ? NO_TOKENS : { ...kept, token: issued.token };
+      return issued instanceof Answer ? issued : { ...kept, token: issued.token };
     },
     async createSimulationToken({ principal }, kept) {
       const issued = await issue(principal, kept.simulationId);
-      if (issued === undefined) return NO_TOKENS;
+      if (issued instanceof Answer) return issued;
       const { token, issuedAtMs, expiresAtMs } = issued;
       const expiresIn = (expiresAtMs - issuedAtMs) / 1000;
       return { ...kept, token, expiresIn, expiresAt: isoOfMs(expiresAtMs) };

@@ -3,6 +3,7 @@ import { randomInt } from 'node:crypto';
 import type { StreamEvent, StreamEventData } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { beginStream } from '../reply.js';
+import { StreamFault } from './stream-fault.js';
 
 /** A reader this far behind is not reading: it is cut off, and can resume. */
 const MAX_QUEUED_BYTES = 262_144;
@@ -24,6 +25,7 @@ export function frameOf<Name extends StreamEvent>(
 export class Connection {
   readonly #response: ServerResponse;
   readonly #closed: (() => void)[] = [];
+  readonly #fault: StreamFault | undefined;
   #queuedEvents = 0;
   #state: 'open' | 'ending' | 'closed' = 'open';
 
@@ -36,6 +38,8 @@ export class Connection {
       connection: 'keep-alive',
     });
     this.#response = response;
+    const { stream, after = 0 } = request.fault?.fault ?? {};
+    if (stream !== undefined) this.#fault = new StreamFault(stream, after);
     response.socket?.setNoDelay(true);
     response.socket?.setTimeout(0);
     response.on('drain', () => (this.#queuedEvents = 0));
@@ -45,7 +49,7 @@ export class Connection {
       for (const listener of this.#closed) listener();
     });
     // Clients that lost the same server do not all come back at once.
-    response.write(`retry: ${RETRY_MS + randomInt(1000)}\n\n`);
+    this.#send(`retry: ${RETRY_MS + randomInt(1000)}\n\n`);
   }
 
   get isOpen(): boolean {
@@ -64,7 +68,18 @@ export class Connection {
       this.end(positionId(), 503, 'The reader is too slow; resume with Last-Event-ID');
       return;
     }
-    if (!this.#response.write(frame)) this.#queuedEvents += 1;
+    const part = this.#fault === undefined ? frame : this.#fault.pass(frame);
+    if (part.length > 0) this.#send(part);
+  }
+
+  #send(part: string | Buffer): void {
+    const response = this.#response;
+    if (this.#fault?.isCut === true) {
+      this.#state = 'ending';
+      response.write(part, () => response.destroy());
+    } else if (!response.write(part)) {
+      this.#queuedEvents += 1;
+    }
   }
 
   /** Resolves when there is room for more, or nobody to send it to. */
@@ -87,6 +102,7 @@ export class Connection {
   end(id: string, statusCode: number, message: string): void {
     if (!this.isOpen) return;
     this.#state = 'ending';
+    if (this.#fault?.isStalled === true) return this.#reset();
     this.#response.end(frameOf('error', id, { statusCode, message }));
     const stalled = setTimeout(() => this.#reset(), STALL_MS);
     stalled.unref();

@@ -3,8 +3,8 @@ import { LRUCache } from 'lru-cache';
 import { PastOrders } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { ListItem } from '../../store/history.js';
-import { endOfEvent, isAfter, lastToldAt, type Position } from './position.js';
-import { isAskedFor, type OrderFilter, type Told, untold } from './told.js';
+import { endOfEvent, isAfter, lastToldAt, type StreamPosition } from './position.js';
+import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './order-messages.js';
 
 /** Events written out in one step: about a millisecond of work. */
 const PAGE = 50;
@@ -14,19 +14,19 @@ const KEPT_MS = 5000;
 
 /** Some of what a tenant's streams missed, written out once for all who read it. */
 export class MissedPage {
-  readonly end: Position;
-  readonly #told: readonly Told[];
-  readonly #first: Position | undefined;
+  readonly end: StreamPosition;
+  readonly #told: readonly OrderMessages[];
+  readonly #first: StreamPosition | undefined;
   #text: Buffer | undefined;
 
-  constructor(told: readonly Told[], end: Position) {
+  constructor(told: readonly OrderMessages[], end: StreamPosition) {
     this.#told = told;
     this.end = end;
     this.#first = told.find(({ messages }) => messages.length > 0)?.messages[0]?.position;
   }
 
   /** Its messages after a position, in one piece. */
-  textFor(filter: OrderFilter, position: Position): Buffer | string {
+  textFor(filter: OrderFilter, position: StreamPosition): Buffer | string {
     const isWhole = this.#first === undefined || isAfter(this.#first, position);
     if (isWhole && filter.accountId === undefined && filter.portfolioId === undefined)
       return (this.#text ??= Buffer.from(textOf(this.#told, position)));
@@ -37,14 +37,14 @@ export class MissedPage {
   }
 }
 
-interface Place {
+interface EventPosition {
   readonly seq: number;
   readonly event: number;
 }
 
-const keyOf = (tenantId: string, { seq, event }: Place): string => `${tenantId} ${seq}-${event}`;
+const keyOf = (tenantId: string, { seq, event }: EventPosition): string => `${tenantId} ${seq}-${event}`;
 
-const textOf = (all: readonly Told[], position: Position): string =>
+const textOf = (all: readonly OrderMessages[], position: StreamPosition): string =>
   all.flatMap((told) => untold(told, position).map(({ text }) => text)).join('');
 
 /**
@@ -54,7 +54,7 @@ const textOf = (all: readonly Told[], position: Position): string =>
  */
 export class MissedEvents {
   readonly #simulation: Simulation;
-  readonly #write: (item: ListItem, order: OrderSnapshot) => Told;
+  readonly #write: (item: ListItem, order: OrderSnapshot) => OrderMessages;
   /** Full ones: a page that is not full yet will be another. */
   readonly #pages = new LRUCache<string, MissedPage>({ max: PAGES_KEPT, ttl: KEPT_MS, ttlAutopurge: true });
   /** Orders that go on, by the place up to which they were followed. */
@@ -64,13 +64,13 @@ export class MissedEvents {
     ttlAutopurge: true,
   });
 
-  constructor(simulation: Simulation, write: (item: ListItem, order: OrderSnapshot) => Told) {
+  constructor(simulation: Simulation, write: (item: ListItem, order: OrderSnapshot) => OrderMessages) {
     this.#simulation = simulation;
     this.#write = write;
   }
 
   /** Whole events: one of which the reader was told a part comes again. Undefined, and at once, where there is nothing more. */
-  after(tenantId: string, position: Position): MissedPage | Promise<MissedPage> | undefined {
+  after(tenantId: string, position: StreamPosition): MissedPage | Promise<MissedPage> | undefined {
     const { history, id } = this.#simulation;
     const last = lastToldAt(position);
     const known = this.#pages.get(keyOf(tenantId, last));
@@ -80,11 +80,16 @@ export class MissedEvents {
     return end === undefined ? undefined : this.#written(tenantId, last, items, end);
   }
 
-  async #written(tenantId: string, last: Place, items: readonly ListItem[], end: Place): Promise<MissedPage> {
+  async #written(
+    tenantId: string,
+    last: EventPosition,
+    items: readonly ListItem[],
+    end: EventPosition,
+  ): Promise<MissedPage> {
     const key = keyOf(tenantId, last);
     const followed = this.#followed.get(key) ?? new Map<number, OrderSnapshot>();
     this.#followed.delete(key);
-    const told: Told[] = [];
+    const told: OrderMessages[] = [];
     for (const item of items) told.push(this.#write(item, await this.#after(item, followed)));
     const page = new MissedPage(told, endOfEvent(end.seq, end.event));
     if (items.length === PAGE) this.#pages.set(key, page);

@@ -4,21 +4,30 @@ import type { DurableRecord } from '../../engine/records.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { DamagedJournal, StoreUnavailable } from '../../store/journal.js';
 import { isoOfMs } from '../translate/instants.js';
-import { orderUpdatesOf } from '../translate/orders.js';
-import type { CatchUpTurns } from './catch-up-turns.js';
+import { orderUpdatesOf, trailedUpdateOf } from '../translate/orders.js';
+import type { CatchUpScheduler } from './catch-up-scheduler.js';
 import { type Connection, frameOf } from './connection.js';
 import { MissedEvents } from './missed-events.js';
-import { endOfEvent, endOfRecord, idOf, isAfter, type Position, positionAt, positionOf } from './position.js';
-import { isAskedFor, type OrderFilter, type Told, untold } from './told.js';
+import {
+  endOfEvent,
+  endOfRecord,
+  idOf,
+  isAfter,
+  type StreamPosition,
+  positionAt,
+  positionOf,
+} from './position.js';
+import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './order-messages.js';
+import { TrailRate } from './trail-rate.js';
 
 /** A reader of the orders of a tenant. */
-interface Reader {
+interface OrderReader {
   readonly connection: Connection;
   readonly filter: OrderFilter;
   /** What it has been told, or need not be. */
-  position: Position;
+  position: StreamPosition;
   /** While it is being told what it missed: what has happened since, after this record. */
-  held: { readonly after: number; readonly told: Told[] } | undefined;
+  held: { readonly after: number; readonly told: OrderMessages[] } | undefined;
 }
 
 /** Events that are held for a reader who is being told what it missed; with more it reads them from history as well. */
@@ -36,12 +45,13 @@ const MOST_HELD = 500;
 export class OrderFeed {
   readonly #simulation: Simulation;
   readonly #clockMs: () => number;
-  readonly #turns: CatchUpTurns;
+  readonly #turns: CatchUpScheduler;
   readonly #missed: MissedEvents;
-  readonly #readers = new Map<string, Set<Reader>>();
+  readonly #readers = new Map<string, Set<OrderReader>>();
+  readonly #trails = new TrailRate();
   #unsubscribe: (() => void) | undefined;
 
-  constructor(simulation: Simulation, clockMs: () => number, turns: CatchUpTurns) {
+  constructor(simulation: Simulation, clockMs: () => number, turns: CatchUpScheduler) {
     this.#simulation = simulation;
     this.#clockMs = clockMs;
     this.#turns = turns;
@@ -62,7 +72,7 @@ export class OrderFeed {
     const now = endOfRecord(after);
     const resumed = lastEventId === undefined ? undefined : positionOf(lastEventId);
     const isKnown = resumed !== undefined && resumed.seq <= now.seq;
-    const reader: Reader = {
+    const reader: OrderReader = {
       connection,
       filter,
       position: isKnown ? resumed : now,
@@ -81,7 +91,7 @@ export class OrderFeed {
     return positionId;
   }
 
-  #add(tenantId: string, reader: Reader): void {
+  #add(tenantId: string, reader: OrderReader): void {
     const readers = this.#readers.get(tenantId) ?? new Set();
     this.#readers.set(tenantId, readers.add(reader));
     reader.connection.onClose(() => {
@@ -93,7 +103,7 @@ export class OrderFeed {
     });
   }
 
-  async #catchUp(tenantId: string, reader: Reader): Promise<void> {
+  async #catchUp(tenantId: string, reader: OrderReader): Promise<void> {
     const { connection } = reader;
     try {
       const { history, id } = this.#simulation;
@@ -111,7 +121,7 @@ export class OrderFeed {
   }
 
   /** A page of what a reader missed; where there is none it has caught up, in the turn in which that was seen. */
-  async #tellMissed(tenantId: string, reader: Reader): Promise<void> {
+  async #tellMissed(tenantId: string, reader: OrderReader): Promise<void> {
     const { connection, filter, held } = reader;
     if (!connection.isOpen || held === undefined) return;
     const { history, id } = this.#simulation;
@@ -134,6 +144,8 @@ export class OrderFeed {
       const order = orders[event];
       const readers = order === undefined ? undefined : this.#readers.get(order.terms.tenantId);
       if (order === undefined || readers === undefined || !isOrderEvent(happened)) return;
+      if (happened.type === 'OrderMoved' && happened.transition === 'TRAILED')
+        return this.#tellTrailed(readers, order);
       try {
         const told = this.#told({ seq, event }, happened, order, at);
         for (const reader of readers) this.#tellOrHold(reader, told);
@@ -145,7 +157,21 @@ export class OrderFeed {
     });
   }
 
-  #tellOrHold(reader: Reader, told: Told): void {
+  /**
+   * Tells where a trailing stop stands now, with the id of what was told last: it moves no cursor and is never told again (D215). Readers who
+   * are being told what they missed are left out.
+   */
+  #tellTrailed(readers: ReadonlySet<OrderReader>, order: OrderSnapshot): void {
+    if (!this.#trails.admit(order.terms, this.#clockMs())) return;
+    const { ids } = this.#simulation.brokerage.state;
+    const update = trailedUpdateOf(ids, order, (exit) => orderNow(this.#simulation, exit));
+    for (const { connection, filter, held, position } of readers) {
+      if (held !== undefined || !isAskedFor(filter, { order })) continue;
+      connection.write(frameOf('order-update', idOf(position), update), () => idOf(position));
+    }
+  }
+
+  #tellOrHold(reader: OrderReader, told: OrderMessages): void {
     const { held } = reader;
     if (held === undefined) tell(reader, told);
     else if (held.told.length < MOST_HELD) held.told.push(told);
@@ -157,7 +183,7 @@ export class OrderFeed {
     happened: OrderEvent,
     order: OrderSnapshot,
     at: Instant,
-  ): Told {
+  ): OrderMessages {
     const { ids } = this.#simulation.brokerage.state;
     const updates = orderUpdatesOf(ids, happened, order, at, (exit) => orderNow(this.#simulation, exit));
     const messages = updates.map((update, index) => {
@@ -169,7 +195,7 @@ export class OrderFeed {
 }
 
 /** Moves a reader on, and tells it what it has not been told, where the order is one that it asked for. */
-function tell(reader: Reader, told: Told): void {
+function tell(reader: OrderReader, told: OrderMessages): void {
   if (isAskedFor(reader.filter, told)) {
     for (const { position, text } of untold(told, reader.position)) {
       reader.position = position;

@@ -4,12 +4,12 @@ import type { Simulation } from '../../engine/simulation.js';
 import { holdingsOf, ownClosedPortfolio, ownPortfolio } from '../routes/owned.js';
 import { closedUpdate, portfolioUpdate } from '../translate/portfolios.js';
 import type { Connection } from './connection.js';
-import { Looks } from './looks.js';
+import { Poller } from './poller.js';
 
 /** What a reader follows: one portfolio, or all of an account. */
 export type Followed = { readonly portfolioId: string } | { readonly accountId: string };
 
-interface Reader {
+interface PortfolioReader {
   readonly connection: Connection;
   readonly tenantId: string;
   readonly followed: Followed;
@@ -29,12 +29,12 @@ const GATHER_MS = 20;
 export class PortfolioFeed {
   readonly #simulation: Simulation;
   readonly #clockMs: () => number;
-  readonly #looks: Looks<Reader>;
+  readonly #looks: Poller<PortfolioReader>;
 
   constructor(simulation: Simulation, clockMs: () => number) {
     this.#simulation = simulation;
     this.#clockMs = clockMs;
-    this.#looks = new Looks(simulation, clockMs, {
+    this.#looks = new Poller(simulation, clockMs, {
       delayAfter: (record) => (mayChange(record) ? GATHER_MS : undefined),
       look: async (readers) => ({ inMs: await this.#tellWhatChanged(readers), restMs: 0 }),
       intervalMs: INTERVAL_MS,
@@ -47,7 +47,7 @@ export class PortfolioFeed {
   }
 
   /** Returns when to look again. */
-  async #tellWhatChanged(readers: readonly Reader[]): Promise<number> {
+  async #tellWhatChanged(readers: readonly PortfolioReader[]): Promise<number> {
     const { brokerage } = this.#simulation;
     const symbols = holdingsOf(
       readers.flatMap((reader) => idsOf(brokerage, reader).map((id) => brokerage.state.portfolios.get(id))),
@@ -80,7 +80,7 @@ export class PortfolioFeed {
 
   /** What a reader followed and is closed since, or was closed when it began: it is told so, once. */
   async #closedOf(
-    reader: Reader,
+    reader: PortfolioReader,
     open: readonly string[],
     texts: Map<string, string>,
   ): Promise<readonly string[]> {
@@ -102,7 +102,7 @@ const mayChange = ({ events }: DurableRecord): boolean =>
   events.some(({ type }) => type !== 'ClockMoved' && type !== 'ActionsAnnounced');
 
 /** The portfolios that a reader follows now: those of an account come and go. */
-function idsOf(brokerage: Brokerage, { tenantId, followed }: Reader): readonly string[] {
+function idsOf(brokerage: Brokerage, { tenantId, followed }: PortfolioReader): readonly string[] {
   if ('accountId' in followed) {
     return [...(brokerage.state.accounts.get(accountKey(tenantId, followed.accountId))?.portfolioIds ?? [])];
   }
@@ -110,14 +110,14 @@ function idsOf(brokerage: Brokerage, { tenantId, followed }: Reader): readonly s
 }
 
 /** Whether the account that a reader follows is deleted. */
-const isGone = ({ state }: Brokerage, { tenantId, followed }: Reader): boolean =>
+const isGone = ({ state }: Brokerage, { tenantId, followed }: PortfolioReader): boolean =>
   'accountId' in followed && !state.accounts.has(accountKey(tenantId, followed.accountId));
 
 /** The text of every open portfolio that is followed, each made once; and who follows an account that is gone. */
-function snapshotsOf(brokerage: Brokerage, readers: readonly Reader[]) {
+function snapshotsOf(brokerage: Brokerage, readers: readonly PortfolioReader[]) {
   const texts = new Map<string, string>();
-  const idsOfReader = new Map<Reader, readonly string[]>();
-  const gone = new Set<Reader>();
+  const idsOfReader = new Map<PortfolioReader, readonly string[]>();
+  const gone = new Set<PortfolioReader>();
   for (const reader of readers) {
     if (isGone(brokerage, reader)) gone.add(reader);
     const ids = idsOf(brokerage, reader);

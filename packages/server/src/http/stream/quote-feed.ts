@@ -1,13 +1,18 @@
+import type { Instant } from '@sandpit/core';
 import type { Simulation } from '../../engine/simulation.js';
 import { keptOf, quoteIn } from '../listed.js';
+import { isoOf } from '../translate/instants.js';
 import { quoteOf } from '../translate/market-data.js';
+import { shownHalt } from '../translate/simulations.js';
 import type { Connection } from './connection.js';
-import { Looks, type NextLook } from './looks.js';
+import { Poller, type NextPoll } from './poller.js';
 
-interface Reader {
+interface QuoteReader {
   readonly connection: Connection;
   /** Each symbol with the text of the quote that it was told last. */
   readonly told: Map<string, string | undefined>;
+  /** The same with the text of the halt that it was told last. */
+  readonly halted: Map<string, string>;
 }
 
 /** At most one event per symbol in this time. */
@@ -18,11 +23,11 @@ const MOST_LOOKING = 1 / 4;
 /** The quotes of one simulation to everybody who follows them (D150): looked at ten times a second, told when they differ. */
 export class QuoteFeed {
   readonly #simulation: Simulation;
-  readonly #looks: Looks<Reader>;
+  readonly #looks: Poller<QuoteReader>;
 
   constructor(simulation: Simulation, clockMs: () => number) {
     this.#simulation = simulation;
-    this.#looks = new Looks(simulation, clockMs, {
+    this.#looks = new Poller(simulation, clockMs, {
       // A quote that was pushed is told without waiting for the next look.
       delayAfter: () => 0,
       look: (readers) => this.#look(readers),
@@ -32,38 +37,64 @@ export class QuoteFeed {
 
   /** Follows symbols, beginning with the quotes in force. Returns the id that stands for the present. */
   follow(connection: Connection, symbols: readonly string[]): () => string {
-    return this.#looks.add({ connection, told: new Map(symbols.map((symbol) => [symbol, undefined])) });
+    return this.#looks.add({
+      connection,
+      told: new Map(symbols.map((symbol) => [symbol, undefined])),
+      halted: new Map(),
+    });
   }
 
-  async #look(readers: readonly Reader[]): Promise<NextLook> {
+  async #look(readers: readonly QuoteReader[]): Promise<NextPoll> {
     const beganMs = performance.now();
     await this.#tellWhatChanged(readers);
     const restMs = Math.max(INTERVAL_MS, (performance.now() - beganMs) / MOST_LOOKING);
     return { inMs: restMs, restMs };
   }
 
-  async #tellWhatChanged(readers: readonly Reader[]): Promise<void> {
+  async #tellWhatChanged(readers: readonly QuoteReader[]): Promise<void> {
     const symbols = new Set(readers.flatMap(({ told }) => [...told.keys()]));
     const simulation = this.#simulation;
-    const texts = await simulation.read(
+    const { texts, halts, at } = await simulation.read(
       [],
       (brokerage) => {
         const found = new Map<string, string>();
+        const halted = new Map<string, string>();
+        const now = simulation.now();
         for (const symbol of symbols) {
-          const quote = quoteIn(simulation, brokerage, symbol, simulation.now());
-          const shown = quote === undefined ? undefined : quoteOf(quote, brokerage.instrument(symbol));
+          const quote = quoteIn(simulation, brokerage, symbol, now);
+          const instrument = brokerage.instrument(symbol);
+          const halt = instrument && brokerage.haltOf(instrument, now);
+          if (halt !== undefined) halted.set(symbol, JSON.stringify(shownHalt({ ...halt, symbol })));
+          const shown = quote === undefined ? undefined : quoteOf(quote, instrument, halt);
           if (shown !== undefined) found.set(symbol, JSON.stringify(shown));
         }
-        return found;
+        return { texts: found, halts: halted, at: now };
       },
       keptOf([...symbols]),
     );
     for (const reader of readers) {
+      this.#tellHalts(reader, halts, at);
       for (const [symbol, before] of reader.told) {
         const text = texts.get(symbol);
         if (text === undefined || text === before) continue;
         reader.told.set(symbol, text);
         this.#looks.tell(reader, 'quote', text);
+      }
+    }
+  }
+
+  #tellHalts(reader: QuoteReader, halts: ReadonlyMap<string, string>, at: Instant): void {
+    const { told, halted } = reader;
+    if (halts.size === 0 && halted.size === 0) return;
+    for (const symbol of told.keys()) {
+      const text = halts.get(symbol);
+      if (text === halted.get(symbol)) continue;
+      if (text === undefined) {
+        halted.delete(symbol);
+        this.#looks.tell(reader, 'resume', JSON.stringify({ symbol, timestamp: isoOf(at) }));
+      } else {
+        halted.set(symbol, text);
+        this.#looks.tell(reader, 'halt', text);
       }
     }
   }

@@ -7,12 +7,12 @@ import type { Principal } from '../auth.js';
 import type { HttpDeps } from '../settings.js';
 import type { Tickets } from '../tickets.js';
 import { isoOfMs } from '../translate/instants.js';
-import { CatchUpTurns } from './catch-up-turns.js';
+import { CatchUpScheduler } from './catch-up-scheduler.js';
 import { Connection, frameOf } from './connection.js';
 import { OrderFeed } from './order-feed.js';
 import { type Followed, PortfolioFeed } from './portfolio-feed.js';
 import { QuoteFeed } from './quote-feed.js';
-import type { OrderFilter } from './told.js';
+import type { OrderFilter } from './order-messages.js';
 
 /** Streams that a tenant may have open at once. */
 const STREAMS_OF_TIER: Readonly<Record<Tier, number>> = { BASIC: 100, PRO: 1000, ENTERPRISE: 10_000 };
@@ -21,11 +21,13 @@ const RETRY_AFTER_SECONDS = 10;
 /** Timers take no more. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
-interface Open {
-  readonly connection: Connection;
+/** A connection that follows a simulation with the rights of a principal. */
+export interface Follower {
   readonly simulation: Simulation;
   readonly principal: Principal;
-  readonly presentId: () => string;
+  /** Ends it: 401 without the right to it, 404 without its simulation, 503 where it may come back. */
+  readonly end: (status: 401 | 404 | 503, message: string) => void;
+  readonly heartbeat?: (timestamp: string) => void;
 }
 
 /** A request for a stream, admitted and checked. */
@@ -42,9 +44,9 @@ export class Streams {
   readonly #clockMs: () => number;
   readonly #heartbeatMs: number;
   readonly #tickets: Tickets;
-  readonly #open = new Set<Open>();
+  readonly #open = new Set<Follower>();
   readonly #perTenant = new Map<string, number>();
-  readonly #turns = new CatchUpTurns();
+  readonly #turns = new CatchUpScheduler();
   readonly #orders = new WeakMap<Simulation, OrderFeed>();
   readonly #portfolios = new WeakMap<Simulation, PortfolioFeed>();
   readonly #quotes = new WeakMap<Simulation, QuoteFeed>();
@@ -58,7 +60,7 @@ export class Streams {
     this.#access = access;
     this.#clockMs = clockMs;
     access.onRevocation(() => {
-      for (const open of this.#open) this.#endIfRevoked(open);
+      for (const follower of this.#open) this.#endIfRevoked(follower);
     });
     this.#heartbeatMs = settings.streamHeartbeatMs;
   }
@@ -93,63 +95,85 @@ export class Streams {
     });
   }
 
+  /** How many are open. */
+  get count(): number {
+    return this.#open.size;
+  }
+
   /** Ends the streams of a simulation that is gone. */
   endSimulation(simulationId: string): void {
-    for (const { connection, simulation, presentId } of this.#open) {
-      if (simulation.id === simulationId) connection.end(presentId(), 404, 'Simulation not found');
-    }
+    for (const { simulation, end } of this.#open)
+      if (simulation.id === simulationId) end(404, 'Simulation not found');
   }
 
   /** Ends all streams: their readers come back to whoever serves next. */
   close(): void {
-    for (const { connection, presentId } of this.#open)
-      connection.end(presentId(), 503, 'Service unavailable');
+    for (const { end } of this.#open) end(503, 'Service unavailable');
   }
 
-  #openStream(of: StreamRequest, follow: (connection: Connection) => () => string): Answer | undefined {
-    const { tenantId, tier } = of.principal;
-    const count = this.#perTenant.get(tenantId) ?? 0;
-    if (count >= STREAMS_OF_TIER[tier] || this.#open.size >= STREAMS_IN_ALL) return tooManyStreams();
-    const { ticket } = of.request;
-    const stream = streamOf(of.request);
-    if (ticket !== undefined && !this.#tickets.mayOpen(ticket, stream)) return UNAUTHORIZED;
-    const connection = new Connection(of.request, of.reply);
-    this.#perTenant.set(tenantId, count + 1);
-    const { principal, simulation } = of;
-    const open: Open = { connection, simulation, principal, presentId: follow(connection) };
-    this.#open.add(open);
-    if (ticket !== undefined) {
-      const end = (): void =>
-        connection.end(open.presentId(), 409, 'Another connection took the place of this one');
-      connection.onClose(this.#tickets.opened(ticket, stream, end));
-    }
-    const stopExpiry = this.#endWithToken(open);
+  /**
+   * Counts a follower among the streams of its tenant, and ends it with its credentials, its simulation or the server. Returns how to
+   * let it go; undefined where there are too many.
+   */
+  hold(follower: Follower): (() => void) | undefined {
+    const { tenantId } = follower.principal;
+    if (this.#isFull(follower.principal)) return undefined;
+    this.#open.add(follower);
+    this.#perTenant.set(tenantId, (this.#perTenant.get(tenantId) ?? 0) + 1);
+    const stopExpiry = this.#endWithToken(follower);
     // The token may have been taken back since the request was let in.
-    this.#endIfRevoked(open);
+    this.#endIfRevoked(follower);
     this.#heartbeat ??= this.#startHeartbeat();
-    connection.onClose(() => {
+    return () => {
       stopExpiry();
-      this.#open.delete(open);
+      if (!this.#open.delete(follower)) return;
       const left = (this.#perTenant.get(tenantId) ?? 1) - 1;
       if (left === 0) this.#perTenant.delete(tenantId);
       else this.#perTenant.set(tenantId, left);
       if (this.#open.size > 0) return;
       clearInterval(this.#heartbeat);
       this.#heartbeat = undefined;
+    };
+  }
+
+  #isFull({ tenantId, tier }: Principal): boolean {
+    const count = this.#perTenant.get(tenantId) ?? 0;
+    return count >= STREAMS_OF_TIER[tier] || this.#open.size >= STREAMS_IN_ALL;
+  }
+
+  #openStream(of: StreamRequest, follow: (connection: Connection) => () => string): Answer | undefined {
+    if (this.#isFull(of.principal)) return tooManyStreams();
+    const { ticket } = of.request;
+    const stream = streamOf(of.request);
+    if (ticket !== undefined && !this.#tickets.mayOpen(ticket, stream)) return UNAUTHORIZED;
+    const connection = new Connection(of.request, of.reply);
+    const { principal, simulation } = of;
+    const presentId = follow(connection);
+    const release = this.hold({
+      simulation,
+      principal,
+      end: (status, message) => connection.end(presentId(), status, message),
+      heartbeat: (timestamp) => connection.write(frameOf('heartbeat', presentId(), { timestamp }), presentId),
     });
+    if (ticket !== undefined) {
+      const end = (): void =>
+        connection.end(presentId(), 409, 'Another connection took the place of this one');
+      connection.onClose(this.#tickets.opened(ticket, stream, end));
+    }
+    if (release !== undefined) connection.onClose(release);
     return undefined;
   }
 
-  #endIfRevoked({ connection, presentId, principal }: Open): void {
-    if (this.#access.isRevoked(principal.origin)) connection.end(presentId(), 401, 'Unauthorized');
+  #endIfRevoked({ principal, end }: Follower): void {
+    if (this.#access.isRevoked(principal.origin)) end(401, 'Unauthorized');
   }
 
   /** A stream lasts no longer than the token that opened it. */
-  #endWithToken({ connection, presentId, principal: { expiresAtMs } }: Open): () => void {
+  #endWithToken({ end, principal: { expiresAtMs } }: Follower): () => void {
     let timer: NodeJS.Timeout;
     const wait = (): void => {
       const leftMs = expiresAtMs - this.#clockMs();
-      if (leftMs <= 0) return connection.end(presentId(), 401, 'Unauthorized');
+      if (leftMs <= 0) return end(401, 'Unauthorized');
       timer = setTimeout(wait, Math.min(leftMs, LONGEST_TIMER_MS));
       timer.unref();
     };
@@ -160,9 +184,9 @@ export class Streams {
   #startHeartbeat(): NodeJS.Timeout {
     const timer = setInterval(() => {
       const timestamp = isoOfMs(this.#clockMs());
-      for (const { connection, simulation, presentId } of this.#open) {
-        if (simulation.isOutOfService) connection.end(presentId(), 503, 'Service unavailable');
-        connection.write(frameOf('heartbeat', presentId(), { timestamp }), presentId);
+      for (const { simulation, end, heartbeat } of this.#open) {
+        if (simulation.isOutOfService) end(503, 'Service unavailable');
+        heartbeat?.(timestamp);
       }
     }, this.#heartbeatMs);
     timer.unref();

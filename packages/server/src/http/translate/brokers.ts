@@ -15,6 +15,7 @@ export function brokerOf(broker: BrokerConfiguration): Broker {
     passesRegulatoryFees: broker.passesRegulatoryFees,
     orderTypes: [...broker.orderTypes],
     timesInForce: [...broker.timesInForce],
+    auctionOrders: broker.auctionOrders ?? false,
     sessions: [...broker.sessions],
     fractionalShares: broker.fractionalShares,
     shortSelling: broker.shortSelling,

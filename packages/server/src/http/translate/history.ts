@@ -34,7 +34,7 @@ import type {
 import type { ListItem } from '../../store/history.js';
 import { isoOf } from './instants.js';
 import { dollars, moneyNumber, priceNumber, quantityNumber } from './numbers.js';
-import { executionOf } from './orders.js';
+import { chargesOf, executionOf } from './orders.js';
 
 /** The event of an item, which must be of the kind that its list holds. */
 function eventOf<Type extends Event['type']>(item: ListItem, type: Type): Extract<Event, { type: Type }> {
@@ -51,7 +51,7 @@ function partOf<Part>(parts: readonly Part[], item: ListItem): Part {
   return part;
 }
 
-export const listedExecution = (ids: Ids, terms: OrderTerms, item: ListItem): Execution =>
+export const toExecution = (ids: Ids, terms: OrderTerms, item: ListItem): Execution =>
   executionOf(ids, terms, partOf(eventOf(item, 'OrderExecuted').executions, item), Instant.ofMs(item.at));
 
 /** A ledger entry, `at` the instant of its record. */
@@ -88,6 +88,8 @@ function entryText({ type, about = {}, postings }: CoreEntry): string {
       return 'Initial cash';
     case 'TRANSFER':
       return name ?? (settledCashOf(postings) < 0 ? 'Withdrawal' : 'Deposit');
+    case 'WITHDRAWAL':
+      return 'Cash paid out on closing';
     case 'PROMOTIONAL_CASH':
       return 'Promotional cash';
     case 'TRADE':
@@ -120,11 +122,7 @@ const settledCashOf = (postings: CoreEntry['postings']): Money =>
   postings.find(({ account }) => account === 'SETTLED_CASH')?.amount ?? Money.zero;
 
 /** Entries that an event posts, or that follow from it. `termsOf` finds the order that it is about. */
-export function listedLedgerEntry(
-  ids: Ids,
-  item: ListItem,
-  termsOf: (order: number) => OrderTerms,
-): LedgerEntry {
+export function toLedgerEntry(ids: Ids, item: ListItem, termsOf: (order: number) => OrderTerms): LedgerEntry {
   return ledgerEntryOf(ids, partOf(entriesOf(item.data as Event, termsOf), item), Instant.ofMs(item.at));
 }
 
@@ -136,7 +134,7 @@ function entriesOf(event: Event, termsOf: (order: number) => OrderTerms): readon
   throw unexpected(event);
 }
 
-export function listedDayTrade(item: ListItem): DayTrade {
+export function toDayTrade(item: ListItem): DayTrade {
   const event = eventOf(item, 'DayTradeTracked');
   const record = event.record ?? event.tracker.current?.record;
   if (record === undefined) throw new Error('The history lists a day trade without a record');
@@ -153,7 +151,7 @@ export function listedDayTrade(item: ListItem): DayTrade {
   };
 }
 
-export function listedEquityPoint(item: ListItem): EquityPoint {
+export function toEquityPoint(item: ListItem): EquityPoint {
   const point: ClosePoint = partOf(eventOf(item, 'SessionMarked').points, item);
   return equityPointOf(Instant.ofMs(item.at), point);
 }
@@ -174,23 +172,25 @@ export function equityPointOf(
   };
 }
 
-type Told = Pick<Activity, 'category' | 'type' | 'description'> &
-  Partial<Pick<Activity, 'orderId' | 'symbol' | 'quantity' | 'price' | 'amount'>>;
+type ActivityDescription = Pick<Activity, 'category' | 'type' | 'description'> &
+  Partial<Omit<Activity, 'activityId' | 'at' | 'category' | 'type' | 'description'>>;
 
 /** What a portfolio's owner reads in the activity log. `order` is what the event is about, as the event left it. */
-export function listedActivity(ids: Ids, item: ListItem, order: OrderSnapshot | undefined): Activity {
+export function toActivity(ids: Ids, item: ListItem, order: OrderSnapshot | undefined): Activity {
   const event = item.data as Event;
   return {
     activityId: `${item.seq}-${item.event}-${item.item}`,
     at: isoOf(Instant.ofMs(item.at)),
-    ...(order === undefined ? told(event, item) : orderTold(ids, event as OrderEvent, item, order)),
+    ...(order === undefined
+      ? describeActivity(event, item)
+      : describeOrderEvent(ids, event as OrderEvent, item, order)),
   };
 }
 
-function told(event: Event, item: ListItem): Told {
+function describeActivity(event: Event, item: ListItem): ActivityDescription {
   switch (event.type) {
     case 'LedgerPosted':
-      return entryTold(partOf(event.entries, item));
+      return describeEntry(partOf(event.entries, item));
     case 'ObligationSettled':
       return {
         category: 'SETTLEMENT',
@@ -294,7 +294,7 @@ function told(event: Event, item: ListItem): Told {
     case 'CallClosed':
     case 'MarginWarned':
     case 'LiquidationDecided':
-      return marginTold(event);
+      return describeMarginEvent(event);
     case 'OrderAccepted':
     case 'OrderMoved':
     case 'OrderExecuted':
@@ -320,6 +320,10 @@ function told(event: Event, item: ListItem): Told {
     case 'SplitBegun':
     case 'ActionContinued':
     case 'ActionDone':
+    case 'AgentSpent':
+    case 'AgentRefused':
+    case 'TradingHalted':
+    case 'TradingResumed':
     case 'RulesChanged':
     case 'ClockMoved':
       throw unexpected(event);
@@ -329,12 +333,12 @@ function told(event: Event, item: ListItem): Told {
 const inDollars = (money: Money): string => dollars(Money.toCents(money), Money.format);
 
 /** What happens around margin calls, told so that somebody who was not there can follow it. */
-function marginTold(
+function describeMarginEvent(
   event: Extract<
     Event,
     { type: 'CallIssued' | 'CallDue' | 'CallClosed' | 'MarginWarned' | 'LiquidationDecided' }
   >,
-): Told {
+): ActivityDescription {
   const category = 'MARGIN';
   switch (event.type) {
     case 'CallIssued': {
@@ -396,7 +400,7 @@ function marginTold(
 }
 
 /** A row of a memorandum account (D107). */
-export function listedSma(item: ListItem): SmaEntry {
+export function toSmaEntry(item: ListItem): SmaEntry {
   const event = item.data as Event;
   const at = isoOf(Instant.ofMs(item.at));
   if (event.type === 'SmaChanged') {
@@ -408,26 +412,30 @@ export function listedSma(item: ListItem): SmaEntry {
   return { at, event: 'CLOSE', amount: moneyNumber(sma.amount), balance: moneyNumber(sma.balance) };
 }
 
-/** A margin call as it is now (D119). */
-export function listedCall(ids: Ids, item: ListItem): MarginCall {
+/** A margin call as it is now (D119). `due`: what is missing of the open ones, by number (D217). */
+export function toMarginCall(ids: Ids, item: ListItem, due: ReadonlyMap<number, Money>): MarginCall {
   const event = item.data as Event;
   if (event.type !== 'CallIssued' && event.type !== 'CallClosed') throw unexpected(event);
-  return callOf(ids, event.call);
+  const { call } = event;
+  return callOf(ids, call, call.status === 'OPEN' ? due.get(call.number) : undefined);
 }
 
 export const callOf = (
   ids: Ids,
   { number, type, amount, issuedAt, dueAt, status }: CoreCall,
+  due: Money | undefined,
 ): MarginCall => ({
   callId: ids.idOf('CALL', number),
   type,
   amount: moneyNumber(Money.toCents(amount)),
+  // Rounded up: whoever pays it is out of the call.
+  ...(due !== undefined && { amountDue: moneyNumber(Money.upToCents(due)) }),
   issuedAt: isoOf(issuedAt),
   dueAt: isoOf(dueAt),
   status,
 });
 
-function entryTold(entry: CoreEntry): Told {
+function describeEntry(entry: CoreEntry): ActivityDescription {
   const settled = settledCashOf(entry.postings);
   const category: ActivityCategory = entry.type === 'CASH_IN_LIEU' ? 'CORPORATE_ACTION' : 'CASH';
   return {
@@ -442,7 +450,12 @@ function entryTold(entry: CoreEntry): Told {
 const orderText = ({ positionIntent, symbol }: OrderTerms, quantity: Quantity): string =>
   `${sideOf(positionIntent) === 'BUY' ? 'buy' : 'sell'} ${Quantity.format(quantity)} ${symbol}`;
 
-function orderTold(ids: Ids, event: OrderEvent, item: ListItem, { terms, progress }: OrderSnapshot): Told {
+function describeOrderEvent(
+  ids: Ids,
+  event: OrderEvent,
+  item: ListItem,
+  { terms, progress }: OrderSnapshot,
+): ActivityDescription {
   const about = {
     orderId: ids.idOf('ORDER', terms.number),
     symbol: terms.symbol,
@@ -486,6 +499,8 @@ function orderTold(ids: Ids, event: OrderEvent, item: ListItem, { terms, progres
         quantity: quantityNumber(quantity),
         price: priceNumber(price),
         amount: moneyNumber(terms.assetClass === 'FUTURE' ? (variation ?? Money.zero) : cash),
+        executionId: ids.idOf('EXECUTION', execution.number),
+        ...chargesOf(execution),
       };
     }
   }

@@ -43,9 +43,22 @@ function partsOf(text: string): DateTime {
   return parts;
 }
 
+/** The days that a simulation's clock can show (D219). Ranges of lists may be wider; nothing ever happens outside. */
+const DAYS = { first: 0, last: Math.floor(Instant.last / MS_PER_DAY) };
+
 function instantFrom({ day, timeMs = 0, offsetMinutes }: DateTime, calendar: Calendar): Instant {
   if (offsetMinutes !== undefined)
-    return Instant.ofMs(day * MS_PER_DAY + timeMs - offsetMinutes * MS_PER_MINUTE);
+    return within(Instant.ofMs(day * MS_PER_DAY + timeMs - offsetMinutes * MS_PER_MINUTE));
+  if (day < DAYS.first) return Instant.first;
+  if (day > DAYS.last) return END;
+  return within(wallTime(day, timeMs, calendar));
+}
+
+const END = Instant.plusMs(Instant.last, 1);
+const within = (at: Instant): Instant => Instant.max(Instant.first, Instant.min(at, END));
+
+/** The instant at which clocks in New York show a time of a day. */
+function wallTime(day: number, timeMs: number, calendar: Calendar): Instant {
   const minute = Math.floor(timeMs / MS_PER_MINUTE);
   return Instant.plusMs(
     calendar.instantOf(TradingDate.ofDay(day), 0, minute),
@@ -53,11 +66,33 @@ function instantFrom({ day, timeMs = 0, offsetMinutes }: DateTime, calendar: Cal
   );
 }
 
+const DURATION =
+  /^P(?:(\d+)Y)?(?:(\d+)M)?(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/;
 const UNIT_MS = [604_800_000, 86_400_000, 3_600_000, 60_000, 1000] as const;
 
-/** Milliseconds of a validated ISO 8601 duration. */
-export function durationMs(text: string): number {
-  const parts = /^P(?:(\d+)W)?(?:(\d+)D)?(?:T(?:(\d+)H)?(?:(\d+)M)?(?:(\d+(?:\.\d+)?)S)?)?$/.exec(text);
+/**
+ * The instant a validated ISO 8601 duration after another. Years and months come first and keep the time of day in New York; in a month that
+ * is too short they lead to its last day. A day is 24 hours.
+ */
+export function afterDuration(from: Instant, text: string, calendar: Calendar): Instant {
+  const parts = DURATION.exec(text);
   if (parts === null) throw new RangeError(`not a duration: ${text}`);
-  return Math.round(UNIT_MS.reduce((sum, unit, i) => sum + Number(parts[i + 1] ?? 0) * unit, 0));
+  const [years = 0, months = 0, ...others] = parts
+    .slice(1)
+    .map((part: string | undefined) => Number(part ?? 0));
+  const ms = Math.round(UNIT_MS.reduce((sum, unit, i) => sum + (others[i] ?? 0) * unit, 0));
+  return Instant.plusMs(afterMonths(from, years * 12 + months, calendar), ms);
 }
+
+function afterMonths(from: Instant, months: number, calendar: Calendar): Instant {
+  if (months === 0) return from;
+  const { day, timeMs = 0 } = partsOf(calendar.format(from).slice(0, -OFFSET_LENGTH));
+  const date = new Date(day * MS_PER_DAY);
+  const first = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months, 1);
+  const next = Date.UTC(date.getUTCFullYear(), date.getUTCMonth() + months + 1, 1);
+  const reached = Math.min(first + (date.getUTCDate() - 1) * MS_PER_DAY, next - MS_PER_DAY) / MS_PER_DAY;
+  return reached > DAYS.last ? END : wallTime(reached, timeMs, calendar);
+}
+
+/** Of the `-05:00` at the end of an exchange time. */
+const OFFSET_LENGTH = 6;

@@ -63,9 +63,9 @@ function instrumentOf(entry: ListInstrument, isIndex: IsIndex, today: TradingDat
   }
 }
 
-type Listed<Class extends ListInstrument['assetClass']> = Extract<ListInstrument, { assetClass: Class }>;
+type ListedOf<Class extends ListInstrument['assetClass']> = Extract<ListInstrument, { assetClass: Class }>;
 
-function equityOf(entry: Listed<'EQUITY'>): Equity {
+function equityOf(entry: ListedOf<'EQUITY'>): Equity {
   const { name, tickSize, leverageFactor, shortable, borrowRateAnnual } = entry;
   return {
     ...plainEquity(entry.symbol.toUpperCase()),
@@ -78,7 +78,7 @@ function equityOf(entry: Listed<'EQUITY'>): Equity {
 }
 
 /** What the entry says of a contract goes before what follows from its root (D66). */
-function optionOf(entry: Listed<'OPTION'>, isIndex: IsIndex): OptionContract | Unlistable {
+function optionOf(entry: ListedOf<'OPTION'>, isIndex: IsIndex): OptionContract | Unlistable {
   const { symbol, underlyingClass, multiplier, style, settlement, settleSession, deliverable, tickSize } =
     entry;
   const named = symbol === undefined ? osiOf(entry) : parseOsi(symbol);
@@ -106,7 +106,7 @@ function optionOf(entry: Listed<'OPTION'>, isIndex: IsIndex): OptionContract | U
 }
 
 /** The four fields that an OSI symbol is made of. */
-function osiOf({ underlying, optionType, strike, expiration }: Listed<'OPTION'>): OsiSymbol | undefined {
+function osiOf({ underlying, optionType, strike, expiration }: ListedOf<'OPTION'>): OsiSymbol | undefined {
   if (underlying === undefined || optionType === undefined) return undefined;
   if (strike === undefined || expiration === undefined) return undefined;
   const root = underlying.toUpperCase();
@@ -114,7 +114,7 @@ function osiOf({ underlying, optionType, strike, expiration }: Listed<'OPTION'>)
 }
 
 /** What the entry says of a month goes before what the table knows of its root, which may be all of it (D67, D91). */
-function futureOf(entry: Listed<'FUTURE'>, today: TradingDate): FutureContract | Unlistable {
+function futureOf(entry: ListedOf<'FUTURE'>, today: TradingDate): FutureContract | Unlistable {
   const { multiplier, tickSize, settlement, lastTradeDate, firstNoticeDate, spreadMargin } = entry;
   const { initialMargin, maintenanceMargin } = entry;
   const symbol = plainSymbol(entry.symbol, today);
@@ -145,7 +145,7 @@ const NEEDED_OF_A_FUTURE = [
   'maintenanceMargin',
 ] as const;
 
-const indexOf = ({ symbol, name }: Listed<'INDEX'>): IndexUnderlying => ({
+const indexOf = ({ symbol, name }: ListedOf<'INDEX'>): IndexUnderlying => ({
   assetClass: 'INDEX',
   symbol: symbol.toUpperCase(),
   name: name ?? symbol.toUpperCase(),

@@ -1,6 +1,7 @@
 import {
   type Bar as CoreBar,
   type Calendar,
+  type Halt,
   type HoursId,
   hoursOf,
   Instant,
@@ -19,7 +20,11 @@ import { instantOf, isoOf } from './instants.js';
 import { priceNumber, priceOf, quantityNumber, quantityOf } from './numbers.js';
 
 /** A quote as it travels; undefined where it has no price at all. */
-export function quoteOf(quote: CoreQuote, instrument: Instrument | undefined): Quote | undefined {
+export function quoteOf(
+  quote: CoreQuote,
+  instrument: Instrument | undefined,
+  halt?: Halt,
+): Quote | undefined {
   const mark = instrument?.assetClass === 'OPTION' ? optionMarkOf(quote) : markOf(quote);
   if (mark === undefined) return undefined;
   const { bid, ask, bidSize, askSize, last, lastSize } = quote;
@@ -33,8 +38,19 @@ export function quoteOf(quote: CoreQuote, instrument: Instrument | undefined): Q
     ...(last !== undefined && { last: priceNumber(last) }),
     ...(lastSize !== undefined && { lastSize: quantityNumber(lastSize) }),
     timestamp: quote.at,
+    ...haltedOf(halt),
   };
 }
+
+/** What a halt adds to an answer about what it stops. */
+export const haltedOf = (halt: Halt | undefined) =>
+  halt === undefined
+    ? {}
+    : {
+        halted: true,
+        haltReason: halt.reason,
+        ...(halt.until !== undefined && { haltedUntil: isoOf(halt.until) }),
+      };
 
 /** The last print; undefined where none is known. */
 export function tradeOf({ symbol, last, lastSize, at }: CoreQuote): Trade | undefined {

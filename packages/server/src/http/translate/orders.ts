@@ -93,6 +93,7 @@ export function orderRequestOf(
     ...(latencyMs !== undefined && { latencyMs }),
     ...(body.goodTillDate !== undefined && { goodTillDate: goodTillOf(body.goodTillDate, calendar) }),
     ...(body.clientOrderId !== undefined && { clientOrderId: body.clientOrderId }),
+    ...(body.notes !== undefined && { notes: body.notes }),
     ...(body.bracketConfig !== undefined && { bracketConfig: bracketOf(body.bracketConfig) }),
     ...(body.ocoConfig !== undefined && { ocoConfig: { stopLoss: stopLossOf(body.ocoConfig.stopLoss) } }),
     ...(strategy !== undefined && { strategy }),
@@ -188,6 +189,7 @@ type RareTerms = Pick<
   | 'latencyProfile'
   | 'latencyMs'
   | 'clientOrderId'
+  | 'notes'
   | 'origin'
   | 'parentOrderId'
 >;
@@ -199,7 +201,7 @@ function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf:
   const { trailingPercent, strategy, legs, bracket, notional } = terms;
   // A split changes the distance (D134).
   const trailingAmount = progress.trailingAmount ?? terms.trailingAmount;
-  const { latencyProfile, latencyMs, clientOrderId, origin } = terms;
+  const { latencyProfile, latencyMs, clientOrderId, notes, origin } = terms;
   if (
     trailingAmount === undefined &&
     trailingPercent === undefined &&
@@ -208,6 +210,7 @@ function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf:
     notional === undefined &&
     latencyProfile === undefined &&
     clientOrderId === undefined &&
+    notes === undefined &&
     origin === undefined
   ) {
     return NOTHING_RARE;
@@ -224,6 +227,7 @@ function rareTerms(ids: Ids, terms: OrderTerms, progress: OrderProgress, exitOf:
     ...(latencyProfile !== undefined && { latencyProfile }),
     ...(latencyMs !== undefined && { latencyMs }),
     ...(clientOrderId !== undefined && { clientOrderId }),
+    ...(notes !== undefined && { notes }),
     ...(origin !== undefined && { origin }),
     ...(leader !== undefined && { parentOrderId: ids.idOf('ORDER', leader) }),
   };
@@ -370,6 +374,12 @@ export function canceledOrder(ids: Ids, { terms, progress }: OrderSnapshot): Can
   };
 }
 
+/** Commission and fees of an execution, in dollars. */
+export const chargesOf = (execution: CoreExecution): Pick<Execution, 'commission' | 'fees'> => ({
+  commission: moneyNumber(commissionOf(execution)),
+  fees: feesOf(execution).map(({ name, amount }) => ({ name, amount: moneyNumber(amount) })),
+});
+
 /** An execution of an order, `at` the instant of its record. */
 export function executionOf(ids: Ids, terms: OrderTerms, execution: CoreExecution, at: Instant): Execution {
   const { sizeAvailable, priceImprovement } = execution;
@@ -380,8 +390,7 @@ export function executionOf(ids: Ids, terms: OrderTerms, execution: CoreExecutio
     symbol: tradedBy(terms, execution).symbol,
     quantity: quantityNumber(execution.quantity),
     price: priceNumber(execution.price),
-    commission: moneyNumber(commissionOf(execution)),
-    fees: feesOf(execution).map(({ name, amount }) => ({ name, amount: moneyNumber(amount) })),
+    ...chargesOf(execution),
     executedAt: isoOf(at),
     liquidity: execution.maker === true ? 'MAKER' : 'TAKER',
     quote,
@@ -420,7 +429,8 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   CANCELED: ['CANCELED'],
   EXPIRED: ['CANCELED'],
   REJECTED: ['REJECTED'],
-  RESERVED: [],
+  RESERVED: ['UPDATED'],
+  // Told without a place in the journal's order: `trailedUpdateOf`.
   TRAILED: [],
   RESTED: [],
 };
@@ -436,6 +446,12 @@ function transitionsOf(event: OrderEvent, { status }: OrderProgress): readonly O
       return [status === 'FILLED' ? 'FILLED' : 'PARTIALLY_FILLED'];
   }
 }
+
+/** A trailing stop that has followed the market, as streams tell it (D215). */
+export const trailedUpdateOf = (ids: Ids, order: OrderSnapshot, exitOf: ExitOf): OrderUpdate => ({
+  ...orderOf(ids, order, exitOf),
+  event: 'TRAILED',
+});
 
 /**
  * An order event as streams tell it, `at` the instant of its record: each time the whole order as it was then, with the exits of its

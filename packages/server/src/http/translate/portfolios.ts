@@ -264,7 +264,7 @@ export const closedEligibility = (
   currentMarginType: settings.marginType ?? 'NONE',
 });
 
-interface Held {
+interface ValuedPosition {
   readonly position: Position;
   readonly instrument: Tradable;
   readonly held: Quantity;
@@ -275,7 +275,7 @@ interface Held {
 }
 
 /** What is held of a class, by symbol. A position that was closed but has not settled yet is held no more. */
-function heldOf(brokerage: Brokerage, portfolio: CorePortfolio, assetClass: AssetClass): Held[] {
+function heldOf(brokerage: Brokerage, portfolio: CorePortfolio, assetClass: AssetClass): ValuedPosition[] {
   return [...portfolio.positions.values()]
     .filter((position) => position.assetClass === assetClass && Position.held(position) !== 0)
     .sort((a, b) => (a.symbol < b.symbol ? -1 : 1))
@@ -297,7 +297,7 @@ function heldOf(brokerage: Brokerage, portfolio: CorePortfolio, assetClass: Asse
 }
 
 /** Negative for what is lost; the cost of a short position is what came in for it. */
-const unrealized = ({ held, marketValue, costBasis }: Held): Money =>
+const unrealized = ({ held, marketValue, costBasis }: ValuedPosition): Money =>
   held < 0 ? Money.add(marketValue, costBasis) : Money.subtract(marketValue, costBasis);
 
 export function equityPositions(brokerage: Brokerage, portfolio: CorePortfolio): EquityPosition[] {
@@ -368,6 +368,7 @@ export function futurePositions(brokerage: Brokerage, portfolio: CorePortfolio):
       lastPrice: priceNumber(mark),
       notionalValue: moneyNumber(marketValue),
       unrealizedPnl: moneyNumber(openVariationOf(position, instrument, mark)),
+      openTradePnl: moneyNumber(unrealized(entry)),
       initialMargin: ofAll(initial),
       maintenanceMargin: ofAll(maintenance),
       lastTradeDate: instrument.lastTradeDate,

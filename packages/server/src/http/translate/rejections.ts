@@ -1,6 +1,8 @@
-import { type Ids, Money, type Rejection, rejectionText } from '@sandpit/core';
+import { type CloseObstacle, type Ids, Money, type Rejection, rejectionText } from '@sandpit/core';
+import type { CloseReason } from '@sandpit/protocol';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
-import { moneyNumber } from './numbers.js';
+import { isoOf } from './instants.js';
+import { centsNumber, moneyNumber } from './numbers.js';
 import { refusalFigures } from './orders.js';
 
 /** What the refused request was about, for details that the rejection itself does not carry. */
@@ -24,6 +26,8 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       return refuse(404, message);
     case 'CONFLICT':
       return refuse(409, message);
+    case 'PORTFOLIO_NOT_EMPTY':
+      return refuseCoded(rejection.code, message, { reasons: rejection.reasons.map(closeReason) });
     case 'BROKER_NOT_ALLOWED':
       return refuse(400, message);
     case 'FEATURE_NOT_AVAILABLE': {
@@ -35,9 +39,30 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
     case 'OPTION_LEVEL':
     case 'MARKET_CLOSED':
       return refuseCoded(rejection.code, message, refusalFigures(rejection));
+    case 'TRADING_HALTED': {
+      const { reason, until } = rejection;
+      return refuseCoded(rejection.code, message, {
+        reason,
+        ...(until !== undefined && { until: isoOf(until) }),
+      });
+    }
+    case 'AUCTION_CLOSED': {
+      const { cutoff, opensAt } = rejection;
+      return refuseCoded(rejection.code, message, { cutoff, opensAt });
+    }
     case 'DUPLICATE_CLIENT_ORDER_ID': {
       if (concern.ids === undefined) throw new Error('Only a new order can repeat a client order id');
       return refuseCoded(rejection.code, message, { orderId: concern.ids.idOf('ORDER', rejection.order) });
+    }
+    case 'CAP_EXCEEDED': {
+      const { cap, allowed, left, asked, symbols } = rejection;
+      return refuseCoded(rejection.code, message, {
+        cap,
+        ...(allowed !== undefined && { allowed: moneyNumber(allowed) }),
+        ...(left !== undefined && { left: centsNumber(left) }),
+        ...(asked !== undefined && { asked: centsNumber(asked) }),
+        ...(symbols !== undefined && { symbols: [...symbols] }),
+      });
     }
     case 'MARGIN_NOT_ELIGIBLE':
       return refuseCoded(rejection.code, message, { reasons: [...rejection.reasons] });
@@ -72,6 +97,34 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       const orderId = concern.orderId === undefined ? {} : { orderId: concern.orderId };
       return refuseCoded(rejection.code, message, { ...orderId, status });
     }
+  }
+}
+
+function closeReason(reason: CloseObstacle): CloseReason {
+  const { code } = reason;
+  switch (code) {
+    case 'POSITIONS':
+    case 'OPEN_ORDERS':
+    case 'UNDELIVERED':
+      return reason;
+    case 'UNSETTLED_CASH': {
+      const { amount, settlesOn } = reason;
+      return {
+        code,
+        amount: moneyNumber(Money.toCents(amount)),
+        ...(settlesOn !== undefined && { settlesOn }),
+      };
+    }
+    case 'LOAN':
+      return { code, amount: moneyNumber(Money.toCents(reason.amount)) };
+    case 'MARGIN_CALL':
+      return { code, count: reason.count, amount: moneyNumber(Money.upToCents(reason.amount)) };
+    case 'ACCRUALS':
+      return {
+        code,
+        amount: moneyNumber(reason.amount),
+        availableCash: moneyNumber(reason.availableCash),
+      };
   }
 }
 

@@ -1,11 +1,12 @@
 import {
+  amountDue,
   type Brokerage,
   type BrokerConfiguration,
   brokerOf,
   canonicalSymbol,
   type Holding,
   type HouseRates,
-  type ImaginedBook,
+  type HypotheticalBook,
   type Instant,
   type Instrument,
   Money,
@@ -31,17 +32,17 @@ import { centsNumber, moneyNumber, priceOf, quantityNumber, quantityOf } from '.
 import type { ClosedPortfolio } from './portfolios.js';
 
 /** Where an imagined book is imagined. */
-export interface Imagining {
+export interface HypotheticalSource {
   readonly brokerage: Brokerage;
   readonly now: Instant;
   readonly today: TradingDate;
 }
 
 /** The book of a body, or why there is none (D106): first what nobody knows, then all that is wrong with the figures. */
-export function imaginedBook(
-  { brokerage, now, today }: Imagining,
+export function hypotheticalBook(
+  { brokerage, now, today }: HypotheticalSource,
   body: RequirementsBody,
-): ImaginedBook | Answer {
+): HypotheticalBook | Answer {
   const { calendar, brokers } = brokerage.rules;
   const asOf = body.asOf === undefined ? now : instantOf(body.asOf, calendar);
   const instruments: Tradable[] = [];
@@ -229,10 +230,21 @@ export function portfolioMargin(brokerage: Brokerage, portfolio: Portfolio): Por
     totalEquity: moneyNumber(value.totalEquity),
     maintenanceExcess: centsNumber(value.maintenanceExcess),
     smaBalance: moneyNumber(value.smaBalance),
-    calls: calls.map((call) => callOf(brokerage.state.ids, call)),
+    calls: calls.map((call) => callOf(brokerage.state.ids, call, amountDue(call, portfolio, value))),
     accruedInterest: accrued(interest),
     accruedBorrowFees: accrued(borrowFees),
   };
+}
+
+/** What is missing of each open margin call of a portfolio, by its number (D217). */
+export function amountsDue(
+  brokerage: Brokerage,
+  portfolio: Portfolio | undefined,
+): ReadonlyMap<number, Money> {
+  const calls = portfolio?.margin.calls ?? [];
+  if (portfolio === undefined || calls.length === 0) return new Map();
+  const value = valuationOf(portfolio, brokerage, brokerOf(brokerage.rules, portfolio.settings.brokerId));
+  return new Map(calls.map((call) => [call.number, amountDue(call, portfolio, value)]));
 }
 
 /** Nothing is held in a closed portfolio. */

@@ -1,4 +1,4 @@
-import type { AnnouncedAction, Calendar } from '@sandpit/core';
+import type { AnnouncedAction, Calendar, Halt as CoreHalt } from '@sandpit/core';
 import {
   calendarById,
   type CorporateAction as CoreAction,
@@ -12,6 +12,7 @@ import type {
   Clock,
   CorporateAction,
   CreateSimulationBody,
+  Halt,
   Simulation as ShownSimulation,
 } from '@sandpit/protocol';
 import { defaultCalendar } from '../../engine/default-calendar.js';
@@ -51,7 +52,10 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
 const seedNumber = (seed: string | number): number =>
   typeof seed === 'number' && seed >= 0 && seed < 2 ** 32 ? seed : seedOf(String(seed));
 
-export function simulationOf({ id, config, createdAt }: SimulationInfo, now?: Instant): ShownSimulation {
+export function simulationOf(
+  { id, config, createdAt, brokenBy }: SimulationInfo,
+  now?: Instant,
+): ShownSimulation {
   const { name, feed, clock, calendar, start, speed, seed, replay, earlyAssignment } = config;
   return {
     simulationId: id,
@@ -66,6 +70,7 @@ export function simulationOf({ id, config, createdAt }: SimulationInfo, now?: In
     earlyAssignment: earlyAssignment ?? 'OFF',
     ...(now !== undefined && { now: isoOf(now) }),
     createdAt: isoOfMs(createdAt),
+    ...(brokenBy !== undefined && { status: 'BROKEN' as const, reason: brokenBy }),
   };
 }
 
@@ -115,3 +120,11 @@ export const shownActions = (actions: Iterable<AnnouncedAction>, calendar: Calen
     .flatMap((announced) =>
       announced.status === 'WITHDRAWN' ? [] : [shownAction(announced, announced.status, calendar)],
     );
+
+/** A halt as it travels. */
+export const shownHalt = ({ symbol, reason, since, until }: CoreHalt): Halt => ({
+  symbol,
+  reason,
+  since: isoOf(since),
+  ...(until !== undefined && { until: isoOf(until) }),
+});

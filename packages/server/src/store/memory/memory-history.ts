@@ -1,4 +1,4 @@
-import type { OrderProgress, OrderTerms, Standing } from '@sandpit/core';
+import type { OrderProgress, OrderTerms, PortfolioSnapshot } from '@sandpit/core';
 import type {
   ClosedPortfolioRow,
   History,
@@ -11,11 +11,11 @@ import type {
   OrderRow,
   Owner,
   Page,
-  StandingMinute,
-  StandingRow,
+  SnapshotMinute,
+  SnapshotRow,
 } from '../history.js';
 import type { JournalRecord } from '../journal.js';
-import type { Known } from '../projection.js';
+import type { ProjectionSource } from '../projection.js';
 import type { MemoryJournal } from './memory-journal.js';
 import type { MemoryRegistry } from './memory-registry.js';
 
@@ -30,7 +30,7 @@ interface Portfolio extends Owner {
   last: string | undefined;
 }
 
-interface Listed {
+interface ListEntry {
   readonly seq: number;
   readonly event: number;
   readonly item: number;
@@ -38,18 +38,18 @@ interface Listed {
   readonly key?: string | undefined;
 }
 
-interface Stood extends StandingMinute {
-  readonly standing: Standing;
+interface StoredMinute extends SnapshotMinute {
+  readonly standing: PortfolioSnapshot;
 }
 
 /** The tables of one simulation. */
-class Tables implements Known {
+class Tables implements ProjectionSource {
   readonly portfolios = new Map<string, Portfolio>();
   readonly orders = new Map<number, Order>();
   readonly byClientOrderId = new Map<string, number>();
-  readonly lists = new Map<string, Listed[]>();
+  readonly lists = new Map<string, ListEntry[]>();
   /** Oldest first. */
-  readonly standings = new Map<string, Stood[]>();
+  readonly standings = new Map<string, StoredMinute[]>();
   readonly marks = new Map<string, MinuteMark[]>();
 
   order(order: number): Order {
@@ -62,7 +62,7 @@ class Tables implements Known {
     return this.portfolio(portfolioId);
   }
 
-  standing(portfolioId: string): Standing | undefined {
+  standing(portfolioId: string): PortfolioSnapshot | undefined {
     return this.standings.get(portfolioId)?.at(-1)?.standing;
   }
 
@@ -91,7 +91,7 @@ export class MemoryHistory implements History {
   }
 
   /** What a projection may ask before its changes are applied. */
-  known(simulationId: string): Known {
+  known(simulationId: string): ProjectionSource {
     return this.#simulations.get(simulationId) ?? new Tables();
   }
 
@@ -162,7 +162,7 @@ export class MemoryHistory implements History {
   list(query: ListQuery): Promise<Page<ListItem>> {
     const { simulationId, list, owner, tag, from = -Infinity, to = Infinity } = query;
     const items = this.#tables(simulationId).lists.get(listName(list, owner)) ?? [];
-    const isBetween = ({ seq }: Listed): boolean => {
+    const isBetween = ({ seq }: ListEntry): boolean => {
       const at = this.#journal.record(simulationId, seq)?.at ?? Number.NaN;
       return at >= from && at < to;
     };
@@ -180,7 +180,7 @@ export class MemoryHistory implements History {
     );
   }
 
-  standingMinutes(simulationId: string, portfolioId: string): Promise<readonly StandingMinute[]> {
+  standingMinutes(simulationId: string, portfolioId: string): Promise<readonly SnapshotMinute[]> {
     const rows = this.#tables(simulationId).standings.get(portfolioId) ?? [];
     return Promise.resolve(rows.map(({ minute, isHolding, hasMoved }) => ({ minute, isHolding, hasMoved })));
   }
@@ -190,7 +190,7 @@ export class MemoryHistory implements History {
     portfolioId: string,
     from: number,
     to: number,
-  ): Promise<readonly StandingRow[]> {
+  ): Promise<readonly SnapshotRow[]> {
     const rows = inForce(this.#tables(simulationId).standings.get(portfolioId) ?? [], from, to);
     return Promise.resolve(rows.map((row) => ({ ...row, standing: JSON.stringify(row.standing) })));
   }
@@ -212,7 +212,7 @@ export class MemoryHistory implements History {
       .map((event) => this.#item(simulationId, event));
   }
 
-  #item(simulationId: string, { seq, event, item }: Listed): ListItem {
+  #item(simulationId: string, { seq, event, item }: ListEntry): ListItem {
     const record = this.#journal.record(simulationId, seq);
     if (record === undefined)
       throw new Error(`The history names record ${seq}, which the journal does not have`);
@@ -278,7 +278,7 @@ function applyChange(tables: Tables, seq: number, change: HistoryChange): void {
   }
 }
 
-function addTo(tables: Tables, name: string, listed: Listed): void {
+function addTo(tables: Tables, name: string, listed: ListEntry): void {
   const list = tables.lists.get(name) ?? [];
   tables.lists.set(name, list);
   const place = listed.key === undefined ? -1 : list.findIndex(({ key }) => key === listed.key);

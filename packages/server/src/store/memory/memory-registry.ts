@@ -1,4 +1,4 @@
-import { AlreadyExists, NotInRegistry } from '../registry.js';
+import { AlreadyExists, NotInRegistry, settingsOf } from '../registry.js';
 import type { ApiKey, Registry, SimulationEntry, Tenant } from '../registry.js';
 import type { Commits } from './commits.js';
 
@@ -109,6 +109,7 @@ export class MemoryRegistry implements Registry {
       const simulation = this.#simulations.get(id);
       if (simulation === undefined) return;
       this.#simulations.set(id, { deletedAt, ...simulation });
+      for (const [name] of this.settings(settingsOf(id))) this.#settings.delete(name);
       this.onDeleted(id);
     });
   }

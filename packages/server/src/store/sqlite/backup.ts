@@ -1,5 +1,16 @@
-import { closeSync, copyFileSync, existsSync, fsyncSync, openSync, readdirSync, rmSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  closeSync,
+  copyFileSync,
+  existsSync,
+  fsyncSync,
+  openSync,
+  readdirSync,
+  realpathSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from 'node:fs';
+import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
 import { UnusableDirectory } from '../journal.js';
 import { CHECKPOINT_FOLDER } from './checkpoint-files.js';
 import { MARK_FILE } from './commit-log.js';
@@ -29,9 +40,53 @@ export interface BackedUp {
 export function backUp(directory: string, to: string): BackedUp {
   if (!existsSync(join(directory, JOURNAL_FILE)))
     throw new UnusableDirectory(`${directory} has no ${JOURNAL_FILE}: there is nothing to copy`);
-  makePrivateDirectory(to);
-  if (readdirSync(to).length > 0)
+  if (isWithin(directory, to))
+    throw new UnusableDirectory(`${to} lies in the data directory: a backup needs a place of its own`);
+  if (existsSync(to) && (!statSync(to).isDirectory() || readdirSync(to).length > 0))
     throw new UnusableDirectory(`${to} is not empty: a backup needs a place of its own`);
+  // Under another name until it is whole: nothing that looks like a backup is less than one.
+  const draft = `${resolve(to)}.incomplete`;
+  rmSync(draft, { recursive: true, force: true });
+  try {
+    const done = copyAll(directory, draft);
+    // An empty directory may stand in its place; where it cannot be replaced (the root of a volume), its files are moved in.
+    moveInto(draft, to);
+    return done;
+  } catch (error) {
+    rmSync(draft, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** Whether a path is a directory, or lies in it. */
+function isWithin(directory: string, path: string): boolean {
+  const steps = relative(realPathOf(directory), realPathOf(path));
+  return steps === '' || !(steps.startsWith('..') || isAbsolute(steps));
+}
+
+/** Without links, of as much of a path as there is. */
+function realPathOf(path: string): string {
+  const whole = resolve(path);
+  if (existsSync(whole)) return realpathSync(whole);
+  const parent = dirname(whole);
+  return parent === whole ? whole : join(realPathOf(parent), basename(whole));
+}
+
+function moveInto(draft: string, to: string): void {
+  try {
+    renameSync(draft, to);
+  } catch (error) {
+    if (!existsSync(to)) throw error;
+    // The mark last: without it nothing opens what is there.
+    const files = readdirSync(draft).sort((a, b) => Number(a === MARK_FILE) - Number(b === MARK_FILE));
+    for (const file of files) renameSync(join(draft, file), join(to, file));
+    rmSync(draft, { recursive: true });
+  }
+  syncDirectory(dirname(resolve(to)));
+}
+
+function copyAll(directory: string, to: string): BackedUp {
+  makePrivateDirectory(to);
   const notes: string[] = [];
   // First what is derived: ahead of the journal it would be of no use.
   copyCheckpoints(join(directory, CHECKPOINT_FOLDER), join(to, CHECKPOINT_FOLDER));

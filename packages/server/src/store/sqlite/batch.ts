@@ -40,7 +40,7 @@ export type Operation =
   | { readonly kind: 'probe' };
 
 /** An operation that was not done, because of what is in the registry. */
-export interface Refusal {
+export interface WriteRefusal {
   readonly batch: number;
   /** Index among the operations of the batch. */
   readonly operation: number;
@@ -53,7 +53,7 @@ export type ToWriter = Batch | { readonly kind: 'close' };
 export type FromWriter =
   | { readonly kind: 'ready' }
   | { readonly kind: 'not-opened'; readonly name: string; readonly message: string }
-  | { readonly kind: 'committed'; readonly upTo: number; readonly refusals: readonly Refusal[] }
+  | { readonly kind: 'committed'; readonly upTo: number; readonly refusals: readonly WriteRefusal[] }
   /** The reserve was given back to a full disk. */
   | { readonly kind: 'reserve-spent'; readonly reason: string }
   | { readonly kind: 'reserve-restored' }

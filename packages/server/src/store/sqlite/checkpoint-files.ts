@@ -21,7 +21,7 @@ import type { JournalBlocks } from './journal-blocks.js';
 export const CHECKPOINT_FOLDER = 'checkpoints';
 
 /** Grows with each change of what a state says; a file of any other format is not used. */
-const FORMAT = 3;
+const FORMAT = 4;
 /** The latest, and the one before it in case the latest is damaged. */
 const KEPT = 2;
 /** Lines are written so many bytes at a time. */

@@ -8,7 +8,7 @@ import type { CheckpointMaking, Standby } from '../checkpoints.js';
 import { CheckpointFiles } from './checkpoint-files.js';
 import { openConnection, Statements } from './connection.js';
 import type { Database } from './connection.js';
-import { giveWay } from './give-way.js';
+import { lowerPriority } from './lower-priority.js';
 import { JournalBlocks } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 import { isRaised } from './stop-flag.js';
@@ -92,7 +92,7 @@ class CheckpointThread {
 
 const port = parentPort;
 if (port !== null) {
-  giveWay();
+  lowerPriority();
   const data = workerData as CheckpointData;
   const making = (await import(data.recovery)) as CheckpointMaking;
   const database = openConnection(join(data.directory, JOURNAL_FILE), { readOnly: true });

@@ -4,8 +4,10 @@ import { join } from 'node:path';
 import { stateHash } from '@sandpit/core';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import type { Simulation } from '../../engine/simulation.js';
+import { mainOf } from '../../engine/simulations.js';
 import type { Simulations } from '../../engine/simulations.js';
 import {
+  BY,
   openTestPortfolio,
   placeTestOrder,
   pushTestQuote,
@@ -15,6 +17,8 @@ import type { Store } from '../store.js';
 import { newDirectory, removeDirectories } from './data-directory.contract.js';
 import { openSqliteStore } from './sqlite-store.js';
 import { recoveryUrl } from './worker-url.js';
+
+const MAIN = mainOf(BY.tenantId);
 
 const opened: { store: Store; simulations: Simulations }[] = [];
 
@@ -41,6 +45,7 @@ async function withCheckpoints() {
   const directory = newDirectory();
   const { store, main } = await start(directory);
   const portfolio = await openTestPortfolio(main);
+  await openTestPortfolio(main);
   await pushTestQuote(main, 'AAPL', '187.40', '187.50');
   const seqs: number[] = [];
   for (let made = 0; made < 3; made++) {
@@ -49,7 +54,7 @@ async function withCheckpoints() {
       portfolio,
       made === 1 ? { orderType: 'LIMIT', limitPrice: 100_00000000 as never } : {},
     );
-    seqs.push(await store.checkpoints.make('main'));
+    seqs.push(await store.checkpoints.make(MAIN));
   }
   await placeTestOrder(main, portfolio);
   const hash = stateHash(main.brokerage.state);
@@ -57,21 +62,21 @@ async function withCheckpoints() {
 }
 
 const folderOf = (directory: string): string => join(directory, 'checkpoints');
-const fileOf = (directory: string, seq: number): string => join(folderOf(directory), `1-${seq}.jsonl`);
+const fileOf = (directory: string, seq: number): string => join(folderOf(directory), `2-${seq}.jsonl`);
 
 describe('Checkpoints of the embedded store', () => {
   it('are of the last durable record; two are kept', async () => {
     const { directory, store, seqs } = await withCheckpoints();
     expect(seqs).toEqual([3, 4, 5]);
-    expect(readdirSync(folderOf(directory)).sort()).toEqual(['1-4.jsonl', '1-5.jsonl']);
-    expect(store.checkpoints.load('main')?.seq).toBe(5);
+    expect(readdirSync(folderOf(directory)).sort()).toEqual(['2-4.jsonl', '2-5.jsonl']);
+    expect(store.checkpoints.load(MAIN)?.seq).toBe(5);
   });
 
   it('give the state that the records give', async () => {
     const { directory, hash } = await withCheckpoints();
     await closeAll();
     const { store, main } = await start(directory);
-    expect(store.checkpoints.load('main')?.seq).toBe(5);
+    expect(store.checkpoints.load(MAIN)?.seq).toBe(5);
     expect(stateHash(main.brokerage.state)).toBe(hash);
     expect(main.brokerage.mark('AAPL')).toBe(18_745_000_000);
   });
@@ -79,18 +84,18 @@ describe('Checkpoints of the embedded store', () => {
   it('are the same where a part of the work was done before', async () => {
     const { directory, store, main } = await withCheckpoints();
     const portfolio = main.brokerage.state.portfolios.keys().next().value ?? '';
-    store.checkpoints.readAhead('main');
-    expect(await store.checkpoints.make('main')).toBe(6);
+    store.checkpoints.readAhead(MAIN);
+    expect(await store.checkpoints.make(MAIN)).toBe(6);
     for (let order = 0; order < 3; order++) {
       await placeTestOrder(main, portfolio);
-      store.checkpoints.readAhead('main');
+      store.checkpoints.readAhead(MAIN);
       store.checkpoints.readAhead('nobody');
     }
-    expect(await store.checkpoints.make('main')).toBe(9);
+    expect(await store.checkpoints.make(MAIN)).toBe(9);
     const hash = stateHash(main.brokerage.state);
     await closeAll();
     const again = await start(directory);
-    expect(again.store.checkpoints.load('main')?.seq).toBe(9);
+    expect(again.store.checkpoints.load(MAIN)?.seq).toBe(9);
     expect(stateHash(again.main.brokerage.state)).toBe(hash);
   });
 
@@ -106,12 +111,12 @@ describe('Checkpoints of the embedded store', () => {
     await closeAll();
     damage(fileOf(directory, 5));
     const { store, main } = await start(directory);
-    expect(store.checkpoints.load('main')?.seq).toBe(4);
+    expect(store.checkpoints.load(MAIN)?.seq).toBe(4);
     expect(stateHash(main.brokerage.state)).toBe(hash);
     await closeAll();
     damage(fileOf(directory, 4));
     const again = await start(directory);
-    expect(again.store.checkpoints.load('main')).toBeUndefined();
+    expect(again.store.checkpoints.load(MAIN)).toBeUndefined();
     expect(stateHash(again.main.brokerage.state)).toBe(hash);
   });
 
@@ -120,20 +125,20 @@ describe('Checkpoints of the embedded store', () => {
     await closeAll();
     for (const seq of [4, 5]) losePortfolios(fileOf(directory, seq));
     const { store, main } = await start(directory);
-    expect(store.checkpoints.load('main')?.seq).toBe(5);
+    expect(store.checkpoints.load(MAIN)?.seq).toBe(5);
     expect(stateHash(main.brokerage.state)).toBe(hash);
     await placeTestOrder(main, main.brokerage.state.portfolios.keys().next().value ?? '');
-    expect(await store.checkpoints.make('main')).toBe(7);
+    expect(await store.checkpoints.make(MAIN)).toBe(7);
   });
 
   it('are a reason not to start: those of another journal, until they are deleted', async () => {
     const [one, other] = [await withCheckpoints(), await withCheckpoints()];
     await closeAll();
     writeFileSync(fileOf(other.directory, 5), readFileSync(fileOf(one.directory, 5)));
-    await expect(start(other.directory)).rejects.toThrow(/1-5\.jsonl was made of another journal/);
+    await expect(start(other.directory)).rejects.toThrow(/2-5\.jsonl was made of another journal/);
     rmSync(fileOf(other.directory, 5));
     const { store, main } = await start(other.directory);
-    expect(store.checkpoints.load('main')?.seq).toBe(4);
+    expect(store.checkpoints.load(MAIN)?.seq).toBe(4);
     expect(stateHash(main.brokerage.state)).toBe(other.hash);
   });
 
@@ -144,7 +149,7 @@ describe('Checkpoints of the embedded store', () => {
     const later = [head.replace('"seq":5', '"seq":60'), ...lines, ''].join('\n');
     const sum = createHash('sha256').update(later).digest('hex');
     writeFileSync(fileOf(directory, 60), `${later}${sum}\n`);
-    await expect(start(directory)).rejects.toThrow(/1-60\.jsonl knows more than journal\.db/);
+    await expect(start(directory)).rejects.toThrow(/2-60\.jsonl knows more than journal\.db/);
   });
 
   it('are left at a stop where there is something to read', async () => {
@@ -163,21 +168,21 @@ describe('Checkpoints of the embedded store', () => {
 
   it('go with their simulation, also when it is deleted while one is made, and half of one goes at a start', async () => {
     const { directory, store } = await withCheckpoints();
-    writeFileSync(join(folderOf(directory), '1-6.jsonl.new'), '{');
+    writeFileSync(join(folderOf(directory), '2-6.jsonl.new'), '{');
     writeFileSync(join(folderOf(directory), '99-6.jsonl'), '{');
     const { simulations } = opened.at(-1)!;
     const wanted = { feed: 'push', clock: 'manual', calendar: 'XNYS', start: 0, speed: 1 } as const;
     const mine = await simulations.create('tenant-1', wanted);
     await openTestPortfolio(mine);
     await store.checkpoints.make(mine.id);
-    expect(readdirSync(folderOf(directory))).toContain('2-1.jsonl');
+    expect(readdirSync(folderOf(directory))).toContain('3-1.jsonl');
     await openTestPortfolio(mine);
     const making = store.checkpoints.make(mine.id);
     await simulations.remove(mine.id, 'tenant-1');
     await making.catch(() => 0);
     await closeAll();
     await start(directory);
-    expect(readdirSync(folderOf(directory)).sort()).toEqual(['1-4.jsonl', '1-5.jsonl']);
+    expect(readdirSync(folderOf(directory)).sort()).toEqual(['2-4.jsonl', '2-5.jsonl']);
   });
 });
 

@@ -15,7 +15,7 @@ import { OpenHistory } from './open-history.js';
 const BYTES_AT_ONCE = 2_000_000;
 
 /** Rows of one kind, by what they say: numbers that a file gives its owners are its own. */
-interface Kind {
+interface RowKind {
   readonly name: string;
   /** `s` is the simulation; @ stands for the database. */
   readonly rows: string;
@@ -24,7 +24,7 @@ interface Kind {
 
 const OF_OWNER = ['owner.simulation', 'owner.kind', 'owner.id'];
 
-const itemsOf = (name: string, list: number): Kind => ({
+const itemsOf = (name: string, list: number): RowKind => ({
   name,
   rows: `@.item JOIN @.owner ON owner.k = item.owner WHERE item.list = ${list}`,
   columns: [...OF_OWNER, 'item.n', 'item.seq', 'item.places', 'item.key'],
@@ -40,7 +40,7 @@ const ORDER_EVENTS = `(
   SELECT simulation, number, 0 AS n, seq, places FROM @.orders
   UNION ALL SELECT simulation, number, n, seq, places FROM @.order_event)`;
 
-const KINDS: readonly Kind[] = [
+const KINDS: readonly RowKind[] = [
   {
     name: 'simulations',
     rows: '@.simulation AS owner WHERE true',
@@ -176,7 +176,7 @@ function count(counted: Counted, events: readonly Event[]): void {
   }
 }
 
-function differences(database: Database, { name, rows, columns }: Kind): readonly string[] {
+function differences(database: Database, { name, rows, columns }: RowKind): readonly string[] {
   const missing = unmatched(database, { name, rows, columns }, 'main', 'served');
   const extra = unmatched(database, { name, rows, columns }, 'served', 'main');
   return [
@@ -196,7 +196,7 @@ function differences(database: Database, { name, rows, columns }: Kind): readonl
 /** Rows of one database that the other does not have. Rows of deleted simulations may be on their way out. */
 function unmatched(
   database: Database,
-  { rows, columns }: Kind,
+  { rows, columns }: RowKind,
   here: string,
   there: string,
 ): { readonly count: number; readonly first: string } {

@@ -13,7 +13,7 @@ import { dirname } from 'node:path';
 import { DamagedJournal } from '../journal.js';
 
 /** The last commit that may have been acknowledged. */
-export interface Mark {
+export interface CommitMark {
   /** Whose commit it is. */
   readonly journalId: string;
   readonly commit: number;
@@ -37,12 +37,12 @@ export class HighWaterMark {
   }
 
   /** Undefined when there is none that can be read: not yet written, or lost. */
-  static read(path: string): Mark | undefined {
+  static read(path: string): CommitMark | undefined {
     if (!existsSync(path)) return undefined;
     const fd = openSync(path, 'r');
     try {
       const marks = [readSlot(fd, 0), readSlot(fd, 1)].filter((mark) => mark !== undefined);
-      return marks.reduce<Mark | undefined>(
+      return marks.reduce<CommitMark | undefined>(
         (best, mark) => (best && best.commit > mark.commit ? best : mark),
         undefined,
       );
@@ -64,7 +64,7 @@ export class HighWaterMark {
   }
 
   /** Durable when it returns. */
-  write(mark: Mark): void {
+  write(mark: CommitMark): void {
     const text = `${mark.journalId} ${mark.commit} ${mark.digest}`;
     const slot = Buffer.alloc(SLOT_SIZE, ' ');
     slot.write(`${text} ${hash('sha256', text, 'hex')}\n`);
@@ -77,7 +77,7 @@ export class HighWaterMark {
   }
 }
 
-function readSlot(fd: number, slot: number): Mark | undefined {
+function readSlot(fd: number, slot: number): CommitMark | undefined {
   const bytes = Buffer.alloc(SLOT_SIZE);
   readSync(fd, bytes, 0, SLOT_SIZE, slot * SLOT_DISTANCE);
   const [journalId, commit, digest, checksum] = bytes.toString('latin1').trim().split(' ');
@@ -109,7 +109,7 @@ export interface CommitState {
  * a mark that is older than that belongs to an older copy and tells nothing. The commit that the mark names must be the one that
  * the database has.
  */
-export function refuseShortened(state: CommitState, mark: Mark | undefined, path: string): void {
+export function refuseShortened(state: CommitState, mark: CommitMark | undefined, path: string): void {
   if (mark === undefined) {
     if (state.commits <= 1) return;
     throw new DamagedJournal(

@@ -7,14 +7,14 @@ import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_thread
 import type { MessagePort } from 'node:worker_threads';
 import type { Projection } from '../projection.js';
 import { all, one, openConnection, Statements } from './connection.js';
-import { giveWay } from './give-way.js';
+import { lowerPriority } from './lower-priority.js';
 import type { FromProjector, ProjectorData, ToProjector } from './history-messages.js';
 import { HistoryPurge } from './history-purge.js';
 import { DamagedHistory } from './history-rows.js';
 import { HISTORY_FILE, openHistory, removeHistory, watermarkOf } from './history-schema.js';
 import { HistorySignal } from './history-signal.js';
 import { OpenHistory } from './open-history.js';
-import { troubleOf } from './history-trouble.js';
+import { historyFailureOf } from './history-failure.js';
 import { JournalBlocks, recordsOf } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 
@@ -181,7 +181,7 @@ class Projector {
   }
 
   #failed(error: unknown): void {
-    const { kind, message: reason } = troubleOf(error);
+    const { kind, message: reason } = historyFailureOf(error);
     if (kind === 'history-damaged') {
       // Deriving it once more may help; at once and over and over would not.
       if (this.#rebuilding !== undefined) {
@@ -229,7 +229,7 @@ class Projector {
 }
 
 async function start(port: MessagePort, data: ProjectorData): Promise<void> {
-  giveWay();
+  lowerPriority();
   const { projectRecord } = (await import(data.projection)) as { readonly projectRecord: Projection };
   const signal = new HistorySignal(data.signal);
   for (;;) {

@@ -5,8 +5,8 @@ import type {
   OrderQuery,
   OrderRow,
   Page,
-  StandingMinute,
-  StandingRow,
+  SnapshotMinute,
+  SnapshotRow,
 } from '../history.js';
 import { all, one } from './connection.js';
 import type { SqlValue, Statements } from './connection.js';
@@ -25,8 +25,8 @@ import type {
   TenantEventRow,
 } from './history-rows.js';
 import { accountOwner, accountsOf, isAccountOf } from './history-tables.js';
-import { PastRecords } from './past-records.js';
-import { marksBetween, standingMinutes, standingsBetween } from './standing-tables.js';
+import { LargeRecords, PastRecords } from './past-records.js';
+import { marksBetween, snapshotMinutes, snapshotsBetween } from './snapshot-tables.js';
 import type { StoredItem } from './past-records.js';
 import type { JournalBlocks } from './journal-blocks.js';
 
@@ -41,7 +41,7 @@ interface PlacedItem {
 type PlacedRow = Pick<ItemRow, 'n' | 'seq' | 'places'>;
 
 /** A list of places: its rows, of which no field is wrong, and how many places it has. */
-interface Placed {
+interface PlacedList {
   /** Upwards from a place. */
   readonly from: (n: number, limit: number) => readonly PlacedRow[];
   /** Downwards from a place. */
@@ -69,6 +69,7 @@ const UP_TO = 'n <= ? ORDER BY n DESC';
 export class HistoryQueries {
   readonly #statements: Statements;
   readonly #journal: JournalBlocks;
+  readonly #large = new LargeRecords();
 
   constructor(statements: Statements, journal: JournalBlocks) {
     this.#statements = statements;
@@ -230,7 +231,7 @@ export class HistoryQueries {
   list(simulation: number, query: Omit<ListQuery, 'simulationId'>): Page<StoredItem> {
     const placed = this.#placed(simulation, query);
     if (placed === undefined) return { items: [], total: 0 };
-    const records = new PastRecords(this.#journal, simulation);
+    const records = new PastRecords(this.#journal, simulation, this.#large);
     const range = this.#rangeOf(placed, query, records);
     const { items, ...rest } =
       query.tag === undefined
@@ -239,7 +240,7 @@ export class HistoryQueries {
     return { ...rest, items: items.map((item) => records.stored(item)) };
   }
 
-  #rangeOf(placed: Placed, { from, to }: Pick<ListQuery, 'from' | 'to'>, records: PastRecords): Range {
+  #rangeOf(placed: PlacedList, { from, to }: Pick<ListQuery, 'from' | 'to'>, records: PastRecords): Range {
     return {
       first: from === undefined ? 1 : this.#firstFrom(placed, from, records),
       last: to === undefined ? placed.total : this.#firstFrom(placed, to, records) - 1,
@@ -247,7 +248,7 @@ export class HistoryQueries {
   }
 
   /** The first place of a record at or after an instant; one behind the last where there is none. Records are in the order of time. */
-  #firstFrom({ from, total }: Placed, at: number, records: PastRecords): number {
+  #firstFrom({ from, total }: PlacedList, at: number, records: PastRecords): number {
     let low = 1;
     let high = total + 1;
     while (low < high) {
@@ -260,7 +261,7 @@ export class HistoryQueries {
     return low;
   }
 
-  #placed(simulation: number, { list, owner }: Pick<ListQuery, 'list' | 'owner'>): Placed | undefined {
+  #placed(simulation: number, { list, owner }: Pick<ListQuery, 'list' | 'owner'>): PlacedList | undefined {
     if (list === 'order-events') {
       const order = this.#order(simulation, Number(owner));
       return order === undefined ? undefined : this.#placedEvents(order);
@@ -283,7 +284,7 @@ export class HistoryQueries {
   }
 
   /** The first row of an order's events is the order itself. */
-  #placedEvents({ simulation, number, seq, places, events }: StoredOrder): Placed {
+  #placedEvents({ simulation, number, seq, places, events }: StoredOrder): PlacedList {
     const first = { n: placesOf({ places }).length, seq, places };
     const rows = (end: string, n: number, limit: number): readonly PlacedRow[] =>
       this.#all<OrderEventRow>(
@@ -304,7 +305,7 @@ export class HistoryQueries {
   }
 
   #page(
-    { from }: Placed,
+    { from }: PlacedList,
     range: Range,
     { offset, limit, before = range.last }: Pick<ListQuery, 'offset' | 'limit' | 'before'>,
   ): Page<PlacedItem> {
@@ -328,7 +329,7 @@ export class HistoryQueries {
   }
 
   #taggedPage(
-    { upTo, total: all }: Placed,
+    { upTo, total: all }: PlacedList,
     range: Range,
     { offset, limit, before = range.last }: Pick<ListQuery, 'offset' | 'limit' | 'before'>,
     tag: string,
@@ -375,7 +376,7 @@ export class HistoryQueries {
     let n = before === undefined ? 0 : sound('tenantEvent', before).n;
     const sql = 'SELECT * FROM tenant_event WHERE owner = ? AND seq >= ? ORDER BY seq LIMIT ?';
     const rows = this.#all<TenantEventRow>(sql, owner.k, after.seq, limit + 1);
-    const records = new PastRecords(this.#journal, simulation);
+    const records = new PastRecords(this.#journal, simulation, this.#large);
     const items: StoredItem[] = [];
     for (const row of rows) {
       const places = eventsOf(sound('tenantEvent', row));
@@ -391,15 +392,15 @@ export class HistoryQueries {
     return items;
   }
 
-  standingMinutes(simulation: number, portfolioId: string): readonly StandingMinute[] {
+  standingMinutes(simulation: number, portfolioId: string): readonly SnapshotMinute[] {
     const owner = this.#owner(simulation, 'portfolio', portfolioId);
     if (owner === undefined) return [];
-    return standingMinutes(this.#statements, owner.k, countOf(owner, 'standings'));
+    return snapshotMinutes(this.#statements, owner.k, countOf(owner, 'standings'));
   }
 
-  standings(simulation: number, portfolioId: string, from: number, to: number): readonly StandingRow[] {
+  standings(simulation: number, portfolioId: string, from: number, to: number): readonly SnapshotRow[] {
     const owner = this.#owner(simulation, 'portfolio', portfolioId);
-    return owner === undefined ? [] : standingsBetween(this.#statements, owner.k, from, to);
+    return owner === undefined ? [] : snapshotsBetween(this.#statements, owner.k, from, to);
   }
 
   marks(simulation: number, symbol: string, from: number, to: number): readonly MinuteMark[] {

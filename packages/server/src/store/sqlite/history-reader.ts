@@ -8,15 +8,15 @@ import type {
   OrderQuery,
   OrderRow,
   Page,
-  StandingMinute,
-  StandingRow,
+  SnapshotMinute,
+  SnapshotRow,
 } from '../history.js';
 import { openConnection, Statements } from './connection.js';
 import { HistoryQueries } from './history-queries.js';
 import type { StoredItem } from './past-records.js';
 import { HISTORY_FILE } from './history-schema.js';
-import { troubleOf } from './history-trouble.js';
-import type { Trouble } from './history-trouble.js';
+import { historyFailureOf } from './history-failure.js';
+import type { HistoryFailure } from './history-failure.js';
 import { JournalBlocks } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 
@@ -41,12 +41,12 @@ export type AnyPage =
   | Page<OrderRow>
   | Page<StoredItem>
   | Page<ClosedPortfolioRow>
-  | Page<StandingMinute>
-  | Page<StandingRow>
+  | Page<SnapshotMinute>
+  | Page<SnapshotRow>
   | Page<MinuteMark>;
 
 export type ReaderAnswer =
-  { readonly id: number; readonly page: AnyPage } | { readonly id: number; readonly trouble: Trouble };
+  { readonly id: number; readonly page: AnyPage } | { readonly id: number; readonly trouble: HistoryFailure };
 
 const port = parentPort;
 if (port !== null) {
@@ -69,7 +69,7 @@ if (port !== null) {
       database.exec('BEGIN');
       answer = { id: request.id, page: pageOf(queries, request) };
     } catch (error) {
-      answer = { id: request.id, trouble: troubleOf(error) };
+      answer = { id: request.id, trouble: historyFailureOf(error) };
     }
     if (database.isTransaction) database.exec('ROLLBACK');
     port.postMessage(answer);

@@ -115,7 +115,7 @@ export interface ClientOrderRow {
 }
 
 /** What a portfolio had at the end of a minute in which that was changed. */
-export interface StoredStanding {
+export interface StoredSnapshot {
   /** The portfolio. */
   readonly owner: number;
   readonly minute: number;
@@ -189,7 +189,7 @@ export const sumOf = {
     sum(row.simulation, row.id, row.tenant, row.account, row.terms, row.last),
   simulation: (row: Unsummed<SimulationRow>) => sum(row.key, row.seq, row.owners, row.orders, row.last_order),
   clientOrder: (row: Unsummed<ClientOrderRow>) => sum(row.owner, row.id, row.number),
-  standing: (row: Unsummed<StoredStanding>) =>
+  standing: (row: Unsummed<StoredSnapshot>) =>
     sum(row.owner, row.minute, row.n, row.holding, row.moved, row.standing),
   mark: (row: Unsummed<MarkRow>) => sum(row.simulation, row.symbol, row.minute, row.price),
   watermark: (row: Unsummed<WatermarkRow>) => sum(row.journal, row.k, String(row.hash)),
@@ -209,7 +209,7 @@ export function sound<Kind extends keyof typeof sumOf, Row extends Parameters<(t
   return row;
 }
 
-export type Place = readonly [event: number, item: number, tag?: string];
+export type ItemPosition = readonly [event: number, item: number, tag?: string];
 
-export const placesOf = ({ places }: { readonly places: string }): readonly Place[] =>
-  JSON.parse(places) as readonly Place[];
+export const placesOf = ({ places }: { readonly places: string }): readonly ItemPosition[] =>
+  JSON.parse(places) as readonly ItemPosition[];

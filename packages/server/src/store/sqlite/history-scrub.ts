@@ -11,7 +11,7 @@ import type {
   PortfolioRow,
   SimulationRow,
   StoredOrder,
-  StoredStanding,
+  StoredSnapshot,
   TenantEventRow,
 } from './history-rows.js';
 
@@ -100,7 +100,7 @@ export class HistoryScrub {
     yield {
       table: 'standing',
       key: ['owner', 'minute'],
-      look: (row) => row !== undefined && sound('standing', row as StoredStanding),
+      look: (row) => row !== undefined && sound('standing', row as StoredSnapshot),
     };
     yield {
       table: 'mark',
@@ -204,13 +204,13 @@ export class HistoryScrub {
   }
 }
 
-type Placed = ItemRow | TenantEventRow;
+type ScrubbedRow = ItemRow | TenantEventRow;
 
-const ofItem = (row: Placed): string => `${row.owner} ${(row as ItemRow).list}`;
-const ofTenant = (row: Placed): string => String(row.owner);
+const ofItem = (row: ScrubbedRow): string => `${row.owner} ${(row as ItemRow).list}`;
+const ofTenant = (row: ScrubbedRow): string => String(row.owner);
 
 /** Each row of a list begins where the one before it has ended. That the list ends where it must, the owners are asked. */
-function gapless(checked: (row: unknown) => Placed, listOf: (row: Placed) => string): Pass['look'] {
+function gapless(checked: (row: unknown) => ScrubbedRow, listOf: (row: ScrubbedRow) => string): Pass['look'] {
   let list: string | undefined;
   let end = 0;
   return (found) => {

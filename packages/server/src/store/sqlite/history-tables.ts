@@ -1,6 +1,6 @@
 import type { OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
 import type { HistoryChange, Owner } from '../history.js';
-import type { Known } from '../projection.js';
+import type { ProjectionSource } from '../projection.js';
 import { BulkInsert } from './bulk-insert.js';
 import { one, Statements } from './connection.js';
 import type { Database } from './connection.js';
@@ -19,42 +19,42 @@ import type {
   StoredOrder,
   TenantEventRow,
 } from './history-rows.js';
-import { StandingTables } from './standing-tables.js';
+import { SnapshotTables } from './snapshot-tables.js';
 
 type Change<Name extends HistoryChange['change']> = Extract<HistoryChange, { change: Name }>;
 
 /** Rows get their checksums when they are written. */
-type Draft<Row> = { -readonly [Field in keyof Row]: Row[Field] };
+type RowDraft<Row> = { -readonly [Field in keyof Row]: Row[Field] };
 
 /** Whoever has lists, as the last record left it. */
 interface OwnerDraft {
-  readonly row: Draft<OwnerRow>;
+  readonly row: RowDraft<OwnerRow>;
   readonly counts: { -readonly [List in keyof Counts]: number };
   isNew: boolean;
   /** Whether this transaction has to write it. */
   isChanged: boolean;
   /** The last row of each list, while records can be added to it. */
-  readonly open: Partial<Record<keyof typeof LIST_CODE, Draft<ItemRow> | undefined>>;
-  events?: { readonly block: number; readonly row: Draft<TenantEventRow> };
+  readonly open: Partial<Record<keyof typeof LIST_CODE, RowDraft<ItemRow> | undefined>>;
+  events?: { readonly block: number; readonly row: RowDraft<TenantEventRow> };
 }
 
 interface OrderDraft {
-  readonly row: Draft<StoredOrder>;
+  readonly row: RowDraft<StoredOrder>;
   terms: OrderTerms;
   progress: OrderProgress;
   readonly isNew: boolean;
   /** Of the last record after the one that the order came with. */
-  later?: Draft<OrderEventRow>;
+  later?: RowDraft<OrderEventRow>;
 }
 
 interface PortfolioDraft {
-  readonly row: Draft<PortfolioRow>;
+  readonly row: RowDraft<PortfolioRow>;
   readonly isNew: boolean;
 }
 
 /** One simulation: what is known of it, and what a transaction changes. */
 class SimulationDraft {
-  readonly row: Draft<SimulationRow>;
+  readonly row: RowDraft<SimulationRow>;
   readonly owners: Readonly<Record<OwnerKind, Map<string, OwnerDraft>>> = {
     portfolio: new Map(),
     account: new Map(),
@@ -66,7 +66,7 @@ class SimulationDraft {
   readonly portfolios = new Map<string, PortfolioDraft>();
   readonly orders = new Map<number, OrderDraft>();
 
-  constructor(row: Draft<SimulationRow>) {
+  constructor(row: RowDraft<SimulationRow>) {
     this.row = row;
   }
 
@@ -113,14 +113,14 @@ export class HistoryTables {
   readonly #simulations = new Map<number, SimulationDraft>();
   readonly #changed = new Set<SimulationDraft>();
   #remembered = 0;
-  #items: Draft<ItemRow>[] = [];
-  readonly #keyedItems = new Map<string, Draft<ItemRow>>();
-  #orderEvents: Draft<OrderEventRow>[] = [];
-  #tenantEvents: Draft<TenantEventRow>[] = [];
-  #clientOrders: Draft<ClientOrderRow>[] = [];
-  #replacedItems: Draft<ItemRow>[] = [];
+  #items: RowDraft<ItemRow>[] = [];
+  readonly #keyedItems = new Map<string, RowDraft<ItemRow>>();
+  #orderEvents: RowDraft<OrderEventRow>[] = [];
+  #tenantEvents: RowDraft<TenantEventRow>[] = [];
+  #clientOrders: RowDraft<ClientOrderRow>[] = [];
+  #replacedItems: RowDraft<ItemRow>[] = [];
   #nextOwner: number | undefined;
-  readonly #standings: StandingTables;
+  readonly #standings: SnapshotTables;
 
   readonly #insertOwners: BulkInsert<OwnerRow>;
   readonly #insertPortfolios: BulkInsert<PortfolioRow>;
@@ -132,7 +132,7 @@ export class HistoryTables {
 
   constructor(database: Database) {
     this.#statements = new Statements(database);
-    this.#standings = new StandingTables(database);
+    this.#standings = new SnapshotTables(database);
     this.#insertOwners = new BulkInsert(database, 'owner', [
       'k',
       'simulation',
@@ -203,7 +203,7 @@ export class HistoryTables {
   }
 
   /** What a projection may ask before its changes are applied. */
-  known(simulation: number): Known {
+  known(simulation: number): ProjectionSource {
     const draft = this.#simulation(simulation);
     return {
       order: (number): OrderSnapshot => {
@@ -366,7 +366,7 @@ export class HistoryTables {
     seq: number,
     places: string,
     key: string | null,
-  ): Draft<ItemRow> {
+  ): RowDraft<ItemRow> {
     const item = { owner: owner.row.k, list: LIST_CODE[list], n, seq, places, key, sum: 0 };
     this.#items.push(item);
     return item;

@@ -126,12 +126,12 @@ export class JournalBlocks {
     return row === undefined ? k <= this.lastK() : Buffer.compare(row.hash, blockHash) === 0;
   }
 
-  /** The block that holds a record. */
-  holding(simulation: number, seq: number): Block {
+  /** The block that holds a record. `of` names the journal in the message where it is damaged. */
+  holding(simulation: number, seq: number, of = `simulation ${simulation}`): Block {
     const sql = `SELECT ${COLUMNS} FROM block WHERE simulation = ? AND first <= ? ORDER BY first DESC LIMIT 1`;
     const block = this.#all(sql, simulation, seq)[0];
-    if (block === undefined || block.last < seq) throw missing(`simulation ${simulation}`, seq, simulation);
-    checked(block, this.#before(simulation, block.first));
+    if (block === undefined || block.last < seq) throw missing(of, seq, simulation);
+    checked(block, this.#before(simulation, block.first), of);
     return block;
   }
 
@@ -142,7 +142,7 @@ export class JournalBlocks {
   *read(simulation: number, simulationId: string, afterSeq: number): Iterable<JournalRecord> {
     const tail = this.tail(simulation);
     if (afterSeq >= tail.seq) return;
-    const { first } = this.holding(simulation, afterSeq + 1);
+    const { first } = this.holding(simulation, afterSeq + 1, simulationId);
     let end = this.#before(simulation, first);
     const sql = `SELECT ${COLUMNS} FROM block WHERE simulation = ? AND first > ? AND first <= ? ORDER BY first LIMIT ${FETCHED_AT_A_TIME}`;
     while (end.seq < tail.seq) {

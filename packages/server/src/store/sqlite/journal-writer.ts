@@ -6,7 +6,7 @@ import { setTimeout as later } from 'node:timers';
 import { parentPort, receiveMessageOnPort, workerData } from 'node:worker_threads';
 import type { MessagePort } from 'node:worker_threads';
 import { AnswerTable } from './answer-table.js';
-import type { Batch, FromWriter, Operation, Refusal, ToWriter, WriterData } from './batch.js';
+import type { Batch, FromWriter, Operation, WriteRefusal, ToWriter, WriterData } from './batch.js';
 import { blocksOf } from './block-group.js';
 import type { NewBlock } from './block-group.js';
 import { BlockTable } from './block-table.js';
@@ -37,7 +37,7 @@ class JournalWriter {
   readonly #arrived: Batch[] = [];
   /** What is being committed, or tried again. */
   #group: Batch[] = [];
-  #refusals: Refusal[] = [];
+  #refusals: WriteRefusal[] = [];
   #retry: NodeJS.Timeout | undefined;
   #reserveTimer: NodeJS.Timeout | undefined;
   #isReserveSpent = false;

@@ -2,7 +2,7 @@
 import { parentPort, workerData } from 'node:worker_threads';
 import { openConnection } from './connection.js';
 import type { Database } from './connection.js';
-import { giveWay } from './give-way.js';
+import { lowerPriority } from './lower-priority.js';
 import { CopyState } from './log-copier.js';
 import type { CopyData } from './log-copier.js';
 
@@ -15,7 +15,7 @@ function copy(database: Database): void {
 }
 
 function run({ path, state }: CopyData): void {
-  giveWay();
+  lowerPriority();
   const database = openConnection(path, { readOnly: false });
   for (;;) {
     const now = Atomics.load(state, 0);

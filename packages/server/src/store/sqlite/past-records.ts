@@ -1,3 +1,4 @@
+import { LRUCache } from 'lru-cache';
 import type { Block, JournalBlocks, RecordLine } from './journal-blocks.js';
 
 const NEWLINE = 10;
@@ -11,16 +12,39 @@ export interface StoredItem {
   readonly json: string;
 }
 
+/** Text of a record from which on parsing it again and again would show: one quote may have filled thousands of orders. */
+const LARGE_BYTES = 65_536;
+const LARGE_KEPT = 4;
+const LARGE_KEPT_MS = 2000;
+
+/**
+ * Large records that were read a moment ago: an order is followed through history by questions of its own, and all of them may be about one
+ * record. For a short while only, so that what is altered on disk is seen.
+ */
+export class LargeRecords {
+  readonly #kept = new LRUCache<string, RecordLine>({ max: LARGE_KEPT, ttl: LARGE_KEPT_MS });
+
+  of(simulation: number, seq: number): RecordLine | undefined {
+    return this.#kept.get(`${simulation} ${seq}`);
+  }
+
+  keep(simulation: number, record: RecordLine): void {
+    this.#kept.set(`${simulation} ${record.seq}`, record);
+  }
+}
+
 /** Events of past records of one simulation, for as long as one page takes: neighbours are often in the same block. */
 export class PastRecords {
-  readonly #journal: JournalBlocks;
+  readonly #journal: Pick<JournalBlocks, 'holding'>;
   readonly #simulation: number;
+  readonly #large: LargeRecords;
   #block: Block | undefined;
   #record: RecordLine | undefined;
 
-  constructor(journal: JournalBlocks, simulation: number) {
+  constructor(journal: Pick<JournalBlocks, 'holding'>, simulation: number, large: LargeRecords) {
     this.#journal = journal;
     this.#simulation = simulation;
+    this.#large = large;
   }
 
   /** Throws `DamagedJournal`. */
@@ -35,19 +59,23 @@ export class PastRecords {
   }
 
   #find(seq: number): RecordLine {
-    if (this.#record?.seq !== seq) {
+    if (this.#record?.seq === seq) return this.#record;
+    const large = this.#large.of(this.#simulation, seq);
+    if (large === undefined) {
       if (this.#block === undefined || seq < this.#block.first || seq > this.#block.last)
         this.#block = this.#journal.holding(this.#simulation, seq);
-      this.#record = lineOf(this.#block, seq);
-    }
+      const text = textOf(this.#block, seq);
+      this.#record = JSON.parse(text) as RecordLine;
+      if (text.length >= LARGE_BYTES) this.#large.keep(this.#simulation, this.#record);
+    } else this.#record = large;
     return this.#record;
   }
 }
 
 /** One record of a block, without parsing the others. */
-function lineOf({ first, data }: Block, seq: number): RecordLine {
+function textOf({ first, data }: Block, seq: number): string {
   const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
   let start = 0;
   for (let line = first; line < seq; line += 1) start = bytes.indexOf(NEWLINE, start) + 1;
-  return JSON.parse(bytes.toString('utf8', start, bytes.indexOf(NEWLINE, start))) as RecordLine;
+  return bytes.toString('utf8', start, bytes.indexOf(NEWLINE, start));
 }

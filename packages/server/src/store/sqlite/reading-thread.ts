@@ -1,7 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../journal.js';
 import type { AnyPage, ReaderAnswer, ReaderData, ReaderRequest, ToReader } from './history-reader.js';
-import type { Trouble } from './history-trouble.js';
+import type { HistoryFailure } from './history-failure.js';
 import { raise, stopFlag } from './stop-flag.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
@@ -15,7 +15,7 @@ interface Running {
   readonly isStopping: Int32Array;
 }
 
-interface Waiting {
+interface PendingRead {
   readonly resolve: (page: AnyPage) => void;
   readonly reject: (error: Error) => void;
 }
@@ -23,12 +23,12 @@ interface Waiting {
 /** The main thread's side of the reader: started with the first question, and again after it was stopped. */
 export class ReadingThread {
   readonly #directory: string;
-  readonly #errorOf: (trouble: Trouble) => Error;
-  readonly #waiting = new Map<number, Waiting>();
+  readonly #errorOf: (trouble: HistoryFailure) => Error;
+  readonly #waiting = new Map<number, PendingRead>();
   #reader: Running | undefined;
   #requests = 0;
 
-  constructor(directory: string, errorOf: (trouble: Trouble) => Error) {
+  constructor(directory: string, errorOf: (trouble: HistoryFailure) => Error) {
     this.#directory = directory;
     this.#errorOf = errorOf;
   }

@@ -1,6 +1,7 @@
 import type { Tier } from '@sandpit/core';
+import { settingsOf } from '../registry.js';
 import type { ApiKey, SimulationEntry, Tenant } from '../registry.js';
-import type { Operation, Refusal } from './batch.js';
+import type { Operation, WriteRefusal } from './batch.js';
 import { all, one, Statements } from './connection.js';
 import type { Database, SqlValue } from './connection.js';
 import { REGISTRY_TABLES, registryRowHash } from './row-sums.js';
@@ -8,7 +9,7 @@ import type { RegistryTable, RowSum } from './row-sums.js';
 
 export type RegistryOperation = Exclude<Operation, { kind: 'save-answer' | 'probe' }>;
 
-type Refused = Pick<Refusal, 'reason' | 'message'>;
+type RegistryRefusal = Pick<WriteRefusal, 'reason' | 'message'>;
 
 /** Writes the registry, and keeps the state sum up. Used by the writer only, inside its commits. */
 export class RegistryTables {
@@ -18,7 +19,7 @@ export class RegistryTables {
     this.#statements = new Statements(database);
   }
 
-  apply(operation: RegistryOperation, sum: RowSum): Refused | undefined {
+  apply(operation: RegistryOperation, sum: RowSum): RegistryRefusal | undefined {
     const change = (table: RegistryTable, key: SqlValue, sql: string, ...values: readonly SqlValue[]): void =>
       this.change(sum, table, key, sql, ...values);
     switch (operation.kind) {
@@ -65,6 +66,7 @@ export class RegistryTables {
         const { key, deletedAt } = operation;
         const sql = 'UPDATE simulation SET deleted_at = coalesce(deleted_at, ?) WHERE key = ?';
         change('simulation', key, sql, deletedAt, key);
+        this.#deleteSettings(sum, key);
         return undefined;
       }
       case 'save-setting': {
@@ -98,16 +100,27 @@ export class RegistryTables {
     if (row !== undefined) sum.toggle(registryRowHash(table, row));
   }
 
+  /** Deletes the settings of the simulation with this key. */
+  #deleteSettings(sum: RowSum, key: number): void {
+    const simulation = one<{ id: string }>(
+      this.#statements.of('SELECT id FROM simulation WHERE key = ?'),
+      key,
+    );
+    if (simulation === undefined) return;
+    for (const [name] of new RegistryQueries(this.#statements).settings(settingsOf(simulation.id)))
+      this.change(sum, 'setting', name, 'DELETE FROM setting WHERE name = ?', name);
+  }
+
   #has(sql: string, ...values: readonly SqlValue[]): boolean {
     return one(this.#statements.of(sql), ...values) !== undefined;
   }
 }
 
-function exists(what: string): Refused {
+function exists(what: string): RegistryRefusal {
   return { reason: 'already-exists', message: `There is a ${what} already` };
 }
 
-function missing(what: string): Refused {
+function missing(what: string): RegistryRefusal {
   return { reason: 'not-in-registry', message: `There is no ${what}` };
 }
 

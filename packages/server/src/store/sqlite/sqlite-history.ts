@@ -9,8 +9,8 @@ import type {
   OrderQuery,
   OrderRow,
   Page,
-  StandingMinute,
-  StandingRow,
+  SnapshotMinute,
+  SnapshotRow,
 } from '../history.js';
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
 import { openConnection, Statements } from './connection.js';
@@ -20,13 +20,13 @@ import { HistoryQueries } from './history-queries.js';
 import type { ReaderRequest } from './history-reader.js';
 import type { StoredItem } from './past-records.js';
 import { HISTORY_FILE } from './history-schema.js';
-import { troubleOf } from './history-trouble.js';
-import type { Trouble } from './history-trouble.js';
+import { historyFailureOf } from './history-failure.js';
+import type { HistoryFailure } from './history-failure.js';
 import type { JournalBlocks } from './journal-blocks.js';
 import type { ProjectingThread } from './projecting-thread.js';
 import { ReadingThread } from './reading-thread.js';
 import type { SimulationKeys } from './simulation-keys.js';
-import { Waits } from './waits.js';
+import { ProjectionWaiters } from './projection-waiters.js';
 
 type QuestionIn<Request> = Request extends unknown ? Omit<Request, 'id' | 'simulation'> : never;
 /** What the reader can be asked about a simulation. */
@@ -54,7 +54,7 @@ export class SqliteHistory implements History {
   readonly #note: (text: string) => void;
   readonly #projector: ProjectingThread;
   readonly #reader: ReadingThread;
-  readonly #waits = new Waits();
+  readonly #waits = new ProjectionWaiters();
   /** By the keys of simulations; as far as anybody has asked or been told. */
   readonly #positions = new Map<number, number>();
   #database: Database | undefined;
@@ -217,8 +217,8 @@ export class SqliteHistory implements History {
     return this.#all<ClosedPortfolioRow>(simulationId, { kind: 'closed-portfolios', tenantId });
   }
 
-  async standingMinutes(simulationId: string, portfolioId: string): Promise<readonly StandingMinute[]> {
-    return this.#all<StandingMinute>(simulationId, { kind: 'standing-minutes', portfolioId });
+  async standingMinutes(simulationId: string, portfolioId: string): Promise<readonly SnapshotMinute[]> {
+    return this.#all<SnapshotMinute>(simulationId, { kind: 'standing-minutes', portfolioId });
   }
 
   async standings(
@@ -226,8 +226,8 @@ export class SqliteHistory implements History {
     portfolioId: string,
     from: number,
     to: number,
-  ): Promise<readonly StandingRow[]> {
-    return this.#all<StandingRow>(simulationId, { kind: 'standings', portfolioId, from, to });
+  ): Promise<readonly SnapshotRow[]> {
+    return this.#all<SnapshotRow>(simulationId, { kind: 'standings', portfolioId, from, to });
   }
 
   async marks(
@@ -288,7 +288,7 @@ export class SqliteHistory implements History {
         this.#database.exec('ROLLBACK');
       }
     } catch (error) {
-      const trouble = troubleOf(error);
+      const trouble = historyFailureOf(error);
       throw trouble.kind === 'unexpected' ? error : this.#errorOf(trouble);
     }
   }
@@ -306,7 +306,7 @@ export class SqliteHistory implements History {
     );
   }
 
-  #errorOf({ kind, message }: Trouble): Error {
+  #errorOf({ kind, message }: HistoryFailure): Error {
     switch (kind) {
       case 'history-damaged':
         this.#rebuild(message);

@@ -19,7 +19,7 @@ export function recoveryUrl(): URL {
 }
 
 /**
- * Loaders that the process was started with are for sources; compiled code needs none. What a thread makes lives for one batch: with room
- * for it, collecting garbage costs a tenth less.
+ * Loaders that the process was started with are for sources; compiled code needs none. Without a bound of its own a thread takes the
+ * room for young garbage that the main thread is given, and never gives it back.
  */
-export const WORKER_OPTIONS = { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 64 } };
+export const WORKER_OPTIONS = { execArgv: [], resourceLimits: { maxYoungGenerationSizeMb: 16 } };

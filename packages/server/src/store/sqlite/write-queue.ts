@@ -2,8 +2,8 @@ import { Worker } from 'node:worker_threads';
 import { DamagedJournal, StoreUnavailable, UnusableDirectory } from '../journal.js';
 import { AlreadyExists, NotInRegistry } from '../registry.js';
 import type { StoreHealth } from '../store.js';
-import type { FromWriter, Operation, Refusal, ToWriter, WriterData } from './batch.js';
-import { Outgoing } from './outgoing.js';
+import type { FromWriter, Operation, WriteRefusal, ToWriter, WriterData } from './batch.js';
+import { OutgoingBatch } from './outgoing-batch.js';
 import { WORKER_OPTIONS, workerUrl } from './worker-url.js';
 
 /** Nobody waits longer than this for a disk without room. */
@@ -23,8 +23,8 @@ export interface WriteQueueEvents {
 export class WriteQueue {
   readonly #worker: Worker;
   readonly #events: WriteQueueEvents;
-  #collecting: Outgoing | undefined;
-  readonly #sent: Outgoing[] = [];
+  #collecting: OutgoingBatch | undefined;
+  readonly #sent: OutgoingBatch[] = [];
   #batches = 0;
   #waiting = 0;
   #waitingCharacters = 0;
@@ -95,11 +95,11 @@ export class WriteQueue {
     if (refused !== undefined) throw refusalError(refused);
   }
 
-  #collect(): Outgoing {
+  #collect(): OutgoingBatch {
     this.#waiting += 1;
     if (this.#collecting !== undefined) return this.#collecting;
     this.#batches += 1;
-    const outgoing = new Outgoing(this.#batches);
+    const outgoing = new OutgoingBatch(this.#batches);
     this.#collecting = outgoing;
     this.#sendSoon();
     return outgoing;
@@ -154,7 +154,7 @@ export class WriteQueue {
     }
   }
 
-  #committed(upTo: number, refusals: readonly Refusal[]): void {
+  #committed(upTo: number, refusals: readonly WriteRefusal[]): void {
     const later = this.#sent.findIndex(({ number }) => number > upTo);
     const done = this.#sent.splice(0, later === -1 ? this.#sent.length : later);
     this.#events.onCommitted(done.reduce((sum, { records }) => sum + records, 0));
@@ -247,6 +247,6 @@ function openingError({ name, message }: { readonly name: string; readonly messa
   return new Error(message);
 }
 
-function refusalError({ reason, message }: Refusal): Error {
+function refusalError({ reason, message }: WriteRefusal): Error {
   return reason === 'already-exists' ? new AlreadyExists(message) : new NotInRegistry(message);
 }

@@ -8,7 +8,7 @@ import type { AlpacaHandler } from './request.js';
 
 /** The account that a key pair opens: its portfolio. */
 export const getAccount: AlpacaHandler = async (call) => {
-  const { simulation, principal, portfolioId, kept } = call;
+  const { simulation, principal, portfolioId } = call;
   const own = ownPortfolio(simulation.brokerage, principal.tenantId, portfolioId);
   const seen = await simulation.read(
     [principal],
@@ -27,7 +27,7 @@ export const getAccount: AlpacaHandler = async (call) => {
   );
   if (seen === undefined) throw forbidden('account is closed');
   const { shown, lastEquity, balanceAsOf, isFrozen } = seen;
-  const { suspend_trade, no_shorting } = kept.configuration(portfolioId);
+  const { suspend_trade, no_shorting } = call.kept.configuration(call);
   const isMargin = shown.portfolioType === 'MARGIN';
   const cash = shown.settledCash + shown.pendingCash + shown.reservedCash - shown.marginLoan;
   const buyingPower = decimal(shown.overnightBuyingPower);
@@ -81,11 +81,11 @@ export const getAccount: AlpacaHandler = async (call) => {
   };
 };
 
-export const getConfiguration: AlpacaHandler = ({ kept, portfolioId }) =>
-  Promise.resolve(kept.configuration(portfolioId));
+export const getConfiguration: AlpacaHandler = (call) => Promise.resolve(call.kept.configuration(call));
 
 /** Changes what is named and is not null; names of former times are ignored. */
-export const changeConfiguration: AlpacaHandler = async ({ kept, portfolioId, body, principal }) => {
+export const changeConfiguration: AlpacaHandler = async (call) => {
+  const { kept, body, principal } = call;
   if (!principal.scopes.has('trade')) throw forbidden('the key pair may only read');
   const flag = (name: string): Record<string, boolean> => {
     if (!body.has(name)) return {};
@@ -96,7 +96,7 @@ export const changeConfiguration: AlpacaHandler = async ({ kept, portfolioId, bo
   const multiplier = body.choice('max_margin_multiplier', ['1', '2', '4']);
   const level = body.integer('max_options_trading_level', 0, 3);
   const changed = {
-    ...kept.configuration(portfolioId),
+    ...kept.configuration(call),
     ...flag('suspend_trade'),
     ...flag('no_shorting'),
     ...flag('fractional_trading'),
@@ -105,6 +105,6 @@ export const changeConfiguration: AlpacaHandler = async ({ kept, portfolioId, bo
     ...(multiplier !== undefined && { max_margin_multiplier: multiplier }),
     ...(level !== undefined && { max_options_trading_level: level }),
   };
-  await kept.saveConfiguration(portfolioId, changed);
+  await kept.saveConfiguration(call, changed);
   return changed;
 };

@@ -3,7 +3,7 @@ import { type Event, isOrderEvent, type OrderSnapshot, Quantity, sideOf } from '
 import type { Activity } from '@sandpit/protocol';
 import { PastOrders } from '../../../engine/past-orders.js';
 import type { ListItem } from '../../../store/history.js';
-import { listedActivity } from '../../translate/history.js';
+import { toActivity } from '../../translate/history.js';
 import { decimal } from './decimals.js';
 import { nameOf } from './order-names.js';
 import { isShown, replacementsOf } from './order-shape.js';
@@ -13,6 +13,7 @@ import type { AlpacaCall, AlpacaHandler } from './request.js';
 /** What kinds of ours are called there; others have no counterpart. */
 const TYPES: Readonly<Record<string, string>> = {
   INITIAL_CASH: 'CSD',
+  WITHDRAWAL: 'CSW',
   PROMOTIONAL_CASH: 'JNLC',
   RESET: 'JNLC',
   DIVIDEND: 'DIV',
@@ -84,7 +85,7 @@ async function shownOf(
 ): Promise<{ readonly id: string } | undefined> {
   const order = isOrderEvent(item.data as Event) ? await past.after(item) : undefined;
   if (order !== undefined && !isShown(order)) return undefined;
-  const activity = listedActivity(call.simulation.brokerage.state.ids, item, order);
+  const activity = toActivity(call.simulation.brokerage.state.ids, item, order);
   const type = typeOf(activity);
   if (type === undefined || !isAskedFor(type)) return undefined;
   return order === undefined ? otherShape(call, activity, type) : fillShape(call, activity, order);

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Instrument } from '@sandpit/protocol';
 import { decimal } from './decimals.js';
-import { assetIdOf, isAssetId, type Watchlist } from './kept.js';
+import { assetIdOf, isAssetId, type Watchlist } from './alpaca-store.js';
 import { forbidden, invalid, notFound } from './refusals.js';
 import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js';
 
@@ -88,14 +88,14 @@ async function shown(call: AlpacaCall, watchlist: Watchlist) {
 }
 
 export const listWatchlists: AlpacaHandler = (call) =>
-  Promise.resolve(call.kept.watchlists(call.portfolioId).map((one) => headOf(call, one)));
+  Promise.resolve(call.kept.watchlists(call).map((one) => headOf(call, one)));
 
 /** By the id in the path, or by the name in the query. */
 function watchlistNamed(call: AlpacaCall): Watchlist {
   const id = call.params['id'];
   const name = call.query.text('name');
   const found = call.kept
-    .watchlists(call.portfolioId)
+    .watchlists(call)
     .find((one) => (id === undefined ? one.name === name : one.id === id));
   if (found === undefined) throw notFound('watchlist not found');
   return found;
@@ -111,16 +111,16 @@ async function symbolsOf(call: AlpacaCall, names: readonly string[]): Promise<re
 
 /** Puts a watchlist in its place, or takes it out. */
 async function save(call: AlpacaCall, id: string, watchlist: Watchlist | undefined): Promise<void> {
-  const { kept, portfolioId, principal } = call;
+  const { kept, principal } = call;
   if (!principal.scopes.has('trade')) throw forbidden('the key pair may only read');
-  const all = kept.watchlists(portfolioId);
+  const all = kept.watchlists(call);
   if (watchlist !== undefined && all.some((one) => one.id !== id && one.name === watchlist.name))
     throw invalid('watchlist name must be unique');
   const isNew = all.every((one) => one.id !== id);
   const changed = watchlist === undefined ? [] : [watchlist];
   const saved = isNew ? [...all, ...changed] : all.flatMap((one) => (one.id === id ? changed : [one]));
   if (saved.length > MOST_WATCHLISTS) throw invalid(`an account has at most ${MOST_WATCHLISTS} watchlists`);
-  await kept.saveWatchlists(portfolioId, saved);
+  await kept.saveWatchlists(call, saved);
 }
 
 const MOST_NAME = 64;

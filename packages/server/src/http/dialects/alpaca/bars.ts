@@ -1,21 +1,35 @@
 /** Bars of any length, made of those that `/v1` has. */
-import { Instant } from '@sandpit/core';
+import { type Calendar, Instant, TradingDate } from '@sandpit/core';
 import type { Bar } from '@sandpit/protocol';
+import type { Simulation } from '../../../engine/simulation.js';
+import { barOf } from '../../translate/market-data.js';
+import { priceNumber } from '../../translate/numbers.js';
 import { Refused } from '../operations.js';
 import type { AlpacaCall } from './request.js';
 import { invalid } from './refusals.js';
 
 const MINUTE_MS = 60_000;
-const DAY_MS = 86_400_000;
+const QUARTER_HOUR_MS = 15 * MINUTE_MS;
+/** The day on which summer time ends. */
+const LONGEST_DAY_MS = 25 * 60 * MINUTE_MS;
 
 type Size = '1Min' | '5Min' | '15Min' | '1Hour' | '1Day';
 
-/** A length that was asked for: so many of what there is, and which bars belong together. */
+/** A length that was asked for: the size of `/v1` that it is made of, and how its bars begin. */
 export interface Timeframe {
   readonly size: Size;
+  /** No bar of the size lasts longer. */
   readonly sizeMs: number;
-  /** Where the bar begins that this one is a part of. */
-  readonly groupOf: (timestamp: number) => number;
+  /** Where the bar begins that a bar of the size is a part of. */
+  readonly beginOf: (timestamp: number) => number;
+}
+
+/** A bar of `/v1` with what there is of its trades by estimate. */
+export interface VolumeBar extends Bar {
+  /** One for each round lot of 100, or part of one. */
+  readonly trades: number;
+  /** The mean of high, low and close; of bars that were joined, weighted by their volume. */
+  readonly average: number;
 }
 
 const UNITS: Readonly<Record<string, 'Min' | 'Hour' | 'Day' | 'Week' | 'Month'>> = {
@@ -31,39 +45,40 @@ const UNITS: Readonly<Record<string, 'Min' | 'Hour' | 'Day' | 'Week' | 'Month'>>
   m: 'Month',
 };
 
-/** `5Min`, `2Hour`, `1Day`, `1Week`, `3Month`. */
-export function timeframeOf(text: string): Timeframe {
+/** `5Min`, `2Hour`, `1Day`, `1Week`, `3Month`. Days begin at midnight in New York, and so do weeks and months. */
+export function timeframeOf(text: string, calendar: Calendar): Timeframe {
   const [, digits = '', name = ''] = /^(\d{1,2})([A-Za-z]{1,5})$/.exec(text) ?? [];
   const unit = name === 'T' || name === 'Min' ? 'Min' : UNITS[name.toLowerCase()];
   const count = Number(digits);
   if (unit === undefined || count < 1) throw invalid(`invalid timeframe: ${text}`);
   const every = (ms: number) => (timestamp: number) => Math.floor(timestamp / ms) * ms;
+  const ofDate = (beginOf: (date: TradingDate) => TradingDate) => (timestamp: number) =>
+    calendar.instantOf(beginOf(calendar.dateOf(Instant.ofMs(timestamp))), 0, 0);
   switch (unit) {
     case 'Min': {
       const base = count % 15 === 0 ? 15 : count % 5 === 0 ? 5 : 1;
       const size = `${base}Min` as const as Size;
-      return { size, sizeMs: base * MINUTE_MS, groupOf: every(count * MINUTE_MS) };
+      return { size, sizeMs: base * MINUTE_MS, beginOf: every(count * MINUTE_MS) };
     }
     case 'Hour':
-      return { size: '1Hour', sizeMs: 60 * MINUTE_MS, groupOf: every(count * 60 * MINUTE_MS) };
+      return { size: '1Hour', sizeMs: 60 * MINUTE_MS, beginOf: every(count * 60 * MINUTE_MS) };
     case 'Day':
-      return { size: '1Day', sizeMs: DAY_MS, groupOf: (timestamp) => timestamp };
+      return { size: '1Day', sizeMs: LONGEST_DAY_MS, beginOf: ofDate((date) => date) };
     case 'Week':
-      return { size: '1Day', sizeMs: DAY_MS, groupOf: (timestamp) => mondayOf(timestamp) };
+      return { size: '1Day', sizeMs: LONGEST_DAY_MS, beginOf: ofDate(mondayOf) };
     case 'Month':
-      return { size: '1Day', sizeMs: DAY_MS, groupOf: (timestamp) => monthOf(timestamp, count) };
+      return { size: '1Day', sizeMs: LONGEST_DAY_MS, beginOf: ofDate((date) => monthOf(date, count)) };
   }
 }
 
-/** The midnight of the Monday before, in UTC: days are stamped within their date. */
-const mondayOf = (timestamp: number): number => {
-  const day = Math.floor(timestamp / DAY_MS);
-  return (day - ((day + 3) % 7)) * DAY_MS;
-};
+/** The Monday of a date's week: the first day of all, a Thursday, was number 0. */
+const mondayOf = (date: TradingDate): TradingDate =>
+  TradingDate.plusDays(date, -((TradingDate.dayOf(date) + 3) % 7));
 
-const monthOf = (timestamp: number, count: number): number => {
-  const date = new Date(timestamp);
-  return Date.UTC(date.getUTCFullYear(), Math.floor(date.getUTCMonth() / count) * count, 1);
+const monthOf = (date: TradingDate, count: number): TradingDate => {
+  const [year = '', month = ''] = date.split('-');
+  const first = Math.floor((Number(month) - 1) / count) * count + 1;
+  return TradingDate.of(`${year}-${String(first).padStart(2, '0')}-01`);
 };
 
 /** What `/v1` gives at once. */
@@ -72,47 +87,97 @@ const BARS_AT_ONCE = 1000;
 const MOST_STRETCHES = 40;
 
 export interface BarPage {
-  readonly bars: readonly Bar[];
+  readonly bars: readonly VolumeBar[];
   /** Where to go on, ms; undefined at the end. */
   readonly next: number | undefined;
 }
 
-/** Bars that start in [from, until], oldest first, at most so many. */
+/** Bars that begin in [from, until], oldest first, at most so many; the day that is not over with what it has so far. */
 export async function barsBetween(
   call: AlpacaCall,
   symbol: string,
-  { size, sizeMs, groupOf }: Timeframe,
+  { size, sizeMs, beginOf }: Timeframe,
   from: number,
   until: number,
   limit: number,
 ): Promise<BarPage> {
-  const bars: Bar[] = [];
-  const stretchMs = BARS_AT_ONCE * sizeMs;
+  const bars: VolumeBar[] = [];
+  const stretchMs = (BARS_AT_ONCE - 1) * sizeMs;
+  let latest = -Infinity;
   let at = from;
   for (let stretch = 0; at <= until; stretch++) {
-    if (stretch === MOST_STRETCHES) return { bars, next: at };
+    if (stretch === MOST_STRETCHES) return { bars, next: Math.max(from, beginOf(at)) };
     const end = Math.min(at + stretchMs, until + sizeMs);
-    for (const bar of await barsOf(call, symbol, size, at, end)) {
+    const found = await barsOf(call, symbol, size, at, end);
+    const isLast = end >= until + sizeMs;
+    const running = isLast && size === '1Day' ? await runningBar(call, symbol) : undefined;
+    for (const bar of running === undefined ? found : [...found, running]) {
+      if (bar.timestamp <= latest) continue;
+      latest = bar.timestamp;
+      const timestamp = beginOf(bar.timestamp);
+      if (timestamp < from || timestamp > until) continue;
       const last = bars.at(-1);
-      const group = groupOf(bar.timestamp);
-      if (last !== undefined && groupOf(last.timestamp) === group) bars[bars.length - 1] = joined(last, bar);
-      else if (bars.length === limit) return { bars, next: bar.timestamp };
-      else bars.push(bar);
+      if (last?.timestamp === timestamp) bars[bars.length - 1] = joined(last, withTrades(bar));
+      else if (bars.length === limit) return { bars, next: timestamp };
+      else bars.push({ ...withTrades(bar), timestamp });
     }
-    // Stretches meet: what starts where one ends is in the next.
-    at = end >= until + sizeMs ? until + 1 : end;
+    // A bar that begins before the end of a stretch and ends after it is in the next.
+    at = isLast ? until + 1 : end - sizeMs;
   }
   return { bars, next: undefined };
 }
 
-const joined = (a: Bar, b: Bar): Bar => ({
-  timestamp: a.timestamp,
-  open: a.open,
-  high: Math.max(a.high, b.high),
-  low: Math.min(a.low, b.low),
-  close: b.close,
-  volume: a.volume + b.volume,
+const ROUND_LOT = 100;
+
+/** A bar with its trades: those of bars that were joined are known. */
+export const withTrades = (bar: Bar & Partial<VolumeBar>): VolumeBar => ({
+  ...bar,
+  trades: bar.trades ?? Math.ceil(bar.volume / ROUND_LOT),
+  average: bar.average ?? (bar.high + bar.low + bar.close) / 3,
 });
+
+const joined = (a: VolumeBar, b: VolumeBar): VolumeBar => {
+  const volume = a.volume + b.volume;
+  const average =
+    volume === 0 ? (a.average + b.average) / 2 : (a.average * a.volume + b.average * b.volume) / volume;
+  return {
+    timestamp: a.timestamp,
+    open: a.open,
+    high: Math.max(a.high, b.high),
+    low: Math.min(a.low, b.low),
+    close: b.close,
+    volume,
+    trades: a.trades + b.trades,
+    average,
+  };
+};
+
+const runningBar = ({ simulation }: AlpacaCall, symbol: string): Promise<VolumeBar | undefined> =>
+  runningDay(simulation.feed, simulation.brokerage.rules.calendar, symbol, simulation.now());
+
+/** The bar of a session that is not over, of its minutes so far; it begins at midnight. */
+export async function runningDay(
+  feed: Simulation['feed'],
+  calendar: Calendar,
+  symbol: string,
+  now: Instant,
+): Promise<VolumeBar | undefined> {
+  const date = calendar.dateOf(now);
+  const day = calendar.tradingDay(date);
+  if (day === undefined || now < day.regularOpen || now >= day.regularClose) return undefined;
+  const quarter = Instant.ofMs(
+    Math.max(day.regularOpen, Math.floor(now / QUARTER_HOUR_MS) * QUARTER_HOUR_MS),
+  );
+  const quarters = { symbol, size: '15Min', from: day.regularOpen, until: now, limit: BARS_AT_ONCE } as const;
+  const parts = [
+    ...(await feed.bars(quarters)),
+    ...(await feed.bars({ ...quarters, size: '1Min', from: quarter })),
+  ];
+  const timestamp = calendar.instantOf(date, 0, 0);
+  return parts
+    .map((part) => ({ ...withTrades(barOf(part)), timestamp }))
+    .reduce<VolumeBar | undefined>((sum, part) => (sum === undefined ? part : joined(sum, part)), undefined);
+}
 
 async function barsOf(
   call: AlpacaCall,
@@ -128,9 +193,37 @@ async function barsOf(
 
 const isoAt = (ms: number): string => new Date(ms).toISOString();
 
-/** The latest bars of days that are over, newest first; none for a symbol that has none. */
-export async function dailyBars(call: AlpacaCall, symbol: string, limit: number): Promise<readonly Bar[]> {
-  return latestBars(call, symbol, '1Day', limit);
+/** The day so far, where there is one, and the latest days that are over, newest first; none for a symbol that is not listed. */
+export async function latestDays(
+  call: AlpacaCall,
+  symbol: string,
+  limit: number,
+): Promise<readonly VolumeBar[]> {
+  const { beginOf } = timeframeOf('1Day', call.simulation.brokerage.rules.calendar);
+  const running = await runningBar(call, symbol);
+  const over = (await latestBars(call, symbol, '1Day', limit)).map((bar) => ({
+    ...withTrades(bar),
+    timestamp: beginOf(bar.timestamp),
+  }));
+  return (running === undefined ? over : [running, ...over]).slice(0, limit);
+}
+
+/** The price at which an option closed on the last day before today. */
+export async function optionClose(call: AlpacaCall, symbol: string): Promise<number | undefined> {
+  const { simulation } = call;
+  const { feed, brokerage } = simulation;
+  const { calendar } = brokerage.rules;
+  const day = calendar.tradingDay(calendar.previousTradingDay(calendar.dateOf(simulation.now())));
+  const quote = day && feed.quoteAt(symbol, Instant.plusMs(day.regularClose, -1));
+  const price = quote?.last ?? quote?.bid ?? quote?.ask;
+  return price === undefined ? previousClose(call, symbol) : priceNumber(price);
+}
+
+/** The price at which the last day before today closed. */
+export async function previousClose(call: AlpacaCall, symbol: string): Promise<number | undefined> {
+  const { calendar } = call.simulation.brokerage.rules;
+  const today = calendar.instantOf(calendar.dateOf(call.simulation.now()), 0, 0);
+  return (await latestDays(call, symbol, 3)).find(({ timestamp }) => timestamp < today)?.close;
 }
 
 /** The latest bars that are over, newest first; none for a symbol that is not listed. */

@@ -275,7 +275,7 @@ describe("Alpaca's client 3", () => {
       ],
     };
     const rests = await alpaca.createOrder(spread);
-    expect(rests).toMatchObject({ order_class: 'mleg', symbol: '', side: '', qty: '2', limit_price: '4.5' });
+    expect(rests).toMatchObject({ order_class: 'mleg', qty: '2', limit_price: '4.5' });
     const legsOf = (order: Body) =>
       order.legs.map((leg: Body) => [
         leg.symbol,
@@ -323,6 +323,17 @@ describe("Alpaca's client 3", () => {
       'legs of mleg orders must be options',
     );
     expect(await refused({ time_in_force: 'opg' })).toBe('time_in_force opg is not supported');
+  });
+
+  it('places orders for the auctions, within their hours', async () => {
+    const order = { symbol: 'AAPL', qty: 1, side: 'buy', type: 'market' };
+    const close = await alpaca.createOrder({ ...order, time_in_force: 'cls' });
+    expect(await alpaca.getOrder(close.id)).toMatchObject({ time_in_force: 'cls', filled_qty: '0' });
+    await alpaca.cancelOrder(close.id);
+    // It is ten o'clock: the auction of the open is over.
+    await expect(alpaca.createOrder({ ...order, time_in_force: 'opg' })).rejects.toMatchObject({
+      response: { data: { message: expect.stringContaining('OPG orders are taken until') as string } },
+    });
   });
 
   it('is told of refusals in its own words', async () => {

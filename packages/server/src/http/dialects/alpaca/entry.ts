@@ -44,8 +44,7 @@ export class Entry {
       this.#take(request, this.#limits.ofAddress('alpaca', request.ip, limit));
       throw unauthorized();
     }
-    // An account's, whichever of its keys is used.
-    this.#take(request, this.#limits.ofTenant('alpaca', pair.portfolioId, limit));
+    this.#take(request, this.#limits.ofTenant(routeOf(request), pair.tenantId, limit));
     return this.open(pair);
   }
 
@@ -53,8 +52,10 @@ export class Entry {
   async open(pair: KeyPair): Promise<Admitted> {
     const { simulations } = this.#deps;
     const { simulationId, tenantId, tier, scope, portfolioId, origin, expiresAtMs = Infinity } = pair;
+    const isMain = simulationId === MAIN;
     const simulation =
-      simulationId === MAIN ? simulations.main : await simulations.find(simulationId, tenantId);
+      (isMain ? simulations.openMain(tenantId) : undefined) ??
+      (await simulations.find(simulationId, tenantId));
     if (simulation === undefined) throw unauthorized();
     if (simulation.isOutOfService) throw unavailable();
     if (ownPortfolio(simulation.brokerage, tenantId, portfolioId) === undefined)
@@ -95,6 +96,9 @@ export class Entry {
     if (!isAllowed) throw tooMany(seconds);
   }
 }
+
+/** The route as rate limits count it: as in `/v1`, per tenant and route (D38). */
+const routeOf = ({ method, routeOptions }: FastifyRequest): string => `${method} ${routeOptions.url ?? ''}`;
 
 type Headers = FastifyRequest['headers'];
 

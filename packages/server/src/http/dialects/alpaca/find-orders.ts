@@ -42,10 +42,14 @@ export async function orderNamed(
 /** An order by any of the ids that it has had. */
 export async function shownOrder(call: Finding, id: string): Promise<AlpacaOrder> {
   const { order, name } = await orderNamed(call, id);
-  if (name.replacement === replacementsOf(order)) return alpacaOrder(showingOf(call), order);
-  const former = (await formerOrders(call, order))[name.replacement];
-  if (former === undefined) throw notFound(ORDER_NOT_FOUND);
-  return former;
+  const isNow = name.replacement === replacementsOf(order);
+  const whole = isNow
+    ? alpacaOrder(showingOf(call), order)
+    : (await formerOrders(call, order))[name.replacement];
+  const legs = whole?.['legs'] as readonly AlpacaOrder[] | null | undefined;
+  const found = name.leg === undefined || name.leg === 0 ? whole : legs?.[name.leg - 1];
+  if (found === undefined) throw notFound(ORDER_NOT_FOUND);
+  return found;
 }
 
 /** An order by its client's id; one that was made without goes by its own. */

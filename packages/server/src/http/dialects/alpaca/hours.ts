@@ -21,14 +21,20 @@ const digitsOf = (text: string): string => timeOf(text).replace(':', '');
 
 const LONGEST_DAYS = 3650;
 
+/** The last date that a clock can show. */
+const LAST_DATE = TradingDate.of('2199-12-31');
+
+const earliestOf = (a: string, b: string): string => (a < b ? a : b);
+
+/** A date so many days later, or the last one there is. */
+const plusDays = (date: string, days: number): string =>
+  date >= LAST_DATE ? LAST_DATE : earliestOf(TradingDate.plusDays(TradingDate.of(date), days), LAST_DATE);
+
 /** The trading days of a range, and the one after it. */
 async function daysOf(call: AlpacaCall, from: string, to: string): Promise<readonly TradingDay[]> {
   if (from > to) throw invalid('start must not be after end');
-  const first = TradingDate.of(from);
-  const last = TradingDate.plusDays(first, LONGEST_DAYS);
-  const end = TradingDate.of(to) > last ? last : TradingDate.of(to);
   // A few days more, for the settlement of the last one.
-  const query = { from, to: TradingDate.plusDays(end, 10) };
+  const query = { from, to: earliestOf(plusDays(from, LONGEST_DAYS + 10), plusDays(to, 10)) };
   try {
     const { days } = await call.operations.run(call, 'getTradingCalendar', { query });
     return days;
@@ -41,9 +47,7 @@ function rangeOf({ query, simulation }: AlpacaCall): { readonly from: string; re
   const { calendar } = simulation.brokerage.rules;
   const today = calendar.dateOf(simulation.now());
   const from = query.date('start') ?? TradingDate.plusDays(today, -365);
-  const to =
-    query.date('end') ??
-    TradingDate.plusDays(TradingDate.of(from) > today ? TradingDate.of(from) : today, 365);
+  const to = query.date('end') ?? plusDays(from > today ? from : today, 365);
   return { from, to };
 }
 
@@ -76,7 +80,7 @@ function marketNamed(name: string) {
   const market = Object.hasOwn(MARKETS, key) ? MARKETS[key] : undefined;
   if (market === undefined) throw notFound(`market ${name} not found`);
   const { mic, name: words } = market;
-  return { acronym: key, bic: null, mic, name: words, timezone: 'America/New_York' };
+  return { acronym: key, mic, name: words, timezone: 'America/New_York' };
 }
 
 const PHASES = { PRE: 'pre', REGULAR: 'core', POST: 'post', CLOSED: 'closed' } as const;

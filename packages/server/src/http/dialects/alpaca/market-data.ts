@@ -1,7 +1,15 @@
 /** Stocks: bars, and the latest trade and quote of each. */
 import type { Bar, Quote } from '@sandpit/protocol';
 import { Refused } from '../operations.js';
-import { barsBetween, instantOfToken, latestBars, timeframeOf, tokenOf } from './bars.js';
+import {
+  barsBetween,
+  instantOfToken,
+  latestBars,
+  latestDays,
+  timeframeOf,
+  tokenOf,
+  withTrades,
+} from './bars.js';
 import { invalid, notFound, translated } from './refusals.js';
 import type { AlpacaCall, AlpacaHandler } from './request.js';
 
@@ -9,33 +17,58 @@ const at = (ms: number): string => new Date(ms).toISOString();
 
 /** There is one exchange; `V` is what a feed of one has there. */
 const EXCHANGE = 'V';
+const EXCHANGE_OF_OPTIONS = 'C';
 
-export const barShape = ({ timestamp, open, high, low, close, volume }: Bar) => ({
-  t: at(timestamp),
-  o: open,
-  h: high,
-  l: low,
-  c: close,
-  v: volume,
-});
+export function barShape(bar: Bar) {
+  const { timestamp, open, high, low, close, volume, trades, average } = withTrades(bar);
+  return {
+    t: at(timestamp),
+    o: open,
+    h: high,
+    l: low,
+    c: close,
+    v: volume,
+    n: trades,
+    vw: Math.round(average * 1e6) / 1e6,
+  };
+}
 
 /** Undefined where nothing was ever traded. */
 export const tradeShape = ({ last, lastSize, timestamp }: Quote) =>
   last === undefined
     ? undefined
-    : { t: at(timestamp), x: EXCHANGE, p: last, s: lastSize ?? 0, c: ['@'], i: timestamp, z: 'C' };
+    : {
+        t: at(timestamp),
+        x: EXCHANGE,
+        p: last,
+        s: Math.round(lastSize ?? 0),
+        c: ['@'],
+        i: timestamp,
+        z: 'C',
+      };
 
 export const quoteShape = ({ bid, ask, bidSize, askSize, timestamp }: Quote) => ({
   t: at(timestamp),
   ax: EXCHANGE,
   ap: ask ?? 0,
-  as: askSize ?? 0,
+  as: Math.round(askSize ?? 0),
   bx: EXCHANGE,
   bp: bid ?? 0,
-  bs: bidSize ?? 0,
+  bs: Math.round(bidSize ?? 0),
   c: ['R'],
   z: 'C',
 });
+
+/** A trade of an option has one condition, as text, and no number. */
+export function optionTradeShape(quote: Quote) {
+  const trade = tradeShape(quote);
+  return trade && { t: trade.t, x: EXCHANGE_OF_OPTIONS, p: trade.p, s: trade.s, c: 'a' };
+}
+
+export const optionQuoteShape = (quote: Quote) => {
+  const { t, ap, as, bp, bs } = quoteShape(quote);
+  return { t, ax: EXCHANGE_OF_OPTIONS, ap, as, bx: EXCHANGE_OF_OPTIONS, bp, bs, c: 'A' };
+};
 
 /** The latest quotes by symbol; of what is not listed, or has none yet, nothing. */
 export async function quotesOf(
@@ -50,6 +83,8 @@ export async function quotesOf(
   }
   return found;
 }
+
+type QuoteWriter = (quote: Quote) => object | undefined;
 
 const QUOTES_AT_ONCE = 50;
 const MOST_SYMBOLS = 200;
@@ -98,15 +133,17 @@ export const latestBar: AlpacaHandler = async (call) => {
   return { symbol, bar: barShape(bar) };
 };
 
-export const latestQuotes: AlpacaHandler = async (call) => {
-  const quotes = await quotesOf(call, symbolsOf(call));
-  return { quotes: bySymbol([...quotes].map(([symbol, quote]) => [symbol, quoteShape(quote)])) };
-};
+const latest =
+  (name: 'quotes' | 'trades', shape: QuoteWriter): AlpacaHandler =>
+  async (call) => {
+    const quotes = await quotesOf(call, symbolsOf(call));
+    return { [name]: bySymbol([...quotes].map(([symbol, quote]) => [symbol, shape(quote)])) };
+  };
 
-export const latestTrades: AlpacaHandler = async (call) => {
-  const quotes = await quotesOf(call, symbolsOf(call));
-  return { trades: bySymbol([...quotes].map(([symbol, quote]) => [symbol, tradeShape(quote)])) };
-};
+export const latestQuotes = latest('quotes', quoteShape);
+export const latestTrades = latest('trades', tradeShape);
+export const latestOptionQuotes = latest('quotes', optionQuoteShape);
+export const latestOptionTrades = latest('trades', optionTradeShape);
 
 export const latestBarsOf: AlpacaHandler = async (call) => {
   const bars: [string, ReturnType<typeof barShape> | undefined][] = [];
@@ -119,7 +156,7 @@ export const latestBarsOf: AlpacaHandler = async (call) => {
 
 async function snapshotOf(call: AlpacaCall, symbol: string, quote: Quote) {
   const [minute] = await latestBars(call, symbol, '1Min', 1);
-  const [day, before] = await latestBars(call, symbol, '1Day', 2);
+  const [day, before] = await latestDays(call, symbol, 2);
   const trade = tradeShape(quote);
   return {
     ...(trade !== undefined && { latestTrade: trade }),
@@ -172,7 +209,10 @@ function stretchOf({ query, simulation }: AlpacaCall): Stretch {
 
 /** Bars of one symbol after the other, a page of them all in all. A page goes on with the symbol that it names. */
 export async function barsOfSymbols(call: AlpacaCall, symbols: readonly string[]) {
-  const timeframe = timeframeOf(call.query.text('timeframe') ?? '1Day');
+  const timeframe = timeframeOf(
+    call.query.text('timeframe') ?? '1Day',
+    call.simulation.brokerage.rules.calendar,
+  );
   const { symbol: resumed, call: rest } = resumedAt(call);
   const stretch = stretchOf(rest);
   const bars: Record<string, object[]> = {};
@@ -223,10 +263,8 @@ export const barsOfOne: AlpacaHandler = async (call) => {
   return { symbol, bars: bars[symbol] ?? [], next_page_token };
 };
 
-type Shape = (quote: Quote) => object | undefined;
-
 /** Of the past only the latest is kept: it is told where it lies in what is asked for. */
-async function latestWithin(call: AlpacaCall, symbols: readonly string[], shape: Shape) {
+async function latestWithin(call: AlpacaCall, symbols: readonly string[], shape: QuoteWriter) {
   const { from, until } = stretchOf({ ...call, query: call.query.with('page_token', undefined) });
   const quotes = await quotesOf(call, symbols);
   return bySymbol(
@@ -240,11 +278,11 @@ async function latestWithin(call: AlpacaCall, symbols: readonly string[], shape:
 }
 
 const ofMany =
-  (name: 'trades' | 'quotes', shape: Shape): AlpacaHandler =>
+  (name: 'trades' | 'quotes', shape: QuoteWriter): AlpacaHandler =>
   async (call) => ({ [name]: await latestWithin(call, symbolsOf(call), shape), next_page_token: null });
 
 const ofOne =
-  (name: 'trades' | 'quotes', shape: Shape): AlpacaHandler =>
+  (name: 'trades' | 'quotes', shape: QuoteWriter): AlpacaHandler =>
   async (call) => {
     const symbol = symbolIn(call);
     const found = await latestWithin(call, [symbol], shape);
@@ -252,8 +290,9 @@ const ofOne =
   };
 
 /** Nobody writes about a simulated market. */
-export const noNews: AlpacaHandler = () => Promise.resolve({ news: [], next_page_token: null });
+export const emptyNews: AlpacaHandler = () => Promise.resolve({ news: [], next_page_token: null });
 
+export const tradesOfOptions = ofMany('trades', optionTradeShape);
 export const tradesOfMany = ofMany('trades', tradeShape);
 export const tradesOfOne = ofOne('trades', tradeShape);
 export const quotesOfMany = ofMany('quotes', quoteShape);

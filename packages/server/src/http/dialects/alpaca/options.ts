@@ -1,29 +1,65 @@
 /** Option contracts and their data. */
+import { seedOf, TradingDate, uniform } from '@sandpit/core';
 import type { OptionChainContract, Quote } from '@sandpit/protocol';
 import { Refused } from '../operations.js';
-import { latestBars } from './bars.js';
+import { latestBars, optionClose, previousClose } from './bars.js';
 import { decimal } from './decimals.js';
-import { assetIdOf, isAssetId } from './kept.js';
+import { assetIdOf, contractOfId, isAssetId } from './alpaca-store.js';
 import {
   barShape,
   barsOfSymbols,
   bySymbol,
-  quoteShape,
+  optionQuoteShape,
+  optionTradeShape,
   quotesOf,
   symbolsOf,
-  tradeShape,
 } from './market-data.js';
 import { invalid, notFound, translated, unprocessable } from './refusals.js';
 import type { AlpacaCall, AlpacaHandler, Fields } from './request.js';
 
 /** A contract of a chain, with what it is on. */
-interface Listed {
+interface ContractWithUnderlying {
   readonly underlying: string;
   readonly contract: OptionChainContract;
 }
 
-function contractShape({ underlying, contract }: Listed) {
-  const { optionSymbol, expiration, strike, optionType, style, multiplier, openInterest, price } = contract;
+/** The last session that is over, and where an underlying closed in it. */
+interface PreviousSession {
+  readonly date: string;
+  readonly underlyingClose: number | undefined;
+}
+
+async function sessionBefore(call: AlpacaCall, underlying: string): Promise<PreviousSession> {
+  const { simulation } = call;
+  const { calendar } = simulation.brokerage.rules;
+  return {
+    date: calendar.previousTradingDay(calendar.dateOf(simulation.now())),
+    underlyingClose: await previousClose(call, underlying),
+  };
+}
+
+const INTEREST_AT_THE_MONEY = 6000;
+const INTEREST_OF_ANY = 150;
+/** Distance from the money, as a fraction of the price, at which the interest is down to a third. */
+const INTEREST_WIDTH = 0.12;
+
+/** Contracts that are open: recorded, or made up where the market is. They are the most at the money, and the same all day. */
+function openInterestOf({ simulation }: AlpacaCall, contract: OptionChainContract, before: PreviousSession) {
+  if (contract.openInterest !== undefined || simulation.feed.kind !== 'synthetic')
+    return contract.openInterest;
+  const distance = Math.log(contract.strike / (before.underlyingClose ?? contract.strike)) / INTEREST_WIDTH;
+  const chance = 0.4 + 1.2 * uniform(0, seedOf(contract.optionSymbol), 0);
+  return Math.round(chance * (INTEREST_OF_ANY + INTEREST_AT_THE_MONEY * Math.exp(-(distance ** 2))));
+}
+
+async function contractShape(
+  call: AlpacaCall,
+  { underlying, contract }: ContractWithUnderlying,
+  before: PreviousSession,
+) {
+  const { optionSymbol, expiration, strike, optionType, style, multiplier, price } = contract;
+  const openInterest = openInterestOf(call, contract, before);
+  const close = await optionClose(call, optionSymbol);
   const [year, month, day] = expiration.split('-').map(Number);
   const name = new Date(Date.UTC(year ?? 0, (month ?? 1) - 1, day)).toLocaleDateString('en-US', {
     month: 'short',
@@ -46,11 +82,34 @@ function contractShape({ underlying, contract }: Listed) {
     strike_price: decimal(strike),
     multiplier: decimal(multiplier),
     size: decimal(multiplier),
-    open_interest: openInterest === undefined ? null : decimal(openInterest),
-    open_interest_date: null,
-    close_price: price === undefined ? null : decimal(price),
-    close_price_date: null,
+    ...(openInterest !== undefined && {
+      open_interest: decimal(openInterest),
+      open_interest_date: before.date,
+    }),
+    ...(close !== undefined
+      ? { close_price: decimal(close), close_price_date: before.date }
+      : price !== undefined && { close_price: decimal(price), close_price_date: today(call) }),
+    ...(call.query.flag('show_deliverables') && { deliverables: deliverablesOf(call, underlying, contract) }),
   };
+}
+
+const today = ({ simulation }: AlpacaCall): string =>
+  simulation.brokerage.rules.calendar.dateOf(simulation.now());
+
+function deliverablesOf({ simulation }: AlpacaCall, underlying: string, contract: OptionChainContract) {
+  const option = simulation.brokerage.instrument(contract.optionSymbol);
+  const isSettledInCash = simulation.brokerage.instrument(underlying)?.assetClass === 'INDEX';
+  const common = { settlement_type: 'T+1', delayed_settlement: false, allocation_percentage: '100' };
+  const stock = {
+    ...common,
+    type: 'equity',
+    symbol: underlying,
+    asset_id: assetIdOf(underlying),
+    amount: decimal(contract.multiplier),
+    settlement_method: 'CCC',
+  };
+  const cash = { ...common, type: 'cash', symbol: 'USD', amount: '0', settlement_method: 'CADF' };
+  return option === undefined ? [] : [isSettledInCash ? cash : stock];
 }
 
 /** What of a chain a request wants. */
@@ -77,7 +136,11 @@ async function expirationsOf(call: AlpacaCall, underlying: string, latest: strin
   return expirations.filter((date) => date >= from && date <= to);
 }
 
-async function chainOf(call: AlpacaCall, underlying: string, expiration: string): Promise<readonly Listed[]> {
+async function chainOf(
+  call: AlpacaCall,
+  underlying: string,
+  expiration: string,
+): Promise<readonly ContractWithUnderlying[]> {
   const query = { expiration, ...chainQuery(call.query) };
   const { contracts } = await call.operations.run(call, 'getOptionChain', { params: { underlying }, query });
   return contracts.map((contract) => ({ underlying, contract }));
@@ -94,7 +157,7 @@ async function page(
   limit: number,
 ) {
   const [symbol, from = '', skip = '0'] = (call.query.text('page_token') ?? '').split('|');
-  const found: Listed[] = [];
+  const found: ContractWithUnderlying[] = [];
   const begin = Math.max(0, underlyings.indexOf(symbol ?? ''));
   for (const underlying of underlyings.slice(begin)) {
     const isResumed = underlying === symbol;
@@ -110,13 +173,13 @@ async function page(
   return { found, next: null };
 }
 
-const DAY_MS = 86_400_000;
+const SATURDAY = 6;
 
-/** Without a last date those that expire by the coming weekend, as there. */
-function comingWeekend({ simulation }: AlpacaCall): string {
-  const now = simulation.now();
-  const day = new Date(now).getUTCDay();
-  return new Date(now + ((7 - day) % 7) * DAY_MS).toISOString().slice(0, 10);
+/** Without a last date those that expire before the weekend that comes after today. */
+function nextWeekend({ simulation }: AlpacaCall): string {
+  const date = simulation.brokerage.rules.calendar.dateOf(simulation.now());
+  const day = new Date(date).getUTCDay();
+  return TradingDate.plusDays(date, day >= SATURDAY - 1 ? SATURDAY + 7 - day : SATURDAY - day);
 }
 
 export const listContracts: AlpacaHandler = async (call) => {
@@ -128,9 +191,17 @@ export const listContracts: AlpacaHandler = async (call) => {
   if (query.choice('status', ['active', 'inactive']) === 'inactive')
     return { option_contracts: [], next_page_token: null };
   try {
-    const latest = query.has('expiration_date_gte') ? undefined : comingWeekend(call);
+    const latest = query.has('expiration_date_gte') ? undefined : nextWeekend(call);
     const { found, next } = await page(call, underlyings, latest, limit);
-    return { option_contracts: found.map(contractShape), next_page_token: next };
+    const option_contracts = [];
+    const before = new Map<string, PreviousSession>();
+    for (const listed of found) {
+      const { underlying } = listed;
+      const session = before.get(underlying) ?? (await sessionBefore(call, underlying));
+      before.set(underlying, session);
+      option_contracts.push(await contractShape(call, listed, session));
+    }
+    return { option_contracts, next_page_token: next };
   } catch (error) {
     if (error instanceof Refused && error.status === 404)
       return { option_contracts: [], next_page_token: null };
@@ -139,7 +210,7 @@ export const listContracts: AlpacaHandler = async (call) => {
 };
 
 /** The contract that a symbol names. */
-async function contractNamed(call: AlpacaCall, symbol: string): Promise<Listed | undefined> {
+async function contractNamed(call: AlpacaCall, symbol: string): Promise<ContractWithUnderlying | undefined> {
   const { data } = await call.operations.run(call, 'listInstruments', { query: { symbol } });
   const [option] = data;
   if (option?.assetClass !== 'OPTION') return undefined;
@@ -162,17 +233,18 @@ async function contractNamed(call: AlpacaCall, symbol: string): Promise<Listed |
 }
 
 export const getContract: AlpacaHandler = async (call) => {
-  const symbol = (call.params['symbol'] ?? '').toUpperCase();
-  const found = isAssetId(symbol) ? undefined : await contractNamed(call, symbol);
-  if (found === undefined) throw notFound(`option contract not found for ${symbol}`);
-  return contractShape(found);
+  const name = (call.params['symbol'] ?? '').toUpperCase();
+  const symbol = isAssetId(name) ? contractOfId(name) : name;
+  const found = symbol === undefined ? undefined : await contractNamed(call, symbol);
+  if (found === undefined) throw notFound(`option contract not found for ${name}`);
+  return contractShape(call, found, await sessionBefore(call, found.underlying));
 };
 
 const snapshotShape = (contract: OptionChainContract, quote: Quote | undefined) => {
   const { impliedVolatility, delta, gamma, theta, vega } = contract;
-  const trade = quote === undefined ? undefined : tradeShape(quote);
+  const trade = quote === undefined ? undefined : optionTradeShape(quote);
   return {
-    ...(quote !== undefined && { latestQuote: quoteShape(quote) }),
+    ...(quote !== undefined && { latestQuote: optionQuoteShape(quote) }),
     ...(trade !== undefined && { latestTrade: trade }),
     ...(impliedVolatility !== undefined && { impliedVolatility }),
     ...(delta !== undefined && { greeks: { delta, gamma, theta, vega, rho: 0 } }),

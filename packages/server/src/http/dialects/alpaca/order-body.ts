@@ -13,7 +13,7 @@ const TYPES = {
   stop_limit: 'STOP_LIMIT',
   trailing_stop: 'TRAILING_STOP',
 } as const;
-const TIMES = { day: 'DAY', gtc: 'GTC', ioc: 'IOC', fok: 'FOK' } as const;
+const TIMES = { day: 'DAY', gtc: 'GTC', ioc: 'IOC', fok: 'FOK', opg: 'OPG', cls: 'CLS' } as const;
 const CLASSES = ['simple', 'bracket', 'oco', 'oto', 'mleg'] as const;
 const INTENTS = ['buy_to_open', 'buy_to_close', 'sell_to_open', 'sell_to_close'] as const;
 
@@ -31,12 +31,11 @@ const keysOf = <T extends object>(table: T): (keyof T & string)[] =>
 /** Translates a body. Whatever is wrong with prices and quantities `/v1` says itself. */
 export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
   const { body, portfolioId } = call;
-  const configuration = call.kept.configuration(portfolioId);
+  const configuration = call.kept.configuration(call);
   if (configuration.suspend_trade) throw forbidden('new orders are rejected by user request');
   const orderClass = body.choice('order_class', CLASSES) ?? 'simple';
   const type = required(body.choice('type', keysOf(TYPES)), 'type');
   const time = required(body.text('time_in_force')?.toLowerCase(), 'time_in_force');
-  if (time === 'opg' || time === 'cls') throw unprocessable(`time_in_force ${time} is not supported`);
   if (!isTime(time)) throw invalid('invalid time_in_force');
   if (orderClass === 'mleg') return multiLegBodyOf(call, type, time);
   const symbol = required(body.text('symbol'), 'symbol').toUpperCase();
@@ -54,6 +53,7 @@ export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
   const limitPrice =
     (orderClass === 'oco' ? body.object('take_profit')?.number('limit_price') : undefined) ??
     body.number('limit_price');
+  checkPrices(body, type, orderClass);
   const size = await sizeOf(call, symbol, side, type);
   const clientOrderId = body.text('client_order_id') ?? randomUUID();
   return {
@@ -77,6 +77,40 @@ export async function orderBodyOf(call: AlpacaCall): Promise<TranslatedOrder> {
   };
 }
 
+/** Which prices each type needs, in Alpaca's words. */
+function checkPrices(body: Fields, type: keyof typeof TYPES, orderClass: OrderClass): void {
+  const [hasLimit, hasStop] = [body.has('limit_price') || orderClass === 'oco', body.has('stop_price')];
+  const trails = [body.has('trail_price'), body.has('trail_percent')].filter(Boolean).length;
+  for (const name of ['limit_price', 'stop_price'])
+    if ((body.number(name) ?? 1) <= 0) throw invalid(`${name.replace('_', ' ')} must be > 0`);
+  switch (type) {
+    case 'market':
+      if (hasStop || (hasLimit && orderClass !== 'oco'))
+        throw invalid('market orders require no stop or limit price');
+      break;
+    case 'limit':
+      if (!hasLimit) throw invalid('limit orders require a limit price');
+      if (hasStop) throw invalid('limit orders require no stop price');
+      break;
+    case 'stop':
+      if (!hasStop) throw invalid('stop orders require a stop price');
+      if (hasLimit) throw invalid('stop orders require no limit price');
+      break;
+    case 'stop_limit':
+      if (!hasLimit || !hasStop) throw invalid('stop limit orders require both stop and limit price');
+      break;
+    case 'trailing_stop':
+      if (trails !== 1)
+        throw invalid('trailing stop orders must specify one of trail_percent or trail_price');
+      break;
+  }
+  if (body.flag('extended_hours') && type !== 'limit')
+    throw invalid('extended hours order must be DAY or GTC limit orders');
+  const isBracket = orderClass === 'bracket' || orderClass === 'oto';
+  if (isBracket && type !== 'market' && type !== 'limit')
+    throw invalid(`${orderClass} orders must be market or limit orders`);
+}
+
 function multiLegBodyOf(
   call: AlpacaCall,
   type: keyof typeof TYPES,
@@ -85,6 +119,7 @@ function multiLegBodyOf(
   const { body, portfolioId } = call;
   if (type !== 'market' && type !== 'limit')
     throw unprocessable('mleg orders must be market or limit orders');
+  if (time === 'opg' || time === 'cls') throw unprocessable(`time_in_force ${time} is not supported`);
   const { symbol, fields } = legsOf(call);
   const quantity = required(body.number('qty'), 'qty');
   if (!Number.isInteger(quantity) || quantity <= 0) throw invalid('qty must be a whole number > 0');

@@ -1,28 +1,39 @@
 /**
  * Ids of orders. Alpaca gives a replaced order a new id, where the brokerage keeps one: so the order as its n-th replacement left it has
- * an id of its own, made of the number of the order and n. The first is the id that `/v1` knows it by.
+ * an id of its own, made of the number of the order and n. The first is the id that `/v1` knows it by. The legs of a multi-leg order have
+ * ids of the same kind, with the place of the leg.
  */
 import type { Ids } from '@sandpit/core';
 
 /** More replacements than anybody makes of one order. */
 export const MOST_REPLACEMENTS = 4096;
+/** Places of legs: 0 is the order itself. */
+const LEG_PLACES = 8;
 
 /** An order, and how often it had been replaced. */
 export interface OrderName {
   readonly number: number;
   readonly replacement: number;
+  /** Which of its legs, the first is 1; 0 = the order itself. */
+  readonly leg?: number;
 }
 
-export const nameOf = (ids: Ids, { number, replacement }: OrderName): string =>
-  replacement === 0
-    ? ids.idOf('ORDER', number)
-    : ids.idOf('REPLACEMENT', number * MOST_REPLACEMENTS + Math.min(replacement, MOST_REPLACEMENTS - 1));
+export function nameOf(ids: Ids, { number, replacement, leg = 0 }: OrderName): string {
+  if (replacement === 0 && leg === 0) return ids.idOf('ORDER', number);
+  const generation = number * MOST_REPLACEMENTS + Math.min(replacement, MOST_REPLACEMENTS - 1);
+  return ids.idOf('REPLACEMENT', generation * LEG_PLACES + leg);
+}
 
 /** What an id names; undefined where no order ever had it. */
 export function named(ids: Ids, id: string): OrderName | undefined {
   const number = ids.numberOf('ORDER', id);
   if (number !== undefined) return { number, replacement: 0 };
-  const both = ids.numberOf('REPLACEMENT', id);
-  if (both === undefined) return undefined;
-  return { number: Math.floor(both / MOST_REPLACEMENTS), replacement: both % MOST_REPLACEMENTS };
+  const all = ids.numberOf('REPLACEMENT', id);
+  if (all === undefined) return undefined;
+  const generation = Math.floor(all / LEG_PLACES);
+  return {
+    number: Math.floor(generation / MOST_REPLACEMENTS),
+    replacement: generation % MOST_REPLACEMENTS,
+    leg: all % LEG_PLACES,
+  };
 }

@@ -11,16 +11,17 @@ import {
   sideOf,
 } from '@sandpit/core';
 import { decimal, iso, isoOrNull } from './decimals.js';
-import { assetIdOf, uuidOf } from './kept.js';
+import { assetIdOf } from './alpaca-store.js';
 import { contractsOf, netPrice } from './multi-leg.js';
 import { nameOf } from './order-names.js';
 
 /** An order on Alpaca's wire. */
 export type AlpacaOrder = Readonly<Record<string, unknown>> & {
   readonly id: string;
-  readonly symbol: string;
   readonly status: string;
-  readonly side: string;
+  /** Both absent of a multi-leg order. */
+  readonly symbol?: string;
+  readonly side?: string;
 };
 
 /** What it takes to show an order beside itself. */
@@ -97,7 +98,7 @@ function shape(
     submitted_at: iso(terms.createdAt),
     filled_at: progress.status === 'FILLED' ? isoOrNull(filledAt) : null,
     expired_at: isExpired ? isoOrNull(progress.canceledAt) : null,
-    expires_at: isoOrNull(progress.expiresAt),
+    ...(progress.expiresAt !== undefined && { expires_at: iso(progress.expiresAt) }),
     canceled_at: isExpired ? null : isoOrNull(progress.canceledAt),
     failed_at: status === 'rejected' ? iso(progress.updatedAt) : null,
     replaced_at: null,
@@ -131,13 +132,19 @@ function shape(
     subtag: null,
     source: null,
   };
-  return terms.legs === undefined ? order : withLegs(order, terms, progress);
+  return terms.legs === undefined ? order : withLegs(order, terms, progress, ids, replacement);
 }
 
-/** What says nothing of an order of several legs is empty there; each leg is an order of its own symbol. */
-function withLegs(order: AlpacaOrder, terms: OrderTerms, progress: OrderProgress): AlpacaOrder {
+/** A multi-leg order has no asset and no side, which its legs have: each is an order of its own symbol. */
+function withLegs(
+  order: AlpacaOrder,
+  terms: OrderTerms,
+  progress: OrderProgress,
+  ids: Ids,
+  replacement: number,
+): AlpacaOrder {
   const legs = contractsOf(terms.legs ?? [], progress).map((leg, index) => {
-    const id = uuidOf(`${order.id} ${index}`);
+    const id = nameOf(ids, { number: terms.number, replacement, leg: index + 1 });
     return {
       ...order,
       id,
@@ -149,8 +156,6 @@ function withLegs(order: AlpacaOrder, terms: OrderTerms, progress: OrderProgress
       // Which part of the net it was its executions say.
       filled_avg_price: null,
       order_class: 'mleg',
-      order_type: '',
-      type: '',
       side: sideOf(leg.intent).toLowerCase(),
       position_intent: leg.intent.toLowerCase(),
       limit_price: null,
@@ -158,13 +163,16 @@ function withLegs(order: AlpacaOrder, terms: OrderTerms, progress: OrderProgress
       ratio_qty: String(leg.ratio),
     };
   });
+  const {
+    asset_id: _id,
+    asset_class: _class,
+    position_intent: _intent,
+    side: _side,
+    symbol: _symbol,
+    ...whole
+  } = order;
   return {
-    ...order,
-    asset_id: '',
-    symbol: '',
-    asset_class: '',
-    side: '',
-    position_intent: null,
+    ...whole,
     limit_price: netPrice(terms, progress.limitPrice),
     legs,
   };

@@ -1,8 +1,10 @@
 /** Orders: placing, finding, replacing, cancelling. */
-import { leaderOf, type OrderSnapshot, type OrderTerms } from '@sandpit/core';
+import { leaderOf, type OrderSnapshot, type OrderTerms, Position, Quantity } from '@sandpit/core';
 import { orderNow } from '../../../engine/past-orders.js';
 import { Refused } from '../operations.js';
+import { decimal } from './decimals.js';
 import { findOrders, orderByClientId, orderNamed, showingOf, shownOrder } from './find-orders.js';
+import { assetIdOf } from './alpaca-store.js';
 import { orderBodyOf, replacementOf } from './order-body.js';
 import { nameOf } from './order-names.js';
 import {
@@ -16,6 +18,7 @@ import {
 import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js';
 import {
   AlpacaRefusal,
+  forbidden,
   internalError,
   invalid,
   refusalOfError,
@@ -39,8 +42,50 @@ export async function placed(
     const { orderId } = await call.operations.run(call, 'createOrder', { body });
     return newOrderShape(showingOf(call), await found(call, orderId));
   } catch (error) {
-    throw error instanceof Refused ? translated(error, symbol) : error;
+    throw error instanceof Refused ? refusedOrder(call, error, symbol, body) : error;
   }
+}
+
+/** The refusal of an order, with what is held of its symbol where that is too little. */
+function refusedOrder(
+  { simulation, portfolioId, body: asked }: AlpacaCall,
+  error: Refused,
+  symbol: string,
+  body: Readonly<Record<string, unknown>>,
+): AlpacaRefusal {
+  if (error.messages.some((message) => /^(limit|stop)Price must be a multiple of/.test(message))) {
+    const name = error.messages.some((message) => message.startsWith('limit')) ? 'limit_price' : 'stop_price';
+    const price = asked.text(name) ?? '';
+    return unprocessable(
+      `invalid ${name} ${price}. sub-penny increment does not fulfill minimum pricing criteria`,
+    );
+  }
+  const refusal = translated(error, symbol);
+  if (error.details.code !== 'INSUFFICIENT_POSITION') return refusal;
+  if (body['positionIntent'] === 'SELL_TO_OPEN' && body['assetClass'] === 'OPTION') {
+    const required = decimal(Number(error.details['requiredQuantity'] ?? 0));
+    const available = decimal(Number(error.details['availableQuantity'] ?? 0));
+    const instrument = simulation.brokerage.instrument(symbol);
+    return forbidden(
+      `insufficient underlying qty available for covered call (required: ${required}, available: ${available})`,
+      {
+        available_qty: available,
+        required_qty: required,
+        symbol,
+        ...(instrument?.assetClass === 'OPTION' && { underlying_asset_id: assetIdOf(instrument.underlying) }),
+      },
+    );
+  }
+  const position = simulation.brokerage.state.portfolios.get(portfolioId)?.positions.get(symbol);
+  const held = position === undefined ? Quantity.zero : Position.held(position);
+  const existing = Quantity.format(held);
+  const available = Number(error.details['availableQuantity'] ?? 0);
+  return forbidden(refusal.message, {
+    available: decimal(available),
+    existing_qty: existing,
+    held_for_orders: decimal(Math.max(0, Math.abs(Number(existing)) - available)),
+    symbol,
+  });
 }
 
 async function found({ simulation }: AlpacaCall, orderId: string): Promise<OrderSnapshot> {
@@ -88,6 +133,8 @@ export const getOrderByClientId: AlpacaHandler = (call) => {
 /** Throws where an order is over, or was replaced by another. */
 async function openOrderId(call: AlpacaCall, doing: string): Promise<string> {
   const { order, name } = await orderNamed(call, call.params['id'] ?? '');
+  if (name.leg !== undefined && name.leg > 0)
+    throw unprocessable('a leg of an mleg order cannot be changed by itself');
   if (name.replacement < replacementsOf(order)) throw unprocessable('order is already in "replaced" state');
   if (isOver(order)) throw unprocessable(doing);
   return nameOf(call.simulation.brokerage.state.ids, { number: name.number, replacement: 0 });

@@ -1,15 +1,17 @@
 /** Positions, and closing them. */
+import { Quantity } from '@sandpit/core';
 import type { EquityPosition, OptionPosition } from '@sandpit/protocol';
-import { dailyBars } from './bars.js';
+import { optionClose, previousClose } from './bars.js';
 import { decimal } from './decimals.js';
-import { assetIdOf, isAssetId } from './kept.js';
+import { assetIdOf, isAssetId } from './alpaca-store.js';
 import { cancelAll, outcomeOf, placed } from './orders.js';
+import { contractsOf } from './multi-leg.js';
 import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js';
 import { Refused } from '../operations.js';
-import { invalid, notFound, translated, unprocessable } from './refusals.js';
+import { forbidden, invalid, notFound, translated, unprocessable } from './refusals.js';
 
 /** What is held of one symbol, stock or option. */
-interface Held {
+interface HeldPosition {
   readonly symbol: string;
   readonly isOption: boolean;
   readonly quantity: number;
@@ -24,7 +26,7 @@ interface Held {
 
 const EQUITY_EXCHANGE = 'NASDAQ';
 
-function stockOf(position: EquityPosition): Held {
+function stockOf(position: EquityPosition): HeldPosition {
   const { symbol, settledQuantity, pendingQuantity, reservedQuantity, price, entryPrice } = position;
   const quantity = sum(settledQuantity, pendingQuantity);
   const sign = Math.sign(quantity);
@@ -41,13 +43,13 @@ function stockOf(position: EquityPosition): Held {
   };
 }
 
-function optionOf(position: OptionPosition): Held {
+function optionOf(position: OptionPosition, onOrder: number): HeldPosition {
   const { optionSymbol, quantity, lastPrice, averageCost, marketValue, unrealizedPnL } = position;
   return {
     symbol: optionSymbol,
     isOption: true,
     quantity,
-    available: quantity,
+    available: Math.sign(quantity) * Math.max(0, Math.abs(quantity) - onOrder),
     price: lastPrice,
     entryPrice: averageCost,
     marketValue,
@@ -60,18 +62,42 @@ function optionOf(position: OptionPosition): Held {
 const sum = (a: number, b: number): number => Math.round((a + b) * 1e6) / 1e6;
 
 /** All that the portfolio holds, by symbol; futures have no place in this dialect. */
-export async function heldBy(call: AlpacaCall): Promise<readonly Held[]> {
+export async function heldBy(call: AlpacaCall): Promise<readonly HeldPosition[]> {
   const params = { portfolioId: call.portfolioId };
   const stocks = await call.operations.run(call, 'listEquityPositions', { params });
   const options = await call.operations.run(call, 'listOptionPositions', { params });
-  return [...stocks.map(stockOf), ...options.map(optionOf)];
+  return [
+    ...stocks.map(stockOf),
+    ...options.map((position) => optionOf(position, contractsClosing(call, position.optionSymbol))),
+  ];
 }
 
-async function shape(call: AlpacaCall, held: Held) {
+/** Contracts of an option that open orders close. */
+function contractsClosing({ simulation, portfolioId }: AlpacaCall, symbol: string): number {
+  const portfolio = simulation.brokerage.state.portfolios.get(portfolioId);
+  let units = 0;
+  for (const { terms, progress } of portfolio?.openOrders.oldestFirst() ?? []) {
+    if (progress.status === 'CREATED') continue;
+    const left = {
+      quantity: Quantity.subtract(progress.quantity, progress.filledQuantity),
+      filledQuantity: Quantity.zero,
+    };
+    const parts =
+      terms.legs === undefined
+        ? [{ symbol: terms.symbol, intent: terms.positionIntent, quantity: left.quantity }]
+        : contractsOf(terms.legs, left);
+    for (const part of parts)
+      if (part.symbol === symbol && part.intent.endsWith('_TO_CLOSE')) units += part.quantity;
+  }
+  return units / Quantity.of(1);
+}
+
+async function shape(call: AlpacaCall, held: HeldPosition) {
   const { symbol, isOption, quantity, price, costBasis } = held;
-  const [before] = isOption ? [] : await dailyBars(call, symbol, 1);
-  const lastday = before?.close ?? held.entryPrice;
-  const intraday = (price - lastday) * quantity;
+  const lastday = (await (isOption ? optionClose : previousClose)(call, symbol)) ?? held.entryPrice;
+  const instrument = call.simulation.brokerage.instrument(symbol);
+  const units = quantity * (instrument?.assetClass === 'OPTION' ? instrument.multiplier : 1);
+  const intraday = (price - lastday) * units;
   return {
     asset_id: assetIdOf(symbol),
     symbol,
@@ -87,7 +113,7 @@ async function shape(call: AlpacaCall, held: Held) {
     unrealized_pl: decimal(held.unrealized),
     unrealized_plpc: decimal(ratio(held.unrealized, Math.abs(costBasis))),
     unrealized_intraday_pl: decimal(intraday),
-    unrealized_intraday_plpc: decimal(ratio(intraday, Math.abs(lastday * quantity))),
+    unrealized_intraday_plpc: decimal(ratio(intraday, Math.abs(lastday * units))),
     current_price: decimal(price),
     lastday_price: decimal(lastday),
     change_today: decimal(ratio(price - lastday, lastday)),
@@ -102,7 +128,7 @@ export const listPositions: AlpacaHandler = async (call) => {
   return shown;
 };
 
-async function positionNamed(call: AlpacaCall): Promise<Held> {
+async function positionNamed(call: AlpacaCall): Promise<HeldPosition> {
   const name = call.params['symbol'] ?? '';
   const symbol = name.toUpperCase();
   const held = (await heldBy(call)).find((one) =>
@@ -120,7 +146,7 @@ export const closePosition: AlpacaHandler = async (call) => {
   return close(call, held, partOf(call, held));
 };
 
-function partOf({ query }: AlpacaCall, held: Held): number {
+function partOf({ query }: AlpacaCall, held: HeldPosition): number {
   const quantity = query.number('qty');
   const percentage = query.number('percentage');
   if (quantity !== undefined && percentage !== undefined)
@@ -133,7 +159,7 @@ function partOf({ query }: AlpacaCall, held: Held): number {
   return rounded;
 }
 
-function close(call: AlpacaCall, { symbol, isOption, quantity: held }: Held, quantity: number) {
+function close(call: AlpacaCall, { symbol, isOption, quantity: held }: HeldPosition, quantity: number) {
   return placed(call, symbol, {
     portfolioId: call.portfolioId,
     symbol,
@@ -149,8 +175,14 @@ function close(call: AlpacaCall, { symbol, isOption, quantity: held }: Held, qua
 const told =
   (operation: 'exerciseOption' | 'doNotExerciseOption'): AlpacaHandler =>
   async (call) => {
-    const { symbol, isOption } = await positionNamed(call);
+    const { symbol, isOption, quantity } = await positionNamed(call);
     if (!isOption) throw unprocessable('only options can be exercised');
+    if (quantity < 0)
+      throw forbidden(
+        operation === 'exerciseOption'
+          ? 'cannot exercise short position'
+          : 'cannot submit DNE for short position',
+      );
     const params = { portfolioId: call.portfolioId, optionSymbol: symbol };
     try {
       await call.operations.run(call, operation, { params, body: {} });

@@ -1,5 +1,6 @@
 /** Errors as Alpaca tells them: an HTTP status, a code of eight digits and a sentence that clients match on. */
 import { DamagedJournal, StoreUnavailable } from '../../../store/journal.js';
+import { Answer } from '../../answer.js';
 import type { Refused } from '../operations.js';
 import { decimal } from './decimals.js';
 
@@ -28,6 +29,12 @@ export class AlpacaRefusal extends Error {
   get body(): object {
     return { code: this.code, message: this.message, ...this.figures };
   }
+}
+
+/** The answer of a fault, which `/v1` gives with the same status, in Alpaca's words. */
+export function inAlpacaWords({ status, text, headers }: Answer): Answer {
+  const { message } = JSON.parse(text) as { readonly message: string };
+  return Answer.json(status, { code: status * 100_000 + 10_000, message: message.toLowerCase() }, headers);
 }
 
 export const unauthorized = (): AlpacaRefusal => new AlpacaRefusal(401, 40110000, 'unauthorized.');
@@ -67,6 +74,8 @@ export function translated({ status, messages, message, details }: Refused, symb
       return unprocessable(`asset "${symbol}" not found`);
     case 'NOT_SHORTABLE':
       return unprocessable(`asset "${symbol}" cannot be sold short`);
+    case 'OPTION_LEVEL':
+      return forbidden('account not eligible to trade uncovered option contracts');
     case 'DUPLICATE_CLIENT_ORDER_ID':
       return invalid('client_order_id must be unique');
     case 'RATE_LIMITED':
@@ -98,7 +107,7 @@ function byStatus(status: number, isCoded: boolean, message: string, sentence: s
   }
 }
 
-const MALFORMED = new AlpacaRefusal(400, 40010000, 'request body format is invalid');
+export const malformed = new AlpacaRefusal(400, 40010000, 'request body format is invalid');
 
 /** What the framework and the store throw; undefined for what is nobody's doing but ours. */
 export function refusalOfError(error: unknown): AlpacaRefusal | undefined {
@@ -107,8 +116,8 @@ export function refusalOfError(error: unknown): AlpacaRefusal | undefined {
   const { statusCode, code } = error as { readonly statusCode?: unknown; readonly code?: unknown };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return new AlpacaRefusal(413, 41310000, 'request body is too large');
-  if (typeof code === 'string' && code.startsWith('SANDPIT_')) return MALFORMED;
-  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 ? MALFORMED : undefined;
+  if (typeof code === 'string' && code.startsWith('SANDPIT_')) return malformed;
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 500 ? malformed : undefined;
 }
 
 export const internalError = new AlpacaRefusal(500, 50010000, 'internal server error occurred');

@@ -7,8 +7,18 @@ import { type Operations, Refused } from '../operations.js';
 import { DataStream } from './data-stream.js';
 import { type Admitted, Entry } from './entry.js';
 import type { Sockets } from '../sockets.js';
-import { Kept } from './kept.js';
-import { type AlpacaRefusal, internalError, notFound, refusalOfError, translated } from './refusals.js';
+import type { Simulation } from '../../../engine/simulation.js';
+import type { Streams } from '../../stream/streams.js';
+import { LiveData } from './live-data.js';
+import { AlpacaStore } from './alpaca-store.js';
+import {
+  type AlpacaRefusal,
+  internalError,
+  malformed,
+  notFound,
+  refusalOfError,
+  translated,
+} from './refusals.js';
 import { AlpacaAnswer, type AlpacaHandler, Fields } from './request.js';
 import { alpacaRoutes } from './routes.js';
 import { TradeUpdates } from './trade-updates.js';
@@ -26,22 +36,31 @@ export interface AlpacaDeps extends HttpDeps {
   readonly operations: Operations;
   readonly keyPairs: KeyPairs;
   readonly sockets: Sockets;
+  readonly streams: Streams;
   readonly isDraining: () => boolean;
 }
 
 /** Registers the routes of Alpaca's REST APIs under their prefix. */
 export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Promise<void> {
   const entry = new Entry(deps, deps.keyPairs, deps.isDraining);
-  const kept = new Kept(deps.store.registry);
-  const { keyPairs, sockets } = deps;
-  sockets.on(/^\/alpaca\/stream$/, (socket) => new TradeUpdates(socket, entry, keyPairs));
+  const kept = new AlpacaStore(deps.store.registry);
+  const { keyPairs, sockets, streams } = deps;
+  const login = { entry, keyPairs, streams };
+  const live = new WeakMap<Simulation, LiveData>();
+  const liveOf = (simulation: Simulation): LiveData => {
+    const data = live.get(simulation) ?? new LiveData(simulation, deps.clockMs);
+    live.set(simulation, data);
+    return data;
+  };
+  sockets.on(/^\/alpaca\/stream$/, (visit) => new TradeUpdates(visit, login));
   sockets.on(
     /^\/alpaca\/(v2\/(test|iex|sip|delayed_sip)|v1beta1\/(indicative|opra))$/,
-    (socket, request) => new DataStream(socket, request, entry, keyPairs),
+    (visit) => new DataStream(visit, login, liveOf),
   );
   app.decorateRequest('admitted', undefined);
   await app.register(
     (scope, _options, done) => {
+      parseAnyTypeAsJson(scope);
       scope.setErrorHandler((error, request, reply) => answerError(request, reply, error));
       scope.setNotFoundHandler((request, reply) =>
         answerError(request, reply, notFound('endpoint not found')),
@@ -92,6 +111,19 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
         (error: unknown) => answerError(request, reply, error),
       );
   }
+}
+
+/** Bodies are JSON whatever type they announce: many clients announce none. */
+function parseAnyTypeAsJson(scope: FastifyInstance): void {
+  scope.removeContentTypeParser('*');
+  scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
+    if (text === '') return done(null, undefined);
+    try {
+      done(null, JSON.parse(String(text)));
+    } catch {
+      done(malformed);
+    }
+  });
 }
 
 /** Answers for an error in the dialect's shape. What is not the client's doing is logged, and told to nobody. */

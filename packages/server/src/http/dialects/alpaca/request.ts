@@ -1,14 +1,14 @@
 /** What a request of Alpaca's says, read as leniently as Alpaca reads it. */
-import type { Instant } from '@sandpit/core';
+import { Instant } from '@sandpit/core';
 import type { Operations, Caller } from '../operations.js';
 import { instantOfText, numberOf } from './decimals.js';
 import { invalid } from './refusals.js';
-import type { Kept } from './kept.js';
+import type { AlpacaStore } from './alpaca-store.js';
 
 /** A request that was let in: whose it is, and what it says. */
 export interface AlpacaCall extends Caller {
   readonly operations: Operations;
-  readonly kept: Kept;
+  readonly kept: AlpacaStore;
   readonly portfolioId: string;
   readonly params: Readonly<Record<string, string>>;
   readonly query: Fields;
@@ -95,7 +95,8 @@ export class Fields {
     if (text === undefined) return undefined;
     const instant = instantOfText(text);
     if (instant === undefined) throw invalid(`${name} must be an RFC 3339 timestamp or a date`);
-    return instant;
+    // Nothing ever happens outside of what a clock can show.
+    return Instant.max(Instant.first, Instant.min(instant, Instant.last));
   }
 
   date(name: string): string | undefined {

@@ -1,7 +1,7 @@
 /** The paths of Alpaca's trading API, and who answers them. */
 import { changeConfiguration, getAccount, getConfiguration } from './account.js';
 import { listActivities } from './activities.js';
-import { getAnnouncement, listAnnouncements } from './announcements.js';
+import { corporateActions, getAnnouncement, listAnnouncements } from './announcements.js';
 import {
   addToWatchlist,
   createWatchlist,
@@ -15,21 +15,34 @@ import {
 } from './assets.js';
 import { getCalendar, getClock, getClocks, getMarketCalendar } from './hours.js';
 import {
+  auctionsOfMany,
+  auctionsOfOne,
+  mostActives,
+  movers,
+  optionConditions,
+  optionExchanges,
+  stockConditions,
+  stockExchanges,
+} from './market-lists.js';
+import {
   barsOfMany,
   barsOfOne,
   latestBar,
   latestBarsOf,
+  latestOptionQuotes,
+  latestOptionTrades,
   latestQuote,
   latestQuotes,
   latestTrade,
   latestTrades,
-  noNews,
+  emptyNews,
   quotesOfMany,
   quotesOfOne,
   snapshot,
   snapshots,
   tradesOfMany,
   tradesOfOne,
+  tradesOfOptions,
 } from './market-data.js';
 import {
   getContract,
@@ -103,6 +116,13 @@ export const alpacaRoutes: readonly (readonly [Method, string, AlpacaHandler])[]
   ['DELETE', '/v2/watchlists/:id/:symbol', removeFromWatchlist],
   ['GET', '/v2/options/contracts', listContracts],
   ['GET', '/v2/options/contracts/:symbol', getContract],
+  ['GET', '/v1/corporate-actions', corporateActions],
+  ['GET', '/v1beta1/screener/stocks/most-actives', mostActives],
+  ['GET', '/v1beta1/screener/:market/movers', movers],
+  ['GET', '/v2/stocks/meta/exchanges', stockExchanges],
+  ['GET', '/v2/stocks/meta/conditions/:ticktype', stockConditions],
+  ['GET', '/v2/stocks/auctions', auctionsOfMany],
+  ['GET', '/v2/stocks/:symbol/auctions', auctionsOfOne],
   ['GET', '/v2/stocks/bars', barsOfMany],
   ['GET', '/v2/stocks/quotes', quotesOfMany],
   ['GET', '/v2/stocks/trades', tradesOfMany],
@@ -119,10 +139,12 @@ export const alpacaRoutes: readonly (readonly [Method, string, AlpacaHandler])[]
   ['GET', '/v2/stocks/:symbol/snapshot', snapshot],
   ['GET', '/v1beta1/options/bars', optionBars],
   ['GET', '/v1beta1/options/bars/latest', latestOptionBars],
-  ['GET', '/v1beta1/options/quotes/latest', latestQuotes],
-  ['GET', '/v1beta1/options/trades/latest', latestTrades],
-  ['GET', '/v1beta1/options/trades', tradesOfMany],
+  ['GET', '/v1beta1/options/quotes/latest', latestOptionQuotes],
+  ['GET', '/v1beta1/options/trades/latest', latestOptionTrades],
+  ['GET', '/v1beta1/options/trades', tradesOfOptions],
+  ['GET', '/v1beta1/options/meta/exchanges', optionExchanges],
+  ['GET', '/v1beta1/options/meta/conditions/:ticktype', optionConditions],
   ['GET', '/v1beta1/options/snapshots', optionSnapshots],
   ['GET', '/v1beta1/options/snapshots/:underlying', optionChain],
-  ['GET', '/v1beta1/news', noNews],
+  ['GET', '/v1beta1/news', emptyNews],
 ];

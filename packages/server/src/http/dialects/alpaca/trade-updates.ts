@@ -12,62 +12,45 @@ import {
   Quantity,
 } from '@sandpit/core';
 import type { WebSocket } from 'ws';
-import type { KeyPair, KeyPairs } from '../../../access/key-pairs.js';
 import type { DurableRecord } from '../../../engine/records.js';
 import type { Simulation } from '../../../engine/simulation.js';
-import { bytesOf, tell } from '../sockets.js';
+import { bytesOf, tell, type PendingLogin } from '../sockets.js';
 import { iso } from './decimals.js';
-import type { Entry } from './entry.js';
+import { uuidOf } from './alpaca-store.js';
 import { showingOf } from './find-orders.js';
+import { type End, Login, type LoginDeps } from './login.js';
 import { netOf } from './multi-leg.js';
 import { alpacaOrder, isShown, replacedOrder, replacementsOf } from './order-shape.js';
 
 const STREAM = 'trade_updates';
-const AUTHENTICATE_WITHIN_MS = 30_000;
 
 /** An event of a stream, before what it is about. */
 interface Update {
   readonly event: string;
   readonly order: object;
-  readonly execution_id: string;
   readonly [figure: string]: unknown;
 }
 
 /** One connection: it signs in, says what it listens to, and is told. */
 export class TradeUpdates {
   readonly #socket: WebSocket;
-  readonly #entry: Entry;
-  #simulation: Simulation | undefined;
-  #pair: KeyPair | undefined;
+  readonly #login: Login;
   #unsubscribe: (() => void) | undefined;
-  #isAuthenticating = false;
 
-  constructor(socket: WebSocket, entry: Entry, keyPairs: KeyPairs) {
+  constructor(visit: PendingLogin, deps: LoginDeps) {
+    const { socket } = visit;
     this.#socket = socket;
-    this.#entry = entry;
-    const timer = setTimeout(() => this.#unauthorized(), AUTHENTICATE_WITHIN_MS);
-    timer.unref();
-    const stopWatching = keyPairs.onRevocation(() => {
-      if (this.#pair !== undefined && !keyPairs.isGood(this.#pair)) this.#unauthorized();
-    });
-    socket.on('close', () => {
-      clearTimeout(timer);
-      stopWatching();
-      this.#unsubscribe?.();
-    });
-    socket.on('message', (data) => {
-      void this.#hear(bytesOf(data).toString('utf8')).then(() => {
-        if (this.#pair !== undefined) clearTimeout(timer);
-      });
-    });
+    this.#login = new Login(visit, deps, (why) => this.#end(why));
+    socket.on('close', () => this.#unsubscribe?.());
+    socket.on('message', (data) => void this.#hear(bytesOf(data).toString('utf8')));
   }
 
   async #hear(text: string): Promise<void> {
     const message = parsed(text);
     const { action, data } = message;
     if (action === 'authenticate' || action === 'auth') return this.#authenticate(message);
-    if (this.#pair === undefined) {
-      this.#unauthorized();
+    if (this.#login.simulation === undefined) {
+      this.#end('unauthorized');
       return;
     }
     if (action !== 'listen') {
@@ -83,49 +66,42 @@ export class TradeUpdates {
   }
 
   async #authenticate(message: Readonly<Record<string, unknown>>): Promise<void> {
-    if (this.#pair !== undefined || this.#isAuthenticating) {
-      this.#fail('already authenticated');
-      return;
-    }
-    this.#isAuthenticating = true;
-    const { key_id, secret_key } = { ...recordOf(message['data']) };
-    const pair = this.#entry.pairOf(key_id ?? message['key'], secret_key ?? message['secret']);
-    try {
-      if (pair === undefined) {
-        this.#unauthorized();
-        return;
-      }
-      this.#simulation = (await this.#entry.open(pair)).simulation;
-    } catch {
-      this.#unauthorized();
-      return;
-    }
-    this.#pair = pair;
-    this.#send('authorization', { action: 'authenticate', status: 'authorized' });
+    const { key_id, secret_key } = recordOf(message['data']);
+    const isIn = await this.#login.attempt(key_id ?? message['key'], secret_key ?? message['secret']);
+    if (isIn === undefined) this.#fail('already authenticated');
+    else if (isIn) this.#send('authorization', { action: 'authenticate', status: 'authorized' });
   }
 
-  #unauthorized(): void {
+  #end(why: End): void {
     this.#unsubscribe?.();
-    this.#send('authorization', { action: 'authenticate', status: 'unauthorized' });
-    this.#socket.close(1008, 'unauthorized');
+    this.#unsubscribe = undefined;
+    // Clients take `unauthorized` for the last word: what may pass is told by the code of the closing alone.
+    if (why === 'too-many') this.#fail('connection limit exceeded');
+    const mayPass = why === 'too-many' || why === 'unavailable';
+    if (!mayPass) this.#send('authorization', { action: 'authenticate', status: 'unauthorized' });
+    this.#socket.close(mayPass ? 1013 : 1008, why);
   }
 
   #listen(isWanted: boolean): void {
     this.#unsubscribe?.();
-    this.#unsubscribe = isWanted ? this.#simulation?.subscribe((record) => this.#publish(record)) : undefined;
+    this.#unsubscribe = isWanted
+      ? this.#login.simulation?.subscribe((record) => this.#publish(record))
+      : undefined;
     this.#send('listening', { streams: isWanted ? [STREAM] : [] });
   }
 
   #publish({ seq, at, events, orders }: DurableRecord): void {
-    const simulation = this.#simulation;
-    if (simulation === undefined || this.#pair === undefined) return;
-    const { portfolioId } = this.#pair;
+    const { simulation, portfolioId } = this.#login;
+    if (simulation === undefined || portfolioId === undefined) return;
     events.forEach((event, index) => {
       const order = orders[index];
       if (order?.terms.portfolioId !== portfolioId || !isOrderEvent(event) || !isShown(order)) return;
-      updatesOf(simulation, event, order, at).forEach((update, part) =>
-        this.#send(STREAM, { ...update, timestamp: iso(at), event_id: `${seq}-${index}-${part}` }),
-      );
+      updatesOf(simulation, event, order, at).forEach((update, part) => {
+        const event_id = `${seq}-${index}-${part}`;
+        // Executions have ids of their own; any other update has one that follows from its place.
+        const execution_id = uuidOf(`update ${simulation.id} ${event_id}`);
+        this.#send(STREAM, { execution_id, ...update, timestamp: iso(at), event_id });
+      });
     });
   }
 
@@ -159,12 +135,7 @@ export function updatesOf(
   const showing = showingOf({ simulation });
   const { ids } = simulation.brokerage.state;
   const shown = alpacaOrder(showing, order);
-  // Everything that is told has an id of its own there, executions theirs.
-  const told = (name: string, of: object = shown): Update => ({
-    event: name,
-    execution_id: ids.idOf('ORDER', order.terms.number),
-    order: of,
-  });
+  const told = (name: string, of: object = shown): Update => ({ event: name, order: of });
   switch (event.type) {
     case 'OrderAccepted':
       return [told(shown.status === 'held' ? 'held' : 'pending_new')];

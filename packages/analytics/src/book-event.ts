@@ -1,0 +1,102 @@
+/** What happened to the positions of a portfolio, in order of time: the input of round trips and of taxes. */
+
+/** What opened a lot. */
+export type OpenedBy = 'TRADE' | 'EXERCISE' | 'ASSIGNMENT' | 'IMPORT' | 'ACTION';
+
+/** What closed a lot, or a part of it. */
+export type ClosedBy =
+  | 'TRADE'
+  | 'EXPIRATION'
+  | 'EXERCISE'
+  | 'ASSIGNMENT'
+  | 'SETTLEMENT'
+  | 'LIQUIDATION'
+  | 'BUY_IN'
+  | 'CASH_IN_LIEU'
+  | 'MERGER'
+  | 'DELISTING'
+  | 'RESET';
+
+export type AssetClass = 'EQUITY' | 'OPTION' | 'FUTURE';
+
+interface Happening {
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  /** New York trade date, `YYYY-MM-DD`. */
+  readonly date: string;
+  /** Counted from 1; a reset begins the next one. */
+  readonly epoch: number;
+  /** Names the order, or the event where there is none: pieces with one key belong together. */
+  readonly key: string;
+}
+
+interface Contract {
+  readonly symbol: string;
+  readonly assetClass: AssetClass;
+  /** Dollars of value for each dollar of price: 1 for shares, 100 for most options. */
+  readonly multiplier: number;
+  /** Under Section 1256 of the tax code: futures and options on an index. */
+  readonly isSection1256?: boolean;
+}
+
+interface Charges {
+  /** Dollars, 0 or more. */
+  readonly commission: number;
+  readonly fees: number;
+}
+
+/**
+ * A purchase or sale, and everything that closes a position at a price: expiry at 0, settlement, cash in lieu.
+ * What is held on the other side is closed first, the rest opens a lot.
+ */
+export interface Traded extends Happening, Contract, Charges {
+  readonly type: 'TRADED';
+  readonly by: ClosedBy | OpenedBy;
+  readonly side: 'BUY' | 'SELL';
+  /** Positive. */
+  readonly quantity: number;
+  /** Dollars a unit. */
+  readonly price: number;
+  /** Dollars, exact to four decimals: price × quantity × multiplier as the ledger has it. */
+  readonly value: number;
+  readonly orderId?: string;
+  /** New York date on which it settles; absent = the trade date. */
+  readonly settlementDate?: string;
+  /** Of an import: the day it was acquired. */
+  readonly acquiredDate?: string;
+}
+
+/** Contracts became shares: nothing is gained on the contracts, their premium is in the price of the shares (D87). */
+export interface Converted extends Happening, Contract, Charges {
+  readonly type: 'CONVERTED';
+  readonly by: 'EXERCISE' | 'ASSIGNMENT';
+  /** Contracts that are gone, positive. */
+  readonly quantity: number;
+  readonly shares: {
+    readonly symbol: string;
+    readonly side: 'BUY' | 'SELL';
+    readonly quantity: number;
+    /** Paid or received at the strike, dollars, positive. */
+    readonly cash: number;
+    readonly settlementDate?: string;
+  };
+}
+
+/** Each old unit is `numerator / denominator` new ones, under the same or another symbol. */
+export interface Restated extends Happening {
+  readonly type: 'RESTATED';
+  readonly symbol: string;
+  readonly numerator: number;
+  readonly denominator: number;
+  /** Of an adjusted option series; absent = the same symbol. */
+  readonly to?: string;
+  /** Of the adjusted series; absent = as before. */
+  readonly multiplier?: number;
+}
+
+/** A reset takes all lots away, at no price. */
+export interface Discarded extends Happening {
+  readonly type: 'DISCARDED';
+}
+
+export type BookEvent = Traded | Converted | Restated | Discarded;

@@ -1,0 +1,10 @@
+export type * from './book-event.js';
+export type { BenchmarkClose, BenchmarkComparison, MissingBenchmark } from './benchmark.js';
+export type { Drawdown } from './drawdown.js';
+export * from './execution-quality.js';
+export { type EquityPoint, linkReturns } from './linked-index.js';
+export { LotBook, type LotMethod, type OpenLot } from './lot-book.js';
+export { moneyWeightedReturn } from './money-weighted.js';
+export * from './performance.js';
+export { type RoundTrip, type RoundTrips, roundTripsOf } from './round-trips.js';
+export * from './taxes.js';

@@ -1,0 +1,301 @@
+/**
+ * Realized gains and open tax lots (D189), for individuals: holding periods, wash sales within a portfolio and symbol, and Section 1256
+ * contracts marked at the end of each year. Sources: IRS Publication 550; 26 CFR 1.1091-1 and 1.1091-2; 26 U.S.C. 1222, 1233, 1256.
+ * Straddles, other portfolios, and options as a replacement of stock are not looked at. Not tax advice.
+ */
+import type { BookEvent, Restated } from './book-event.js';
+import { addDays, daysBetween, nextYear } from './dates.js';
+import { type ClosedPiece, LotBook, type LotMethod, type OpenLot, partOf, without } from './lot-book.js';
+import { dollars, moneyUnits, quantityOf, shareOf } from './units.js';
+
+/** Days before and after a sale at a loss in which a purchase replaces what was sold. */
+const WASH_SALE_DAYS = 30;
+
+export type Term = 'SHORT' | 'LONG' | 'SECTION_1256';
+
+export interface RealizedGain {
+  readonly symbol: string;
+  readonly quantity: number;
+  /** New York dates. */
+  readonly acquiredAt: string;
+  readonly holdingFrom: string;
+  readonly soldAt: string;
+  /** Dollars, charges taken off. */
+  readonly proceeds: number;
+  /** Dollars, charges and disallowed losses of earlier sales in it. */
+  readonly costBasis: number;
+  /** Part of the loss that a replacement took over; 0 or positive. */
+  readonly washSaleDisallowed: number;
+  /** proceeds − costBasis + washSaleDisallowed. */
+  readonly gain: number;
+  readonly term: Term;
+  readonly washSale: boolean;
+  /** Of Form 8949. */
+  readonly code?: 'W';
+  /** The orders that opened and closed it. */
+  readonly orderIds: readonly string[];
+}
+
+export interface TaxLot {
+  readonly symbol: string;
+  readonly side: 'LONG' | 'SHORT';
+  readonly quantity: number;
+  readonly acquiredAt: string;
+  readonly holdingFrom: string;
+  /** Of a short: what the sale brought. */
+  readonly costBasis: number;
+  /** Disallowed losses in the basis. */
+  readonly washSaleDisallowed: number;
+  readonly orderIds: readonly string[];
+}
+
+export interface GainTotals {
+  readonly proceeds: number;
+  readonly costBasis: number;
+  readonly washSaleDisallowed: number;
+  readonly gain: number;
+}
+
+/** Marks of the last close of a year, by which Section 1256 contracts are treated as sold. */
+export interface YearEnd {
+  /** Milliseconds since 1970 of the close. */
+  readonly at: number;
+  /** New York date. */
+  readonly date: string;
+  /** Dollars a unit; a contract without a mark is left as it is. */
+  readonly marks: Readonly<Record<string, number>>;
+}
+
+export interface TaxInput {
+  /** Of one epoch, in order of time. */
+  readonly events: readonly BookEvent[];
+  readonly method: LotMethod;
+  /** In order of time. */
+  readonly yearEnds: readonly YearEnd[];
+  /** False in retirement accounts: nothing is adjusted there. */
+  readonly washSales: boolean;
+}
+
+export interface TaxBooks {
+  /** In order of sale. */
+  readonly gains: readonly RealizedGain[];
+  readonly lots: readonly TaxLot[];
+}
+
+/** A sale while later purchases may still change what of its loss counts. Amounts in units. */
+interface Sale {
+  readonly piece: ClosedPiece;
+  readonly proceeds: number;
+  readonly basis: number;
+  disallowed: number;
+}
+
+/** A loss for which a replacement may still come. */
+interface OpenLoss {
+  readonly sale: Sale;
+  /** Units not replaced yet, counted after splits. */
+  quantity: number;
+  /** Loss on them. */
+  loss: number;
+}
+
+export function taxBooksOf({ events, method, yearEnds, washSales }: TaxInput): TaxBooks {
+  const books = new TaxLedger(method, washSales);
+  let next = 0;
+  for (const event of events) {
+    for (let end = yearEnds[next]; end !== undefined && end.at < event.at; end = yearEnds[(next += 1)])
+      books.markYearEnd(end);
+    books.apply(event);
+  }
+  for (const end of yearEnds.slice(next)) books.markYearEnd(end);
+  return books.result();
+}
+
+/** Sums of gains, by term. */
+export function gainTotals(gains: readonly RealizedGain[]): Readonly<Record<Term, GainTotals>> {
+  const totalOf = (term: Term): GainTotals => {
+    const rows = gains.filter((row) => row.term === term);
+    const total = (amountOf: (row: RealizedGain) => number): number =>
+      dollars(rows.reduce((sum, row) => sum + moneyUnits(amountOf(row)), 0));
+    return {
+      proceeds: total((row) => row.proceeds),
+      costBasis: total((row) => row.costBasis),
+      washSaleDisallowed: total((row) => row.washSaleDisallowed),
+      gain: total((row) => row.gain),
+    };
+  };
+  return { SHORT: totalOf('SHORT'), LONG: totalOf('LONG'), SECTION_1256: totalOf('SECTION_1256') };
+}
+
+class TaxLedger {
+  readonly #book: LotBook;
+  readonly #washSales: boolean;
+  readonly #sales: Sale[] = [];
+  /** By symbol, in order of sale. */
+  readonly #losses = new Map<string, OpenLoss[]>();
+
+  constructor(method: LotMethod, washSales: boolean) {
+    this.#book = new LotBook(method);
+    this.#washSales = washSales;
+  }
+
+  apply(event: BookEvent): void {
+    const pieces = this.#book.apply(withChargesInValue(event));
+    if (event.type === 'RESTATED') this.#restateLosses(event);
+    for (const piece of pieces) if (!piece.isUnpriced) this.#sell(piece);
+    if (!this.#washSales) return;
+    if (event.type === 'TRADED') this.#replace(event.symbol, event.date);
+    if (event.type === 'CONVERTED') this.#replace(event.shares.symbol, event.date);
+  }
+
+  /** Treats each Section 1256 contract as sold at its mark, which is its new basis. */
+  markYearEnd({ at, date, marks }: YearEnd): void {
+    const symbols = new Set(this.#book.open().flatMap((lot) => (lot.isSection1256 ? [lot.symbol] : [])));
+    for (const symbol of symbols) {
+      const mark = marks[symbol];
+      if (mark === undefined) continue;
+      this.#book.replace(symbol, (lots) =>
+        lots.map((lot) => {
+          const value = moneyUnits(mark * quantityOf(lot.quantity) * lot.multiplier);
+          const piece: ClosedPiece = {
+            lot,
+            key: `year-end ${date}`,
+            orderId: undefined,
+            closedBy: 'SETTLEMENT',
+            closedAt: at,
+            closedDate: date,
+            settlementDate: date,
+            value,
+            commission: 0,
+            fees: 0,
+            isUnpriced: false,
+          };
+          this.#sell(piece);
+          return { ...lot, cost: value, openedDate: date, holdingFrom: date };
+        }),
+      );
+    }
+  }
+
+  result(): TaxBooks {
+    return {
+      gains: this.#sales.map(gainOf),
+      lots: this.#book.open().map((lot) => ({
+        symbol: lot.symbol,
+        side: lot.side,
+        quantity: quantityOf(lot.quantity),
+        acquiredAt: lot.openedDate,
+        holdingFrom: lot.holdingFrom,
+        costBasis: dollars(lot.cost + lot.disallowed),
+        washSaleDisallowed: dollars(lot.disallowed),
+        orderIds: lot.orderId === undefined ? [] : [lot.orderId],
+      })),
+    };
+  }
+
+  #sell(piece: ClosedPiece): void {
+    const { lot, value } = piece;
+    const [proceeds, basis] = lot.side === 'LONG' ? [value, lot.cost] : [lot.cost, value];
+    const sale: Sale = { piece, proceeds, basis: basis + lot.disallowed, disallowed: 0 };
+    this.#sales.push(sale);
+    const loss = sale.basis - proceeds;
+    if (!this.#washSales || loss <= 0 || lot.isSection1256) return;
+    const open: OpenLoss = { sale, quantity: lot.quantity, loss };
+    const losses = this.#losses.get(lot.symbol);
+    if (losses === undefined) this.#losses.set(lot.symbol, [open]);
+    else losses.push(open);
+  }
+
+  /** Lets lots of a symbol that were opened within 30 days of an open loss take it over, earliest loss and earliest lot first. */
+  #replace(symbol: string, today: string): void {
+    const losses = this.#losses.get(symbol);
+    if (losses === undefined) return;
+    for (const open of losses) {
+      const { side } = open.sale.piece.lot;
+      this.#book.replace(symbol, (lots) =>
+        lots.flatMap((lot) =>
+          lot.side === side && !lot.isReplacement && open.quantity > 0 && isNear(open, lot)
+            ? takeOver(open, lot)
+            : [lot],
+        ),
+      );
+    }
+    const still = losses.filter(
+      ({ sale, quantity }) => quantity > 0 && daysBetween(sale.piece.closedDate, today) <= WASH_SALE_DAYS,
+    );
+    if (still.length === 0) this.#losses.delete(symbol);
+    else this.#losses.set(symbol, still);
+  }
+
+  #restateLosses({ symbol, numerator, denominator, to = symbol }: Restated): void {
+    const losses = this.#losses.get(symbol);
+    if (losses === undefined) return;
+    this.#losses.delete(symbol);
+    for (const loss of losses) loss.quantity = shareOf(loss.quantity, numerator, denominator);
+    this.#losses.set(to, losses);
+  }
+}
+
+/** Charges raise what a purchase costs and lower what a sale brings. */
+function withChargesInValue(event: BookEvent): BookEvent {
+  if (event.type === 'RESTATED' || event.type === 'DISCARDED') return event;
+  const charges = event.commission + event.fees;
+  if (event.type === 'TRADED') {
+    const value = event.side === 'BUY' ? event.value + charges : event.value - charges;
+    return { ...event, value, commission: 0, fees: 0 };
+  }
+  const { shares } = event;
+  const cash = shares.side === 'BUY' ? shares.cash + charges : shares.cash - charges;
+  return { ...event, shares: { ...shares, cash }, commission: 0, fees: 0 };
+}
+
+const isNear = ({ sale }: OpenLoss, lot: OpenLot): boolean =>
+  Math.abs(daysBetween(sale.piece.closedDate, lot.openedDate)) <= WASH_SALE_DAYS;
+
+/** Moves as much of a loss to a lot as it has units; what is left of the lot stays as it was. */
+function takeOver(open: OpenLoss, lot: OpenLot): readonly OpenLot[] {
+  const quantity = Math.min(open.quantity, lot.quantity);
+  const loss = shareOf(open.loss, quantity, open.quantity);
+  open.quantity -= quantity;
+  open.loss -= loss;
+  open.sale.disallowed += loss;
+  const { holdingFrom } = open.sale.piece.lot;
+  const held = daysBetween(holdingFrom, open.sale.piece.closedDate);
+  const part = partOf(lot, quantity);
+  const replacement: OpenLot = {
+    ...part,
+    disallowed: part.disallowed + loss,
+    holdingFrom: addDays(part.holdingFrom, -held),
+    isReplacement: true,
+  };
+  return quantity === lot.quantity ? [replacement] : [replacement, without(lot, part)];
+}
+
+function gainOf({ piece, proceeds, basis, disallowed }: Sale): RealizedGain {
+  const { lot, closedDate, settlementDate } = piece;
+  const isShort = lot.side === 'SHORT';
+  const isLoss = basis > proceeds;
+  // A short sale ends when it is covered at a gain, when what was bought is delivered at a loss (Rev. Rul. 2002-44).
+  const soldAt = isShort && isLoss && lot.assetClass === 'EQUITY' ? settlementDate : closedDate;
+  return {
+    symbol: lot.symbol,
+    quantity: quantityOf(lot.quantity),
+    acquiredAt: isShort ? closedDate : lot.openedDate,
+    holdingFrom: isShort ? closedDate : lot.holdingFrom,
+    soldAt,
+    proceeds: dollars(proceeds),
+    costBasis: dollars(basis),
+    washSaleDisallowed: dollars(disallowed),
+    gain: dollars(proceeds - basis + disallowed),
+    term: termOf(lot, soldAt),
+    washSale: disallowed > 0,
+    ...(disallowed > 0 && { code: 'W' as const }),
+    orderIds: [lot.orderId, piece.orderId].filter((id): id is string => id !== undefined),
+  };
+}
+
+/** Long where sold on or after the same date of the next year as the day after the holding period began. */
+function termOf({ isSection1256, side, holdingFrom }: OpenLot, soldAt: string): Term {
+  if (isSection1256) return 'SECTION_1256';
+  return side === 'LONG' && soldAt >= nextYear(addDays(holdingFrom, 1)) ? 'LONG' : 'SHORT';
+}

@@ -1,0 +1,75 @@
+import type { Command } from 'commander';
+import { type Output, printFields, printRows } from './output.js';
+import type { Client } from './portfolios.js';
+
+export function addSimulations(program: Command, client: Client, out: Output): void {
+  const simulations = program.command('sim').description('Create, list and delete simulations.');
+  simulations
+    .command('new')
+    .description('Create a simulation with a manual clock.')
+    .option('--start <time>', 'time at which its clock starts', '2026-01-05T10:00:00-05:00')
+    .option('--seed <seed>', 'seed of ids, latencies and synthetic prices')
+    .option('--feed <feed>', 'push, synthetic or replay', 'push')
+    .action(
+      async ({
+        start,
+        seed,
+        feed,
+      }: {
+        start: string;
+        seed?: string;
+        feed: 'push' | 'synthetic' | 'replay';
+      }) => {
+        const body = { feed, clock: 'manual' as const, start, ...(seed !== undefined && { seed }) };
+        printFields(out, await (await client()).call('createSimulation', { body }));
+      },
+    );
+  simulations
+    .command('list', { isDefault: true })
+    .alias('ls')
+    .description('List your simulations, newest first.')
+    .action(async () => {
+      const rows = [];
+      for await (const one of (await client()).list('listSimulations')) rows.push(one);
+      printRows(out, rows, ['simulationId', 'name', 'feed', 'clock', 'calendar', 'createdAt']);
+    });
+  simulations
+    .command('delete <simulationId>')
+    .alias('rm')
+    .description('Delete a simulation with everything in it.')
+    .action(async (simulationId: string) => {
+      printFields(out, await (await client()).call('deleteSimulation', { params: { simulationId } }));
+    });
+  const clock = program.command('clock').description('Show and move the clock of the simulation.');
+  clock
+    .command('show', { isDefault: true })
+    .description('Show the simulated time.')
+    .action(async () => {
+      printFields(out, await (await client()).call('getClock'));
+    });
+  clock
+    .command('advance [by]')
+    .description('Advance a manual clock by 30s, 5m, 2h, 1d or an ISO 8601 duration (PT5M).')
+    .option('--to <when>', 'advance to next-open, next-close or an ISO 8601 time')
+    .action(async (by: string | undefined, { to }: { to?: string }, command: Command) => {
+      const when = to ?? (by?.startsWith('next-') === true ? by : undefined);
+      if ((by === undefined && when === undefined) || (by !== undefined && to !== undefined))
+        return command.error(
+          'error: give either a duration (sandpit clock advance 5m) or --to (sandpit clock advance --to next-open)',
+        );
+      const asked = await client();
+      if (when === undefined)
+        return printFields(out, await asked.call('advanceClock', { body: { by: durationOf(by ?? '') } }));
+      const { nextOpen, nextClose } = await asked.call('getMarketHours');
+      const now = when === 'next-open' ? nextOpen : when === 'next-close' ? nextClose : when;
+      printFields(out, await asked.call('setClock', { body: { now } }));
+    });
+}
+
+/** `5m` → `PT5M`; ISO 8601 durations stay unchanged. */
+export function durationOf(text: string): string {
+  const [, count, unit] = /^(\d+)([smhdw])$/i.exec(text) ?? [];
+  if (count === undefined || unit === undefined) return text;
+  const isTime = /[smh]/i.test(unit);
+  return `P${isTime ? 'T' : ''}${count}${unit.toUpperCase()}`;
+}

@@ -1,0 +1,174 @@
+import type { Decision } from '../decision.js';
+import { isShares } from '../instruments/instrument.js';
+import { tickFor } from '../instruments/tick-size.js';
+import { closingMarkOf, isUsable, markOf } from '../market/quote.js';
+import type { Quote } from '../market/quote.js';
+import type { Book } from '../matching/book.js';
+import { auctionAt, auctionClosed, auctionDayOf, cutoffOf, isForAuction } from '../orders/auction.js';
+import { remainingOf, sideOf } from '../orders/order.js';
+import type { Mutable, Order } from '../orders/order.js';
+import type { ProgressChanges } from '../orders/order-event.js';
+import type { OrderRequest } from '../orders/order-request.js';
+import type { Rejection } from '../rejection.js';
+import type { Price } from '../values/price.js';
+import { Price as Prices } from '../values/price.js';
+import { bookTrade, tradeFor } from './book-trade.js';
+import { endOrder } from './end-order.js';
+import { haltIn, isTrading } from './halted.js';
+import { canTrade } from './match-orders.js';
+import { rereserve } from './rereserve.js';
+import { setAsideChanges } from './reserve.js';
+
+/** Volatility pauses, which do not stop the auction of the close. */
+const PAUSES: ReadonlySet<string> = new Set(['LUDP', 'LUDS', 'M']);
+
+/** The refusal of an order for an auction that takes none now. */
+export function auctionProblem(d: Decision, { timeInForce }: OrderRequest): Rejection | undefined {
+  if (!isForAuction(timeInForce)) return undefined;
+  const { calendar } = d.rules;
+  if (calendar.id !== 'XNYS')
+    return { code: 'INVALID', messages: [`timeInForce ${timeInForce} is only allowed with calendar XNYS`] };
+  const closed = auctionClosed(calendar, timeInForce, d.at);
+  if (closed === undefined) return undefined;
+  const cutoff = calendar.format(closed.cutoff);
+  return {
+    code: 'AUCTION_CLOSED',
+    message: `${timeInForce} orders are taken until ${cutoff}`,
+    cutoff,
+    opensAt: calendar.format(closed.opensAt),
+  };
+}
+
+/** The refusal of a change or cancel of an order that its auction has taken up; `verb` is what cannot be done. */
+export function takenUpByAuction(
+  d: Decision,
+  { terms, progress }: Order,
+  verb: 'canceled' | 'updated',
+): Rejection | undefined {
+  const { timeInForce, status } = progress;
+  if (!isForAuction(timeInForce)) return undefined;
+  const cutoff = cutoffOf(timeInForce, auctionDayOf(d.rules.calendar, terms.createdAt));
+  if (d.at < cutoff) return undefined;
+  const message = `An ${timeInForce} order cannot be ${verb} from ${d.rules.calendar.format(cutoff)} on`;
+  return { code: 'ORDER_NOT_UPDATABLE', message: message.replace('An CLS', 'A CLS'), status };
+}
+
+/**
+ * An order for an auction goes to it: at the open it executes or waits for the first price of the session, before the close it goes to work and
+ * waits for the bell. Where the session is over without a price, it ends.
+ */
+export function reachAuction(d: Decision, order: Order): void {
+  const { terms, progress } = order;
+  const day = auctionDayOf(d.rules.calendar, terms.createdAt);
+  if (d.at >= day.regularClose) {
+    endOrder(d, order, { transition: 'EXPIRED' });
+    return;
+  }
+  if (d.at < day.regularOpen) {
+    d.move(order, 'QUEUED', { releaseAt: day.regularOpen });
+    return;
+  }
+  if (progress.timeInForce === 'CLS') {
+    startWorking(d, order, { expiresAt: day.regularClose });
+    return;
+  }
+  const book = d.book(terms.symbol);
+  if (open(d, order, book)) return;
+  // Until its first price, or the end of the session.
+  if (progress.releaseAt !== day.regularClose) d.move(order, 'QUEUED', { releaseAt: day.regularClose });
+}
+
+/** The first price of a session is that of its opening auction. */
+export function meetOpening(d: Decision, book: Book): void {
+  if (book.onOpen.size === 0) return;
+  const inTurn = [...book.onOpen].sort((a, b) => a.terms.number - b.terms.number);
+  for (const order of inTurn) {
+    const day = auctionDayOf(d.rules.calendar, order.terms.createdAt);
+    const isAtAuction = order.progress.marketAt !== undefined && order.progress.marketAt <= d.at;
+    if (isAtAuction && d.at >= day.regularOpen && d.at < day.regularClose) open(d, order, book);
+  }
+}
+
+/** Executes an order in the opening auction where there is a price for it. False where there is none yet. */
+function open(d: Decision, order: Order, book: Book): boolean {
+  const { quote } = book;
+  const { regularOpen } = auctionDayOf(d.rules.calendar, order.terms.createdAt);
+  if (quote === undefined || quote.at < regularOpen || !canTrade(d, quote) || !isTrading(d, book))
+    return false;
+  const price = openingPriceOf(quote);
+  if (price === undefined) return false;
+  // From here on the quote decides something: it belongs to the record.
+  d.book(book.symbol);
+  execute(d, order, book, price, 'OPENING_AUCTION');
+  return true;
+}
+
+/** Absent while the official one is still to come. */
+const openingPriceOf = (quote: Quote): Price | undefined =>
+  quote.open ?? (quote.openToCome === true ? undefined : markOf(quote));
+
+/** The bell: an order executes in the closing auction, or ends. */
+export function meetClosing(d: Decision, order: Order): void {
+  const book = d.book(order.terms.symbol);
+  const { quote } = book;
+  const { regularOpen } = auctionDayOf(d.rules.calendar, order.terms.createdAt);
+  const halt = haltIn(d, order.terms.symbol);
+  const isHalted = halt !== undefined && !PAUSES.has(halt.reason);
+  const isOfSession = quote !== undefined && isUsable(quote) && quote.at >= regularOpen;
+  const price = isOfSession && !isHalted ? closingMarkOf(quote) : undefined;
+  if (price === undefined) endOrder(d, order, { transition: 'EXPIRED' });
+  else execute(d, order, book, price, 'CLOSING_AUCTION');
+}
+
+function execute(
+  d: Decision,
+  order: Order,
+  book: Book,
+  mark: Price,
+  rule: 'OPENING_AUCTION' | 'CLOSING_AUCTION',
+): void {
+  const { terms } = order;
+  const instrument = d.tradable(terms.symbol);
+  if (!isShares(instrument)) throw new RangeError(`an auction in ${terms.symbol}`);
+  const tick = tickFor(instrument, mark);
+  const price = Prices.ofUnits(Math.floor((mark + tick / 2) / tick) * tick);
+  const { limitPrice } = order.progress;
+  const isBeyond =
+    limitPrice !== undefined &&
+    (sideOf(terms.positionIntent) === 'BUY' ? price > limitPrice : price < limitPrice);
+  if (isBeyond) {
+    endOrder(d, order, { transition: 'EXPIRED' });
+    return;
+  }
+  if (order.progress.arrival === undefined && !startWorking(d, order, {})) return;
+  const portfolio = d.portfolioOf(order);
+  const fills = [{ price, quantity: remainingOf(order.progress), rule }];
+  bookTrade(d, order, portfolio, tradeFor(d, order, portfolio, instrument, fills, book));
+}
+
+/** Brings what is set aside up to date and sets an order to work. False where its funds are gone, and with them the order. */
+function startWorking(d: Decision, order: Order, changes: Mutable<ProgressChanges>): boolean {
+  const canceling = order.progress.status === 'CANCELING';
+  const setAside = canceling ? order.progress : rereserve(d, order);
+  if (setAside === undefined) return false;
+  d.move(order, canceling ? 'STARTED' : 'ACTIVATED', {
+    ...changes,
+    ...setAsideChanges(order.progress, setAside),
+    arrival: d.state.counters.arrival + 1,
+  });
+  return true;
+}
+
+/** The bell of an auction that an order is for, and which one it is. */
+export function auctionOf(
+  d: Pick<Decision, 'rules'>,
+  { terms, progress }: Pick<Order, 'terms' | 'progress'>,
+): { readonly name: string; readonly at: ReturnType<typeof auctionAt> } | undefined {
+  const { timeInForce } = progress;
+  if (!isForAuction(timeInForce)) return undefined;
+  const day = auctionDayOf(d.rules.calendar, terms.createdAt);
+  return {
+    name: timeInForce === 'OPG' ? 'opening auction' : 'closing auction',
+    at: auctionAt(timeInForce, day),
+  };
+}

@@ -1,0 +1,20 @@
+import { underlyingOf } from './instruments/option-roots.js';
+import { isLongAsOsi, rootOfOsi } from './instruments/osi.js';
+import type { State } from './state.js';
+
+/** Whether something is held or ordered in a symbol, or in options on it, or in options on what it is an option on. */
+export function hasInterestIn(state: State, symbol: string): boolean {
+  if ((state.holders.get(symbol)?.size ?? 0) > 0) return true;
+  if ((state.books.get(symbol)?.open.size ?? 0) > 0) return true;
+  if (state.packagesOn.has(symbol) || state.awaitingOpening.has(symbol)) return true;
+  const underlying = isLongAsOsi(symbol) ? underlyingOf(rootOfOsi(symbol)) : symbol;
+  return state.optionOrders.has(underlying) || (state.optionHolders.get(underlying)?.size ?? 0) > 0;
+}
+
+/** Whether time and the market pass without doing anything here: no open order, position, unsettled trade or margin call. */
+export function isIdle({ orders, portfolios }: State): boolean {
+  if (orders.size > 0) return false;
+  for (const { positions, obligations, margin } of portfolios.values())
+    if (positions.size > 0 || obligations.size > 0 || margin.calls.length > 0) return false;
+  return true;
+}

@@ -1,0 +1,45 @@
+import { calendarById } from '../calendar/calendars.js';
+import type { Calendar } from '../calendar/calendar.js';
+import type { Instant } from '../values/instant.js';
+import type { Holding, Requirement, Underlying } from './book.js';
+import type { HouseRates } from './house-rates.js';
+import type { MarginEngine, MarginType } from './margin-type.js';
+import { requirementOf } from './requirement.js';
+
+/** A book that need not exist (D43), as plain data: it can go to another thread. */
+export interface HypotheticalBook {
+  readonly marginType: MarginType;
+  readonly engine: MarginEngine | undefined;
+  readonly house: HouseRates;
+  readonly asOf: Instant;
+  readonly calendar: Calendar['id'];
+  readonly holdings: readonly Holding[];
+  /** Of what options are on, by its symbol. */
+  readonly underlyings: ReadonlyMap<string, Underlying>;
+  /** By the symbol of an option or of what it is on; they take the place of implied ones. */
+  readonly volatilities: ReadonlyMap<string, number>;
+  /** Continuous, a year. */
+  readonly rate: number;
+}
+
+const UNKNOWN: Underlying = { price: undefined, leverageFactor: 1, dividends: [] };
+
+/** What an imagined book takes: the same function that answers for portfolios. */
+export function requirementOfHypothetical(book: HypotheticalBook): Requirement {
+  const { marginType, engine, house, asOf, holdings, underlyings, volatilities, rate } = book;
+  return requirementOf({
+    marginType,
+    engine,
+    house,
+    asOf,
+    calendar: calendarById(book.calendar),
+    holdings,
+    market: {
+      rate,
+      underlying: (symbol) => underlyings.get(symbol) ?? UNKNOWN,
+      volatility: ({ instrument }) =>
+        volatilities.get(instrument.symbol) ??
+        (instrument.assetClass === 'OPTION' ? volatilities.get(instrument.underlying) : undefined),
+    },
+  });
+}

@@ -1,0 +1,68 @@
+import { TOLERANCE } from './division.js';
+import type { Programme } from './programme.js';
+
+/**
+ * Whole column values near a solution of the linear relaxation. Each series keeps its total, shared among its groups by the largest remainder; shorts
+ * that are then without a long leave their group, the smallest requirement first.
+ */
+export function roundedValues(programme: Programme, relaxed: Float64Array): Float64Array {
+  const { contracts, columns } = programme;
+  const values = new Float64Array(columns.length);
+  const left = contracts.map(({ count }) => count);
+  const places: number[][] = contracts.map(() => []);
+  let { shares } = programme;
+  columns.forEach((column, index) => {
+    if (column.kind === 'SPREAD') places[column.leg]?.push(index);
+    if (column.kind !== 'COMBO') return;
+    const { legs, shares: taken } = column.combo;
+    const lot = Math.abs(taken);
+    const count = Math.max(
+      0,
+      Math.min(
+        Math.floor((relaxed[index] ?? 0) + TOLERANCE),
+        Math.floor(shares / lot),
+        ...legs.map((leg) => left[leg] ?? 0),
+      ),
+    );
+    values[index] = count;
+    shares -= count * lot;
+    for (const leg of legs) left[leg] = (left[leg] ?? 0) - count;
+  });
+  places.forEach((mine, leg) => shareOut(mine, left[leg] ?? 0));
+  programme.pools.forEach((_, pool) => {
+    for (const isCall of [true, false]) coverShorts(pool, isCall);
+  });
+  return values;
+
+  function shareOut(mine: readonly number[], most: number): void {
+    const total = mine.reduce((sum, index) => sum + Math.max(0, relaxed[index] ?? 0), 0);
+    let rest = Math.min(most, Math.round(total));
+    const remainders = mine.map((index) => {
+      const value = Math.max(0, relaxed[index] ?? 0);
+      const whole = Math.min(rest, Math.floor(value + TOLERANCE));
+      values[index] = whole;
+      rest -= whole;
+      return { index, remainder: value - whole };
+    });
+    remainders.sort((a, b) => b.remainder - a.remainder || a.index - b.index);
+    for (const { index } of remainders.slice(0, rest)) values[index] = (values[index] ?? 0) + 1;
+  }
+
+  function coverShorts(pool: number, isCall: boolean): void {
+    const mine = (programme.columnsOf[pool] ?? []).filter(
+      (index) => programme.contractIn(index).isCall === isCall,
+    );
+    const shorts = mine.filter((index) => programme.contractIn(index).isShort);
+    let excess = 0;
+    for (const index of mine)
+      excess += programme.contractIn(index).isShort ? (values[index] ?? 0) : -(values[index] ?? 0);
+    for (const { leg, count } of programme.fixedIn[pool] ?? [])
+      if (programme.contract(leg).isCall === isCall) excess -= count;
+    shorts.sort((a, b) => programme.contractIn(a).naked - programme.contractIn(b).naked || a - b);
+    for (const index of shorts) {
+      const out = Math.max(0, Math.min(excess, values[index] ?? 0));
+      values[index] = (values[index] ?? 0) - out;
+      excess -= out;
+    }
+  }
+}

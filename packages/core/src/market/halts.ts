@@ -1,0 +1,68 @@
+import { haltedBy } from '../instruments/halted-by.js';
+import type { Instrument } from '../instruments/instrument.js';
+import type { Instant } from '../values/instant.js';
+import type { TradingDate } from '../values/trading-date.js';
+import type { Quote } from './quote.js';
+
+/** A stop of trading in a symbol and in the options on it, or of the whole stock market (D178). */
+export interface Halt {
+  readonly symbol: string;
+  /** The code of the listing exchange, such as LUDP or T1. */
+  readonly reason: string;
+  readonly since: Instant;
+  /** Absent = until it is lifted. */
+  readonly until?: Instant;
+}
+
+/** The end of a halt. Quotes from before it are not met any more. */
+export interface Resumption {
+  readonly at: Instant;
+  /** Batches of quotes pushed by then; -1 = those of the very instant come after it. */
+  readonly pushes: number;
+}
+
+/** The halts of a simulation. */
+export interface TradingHalts {
+  /** By symbol. */
+  readonly inForce: Map<string, Halt>;
+  /** By symbol: when its latest halt ended. */
+  readonly resumed: Map<string, Resumption>;
+  /** By reason: the trading day on which a market-wide circuit breaker tripped last. */
+  readonly breakers: Map<string, TradingDate>;
+}
+
+export const noHalts = (): TradingHalts => ({
+  inForce: new Map(),
+  resumed: new Map(),
+  breakers: new Map(),
+});
+
+/** The halt that keeps an instrument from trading at an instant; of several the one that lasts longest. */
+export function haltOf(halts: TradingHalts, instrument: Instrument, at: Instant): Halt | undefined {
+  if (halts.inForce.size === 0) return undefined;
+  let longest: Halt | undefined;
+  for (const symbol of haltedBy(instrument)) {
+    const halt = halts.inForce.get(symbol);
+    if (halt === undefined || isOver(halt, at)) continue;
+    if (longest === undefined || endOf(halt) > endOf(longest)) longest = halt;
+  }
+  return longest;
+}
+
+export const isOver = ({ until }: Halt, at: Instant): boolean => until !== undefined && until <= at;
+
+const endOf = ({ until }: Halt): number => until ?? Infinity;
+
+/** Whether a quote came after trading in its instrument resumed. `pushed`: the number of the push that it came with, 0 = of a feed. */
+export function isSinceResumption(
+  halts: TradingHalts,
+  instrument: Instrument,
+  { at }: Pick<Quote, 'at'>,
+  pushed: number,
+): boolean {
+  if (halts.resumed.size === 0) return true;
+  return haltedBy(instrument).every((symbol) => {
+    const resumed = halts.resumed.get(symbol);
+    return resumed === undefined || at > resumed.at || (at === resumed.at && pushed > resumed.pushes);
+  });
+}

@@ -1,0 +1,119 @@
+import type { Quote } from '../market/quote.js';
+import { remainingOf, sideOf } from '../orders/order.js';
+import type { Order, PositionIntent } from '../orders/order.js';
+import { netLimitOf } from '../orders/structure.js';
+import { Price } from '../values/price.js';
+import { Quantity } from '../values/quantity.js';
+import type { FillModel } from './fill-model.js';
+import type { LegWait } from './multi-leg-index.js';
+
+/** A leg of an order with the market that it meets. */
+export interface LegMarket {
+  readonly symbol: string;
+  readonly positionIntent: PositionIntent;
+  /** Contracts in a unit. */
+  readonly ratio: number;
+  readonly quote: Quote;
+  /** What is left of the displayed size on the side that it takes; Infinity where none was given. */
+  readonly left: number;
+}
+
+/** Whole units of an order that would execute now, with the price of each leg, which add up to the net (D78). */
+export interface MultiLegFill {
+  readonly units: Quantity;
+  /** In the order of the legs. */
+  readonly prices: readonly Price[];
+  readonly isAtLimit: boolean;
+}
+
+const CENT = Price.of('0.01');
+
+const touchOf = ({ positionIntent, quote }: LegMarket): Price | undefined =>
+  sideOf(positionIntent) === 'BUY' ? quote.ask : quote.bid;
+
+/** What a unit costs at the touches, a credit negative; `undefined` where a leg has none. */
+export function netAtTouch(legs: readonly LegMarket[]): Price | undefined {
+  let net = 0;
+  for (const leg of legs) {
+    const touch = touchOf(leg);
+    if (touch === undefined) return undefined;
+    net += leg.ratio * (sideOf(leg.positionIntent) === 'BUY' ? touch : 0 - touch);
+  }
+  return Price.ofUnits(net);
+}
+
+/**
+ * What of an order of several legs would execute against these quotes (D78): where the net is within its limit, at the touches on
+ * arrival, at its limit once it has been resting; as many whole units as all sizes allow. For FOK all or nothing.
+ */
+export function planMultiLegFill(
+  { terms, progress }: Order,
+  model: FillModel,
+  legs: readonly LegMarket[],
+  isResting: boolean,
+): MultiLegFill | undefined {
+  const net = netAtTouch(legs);
+  if (net === undefined) return undefined;
+  const { limitPrice, timeInForce } = progress;
+  const limit = limitPrice === undefined ? undefined : netLimitOf(terms.positionIntent, limitPrice);
+  const beyond = model === 'strict' && isResting ? CENT : 0;
+  if (limit !== undefined && net + beyond > limit) return undefined;
+  const remaining = remainingOf(progress);
+  let units: number = remaining;
+  if (model !== 'ideal') {
+    for (const { left, ratio } of legs) units = Math.min(units, left / ratio);
+  }
+  const whole = Quantity.wholePart(Quantity.ofUnits(units));
+  if (whole <= 0 || (timeInForce === 'FOK' && whole < remaining)) return undefined;
+  const isAtLimit = isResting && limit !== undefined;
+  const touches = legs.map((leg) => touchOf(leg) ?? Price.ofUnits(0));
+  const prices = isAtLimit ? pricesAt(limit - net, legs, touches) : touches;
+  return { units: whole, prices, isAtLimit };
+}
+
+/**
+ * What must come before an order whose net is beyond its limit can execute: one leg has come by its part of the distance, or the one
+ * that has no touch has one. `undefined` where nothing is known: any quote may do.
+ */
+export function legWaitsOf(legs: readonly LegMarket[], limit: Price): LegWait[] | undefined {
+  for (const { symbol, positionIntent, quote } of legs) {
+    const side = sideOf(positionIntent);
+    if (side === 'BUY' && quote.ask === undefined) return [{ symbol, side, price: Infinity }];
+    if (side === 'SELL' && quote.bid === undefined) return [{ symbol, side, price: -Infinity }];
+  }
+  const beyond = (netAtTouch(legs) ?? limit) - limit;
+  if (beyond <= 0) return undefined;
+  return legs.map((leg) => {
+    const part = Math.floor(beyond / (legs.length * leg.ratio));
+    const side = sideOf(leg.positionIntent);
+    const touch = touchOf(leg) ?? 0;
+    return { symbol: leg.symbol, side, price: side === 'BUY' ? touch - part : touch + part };
+  });
+}
+
+/**
+ * What a resting order pays beyond the touches is put on the first bought leg of the smallest ratio; where all are sold, taken from the
+ * dearest down, none below a cent.
+ */
+function pricesAt(more: number, legs: readonly LegMarket[], touches: readonly Price[]): Price[] {
+  const prices = [...touches];
+  if (more === 0) return prices;
+  let best: number | undefined;
+  legs.forEach(({ positionIntent, ratio }, index) => {
+    if (sideOf(positionIntent) === 'BUY' && (best === undefined || ratio < (legs[best]?.ratio ?? 0)))
+      best = index;
+  });
+  if (best !== undefined) {
+    prices[best] = Price.ofUnits((prices[best] ?? 0) + more / (legs[best]?.ratio ?? 1));
+    return prices;
+  }
+  let left = more;
+  const dearestFirst = legs.map((_, index) => index).sort((a, b) => (touches[b] ?? 0) - (touches[a] ?? 0));
+  for (const index of dearestFirst) {
+    const ratio = legs[index]?.ratio ?? 1;
+    const taken = Math.min(left / ratio, Math.max(0, (prices[index] ?? 0) - CENT));
+    prices[index] = Price.ofUnits((prices[index] ?? 0) - taken);
+    left -= taken * ratio;
+  }
+  return prices;
+}

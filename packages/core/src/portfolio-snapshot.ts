@@ -1,0 +1,296 @@
+import type { Event, OrderEvent } from './event.js';
+import { SHARES } from './instruments/instrument.js';
+import type { AssetClass } from './instruments/instrument.js';
+import type { LedgerEntry } from './ledger/ledger.js';
+import type { OptionEnded } from './lifecycle/option-event.js';
+import { cashOfExecution, chargesOf, tradedBy } from './orders/execution.js';
+import { sideOf } from './orders/order.js';
+import type { OrderTerms } from './orders/order.js';
+import type { PortfolioType } from './portfolios/account.js';
+import type { Books } from './portfolios/valuation.js';
+import type { LotClosing, Position } from './positions/position.js';
+import { settlementEntries } from './settlement/obligation.js';
+import { cashSideOf, tradeEntries } from './trading/entries.js';
+import type { OrderSnapshot } from './trading/follow-order.js';
+import type { BookedExecution, OrderExecuted } from './trading/trade.js';
+import { Instant } from './values/instant.js';
+import { Money } from './values/money.js';
+import { Quantity } from './values/quantity.js';
+import type { TradingDate } from './values/trading-date.js';
+
+/** What is held of one instrument, all lots together. */
+export interface SnapshotPosition {
+  readonly assetClass: AssetClass;
+  /** Negative = short. Never 0. */
+  readonly quantity: Quantity;
+  readonly cost: Money;
+  /** Of a future: what its variation counts from. */
+  readonly marked?: Money;
+}
+
+/**
+ * What a portfolio has at an instant, without what the market makes of it: enough to say later what it was worth then. Plain data.
+ */
+export interface PortfolioSnapshot {
+  readonly type: PortfolioType;
+  /** What a reset goes back to. */
+  readonly initialType: PortfolioType;
+  readonly settled: Money;
+  readonly pending: Money;
+  /** Cash that open orders have set aside. */
+  readonly reserved: Money;
+  /** Cash that positions have, by underlying. */
+  readonly secured: Readonly<Record<string, Money>>;
+  /** Cash that settles, by date; negative = goes out. */
+  readonly due: Readonly<Record<TradingDate, Money>>;
+  readonly held: Readonly<Record<string, SnapshotPosition>>;
+}
+
+export const newSnapshot = (type: PortfolioType): PortfolioSnapshot => ({
+  type,
+  initialType: type,
+  settled: Money.zero,
+  pending: Money.zero,
+  reserved: Money.zero,
+  secured: {},
+  due: {},
+  held: {},
+});
+
+/** A portfolio after an event that is about no order of it. Follows what `evolve.ts` does to portfolios. */
+export function snapshotAfter(
+  standing: PortfolioSnapshot,
+  event: Exclude<Event, OrderEvent>,
+): PortfolioSnapshot {
+  switch (event.type) {
+    case 'LedgerPosted':
+      return posted(standing, event.entries);
+    case 'PortfolioChanged':
+      return { ...standing, type: event.settings.portfolioType };
+    case 'PortfolioReset':
+      return { ...standing, type: standing.initialType, secured: {}, due: {}, held: {} };
+    case 'PortfolioClosed':
+      return { ...standing, held: {} };
+    case 'OptionsSecured':
+      return { ...standing, secured: withAmount(standing.secured, event.underlying, event.cash) };
+    case 'ObligationSettled':
+      return posted({ ...standing, due: without(standing.due, event.date) }, settlementEntries(event));
+    case 'DividendAccrued':
+      return withDue(standing, event.payDate, event.amount);
+    case 'PositionSplit': {
+      const cost = event.lots.reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero);
+      return withHeld(standing, event.symbol, SHARES, () => ({
+        quantity: Quantity.add(event.settled, event.pending),
+        cost,
+      }));
+    }
+    case 'OptionAdjusted': {
+      const { symbol, to, quantity } = event;
+      const { cost } = standing.held[symbol] ?? NOTHING;
+      const gone = { ...standing, held: without(standing.held, symbol) };
+      return withHeld(gone, to, 'OPTION', () => ({ quantity, cost }));
+    }
+    case 'FutureSettled':
+      return withHeld(posted(standing, event.entries), event.symbol, 'FUTURE', (before) => ({
+        ...before,
+        ...(event.closed === undefined
+          ? { marked: (event.marked ?? []).reduce((sum, lot) => Money.add(sum, lot.marked), Money.zero) }
+          : { quantity: Quantity.zero }),
+      }));
+    case 'OptionEnded':
+      return ended(standing, event);
+    // A snapshot has nothing that changes with these.
+    case 'AccountOpened':
+    case 'AccountUpdated':
+    case 'AccountStatusChanged':
+    case 'AccountDeleted':
+    case 'PortfolioOpened':
+    case 'SmaChanged':
+    case 'CallIssued':
+    case 'CallDue':
+    case 'CallClosed':
+    case 'MarginWarned':
+    case 'DayShortfallNoted':
+    case 'LiquidationDecided':
+    case 'InterestAccrued':
+    case 'AccrualsPosted':
+    case 'OrdersRested':
+    case 'DayTradeTracked':
+    case 'ExerciseInstructed':
+    case 'ExercisePriceTaken':
+    case 'AssignmentsDrawn':
+    case 'InstrumentsListed':
+    case 'QuotesPushed':
+    case 'ActionsAnnounced':
+    case 'ActionWithdrawn':
+    case 'ActionContinued':
+    case 'ActionDone':
+    case 'SeriesAdjusted':
+    case 'SplitBegun':
+    case 'SessionMarked':
+    case 'AgentSpent':
+    case 'AgentRefused':
+    case 'TradingHalted':
+    case 'TradingResumed':
+    case 'RulesChanged':
+    case 'ClockMoved':
+      return standing;
+  }
+}
+
+/** A portfolio after an event of one of its orders, which was `before` and is `after`. */
+export function snapshotAfterOrder(
+  standing: PortfolioSnapshot,
+  event: OrderEvent,
+  before: OrderSnapshot | undefined,
+  after: OrderSnapshot,
+): PortfolioSnapshot {
+  const { terms, progress } = after;
+  const more = progress.reserved - (before?.progress.reserved ?? 0);
+  const next = more === 0 ? standing : { ...standing, reserved: Money.ofUnits(standing.reserved + more) };
+  return event.type === 'OrderExecuted' ? executed(next, terms, event) : next;
+}
+
+/** The portfolio as far as it has to be known to be valued. Each position is one lot. */
+export function booksOf(standing: PortfolioSnapshot): Books {
+  const secured = Object.values(standing.secured).reduce((sum, cash) => Money.add(sum, cash), Money.zero);
+  const due = Object.entries(standing.due) as [TradingDate, Money][];
+  const held = Object.entries(standing.held);
+  return {
+    settings: { portfolioType: standing.type },
+    balances: { SETTLED_CASH: standing.settled, PENDING_CASH: standing.pending },
+    reservedByOrders: { cash: standing.reserved },
+    reservedByPositions: { cash: secured },
+    obligations: new Map(due.map(([date, cash]) => [date, { cash }])),
+    positions: new Map(held.map(([symbol, position]) => [symbol, positionOf(symbol, position)])),
+  };
+}
+
+function positionOf(symbol: string, { assetClass, quantity, cost, marked }: SnapshotPosition): Position {
+  const lot = { lotId: 0, quantity, cost, openedAt: Instant.ofMs(0) };
+  return {
+    symbol,
+    assetClass,
+    settled: quantity,
+    pending: Quantity.zero,
+    lots: [marked === undefined ? lot : { ...lot, marked }],
+  };
+}
+
+function executed(standing: PortfolioSnapshot, terms: OrderTerms, event: OrderExecuted): PortfolioSnapshot {
+  const { executions, settlementDate } = event;
+  const cashSide = cashSideOf(terms, executions);
+  let next = posted(standing, tradeEntries(terms, event));
+  for (const execution of executions) {
+    const { symbol, positionIntent } = tradedBy(terms, execution);
+    const isBuy = sideOf(positionIntent) === 'BUY';
+    next = traded(next, symbol, terms.assetClass, isBuy, execution);
+    if (settlementDate === undefined || cashSide !== 'SELL') continue;
+    const cash = cashOfExecution(execution);
+    next = withDue(next, settlementDate, Money.ofUnits((isBuy ? 0 - cash : cash) - chargesOf(execution)));
+  }
+  return next;
+}
+
+function traded(
+  standing: PortfolioSnapshot,
+  symbol: string,
+  assetClass: AssetClass,
+  isBuy: boolean,
+  { quantity, value, closed }: BookedExecution,
+): PortfolioSnapshot {
+  return withHeld(standing, symbol, assetClass, (before) => ({
+    quantity: Quantity.ofUnits(before.quantity + (isBuy ? quantity : 0 - quantity)),
+    ...(closed === undefined ? opening(before, value, assetClass) : closing(before, closed)),
+  }));
+}
+
+type Cost = Pick<SnapshotPosition, 'cost' | 'marked'>;
+
+const opening = ({ cost, marked = Money.zero }: Cost, value: Money, assetClass: AssetClass): Cost => ({
+  cost: Money.add(cost, value),
+  ...(assetClass === 'FUTURE' && { marked: Money.add(marked, value) }),
+});
+
+function closing({ cost, marked }: Cost, closed: readonly LotClosing[]): Cost {
+  let left: number = cost;
+  let markedLeft: number | undefined = marked;
+  for (const lot of closed) {
+    left -= lot.cost;
+    if (markedLeft !== undefined) markedLeft -= lot.marked ?? 0;
+  }
+  return {
+    cost: Money.ofUnits(left),
+    ...(markedLeft !== undefined && { marked: Money.ofUnits(markedLeft) }),
+  };
+}
+
+function ended(standing: PortfolioSnapshot, event: OptionEnded): PortfolioSnapshot {
+  const { symbol, quantity, closed, shares, settlementDate, entries } = event;
+  let next = posted(standing, entries);
+  if (closed !== undefined)
+    next = withHeld(next, symbol, 'OPTION', (before) => ({
+      quantity: Quantity.ofUnits(before.quantity + (before.quantity < 0 ? quantity : 0 - quantity)),
+      ...closing(before, closed),
+    }));
+  if (settlementDate !== undefined) {
+    const pending = sumOf(entries, 'PENDING_CASH');
+    if (pending !== 0) next = withDue(next, settlementDate, pending);
+  }
+  if (shares === undefined) return next;
+  return withHeld(next, shares.symbol, SHARES, (before) => {
+    const { cost } = closing(before, shares.closed);
+    return {
+      quantity: Quantity.add(before.quantity, shares.quantity),
+      cost: Money.add(cost, shares.opened?.cost ?? Money.zero),
+    };
+  });
+}
+
+function sumOf(entries: readonly LedgerEntry[], of: 'SETTLED_CASH' | 'PENDING_CASH'): Money {
+  let sum = 0;
+  for (const { postings } of entries)
+    for (const { account, amount } of postings) if (account === of) sum += amount;
+  return Money.ofUnits(sum);
+}
+
+const posted = (standing: PortfolioSnapshot, entries: readonly LedgerEntry[]): PortfolioSnapshot => ({
+  ...standing,
+  settled: Money.add(standing.settled, sumOf(entries, 'SETTLED_CASH')),
+  pending: Money.add(standing.pending, sumOf(entries, 'PENDING_CASH')),
+});
+
+const withDue = (standing: PortfolioSnapshot, date: TradingDate, more: Money): PortfolioSnapshot => ({
+  ...standing,
+  due: { ...standing.due, [date]: Money.add(standing.due[date] ?? Money.zero, more) },
+});
+
+const NOTHING = { quantity: Quantity.zero, cost: Money.zero };
+
+function withHeld(
+  standing: PortfolioSnapshot,
+  symbol: string,
+  assetClass: AssetClass,
+  change: (before: Omit<SnapshotPosition, 'assetClass'>) => Omit<SnapshotPosition, 'assetClass'>,
+): PortfolioSnapshot {
+  const after = change(standing.held[symbol] ?? NOTHING);
+  const held =
+    after.quantity === 0
+      ? without(standing.held, symbol)
+      : { ...standing.held, [symbol]: { assetClass, ...after } };
+  return { ...standing, held };
+}
+
+const withAmount = (
+  amounts: Readonly<Record<string, Money>>,
+  key: string,
+  amount: Money,
+): Readonly<Record<string, Money>> => (amount === 0 ? without(amounts, key) : { ...amounts, [key]: amount });
+
+function without<Value>(
+  record: Readonly<Record<string, Value>>,
+  key: string,
+): Readonly<Record<string, Value>> {
+  if (!(key in record)) return record;
+  return Object.fromEntries(Object.entries(record).filter(([other]) => other !== key));
+}

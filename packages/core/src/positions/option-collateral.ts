@@ -1,0 +1,268 @@
+import { valueOf } from '../instruments/instrument.js';
+import type { OptionContract } from '../instruments/option.js';
+import type { Instant } from '../values/instant.js';
+import { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
+
+/*
+ * What stands behind short options where nobody lends (D81, D160): shares under calls first, then longs, then cash. A question about
+ * the contracts on one underlying, whoever holds them.
+ */
+
+/** Contracts of one series, held or imagined. */
+export interface CollateralLeg {
+  readonly contract: OptionContract;
+  /** Whole contracts; negative = short. */
+  readonly count: number;
+}
+
+/** When a contract settles: what a long must do no earlier than the short it covers. */
+type SettlesAt = (contract: OptionContract) => Instant;
+
+export interface OptionCollateral {
+  /** Of the underlying, under calls. */
+  readonly shares: Quantity;
+  /** What the rest can lose at most with the longs beside it; of puts that nothing covers their strikes. Whole cents. */
+  readonly cash: Money;
+  /** The part of it that puts without a long take. */
+  readonly secured: Money;
+  /** Short calls that nothing covers. */
+  readonly nakedCalls: number;
+  /** Short contracts that longs cover. */
+  readonly spreads: number;
+}
+
+const NO_COVER: OptionCollateral = {
+  shares: Quantity.zero,
+  cash: Money.zero,
+  secured: Money.zero,
+  nakedCalls: 0,
+  spreads: 0,
+};
+
+/** What covers the shorts among these, each series once, where so many shares of the underlying are free. Their order does not matter. */
+export function collateralOf(
+  legs: Iterable<CollateralLeg>,
+  freeShares: Quantity,
+  settlesAt: SettlesAt,
+): OptionCollateral {
+  const left: UncoveredContracts[] = [];
+  let hasShorts = false;
+  for (const { contract, count } of legs) {
+    if (count === 0) continue;
+    left.push({ contract, count });
+    if (count < 0) hasShorts = true;
+  }
+  if (!hasShorts) return NO_COVER;
+  const shares = freeShares > 0 ? coverByShares(left, freeShares) : Quantity.zero;
+  let cash = 0;
+  let secured = 0;
+  let nakedCalls = 0;
+  let spreads = 0;
+  for (const alike of classesOf(left)) {
+    const pool: UncoveredContracts[] = [];
+    for (const chain of chainsOf(alike, settlesAt)) {
+      const found = coverChain(chain, pool);
+      cash += found.cash;
+      secured += found.secured;
+      nakedCalls += found.nakedCalls;
+      spreads += found.spreads;
+    }
+  }
+  return {
+    shares,
+    cash: Money.upToCents(Money.ofUnits(cash)),
+    secured: Money.upToCents(Money.ofUnits(secured)),
+    nakedCalls,
+    spreads,
+  };
+}
+
+interface UncoveredContracts {
+  readonly contract: OptionContract;
+  count: number;
+}
+
+/** Takes the calls that shares cover, the lowest strikes first; the shares that these would deliver. */
+function coverByShares(left: readonly UncoveredContracts[], freeShares: Quantity): Quantity {
+  let shares = 0;
+  for (const call of left.filter(isShortCall).sort(byStrike)) {
+    if (call.contract.settlement === 'CASH') continue;
+    const each = sharesToCover(call.contract);
+    const covered =
+      each === 0 ? -call.count : Math.min(-call.count, Math.max(0, Math.floor((freeShares - shares) / each)));
+    shares += covered * each;
+    call.count += covered;
+  }
+  return Quantity.ofUnits(shares);
+}
+
+const isShortCall = ({ contract, count }: UncoveredContracts): boolean =>
+  count < 0 && contract.optionType === 'CALL';
+
+/**
+ * Shares that cover one call: those that it delivers. The strike that is received for them pays the cash in lieu of a part of one. A call that
+ * delivers no whole share is covered by that part.
+ */
+const sharesToCover = ({ deliverable, inLieu = Quantity.zero }: OptionContract): Quantity =>
+  deliverable > 0 ? Quantity.of(deliverable) : inLieu;
+
+const byStrike = (a: UncoveredContracts, b: UncoveredContracts): number =>
+  a.contract.strike - b.contract.strike || (a.contract.symbol < b.contract.symbol ? -1 : 1);
+
+/** Only what is exercised in the same way and delivers the same can cover. There are seldom two classes. */
+function classesOf(legs: readonly UncoveredContracts[]): UncoveredContracts[][] {
+  const classes: UncoveredContracts[][] = [];
+  for (const leg of legs) {
+    const alike = classes.find(([first]) => first !== undefined && isAlike(first.contract, leg.contract));
+    if (alike === undefined) classes.push([leg]);
+    else alike.push(leg);
+  }
+  return classes;
+}
+
+const isAlike = (a: OptionContract, b: OptionContract): boolean =>
+  a.style === b.style &&
+  a.multiplier === b.multiplier &&
+  a.deliverable === b.deliverable &&
+  (a.inLieu ?? 0) === (b.inLieu ?? 0);
+
+/** Those that settle together, the last first: what it does not need may cover an earlier one. */
+function chainsOf(legs: UncoveredContracts[], settlesAt: SettlesAt): UncoveredContracts[][] {
+  const [first] = legs;
+  if (first === undefined || legs.every(({ contract }) => endsWith(contract, first.contract))) return [legs];
+  const chains = new Map<Instant, UncoveredContracts[]>();
+  for (const leg of legs) {
+    const at = settlesAt(leg.contract);
+    const chain = chains.get(at);
+    if (chain === undefined) chains.set(at, [leg]);
+    else chain.push(leg);
+  }
+  return [...chains].sort(([a], [b]) => b - a).map(([, chain]) => chain);
+}
+
+const endsWith = (a: OptionContract, b: OptionContract): boolean =>
+  a.expiration === b.expiration && a.settleSession === b.settleSession && a.settlement === b.settlement;
+
+const OPTION_TYPES = ['CALL', 'PUT'] as const;
+
+/** The shorts of one expiration with its own longs and what later ones have left over, which is put into `pool`. */
+function coverChain(
+  chain: readonly UncoveredContracts[],
+  pool: UncoveredContracts[],
+): Omit<OptionCollateral, 'shares'> {
+  const used: UncoveredContracts[] = [];
+  let nakedCalls = 0;
+  let spreads = 0;
+  let secured = Money.zero;
+  let inLieu = Money.zero;
+  for (const optionType of OPTION_TYPES) {
+    const shorts: UncoveredContracts[] = [];
+    const longs: UncoveredContracts[] = [];
+    let short = 0;
+    let long = 0;
+    for (const leg of chain) {
+      if (leg.contract.optionType !== optionType) continue;
+      if (leg.count < 0) {
+        shorts.push(leg);
+        short -= leg.count;
+      } else if (leg.count > 0) {
+        longs.push(leg);
+        long += leg.count;
+      }
+    }
+    if (short === 0) {
+      pool.push(...longs);
+      continue;
+    }
+    used.push(...shorts, ...longs);
+    const uncovered = borrow(optionType, Math.max(short - long, 0), pool, used);
+    spreads += short - uncovered;
+    if (uncovered === 0) continue;
+    if (optionType === 'CALL') {
+      nakedCalls += uncovered;
+      // What nothing covers has no limit: it is another's question. Of a part of a share there is what was paid for it.
+      inLieu = dropHighest(shorts, uncovered);
+    } else {
+      secured = strikesOfLowest(shorts, uncovered);
+    }
+  }
+  return { cash: Money.add(largestLoss(used), inLieu), secured, nakedCalls, spreads };
+}
+
+/** Takes what lacks from the longs that later expirations have left over; what is still lacking then. */
+function borrow(
+  optionType: OptionContract['optionType'],
+  lacking: number,
+  pool: readonly UncoveredContracts[],
+  used: UncoveredContracts[],
+): number {
+  if (lacking === 0 || pool.length === 0) return lacking;
+  let left = lacking;
+  // A call protects the better the lower its strike is, a put the higher.
+  const best =
+    optionType === 'CALL'
+      ? byStrike
+      : (a: UncoveredContracts, b: UncoveredContracts): number => byStrike(b, a);
+  for (const leg of pool.filter(({ contract }) => contract.optionType === optionType).sort(best)) {
+    const taken = Math.min(leg.count, left);
+    if (taken === 0) continue;
+    leg.count -= taken;
+    left -= taken;
+    used.push({ contract: leg.contract, count: taken });
+  }
+  return left;
+}
+
+/** What was paid in lieu of the shares of those that are dropped. */
+function dropHighest(shorts: readonly UncoveredContracts[], count: number): Money {
+  let left = count;
+  let inLieu = 0;
+  for (const short of [...shorts].sort(byStrike).reverse()) {
+    const dropped = Math.min(left, -short.count);
+    short.count += dropped;
+    left -= dropped;
+    inLieu += dropped * (short.contract.inLieuAtSplit ?? 0);
+  }
+  return Money.ofUnits(inLieu);
+}
+
+function strikesOfLowest(shorts: readonly UncoveredContracts[], count: number): Money {
+  let left = count;
+  let sum = 0;
+  for (const short of [...shorts].sort(byStrike)) {
+    const taken = Math.min(left, -short.count);
+    sum += taken * strikeValue(short.contract);
+    left -= taken;
+  }
+  return Money.ofUnits(sum);
+}
+
+/**
+ * The most that these can be worth less than nothing when they settle (D104): at one of the strikes, or at zero. From one strike to the
+ * next their value is a straight line: as steep as there are calls below it less puts above it.
+ */
+function largestLoss(legs: UncoveredContracts[]): Money {
+  let value = 0;
+  let slope = 0;
+  for (const { contract, count } of legs) {
+    if (contract.optionType === 'CALL') continue;
+    value += count * strikeValue(contract);
+    slope -= count;
+  }
+  let least = Math.min(0, value);
+  let reached = 0;
+  for (const { contract, count } of legs.sort(byStrike)) {
+    const strike = strikeValue(contract);
+    value += slope * (strike - reached);
+    slope += count;
+    reached = strike;
+    if (value < least) least = value;
+  }
+  return Money.ofUnits(0 - least);
+}
+
+/** What one contract pays for or is paid at its strike. */
+const strikeValue = (contract: OptionContract): number => valueOf(contract, contract.strike, ONE_CONTRACT);
+
+const ONE_CONTRACT = Quantity.of(1);

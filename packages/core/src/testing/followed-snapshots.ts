@@ -1,0 +1,90 @@
+import type { Event } from '../event.js';
+import { isOrderEvent } from '../event.js';
+import { newSnapshot, snapshotAfter, snapshotAfterOrder } from '../portfolio-snapshot.js';
+import type { PortfolioSnapshot } from '../portfolio-snapshot.js';
+import { Position } from '../positions/position.js';
+import type { Portfolio } from '../portfolios/portfolio.js';
+import type { State } from '../state.js';
+import { acceptedOrder, orderAfter } from '../trading/follow-order.js';
+import type { OrderSnapshot } from '../trading/follow-order.js';
+import type { Instant } from '../values/instant.js';
+
+/** Follows portfolios by events alone, as history does, and says where that leads elsewhere than the state. */
+export class FollowedSnapshots {
+  readonly #standings = new Map<string, PortfolioSnapshot>();
+  readonly #orders = new Map<number, OrderSnapshot>();
+
+  follow(event: Event, at: Instant, { portfolios }: State): void {
+    if (event.type === 'PortfolioOpened') {
+      const { portfolioId, initialSettings } = event.terms;
+      this.#standings.set(portfolioId, newSnapshot(initialSettings.portfolioType));
+      return;
+    }
+    if (!isOrderEvent(event)) {
+      if (!('portfolioId' in event)) return;
+      const standing = this.#standings.get(event.portfolioId);
+      if (standing !== undefined) this.#standings.set(event.portfolioId, snapshotAfter(standing, event));
+      return;
+    }
+    const isNew = event.type === 'OrderAccepted';
+    const before = isNew ? undefined : this.#orders.get(event.order);
+    const owner = isNew ? portfolios.get(event.request.portfolioId)?.terms : undefined;
+    // What was there before a recovery is not followed.
+    if (isNew ? owner === undefined : before === undefined) return;
+    const after =
+      isNew && owner !== undefined
+        ? acceptedOrder(event, owner, at)
+        : orderAfter(before as OrderSnapshot, event as Exclude<typeof event, { type: 'OrderAccepted' }>, at);
+    this.#orders.set(after.terms.number, after);
+    const { portfolioId } = after.terms;
+    const standing = this.#standings.get(portfolioId);
+    if (standing === undefined) return;
+    this.#standings.set(portfolioId, snapshotAfterOrder(standing, event, before, after));
+  }
+
+  differences({ portfolios }: State): string[] {
+    return [...this.#standings].flatMap(([portfolioId, standing]) => {
+      const portfolio = portfolios.get(portfolioId);
+      if (portfolio === undefined) return [];
+      const told = JSON.stringify(sorted(standing));
+      const is = JSON.stringify(sorted(snapshotOf(portfolio)));
+      return told === is ? [] : [`portfolio ${portfolioId}: followed to ${told}, is ${is}`];
+    });
+  }
+}
+
+/** What the state says. */
+function snapshotOf(portfolio: Portfolio): PortfolioSnapshot {
+  const { settings, terms, balances, reservedByOrders, secured, obligations, positions } = portfolio;
+  return {
+    type: settings.portfolioType,
+    initialType: terms.initialSettings.portfolioType,
+    settled: balances.SETTLED_CASH,
+    pending: balances.PENDING_CASH,
+    reserved: reservedByOrders.cash,
+    secured: Object.fromEntries([...secured].map(([underlying, { cash }]) => [underlying, cash])),
+    due: Object.fromEntries([...obligations].map(([date, { cash }]) => [date, cash])),
+    held: Object.fromEntries(
+      [...positions].flatMap(([symbol, position]) => {
+        const quantity = Position.held(position);
+        if (quantity === 0) return [];
+        const { assetClass, lots } = position;
+        const marked = lots.reduce((sum, lot) => sum + (lot.marked ?? lot.cost), 0);
+        const cost = Position.costBasis(position);
+        return [[symbol, { assetClass, quantity, cost, ...(assetClass === 'FUTURE' && { marked }) }]];
+      }),
+    ) as PortfolioSnapshot['held'],
+  };
+}
+
+/** Amounts of nothing left out, keys in order. */
+function sorted({ secured, due, held, ...rest }: PortfolioSnapshot): unknown {
+  const amounts = (record: Readonly<Record<string, unknown>>): unknown =>
+    Object.entries(record)
+      .filter(([, amount]) => amount !== 0)
+      .map(([key, value]) => [key, typeof value === 'object' && value !== null ? byKey(value) : value])
+      .sort(([a], [b]) => (String(a) < String(b) ? -1 : 1));
+  return { ...rest, secured: amounts(secured), due: amounts(due), held: amounts(held) };
+}
+
+const byKey = (value: object): unknown => Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1));

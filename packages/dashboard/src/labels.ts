@@ -1,0 +1,60 @@
+/** What orders and portfolios are, in words. */
+import type { CancelReason, Order, PortfolioDetail } from '@sandpit/protocol';
+import { price, words } from './format.ts';
+import { isOpenOrder } from './live/orders.ts';
+
+/** `Buy`, `Sell`, or the strategy. */
+export const sideOf = ({ positionIntent, strategy }: Order): string =>
+  strategy !== undefined ? words(strategy) : /^BUY/.test(positionIntent) ? 'Buy' : 'Sell';
+
+/** `Limit 187.50, DAY`. */
+export function typeOf(order: Order): string {
+  const { orderType, limitPrice, stopPrice, trailingAmount, trailingPercent, timeInForce } = order;
+  const prices = [
+    stopPrice === undefined ? undefined : price(stopPrice),
+    limitPrice === undefined
+      ? undefined
+      : stopPrice === undefined
+        ? price(limitPrice)
+        : `limit ${price(limitPrice)}`,
+    trailingAmount === undefined ? undefined : `by ${price(trailingAmount)}`,
+    trailingPercent === undefined ? undefined : `by ${trailingPercent} %`,
+  ].filter((part) => part !== undefined);
+  return `${[words(orderType), ...prices].join(' ')}, ${timeInForce}`;
+}
+
+const ENDS: Readonly<Record<CancelReason, string>> = {
+  USER: 'canceled on request',
+  EXPIRED: 'its time was over',
+  IOC_REMAINDER: 'immediate or cancel: the rest',
+  FOK_NOT_FILLABLE: 'fill or kill: not all of it was there',
+  OCO: 'the other exit was filled',
+  ENTRY_CANCELED: 'its entry was canceled',
+  RESET: 'the portfolio was reset',
+  MARGIN_CALL: 'margin call',
+  BROKER: 'by the broker',
+  CORPORATE_ACTION: 'corporate action',
+  INSTRUMENT_EXPIRED: 'the contract expired',
+  INSUFFICIENT_FUNDS: 'the money was not there any more',
+  STALE_MARKET_DATA: 'the quote was too old',
+  TRADING_HALTED: 'trading was halted',
+};
+
+/** What an open order waits for; why one that is over ended. */
+export function whyOf(order: Order): string {
+  if (order.rejectReason !== undefined) return order.rejectReason.message;
+  if (order.cancelReason !== undefined) return ENDS[order.cancelReason];
+  return isOpenOrder(order) ? (order.waitingFor ?? '') : '';
+}
+
+/** `Margin, Reg t`. */
+export const shortKindOf = ({ portfolioType, marginType }: PortfolioDetail): string =>
+  [words(portfolioType), ...(marginType === undefined ? [] : [MARGIN[marginType]])].join(', ');
+
+const MARGIN = { REG_T: 'Reg T', PORTFOLIO: 'by risk' } as const;
+
+/** `MARGIN · REG_T · INDIVIDUAL · broker default`. */
+export const kindOf = ({ portfolioType, marginType, accountType, brokerId }: PortfolioDetail): string =>
+  [portfolioType, marginType, accountType, `broker ${brokerId}`]
+    .filter((part) => part !== undefined)
+    .join(' · ');

@@ -1,0 +1,328 @@
+/** What the trading of a portfolio returned, trade by trade, and what it means for taxes (D186, D187, D189). */
+import { type Static, Type } from 'typebox';
+import {
+  anyText,
+  choice,
+  closed,
+  count,
+  date,
+  dateOrInstant,
+  flag,
+  instant,
+  integer,
+  listOf,
+  namedChoice,
+  number,
+  optional,
+  parameters,
+  positive,
+  signed,
+  text,
+  uuid,
+} from './fields.js';
+import { paged, pageFields, Pagination } from './paging.js';
+
+const AssetClassValue = choice(['EQUITY', 'OPTION', 'FUTURE']);
+
+const epoch = integer(1, 1_000_000, {
+  description: 'The epoch, from 1: a reset begins the next one.',
+});
+
+export const TradesQuery = parameters({
+  ...pageFields,
+  from: optional(
+    dateOrInstant({ description: 'Trades closed at or after this; a date starts at midnight in New York.' }),
+  ),
+  to: optional(dateOrInstant({ description: 'Trades closed before this; a date counts as a whole.' })),
+  epoch: optional(epoch),
+});
+export type TradesQuery = Static<typeof TradesQuery>;
+
+const OpenedByValue = namedChoice('TradeOpenedBy', ['TRADE', 'EXERCISE', 'ASSIGNMENT', 'IMPORT', 'ACTION'], {
+  description: 'The kind of event that opened the position.',
+});
+const ClosedByValue = namedChoice(
+  'TradeClosedBy',
+  [
+    'TRADE',
+    'EXPIRATION',
+    'EXERCISE',
+    'ASSIGNMENT',
+    'SETTLEMENT',
+    'LIQUIDATION',
+    'BUY_IN',
+    'CASH_IN_LIEU',
+    'MERGER',
+    'DELISTING',
+    'RESET',
+  ],
+  { description: 'The kind of event that closed the position.' },
+);
+
+export const RoundTrip = closed('RoundTrip', {
+  tradeId: anyText({ description: 'Running number in the portfolio, in order of closing.' }),
+  epoch: count({ description: 'The epoch that it belongs to, from 1.' }),
+  symbol: anyText(),
+  assetClass: AssetClassValue,
+  side: choice(['LONG', 'SHORT'], { description: 'The side of the position.' }),
+  quantity: number({ description: 'Shares or contracts, restated for splits since the opening.' }),
+  openedQuantity: optional(number({ description: 'Quantity as it was opened, where a split changed it.' })),
+  openedAt: instant({ description: 'When the first part of it was opened.' }),
+  closedAt: instant({ description: 'When the last part of it was closed.' }),
+  entryPrice: number({ description: 'Average price of the opening, dollars, restated for splits.' }),
+  exitPrice: optional(
+    number({
+      description:
+        'Average price of the closing, dollars. Absent where an option became shares, and where a reset took the position away.',
+    }),
+  ),
+  grossPnl: number({ description: 'Profit or loss before charges, dollars.' }),
+  commissions: number({ description: 'Commissions of opening and closing, dollars.' }),
+  fees: number({ description: 'Regulatory and exchange fees of opening and closing, dollars.' }),
+  netPnl: number({ description: 'Profit or loss after charges, dollars.' }),
+  return: optional(
+    number({ description: 'Net profit as a fraction of the value of the opening; absent where that is 0.' }),
+  ),
+  holding: number({ description: 'Seconds between opening and closing.' }),
+  openOrderId: optional(uuid({ description: 'The order that opened it, where one did.' })),
+  closeOrderId: optional(uuid({ description: 'The order that closed it, where one did.' })),
+  openedBy: OpenedByValue,
+  closedBy: ClosedByValue,
+});
+export type RoundTrip = Static<typeof RoundTrip>;
+
+export const TradePage = paged('TradePage', RoundTrip, 'Round trips, newest first.');
+export type TradePage = Static<typeof TradePage>;
+
+export const PerformanceQuery = parameters({
+  from: optional(
+    dateOrInstant({
+      description:
+        'Start of the period; a date starts at midnight in New York. Default: the opening of the epoch.',
+    }),
+  ),
+  to: optional(dateOrInstant({ description: 'End of the period; a date counts as a whole. Default: now.' })),
+  epoch: optional(epoch),
+  benchmark: optional(
+    text({
+      maxLength: 32,
+      description: 'Symbol whose daily total returns are compared with those of the portfolio.',
+      examples: ['SPY'],
+    }),
+  ),
+  riskFreeRate: optional(
+    signed(
+      { maximum: 1, decimals: 8 },
+      { description: 'Yearly risk-free rate as a fraction: 0.05 = 5 %. Default 0.', examples: [0.05] },
+    ),
+  ),
+  periodsPerYear: optional(
+    positive(
+      { maximum: 366, decimals: 2 },
+      {
+        description:
+          'Days a year by which daily figures become yearly ones. Default 252; 365 where the calendar is `always-open`.',
+        examples: [252],
+      },
+    ),
+  ),
+  series: optional(flag({ description: 'True adds every valuation to the answer. Default false.' })),
+});
+export type PerformanceQuery = Static<typeof PerformanceQuery>;
+
+const fraction = (description: string) => number({ description: `${description} A fraction: 0.01 = 1 %.` });
+const amount = (description: string) => number({ description: `${description} Dollars.` });
+
+const DayReturn = closed('DayReturn', { date: date(), return: fraction('Return of the day.') });
+
+export const Performance = closed('Performance', {
+  from: instant({ description: 'The first valuation.' }),
+  to: instant({ description: 'The last valuation.' }),
+  epoch: count({ description: 'The epoch, from 1.' }),
+  startEquity: amount('Equity at the start.'),
+  endEquity: amount('Equity at the end.'),
+  netFlows: amount('External cash flows of the period, in less out.'),
+  pnl: amount('Change of equity less external flows.'),
+  timeWeightedReturn: optional(fraction('Return with external flows taken out.')),
+  moneyWeightedReturn: optional(
+    fraction('Internal rate of return of the flows; of a period below a year the return of the period.'),
+  ),
+  annualized: optional(flag({ description: 'Whether `moneyWeightedReturn` is a yearly rate.' })),
+  annualizedReturn: optional(fraction('Yearly return of the finished days, from 21 of them on.')),
+  volatility: optional(fraction('Yearly standard deviation of daily returns.')),
+  sharpe: optional(number({ description: 'Yearly Sharpe ratio of daily returns.' })),
+  sortino: optional(number({ description: 'Yearly Sortino ratio of daily returns.' })),
+  calmar: optional(number({ description: '`annualizedReturn` over the maximum drawdown.' })),
+  periodShorterThanYear: optional(
+    Type.Literal(true, {
+      type: 'boolean',
+      'x-expected': 'must be true',
+      description: 'Present where yearly figures are made of less than a year.',
+    }),
+  ),
+  maxDrawdown: optional(
+    closed('Drawdown', {
+      fraction: fraction('Deepest fall of the linked index below its running maximum; 0 or negative.'),
+      amount: amount('Profit and loss from peak to trough.'),
+      peakAt: instant(),
+      troughAt: instant(),
+      recoveredAt: optional(instant({ description: 'First valuation at or above the peak.' })),
+    }),
+  ),
+  bestDay: optional(DayReturn),
+  worstDay: optional(DayReturn),
+  positiveDays: count({ description: 'Finished days with a positive return.' }),
+  negativeDays: count({ description: 'Finished days with a negative return.' }),
+  exposure: optional(
+    number({ description: 'Mean over closes of gross market value and notional of futures over equity.' }),
+  ),
+  timeInMarket: optional(fraction('Share of closes with a position.')),
+  turnover: optional(
+    number({ description: 'Half of what was bought and sold of equities and options over the mean equity.' }),
+  ),
+  commissions: amount('Commissions paid.'),
+  fees: amount('Fees paid.'),
+  interest: amount('Margin interest paid.'),
+  dividends: amount('Dividends received less those owed on short positions.'),
+  trades: closed('TradeStatistics', {
+    count: count({ description: 'Round trips closed at a price in the period.' }),
+    wins: count(),
+    losses: count(),
+    winRate: optional(fraction('Wins over all trades.')),
+    profitFactor: optional(number({ description: 'Sum of wins over the sum of losses.' })),
+    averageWin: optional(amount('Mean net profit of the wins.')),
+    averageLoss: optional(amount('Mean net loss of the losses; negative.')),
+    expectancy: optional(amount('Mean net profit of all trades.')),
+    averageHolding: optional(number({ description: 'Seconds.' })),
+  }),
+  benchmark: optional(
+    closed('BenchmarkComparison', {
+      symbol: anyText(),
+      return: optional(fraction('Total return of the benchmark over the days that both have.')),
+      alpha: optional(number({ description: 'Yearly Jensen alpha, arithmetic.' })),
+      beta: optional(number()),
+      correlation: optional(number()),
+      trackingError: optional(fraction('Yearly deviation of the daily differences.')),
+      informationRatio: optional(number()),
+      reason: optional(choice(['NO_DATA'], { description: 'Fewer than two days have both returns.' })),
+    }),
+  ),
+  monthly: listOf(
+    closed('MonthReturn', {
+      month: anyText({ description: '`YYYY-MM`.', examples: ['2026-01'] }),
+      return: fraction('Return of the month.'),
+      partial: optional(
+        Type.Literal(true, {
+          type: 'boolean',
+          'x-expected': 'must be true',
+          description: 'Present where the period has only a part of the month.',
+        }),
+      ),
+    }),
+  ),
+  series: optional(
+    listOf(
+      closed('PerformancePoint', {
+        at: instant(),
+        equity: amount('Equity after any flow.'),
+        return: fraction('Return since the start, flows taken out.'),
+        drawdown: fraction('Fall below the running maximum; 0 or negative.'),
+      }),
+    ),
+  ),
+  endedAt: optional(
+    instant({ description: 'Where equity was not positive any more; nothing after it counts.' }),
+  ),
+  reason: optional(choice(['EQUITY_NOT_POSITIVE'])),
+});
+export type Performance = Static<typeof Performance>;
+
+const LotMethodValue = namedChoice('LotMethod', ['FIFO', 'LIFO', 'HIFO'], {
+  description:
+    'Which lots a sale closes first, from the first day on: the oldest, the newest, or those of the highest adjusted basis a share. Default FIFO.',
+});
+
+export const TaxLotsQuery = parameters({ method: optional(LotMethodValue) });
+export type TaxLotsQuery = Static<typeof TaxLotsQuery>;
+
+export const TaxLot = closed('TaxLot', {
+  symbol: anyText(),
+  side: choice(['LONG', 'SHORT']),
+  quantity: number({ description: 'Shares or contracts that are open.' }),
+  acquiredAt: date({ description: 'New York trade date of the opening.' }),
+  holdingFrom: date({ description: 'Date that the holding period counts from.' }),
+  costBasis: amount('Adjusted basis, charges included; of a short position what the sale brought.'),
+  washSaleDisallowed: optional(
+    amount('Disallowed losses of earlier sales in the basis. Absent in retirement accounts.'),
+  ),
+  orderIds: listOf(uuid(), { description: 'The order that opened it; empty where none did.' }),
+});
+export type TaxLot = Static<typeof TaxLot>;
+
+export const TaxLots = closed('TaxLots', {
+  method: LotMethodValue,
+  lots: listOf(TaxLot, { description: 'Open lots by symbol, oldest first.' }),
+});
+export type TaxLots = Static<typeof TaxLots>;
+
+export const RealizedGainsQuery = parameters({
+  ...pageFields,
+  year: optional(
+    integer(1970, 2199, { description: 'Tax year by New York dates. Default: that of the simulation.' }),
+  ),
+  method: optional(LotMethodValue),
+  form: optional(
+    choice(['8949', '6781'], {
+      description:
+        'Form of the CSV: 8949 for sales of shares and other contracts (the default), 6781 for Section 1256 contracts.',
+    }),
+  ),
+});
+export type RealizedGainsQuery = Static<typeof RealizedGainsQuery>;
+
+export const RealizedGain = closed('RealizedGain', {
+  symbol: anyText(),
+  quantity: number({ description: 'Shares or contracts.' }),
+  acquiredAt: date({ description: 'New York trade date of the opening; of a short sale the covering date.' }),
+  holdingFrom: date({ description: 'Date that the holding period counts from.' }),
+  soldAt: date({ description: 'New York date of the sale.' }),
+  proceeds: amount('What the sale brought, charges taken off.'),
+  costBasis: amount('Adjusted basis, charges included.'),
+  washSaleDisallowed: optional(amount('Part of the loss that a wash sale disallows; 0 or positive.')),
+  gain: amount('`proceeds` − `costBasis` + `washSaleDisallowed`.'),
+  term: optional(choice(['SHORT', 'LONG', 'SECTION_1256'])),
+  washSale: optional(flag({ description: 'Whether a wash sale disallows a part of the loss.' })),
+  code: optional(choice(['W'], { description: 'Adjustment code of Form 8949.' })),
+  orderIds: listOf(uuid(), { description: 'The orders that opened and closed it.' }),
+});
+export type RealizedGain = Static<typeof RealizedGain>;
+
+const GainTotals = closed('GainTotals', {
+  proceeds: amount('Sum of proceeds.'),
+  costBasis: amount('Sum of bases.'),
+  washSaleDisallowed: amount('Sum of disallowed losses.'),
+  gain: amount('Sum of gains.'),
+});
+
+export const RealizedGainPage = closed(
+  'RealizedGainPage',
+  {
+    year: count({ description: 'The tax year.' }),
+    method: LotMethodValue,
+    data: listOf(RealizedGain),
+    pagination: Pagination,
+    totals: optional(
+      closed('GainTotalsByTerm', { SHORT: GainTotals, LONG: GainTotals, SECTION_1256: GainTotals }),
+    ),
+    income: optional(
+      closed('TaxIncome', {
+        dividends: amount('Dividends received, by their pay dates.'),
+        paymentsInLieu: amount('Dividends paid on short positions, by their pay dates.'),
+        marginInterest: amount('Margin interest paid.'),
+        borrowFees: amount('Fees paid for borrowed stock.'),
+      }),
+    ),
+  },
+  { description: 'Realized gains of a tax year, newest first, with the totals of the whole year.' },
+);
+export type RealizedGainPage = Static<typeof RealizedGainPage>;

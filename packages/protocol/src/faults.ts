@@ -1,0 +1,157 @@
+/** Faults: failures of the connection and of the service that a test orders (D177). */
+import { type Static, Type } from 'typebox';
+import {
+  anyText,
+  choice,
+  closed,
+  count,
+  duration,
+  expectedChoice,
+  integer,
+  nonNegative,
+  optional,
+  text,
+} from './fields.js';
+import { paged } from './paging.js';
+import { ruled } from './rules.js';
+
+/** Paths that no fault touches: who has set one can always see and delete it. */
+const UNTOUCHED = ['/v1/health', '/v1/ready', '/v1/auth/', '/v1/simulation'];
+
+/** Whether a path belongs to the routes that no fault touches. */
+export const isBeyondFaults = (path: string): boolean =>
+  UNTOUCHED.some((untouched) => path.replace(/^\/paperinvest(?=\/v1\/)/, '').startsWith(untouched));
+
+const METHODS = ['GET', 'POST', 'PUT', 'PATCH', 'DELETE'] as const;
+const STATUSES: (429 | 500 | 502 | 503 | 504)[] = [429, 500, 502, 503, 504];
+
+export const FaultMatch = ruled(
+  closed('FaultMatch', {
+    method: optional(choice(METHODS, { description: 'The HTTP method; absent = any.' })),
+    path: optional(
+      text({
+        description:
+          'The path of a route as the documentation writes it, or a prefix that ends in `*`; absent = any. Parameters match by position, whatever they are called. Dialects have their own paths, such as `/alpaca/v2/orders`. Health, `/v1/auth/…`, `/v1/simulation/…` and `/v1/simulations…` cannot be named.',
+        examples: ['/v1/orders', '/v1/orders/:orderId', '/v1/accounts/*'],
+      }),
+    ),
+  }),
+  ({ path }, report) => {
+    if (typeof path !== 'string') return;
+    if (!/^\/[^*?]*\*?$/.test(path)) report.field('path', 'must begin with / and may have one *, at its end');
+    else if (isBeyondFaults(path))
+      report.field('path', 'must not name health, /v1/auth, /v1/simulation or /v1/simulations');
+  },
+);
+export type FaultMatch = Static<typeof FaultMatch>;
+
+const KINDS = ['status', 'delay', 'drop', 'stream'] as const;
+
+export const FaultEffect = ruled(
+  closed(
+    'FaultEffect',
+    {
+      status: optional(
+        Type.Enum(STATUSES, {
+          type: 'integer',
+          'x-expected': expectedChoice(STATUSES.map(String)),
+          description: 'Answers with this HTTP status. Nothing is done.',
+        }),
+      ),
+      retryAfter: optional(
+        integer(0, 86_400, {
+          description:
+            'Seconds of the `Retry-After` header, with `status`. Default: 1 for 429 and 503, none for the others.',
+        }),
+      ),
+      delay: optional(
+        duration({
+          description: 'Waits this long in real time, at most 60 seconds, before anything is done.',
+          examples: ['PT2S'],
+        }),
+      ),
+      drop: optional(
+        choice(['before', 'after'], {
+          description:
+            'Closes the connection without an answer: `before` anything is done, or `after` it is done and durable.',
+        }),
+      ),
+      stream: optional(
+        choice(['drop', 'stall', 'duplicate'], {
+          description:
+            'Of server-sent events, behind `after` events: `drop` cuts the connection; `stall` sends nothing more, heartbeats included; `duplicate` sends the last event again.',
+        }),
+      ),
+      after: optional(
+        integer(0, 1_000_000, {
+          description:
+            'How many events a stream sends first, with `stream`. Heartbeats do not count. At least 1 with `duplicate`.',
+        }),
+      ),
+    },
+    {
+      description:
+        'Exactly one of `status` (with `retryAfter`, if wanted), `delay`, `drop` and `stream` (with `after`).',
+      examples: [{ drop: 'after' }, { status: 503, retryAfter: 2 }, { stream: 'stall', after: 3 }],
+    },
+  ),
+  (fault, report) => {
+    const given = KINDS.filter((kind) => fault[kind] !== undefined);
+    if (given.length !== 1)
+      report.sentence('status', 'fault must contain exactly one of status, delay, drop, stream');
+    if (fault.retryAfter !== undefined && fault.status === undefined)
+      report.field('retryAfter', 'should not exist without status');
+    if (fault.after !== undefined && fault.stream === undefined)
+      report.field('after', 'should not exist without stream');
+    if (fault.stream !== undefined && fault.after === undefined)
+      report.field('after', 'must be given with stream');
+    if (fault.stream === 'duplicate' && fault.after === 0)
+      report.field('after', 'must be at least 1 with duplicate');
+  },
+);
+export type FaultEffect = Static<typeof FaultEffect>;
+
+export const FaultBody = closed('FaultBody', {
+  match: FaultMatch,
+  skip: optional(
+    integer(0, 1_000_000, { description: 'How many matching requests pass unharmed first.', default: 0 }),
+  ),
+  times: optional(
+    integer(0, 1_000_000, { description: 'How many requests it strikes; 0 = no end.', default: 1 }),
+  ),
+  chance: optional(
+    nonNegative(
+      { maximum: 1, decimals: 8 },
+      {
+        description:
+          'Probability that a matching request is struck, 0 to 1, drawn from the seed of the simulation.',
+        default: 1,
+      },
+    ),
+  ),
+  fault: FaultEffect,
+});
+export type FaultBody = Static<typeof FaultBody>;
+
+export const Fault = closed('Fault', {
+  faultId: anyText({ description: 'Also in the `X-Sandpit-Fault` header of answers that it touched.' }),
+  match: FaultMatch,
+  skip: count({ description: 'How many matching requests pass unharmed first.' }),
+  times: count({ description: 'How many requests it strikes; 0 = no end.' }),
+  chance: optional(nonNegative({ maximum: 1, decimals: 8 }, { description: 'Absent where none was given.' })),
+  used: count({ description: 'How many requests it has struck.' }),
+  fault: FaultEffect,
+});
+export type Fault = Static<typeof Fault>;
+
+export const FaultPage = paged('FaultPage', Fault, 'Faults, oldest first, those that are used up included.');
+export type FaultPage = Static<typeof FaultPage>;
+
+export const DeletedFault = closed('DeletedFault', { faultId: anyText(), message: anyText() });
+export type DeletedFault = Static<typeof DeletedFault>;
+
+export const DeletedFaults = closed('DeletedFaults', {
+  deleted: count({ description: 'How many faults there were.' }),
+  message: anyText(),
+});
+export type DeletedFaults = Static<typeof DeletedFaults>;

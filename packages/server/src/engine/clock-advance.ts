@@ -1,0 +1,100 @@
+import { Instant, symbolsTraded } from '@sandpit/core';
+import type { Brokerage } from '@sandpit/core';
+import type { Feed, MarketEvent } from '../feeds/feed.js';
+import { Slice } from './slice.js';
+import type { CommandExecutor } from './command-executor.js';
+
+/** Longer ways than this a feed that computes its quotes tells by the minute. */
+const LONGEST_BY_THE_SECOND_MS = 3_600_000;
+const MINUTE_MS = 60_000;
+
+/**
+ * Goes through time: market events and what is due, in order; at the same instant the market first. Lets others have the event loop now
+ * and then, but not this simulation.
+ */
+export class ClockAdvance {
+  readonly #brokerage: Brokerage;
+  readonly #feed: Feed;
+  readonly #turns: CommandExecutor;
+  /** Feed events up to here are applied. */
+  #marketAt: Instant;
+  /** Set while a walk is under way: others wait for their turn. */
+  #underWay: Promise<void> | undefined;
+
+  constructor(brokerage: Brokerage, feed: Feed, turns: CommandExecutor) {
+    this.#brokerage = brokerage;
+    this.#feed = feed;
+    this.#turns = turns;
+    this.#marketAt = brokerage.state.now;
+  }
+
+  /** Feed events up to here are applied. */
+  get marketAt(): Instant {
+    return this.#marketAt;
+  }
+
+  /** Set while a walk is under way. Whoever waited for one looks again: there may be another. */
+  get underWay(): Promise<void> | undefined {
+    return this.#underWay;
+  }
+
+  /** Everything up to an instant has happened when it resolves. One walk at a time. */
+  async to(until: Instant): Promise<void> {
+    let done: () => void = () => undefined;
+    this.#underWay = new Promise((resolve) => (done = resolve));
+    try {
+      await this.#toAlone(until);
+    } finally {
+      this.#underWay = undefined;
+      done();
+    }
+  }
+
+  async #toAlone(until: Instant): Promise<void> {
+    const brokerage = this.#brokerage;
+    const from = this.#marketAt;
+    const slice = new Slice();
+    // A long way is told by the minute: what lies between is no quote that passes.
+    const stepMs = until - from > LONGEST_BY_THE_SECOND_MS ? MINUTE_MS : 1;
+    const next = (): Instant | undefined => this.#turns.nextDue(stepMs);
+    const dueBy = async (limit: Instant, inclusive: boolean): Promise<void> => {
+      for (let due = next(); due !== undefined; due = next()) {
+        if (inclusive ? due > limit : due >= limit) return;
+        this.#turns.advance(due);
+        await slice.breathe();
+      }
+    };
+    if (until > from && this.#feed.kind !== 'push') {
+      const symbols = new Set<string>();
+      for (const { terms } of brokerage.state.orders.values()) {
+        for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
+        // What an option asks for on margin depends on what it is on.
+        if (terms.underlying !== undefined) symbols.add(terms.underlying);
+      }
+      if (symbols.size > 0 || this.#feed.kind === 'replay') {
+        for await (const { at, quotes, passed } of this.#feed.events(from, until, symbols)) {
+          await dueBy(at, false);
+          const moment = Instant.max(at, brokerage.state.now);
+          if (passed !== undefined) this.#showPassed(passed, moment);
+          this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, moment);
+          this.#marketAt = at;
+          await slice.breathe();
+        }
+      }
+    }
+    await dueBy(until, true);
+    this.#marketAt = Instant.max(this.#marketAt, until);
+  }
+
+  /** What the market touched inside a recorded bar, for the orders that were at work when the bar began. */
+  #showPassed({ since, quotes }: NonNullable<MarketEvent['passed']>, at: Instant): void {
+    // One at a time: each is a moment of its own.
+    for (const quote of quotes) {
+      if ((this.#brokerage.state.books.get(quote.symbol)?.open.size ?? 0) === 0) continue;
+      this.#turns.execute<'UpdateMarket'>(
+        { type: 'UpdateMarket', quotes: [quote], pushed: false, since },
+        at,
+      );
+    }
+  }
+}

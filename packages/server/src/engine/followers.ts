@@ -1,0 +1,65 @@
+import type { MarketChange } from './market-change.js';
+import { Slice } from './slice.js';
+
+/** A cell, as the market that it follows knows it. */
+export interface Follower {
+  readonly isOutOfService: boolean;
+  /** Puts a change in the queue of what it has to deal with before it decides or shows anything else. */
+  offer(change: MarketChange): void;
+  /** Resolves when it has dealt with everything in the queue, durably. */
+  deal(): Promise<void>;
+  /** The clock runs at another speed. */
+  clockChanged(): void;
+}
+
+/** Who follows a market. */
+export class Followers<F extends Follower> {
+  readonly #followers = new Set<F>();
+  #dealt: Promise<void> = Promise.resolve();
+
+  add(follower: F): void {
+    this.#followers.add(follower);
+  }
+
+  delete(follower: F): void {
+    this.#followers.delete(follower);
+  }
+
+  /** Hands a change to everybody, in the turn in which the market recorded it, and lets them deal with it. */
+  hand(change: MarketChange): void {
+    if (this.#followers.size === 0) return;
+    const followers = [...this.#followers];
+    for (const follower of followers) follower.offer(change);
+    this.#dealt = dealing(followers);
+    this.#dealt.catch(() => undefined);
+  }
+
+  clockChanged(): void {
+    for (const follower of this.#followers) follower.clockChanged();
+  }
+
+  /** Resolves when everybody has dealt with everything handed to them so far. Rejects with `StoreUnavailable`. */
+  dealt(): Promise<void> {
+    return this.#dealt;
+  }
+
+  get all(): Iterable<F> {
+    return this.#followers;
+  }
+}
+
+async function dealing(followers: readonly Follower[]): Promise<void> {
+  const slice = new Slice();
+  const durable: Promise<void>[] = [];
+  for (const follower of followers) {
+    if (follower.isOutOfService) continue;
+    const dealt = follower.deal();
+    dealt.catch(() => undefined);
+    durable.push(dealt);
+    await slice.breathe();
+  }
+  const failed = (await Promise.allSettled(durable)).find(
+    (one, index) => one.status === 'rejected' && followers[index]?.isOutOfService !== true,
+  );
+  if (failed?.status === 'rejected') throw failed.reason;
+}

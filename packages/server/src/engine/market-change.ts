@@ -1,0 +1,108 @@
+import type { Brokerage, Command, Event, Halt, Instant, Quote } from '@sandpit/core';
+import type { DurableRecord } from './records.js';
+
+/** What a record of the market is to those who follow it. */
+export interface MarketChange {
+  readonly seq: number;
+  readonly at: Instant;
+  /** Quotes that were pushed, in order. */
+  readonly quotes: readonly Quote[];
+  /** Whether a symbol among them was listed by that. */
+  readonly listsSymbols: boolean;
+  readonly commands: readonly Command[];
+  /** Where the clock was moved to. */
+  readonly clock?: Instant;
+}
+
+/** The change that a record of the market is; `undefined` where it concerns the market alone. */
+export function marketChangeOf({
+  seq,
+  at,
+  events,
+}: Pick<DurableRecord, 'seq' | 'at' | 'events'>): MarketChange | undefined {
+  const quotes: Quote[] = [];
+  const commands: Command[] = [];
+  let listsSymbols = false;
+  let clock: Instant | undefined;
+  for (const event of events) {
+    if (event.type === 'QuotesPushed') {
+      quotes.push(...event.quotes);
+      listsSymbols ||= event.listed.length > 0;
+    } else if (event.type === 'ClockMoved') clock = event.now;
+    else {
+      const command = commandFollowing(event);
+      if (command !== undefined) commands.push(command);
+    }
+  }
+  if (quotes.length === 0 && commands.length === 0 && clock === undefined) return undefined;
+  return { seq, at, quotes, listsSymbols, commands, ...(clock !== undefined && { clock }) };
+}
+
+/**
+ * The command by which a cell does what an event did to the market. What follows from time (sessions, dividends and splits that take effect)
+ * each cell does by itself.
+ */
+function commandFollowing(event: Event): Command | undefined {
+  switch (event.type) {
+    case 'InstrumentsListed':
+      return { type: 'ListInstruments', instruments: event.instruments };
+    case 'ActionsAnnounced':
+      return { type: 'AnnounceActions', actions: event.actions.map(({ action }) => action) };
+    case 'ActionWithdrawn':
+      return { type: 'WithdrawAction', actionId: event.actionId };
+    case 'TradingHalted':
+      return haltFollowing(event.halt);
+    // One that ends by itself has ended in the cell already, which then refuses this.
+    case 'TradingResumed':
+      return { type: 'LiftHalt', symbol: event.symbol };
+    default:
+      return undefined;
+  }
+}
+
+const haltFollowing = ({ symbol, reason, until }: Halt): Command => ({
+  type: 'HaltTrading',
+  symbol,
+  reason,
+  ...(until !== undefined && { until }),
+  isFollowed: true,
+});
+
+/** The commands that bring a cell to where its market stands; the quotes in force among them where `hasQuotes`. */
+export function commandsToMeet(market: Brokerage, cell: Brokerage, hasQuotes: boolean): readonly Command[] {
+  const commands: Command[] = [];
+  const instruments = [...market.state.listed.values()].filter(
+    (listed) => !isSame(listed, cell.state.listed.get(listed.symbol)),
+  );
+  if (instruments.length > 0) commands.push({ type: 'ListInstruments', instruments });
+  const isAnnounced = ({ state }: Brokerage, actionId: string): boolean =>
+    state.actions.get(actionId)?.status === 'ANNOUNCED';
+  const actions = [...market.state.actions.values()]
+    .filter(({ actionId, status }) => status === 'ANNOUNCED' && !isAnnounced(cell, actionId))
+    .map(({ action }) => action);
+  if (actions.length > 0) commands.push({ type: 'AnnounceActions', actions });
+  for (const { actionId, status } of cell.state.actions.values())
+    if (status === 'ANNOUNCED' && !isAnnounced(market, actionId))
+      commands.push({ type: 'WithdrawAction', actionId });
+  const halts = { market: market.state.halts.inForce, cell: cell.state.halts.inForce };
+  for (const [symbol, halt] of halts.market) {
+    const known = halts.cell.get(symbol);
+    if (known?.reason !== halt.reason || known.until !== halt.until) commands.push(haltFollowing(halt));
+  }
+  for (const symbol of halts.cell.keys())
+    if (!halts.market.has(symbol)) commands.push({ type: 'LiftHalt', symbol });
+  if (!hasQuotes) return commands;
+  const quotes = [...market.state.books.values()]
+    .flatMap(({ quote }) => quote ?? [])
+    .filter((quote) => !isSame(quote, cell.quote(quote.symbol)));
+  if (quotes.length > 0) commands.push({ type: 'UpdateMarket', quotes, pushed: false });
+  return commands;
+}
+
+/** Whether two flat things say the same, in whatever order. */
+function isSame(a: object, b: object | undefined): boolean {
+  if (b === undefined) return false;
+  const text = (of: object): string =>
+    JSON.stringify(Object.entries(of).sort(([x], [y]) => (x < y ? -1 : 1)));
+  return a === b || text(a) === text(b);
+}

@@ -1,0 +1,163 @@
+import { duplicateClientOrderId, isTerminal, PORTFOLIO_CLOSED } from '@sandpit/core';
+import type { Brokerage, Command, Event, OrderSnapshot, Outcome, Rejection } from '@sandpit/core';
+import type { History } from '../store/history.js';
+import { StoreUnavailable } from '../store/journal.js';
+import type { Records } from './records.js';
+
+/** Of what left the brokerage so much may wait for history; commands that may add to it wait, too. */
+const MOST_WAITING = 200_000;
+
+/** What has left the brokerage with a record. */
+interface PendingItem {
+  readonly seq: number;
+  /** An order by its number, a client order id, a portfolio. */
+  readonly what: number | { readonly clientOrderId: string } | { readonly portfolioId: string };
+}
+
+/**
+ * What has left the brokerage and is not in history yet: the brokerage knows what is open, history what it has come to, and this what is in
+ * between. The three together know everything, but for a history that has not come to where this begins (it is being made
+ * again, or has not caught up since the start).
+ */
+export class PendingProjection {
+  readonly #simulationId: string;
+  readonly #brokerage: Brokerage;
+  readonly #history: History;
+  readonly #records: Records;
+  /** Orders that are over, as they ended. */
+  readonly #orders = new Map<number, OrderSnapshot>();
+  /** With the numbers of their orders. */
+  readonly #clientOrderIds = new Map<string, number>();
+  /** Closed portfolios, with their tenants. */
+  readonly #closures = new Map<string, string>();
+  /** Oldest first, from `#first` on. */
+  #left: PendingItem[] = [];
+  #first = 0;
+  /** Whatever a later record ended is here. */
+  #since: number;
+
+  constructor(simulationId: string, brokerage: Brokerage, history: History, records: Records) {
+    this.#simulationId = simulationId;
+    this.#brokerage = brokerage;
+    this.#history = history;
+    this.#records = records;
+    this.#since = records.seq;
+  }
+
+  /** An order that is over, and not in history yet. */
+  order(number: number): OrderSnapshot | undefined {
+    return this.#orders.get(number);
+  }
+
+  /** Whether what is neither open nor here is in history, or is not at all. */
+  isCertain(): boolean {
+    return this.#history.position(this.#simulationId) >= this.#since;
+  }
+
+  /** Resolves when `isCertain`. Rejects with `StoreUnavailable` where that takes too long. */
+  async certain(): Promise<void> {
+    while (!this.isCertain()) await this.#history.reached(this.#simulationId, this.#since);
+  }
+
+  /** Whether a command can be decided and noted now. */
+  isReadyFor(command: Command): boolean {
+    return (
+      this.#left.length - this.#first < MOST_WAITING && (!this.#asksHistory(command) || this.isCertain())
+    );
+  }
+
+  /** Resolves when it can. Rejects with `StoreUnavailable` where that takes too long. */
+  async readyFor(command: Command): Promise<void> {
+    while (this.#left.length - this.#first >= MOST_WAITING) {
+      await this.#history.reached(this.#simulationId, this.#left[this.#first]?.seq ?? 0);
+      this.#forget();
+    }
+    if (this.#asksHistory(command)) await this.certain();
+  }
+
+  /** Why a command is refused for what is over, if it is. Throws `StoreUnavailable` where nobody can tell. */
+  refusal(command: Command): Rejection | undefined {
+    if (!this.#asksHistory(command)) return undefined;
+    if (!this.isCertain()) throw new StoreUnavailable('the history is not there yet');
+    return this.#closedBefore(command) ?? this.#usedBefore(command);
+  }
+
+  #asksHistory(command: Command): boolean {
+    if (command.type === 'SubmitOrder' && command.order.clientOrderId !== undefined) return true;
+    const portfolioId = portfolioOf(command);
+    return portfolioId !== undefined && !this.#brokerage.state.portfolios.has(portfolioId);
+  }
+
+  /** Takes note of what a record of this command ends. */
+  note(seq: number, command: Command, { events, orders }: Pick<Outcome, 'events' | 'orders'>): void {
+    this.#forget();
+    const first: Event | undefined = events[0];
+    if (first?.type === 'OrderAccepted' && first.request.clientOrderId !== undefined) {
+      const clientOrderId = keyOf(first.request.portfolioId, first.request.clientOrderId);
+      this.#clientOrderIds.set(clientOrderId, first.number);
+      this.#left.push({ seq, what: { clientOrderId } });
+    }
+    // The last event: what the portfolio has accrued and is paid out comes before it.
+    const last: Event | undefined = events.at(-1);
+    if (last?.type === 'PortfolioClosed' && 'by' in command) {
+      const { portfolioId } = last;
+      this.#closures.set(portfolioId, command.by.tenantId);
+      this.#left.push({ seq, what: { portfolioId } });
+    }
+    for (const order of orders) {
+      if (order === undefined || !isTerminal(order.progress.status)) continue;
+      const { number } = order.terms;
+      if (!this.#orders.has(number)) this.#left.push({ seq, what: number });
+      this.#orders.set(number, order);
+    }
+  }
+
+  /** Lets go of what history tells of by now. */
+  #forget(): void {
+    const known = Math.min(this.#history.position(this.#simulationId), this.#records.published);
+    for (let left = this.#left[this.#first]; left !== undefined; left = this.#left[this.#first]) {
+      if (left.seq > known) break;
+      const { seq, what } = left;
+      if (typeof what === 'number') this.#orders.delete(what);
+      else if ('clientOrderId' in what) this.#clientOrderIds.delete(what.clientOrderId);
+      else this.#closures.delete(what.portfolioId);
+      this.#since = seq;
+      this.#first += 1;
+    }
+    // Moved up when it is half empty, so that it costs little each time.
+    if (this.#first < 1000 || this.#first * 2 < this.#left.length) return;
+    this.#left = this.#left.slice(this.#first);
+    this.#first = 0;
+  }
+
+  /** The refusal of what would change a portfolio that is closed (D142). */
+  #closedBefore(command: Command): Rejection | undefined {
+    const portfolioId = portfolioOf(command);
+    if (portfolioId === undefined || this.#brokerage.state.portfolios.has(portfolioId)) return undefined;
+    const tenantId =
+      this.#closures.get(portfolioId) ??
+      this.#history.closedPortfolio(this.#simulationId, portfolioId)?.tenantId;
+    return 'by' in command && tenantId === command.by.tenantId ? PORTFOLIO_CLOSED : undefined;
+  }
+
+  /** The refusal of a client order id that another order of the portfolio has used (D24). */
+  #usedBefore(command: Command): Rejection | undefined {
+    if (command.type !== 'SubmitOrder' || command.order.clientOrderId === undefined) return undefined;
+    const { portfolioId, clientOrderId } = command.order;
+    const portfolio = this.#brokerage.state.portfolios.get(portfolioId);
+    if (portfolio?.terms.tenantId !== command.by.tenantId) return undefined;
+    const order =
+      this.#clientOrderIds.get(keyOf(portfolioId, clientOrderId)) ??
+      this.#history.orderByClientOrderId(this.#simulationId, portfolioId, clientOrderId);
+    return order === undefined ? undefined : duplicateClientOrderId(order);
+  }
+}
+
+const keyOf = (portfolioId: string, clientOrderId: string): string => `${portfolioId}/${clientOrderId}`;
+
+/** The portfolio that somebody's command is about. */
+function portfolioOf(command: Command): string | undefined {
+  if (!('by' in command)) return undefined;
+  const named = command.type === 'SubmitOrder' ? command.order : command;
+  return 'portfolioId' in named ? named.portfolioId : undefined;
+}

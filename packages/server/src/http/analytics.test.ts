@@ -1,0 +1,290 @@
+/** Round trips, performance and taxes over the API (D186, D187, D189). */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ACCOUNT, type Body, NOWHERE, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
+
+const CALL = 'AAPL260116C00150000';
+
+let test: TestApp;
+let client: TestClient;
+let portfolioId: string;
+let path: string;
+
+const quote = (symbol: string, price: number) =>
+  client.put('/v1/simulation/quotes', { quotes: [{ symbol, bid: price, ask: price, last: price }] });
+const advance = (to: string) => client.post('/v1/simulation/clock/advance', { to });
+const order = async (symbol: string, positionIntent: string, quantity: number, assetClass = 'EQUITY') => {
+  const reply = await client.post('/v1/orders', {
+    portfolioId,
+    symbol,
+    assetClass,
+    orderType: 'MARKET',
+    positionIntent,
+    quantity,
+    timeInForce: 'DAY',
+  });
+  expect(reply.status, reply.text).toBe(201);
+  const { body } = await client.get(`/v1/orders/${reply.body.orderId}`);
+  expect(body.status, JSON.stringify(body)).toBe('FILLED');
+  return reply.body.orderId as string;
+};
+const get = async (query: string): Promise<Body> => {
+  const { status, body, text } = await client.get(`${path}/${query}`);
+  expect(status, text).toBe(200);
+  return body;
+};
+const csv = async (query: string): Promise<string[]> => {
+  const reply = await test.app.inject({
+    method: 'GET',
+    url: `${path}/${query}`,
+    headers: { authorization: `Bearer ${String(client.token)}`, accept: 'text/csv' },
+  });
+  expect(reply.headers['content-type']).toBe('text/csv; charset=utf-8');
+  return reply.body.split('\r\n');
+};
+/** Sums of the ledger by account, dollars. */
+const ledgerSums = async (): Promise<Record<string, number>> => {
+  const sums: Record<string, number> = {};
+  for (const { postings } of (await get('ledger?limit=500')).data)
+    for (const { account, amount } of postings) sums[account] = (sums[account] ?? 0) + (amount as number);
+  return sums;
+};
+const total = (rows: readonly Body[], field: string): number =>
+  rows.reduce((sum: number, row) => sum + (row[field] as number), 0);
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  client = test.as();
+  ({ portfolioId } = (await openPortfolio(client, { initialCash: 100_000 })) as { portfolioId: string });
+  path = `/v1/accounts/portfolios/${portfolioId}`;
+});
+afterEach(() => test.close());
+
+describe('round trips over a portfolio with everything in it', () => {
+  it('sum to the realized profit and the charges of the ledger, to the cent', async () => {
+    // A broker without fractions of shares.
+    const own = await openPortfolio(client, { initialCash: 100_000, brokerId: 'broker_03' });
+    portfolioId = own.portfolioId as string;
+    path = `/v1/accounts/portfolios/${portfolioId}`;
+    await client.post('/v1/simulation/corporate-actions', {
+      actions: [{ type: 'SPLIT', symbol: 'MSFT', exDate: '2026-01-07', ratio: { new: 3, old: 2 } }],
+    });
+    await client.put('/v1/simulation/instruments', {
+      instruments: [{ symbol: 'ESH26', assetClass: 'FUTURE' }],
+    });
+    for (const [symbol, price] of [
+      ['AAPL', 155],
+      ['MSFT', 400],
+      ['TSLA', 50],
+      [CALL, 5],
+      ['ESH26', 6000],
+    ] as const)
+      await quote(symbol, price);
+    const opened = await order('MSFT', 'BUY_TO_OPEN', 7);
+    await order('TSLA', 'SELL_TO_OPEN', 20);
+    await order(CALL, 'BUY_TO_OPEN', 2, 'OPTION');
+    await order('ESH26', 'BUY_TO_OPEN', 1, 'FUTURE');
+    await quote('ESH26', 6001);
+    await order('ESH26', 'SELL_TO_CLOSE', 1, 'FUTURE');
+    await client.post(`${path}/options/${CALL}/exercise`, { quantity: 1 });
+    await order('AAPL', 'SELL_TO_CLOSE', 100);
+    await quote('TSLA', 45);
+    await order('TSLA', 'BUY_TO_CLOSE', 20);
+    await advance('2026-01-07T15:00:00Z');
+    await quote('MSFT', 270);
+    const closing = await order('MSFT', 'SELL_TO_CLOSE', 10);
+    await quote(CALL, 6);
+    await order(CALL, 'SELL_TO_CLOSE', 1, 'OPTION');
+
+    const { data, pagination } = await get('trades?limit=500');
+    expect(pagination.total).toBe(data.length);
+    const by = (symbol: string, closedBy: string): Body =>
+      data.find((row: Body) => row.symbol === symbol && row.closedBy === closedBy);
+    // 7 became 10.5 shares, of which the half was paid out.
+    expect(by('MSFT', 'TRADE')).toMatchObject({
+      side: 'LONG',
+      quantity: 10,
+      entryPrice: expect.closeTo(400 / 1.5, 4),
+      exitPrice: 270,
+      openOrderId: opened,
+      closeOrderId: closing,
+      epoch: 1,
+    });
+    expect(by('MSFT', 'CASH_IN_LIEU')).toMatchObject({ quantity: 0.5, openOrderId: opened });
+    expect(by('TSLA', 'TRADE')).toMatchObject({
+      side: 'SHORT',
+      entryPrice: 50,
+      exitPrice: 45,
+      grossPnl: 100,
+    });
+    expect(by(CALL, 'EXERCISE')).toMatchObject({ quantity: 1, grossPnl: 0 });
+    expect(by(CALL, 'EXERCISE')).not.toHaveProperty('exitPrice');
+    // The premium of 500 is in the entry price of the shares.
+    expect(by('AAPL', 'TRADE')).toMatchObject({ openedBy: 'EXERCISE', entryPrice: 155, grossPnl: 0 });
+    expect(by(CALL, 'TRADE')).toMatchObject({ grossPnl: 100, return: expect.any(Number) });
+    expect(by('ESH26', 'TRADE')).toMatchObject({ assetClass: 'FUTURE', grossPnl: 50 });
+
+    const { REALIZED_PNL = 0, FUTURES_PNL = 0, COMMISSIONS = 0, FEES = 0, ROUNDING = 0 } = await ledgerSums();
+    expect(total(data, 'grossPnl')).toBeCloseTo(-(REALIZED_PNL + FUTURES_PNL + ROUNDING), 2);
+    expect(total(data, 'commissions')).toBeCloseTo(COMMISSIONS, 2);
+    expect(total(data, 'fees')).toBeCloseTo(FEES, 2);
+    expect(FEES).toBeGreaterThan(0);
+    expect((await get('tax-lots')).lots).toEqual([]);
+
+    const lines = await csv('trades?limit=1');
+    expect(lines[0]).toMatch(/^tradeId,epoch,symbol,assetClass,side,quantity,/);
+    expect(lines).toHaveLength((data.length as number) + 2);
+    expect(lines[1]?.split(',').slice(0, 3)).toEqual([data[0].tradeId, '1', data[0].symbol]);
+    const newest = await client.get(`${path}/trades?limit=1`);
+    const following = await client.get(`${path}/trades?limit=1&cursor=${newest.headers['x-next-cursor']}`);
+    expect(following.body.data).toEqual([data[1]]);
+
+    const gains = await get('realized-gains?limit=500');
+    expect(total(gains.data, 'gain')).toBeCloseTo(total(data, 'netPnl'), 2);
+    expect(gains.totals.SECTION_1256.gain).toBeCloseTo(by('ESH26', 'TRADE').netPnl, 2);
+    const form = await csv('realized-gains');
+    expect(form[0]).toMatch(/^Description of property,Date acquired,/);
+    expect(form.some((line) => line.includes('ESH26'))).toBe(false);
+    expect((await csv('realized-gains?form=6781'))[1]).toMatch(/^1 ESH26,/);
+  });
+
+  it('begin a new epoch with a reset, which takes positions away at no price', async () => {
+    await quote('AAPL', 100);
+    await order('AAPL', 'BUY_TO_OPEN', 10);
+    expect((await client.post(`${path}/reset`)).status).toBe(200);
+    await quote('AAPL', 110);
+    await order('AAPL', 'BUY_TO_OPEN', 1);
+    expect((await get('trades')).data).toMatchObject([
+      { epoch: 1, closedBy: 'RESET', grossPnl: 0, quantity: 10 },
+    ]);
+    expect((await get('trades?epoch=2')).data).toEqual([]);
+    expect((await get('tax-lots')).lots).toMatchObject([{ quantity: 1, costBasis: 110 }]);
+    expect(await get('performance')).toMatchObject({ epoch: 2, startEquity: 100_000, pnl: 0 });
+    expect(await get('performance?epoch=1')).toMatchObject({ epoch: 1, trades: { count: 0 } });
+    expect((await client.get(`${path}/performance?epoch=3`)).status).toBe(404);
+  });
+});
+
+describe('performance', () => {
+  it('takes deposits between closes out of the return', async () => {
+    await quote('AAPL', 100);
+    await order('AAPL', 'BUY_TO_OPEN', 500);
+    await quote('AAPL', 110);
+    await advance('2026-01-06T15:00:00Z');
+    // 105,000 before, 205,000 after it; then 500 shares gain 5,000.
+    await client.post(`${path}/transfers`, { amount: 100_000 });
+    await advance('2026-01-06T16:00:00Z');
+    await quote('AAPL', 120);
+    const expected = (105_000 / 100_000) * (210_000 / 205_000) - 1;
+    const now = await get('performance?series=true');
+    expect(now).toMatchObject({ startEquity: 100_000, endEquity: 210_000, netFlows: 100_000, pnl: 10_000 });
+    expect(now.timeWeightedReturn).toBeCloseTo(expected, 12);
+    expect(now.series.at(-1).return).toBeCloseTo(expected, 12);
+    expect(now).toMatchObject({ positiveDays: 1, timeInMarket: 1, bestDay: { date: '2026-01-05' } });
+    expect(now.exposure).toBeCloseTo(55_000 / 105_000, 12);
+    expect(now.turnover).toBeCloseTo(50_000 / 2 / 105_000, 12);
+    expect(now.monthly).toEqual([{ month: '2026-01', return: expect.closeTo(expected, 12), partial: true }]);
+    expect(now.sharpe).toBeUndefined();
+    const part = await get('performance?from=2026-01-06T15:30:00Z');
+    expect(part).toMatchObject({ startEquity: 205_000, netFlows: 0, pnl: 5000 });
+    const first = await get('performance?to=2026-01-05');
+    expect(first).toMatchObject({ endEquity: 105_000, netFlows: 0, pnl: 5000 });
+  });
+
+  it('ends with the pay-out of a portfolio that is closed', async () => {
+    await quote('AAPL', 100);
+    await order('AAPL', 'BUY_TO_OPEN', 100);
+    await quote('AAPL', 101);
+    await order('AAPL', 'SELL_TO_CLOSE', 100);
+    await advance('2026-01-07T15:00:00Z');
+    const { pnl } = await get('performance');
+    const closed = await client.delete(path);
+    expect(closed.status, closed.text).toBe(200);
+    const after = await get('performance');
+    expect(after).toMatchObject({ endEquity: 0, pnl, netFlows: expect.closeTo(-100_000 - pnl, 2) });
+    expect(after.timeWeightedReturn).toBeCloseTo(pnl / 100_000, 9);
+    expect(after.endedAt).toBeUndefined();
+    expect((await get('trades')).data).toHaveLength(1);
+    expect((await get('realized-gains')).data).toHaveLength(1);
+  });
+
+  it('compares with a benchmark, says where there is no data, and refuses unknown symbols', async () => {
+    await quote('SPY', 500);
+    expect((await get('performance?benchmark=SPY')).benchmark).toEqual({ symbol: 'SPY', reason: 'NO_DATA' });
+    for (const [day, price] of [
+      ['06', 505],
+      ['07', 499],
+      ['08', 510],
+    ] as const) {
+      await advance(`2026-01-${day}T15:00:00Z`);
+      await quote('SPY', price);
+    }
+    await advance('2026-01-09T00:00:00Z');
+    const { benchmark } = await get('performance?benchmark=SPY');
+    expect(benchmark.return).toBeCloseTo(510 / 500 - 1, 12);
+    const unknown = await client.get(`${path}/performance?benchmark=NOPE1`);
+    expect([unknown.status, unknown.body.error.code]).toEqual([404, 'UNKNOWN_SYMBOL']);
+  });
+});
+
+describe('taxes', () => {
+  it('disallow a loss that a purchase within 30 days replaces, and follow the method', async () => {
+    await quote('AAPL', 100);
+    await order('AAPL', 'BUY_TO_OPEN', 10);
+    await quote('AAPL', 90);
+    await order('AAPL', 'SELL_TO_CLOSE', 10);
+    await advance('2026-01-12T15:00:00Z');
+    await quote('AAPL', 92);
+    await order('AAPL', 'BUY_TO_OPEN', 10);
+    const { data, totals, income } = await get('realized-gains');
+    const [sale] = data;
+    expect(sale).toMatchObject({ washSale: true, code: 'W', term: 'SHORT', gain: 0, soldAt: '2026-01-05' });
+    expect(sale.washSaleDisallowed).toBeCloseTo(100 + (900 - sale.proceeds), 4);
+    expect(totals.SHORT.gain).toBe(0);
+    expect(income).toEqual({ dividends: 0, paymentsInLieu: 0, marginInterest: 0, borrowFees: 0 });
+    const { lots } = await get('tax-lots');
+    expect(lots).toMatchObject([{ quantity: 10, costBasis: 920 + (sale.washSaleDisallowed as number) }]);
+    expect((await get('realized-gains?year=2025')).data).toEqual([]);
+    await quote('AAPL', 95);
+    await order('AAPL', 'BUY_TO_OPEN', 10);
+    await quote('AAPL', 96);
+    await order('AAPL', 'SELL_TO_CLOSE', 10);
+    expect((await get('tax-lots?method=LIFO')).lots[0].costBasis).toBe(lots[0].costBasis);
+    // The older lot, of a basis of 1,020, is sold for 960: the other one replaces it and takes the loss over.
+    expect((await get('tax-lots?method=FIFO')).lots[0].costBasis).toBe(950 + 60);
+  });
+
+  it('are left out of the rows of retirement accounts', async () => {
+    const { portfolioId: ira } = (await openPortfolio(client, {
+      accountId: ACCOUNT.replaceAll('1', '2'),
+      accountType: 'IRA',
+      portfolioType: 'CASH',
+    })) as { portfolioId: string };
+    portfolioId = ira;
+    path = `/v1/accounts/portfolios/${ira}`;
+    await quote('AAPL', 100);
+    await order('AAPL', 'BUY_TO_OPEN', 10);
+    await quote('AAPL', 90);
+    await order('AAPL', 'SELL_TO_CLOSE', 10);
+    const body = await get('realized-gains');
+    expect(Object.keys(body)).toEqual(['year', 'method', 'data', 'pagination']);
+    expect(body.data[0]).not.toHaveProperty('term');
+    expect(body.data[0]).not.toHaveProperty('washSale');
+  });
+});
+
+it('is refused for portfolios of others, and for parameters out of range', async () => {
+  for (const route of ['trades', 'performance', 'tax-lots', 'realized-gains']) {
+    expect((await client.get(`/v1/accounts/portfolios/${NOWHERE}/${route}`)).status).toBe(404);
+    expect((await test.as({ tenantId: 'tenant-2' }).get(`${path}/${route}`)).status).toBe(404);
+  }
+  for (const query of [
+    'performance?from=2026-01-06&to=2026-01-05',
+    'trades?from=2026-01-06&to=2026-01-05',
+    'performance?riskFreeRate=x',
+    'performance?periodsPerYear=0',
+    'tax-lots?method=AVERAGE',
+    'realized-gains?year=1492',
+    'realized-gains?form=1040',
+  ])
+    expect((await client.get(`${path}/${query}`)).status, query).toBe(400);
+});

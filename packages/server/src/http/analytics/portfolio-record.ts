@@ -1,0 +1,473 @@
+/**
+ * The history of a portfolio in the words of the analytics package: what happened to its positions, money that came and went, charges,
+ * and its session closes, by epoch. Pure: the same events in the same order give the same record.
+ */
+import type { AssetClass, BookEvent, ClosedBy, OpenedBy } from '@sandpit/analytics';
+import {
+  commissionOf,
+  feesOf,
+  type Calendar,
+  type ClosePoint,
+  type Event,
+  type Execution,
+  Instant,
+  type Instrument,
+  type LedgerAccount,
+  type LedgerEntry,
+  type OptionEnded,
+  type OrderExecuted,
+  type OrderTerms,
+  sideOf,
+  tradedBy,
+  tradeDateOf,
+} from '@sandpit/core';
+import type { ListItem } from '../../store/history.js';
+
+/** The life of a portfolio from its opening or a reset to the next reset. */
+export interface Epoch {
+  /** Counted from 1. */
+  readonly number: number;
+  readonly beganAt: number;
+  /** Dollars. */
+  readonly initialCash: number;
+  /** When the next one began; absent = it is the last. */
+  readonly endedAt?: number;
+}
+
+/** Cash that came in from outside (positive) or went out. */
+export interface Flow {
+  readonly seq: number;
+  readonly at: number;
+  readonly epoch: number;
+  /** Dollars. */
+  readonly amount: number;
+}
+
+/** Accounts whose sums are reported: what was paid is positive, and of dividends what was received. */
+export type ReportedAccount = 'COMMISSIONS' | 'FEES' | 'INTEREST' | 'BORROW_FEES' | 'DIVIDENDS';
+
+export interface Posted {
+  readonly at: number;
+  /** New York date; of a dividend its pay date. */
+  readonly date: string;
+  readonly epoch: number;
+  readonly account: ReportedAccount;
+  /** Dollars. */
+  readonly amount: number;
+}
+
+/** A session close, with what was held then. */
+export interface Close {
+  readonly seq: number;
+  readonly at: number;
+  readonly date: string;
+  readonly epoch: number;
+  /** Dollars. */
+  readonly equity: number;
+  /** Long and short market value and the notional of futures at their latest price, dollars. */
+  readonly grossValue: number;
+  readonly hasPosition: boolean;
+  /** Section 1256 contracts held; of a future its latest price, dollars. */
+  readonly section1256: readonly { readonly symbol: string; readonly price?: number }[];
+}
+
+export interface PortfolioRecord {
+  readonly events: readonly BookEvent[];
+  readonly epochs: readonly Epoch[];
+  readonly flows: readonly Flow[];
+  readonly posted: readonly Posted[];
+  readonly closes: readonly Close[];
+  /** Absent while it is open. */
+  readonly closedAt?: number;
+}
+
+/** Names of things that events leave to the rules in force. */
+export interface RecordContext {
+  readonly calendar: Pick<Calendar, 'dateOf'>;
+  /** What a symbol named at an instant. */
+  instrument(symbol: string, at: Instant): Instrument | undefined;
+  orderId(order: number): string;
+}
+
+const MONEY_UNITS = 10_000;
+const QUANTITY_UNITS = 1_000_000;
+const PRICE_UNITS = 100_000_000;
+
+const dollarsOf = (money: number): number => money / MONEY_UNITS;
+const unitsOf = (quantity: number): number => quantity / QUANTITY_UNITS;
+const priceOf = (price: number): number => price / PRICE_UNITS;
+
+const FLOWS: ReadonlySet<LedgerEntry['type']> = new Set(['TRANSFER', 'WITHDRAWAL', 'PROMOTIONAL_CASH']);
+
+/** Charges and income that entries post, and the sign under which they are reported. */
+const REPORTED: Readonly<Partial<Record<LedgerAccount, { account: ReportedAccount; sign: 1 | -1 }>>> = {
+  COMMISSIONS: { account: 'COMMISSIONS', sign: 1 },
+  FEES: { account: 'FEES', sign: 1 },
+  INTEREST: { account: 'INTEREST', sign: 1 },
+  BORROW_FEES: { account: 'BORROW_FEES', sign: 1 },
+};
+
+type Contract = Pick<
+  Extract<BookEvent, { type: 'TRADED' }>,
+  'symbol' | 'assetClass' | 'multiplier' | 'isSection1256'
+>;
+type Happened = Pick<BookEvent, 'at' | 'date' | 'epoch' | 'key'>;
+type OrderSoFar = Pick<OrderTerms, 'symbol' | 'assetClass' | 'positionIntent' | 'legs' | 'origin'>;
+
+/** Takes in the items of a portfolio's lists `activities` and `equity`, oldest first, merged by their records. */
+export class PortfolioRecorder {
+  readonly #context: RecordContext;
+  readonly #events: BookEvent[] = [];
+  readonly #epochs: Epoch[] = [];
+  readonly #flows: Flow[] = [];
+  readonly #posted: Posted[] = [];
+  readonly #closes: Close[] = [];
+  readonly #orders = new Map<number, OrderSoFar>();
+  readonly #contracts = new Map<string, Contract>();
+  /** Units of 1/1,000,000 by symbol, negative = short; never 0. */
+  readonly #held = new Map<string, number>();
+  /** Latest prices of futures, dollars. */
+  readonly #futures = new Map<string, number>();
+  #closedAt: number | undefined;
+
+  constructor(context: RecordContext) {
+    this.#context = context;
+  }
+
+  /** An item of `activities`. */
+  add(item: ListItem): void {
+    const event = item.data as Event;
+    switch (event.type) {
+      case 'PortfolioOpened':
+        this.#begin(item.at, dollarsOf(event.terms.initialCash));
+        return;
+      case 'PortfolioReset':
+        this.#reset(item, dollarsOf(event.newCashBalance));
+        return;
+      case 'PortfolioClosed':
+        this.#closedAt = item.at;
+        return;
+      case 'OrderAccepted': {
+        const { symbol, assetClass, positionIntent, legs, origin } = event.request;
+        this.#orders.set(event.number, { symbol, assetClass, positionIntent, legs, origin });
+        return;
+      }
+      case 'OrderMoved': {
+        const order = this.#orders.get(event.order);
+        if (order !== undefined && event.renamed !== undefined)
+          this.#orders.set(event.order, { ...order, ...event.renamed });
+        return;
+      }
+      case 'OrderExecuted':
+        this.#execute(item, event);
+        return;
+      case 'OptionEnded':
+        this.#endOption(item, event);
+        return;
+      case 'FutureSettled':
+        this.#futures.set(event.symbol, priceOf(event.price));
+        if (event.closed !== undefined) {
+          const quantity = event.closed.reduce((sum, lot) => sum + lot.quantity, 0);
+          const contract = this.#contract(event.symbol, 'FUTURE', item.at);
+          const price = priceOf(event.price);
+          const value = Math.round(price * unitsOf(quantity) * contract.multiplier * MONEY_UNITS);
+          this.#trade(this.#happened(item), contract, 'SETTLEMENT', this.#closingSide(event.symbol), {
+            quantity,
+            price,
+            value,
+            ...this.#charges(item, event.entries),
+          });
+        }
+        return;
+      case 'PositionSplit':
+        this.#restate(item, event.symbol, event.symbol, event.ratio.new, event.ratio.old);
+        return;
+      case 'OptionAdjusted':
+        this.#restate(item, event.symbol, event.to, event.contracts, 1);
+        return;
+      case 'DividendAccrued':
+        this.#post(item.at, event.payDate, 'DIVIDENDS', dollarsOf(event.amount));
+        return;
+      case 'LedgerPosted': {
+        const entry = event.entries[item.item];
+        if (entry !== undefined) this.#entry(item, entry);
+        return;
+      }
+      default:
+        return;
+    }
+  }
+
+  /** An item of `equity`. */
+  close(item: ListItem): void {
+    const point: ClosePoint | undefined = (item.data as Extract<Event, { type: 'SessionMarked' }>).points[
+      item.item
+    ];
+    if (point === undefined) return;
+    const section1256: { symbol: string; price?: number }[] = [];
+    let notional = 0;
+    for (const [symbol, held] of this.#held) {
+      const contract = this.#contracts.get(symbol);
+      if (contract?.isSection1256 !== true) continue;
+      const price = this.#futures.get(symbol);
+      section1256.push({ symbol, ...(price !== undefined && { price }) });
+      notional += Math.abs(unitsOf(held)) * (price ?? 0) * contract.multiplier;
+    }
+    this.#closes.push({
+      seq: item.seq,
+      at: item.at,
+      date: point.date,
+      epoch: this.#epoch,
+      equity: dollarsOf(point.totalEquity),
+      grossValue: dollarsOf(point.longMarketValue) + dollarsOf(point.shortMarketValue) + notional,
+      hasPosition: this.#held.size > 0,
+      section1256,
+    });
+  }
+
+  result(): PortfolioRecord {
+    return {
+      events: this.#events,
+      epochs: this.#epochs,
+      flows: this.#flows,
+      posted: this.#posted,
+      closes: this.#closes,
+      ...(this.#closedAt !== undefined && { closedAt: this.#closedAt }),
+    };
+  }
+
+  get #epoch(): number {
+    return this.#epochs.length;
+  }
+
+  #begin(at: number, initialCash: number): void {
+    this.#epochs.push({ number: this.#epochs.length + 1, beganAt: at, initialCash });
+  }
+
+  #reset(item: ListItem, cash: number): void {
+    const last = this.#epochs.at(-1);
+    if (last !== undefined) this.#epochs[this.#epochs.length - 1] = { ...last, endedAt: item.at };
+    this.#events.push({ type: 'DISCARDED', ...this.#happened(item) });
+    this.#held.clear();
+    this.#begin(item.at, cash);
+  }
+
+  #happened({ at, seq, event, item }: ListItem, key = `event ${seq}-${event}-${item}`): Happened {
+    const date = this.#context.calendar.dateOf(Instant.ofMs(at));
+    return { at, date, epoch: this.#epoch, key };
+  }
+
+  #execute(item: ListItem, event: OrderExecuted): void {
+    const order = this.#orders.get(event.order);
+    const execution = event.executions[item.item];
+    if (order === undefined || execution === undefined)
+      throw new Error(`The history has an execution of order ${event.order} without the order`);
+    const { symbol, positionIntent } = tradedBy(order, execution);
+    const orderId = this.#context.orderId(event.order);
+    const contract = this.#contract(symbol, order.assetClass, item.at, execution);
+    if (contract.assetClass === 'FUTURE') this.#futures.set(symbol, priceOf(execution.price));
+    const commission = commissionOf(execution);
+    const fees = feesOf(execution).reduce((sum, { amount }) => sum + amount, 0);
+    const date = tradeDateOf(event, Instant.ofMs(item.at)) as string;
+    this.#post(item.at, date, 'COMMISSIONS', dollarsOf(commission));
+    this.#post(item.at, date, 'FEES', dollarsOf(fees));
+    const by = order.origin === 'LIQUIDATION' ? 'LIQUIDATION' : 'TRADE';
+    this.#trade(
+      { ...this.#happened(item, orderId), date },
+      contract,
+      by,
+      sideOf(positionIntent),
+      {
+        quantity: execution.quantity,
+        price: priceOf(execution.price),
+        value: execution.value,
+        commission: dollarsOf(commission),
+        fees: dollarsOf(fees),
+      },
+      {
+        orderId,
+        ...(event.settlementDate !== undefined && { settlementDate: event.settlementDate }),
+      },
+    );
+  }
+
+  #endOption(item: ListItem, event: OptionEnded): void {
+    const { act, symbol, closed, shares, settlementDate } = event;
+    const happened = this.#happened(item);
+    const charges = this.#charges(item, event.entries);
+    const quantity = (closed ?? []).reduce((sum, lot) => sum + lot.quantity, 0);
+    const cash = Math.abs(event.amount);
+    if (shares !== undefined) {
+      const side = shares.quantity > 0 ? 'BUY' : 'SELL';
+      const moved = Math.abs(shares.quantity);
+      const settles = settlementDate === undefined ? {} : { settlementDate };
+      if (closed === undefined) {
+        const stock = this.#contract(shares.symbol, 'EQUITY', item.at);
+        const price = cash / MONEY_UNITS / unitsOf(moved);
+        const traded = { quantity: moved, price, value: cash, ...charges };
+        this.#trade(happened, stock, CLOSED_BY[act], side, traded, settles);
+        return;
+      }
+      this.#events.push({
+        type: 'CONVERTED',
+        ...happened,
+        ...this.#contract(symbol, 'OPTION', item.at),
+        ...charges,
+        by: act === 'ASSIGNED' ? 'ASSIGNMENT' : 'EXERCISE',
+        quantity: unitsOf(quantity),
+        shares: { symbol: shares.symbol, side, quantity: unitsOf(moved), cash: dollarsOf(cash), ...settles },
+      });
+      this.#move(symbol, this.#closingSide(symbol) === 'SELL' ? -quantity : quantity);
+      this.#move(shares.symbol, shares.quantity);
+      return;
+    }
+    if (quantity === 0) return;
+    const contract = this.#contract(symbol, 'OPTION', item.at);
+    const price = dollarsOf(cash) / unitsOf(quantity) / contract.multiplier;
+    this.#trade(happened, contract, CLOSED_BY[act], this.#closingSide(symbol), {
+      quantity,
+      price,
+      value: cash,
+      ...charges,
+    });
+  }
+
+  #restate(item: ListItem, symbol: string, to: string, numerator: number, denominator: number): void {
+    const multiplier = this.#contracts.get(symbol)?.multiplier;
+    const adjusted = to === symbol ? undefined : this.#contract(to, 'OPTION', item.at);
+    this.#events.push({
+      type: 'RESTATED',
+      ...this.#happened(item),
+      symbol,
+      numerator,
+      denominator,
+      ...(adjusted !== undefined && { to }),
+      ...(adjusted !== undefined &&
+        adjusted.multiplier !== multiplier && { multiplier: adjusted.multiplier }),
+    });
+    const held = this.#held.get(symbol) ?? 0;
+    this.#held.delete(symbol);
+    this.#move(to, Math.trunc((held * numerator) / denominator));
+  }
+
+  #entry(item: ListItem, entry: LedgerEntry): void {
+    const date = this.#context.calendar.dateOf(Instant.ofMs(item.at));
+    for (const { account, amount } of entry.postings) {
+      const reported = REPORTED[account];
+      if (reported !== undefined)
+        this.#post(item.at, date, reported.account, reported.sign * dollarsOf(amount));
+    }
+    const cash = entry.postings.find(({ account }) => account === 'SETTLED_CASH')?.amount ?? 0;
+    if (FLOWS.has(entry.type)) {
+      if (cash !== 0)
+        this.#flows.push({ seq: item.seq, at: item.at, epoch: this.#epoch, amount: dollarsOf(cash) });
+      return;
+    }
+    const { symbol, quantity = 0 } = entry.about ?? {};
+    if (entry.type !== 'CASH_IN_LIEU' || symbol === undefined || quantity === 0) return;
+    const size = Math.abs(quantity);
+    const value = Math.abs(cash);
+    this.#trade(
+      this.#happened(item),
+      this.#contract(symbol, 'EQUITY', item.at),
+      'CASH_IN_LIEU',
+      quantity > 0 ? 'SELL' : 'BUY',
+      { quantity: size, price: dollarsOf(value) / unitsOf(size), value, commission: 0, fees: 0 },
+    );
+  }
+
+  /** `traded`: quantity and value as they are in the books. */
+  #trade(
+    happened: Happened,
+    contract: Contract,
+    by: ClosedBy | OpenedBy,
+    side: 'BUY' | 'SELL',
+    traded: { quantity: number; price: number; value: number; commission: number; fees: number },
+    more: { readonly orderId?: string; readonly settlementDate?: string } = {},
+  ): void {
+    this.#events.push({
+      type: 'TRADED',
+      ...happened,
+      ...contract,
+      by,
+      side,
+      quantity: unitsOf(traded.quantity),
+      price: traded.price,
+      value: dollarsOf(traded.value),
+      commission: traded.commission,
+      fees: traded.fees,
+      ...more,
+    });
+    this.#move(contract.symbol, side === 'BUY' ? traded.quantity : -traded.quantity);
+  }
+
+  #move(symbol: string, by: number): void {
+    const held = (this.#held.get(symbol) ?? 0) + by;
+    if (held === 0) this.#held.delete(symbol);
+    else this.#held.set(symbol, held);
+  }
+
+  /** The side that ends what is held. */
+  #closingSide(symbol: string): 'BUY' | 'SELL' {
+    return (this.#held.get(symbol) ?? 0) < 0 ? 'BUY' : 'SELL';
+  }
+
+  /** Charges among the entries of an event, dollars. */
+  #charges(item: ListItem, entries: readonly LedgerEntry[]): { commission: number; fees: number } {
+    const date = this.#context.calendar.dateOf(Instant.ofMs(item.at));
+    const sums = { COMMISSIONS: 0, FEES: 0 };
+    for (const { postings } of entries)
+      for (const { account, amount } of postings)
+        if (account === 'COMMISSIONS' || account === 'FEES') sums[account] += amount;
+    this.#post(item.at, date, 'COMMISSIONS', dollarsOf(sums.COMMISSIONS));
+    this.#post(item.at, date, 'FEES', dollarsOf(sums.FEES));
+    return { commission: dollarsOf(sums.COMMISSIONS), fees: dollarsOf(sums.FEES) };
+  }
+
+  #post(at: number, date: string, account: ReportedAccount, amount: number): void {
+    if (amount !== 0) this.#posted.push({ at, date, epoch: this.#epoch, account, amount });
+  }
+
+  #contract(symbol: string, assetClass: AssetClass, at: number, execution?: Execution): Contract {
+    const known = this.#contracts.get(symbol);
+    if (known !== undefined) return known;
+    const contract = this.#contractOf(symbol, assetClass, Instant.ofMs(at), execution);
+    this.#contracts.set(symbol, contract);
+    return contract;
+  }
+
+  #contractOf(symbol: string, assetClass: AssetClass, at: Instant, execution?: Execution): Contract {
+    if (assetClass === 'EQUITY') return { symbol, assetClass, multiplier: 1 };
+    const instrument = this.#context.instrument(symbol, at);
+    const multiplier =
+      instrument?.assetClass === 'OPTION' || instrument?.assetClass === 'FUTURE'
+        ? instrument.multiplier
+        : multiplierOf(execution);
+    const isOnIndex =
+      instrument?.assetClass === 'OPTION' &&
+      instrument.settlement === 'CASH' &&
+      this.#context.instrument(instrument.underlying, at)?.assetClass === 'INDEX';
+    return {
+      symbol,
+      assetClass,
+      multiplier,
+      ...((assetClass === 'FUTURE' || isOnIndex) && { isSection1256: true }),
+    };
+  }
+}
+
+const CLOSED_BY: Readonly<Record<OptionEnded['act'], ClosedBy>> = {
+  EXERCISED: 'EXERCISE',
+  ASSIGNED: 'ASSIGNMENT',
+  EXPIRED: 'EXPIRATION',
+  CASH_SETTLED: 'SETTLEMENT',
+  SOLD_AT_EXPIRY: 'EXPIRATION',
+  BUY_IN: 'BUY_IN',
+};
+
+/** The multiplier by which an execution was valued, of a contract that is listed no more. */
+function multiplierOf(execution: Execution | undefined): number {
+  const usual = 100;
+  if (execution === undefined || execution.price === 0) return usual;
+  return Math.round(dollarsOf(execution.value) / (priceOf(execution.price) * unitsOf(execution.quantity)));
+}

@@ -1,0 +1,157 @@
+/** Market data of one simulation as it changes, looked at once for all sockets that follow it. */
+import { Instant } from '@sandpit/core';
+import type { Simulation } from '../../../engine/simulation.js';
+import { keptOf, listedInstruments, quoteIn } from '../../listed.js';
+import type { Connection } from '../../stream/connection.js';
+import { Poller, type NextPoll } from '../../stream/poller.js';
+import { barOf, quoteOf } from '../../translate/market-data.js';
+import { runningDay } from './bars.js';
+import { barShape, quoteShape, tradeShape } from './market-data.js';
+
+/** What is told of a symbol. */
+export interface MarketMessage {
+  readonly T: 't' | 'q' | 'b' | 'd';
+  readonly S: string;
+  readonly t: string;
+}
+
+export type Channel = 'trades' | 'quotes' | 'bars' | 'dailyBars';
+
+/** Every stock. */
+export const EVERYTHING = '*';
+
+export interface DataReader {
+  readonly connection: Pick<Connection, 'onClose'>;
+  readonly wanted: Readonly<Record<Channel, ReadonlySet<string>>>;
+  /** What was told last, by channel and symbol. */
+  readonly told: Map<string, string>;
+  /** Bars of this minute and earlier ones have been told. */
+  minute: number;
+  readonly tell: (news: readonly MarketMessage[]) => void;
+}
+
+const INTERVAL_MS = 250;
+const MINUTE_MS = 60_000;
+/** Quotes computed between two turns of the event loop. */
+const SYMBOLS_AT_ONCE = 100;
+/** At most this share of the time is spent on looking. */
+const MOST_LOOKING = 1 / 4;
+
+export const minuteAt = (now: number): number => Math.floor(now / MINUTE_MS) - 1;
+
+export class LiveData {
+  readonly #simulation: Simulation;
+  readonly #looks: Poller<DataReader>;
+
+  constructor(simulation: Simulation, clockMs: () => number) {
+    this.#simulation = simulation;
+    this.#looks = new Poller(simulation, clockMs, {
+      delayAfter: () => 0,
+      look: (readers) => this.#look(readers),
+      intervalMs: INTERVAL_MS,
+    });
+  }
+
+  follow(reader: DataReader): void {
+    this.#looks.add(reader);
+  }
+
+  async #look(readers: readonly DataReader[]): Promise<NextPoll> {
+    const beganMs = performance.now();
+    const stocks = readers.some(({ wanted }) => Object.values(wanted).some((one) => one.has(EVERYTHING)))
+      ? this.#stocks()
+      : [];
+    await this.#tellQuotes(readers, stocks);
+    await this.#tellBars(readers, stocks);
+    const restMs = Math.max(INTERVAL_MS, (performance.now() - beganMs) / MOST_LOOKING);
+    return { inMs: restMs, restMs };
+  }
+
+  #stocks(): readonly string[] {
+    const { brokerage } = this.#simulation;
+    return listedInstruments(brokerage, this.#simulation.now())
+      .filter(({ assetClass }) => assetClass === 'EQUITY')
+      .map(({ symbol }) => symbol);
+  }
+
+  async #tellQuotes(readers: readonly DataReader[], stocks: readonly string[]): Promise<void> {
+    const simulation = this.#simulation;
+    const symbols = union(readers, ['trades', 'quotes'], stocks);
+    for (let i = 0; i < symbols.length; i += SYMBOLS_AT_ONCE) {
+      const some = symbols.slice(i, i + SYMBOLS_AT_ONCE);
+      const found = await simulation.read(
+        [],
+        (brokerage) => {
+          const told: MarketMessage[] = [];
+          for (const symbol of some) {
+            const core = quoteIn(simulation, brokerage, symbol, simulation.now());
+            const quote = core && quoteOf(core, brokerage.instrument(symbol));
+            if (quote === undefined) continue;
+            const trade = tradeShape(quote);
+            if (trade !== undefined) told.push({ T: 't', S: symbol, ...trade });
+            told.push({ T: 'q', S: symbol, ...quoteShape(quote) });
+          }
+          return told;
+        },
+        keptOf(some),
+      );
+      tellAll(readers, found);
+    }
+  }
+
+  /** Tells the bars of the last minute, once it is over, and the bars of the day so far. */
+  async #tellBars(readers: readonly DataReader[], stocks: readonly string[]): Promise<void> {
+    const { feed, brokerage } = this.#simulation;
+    const now = this.#simulation.now();
+    const minute = minuteAt(now);
+    const behind = readers.filter((reader) => reader.minute < minute);
+    const from = Instant.ofMs(minute * MINUTE_MS);
+    for (const symbol of union(behind, ['bars'], stocks)) {
+      const [bar] = await feed.bars({ symbol, size: '1Min', from, until: now, limit: 1 });
+      if (bar !== undefined) tellAll(behind, [{ T: 'b', S: symbol, ...barShape(barOf(bar)) }]);
+    }
+    for (const symbol of union(behind, ['dailyBars'], stocks)) {
+      const bar = await runningDay(feed, brokerage.rules.calendar, symbol, now);
+      if (bar !== undefined) tellAll(behind, [{ T: 'd', S: symbol, ...barShape(bar) }]);
+    }
+    for (const reader of behind) reader.minute = minute;
+  }
+}
+
+const CHANNELS: Readonly<Record<MarketMessage['T'], Channel>> = {
+  t: 'trades',
+  q: 'quotes',
+  b: 'bars',
+  d: 'dailyBars',
+};
+
+/** The symbols that readers want of some channels. */
+function union(
+  readers: readonly DataReader[],
+  channels: readonly Channel[],
+  stocks: readonly string[],
+): readonly string[] {
+  const all = new Set(readers.flatMap(({ wanted }) => channels.flatMap((channel) => [...wanted[channel]])));
+  if (!all.delete(EVERYTHING)) return [...all];
+  return [...new Set([...all, ...stocks])];
+}
+
+/** Tells each reader what it wants and has not been told. */
+function tellAll(readers: readonly DataReader[], found: readonly MarketMessage[]): void {
+  const texts = found.map((one) => JSON.stringify(one));
+  for (const { wanted, told, tell } of readers) {
+    const news = found.filter(({ T, S }, i) => {
+      const channel = wanted[CHANNELS[T]];
+      if (!channel.has(S) && !(channel.has(EVERYTHING) && isStock(S))) return false;
+      const key = `${T} ${S}`;
+      const text = texts[i] ?? '';
+      if (told.get(key) === text) return false;
+      told.set(key, text);
+      return true;
+    });
+    if (news.length > 0) tell(news);
+  }
+}
+
+/** Symbols of options are longer than any of a stock. */
+const isStock = (symbol: string): boolean => keptOf([symbol]).length > 0;

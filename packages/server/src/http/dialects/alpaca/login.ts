@@ -1,0 +1,88 @@
+/** Logins of sockets: within ten seconds, and for as long as the key pair and its simulation last. */
+import type { WebSocket } from 'ws';
+import type { KeyPairs } from '../../../access/key-pairs.js';
+import type { Simulation } from '../../../engine/simulation.js';
+import type { Streams } from '../../stream/streams.js';
+import type { PendingLogin } from '../sockets.js';
+import type { Admitted, Entry } from './entry.js';
+import { AlpacaRefusal } from './refusals.js';
+
+const LOGIN_WITHIN_MS = 10_000;
+
+/** Why a connection ends. */
+export type End = 'late' | 'unauthorized' | 'too-many' | 'unavailable';
+
+export interface LoginDeps {
+  readonly entry: Entry;
+  readonly keyPairs: KeyPairs;
+  readonly streams: Streams;
+}
+
+export class Login {
+  readonly #socket: WebSocket;
+  readonly #visit: PendingLogin;
+  readonly #deps: LoginDeps;
+  readonly #end: (why: End) => void;
+  readonly #timer: NodeJS.Timeout;
+  #admitted: Admitted | undefined;
+  #isEntering = false;
+
+  /** `end` says goodbye and closes the connection. */
+  constructor(visit: PendingLogin, deps: LoginDeps, end: (why: End) => void) {
+    this.#socket = visit.socket;
+    this.#visit = visit;
+    this.#deps = deps;
+    this.#end = end;
+    this.#timer = setTimeout(() => end('late'), LOGIN_WITHIN_MS).unref();
+    const stopWatching = deps.keyPairs.onRevocation(() => {
+      const pair = this.#admitted?.pair;
+      if (pair !== undefined && !deps.keyPairs.isGood(pair)) end('unauthorized');
+    });
+    this.#socket.on('close', () => {
+      clearTimeout(this.#timer);
+      stopWatching();
+    });
+  }
+
+  /** Absent before the login. */
+  get simulation(): Simulation | undefined {
+    return this.#admitted?.simulation;
+  }
+
+  get portfolioId(): string | undefined {
+    return this.#admitted?.portfolioId;
+  }
+
+  /** True after a login that succeeded; one that failed has ended the connection. Undefined where another came before. */
+  async attempt(keyId: unknown, secretKey: unknown): Promise<boolean | undefined> {
+    if (this.#admitted !== undefined || this.#isEntering) return undefined;
+    this.#isEntering = true;
+    const { entry, streams } = this.#deps;
+    const pair = entry.pairOf(keyId, secretKey);
+    try {
+      if (pair === undefined) return this.#fail('unauthorized');
+      const admitted = await entry.open(pair);
+      if (this.#socket.readyState !== this.#socket.OPEN) return false;
+      const release = streams.hold({
+        ...admitted,
+        end: (status) => this.#end(status === 503 ? 'unavailable' : 'unauthorized'),
+      });
+      if (release === undefined) return this.#fail('too-many');
+      this.#socket.on('close', release);
+      this.#admitted = admitted;
+      clearTimeout(this.#timer);
+      this.#visit.loggedIn();
+      // The pair may have been revoked while its simulation was opened.
+      return this.#deps.keyPairs.isGood(pair) || this.#fail('unauthorized');
+    } catch (error) {
+      return this.#fail(
+        error instanceof AlpacaRefusal && error.status < 500 ? 'unauthorized' : 'unavailable',
+      );
+    }
+  }
+
+  #fail(why: End): false {
+    this.#end(why);
+    return false;
+  }
+}

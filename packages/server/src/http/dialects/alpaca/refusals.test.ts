@@ -1,0 +1,87 @@
+/** Refusals say what Alpaca says: clients match on the words. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { type AlpacaSend, alpacaSender, keyPairOf } from '../../../testing/alpaca.js';
+import { openPortfolio, pushQuote, TestApp } from '../../../testing/test-app.js';
+
+let test: TestApp;
+let send: AlpacaSend;
+let headers: Record<string, string>;
+
+beforeAll(async () => {
+  test = await TestApp.open();
+  const owner = test.as({ tier: 'ENTERPRISE' });
+  const { portfolioId } = (await openPortfolio(owner)) as { portfolioId: string };
+  const keys = await keyPairOf(owner, portfolioId);
+  headers = { 'apca-api-key-id': keys.keyId, 'apca-api-secret-key': keys.secretKey };
+  send = alpacaSender(test, keys);
+  await pushQuote(owner);
+  await send('POST', '/v2/orders', {
+    symbol: 'AAPL',
+    qty: '10',
+    side: 'buy',
+    type: 'market',
+    time_in_force: 'day',
+  });
+  const resting = {
+    symbol: 'AAPL',
+    qty: '4',
+    side: 'sell',
+    type: 'limit',
+    limit_price: '500',
+    time_in_force: 'day',
+  };
+  await send('POST', '/v2/orders', resting);
+});
+afterAll(() => test.close());
+
+it.each([
+  [{ type: 'limit' }, 422, 40010001, 'limit orders require a limit price'],
+  [{ type: 'market', limit_price: '1' }, 422, 40010001, 'market orders require no stop or limit price'],
+  [{ type: 'stop' }, 422, 40010001, 'stop orders require a stop price'],
+  [
+    { type: 'stop_limit', stop_price: '90' },
+    422,
+    40010001,
+    'stop limit orders require both stop and limit price',
+  ],
+  [{ type: 'limit', limit_price: '0' }, 422, 40010001, 'limit price must be > 0'],
+  [
+    { type: 'limit', limit_price: '11.055' },
+    422,
+    42210000,
+    'invalid limit_price 11.055. sub-penny increment does not fulfill minimum pricing criteria',
+  ],
+  [{ qty: '100000' }, 403, 40310000, 'insufficient buying power'],
+  [{ symbol: 'NOPE' }, 422, 42210000, 'asset "NOPE" not found'],
+])('an order with %o', async (more, status, code, message) => {
+  const order = { symbol: 'AAPL', qty: '1', side: 'buy', type: 'market', time_in_force: 'day', ...more };
+  const reply = await send('POST', '/v2/orders', order);
+  expect([reply.status, reply.body]).toMatchObject([status, { code, message }]);
+});
+
+it('too few shares: what there is and what orders hold', async () => {
+  const order = { symbol: 'AAPL', qty: '7', side: 'sell', type: 'market', time_in_force: 'day' };
+  expect((await send('POST', '/v2/orders', order)).body).toEqual({
+    code: 40310000,
+    message: 'insufficient qty available for order (requested: 7, available: 6)',
+    available: '6',
+    existing_qty: '10',
+    held_for_orders: '4',
+    symbol: 'AAPL',
+  });
+});
+
+it('bodies are JSON without a content type, and with any', async () => {
+  const order = { symbol: 'AAPL', qty: '1', side: 'buy', type: 'market', time_in_force: 'day' };
+  for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded']) {
+    const response = await test.app.inject({
+      method: 'POST',
+      url: '/alpaca/v2/orders',
+      headers: { ...headers, ...(type !== undefined && { 'content-type': type }) },
+      payload: JSON.stringify(order),
+    });
+    expect([type, response.statusCode]).toEqual([type, 200]);
+  }
+  const broken = await test.app.inject({ method: 'POST', url: '/alpaca/v2/orders', headers, payload: '{' });
+  expect(broken.json()).toMatchObject({ code: 40010000 });
+});

@@ -1,0 +1,158 @@
+/** Sockets end with what they were opened with, and there are only so many of them. */
+import { once } from 'node:events';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { keyPairOf, openAlpacaAccount } from '../../../testing/alpaca.js';
+import type { AlpacaAccount } from '../../../testing/alpaca.js';
+import { openPortfolio, pushQuote, type TestClient } from '../../../testing/test-app.js';
+
+type Keys = Pick<AlpacaAccount, 'keyId' | 'secretKey'>;
+type Message = Readonly<Record<string, unknown>>;
+
+let account: AlpacaAccount;
+const opened: WebSocket[] = [];
+
+beforeEach(async () => {
+  account = await openAlpacaAccount();
+});
+afterEach(async () => {
+  for (const socket of opened.splice(0)) socket.terminate();
+  await account.test.close();
+});
+
+/** A socket with what it has been told. */
+class Listener {
+  readonly socket: WebSocket;
+  readonly messages: Message[] = [];
+  readonly closed: Promise<number>;
+
+  constructor(path: string) {
+    this.socket = new WebSocket(`${account.url.replace(/^http/, 'ws')}${path}`);
+    opened.push(this.socket);
+    this.socket.on('message', (data: Buffer) => {
+      const told = JSON.parse(data.toString()) as Message | Message[];
+      this.messages.push(...(Array.isArray(told) ? told : [told]));
+    });
+    this.socket.on('error', () => undefined);
+    this.closed = new Promise((resolve) => this.socket.on('close', resolve));
+  }
+
+  send(message: object): void {
+    this.socket.send(JSON.stringify(message));
+  }
+
+  /** The first message, from now on or before, that has these fields. */
+  async told(fields: Message): Promise<Message> {
+    for (;;) {
+      const found = this.messages.find((one) =>
+        Object.entries(fields).every(([name, value]) => one[name] === value),
+      );
+      if (found !== undefined) return found;
+      await once(this.socket, 'message');
+    }
+  }
+}
+
+async function loggedIn(path: string, { keyId, secretKey }: Keys = account): Promise<Listener> {
+  const listener = new Listener(path);
+  await once(listener.socket, 'open');
+  listener.send({ action: 'auth', key: keyId, secret: secretKey });
+  await listener.told(path === '/stream' ? { stream: 'authorization' } : { msg: 'authenticated' });
+  return listener;
+}
+
+const PATHS = ['/stream', '/v2/iex'];
+const farewell = (path: string, { messages }: Listener): unknown => {
+  const last = messages.at(-1);
+  return path === '/stream' ? (last?.['data'] as Message)['status'] : last?.['msg'];
+};
+
+async function ownSimulation(): Promise<Keys & { owner: TestClient; simulationId: string }> {
+  const config = { feed: 'push', clock: 'manual', calendar: 'always-open' };
+  const { body } = await account.owner.post('/v1/simulations', config);
+  const { token, simulationId } = body as { token: string; simulationId: string };
+  const owner = account.test.withToken(token);
+  const { portfolioId } = (await openPortfolio(owner)) as { portfolioId: string };
+  return { ...(await keyPairOf(owner, portfolioId)), owner, simulationId };
+}
+
+it.each(PATHS)('%s ends with the deletion of its simulation', async (path) => {
+  const { simulationId, ...keys } = await ownSimulation();
+  const [listener, other] = [await loggedIn(path, keys), await loggedIn(path)];
+  await account.owner.delete(`/v1/simulations/${simulationId}`);
+  expect(await listener.closed).toBe(1008);
+  expect(farewell(path, listener)).toMatch(/unauthorized|auth failed/);
+  expect(other.socket.readyState).toBe(other.socket.OPEN);
+});
+
+it.each(PATHS)('%s ends with the revocation of its key pair', async (path) => {
+  const listener = await loggedIn(path);
+  await account.owner.delete(`/v1/accounts/portfolios/${account.portfolioId}/key-pairs/${account.keyId}`);
+  expect(await listener.closed).toBe(1008);
+});
+
+it.each(PATHS)('%s ends when its key pair expires', async (path) => {
+  const { test, portfolioId } = account;
+  const short = test.as({ tier: 'ENTERPRISE', notAfterMs: test.time.nowMs + 2000 });
+  const listener = await loggedIn(path, await keyPairOf(short, portfolioId));
+  const lasting = await loggedIn(path);
+  test.time.nowMs += 2000;
+  expect(await listener.closed).toBe(1008);
+  expect(lasting.socket.readyState).toBe(lasting.socket.OPEN);
+});
+
+it('a tenant has as many sockets as streams of its tier, and no more', async () => {
+  const basic = account.test.as({ tenantId: 'basic', tier: 'BASIC' });
+  const { portfolioId } = (await openPortfolio(basic)) as { portfolioId: string };
+  const keys = await keyPairOf(basic, portfolioId);
+  for (let i = 0; i < 50; i++) {
+    await loggedIn('/stream', keys);
+    await loggedIn('/v2/iex', keys);
+  }
+  const refused = new Listener('/v2/iex');
+  await once(refused.socket, 'open');
+  refused.send({ action: 'auth', key: keys.keyId, secret: keys.secretKey });
+  expect(await refused.closed).toBe(1013);
+  expect(refused.messages.at(-1)).toMatchObject({ code: 406, msg: 'connection limit exceeded' });
+  expect((await basic.get('/v1/stream/orders')).body).toMatchObject({ error: { code: 'RATE_LIMITED' } });
+  await loggedIn('/stream');
+  opened[0]?.close();
+  await once(opened[0] as WebSocket, 'close');
+  await loggedIn('/v2/iex', keys);
+});
+
+it('an address has a hundred sockets that are not logged in', async () => {
+  const strangers = Array.from({ length: 100 }, () => new Listener('/stream'));
+  await Promise.all(strangers.map(({ socket }) => once(socket, 'open')));
+  const refused = new Listener('/stream');
+  const [, response] = (await once(refused.socket, 'unexpected-response')) as [
+    unknown,
+    { statusCode: number },
+  ];
+  expect(response.statusCode).toBe(429);
+  strangers[0]?.send({ action: 'auth', key: account.keyId, secret: account.secretKey });
+  await strangers[0]?.told({ stream: 'authorization' });
+  await once(new Listener('/stream').socket, 'open');
+});
+
+it('wildcards follow every stock; too many symbols are refused', async () => {
+  await pushQuote(account.owner);
+  await pushQuote(account.owner, { symbol: 'MSFT', bid: 50, ask: 51, last: 50.5 });
+  const listener = await loggedIn('/v2/iex');
+  listener.send({ action: 'subscribe', quotes: ['*'], bars: ['*'], dailyBars: ['MSFT'] });
+  expect(await listener.told({ T: 'subscription' })).toMatchObject({
+    quotes: ['*'],
+    trades: [],
+    bars: ['*'],
+  });
+  expect(await listener.told({ T: 'q', S: 'MSFT' })).toMatchObject({ bp: 50, ap: 51 });
+  await account.owner.post('/v1/simulation/clock/advance', { by: 'PT1M' });
+  expect(await listener.told({ T: 'b', S: 'MSFT' })).toMatchObject({ c: 50.5, n: 0, vw: 50.5 });
+  expect(await listener.told({ T: 'd', S: 'MSFT' })).toMatchObject({ o: 50.5, c: 50.5 });
+  expect(listener.messages.some(({ T, S }) => T === 'd' && S !== 'MSFT')).toBe(false);
+  listener.send({ action: 'subscribe', quotes: Array.from({ length: 201 }, (_, i) => `S${i}`) });
+  expect(await listener.told({ T: 'error' })).toMatchObject({ code: 405 });
+  const options = await loggedIn('/v1beta1/indicative');
+  options.send({ action: 'subscribe', quotes: ['*'] });
+  expect(await options.told({ T: 'error' })).toMatchObject({ code: 410 });
+});

@@ -1,0 +1,230 @@
+/** The tools over HTTP: their number and size, their arguments, and the tools that stand for several operations. */
+import { randomUUID } from 'node:crypto';
+import type { AddressInfo } from 'node:net';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { type AgentLevel, plainSchemaOf, type Route, routes } from '@sandpit/protocol';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import {
+  type Body,
+  openPortfolio,
+  orderBody,
+  pushQuote,
+  TestApp,
+  type TestClient,
+} from '../../testing/test-app.js';
+import { placesOf } from './tool-schema.js';
+import { TOOLS } from './tools.js';
+
+/** Some hosts stop at 40 tools; the bounds leave room for those of other servers. */
+const MOST_TOOLS = 30;
+const MOST_TOKENS = 9000;
+/** The usual estimate for English text and JSON. */
+const CHARACTERS_PER_TOKEN = 4;
+
+let test: TestApp;
+let owner: TestClient;
+let portfolioId: string;
+let client: Client | undefined;
+
+beforeAll(async () => {
+  test = await TestApp.open({ settings: { RATE_LIMIT_DEFAULT: '10000' } });
+  await test.app.listen({ port: 0, host: '127.0.0.1' });
+  owner = test.as({ tier: 'ENTERPRISE' });
+  await pushQuote(owner, { bid: 99.9, ask: 100, last: 100 });
+});
+beforeEach(async () => {
+  ({ portfolioId } = (await openPortfolio(owner, { accountId: randomUUID() })) as { portfolioId: string });
+});
+afterEach(async () => {
+  await client?.close();
+  client = undefined;
+});
+afterAll(() => test.close());
+
+async function connect(level: AgentLevel): Promise<Client> {
+  const caps = level === 'capped' ? { caps: { maxNotional: 1000 } } : {};
+  const { body } = await owner.post('/v1/auth/agent-token', { level, ...caps });
+  const { port } = test.app.server.address() as AddressInfo;
+  client = new Client({ name: 'test', version: '1' });
+  const headers = { authorization: `Bearer ${String(body.token)}` };
+  await client.connect(
+    new StreamableHTTPClientTransport(new URL(`http://127.0.0.1:${port}/mcp`), { requestInit: { headers } }),
+  );
+  return client;
+}
+
+async function call(name: string, given: object = {}): Promise<Body> {
+  const result = await client?.callTool({ name, arguments: given as Record<string, unknown> });
+  return result?.structuredContent as Body;
+}
+
+const buy = (more: object = {}): object => orderBody(portfolioId, { quantity: 10, limitPrice: 100, ...more });
+
+describe('tools/list', () => {
+  it('stays within 30 tools and 9,000 tokens at level control, at four characters a token', async () => {
+    const { tools } = await (await connect('control')).listTools();
+    const tokens = JSON.stringify({ tools }).length / CHARACTERS_PER_TOKEN;
+    expect(tools.length).toBeLessThanOrEqual(MOST_TOOLS);
+    expect(tokens).toBeLessThanOrEqual(MOST_TOKENS);
+    expect(tokens).toBeGreaterThan(MOST_TOKENS / 2);
+  });
+
+  it('requires no argument that the routes fill in', () => {
+    for (const { name, inputSchema } of TOOLS)
+      for (const argument of inputSchema.required) {
+        const schema = inputSchema.properties[argument] as { default?: unknown };
+        expect(schema.default, `${name} ${argument}`).toBeUndefined();
+      }
+    const requiredOf = (name: string): readonly string[] | undefined =>
+      TOOLS.find((tool) => tool.name === name)?.inputSchema.required;
+    expect(requiredOf('list_orders')).toEqual([]);
+    expect(requiredOf('get_bars')).toEqual(['symbol']);
+    expect(requiredOf('list_activities')).toEqual(['portfolioId']);
+  });
+
+  it('requires of a single operation all that its route requires', () => {
+    for (const id of ['createOrder', 'createSimulation', 'computeRequirements'] as const) {
+      const { body }: Route = routes[id];
+      const { required } = plainSchemaOf(body) as { required: string[] };
+      const tool = { createOrder: 'place_order', createSimulation: 'create_simulation' }[id as string];
+      const { inputSchema } =
+        TOOLS.find(({ name }) => name === (tool ?? 'compute_margin_requirements')) ?? {};
+      expect(inputSchema?.required).toEqual(required);
+      expect([...placesOf(id).keys()].sort()).toEqual(Object.keys(inputSchema?.properties ?? {}).sort());
+    }
+  });
+
+  it('hints which tools destroy something', async () => {
+    const { tools } = await (await connect('control')).listTools();
+    const destructive = tools.filter(({ annotations }) => annotations?.destructiveHint === true);
+    expect(destructive.map(({ name }) => name)).toEqual([
+      'update_order',
+      'cancel_order',
+      'close_position',
+      'update_portfolio',
+      'close_portfolio',
+      'reset_portfolio',
+      'exercise_option',
+      'delete_simulation',
+      'advance_clock',
+    ]);
+    for (const { name, annotations } of tools) {
+      const isRead = /^(get|list|find|preview|compute)_/.test(name);
+      expect(annotations?.readOnlyHint, name).toBe(isRead);
+      if (!isRead) expect(typeof annotations?.destructiveHint, name).toBe('boolean');
+    }
+  });
+});
+
+describe('place_order', () => {
+  it('answers with the fill, with the reason to wait, and with the refusal', async () => {
+    await connect('full');
+    const filled = (await call('place_order', buy())).result;
+    expect(filled).toMatchObject({ status: 'FILLED', filledQuantity: 10, averagePrice: 100 });
+    expect(filled.executions).toMatchObject([{ quantity: 10, price: 100 }]);
+    const waits = (await call('place_order', buy({ limitPrice: 99 }))).result;
+    expect(waits).toMatchObject({ status: 'ACTIVE', waitingFor: 'ask 100.00 above limit 99.00' });
+    expect(waits).not.toHaveProperty('executions');
+    expect((await call('place_order', buy({ quantity: 1e6 }))).error.code).toBe('INSUFFICIENT_FUNDS');
+  });
+});
+
+describe('list_accounts', () => {
+  it('lists each account with its open portfolios', async () => {
+    await connect('read');
+    const { result } = await call('list_accounts');
+    const listed = await owner.get('/v1/accounts');
+    expect(result.pagination).toEqual(listed.body.pagination);
+    const portfolios = (result.data as Body[]).flatMap((account) => account.portfolios as Body[]);
+    expect(portfolios.map((one) => one.portfolioId as string)).toContain(portfolioId);
+  });
+});
+
+describe('close_position', () => {
+  it('sells what is free, buys back what is short, and says what is not held', async () => {
+    await connect('full');
+    expect((await call('close_position', { portfolioId, symbol: 'AAPL' })).error).toMatchObject({
+      statusCode: 404,
+      message: 'The portfolio holds no position in AAPL',
+    });
+    await call('place_order', buy());
+    await call('place_order', buy({ positionIntent: 'SELL_TO_CLOSE', quantity: 4, limitPrice: 200 }));
+    const closed = (await call('close_position', { portfolioId, symbol: 'aapl' })).result;
+    expect(closed).toMatchObject({ status: 'FILLED', filledQuantity: 6, positionIntent: 'SELL_TO_CLOSE' });
+    const nothingFree = (await call('close_position', { portfolioId, symbol: 'AAPL' })).error;
+    expect(nothingFree).toMatchObject({ code: 'INSUFFICIENT_POSITION', availableQuantity: 0 });
+
+    const margin = await openPortfolio(owner, {
+      accountId: randomUUID(),
+      portfolioType: 'MARGIN',
+      marginType: 'REG_T',
+    });
+    const short = { portfolioId: margin.portfolioId, positionIntent: 'SELL_TO_OPEN', limitPrice: 99 };
+    await call('place_order', buy(short));
+    const part = { portfolioId: margin.portfolioId, symbol: 'AAPL', quantity: 3 };
+    expect((await call('close_position', part)).result).toMatchObject({
+      status: 'FILLED',
+      positionIntent: 'BUY_TO_CLOSE',
+      filledQuantity: 3,
+    });
+  });
+});
+
+describe('tools for several operations', () => {
+  it('get_portfolio adds what `include` names', async () => {
+    await connect('read');
+    const include = ['margin', 'dayTrades', 'marginCalls', 'settlements'];
+    const { result } = await call('get_portfolio', { portfolioId, include });
+    expect(result).toMatchObject({ totalEquity: 100_000, dayTrades: [], marginCalls: [] });
+    expect(result.margin).toMatchObject({ maintenanceRequirement: 0 });
+    expect((await call('get_portfolio', { portfolioId, include: ['all'] })).error.statusCode).toBe(400);
+    expect((await call('list_positions', { portfolioId })).result).toEqual({
+      equities: [],
+      options: [],
+      futures: [],
+    });
+  });
+
+  it('cancel_order cancels one order or those of an account, never both at once', async () => {
+    await connect('full');
+    const { orderId, accountId } = (await call('place_order', buy({ limitPrice: 90 }))).result;
+    expect((await call('cancel_order', { orderId, accountId })).error.message).toBe(
+      'exactly one of orderId and accountId must be given',
+    );
+    expect((await call('cancel_order', { accountId })).result.canceledCount).toBe(1);
+    expect((await call('cancel_order', { orderId })).error.code).toBe('ORDER_NOT_UPDATABLE');
+  });
+
+  it('name unknown and missing arguments', async () => {
+    await connect('full');
+    expect((await call('get_order', { id: 1 })).error.message).toEqual([
+      'property id should not exist',
+      'orderId must be given',
+    ]);
+    expect((await call('update_portfolio', { portfolioId })).error.statusCode).toBe(400);
+  });
+
+  it('refuse operations beyond the level one by one', async () => {
+    await connect('capped');
+    expect((await call('update_portfolio', { portfolioId, brokerId: 'default' })).error.code).toBe(
+      'LEVEL_TOO_LOW',
+    );
+  });
+});
+
+describe('prompts', () => {
+  it('are listed with their arguments and filled in', async () => {
+    const agent = await connect('read');
+    const { prompts } = await agent.listPrompts();
+    expect(prompts.map(({ name }) => name)).toEqual([
+      'review_portfolio',
+      'plan_trade',
+      'covered_call',
+      'explain_order',
+    ]);
+    const { messages } = await agent.getPrompt({ name: 'explain_order', arguments: { orderId: 'o-1' } });
+    expect(messages[0]?.content).toMatchObject({ text: expect.stringContaining('Explain order o-1.') });
+    await expect(agent.getPrompt({ name: 'rob_bank' })).rejects.toThrow('There is no prompt rob_bank');
+  });
+});

@@ -1,0 +1,58 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+/** What catching up may take of a turn of the event loop, of all streams together: whoever asks meanwhile waits about as long. */
+const SLICE_MS = 2;
+
+type CatchUpStep = () => Promise<void>;
+
+/**
+ * Whose turn it is among the streams of a server that are told what they missed: one step after the other, tenant by tenant, so that
+ * one with a hundred streams gets no more than one with a single one, and a little of each turn of the event loop.
+ */
+export class CatchUpScheduler {
+  /** Steps that wait, by tenant; the tenant that is next comes first. */
+  readonly #waiting = new Map<string, CatchUpStep[]>();
+  #isWorking = false;
+
+  /** Does a step when it is the tenant's turn. Steps are short. */
+  take<T>(tenantId: string, step: () => T | Promise<T>): Promise<T> {
+    return new Promise<T>((resolve, reject) => {
+      const steps = this.#waiting.get(tenantId) ?? [];
+      this.#waiting.set(tenantId, steps);
+      steps.push(async () => {
+        try {
+          resolve(await step());
+        } catch (error) {
+          // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- passed on as it came
+          reject(error);
+        }
+      });
+      if (!this.#isWorking) void this.#work();
+    });
+  }
+
+  async #work(): Promise<void> {
+    this.#isWorking = true;
+    // Never in the turn of whoever asks: a stream that comes back at once must not get around its slice.
+    await nextTurn();
+    let beganMs = performance.now();
+    for (let step = this.#next(); step !== undefined; step = this.#next()) {
+      await step();
+      if (performance.now() - beganMs < SLICE_MS) continue;
+      await nextTurn();
+      beganMs = performance.now();
+    }
+    this.#isWorking = false;
+  }
+
+  #next(): CatchUpStep | undefined {
+    for (const [tenantId, steps] of this.#waiting) {
+      this.#waiting.delete(tenantId);
+      const step = steps.shift();
+      // Behind all others.
+      if (steps.length > 0) this.#waiting.set(tenantId, steps);
+      return step;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,25 @@
+import type { OrderSnapshot } from '@sandpit/core';
+import { isAfter, type StreamPosition } from './position.js';
+
+/** What there is to tell about an event of an order. */
+export interface OrderMessages {
+  readonly order: OrderSnapshot;
+  readonly end: StreamPosition;
+  readonly messages: readonly { readonly position: StreamPosition; readonly text: string }[];
+}
+
+export interface OrderFilter {
+  readonly accountId: string | undefined;
+  readonly portfolioId: string | undefined;
+}
+
+export const isAskedFor = (
+  { accountId, portfolioId }: OrderFilter,
+  { order: { terms } }: Pick<OrderMessages, 'order'>,
+): boolean =>
+  (accountId === undefined || terms.accountId === accountId) &&
+  (portfolioId === undefined || terms.portfolioId === portfolioId);
+
+/** What of it a reader has not been told who has been told everything up to a position. */
+export const untold = ({ messages }: OrderMessages, position: StreamPosition): OrderMessages['messages'] =>
+  messages.filter((message) => isAfter(message.position, position));

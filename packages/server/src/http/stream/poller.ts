@@ -1,0 +1,99 @@
+import type { DurableRecord } from '../../engine/records.js';
+import type { Simulation } from '../../engine/simulation.js';
+import type { Connection } from './connection.js';
+
+/** When to look again, ms from now. */
+export interface NextPoll {
+  /** If nothing happens before. */
+  readonly inMs: number;
+  /** At the earliest, whatever happens. */
+  readonly restMs: number;
+}
+
+interface Terms<Reader> {
+  /** How long after a record to look, ms; undefined = nobody sees a difference. */
+  readonly delayAfter: (record: DurableRecord) => number | undefined;
+  /** Looks, and tells readers what has changed for them. */
+  readonly look: (readers: readonly Reader[]) => Promise<NextPoll>;
+  /** Until the next look after one that failed, ms. */
+  readonly intervalMs: number;
+}
+
+/**
+ * Readers of what changes without telling anybody: it is looked at for all of them together, when something happened and again and
+ * again. Nobody looks while nobody reads.
+ */
+export class Poller<Reader extends { readonly connection: Pick<Connection, 'onClose'> }> {
+  readonly #simulation: Simulation;
+  readonly #clockMs: () => number;
+  readonly #terms: Terms<Reader>;
+  readonly #readers = new Set<Reader>();
+  #unsubscribe: (() => void) | undefined;
+  #timer: NodeJS.Timeout | undefined;
+  #timerAtMs = Infinity;
+  #restUntilMs = -Infinity;
+  #isLooking = false;
+  #events = 0;
+
+  constructor(simulation: Simulation, clockMs: () => number, terms: Terms<Reader>) {
+    this.#simulation = simulation;
+    this.#clockMs = clockMs;
+    this.#terms = terms;
+  }
+
+  /** Adds a reader, for whom it is looked at once. Returns the id that stands for the present. */
+  add(reader: Reader): () => string {
+    this.#unsubscribe ??= this.#simulation.subscribe((record) => {
+      const delayMs = this.#terms.delayAfter(record);
+      if (delayMs !== undefined) this.#lookIn(delayMs);
+    });
+    this.#readers.add(reader);
+    reader.connection.onClose(() => {
+      this.#readers.delete(reader);
+      if (this.#readers.size > 0) return;
+      this.#unsubscribe?.();
+      this.#unsubscribe = undefined;
+      clearTimeout(this.#timer);
+      this.#timerAtMs = Infinity;
+    });
+    this.#lookIn(0);
+    return () => this.presentId();
+  }
+
+  presentId(): string {
+    return `${this.#simulation.published}-${this.#events}`;
+  }
+
+  /** Writes an event to a reader. */
+  tell({ connection }: { readonly connection: Pick<Connection, 'write'> }, name: string, text: string): void {
+    this.#events += 1;
+    const id = this.presentId();
+    connection.write(`id: ${id}\nevent: ${name}\ndata: ${text}\n\n`, () => id);
+  }
+
+  #lookIn(ms: number): void {
+    const nowMs = this.#clockMs();
+    const atMs = Math.max(nowMs + ms, this.#restUntilMs);
+    if (atMs >= this.#timerAtMs) return;
+    clearTimeout(this.#timer);
+    this.#timerAtMs = atMs;
+    this.#timer = setTimeout(() => void this.#look(), Math.max(0, atMs - nowMs));
+    this.#timer.unref();
+  }
+
+  async #look(): Promise<void> {
+    this.#timerAtMs = Infinity;
+    if (this.#isLooking || this.#readers.size === 0) return;
+    this.#isLooking = true;
+    let next: NextPoll = { inMs: this.#terms.intervalMs, restMs: 0 };
+    try {
+      next = await this.#terms.look([...this.#readers]);
+    } catch {
+      // Nothing can be shown while it cannot be committed; the next look comes soon.
+    } finally {
+      this.#isLooking = false;
+    }
+    this.#restUntilMs = this.#clockMs() + next.restMs;
+    if (this.#readers.size > 0) this.#lookIn(next.inMs);
+  }
+}

@@ -1,0 +1,33 @@
+import type { OrderTerms } from '@sandpit/core';
+
+const SECOND_MS = 1000;
+/** Updates of trailing stops in a second, of all orders of a portfolio. */
+const MOST_OF_PORTFOLIO = 100;
+
+/** Limits how often trailing stops are told of: once a second an order, 100 times a second a portfolio (D215). */
+export class TrailRate {
+  #second = Number.NEGATIVE_INFINITY;
+  /** When the orders that were told of lately were. */
+  #orders = new Map<number, number>();
+  /** How often portfolios were told of in this second. */
+  readonly #portfolios = new Map<string, number>();
+
+  /** Counts an update and says whether it may be sent. */
+  admit({ number, portfolioId }: Pick<OrderTerms, 'number' | 'portfolioId'>, nowMs: number): boolean {
+    this.#forget(nowMs);
+    const told = this.#portfolios.get(portfolioId) ?? 0;
+    const last = this.#orders.get(number);
+    if (told >= MOST_OF_PORTFOLIO || (last !== undefined && nowMs - last < SECOND_MS)) return false;
+    this.#portfolios.set(portfolioId, told + 1);
+    this.#orders.set(number, nowMs);
+    return true;
+  }
+
+  /** Starts a new second. A clock that was set back starts one as well. */
+  #forget(nowMs: number): void {
+    if (nowMs >= this.#second && nowMs - this.#second < SECOND_MS) return;
+    this.#second = nowMs;
+    this.#portfolios.clear();
+    this.#orders = new Map([...this.#orders].filter(([, at]) => at <= nowMs && nowMs - at < SECOND_MS));
+  }
+}
