@@ -75,7 +75,7 @@ export function optionsAndMargin(visit: Visit): void {
     await page.getByRole('link', { name: 'Too much' }).click();
     await page.getByRole('link', { name: 'What happened' }).click();
     const calls = page.getByRole('region', { name: 'Calls', exact: true });
-    await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+510\.00\s+Open/);
+    await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+510\.00\s+510\.00\s+Open/);
 
     // Nobody pays: three business days later, at noon, it is due.
     await simulation.clock('2026-01-08T11:59:00-05:00');

@@ -6,7 +6,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Browser, chromium, type Page } from 'playwright-core';
-import { ServerProcess } from '../../server/src/testing/server-process.js';
+import { credentialsIn, ServerProcess } from '../../server/src/testing/server-process.js';
 
 const PLACES = ['/usr/bin/chromium', '/usr/bin/chromium-browser', '/usr/bin/google-chrome'];
 
@@ -67,13 +67,9 @@ export class Station {
     return `http://127.0.0.1:${this.#port}`;
   }
 
-  /** The link that the server printed. */
+  /** The link that the server left beside the demo tenant's credentials. */
   get loginLink(): string {
-    const link = this.#server.out
-      .map((line) => /http\S+#\/login\/\S+/.exec(line)?.[0])
-      .find((one) => one !== undefined);
-    if (link === undefined) throw new Error('the server printed no link');
-    return link;
+    return there(credentialsIn(this.#dataDir).loginLink);
   }
 
   async kill(): Promise<void> {

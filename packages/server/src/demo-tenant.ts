@@ -16,6 +16,8 @@ export interface DemoDeps {
   readonly access: Access;
   readonly dataDir: string;
   readonly baseUrl: string;
+  /** Opens the dashboard, once within ten minutes of this start; absent where there is no dashboard. */
+  readonly loginLink?: string;
   /** A fresh token for the demo tenant that goes back to a key; undefined where this server issues none. */
   readonly issueToken: (keyId: string) => Promise<string | undefined>;
 }
@@ -75,7 +77,7 @@ async function writeCredentials(
 
 async function writeUnseen(
   path: string,
-  { baseUrl, issueToken }: DemoDeps,
+  { baseUrl, loginLink, issueToken }: DemoDeps,
   apiKey: string | undefined,
   keyId: string | undefined,
 ): Promise<void> {
@@ -85,6 +87,7 @@ async function writeUnseen(
     tier: DEMO.tier,
     apiKey,
     token: keyId === undefined ? undefined : await issueToken(keyId),
+    loginLink,
   };
   // A new file has the mode it is given, one that was there keeps its own.
   writeFileSync(unseen(path), `${JSON.stringify(credentials, null, 2)}\n`, { mode: 0o600 });

@@ -93,13 +93,20 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
   });
 
   const baseUrl = `http://${settings.host}:${(app.server.address() as AddressInfo).port}`;
+  const { port } = app.server.address() as AddressInfo;
+  const shownHost = /^(0\.0\.0\.0|::)$/.test(settings.host) ? '127.0.0.1' : settings.host;
+  const loginLink =
+    dashboard !== undefined && settings.jwtSecret !== undefined
+      ? `http://${shownHost}:${port}/#/login/${loginLinks.draw()}`
+      : undefined;
   const apiKey = await prepareDemoTenant({
     access,
     dataDir: settings.dataDir,
     baseUrl,
+    ...(loginLink !== undefined && { loginLink }),
     issueToken: issueDemoToken,
   });
-  // What opens a door is for whoever sits at a terminal. Elsewhere standard output is a log, which others read and keep.
+  // Secrets go to a terminal only: elsewhere standard output is a log, which others read and keep.
   const isTerminal = process.stdout.isTTY;
   if (apiKey !== undefined) {
     process.stdout.write(
@@ -108,12 +115,8 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
         : `demo tenant created; its API key is in ${join(settings.dataDir, 'demo-credentials.json')}\n`,
     );
   }
-  if (isTerminal && dashboard !== undefined && settings.jwtSecret !== undefined) {
-    const port = (app.server.address() as AddressInfo).port;
-    const host = /^(0\.0\.0\.0|::)$/.test(settings.host) ? '127.0.0.1' : settings.host;
-    const link = `http://${host}:${port}/#/login/${loginLinks.draw()}`;
-    process.stdout.write(`dashboard, open to whoever uses this link within 10 minutes, once: ${link}\n`);
-  }
+  if (isTerminal && loginLink !== undefined)
+    process.stdout.write(`dashboard, valid once within 10 minutes: ${loginLink}\n`);
   process.stdout.write(`sandpit listening on ${baseUrl} (docs: ${baseUrl}/docs)\n`);
 }
 

@@ -147,6 +147,7 @@ export interface Credentials {
   readonly tenantId: string;
   readonly apiKey: string;
   readonly token: string;
+  readonly loginLink?: string;
 }
 
 /** What the first start wrote for whoever wants to use the installation. */
