@@ -111,6 +111,8 @@ OPERATIONS = {
     "getClock": "GET /v1/simulation/clock",
     "setClock": "PUT /v1/simulation/clock",
     "advanceClock": "POST /v1/simulation/clock/advance",
+    "stepSimulation": "POST /v1/simulation/step",
+    "stepSimulations": "POST /v1/simulations/step",
     "putInstruments": "PUT /v1/simulation/instruments",
     "addCorporateActions": "POST /v1/simulation/corporate-actions",
     "listCorporateActions": "GET /v1/simulation/corporate-actions",

@@ -76,6 +76,8 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   getClock: 'GET /v1/simulation/clock',
   setClock: 'PUT /v1/simulation/clock',
   advanceClock: 'POST /v1/simulation/clock/advance',
+  stepSimulation: 'POST /v1/simulation/step',
+  stepSimulations: 'POST /v1/simulations/step',
   putInstruments: 'PUT /v1/simulation/instruments',
   addCorporateActions: 'POST /v1/simulation/corporate-actions',
   listCorporateActions: 'GET /v1/simulation/corporate-actions',

@@ -172,7 +172,7 @@ describe('simulation control', () => {
     expect(judge(SetClockBody, {})).toEqual(['body must contain at least one of now, speed']);
     expect(judge(AdvanceClockBody, { by: 'PT1H' })).toEqual([]);
     expect(judge(AdvanceClockBody, { to: '2026-01-06T14:30:00Z' })).toEqual([]);
-    expect(judge(AdvanceClockBody, {})).toEqual(['to or by must be given']);
+    expect(judge(AdvanceClockBody, {})).toEqual(['to or by or until must be given']);
     expect(judge(AdvanceClockBody, { to: '2026-01-06T14:30:00Z', by: 'PT1H' })).toEqual([
       'by should not exist together with to',
     ]);

@@ -271,3 +271,7 @@ export const orderTransitions = [
   'ERROR',
 ] as const;
 export type OrderTransition = (typeof orderTransitions)[number];
+
+/** Where a manual clock can be advanced to without naming an instant (D174). */
+export const clockGoals = ['next-quote', 'next-event', 'next-open', 'next-close', 'next-bar'] as const;
+export type ClockGoal = (typeof clockGoals)[number];

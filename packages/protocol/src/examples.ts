@@ -1213,6 +1213,95 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
     reply: { now: '2026-01-06T20:30:00.000Z', mode: 'manual', speed: 0 },
   },
   advanceClock: { body: { by: 'P1D' }, reply: { now: '2026-01-06T15:00:00.000Z', mode: 'manual', speed: 0 } },
+  stepSimulation: {
+    body: {
+      orders: [
+        {
+          portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2',
+          symbol: 'AAPL',
+          assetClass: 'EQUITY',
+          orderType: 'LIMIT',
+          positionIntent: 'BUY_TO_OPEN',
+          quantity: 10,
+          timeInForce: 'DAY',
+          limitPrice: 187.6,
+        },
+      ],
+      advance: { until: 'next-bar' },
+      observe: { symbols: ['AAPL'] },
+    },
+    reply: {
+      now: '2026-01-05T15:01:00.000Z',
+      orders: [
+        {
+          statusCode: 201,
+          order: {
+            orderId: 'd66f524f-e146-4734-9f2e-1ec1812a201a',
+            portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2',
+            accountId: '10d24dc4-80c8-4882-8e31-d20fb4184983',
+            symbol: 'AAPL',
+            assetClass: 'EQUITY',
+            orderType: 'LIMIT',
+            positionIntent: 'BUY_TO_OPEN',
+            quantity: 10,
+            limitPrice: 187.6,
+            timeInForce: 'DAY',
+            session: 'REGULAR',
+            status: 'PENDING',
+            createdAt: '2026-01-05T15:00:00.000Z',
+            updatedAt: '2026-01-05T15:00:00.000Z',
+          },
+        },
+      ],
+      cancels: [],
+      events: [
+        {
+          orderId: 'd66f524f-e146-4734-9f2e-1ec1812a201a',
+          portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2',
+          accountId: '10d24dc4-80c8-4882-8e31-d20fb4184983',
+          symbol: 'AAPL',
+          assetClass: 'EQUITY',
+          orderType: 'LIMIT',
+          positionIntent: 'BUY_TO_OPEN',
+          quantity: 10,
+          limitPrice: 187.6,
+          timeInForce: 'DAY',
+          session: 'REGULAR',
+          status: 'ACTIVE',
+          createdAt: '2026-01-05T15:00:00.000Z',
+          updatedAt: '2026-01-05T15:00:00.000Z',
+          filledQuantity: 0,
+          event: 'ACTIVE',
+        },
+      ],
+      quotes: [],
+      hasMore: false,
+    },
+  },
+  stepSimulations: {
+    body: {
+      steps: [
+        { simulationId: '7b1f0d4e-51a5-4d3e-8b0c-2f6f3f1f7a10', advance: { by: 'PT1M' } },
+        { simulationId: '00000000-0000-4000-8000-000000000000', advance: { by: 'PT1M' } },
+      ],
+    },
+    reply: {
+      results: [
+        {
+          simulationId: '7b1f0d4e-51a5-4d3e-8b0c-2f6f3f1f7a10',
+          now: '2026-01-05T15:01:00.000Z',
+          orders: [],
+          cancels: [],
+          events: [],
+          hasMore: false,
+        },
+        {
+          simulationId: '00000000-0000-4000-8000-000000000000',
+          error: { statusCode: 404, message: 'Simulation not found', error: 'Not Found' },
+        },
+      ],
+    },
+  },
   putInstruments: {
     body: {
       instruments: [

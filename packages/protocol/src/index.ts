@@ -50,5 +50,6 @@ export {
 export { ruled } from './rules.js';
 export * from './simulation.js';
 export * from './simulations.js';
+export * from './steps.js';
 export * from './streams.js';
 export { validateBody, validateParams, validateTexts, type Validation } from './validate.js';

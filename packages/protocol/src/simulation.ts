@@ -1,6 +1,7 @@
 /** Control of a simulation: its quotes, clock, instruments and corporate actions (D35). */
 import { type Static, Type } from 'typebox';
 import {
+  clockGoals,
   clockModes,
   corporateActionStatuses,
   corporateActionTypes,
@@ -41,7 +42,7 @@ import {
 import { Instrument } from './market-data.js';
 import { paged } from './paging.js';
 import { OptionTypeValue } from './positions.js';
-import { ruled } from './rules.js';
+import { type Rule, ruled } from './rules.js';
 
 const size = (): ReturnType<typeof nonNegative> => nonNegative(quantityBounds);
 
@@ -106,23 +107,31 @@ export const SetClockBody = ruled(
 );
 export type SetClockBody = Static<typeof SetClockBody>;
 
-export const AdvanceClockBody = ruled(
-  closed('AdvanceClockBody', {
-    to: optional(simulatedTime({ description: 'The instant to move to.' })),
-    by: optional(
-      duration({
-        description:
-          'How far to move, at most ten years and not beyond 2199-12-31. Years and months keep the time of day in New York; a day is 24 hours.',
-      }),
-    ),
-  }),
-  (body, report) => {
-    if (body.to === undefined && body.by === undefined) report.field('to', 'or by must be given');
-    if (body.to !== undefined && body.by !== undefined) {
-      report.field('by', 'should not exist together with to');
-    }
-  },
-);
+const advance = {
+  to: optional(simulatedTime({ description: 'The instant to move to.' })),
+  by: optional(
+    duration({
+      description:
+        'How far to move, at most ten years and not beyond 2199-12-31. Years and months keep the time of day in New York; a day is 24 hours.',
+    }),
+  ),
+  until: optional(
+    choice(clockGoals, {
+      description:
+        'Moves to the next quote of the feed, order event, open or close of the regular session, or end of a one-minute bar of it; at most one year ahead.',
+    }),
+  ),
+};
+
+/** Exactly one of the ways to say how far. */
+const advanceRule: Rule<{ to: unknown; by: unknown; until: unknown }> = (body, report) => {
+  const [, second] = (['to', 'by', 'until'] as const).filter((one) => body[one] !== undefined);
+  if (body.to === undefined && body.by === undefined && body.until === undefined)
+    report.field('to', 'or by or until must be given');
+  if (second !== undefined) report.field(second, `should not exist together with ${body.to !== undefined ? 'to' : 'by'}`);
+};
+
+export const AdvanceClockBody = ruled(closed('AdvanceClockBody', advance), advanceRule);
 export type AdvanceClockBody = Static<typeof AdvanceClockBody>;
 
 const rate = { maximum: 100, decimals: 8 };

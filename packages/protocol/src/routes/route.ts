@@ -32,6 +32,10 @@ export interface Route {
   readonly body?: TSchema;
   /** Whether a request may come without its body, which then is an empty object. */
   readonly bodyIsOptional?: true;
+  /** Bytes that a body may have where that is not the limit of the server, 1 MiB. */
+  readonly maxBodyBytes?: number;
+  /** Whether its requests are not counted by the rate limit. */
+  readonly isUncounted?: true;
   /** The answers that are no errors, by status. */
   readonly responses: Readonly<Record<number, TSchema>>;
   /** Whether `Accept: text/csv` gives the whole list as CSV. */

@@ -25,6 +25,7 @@ import {
   SimulationPage,
   SimulationToken,
 } from '../simulations.js';
+import { StepBody, StepResult, StepsBody, StepsResult } from '../steps.js';
 import { table } from './route.js';
 
 export const simulationRoutes = table({
@@ -70,12 +71,41 @@ export const simulationRoutes = table({
     tag: 'Simulation',
     summary: 'Advance the clock',
     description:
-      'Advances a manual clock by a duration or to an instant. Everything due in between is processed in order before the answer. Answers 409 on other clocks.',
+      'Advances a manual clock by a duration, to an instant, or until something happens. Everything due in between is processed in order before the answer. Answers 409 on other clocks.',
     auth: 'bearer',
     scope: 'simulate',
     body: AdvanceClockBody,
     responses: { 200: Clock },
     errors: [409],
+  },
+  stepSimulation: {
+    method: 'POST',
+    path: '/v1/simulation/step',
+    tag: 'Simulation',
+    summary: 'Take a step',
+    description:
+      'Places orders, cancels orders, pushes quotes and advances the clock, in this sequence and in one durable commit, then shows the quotes and portfolios that were asked for. For created simulations with a manual clock; 409 otherwise. An order that is refused does not undo the rest. At most 100 orders, 100 cancels and 1,000 quotes. The clock stops at the event that makes 1,000, or after 10,000 journal records: `hasMore` is then true, and a step with the same goal goes on. Requires the scope `read` as well, for orders and cancels `trade`. Not counted by the rate limit.',
+    auth: 'bearer',
+    scope: 'simulate',
+    body: StepBody,
+    bodyIsOptional: true,
+    isUncounted: true,
+    responses: { 200: StepResult },
+    errors: [404, 409],
+  },
+  stepSimulations: {
+    method: 'POST',
+    path: '/v1/simulations/step',
+    tag: 'Simulations',
+    summary: 'Take a step in several simulations',
+    description:
+      'Takes a step in each of 1 to 256 simulations of the tenant, in one durable commit. Each part succeeds or fails by itself. All parts together stop after 20,000 events or 100,000 journal records, each at the first event from there on. The body may have 8 MiB. Not counted by the rate limit.',
+    auth: 'bearer',
+    scope: 'simulate',
+    body: StepsBody,
+    isUncounted: true,
+    maxBodyBytes: 8 * 1_048_576,
+    responses: { 200: StepsResult },
   },
   putInstruments: {
     method: 'PUT',

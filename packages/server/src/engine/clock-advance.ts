@@ -1,5 +1,5 @@
 import { Instant, symbolsTraded } from '@sandpit/core';
-import type { Brokerage } from '@sandpit/core';
+import type { Brokerage, Quote } from '@sandpit/core';
 import type { Feed, MarketEvent } from '../feeds/feed.js';
 import { Slice } from './slice.js';
 import type { CommandExecutor } from './command-executor.js';
@@ -7,6 +7,25 @@ import type { CommandExecutor } from './command-executor.js';
 /** Longer ways than this a feed that computes its quotes tells by the minute. */
 const LONGEST_BY_THE_SECOND_MS = 3_600_000;
 const MINUTE_MS = 60_000;
+
+/** Work that others may interrupt now and then. */
+export interface Pace {
+  /** Lets others have the event loop when it is time for that. */
+  breathe(): Promise<void>;
+}
+
+export interface WalkOptions {
+  readonly pace?: Pace;
+  /** Asked after each thing that was done: whether to stop there. */
+  readonly isEnough?: () => boolean;
+  /** Symbols whose quotes are followed beside those of open orders. */
+  readonly quotesOf?: Iterable<string>;
+  /** Makes the walk one to the first quote that this accepts; where there is none, no time passes behind the last quote. */
+  readonly isWanted?: (quote: Quote) => boolean;
+}
+
+/** Where a walk ended: at its goal, where it had enough, at a quote that was wanted, or behind the last quote. */
+export type WalkEnd = 'THERE' | 'ENOUGH' | 'QUOTE' | 'NO_QUOTE';
 
 /**
  * Goes through time: market events and what is due, in order; at the same instant the market first. Lets others have the event loop now
@@ -40,32 +59,48 @@ export class ClockAdvance {
 
   /** Everything up to an instant has happened when it resolves. One walk at a time. */
   async to(until: Instant): Promise<void> {
-    let done: () => void = () => undefined;
-    this.#underWay = new Promise((resolve) => (done = resolve));
+    const release = this.occupy();
     try {
-      await this.#toAlone(until);
+      await this.through(until);
     } finally {
-      this.#underWay = undefined;
-      done();
+      release();
     }
   }
 
-  async #toAlone(until: Instant): Promise<void> {
+  /** Makes others wait until the returned function is called: a walk, or several walks with commands in between. */
+  occupy(): () => void {
+    let done: () => void = () => undefined;
+    this.#underWay = new Promise((resolve) => (done = resolve));
+    return () => {
+      this.#underWay = undefined;
+      done();
+    };
+  }
+
+  /** The walk itself, for those who have occupied it. Returns why it stopped. */
+  async through(until: Instant, options: WalkOptions = {}): Promise<WalkEnd> {
+    const { pace = new Slice(), isEnough = () => false, quotesOf, isWanted } = options;
     const brokerage = this.#brokerage;
     const from = this.#marketAt;
-    const slice = new Slice();
     // A long way is told by the minute: what lies between is no quote that passes.
     const stepMs = until - from > LONGEST_BY_THE_SECOND_MS ? MINUTE_MS : 1;
     const next = (): Instant | undefined => this.#turns.nextDue(stepMs);
-    const dueBy = async (limit: Instant, inclusive: boolean): Promise<void> => {
+    /** Whether it has had enough before everything due by then was done. */
+    const dueBy = async (limit: Instant, inclusive: boolean): Promise<boolean> => {
       for (let due = next(); due !== undefined; due = next()) {
-        if (inclusive ? due > limit : due >= limit) return;
+        if (inclusive ? due > limit : due >= limit) return false;
         this.#turns.advance(due);
-        await slice.breathe();
+        if (isEnough()) return true;
+        await pace.breathe();
       }
+      return false;
+    };
+    const stopped = (): WalkEnd => {
+      this.#marketAt = Instant.max(this.#marketAt, brokerage.state.now);
+      return 'ENOUGH';
     };
     if (until > from && this.#feed.kind !== 'push') {
-      const symbols = new Set<string>();
+      const symbols = new Set(quotesOf);
       for (const { terms } of brokerage.state.orders.values()) {
         for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
         // What an option asks for on margin depends on what it is on.
@@ -73,17 +108,22 @@ export class ClockAdvance {
       }
       if (symbols.size > 0 || this.#feed.kind === 'replay') {
         for await (const { at, quotes, passed } of this.#feed.events(from, until, symbols)) {
-          await dueBy(at, false);
+          if (await dueBy(at, false)) return stopped();
           const moment = Instant.max(at, brokerage.state.now);
           if (passed !== undefined) this.#showPassed(passed, moment);
           this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, moment);
           this.#marketAt = at;
-          await slice.breathe();
+          if (isEnough()) return stopped();
+          if (isWanted !== undefined && quotes.some(isWanted))
+            return (await dueBy(moment, true)) ? stopped() : 'QUOTE';
+          await pace.breathe();
         }
       }
     }
-    await dueBy(until, true);
+    if (isWanted !== undefined) return 'NO_QUOTE';
+    if (await dueBy(until, true)) return stopped();
     this.#marketAt = Instant.max(this.#marketAt, until);
+    return 'THERE';
   }
 
   /** What the market touched inside a recorded bar, for the orders that were at work when the bar began. */

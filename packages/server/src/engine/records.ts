@@ -46,6 +46,7 @@ export class Records {
   /** Records that are appended together, when the last of them is there. */
   #held: HeldAppend[] = [];
   #isHolding = false;
+  #onHeld: ((record: DurableRecord) => void) | undefined;
   #isStopped = false;
   readonly #tell: ((record: DurableRecord) => void) | undefined;
   readonly #onAppended: ((record: Omit<DurableRecord, 'orders'>) => void) | undefined;
@@ -129,6 +130,7 @@ export class Records {
     this.#unpublished.push({ seq, at, events, orders, published });
     this.#remember(published);
     this.#onAppended?.({ seq, at, events });
+    this.#onHeld?.({ seq, at, events, orders });
     return seq;
   }
 
@@ -142,14 +144,24 @@ export class Records {
    * unless all of it is.
    */
   async together(work: () => Promise<void>): Promise<void> {
-    this.#isHolding = true;
+    const release = this.hold();
     try {
       await work();
     } finally {
+      release();
+    }
+  }
+
+  /** Holds back what is appended until the returned function is called, which appends it in one turn. `onHeld` hears of each record. */
+  hold(onHeld?: (record: DurableRecord) => void): () => void {
+    this.#isHolding = true;
+    this.#onHeld = onHeld;
+    return () => {
       this.#isHolding = false;
+      this.#onHeld = undefined;
       // A store that has failed meanwhile gets them, in their place, when it takes something again; nobody waits for that.
       if (!this.#isCommitting()) for (const { reject } of this.#held) reject(notAccepting());
-    }
+    };
   }
 
   #write(append: () => Promise<void>): Promise<void> {

@@ -18,6 +18,7 @@ import { Records } from './records.js';
 import type { DurableRecord } from './records.js';
 import { CheckpointSchedule } from './checkpoint-schedule.js';
 import { Slice } from './slice.js';
+import { Step } from './step.js';
 import { CommandExecutor } from './command-executor.js';
 import { PendingProjection } from './pending-projection.js';
 import { WakeUp } from './wake-up.js';
@@ -405,6 +406,41 @@ export class Simulation implements Follower {
     await this.#noteClock();
     await this.durable();
     await this.#followers.dealt();
+  }
+
+  /**
+   * A step of a simulation with a market and a manual clock of its own; one at a time, each until its `commit`, which must be called. Throws
+   * `ClockRefused`.
+   */
+  async beginStep(): Promise<Step> {
+    const clock = this.#clock;
+    if (this.#market !== undefined || !(clock instanceof ManualClock))
+      throw new ClockRefused('Only a simulation with a manual clock of its own can be stepped');
+    let release: () => void = () => undefined;
+    await new Promise<void>((resolve) => {
+      const over = new Promise<void>((end) => (release = end));
+      void this.#alone(() => {
+        resolve();
+        return over;
+      });
+    });
+    return new Step({
+      brokerage: this.brokerage,
+      clock,
+      executor: this.#turns,
+      walk: this.#walk,
+      records: this.#records,
+      pending: this.underWay,
+      release: () => {
+        release();
+        this.#checkpoints.look(this.#records.published, this.brokerage);
+      },
+    });
+  }
+
+  /** Resolves when everybody who follows this market has dealt with it so far. */
+  followersDealt(): Promise<void> {
+    return this.#followers.dealt();
   }
 
   async setSpeed(speed: number): Promise<void> {

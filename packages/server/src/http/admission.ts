@@ -62,6 +62,7 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'getSimulation',
   'createSimulationToken',
   'deleteSimulation',
+  'stepSimulations',
 ] satisfies OperationId[]);
 
 /** Whoever follows a `main` wants to hear of its first order, too. */
@@ -104,7 +105,7 @@ export class Admission {
         } else if (this.#take(request, reply, window)) next();
       };
     }
-    const admit = this.#admit(id, route.scope, limit);
+    const admit = this.#admit(id, route.scope, limit, route.isUncounted === true);
     return (request, reply, next) => {
       request.operation = id;
       if (this.#health.isDraining) return send(request, reply, SERVICE_UNAVAILABLE);
@@ -123,7 +124,7 @@ export class Admission {
     };
   }
 
-  #admit(id: OperationId | typeof MCP, scope: Scope | undefined, limit: number) {
+  #admit(id: OperationId | typeof MCP, scope: Scope | undefined, limit: number, isUncounted = false) {
     const { simulations } = this.#deps;
     const controlsMarket = id !== MCP && MARKET_CONTROL.has(id);
     const needsMain = id === MCP || scope !== 'read' || STREAMS.has(id);
@@ -148,7 +149,8 @@ export class Admission {
         tellLimits(request, window, this.#deps.monotonicMs());
         return send(request, reply, insufficientScope(missing));
       }
-      if (!this.#take(request, reply, window)) return;
+      if (isUncounted) tellLimits(request, window, this.#deps.monotonicMs());
+      else if (!this.#take(request, reply, window)) return;
       request.principal = principal;
       request.window = window;
       const enter = (simulation: Simulation): void => {

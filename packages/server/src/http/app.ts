@@ -46,6 +46,7 @@ import { keyPairHandlers, keyPairIssuer } from './routes/key-pairs.js';
 import { Health, serviceHandlers } from './routes/service.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
+import { stepHandlers } from './routes/steps.js';
 import { streamHandlers } from './routes/streams.js';
 import { serve, type Widen } from './serve.js';
 import type { HttpDeps } from './settings.js';
@@ -173,7 +174,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     const onRequest = admission.for(id, route);
     const handler = serving(id, route);
     for (const [, url] of pathsOf(id, route)) {
-      app.route({ method: route.method, url, onRequest, handler });
+      const bodyLimit = route.maxBodyBytes;
+      app.route({ method: route.method, url, onRequest, handler, ...(bodyLimit !== undefined && { bodyLimit }) });
     }
   }
   const operations = new Operations(handlers);
@@ -231,6 +233,7 @@ function handlersOf(
     ...marketDataHandlers,
     ...optionHandlers,
     ...simulationHandlers,
+    ...stepHandlers(deps.simulations),
     ...faultHandlers(faults),
     ...simulationsHandlers(deps, streams, faults, keyPairs),
     ...authHandlers(deps),

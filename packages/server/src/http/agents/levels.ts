@@ -86,6 +86,7 @@ const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([
   'listSimulations',
   'getSimulation',
   'deleteSimulation',
+  'stepSimulations',
 ]);
 
 /** The least level that an operation takes; undefined = no agent may do it. */

@@ -4,6 +4,7 @@ import { orderNow } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { cappedAgent } from '../agents/levels.js';
 import { ACCOUNT_NOT_FOUND, type Answer, ORDER_NOT_FOUND } from '../answer.js';
+import type { Principal } from '../auth.js';
 import { type Call, execute, type Handlers } from '../call.js';
 import { toExecution } from '../translate/history.js';
 import {
@@ -108,7 +109,7 @@ export const orderHandlers: OrderHandlers = {
 };
 
 /** Who asks; of an agent with caps what it is held to. */
-function askedBy({ principal }: Pick<Call, 'principal'>) {
+export function askedBy({ principal }: { readonly principal: Pick<Principal, 'agent' | 'by'> }) {
   const agent = cappedAgent(principal.agent);
   return { by: principal.by, ...(agent !== undefined && { agent }) };
 }

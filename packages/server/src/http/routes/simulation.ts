@@ -1,9 +1,12 @@
-import { type Brokerage, Instant, rejectionText, WHOLE_MARKET } from '@sandpit/core';
+import { type Brokerage, isOrderEvent, rejectionText, WHOLE_MARKET } from '@sandpit/core';
 import { ClockRefused } from '../../engine/clock.js';
 import type { Simulation } from '../../engine/simulation.js';
-import { type Answer, refuse, refuseCoded } from '../answer.js';
+import { MAIN } from '../../engine/simulations.js';
+import { Slice } from '../../engine/slice.js';
+import { Answer, refuse, refuseCoded } from '../answer.js';
 import { execute, type Handlers } from '../call.js';
 import { symbolIn } from '../listed.js';
+import { advanceTo, type ClockGoal, goalOf, problemOf, symbolsAtStake } from '../clock-goals.js';
 import { afterDuration, instantOf, isoOf } from '../translate/instants.js';
 import { instrumentsOf, shownInstrument } from '../translate/instruments.js';
 import { pushedQuoteOf } from '../translate/market-data.js';
@@ -26,11 +29,8 @@ type SimulationHandlers = Pick<
   | 'liftHalt'
 >;
 
+const NO_EVENTS_OF_MAIN = refuse(409, 'Only a created simulation can be advanced to its next event');
 const NOT_A_PUSH_FEED = refuse(409, 'Quotes can be pushed into a simulation with a push feed only');
-
-/** A clock that moves farther at once would keep its simulation busy for longer than anybody waits. */
-const LONGEST_MOVE_MS = 10 * 366 * 86_400_000;
-const TOO_FAR = 'must be within ten years of the present of the simulation';
 
 /** Control of the market and the clock of the token's own simulation (D35). */
 export const simulationHandlers: SimulationHandlers = {
@@ -61,16 +61,17 @@ export const simulationHandlers: SimulationHandlers = {
     });
   },
 
-  async advanceClock({ simulation: { market }, body }) {
-    const { to, by } = body;
-    const from = market.now();
-    const { calendar } = market.brokerage.rules;
-    const target = to === undefined ? afterDuration(from, by ?? 'PT0S', calendar) : instantOf(to, calendar);
-    const problem = problemOf(target, from);
-    if (problem !== undefined) return refuse(400, [`${to === undefined ? 'by' : 'to'} ${problem}`]);
+  async advanceClock({ simulation, principal, body }) {
+    const { market } = simulation;
+    const goal = goalOf(market, body);
+    if (goal instanceof Answer && goal.status === 400) return goal;
+    if (market.clock().mode !== 'manual') return refuse(409, 'Only a manual clock can be advanced');
+    if (goal instanceof Answer) return goal;
+    const isMain = principal.simulationId === MAIN;
+    if (goal.next === 'EVENT' && isMain) return NO_EVENTS_OF_MAIN;
     return unlessRefused(async () => {
-      if (market.clock().mode !== 'manual') throw new ClockRefused('Only a manual clock can be advanced');
-      await market.moveClock(target);
+      if (goal.next === undefined) await market.moveClock(goal.to);
+      else await advanceToNext(market, goal, isMain ? symbolsOf(market, principal.tenantId) : new Set());
       return clockOf(market);
     });
   },
@@ -165,10 +166,32 @@ export const simulationHandlers: SimulationHandlers = {
 const haltedSymbol = (simulation: Simulation, symbol: string): string =>
   symbol === WHOLE_MARKET ? symbol : symbolIn(simulation, symbol);
 
-/** Why a clock does not move to an instant. */
-function problemOf(to: Instant, from: Instant): string | undefined {
-  if (to > Instant.last) return 'must not lead beyond 2199-12-31';
-  return to - from > LONGEST_MOVE_MS ? TOO_FAR : undefined;
+/** What a tenant has at stake in its cell on a market. */
+function symbolsOf(market: Simulation, tenantId: string): ReadonlySet<string> {
+  const cell = [...market.followers].find((one) => one.tenantId === tenantId);
+  return cell === undefined ? new Set() : symbolsAtStake(cell);
+}
+
+/** Advances a manual clock to the next quote or order event. */
+async function advanceToNext(
+  market: Simulation,
+  goal: ClockGoal,
+  symbols: ReadonlySet<string>,
+): Promise<void> {
+  const step = await market.beginStep();
+  try {
+    await step.open([]);
+    let isSeen = false;
+    const hasEvent = (): boolean => {
+      for (const { events } of step.records.splice(0)) isSeen ||= events.some(isOrderEvent);
+      return isSeen;
+    };
+    await advanceTo(step, market, goal, { symbols, hasEvent, isFull: () => false }, new Slice());
+  } finally {
+    step.commit();
+  }
+  await step.durable();
+  await market.followersDealt();
 }
 
 /** The same request, of the market that its simulation follows. */

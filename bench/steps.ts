@@ -1,0 +1,196 @@
+/**
+ * Steps of a simulation over HTTP on the real server process with the SQLite store, from this process: one client on one connection, one
+ * request after the other; then the same work in separate requests (order, quote, clock); then batches over 256 simulations. Each step places
+ * an order that fills, pushes a quote and advances a minute; it is durable when it is answered.
+ *
+ * Leaves out: other clients, streams, TLS, the network. The load shares the cores with the server.
+ *
+ *   npx tsc -b && npx tsx bench/steps.ts      BENCH_SECONDS (a part), BENCH_SIMULATIONS
+ */
+import { randomBytes } from 'node:crypto';
+import { Agent, request } from 'node:http';
+import { quantile, runAlone, sizeOf, withDirectory } from './measure.js';
+import type { Row } from './measure.js';
+import { call, startBrokerage, stop, tokenFor } from './served.js';
+import { SETTINGS } from './simulation.js';
+
+interface Sim {
+  readonly simulationId: string;
+  readonly token: string;
+  readonly portfolioId: string;
+}
+
+interface Rate {
+  readonly perSecond: number;
+  readonly p50Ms: number;
+  readonly p99Ms: number;
+}
+
+/** One connection, kept open. */
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+
+function send(url: string, token: string, method: string, path: string, body: object): Promise<unknown> {
+  return new Promise((resolve, reject) => {
+    const text = JSON.stringify(body);
+    const sent = request(
+      `${url}${path}`,
+      {
+        method,
+        agent,
+        headers: {
+          authorization: `Bearer ${token}`,
+          'content-type': 'application/json',
+          'content-length': Buffer.byteLength(text),
+        },
+      },
+      (response) => {
+        const parts: Buffer[] = [];
+        response.on('data', (part: Buffer) => parts.push(part));
+        response.on('end', () => {
+          const answer = Buffer.concat(parts).toString();
+          if ((response.statusCode ?? 500) < 300) resolve(JSON.parse(answer));
+          else reject(new Error(`${response.statusCode}: ${answer}`));
+        });
+      },
+    );
+    sent.on('error', reject);
+    sent.end(text);
+  });
+}
+
+async function create(url: string, token: string): Promise<Sim> {
+  const made = (await call(url, token, 'POST', '/v1/simulations', {
+    feed: 'push',
+    clock: 'manual',
+    calendar: 'always-open',
+    start: '2026-01-05T15:00:00Z',
+  })) as { simulationId: string; token: string };
+  const { portfolioId } = (await call(url, made.token, 'POST', '/v1/accounts/portfolios', {
+    accountId: '11111111-1111-4111-8111-111111111111',
+    portfolioType: 'CASH',
+    accountType: 'INDIVIDUAL',
+    brokerId: 'default',
+    initialCash: 1_000_000_000,
+  })) as { portfolioId: string };
+  return { ...made, portfolioId };
+}
+
+const orderOf = ({ portfolioId }: Sim): object => ({
+  portfolioId,
+  symbol: 'AAPL',
+  assetClass: 'EQUITY',
+  orderType: 'MARKET',
+  positionIntent: 'BUY_TO_OPEN',
+  quantity: 1,
+  timeInForce: 'DAY',
+});
+
+const quote = (i: number): object => ({ symbol: 'AAPL', bid: 100 + (i % 10), ask: 100.1 + (i % 10) });
+
+const stepOf = (sim: Sim, i: number): object => ({
+  orders: [orderOf(sim)],
+  quotes: [quote(i)],
+  advance: { by: 'PT1M' },
+  observe: { symbols: ['AAPL'], portfolios: [sim.portfolioId] },
+});
+
+async function during(seconds: number, stepsEach: number, work: (i: number) => Promise<unknown>): Promise<Rate> {
+  for (let i = 0; i < 50; i += 1) await work(i);
+  const times: number[] = [];
+  const began = performance.now();
+  for (let i = 0; performance.now() - began < seconds * 1000; i += 1) {
+    const at = performance.now();
+    await work(i);
+    times.push(performance.now() - at);
+  }
+  const perSecond = (times.length * stepsEach * 1000) / (performance.now() - began);
+  times.sort((a, b) => a - b);
+  return { perSecond, p50Ms: quantile(times, 0.5), p99Ms: quantile(times, 0.99) };
+}
+
+const details = ({ p50Ms, p99Ms }: Rate, what: string): string =>
+  `${what}; p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms a request`;
+
+export async function measureSteps(): Promise<readonly Row[]> {
+  const seconds = sizeOf('SECONDS', 5);
+  const count = sizeOf('SIMULATIONS', 256);
+  return withDirectory(async (directory) => {
+    const env = {
+      ...process.env,
+      ...SETTINGS,
+      PORT: '0',
+      JWT_SECRET: randomBytes(32).toString('hex'),
+      DATA_DIR: directory,
+      RATE_LIMIT_DEFAULT: '1000000000',
+    };
+    const token = await tokenFor(env);
+    const { url, process: server } = await startBrokerage(env);
+    try {
+      const sims: Sim[] = [];
+      for (let i = 0; i < count; i += 1) sims.push(await create(url, token));
+      const [one, two] = sims;
+      if (one === undefined || two === undefined) throw new Error('no simulations');
+      const empty = await during(seconds, 1, () =>
+        send(url, one.token, 'POST', '/v1/simulation/step', { advance: { by: 'PT1M' } }),
+      );
+      const single = await during(seconds, 1, (i) =>
+        send(url, one.token, 'POST', '/v1/simulation/step', stepOf(one, i)),
+      );
+      const apart = await during(seconds, 1, async (i) => {
+        await send(url, two.token, 'POST', '/v1/orders', orderOf(two));
+        await send(url, two.token, 'PUT', '/v1/simulation/quotes', { quotes: [quote(i)] });
+        await send(url, two.token, 'POST', '/v1/simulation/clock/advance', { by: 'PT1M' });
+        await send(url, two.token, 'POST', '/v1/market-data/quotes/batch', { symbols: ['AAPL'] });
+      });
+      const batch = await during(seconds, count, (i) =>
+        send(url, token, 'POST', '/v1/simulations/step', {
+          steps: sims.map(({ simulationId }) => ({
+            simulationId,
+            quotes: [quote(i)],
+            advance: { by: 'PT1M' },
+            observe: { symbols: ['AAPL'] },
+          })),
+        }),
+      );
+      const leavesOut = 'other clients, streams, TLS, network';
+      return [
+        {
+          measure: 'steps that advance a minute, one connection',
+          value: empty.perSecond,
+          unit: 'steps/s',
+          details: details(empty, 'no orders, nothing observed'),
+          aim: { atLeast: 2000 },
+          leavesOut,
+        },
+        {
+          measure: 'steps with an order that fills, a quote, a minute and a portfolio, one connection',
+          value: single.perSecond,
+          unit: 'steps/s',
+          details: details(single, 'p99 is to be at most 2 ms'),
+          aim: { atLeast: 2000 },
+          leavesOut,
+        },
+        {
+          measure: 'the same work in separate requests, without the portfolio',
+          value: apart.perSecond,
+          unit: 'rounds/s',
+          details: details(apart, 'order, quote, clock, quotes; a round is four requests'),
+          leavesOut,
+        },
+        {
+          measure: `steps in batches of ${count} simulations, one connection`,
+          value: batch.perSecond,
+          unit: 'steps/s',
+          details: details(batch, 'each a quote, a minute and an observed symbol'),
+          aim: { atLeast: 20_000 },
+          leavesOut,
+        },
+      ];
+    } finally {
+      agent.destroy();
+      await stop(server);
+    }
+  });
+}
+
+await runAlone(import.meta.url, measureSteps);

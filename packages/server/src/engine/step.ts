@@ -1,0 +1,115 @@
+import { Instant } from '@sandpit/core';
+import type { Brokerage, Command, Outcome } from '@sandpit/core';
+import { StoreUnavailable } from '../store/journal.js';
+import type { StoredAnswer } from '../store/journal.js';
+import type { ClockAdvance, WalkEnd, WalkOptions } from './clock-advance.js';
+import type { ManualClock } from './clock.js';
+import type { CommandExecutor } from './command-executor.js';
+import type { PendingProjection } from './pending-projection.js';
+import type { DurableRecord, Records } from './records.js';
+
+/** The parts of a simulation that a step works with. */
+export interface StepParts {
+  readonly brokerage: Brokerage;
+  readonly clock: ManualClock;
+  readonly executor: CommandExecutor;
+  readonly walk: ClockAdvance;
+  readonly records: Records;
+  readonly pending: PendingProjection;
+  /** Lets go of the simulation. Called once, in the turn in which everything is appended. */
+  readonly release: () => void;
+}
+
+/**
+ * Several commands and a walk through time on a manual clock as one piece of work (D174): nothing else is decided or shown from `open` to
+ * `commit`, and everything is appended in the turn of `commit`, so that steps of several simulations share a commit.
+ */
+export class Step {
+  /** What was decided since `open`, or since they were last taken away. */
+  readonly records: DurableRecord[] = [];
+  readonly #parts: StepParts;
+  #recordCount = 0;
+  #isCommitted = false;
+  #letGo: (() => void) | undefined;
+
+  constructor(parts: StepParts) {
+    this.#parts = parts;
+  }
+
+  /** How many records it has made. */
+  get recordCount(): number {
+    return this.#recordCount;
+  }
+
+  /** Simulated time: that of the clock, but never before what has already happened. */
+  now(): Instant {
+    return Instant.max(this.#parts.clock.now(), this.#parts.brokerage.state.now);
+  }
+
+  /** Begins, with everything in place that these commands ask the history for. Throws `StoreUnavailable`. */
+  async open(commands: readonly Command[]): Promise<void> {
+    const { pending, records, walk } = this.#parts;
+    await pending.certain();
+    for (const command of commands) if (!pending.isReadyFor(command)) await pending.readyFor(command);
+    if (!records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+    const resume = walk.occupy();
+    const append = records.hold((record) => {
+      this.#recordCount += 1;
+      this.records.push(record);
+    });
+    this.#letGo = () => {
+      append();
+      resume();
+    };
+  }
+
+  /** Executes a command, after whatever is due. */
+  execute<T extends Command['type']>(command: Extract<Command, { type: T }>): Outcome<T> {
+    const { executor } = this.#parts;
+    return executor.execute<T>(command, executor.catchUp(this.now()));
+  }
+
+  /** Everything that is due by now happens. */
+  catchUp(): void {
+    this.#parts.executor.catchUp(this.now());
+  }
+
+  /** Brings quotes of a feed that computes them up to now. */
+  refresh(symbols: Iterable<string>): void {
+    this.#parts.executor.refresh(symbols, this.now());
+  }
+
+  /** Walks to an instant, or as far as `options` say, and leaves the clock there. */
+  async advance(until: Instant, options: WalkOptions): Promise<WalkEnd> {
+    const { brokerage, clock, executor, walk } = this.#parts;
+    const before = clock.now();
+    const end = await walk.through(until, options);
+    const at = end === 'THERE' ? until : Instant.max(before, brokerage.state.now);
+    clock.moveTo(at);
+    // Where it had enough, more may be due at this very instant; its last record says where the clock stands.
+    if (end !== 'ENOUGH' && at > before)
+      executor.execute<'MoveClock'>(
+        { type: 'MoveClock', now: at },
+        Instant.max(at, brokerage.state.now),
+      );
+    return end;
+  }
+
+  /** Stores an answer in the same commit. */
+  keep(answer: StoredAnswer): void {
+    this.#parts.records.saveAnswer(answer);
+  }
+
+  /** Appends everything and lets go of the simulation. Has no effect a second time. */
+  commit(): void {
+    if (this.#isCommitted) return;
+    this.#isCommitted = true;
+    this.#letGo?.();
+    this.#parts.release();
+  }
+
+  /** Resolves when everything is durable. */
+  durable(): Promise<void> {
+    return this.#parts.records.durable();
+  }
+}

@@ -1,0 +1,79 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Pace } from './clock-advance.js';
+
+/** How long steps keep the event loop before others have it. */
+const SLICE_MS = 2;
+
+/** A turn of a tenant. Exactly one is under way. */
+export interface Turn extends Pace {
+  /** Must be called. */
+  end(): void;
+}
+
+/**
+ * Whose turn it is among tenants whose requests are not counted: one after the other, tenant by tenant, so that one with a hundred
+ * requests gets no more than one with a single one, and a little of each turn of the event loop.
+ */
+export class TenantTurns {
+  /** Those who wait, by tenant; the tenant that is next comes first. */
+  readonly #waiting = new Map<string, (() => void)[]>();
+  #isTaken = false;
+  #beganMs = 0;
+
+  /** Resolves when it is the tenant's turn. */
+  async take(tenantId: string): Promise<Turn> {
+    if (!this.#isTaken) {
+      this.#isTaken = true;
+      this.#beganMs = performance.now();
+    } else await this.#wait(tenantId);
+    return {
+      breathe: async () => {
+        if (performance.now() - this.#beganMs < SLICE_MS) return;
+        if (this.#waiting.size > 0) {
+          const again = this.#wait(tenantId);
+          this.#passOn();
+          await again;
+          return;
+        }
+        await nextTurn();
+        this.#beganMs = performance.now();
+      },
+      end: () => this.#passOn(),
+    };
+  }
+
+  #wait(tenantId: string): Promise<void> {
+    return new Promise((resolve) => {
+      const others = this.#waiting.get(tenantId) ?? [];
+      this.#waiting.set(tenantId, others);
+      others.push(resolve);
+    });
+  }
+
+  #passOn(): void {
+    const next = this.#next();
+    if (next === undefined) {
+      this.#isTaken = false;
+      return;
+    }
+    if (performance.now() - this.#beganMs < SLICE_MS) {
+      next();
+      return;
+    }
+    setImmediate(() => {
+      this.#beganMs = performance.now();
+      next();
+    });
+  }
+
+  #next(): (() => void) | undefined {
+    for (const [tenantId, waiting] of this.#waiting) {
+      this.#waiting.delete(tenantId);
+      const next = waiting.shift();
+      // Behind all others.
+      if (waiting.length > 0) this.#waiting.set(tenantId, waiting);
+      return next;
+    }
+    return undefined;
+  }
+}

@@ -1,0 +1,417 @@
+/** Steps of simulations: orders, cancels, quotes and time in one commit (D174). */
+import { type Command, isOrderEvent, type Portfolio } from '@sandpit/core';
+import type { OrderStatus, OrderUpdate, Scope, StepBody, StepResult } from '@sandpit/protocol';
+import { orderNow } from '../../engine/past-orders.js';
+import type { Simulation } from '../../engine/simulation.js';
+import { MAIN, type Simulations } from '../../engine/simulations.js';
+import type { Step } from '../../engine/step.js';
+import { TenantTurns, type Turn } from '../../engine/tenant-turns.js';
+import { StoreUnavailable } from '../../store/journal.js';
+import { isMadeBy } from '../admission.js';
+import {
+  Answer,
+  ORDER_NOT_FOUND,
+  PORTFOLIO_NOT_FOUND,
+  refuse,
+  refuseCoded,
+  SERVICE_UNAVAILABLE,
+  SIMULATION_NOT_FOUND,
+} from '../answer.js';
+import type { Principal } from '../auth.js';
+import type { Handlers } from '../call.js';
+import { advanceTo, type ClockGoal, goalOf } from '../clock-goals.js';
+import { keptOf, symbolIn } from '../listed.js';
+import { isoOf } from '../translate/instants.js';
+import { pushedQuoteOf } from '../translate/market-data.js';
+import { canceledOrder, createdOrder, orderRequestOf, orderUpdatesOf } from '../translate/orders.js';
+import { portfolioUpdate } from '../translate/portfolios.js';
+import { answerTo, isRejection } from '../translate/rejections.js';
+import { shownQuote } from './market-data.js';
+import { askedBy, shownOpen } from './orders.js';
+import { holdingsOf, ownOpenOrder, ownOrder, ownPortfolio } from './owned.js';
+
+/** Where a step stops: with the event that makes so many, or after so many records. */
+const MOST_EVENTS = 1000;
+const MOST_RECORDS = 10_000;
+/** The same of all parts of a request together; each part may then still go on to its next event or record. */
+const MOST_EVENTS_TOGETHER = 20_000;
+const MOST_RECORDS_TOGETHER = 100_000;
+
+const NOT_STEPPED = refuse(409, 'Only a created simulation with a manual clock can be stepped');
+const NOT_A_PUSH_FEED = refuse(409, 'Quotes can be pushed into a simulation with a push feed only');
+
+type Submit = Extract<Command, { type: 'SubmitOrder' }>;
+type Cancel = Extract<Command, { type: 'CancelOrder' }>;
+type Push = Extract<Command, { type: 'UpdateMarket' }>;
+
+/** A step whose request has been looked through: nothing in it can fail for its form any more. */
+interface Plan {
+  readonly orders: readonly Submit[];
+  /** With the refusal of those that are over, or are not there. */
+  readonly cancels: readonly { readonly command: Cancel; readonly refused: Answer | undefined }[];
+  readonly push: Push | undefined;
+  readonly goal: ClockGoal | undefined;
+  readonly symbols: readonly string[];
+  readonly portfolios: readonly Portfolio[];
+}
+
+/** What a step may still do. */
+interface Budget {
+  events: number;
+  records: number;
+}
+
+type Asker = Pick<Principal, 'tenantId' | 'by' | 'agent' | 'scopes'>;
+
+export function stepHandlers(
+  simulations: Simulations,
+): Pick<Handlers, 'stepSimulation' | 'stepSimulations'> {
+  const turns = new TenantTurns();
+  /** Requests for several simulations, one after the other for each tenant: two that hold each other's would wait for ever. */
+  const lastOf = new Map<string, Promise<unknown>>();
+
+  const alone = <T>(tenantId: string, work: () => Promise<T>): Promise<T> => {
+    const done = (lastOf.get(tenantId) ?? Promise.resolve()).then(work);
+    const settled = done.then(
+      () => undefined,
+      () => undefined,
+    );
+    lastOf.set(tenantId, settled);
+    void settled.then(() => {
+      if (lastOf.get(tenantId) === settled) lastOf.delete(tenantId);
+    });
+    return done;
+  };
+
+  return {
+    async stepSimulation({ simulation, principal, body, status, pending }) {
+      const missing = missingScope(principal, body);
+      if (missing !== undefined) return missing;
+      if (principal.simulationId === MAIN) return NOT_STEPPED;
+      const step = await begun(simulation);
+      if (step === undefined) return NOT_STEPPED;
+      let answer: Answer | undefined;
+      try {
+        const plan = await planOf(simulation, principal, body);
+        if (plan instanceof Answer) return plan;
+        await step.open(commandsOf(plan));
+        const budget = { events: MOST_EVENTS, records: MOST_RECORDS };
+        const result = await turnOf(turns, principal, (turn) =>
+          new StepRun(simulation, step, principal, budget).run(plan, body, turn),
+        );
+        answer = Answer.json(status, result);
+        const kept = pending?.keep(answer);
+        if (kept !== undefined) step.keep(kept);
+      } finally {
+        step.commit();
+      }
+      await durable(simulation, step, body);
+      return answer;
+    },
+
+    stepSimulations({ principal, body, status, pending }) {
+      const ids = body.steps.map(({ simulationId }) => simulationId);
+      const repeated = ids.flatMap((id, i) =>
+        ids.indexOf(id) < i ? [`steps.${i}.simulationId must not name a simulation twice`] : [],
+      );
+      if (repeated.length > 0) return refuse(400, repeated);
+      for (const part of body.steps) {
+        const missing = missingScope(principal, part);
+        if (missing !== undefined) return missing;
+      }
+      return alone(principal.tenantId, async () => {
+        const taken: { readonly simulation: Simulation; readonly step: Step; readonly body: StepBody }[] = [];
+        const together = { events: MOST_EVENTS_TOGETHER, records: MOST_RECORDS_TOGETHER };
+        const texts: string[] = [];
+        let answer: Answer;
+        try {
+          for (const part of body.steps) {
+            const { simulationId, ...asked } = part;
+            const result = await resultOf(async () => {
+              const simulation = await found(simulations, principal, simulationId);
+              if (simulation instanceof Answer) return simulation;
+              const step = await begun(simulation);
+              if (step === undefined) return NOT_STEPPED;
+              taken.push({ simulation, step, body: asked });
+              const plan = await planOf(simulation, principal, asked);
+              if (plan instanceof Answer) return plan;
+              await step.open(commandsOf(plan));
+              const budget = {
+                events: Math.min(MOST_EVENTS, Math.max(1, together.events)),
+                records: Math.min(MOST_RECORDS, Math.max(1, together.records)),
+              };
+              const run = new StepRun(simulation, step, principal, budget);
+              const done = await turnOf(turns, principal, (turn) => run.run(plan, asked, turn));
+              together.events -= done.events.length;
+              together.records -= step.recordCount;
+              return done;
+            });
+            // As text: the parts of a large request are not kept twice.
+            texts.push(JSON.stringify({ simulationId, ...result }));
+          }
+          answer = new Answer(status, `{"results":[${texts.join(',')}]}`);
+          const kept = pending?.keep(answer);
+          const [first] = taken;
+          if (kept !== undefined && first !== undefined) first.step.keep(kept);
+        } finally {
+          // In one turn, which is one commit.
+          for (const { step } of taken) step.commit();
+        }
+        await Promise.all(taken.map(({ simulation, step, body: asked }) => durable(simulation, step, asked)));
+        return answer;
+      });
+    },
+  };
+}
+
+/** The scopes that a step takes beside that of its route: it tells of orders, and may place some. */
+function missingScope({ scopes }: Pick<Principal, 'scopes'>, body: StepBody): Answer | undefined {
+  const trades = (body.orders ?? []).length > 0 || (body.cancels ?? []).length > 0;
+  const needed: readonly Scope[] = trades ? ['read', 'trade'] : ['read'];
+  const missing = needed.find((scope) => !scopes.has(scope));
+  return (
+    missing &&
+    refuseCoded('INSUFFICIENT_SCOPE', `The token lacks the scope ${missing}`, { requiredScope: missing })
+  );
+}
+
+async function found(
+  simulations: Simulations,
+  { agent, tenantId }: Asker,
+  simulationId: string,
+): Promise<Simulation | Answer> {
+  if (simulationId === MAIN) return NOT_STEPPED;
+  if (agent !== undefined && !isMadeBy(simulations, agent, simulationId, tenantId)) return SIMULATION_NOT_FOUND;
+  const simulation = await simulations.find(simulationId, tenantId);
+  if (simulation === undefined) return SIMULATION_NOT_FOUND;
+  return simulation.isOutOfService ? SERVICE_UNAVAILABLE : simulation;
+}
+
+/** A part: what it did, or the whole body of its error. */
+async function resultOf(
+  part: () => Promise<StepResult | Answer>,
+): Promise<StepResult | { readonly error: unknown }> {
+  try {
+    const result = await part();
+    return result instanceof Answer ? { error: JSON.parse(result.text) as unknown } : result;
+  } catch (error) {
+    if (!(error instanceof StoreUnavailable)) throw error;
+    return { error: JSON.parse(SERVICE_UNAVAILABLE.text) as unknown };
+  }
+}
+
+/** The step of a simulation that can be stepped, when it is its turn. */
+async function begun(simulation: Simulation): Promise<Step | undefined> {
+  const isStepped = simulation.market === simulation && simulation.clock().mode === 'manual';
+  return isStepped ? simulation.beginStep() : undefined;
+}
+
+async function turnOf<T>(
+  turns: TenantTurns,
+  { tenantId }: Pick<Principal, 'tenantId'>,
+  work: (turn: Turn) => Promise<T>,
+): Promise<T> {
+  const turn = await turns.take(tenantId);
+  try {
+    return await work(turn);
+  } finally {
+    turn.end();
+  }
+}
+
+async function durable(simulation: Simulation, step: Step, body: StepBody): Promise<void> {
+  await step.durable();
+  const { calendar } = simulation.brokerage.rules;
+  const now = simulation.now();
+  if (body.quotes !== undefined && body.quotes.length > 0 && step.recordCount > 0)
+    simulation.feed.record(body.quotes.map((quote) => pushedQuoteOf(quote, now, calendar)));
+  await simulation.followersDealt();
+}
+
+const commandsOf = ({ orders, cancels }: Plan): readonly Command[] => [
+  ...orders,
+  ...cancels.map(({ command }) => command),
+];
+
+/** Looks a request through before anything of it is done. */
+async function planOf(simulation: Simulation, principal: Asker, body: StepBody): Promise<Plan | Answer> {
+  const { brokerage } = simulation;
+  const { calendar } = brokerage.rules;
+  const now = simulation.now();
+  const goal = body.advance && goalOf(simulation, body.advance, 'advance.');
+  if (goal instanceof Answer) return goal;
+  const quotes = (body.quotes ?? []).map((quote) => pushedQuoteOf(quote, now, calendar));
+  if (quotes.length > 0 && simulation.feed.kind !== 'push') return NOT_A_PUSH_FEED;
+  const early = quotes.flatMap(({ at }, i) =>
+    at > now ? [`quotes.${i}.timestamp must not be later than now`] : [],
+  );
+  if (early.length > 0) return refuse(400, early);
+  const portfolios = (body.observe?.portfolios ?? []).map((id) =>
+    ownPortfolio(brokerage, principal.tenantId, id),
+  );
+  if (portfolios.includes(undefined)) return PORTFOLIO_NOT_FOUND;
+  const { agent } = principal;
+  const orders = (body.orders ?? []).map((order): Submit => {
+    const asked = orderRequestOf(order, order.portfolioId, calendar, now);
+    return {
+      type: 'SubmitOrder',
+      ...askedBy({ principal }),
+      order: agent === undefined ? asked : { ...asked, agent: agent.agentId },
+    };
+  });
+  const cancels = [];
+  for (const orderId of body.cancels ?? []) {
+    const command: Cancel = { type: 'CancelOrder', ...askedBy({ principal }), orderId };
+    const isOpen = ownOpenOrder(brokerage, principal.tenantId, orderId) !== undefined;
+    const refused = isOpen ? undefined : await overBefore(simulation, principal.tenantId, orderId);
+    cancels.push({ command, refused });
+  }
+  return {
+    orders,
+    cancels,
+    push: quotes.length === 0 ? undefined : { type: 'UpdateMarket', quotes, pushed: true },
+    goal,
+    symbols: (body.observe?.symbols ?? []).map((symbol) => symbolIn(simulation, symbol)),
+    portfolios: portfolios.filter((portfolio) => portfolio !== undefined),
+  };
+}
+
+/** Why an order that is not open cannot be canceled. */
+async function overBefore(simulation: Simulation, tenantId: string, orderId: string): Promise<Answer> {
+  await simulation.read([{ tenantId }], () => undefined);
+  const order = await ownOrder(simulation, tenantId, orderId);
+  return order === undefined ? ORDER_NOT_FOUND : notCancelable(order.progress.status, orderId);
+}
+
+const notCancelable = (status: OrderStatus, orderId: string): Answer =>
+  answerTo(
+    { code: 'ORDER_NOT_UPDATABLE', message: `An order with status ${status} cannot be canceled`, status },
+    { orderId },
+  );
+
+/** A step under way. */
+class StepRun {
+  readonly #simulation: Simulation;
+  readonly #step: Step;
+  readonly #principal: Asker;
+  readonly #budget: Budget;
+  readonly #events: OrderUpdate[] = [];
+
+  constructor(simulation: Simulation, step: Step, principal: Asker, budget: Budget) {
+    this.#simulation = simulation;
+    this.#step = step;
+    this.#principal = principal;
+    this.#budget = budget;
+  }
+
+  async run(plan: Plan, body: StepBody, turn: Turn): Promise<StepResult> {
+    const step = this.#step;
+    const orders = [];
+    for (const command of plan.orders) {
+      orders.push(this.#place(command));
+      await turn.breathe();
+    }
+    const cancels = [];
+    for (const { command, refused } of plan.cancels) {
+      cancels.push(this.#cancel(command, refused));
+      await turn.breathe();
+    }
+    if (plan.push !== undefined) step.execute<'UpdateMarket'>(plan.push);
+    const hasMore = plan.goal !== undefined && (await this.#advance(plan.goal, plan, turn));
+    const seen = this.#observe(plan, body);
+    this.#tellEvents();
+    return {
+      now: isoOf(step.now()),
+      orders,
+      cancels,
+      events: this.#events,
+      ...seen,
+      hasMore,
+    };
+  }
+
+  #place(command: Submit): StepResult['orders'][number] {
+    const { ids } = this.#simulation.brokerage.state;
+    const { result } = this.#step.execute<'SubmitOrder'>(command);
+    return isRejection(result)
+      ? failed(answerTo(result, { symbol: command.order.symbol, ids }))
+      : { statusCode: 201, order: createdOrder(ids, result) };
+  }
+
+  #cancel(command: Cancel, refused: Answer | undefined): StepResult['cancels'][number] {
+    const { orderId } = command;
+    if (refused !== undefined) return { orderId, ...failed(refused) };
+    const { ids } = this.#simulation.brokerage.state;
+    const { result } = this.#step.execute<'CancelOrder'>(command);
+    if (!isRejection(result)) return { statusCode: 200, ...canceledOrder(ids, result) };
+    // It has ended in this very step.
+    const number = ids.numberOf('ORDER', orderId);
+    const order = number === undefined ? undefined : orderNow(this.#simulation, number);
+    const answer =
+      result.code === 'NOT_FOUND' && order !== undefined
+        ? notCancelable(order.progress.status, orderId)
+        : answerTo(result, { orderId });
+    return { orderId, ...failed(answer) };
+  }
+
+  #advance(goal: ClockGoal, plan: Plan, turn: Turn): Promise<boolean> {
+    const step = this.#step;
+    const { events: most, records } = this.#budget;
+    const before = this.#tellEvents();
+    return advanceTo(
+      step,
+      this.#simulation,
+      goal,
+      {
+        symbols: new Set(plan.symbols),
+        hasEvent: () => this.#tellEvents() > before,
+        isFull: () => this.#tellEvents() >= most || step.recordCount >= records,
+      },
+      turn,
+    );
+  }
+
+  /** Writes out what happened to orders since the last time. Returns how many events there are by now. */
+  #tellEvents(): number {
+    const simulation = this.#simulation;
+    const { ids } = simulation.brokerage.state;
+    for (const { at, events, orders } of this.#step.records.splice(0)) {
+      for (const [i, event] of events.entries()) {
+        const order = orders[i];
+        if (order?.terms.tenantId !== this.#principal.tenantId || !isOrderEvent(event)) continue;
+        this.#events.push(...orderUpdatesOf(ids, event, order, at, (exit) => orderNow(simulation, exit)));
+      }
+    }
+    return this.#events.length;
+  }
+
+  /** Quotes and portfolios as they stand at the end. Bringing quotes up to date may still fill orders. */
+  #observe({ symbols, portfolios }: Plan, { observe }: StepBody): Pick<StepResult, 'quotes' | 'portfolios'> {
+    if (observe === undefined) return {};
+    const simulation = this.#simulation;
+    const { brokerage } = simulation;
+    this.#step.refresh([...keptOf(symbols), ...holdingsOf(portfolios)]);
+    return {
+      ...(observe.symbols !== undefined && {
+        quotes: symbols
+          .map((symbol) => shownQuote(simulation, brokerage, symbol))
+          .filter((quote) => quote !== undefined),
+      }),
+      ...(observe.portfolios !== undefined && {
+        portfolios: portfolios.map((portfolio) => ({
+          ...portfolioUpdate(brokerage, portfolio),
+          ...(observe.orders === true && {
+            orders: portfolio.openOrders.oldestFirst().map((order) =>
+              shownOpen(brokerage, simulation, order),
+            ),
+          }),
+        })),
+      }),
+    };
+  }
+}
+
+const failed = (answer: Answer) => {
+  const error = JSON.parse(answer.text) as NonNullable<StepResult['orders'][number]['error']>;
+  return { statusCode: answer.status, error };
+};
