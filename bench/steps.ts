@@ -94,7 +94,11 @@ const stepOf = (sim: Sim, i: number): object => ({
   observe: { symbols: ['AAPL'], portfolios: [sim.portfolioId] },
 });
 
-async function during(seconds: number, stepsEach: number, work: (i: number) => Promise<unknown>): Promise<Rate> {
+async function during(
+  seconds: number,
+  stepsEach: number,
+  work: (i: number) => Promise<unknown>,
+): Promise<Rate> {
   for (let i = 0; i < 50; i += 1) await work(i);
   const times: number[] = [];
   const began = performance.now();

@@ -128,7 +128,8 @@ const advanceRule: Rule<{ to: unknown; by: unknown; until: unknown }> = (body, r
   const [, second] = (['to', 'by', 'until'] as const).filter((one) => body[one] !== undefined);
   if (body.to === undefined && body.by === undefined && body.until === undefined)
     report.field('to', 'or by or until must be given');
-  if (second !== undefined) report.field(second, `should not exist together with ${body.to !== undefined ? 'to' : 'by'}`);
+  if (second !== undefined)
+    report.field(second, `should not exist together with ${body.to !== undefined ? 'to' : 'by'}`);
 };
 
 export const AdvanceClockBody = ruled(closed('AdvanceClockBody', advance), advanceRule);

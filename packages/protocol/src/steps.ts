@@ -21,13 +21,25 @@ const StepObserve = closed('StepObserve', {
 
 const stepFields = {
   orders: optional(
-    list(CreateOrderBody, { min: 0, max: 100 }, { description: 'Orders to place, as for `POST /v1/orders`.' }),
+    list(
+      CreateOrderBody,
+      { min: 0, max: 100 },
+      { description: 'Orders to place, as for `POST /v1/orders`.' },
+    ),
   ),
   cancels: optional(
-    list(uuid(), { min: 0, max: 100 }, { description: 'Ids of orders to cancel, after the orders are placed.' }),
+    list(
+      uuid(),
+      { min: 0, max: 100 },
+      { description: 'Ids of orders to cancel, after the orders are placed.' },
+    ),
   ),
   quotes: optional(
-    list(PushedQuote, { min: 0, max: 1000 }, { description: 'Quotes of a `push` feed, as of the time before the advance.' }),
+    list(
+      PushedQuote,
+      { min: 0, max: 1000 },
+      { description: 'Quotes of a `push` feed, as of the time before the advance.' },
+    ),
   ),
   advance: optional(AdvanceClockBody),
   observe: optional(StepObserve),

@@ -88,10 +88,7 @@ export class Step {
     clock.moveTo(at);
     // Where it had enough, more may be due at this very instant; its last record says where the clock stands.
     if (end !== 'ENOUGH' && at > before)
-      executor.execute<'MoveClock'>(
-        { type: 'MoveClock', now: at },
-        Instant.max(at, brokerage.state.now),
-      );
+      executor.execute<'MoveClock'>({ type: 'MoveClock', now: at }, Instant.max(at, brokerage.state.now));
     return end;
   }
 

@@ -175,7 +175,13 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
     const handler = serving(id, route);
     for (const [, url] of pathsOf(id, route)) {
       const bodyLimit = route.maxBodyBytes;
-      app.route({ method: route.method, url, onRequest, handler, ...(bodyLimit !== undefined && { bodyLimit }) });
+      app.route({
+        method: route.method,
+        url,
+        onRequest,
+        handler,
+        ...(bodyLimit !== undefined && { bodyLimit }),
+      });
     }
   }
   const operations = new Operations(handlers);

@@ -108,7 +108,8 @@ export async function advanceTo(
 /** What somebody holds or has ordered. */
 export function symbolsAtStake({ brokerage: { state } }: Simulation): Set<string> {
   const symbols = new Set<string>();
-  for (const { terms } of state.orders.values()) for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
+  for (const { terms } of state.orders.values())
+    for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
   for (const portfolio of state.portfolios.values())
     for (const symbol of portfolio.positions.keys()) symbols.add(symbol);
   return symbols;

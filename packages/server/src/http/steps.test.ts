@@ -165,11 +165,7 @@ describe('POST /v1/simulation/step', () => {
         ['quotes.0.timestamp must not be later than now'],
       ],
       [{ orders: [order], observe: { portfolios: [NOWHERE] } }, 404, 'Portfolio not found'],
-      [
-        { orders: Array.from({ length: 101 }, () => order) },
-        400,
-        ['orders must contain 0 to 100 elements'],
-      ],
+      [{ orders: Array.from({ length: 101 }, () => order) }, 400, ['orders must contain 0 to 100 elements']],
       [
         { cancels: Array.from({ length: 101 }, () => NOWHERE) },
         400,
@@ -341,7 +337,11 @@ describe('advance.until', () => {
 
 describe('POST /v1/simulations/step', () => {
   const steps = (client: TestClient, parts: readonly object[], key?: string): Promise<Reply> =>
-    client.post('/v1/simulations/step', { steps: parts }, key === undefined ? {} : { 'idempotency-key': key });
+    client.post(
+      '/v1/simulations/step',
+      { steps: parts },
+      key === undefined ? {} : { 'idempotency-key': key },
+    );
 
   it('takes a step in each simulation; each part stands or fails by itself', async () => {
     const [one, two] = [await simulation(), await simulation()];
@@ -358,7 +358,11 @@ describe('POST /v1/simulations/step', () => {
     ]);
     expect(reply.status, reply.text).toBe(200);
     const { results } = reply.body as { results: Body[] };
-    expect(results[0]).toMatchObject({ simulationId: one.id, now: '2026-01-05T15:01:00.000Z', hasMore: false });
+    expect(results[0]).toMatchObject({
+      simulationId: one.id,
+      now: '2026-01-05T15:01:00.000Z',
+      hasMore: false,
+    });
     expect(results[0].events.at(-1)).toMatchObject({ event: 'FILLED' });
     const notFound = { error: { statusCode: 404, message: 'Simulation not found', error: 'Not Found' } };
     expect(results.slice(1)).toMatchObject([
@@ -400,7 +404,10 @@ describe('POST /v1/simulations/step', () => {
     const first = await steps(owner, parts, 'k');
     expect((await steps(owner, parts, 'k')).text).toBe(first.text);
     const key = randomUUID();
-    const both = await Promise.all([steps(owner, parts, `${key}-1`), steps(owner, parts.toReversed(), `${key}-2`)]);
+    const both = await Promise.all([
+      steps(owner, parts, `${key}-1`),
+      steps(owner, parts.toReversed(), `${key}-2`),
+    ]);
     expect(both.map(({ status }) => status)).toEqual([200, 200]);
     expect((await one.client.get('/v1/simulation/clock')).body.now).toBe('2026-01-05T15:03:00.000Z');
   });

@@ -63,9 +63,7 @@ interface Budget {
 
 type Asker = Pick<Principal, 'tenantId' | 'by' | 'agent' | 'scopes'>;
 
-export function stepHandlers(
-  simulations: Simulations,
-): Pick<Handlers, 'stepSimulation' | 'stepSimulations'> {
+export function stepHandlers(simulations: Simulations): Pick<Handlers, 'stepSimulation' | 'stepSimulations'> {
   const turns = new TenantTurns();
   /** Requests for several simulations, one after the other for each tenant: two that hold each other's would wait for ever. */
   const lastOf = new Map<string, Promise<unknown>>();
@@ -181,7 +179,8 @@ async function found(
   simulationId: string,
 ): Promise<Simulation | Answer> {
   if (simulationId === MAIN) return NOT_STEPPED;
-  if (agent !== undefined && !isMadeBy(simulations, agent, simulationId, tenantId)) return SIMULATION_NOT_FOUND;
+  if (agent !== undefined && !isMadeBy(simulations, agent, simulationId, tenantId))
+    return SIMULATION_NOT_FOUND;
   const simulation = await simulations.find(simulationId, tenantId);
   if (simulation === undefined) return SIMULATION_NOT_FOUND;
   return simulation.isOutOfService ? SERVICE_UNAVAILABLE : simulation;
@@ -401,9 +400,9 @@ class StepRun {
         portfolios: portfolios.map((portfolio) => ({
           ...portfolioUpdate(brokerage, portfolio),
           ...(observe.orders === true && {
-            orders: portfolio.openOrders.oldestFirst().map((order) =>
-              shownOpen(brokerage, simulation, order),
-            ),
+            orders: portfolio.openOrders
+              .oldestFirst()
+              .map((order) => shownOpen(brokerage, simulation, order)),
           }),
         })),
       }),
