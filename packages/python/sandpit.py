@@ -24,6 +24,7 @@ import json
 import os
 import random
 import re
+import shutil
 import shlex
 import shutil
 import socket
@@ -128,6 +129,8 @@ OPERATIONS = {
     "listSimulations": "GET /v1/simulations",
     "getSimulation": "GET /v1/simulations/:simulationId",
     "createSimulationToken": "POST /v1/simulations/:simulationId/token",
+    "exportSimulation": "GET /v1/simulations/:simulationId/export",
+    "importSimulation": "POST /v1/simulations/import",
     "deleteSimulation": "DELETE /v1/simulations/:simulationId",
 }
 """Every operation of the API by its name: method and path."""
@@ -390,6 +393,20 @@ class _Transport:
         url = self.url_of(path, query)
         return self._tried(lambda: self._once(method, url, headers, body))
 
+    def upload(self, path, file):
+        """Sends a file of lines of JSON, once. The body of the answer."""
+        headers = {"Content-Type": "application/x-ndjson"}
+        connection = self.connection(_ANSWER_WITHIN)
+        try:
+            response = self._answer(connection, "POST", self.url_of(path, None), headers, file)
+            if response.status >= 400:
+                raise self._error(response)
+            return json.loads(response.read())
+        except _BROKEN as error:
+            raise UnreachableError(f"No Sandpit answers at {self.base_url}: {error or type(error).__name__}.") from error
+        finally:
+            connection.close()
+
     def open(self, path, query, headers, timeout):
         """A stream: the connection, which is the caller's to close, and the answer."""
         url = self.url_of(path, query)
@@ -632,6 +649,21 @@ class Client:
             yield from page["data"]
             if cursor is None:
                 return
+
+    def export_simulation(self, simulation_id, path):
+        """Writes a simulation to a file that `import_simulation` accepts, here or on another server."""
+        where = f"/v1/simulations/{urllib.parse.quote(simulation_id, safe='')}/export"
+        connection, response = self.transport.open(where, None, {}, _ANSWER_WITHIN)
+        try:
+            with open(path, "wb") as file:
+                shutil.copyfileobj(response, file)
+        finally:
+            connection.close()
+
+    def import_simulation(self, path):
+        """Creates a simulation from a file. `getSimulation` shows its `status`: IMPORTING, then READY or FAILED."""
+        with open(path, "rb") as file:
+            return self.transport.upload("/v1/simulations/import", file)
 
     def _send(self, operation, params, query, body, idempotency_key):
         method, template = OPERATIONS[operation].split(" ")

@@ -1,6 +1,13 @@
+import { createWriteStream, openAsBlob, renameSync } from 'node:fs';
+import { pipeline } from 'node:stream/promises';
+import { setTimeout as later } from 'node:timers/promises';
 import type { Command } from 'commander';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
+import { Refused } from './refused.js';
+
+/** Between two looks at an import, ms. */
+const POLL_MS = 200;
 
 export function addSimulations(program: Command, client: Client, out: Output): void {
   const simulations = program.command('sim').description('Create, list and delete simulations.');
@@ -32,6 +39,30 @@ export function addSimulations(program: Command, client: Client, out: Output): v
       const rows = [];
       for await (const one of (await client()).list('listSimulations')) rows.push(one);
       printRows(out, rows, ['simulationId', 'name', 'feed', 'clock', 'calendar', 'createdAt']);
+    });
+  simulations
+    .command('export <simulationId>')
+    .description('Write a simulation to a file that `sandpit sim import` accepts, here or on another server.')
+    .requiredOption('--to <file>', 'file to write')
+    .action(async (simulationId: string, { to }: { to: string }) => {
+      const file = await (await client()).exportSimulation(simulationId);
+      const draft = `${to}.part`;
+      await pipeline(file, createWriteStream(draft, { mode: 0o600 }));
+      renameSync(draft, to);
+      printFields(out, { simulationId, file: to });
+    });
+  simulations
+    .command('import <file>')
+    .description('Create a simulation from an exported file.')
+    .action(async (path: string) => {
+      const asked = await client();
+      const { simulationId } = await asked.importSimulation(await openAsBlob(path));
+      for (;;) {
+        const simulation = await asked.call('getSimulation', { params: { simulationId } });
+        if (simulation.status === 'FAILED') throw new Refused(`The import failed: ${simulation.reason ?? ''}`);
+        if (simulation.status !== 'IMPORTING') return printFields(out, simulation);
+        await later(POLL_MS);
+      }
     });
   simulations
     .command('delete <simulationId>')

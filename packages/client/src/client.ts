@@ -17,7 +17,7 @@ import { OPERATIONS } from './operations.js';
 import { OrderWatch } from './order-watch.js';
 import { Order } from './order.js';
 import { Portfolio } from './portfolio.js';
-import { type Access, Transport, type TransportOptions } from './transport.js';
+import { type Access, type NdjsonFile, Transport, type TransportOptions } from './transport.js';
 
 /** What an operation takes: its path, its query, its body. What has a default may be left out. */
 export type Arguments<Id extends OperationId> = (ParamsOf<Id> extends undefined
@@ -109,6 +109,19 @@ export class Sandpit {
   /** The quote in force. */
   quote(symbol: string): Promise<Quote> {
     return this.call('getQuote', { params: { symbol } });
+  }
+
+  /** The file of a simulation, as it comes: lines of JSON that `importSimulation` accepts, here or on another server. */
+  async exportSimulation(simulationId: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
+    const url = `${this.transport.baseUrl}/v1/simulations/${encodeURIComponent(simulationId)}/export`;
+    const { body } = await this.transport.open('GET', url, {}, undefined, signal);
+    if (body === null) throw new SandpitError('The export has no body');
+    return body as ReadableStream<Uint8Array>;
+  }
+
+  /** Creates a simulation from a file. `getSimulation` shows its `status`: IMPORTING, then READY or FAILED. Not tried again. */
+  async importSimulation(file: NdjsonFile, signal?: AbortSignal): Promise<ReplyOf<'importSimulation'>> {
+    return (await this.transport.upload('/v1/simulations/import', file, signal)) as ReplyOf<'importSimulation'>;
   }
 
   /** What happens to orders from now on, or from `lastEventId`. */

@@ -14,4 +14,4 @@ export {
   spreadOf,
   type SpreadOptions,
 } from './portfolio.js';
-export type { Access, TransportOptions } from './transport.js';
+export type { Access, NdjsonFile, TransportOptions } from './transport.js';

@@ -25,6 +25,9 @@ export interface RequestInput {
   readonly signal?: AbortSignal;
 }
 
+/** The text of a file, or a stream of it. */
+export type NdjsonFile = string | Uint8Array<ArrayBuffer> | Blob | ReadableStream<Uint8Array>;
+
 export interface Reply {
   readonly body: unknown;
   /** The `cursor` of the next page of a list. */
@@ -70,6 +73,15 @@ export class Transport {
     };
   }
 
+  /** Sends a file of lines of JSON, once: a stream cannot be sent again. Throws what `errors.ts` has. */
+  async upload(path: string, file: NdjsonFile, signal?: AbortSignal): Promise<unknown> {
+    const url = this.baseUrl + path;
+    const outcome = await this.#once('POST', url, { 'content-type': 'application/x-ndjson' }, file, signal);
+    if (!(outcome instanceof Response)) throw outcome;
+    if (!outcome.ok) throw await this.#errorOf(outcome);
+    return this.#jsonIn(await outcome.text(), outcome.status);
+  }
+
   /** An answer that is none of an error, its body unread. */
   async open(
     method: string,
@@ -100,7 +112,7 @@ export class Transport {
     method: string,
     url: string,
     headers: Readonly<Record<string, string>>,
-    body: string | undefined,
+    body: NdjsonFile | undefined,
     signal: AbortSignal | undefined,
   ): Promise<Response | SandpitError> {
     try {
@@ -109,6 +121,7 @@ export class Transport {
         method,
         headers: { ...headers, ...(token !== undefined && { authorization: `Bearer ${token}` }) },
         ...(body !== undefined && { body }),
+        ...(body instanceof ReadableStream && { duplex: 'half' }),
         ...(signal !== undefined && { signal }),
       });
     } catch (error) {

@@ -225,6 +225,9 @@ export type ClockMode = (typeof clockModes)[number];
 export const earlyAssignments = ['OFF', 'DIVIDENDS', 'MODEL'] as const;
 export type EarlyAssignment = (typeof earlyAssignments)[number];
 
+/** IMPORTING, READY and FAILED are of imports; BROKEN cannot be opened. */
+export const simulationStatuses = ['IMPORTING', 'READY', 'FAILED', 'BROKEN'] as const;
+
 export const calendars = ['XNYS', 'always-open'] as const;
 export type CalendarId = (typeof calendars)[number];
 

@@ -8,6 +8,8 @@ export interface Example {
   readonly body?: Json;
   /** Body of the answer. */
   readonly reply?: Json;
+  /** The beginning of a file that is the body. */
+  readonly upload?: string;
   /** Text of a stream: one event. */
   readonly stream?: string;
 }
@@ -1497,6 +1499,30 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl',
       expiresIn: 86395,
       expiresAt: '2026-11-23T20:19:05.000Z',
+    },
+  },
+  exportSimulation: {
+    params: { simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20' },
+    reply: {
+      type: 'trailer',
+      records: 12,
+      hash: '5e5a2d3cf3b7b0a1f0a8f8d2a8a0b7d07c5a4b1e0f9e8d7c6b5a493827160f1e',
+    },
+  },
+  importSimulation: {
+    upload: '{"type":"header","format":1,"simulationId":"fa4dddf1-d467-4b25-8d9b-9c0debc8cb20"}\n',
+    reply: {
+      simulationId: '0d5a1c7e-64a4-4b57-9b29-5b5cb7c3c1f4',
+      name: 'test-1',
+      feed: 'push',
+      clock: 'manual',
+      calendar: 'XNYS',
+      start: '2026-01-05T15:00:00.000Z',
+      seed: 7,
+      earlyAssignment: 'OFF',
+      createdAt: '2026-11-22T20:19:10.745Z',
+      status: 'IMPORTING',
+      token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl',
     },
   },
   deleteSimulation: {

@@ -142,6 +142,9 @@ function operation(
       ...(takesIdempotencyKey(route) ? [{ $ref: '#/components/parameters/IdempotencyKey' }] : []),
       ...(route.events === undefined ? [] : [{ $ref: '#/components/parameters/LastEventId' }]),
     ],
+    ...(route.upload === true
+      ? { requestBody: { required: true, content: lines({ type: 'string' }, example.upload) } }
+      : {}),
     ...(route.body === undefined
       ? {}
       : {
@@ -197,6 +200,11 @@ function json(schema: Json, example?: Json): Json {
   return { 'application/json': { schema, ...(example === undefined ? {} : { example }) } };
 }
 
+/** A file of lines of JSON. */
+function lines(schema: Json, example?: string): Json {
+  return { 'application/x-ndjson': { schema, ...(example === undefined ? {} : { example }) } };
+}
+
 /** The rows of an example as CSV, by their fields. */
 function csvExample(reply: Json | undefined): string {
   const [row = {}] = (reply as { readonly data?: readonly object[] } | undefined)?.data ?? [];
@@ -219,7 +227,9 @@ function answers(route: Route, components: Components, example: Example): Record
           ...(isPaged(route) ? { 'X-Next-Cursor': header('NextCursor') } : {}),
         },
         content:
-          route.events === undefined
+          route.download === true
+            ? lines(components.refer(schema), `${JSON.stringify(example.reply)}\n`)
+            : route.events === undefined
             ? {
                 ...(json(
                   components.refer(schema),

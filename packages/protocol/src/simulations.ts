@@ -1,6 +1,6 @@
 /** Simulations of a tenant (D44): each with its own clock, calendar, feed, seed and accounts. */
 import { type Static, Type } from 'typebox';
-import { calendars, earlyAssignments, feeds } from './enums.js';
+import { calendars, earlyAssignments, feeds, simulationStatuses } from './enums.js';
 import {
   anyText,
   choice,
@@ -86,12 +86,12 @@ const simulationFields = {
   now: optional(instant({ description: 'By its clock.' })),
   createdAt: instant(),
   status: optional(
-    exactly('BROKEN', {
+    choice(simulationStatuses, {
       description:
-        'Present where the simulation cannot be opened. Requests to it answer 503; it can still be deleted.',
+        'Present for an imported simulation, and where a simulation cannot be opened. Requests to one that is IMPORTING, FAILED or BROKEN answer 503; it can still be deleted.',
     }),
   ),
-  reason: optional(anyText({ description: 'Why the simulation cannot be opened.' })),
+  reason: optional(anyText({ description: 'Why the import failed, or why the simulation cannot be opened.' })),
 };
 
 export const Simulation = closed('Simulation', simulationFields);
@@ -110,6 +110,51 @@ export const SimulationToken = closed('SimulationToken', {
   expiresAt: instant(),
 });
 export type SimulationToken = Static<typeof SimulationToken>;
+
+/** A line of an exported simulation (D170). */
+export const ExportLine = Type.Union(
+  [
+    Type.Object(
+      {
+        type: exactly('header'),
+        format: Type.Integer({ description: 'Format of the file.' }),
+        simulationId: anyText({ description: 'Id of the exported simulation.' }),
+        config: Type.Object({}, { description: 'Configuration of the simulation, with its seed and the secret of its ids.' }),
+      },
+      { title: 'Header' },
+    ),
+    Type.Object(
+      {
+        type: exactly('list'),
+        digest: anyText({ description: 'SHA-256 of `text`, in hex; records name the list by it.' }),
+        text: anyText({ description: 'Brokers or instruments, as JSON text.' }),
+      },
+      { title: 'List of the rules in force' },
+    ),
+    Type.Object(
+      {
+        seq: Type.Integer({ description: 'Number of the record, from 1 without gaps.' }),
+        at: Type.Integer({ description: 'Simulated time in milliseconds since 1970-01-01T00:00:00Z.' }),
+        command: Type.Object({}, { description: 'What was asked.' }),
+        events: Type.Array(Type.Object({}), { description: 'What it did.' }),
+      },
+      { title: 'Record' },
+    ),
+    Type.Object(
+      {
+        type: exactly('trailer'),
+        records: count({ description: 'Number of records.' }),
+        hash: anyText({
+          description:
+            'Hash of the last line before this one. The hash of a line is the SHA-256, in hex, of the hash of the line before it followed by the line without its end.',
+        }),
+      },
+      { title: 'Trailer' },
+    ),
+  ],
+  { $id: 'ExportLine', description: 'Lines of JSON: a header, lists of rules, records, a trailer.' },
+);
+export type ExportLine = Static<typeof ExportLine>;
 
 export const SimulationPage = paged('SimulationPage', Simulation, 'Simulations of the tenant.');
 export type SimulationPage = Static<typeof SimulationPage>;

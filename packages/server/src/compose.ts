@@ -100,6 +100,7 @@ export async function sharedDependenciesOf(
       note,
     }),
     idleMs: settings.simulationIdleMinutes * 60_000,
+    importFolder: join(settings.dataDir, 'imports'),
   };
 }
 

@@ -49,6 +49,8 @@ export interface Settings {
   readonly proSimulations: number;
   /** Simulations that nobody has asked for this long leave memory. */
   readonly simulationIdleMinutes: number;
+  /** Bytes of a file that is imported (D170). */
+  readonly importMaxBytes: number;
   /** The machine's clock is right, however far it is from what is known. */
   readonly allowClockJump: boolean;
   readonly portfolioMarginEquity: Money;
@@ -123,6 +125,7 @@ export const SCHEMA = ruled(
     BASIC_SIMULATIONS: integer(0, 1_000_000, { default: 10 }),
     PRO_SIMULATIONS: integer(0, 1_000_000, { default: 1000 }),
     SIMULATION_IDLE_MINUTES: integer(1, 1_000_000, { default: 60 }),
+    IMPORT_MAX_BYTES: integer(1, 1_099_511_627_776, { default: 1_073_741_824 }),
     ALLOW_CLOCK_JUMP: choice(['true', 'false'], { default: 'false' }),
     PORTFOLIO_MARGIN_EQUITY: dollars({ default: 110_000 }),
     MARKET_COLLAR: nonNegative({ maximum: 1, decimals: 4 }, { default: 0.05 }),
@@ -198,6 +201,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     basicSimulations: env.BASIC_SIMULATIONS,
     proSimulations: env.PRO_SIMULATIONS,
     simulationIdleMinutes: env.SIMULATION_IDLE_MINUTES,
+    importMaxBytes: env.IMPORT_MAX_BYTES,
     allowClockJump: env.ALLOW_CLOCK_JUMP === 'true',
     portfolioMarginEquity: moneyOf(env.PORTFOLIO_MARGIN_EQUITY),
     marketCollarBps: Math.round(env.MARKET_COLLAR * 10_000),

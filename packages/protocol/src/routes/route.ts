@@ -40,6 +40,10 @@ export interface Route {
   readonly responses: Readonly<Record<number, TSchema>>;
   /** Whether `Accept: text/csv` gives the whole list as CSV. */
   readonly csv?: true;
+  /** Whether the body is a file of lines of JSON (`application/x-ndjson`), read as it comes. */
+  readonly upload?: true;
+  /** Whether the 2xx is a file of lines of JSON (`application/x-ndjson`), each of the schema given. */
+  readonly download?: true;
   /** The events of a stream; its 200 is `text/event-stream`. */
   readonly events?: readonly StreamEvent[];
   /** Statuses of plain errors, beside those that follow from the rest: see `errorStatusesOf`. */
@@ -73,12 +77,18 @@ export function errorStatusesOf(route: Route): readonly HttpErrorStatus[] {
   const statuses = new Set<HttpErrorStatus>([...(route.errors ?? []), ...errorCodesOf(route).map(statusOf)]);
   if (route.params !== undefined || route.query !== undefined || route.body !== undefined) statuses.add(400);
   if (route.auth !== 'none') statuses.add(401);
-  if (route.body !== undefined) statuses.add(413).add(415);
+  if (route.body !== undefined || route.upload === true) statuses.add(413).add(415);
+  if (route.upload === true) statuses.add(400);
   if (takesIdempotencyKey(route)) statuses.add(409).add(422);
   return [...statuses].sort((a, b) => a - b);
 }
 
-/** Every authenticated POST takes an `Idempotency-Key` (D24), but one that stores nothing (D122). */
+/** Every authenticated POST takes an `Idempotency-Key` (D24), but one that stores nothing (D122), and one whose body is a file. */
 export function takesIdempotencyKey(route: Route): boolean {
-  return route.method === 'POST' && route.auth === 'bearer' && route.path !== '/v1/orders/preview';
+  return (
+    route.method === 'POST' &&
+    route.auth === 'bearer' &&
+    route.upload !== true &&
+    route.path !== '/v1/orders/preview'
+  );
 }

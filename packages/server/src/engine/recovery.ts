@@ -66,7 +66,7 @@ export function startFrom(
 }
 
 /** What the record's decision knew of the market, then what it decided. */
-export function applyRecord(brokerage: Brokerage, record: JournalRecord): void {
+export function applyRecord(brokerage: Brokerage, record: Pick<JournalRecord, 'at' | 'payload'>): void {
   const { command, quotes, market, events } = payloadOf(record);
   if (quotes !== undefined) brokerage.recall(quotes);
   if (command.type === 'UpdateMarket' && !command.pushed) brokerage.recall(command.quotes);

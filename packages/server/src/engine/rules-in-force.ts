@@ -27,16 +27,16 @@ const digests = new WeakMap<object, string>();
 
 async function keepList(registry: Registry, list: object, data: () => object): Promise<string> {
   let digest = digests.get(list);
-  if (digest !== undefined && registry.setting(nameOf(digest)) !== undefined) return digest;
+  if (digest !== undefined && registry.setting(listName(digest)) !== undefined) return digest;
   const text = JSON.stringify(data());
-  digest = digestOf(text);
+  digest = digestOfList(text);
   digests.set(list, digest);
-  if (registry.setting(nameOf(digest)) === undefined) await registry.saveSetting(nameOf(digest), text);
+  if (registry.setting(listName(digest)) === undefined) await registry.saveSetting(listName(digest), text);
   return digest;
 }
 
 /** The rules that a journal names. Throws where a list is not there, or is another one. */
-export function rulesNamed(registry: Registry, named: RulesInForce): Rules {
+export function rulesNamed(registry: Pick<Registry, 'setting'>, named: RulesInForce): Rules {
   const { calendar, quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = named;
   const { earlyAssignment } = named;
   const brokers = listNamed(registry, named.brokers) as BrokerConfiguration[];
@@ -53,14 +53,24 @@ export function rulesNamed(registry: Registry, named: RulesInForce): Rules {
   };
 }
 
-function listNamed(registry: Registry, digest: string): unknown {
-  const text = registry.setting(nameOf(digest));
-  if (text === undefined || digestOf(text) !== digest)
+function listNamed(registry: Pick<Registry, 'setting'>, digest: string): unknown {
+  const text = registry.setting(listName(digest));
+  if (text === undefined || digestOfList(text) !== digest)
     throw new DamagedJournal(`the list ${digest} of the rules in force is missing or damaged`);
   return JSON.parse(text);
 }
 
 export const sameRules = (a: RulesInForce, b: RulesInForce): boolean => differences(a, b).length === 0;
+
+/** The lists that rules name. */
+export const listsOf = ({ brokers, instruments }: RulesInForce): readonly string[] => [brokers, instruments];
+
+/** The text of a list by its digest. Throws where it is not there. */
+export function listText(registry: Pick<Registry, 'setting'>, digest: string): string {
+  const text = registry.setting(listName(digest));
+  if (text === undefined) throw new DamagedJournal(`the list ${digest} of the rules in force is missing`);
+  return text;
+}
 
 /** What is different now, one line each. */
 export function differences(before: RulesInForce, now: RulesInForce): string[] {
@@ -70,6 +80,7 @@ export function differences(before: RulesInForce, now: RulesInForce): string[] {
     .map((name) => `${name} was ${before[name] ?? 'not set'}, is ${now[name] ?? 'not set'}`);
 }
 
-const nameOf = (digest: string): string => `rules/${digest}`;
+/** The name of the setting that a list is kept under. */
+export const listName = (digest: string): string => `rules/${digest}`;
 
-const digestOf = (text: string): string => createHash('sha256').update(text).digest('hex');
+const digestOfList = (text: string): string => createHash('sha256').update(text).digest('hex');

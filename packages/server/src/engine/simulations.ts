@@ -17,6 +17,10 @@ import type { Store } from '../store/store.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
 import type { Clock, ClockMode } from './clock.js';
+import { exportSimulation } from './export.js';
+import { Imports } from './imports.js';
+import type { ImportNote } from './imports.js';
+import { ImportRefused } from './simulation-file.js';
 import { ImplausibleClock } from './machine-time.js';
 import type { MachineTime } from './machine-time.js';
 import { recover } from './recovery.js';
@@ -62,6 +66,8 @@ export interface SimulationInfo {
   readonly createdAt: number;
   /** Why it cannot be used until the server is started again; absent = it can. */
   readonly brokenBy?: string;
+  /** Of one that was imported. */
+  readonly imported?: ImportNote;
 }
 
 /** What all simulations of a server share. */
@@ -81,6 +87,8 @@ export interface SharedDependencies {
   readonly time: MachineTime;
   /** Simulations that nobody has asked for this long leave memory. */
   readonly idleMs: number;
+  /** Where files on their way in are kept. */
+  readonly importFolder: string;
 }
 
 /** The simulation of a tenant that is there without being made: its cell on the market of the installation. */
@@ -150,6 +158,7 @@ export class Simulations {
   /** Lists of feeds that are the same for many simulations, indexed once. */
   private readonly listings: Listings;
   private readonly clocks: ClockKeeper;
+  private readonly imports: Imports;
 
   private constructor(
     ground: SharedDependencies,
@@ -163,6 +172,8 @@ export class Simulations {
     this.market = market;
     this.listings = listings;
     this.clocks = clocks;
+    this.imports = new Imports(ground.store, ground.importFolder, ground.note);
+    this.imports.resume();
     const every = Math.min(LONGEST_TIMER_MS, ground.idleMs / 4);
     this.sweep = setInterval(() => void this.restIdle(), Math.max(1, every)).unref();
   }
@@ -296,12 +307,63 @@ export class Simulations {
   }
 
   /** Throws `TooManySimulations` where the tenant has as many as it may, `NotRecorded` for symbols that the recording does not have. */
-  async create(tenantId: string, config: WantedSimulation, allowed = Infinity): Promise<Simulation> {
+  create(tenantId: string, config: WantedSimulation, allowed = Infinity): Promise<Simulation> {
+    return this.counted(tenantId, allowed, () => this.createNow(tenantId, config));
+  }
+
+  /**
+   * Receives the file of a simulation and creates a simulation of it, which can be used once the file is verified and entered. Rejects with
+   * `TooManySimulations`, and as `Imports.receive` does; then there is no simulation. `madeBy`: the agent that asks.
+   */
+  import(
+    tenantId: string,
+    chunks: AsyncIterable<Uint8Array>,
+    limits: { readonly allowed: number; readonly mostBytes: number },
+    madeBy?: string,
+  ): Promise<SimulationInfo | undefined> {
+    return this.counted(tenantId, limits.allowed, async () => {
+      const { imports, registry } = this;
+      const { id, simulation, at } = await imports.receive(tenantId, chunks, limits.mostBytes);
+      const { madeBy: _, ...config } = simulation.config;
+      try {
+        if (config.clock === 'wall' && at > this.ground.time.now())
+          throw new ImportRefused('the last record is after now, and the clock is the wall’s');
+        const kept: KeptConfig = { ...config, ...(madeBy !== undefined && { madeBy }) };
+        // Both in one turn, which is one commit.
+        await Promise.all([
+          registry.createSimulation({ id, tenantId, config: JSON.stringify(kept), createdAt: Date.now() }),
+          imports.noteImporting(id),
+        ]);
+      } catch (error) {
+        imports.discard(id);
+        throw error;
+      }
+      imports.begin(id);
+      return this.info(id, tenantId);
+    });
+  }
+
+  /**
+   * The file of a simulation that the tenant created, up to its last durable record; undefined where there is none. Throws
+   * `StoreUnavailable` where it is not there yet.
+   */
+  async export(id: string, tenantId: string): Promise<AsyncGenerator<string> | undefined> {
+    const { store } = this.ground;
+    const entry = this.entryOf(id, tenantId);
+    if (entry === undefined) return undefined;
+    const note = this.imports.noteOf(id);
+    if (note !== undefined && note.status !== 'READY') throw new StoreUnavailable('the import is under way');
+    await (await this.open.get(id)?.simulation)?.durable();
+    const upTo = store.journal.lastSeq(id);
+    return exportSimulation(store, { id, shownId: id, config: configOf(entry), upTo });
+  }
+
+  private async counted<T>(tenantId: string, allowed: number, work: () => Promise<T>): Promise<T> {
     const underWay = this.creating.get(tenantId) ?? 0;
     if (this.list(tenantId).length + underWay >= allowed) throw new TooManySimulations();
     this.creating.set(tenantId, underWay + 1);
     try {
-      return await this.createNow(tenantId, config);
+      return await work();
     } finally {
       const left = (this.creating.get(tenantId) ?? 1) - 1;
       if (left === 0) this.creating.delete(tenantId);
@@ -323,6 +385,7 @@ export class Simulations {
   /** False where the tenant has no such simulation. `main` cannot be removed. */
   async remove(id: string, tenantId: string): Promise<boolean> {
     if (id === MAIN || this.entryOf(id, tenantId) === undefined) return false;
+    this.imports.cancel(id);
     await this.closing.get(id);
     const open = this.open.get(id);
     this.open.delete(id);
@@ -393,6 +456,7 @@ export class Simulations {
 
   async close(): Promise<void> {
     clearInterval(this.sweep);
+    this.imports.close();
     await Promise.all(this.closing.values());
     for (const { simulation } of this.open.values()) {
       const one = await simulation;
@@ -406,8 +470,16 @@ export class Simulations {
 
   private infoOf({ id, tenantId, createdAt, ...entry }: SimulationEntry): SimulationInfo {
     const brokenBy = this.broken.get(id);
+    const imported = this.imports.noteOf(id);
     const config = configOf(entry);
-    return { id, tenantId, config, createdAt, ...(brokenBy !== undefined && { brokenBy }) };
+    return {
+      id,
+      tenantId,
+      config,
+      createdAt,
+      ...(brokenBy !== undefined && { brokenBy }),
+      ...(imported !== undefined && { imported }),
+    };
   }
 
   private get registry(): Registry {
@@ -419,6 +491,9 @@ export class Simulations {
       return Promise.reject(new StoreUnavailable('the simulation is out of service'));
     let open = this.open.get(of.id);
     if (open === undefined) {
+      const imported = this.imports.noteOf(of.id);
+      if (imported !== undefined && imported.status !== 'READY')
+        return Promise.reject(new StoreUnavailable('the simulation is not imported'));
       open = { simulation: this.openNow(of, furnished), usedAt: 0 };
       this.open.set(of.id, open);
       open.simulation.then(

@@ -1,6 +1,7 @@
 import { Brokerage, brokenInvariants, Instant, saveState, stateHash } from '@sandpit/core';
-import type { Event } from '@sandpit/core';
+import type { Event, Rules } from '@sandpit/core';
 import type { JournalRecord } from '../store/journal.js';
+import type { Registry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { commandOf, payloadOf } from './record-text.js';
 import { applyRecord, begin, recover } from './recovery.js';
@@ -31,48 +32,64 @@ export function verifyJournal(store: Store, simulationId: string): Verification 
   const entry = registry.simulation(simulationId);
   if (entry === undefined) throw new RangeError(`no simulation ${simulationId}`);
   const config = JSON.parse(entry.config) as KeptConfig;
+  const { rules, ...verification } = verifyRecords(journal.read(simulationId, 0), registry, config);
+  if (verification.problems.length > 0) return verification;
+  const recovered = recover(store, simulationId, rules, config);
+  if (stateHash(recovered.brokerage.state) === verification.stateHash) return verification;
+  return { ...verification, problems: ['recovery from the checkpoint ends in another state'] };
+}
+
+/** Proves records from the first one on: all that `verifyJournal` does, but for the recovery. `lists` has the lists of the rules in force. */
+export function verifyRecords(
+  journal: Iterable<Omit<JournalRecord, 'simulationId'>>,
+  lists: Pick<Registry, 'setting'>,
+  config: KeptConfig,
+): Verification & { readonly rules: Rules } {
+  const records = journal[Symbol.iterator]();
+  // A file has the lists before the first record that names them.
+  let next = records.next();
   let inForce = config.rules;
-  let rules = rulesNamed(registry, inForce);
+  let rules = rulesNamed(lists, inForce);
   const applied = begin(rules, config);
   let executed = begin(rules, config);
   const problems: string[] = [];
   const changes: string[] = [];
-  let records = 0;
+  let count = 0;
   let events = 0;
   const lookAtInvariants = (): void => {
-    for (const broken of brokenInvariants(applied.state)) problems.push(`after record ${records}: ${broken}`);
+    for (const broken of brokenInvariants(applied.state)) problems.push(`after record ${count}: ${broken}`);
   };
-  for (const record of journal.read(simulationId, 0)) {
+  for (; next.done !== true; next = records.next()) {
+    const record = next.value;
     const { command, events: recorded } = payloadOf(record);
     if (command.type === 'ChangeRules') {
       changes.push(...differences(inForce, command.rules).map((text) => `record ${record.seq}: ${text}`));
       inForce = command.rules;
-      rules = rulesNamed(registry, inForce);
+      rules = rulesNamed(lists, inForce);
       // Rules change at a start: it went on from what the journal has.
-      executed = records === 0 ? begin(rules, config) : Brokerage.restore(rules, saveState(applied.state));
-      if (records > 0) executed.resume();
+      executed = count === 0 ? begin(rules, config) : Brokerage.restore(rules, saveState(applied.state));
+      if (count > 0) executed.resume();
     }
-    records++;
+    count++;
     events += recorded.length;
     applyRecord(applied, record);
     const difference = executeAgain(executed, record);
     if (difference !== undefined) problems.push(`record ${record.seq}: ${difference}`);
-    if (records % LOOK_EVERY === 0) lookAtInvariants();
+    if (count % LOOK_EVERY === 0) lookAtInvariants();
     if (problems.length >= ENOUGH) break;
   }
   lookAtInvariants();
   const hash = stateHash(applied.state);
-  if (problems.length === 0) {
-    if (stateHash(executed.state) !== hash) problems.push('re-execution ends in another state');
-    const recovered = recover(store, simulationId, rules, config);
-    if (stateHash(recovered.brokerage.state) !== hash)
-      problems.push('recovery from the checkpoint ends in another state');
-  }
-  return { records, events, stateHash: hash, changes, problems };
+  if (problems.length === 0 && stateHash(executed.state) !== hash)
+    problems.push('re-execution ends in another state');
+  return { records: count, events, stateHash: hash, changes, problems, rules };
 }
 
 /** Executes a record's command again, after what was due before it; says where it differs. */
-function executeAgain(brokerage: Brokerage, record: JournalRecord): string | undefined {
+function executeAgain(
+  brokerage: Brokerage,
+  record: Pick<JournalRecord, 'at' | 'payload'>,
+): string | undefined {
   const payload = payloadOf(record);
   const { quotes, events } = payload;
   const command = commandOf(payload, brokerage.state);

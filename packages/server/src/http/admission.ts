@@ -60,6 +60,8 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'createSimulation',
   'listSimulations',
   'getSimulation',
+  'exportSimulation',
+  'importSimulation',
   'createSimulationToken',
   'deleteSimulation',
   'stepSimulations',

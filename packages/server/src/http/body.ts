@@ -1,6 +1,9 @@
 /** How bodies are read: JSON or nothing. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
+/** Lines of JSON. */
+export const NDJSON = 'application/x-ndjson';
+
 /** A body that cannot be read; `reply.ts` says what that is answered with. */
 class BadBody extends Error {
   readonly code: string;
@@ -63,6 +66,12 @@ export function parseJsonBodies(app: FastifyInstance): void {
     } catch {
       done(new BadBody('SANDPIT_INVALID_JSON'));
     }
+  });
+  // The handler reads it as it comes.
+  app.addContentTypeParser(NDJSON, (request, payload, done) => {
+    const isTaken = request.operation === 'importSimulation' && !isEncoded(request);
+    if (isTaken) done(null, payload);
+    else done(new BadBody('SANDPIT_MEDIA_TYPE'));
   });
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
     if (text === '') done(null, undefined);

@@ -35,12 +35,16 @@ export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes';
 /** Operations that send CSV on a connection of their own where it is asked for. */
 export type CsvId = 'listTrades' | 'listRealizedGains';
 
+/** Operations that send a file of lines of JSON on a connection of their own. */
+export type DownloadId = 'exportSimulation';
+
 /**
  * The fields of an answer that open a door. They are issued for every answer, one that is given again for an `Idempotency-Key`
  * too, and never stored: whoever reads the store, or replays a request, gets what their own token allows and nothing else.
  */
 export interface IssuedFields {
   readonly createSimulation: 'token';
+  readonly importSimulation: 'token';
   readonly createSimulationToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createStreamTicket: 'ticket' | 'expiresIn' | 'expiresAt';
   readonly createAgentToken: 'token' | 'expiresIn' | 'expiresAt';
@@ -68,6 +72,8 @@ export type Handler<Id extends OperationId> = Id extends StreamId
   ? /** Undefined = it has taken the connection over and the stream is under way. */ (
       call: Call<Id>,
     ) => Promise<Answer | undefined>
+  : Id extends DownloadId
+    ? /** Undefined = the file was sent. */ (call: Call<Id>) => Promise<Answer | undefined>
   : Id extends CsvId
     ? /** Undefined = the list was sent as CSV. */ (
         call: Call<Id>,

@@ -9,9 +9,29 @@ const EXPECTATION_FAILED = refuse(417, 'Expectation Failed');
 const TIMEOUT = refuse(408, 'Request timeout');
 const HEADERS_TOO_LARGE = refuse(431, 'Request header fields too large');
 
+/** Uploads of files, which take their time. */
+const uploading = new WeakMap<Socket, { heardAtMs: number }>();
+
+/** An upload that says nothing for so long is given up, ms. */
+const SILENCE_MS = 20_000;
+
+/** Lets a request last for as long as its body keeps coming. Returns how to say that more has come. */
+export function allowUpload(socket: Socket): () => void {
+  const upload = { heardAtMs: performance.now() };
+  uploading.set(socket, upload);
+  return () => (upload.heardAtMs = performance.now());
+}
+
+/** The request on the connection is bounded as any other again. */
+export function endUpload(socket: Socket): void {
+  uploading.delete(socket);
+}
+
 /** What the HTTP parser refuses never becomes a request: its answer is written to the socket by hand. */
 export function answerBrokenRequest(error: NodeJS.ErrnoException, socket: Socket): void {
   if (error.code === 'ECONNRESET' || socket.destroyed) return;
+  const upload = error.code === 'ERR_HTTP_REQUEST_TIMEOUT' ? uploading.get(socket) : undefined;
+  if (upload !== undefined && performance.now() - upload.heardAtMs < SILENCE_MS) return;
   if (socket.writable) {
     const answer = answerFor(error.code);
     const headers = {

@@ -106,6 +106,8 @@ const AUDITED: ReadonlySet<OperationId> = new Set([
   'revokeKeyPair',
   'createSimulation',
   'createSimulationToken',
+  'exportSimulation',
+  'importSimulation',
   'deleteSimulation',
   'pushQuotes',
   'setClock',

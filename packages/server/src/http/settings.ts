@@ -19,6 +19,8 @@ export interface HttpSettings extends TokenSettings {
   /** Simulations that a tenant of the tier may have at once. */
   readonly basicSimulations: number;
   readonly proSimulations: number;
+  /** Bytes of a file that is imported (D170). */
+  readonly importMaxBytes: number;
 }
 
 /** What the handlers work with. */

@@ -1,3 +1,5 @@
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Instant, Money, Price, Quantity } from '@sandpit/core';
 import type { OrderRequest } from '@sandpit/core';
 import { sharedDependenciesOf } from '../compose.js';
@@ -17,7 +19,7 @@ export const BY = { tenantId: 'tenant-1', tier: 'PRO' } as const;
 
 /** Settings of a server under test: nothing from the surroundings. */
 export const testSettings = (more: Record<string, string> = {}): Settings =>
-  readSettings({ LOG_LEVEL: 'silent', ...more });
+  readSettings({ LOG_LEVEL: 'silent', DATA_DIR: join(tmpdir(), 'sandpit-test-without-data'), ...more });
 
 /** Simulations on a store, by default in memory, the market with a push feed and a manual clock. `main`: that of `BY`. */
 export async function startSimulations(

@@ -85,6 +85,8 @@ const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([
   'createSimulationToken',
   'listSimulations',
   'getSimulation',
+  'exportSimulation',
+  'importSimulation',
   'deleteSimulation',
   'stepSimulations',
 ]);

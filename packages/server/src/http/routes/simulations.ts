@@ -1,9 +1,18 @@
+import { once } from 'node:events';
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import type { Tier } from '@sandpit/protocol';
+import type { FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../access/key-pairs.js';
+import { ImportTooLarge, TooManyImports } from '../../engine/imports.js';
+import { ImportRefused } from '../../engine/simulation-file.js';
 import { MAIN, NotRecorded, type SimulationInfo, TooManySimulations } from '../../engine/simulations.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
-import type { Handlers, Issuers } from '../call.js';
+import { NDJSON } from '../body.js';
+import type { Call, Handlers, Issuers } from '../call.js';
+import { allowUpload, endUpload } from '../client-error.js';
+import { beginStream } from '../reply.js';
 import type { Faults } from '../faults.js';
 import type { HttpDeps, HttpSettings } from '../settings.js';
 import type { Streams } from '../stream/streams.js';
@@ -13,10 +22,21 @@ import { simulationConfigOf, simulationOf } from '../translate/simulations.js';
 
 type SimulationsHandlers = Pick<
   Handlers,
-  'createSimulation' | 'createSimulationToken' | 'listSimulations' | 'getSimulation' | 'deleteSimulation'
+  | 'createSimulation'
+  | 'createSimulationToken'
+  | 'listSimulations'
+  | 'getSimulation'
+  | 'exportSimulation'
+  | 'importSimulation'
+  | 'deleteSimulation'
 >;
 
 const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
+const NOT_A_FILE = refuse(415, `Content-Type must be ${NDJSON}`);
+const MAIN_IS_NOT_ONE_FILE = refuse(
+  409,
+  'The main simulation is exported with its tenant: sandpit tenant export NAME',
+);
 const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
 
 /** Simulations of a tenant (D44). */
@@ -73,11 +93,36 @@ export function simulationsHandlers(
       const simulation = await (
         simulationId === MAIN ? Promise.resolve(simulations.market) : simulations.find(simulationId, tenantId)
       ).catch((error: unknown) => {
-        if (look()?.brokenBy === undefined) throw error;
+        const found = look();
+        if (found?.brokenBy === undefined && (found?.imported?.status ?? 'READY') === 'READY') throw error;
         return undefined;
       });
       const info = look();
       return info === undefined ? SIMULATION_NOT_FOUND : simulationOf(info, simulation?.now());
+    },
+
+    async exportSimulation(call) {
+      const { simulationId } = call.params;
+      const { tenantId } = call.principal;
+      if (simulationId === MAIN) return MAIN_IS_NOT_ONE_FILE;
+      const info = seenBy(call.principal, simulations.info(simulationId, tenantId));
+      const pieces = info === undefined ? undefined : await simulations.export(simulationId, tenantId);
+      return pieces === undefined ? SIMULATION_NOT_FOUND : sendPieces(call, pieces);
+    },
+
+    async importSimulation({ principal, request }) {
+      const { tenantId, tier, agent } = principal;
+      if (settings.jwtSecret === undefined) return NO_TOKENS;
+      if (!(request.body instanceof Readable)) return NOT_A_FILE;
+      const allowed = allowedFor(tier, settings);
+      const limits = { allowed, mostBytes: settings.importMaxBytes };
+      const imported = await unlessRefused(
+        simulations.import(tenantId, arriving(request, request.body), limits, agent?.agentId),
+        tier,
+        allowed,
+      );
+      if (imported instanceof Answer) return imported;
+      return imported === undefined ? SIMULATION_NOT_FOUND : simulationOf(imported);
     },
 
     async deleteSimulation({ principal, params }) {
@@ -105,7 +150,7 @@ function seenBy({ agent }: Principal, info: SimulationInfo | undefined): Simulat
 export function simulationIssuer({
   settings,
   clockMs,
-}: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createSimulation' | 'createSimulationToken'> {
+}: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createSimulation' | 'importSimulation' | 'createSimulationToken'> {
   const issue = async (
     { tenantId, tier, scopes, expiresAtMs, origin, agent }: Principal,
     simulationId: string,
@@ -134,6 +179,10 @@ export function simulationIssuer({
       const issued = await issue(principal, kept.simulationId);
       return issued instanceof Answer ? issued : { ...kept, token: issued.token };
     },
+    async importSimulation({ principal }, kept) {
+      const issued = await issue(principal, kept.simulationId);
+      return issued instanceof Answer ? issued : { ...kept, token: issued.token };
+    },
     async createSimulationToken({ principal }, kept) {
       const issued = await issue(principal, kept.simulationId);
       if (issued instanceof Answer) return issued;
@@ -142,6 +191,48 @@ export function simulationIssuer({
       return { ...kept, token, expiresIn, expiresAt: isoOfMs(expiresAtMs) };
     },
   };
+}
+
+const sentence = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
+
+/** The pieces of a body as they come. The request lasts for as long as they do. */
+async function* arriving({ raw }: FastifyRequest, body: Readable): AsyncGenerator<Uint8Array> {
+  const heard = allowUpload(raw.socket);
+  try {
+    // Who is refused gets the answer on this connection.
+    for await (const chunk of body.iterator({ destroyOnReturn: false })) {
+      heard();
+      yield chunk as Uint8Array;
+    }
+  } finally {
+    endUpload(raw.socket);
+  }
+}
+
+/** Sends a file piece by piece, no faster than it is taken. A connection that ends without the last piece has not sent the file. */
+async function sendPieces(
+  { request, reply }: Pick<Call, 'request' | 'reply'>,
+  pieces: AsyncGenerator<string>,
+): Promise<undefined> {
+  // What is wrong with the first piece is still an answer.
+  const first = await pieces.next();
+  const raw = beginStream(request, reply, { 'content-type': NDJSON });
+  try {
+    if (first.done !== true) await written(raw, first.value);
+    for await (const piece of pieces) {
+      await written(raw, piece);
+      if (raw.destroyed) return undefined;
+    }
+    raw.end();
+  } catch (error) {
+    request.server.logger?.error({ err: error, requestId: request.id }, 'export failed');
+    raw.destroy();
+  }
+  return undefined;
+}
+
+async function written(raw: ServerResponse, piece: string): Promise<void> {
+  if (!raw.write(piece) && !raw.destroyed) await Promise.race([once(raw, 'drain'), once(raw, 'close')]);
 }
 
 /** How many simulations a tenant may have at once. */
@@ -159,6 +250,9 @@ async function unlessRefused<T>(creation: Promise<T>, tier: Tier, allowed: numbe
       const requiredTier = tier === 'BASIC' ? 'PRO' : 'ENTERPRISE';
       return refuseCoded('FEATURE_NOT_AVAILABLE', message, { currentTier: tier, requiredTier });
     }
+    if (error instanceof ImportRefused) return refuse(400, `The file cannot be imported: ${error.message}`);
+    if (error instanceof ImportTooLarge) return refuse(413, sentence(error.message));
+    if (error instanceof TooManyImports) return refuse(409, sentence(error.message));
     if (!(error instanceof NotRecorded)) throw error;
     return refuse(400, [`replay must name recorded symbols, which ${error.symbols.join(', ')} are not`]);
   }

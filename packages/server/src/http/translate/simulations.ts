@@ -53,7 +53,7 @@ const seedNumber = (seed: string | number): number =>
   typeof seed === 'number' && seed >= 0 && seed < 2 ** 32 ? seed : seedOf(String(seed));
 
 export function simulationOf(
-  { id, config, createdAt, brokenBy }: SimulationInfo,
+  { id, config, createdAt, brokenBy, imported }: SimulationInfo,
   now?: Instant,
 ): ShownSimulation {
   const { name, feed, clock, calendar, start, speed, seed, replay, earlyAssignment } = config;
@@ -70,6 +70,7 @@ export function simulationOf(
     earlyAssignment: earlyAssignment ?? 'OFF',
     ...(now !== undefined && { now: isoOf(now) }),
     createdAt: isoOfMs(createdAt),
+    ...imported,
     ...(brokenBy !== undefined && { status: 'BROKEN' as const, reason: brokenBy }),
   };
 }

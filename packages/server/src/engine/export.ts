@@ -1,0 +1,70 @@
+import { StoreUnavailable } from '../store/journal.js';
+import type { Store } from '../store/store.js';
+import { payloadOf } from './record-text.js';
+import { listsOf, listText } from './rules-in-force.js';
+import { headerLine, LineChain, listLine, recordLineOf, settingLine, trailerLine } from './simulation-file.js';
+import type { KeptConfig } from './simulations.js';
+import { Slice } from './slice.js';
+
+/** Characters of a piece of a file. */
+const PIECE = 65_536;
+
+const RULES_CHANGE = '{"command":{"type":"ChangeRules"';
+
+export interface ExportedSimulation {
+  readonly id: string;
+  /** What the file calls it. */
+  readonly shownId: string;
+  readonly config: KeptConfig;
+  /** Of the last record to export. */
+  readonly upTo: number;
+  /** Settings that belong to it, by their names within it. */
+  readonly settings?: readonly (readonly [name: string, value: string])[];
+}
+
+/**
+ * The file of a simulation, piece by piece, in constant memory. Others have the event loop in between. Throws where the journal ends before
+ * the record that was asked for: the simulation was deleted meanwhile.
+ */
+export async function* exportSimulation(
+  { journal, registry }: Pick<Store, 'journal' | 'registry'>,
+  { id, shownId, config, upTo, settings = [] }: ExportedSimulation,
+  chain = new LineChain(),
+): AsyncGenerator<string> {
+  const slice = new Slice();
+  const listed = new Set<string>();
+  let piece = '';
+  const add = (line: string): void => {
+    chain.take(line);
+    piece += `${line}\n`;
+  };
+  const addLists = (digests: readonly string[]): void => {
+    for (const digest of digests) {
+      if (listed.has(digest)) continue;
+      listed.add(digest);
+      add(listLine(digest, listText(registry, digest)));
+    }
+  };
+  const { madeBy: _, ...kept } = config;
+  add(headerLine({ simulationId: shownId, config: kept }));
+  addLists(listsOf(config.rules));
+  for (const [name, value] of settings) add(settingLine(name, value));
+  let last = 0;
+  if (upTo > 0)
+    for (const record of journal.read(id, 0)) {
+      if (record.payload.startsWith(RULES_CHANGE)) {
+        const { command } = payloadOf(record);
+        if (command.type === 'ChangeRules') addLists(listsOf(command.rules));
+      }
+      add(recordLineOf(record));
+      last = record.seq;
+      if (piece.length >= PIECE) {
+        yield piece;
+        piece = '';
+      }
+      await slice.breathe();
+      if (last === upTo) break;
+    }
+  if (last !== upTo) throw new StoreUnavailable('the simulation was deleted');
+  yield `${piece}${trailerLine(last, chain.hash)}\n`;
+}

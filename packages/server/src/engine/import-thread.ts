@@ -1,0 +1,90 @@
+/** The thread that verifies a file before its records are entered, so that none of it holds up the event loop. */
+import { parentPort, workerData } from 'node:worker_threads';
+import type { JournalRecord } from '../store/journal.js';
+import { isKnownTenantLine } from './tenant-file.js';
+import { listName } from './rules-in-force.js';
+import { ImportRefused, linesOfFile, SimulationFileReader } from './simulation-file.js';
+import type { KeptConfig } from './simulations.js';
+import { verifyRecords } from './verify.js';
+
+/** Reports at most so often, ms. */
+const REPORT_MS = 1000;
+
+const FIELDS = ['command', 'quotes', 'market', 'events'];
+
+export interface ImportThreadData {
+  readonly path: string;
+}
+
+export type FromImportThread =
+  | { readonly kind: 'alive' }
+  /** `problem`: why the file cannot be imported; absent = it can. */
+  | { readonly kind: 'done'; readonly problem?: string };
+
+let reportedAt = performance.now();
+
+function reportProgress(): void {
+  if (performance.now() - reportedAt < REPORT_MS) return;
+  reportedAt = performance.now();
+  parentPort?.postMessage({ kind: 'alive' } satisfies FromImportThread);
+}
+
+/** Verifies every simulation of a file. Returns what is wrong with the first one that is not sound. */
+function problemOf(path: string): string | undefined {
+  const lines = linesOfFile(path);
+  for (let next = lines.next(); next.done !== true; next = lines.next()) {
+    if (isKnownTenantLine(next.value)) continue;
+    const reader = new SimulationFileReader();
+    const header = reader.read(next.value);
+    if (header.type !== 'header') throw new ImportRefused('the first line is not a header');
+    const problem = problemOfSimulation(header.simulation.config, reader, lines);
+    if (problem !== undefined) return problem;
+  }
+  return undefined;
+}
+
+function problemOfSimulation(
+  config: KeptConfig,
+  reader: SimulationFileReader,
+  lines: Generator<string>,
+): string | undefined {
+  const lists = new Map<string, string>();
+  let seq = 0;
+  function* records(): Generator<Omit<JournalRecord, 'simulationId'>> {
+    for (let next = lines.next(); next.done !== true; next = lines.next()) {
+      const line = reader.read(next.value);
+      if (line.type === 'trailer') return;
+      if (line.type === 'list') lists.set(listName(line.digest), line.text);
+      if (line.type !== 'record') continue;
+      seq = line.record.seq;
+      requireCanonical(line.record);
+      yield line.record;
+      reportProgress();
+    }
+  }
+  try {
+    const { problems } = verifyRecords(records(), { setting: (name) => lists.get(name) }, config);
+    return problems[0];
+  } catch (error) {
+    const reason = error instanceof Error ? error.message : String(error);
+    return seq === 0 ? reason : `record ${seq}: ${reason}`;
+  }
+}
+
+/** A record must be the text that this program writes: then whatever reads it later reads the same. */
+function requireCanonical({ seq, payload }: Omit<JournalRecord, 'simulationId'>): void {
+  const value = JSON.parse(payload) as object;
+  if (JSON.stringify(value) !== payload || Object.keys(value).some((name) => !FIELDS.includes(name)))
+    throw new ImportRefused(`record ${seq} is not in the form that it was exported in`);
+}
+
+function verdict(path: string): FromImportThread {
+  try {
+    const problem = problemOf(path);
+    return problem === undefined ? { kind: 'done' } : { kind: 'done', problem };
+  } catch (error) {
+    return { kind: 'done', problem: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+parentPort?.postMessage(verdict((workerData as ImportThreadData).path));

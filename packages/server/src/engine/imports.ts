@@ -1,0 +1,368 @@
+import { randomUUID } from 'node:crypto';
+import { closeSync, fsyncSync, mkdirSync, openSync, readdirSync, rmSync } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as later } from 'node:timers/promises';
+import { Worker } from 'node:worker_threads';
+import { StoreUnavailable } from '../store/journal.js';
+import { settingsOf } from '../store/registry.js';
+import type { Store } from '../store/store.js';
+import type { FromImportThread, ImportThreadData } from './import-thread.js';
+import { listName } from './rules-in-force.js';
+import { ImportRefused, LineCutter, linesOfFile, SimulationFileReader } from './simulation-file.js';
+import type { FileLine, FiledSimulation } from './simulation-file.js';
+import { Slice } from './slice.js';
+
+/** Characters of records that wait to become durable while a file is entered. */
+const MOST_WAITING = 1024 * 1024;
+/** A thread that has not verified one more record for so long will not. */
+const STALLED_MS = 60_000;
+const RETRY_MS = 1000;
+/** Files of a tenant that are received or verified at once. */
+const MOST_OF_TENANT = 8;
+
+/** What became of an import. */
+export interface ImportNote {
+  readonly status: 'IMPORTING' | 'READY' | 'FAILED';
+  /** Why it failed. */
+  readonly reason?: string;
+}
+
+/** The file is larger than it may be. */
+export class ImportTooLarge extends Error {
+  override readonly name = 'ImportTooLarge';
+}
+
+/** The tenant has too many imports under way. */
+export class TooManyImports extends Error {
+  override readonly name = 'TooManyImports';
+}
+
+/** A file that is whole, on disk, and not verified. */
+export interface ReceivedFile {
+  readonly id: string;
+  readonly simulation: FiledSimulation;
+  /** Of the last record, simulated ms; -Infinity where there is none. */
+  readonly at: number;
+}
+
+/** Takes the lines of a file as they come. */
+interface LineReader {
+  readonly isOver: boolean;
+  read(line: string): FileLine | undefined;
+}
+
+/**
+ * Files of simulations on their way in (D170): received into a folder, verified in a thread, entered in the journal. Goes on after a
+ * restart.
+ */
+export class Imports {
+  readonly #store: Store;
+  readonly #folder: string;
+  readonly #note: (text: string) => void;
+  /** By simulation: how to end it. */
+  readonly #underWay = new Map<string, AbortController>();
+  readonly #ofTenant = new Map<string, number>();
+  /** One file is verified at a time. */
+  #turn: Promise<unknown> = Promise.resolve();
+
+  /** `folder` is made where it is not there. */
+  constructor(store: Store, folder: string, note: (text: string) => void) {
+    this.#store = store;
+    this.#folder = folder;
+    this.#note = note;
+  }
+
+  /** What became of the import that a simulation came from; undefined where it came from none. */
+  noteOf(id: string): ImportNote | undefined {
+    const text = this.#store.registry.setting(noteName(id));
+    if (text === undefined) return undefined;
+    const note = JSON.parse(text) as ImportNote;
+    return note.status === 'IMPORTING' && !this.#underWay.has(id)
+      ? { status: 'FAILED', reason: 'the file of the import is gone' }
+      : note;
+  }
+
+  /** Goes on with what the process before this one has left to do. Call it once. */
+  resume(): void {
+    for (const name of namesIn(this.#folder)) {
+      const id = /^([0-9a-f-]{36})\.ndjson$/.exec(name)?.[1];
+      const text = id === undefined ? undefined : this.#store.registry.setting(noteName(id));
+      const isLeft = text !== undefined && (JSON.parse(text) as ImportNote).status === 'IMPORTING';
+      if (id !== undefined && isLeft) this.begin(id);
+      else rmSync(join(this.#folder, name), { force: true });
+    }
+  }
+
+  /**
+   * Receives the file of a simulation, which is on disk when this resolves. Rejects with `ImportRefused` where it is not whole,
+   * `ImportTooLarge`, `TooManyImports` and `StoreUnavailable` (a full disk); nothing is left of it then.
+   */
+  async receive(
+    tenantId: string,
+    chunks: AsyncIterable<Uint8Array>,
+    mostBytes: number,
+  ): Promise<ReceivedFile> {
+    const before = this.#ofTenant.get(tenantId) ?? 0;
+    if (before >= MOST_OF_TENANT) throw new TooManyImports(`at most ${MOST_OF_TENANT} imports run at once`);
+    this.#ofTenant.set(tenantId, before + 1);
+    try {
+      const id = randomUUID();
+      const reader = new SimulationFileReader();
+      let simulation: FiledSimulation | undefined;
+      await this.receiveFile(id, chunks, mostBytes, {
+        get isOver() {
+          return reader.isOver;
+        },
+        read(line) {
+          const read = reader.read(line);
+          if (read.type === 'header') simulation = read.simulation;
+          return read;
+        },
+      });
+      if (simulation === undefined) throw new ImportRefused('the file is empty');
+      return { id, simulation, at: reader.at };
+    } finally {
+      const left = (this.#ofTenant.get(tenantId) ?? 1) - 1;
+      if (left === 0) this.#ofTenant.delete(tenantId);
+      else this.#ofTenant.set(tenantId, left);
+    }
+  }
+
+  /** Receives a file under a name of its own. */
+  async receiveFile(
+    name: string,
+    chunks: AsyncIterable<Uint8Array>,
+    mostBytes: number,
+    reader: LineReader,
+  ): Promise<void> {
+    mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
+    const path = this.pathOf(name);
+    const file = await open(path, 'wx', 0o600);
+    let line = 0;
+    try {
+      const cutter = new LineCutter();
+      let bytes = 0;
+      for await (const chunk of chunks) {
+        bytes += chunk.byteLength;
+        if (bytes > mostBytes) throw new ImportTooLarge(`a file must not be larger than ${mostBytes} bytes`);
+        for (const text of cutter.cut(chunk)) {
+          line += 1;
+          reader.read(text);
+        }
+        await file.write(chunk);
+      }
+      const last = cutter.end();
+      line += 1;
+      if (last !== undefined) reader.read(last);
+      else if (line === 1) throw new ImportRefused('the file is empty');
+      if (!reader.isOver) throw new ImportRefused('the file is cut short: its trailer is missing');
+      await file.sync();
+      syncFolder(this.#folder);
+    } catch (error) {
+      rmSync(path, { force: true });
+      if (error instanceof ImportRefused) throw new ImportRefused(`line ${line}: ${error.message}`);
+      if (isFull(error)) throw new StoreUnavailable('there is no room for the file', { cause: error });
+      throw error;
+    } finally {
+      await file.close();
+    }
+  }
+
+  pathOf(name: string): string {
+    return join(this.#folder, `${name}.ndjson`);
+  }
+
+  /** Removes a file that was received. */
+  discard(name: string): void {
+    rmSync(this.pathOf(name), { force: true });
+  }
+
+  /** Notes that a simulation is on its way in: in the commit in which it is created. */
+  async noteImporting(id: string): Promise<void> {
+    await this.#save(id, { status: 'IMPORTING' });
+  }
+
+  /** Verifies and enters a file that was received, behind everything else. */
+  begin(id: string): void {
+    const controller = new AbortController();
+    this.#underWay.set(id, controller);
+    this.#run(id, controller.signal)
+      .catch((error: unknown) => {
+        if (!controller.signal.aborted) this.#note(`import ${id}: ${String(error)}`);
+      })
+      .finally(() => {
+        if (this.#underWay.get(id) === controller) this.#underWay.delete(id);
+      });
+  }
+
+  async #run(id: string, signal: AbortSignal): Promise<void> {
+    const problem = await this.verify(id, signal);
+    if (signal.aborted) return;
+    if (problem === undefined) await this.enter(id, id, signal);
+    if (signal.aborted) return;
+    const note: ImportNote = problem === undefined ? { status: 'READY' } : { status: 'FAILED', reason: problem };
+    await this.#untilCommitted(() => this.#save(id, note), signal);
+    this.discard(id);
+    if (problem !== undefined) this.#note(`import ${id} failed: ${problem}`);
+  }
+
+  /** Why a file that was received cannot be imported; undefined = it can. Verified in a thread, one file at a time. */
+  verify(name: string, signal?: AbortSignal): Promise<string | undefined> {
+    const verified = this.#turn.then(() => (signal?.aborted === true ? undefined : this.#verifyNow(name, signal)));
+    this.#turn = verified.catch(() => undefined);
+    return verified;
+  }
+
+  async #verifyNow(name: string, signal?: AbortSignal): Promise<string | undefined> {
+    const data: ImportThreadData = { path: this.pathOf(name) };
+    const worker = new Worker(threadUrl(), {
+      name: 'import',
+      workerData: data,
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: 16 },
+    });
+    worker.unref();
+    let stalled: NodeJS.Timeout | undefined;
+    try {
+      return await new Promise<string | undefined>((resolve) => {
+        const wait = (): void => {
+          clearTimeout(stalled);
+          stalled = setTimeout(() => resolve('verification does not get on'), STALLED_MS).unref();
+        };
+        wait();
+        signal?.addEventListener('abort', () => resolve(undefined), { once: true });
+        worker.on('message', (message: FromImportThread) => {
+          if (message.kind === 'alive') wait();
+          else resolve(message.problem);
+        });
+        worker.on('error', (error) => resolve(error instanceof Error ? error.message : String(error)));
+        worker.on('exit', () => resolve('verification has ended early'));
+      });
+    } finally {
+      clearTimeout(stalled);
+      await worker.terminate();
+    }
+  }
+
+  /** Enters the records of the simulation with this ordinal in a verified file in the journal, behind those that are there. */
+  async enter(name: string, id: string, signal?: AbortSignal, section = 0): Promise<void> {
+    await this.#untilCommitted(() => this.#enterOnce(name, id, section, signal), signal);
+  }
+
+  async #enterOnce(name: string, id: string, section: number, signal?: AbortSignal): Promise<void> {
+    const { journal, registry } = this.#store;
+    const after = journal.lastSeq(id);
+    const slice = new Slice();
+    let waiting = 0;
+    let appended: Promise<void> | undefined;
+    for (const line of sectionOf(this.pathOf(name), section)) {
+      if (signal?.aborted === true) return;
+      if (line.type === 'list' && registry.setting(listName(line.digest)) === undefined)
+        await registry.saveSetting(listName(line.digest), line.text);
+      if (line.type === 'setting') await registry.saveSetting(settingsOf(id) + line.name, line.value);
+      if (line.type === 'record' && line.record.seq > after) {
+        waiting += line.record.payload.length;
+        appended = journal.append({ simulationId: id, ...line.record });
+        appended.catch(() => undefined);
+      }
+      if (waiting > MOST_WAITING) {
+        await appended;
+        waiting = 0;
+      }
+      await slice.breathe();
+    }
+    await appended;
+  }
+
+  /** Tries again, a while later, what a store that does not commit now has not taken. */
+  async #untilCommitted(work: () => Promise<void>, signal?: AbortSignal): Promise<void> {
+    for (;;) {
+      try {
+        await work();
+        return;
+      } catch (error) {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        const { status } = this.#store.health();
+        if (status === 'failed' || status === 'closed') throw error;
+      }
+      // What was taken and waits is durable, and counted by the journal, once a commit is.
+      let isCommitting = false;
+      while (!isCommitting) {
+        signal?.throwIfAborted();
+        await later(RETRY_MS, undefined, { ref: false });
+        isCommitting = await this.#store.probe().then(
+          () => true,
+          () => false,
+        );
+      }
+    }
+  }
+
+  #save(id: string, note: ImportNote): Promise<void> {
+    return this.#store.registry.saveSetting(noteName(id), JSON.stringify(note));
+  }
+
+  /** Ends the import of a simulation that is deleted, and removes its file. */
+  cancel(id: string): void {
+    const controller = this.#underWay.get(id);
+    if (controller === undefined) return;
+    controller.abort();
+    this.#underWay.delete(id);
+    this.discard(id);
+  }
+
+  /** Stops what is under way; the next process goes on with it. */
+  close(): void {
+    for (const controller of this.#underWay.values()) controller.abort();
+    this.#underWay.clear();
+  }
+}
+
+const noteName = (id: string): string => `${settingsOf(id)}import`;
+
+/** The lines of one simulation of a file: of the first, or of the one with this ordinal. */
+function* sectionOf(path: string, section: number): Generator<FileLine> {
+  let reader: SimulationFileReader | undefined;
+  let ordinal = 0;
+  for (const line of linesOfFile(path)) {
+    if (reader === undefined) {
+      if (!line.startsWith('{"type":"header"')) continue;
+      reader = new SimulationFileReader();
+    }
+    const read = reader.read(line);
+    if (ordinal === section) yield read;
+    if (read.type !== 'trailer') continue;
+    if (ordinal === section) return;
+    ordinal += 1;
+    reader = undefined;
+  }
+}
+
+const namesIn = (folder: string): readonly string[] => {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+};
+
+const isFull = (error: unknown): boolean =>
+  /^(ENOSPC|EDQUOT|EFBIG)$/.test(String((error as NodeJS.ErrnoException).code));
+
+function syncFolder(folder: string): void {
+  const handle = openSync(folder, 'r');
+  try {
+    fsyncSync(handle);
+  } finally {
+    closeSync(handle);
+  }
+}
+
+/** Threads run compiled code: the sources' own is the one that the last build left. */
+function threadUrl(): URL {
+  const here = import.meta.url;
+  return here.endsWith('.ts')
+    ? new URL('../../dist/engine/import-thread.js', here)
+    : new URL('./import-thread.js', here);
+}

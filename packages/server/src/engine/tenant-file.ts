@@ -1,0 +1,93 @@
+/** The file that a tenant travels in (D170): a line about the tenant, the files of its simulations one after the other, and an end. */
+import type { Tier } from '@sandpit/core';
+import { ImportRefused, LineChain, objectIn, SimulationFileReader, textIn } from './simulation-file.js';
+import type { FileLine } from './simulation-file.js';
+
+const FORMAT = 1;
+
+/** A tenant as a file has it: without keys, tokens or secrets. */
+export interface FiledTenant {
+  readonly tenantId: string;
+  readonly name: string;
+  readonly tier: Tier;
+  readonly scope: string;
+  /** Wall-clock ms. */
+  readonly createdAt: number;
+}
+
+export const tenantLine = (tenant: FiledTenant): string =>
+  JSON.stringify({ type: 'tenant', format: FORMAT, ...tenant });
+
+/** `hash`: of a chain of the first line and of each simulation's trailer. */
+export const endLine = (simulations: number, hash: string): string =>
+  JSON.stringify({ type: 'end', simulations, hash });
+
+/** Whether a line is about the tenant as a whole. */
+export const isKnownTenantLine = (line: string): boolean => /^\{"type":"(tenant|end)",/.test(line);
+
+const TIERS: ReadonlySet<unknown> = new Set<Tier>(['BASIC', 'PRO', 'ENTERPRISE']);
+
+/** Reads the lines of a tenant's file in order, and checks that they are whole. Throws `ImportRefused`. */
+export class TenantFileReader {
+  readonly #chain = new LineChain();
+  #tenant: FiledTenant | undefined;
+  #simulation: SimulationFileReader | undefined;
+  #isOver = false;
+  #simulations = 0;
+
+  get tenant(): FiledTenant {
+    if (this.#tenant === undefined) throw new ImportRefused('the file has no tenant');
+    return this.#tenant;
+  }
+
+  /** The simulation that the lines are of now. */
+  get simulation(): SimulationFileReader | undefined {
+    return this.#simulation;
+  }
+
+  get isOver(): boolean {
+    return this.#isOver;
+  }
+
+  /** What a line says of a simulation; undefined where it is about the tenant. */
+  read(line: string): FileLine | undefined {
+    if (this.#isOver) throw new ImportRefused('lines follow the end');
+    if (this.#tenant === undefined) {
+      this.#tenant = tenantIn(line);
+      this.#chain.take(line);
+      return undefined;
+    }
+    if (this.#simulation === undefined && isKnownTenantLine(line)) {
+      const { type, simulations, hash } = objectIn(line);
+      if (type !== 'end' || simulations !== this.#simulations || hash !== this.#chain.hash)
+        throw new ImportRefused('the end of the file does not match what is before it: the file is damaged');
+      this.#isOver = true;
+      return undefined;
+    }
+    this.#simulation ??= new SimulationFileReader();
+    const read = this.#simulation.read(line);
+    if (read.type === 'trailer') {
+      this.#chain.take(line);
+      this.#simulations += 1;
+      this.#simulation = undefined;
+    }
+    return read;
+  }
+}
+
+function tenantIn(line: string): FiledTenant {
+  const fields = objectIn(line);
+  if (fields.type !== 'tenant') throw new ImportRefused('the first line is not about a tenant');
+  if (fields.format !== FORMAT)
+    throw new ImportRefused(`the file is not of a known format (this server knows format ${FORMAT})`);
+  const { tier, createdAt } = fields;
+  if (!TIERS.has(tier) || !Number.isSafeInteger(createdAt))
+    throw new ImportRefused('tier or createdAt of the tenant is not usable here');
+  return {
+    tenantId: textIn(fields, 'tenantId'),
+    name: textIn(fields, 'name'),
+    tier: tier as Tier,
+    scope: textIn(fields, 'scope'),
+    createdAt: createdAt as number,
+  };
+}
