@@ -198,9 +198,8 @@ export class Imports {
 
   async #run(id: string, signal: AbortSignal): Promise<void> {
     const problem = await this.verify(id, signal);
-    if (signal.aborted) return;
-    if (problem === undefined) await this.enter(id, id, signal);
-    if (signal.aborted) return;
+    if (problem === undefined && !signal.aborted) await this.enter(id, id, signal);
+    if (isAborted(signal)) return;
     const note: ImportNote = problem === undefined ? { status: 'READY' } : { status: 'FAILED', reason: problem };
     await this.#untilCommitted(() => this.#save(id, note), signal);
     this.discard(id);
@@ -318,6 +317,8 @@ export class Imports {
     this.#underWay.clear();
   }
 }
+
+const isAborted = ({ aborted }: AbortSignal): boolean => aborted;
 
 const noteName = (id: string): string => `${settingsOf(id)}import`;
 

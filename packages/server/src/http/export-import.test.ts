@@ -62,7 +62,7 @@ async function ask(token: string, method: string, path: string, body?: object | 
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  return { status: response.status, text, body: isJson ? (JSON.parse(text) as Body) : undefined };
+  return { status: response.status, text, body: isJson ? (JSON.parse(text)) : undefined };
 }
 
 const OWNER = tokenOf('owner');
@@ -106,7 +106,7 @@ const exported = async (id: string, token = OWNER): Promise<string> => {
 async function outcome(id: string, token = OWNER): Promise<Body> {
   for (;;) {
     const { body } = await ask(token, 'GET', `/v1/simulations/${id}`);
-    if (body.status !== 'IMPORTING') return body as Body;
+    if (body.status !== 'IMPORTING') return body;
   }
 }
 
@@ -136,7 +136,7 @@ describe('a simulation that is exported', () => {
   it('is a header, records without gaps and a trailer with the hash of the chain', async () => {
     const { id } = await furnished();
     const file = await exported(id);
-    const lines = linesOf(file).map((line) => JSON.parse(line) as Body);
+    const lines = linesOf(file).map((line) => JSON.parse(line));
     expect(lines[0]).toMatchObject({ type: 'header', format: 1, simulationId: id });
     const seqs = lines.flatMap(({ seq }: Body) => (seq === undefined ? [] : [seq as number]));
     expect(seqs).toEqual(seqs.map((_, index) => index + 1));
