@@ -59,7 +59,8 @@ export function addSimulations(program: Command, client: Client, out: Output): v
       const { simulationId } = await asked.importSimulation(await openAsBlob(path));
       for (;;) {
         const simulation = await asked.call('getSimulation', { params: { simulationId } });
-        if (simulation.status === 'FAILED') throw new Refused(`The import failed: ${simulation.reason ?? ''}`);
+        if (simulation.status === 'FAILED')
+          throw new Refused(`The import failed: ${simulation.reason ?? ''}`);
         if (simulation.status !== 'IMPORTING') return printFields(out, simulation);
         await later(POLL_MS);
       }

@@ -121,7 +121,11 @@ export class Sandpit {
 
   /** Creates a simulation from a file. `getSimulation` shows its `status`: IMPORTING, then READY or FAILED. Not tried again. */
   async importSimulation(file: NdjsonFile, signal?: AbortSignal): Promise<ReplyOf<'importSimulation'>> {
-    return (await this.transport.upload('/v1/simulations/import', file, signal)) as ReplyOf<'importSimulation'>;
+    return (await this.transport.upload(
+      '/v1/simulations/import',
+      file,
+      signal,
+    )) as ReplyOf<'importSimulation'>;
   }
 
   /** What happens to orders from now on, or from `lastEventId`. */

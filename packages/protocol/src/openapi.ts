@@ -230,21 +230,21 @@ function answers(route: Route, components: Components, example: Example): Record
           route.download === true
             ? lines(components.refer(schema), `${JSON.stringify(example.reply)}\n`)
             : route.events === undefined
-            ? {
-                ...(json(
-                  components.refer(schema),
-                  status.startsWith('2') ? example.reply : undefined,
-                ) as object),
-                ...(route.csv === true
-                  ? { 'text/csv': { schema: { type: 'string' }, example: csvExample(example.reply) } }
-                  : {}),
-              }
-            : {
-                'text/event-stream': {
-                  schema: eventSchema(route.events, components),
-                  ...(example.stream === undefined ? {} : { example: eventOf(example.stream) }),
+              ? {
+                  ...(json(
+                    components.refer(schema),
+                    status.startsWith('2') ? example.reply : undefined,
+                  ) as object),
+                  ...(route.csv === true
+                    ? { 'text/csv': { schema: { type: 'string' }, example: csvExample(example.reply) } }
+                    : {}),
+                }
+              : {
+                  'text/event-stream': {
+                    schema: eventSchema(route.events, components),
+                    ...(example.stream === undefined ? {} : { example: eventOf(example.stream) }),
+                  },
                 },
-              },
       },
     ]),
   );

@@ -91,7 +91,9 @@ const simulationFields = {
         'Present for an imported simulation, and where a simulation cannot be opened. Requests to one that is IMPORTING, FAILED or BROKEN answer 503; it can still be deleted.',
     }),
   ),
-  reason: optional(anyText({ description: 'Why the import failed, or why the simulation cannot be opened.' })),
+  reason: optional(
+    anyText({ description: 'Why the import failed, or why the simulation cannot be opened.' }),
+  ),
 };
 
 export const Simulation = closed('Simulation', simulationFields);
@@ -119,7 +121,10 @@ export const ExportLine = Type.Union(
         type: exactly('header'),
         format: Type.Integer({ description: 'Format of the file.' }),
         simulationId: anyText({ description: 'Id of the exported simulation.' }),
-        config: Type.Object({}, { description: 'Configuration of the simulation, with its seed and the secret of its ids.' }),
+        config: Type.Object(
+          {},
+          { description: 'Configuration of the simulation, with its seed and the secret of its ids.' },
+        ),
       },
       { title: 'Header' },
     ),

@@ -2,7 +2,14 @@ import { StoreUnavailable } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import { payloadOf } from './record-text.js';
 import { listsOf, listText } from './rules-in-force.js';
-import { headerLine, LineChain, listLine, recordLineOf, settingLine, trailerLine } from './simulation-file.js';
+import {
+  headerLine,
+  LineChain,
+  listLine,
+  recordLineOf,
+  settingLine,
+  trailerLine,
+} from './simulation-file.js';
 import type { KeptConfig } from './simulations.js';
 import { Slice } from './slice.js';
 

@@ -200,7 +200,8 @@ export class Imports {
     const problem = await this.verify(id, signal);
     if (problem === undefined && !signal.aborted) await this.enter(id, id, signal);
     if (isAborted(signal)) return;
-    const note: ImportNote = problem === undefined ? { status: 'READY' } : { status: 'FAILED', reason: problem };
+    const note: ImportNote =
+      problem === undefined ? { status: 'READY' } : { status: 'FAILED', reason: problem };
     await this.#untilCommitted(() => this.#save(id, note), signal);
     this.discard(id);
     if (problem !== undefined) this.#note(`import ${id} failed: ${problem}`);
@@ -208,7 +209,9 @@ export class Imports {
 
   /** Why a file that was received cannot be imported; undefined = it can. Verified in a thread, one file at a time. */
   verify(name: string, signal?: AbortSignal): Promise<string | undefined> {
-    const verified = this.#turn.then(() => (signal?.aborted === true ? undefined : this.#verifyNow(name, signal)));
+    const verified = this.#turn.then(() =>
+      signal?.aborted === true ? undefined : this.#verifyNow(name, signal),
+    );
     this.#turn = verified.catch(() => undefined);
     return verified;
   }

@@ -178,7 +178,8 @@ const FASTEST = 1_000_000;
 
 /** The first field of a configuration that no simulation here could have. */
 function wrongFieldOf(config: Partial<KeptConfig>): string | undefined {
-  const { name, feed, clock, calendar, start, speed, seed, idSecret, replay, earlyAssignment, rules } = config;
+  const { name, feed, clock, calendar, start, speed, seed, idSecret, replay, earlyAssignment, rules } =
+    config;
   const symbols = replay?.symbols;
   const isRight: Readonly<Record<string, boolean>> = {
     name: name === undefined || (typeof name === 'string' && name.length <= LONGEST_NAME),
@@ -195,7 +196,8 @@ function wrongFieldOf(config: Partial<KeptConfig>): string | undefined {
         (Array.isArray(symbols) && symbols.every((symbol) => typeof symbol === 'string'))) &&
         (replay.from === undefined || isWhole(replay.from, -LONGEST_MS, LONGEST_MS))),
     earlyAssignment: EARLY.has(earlyAssignment),
-    rules: typeof rules === 'object' && typeof rules.brokers === 'string' && typeof rules.instruments === 'string',
+    rules:
+      typeof rules === 'object' && typeof rules.brokers === 'string' && typeof rules.instruments === 'string',
   };
   return Object.keys(isRight).find((field) => isRight[field] === false);
 }

@@ -74,13 +74,13 @@ export type Handler<Id extends OperationId> = Id extends StreamId
     ) => Promise<Answer | undefined>
   : Id extends DownloadId
     ? /** Undefined = the file was sent. */ (call: Call<Id>) => Promise<Answer | undefined>
-  : Id extends CsvId
-    ? /** Undefined = the list was sent as CSV. */ (
-        call: Call<Id>,
-      ) => Promise<StoredReply<Id> | Answer | undefined>
-    : Id extends PublicId
-      ? (call: PublicCall<Id>) => Reply<Id>
-      : (call: Call<Id>) => Reply<Id>;
+    : Id extends CsvId
+      ? /** Undefined = the list was sent as CSV. */ (
+          call: Call<Id>,
+        ) => Promise<StoredReply<Id> | Answer | undefined>
+      : Id extends PublicId
+        ? (call: PublicCall<Id>) => Reply<Id>
+        : (call: Call<Id>) => Reply<Id>;
 
 /** One handler for each operation that is offered: a missing one does not compile. */
 export type Handlers = { readonly [Id in OperationId]: Handler<Id> };

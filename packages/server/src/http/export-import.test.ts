@@ -62,7 +62,7 @@ async function ask(token: string, method: string, path: string, body?: object | 
   });
   const text = await response.text();
   const isJson = response.headers.get('content-type')?.startsWith('application/json') === true;
-  return { status: response.status, text, body: isJson ? (JSON.parse(text)) : undefined };
+  return { status: response.status, text, body: isJson ? JSON.parse(text) : undefined };
 }
 
 const OWNER = tokenOf('owner');
@@ -125,9 +125,13 @@ const linesOf = (file: string): string[] => file.trimEnd().split('\n');
 
 /** The file again, with the hash that its lines have. */
 function sealed(lines: readonly string[]): string {
-  const hash = lines
-    .slice(0, -1)
-    .reduce((before, line) => createHash('sha256').update(before + line).digest('hex'), '');
+  const hash = lines.slice(0, -1).reduce(
+    (before, line) =>
+      createHash('sha256')
+        .update(before + line)
+        .digest('hex'),
+    '',
+  );
   const records = lines.filter((line) => line.startsWith('{"seq"')).length;
   return `${[...lines.slice(0, -1), JSON.stringify({ type: 'trailer', records, hash })].join('\n')}\n`;
 }
@@ -160,7 +164,12 @@ describe('a simulation that is exported', () => {
     // And neither affects the other.
     await ask(other, 'POST', `/v1/orders/${String(theirs.body.orderId)}/cancel`);
     expect((await ask(token, 'GET', `/v1/orders/${String(mine.body.orderId)}`)).body.status).toBe('ACTIVE');
-    const again = await ask(OWNER, 'POST', '/v1/simulations/import', await exported(body.simulationId as string));
+    const again = await ask(
+      OWNER,
+      'POST',
+      '/v1/simulations/import',
+      await exported(body.simulationId as string),
+    );
     expect(await outcome(again.body.simulationId as string)).toMatchObject({ status: 'READY' });
   });
 
@@ -176,7 +185,13 @@ describe('a file that is damaged', () => {
     ['empty', () => ''],
     ['cut short in the midst of a line', (file) => file.slice(0, -200)],
     ['cut short between two lines', (file) => `${linesOf(file).slice(0, -1).join('\n')}\n`],
-    ['without a record', (file) => linesOf(file).filter((line) => !line.startsWith('{"seq":3,')).join('\n')],
+    [
+      'without a record',
+      (file) =>
+        linesOf(file)
+          .filter((line) => !line.startsWith('{"seq":3,'))
+          .join('\n'),
+    ],
     ['with a byte changed', (file) => file.replace('"limitPrice":', '"limitprice":')],
     ['with two records changed about', (file) => file.replace('{"seq":2,', '{"seq":9,')],
     ['with more behind its end', (file) => `${file}{"seq":1}\n`],
@@ -202,7 +217,10 @@ describe('a file that is damaged', () => {
     [
       'a list of rules that is another one',
       /list/,
-      (lines) => lines.map((line) => (line.startsWith('{"type":"list"') ? line.replace('commission', 'comission') : line)),
+      (lines) =>
+        lines.map((line) =>
+          line.startsWith('{"type":"list"') ? line.replace('commission', 'comission') : line,
+        ),
     ],
     [
       'a record that a reader could take for another',
@@ -214,7 +232,9 @@ describe('a file that is damaged', () => {
       /^record 2: /,
       (lines) =>
         lines.map((line) =>
-          line.startsWith('{"seq":2,') ? line.replace(/"events":\[\{"type":"\w+"/, '"events":[{"type":"Nothing"') : line,
+          line.startsWith('{"seq":2,')
+            ? line.replace(/"events":\[\{"type":"\w+"/, '"events":[{"type":"Nothing"')
+            : line,
         ),
     ],
   ])('fails in verification where its hash was made to fit: %s', async (_, reason, change) => {
@@ -270,14 +290,18 @@ describe('an import', () => {
     const file = await exported(id);
     const kept = await ask(OWNER, 'POST', '/v1/simulations/import', file);
     const deleted = await ask(OWNER, 'POST', '/v1/simulations/import', file);
-    expect((await ask(OWNER, 'DELETE', `/v1/simulations/${String(deleted.body.simulationId)}`)).status).toBe(200);
+    expect((await ask(OWNER, 'DELETE', `/v1/simulations/${String(deleted.body.simulationId)}`)).status).toBe(
+      200,
+    );
     server.child.kill('SIGKILL');
     await server.exited;
     server = ServerProcess.launch(settings());
     url = await server.listening;
     expect(await outcome(kept.body.simulationId as string)).toMatchObject({ status: 'READY' });
     expect(await shown(kept.body.token as string, portfolioId)).toEqual(before);
-    expect((await ask(OWNER, 'GET', `/v1/simulations/${String(deleted.body.simulationId)}`)).status).toBe(404);
+    expect((await ask(OWNER, 'GET', `/v1/simulations/${String(deleted.body.simulationId)}`)).status).toBe(
+      404,
+    );
     while (readdirSync(join(folder, 'imports')).length > 0) await ask(OWNER, 'GET', '/v1/health');
   });
 });

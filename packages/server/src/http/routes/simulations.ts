@@ -150,7 +150,10 @@ function seenBy({ agent }: Principal, info: SimulationInfo | undefined): Simulat
 export function simulationIssuer({
   settings,
   clockMs,
-}: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<Issuers, 'createSimulation' | 'importSimulation' | 'createSimulationToken'> {
+}: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<
+  Issuers,
+  'createSimulation' | 'importSimulation' | 'createSimulationToken'
+> {
   const issue = async (
     { tenantId, tier, scopes, expiresAtMs, origin, agent }: Principal,
     simulationId: string,
