@@ -172,7 +172,9 @@ describe('the document', () => {
         inPath?.every(({ required }) => required),
         id,
       ).toBe(true);
-      expect(operation?.requestBody !== undefined, id).toBe(route.body !== undefined);
+      expect(operation?.requestBody !== undefined, id).toBe(
+        route.body !== undefined || route.upload === true,
+      );
       const statuses = [...Object.keys(route.responses), ...errorStatusesOf(route).map(String)];
       expect(Object.keys(operation?.responses ?? {}).sort(), id).toEqual([...new Set(statuses)].sort());
       expect(operation?.security.length, id).toBe({ none: 0, bearer: 1, ticket: 2 }[route.auth]);

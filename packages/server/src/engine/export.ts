@@ -10,7 +10,7 @@ import {
   settingLine,
   trailerLine,
 } from './simulation-file.js';
-import type { KeptConfig } from './simulations.js';
+import type { KeptConfig } from './simulation-config.js';
 import { Slice } from './slice.js';
 
 /** Characters of a piece of a file. */

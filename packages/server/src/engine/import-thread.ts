@@ -4,7 +4,7 @@ import type { JournalRecord } from '../store/journal.js';
 import { isKnownTenantLine } from './tenant-file.js';
 import { listName } from './rules-in-force.js';
 import { ImportRefused, linesOfFile, SimulationFileReader } from './simulation-file.js';
-import type { KeptConfig } from './simulations.js';
+import type { KeptConfig } from './simulation-config.js';
 import { verifyRecords } from './verify.js';
 
 /** Reports at most so often, ms. */

@@ -9,7 +9,7 @@ import { hash as hashOf } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { JournalRecord } from '../store/journal.js';
-import type { KeptConfig } from './simulations.js';
+import type { KeptConfig } from './simulation-config.js';
 
 /** Grows when an older server would misread a file. */
 const FORMAT = 1;

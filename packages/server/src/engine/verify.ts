@@ -6,7 +6,7 @@ import type { Store } from '../store/store.js';
 import { commandOf, payloadOf } from './record-text.js';
 import { applyRecord, begin, recover } from './recovery.js';
 import { differences, rulesNamed } from './rules-in-force.js';
-import type { KeptConfig } from './simulations.js';
+import type { KeptConfig } from './simulation-config.js';
 
 export interface Verification {
   readonly records: number;
