@@ -1,0 +1,33 @@
+import type { Calendar, EarlyAssignment, RulesInForce } from '@sandpit/core';
+import type { Feed } from '../feeds/feed.js';
+import type { ClockMode } from './clock.js';
+
+/** What a simulation is made of. Kept in the registry, so that it is the same after a restart. */
+export interface SimulationConfig {
+  readonly name?: string;
+  /** The agent that made it, where one did. */
+  readonly madeBy?: string;
+  readonly feed: Feed['kind'];
+  readonly clock: ClockMode;
+  readonly calendar: Calendar['id'];
+  /** Simulated instant it began at, ms. */
+  readonly start: number;
+  /** Of a scaled clock. */
+  readonly speed: number;
+  /** 32-bit. */
+  readonly seed: number;
+  /** What its ids are made with, 32 hexadecimal digits: never shown. Absent where the seed was given: then they follow from it. */
+  readonly idSecret?: string;
+  /** What of the server's recordings to replay; absent = all. */
+  readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
+  /** Which short options are assigned before they expire (D89); absent = none. */
+  readonly earlyAssignment?: EarlyAssignment;
+}
+
+/** A simulation to be: without a seed, its chance and its ids are nobody's to foretell. */
+export type WantedSimulation = Omit<SimulationConfig, 'seed' | 'idSecret'> & { readonly seed?: number };
+
+/** As the registry has it: with the rules that the simulation began under. */
+export interface KeptConfig extends SimulationConfig {
+  readonly rules: RulesInForce;
+}
