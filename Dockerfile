@@ -1,10 +1,12 @@
 # syntax=docker/dockerfile:1
-# The server with its dashboard, built from this checkout. docs/how-to/docker.md says how to run it.
+# The server with its dashboard and its documentation, built from this checkout. docs/how-to/docker.md says how to run it.
 
 FROM node:22-bookworm-slim AS build
 WORKDIR /build
 COPY package.json package-lock.json .npmrc tsconfig.json tsconfig.base.json ./
 COPY packages ./packages
+COPY docs ./docs
+COPY scripts/when-changed.js ./scripts/
 RUN npm ci --omit=dev --no-audit --no-fund \
  && npm run -s build \
  && find packages -name src -prune -exec rm -r {} +

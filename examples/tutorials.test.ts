@@ -1,4 +1,4 @@
-/** The tutorials' code, taken from their pages and run on one server. */
+/** The code of the quickstart and the tutorials, taken from their pages and run on one server. */
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -24,11 +24,9 @@ interface Block {
 }
 
 const blocksOf = (page: string): Block[] =>
-  [
-    ...readFileSync(join(ROOT, 'docs/tutorials', page), 'utf8').matchAll(
-      /^```(\w+) ?([\w.]*)\n([\s\S]*?)^```$/gm,
-    ),
-  ].map(([, language = '', file = '', code = '']) => ({ language, file, code }));
+  [...readFileSync(join(ROOT, 'docs', page), 'utf8').matchAll(/^```(\w+) ?([\w.]*)\n([\s\S]*?)^```$/gm)].map(
+    ([, language = '', file = '', code = '']) => ({ language, file, code }),
+  );
 
 const codeOf = (page: string, language: string): string[] =>
   blocksOf(page)
@@ -89,11 +87,33 @@ const shell = (code: string): Promise<string> =>
     code.replaceAll('http://127.0.0.1:3000', address).replace('curl -sS', `curl -w '\\n' -sS`),
   );
 
-describe('first-bot.md', () => {
+describe('quickstart.md', () => {
+  it.runIf(hasShell)('buys ten shares in curl', async () => {
+    const [order, executions] = (await shell(codeOf('quickstart.md', 'sh').join('\n'))).split('\n');
+    expect(JSON.parse(order ?? '')).toMatchObject({ status: 'FILLED', filledQuantity: 10 });
+    expect(JSON.parse(executions ?? '')).toMatchObject({ data: [{ explanation: { rule: 'TOUCH' } }] });
+  });
+
+  it('buys ten shares in TypeScript', async () => {
+    expect(await typescript(codeOf('quickstart.md', 'ts').join('\n'))).toMatch(
+      /^bought 10 AAPL at [\d.]+ by the rule TOUCH$/,
+    );
+  });
+
+  it.runIf(hasPython)('buys ten shares in Python', async () => {
+    expect(await python(codeOf('quickstart.md', 'py').join('\n'))).toMatch(
+      /^bought 10 AAPL at [\d.]+ by the rule TOUCH$/,
+    );
+  });
+});
+
+describe('tutorials/first-bot.md', () => {
   it.runIf(hasShell)(
     'buys with a bracket in curl',
     async () => {
-      const [order, executions, exits] = (await shell(codeOf('first-bot.md', 'sh').join('\n'))).split('\n');
+      const [order, executions, exits] = (
+        await shell(codeOf('tutorials/first-bot.md', 'sh').join('\n'))
+      ).split('\n');
       expect(JSON.parse(order ?? '')).toMatchObject({ status: 'FILLED', filledQuantity: 10 });
       expect(JSON.parse(executions ?? '')).toMatchObject({ data: [{ explanation: { rule: 'TOUCH' } }] });
       expect(JSON.parse(exits ?? '')).toMatchObject({
@@ -107,24 +127,24 @@ describe('first-bot.md', () => {
   );
 
   it('buys with a bracket in TypeScript', async () => {
-    const [order = ''] = codeOf('first-bot.md', 'ts');
+    const [order = ''] = codeOf('tutorials/first-bot.md', 'ts');
     expect(await typescript(order)).toMatch(/^bought 10 AAPL at [\d.]+ by the rule TOUCH$/);
   }, 30_000);
 
   it.runIf(hasPython)(
     'trades the same in TypeScript and Python',
     async () => {
-      const [order = '', bot = ''] = codeOf('first-bot.md', 'py');
+      const [order = '', bot = ''] = codeOf('tutorials/first-bot.md', 'py');
       expect(await python(order)).toMatch(/^bought 10 AAPL at [\d.]+ by the rule TOUCH$/);
       const said = await python(bot);
       expect(said).toMatch(/^[1-9]\d* trades, equity \d+/);
-      expect(await typescript(codeOf('first-bot.md', 'ts')[1] ?? '')).toBe(said);
+      expect(await typescript(codeOf('tutorials/first-bot.md', 'ts')[1] ?? '')).toBe(said);
     },
     60_000,
   );
 });
 
-describe('covered-call.md', () => {
+describe('tutorials/covered-call.md', () => {
   const profit = /\| profit \| \+([\d.,]+) \|/.exec(
     readFileSync(join(ROOT, 'docs/tutorials/covered-call.md'), 'utf8'),
   )?.[1];
@@ -139,7 +159,7 @@ describe('covered-call.md', () => {
   it.runIf(hasShell)(
     'ends in an assignment in curl',
     async () => {
-      const answers = (await shell(codeOf('covered-call.md', 'sh').join('\n')))
+      const answers = (await shell(codeOf('tutorials/covered-call.md', 'sh').join('\n')))
         .split('\n')
         .filter((line) => line !== '')
         .map((line) => JSON.parse(line) as unknown);
@@ -158,23 +178,25 @@ describe('covered-call.md', () => {
   );
 
   it('ends in an assignment in TypeScript', async () => {
-    expect((await typescript(codeOf('covered-call.md', 'ts').join('\n'))).split('\n')).toEqual(told);
+    expect((await typescript(codeOf('tutorials/covered-call.md', 'ts').join('\n'))).split('\n')).toEqual(
+      told,
+    );
   }, 30_000);
 
   it.runIf(hasPython)(
     'ends in an assignment in Python',
     async () => {
-      expect((await python(codeOf('covered-call.md', 'py').join('\n'))).split('\n')).toEqual(told);
+      expect((await python(codeOf('tutorials/covered-call.md', 'py').join('\n'))).split('\n')).toEqual(told);
     },
     30_000,
   );
 });
 
-describe('ci-suite.md', () => {
+describe('tutorials/ci-suite.md', () => {
   const suite = 'suite';
   const write = (language: string): void => {
     mkdirSync(join(folder, suite), { recursive: true });
-    for (const { file, code } of blocksOf('ci-suite.md').filter((one) => one.language === language))
+    for (const { file, code } of blocksOf('tutorials/ci-suite.md').filter((one) => one.language === language))
       if (file !== '') writeFileSync(join(folder, suite, file), language === 'ts' ? asModule(code) : code);
   };
 

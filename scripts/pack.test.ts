@@ -52,7 +52,7 @@ it('is one package, with the terms of everything that is in it', () => {
     'sandpit-broker',
   ]);
   const terms = readFileSync(join(inside, 'THIRD-PARTY.txt'), 'utf8');
-  for (const name of ['fastify', '@photostructure/sqlite', 'preact', 'lightweight-charts', 'swagger-ui'])
+  for (const name of ['fastify', '@photostructure/sqlite', 'preact', 'lightweight-charts', 'swagger-ui', 'vue', 'minisearch'])
     expect(terms).toContain(`\n${name}`);
   expect(readFileSync(join(inside, 'LICENSE'), 'utf8')).toContain('Apache License');
 });
@@ -128,8 +128,10 @@ it('starts a server, places an order and does what the page on Python says', asy
     };
     for (const [path, found] of [
       ['/', '<title>Sandpit'],
-      ['/docs/', 'swagger-ui'],
-      ['/docs/static/swagger-ui-bundle.js', 'SwaggerUI'],
+      ['/docs/', 'href="/docs/quickstart"'],
+      ['/docs/quickstart', '<h1 id="quickstart"'],
+      ['/docs/api/', 'swagger-ui'],
+      ['/docs/api/static/swagger-ui-bundle.js', 'SwaggerUI'],
       ['/llms.txt', 'Sandpit'],
     ] as const) {
       const response = await fetch(baseUrl + path, { headers: { accept: 'text/html' } });

@@ -19,6 +19,7 @@ const FILES = [
   'samples',
   'packages/dashboard/dist/index.html',
   'packages/dashboard/dist/assets',
+  'packages/site/dist',
 ];
 
 const root = fileURLToPath(new URL('..', import.meta.url));

@@ -19,6 +19,7 @@ if (!existsSync(STAMP) || readFileSync(STAMP, 'utf8') !== stamp) {
   writeFileSync(STAMP, stampOf());
 }
 await import('../packages/server/dist/main.js');
+buildSite();
 
 /** Times and sizes of what goes into a build, and of what marks that one came out. */
 function stampOf() {
@@ -72,6 +73,17 @@ async function compile() {
       writeFileSync(to, code);
     }
   }
+}
+
+/** Builds the documentation site where it changed, while the server runs: until then `/docs` shows the API reference. */
+function buildSite() {
+  const child = spawn(process.execPath, [join(PACKAGES, 'site/build-when-changed.js')], { stdio: 'ignore' });
+  child.once('error', () => undefined);
+  child.once('exit', (code) => {
+    if (code > 0) console.error('sandpit: the documentation site was not built; npm run build says why');
+  });
+  child.unref();
+  process.once('exit', () => child.kill());
 }
 
 /** Runs a program of Node; ends this one where it fails. */

@@ -35,6 +35,9 @@ function* needsOf(root: string, folder: string): Generator<string> {
   }
 }
 
+/** What the pages of the documentation site run in a browser: the theme's own imports, not the libraries of its build. */
+const SITE = ['vitepress', 'vue', '@vueuse/core', 'mark.js', 'minisearch', 'focus-trap', 'tabbable'];
+
 function termsOf(root: string, folder: string): string {
   const { name, version, license } = manifestIn(join(root, folder));
   if (license === undefined) throw new Error(`${folder} does not say under which licence it is`);
@@ -44,11 +47,12 @@ function termsOf(root: string, folder: string): string {
   return [`${name} ${version}`, license, '', ...texts].join('\n');
 }
 
-/** One text with the terms of all libraries that these files are of, and of those that the dashboard is built with. */
+/** One text with the terms of all libraries that these files are of, and of those in the dashboard and the documentation site. */
 export function thirdParties(root: string, files: readonly string[]): string {
   const folders = new Set([
     ...files.map(folderOf).filter((folder) => folder !== undefined),
     ...needsOf(root, 'packages/dashboard'),
+    ...SITE.map((name) => `node_modules/${name}`),
   ]);
   const terms = [...folders]
     .filter((folder) => existsSync(join(root, folder, 'package.json')))

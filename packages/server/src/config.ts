@@ -71,7 +71,7 @@ export interface Settings {
   readonly streamHeartbeatMs: number;
   /** Origins whose pages may use the API (D144). */
   readonly corsOrigins: ReadonlySet<string>;
-  /** The page at `/docs` gets a token of the demo tenant, whoever opens it on this machine. */
+  /** Whether the API reference gets a token of the demo tenant from any browser on this machine. */
   readonly demoToken: boolean;
 }
 

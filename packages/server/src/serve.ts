@@ -13,6 +13,7 @@ import { EXIT } from './exit-codes.js';
 import { createApp } from './http/app.js';
 import { issueToken } from './http/auth.js';
 import { DashboardFiles } from './http/dashboard.js';
+import { DocsSite } from './http/docs-site.js';
 import { isLoopback } from './http/demo-token.js';
 import { LoginLinks } from './http/login-links.js';
 import { createMetricsServer } from './http/metrics.js';
@@ -57,6 +58,7 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
     monotonicMs,
     dashboard,
     loginLinks,
+    docsSite: new DocsSite(join(import.meta.dirname, '../../site/dist')),
     // To whoever is on this machine: what one does in a reference, and no keys of others.
     ...(isLoopback(settings.host) && { issueDemoToken: () => demoToken('trade read simulate') }),
     isAccessLogged: say === undefined && log.isLevelEnabled('info'),

@@ -36,7 +36,8 @@ export function Developer({ place }: { readonly place: DashboardRoute }) {
       </dl>
       <p class="row">
         <Copy name="Copy the token" text={tokenFor(broker.simulationId) ?? ''} />
-        <a href="/docs">API reference</a>
+        <a href="/docs/">Documentation</a>
+        <a href="/docs/api/">API reference</a>
         <a href="/openapi.json">openapi.json</a>
       </p>
       <h2>Scopes</h2>

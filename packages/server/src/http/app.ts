@@ -21,6 +21,7 @@ import { registerPaperInvest } from './dialects/paperinvest/register.js';
 import { Sockets } from './dialects/sockets.js';
 import type { IssueDemoToken } from './demo-token.js';
 import { registerDocs } from './docs.js';
+import type { DocsSite } from './docs-site.js';
 import { Faults } from './faults.js';
 import { Idempotency } from './idempotency.js';
 import { KnownBrowsers } from './known-browsers.js';
@@ -65,7 +66,9 @@ export interface AppDeps extends HttpDeps {
   /** What people see at `/`; absent = what programs see. */
   readonly dashboard?: DashboardFiles | undefined;
   readonly loginLinks?: LoginLinks;
-  /** For the page at `/docs`; absent = whoever opens it has to know one. */
+  /** The documentation site at `/docs`; without a build, `/docs` leads to the API reference. */
+  readonly docsSite: DocsSite;
+  /** Issues the token of the API reference; absent = its reader enters one. */
   readonly issueDemoToken?: IssueDemoToken;
   /** Hears of every request that is refused. */
   readonly onRefusal?: OnRefusal;
@@ -209,7 +212,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   if (dashboard !== undefined)
     registerDashboard(app, dashboard, browsers, { ...admission.session(), ...deps });
   const document = { serverUrl: deps.publicUrl ?? '/', version: deps.version ?? '0.1.0' };
-  await registerDocs(app, document, dashboard, deps.issueDemoToken, {
+  await registerDocs(app, document, deps.docsSite, dashboard, deps.issueDemoToken, {
     isOpen: deps.settings.demoToken,
     browsers,
   });

@@ -50,7 +50,7 @@ describe('pages of other origins (D144)', () => {
       ['/v1/accounts', {}],
       ['/v1/health', {}],
       ['/openapi.json', {}],
-      ['/docs/', {}],
+      ['/docs/api/', {}],
       ['/nowhere', {}],
     ] as const) {
       const reply = await send('GET', url, { ...headers, origin: 'http://localhost:5173' });

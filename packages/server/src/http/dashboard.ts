@@ -52,7 +52,7 @@ export class DashboardFiles {
 
   /** The page itself; a browser asks again every time, so that a newer build is seen. */
   sendPage(request: FastifyRequest, reply: FastifyReply): void {
-    sendFile(request, reply, this.#page, {
+    sendFile(request, reply, 200, this.#page, {
       'content-type': 'text/html; charset=utf-8',
       'content-security-policy': PAGE_POLICY,
       vary: 'Accept',
@@ -63,7 +63,7 @@ export class DashboardFiles {
   sendAsset(request: FastifyRequest, reply: FastifyReply, name: string): boolean {
     const text = this.#assets.get(name);
     if (text === undefined) return false;
-    sendFile(request, reply, text, {
+    sendFile(request, reply, 200, text, {
       'content-type': TYPES[extname(name)] ?? 'text/plain; charset=utf-8',
       'cache-control': 'public, max-age=31536000, immutable',
     });

@@ -6,23 +6,27 @@ import { llmsText } from './llms-text.js';
 import { ROUTE_NOT_FOUND } from './answer.js';
 import { type DemoTokenRules, type IssueDemoToken, PAGE_SCRIPT, registerDemoToken } from './demo-token.js';
 import { type DashboardFiles, wantsPage } from './dashboard.js';
+import { type DocsSite, registerDocsSite } from './docs-site.js';
 import { reply as sendAnswer, SECURITY_HEADERS, send } from './reply.js';
 
-/** The page comes with its scripts and styles, and loads nothing from elsewhere. */
+/** The API reference loads nothing from other servers. */
 const PAGE_POLICY =
   "default-src 'self'; base-uri 'self'; frame-ancestors 'none'; img-src 'self' data:; object-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'";
 
+const LOGO = '<svg xmlns="http://www.w3.org/2000/svg"/>';
 const PAGE_STYLE = `
+.topbar .download-url-wrapper { display: none; }
 .topbar-wrapper .link { font: 600 1.4rem/1 system-ui, sans-serif; color: #fff; text-decoration: none; }
 .topbar-wrapper .link svg, .topbar-wrapper .link img { display: none; }
 .topbar-wrapper .link::after { content: 'Sandpit'; }
 .swagger-ui .topbar { background: #1d3b2f; }
 `;
 
-/** Where programs, people and language models find out what there is. All of it is for everybody. */
+/** The OpenAPI document, the site, the API reference and the guide for language models. None of them needs a token. */
 export async function registerDocs(
   app: FastifyInstance,
   options: OpenApiOptions,
+  site: DocsSite,
   dashboard: DashboardFiles | undefined,
   issueDemoToken: IssueDemoToken | undefined,
   rules: DemoTokenRules,
@@ -48,6 +52,7 @@ export async function registerDocs(
     send(request, reply, 200, guide, { 'content-type': 'text/plain; charset=utf-8' }),
   );
   if (issueDemoToken !== undefined) registerDemoToken(app, issueDemoToken, rules);
+  registerDocsSite(app, site);
   await app.register(async (page) => {
     page.addHook('onSend', (request, reply, _payload, done) => {
       reply.headers({
@@ -61,8 +66,9 @@ export async function registerDocs(
     });
     await page.register(swagger, { mode: 'static', specification: { document: document as never } });
     await page.register(swaggerUi, {
-      routePrefix: '/docs',
-      uiConfig: { docExpansion: 'none', persistAuthorization: true },
+      routePrefix: '/docs/api',
+      uiConfig: { docExpansion: 'none', filter: true, persistAuthorization: true, tryItOutEnabled: true },
+      logo: { type: 'image/svg+xml', content: Buffer.from(LOGO), href: '/docs/', target: '_self' },
       theme: {
         title: 'Sandpit API',
         css: [{ filename: 'sandpit.css', content: PAGE_STYLE }],

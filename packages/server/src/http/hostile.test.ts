@@ -48,15 +48,24 @@ const get = (path: string, headers = ''): Promise<string> =>
   answerTo(`GET ${path} HTTP/1.1\r\nHost: x\r\n${headers}\r\n`);
 
 it.each([
-  ['/docs/static/../x', 404],
-  ['/docs/static/..', 404],
-  ['/docs/static/%2e%2e/x', 404],
-  ['/docs/static/%2e%2e%2f%2e%2e%2fetc/passwd', 404],
-  ['/docs/static/..%5cx', 404],
-  ['/docs/static/%00', 404],
-  ['/docs/static/a%00b', 404],
-  ['/docs/static/%ff', 400],
-  [`/docs/static/${'a'.repeat(1100)}`, 404],
+  ['/docs/api/static/../x', 404],
+  ['/docs/api/static/..', 404],
+  ['/docs/api/static/%2e%2e/x', 404],
+  ['/docs/api/static/%2e%2e%2f%2e%2e%2fetc/passwd', 404],
+  ['/docs/api/static/..%5cx', 404],
+  ['/docs/api/static/%00', 404],
+  ['/docs/api/static/a%00b', 404],
+  ['/docs/api/static/%ff', 400],
+  [`/docs/api/static/${'a'.repeat(1100)}`, 404],
+  ['/docs/../x', 404],
+  ['/docs/..', 404],
+  ['/docs/%2e%2e/x', 404],
+  ['/docs/%2e%2e%2f%2e%2e%2fetc/passwd', 404],
+  ['/docs/..%5cx', 404],
+  ['/docs/%00', 404],
+  ['/docs/a%00b', 404],
+  ['/docs/%ff', 400],
+  [`/docs/${'a'.repeat(1100)}`, 404],
   [`/v1/orders/${'a'.repeat(1100)}`, 401],
   [`/v1/orders/${'a'.repeat(15_000)}`, 401],
   ['/v1/orders/%00', 401],
@@ -80,7 +89,7 @@ it.each([
   ['Expect: nonsense', 417],
   ['Host: y', 400],
 ])('a header that cannot be met: %s', async (header, status) => {
-  const answer = await get('/docs/static/swagger-ui.css', `${header}\r\n`);
+  const answer = await get('/docs/api/static/swagger-ui.css', `${header}\r\n`);
   expect(statusIn(answer)).toBe(status);
   expect(answer).toContain(`"statusCode":${status}`);
 });
@@ -149,7 +158,8 @@ const nasty = fc.oneof(
 const routePaths = routeEntries
   .flatMap(([id, route]) => pathsOf(id, route).map(([, path]) => [route.method, path] as const))
   .concat([
-    ['GET', '/docs/static/:file'],
+    ['GET', '/docs/api/static/:file'],
+    ['GET', '/docs/api/:file'],
     ['GET', '/docs/:file'],
     ['GET', '/openapi.json'],
     ['GET', '/:nothing'],

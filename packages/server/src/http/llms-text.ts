@@ -12,7 +12,7 @@ const OPENING = `# Sandpit
 - An order: \`{ portfolioId, symbol, assetClass, orderType, positionIntent, quantity, timeInForce, limitPrice?, stopPrice? }\`. The answer is PENDING; the order stream, or \`GET /v1/orders/:orderId\`, tells what became of it. \`waitingFor\` says why an open order does not execute.
 - A simulation of your own (\`POST /v1/simulations\`) has its market and clock: push quotes, let time pass, delete it.
 
-The whole API: [/openapi.json](/openapi.json). To read in a browser: [/docs](/docs).
+The whole API: [/openapi.json](/openapi.json). In a browser: the documentation at [/docs/](/docs/), the API reference at [/docs/api/](/docs/api/).
 `;
 
 /** A guide to the API for language models (llmstxt.org): made of the table of routes. */

@@ -69,19 +69,20 @@ export function hangUp(request: FastifyRequest, reply: FastifyReply, status: num
   counted(request, status);
 }
 
-/** Sends a file: headers of its own take the place of those that answers have. */
+/** Sends a file. `headers` replace the security headers of the same names. */
 export function sendFile(
   request: FastifyRequest,
   reply: FastifyReply,
-  text: string,
+  status: number,
+  content: string | Uint8Array,
   headers: Readonly<Record<string, string>>,
 ): void {
   reply.hijack();
   const { raw } = reply;
-  const all = { ...SECURITY_HEADERS, ...headers, 'content-length': String(Buffer.byteLength(text)) };
-  raw.writeHead(200, [...flat(all), ...ownHeaders(request)]);
-  raw.end(text);
-  counted(request, 200);
+  const all = { ...SECURITY_HEADERS, ...headers, 'content-length': String(Buffer.byteLength(content)) };
+  raw.writeHead(status, [...flat(all), ...ownHeaders(request)]);
+  raw.end(content);
+  counted(request, status);
 }
 
 /** Whether the limits were asked, under which name its lines are found, and the fault that struck it. */

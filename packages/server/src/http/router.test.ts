@@ -197,7 +197,7 @@ describe('the router', () => {
   });
 
   it('shows the documents to everybody', async () => {
-    for (const url of ['/docs', '/docs/', '/docs/static/swagger-ui.css', '/openapi.json']) {
+    for (const url of ['/docs/api', '/docs/api/', '/docs/api/static/swagger-ui.css', '/openapi.json']) {
       const response = await test.app.inject({ method: 'GET', url });
       expect(response.statusCode, url).toBe(200);
       expect(response.headers['content-security-policy']).toBeDefined();

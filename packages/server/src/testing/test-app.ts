@@ -7,6 +7,7 @@ import type { SimulationConfig, Simulations } from '../engine/simulations.js';
 import { createApp } from '../http/app.js';
 import type { Grant } from '../http/auth.js';
 import type { DashboardFiles } from '../http/dashboard.js';
+import { DocsSite } from '../http/docs-site.js';
 import type { HttpSettings } from '../http/settings.js';
 import type { Store } from '../store/store.js';
 import { startSimulations, testSettings } from './simulations.js';
@@ -48,6 +49,8 @@ export interface TestAppOptions {
   readonly log?: FastifyBaseLogger;
   readonly isAccessLogged?: boolean;
   readonly dashboard?: DashboardFiles | undefined;
+  /** Of a built documentation site; absent = there is none. */
+  readonly siteDirectory?: string;
 }
 
 /** The whole service in this process: memory store, pushed quotes, a clock that moves when told. */
@@ -86,6 +89,7 @@ export class TestApp {
       clockMs: () => time.nowMs,
       monotonicMs: () => time.monotonicMs,
       dashboard: options.dashboard,
+      docsSite: new DocsSite(options.siteDirectory ?? import.meta.dirname),
       ...(options.log !== undefined && { log: options.log, isAccessLogged: options.isAccessLogged === true }),
     });
     await app.ready();

@@ -1,0 +1,73 @@
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { TestApp } from '../testing/test-app.js';
+
+let directory: string;
+let test: TestApp;
+
+beforeEach(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'sandpit-site-'));
+  test = await TestApp.open({ siteDirectory: directory });
+});
+afterEach(async () => {
+  await test.close();
+  rmSync(directory, { recursive: true });
+});
+
+/** A small site, of which `contents` is the first page. */
+function build(contents: string): void {
+  mkdirSync(join(directory, 'assets'), { recursive: true });
+  mkdirSync(join(directory, 'rules'), { recursive: true });
+  writeFileSync(join(directory, 'index.html'), contents);
+  writeFileSync(join(directory, '404.html'), 'not here');
+  writeFileSync(join(directory, 'rules/fees.html'), 'fees');
+  writeFileSync(join(directory, 'assets/app.js'), 'start()');
+  writeFileSync(join(directory, 'sources.sha256'), contents);
+}
+
+const get = (url: string, headers: Readonly<Record<string, string>> = {}) =>
+  test.app.inject({ url, headers: { ...headers } });
+
+it('/docs leads to the API reference until the site is built', async () => {
+  for (const url of ['/docs', '/docs/'])
+    expect(await get(url)).toMatchObject({ statusCode: 302, headers: { location: '/docs/api/' } });
+  expect((await get('/docs/rules/fees')).statusCode).toBe(404);
+  expect((await get('/docs/api/')).body).toContain('swagger-ui');
+});
+
+it('/docs/ serves the site as soon as its build is complete', async () => {
+  expect((await get('/docs/')).statusCode).toBe(302);
+  build('first');
+  expect(await get('/docs')).toMatchObject({ statusCode: 302, headers: { location: '/docs/' } });
+  expect(await get('/docs/')).toMatchObject({ statusCode: 200, body: 'first' });
+});
+
+it('pages are found without their extension, under a policy that forbids inline scripts', async () => {
+  build('first');
+  const { statusCode, body, headers } = await get('/docs/rules/fees');
+  expect([statusCode, body, headers['content-type']]).toEqual([200, 'fees', 'text/html; charset=utf-8']);
+  expect(headers['content-security-policy']).toContain("script-src 'self';");
+});
+
+it('assets are cached by browsers, pages are not', async () => {
+  build('first');
+  expect((await get('/docs/assets/app.js')).headers['cache-control']).toContain('immutable');
+  expect((await get('/docs/')).headers['cache-control']).toBe('no-store');
+});
+
+it('a path without a page is 404: a page for browsers, JSON for programs', async () => {
+  build('first');
+  expect(await get('/docs/nowhere', { accept: 'text/html' })).toMatchObject({
+    statusCode: 404,
+    body: 'not here',
+  });
+  expect((await get('/docs/nowhere')).json()).toMatchObject({ statusCode: 404 });
+});
+
+it('files that are no part of the site are not served', async () => {
+  build('first');
+  for (const path of ['sources.sha256', '../site/index.html', '..%2f..%2fetc/passwd', 'rules', '__proto__'])
+    expect((await get(`/docs/${path}`)).statusCode, path).toBe(404);
+});
