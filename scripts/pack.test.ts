@@ -52,7 +52,15 @@ it('is one package, with the terms of everything that is in it', () => {
     'sandpit-broker',
   ]);
   const terms = readFileSync(join(inside, 'THIRD-PARTY.txt'), 'utf8');
-  for (const name of ['fastify', '@photostructure/sqlite', 'preact', 'lightweight-charts', 'swagger-ui', 'vue', 'minisearch'])
+  for (const name of [
+    'fastify',
+    '@photostructure/sqlite',
+    'preact',
+    'lightweight-charts',
+    'swagger-ui',
+    'vue',
+    'minisearch',
+  ])
     expect(terms).toContain(`\n${name}`);
   expect(readFileSync(join(inside, 'LICENSE'), 'utf8')).toContain('Apache License');
 });
