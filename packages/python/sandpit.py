@@ -71,6 +71,8 @@ OPERATIONS = {
     "listSma": "GET /v1/accounts/portfolios/:portfolioId/sma",
     "listTrades": "GET /v1/accounts/portfolios/:portfolioId/trades",
     "getPerformance": "GET /v1/accounts/portfolios/:portfolioId/performance",
+    "getExecutionQuality": "GET /v1/accounts/portfolios/:portfolioId/execution-quality",
+    "getOrderExecutionQuality": "GET /v1/orders/:orderId/execution-quality",
     "listTaxLots": "GET /v1/accounts/portfolios/:portfolioId/tax-lots",
     "listRealizedGains": "GET /v1/accounts/portfolios/:portfolioId/realized-gains",
     "previewOrder": "POST /v1/orders/preview",

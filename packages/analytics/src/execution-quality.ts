@@ -42,6 +42,8 @@ export interface MeasuredLeg {
 
 export interface MeasuredOrder {
   readonly orderId: string;
+  /** What the order is for; absent = what its first leg trades. */
+  readonly symbol?: string;
   readonly orderType: string;
   readonly brokerId: string;
   /** Milliseconds since 1970 at which it reached the market; absent = it never did. */
@@ -157,68 +159,123 @@ function legQuality(leg: MeasuredLeg): LegQuality {
   }
 }
 
-/** Measures orders together; a group of one order is that order's own figures. */
-export function executionQualityOf(orders: readonly MeasuredOrder[]): ExecutionQuality {
-  const accepted = orders.filter(({ isRejected }) => !isRejected);
-  const legs = accepted.flatMap((order) => order.legs);
-  const measured = legs.map(legQuality);
-  const shortfalls = measured.filter(({ shortfall }) => shortfall !== undefined);
-  const shortfall = sum(shortfalls.map((leg) => leg.shortfall ?? 0));
-  const orderedAtMid = sum(measured.map((leg) => leg.orderedAtMid));
-  const improvements = measured.flatMap((leg) => leg.improvements);
-  const [only] = measured;
-  const mean = (name: string, values: readonly Weighted[]): Partial<ExecutionQuality> => {
-    const weight = sum(values.map((one) => one.weight));
-    return weight > 0 ? { [name]: sum(values.map((one) => one.value * one.weight)) / weight } : {};
-  };
-  return {
-    orders: orders.length,
-    executions: sum(legs.map(({ executions }) => executions.length)),
-    notional: sum(measured.map((leg) => leg.notional)),
-    ...(measured.length === 1 && only?.arrivalMid !== undefined && { arrivalMid: only.arrivalMid }),
-    ...mean(
-      'slippageBps',
-      measured.flatMap(({ slippage }) => (slippage === undefined ? [] : [slippage])),
-    ),
-    ...(shortfalls.length > 0 && {
-      implementationShortfall: shortfall,
-      implementationShortfallBps: (shortfall / sum(shortfalls.map((leg) => leg.orderedAtMid))) * BPS,
-    }),
-    ...mean(
-      'effectiveSpreadBps',
-      measured.flatMap((leg) => leg.effective),
-    ),
-    ...mean(
-      'quotedSpreadBps',
-      measured.flatMap((leg) => leg.quoted),
-    ),
-    ...mean(
-      'realizedSpreadBps',
-      measured.flatMap((leg) => leg.realized),
-    ),
-    ...(improvements.length > 0 && {
-      priceImprovement: sum(improvements),
-      priceImprovementRate: sum(measured.map((leg) => leg.improved)) / improvements.length,
-    }),
-    ...(orderedAtMid > 0 && { fillRate: sum(measured.map((leg) => leg.executedAtMid)) / orderedAtMid }),
-    ...timesOf(accepted),
-    ...(orders.length > 0 && { rejectRate: (orders.length - accepted.length) / orders.length }),
-  };
+/** A weighted mean of figures that come one by one. */
+class WeightedMean {
+  #sum = 0;
+  #weight = 0;
+
+  add({ value, weight }: Weighted): void {
+    this.#sum += value * weight;
+    this.#weight += weight;
+  }
+
+  /** Undefined without any weight. */
+  get value(): number | undefined {
+    return this.#weight > 0 ? this.#sum / this.#weight : undefined;
+  }
 }
 
-function timesOf(orders: readonly MeasuredOrder[]): Pick<ExecutionQuality, 'timeToFirstFill' | 'timeToFill'> {
-  const firsts: number[] = [];
-  const lasts: number[] = [];
-  for (const { arrivedAt, isFilled, legs } of orders) {
-    const times = legs.flatMap(({ executions }) => executions.map(({ at }) => at));
-    if (arrivedAt === undefined || times.length === 0) continue;
-    firsts.push((Math.min(...times) - arrivedAt) / 1000);
-    if (isFilled) lasts.push((Math.max(...times) - arrivedAt) / 1000);
+/** Measures orders together, one after the other; keeps sums and the times of fills, not the orders. */
+export class ExecutionQualityTally {
+  #orders = 0;
+  #rejected = 0;
+  #executions = 0;
+  #legs = 0;
+  #notional = 0;
+  #executedAtMid = 0;
+  #orderedAtMid = 0;
+  #arrivalMid: number | undefined;
+  #shortfall = 0;
+  #shortfallAtMid = 0;
+  #shortfalls = 0;
+  #improvement = 0;
+  #improvements = 0;
+  #improved = 0;
+  readonly #slippage = new WeightedMean();
+  readonly #effective = new WeightedMean();
+  readonly #quoted = new WeightedMean();
+  readonly #realized = new WeightedMean();
+  readonly #firstFills: number[] = [];
+  readonly #fills: number[] = [];
+
+  add(order: MeasuredOrder): void {
+    this.#orders += 1;
+    if (order.isRejected) {
+      this.#rejected += 1;
+      return;
+    }
+    this.#addTimes(order);
+    for (const leg of order.legs) this.#addLeg(leg);
   }
-  return {
-    ...(firsts.length > 0 && { timeToFirstFill: medianOf(firsts) }),
-    ...(lasts.length > 0 && { timeToFill: medianOf(lasts) }),
-  };
+
+  #addTimes({ arrivedAt, isFilled, legs }: MeasuredOrder): void {
+    let first = Infinity;
+    let last = -Infinity;
+    for (const { executions } of legs)
+      for (const { at } of executions) {
+        first = Math.min(first, at);
+        last = Math.max(last, at);
+      }
+    if (arrivedAt === undefined || last === -Infinity) return;
+    this.#firstFills.push((first - arrivedAt) / 1000);
+    if (isFilled) this.#fills.push((last - arrivedAt) / 1000);
+  }
+
+  #addLeg(leg: MeasuredLeg): void {
+    const measured = legQuality(leg);
+    this.#legs += 1;
+    this.#executions += leg.executions.length;
+    this.#notional += measured.notional;
+    this.#executedAtMid += measured.executedAtMid;
+    this.#orderedAtMid += measured.orderedAtMid;
+    this.#arrivalMid = measured.arrivalMid;
+    if (measured.slippage !== undefined) this.#slippage.add(measured.slippage);
+    if (measured.shortfall !== undefined) {
+      this.#shortfalls += 1;
+      this.#shortfall += measured.shortfall;
+      this.#shortfallAtMid += measured.orderedAtMid;
+    }
+    for (const spread of measured.effective) this.#effective.add(spread);
+    for (const spread of measured.quoted) this.#quoted.add(spread);
+    for (const spread of measured.realized) this.#realized.add(spread);
+    this.#improvement += sum(measured.improvements);
+    this.#improvements += measured.improvements.length;
+    this.#improved += measured.improved;
+  }
+
+  result(): ExecutionQuality {
+    const mean = (name: string, { value }: WeightedMean): Partial<ExecutionQuality> =>
+      value === undefined ? {} : { [name]: value };
+    return {
+      orders: this.#orders,
+      executions: this.#executions,
+      notional: this.#notional,
+      ...(this.#legs === 1 && this.#arrivalMid !== undefined && { arrivalMid: this.#arrivalMid }),
+      ...mean('slippageBps', this.#slippage),
+      ...(this.#shortfalls > 0 && {
+        implementationShortfall: this.#shortfall,
+        implementationShortfallBps: (this.#shortfall / this.#shortfallAtMid) * BPS,
+      }),
+      ...mean('effectiveSpreadBps', this.#effective),
+      ...mean('quotedSpreadBps', this.#quoted),
+      ...mean('realizedSpreadBps', this.#realized),
+      ...(this.#improvements > 0 && {
+        priceImprovement: this.#improvement,
+        priceImprovementRate: this.#improved / this.#improvements,
+      }),
+      ...(this.#orderedAtMid > 0 && { fillRate: this.#executedAtMid / this.#orderedAtMid }),
+      ...(this.#firstFills.length > 0 && { timeToFirstFill: medianOf(this.#firstFills) }),
+      ...(this.#fills.length > 0 && { timeToFill: medianOf(this.#fills) }),
+      ...(this.#orders > 0 && { rejectRate: this.#rejected / this.#orders }),
+    };
+  }
+}
+
+/** Measures orders together; a group of one order is that order's own figures. */
+export function executionQualityOf(orders: Iterable<MeasuredOrder>): ExecutionQuality {
+  const tally = new ExecutionQualityTally();
+  for (const order of orders) tally.add(order);
+  return tally.result();
 }
 
 function medianOf(values: readonly number[]): number {
@@ -231,28 +288,46 @@ function medianOf(values: readonly number[]): number {
 /** What orders are grouped by. */
 export type QualityGroup = 'symbol' | 'orderType' | 'hour' | 'broker';
 
-/** Measures orders by group, in order of their keys. Orders that never reached the market have no hour. */
-export function executionQualityBy(
-  orders: readonly MeasuredOrder[],
-  group: QualityGroup,
-): readonly (ExecutionQuality & { readonly key: string })[] {
-  const groups = new Map<string, MeasuredOrder[]>();
-  for (const order of orders) {
-    const key = keyOf(order, group);
-    if (key === undefined) continue;
-    const members = groups.get(key);
-    if (members === undefined) groups.set(key, [order]);
-    else members.push(order);
+/** Measures orders by group, one after the other. Orders that never reached the market have no hour. */
+export class GroupedQuality {
+  readonly #group: QualityGroup;
+  readonly #tallies = new Map<string, ExecutionQualityTally>();
+
+  constructor(group: QualityGroup) {
+    this.#group = group;
   }
-  return [...groups]
-    .toSorted(([a], [b]) => (a < b ? -1 : 1))
-    .map(([key, members]) => ({ key, ...executionQualityOf(members) }));
+
+  add(order: MeasuredOrder): void {
+    const key = keyOf(order, this.#group);
+    if (key === undefined) return;
+    let tally = this.#tallies.get(key);
+    if (tally === undefined) this.#tallies.set(key, (tally = new ExecutionQualityTally()));
+    tally.add(order);
+  }
+
+  /** The groups in order of their keys. */
+  result(): readonly (ExecutionQuality & { readonly key: string })[] {
+    return [...this.#tallies]
+      .toSorted(([a], [b]) => (a < b ? -1 : 1))
+      .map(([key, tally]) => ({ key, ...tally.result() }));
+  }
 }
 
-function keyOf({ legs, orderType, brokerId, hour }: MeasuredOrder, group: QualityGroup): string | undefined {
+/** Measures orders by group, in order of their keys. */
+export function executionQualityBy(
+  orders: Iterable<MeasuredOrder>,
+  group: QualityGroup,
+): readonly (ExecutionQuality & { readonly key: string })[] {
+  const grouped = new GroupedQuality(group);
+  for (const order of orders) grouped.add(order);
+  return grouped.result();
+}
+
+function keyOf(
+  { symbol, legs, orderType, brokerId, hour }: MeasuredOrder, group: QualityGroup): string | undefined {
   switch (group) {
     case 'symbol':
-      return legs[0]?.symbol;
+      return symbol ?? legs[0]?.symbol;
     case 'orderType':
       return orderType;
     case 'broker':

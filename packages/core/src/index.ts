@@ -78,7 +78,7 @@ export type {
   Side,
   TimeInForce,
 } from './orders/order.js';
-export { leaderOf, sideOf, symbolsTraded } from './orders/order.js';
+export { isStop, leaderOf, legRatios, sideOf, symbolsTraded } from './orders/order.js';
 export { isTerminal } from './orders/status.js';
 export type { OrderRequest } from './orders/order-request.js';
 export { netLimitOf, unitsOf } from './orders/structure.js';

@@ -237,6 +237,87 @@ export const Performance = closed('Performance', {
 });
 export type Performance = Static<typeof Performance>;
 
+export const ExecutionQualityQuery = parameters({
+  from: optional(
+    dateOrInstant({
+      description: 'Orders accepted at or after this; a date starts at midnight in New York. Default: all.',
+    }),
+  ),
+  to: optional(
+    dateOrInstant({ description: 'Orders accepted before this; a date counts as a whole. Default: now.' }),
+  ),
+  groupBy: optional(
+    choice(['symbol', 'orderType', 'hour', 'broker'], {
+      description:
+        'Adds `groups`: by symbol, order type, New York hour of arrival, or broker configuration of the portfolio.',
+    }),
+  ),
+});
+export type ExecutionQualityQuery = Static<typeof ExecutionQualityQuery>;
+
+const bps = (description: string) =>
+  optional(number({ description: `${description} Basis points: 1 = 0.01 %.` }));
+const seconds = (description: string) => optional(number({ description: `${description} Seconds.` }));
+
+const qualityFields = {
+  orders: count({ description: 'Orders measured, rejected ones included.' }),
+  executions: count({ description: 'Executions of them.' }),
+  notional: amount('Executed value.'),
+  arrivalMid: optional(
+    number({
+      description:
+        'Mid of the quote that a single order met: in force when it was accepted in its session, else the first of the session; of a stop the quote that triggered it. Dollars.',
+    }),
+  ),
+  slippageBps: bps('Average price against the arrival mid; positive is worse.'),
+  implementationShortfall: optional(
+    amount('Slippage, charges, and the move of the market against what was not filled (Perold 1988).'),
+  ),
+  implementationShortfallBps: bps('The shortfall over the value ordered at the arrival mid.'),
+  effectiveSpreadBps: bps('Twice the distance of executions from the mid of their quotes.'),
+  quotedSpreadBps: bps('Ask less bid over the mid, at execution.'),
+  realizedSpreadBps: bps('Twice the distance of executions from the mid five minutes later (Rule 605).'),
+  priceImprovement: optional(
+    amount(
+      'Saved against the touch by executions that took liquidity; negative where they were behind it.',
+    ),
+  ),
+  priceImprovementRate: optional(fraction('Share of those executions that were better than the touch.')),
+  fillRate: optional(fraction('Executed over ordered value, both at the arrival mid.')),
+  timeToFirstFill: seconds('Median from reaching the market to the first execution.'),
+  timeToFill: seconds('Median from reaching the market to the last execution of filled orders.'),
+  rejectRate: optional(fraction('Rejected orders over all orders.')),
+};
+
+export const OrderExecutionQuality = closed('OrderExecutionQuality', qualityFields, {
+  description: 'Transaction costs of an order. Figures that cannot be computed are absent.',
+});
+export type OrderExecutionQuality = Static<typeof OrderExecutionQuality>;
+
+export const ExecutionQuality = closed(
+  'ExecutionQuality',
+  {
+    ...qualityFields,
+    groups: optional(
+      listOf(
+        closed('ExecutionQualityGroup', {
+          key: anyText({
+            description: 'Symbol, order type, hour as two digits, or broker id.',
+            examples: ['AAPL'],
+          }),
+          ...qualityFields,
+        }),
+        { description: 'In order of their keys; with `groupBy` only.' },
+      ),
+    ),
+  },
+  {
+    description:
+      'Transaction costs of orders, means weighted by executed value. Figures that cannot be computed are absent.',
+  },
+);
+export type ExecutionQuality = Static<typeof ExecutionQuality>;
+
 const LotMethodValue = namedChoice('LotMethod', ['FIFO', 'LIFO', 'HIFO'], {
   description:
     'Which lots a sale closes first, from the first day on: the oldest, the newest, or those of the highest adjusted basis a share. Default FIFO.',

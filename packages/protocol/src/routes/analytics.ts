@@ -1,4 +1,7 @@
 import {
+  ExecutionQuality,
+  ExecutionQualityQuery,
+  OrderExecutionQuality,
   Performance,
   PerformanceQuery,
   RealizedGainPage,
@@ -8,7 +11,7 @@ import {
   TradePage,
   TradesQuery,
 } from '../analytics.js';
-import { PortfolioParams } from '../ids.js';
+import { OrderParams, PortfolioParams } from '../ids.js';
 import { table } from './route.js';
 
 export const analyticsRoutes = table({
@@ -41,6 +44,33 @@ export const analyticsRoutes = table({
     responses: { 200: Performance },
     errors: [404],
     codes: ['UNKNOWN_SYMBOL'],
+  },
+  getExecutionQuality: {
+    method: 'GET',
+    path: '/v1/accounts/portfolios/:portfolioId/execution-quality',
+    tag: 'Portfolios',
+    summary: 'Get transaction costs',
+    description:
+      'Returns slippage, implementation shortfall, effective, quoted and realized spread, price improvement, fill rate and times to fill of the orders of a portfolio, measured against the quotes that they met. `groupBy` adds the same figures by group. Figures that cannot be computed are absent.',
+    auth: 'bearer',
+    scope: 'read',
+    params: PortfolioParams,
+    query: ExecutionQualityQuery,
+    responses: { 200: ExecutionQuality },
+    errors: [404],
+  },
+  getOrderExecutionQuality: {
+    method: 'GET',
+    path: '/v1/orders/:orderId/execution-quality',
+    tag: 'Orders',
+    summary: 'Get transaction costs of an order',
+    description:
+      'Returns slippage, implementation shortfall, spreads, price improvement and times to fill of an order, measured against the quote that it met. Figures that cannot be computed are absent.',
+    auth: 'bearer',
+    scope: 'read',
+    params: OrderParams,
+    responses: { 200: OrderExecutionQuality },
+    errors: [404],
   },
   listTaxLots: {
     method: 'GET',

@@ -52,6 +52,11 @@ export interface Feed {
    * how much lies between the two instants. Calls for one simulation never overlap and move forward.
    */
   events(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncIterable<MarketEvent>;
+  /**
+   * The quotes of these symbols in (after, until], in time order, read again from the beginning for each call. Absent in feeds that
+   * compute their quotes, and in those that do not keep them.
+   */
+  pastQuotes?(after: Instant, until: Instant, symbols: ReadonlySet<string>): AsyncIterable<Quote>;
   /** Takes note of quotes that came through the API; a feed with quotes of its own has no use for them. */
   record(quotes: readonly Quote[]): void;
   /** Contracts of an option that were open in the evening before, as far as known at `at`. */

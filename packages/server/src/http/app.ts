@@ -35,6 +35,7 @@ import { registerTools } from './mcp/register.js';
 import { agentTokenIssuer, authHandlers, ticketIssuer } from './routes/auth.js';
 import { faultHandlers } from './routes/faults.js';
 import { analyticsHandlers } from './routes/analytics.js';
+import { executionQualityHandlers } from './routes/execution-quality.js';
 import { historyHandlers } from './routes/history.js';
 import { marginHandlers } from './routes/margin.js';
 import { marketDataHandlers } from './routes/market-data.js';
@@ -234,6 +235,7 @@ function handlersOf(
     ...portfolioHandlers(deps.settings),
     ...historyHandlers,
     ...analyticsHandlers,
+    ...executionQualityHandlers,
     ...orderHandlers,
     ...rates.guard(orderHandlers),
     ...orderListHandlers,

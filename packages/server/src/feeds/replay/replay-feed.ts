@@ -1,5 +1,5 @@
 import { Instant } from '@sandpit/core';
-import type { Bar, CorporateAction, Listing } from '@sandpit/core';
+import type { Bar, CorporateAction, Listing, Quote } from '@sandpit/core';
 import type { BarQuery, Feed, MarketEvent } from '../feed.js';
 import type { ReplayArchive } from './archive.js';
 import { replayBars } from './replay-bars.js';
@@ -77,6 +77,26 @@ export class ReplayFeed implements Feed {
     } finally {
       // Also where the caller stops early: what it has seen is where the reader stands.
       await (isSound ? this.archive.keep(reader) : this.archive.drop(reader));
+    }
+  }
+
+  async *pastQuotes(
+    after: Instant,
+    until: Instant,
+    symbols: ReadonlySet<string>,
+  ): AsyncGenerator<Quote, void, undefined> {
+    const start = Instant.max(after, Instant.plusMs(this.from, -1));
+    if (until <= start) return;
+    const reader = new ReplayReader(
+      this.archive,
+      start,
+      (symbol) => symbols.has(symbol) && this.wanted(symbol),
+    );
+    try {
+      for (let event = await reader.next(start, until); event; event = await reader.next(start, until))
+        yield* event.quotes;
+    } finally {
+      await reader.close();
     }
   }
 

@@ -1,0 +1,159 @@
+/** Answers what the market quoted at instants of the past, moving forward through it once. */
+import { Instant, type Event, type Quote } from '@sandpit/core';
+import { payloadOf } from '../../engine/record-text.js';
+import type { Simulation } from '../../engine/simulation.js';
+import { Slice } from '../../engine/slice.js';
+import type { Feed } from '../../feeds/feed.js';
+import type { Journal } from '../../store/journal.js';
+import { quotedOf, type QuoteQuestion } from './order-meter.js';
+
+const DAY_MS = 86_400_000;
+/** Without a question for so long, reading begins again at the next one. */
+const LONGEST_GAP_MS = 4 * DAY_MS;
+/** How far before a question its quote may lie. */
+const LOOK_BACK_MS = 4 * DAY_MS;
+
+export class MarketTape {
+  readonly #simulation: Simulation;
+  readonly #slice = new Slice();
+  readonly #symbols = new Set<string>();
+  /** In order of time. */
+  readonly #questions: QuoteQuestion[] = [];
+  readonly #quotes = new Map<string, Quote>();
+  readonly #firsts = new Map<string, QuoteQuestion[]>();
+  #source: AsyncIterator<Quote> | undefined;
+  #ahead: Quote | undefined;
+  #at = -Infinity;
+  /** Whether there are symbols that the reading leaves out. */
+  #isStale = false;
+
+  constructor(simulation: Simulation) {
+    this.#simulation = simulation;
+  }
+
+  ask(question: QuoteQuestion): void {
+    if (!this.#symbols.has(question.symbol)) {
+      this.#symbols.add(question.symbol);
+      this.#isStale = true;
+    }
+    let index = this.#questions.length;
+    while (index > 0 && (this.#questions[index - 1]?.at ?? 0) > question.at) index -= 1;
+    this.#questions.splice(index, 0, question);
+  }
+
+  /** Answers the questions about instants up to this one; no instant lies behind the one before. */
+  async moveTo(at: number): Promise<void> {
+    while ((this.#questions[0]?.at ?? Infinity) <= at) {
+      const [question] = this.#questions.splice(0, 1);
+      if (question === undefined) break;
+      if (question.isFirst) {
+        await this.#readTo(question.at - 1);
+        const waiting = this.#firsts.get(question.symbol) ?? [];
+        waiting.push(question);
+        this.#firsts.set(question.symbol, waiting);
+        continue;
+      }
+      await this.#readTo(question.at);
+      const quote = this.#quotes.get(question.symbol);
+      question.settle(quote === undefined ? undefined : quotedOf(quote));
+    }
+    if (this.#firsts.size > 0) await this.#readTo(at);
+  }
+
+  /** Ends the reading. Questions about what lies ahead stay without an answer. */
+  async close(): Promise<void> {
+    const source = this.#source;
+    this.#source = undefined;
+    this.#ahead = undefined;
+    await source?.return?.();
+  }
+
+  async #readTo(at: number): Promise<void> {
+    if (at <= this.#at && this.#source !== undefined && !this.#isStale) return;
+    if (this.#isStale || (at - this.#at > LONGEST_GAP_MS && this.#firsts.size === 0)) await this.close();
+    this.#isStale = false;
+    this.#source ??= this.#begin(at);
+    for (;;) {
+      this.#ahead ??= await this.#next();
+      const quote = this.#ahead;
+      if (quote === undefined || quote.at > at) break;
+      this.#take(quote);
+      this.#ahead = undefined;
+      await this.#slice.breathe();
+    }
+    this.#at = Math.max(this.#at, at);
+  }
+
+  #take(quote: Quote): void {
+    this.#quotes.set(quote.symbol, quote);
+    const waiting = this.#firsts.get(quote.symbol);
+    if (waiting === undefined) return;
+    const left = waiting.filter((question) => {
+      if (quote.at < question.at) return true;
+      question.settle(quotedOf(quote));
+      return false;
+    });
+    if (left.length === 0) this.#firsts.delete(quote.symbol);
+    else this.#firsts.set(quote.symbol, left);
+  }
+
+  async #next(): Promise<Quote | undefined> {
+    const next = await this.#source?.next();
+    return next?.done === false ? next.value : undefined;
+  }
+
+  #begin(at: number): AsyncIterator<Quote> {
+    const { feed, journal, market } = this.#simulation;
+    const from = at - LOOK_BACK_MS;
+    const symbols = new Set(this.#symbols);
+    const quotes =
+      pastQuotes(feed, from, this.#simulation.now(), symbols) ??
+      pushedQuotes(journal, market.id, from, symbols);
+    return quotes[Symbol.asyncIterator]();
+  }
+}
+
+function pastQuotes(
+  feed: Feed,
+  from: number,
+  until: Instant,
+  symbols: ReadonlySet<string>,
+): AsyncIterable<Quote> | undefined {
+  return feed.pastQuotes?.(Instant.ofMs(from), until, symbols);
+}
+
+/** Quotes that the journal of a market tells from an instant on. */
+async function* pushedQuotes(
+  journal: Journal,
+  marketId: string,
+  from: number,
+  symbols: ReadonlySet<string>,
+): AsyncGenerator<Quote, void, undefined> {
+  const slice = new Slice();
+  for (const record of journal.read(marketId, lastSeqBefore(journal, marketId, from))) {
+    if (record.payload.includes('"QuotesPushed"'))
+      for (const event of payloadOf(record).events)
+        for (const quote of quotesOf(event)) if (symbols.has(quote.symbol)) yield quote;
+    await slice.breathe();
+  }
+}
+
+const quotesOf = (event: Event): readonly Quote[] => (event.type === 'QuotesPushed' ? event.quotes : []);
+
+/** The last record of a journal before an instant; 0 = there is none. */
+export function lastSeqBefore(journal: Journal, simulationId: string, at: number): number {
+  let low = 0;
+  let high = journal.lastSeq(simulationId);
+  while (low < high) {
+    const middle = (low + high + 1) >> 1;
+    const [record] = take(journal.read(simulationId, middle - 1));
+    if (record !== undefined && record.at < at) low = middle;
+    else high = middle - 1;
+  }
+  return low;
+}
+
+function take<Item>(items: Iterable<Item>): readonly Item[] {
+  for (const item of items) return [item];
+  return [];
+}

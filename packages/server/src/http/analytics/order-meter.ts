@@ -1,0 +1,421 @@
+/**
+ * Measures orders against the market as their records found it (D188). Pure: the same records in the same order, with the same answers
+ * about later quotes, give the same measurements.
+ */
+import type { MeasuredExecution, MeasuredLeg, MeasuredOrder, Quoted } from '@sandpit/analytics';
+import {
+  acceptedOrder,
+  commissionOf,
+  type Event,
+  type Execution,
+  feesOf,
+  Instant,
+  type Instrument,
+  isStop,
+  leaderOf,
+  legRatios,
+  type OrderAccepted,
+  type OrderExecuted,
+  type OrderMoved,
+  orderAfter,
+  type OrderSnapshot,
+  type OrderTerms,
+  type Quote,
+  sideOf,
+} from '@sandpit/core';
+
+const MONEY_UNITS = 10_000;
+const QUANTITY_UNITS = 1_000_000;
+const PRICE_UNITS = 100_000_000;
+
+/** How long after an execution its realized spread is measured (Rule 605). */
+const REALIZED_AFTER_MS = 300_000;
+
+const OVER: ReadonlySet<string> = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
+
+/** Quote in force at an instant, asked for before it is known. */
+export interface QuoteQuestion {
+  readonly symbol: string;
+  readonly at: number;
+  /** `first`: the first quote at or after the instant, in place of the one in force at it. */
+  readonly isFirst: boolean;
+  readonly settle: (quote: Quoted | undefined) => void;
+}
+
+/** What records leave to the rules in force and to the market. */
+export interface MeterContext {
+  readonly isWanted: (event: OrderAccepted, at: number) => boolean;
+  readonly orderId: (order: number) => string;
+  readonly instrument: (symbol: string, at: Instant) => Instrument | undefined;
+  /** Hour of an instant in New York, 0 to 23. */
+  readonly hourOf: (at: number) => number;
+  /** End of the session in which something executed; Infinity where it never ends. */
+  readonly sessionEnd: (terms: OrderTerms, at: Instant) => number;
+  /** Quote of a feed that computes it; undefined where the records alone tell. */
+  readonly quoteAt: (symbol: string, at: number) => Quote | undefined;
+  /** Whether records have every quote of a symbol while it has open orders. */
+  readonly recordsTellAll: boolean;
+  readonly ask: (question: QuoteQuestion) => void;
+  /** Gets each order once everything about it is known. */
+  readonly done: (order: MeasuredOrder) => void;
+}
+
+type Writable<T> = { -readonly [K in keyof T]: T[K] };
+type LegDraft = Writable<Omit<MeasuredLeg, 'executions'>> & { executions: Writable<MeasuredExecution>[] };
+
+interface Draft {
+  order: OrderSnapshot;
+  readonly brokerId: string;
+  readonly legs: LegDraft[];
+  isQueued: boolean;
+  /** When it met its first quote, or was triggered. */
+  arrivalAt: number | undefined;
+  /** When it reached the market. */
+  reachedAt: number | undefined;
+  /** Questions that have no answer yet. */
+  open: number;
+  isOver: boolean;
+}
+
+/** A journal record, as far as measuring goes. */
+export interface MeteredRecord {
+  readonly at: number;
+  readonly quotes?: readonly Quote[];
+  readonly events: readonly Event[];
+}
+
+export class OrderMeter {
+  readonly #context: MeterContext;
+  readonly #drafts = new Map<number, Draft>();
+  /** Quotes in force, as far as the records tell. */
+  readonly #quotes = new Map<string, Quote>();
+  /** Orders whose arrival is the next quote of a symbol. */
+  readonly #waiting = new Map<string, ((quote: Quote) => boolean)[]>();
+  readonly #brokers = new Map<string, string>();
+  /** Orders that this record has ended. */
+  readonly #ended: Draft[] = [];
+  #isAnyArrivalUnknown = false;
+
+  constructor(context: MeterContext) {
+    this.#context = context;
+  }
+
+  /** Whether an order was met whose quote lies before the first record. */
+  get isAnyArrivalUnknown(): boolean {
+    return this.#isAnyArrivalUnknown;
+  }
+
+  /** Orders that are not over, or wait for later quotes. */
+  get openOrders(): number {
+    return this.#drafts.size;
+  }
+
+  record({ at, quotes = [], events }: MeteredRecord): void {
+    const fresh: Draft[] = [];
+    for (const quote of quotes) this.#see(quote);
+    for (const event of events) {
+      switch (event.type) {
+        case 'QuotesPushed':
+          for (const quote of event.quotes) this.#see(quote);
+          break;
+        case 'SplitBegun':
+        case 'ActionDone':
+          if (event.market !== undefined) this.#see(event.market.quote);
+          break;
+        case 'SeriesAdjusted':
+          for (const { quote } of event.markets) this.#see(quote);
+          break;
+        case 'PortfolioOpened':
+          this.#brokers.set(event.terms.portfolioId, event.terms.initialSettings.brokerId);
+          break;
+        case 'PortfolioChanged':
+          this.#brokers.set(event.portfolioId, event.settings.brokerId);
+          break;
+        case 'OrderAccepted':
+          if (this.#context.isWanted(event, at)) fresh.push(this.#accept(event, at));
+          break;
+        case 'OrderMoved':
+          this.#move(event, at);
+          break;
+        case 'OrderExecuted':
+          this.#execute(event, at);
+          break;
+        default:
+      }
+    }
+    for (const draft of fresh)
+      if (!draft.isQueued && draft.arrivalAt === undefined && arrivesWhenAccepted(draft.order.terms))
+        this.#arrive(draft, at);
+    // Of an order that begins and ends in one record the arrival is known only now.
+    for (const draft of this.#ended.splice(0)) this.#settle(draft);
+  }
+
+  /** Orders that are still open are measured against the quotes of now. */
+  finish(quoteNow: (symbol: string) => Quote | undefined): void {
+    for (const draft of [...this.#drafts.values()]) {
+      if (!draft.isOver)
+        for (const leg of draft.legs) {
+          const quote = quoteNow(leg.symbol);
+          if (quote !== undefined) leg.finalQuote = quotedOf(quote);
+        }
+      draft.open = 0;
+      draft.isOver = true;
+      this.#settle(draft);
+    }
+  }
+
+  /** The quote in force by the records so far. */
+  quote(symbol: string): Quote | undefined {
+    return this.#quotes.get(symbol);
+  }
+
+  #see(quote: Quote): void {
+    this.#quotes.set(quote.symbol, quote);
+    const waiting = this.#waiting.get(quote.symbol);
+    if (waiting === undefined) return;
+    const left = waiting.filter((take) => !take(quote));
+    if (left.length === 0) this.#waiting.delete(quote.symbol);
+    else this.#waiting.set(quote.symbol, left);
+  }
+
+  #quoteNow(symbol: string, at: number): Quote | undefined {
+    return this.#context.quoteAt(symbol, at) ?? this.#quotes.get(symbol);
+  }
+
+  #accept(event: OrderAccepted, at: number): Draft {
+    const owner = { tenantId: '', accountId: '' };
+    const order = acceptedOrder(event, owner, Instant.ofMs(at));
+    const { terms } = order;
+    const traded = terms.legs?.map(({ optionSymbol, positionIntent }) => ({
+      symbol: optionSymbol,
+      positionIntent,
+    })) ?? [terms];
+    const draft: Draft = {
+      order,
+      brokerId: this.#brokers.get(terms.portfolioId) ?? '',
+      legs: traded.map(({ symbol, positionIntent }) => ({
+        symbol,
+        side: sideOf(positionIntent),
+        quantity: 0,
+        multiplier: this.#multiplierOf(symbol, terms, at),
+        executions: [],
+        charges: 0,
+      })),
+      isQueued: false,
+      arrivalAt: undefined,
+      reachedAt: undefined,
+      open: 0,
+      isOver: false,
+    };
+    this.#drafts.set(terms.number, draft);
+    return draft;
+  }
+
+  #move(event: OrderMoved, at: number): void {
+    const draft = this.#drafts.get(event.order);
+    if (draft === undefined) return;
+    const before = draft.order.progress.quantity;
+    draft.order = orderAfter(draft.order, event, Instant.ofMs(at));
+    const { terms, progress } = draft.order;
+    switch (event.transition) {
+      case 'QUEUED':
+        draft.isQueued = true;
+        break;
+      case 'ACTIVATED':
+      case 'STARTED':
+        draft.reachedAt = at;
+        if (isStop(terms.orderType)) break;
+        if (draft.isQueued) this.#arriveWithNextQuote(draft, at);
+        else if (leaderOf(terms.bracket) !== undefined) this.#arrive(draft, at);
+        break;
+      case 'TRIGGERED':
+        this.#arrive(draft, at);
+        break;
+      case 'ADJUSTED':
+        if (event.renamed !== undefined)
+          draft.legs.forEach((leg, index) => {
+            leg.symbol = event.renamed?.legs?.[index]?.optionSymbol ?? event.renamed?.symbol ?? leg.symbol;
+          });
+        if (before > 0 && progress.quantity !== before)
+          for (const leg of draft.legs) restate(leg, progress.quantity / before);
+        break;
+      default:
+    }
+    if (OVER.has(progress.status)) this.#end(draft, at);
+  }
+
+  #execute(event: OrderExecuted, at: number): void {
+    const draft = this.#drafts.get(event.order);
+    if (draft === undefined) return;
+    draft.order = orderAfter(draft.order, event, Instant.ofMs(at));
+    const until = Math.min(
+      at + REALIZED_AFTER_MS,
+      this.#context.sessionEnd(draft.order.terms, Instant.ofMs(at)),
+    );
+    for (const execution of event.executions) {
+      const leg = draft.legs[execution.leg ?? 0];
+      if (leg === undefined) continue;
+      const measured: Writable<MeasuredExecution> = executionOf(execution, at);
+      leg.executions.push(measured);
+      leg.charges +=
+        (commissionOf(execution) + feesOf(execution).reduce((sum, { amount }) => sum + amount, 0)) /
+        MONEY_UNITS;
+      if (measured.isAuction !== true)
+        this.#ask(draft, leg.symbol, until, false, (quote) => {
+          const mid = midOf(quote ?? measured.quote);
+          if (mid !== undefined) measured.midAfter = mid;
+        });
+    }
+    if (OVER.has(draft.order.progress.status)) this.#end(draft, at);
+  }
+
+  #end(draft: Draft, at: number): void {
+    draft.isOver = true;
+    this.#ended.push(draft);
+    if (draft.order.progress.status === 'FILLED') return;
+    for (const leg of draft.legs) {
+      if (this.#context.recordsTellAll) {
+        const quote = this.#quoteNow(leg.symbol, at);
+        if (quote !== undefined) leg.finalQuote = quotedOf(quote);
+      } else
+        this.#ask(draft, leg.symbol, at, false, (quote) => {
+          const known = this.#quotes.get(leg.symbol);
+          const final = quote ?? (known === undefined ? undefined : quotedOf(known));
+          if (final !== undefined) leg.finalQuote = final;
+        });
+    }
+  }
+
+  /** The quote in force, or where there is none the next one. */
+  #arrive(draft: Draft, at: number): void {
+    draft.arrivalAt = at;
+    for (const leg of draft.legs) {
+      const quote = this.#quoteNow(leg.symbol, at);
+      if (quote !== undefined) leg.arrival = quotedOf(quote);
+      else {
+        this.#isAnyArrivalUnknown = true;
+        this.#awaitQuote(draft, leg, at);
+      }
+    }
+  }
+
+  #arriveWithNextQuote(draft: Draft, at: number): void {
+    if (draft.arrivalAt !== undefined) return;
+    draft.arrivalAt = at;
+    for (const leg of draft.legs) {
+      const quote = this.#quoteNow(leg.symbol, at);
+      if (quote !== undefined && quote.at >= at) leg.arrival = quotedOf(quote);
+      else this.#awaitQuote(draft, leg, at);
+    }
+  }
+
+  #awaitQuote(draft: Draft, leg: LegDraft, from: number): void {
+    if (!this.#context.recordsTellAll) {
+      this.#ask(draft, leg.symbol, from, true, (quote) => {
+        if (quote !== undefined) leg.arrival = quote;
+      });
+      return;
+    }
+    const waiting = this.#waiting.get(leg.symbol) ?? [];
+    waiting.push((quote) => {
+      if (quote.at < from) return false;
+      if (!draft.isOver) leg.arrival = quotedOf(quote);
+      return true;
+    });
+    this.#waiting.set(leg.symbol, waiting);
+  }
+
+  #ask(
+    draft: Draft,
+    symbol: string,
+    at: number,
+    isFirst: boolean,
+    settle: (quote: Quoted | undefined) => void,
+  ): void {
+    draft.open += 1;
+    this.#context.ask({
+      symbol,
+      at,
+      isFirst,
+      settle: (quote) => {
+        settle(quote);
+        draft.open -= 1;
+        if (draft.isOver) this.#settle(draft);
+      },
+    });
+  }
+
+  #settle(draft: Draft): void {
+    if (draft.open > 0 || !this.#drafts.delete(draft.order.terms.number)) return;
+    this.#context.done(this.#measured(draft));
+  }
+
+  #measured({ order, brokerId, legs, arrivalAt, reachedAt }: Draft): MeasuredOrder {
+    const { terms, progress } = order;
+    const ratios = terms.legs === undefined ? [1] : legRatios(terms.legs);
+    const hourAt = arrivalAt ?? reachedAt;
+    return {
+      orderId: this.#context.orderId(terms.number),
+      symbol: terms.symbol,
+      orderType: terms.orderType,
+      brokerId,
+      ...(reachedAt !== undefined && { arrivedAt: reachedAt }),
+      ...(hourAt !== undefined && { hour: this.#context.hourOf(hourAt) }),
+      isRejected: progress.status === 'REJECTED',
+      isFilled: progress.status === 'FILLED',
+      legs: legs.map((leg, index) => ({
+        ...leg,
+        quantity: (progress.quantity / QUANTITY_UNITS) * (ratios[index] ?? 1),
+      })),
+    };
+  }
+
+  #multiplierOf(symbol: string, { assetClass }: OrderTerms, at: number): number {
+    if (assetClass === 'EQUITY') return 1;
+    const instrument = this.#context.instrument(symbol, Instant.ofMs(at));
+    const usual = 100;
+    return instrument?.assetClass === 'OPTION' || instrument?.assetClass === 'FUTURE'
+      ? instrument.multiplier
+      : usual;
+  }
+}
+
+/** Exits of a bracket arrive when their entry fills, stops when they are triggered. */
+const arrivesWhenAccepted = ({ orderType, bracket }: OrderTerms): boolean =>
+  !isStop(orderType) && leaderOf(bracket) === undefined;
+
+export const quotedOf = ({ bid, ask }: Pick<Quote, 'bid' | 'ask'>): Quoted => ({
+  ...(bid !== undefined && { bid: bid / PRICE_UNITS }),
+  ...(ask !== undefined && { ask: ask / PRICE_UNITS }),
+});
+
+function midOf(quote: Quoted | undefined): number | undefined {
+  const { bid, ask } = quote ?? {};
+  return bid === undefined || ask === undefined || bid > ask || ask <= 0 ? undefined : (bid + ask) / 2;
+}
+
+function executionOf(execution: Execution, at: number): Writable<MeasuredExecution> {
+  const { rule, maker, price, quantity, quote } = execution;
+  return {
+    at,
+    price: price / PRICE_UNITS,
+    quantity: quantity / QUANTITY_UNITS,
+    quote: quotedOf(quote),
+    tookLiquidity: maker !== true,
+    ...((rule === 'OPENING_AUCTION' || rule === 'CLOSING_AUCTION') && { isAuction: true }),
+  };
+}
+
+/** Prices and quantities from before a split, in units of after it. */
+function restate(leg: LegDraft, factor: number): void {
+  const quoted = ({ bid, ask }: Quoted): Quoted => ({
+    ...(bid !== undefined && { bid: bid / factor }),
+    ...(ask !== undefined && { ask: ask / factor }),
+  });
+  if (leg.arrival !== undefined) leg.arrival = quoted(leg.arrival);
+  for (const execution of leg.executions) {
+    execution.price /= factor;
+    execution.quantity *= factor;
+    execution.quote = quoted(execution.quote);
+  }
+}

@@ -1,0 +1,207 @@
+/** Transaction costs over the API (D188). */
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Body, NOWHERE, openPortfolio, TestApp, type TestClient } from '../testing/test-app.js';
+
+let test: TestApp;
+let client: TestClient;
+let portfolioId: string;
+let path: string;
+
+const quote = (symbol: string, bid: number | undefined, ask: number | undefined) =>
+  client.put('/v1/simulation/quotes', {
+    quotes: [{ symbol, ...(bid !== undefined && { bid }), ...(ask !== undefined && { ask }) }],
+  });
+const advance = (to: string) => client.post('/v1/simulation/clock/advance', { to });
+const order = async (body: object): Promise<string> => {
+  const reply = await client.post('/v1/orders', {
+    portfolioId,
+    symbol: 'AAPL',
+    assetClass: 'EQUITY',
+    orderType: 'MARKET',
+    positionIntent: 'BUY_TO_OPEN',
+    quantity: 10,
+    timeInForce: 'DAY',
+    ...body,
+  });
+  expect(reply.status, reply.text).toBe(201);
+  return reply.body.orderId as string;
+};
+const quality = async (query = ''): Promise<Body> => {
+  const { status, body, text } = await client.get(`${path}/execution-quality${query}`);
+  expect(status, text).toBe(200);
+  return body;
+};
+const qualityOf = async (orderId: string): Promise<Body> => {
+  const { status, body, text } = await client.get(`/v1/orders/${orderId}/execution-quality`);
+  expect(status, text).toBe(200);
+  return body;
+};
+const near = (value: number): unknown => expect.closeTo(value, 9);
+
+beforeEach(async () => {
+  test = await TestApp.open();
+  client = test.as();
+  ({ portfolioId } = (await openPortfolio(client, { initialCash: 100_000 })) as { portfolioId: string });
+  path = `/v1/accounts/portfolios/${portfolioId}`;
+});
+afterEach(() => test.close());
+
+describe('execution quality of an order', () => {
+  it('measures a market order against the quote in force when it was accepted, not later ones', async () => {
+    await quote('AAPL', 99, 101);
+    const id = await order({});
+    await quote('AAPL', 199, 201);
+    expect(await qualityOf(id)).toEqual({
+      orders: 1,
+      executions: 1,
+      notional: 1010,
+      arrivalMid: 100,
+      slippageBps: near(100),
+      implementationShortfall: 10,
+      implementationShortfallBps: near(100),
+      effectiveSpreadBps: near(200),
+      quotedSpreadBps: near(200),
+      priceImprovement: 0,
+      priceImprovementRate: 0,
+      fillRate: 1,
+      timeToFirstFill: 0,
+      timeToFill: 0,
+      rejectRate: 0,
+    });
+  });
+
+  it('shows the realized spread once five minutes have passed', async () => {
+    await quote('AAPL', 99, 101);
+    const id = await order({});
+    expect(await qualityOf(id)).not.toHaveProperty('realizedSpreadBps');
+    await advance('2026-01-05T15:04:00Z');
+    await quote('AAPL', 100, 102);
+    await advance('2026-01-05T15:06:00Z');
+    await quote('AAPL', 120, 130);
+    // 2 × (101 − 101) at the mid of the fourth minute.
+    expect((await qualityOf(id)).realizedSpreadBps).toBe(0);
+    const sale = await order({ positionIntent: 'SELL_TO_CLOSE' });
+    await advance('2026-01-05T15:30:00Z');
+    // No quote since: −2 × (120 − 125) / 125.
+    expect((await qualityOf(sale)).realizedSpreadBps).toBeCloseTo(800, 9);
+  });
+
+  it('measures a stop against the quote that triggered it', async () => {
+    await quote('AAPL', 99, 101);
+    await order({});
+    const id = await order({ orderType: 'STOP', positionIntent: 'SELL_TO_CLOSE', stopPrice: 90 });
+    expect(await qualityOf(id)).toMatchObject({ executions: 0, notional: 0 });
+    await advance('2026-01-05T16:00:00Z');
+    await client.put('/v1/simulation/quotes', {
+      quotes: [{ symbol: 'AAPL', bid: 88, ask: 90, last: 89 }],
+    });
+    const stopped = await qualityOf(id);
+    expect(stopped).toMatchObject({ arrivalMid: 89, executions: 1 });
+    expect(stopped.slippageBps).toBeCloseTo(((89 - 88) / 89) * 10_000, 9);
+    expect(stopped.timeToFill).toBeGreaterThan(0);
+  });
+
+  it('measures an order that waited for the open against the first quote of the session', async () => {
+    await quote('AAPL', 99, 101);
+    await advance('2026-01-05T22:00:00Z');
+    const id = await order({});
+    await advance('2026-01-06T14:30:00Z');
+    await quote('AAPL', 109, 111);
+    const queued = await qualityOf(id);
+    expect(queued).toMatchObject({ arrivalMid: 110, notional: 1110 });
+    expect((await quality('?groupBy=hour')).groups).toMatchObject([{ key: '09', orders: 1 }]);
+  });
+
+  it('counts what was missed by an order that did not fill', async () => {
+    await quote('AAPL', 99, 101);
+    const id = await order({ orderType: 'LIMIT', limitPrice: 98 });
+    await quote('AAPL', 104, 106);
+    const open = await qualityOf(id);
+    expect(open).toMatchObject({ executions: 0, fillRate: 0, implementationShortfall: 50 });
+    await client.put(`/v1/orders/${id}/cancel`);
+    await quote('AAPL', 204, 206);
+    // Measured where it ended.
+    expect((await qualityOf(id)).implementationShortfall).toBe(50);
+    expect((await qualityOf(id)).implementationShortfallBps).toBeCloseTo(500, 9);
+  });
+
+  it('has no mid where the quote has one side', async () => {
+    await quote('AAPL', undefined, 101);
+    const id = await order({ orderType: 'LIMIT', limitPrice: 102 });
+    const one = await qualityOf(id);
+    for (const figure of ['arrivalMid', 'slippageBps', 'implementationShortfall', 'effectiveSpreadBps'])
+      expect(one).not.toHaveProperty(figure);
+    expect(one).toMatchObject({ executions: 1, priceImprovement: 0 });
+  });
+
+  it('measures the legs of a multi-leg order', async () => {
+    const low = 'AAPL260116C00150000';
+    const high = 'AAPL260116C00160000';
+    await quote('AAPL', 154, 156);
+    await quote(low, 7, 7.4);
+    await quote(high, 2, 2.2);
+    const id = await order({
+      assetClass: 'OPTION',
+      orderType: 'LIMIT',
+      limitPrice: 6,
+      quantity: 2,
+      strategy: 'VERTICAL_SPREAD',
+      legs: [
+        { optionSymbol: low, positionIntent: 'BUY_TO_OPEN', quantity: 2 },
+        { optionSymbol: high, positionIntent: 'SELL_TO_OPEN', quantity: 2 },
+      ],
+    });
+    const combo = await qualityOf(id);
+    expect(combo).toMatchObject({ orders: 1, executions: 2, notional: 1480 + 400 });
+    // Half of each spread, times 200.
+    const { body } = await client.get(`/v1/orders/${id}/executions`);
+    const charges = body.data.reduce(
+      (sum: number, { commission, fees }: Body) =>
+        sum + commission + fees.reduce((all: number, fee: Body) => all + fee.amount, 0),
+      0,
+    );
+    expect(combo.implementationShortfall).toBeCloseTo(40 + 20 + charges, 9);
+    expect(combo).not.toHaveProperty('arrivalMid');
+  });
+});
+
+describe('execution quality of a portfolio', () => {
+  it('weights by executed value, and groups by symbol, type, hour and broker', async () => {
+    await quote('AAPL', 99, 101);
+    await quote('MSFT', 398, 402);
+    await order({});
+    await order({ symbol: 'MSFT', quantity: 5 });
+    await order({ symbol: 'MSFT', orderType: 'LIMIT', limitPrice: 300, quantity: 5 });
+    const all = await quality();
+    expect(all).toMatchObject({ orders: 3, executions: 2, notional: 1010 + 2010 });
+    expect(all.slippageBps).toBeCloseTo((100 * 1010 + 50 * 2010) / 3020, 9);
+    expect(all.fillRate).toBeCloseTo((1000 + 2000) / (1000 + 2000 + 2000), 9);
+    expect(all).not.toHaveProperty('groups');
+    const bySymbol = await quality('?groupBy=symbol');
+    expect(bySymbol.groups.map(({ key, orders }: Body) => [key, orders])).toEqual([
+      ['AAPL', 1],
+      ['MSFT', 2],
+    ]);
+    expect((await quality('?groupBy=orderType')).groups).toMatchObject([
+      { key: 'LIMIT', fillRate: 0 },
+      { key: 'MARKET', fillRate: 1 },
+    ]);
+    expect((await quality('?groupBy=hour')).groups).toMatchObject([{ key: '10', orders: 3 }]);
+    expect((await quality('?groupBy=broker')).groups).toMatchObject([{ key: 'default', orders: 3 }]);
+    await advance('2026-01-06T15:00:00Z');
+    expect(await quality('?from=2026-01-06')).toEqual({ orders: 0, executions: 0, notional: 0 });
+    expect(await quality('?to=2026-01-05')).toMatchObject({ orders: 3 });
+  });
+
+  it('is refused for what others own, for parameters out of range, and for a period that ends before it begins', async () => {
+    await quote('AAPL', 99, 101);
+    const id = await order({});
+    const other = test.as({ tenantId: 'tenant-2' });
+    expect((await other.get(`/v1/orders/${id}/execution-quality`)).status).toBe(404);
+    expect((await other.get(`${path}/execution-quality`)).status).toBe(404);
+    expect((await client.get(`/v1/orders/${NOWHERE}/execution-quality`)).status).toBe(404);
+    expect((await client.get(`/v1/accounts/portfolios/${NOWHERE}/execution-quality`)).status).toBe(404);
+    for (const query of ['?groupBy=day', '?from=2026-01-06&to=2026-01-05', '?from=yesterday', '?limit=1'])
+      expect((await client.get(`${path}/execution-quality${query}`)).status, query).toBe(400);
+  });
+});
