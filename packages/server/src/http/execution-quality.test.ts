@@ -7,10 +7,8 @@ let client: TestClient;
 let portfolioId: string;
 let path: string;
 
-const quote = (symbol: string, bid: number | undefined, ask: number | undefined) =>
-  client.put('/v1/simulation/quotes', {
-    quotes: [{ symbol, ...(bid !== undefined && { bid }), ...(ask !== undefined && { ask }) }],
-  });
+const quote = (symbol: string, bid: number, ask: number) =>
+  client.put('/v1/simulation/quotes', { quotes: [{ symbol, bid, ask }] });
 const advance = (to: string) => client.post('/v1/simulation/clock/advance', { to });
 const order = async (body: object): Promise<string> => {
   const reply = await client.post('/v1/orders', {
@@ -126,7 +124,7 @@ describe('execution quality of an order', () => {
   });
 
   it('has no mid where the quote has one side', async () => {
-    await quote('AAPL', undefined, 101);
+    await quote('AAPL', 0, 101);
     const id = await order({ orderType: 'LIMIT', limitPrice: 102 });
     const one = await qualityOf(id);
     for (const figure of ['arrivalMid', 'slippageBps', 'implementationShortfall', 'effectiveSpreadBps'])
