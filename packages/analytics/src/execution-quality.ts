@@ -324,7 +324,9 @@ export function executionQualityBy(
 }
 
 function keyOf(
-  { symbol, legs, orderType, brokerId, hour }: MeasuredOrder, group: QualityGroup): string | undefined {
+  { symbol, legs, orderType, brokerId, hour }: MeasuredOrder,
+  group: QualityGroup,
+): string | undefined {
   switch (group) {
     case 'symbol':
       return symbol ?? legs[0]?.symbol;

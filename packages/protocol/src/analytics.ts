@@ -278,9 +278,7 @@ const qualityFields = {
   quotedSpreadBps: bps('Ask less bid over the mid, at execution.'),
   realizedSpreadBps: bps('Twice the distance of executions from the mid five minutes later (Rule 605).'),
   priceImprovement: optional(
-    amount(
-      'Saved against the touch by executions that took liquidity; negative where they were behind it.',
-    ),
+    amount('Saved against the touch by executions that took liquidity; negative where they were behind it.'),
   ),
   priceImprovementRate: optional(fraction('Share of those executions that were better than the touch.')),
   fillRate: optional(fraction('Executed over ordered value, both at the arrival mid.')),
