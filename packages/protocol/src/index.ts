@@ -41,6 +41,7 @@ export * from './routes.js';
 export {
   errorCodesOf,
   errorStatusesOf,
+  isCsvList,
   pathsOf,
   type Route,
   type Tag,

@@ -15,6 +15,8 @@ import { type OperationId, routeEntries } from './routes.js';
 import {
   errorCodesOf,
   errorStatusesOf,
+  isCsvList,
+  isPaged,
   pathsOf,
   type Route,
   tags,
@@ -205,9 +207,10 @@ function lines(schema: Json, example?: string): Json {
   return { 'application/x-ndjson': { schema, ...(example === undefined ? {} : { example }) } };
 }
 
-/** The rows of an example as CSV, by their fields. */
+/** The first row of an example as CSV, by its plain fields. */
 function csvExample(reply: Json | undefined): string {
-  const [row = {}] = (reply as { readonly data?: readonly object[] } | undefined)?.data ?? [];
+  const { data } = (reply ?? {}) as { readonly data?: readonly object[] };
+  const [row = {}] = data ?? (Array.isArray(reply) ? (reply as readonly object[]) : [reply ?? {}]);
   const cells = Object.entries(row).filter(([, value]) => typeof value !== 'object');
   return `${cells.map(([name]) => name).join(',')}\r\n${cells.map(([, value]) => String(value)).join(',')}\r\n`;
 }
@@ -235,7 +238,7 @@ function answers(route: Route, components: Components, example: Example): Record
                     components.refer(schema),
                     status.startsWith('2') ? example.reply : undefined,
                   ) as object),
-                  ...(route.csv === true
+                  ...(isCsvList(route)
                     ? { 'text/csv': { schema: { type: 'string' }, example: csvExample(example.reply) } }
                     : {}),
                 }
@@ -249,8 +252,6 @@ function answers(route: Route, components: Components, example: Example): Record
     ]),
   );
 }
-
-const isPaged = ({ query }: Route): boolean => query !== undefined && 'cursor' in query.properties;
 
 function titleOf(schema: TSchema, status: string): string {
   const { description, title } = schema as { description?: string; title?: string };

@@ -107,6 +107,7 @@ export const accountRoutes = table({
     scope: 'read',
     params: AccountParams,
     responses: { 200: PortfolioSummaries },
+    csv: true,
     errors: [404],
   },
 });

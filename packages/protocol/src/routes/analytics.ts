@@ -21,13 +21,12 @@ export const analyticsRoutes = table({
     tag: 'Portfolios',
     summary: 'List round trips',
     description:
-      'Lists what each opening order or event made when a closing one ended it, first in, first out, newest first, with profit and charges in dollars. `Accept: text/csv` returns the whole filtered list as CSV.',
+      'Lists what each opening order or event made when a closing one ended it, first in, first out, newest first, with profit and charges in dollars.',
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,
     query: TradesQuery,
     responses: { 200: TradePage },
-    csv: true,
     errors: [404],
   },
   getPerformance: {
@@ -84,6 +83,7 @@ export const analyticsRoutes = table({
     params: PortfolioParams,
     query: TaxLotsQuery,
     responses: { 200: TaxLots },
+    csv: 'lots',
     errors: [404],
   },
   listRealizedGains: {
@@ -98,7 +98,6 @@ export const analyticsRoutes = table({
     params: PortfolioParams,
     query: RealizedGainsQuery,
     responses: { 200: RealizedGainPage },
-    csv: true,
     errors: [404],
   },
 });

@@ -26,6 +26,7 @@ export const keyPairRoutes = table({
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: KeyPairs },
+    csv: true,
     errors: [404],
   },
   revokeKeyPair: {

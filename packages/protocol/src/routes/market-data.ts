@@ -68,6 +68,7 @@ export const marketDataRoutes = table({
     params: SymbolParams,
     query: BarsQuery,
     responses: { 200: Bars },
+    csv: 'bars',
     errors: [404],
   },
   getMarketHours: {
@@ -116,6 +117,7 @@ export const marketDataRoutes = table({
     scope: 'read',
     params: UnderlyingParams,
     responses: { 200: OptionExpirations },
+    csv: 'expirations',
     errors: [404],
   },
   getOptionChain: {
@@ -130,6 +132,7 @@ export const marketDataRoutes = table({
     params: UnderlyingParams,
     query: OptionChainQuery,
     responses: { 200: OptionChain },
+    csv: 'contracts',
     errors: [404],
   },
   listInstruments: {
@@ -154,5 +157,6 @@ export const marketDataRoutes = table({
     scope: 'read',
     query: CalendarQuery,
     responses: { 200: TradingCalendar },
+    csv: 'days',
   },
 });

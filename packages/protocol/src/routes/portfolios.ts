@@ -62,6 +62,7 @@ export const portfolioRoutes = table({
     auth: 'bearer',
     scope: 'read',
     responses: { 200: Brokers },
+    csv: true,
   },
   createPortfolio: {
     method: 'POST',
@@ -114,6 +115,7 @@ export const portfolioRoutes = table({
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: EquityPositions },
+    csv: true,
     errors: [404],
   },
   listOptionPositions: {
@@ -126,6 +128,7 @@ export const portfolioRoutes = table({
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: OptionPositions },
+    csv: true,
     errors: [404],
   },
   exerciseOption: {
@@ -177,6 +180,7 @@ export const portfolioRoutes = table({
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: FuturePositions },
+    csv: true,
     errors: [404],
   },
   listDayTrades: {
@@ -291,6 +295,7 @@ export const portfolioRoutes = table({
     params: PortfolioParams,
     query: LedgerQuery,
     responses: { 200: LedgerPage },
+    csv: 'postings',
     errors: [404],
   },
   getEquityCurve: {
@@ -331,6 +336,7 @@ export const portfolioRoutes = table({
     scope: 'read',
     params: PortfolioParams,
     responses: { 200: Settlements },
+    csv: true,
     errors: [404],
   },
   listMarginCalls: {

@@ -38,8 +38,11 @@ export interface Route {
   readonly isUncounted?: true;
   /** The answers that are no errors, by status. */
   readonly responses: Readonly<Record<number, TSchema>>;
-  /** Whether `Accept: text/csv` gives the whole list as CSV. */
-  readonly csv?: true;
+  /**
+   * Of a list: how `Accept: text/csv` answers it. Paged lists need no word for it. The name of a list inside the answer, or inside each item of
+   * it, makes a row of each of its elements, under their own names.
+   */
+  readonly csv?: true | string;
   /** Whether the body is a file of lines of JSON (`application/x-ndjson`), read as it comes. */
   readonly upload?: true;
   /** Whether the 2xx is a file of lines of JSON (`application/x-ndjson`), each of the schema given. */
@@ -56,6 +59,12 @@ export const pathsOf = (id: string, route: Route): readonly (readonly [id: strin
   [id, route.path],
   ...Object.entries(route.aliases ?? {}),
 ];
+
+/** Whether an operation lists page by page. */
+export const isPaged = ({ query }: Route): boolean => query !== undefined && 'cursor' in query.properties;
+
+/** Whether `Accept: text/csv` gives the whole list as CSV (D190). */
+export const isCsvList = (route: Route): boolean => route.csv !== undefined || isPaged(route);
 
 /** Keeps the exact type of a table of routes. */
 export function table<const Routes extends Readonly<Record<string, Route>>>(routes: Routes): Routes {

@@ -145,6 +145,7 @@ export const simulationRoutes = table({
     auth: 'bearer',
     scope: 'simulate',
     responses: { 200: CorporateActions },
+    csv: 'actions',
   },
   withdrawCorporateAction: {
     method: 'DELETE',

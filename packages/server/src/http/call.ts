@@ -32,8 +32,8 @@ type PublicId = {
 
 export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes';
 
-/** Operations that send CSV on a connection of their own where it is asked for. */
-export type CsvId = 'listTrades' | 'listRealizedGains';
+/** Operations whose CSV is not their list: they send it by themselves. */
+export type CsvId = 'listRealizedGains';
 
 /** Operations that send a file of lines of JSON on a connection of their own. */
 export type DownloadId = 'exportSimulation';

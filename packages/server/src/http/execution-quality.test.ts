@@ -153,11 +153,11 @@ describe('execution quality of an order', () => {
     expect(combo).toMatchObject({ orders: 1, executions: 2, notional: 1480 + 400 });
     // Half of each spread, times 200.
     const { body } = await client.get(`/v1/orders/${id}/executions`);
-    const charges = body.data.reduce(
-      (sum: number, { commission, fees }: Body) =>
-        sum + commission + fees.reduce((all: number, fee: Body) => all + fee.amount, 0),
-      0,
-    );
+    let charges = 0;
+    for (const { commission, fees } of body.data as Body[]) {
+      charges += commission as number;
+      for (const { amount } of fees as Body[]) charges += amount as number;
+    }
     expect(combo.implementationShortfall).toBeCloseTo(40 + 20 + charges, 9);
     expect(combo).not.toHaveProperty('arrivalMid');
   });

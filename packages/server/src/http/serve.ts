@@ -1,5 +1,6 @@
 /** From an admitted request to its answer: validation, the idempotency key, the handler. */
 import {
+  isCsvList,
   type OperationId,
   type Route,
   takesIdempotencyKey,
@@ -9,6 +10,8 @@ import {
 } from '@sandpit/protocol';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { Answer, refuse } from './answer.js';
+import { wantsCsv } from './csv.js';
+import { CsvList } from './csv-list.js';
 import type { PendingAnswer } from './idempotency.js';
 import { type Idempotency } from './idempotency.js';
 import { failed, reply as sendAnswer, send } from './reply.js';
@@ -39,10 +42,13 @@ export function serve(
 ): RequestHandler {
   const { params, query, body, bodyIsOptional } = route;
   const status = Number(Object.keys(route.responses).find((code) => code.startsWith('2')) ?? 200);
+  // Dialects have no CSV.
+  const isCsv = isCsvList(route) && route.method === 'GET' && widen === WIDEN_NOTHING;
   const isKeyed = takesIdempotencyKey(route) || id === 'upgradeMargin';
   const template = `${route.method} ${route.path}`;
   const handle = handler as (call: unknown) => Result | Promise<Result>;
   const issue = issuer as Issue | undefined;
+  let csv: CsvList | undefined;
 
   const finish = (request: FastifyRequest, reply: FastifyReply, result: Result): void => {
     if (result instanceof Answer) {
@@ -86,6 +92,14 @@ export function serve(
         else problems = [...(problems ?? []), ...checked.messages];
       }
       if (problems !== undefined) return finish(request, reply, refuse(400, problems));
+      if (isCsv && wantsCsv(request)) {
+        csv ??= new CsvList(route);
+        csv.answer(call, handle).then(
+          (settled) => finish(request, reply, settled),
+          (error: unknown) => failed(request, reply, error),
+        );
+        return;
+      }
       const key = isKeyed ? request.headers['idempotency-key'] : undefined;
       const kept = key === undefined ? handle(call) : keyed(idempotency, template, key, call, handle);
       const result = issue === undefined ? kept : issued(issue, call, kept);

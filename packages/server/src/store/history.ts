@@ -114,6 +114,8 @@ export interface OrderQuery {
   readonly limit: number;
   /** `next` of an earlier page: the page that follows it, whatever came in since. */
   readonly before?: number;
+  /** The total is not wanted: where it has to be counted it may be anything. */
+  readonly isUncounted?: true;
 }
 
 export interface ListQuery {
@@ -128,6 +130,7 @@ export interface ListQuery {
   readonly limit: number;
   /** As of orders. */
   readonly before?: number;
+  readonly isUncounted?: true;
 }
 
 export interface ListItem {

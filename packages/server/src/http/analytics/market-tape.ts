@@ -3,7 +3,6 @@ import { Instant, type Event, type Quote } from '@sandpit/core';
 import { payloadOf } from '../../engine/record-text.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { Slice } from '../../engine/slice.js';
-import type { Feed } from '../../feeds/feed.js';
 import type { Journal } from '../../store/journal.js';
 import { quotedOf, type QuoteQuestion } from './order-meter.js';
 
@@ -114,7 +113,7 @@ export class MarketTape {
 }
 
 function pastQuotes(
-  feed: Feed,
+  feed: Simulation['feed'],
   from: number,
   until: Instant,
   symbols: ReadonlySet<string>,

@@ -63,7 +63,6 @@ export const analyticsHandlers: AnalyticsHandlers = {
           closedAt >= from && closedAt < to && (query.epoch === undefined || epoch === query.epoch),
       )
       .toReversed();
-    if (wantsCsv(call.request)) return sendCsv(call, TRADE_COLUMNS, trips.map(tradeOf));
     return pageOfAll(trips, query, ({ tradeId }) => tradeId, tradeOf);
   },
 
@@ -385,30 +384,6 @@ const tradeOf = (trip: RoundTrip): ShownTrip => ({
   openedAt: isoOfMs(trip.openedAt),
   closedAt: isoOfMs(trip.closedAt),
 });
-
-const TRADE_COLUMNS: Columns<ShownTrip> = {
-  tradeId: (row) => row.tradeId,
-  epoch: (row) => row.epoch,
-  symbol: (row) => row.symbol,
-  assetClass: (row) => row.assetClass,
-  side: (row) => row.side,
-  quantity: (row) => row.quantity,
-  openedQuantity: (row) => row.openedQuantity,
-  openedAt: (row) => row.openedAt,
-  closedAt: (row) => row.closedAt,
-  entryPrice: (row) => row.entryPrice,
-  exitPrice: (row) => row.exitPrice,
-  grossPnl: (row) => row.grossPnl,
-  commissions: (row) => row.commissions,
-  fees: (row) => row.fees,
-  netPnl: (row) => row.netPnl,
-  return: (row) => row.return,
-  holding: (row) => row.holding,
-  openOrderId: (row) => row.openOrderId,
-  closeOrderId: (row) => row.closeOrderId,
-  openedBy: (row) => row.openedBy,
-  closedBy: (row) => row.closedBy,
-};
 
 interface Taxes {
   readonly record: PortfolioRecord;

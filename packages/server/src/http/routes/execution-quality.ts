@@ -93,9 +93,8 @@ const DIGITS = 15;
 
 /** Without the noise of binary fractions behind the digits that a double is sure of. */
 function shown(quality: Measured): OrderExecutionQuality {
-  const figures = Object.entries(quality).map(([name, value]) => [
-    name,
-    Number((value as number).toPrecision(DIGITS)),
-  ]);
-  return Object.fromEntries(figures) as unknown as OrderExecutionQuality;
+  const figures: Record<string, number> = {};
+  for (const [name, value] of Object.entries<number>({ ...quality }))
+    figures[name] = Number(value.toPrecision(DIGITS));
+  return figures as typeof figures & OrderExecutionQuality;
 }

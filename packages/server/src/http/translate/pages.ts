@@ -4,10 +4,17 @@ import type { Page } from '../../store/history.js';
 /** Where the next page begins, for the header of the answer; JSON leaves it out. */
 export const NEXT_CURSOR = Symbol('X-Next-Cursor');
 
+/** The items behind a page, where the whole list is at hand. Copies of a page do not have it. */
+export const REST = Symbol('rest of the list');
+
+/** Says in a query that the total is not wanted. */
+export const UNCOUNTED = Symbol('uncounted');
+
 export interface PageReply<Item> {
   data: Item[];
   pagination: Pagination;
   [NEXT_CURSOR]?: string;
+  [REST]?: () => Iterable<Item>;
 }
 
 /** A cursor that no list gave: 400. */
@@ -20,16 +27,20 @@ export class BadCursor extends Error {
 }
 
 /** What a store needs to find a page. Throws `BadCursor`. */
-export function windowOf({ page, limit, cursor }: PageQuery): {
+export function windowOf({ page, limit, cursor, [UNCOUNTED]: isUncounted }: Uncounted<PageQuery>): {
   readonly offset: number;
   readonly limit: number;
   readonly before?: number;
+  readonly isUncounted?: true;
 } {
-  if (cursor === undefined) return { offset: (page - 1) * limit, limit };
+  const counting = isUncounted === true ? { isUncounted } : {};
+  if (cursor === undefined) return { offset: (page - 1) * limit, limit, ...counting };
   const ordinal = /^n(\d{1,15})$/.exec(cursor)?.[1];
   if (ordinal === undefined) throw new BadCursor();
-  return { offset: 0, limit, before: Number(ordinal) };
+  return { offset: 0, limit, before: Number(ordinal), ...counting };
 }
+
+type Uncounted<Query> = Query & { readonly [UNCOUNTED]?: true };
 
 /** One page of a history list as it travels. */
 export function pageReply<Item>(
@@ -56,7 +67,13 @@ export function pageOfAll<Stored, Item>(
   const last = shown.at(-1);
   const left = all.length - first - shown.length;
   const next = last === undefined || left <= 0 ? undefined : cursorOf(String(keyOf(last)), left);
-  return reply(shown.map(show), all.length, query, next);
+  const found = reply(shown.map(show), all.length, query, next);
+  if (next !== undefined) Object.defineProperty(found, REST, { value: rest });
+  return found;
+
+  function* rest(): Iterable<Item> {
+    for (let index = first + shown.length; index < all.length; index += 1) yield show(all[index] as Stored);
+  }
 }
 
 function reply<Item>(

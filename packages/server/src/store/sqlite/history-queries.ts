@@ -149,9 +149,11 @@ export class HistoryQueries {
     const { offset, limit, before } = query;
     const isFiltered = conditions.length > scope.conditions.length;
     const total =
-      isFiltered || scope.total === undefined
-        ? (this.#one<{ n: number }>(`SELECT count(*) AS n FROM orders WHERE ${where}`, ...values)?.n ?? 0)
-        : scope.total;
+      query.isUncounted === true && isFiltered
+        ? 0
+        : isFiltered || scope.total === undefined
+          ? (this.#one<{ n: number }>(`SELECT count(*) AS n FROM orders WHERE ${where}`, ...values)?.n ?? 0)
+          : scope.total;
     if (isFiltered || !isRanged) {
       const upTo = before === undefined ? '' : `AND ${ordinal} <= ?`;
       const sql = `SELECT * FROM orders WHERE ${where} ${upTo} ORDER BY ${ordinal} DESC LIMIT ? OFFSET ?`;
@@ -329,17 +331,24 @@ export class HistoryQueries {
   }
 
   #taggedPage(
-    { upTo, total: all }: PlacedList,
+    { from, upTo, total: all }: PlacedList,
     range: Range,
-    { offset, limit, before = range.last }: Pick<ListQuery, 'offset' | 'limit' | 'before'>,
+    {
+      offset,
+      limit,
+      before = range.last,
+      isUncounted,
+    }: Pick<ListQuery, 'offset' | 'limit' | 'before' | 'isUncounted'>,
     tag: string,
   ): Page<PlacedItem> {
     const items: PlacedItem[] = [];
     let total = 0;
     let passed = 0;
     let following: number | undefined;
-    let next = all;
+    // Without a total nothing in front of the page is looked at: it begins in the row that holds its first place.
+    let next = isUncounted === true && before >= 1 && before < all ? (from(before, 1)[0]?.n ?? all) : all;
     while (next >= range.first && next > 0) {
+      if (isUncounted === true && following !== undefined) break;
       const chunk = upTo(next, SCAN_CHUNK);
       if (chunk.length === 0) throw missingRows();
       for (const row of chunk) {
