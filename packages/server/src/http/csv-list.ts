@@ -1,10 +1,9 @@
 /** Answers lists as CSV, page after page of what they answer as JSON (D190). */
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { Route } from '@sandpit/protocol';
-import type { TSchema } from 'typebox';
 import { Answer } from './answer.js';
 import { CsvStream } from './csv.js';
-import { CsvRows } from './csv-rows.js';
+import { CsvRows, type Shape } from './csv-rows.js';
 import { NEXT_CURSOR, type PageReply, REST, UNCOUNTED } from './translate/pages.js';
 
 /** Items that are read at once. */
@@ -18,18 +17,13 @@ interface ListCall {
 
 type Handle = (call: unknown) => object | undefined | Promise<object | undefined>;
 
-interface ListShape {
-  readonly items?: TSchema;
-  readonly properties?: Readonly<Record<string, ListShape & TSchema>>;
-}
-
 /** How the answer of a list becomes rows. */
 export class CsvList {
   readonly #rows: CsvRows;
   readonly #itemsOf: (answer: object) => readonly unknown[];
 
   constructor(route: Route) {
-    const answer = route.responses[200] as ListShape & TSchema;
+    const answer = route.responses[200] as Shape;
     const rowsOf = typeof route.csv === 'string' ? route.csv : undefined;
     const data = answer.properties?.['data'];
     if (answer.items !== undefined) {

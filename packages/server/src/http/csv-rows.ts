@@ -1,9 +1,8 @@
 /** Rows of CSV from items of a list, by the schema of the list (D190). */
-import type { TSchema } from 'typebox';
 import { type Cell, csvLine } from './csv.js';
 
 /** The parts of a JSON schema that rows are made by. */
-interface Shape {
+export interface Shape {
   readonly type?: string;
   readonly properties?: Readonly<Record<string, Shape>>;
   readonly items?: Shape;
@@ -37,7 +36,7 @@ export class CsvRows {
   readonly #rowsOf: string | undefined;
 
   /** `rowsOf`: the nested list whose fields go by their own names. */
-  constructor(item: TSchema, rowsOf?: string) {
+  constructor(item: Shape, rowsOf?: string) {
     this.#rowsOf = rowsOf;
     this.#addFields(item, [], '');
   }
