@@ -134,6 +134,15 @@ OPERATIONS = {
     "exportSimulation": "GET /v1/simulations/:simulationId/export",
     "importSimulation": "POST /v1/simulations/import",
     "deleteSimulation": "DELETE /v1/simulations/:simulationId",
+    "createWebhook": "POST /v1/webhooks",
+    "listWebhooks": "GET /v1/webhooks",
+    "getWebhook": "GET /v1/webhooks/:webhookId",
+    "updateWebhook": "PUT /v1/webhooks/:webhookId",
+    "deleteWebhook": "DELETE /v1/webhooks/:webhookId",
+    "rotateWebhookSecret": "POST /v1/webhooks/:webhookId/rotate-secret",
+    "testWebhook": "POST /v1/webhooks/:webhookId/test",
+    "listWebhookDeliveries": "GET /v1/webhooks/:webhookId/deliveries",
+    "redeliverWebhook": "POST /v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver",
 }
 """Every operation of the API by its name: method and path."""
 
@@ -262,6 +271,10 @@ class PortfolioNotEmptyError(CodedError):
     """The portfolio cannot be closed while it has positions, open orders, unsettled items or debts."""
 
 
+class WebhookAddressRefusedError(CodedError):
+    """The server sends no events to the address of the URL."""
+
+
 class RateLimitedError(CodedError):
     """The tenant exceeded the request limit of the route."""
 
@@ -314,6 +327,7 @@ ERROR_CLASSES = {
     "ORDER_NOT_UPDATABLE": OrderNotUpdatableError,
     "DUPLICATE_CLIENT_ORDER_ID": DuplicateClientOrderIdError,
     "PORTFOLIO_NOT_EMPTY": PortfolioNotEmptyError,
+    "WEBHOOK_ADDRESS_REFUSED": WebhookAddressRefusedError,
     "RATE_LIMITED": RateLimitedError,
     "INSUFFICIENT_SCOPE": InsufficientScopeError,
     "STALE_MARKET_DATA": StaleMarketDataError,

@@ -126,6 +126,9 @@ export class DuplicateClientOrderIdError extends CodedError<'DUPLICATE_CLIENT_OR
 export class PortfolioNotEmptyError extends CodedError<'PORTFOLIO_NOT_EMPTY'> {
   override readonly name = 'PortfolioNotEmptyError';
 }
+export class WebhookAddressRefusedError extends CodedError<'WEBHOOK_ADDRESS_REFUSED'> {
+  override readonly name = 'WebhookAddressRefusedError';
+}
 export class RateLimitedError extends CodedError<'RATE_LIMITED'> {
   override readonly name = 'RateLimitedError';
 }
@@ -168,6 +171,7 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   ORDER_NOT_UPDATABLE: OrderNotUpdatableError,
   DUPLICATE_CLIENT_ORDER_ID: DuplicateClientOrderIdError,
   PORTFOLIO_NOT_EMPTY: PortfolioNotEmptyError,
+  WEBHOOK_ADDRESS_REFUSED: WebhookAddressRefusedError,
   RATE_LIMITED: RateLimitedError,
   INSUFFICIENT_SCOPE: InsufficientScopeError,
   LEVEL_TOO_LOW: LevelTooLowError,

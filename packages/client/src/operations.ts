@@ -98,4 +98,13 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   exportSimulation: 'GET /v1/simulations/:simulationId/export',
   importSimulation: 'POST /v1/simulations/import',
   deleteSimulation: 'DELETE /v1/simulations/:simulationId',
+  createWebhook: 'POST /v1/webhooks',
+  listWebhooks: 'GET /v1/webhooks',
+  getWebhook: 'GET /v1/webhooks/:webhookId',
+  updateWebhook: 'PUT /v1/webhooks/:webhookId',
+  deleteWebhook: 'DELETE /v1/webhooks/:webhookId',
+  rotateWebhookSecret: 'POST /v1/webhooks/:webhookId/rotate-secret',
+  testWebhook: 'POST /v1/webhooks/:webhookId/test',
+  listWebhookDeliveries: 'GET /v1/webhooks/:webhookId/deliveries',
+  redeliverWebhook: 'POST /v1/webhooks/:webhookId/deliveries/:deliveryId/redeliver',
 };

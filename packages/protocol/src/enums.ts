@@ -278,3 +278,25 @@ export type OrderTransition = (typeof orderTransitions)[number];
 /** Where a manual clock can be advanced to without naming an instant (D174). */
 export const clockGoals = ['next-quote', 'next-event', 'next-open', 'next-close', 'next-bar'] as const;
 export type ClockGoal = (typeof clockGoals)[number];
+
+/** The types of the events that webhooks are sent (D191). */
+export const webhookEvents = [
+  'order.accepted',
+  'order.active',
+  'order.filled',
+  'order.partially-filled',
+  'order.canceled',
+  'order.rejected',
+  'order.updated',
+  'margin-call.opened',
+  'margin-call.met',
+  'margin-call.liquidated',
+  'position.expired',
+  'position.assigned',
+  'position.exercised',
+  'corporate-action.applied',
+  'transfer.booked',
+  'market.halted',
+  'market.resumed',
+] as const;
+export type WebhookEvent = (typeof webhookEvents)[number];

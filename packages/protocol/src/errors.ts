@@ -224,6 +224,11 @@ export const errorCodes = {
       reasons: listOf(CloseReason, { description: 'Everything that stands in the way, with its figures.' }),
     },
   },
+  WEBHOOK_ADDRESS_REFUSED: {
+    status: 400,
+    meaning: 'The server sends no events to the address of this URL.',
+    details: {},
+  },
   RATE_LIMITED: {
     status: 429,
     meaning: 'The tenant exceeded the request limit of the route.',

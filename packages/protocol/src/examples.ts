@@ -1459,6 +1459,120 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
     reply: { faultId: '3d3c8f0e-5a0b-4c57-9d55-0f1c3ab0a5f2', message: 'Fault deleted' },
   },
   deleteFaults: { reply: { deleted: 1, message: 'Faults deleted' } },
+  createWebhook: {
+    body: { url: 'https://hooks.example.com/sandpit', events: ['order.filled', 'margin-call.*'] },
+    reply: {
+      webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+      url: 'https://hooks.example.com/sandpit',
+      events: ['order.filled', 'margin-call.*'],
+      simulationId: 'main',
+      status: 'ENABLED',
+      createdAt: '2026-01-05T15:00:00.000Z',
+      secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
+    },
+  },
+  listWebhooks: {
+    reply: {
+      data: [
+        {
+          webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+          url: 'https://hooks.example.com/sandpit',
+          events: ['order.filled', 'margin-call.*'],
+          simulationId: 'main',
+          status: 'ENABLED',
+          createdAt: '2026-01-05T15:00:00.000Z',
+          lastSuccessAt: '2026-01-05T15:04:00.000Z',
+        },
+      ],
+      pagination: { page: 1, limit: 50, total: 1, totalPages: 1 },
+    },
+  },
+  getWebhook: {
+    params: { webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7' },
+    reply: {
+      webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+      url: 'https://hooks.example.com/sandpit',
+      events: ['*'],
+      simulationId: '*',
+      status: 'DISABLED',
+      reason: 'No delivery succeeded for three days',
+      createdAt: '2026-01-05T15:00:00.000Z',
+      failingSince: '2026-01-06T15:00:00.000Z',
+    },
+  },
+  updateWebhook: {
+    params: { webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7' },
+    body: { events: ['order.*'], status: 'ENABLED' },
+    reply: {
+      webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+      url: 'https://hooks.example.com/sandpit',
+      events: ['order.*'],
+      simulationId: 'main',
+      status: 'ENABLED',
+      createdAt: '2026-01-05T15:00:00.000Z',
+    },
+  },
+  deleteWebhook: {
+    params: { webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7' },
+    reply: { webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7', message: 'Webhook deleted' },
+  },
+  rotateWebhookSecret: {
+    params: { webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7' },
+    reply: {
+      webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+      secret: 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSwMfKQ9r8GKYo=',
+      previousSecretExpiresAt: '2026-01-06T15:00:00.000Z',
+    },
+  },
+  testWebhook: {
+    params: { webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7' },
+    reply: {
+      deliveryId: '0e2f4b1a-52cc-4c0b-9a41-1d3c57f0b9d2',
+      eventId: 'evt_main_test-5f0c2b7e',
+      type: 'webhook.test',
+      attempts: [{ at: '2026-01-05T15:00:00.000Z', statusCode: 204, durationMs: 38 }],
+      status: 'DELIVERED',
+    },
+  },
+  listWebhookDeliveries: {
+    params: { webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7' },
+    reply: {
+      data: [
+        {
+          deliveryId: '0e2f4b1a-52cc-4c0b-9a41-1d3c57f0b9d2',
+          eventId: 'evt_main_12-3',
+          type: 'order.filled',
+          attempts: [
+            {
+              at: '2026-01-05T15:00:00.000Z',
+              statusCode: 500,
+              error: 'The receiver answered 500',
+              durationMs: 12,
+            },
+          ],
+          status: 'PENDING',
+          nextAttemptAt: '2026-01-05T15:00:05.400Z',
+        },
+      ],
+      pagination: { page: 1, limit: 50, total: 1, totalPages: 1 },
+    },
+  },
+  redeliverWebhook: {
+    params: {
+      webhookId: '7c9e6679-7425-40de-944b-e07fc1f90ae7',
+      deliveryId: '0e2f4b1a-52cc-4c0b-9a41-1d3c57f0b9d2',
+    },
+    reply: {
+      deliveryId: '0e2f4b1a-52cc-4c0b-9a41-1d3c57f0b9d2',
+      eventId: 'evt_main_12-3',
+      type: 'order.filled',
+      attempts: [
+        { at: '2026-01-05T15:00:00.000Z', error: 'The connection was refused', durationMs: 3 },
+      ],
+      status: 'PENDING',
+      nextAttemptAt: '2026-01-05T15:10:00.000Z',
+    },
+  },
   haltTrading: {
     body: { symbol: 'AAPL', reason: 'T1', until: '2026-01-05T10:30:00-05:00' },
     reply: {

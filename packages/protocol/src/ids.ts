@@ -20,6 +20,11 @@ export const SimulationParams = parameters({
 });
 export const ActionParams = parameters({ actionId: text({ description: 'The corporate action.' }) });
 export const FaultParams = parameters({ faultId: uuid({ description: 'The fault.' }) });
+export const WebhookParams = parameters({ webhookId: uuid({ description: 'The webhook.' }) });
+export const DeliveryParams = parameters({
+  webhookId: uuid({ description: 'The webhook.' }),
+  deliveryId: uuid({ description: 'The delivery.' }),
+});
 export const SymbolParams = parameters({
   symbol: text({ description: 'A listed symbol.', examples: ['AAPL'] }),
 });

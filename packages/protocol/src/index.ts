@@ -54,3 +54,4 @@ export * from './simulations.js';
 export * from './steps.js';
 export * from './streams.js';
 export { validateBody, validateParams, validateTexts, type Validation } from './validate.js';
+export * from './webhooks.js';

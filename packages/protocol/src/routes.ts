@@ -9,6 +9,7 @@ import { portfolioRoutes } from './routes/portfolios.js';
 import type { Route } from './routes/route.js';
 import { serviceRoutes } from './routes/service.js';
 import { simulationRoutes } from './routes/simulation.js';
+import { webhookRoutes } from './routes/webhooks.js';
 
 export const routes = {
   ...accountRoutes,
@@ -19,6 +20,7 @@ export const routes = {
   ...marketDataRoutes,
   ...serviceRoutes,
   ...simulationRoutes,
+  ...webhookRoutes,
 };
 
 type Routes = typeof routes;

@@ -73,6 +73,8 @@ export interface Settings {
   readonly corsOrigins: ReadonlySet<string>;
   /** Whether the API reference gets a token of the demo tenant from any browser on this machine. */
   readonly demoToken: boolean;
+  /** Webhooks may go to addresses that are not public. */
+  readonly webhookAllowPrivate: boolean;
 }
 
 /** A setting that cannot be used: the start ends with its message. */
@@ -140,6 +142,7 @@ export const SCHEMA = ruled(
     STREAM_HEARTBEAT_MS: integer(10, 3_600_000, { default: 30_000 }),
     CORS_ORIGINS: optional(text({ maxLength: LONGEST })),
     DEMO_TOKEN: choice(['on', 'off'], { default: 'off' }),
+    WEBHOOK_ALLOW_PRIVATE: choice(['on', 'off'], { default: 'off' }),
   }),
   (env, report) => {
     if (env.DATABASE_URL !== undefined) {
@@ -216,6 +219,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     streamHeartbeatMs: env.STREAM_HEARTBEAT_MS,
     corsOrigins: new Set(originsIn(env.CORS_ORIGINS ?? '')),
     demoToken: env.DEMO_TOKEN === 'on',
+    webhookAllowPrivate: env.WEBHOOK_ALLOW_PRIVATE === 'on',
   };
 }
 
@@ -225,7 +229,7 @@ const MOST_SLIPS = 2;
 
 /** Names that begin so are meant for this server: nothing else has variables of the kind. */
 const OURS =
-  /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS)_/;
+  /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS|WEBHOOK)_/;
 /** Of the tools around the server. */
 const OF_TOOLS = /^SANDPIT_(URL|TOKEN|API_KEY|DATA)/;
 

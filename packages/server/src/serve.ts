@@ -80,6 +80,7 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
           dataDir: settings.dataDir,
           clockMs: Date.now,
           openStreams: () => app.openStreams(),
+          webhookFigures: () => app.webhookFigures(),
         });
   await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
   const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access);

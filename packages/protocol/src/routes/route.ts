@@ -10,6 +10,7 @@ export const tags = {
   Streams: 'Live updates as server-sent events.',
   Simulation: 'Control of the market and the clock of a simulation.',
   Simulations: 'Simulations of your own, side by side.',
+  Webhooks: 'Events sent to a URL of yours.',
   Service: 'Tokens and health.',
 } as const;
 export type Tag = keyof typeof tags;

@@ -30,6 +30,7 @@ export class Records {
   readonly #simulationId: string;
   readonly #store: Store;
   readonly #listeners = new Set<(record: DurableRecord) => void>();
+  readonly #observers = new Set<(record: DurableRecord) => void>();
   /** Appended, oldest first, and not known to be durable. */
   readonly #unpublished: Unpublished[] = [];
   #seq: number;
@@ -187,6 +188,12 @@ export class Records {
     return () => this.#listeners.delete(listener);
   }
 
+  /** Like `subscribe`, for whoever keeps nothing awake by it. */
+  observe(observer: (record: DurableRecord) => void): () => void {
+    this.#observers.add(observer);
+    return () => this.#observers.delete(observer);
+  }
+
   /** The last record that concerned a tenant. */
   lastOf(tenantId: string): number {
     return this.#lastOf.get(tenantId) ?? this.#began;
@@ -235,6 +242,7 @@ export class Records {
       if (record === undefined) return;
       this.#published = record.seq;
       for (const listener of this.#listeners) listener(record);
+      for (const observer of this.#observers) observer(record);
       this.#tell?.(record);
     }
   }

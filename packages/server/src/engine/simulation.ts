@@ -465,6 +465,11 @@ export class Simulation implements Follower {
     return this.#records.subscribe(listener);
   }
 
+  /** Like `subscribe`; an idle simulation may leave memory all the same. */
+  observe(observer: (record: DurableRecord) => void): () => void {
+    return this.#records.observe(observer);
+  }
+
   /** Resolves when everything that was decided so far is durable. */
   durable(): Promise<void> {
     return this.#records.durable();

@@ -85,6 +85,16 @@ const LONGEST_TIMER_MS = 3_600_000;
 /** Four days: a long weekend. What a recording has nothing newer of is a hole, not a market (D131). */
 const RECORDING_HOLE_MS = 4 * 86_400_000;
 
+/** Follows which simulations are in memory. The market is none of them. */
+export interface SimulationWatcher {
+  readonly opened: (simulation: Simulation) => void;
+  readonly closed: (simulation: Simulation) => void;
+  /** It is deleted. */
+  readonly removed: (id: string) => void;
+  /** Whether a simulation that could leave memory has to stay. */
+  readonly keeps: (simulation: Simulation) => boolean;
+}
+
 /** The recording has nothing of these symbols. */
 export class NotRecorded extends Error {
   override readonly name = 'NotRecorded';
@@ -127,6 +137,7 @@ export class Simulations {
   private readonly restingFeeds = new Map<string, Feed>();
   /** Those that could not be opened, and will not be until the server is started again: why. */
   private readonly broken = new Map<string, string>();
+  private watcher: SimulationWatcher | undefined;
   private readonly sweep: NodeJS.Timeout;
   /** Lists of feeds that are the same for many simulations, indexed once. */
   private readonly listings: Listings;
@@ -195,6 +206,16 @@ export class Simulations {
     if (id === MAIN) return this.findMain(tenantId);
     const entry = this.entryOf(id, tenantId);
     return entry && this.opened({ id, tenantId, config: configOf(entry) });
+  }
+
+  /** Tells a watcher of the simulations in memory, and of those to come. There is one at most. */
+  watch(watcher: SimulationWatcher): void {
+    this.watcher = watcher;
+    for (const { simulation } of this.open.values())
+      simulation.then(
+        (one) => watcher.opened(one),
+        () => undefined,
+      );
   }
 
   /** The `main` of a tenant, where it is open already: found at once. */
@@ -363,11 +384,15 @@ export class Simulations {
     const open = this.open.get(id);
     this.open.delete(id);
     const simulation = await open?.simulation.catch(() => undefined);
-    if (simulation !== undefined) await closeWithFeed(simulation);
+    if (simulation !== undefined) {
+      this.watcher?.closed(simulation);
+      await closeWithFeed(simulation);
+    }
     await this.restingFeeds.get(id)?.close();
     this.restingFeeds.delete(id);
     await this.registry.deleteSimulation(id, Date.now());
     this.broken.delete(id);
+    this.watcher?.removed(id);
     return true;
   }
 
@@ -392,6 +417,7 @@ export class Simulations {
       const idle = await simulation.catch(() => undefined);
       const current = this.open.get(id);
       if (idle === undefined || current === undefined || current.usedAt > before || !idle.canRest()) continue;
+      if (this.watcher?.keeps(idle) === true) continue;
       this.forget(id, idle);
       if (idle.feed !== this.market.feed) this.restingFeeds.set(id, idle.feed);
       const closing = this.rest(idle).catch(this.ground.onError);
@@ -422,8 +448,10 @@ export class Simulations {
     await simulation.close();
   }
 
-  private forget(id: string, { tenantId }: Simulation): void {
+  private forget(id: string, simulation: Simulation): void {
+    const { tenantId } = simulation;
     this.open.delete(id);
+    this.watcher?.closed(simulation);
     if (tenantId !== null && this.mains.get(tenantId)?.id === id) this.mains.delete(tenantId);
   }
 
@@ -472,6 +500,7 @@ export class Simulations {
       open.simulation.then(
         (simulation) => {
           if (of.id.startsWith(MAINS)) this.mains.set(of.tenantId, simulation);
+          this.watcher?.opened(simulation);
         },
         () => this.open.delete(of.id),
       );

@@ -65,6 +65,15 @@ const OF_MARKET: ReadonlySet<OperationId | typeof MCP> = new Set([
   'createSimulationToken',
   'deleteSimulation',
   'stepSimulations',
+  'createWebhook',
+  'listWebhooks',
+  'getWebhook',
+  'updateWebhook',
+  'deleteWebhook',
+  'rotateWebhookSecret',
+  'testWebhook',
+  'listWebhookDeliveries',
+  'redeliverWebhook',
 ] satisfies OperationId[]);
 
 /** Whoever follows a `main` wants to hear of its first order, too. */

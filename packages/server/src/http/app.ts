@@ -50,10 +50,15 @@ import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { stepHandlers } from './routes/steps.js';
 import { streamHandlers } from './routes/streams.js';
+import { webhookHandlers, webhookIssuer } from './routes/webhooks.js';
 import { serve, type Widen } from './serve.js';
 import type { HttpDeps } from './settings.js';
 import { Streams } from './stream/streams.js';
 import { Tickets } from './tickets.js';
+import { webhookMessages } from './translate/webhook-messages.js';
+import { realTimers, type Timers } from '../webhooks/timers.js';
+import { Webhooks } from '../webhooks/webhooks.js';
+import type { Resolve } from '../webhooks/addresses.js';
 
 const MAX_BODY_BYTES = 1_048_576;
 /** The longest head that the parser takes: whether a parameter is too long is for the validator to say. */
@@ -75,6 +80,10 @@ export interface AppDeps extends HttpDeps {
   readonly onRefusal?: OnRefusal;
   /** A line in the log for every request. */
   readonly isAccessLogged?: boolean;
+  /** Real time for the deliveries of webhooks; absent = the machine's. */
+  readonly webhookTimers?: Timers;
+  /** Another way to resolve the names of receivers. */
+  readonly resolve?: Resolve;
 }
 
 declare module 'fastify' {
@@ -88,6 +97,7 @@ declare module 'fastify' {
     /** From here on everything but health is answered with 503. */
     beginDrain: () => void;
     openStreams: () => number;
+    webhookFigures: () => ReturnType<Webhooks['figures']>;
   }
   interface FastifyRequest {
     /** On the monotonic clock. */
@@ -165,12 +175,31 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const desk = new RequirementWorkers();
   app.addHook('onClose', () => desk.stop());
   const keyPairs = new KeyPairs(deps.store.registry, deps.access, deps.clockMs);
-  const handlers = handlersOf(deps, health, streams, faults, admission.charge, desk, keyPairs);
+  const webhooks = await Webhooks.start({
+    store: deps.store,
+    simulations: deps.simulations,
+    translator: webhookMessages,
+    addresses: {
+      allowPrivate: deps.settings.webhookAllowPrivate,
+      ownPort: () => portOf(app.server.address()),
+      ...(deps.resolve !== undefined && { resolve: deps.resolve }),
+    },
+    timers: deps.webhookTimers ?? realTimers,
+    chance: Math.random,
+    note: (webhookId, text) => deps.log?.warn({ webhookId }, text),
+  });
+  app.addHook('onClose', () => webhooks.close());
+  app.decorate('webhookFigures', () => webhooks.figures());
+  const handlers: Handlers = {
+    ...handlersOf(deps, health, streams, faults, admission.charge, desk, keyPairs),
+    ...webhookHandlers(webhooks, deps.simulations),
+  };
   const issuers: Issuers = {
     ...simulationIssuer(deps),
     ...ticketIssuer(tickets),
     ...agentTokenIssuer(deps),
     ...keyPairIssuer(keyPairs),
+    ...webhookIssuer(webhooks),
   };
   const serving = (id: OperationId, route: Route, widen?: Widen) =>
     serve(id, route, handlers[id], idempotency, issuers[id as keyof Issuers], widen);
@@ -228,7 +257,7 @@ function handlersOf(
   charge: Charge,
   desk: RequirementWorkers,
   keyPairs: KeyPairs,
-): Handlers {
+): Omit<Handlers, keyof ReturnType<typeof webhookHandlers>> {
   const rates = new Rates(deps.monotonicMs);
   return {
     ...accountHandlers(deps.settings),
@@ -251,8 +280,11 @@ function handlersOf(
     ...keyPairHandlers(keyPairs),
     ...streamHandlers(streams),
     ...serviceHandlers(health, deps.clockMs),
-  } satisfies Record<OperationId, unknown>;
+  };
 }
+
+const portOf = (address: ReturnType<FastifyInstance['server']['address']>): number | undefined =>
+  typeof address === 'object' ? address?.port : undefined;
 
 const USABLE_ID = /^[A-Za-z0-9._-]{1,64}$/;
 

@@ -48,6 +48,8 @@ export interface IssuedFields {
   readonly createSimulationToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createStreamTicket: 'ticket' | 'expiresIn' | 'expiresAt';
   readonly createAgentToken: 'token' | 'expiresIn' | 'expiresAt';
+  readonly createWebhook: 'secret';
+  readonly rotateWebhookSecret: 'secret';
   readonly createKeyPair: 'keyId' | 'secretKey' | 'scope' | 'createdAt' | 'expiresAt';
 }
 

@@ -67,6 +67,7 @@ export function createMetricsServer(traffic: Traffic, sources: MetricSources): F
   });
   collectHistory(registry, store);
   collectServer(registry, sources);
+  collectWebhooks(registry, sources);
   const server = fastify({ logger: false });
   server.get('/metrics', async (_request, reply) => {
     reply.header('content-type', registry.contentType);
@@ -82,6 +83,7 @@ export interface MetricSources {
   readonly dataDir: string;
   readonly clockMs: () => number;
   readonly openStreams: () => number;
+  readonly webhookFigures: FastifyInstance['webhookFigures'];
 }
 
 function collectServer(
@@ -118,7 +120,7 @@ function collectServer(
     const { bavail, bsize } = await statfs(dataDir);
     return bavail * bsize;
   });
-  gauge('data_bytes', 'Size of the journal and the history.', async () =>
+  gauge('data_bytes', 'Size of the journal, the history and the webhooks.', async () =>
     (await Promise.all(DATABASES.map((file) => sizeOf(join(dataDir, file))))).reduce(
       (sum, size) => sum + size,
       0,
@@ -134,7 +136,14 @@ function collectServer(
   });
 }
 
-const DATABASES = ['journal.db', 'journal.db-wal', 'history.db', 'history.db-wal'];
+const DATABASES = [
+  'journal.db',
+  'journal.db-wal',
+  'history.db',
+  'history.db-wal',
+  'webhooks.db',
+  'webhooks.db-wal',
+];
 
 const sizeOf = async (path: string): Promise<number> => (await stat(path).catch(() => undefined))?.size ?? 0;
 
@@ -160,4 +169,36 @@ function collectHistory(registry: Registry, { history }: Store): void {
   gauge('waits', 'Reads that had to wait for history, since the start.', () => history.health().waits.count);
   gauge('wait_seconds', 'How long they waited, in all.', () => history.health().waits.totalMs / 1000);
   gauge('longest_wait_seconds', 'The longest of these waits.', () => history.health().waits.longestMs / 1000);
+}
+
+function collectWebhooks(registry: Registry, { webhookFigures }: MetricSources): void {
+  const counter = (name: string, help: string, value: () => number): void => {
+    new Counter({
+      name: `sandpit_webhook_${name}_total`,
+      help,
+      registers: [registry],
+      collect() {
+        this.reset();
+        this.inc(value());
+      },
+    });
+  };
+  counter('deliveries', 'Events that receivers accepted, since the start.', () => webhookFigures().delivered);
+  counter('failures', 'Tries that failed, since the start.', () => webhookFigures().failed);
+  new Gauge({
+    name: 'sandpit_webhook_backlog',
+    help: 'Events that wait for a try, and records that webhooks have not read.',
+    registers: [registry],
+    collect() {
+      this.set(webhookFigures().backlog);
+    },
+  });
+  new Gauge({
+    name: 'sandpit_webhooks_enabled',
+    help: 'Webhooks that are enabled.',
+    registers: [registry],
+    collect() {
+      this.set(webhookFigures().enabled);
+    },
+  });
 }

@@ -13,6 +13,8 @@ export interface HttpSettings extends TokenSettings {
   readonly corsOrigins: ReadonlySet<string>;
   /** Whether the API reference gets a token of the demo tenant from any browser on this machine. */
   readonly demoToken: boolean;
+  /** Webhooks may go to addresses that are not public. */
+  readonly webhookAllowPrivate: boolean;
   readonly initialCash: Money;
   /** Accounts a PRO tenant may have. */
   readonly proAccounts: number;

@@ -2,6 +2,7 @@ import type { Checkpoints } from './checkpoints.js';
 import type { History } from './history.js';
 import type { DamagedJournal, Journal } from './journal.js';
 import type { Registry } from './registry.js';
+import type { WebhookStore } from './webhooks.js';
 
 /** Everything a server keeps, behind its ports. */
 export interface Store {
@@ -9,6 +10,7 @@ export interface Store {
   readonly checkpoints: Checkpoints;
   readonly history: History;
   readonly registry: Registry;
+  readonly webhooks: WebhookStore;
   /** Commits something, or rejects with `StoreUnavailable` within a second. */
   probe(): Promise<void>;
   /** What the store knows about itself without trying. */

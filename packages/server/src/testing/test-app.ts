@@ -10,6 +10,8 @@ import type { DashboardFiles } from '../http/dashboard.js';
 import { DocsSite } from '../http/docs-site.js';
 import type { HttpSettings } from '../http/settings.js';
 import type { Store } from '../store/store.js';
+import type { Resolve } from '../webhooks/addresses.js';
+import type { Timers } from '../webhooks/timers.js';
 import { startSimulations, testSettings } from './simulations.js';
 
 const JWT_SECRET = 'a secret for tests, of more than 32 bytes';
@@ -51,6 +53,8 @@ export interface TestAppOptions {
   readonly dashboard?: DashboardFiles | undefined;
   /** Of a built documentation site; absent = there is none. */
   readonly siteDirectory?: string;
+  readonly webhookTimers?: Timers;
+  readonly resolve?: Resolve;
 }
 
 /** The whole service in this process: memory store, pushed quotes, a clock that moves when told. */
@@ -90,6 +94,8 @@ export class TestApp {
       monotonicMs: () => time.monotonicMs,
       dashboard: options.dashboard,
       docsSite: new DocsSite(options.siteDirectory ?? import.meta.dirname),
+      ...(options.webhookTimers !== undefined && { webhookTimers: options.webhookTimers }),
+      ...(options.resolve !== undefined && { resolve: options.resolve }),
       ...(options.log !== undefined && { log: options.log, isAccessLogged: options.isAccessLogged === true }),
     });
     await app.ready();

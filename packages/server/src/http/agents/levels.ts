@@ -77,7 +77,20 @@ const CAPPED: ReadonlySet<OperationId> = new Set([
 ]);
 
 /** What would give rights that are not the agent's. */
-const NEVER: ReadonlySet<OperationId> = new Set(['createAgentToken', 'createKeyPair', 'revokeKeyPair']);
+const NEVER: ReadonlySet<OperationId> = new Set([
+  'createAgentToken',
+  'createKeyPair',
+  'revokeKeyPair',
+  'createWebhook',
+  'listWebhooks',
+  'getWebhook',
+  'updateWebhook',
+  'deleteWebhook',
+  'rotateWebhookSecret',
+  'testWebhook',
+  'listWebhookDeliveries',
+  'redeliverWebhook',
+]);
 
 /** Level `control` may do these wherever its token lives. */
 const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([

@@ -6,6 +6,7 @@ import { Commits } from './commits.js';
 import { MemoryHistory } from './memory-history.js';
 import { MemoryJournal } from './memory-journal.js';
 import { MemoryRegistry } from './memory-registry.js';
+import { MemoryWebhooks } from './memory-webhooks.js';
 
 export interface MemoryStoreOptions {
   readonly project?: Projection;
@@ -32,6 +33,7 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
     checkpoints: NO_CHECKPOINTS,
     history,
     registry,
+    webhooks: new MemoryWebhooks(commits),
     probe: () => commits.add(() => undefined),
     health: () => ({ status: commits.isClosed ? 'closed' : 'ok', waiting: commits.waiting }),
     check: () => [],

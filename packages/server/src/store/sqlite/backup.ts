@@ -21,6 +21,7 @@ import { altered } from './journal-check.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 import { readMeta } from './meta.js';
 import { makePrivate, makePrivateDirectory } from './private-files.js';
+import { WEBHOOK_FILE } from './webhook-tables.js';
 
 /** What an installation keeps beside its store, and would be another one without. */
 const BESIDE = ['jwt-secret'];
@@ -96,6 +97,8 @@ function copyAll(directory: string, to: string): BackedUp {
     rmSync(join(to, HISTORY_FILE), { force: true });
     notes.push(`history is left out, and will be derived anew: ${(error as Error).message}`);
   }
+  // Before the journal: a cursor ahead of it would pass over events.
+  if (existsSync(join(directory, WEBHOOK_FILE))) copyDatabase(directory, to, WEBHOOK_FILE);
   for (const file of BESIDE)
     if (existsSync(join(directory, file))) copyFileSync(join(directory, file), join(to, file));
   copyDatabase(directory, to, JOURNAL_FILE);

@@ -19,6 +19,7 @@ import { SimulationKeys } from './simulation-keys.js';
 import { SqliteHistory } from './sqlite-history.js';
 import { SqliteJournal } from './sqlite-journal.js';
 import { SqliteRegistry } from './sqlite-registry.js';
+import { SqliteWebhooks } from './sqlite-webhooks.js';
 import { projectionUrl } from './worker-url.js';
 import { WriteQueue } from './write-queue.js';
 
@@ -106,9 +107,11 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
   const checkpoints = maker ?? NO_CHECKPOINTS;
   const live = statements.of('SELECT 1 FROM simulation WHERE key = ? AND deleted_at IS NULL');
   files.tidy((key) => one(live, key) !== undefined);
+  const webhooks = new SqliteWebhooks(directory);
   let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     await maker?.close();
+    await webhooks.close();
     await scrub.close();
     await history.close();
     // Before the writer, which empties the write-ahead log when nobody reads it any more.
@@ -122,6 +125,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     checkpoints,
     history,
     registry,
+    webhooks,
     probe: () => queue.probe(),
     health: () => ({ ...queue.health(), ...(damage.length > 0 && { damage }) }),
     check: () => altered(database, statements),

@@ -1,0 +1,39 @@
+import type { OrderSnapshot } from '@sandpit/core';
+import type { DurableRecord } from '../engine/records.js';
+import type { Simulation } from '../engine/simulation.js';
+import type { JournalRecord } from '../store/journal.js';
+import type { StreamPosition } from '../store/stream-position.js';
+
+/** An event as it is sent: the same bytes in every try. */
+export interface WebhookMessage {
+  readonly position: StreamPosition;
+  /** The `webhook-id` header. */
+  readonly eventId: string;
+  readonly type: string;
+  /** Portfolio that it is about: first tries of its events go out in order. Empty = the market. */
+  readonly portfolioId: string;
+  readonly body: string;
+}
+
+/** Says what is sent of the records of a simulation. */
+export interface WebhookTranslator {
+  /** Of a record that was published in this turn. Throws `StoreUnavailable`. */
+  readonly live: (simulation: Simulation, record: DurableRecord) => readonly WebhookMessage[];
+  /**
+   * Of a record from the journal that the history tells of. `followed`: orders as the records before left them, kept between calls by
+   * whoever goes through the journal.
+   */
+  readonly past: (
+    simulation: Simulation,
+    record: JournalRecord,
+    followed: Map<number, OrderSnapshot>,
+  ) => Promise<readonly WebhookMessage[]>;
+  /** Body of a test event; `id` is that of its data. */
+  readonly test: (id: string, simulationId: string, at: number) => string;
+}
+
+/** Whether patterns such as `order.filled`, `order.*` and `*` name a type. */
+export const isWanted = (patterns: readonly string[], type: string): boolean =>
+  patterns.some(
+    (pattern) => pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))),
+  );

@@ -1,0 +1,117 @@
+import { StoreUnavailable } from '../store/journal.js';
+import type { WebhookChange, WebhookCursor, WebhookStore } from '../store/webhooks.js';
+import type { Timers } from './timers.js';
+
+/** Until a batch that the store did not take is tried again. */
+const RETRY_MS = 1000;
+/** A cursor that has moved past events of no interest is saved within this time. */
+const LAZY_MS = 2000;
+/** Changes that may wait for the store; with more, nothing is sent until it has caught up. */
+const MOST_WAITING = 2000;
+
+interface QueuedChange {
+  readonly change: WebhookChange;
+  readonly onSaved: (() => void) | undefined;
+}
+
+/** What a follower has to save: where it stands when the batch is written. */
+export interface Cursored {
+  readonly cursor: () => WebhookCursor;
+}
+
+/**
+ * Saves what became of deliveries: one batch after the other, each with everything that has happened since the one before, and with the
+ * cursors that follow from it.
+ */
+export class WebhookWriter {
+  readonly #store: WebhookStore;
+  readonly #timers: Timers;
+  readonly #onRoom: () => void;
+  #changes: QueuedChange[] = [];
+  #moved = new Set<Cursored>();
+  #writing: Promise<void> | undefined;
+  #isScheduled = false;
+  #callOffLazy: (() => void) | undefined;
+
+  /** `onRoom` is called when batches were written and more may be sent. */
+  constructor(store: WebhookStore, timers: Timers, onRoom: () => void) {
+    this.#store = store;
+    this.#timers = timers;
+    this.#onRoom = onRoom;
+  }
+
+  get isFull(): boolean {
+    return this.#changes.length >= MOST_WAITING;
+  }
+
+  /** Saves a change with the next batch. `onSaved` is called once that is durable. */
+  add(change: WebhookChange, onSaved?: () => void): void {
+    this.#changes.push({ change, onSaved });
+    this.#schedule();
+  }
+
+  /** The cursor of a follower has moved; it is saved with the next batch, or a little later. */
+  moved(follower: Cursored): void {
+    this.#moved.add(follower);
+    this.#callOffLazy ??= this.#timers.after(LAZY_MS, () => {
+      this.#callOffLazy = undefined;
+      this.#schedule();
+    });
+  }
+
+  /** Forgets a follower: its cursor is not saved any more. */
+  forget(follower: Cursored): void {
+    this.#moved.delete(follower);
+  }
+
+  /** After this turn: what ends together is written together. */
+  #schedule(): void {
+    if (this.#isScheduled || this.#writing !== undefined) return;
+    this.#isScheduled = true;
+    setImmediate(() => {
+      this.#isScheduled = false;
+      void this.#write();
+    });
+  }
+
+  async #write(): Promise<void> {
+    if (this.#writing !== undefined) return;
+    const batch = this.#take();
+    if (batch.length === 0) return;
+    let hasFailed = false;
+    this.#writing = this.#store.apply(batch.map(({ change }) => change)).catch((error: unknown) => {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      // In their place: what comes later must not be stored before them.
+      this.#changes = [...batch, ...this.#changes];
+      hasFailed = true;
+    });
+    await this.#writing;
+    if (hasFailed) await new Promise<void>((resolve) => this.#timers.after(RETRY_MS, resolve));
+    this.#writing = undefined;
+    if (this.#changes.length > 0) this.#schedule();
+    if (hasFailed) return;
+    for (const { onSaved } of batch) onSaved?.();
+    this.#onRoom();
+  }
+
+  #take(): QueuedChange[] {
+    this.#callOffLazy?.();
+    this.#callOffLazy = undefined;
+    const cursors = [...this.#moved].map((one): QueuedChange => ({
+      change: { change: 'save-cursor', cursor: one.cursor() },
+      onSaved: undefined,
+    }));
+    this.#moved = new Set();
+    const batch = [...this.#changes, ...cursors];
+    this.#changes = [];
+    return batch;
+  }
+
+  /** Resolves when everything that was added so far is stored, or could not be. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    const batch = this.#take();
+    if (batch.length > 0)
+      await this.#store.apply(batch.map(({ change }) => change)).catch(() => undefined);
+  }
+}
