@@ -3,6 +3,7 @@ import { historyContract } from '../history.contract.js';
 import { journalContract } from '../journal.contract.js';
 import { registryContract } from '../registry.contract.js';
 import type { Store } from '../store.js';
+import { webhookContract } from '../webhooks.contract.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
 
 const directories = new WeakMap<Store, string>();
@@ -26,3 +27,4 @@ afterAll(removeDirectories);
 journalContract('The SQLite store', underTest);
 historyContract('The SQLite store', underTest);
 registryContract('The SQLite store', underTest);
+webhookContract('SQLite', underTest.open);

@@ -1,0 +1,78 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+
+export interface ReceivedEvent {
+  readonly headers: IncomingHttpHeaders;
+  readonly text: string;
+  readonly type: string;
+  readonly timestamp: string;
+  readonly data: Readonly<Record<string, unknown>> & { readonly id: string; readonly simulationId: string };
+}
+
+type Respond = (event: ReceivedEvent, response: ServerResponse, request: IncomingMessage) => void;
+
+const accept: Respond = (_, response) => response.writeHead(204).end();
+
+/** A receiver of webhooks on a socket of this machine. Accepts everything unless told otherwise. */
+export class WebhookReceiver {
+  readonly events: ReceivedEvent[] = [];
+  respond: Respond = accept;
+  readonly #server: Server;
+
+  private constructor(server: Server) {
+    this.#server = server;
+  }
+
+  static async open(host = '127.0.0.1'): Promise<WebhookReceiver> {
+    const server = createServer((request, response) => {
+      let text = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
+      request.on('end', () => {
+        const { type, timestamp, data } = JSON.parse(text) as Pick<ReceivedEvent, 'type' | 'timestamp' | 'data'>;
+        const event = { headers: request.headers, text, type, timestamp, data };
+        receiver.events.push(event);
+        receiver.respond(event, response, request);
+      });
+    });
+    const receiver = new WebhookReceiver(server);
+    server.listen(0, host);
+    await once(server, 'listening');
+    return receiver;
+  }
+
+  get port(): number {
+    return (this.#server.address() as AddressInfo).port;
+  }
+
+  get url(): string {
+    return `http://127.0.0.1:${this.port}/hook`;
+  }
+
+  get types(): readonly string[] {
+    return this.events.map(({ type }) => type);
+  }
+
+  /** Answers everything with a status. */
+  answer(status: number, headers: Record<string, string> = {}): void {
+    this.respond = (_, response) => response.writeHead(status, headers).end();
+  }
+
+  /** Resolves once so many events have come. */
+  async received(count: number): Promise<readonly ReceivedEvent[]> {
+    await until(() => this.events.length >= count);
+    return this.events;
+  }
+
+  async close(): Promise<void> {
+    this.#server.closeAllConnections();
+    await new Promise((resolve) => this.#server.close(resolve));
+  }
+}
+
+/** Lets the event loop turn until something holds; the time limit of the test ends it. */
+export async function until(holds: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await holds())) await nextTurn();
+}
