@@ -26,6 +26,8 @@ export interface ImportNote {
   readonly status: 'IMPORTING' | 'READY' | 'FAILED';
   /** Why it failed. */
   readonly reason?: string;
+  /** Of a READY one: how many records it came with. */
+  readonly records?: number;
 }
 
 /** The file is larger than it may be. */
@@ -201,7 +203,9 @@ export class Imports {
     if (problem === undefined && !signal.aborted) await this.enter(id, id, signal);
     if (isAborted(signal)) return;
     const note: ImportNote =
-      problem === undefined ? { status: 'READY' } : { status: 'FAILED', reason: problem };
+      problem === undefined
+        ? { status: 'READY', records: this.#store.journal.lastSeq(id) }
+        : { status: 'FAILED', reason: problem };
     await this.#untilCommitted(() => this.#save(id, note), signal);
     this.discard(id);
     if (problem !== undefined) this.#note(`import ${id} failed: ${problem}`);

@@ -291,6 +291,11 @@ export class Simulations {
     return entry && this.infoOf(entry);
   }
 
+  /** Records of a simulation that happened elsewhere: those that it was imported with. */
+  inheritedRecords(id: string): number {
+    return this.imports.noteOf(id)?.records ?? 0;
+  }
+
   /** Those that a tenant created, oldest first. */
   list(tenantId: string): readonly SimulationInfo[] {
     const main = mainOf(tenantId);

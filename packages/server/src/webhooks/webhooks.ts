@@ -472,7 +472,10 @@ export class Webhooks {
     if (webhook.simulationId !== EVERY_SIMULATION && storeIdOf(webhook.tenantId, webhook.simulationId) !== id) return;
     const known = followers.get(id);
     if (known !== undefined) return known.attach(simulation);
-    const position = this.#cursors.get(keyOf(webhook.webhookId, id)) ?? { seq: 0, place: 0 };
+    // One that came later is followed from its first record on.
+    const position =
+      this.#cursors.get(keyOf(webhook.webhookId, id)) ??
+      endOfRecord(this.#deps.simulations.inheritedRecords(id));
     const cursor = { webhookId: webhook.webhookId, simulationId: id, position };
     this.#deps.store.webhooks.triedAfter(cursor).then(
       (tried) => {

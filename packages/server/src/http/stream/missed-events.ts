@@ -3,7 +3,7 @@ import { LRUCache } from 'lru-cache';
 import { PastOrders } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { ListItem } from '../../store/history.js';
-import { endOfEvent, isAfter, lastToldAt, type StreamPosition } from '../../store/stream-position.js';
+import { endOfEvent, isAfter, lastToldAt, type StreamPosition } from './position.js';
 import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './order-messages.js';
 
 /** Events written out in one step: about a millisecond of work. */

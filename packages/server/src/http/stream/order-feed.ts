@@ -16,7 +16,7 @@ import {
   type StreamPosition,
   positionAt,
   positionOf,
-} from '../../store/stream-position.js';
+} from './position.js';
 import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './order-messages.js';
 import { TrailRate } from './trail-rate.js';
 

@@ -1,5 +1,5 @@
 import type { OrderSnapshot } from '@sandpit/core';
-import { isAfter, type StreamPosition } from '../../store/stream-position.js';
+import { isAfter, type StreamPosition } from './position.js';
 
 /** What there is to tell about an event of an order. */
 export interface OrderMessages {

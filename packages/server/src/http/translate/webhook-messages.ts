@@ -7,7 +7,7 @@ import { payloadOf } from '../../engine/record-text.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN } from '../../engine/simulations.js';
 import type { ListItem } from '../../store/history.js';
-import { idOf, positionAt } from '../../store/stream-position.js';
+import { idOf, positionAt } from '../stream/position.js';
 import type { StreamPosition } from '../../store/stream-position.js';
 import type { WebhookMessage, WebhookTranslator } from '../../webhooks/webhook-message.js';
 import { callOf, toActivity } from './history.js';
