@@ -1566,9 +1566,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       deliveryId: '0e2f4b1a-52cc-4c0b-9a41-1d3c57f0b9d2',
       eventId: 'evt_main_12-3',
       type: 'order.filled',
-      attempts: [
-        { at: '2026-01-05T15:00:00.000Z', error: 'The connection was refused', durationMs: 3 },
-      ],
+      attempts: [{ at: '2026-01-05T15:00:00.000Z', error: 'The connection was refused', durationMs: 3 }],
       status: 'PENDING',
       nextAttemptAt: '2026-01-05T15:10:00.000Z',
     },

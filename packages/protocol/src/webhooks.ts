@@ -32,10 +32,14 @@ const url = text({
     'Where events are posted: `https` or `http`, port 80, 443 or 1024 and up, without user information. The address must be a public one unless the server has `WEBHOOK_ALLOW_PRIVATE=on`.',
   examples: ['https://hooks.example.com/sandpit'],
 });
-const patterns = list(choice(webhookPatterns), { min: 1, max: webhookPatterns.length }, {
-  description: 'Event types or groups of them, such as `order.filled` and `order.*`; `*` = all.',
-  examples: [['order.filled', 'margin-call.*']],
-});
+const patterns = list(
+  choice(webhookPatterns),
+  { min: 1, max: webhookPatterns.length },
+  {
+    description: 'Event types or groups of them, such as `order.filled` and `order.*`; `*` = all.',
+    examples: [['order.filled', 'margin-call.*']],
+  },
+);
 const simulation = text({
   maxLength: 64,
   description:
@@ -44,30 +48,30 @@ const simulation = text({
 const note = text({ description: 'A note for people.' });
 
 export const WebhookBody = closed('WebhookBody', {
-    url,
-    events: optional(patterns),
-    simulationId: optional(simulation),
-    description: optional(note),
-  });
+  url,
+  events: optional(patterns),
+  simulationId: optional(simulation),
+  description: optional(note),
+});
 export type WebhookBody = Static<typeof WebhookBody>;
 
 const statuses = ['ENABLED', 'DISABLED'] as const;
 
 export const UpdateWebhookBody = closed(
-    'UpdateWebhookBody',
-    {
-      url: optional(url),
-      events: optional(patterns),
-      simulationId: optional(simulation),
-      description: optional(note),
-      status: optional(
-        choice(statuses, {
-          description:
-            '`ENABLED` sends events from now on; what happened while the webhook was disabled is not sent.',
-        }),
-      ),
-    },
-    { description: 'Fields that are left out keep their values.' },
+  'UpdateWebhookBody',
+  {
+    url: optional(url),
+    events: optional(patterns),
+    simulationId: optional(simulation),
+    description: optional(note),
+    status: optional(
+      choice(statuses, {
+        description:
+          '`ENABLED` sends events from now on; what happened while the webhook was disabled is not sent.',
+      }),
+    ),
+  },
+  { description: 'Fields that are left out keep their values.' },
 );
 export type UpdateWebhookBody = Static<typeof UpdateWebhookBody>;
 
@@ -84,7 +88,9 @@ const webhookFields = {
 
 export const Webhook = closed('Webhook', {
   ...webhookFields,
-  lastSuccessAt: optional(instant({ description: 'When the receiver last accepted an event, in real time.' })),
+  lastSuccessAt: optional(
+    instant({ description: 'When the receiver last accepted an event, in real time.' }),
+  ),
   failingSince: optional(
     instant({ description: 'When the first try failed after the last success, in real time.' }),
   ),
@@ -118,9 +124,7 @@ const deliveryStatuses = ['PENDING', 'DELIVERED', 'FAILED'] as const;
 
 export const DeliveryAttempt = closed('DeliveryAttempt', {
   at: instant({ description: 'Real time.' }),
-  statusCode: optional(
-    Type.Integer({ description: 'Status of the answer; absent where there was none.' }),
-  ),
+  statusCode: optional(Type.Integer({ description: 'Status of the answer; absent where there was none.' })),
   error: optional(anyText({ description: 'Why the try failed; absent where it succeeded.' })),
   durationMs: count({ description: 'Milliseconds until the answer, or until the try was given up.' }),
 });

@@ -14,7 +14,15 @@ async function main(): Promise<void> {
   process.on('exit', () => rmSync(directory, { recursive: true, force: true, maxRetries: 3 }));
   process.stdin.on('close', () => process.emit('SIGTERM', 'SIGTERM')).resume();
   // Nothing of the surroundings: a setting of the developer's own must not change a test.
-  await runServer(readSettings({ PORT: '0', DATA_DIR: directory, MARKET_FEED: 'push', LOG_LEVEL: 'warn', WEBHOOK_ALLOW_PRIVATE: 'on' }));
+  await runServer(
+    readSettings({
+      PORT: '0',
+      DATA_DIR: directory,
+      MARKET_FEED: 'push',
+      LOG_LEVEL: 'warn',
+      WEBHOOK_ALLOW_PRIVATE: 'on',
+    }),
+  );
   const credentials = readFileSync(join(directory, 'demo-credentials.json'), 'utf8');
   const { baseUrl, apiKey } = JSON.parse(credentials) as {
     readonly baseUrl: string;

@@ -61,11 +61,19 @@ describe('endpoints', () => {
   it('createWebhook: shows the secret once', async () => {
     const { client, receiver } = await setUp();
     const created = await createWebhook(client, receiver.url);
-    expect(created).toMatchObject({ url: receiver.url, events: ['*'], simulationId: 'main', status: 'ENABLED' });
+    expect(created).toMatchObject({
+      url: receiver.url,
+      events: ['*'],
+      simulationId: 'main',
+      status: 'ENABLED',
+    });
     expect(created.secret).toMatch(/^whsec_/);
     const { secret: _, ...shown } = created;
     expect((await client.get(`/v1/webhooks/${created.webhookId}`)).body).toEqual(shown);
-    expect((await client.get('/v1/webhooks')).body).toMatchObject({ data: [shown], pagination: { total: 1 } });
+    expect((await client.get('/v1/webhooks')).body).toMatchObject({
+      data: [shown],
+      pagination: { total: 1 },
+    });
   });
 
   it('createWebhook: shows the secret again to whoever repeats the request with its key, and keeps it out of the answer that is stored', async () => {
@@ -76,7 +84,13 @@ describe('endpoints', () => {
     expect(again.body).toEqual(first.body);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect((await client.get('/v1/webhooks')).body.pagination.total).toBe(1);
-    const kept = app.store.journal.findAnswer('tenant-1', 'main', 'POST /v1/webhooks', 'once', app.time.nowMs);
+    const kept = app.store.journal.findAnswer(
+      'tenant-1',
+      'main',
+      'POST /v1/webhooks',
+      'once',
+      app.time.nowMs,
+    );
     expect(kept?.body).toContain(first.body.webhookId);
     expect(kept?.body).not.toContain('whsec_');
   });
@@ -92,15 +106,20 @@ describe('endpoints', () => {
 
   it('createWebhook: answers what is wrong with a body', async () => {
     const { client } = await setUp();
-    const post = async (body: object): Promise<unknown> => (await client.post('/v1/webhooks', body)).body.message;
+    const post = async (body: object): Promise<unknown> =>
+      (await client.post('/v1/webhooks', body)).body.message;
     expect(await post({})).toEqual(['url must be an http(s) URL']);
     expect(await post({ url: 'ftp://a.example/' })).toEqual(['url must be an http(s) URL']);
     expect(await post({ url: 'https://me:x@a.example/' })).toEqual(['url must not contain user information']);
-    expect(await post({ url: 'https://a.example:25/' })).toEqual(['url must have port 80, 443 or 1024 and up']);
+    expect(await post({ url: 'https://a.example:25/' })).toEqual([
+      'url must have port 80, 443 or 1024 and up',
+    ]);
     expect(await post({ url: 'https://a.example/', events: ['order.gone'] })).toEqual([
       expect.stringContaining('events.0 must be one of'),
     ]);
-    expect(await post({ url: 'https://a.example/', events: [] })).toEqual([expect.stringContaining('events')]);
+    expect(await post({ url: 'https://a.example/', events: [] })).toEqual([
+      expect.stringContaining('events'),
+    ]);
     expect(await post({ url: 'https://a.example/', simulationId: 'nowhere' })).toBe('Simulation not found');
   });
 
@@ -121,14 +140,27 @@ describe('endpoints', () => {
       await other.post(`${path}/deliveries/${nowhere}/redeliver`),
     ])
       expect([reply.status, reply.body.message]).toEqual([404, 'Webhook not found']);
-    expect((await client.post(`${path}/deliveries/${nowhere}/redeliver`)).body.message).toBe('Delivery not found');
+    expect((await client.post(`${path}/deliveries/${nowhere}/redeliver`)).body.message).toBe(
+      'Delivery not found',
+    );
   });
 
   it('createWebhook: refuses an address that is not public, unless WEBHOOK_ALLOW_PRIVATE is on', async () => {
     const { client } = await setUp({ settings: { WEBHOOK_ALLOW_PRIVATE: 'off' } });
-    for (const host of ['127.0.0.1', '2130706433', '0177.0.0.1', '[::ffff:127.0.0.1]', '[64:ff9b::7f00:1]', 'localhost']) {
+    for (const host of [
+      '127.0.0.1',
+      '2130706433',
+      '0177.0.0.1',
+      '[::ffff:127.0.0.1]',
+      '[64:ff9b::7f00:1]',
+      'localhost',
+    ]) {
       const reply = await client.post('/v1/webhooks', { url: `http://${host}:8080/` });
-      expect([host, reply.status, reply.body.error]).toEqual([host, 400, { code: 'WEBHOOK_ADDRESS_REFUSED' }]);
+      expect([host, reply.status, reply.body.error]).toEqual([
+        host,
+        400,
+        { code: 'WEBHOOK_ADDRESS_REFUSED' },
+      ]);
     }
   });
 });
@@ -142,13 +174,19 @@ describe('delivery', () => {
     const events = await receiver.received(3);
     expect(receiver.types).toEqual(['order.accepted', 'order.active', 'order.filled']);
     for (const { headers, text, data, timestamp } of events) {
-      expect(data).toMatchObject({ orderId: order.orderId, simulationId: 'main', portfolioId: portfolio.portfolioId });
+      expect(data).toMatchObject({
+        orderId: order.orderId,
+        simulationId: 'main',
+        portfolioId: portfolio.portfolioId,
+      });
       expect(headers['webhook-id']).toBe(`evt_main_${data.id}`);
       expect(headers['content-type']).toBe('application/json');
       expect(timestamp).toBe('2026-01-05T15:00:00.000Z');
       // The reference library goes by the machine's clock: it signs for the time of the try.
       const at = new Date(Number(headers['webhook-timestamp']) * 1000);
-      expect(headers['webhook-signature']).toBe(new Webhook(secret).sign(String(headers['webhook-id']), at, text));
+      expect(headers['webhook-signature']).toBe(
+        new Webhook(secret).sign(String(headers['webhook-id']), at, text),
+      );
     }
     expect(events[2]?.data).toMatchObject({ event: 'FILLED', status: 'FILLED', execution: { price: 100 } });
     const found = await delivered(client, webhookId, 'DELIVERED', 'DELIVERED', 'DELIVERED');
@@ -172,7 +210,11 @@ describe('delivery', () => {
     await createWebhook(client, receiver.url);
     const other = app.as({ tenantId: 'other' });
     await fill(other, (await openPortfolio(other)).portfolioId);
-    const made = await client.post('/v1/simulations', { feed: 'push', clock: 'manual', start: '2026-01-05T15:00:00Z' });
+    const made = await client.post('/v1/simulations', {
+      feed: 'push',
+      clock: 'manual',
+      start: '2026-01-05T15:00:00Z',
+    });
     const inside = app.withToken(made.body.token);
     await fill(inside, (await openPortfolio(inside)).portfolioId);
     const { portfolioId } = await openPortfolio(client);
@@ -184,7 +226,11 @@ describe('delivery', () => {
   it('sends events of simulations that are created later where all are followed', async () => {
     const { app, client, receiver } = await setUp();
     await createWebhook(client, receiver.url, { simulationId: '*', events: ['order.filled'] });
-    const made = await client.post('/v1/simulations', { feed: 'push', clock: 'manual', start: '2026-01-05T15:00:00Z' });
+    const made = await client.post('/v1/simulations', {
+      feed: 'push',
+      clock: 'manual',
+      start: '2026-01-05T15:00:00Z',
+    });
     const inside = app.withToken(made.body.token);
     await fill(inside, (await openPortfolio(inside)).portfolioId);
     await fill(client, (await openPortfolio(client)).portfolioId);
@@ -221,7 +267,9 @@ describe('delivery', () => {
     const [first, second] = await receiver.received(2);
     expect(second?.text).toBe(first?.text);
     expect(second?.headers['webhook-id']).toBe(first?.headers['webhook-id']);
-    expect(Number(second?.headers['webhook-timestamp'])).toBe(Number(first?.headers['webhook-timestamp']) + 6);
+    expect(Number(second?.headers['webhook-timestamp'])).toBe(
+      Number(first?.headers['webhook-timestamp']) + 6,
+    );
     const [done] = await delivered(client, webhookId, 'DELIVERED');
     expect(done.attempts).toMatchObject([{ statusCode: 503 }, { statusCode: 200 }]);
     expect(done.nextAttemptAt).toBeUndefined();
@@ -284,7 +332,9 @@ describe('delivery', () => {
     const cut = await createWebhook(client, receiver.url, { events: ['order.filled'] });
     receiver.respond = (_, response) => response.destroy();
     await fill(client, (await openPortfolio(client)).portfolioId);
-    expect((await delivered(client, refused.webhookId, 'PENDING'))[0].attempts[0].error).toBe('The connection was refused');
+    expect((await delivered(client, refused.webhookId, 'PENDING'))[0].attempts[0].error).toBe(
+      'The connection was refused',
+    );
     expect((await delivered(client, cut.webhookId, 'PENDING'))[0].attempts[0].error).toBe(
       'The receiver closed the connection without an answer',
     );
@@ -316,8 +366,13 @@ describe('delivery', () => {
     expect(shown.body).toMatchObject({ status: 'DISABLED', reason: 'The receiver answered 410 Gone' });
     receiver.answer(204);
     await fill(client, portfolioId);
-    const redelivered = await client.post(`/v1/webhooks/${webhookId}/deliveries/${failed.deliveryId}/redeliver`);
-    expect([redelivered.status, redelivered.body.message]).toEqual([409, 'The webhook is disabled: enable it first']);
+    const redelivered = await client.post(
+      `/v1/webhooks/${webhookId}/deliveries/${failed.deliveryId}/redeliver`,
+    );
+    expect([redelivered.status, redelivered.body.message]).toEqual([
+      409,
+      'The webhook is disabled: enable it first',
+    ]);
     await client.put(`/v1/webhooks/${webhookId}`, { status: 'ENABLED' });
     await fill(client, portfolioId);
     await receiver.received(2);
@@ -339,7 +394,10 @@ describe('delivery', () => {
       const expected = tries;
       await until(async () => {
         [pending] = await deliveriesOf(client, webhookId);
-        return pending.attempts.length === expected && (pending.status === 'FAILED' || Date.parse(pending.nextAttemptAt) > timers.nowMs());
+        return (
+          pending.attempts.length === expected &&
+          (pending.status === 'FAILED' || Date.parse(pending.nextAttemptAt) > timers.nowMs())
+        );
       });
     }
     expect(pending.status).toBe('FAILED');
@@ -362,7 +420,11 @@ describe('delivery', () => {
     const { webhookId } = await createWebhook(client, receiver.url, { events: ['order.filled'] });
     const reply = await client.post(`/v1/webhooks/${webhookId}/test`);
     expect(reply.status).toBe(200);
-    expect(reply.body).toMatchObject({ type: 'webhook.test', status: 'DELIVERED', attempts: [{ statusCode: 204 }] });
+    expect(reply.body).toMatchObject({
+      type: 'webhook.test',
+      status: 'DELIVERED',
+      attempts: [{ statusCode: 204 }],
+    });
     expect(receiver.types).toEqual(['webhook.test']);
     expect(receiver.events[0]?.headers['webhook-id']).toBe(reply.body.eventId);
     receiver.answer(404);
@@ -385,7 +447,8 @@ describe('delivery', () => {
     await client.post(`${path}/test`);
     const signers = receiver.events.map(({ headers, text }) => {
       const at = new Date(Number(headers['webhook-timestamp']) * 1000);
-      const by = (secret: string): string => new Webhook(secret).sign(String(headers['webhook-id']), at, text);
+      const by = (secret: string): string =>
+        new Webhook(secret).sign(String(headers['webhook-id']), at, text);
       return String(headers['webhook-signature'])
         .split(' ')
         .map((signature) => [by(rotated.body.secret), by(created.secret)].indexOf(signature));
@@ -413,7 +476,11 @@ describe('delivery', () => {
 
   it('deleteSimulation: takes the webhooks of the simulation with it', async () => {
     const { app, client, receiver } = await setUp();
-    const made = await client.post('/v1/simulations', { feed: 'push', clock: 'manual', start: '2026-01-05T15:00:00Z' });
+    const made = await client.post('/v1/simulations', {
+      feed: 'push',
+      clock: 'manual',
+      start: '2026-01-05T15:00:00Z',
+    });
     const { simulationId } = made.body;
     const own = await createWebhook(client, receiver.url, { simulationId });
     const all = await createWebhook(client, receiver.url, { simulationId: '*' });

@@ -70,7 +70,10 @@ export function webhookContract(name: string, open: () => Promise<Store>): void 
         { change: 'save-delivery', delivery: pending('d1', NOW) },
       ]);
       expect(await webhooks.load()).toEqual({
-        webhooks: [webhook('w1', { status: 'DISABLED', reason: 'Gone' }), webhook('w2', { description: 'second' })],
+        webhooks: [
+          webhook('w1', { status: 'DISABLED', reason: 'Gone' }),
+          webhook('w2', { description: 'second' }),
+        ],
         cursors: [cursor],
         pending: new Map([['w1', 1]]),
       });

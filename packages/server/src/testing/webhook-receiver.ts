@@ -31,7 +31,10 @@ export class WebhookReceiver {
       let text = '';
       request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       request.on('end', () => {
-        const { type, timestamp, data } = JSON.parse(text) as Pick<ReceivedEvent, 'type' | 'timestamp' | 'data'>;
+        const { type, timestamp, data } = JSON.parse(text) as Pick<
+          ReceivedEvent,
+          'type' | 'timestamp' | 'data'
+        >;
         const event = { headers: request.headers, text, type, timestamp, data };
         receiver.events.push(event);
         receiver.respond(event, response, request);

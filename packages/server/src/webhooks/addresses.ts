@@ -48,7 +48,8 @@ function groupsOf(address: string): readonly number[] | undefined {
   // The parser of URLs writes embedded IPv4 as groups.
   const { hostname } = new URL(`http://[${address}]`);
   const [head = '', tail] = hostname.slice(1, -1).split('::');
-  const parse = (part: string): number[] => (part === '' ? [] : part.split(':').map((group) => parseInt(group, 16)));
+  const parse = (part: string): number[] =>
+    part === '' ? [] : part.split(':').map((group) => parseInt(group, 16));
   const front = parse(head);
   if (tail === undefined) return front;
   const back = parse(tail);
@@ -127,7 +128,8 @@ export class Addresses {
   async of(url: URL): Promise<readonly ResolvedAddress[]> {
     const hostname = url.hostname.replace(/^\[|\]$/g, '').replace(/\.$/, '');
     const family = isIP(hostname);
-    if (family === 0 && !this.#rules.allowPrivate && /(^|\.)localhost$/.test(hostname)) throw new AddressRefused();
+    if (family === 0 && !this.#rules.allowPrivate && /(^|\.)localhost$/.test(hostname))
+      throw new AddressRefused();
     const found =
       family === 0
         ? await this.#resolve(hostname)

@@ -131,12 +131,19 @@ export class Outbox {
     if (this.#isStopped || atMs >= this.#timerAtMs) return;
     this.#callOffTimer?.();
     this.#timerAtMs = atMs;
-    this.#callOffTimer = this.#parts.timers.after(Math.max(0, atMs - this.#parts.timers.nowMs()), () => this.wake());
+    this.#callOffTimer = this.#parts.timers.after(Math.max(0, atMs - this.#parts.timers.nowMs()), () =>
+      this.wake(),
+    );
   }
 
   /** Begins as many tries as there may be at once. */
   pump(): void {
-    while (!this.#isStopped && !this.#isDraining && this.#underWay < this.#atOnce && !this.#parts.writer.isFull) {
+    while (
+      !this.#isStopped &&
+      !this.#isDraining &&
+      this.#underWay < this.#atOnce &&
+      !this.#parts.writer.isFull
+    ) {
       const retry = this.#nextRetry();
       if (retry !== undefined) {
         void this.#again(retry);
@@ -226,7 +233,8 @@ export class Outbox {
   /** Begins no further tries. Resolves when those under way have ended, or after `patience` has. */
   async drain(patience: Promise<void>): Promise<void> {
     this.#isDraining = true;
-    if (this.#underWay > 0) await Promise.race([patience, new Promise<void>((resolve) => (this.#whenIdle = resolve))]);
+    if (this.#underWay > 0)
+      await Promise.race([patience, new Promise<void>((resolve) => (this.#whenIdle = resolve))]);
     this.stop();
   }
 

@@ -59,7 +59,12 @@ export class Sender {
   }
 
   /** Resolves with the status, as soon as the head of the answer is there. */
-  #request(url: URL, { headers, body }: Omit<Post, 'url'>, release: () => void, isAgain = false): Promise<number> {
+  #request(
+    url: URL,
+    { headers, body }: Omit<Post, 'url'>,
+    release: () => void,
+    isAgain = false,
+  ): Promise<number> {
     return new Promise((resolve, reject) => {
       if (this.#isStopped) return reject(new Error(GIVEN_UP));
       const { request: begin } = url.protocol === 'https:' ? https : http;

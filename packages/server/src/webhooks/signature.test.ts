@@ -2,7 +2,11 @@ import { Webhook } from 'standardwebhooks';
 import { expect, it } from 'vitest';
 import { newSecret, signatureOf } from './signature.js';
 
-const BODY = JSON.stringify({ type: 'order.filled', timestamp: '2026-01-05T15:00:00.000Z', data: { symbol: 'ÅBC €' } });
+const BODY = JSON.stringify({
+  type: 'order.filled',
+  timestamp: '2026-01-05T15:00:00.000Z',
+  data: { symbol: 'ÅBC €' },
+});
 const ID = 'evt_main_12-3';
 
 const verify = (secret: string, signature: string, body = BODY, timestamp = now()): unknown =>

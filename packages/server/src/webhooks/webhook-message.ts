@@ -35,5 +35,8 @@ export interface WebhookTranslator {
 /** Whether patterns such as `order.filled`, `order.*` and `*` name a type. */
 export const isWanted = (patterns: readonly string[], type: string): boolean =>
   patterns.some(
-    (pattern) => pattern === '*' || pattern === type || (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))),
+    (pattern) =>
+      pattern === '*' ||
+      pattern === type ||
+      (pattern.endsWith('.*') && type.startsWith(pattern.slice(0, -1))),
   );

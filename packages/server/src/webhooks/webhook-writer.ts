@@ -111,7 +111,6 @@ export class WebhookWriter {
   async flush(): Promise<void> {
     await this.#writing;
     const batch = this.#take();
-    if (batch.length > 0)
-      await this.#store.apply(batch.map(({ change }) => change)).catch(() => undefined);
+    if (batch.length > 0) await this.#store.apply(batch.map(({ change }) => change)).catch(() => undefined);
   }
 }

@@ -66,7 +66,9 @@ export interface WebhookDeps {
   readonly note: (webhookId: string, text: string) => void;
 }
 
-export type WebhookInput = Pick<StoredWebhook, 'url' | 'events' | 'simulationId'> & { readonly description?: string };
+export type WebhookInput = Pick<StoredWebhook, 'url' | 'events' | 'simulationId'> & {
+  readonly description?: string;
+};
 export type WebhookUpdate = Partial<WebhookInput & Pick<StoredWebhook, 'status'>>;
 
 /** An endpoint at work. */
@@ -167,7 +169,11 @@ export class Webhooks {
   }
 
   /** Undefined where the tenant has no such webhook. */
-  async update(tenantId: string, webhookId: string, update: WebhookUpdate): Promise<StoredWebhook | undefined> {
+  async update(
+    tenantId: string,
+    webhookId: string,
+    update: WebhookUpdate,
+  ): Promise<StoredWebhook | undefined> {
     const endpoint = this.#endpointOf(tenantId, webhookId);
     if (endpoint === undefined) return undefined;
     const { reason, failingSince, ...before } = endpoint.webhook;
@@ -278,7 +284,11 @@ export class Webhooks {
   }
 
   /** Sends an event again now. Undefined where there is none; rejects with `WebhookConflict` where the webhook is disabled. */
-  async redeliver(tenantId: string, webhookId: string, deliveryId: string): Promise<StoredDelivery | undefined> {
+  async redeliver(
+    tenantId: string,
+    webhookId: string,
+    deliveryId: string,
+  ): Promise<StoredDelivery | undefined> {
     const endpoint = this.#endpointOf(tenantId, webhookId);
     if (endpoint === undefined) return undefined;
     const { store, timers } = this.#deps;
@@ -301,7 +311,12 @@ export class Webhooks {
   }
 
   /** The counts of tries since the start, and the events that wait for one. */
-  figures(): { readonly delivered: number; readonly failed: number; readonly backlog: number; readonly enabled: number } {
+  figures(): {
+    readonly delivered: number;
+    readonly failed: number;
+    readonly backlog: number;
+    readonly enabled: number;
+  } {
     let backlog = 0;
     let enabled = 0;
     for (const { outbox, followers } of this.#endpoints.values()) {
@@ -429,7 +444,9 @@ export class Webhooks {
 
   /** Whether something may be due in a cell that an enabled webhook follows, or is left to be read. A manual clock moves by requests alone. */
   #keeps(simulation: Simulation): boolean {
-    const followers = [...this.#endpoints.values()].flatMap(({ followers: all }) => all.get(simulation.id) ?? []);
+    const followers = [...this.#endpoints.values()].flatMap(
+      ({ followers: all }) => all.get(simulation.id) ?? [],
+    );
     if (followers.length === 0) return false;
     const isMoving = simulation.clock().mode !== 'manual' && !isIdle(simulation.brokerage.state);
     return isMoving || followers.some((follower) => !follower.isLive);
@@ -469,7 +486,8 @@ export class Webhooks {
     const { webhook, outbox, followers } = endpoint;
     const { id } = simulation;
     if (outbox === undefined || simulation.tenantId !== webhook.tenantId) return;
-    if (webhook.simulationId !== EVERY_SIMULATION && storeIdOf(webhook.tenantId, webhook.simulationId) !== id) return;
+    if (webhook.simulationId !== EVERY_SIMULATION && storeIdOf(webhook.tenantId, webhook.simulationId) !== id)
+      return;
     const known = followers.get(id);
     if (known !== undefined) return known.attach(simulation);
     // One that came later is followed from its first record on.
@@ -479,7 +497,8 @@ export class Webhooks {
     const cursor = { webhookId: webhook.webhookId, simulationId: id, position };
     this.#deps.store.webhooks.triedAfter(cursor).then(
       (tried) => {
-        if (endpoint.outbox !== outbox || followers.has(id) || this.#cells.get(id)?.simulation !== simulation) return;
+        if (endpoint.outbox !== outbox || followers.has(id) || this.#cells.get(id)?.simulation !== simulation)
+          return;
         const follower = new CellFollower({
           ...cursor,
           tried: new Set(tried),
@@ -495,9 +514,10 @@ export class Webhooks {
         followers.set(id, follower);
         follower.attach(simulation);
       },
-      () => this.#deps.timers.after(1000, () => {
-        if (this.#cells.get(id)?.simulation === simulation) this.#follow(endpoint, simulation);
-      }),
+      () =>
+        this.#deps.timers.after(1000, () => {
+          if (this.#cells.get(id)?.simulation === simulation) this.#follow(endpoint, simulation);
+        }),
     );
   }
 
@@ -560,7 +580,11 @@ export class Webhooks {
   #pruneLater(): void {
     this.#callOffPrune = this.#deps.timers.after(PRUNE_MS, () => {
       if (this.#endpoints.size > 0)
-        this.#writer.add({ change: 'prune', before: this.#deps.timers.nowMs() - KEPT_MS, keep: SUCCESSES_KEPT });
+        this.#writer.add({
+          change: 'prune',
+          before: this.#deps.timers.nowMs() - KEPT_MS,
+          keep: SUCCESSES_KEPT,
+        });
       this.#pruneLater();
     });
   }

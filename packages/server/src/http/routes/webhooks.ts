@@ -120,7 +120,9 @@ export function webhookHandlers(webhooks: Webhooks, simulations: Simulations): W
 }
 
 /** Shows secrets: in these answers alone, and in nothing that is kept of them. */
-export const webhookIssuer = (webhooks: Webhooks): Pick<Issuers, 'createWebhook' | 'rotateWebhookSecret'> => ({
+export const webhookIssuer = (
+  webhooks: Webhooks,
+): Pick<Issuers, 'createWebhook' | 'rotateWebhookSecret'> => ({
   createWebhook({ principal }, kept) {
     const secret = webhooks.find(principal.tenantId, kept.webhookId)?.secret;
     return secret === undefined ? WEBHOOK_NOT_FOUND : { ...kept, secret };
@@ -135,12 +137,22 @@ async function unlessConflict<T>(work: () => Promise<T>): Promise<T | Answer> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof TooManyWebhooks || error instanceof WebhookConflict) return refuse(409, error.message);
+    if (error instanceof TooManyWebhooks || error instanceof WebhookConflict)
+      return refuse(409, error.message);
     throw error;
   }
 }
 
-const shown = ({ webhookId, url, events, simulationId, description, status, reason, createdAt }: StoredWebhook) => ({
+const shown = ({
+  webhookId,
+  url,
+  events,
+  simulationId,
+  description,
+  status,
+  reason,
+  createdAt,
+}: StoredWebhook) => ({
   webhookId,
   url,
   events: [...events],

@@ -1,5 +1,13 @@
 /** What webhooks are sent about the events of a journal (D191, D192). */
-import { hasInterestIn, Instant, isIdle, isOrderEvent, isTerminal, orderAfter, WHOLE_MARKET } from '@sandpit/core';
+import {
+  hasInterestIn,
+  Instant,
+  isIdle,
+  isOrderEvent,
+  isTerminal,
+  orderAfter,
+  WHOLE_MARKET,
+} from '@sandpit/core';
 import type { Event, OrderEvent, OrderSnapshot } from '@sandpit/core';
 import type { OrderTransition, WebhookEvent } from '@sandpit/protocol';
 import { orderNow, PastOrders } from '../../engine/past-orders.js';
@@ -64,7 +72,9 @@ function messagesOf(simulation: Simulation, placed: PlacedEvent): readonly Webho
     return updates.flatMap((update, part) => {
       const type = OF_TRANSITION[update.event];
       const position = positionAt(seq, index, updates.length - 1 - part);
-      return type === undefined ? [] : [messageOf(simulation, { type, at, position }, order.terms.portfolioId, update)];
+      return type === undefined
+        ? []
+        : [messageOf(simulation, { type, at, position }, order.terms.portfolioId, update)];
     });
   }
   const told = otherMessage(simulation, placed);
@@ -130,7 +140,11 @@ const itemOf = ({ seq, index, at, event }: PlacedEvent, item = 0): ListItem => (
 
 function messageOf(
   simulation: Simulation,
-  { type, at, position }: { readonly type: WebhookEvent; readonly at: Instant; readonly position: StreamPosition },
+  {
+    type,
+    at,
+    position,
+  }: { readonly type: WebhookEvent; readonly at: Instant; readonly position: StreamPosition },
   portfolioId: string,
   data: object,
 ): WebhookMessage {
@@ -180,7 +194,11 @@ export const webhookMessages: WebhookTranslator = {
     const found: WebhookMessage[] = [];
     for (const [index, event] of events.entries()) {
       const symbol = symbolOf(event);
-      if (symbol !== undefined && !isOfInterest(simulation, symbol) && !(await wasOfInterest(simulation, symbol)))
+      if (
+        symbol !== undefined &&
+        !isOfInterest(simulation, symbol) &&
+        !(await wasOfInterest(simulation, symbol))
+      )
         continue;
       const placed = { seq: record.seq, index, at, event };
       const order = isOrderEvent(event) ? await orderOf(simulation, placed, event, followed) : undefined;

@@ -105,9 +105,7 @@ export class MemoryWebhooks implements WebhookStore {
   triedAfter({ webhookId, simulationId, position }: WebhookCursor): Promise<readonly string[]> {
     const tried = this.#all().filter(
       (one) =>
-        one.webhookId === webhookId &&
-        one.simulationId === simulationId &&
-        isAfter(one.position, position),
+        one.webhookId === webhookId && one.simulationId === simulationId && isAfter(one.position, position),
     );
     return Promise.resolve(tried.map(({ eventId }) => eventId));
   }
@@ -117,11 +115,17 @@ export class MemoryWebhooks implements WebhookStore {
     return Promise.resolve(found?.webhookId === webhookId ? found : undefined);
   }
 
-  deliveries({ webhookId, status, offset, limit, before = Infinity }: DeliveryQuery): Promise<
-    Page<StoredDelivery>
-  > {
+  deliveries({
+    webhookId,
+    status,
+    offset,
+    limit,
+    before = Infinity,
+  }: DeliveryQuery): Promise<Page<StoredDelivery>> {
     const all = [...this.#deliveries.values()]
-      .filter(({ delivery }) => delivery.webhookId === webhookId && (status ?? delivery.status) === delivery.status)
+      .filter(
+        ({ delivery }) => delivery.webhookId === webhookId && (status ?? delivery.status) === delivery.status,
+      )
       .sort((a, b) => b.ordinal - a.ordinal);
     const behind = all.filter(({ ordinal }) => ordinal < before);
     const shown = behind.slice(offset, offset + limit);

@@ -98,7 +98,12 @@ export class WebhookTables {
         return;
       case 'save-cursor': {
         const { webhookId, simulationId, position } = one.cursor;
-        this.#run('INSERT OR REPLACE INTO cursor VALUES (?, ?, ?, ?)', webhookId, simulationId, ...placeOf(position));
+        this.#run(
+          'INSERT OR REPLACE INTO cursor VALUES (?, ?, ?, ?)',
+          webhookId,
+          simulationId,
+          ...placeOf(position),
+        );
         return;
       }
       case 'delete-cursors':
@@ -123,7 +128,8 @@ export class WebhookTables {
   }
 
   #save({ position, ...delivery }: StoredDelivery): void {
-    const { deliveryId, webhookId, simulationId, eventId, type, body, attempts, tries, status, nextAt } = delivery;
+    const { deliveryId, webhookId, simulationId, eventId, type, body, attempts, tries, status, nextAt } =
+      delivery;
     const tried = attempts.at(-1)?.at ?? 0;
     this.#run(
       `INSERT INTO delivery (id, webhook, simulation, event, type, seq, place, body, attempts, tries, status, next_at, tried_at)
@@ -189,7 +195,12 @@ export class WebhookTables {
 
   triedAfter({ webhookId, simulationId, position }: WebhookCursor): readonly string[] {
     const sql = 'SELECT event FROM delivery WHERE webhook = ? AND simulation = ? AND (seq, place) > (?, ?)';
-    const rows = all<{ event: string }>(this.#statements.of(sql), webhookId, simulationId, ...placeOf(position));
+    const rows = all<{ event: string }>(
+      this.#statements.of(sql),
+      webhookId,
+      simulationId,
+      ...placeOf(position),
+    );
     return rows.map(({ event }) => event);
   }
 

@@ -16,8 +16,7 @@ export type WebhookRequest =
 
 export type ToWebhookThread = (WebhookRequest & { readonly id: number }) | { readonly kind: 'close' };
 export type FromWebhookThread =
-  | { readonly id: number; readonly result: unknown }
-  | { readonly id: number; readonly failure: string };
+  { readonly id: number; readonly result: unknown } | { readonly id: number; readonly failure: string };
 
 const port = parentPort;
 if (port !== null) {
