@@ -32,6 +32,11 @@ const COMMANDS: Readonly<Record<string, ServerCommand>> = {
     description: 'List, create and revoke API keys.',
     usage: 'list | create --tenant NAME --tier TIER | revoke KEY_ID',
   },
+  tenant: {
+    file: 'tenant-command',
+    description: 'Export a tenant to a file, import one, or delete every row of one.',
+    usage: 'export NAME [--to FILE] | import FILE | delete NAME [--data DIR]',
+  },
   verify: {
     file: 'verify-command',
     description: 'Re-execute the journals of a data directory and compare. No server may be using it.',

@@ -9,6 +9,7 @@ import { compose } from './compose.js';
 import type { Composition } from './compose.js';
 import type { Settings } from './config.js';
 import { DEMO, prepareDemoTenant } from './demo-tenant.js';
+import { Tenants } from './engine/tenants.js';
 import { EXIT } from './exit-codes.js';
 import { createApp } from './http/app.js';
 import { issueToken } from './http/auth.js';
@@ -83,7 +84,17 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
           webhookFigures: () => app.webhookFigures(),
         });
   await metrics?.listen({ port: settings.metricsPort ?? 0, host: settings.host });
-  const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access);
+  const { store, simulations } = composition;
+  const tenants = new Tenants({
+    store,
+    imports: simulations.imports,
+    marketNow: () => simulations.market.now(),
+    erase: async (tenantId) => {
+      access.forgetTenant(tenantId);
+      await simulations.eraseTenant(tenantId);
+    },
+  });
+  const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access, tenants);
   stopOnSignal(log, settings.drainMs, async () => {
     // Balancers read 503 for a while, before there is nobody to ask.
     app.beginDrain();

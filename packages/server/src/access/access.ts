@@ -34,7 +34,7 @@ export interface KeyGrant {
 
 /** A change of who may come in, as the log tells it. */
 export interface AccessChange {
-  readonly audit: 'key created' | 'key revoked' | 'token revoked';
+  readonly audit: 'key created' | 'key revoked' | 'token revoked' | 'tenant deleted';
   readonly keyId?: string;
   readonly tokenId?: string;
   readonly tenant?: string;
@@ -125,6 +125,13 @@ export class Access {
     } catch (error) {
       throw notDurable(error);
     }
+  }
+
+  /** Takes back every key of a tenant, and every token that goes back to one, until the server ends: its rows are removed. */
+  forgetTenant(tenantId: string): void {
+    for (const { hash } of this.#stored(tenantId)) this.#good.delete(idOfApiKey(hash));
+    this.#audit({ audit: 'tenant deleted', tenant: tenantId });
+    this.#tell();
   }
 
   /** Takes back one token, and the tokens of simulations that it asked for. As `revokeKey`. Remembered until it expires. */

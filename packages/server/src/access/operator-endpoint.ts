@@ -4,9 +4,10 @@
  */
 import { randomBytes, timingSafeEqual } from 'node:crypto';
 import { readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
 import { type Access, AccessRefused } from './access.js';
 import { executeKeyRequest, type KeyRequest } from './key-request.js';
 
@@ -20,7 +21,11 @@ interface OperatorEndpoint {
 }
 
 /** Opens the door. Returns how to close it. */
-export async function openOperatorEndpoint(dataDir: string, access: Access): Promise<() => Promise<void>> {
+export async function openOperatorEndpoint(
+  dataDir: string,
+  access: Access,
+  tenants: TenantWork,
+): Promise<() => Promise<void>> {
   const secret = randomBytes(32).toString('base64url');
   const server = createServer((request, response) => {
     const answer = (status: number, body: object): void => {
@@ -28,16 +33,29 @@ export async function openOperatorEndpoint(dataDir: string, access: Access): Pro
       response.end(JSON.stringify(body));
     };
     if (!isBearer(request.headers.authorization, secret)) return answer(401, { error: 'Unauthorized' });
-    textOf(request)
-      .then((text) => executeKeyRequest(access, JSON.parse(text) as KeyRequest))
-      .then(
-        (done) => answer(200, { done }),
-        (error: unknown) =>
-          error instanceof AccessRefused
-            ? answer(409, { error: error.message })
-            : answer(500, { error: String(error) }),
-      );
+    const { pathname, searchParams } = new URL(request.url ?? '/', 'http://localhost');
+    const name = searchParams.get('name') ?? '';
+    const done =
+      pathname === TENANT_EXPORT
+        ? sendFile(response, tenants.export(name))
+        : pathname === TENANT_IMPORT
+          ? tenants.import(request)
+          : pathname === TENANT_DELETE
+            ? tenants.delete(name)
+            : textOf(request).then((text) => executeKeyRequest(access, JSON.parse(text) as KeyRequest));
+    done.then(
+      (result) => {
+        if (!response.headersSent) answer(200, { done: result });
+      },
+      (error: unknown) => {
+        if (response.headersSent) return response.destroy();
+        const isRefusal = error instanceof Error && REFUSALS.has(error.name);
+        answer(isRefusal ? 409 : 500, { error: isRefusal ? error.message : String(error) });
+      },
+    );
   });
+  // The file of a tenant takes its time.
+  server.requestTimeout = 0;
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject).listen(0, '127.0.0.1', resolve);
   });
@@ -55,6 +73,47 @@ export async function openOperatorEndpoint(dataDir: string, access: Access): Pro
       server.closeAllConnections();
     });
   };
+}
+
+/** What is done with tenants as a whole, by whoever has their simulations. */
+export interface TenantWork {
+  export(name: string): AsyncGenerator<string>;
+  import(chunks: AsyncIterable<Uint8Array>): Promise<object>;
+  delete(name: string): Promise<object>;
+}
+
+export const TENANT_EXPORT = '/tenant/export';
+export const TENANT_IMPORT = '/tenant/import';
+export const TENANT_DELETE = '/tenant/delete';
+
+const REFUSALS: ReadonlySet<string> = new Set(['AccessRefused', 'TenantRefused', 'ImportRefused']);
+
+async function sendFile(response: ServerResponse, pieces: AsyncGenerator<string>): Promise<void> {
+  // What is wrong with the first piece is still an answer.
+  const first = await pieces.next();
+  response.writeHead(200, { 'content-type': 'application/x-ndjson', connection: 'close' });
+  if (first.done !== true) response.write(first.value);
+  await pipeline(pieces, response);
+}
+
+/** Has the server that uses the directory work on a tenant. Throws `AccessRefused` with what it, or its silence, says. */
+export async function callTenantWork(
+  dataDir: string,
+  path: string,
+  name: string,
+  file?: Blob,
+): Promise<Response> {
+  const { url, secret } = doorIn(dataDir);
+  const response = await fetch(`${url}${path}?name=${encodeURIComponent(name)}`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${secret}` },
+    ...(file !== undefined && { body: file }),
+  }).catch((error: unknown) => {
+    throw new AccessRefused(`the server that uses ${dataDir} does not answer: try again`, { cause: error });
+  });
+  if (response.ok) return response;
+  const { error = 'the server refuses' } = (await response.json()) as { readonly error?: string };
+  throw new AccessRefused(error);
 }
 
 /** Has an order carried out by the server that uses the directory. Throws `AccessRefused` with what it, or its silence, says. */

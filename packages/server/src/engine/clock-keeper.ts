@@ -82,5 +82,6 @@ export class ClockKeeper {
   }
 }
 
-const clockName = (simulationId: string): string => `clock/${simulationId}`;
+/** The name of the setting that says where a scaled clock stands. */
+export const clockName = (simulationId: string): string => `clock/${simulationId}`;
 const aliveName = (session: string): string => `alive/${session}`;

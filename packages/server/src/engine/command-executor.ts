@@ -25,22 +25,26 @@ export class CommandExecutor {
   readonly #underWay: PendingProjection;
   readonly #onBroken: (error: unknown) => StoreUnavailable;
   /** As far as records say that the journal of the market has been followed. */
-  #marketSeq: number;
+  #marketSeq: number | undefined;
 
-  /** `onBroken` hears of a decision that failed: nothing can be decided any more. */
+  /**
+   * `onBroken` hears of a decision that failed: nothing can be decided any more. `marketSeq`: how far the records say that the market has
+   * been followed; undefined = they do not say it of this market.
+   */
   constructor(
     brokerage: Brokerage,
     feed: Feed,
     records: Records,
     underWay: PendingProjection,
     onBroken: (error: unknown) => StoreUnavailable,
+    marketSeq: number | undefined,
   ) {
     this.#brokerage = brokerage;
     this.#feed = feed;
     this.#records = records;
     this.#underWay = underWay;
     this.#onBroken = onBroken;
-    this.#marketSeq = brokerage.state.marketSeq;
+    this.#marketSeq = marketSeq;
   }
 
   /**
@@ -67,7 +71,7 @@ export class CommandExecutor {
     const { events, orders, quotes } = outcome;
     if (events.length > 0) {
       const { marketSeq } = this.#brokerage.state;
-      const isFarther = marketSeq > this.#marketSeq;
+      const isFarther = marketSeq !== this.#marketSeq;
       this.#marketSeq = marketSeq;
       const payload = recordText(
         command,

@@ -7,6 +7,7 @@ import { Worker } from 'node:worker_threads';
 import { StoreUnavailable } from '../store/journal.js';
 import { settingsOf } from '../store/registry.js';
 import type { Store } from '../store/store.js';
+import { eraseTenant } from './erasure.js';
 import type { FromImportThread, ImportThreadData } from './import-thread.js';
 import { listName } from './rules-in-force.js';
 import { ImportRefused, LineCutter, linesOfFile, SimulationFileReader } from './simulation-file.js';
@@ -85,14 +86,23 @@ export class Imports {
       : note;
   }
 
-  /** Goes on with what the process before this one has left to do. Call it once. */
-  resume(): void {
+  /** Goes on with what the process before this one has left to do, and takes back tenants that are there in part. Call it once. */
+  async resume(): Promise<void> {
+    await this.takeBackTenants();
     for (const name of namesIn(this.#folder)) {
       const id = /^([0-9a-f-]{36})\.ndjson$/.exec(name)?.[1];
       const text = id === undefined ? undefined : this.#store.registry.setting(noteName(id));
       const isLeft = text !== undefined && (JSON.parse(text) as ImportNote).status === 'IMPORTING';
       if (id !== undefined && isLeft) this.begin(id);
       else rmSync(join(this.#folder, name), { force: true });
+    }
+  }
+
+  /** Takes back tenants whose import did not get to its end. No simulation of theirs may be open. */
+  async takeBackTenants(): Promise<void> {
+    for (const [name, tenantId] of this.#store.registry.settings(TENANT_NOTE)) {
+      await eraseTenant(this.#store, tenantId);
+      await this.#store.registry.deleteSetting(name);
     }
   }
 
@@ -183,6 +193,19 @@ export class Imports {
   /** Notes that a simulation is on its way in: in the commit in which it is created. */
   async noteImporting(id: string): Promise<void> {
     await this.#save(id, { status: 'IMPORTING' });
+  }
+
+  async noteReady(id: string): Promise<void> {
+    await this.#save(id, { status: 'READY' });
+  }
+
+  /** Notes that a tenant is there in part, until `forgetTenant`. */
+  noteTenant(name: string, tenantId: string): Promise<void> {
+    return this.#store.registry.saveSetting(TENANT_NOTE + name, tenantId);
+  }
+
+  forgetTenant(name: string): Promise<void> {
+    return this.#store.registry.deleteSetting(TENANT_NOTE + name);
   }
 
   /** Verifies and enters a file that was received, behind everything else. */
@@ -326,6 +349,9 @@ export class Imports {
 }
 
 const isAborted = ({ aborted }: AbortSignal): boolean => aborted;
+
+/** Settings that name tenants which are on their way in. */
+const TENANT_NOTE = 'tenant-import/';
 
 const noteName = (id: string): string => `${settingsOf(id)}import`;
 

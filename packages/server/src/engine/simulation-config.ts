@@ -30,4 +30,6 @@ export type WantedSimulation = Omit<SimulationConfig, 'seed' | 'idSecret'> & { r
 /** As the registry has it: with the rules that the simulation began under. */
 export interface KeptConfig extends SimulationConfig {
   readonly rules: RulesInForce;
+  /** Of a `main` that was imported: behind which record it follows the market of this installation, and from which of its records on. */
+  readonly joined?: { readonly seq: number; readonly marketSeq: number };
 }

@@ -43,6 +43,8 @@ export interface SimulationParts {
   readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
   readonly onOutOfService: (reason: string) => void;
+  /** The record of the market from which on it follows it, where its own records speak of another market. */
+  readonly joinsAt?: number | undefined;
   /** Hears when something is at stake for the first time: an order. Only of what follows a market. */
   readonly onStake?: () => void;
   /** Whether something was at stake where the journal ends. */
@@ -108,9 +110,15 @@ export class Simulation implements Follower {
       if (change !== undefined) this.#followers.hand(change);
     });
     this.underWay = new PendingProjection(id, brokerage, store.history, this.#records);
-    this.#turns = new CommandExecutor(brokerage, feed, this.#records, this.underWay, (error) =>
-      this.#broken(error),
+    this.#turns = new CommandExecutor(
+      brokerage,
+      feed,
+      this.#records,
+      this.underWay,
+      (error) => this.#broken(error),
+      parts.joinsAt === undefined ? brokerage.state.marketSeq : undefined,
     );
+    if (parts.joinsAt !== undefined) brokerage.follow(parts.joinsAt);
     this.#walk = new ClockAdvance(brokerage, feed, this.#turns);
     this.#wakeUp = new WakeUp(
       brokerage,
@@ -480,6 +488,13 @@ export class Simulation implements Follower {
     if (this.#isOutOfService) return;
     this.#isOutOfService = true;
     this.#onOutOfService(reason);
+    this.#wakeUp.stop();
+    this.#records.stop();
+  }
+
+  /** Its tenant is being erased: nothing is decided or shown any more. */
+  retire(): void {
+    this.#isOutOfService = true;
     this.#wakeUp.stop();
     this.#records.stop();
   }

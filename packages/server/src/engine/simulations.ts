@@ -17,6 +17,8 @@ import type { Store } from '../store/store.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
 import type { Clock } from './clock.js';
+import { atStakeOf, AT_STAKE, MAIN, mainOf, MAINS, MARKET } from './cell-names.js';
+import { eraseTenant } from './erasure.js';
 import { exportSimulation } from './export.js';
 import { Imports } from './imports.js';
 import type { ImportNote } from './imports.js';
@@ -64,20 +66,8 @@ export interface SharedDependencies {
   readonly importFolder: string;
 }
 
-/** The simulation of a tenant that is there without being made: its cell on the market of the installation. */
-export const MAIN = 'main';
+export { MAIN, mainOf, MARKET } from './cell-names.js';
 
-/** The market of the installation: a journal without portfolios, which every `main` follows. */
-export const MARKET = 'market';
-
-const MAINS = `${MAIN}/`;
-
-/** How the store knows the `main` of a tenant. No id of a created simulation looks like it. */
-export const mainOf = (tenantId: string): string =>
-  `${MAINS}${tenantId.replaceAll('%', '%25').replaceAll('/', '%2F')}`;
-
-/** Settings under which the registry notes whose `main` has something at stake: those are open from the start on. */
-const AT_STAKE = 'at-stake/';
 
 /** Timers take no more. */
 const LONGEST_TIMER_MS = 3_600_000;
@@ -142,7 +132,7 @@ export class Simulations {
   /** Lists of feeds that are the same for many simulations, indexed once. */
   private readonly listings: Listings;
   private readonly clocks: ClockKeeper;
-  private readonly imports: Imports;
+  readonly imports: Imports;
 
   private constructor(
     ground: SharedDependencies,
@@ -157,7 +147,6 @@ export class Simulations {
     this.listings = listings;
     this.clocks = clocks;
     this.imports = new Imports(ground.store, ground.importFolder, ground.note);
-    this.imports.resume();
     const every = Math.min(LONGEST_TIMER_MS, ground.idleMs / 4);
     this.sweep = setInterval(() => void this.restIdle(), Math.max(1, every)).unref();
   }
@@ -184,6 +173,7 @@ export class Simulations {
     );
     await ground.time.remember();
     const simulations = new Simulations(ground, market, config, listings, clocks);
+    await simulations.imports.resume();
     await simulations.openAtStake();
     return simulations;
   }
@@ -231,7 +221,7 @@ export class Simulations {
     const id = mainOf(tenantId);
     const entry = this.registry.simulation(id);
     if (entry === undefined || entry.deletedAt !== undefined) return undefined;
-    return this.opened({ id, tenantId, config: { ...this.mainConfig(tenantId), ...rulesOf(entry) } });
+    return this.opened({ id, tenantId, config: { ...this.mainConfig(tenantId), ...originOf(entry) } });
   }
 
   /** The `main` of a tenant, kept from here on. */
@@ -401,6 +391,28 @@ export class Simulations {
     return true;
   }
 
+  /** Deletes everything of a tenant, `main` too; what it has under way gets 503. Can be done again where it did not get to its end. */
+  async eraseTenant(tenantId: string): Promise<void> {
+    await this.keeping.get(tenantId)?.catch(() => undefined);
+    const { store } = this.ground;
+    for (const { id } of store.registry.simulations(tenantId)) {
+      this.imports.cancel(id);
+      await this.closing.get(id);
+      const simulation = await this.open.get(id)?.simulation.catch(() => undefined);
+      if (simulation !== undefined) {
+        simulation.retire();
+        this.forget(id, simulation);
+        await simulation.close();
+        if (simulation.feed !== this.market.feed) await simulation.feed.close();
+      }
+      this.open.delete(id);
+      await this.restingFeeds.get(id)?.close();
+      this.restingFeeds.delete(id);
+      this.broken.delete(id);
+    }
+    await eraseTenant(store, tenantId);
+  }
+
   /** Its journal was found damaged behind everything else: it is not served any more, until the server is started again. */
   takeOutOfService(id: string, reason: string): void {
     if (id === MARKET) return this.market.takeOutOfService(reason);
@@ -550,7 +562,7 @@ const isPassing = (error: Error): boolean => error instanceof StoreUnavailable |
 const noteOutOfService = ({ note }: SharedDependencies, id: string, reason: string): void =>
   note(`Simulation ${id} is out of service until the server is started again: ${reason}`);
 
-const atStake = ({ tenantId }: Pick<Simulation, 'tenantId'>): string => `${AT_STAKE}${tenantId ?? ''}`;
+const atStake = ({ tenantId }: Pick<Simulation, 'tenantId'>): string => atStakeOf(tenantId ?? '');
 
 interface OpenSimulation {
   readonly simulation: Promise<Simulation>;
@@ -571,10 +583,16 @@ const withChance = (wanted: WantedSimulation): SimulationConfig =>
 const configOf = (entry: Pick<SimulationEntry, 'config'>): KeptConfig =>
   JSON.parse(entry.config) as KeptConfig;
 
-/** What stays of the configuration of a `main` that is in the registry: when it began, and under which rules. */
-const rulesOf = (entry: SimulationEntry): Pick<KeptConfig, 'rules' | 'start'> => {
-  const { rules, start } = configOf(entry);
-  return { rules, start };
+/** What stays of the configuration of a `main` that is in the registry: when it began, under which rules, and what its ids come from. */
+const originOf = (entry: SimulationEntry): Pick<KeptConfig, 'rules' | 'start' | 'seed' | 'joined'> => {
+  const { rules, start, seed, idSecret, joined } = configOf(entry);
+  return {
+    rules,
+    start,
+    seed,
+    ...(idSecret !== undefined && { idSecret }),
+    ...(joined !== undefined && { joined }),
+  };
 };
 
 interface StoredSimulation {
@@ -636,6 +654,7 @@ async function openSimulation(
     clock: market?.sharedClock ?? clockOf(config, now, clocks.lastOf(id, config.speed), time),
     ...(market !== undefined && {
       market,
+      joinsAt: config.joined?.seq === seq ? config.joined.marketSeq : undefined,
       ...(store.registry.setting(atStake({ tenantId })) !== '1' && {
         onStake: () => void store.registry.saveSetting(atStake({ tenantId }), '1').catch(() => undefined),
         hasStake: !isIdle(state),

@@ -49,6 +49,8 @@ export interface Journal {
     key: string,
     nowMs: number,
   ): StoredAnswer | undefined;
+  /** Removes every answer of a tenant, a few in each commit. */
+  deleteAnswers(tenantId: string): Promise<void>;
   /** Records with seq > afterSeq in order, in constant memory. Verifies the hash chain; throws `DamagedJournal`. */
   read(simulationId: string, afterSeq: number): Iterable<JournalRecord>;
   /** Of the last durable record; 0 when there is none. */

@@ -67,10 +67,17 @@ export interface Registry {
    */
   deleteSimulation(id: string, deletedAt: number): Promise<void>;
 
+  /**
+   * Removes a tenant whose simulations are deleted: its row, its keys, and what the rows of its simulations say. Their keys stay taken; a
+   * tenant of this id may be created again. Does nothing where it is gone.
+   */
+  deleteTenant(id: string): Promise<void>;
+
   setting(name: string): string | undefined;
   /** Those whose names begin like this, by name. */
   settings(prefix: string): readonly (readonly [name: string, value: string])[];
   saveSetting(name: string, value: string): Promise<void>;
+  deleteSetting(name: string): Promise<void>;
 }
 
 /** Prefix of the names of settings that belong to a simulation and are deleted with it. */

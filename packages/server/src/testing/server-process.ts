@@ -97,6 +97,11 @@ export class ServerProcess {
     return new ServerProcess('keys-command.js', environment, args);
   }
 
+  /** `sandpit tenant …`. */
+  static tenant(environment: Readonly<Record<string, string>>, ...args: readonly string[]): ServerProcess {
+    return new ServerProcess('tenant-command.js', environment, args);
+  }
+
   /** Sends a signal and waits for the end. */
   async end(signal: NodeJS.Signals): Promise<Exit> {
     this.child.kill(signal);

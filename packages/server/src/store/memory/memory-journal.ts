@@ -53,6 +53,12 @@ export class MemoryJournal implements Journal {
     return answer !== undefined && answer.expiresAt > nowMs ? answer : undefined;
   }
 
+  deleteAnswers(tenantId: string): Promise<void> {
+    return this.#commits.add(() => {
+      for (const [name, answer] of this.#answers) if (answer.tenantId === tenantId) this.#answers.delete(name);
+    });
+  }
+
   *read(simulationId: string, afterSeq: number): Iterable<JournalRecord> {
     const records = this.#records.get(simulationId) ?? [];
     // What is appended while somebody reads is not part of what they asked for.

@@ -114,6 +114,15 @@ export class MemoryRegistry implements Registry {
     });
   }
 
+  deleteTenant(id: string): Promise<void> {
+    return this.#commits.add(() => {
+      this.#tenants.delete(id);
+      for (const { hash, tenantId } of this.#keys.values()) if (tenantId === id) this.#keys.delete(hash);
+      for (const { id: simulationId, tenantId, deletedAt } of this.#simulations.values())
+        if (tenantId === id && deletedAt !== undefined) this.#simulations.delete(simulationId);
+    });
+  }
+
   setting(name: string): string | undefined {
     return this.#settings.get(name);
   }
@@ -121,6 +130,10 @@ export class MemoryRegistry implements Registry {
   settings(prefix: string): readonly (readonly [string, string])[] {
     const found = [...this.#settings].filter(([name]) => name.startsWith(prefix));
     return found.sort(([a], [b]) => (a < b ? -1 : 1));
+  }
+
+  deleteSetting(name: string): Promise<void> {
+    return this.#commits.add(() => this.#settings.delete(name));
   }
 
   saveSetting(name: string, value: string): Promise<void> {

@@ -10,14 +10,33 @@ import type { AnswerRow, RowSum } from './row-sums.js';
 const EXPIRED_PER_COMMIT = 64;
 const EXPIRY_INTERVAL_MS = 1_000;
 
-/** Half of a SHA-256: nobody finds two of the same, and the index has twice as many to a page. */
-const LOOKUP_BYTES = 16;
+/** Answers of a tenant that a commit removes at most. */
+const REMOVED_PER_COMMIT = 256;
+
+/** Parts of a SHA-256: nobody finds two of the same, and the index has twice as many to a page. */
+const TENANT_BYTES = 6;
+const NAME_BYTES = 12;
+
+/** Greater than any character of a lookup. */
+const BEYOND = '~';
+
+/** What the lookups of a tenant's answers begin with. */
+export const answersOf = (tenantId: string): string =>
+  hash('sha256', tenantId, 'buffer').subarray(0, TENANT_BYTES).toString('base64url');
 
 /** One value for the four that name an answer. */
 export function answerLookup(tenantId: string, simulationId: string, route: string, key: string): string {
   const name = hash('sha256', JSON.stringify([tenantId, simulationId, route, key]), 'buffer');
-  return name.subarray(0, LOOKUP_BYTES).toString('base64url');
+  return answersOf(tenantId) + name.subarray(0, NAME_BYTES).toString('base64url');
 }
+
+/** Whether there are answers with lookups that begin like this. */
+export const hasAnswers = (statements: Statements, prefix: string): boolean =>
+  one(
+    statements.of('SELECT 1 FROM answer WHERE lookup >= ? AND lookup < ? LIMIT 1'),
+    prefix,
+    prefix + BEYOND,
+  ) !== undefined;
 
 /** Writes answers and removes expired ones. Used by the writer only, inside its commits. */
 export class AnswerTable {
@@ -25,6 +44,7 @@ export class AnswerTable {
   readonly #save: Statement;
   readonly #oldest: Statement;
   readonly #remove: Statement;
+  readonly #some: Statement;
   #nextExpiry = 0;
 
   constructor(database: Database) {
@@ -34,6 +54,9 @@ export class AnswerTable {
     );
     this.#oldest = database.prepare(
       `SELECT k, expires_at AS expiresAt, checksum FROM answer ORDER BY k LIMIT ${EXPIRED_PER_COMMIT}`,
+    );
+    this.#some = database.prepare(
+      `SELECT k, checksum FROM answer WHERE lookup >= ? AND lookup < ? LIMIT ${REMOVED_PER_COMMIT}`,
     );
     this.#remove = database.prepare('DELETE FROM answer WHERE k = ?');
   }
@@ -55,6 +78,11 @@ export class AnswerTable {
     const expired = alive === -1 ? oldest : oldest.slice(0, alive);
     for (const answer of expired) this.#removeOne(answer, sum);
     if (expired.length < EXPIRED_PER_COMMIT) this.#nextExpiry = now + EXPIRY_INTERVAL_MS;
+  }
+
+  /** Removes a few of those with lookups that begin like this. */
+  removeSome(prefix: string, sum: RowSum): void {
+    for (const answer of all<Stored>(this.#some, prefix, prefix + BEYOND)) this.#removeOne(answer, sum);
   }
 
   #removeOne({ k, checksum }: Stored, sum: RowSum): void {

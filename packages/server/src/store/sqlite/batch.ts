@@ -26,6 +26,7 @@ export interface Piece {
 /** Everything that is not a record. */
 export type Operation =
   | { readonly kind: 'save-answer'; readonly lookup: string; readonly answer: StoredAnswer }
+  | { readonly kind: 'delete-answers'; readonly prefix: string }
   | { readonly kind: 'create-tenant'; readonly tenant: Tenant }
   | { readonly kind: 'update-tenant'; readonly tenant: Tenant }
   | { readonly kind: 'create-api-key'; readonly key: ApiKey }
@@ -36,7 +37,9 @@ export type Operation =
       readonly simulation: Omit<SimulationEntry, 'deletedAt'>;
     }
   | { readonly kind: 'delete-simulation'; readonly key: number; readonly deletedAt: number }
+  | { readonly kind: 'delete-tenant'; readonly tenantId: string }
   | { readonly kind: 'save-setting'; readonly name: string; readonly value: string }
+  | { readonly kind: 'delete-setting'; readonly name: string }
   | { readonly kind: 'probe' };
 
 /** An operation that was not done, because of what is in the registry. */

@@ -174,6 +174,9 @@ class JournalWriter {
       case 'save-answer':
         this.#answers.save(operation.lookup, operation.answer, draft.answers);
         return;
+      case 'delete-answers':
+        this.#answers.removeSome(operation.prefix, draft.answers);
+        return;
       case 'probe':
         return;
       default: {

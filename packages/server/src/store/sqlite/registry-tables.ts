@@ -7,7 +7,10 @@ import type { Database, SqlValue } from './connection.js';
 import { REGISTRY_TABLES, registryRowHash } from './row-sums.js';
 import type { RegistryTable, RowSum } from './row-sums.js';
 
-export type RegistryOperation = Exclude<Operation, { kind: 'save-answer' | 'probe' }>;
+export type RegistryOperation = Exclude<
+  Operation,
+  { kind: 'save-answer' | 'delete-answers' | 'probe' }
+>;
 
 type RegistryRefusal = Pick<WriteRefusal, 'reason' | 'message'>;
 
@@ -67,6 +70,26 @@ export class RegistryTables {
         const sql = 'UPDATE simulation SET deleted_at = coalesce(deleted_at, ?) WHERE key = ?';
         change('simulation', key, sql, deletedAt, key);
         this.#deleteSettings(sum, key);
+        return undefined;
+      }
+      case 'delete-tenant': {
+        const { tenantId } = operation;
+        const keys = all<{ hash: string }>(
+          this.#statements.of('SELECT hash FROM api_key WHERE tenant = ?'),
+          tenantId,
+        );
+        for (const { hash } of keys) change('api_key', hash, 'DELETE FROM api_key WHERE hash = ?', hash);
+        const sql = 'SELECT key FROM simulation WHERE tenant = ? AND deleted_at IS NOT NULL';
+        const simulations = all<{ key: number }>(this.#statements.of(sql), tenantId);
+        // The key stays taken: checkpoints, history and blocks that are being removed go by it.
+        const erase = `UPDATE simulation SET id = 'erased/' || key, tenant = NULL, config = '{}' WHERE key = ?`;
+        for (const { key } of simulations) change('simulation', key, erase, key);
+        change('tenant', tenantId, 'DELETE FROM tenant WHERE id = ?', tenantId);
+        return undefined;
+      }
+      case 'delete-setting': {
+        const { name } = operation;
+        change('setting', name, 'DELETE FROM setting WHERE name = ?', name);
         return undefined;
       }
       case 'save-setting': {

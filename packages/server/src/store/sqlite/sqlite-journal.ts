@@ -1,5 +1,5 @@
 import type { Journal, JournalRecord, StoredAnswer } from '../journal.js';
-import { answerLookup, findAnswer } from './answer-table.js';
+import { answerLookup, answersOf, findAnswer, hasAnswers } from './answer-table.js';
 import type { Statements } from './connection.js';
 import type { JournalBlocks } from './journal-blocks.js';
 import type { SimulationKeys } from './simulation-keys.js';
@@ -42,6 +42,15 @@ export class SqliteJournal implements Journal {
   #save(answer: StoredAnswer): Promise<void> {
     const lookup = answerLookup(answer.tenantId, answer.simulationId, answer.route, answer.key);
     return this.#queue.add({ kind: 'save-answer', lookup, answer });
+  }
+
+  async deleteAnswers(tenantId: string): Promise<void> {
+    const prefix = answersOf(tenantId);
+    while (hasAnswers(this.#statements, prefix)) {
+      const refusal = this.#queue.refusal();
+      if (refusal !== undefined) throw refusal;
+      await this.#queue.add({ kind: 'delete-answers', prefix });
+    }
   }
 
   findAnswer(

@@ -103,6 +103,14 @@ export class SqliteRegistry implements Registry {
     return this.#write({ kind: 'save-setting', name, value });
   }
 
+  deleteSetting(name: string): Promise<void> {
+    return this.#write({ kind: 'delete-setting', name });
+  }
+
+  deleteTenant(tenantId: string): Promise<void> {
+    return this.#write({ kind: 'delete-tenant', tenantId });
+  }
+
   #write(operation: Operation): Promise<void> {
     const refusal = this.#queue.refusal();
     return refusal === undefined ? this.#queue.submit(operation) : Promise.reject(refusal);

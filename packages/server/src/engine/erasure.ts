@@ -1,0 +1,25 @@
+import type { Store } from '../store/store.js';
+import { atStakeOf } from './cell-names.js';
+import { clockName } from './clock-keeper.js';
+
+/** Settings of key pairs, each of which names its tenant. */
+const KEY_PAIRS = 'key-pair:';
+
+/**
+ * Removes every row of a tenant (D170): its simulations with their journals, history, checkpoints and settings, its answers, its key pairs,
+ * its API keys and itself. No simulation of it may be open. Readers find nothing more when this resolves; rows of journals and history are removed behind it.
+ * The tenant itself goes last, so that an erasure that was interrupted can be done again.
+ */
+export async function eraseTenant({ registry, journal }: Store, tenantId: string): Promise<void> {
+  for (const { id } of registry.simulations(tenantId)) {
+    await registry.deleteSimulation(id, Date.now());
+    await registry.deleteSetting(clockName(id));
+  }
+  await journal.deleteAnswers(tenantId);
+  for (const [name, text] of registry.settings(KEY_PAIRS)) {
+    const pair = JSON.parse(text) as { readonly tenantId?: string } | null;
+    if (pair?.tenantId === tenantId) await registry.deleteSetting(name);
+  }
+  await registry.deleteSetting(atStakeOf(tenantId));
+  await registry.deleteTenant(tenantId);
+}

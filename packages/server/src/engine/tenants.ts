@@ -1,0 +1,208 @@
+import { randomUUID } from 'node:crypto';
+import { settingsOf } from '../store/registry.js';
+import type { Tenant } from '../store/registry.js';
+import type { Store } from '../store/store.js';
+import { atStakeOf, MAIN, mainOf, MARKET } from './cell-names.js';
+import { exportSimulation } from './export.js';
+import type { Imports } from './imports.js';
+import type { KeptConfig } from './simulation-config.js';
+import { ImportRefused, LineChain } from './simulation-file.js';
+import type { FiledSimulation } from './simulation-file.js';
+import { endLine, TenantFileReader, tenantLine } from './tenant-file.js';
+
+/** Settings of a simulation that travel with it. Webhooks, tokens and keys do not. */
+const TRAVELING = 'alpaca/';
+
+/** The tenant of tokens that name one which was never entered. */
+const UNKNOWN = { tier: 'BASIC', scope: 'trade read', createdAt: 0 } as const;
+
+/** What was asked for cannot be done; the message says why. */
+export class TenantRefused extends Error {
+  override readonly name = 'TenantRefused';
+}
+
+/** A tenant that was imported. */
+export interface ImportedTenant {
+  readonly tenantId: string;
+  readonly simulations: number;
+  readonly records: number;
+}
+
+export interface TenantsParts {
+  readonly store: Store;
+  readonly imports: Imports;
+  /** Simulated time of the market; undefined = the installation has none yet. */
+  readonly marketNow: () => number | undefined;
+  /** Removes everything of a tenant. */
+  readonly erase: (tenantId: string) => Promise<void>;
+}
+
+/** A simulation of a file, and where it will be. */
+interface Arriving {
+  readonly filed: FiledSimulation;
+  readonly id: string;
+  readonly records: number;
+  /** Of the last record; -Infinity where there is none. */
+  readonly at: number;
+}
+
+/** What an operator does with a tenant as a whole (D170). */
+export class Tenants {
+  readonly #parts: TenantsParts;
+
+  constructor(parts: TenantsParts) {
+    this.#parts = parts;
+  }
+
+  /** A tenant by its name or id; one that has simulations and was never entered, by its id. Throws `TenantRefused`. */
+  find(name: string): Tenant {
+    const { registry } = this.#parts.store;
+    const found = registry.tenantByName(name) ?? registry.tenant(name);
+    if (found !== undefined) return found;
+    if (registry.simulations(name).length === 0) throw new TenantRefused(`There is no tenant ${name}`);
+    return { id: name, name, ...UNKNOWN };
+  }
+
+  /** The file of a tenant, piece by piece. Each simulation is as of the moment at which its part begins. */
+  async *export(name: string): AsyncGenerator<string> {
+    const { store, imports } = this.#parts;
+    const { id: tenantId, ...tenant } = this.find(name);
+    const chain = new LineChain();
+    const first = tenantLine({ tenantId, ...tenant });
+    chain.take(first);
+    yield `${first}\n`;
+    let simulations = 0;
+    for (const { id, config } of store.registry.simulations(tenantId)) {
+      if ((imports.noteOf(id)?.status ?? 'READY') !== 'READY') continue;
+      const own = settingsOf(id);
+      let last = '';
+      for await (const piece of exportSimulation(store, {
+        id,
+        shownId: id === mainOf(tenantId) ? MAIN : id,
+        config: JSON.parse(config) as KeptConfig,
+        upTo: store.journal.lastSeq(id),
+        settings: store.registry
+          .settings(own + TRAVELING)
+          .map(([setting, value]) => [setting.slice(own.length), value] as const),
+      })) {
+        last = piece;
+        yield piece;
+      }
+      chain.take(last.trimEnd().split('\n').at(-1) ?? '');
+      simulations += 1;
+    }
+    yield `${endLine(simulations, chain.hash)}\n`;
+  }
+
+  /**
+   * Imports the file of a tenant: all of it or nothing. Rejects with `ImportRefused` where the file is damaged or does not verify, with
+   * `TenantRefused` where the tenant is there already.
+   */
+  async import(chunks: AsyncIterable<Uint8Array>): Promise<ImportedTenant> {
+    const { imports } = this.#parts;
+    const name = `tenant-${randomUUID()}`;
+    const reader = new TenantFileReader();
+    const arriving: Arriving[] = [];
+    let filed: FiledSimulation | undefined;
+    await imports.receiveFile(name, chunks, Infinity, {
+      get isOver() {
+        return reader.isOver;
+      },
+      read: (line) => {
+        const { simulation } = reader;
+        const read = reader.read(line);
+        if (read?.type === 'header') filed = read.simulation;
+        if (read?.type === 'trailer' && filed !== undefined && simulation !== undefined) {
+          const { records, at } = simulation;
+          arriving.push({ filed, id: this.#idFor(filed, reader.tenant.tenantId), records, at });
+        }
+        return read;
+      },
+    });
+    try {
+      this.#refuseThoseThere(reader.tenant, arriving);
+      const problem = await imports.verify(name);
+      if (problem !== undefined) throw new ImportRefused(problem);
+      this.#refuseThoseThere(reader.tenant, arriving);
+      const { tenantId: id, ...tenant } = reader.tenant;
+      await this.#enter(name, arriving, { id, ...tenant });
+    } catch (error) {
+      // What cannot be taken back now is at the next start.
+      await imports.takeBackTenants().catch(() => undefined);
+      throw error;
+    } finally {
+      imports.discard(name);
+    }
+    const records = arriving.reduce((sum, one) => sum + one.records, 0);
+    return { tenantId: reader.tenant.tenantId, simulations: arriving.length, records };
+  }
+
+  /** Ids of simulations stay where they are free. */
+  #idFor({ simulationId }: FiledSimulation, tenantId: string): string {
+    if (simulationId === MAIN) return mainOf(tenantId);
+    const isUsable = /^[0-9a-f-]{36}$/.test(simulationId);
+    return isUsable && this.#parts.store.registry.simulation(simulationId) === undefined
+      ? simulationId
+      : randomUUID();
+  }
+
+  #refuseThoseThere(
+    { tenantId, name }: { readonly tenantId: string; readonly name: string },
+    arriving: readonly Arriving[],
+  ): void {
+    const { store, marketNow } = this.#parts;
+    const { registry } = store;
+    const isThere =
+      registry.tenant(tenantId) !== undefined ||
+      registry.tenantByName(name) !== undefined ||
+      registry.simulations(tenantId).length > 0;
+    if (isThere) throw new TenantRefused(`There is a tenant ${name} already`);
+    if (new Set(arriving.map(({ id }) => id)).size < arriving.length)
+      throw new ImportRefused('the file has a simulation twice');
+    const main = arriving.find(({ id }) => id === mainOf(tenantId));
+    if (main === undefined) return;
+    const now = marketNow();
+    if (now === undefined)
+      throw new TenantRefused('This installation has no market yet: start the server once, then import');
+    if (main.at > now)
+      throw new TenantRefused(
+        `The last record of main is of ${new Date(main.at).toISOString()}, after the market’s now (${new Date(now).toISOString()})`,
+      );
+  }
+
+  async #enter(name: string, arriving: readonly Arriving[], tenant: Tenant): Promise<void> {
+    const { id: tenantId } = tenant;
+    const { store, imports } = this.#parts;
+    const { registry, journal } = store;
+    // Whoever finds this note at a start takes back what is there of the tenant.
+    await imports.noteTenant(name, tenantId);
+    const marketSeq = journal.lastSeq(MARKET);
+    for (const [section, { filed, id, records }] of arriving.entries()) {
+      const { joined: _, ...config } = filed.config;
+      const kept: KeptConfig =
+        id === mainOf(tenantId) ? { ...config, joined: { seq: records, marketSeq } } : config;
+      await Promise.all([
+        registry.createSimulation({ id, tenantId, config: JSON.stringify(kept), createdAt: Date.now() }),
+        imports.noteImporting(id),
+      ]);
+      await imports.enter(name, id, undefined, section);
+    }
+    // In one turn, which is one commit: the tenant is there whole or not at all.
+    await Promise.all([
+      registry.createTenant(tenant),
+      ...arriving.map(({ id }) => imports.noteReady(id)),
+      ...(arriving.some(({ id }) => id === mainOf(tenantId))
+        ? [registry.saveSetting(atStakeOf(tenantId), '1')]
+        : []),
+      imports.forgetTenant(name),
+    ]);
+  }
+
+  /** Removes every row of a tenant. Throws `TenantRefused` where there is none. */
+  async delete(name: string): Promise<{ readonly tenantId: string; readonly simulations: number }> {
+    const { id: tenantId } = this.find(name);
+    const simulations = this.#parts.store.registry.simulations(tenantId).length;
+    await this.#parts.erase(tenantId);
+    return { tenantId, simulations };
+  }
+}
