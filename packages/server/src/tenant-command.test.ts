@@ -65,12 +65,24 @@ class Server {
 const ALL = 'trade read simulate admin';
 
 async function newKey(settings: Record<string, string>, tenant: string): Promise<string> {
-  const keys = ServerProcess.keys(settings, 'create', '--tenant', tenant, '--tier', 'ENTERPRISE', '--scope', ALL);
+  const keys = ServerProcess.keys(
+    settings,
+    'create',
+    '--tenant',
+    tenant,
+    '--tier',
+    'ENTERPRISE',
+    '--scope',
+    ALL,
+  );
   await keys.exited;
   return keys.out[0] ?? '';
 }
 
-async function run(settings: Record<string, string>, ...args: string[]): Promise<ServerProcess & { code: number | null }> {
+async function run(
+  settings: Record<string, string>,
+  ...args: string[]
+): Promise<ServerProcess & { code: number | null }> {
   const command = ServerProcess.tenant(settings, ...args);
   const { code } = await command.exited;
   return Object.assign(command, { code });
@@ -81,7 +93,10 @@ const quotes = (last: number): object => ({
 });
 
 /** A main and another simulation, each with a filled and an open order. */
-async function trade(server: Server, token: string): Promise<{ main: string; other: string; otherToken: string }> {
+async function trade(
+  server: Server,
+  token: string,
+): Promise<{ main: string; other: string; otherToken: string }> {
   await server.ask(token, 'PUT', '/v1/simulation/quotes', quotes(100));
   const created = await server.ask(token, 'POST', '/v1/simulations', {
     feed: 'push',
@@ -138,7 +153,10 @@ describe('sandpit tenant', () => {
     await from.ask(alice, 'PUT', '/v1/simulation/quotes', quotes(99));
     const early = await Server.start('early', '2026-01-02T10:00:00-05:00');
     const refused = await run(early.settings, 'import', file);
-    expect([refused.code, refused.err.join()]).toEqual([1, expect.stringMatching(/^The last record of main is of /)]);
+    expect([refused.code, refused.err.join()]).toEqual([
+      1,
+      expect.stringMatching(/^The last record of main is of /),
+    ]);
     await early.stop();
     expect((await run(settingsIn('nowhere'), 'import', file)).err.join()).toMatch(/has no market yet/);
     for (const [damaged, why] of [
@@ -179,7 +197,9 @@ describe('sandpit tenant', () => {
     expect([(await verified.exited).code, verified.err]).toEqual([0, []]);
     // The same without a server.
     await run(again.settings, 'export', 'alice', '--to', join(folder, 'again.ndjson'));
-    expect((await run(again.settings, 'delete', 'alice')).out.join()).toMatch(/^deleted \{"tenantId":"alice"/);
+    expect((await run(again.settings, 'delete', 'alice')).out.join()).toMatch(
+      /^deleted \{"tenantId":"alice"/,
+    );
     expect((await run(again.settings, 'import', join(folder, 'again.ndjson'))).err).toEqual([]);
     const third = await Server.start('to', '2026-01-05T11:00:00-05:00');
     const back = await third.login(await newKey(third.settings, 'alice'));
@@ -217,13 +237,16 @@ function rowsOf(data: string, texts: readonly string[]): string[] {
   for (const name of ['journal.db', 'history.db']) {
     const database = new DatabaseSync(join(directory, name), { readOnly: true });
     try {
-      const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all() as { name: string }[];
+      const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all() as {
+        name: string;
+      }[];
       for (const { name: table } of tables)
         for (const row of database.prepare(`SELECT * FROM "${table}"`).iterate()) {
           const values = Object.values(row as object).map((value) =>
             value instanceof Uint8Array ? Buffer.from(value).toString() : String(value),
           );
-          if (texts.some((text) => values.some((value) => value.includes(text)))) found.push(`${name} ${table}`);
+          if (texts.some((text) => values.some((value) => value.includes(text))))
+            found.push(`${name} ${table}`);
         }
     } finally {
       database.close();

@@ -91,10 +91,7 @@ function workOf(verb: string | undefined, subject: string, to: string | undefine
 }
 
 /** A file is there whole or not at all. */
-async function written(
-  pieces: AsyncIterable<string | Uint8Array>,
-  to: string | undefined,
-): Promise<void> {
+async function written(pieces: AsyncIterable<string | Uint8Array>, to: string | undefined): Promise<void> {
   if (to === undefined) return pipeline(pieces, process.stdout, { end: false });
   const draft = `${to}.part`;
   await pipeline(pieces, createWriteStream(draft, { mode: 0o600 }));

@@ -68,7 +68,6 @@ export interface SharedDependencies {
 
 export { MAIN, mainOf, MARKET } from './cell-names.js';
 
-
 /** Timers take no more. */
 const LONGEST_TIMER_MS = 3_600_000;
 

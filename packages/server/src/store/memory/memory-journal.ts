@@ -55,7 +55,8 @@ export class MemoryJournal implements Journal {
 
   deleteAnswers(tenantId: string): Promise<void> {
     return this.#commits.add(() => {
-      for (const [name, answer] of this.#answers) if (answer.tenantId === tenantId) this.#answers.delete(name);
+      for (const [name, answer] of this.#answers)
+        if (answer.tenantId === tenantId) this.#answers.delete(name);
     });
   }
 

@@ -7,10 +7,7 @@ import type { Database, SqlValue } from './connection.js';
 import { REGISTRY_TABLES, registryRowHash } from './row-sums.js';
 import type { RegistryTable, RowSum } from './row-sums.js';
 
-export type RegistryOperation = Exclude<
-  Operation,
-  { kind: 'save-answer' | 'delete-answers' | 'probe' }
->;
+export type RegistryOperation = Exclude<Operation, { kind: 'save-answer' | 'delete-answers' | 'probe' }>;
 
 type RegistryRefusal = Pick<WriteRefusal, 'reason' | 'message'>;
 
