@@ -61,7 +61,7 @@ const silent = { isTerminal: false, write: () => undefined, complain: () => unde
 const program = programOf(silent);
 
 /** Commands that are programs of the server, and the usage that each prints. */
-const SERVER_PROGRAMS = ['token', 'keys', 'verify', 'backup'];
+const SERVER_PROGRAMS = ['token', 'keys', 'tenant', 'verify', 'backup'];
 const usages = new Map<string, string>();
 function usageOf(command: string): string {
   const file = join(ROOT, `packages/server/dist/${command}-command.js`);

@@ -107,7 +107,7 @@ describe('npm run keys', { timeout: 60_000 }, () => {
         baseUrl = await server.listening;
         expect((await get(baseUrl, token)).status).toBe(401);
         const kept = JSON.parse(readFileSync(join(directory, 'demo-credentials.json'), 'utf8')) as object;
-        expect(Object.keys(kept)).toEqual(['baseUrl', 'tenantId', 'tier']);
+        expect(Object.keys(kept)).toEqual(['baseUrl', 'tenantId', 'tier', 'loginLink']);
       } finally {
         await server.end('SIGTERM');
       }

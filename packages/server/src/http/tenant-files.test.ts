@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ServerProcess } from './testing/server-process.js';
-import { ACCOUNT, orderBody } from './testing/test-app.js';
-import type { Body } from './testing/test-app.js';
+import { ServerProcess } from '../testing/server-process.js';
+import { ACCOUNT, orderBody } from '../testing/test-app.js';
+import type { Body } from '../testing/test-app.js';
 
 let folder: string;
 
