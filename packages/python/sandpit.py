@@ -123,6 +123,10 @@ OPERATIONS = {
     "haltTrading": "POST /v1/simulation/halts",
     "listHalts": "GET /v1/simulation/halts",
     "liftHalt": "DELETE /v1/simulation/halts/:symbol",
+    "createOutcome": "POST /v1/simulation/outcomes",
+    "listOutcomes": "GET /v1/simulation/outcomes",
+    "deleteOutcome": "DELETE /v1/simulation/outcomes/:outcomeId",
+    "deleteOutcomes": "DELETE /v1/simulation/outcomes",
     "createFault": "POST /v1/simulation/faults",
     "listFaults": "GET /v1/simulation/faults",
     "deleteFault": "DELETE /v1/simulation/faults/:faultId",
@@ -1036,6 +1040,16 @@ class Sandbox:
     def resume(self, symbol):
         """Lifts the halt of a symbol: trading goes on with the next quote."""
         return self.client.call("liftHalt", {"symbol": symbol})
+
+    def script(self, outcome, match=None, **more):
+        """Scripts the outcome of the next order that matches: `script({"reject": {"code": "INSUFFICIENT_FUNDS"}})`; `skip` and `times` say of which orders."""
+        return self.client.call("createOutcome", body={"match": match or {}, "outcome": outcome, **more})
+
+    def unscript(self, outcome_id=None):
+        """Deletes a scripted outcome, or all; orders that it holds go to the market."""
+        if outcome_id is None:
+            return self.client.call("deleteOutcomes")
+        return self.client.call("deleteOutcome", {"outcomeId": outcome_id})
 
     def close(self):
         self._owner.call("deleteSimulation", {"simulationId": self.simulation_id})

@@ -48,6 +48,19 @@ function follow(line: string) {
 const json = (out: string): unknown => JSON.parse(out);
 
 describe('the command line', () => {
+  it('scripts outcomes, lists them and deletes them', async () => {
+    const set = json(
+      (await type('script {"error":{}} --match symbol=MSFT --match quantity=3 --times 2')).out,
+    );
+    expect(set).toMatchObject({ match: { symbol: 'MSFT', quantity: 3 }, times: 2, outcome: { error: {} } });
+    expect((await type('scripts', { isTerminal: true })).out).toContain('{"error":{}}');
+    const { outcomeId } = set as { outcomeId: string };
+    expect(json((await type(`unscript ${outcomeId}`)).out)).toMatchObject({ message: 'Outcome deleted' });
+    expect(json((await type('unscript')).out)).toMatchObject({ deleted: 0 });
+    expect(await type('script nonsense')).toMatchObject({ code: EXIT.refused });
+    expect(await type('script {} --match symbol')).toMatchObject({ code: EXIT.refused });
+  });
+
   it('buys, shows, explains, cancels', async () => {
     const bought = json((await type('buy aapl 10')).out) as { orderId: string };
     expect(bought).toMatchObject({ status: 'FILLED', averagePrice: 100 });

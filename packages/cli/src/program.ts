@@ -7,6 +7,7 @@ import { addHalts } from './halts.js';
 import { addImport } from './import/command.js';
 import { addMarket } from './market.js';
 import { addOrders } from './orders.js';
+import { addOutcomes } from './outcomes.js';
 import type { Output } from './output.js';
 import { addPortfolios, type Client, portfolioOf } from './portfolios.js';
 import { Refused, textOf } from './refused.js';
@@ -95,6 +96,7 @@ export function programOf(surroundings: ProgramOutput): Command {
   addMarket(program, client, out);
   addSimulations(program, client, out);
   addHalts(program, client, out);
+  addOutcomes(program, client, out);
   addImport(program, { ...surroundings, ...out });
   addExport(
     program,

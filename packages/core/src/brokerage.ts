@@ -16,6 +16,7 @@ import { openPortfolio, resetPortfolio, switchBroker, transferCash } from './com
 import { scheduleInterest } from './commands/interest.js';
 import { previewOrder } from './commands/preview-order.js';
 import type { OrderEstimate } from './commands/preview-order.js';
+import { deleteOutcomes, setOutcome } from './commands/outcomes.js';
 import { replaceOrder } from './commands/replace-order.js';
 import { symbolsRead } from './commands/reads.js';
 import { submitOrder } from './commands/submit-order.js';
@@ -75,6 +76,8 @@ export interface Results {
   ListInstruments: ReturnType<typeof listInstruments>;
   AnnounceActions: ReturnType<typeof announceActions>;
   WithdrawAction: ReturnType<typeof withdrawAction>;
+  SetOutcome: ReturnType<typeof setOutcome>;
+  DeleteOutcomes: ReturnType<typeof deleteOutcomes>;
   HaltTrading: ReturnType<typeof haltTrading>;
   LiftHalt: ReturnType<typeof liftHalt>;
   UpdateMarket: undefined;
@@ -305,6 +308,10 @@ export class Brokerage {
       auctionOf: (one) => auctionOf(d, one),
       haltOf: (instrument) => this.haltOf(instrument, now),
       isTrading: (book) => isTrading(d, book),
+      scriptOf: ({ terms: { script } }) =>
+        script?.outcome === undefined
+          ? 'held by script'
+          : `held by outcome ${this.state.ids.idOf('OUTCOME', script.outcome)}`,
     });
   }
 
@@ -366,6 +373,10 @@ function dispatch(d: Decision, command: Command): unknown {
       return announceActions(d, command);
     case 'WithdrawAction':
       return withdrawAction(d, command);
+    case 'SetOutcome':
+      return setOutcome(d, command);
+    case 'DeleteOutcomes':
+      return deleteOutcomes(d, command);
     case 'HaltTrading':
       return haltTrading(d, command);
     case 'LiftHalt':

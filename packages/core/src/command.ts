@@ -7,6 +7,7 @@ import type { FillModel } from './matching/fill-model.js';
 import type { CappedAgent } from './orders/agent-caps.js';
 import type { GoodTill, TimeInForce } from './orders/order.js';
 import type { OrderRequest } from './orders/order-request.js';
+import type { OutcomeMatch, Script } from './orders/script.js';
 import type { Tier } from './orders/tier.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { RulesInForce } from './rules.js';
@@ -130,6 +131,21 @@ export type Command =
       readonly by: Requester;
       readonly accountId: string;
       readonly agent?: CappedAgent;
+    }
+  /** Sets a rule by which orders are scripted (D175). */
+  | {
+      readonly type: 'SetOutcome';
+      readonly by: Requester;
+      readonly match: OutcomeMatch;
+      readonly skip: number;
+      readonly times: number;
+      readonly script: Script;
+    }
+  | {
+      readonly type: 'DeleteOutcomes';
+      readonly by: Requester;
+      /** Absent = all. */
+      readonly outcomeId?: string;
     }
   | { readonly type: 'ListInstruments'; readonly instruments: readonly Instrument[] }
   | { readonly type: 'AnnounceActions'; readonly actions: readonly CorporateAction[] }

@@ -10,6 +10,8 @@ import type { Quote } from './market/quote.js';
 import type { OrdersRested } from './matching/orders-rested.js';
 import type { AgentCaps } from './orders/agent-caps.js';
 import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
+import type { ScriptedCode } from './orders/refusal.js';
+import type { OutcomeRule } from './orders/script.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { Valuation } from './portfolios/valuation.js';
@@ -330,6 +332,17 @@ export type Event =
       readonly cap: keyof AgentCaps;
       readonly asked?: Money;
       readonly left?: Money;
+    }
+  /** Orders that clients place are scripted by this rule as well (D175). */
+  | { readonly type: 'OutcomeSet'; readonly rule: OutcomeRule }
+  | { readonly type: 'OutcomesDeleted'; readonly outcomes: readonly number[] }
+  /** A rule has met an order: it scripts it, or passes over it. */
+  | { readonly type: 'OutcomeMet'; readonly outcome: number; readonly isPassedOver?: true }
+  /** A script has refused an order: the command of the record, whole. Changes nothing. */
+  | {
+      readonly type: 'OrderRefused';
+      readonly portfolioId: string;
+      readonly refusedAs: ScriptedCode | 'SCRIPTED_ERROR';
     }
   /** Nothing fills or triggers in what it stops, from here on (D178). */
   | { readonly type: 'TradingHalted'; readonly halt: Halt }

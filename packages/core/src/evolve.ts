@@ -40,6 +40,7 @@ import {
   forgetMargin,
   noteMargin,
   noteMark,
+  noteScripted,
   openOrdersIn,
   removeHolder,
   removeHoldings,
@@ -332,6 +333,22 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return spend(state, event);
     case 'AgentRefused':
       return;
+    case 'OutcomeSet':
+      state.outcomes.set(event.rule.number, event.rule);
+      state.counters.outcome = Math.max(state.counters.outcome, event.rule.number);
+      return;
+    case 'OutcomesDeleted':
+      for (const number of event.outcomes) state.outcomes.delete(number);
+      return;
+    case 'OutcomeMet': {
+      const rule = state.outcomes.get(event.outcome);
+      if (rule === undefined) throw new RangeError(`no outcome ${event.outcome}`);
+      const met = event.isPassedOver === true ? { passed: rule.passed + 1 } : { used: rule.used + 1 };
+      state.outcomes.set(event.outcome, { ...rule, ...met });
+      return;
+    }
+    case 'OrderRefused':
+      return;
     case 'TradingHalted': {
       const { halt } = event;
       state.halts.inForce.set(halt.symbol, halt);
@@ -418,6 +435,7 @@ export function addOpenOrder(state: State, portfolio: Portfolio, order: Order): 
 
 function enterMarket(state: State, order: Order): void {
   const { symbol, underlying } = order.terms;
+  if (order.progress.scriptRun !== undefined) noteScripted(state, order, true);
   if (underlying !== undefined) {
     const others = state.optionOrders.get(underlying);
     if (others === undefined) state.optionOrders.set(underlying, new Set([order]));
@@ -436,6 +454,7 @@ function enterMarket(state: State, order: Order): void {
 
 function leaveMarket(state: State, order: Order): void {
   const { symbol, underlying } = order.terms;
+  if (order.terms.script !== undefined) noteScripted(state, order, false);
   if (underlying !== undefined) {
     const others = state.optionOrders.get(underlying);
     others?.delete(order);
@@ -484,6 +503,8 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
     return;
   }
   const isPackage = order.terms.legs !== undefined;
+  const isKept = progress.scriptRun !== undefined;
+  if (isKept !== (before.scriptRun !== undefined)) noteScripted(state, order, isKept);
   if (isPackage) wakeMultiLegOrder(state.packagesOn, order);
   const awaits = awaitsPrice(order.terms, progress);
   if (!isPackage && awaits !== awaitsPrice(order.terms, before)) {
@@ -500,7 +521,9 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
     before.status !== progress.status ||
     before.expiresAt !== progress.expiresAt ||
     before.releaseAt !== progress.releaseAt ||
-    before.arrival !== progress.arrival
+    before.arrival !== progress.arrival ||
+    before.scriptRun?.due !== progress.scriptRun?.due ||
+    before.cancelAt !== progress.cancelAt
   ) {
     scheduleOrder(state, order);
   }
@@ -570,7 +593,8 @@ const waitsElsewhere = (before: OrderProgress, after: OrderProgress): boolean =>
   before.stopPrice !== after.stopPrice ||
   before.mark !== after.mark ||
   before.triggered !== after.triggered ||
-  before.restingSince !== after.restingSince;
+  before.restingSince !== after.restingSince ||
+  (before.scriptRun === undefined) !== (after.scriptRun === undefined);
 
 /** Keeps the portfolio's sums of what open orders set aside. */
 function setAside(
@@ -674,8 +698,8 @@ function bookExecution(
 
 /** What an execution took is gone from its quote: from the displayed size, or from the modelled book behind it. */
 function takeFromMarket(book: Book, buy: boolean, { quantity, rule }: BookedExecution): void {
-  // An auction has a size of its own.
-  if (rule === 'OPENING_AUCTION' || rule === 'CLOSING_AUCTION') return;
+  // An auction has a size of its own, and a script needs none.
+  if (rule === 'OPENING_AUCTION' || rule === 'CLOSING_AUCTION' || rule === 'SCRIPTED') return;
   const modelled = rule === 'MODELLED_BOOK';
   if (buy) {
     if (modelled) book.modelledAskTaken += quantity;

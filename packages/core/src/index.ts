@@ -86,8 +86,9 @@ export type { OrderAccepted, OrderMoved, OrderTransition, ProgressChanges } from
 export { copyOf, startOf, termsOf } from './orders/progress.js';
 export { commissionOf, feesOf, tradedBy } from './orders/execution.js';
 export type { Execution, FillRule } from './orders/execution.js';
-export type { InsufficientFunds, Refusal } from './orders/refusal.js';
-export { refusalText } from './orders/refusal.js';
+export type { InsufficientFunds, Refusal, ScriptedCode, ScriptedRefusal } from './orders/refusal.js';
+export { refusalText, SCRIPTED_CODES } from './orders/refusal.js';
+export type { Delay, OutcomeMatch, OutcomeRule, Script, ScriptPiece } from './orders/script.js';
 export type { Tier } from './orders/tier.js';
 export { tradeEntries } from './trading/entries.js';
 export { acceptedOrder, orderAfter, tradeDateOf } from './trading/follow-order.js';

@@ -1,8 +1,9 @@
 import { isForShares } from './instruments/instrument.js';
 import { LEDGER_ACCOUNTS } from './ledger/ledger.js';
 import { MarginExcess } from './orders/margin-excess.js';
-import { awaitsPrice, legRatios, remainingOf } from './orders/order.js';
+import { awaitsPrice, legRatios, remainingOf, symbolsTraded } from './orders/order.js';
 import type { Order } from './orders/order.js';
+import { MOST_OUTCOMES, piecesOf } from './orders/script.js';
 import { isTerminal } from './orders/status.js';
 import { noteContracts } from './portfolios/contracts-on-order.js';
 import type { OnOrder } from './portfolios/contracts-on-order.js';
@@ -22,6 +23,8 @@ export function brokenInvariants(state: State): string[] {
   checkAccounts(state, broken);
   checkHolders(state, broken);
   checkBooks(state, broken);
+  checkHalts(state, broken);
+  checkOutcomes(state, broken);
   return broken;
 }
 
@@ -69,6 +72,51 @@ function checkAccounts(state: State, broken: string[]): void {
     if (state.accountsPerTenant.get(tenantId) !== count)
       broken.push(`tenant ${tenantId}: accounts are not counted right`);
   }
+}
+
+/** Every halt that ends by itself has a timer for its end, and no other symbol has one. */
+function checkHalts({ halts, haltTimers, counters, now }: State, broken: string[]): void {
+  for (const [symbol, halt] of halts.inForce) {
+    if (halt.symbol !== symbol) broken.push(`halt of ${symbol}: is of ${halt.symbol}`);
+    if (halt.since > now) broken.push(`halt of ${symbol}: begins later`);
+    if (halt.until !== undefined && halt.until <= halt.since) broken.push(`halt of ${symbol}: lasts no time`);
+    if (haltTimers.get(symbol)?.due !== halt.until)
+      broken.push(`halt of ${symbol}: has no timer for its end`);
+  }
+  for (const symbol of haltTimers.keys())
+    if (!halts.inForce.has(symbol)) broken.push(`halt of ${symbol}: is over and has a timer`);
+  for (const [symbol, { at, pushes }] of halts.resumed)
+    if (at > now || pushes > counters.push) broken.push(`halt of ${symbol}: ended later`);
+}
+
+/** Rules have done no more than they may, and every order that a script keeps from the market is found by its symbols. */
+function checkOutcomes({ outcomes, counters, orders, scripted }: State, broken: string[]): void {
+  if (outcomes.size > MOST_OUTCOMES) broken.push('there are too many outcomes');
+  for (const [number, { skip, times, passed, used, ...rule }] of outcomes) {
+    if (rule.number !== number || number > counters.outcome)
+      broken.push(`outcome ${number}: has another number`);
+    if (passed > skip || (times > 0 && used > times) || (used > 0 && passed < skip))
+      broken.push(`outcome ${number}: has met too many orders`);
+  }
+  let kept = 0;
+  for (const order of orders.values()) {
+    const { terms, progress } = order;
+    const { scriptRun: run } = progress;
+    if (run === undefined) continue;
+    const symbols = new Set(symbolsTraded(terms));
+    kept += symbols.size;
+    if (terms.script === undefined || progress.arrival === undefined)
+      broken.push(`order ${terms.number}: is kept from the market without a script`);
+    if (run.due !== undefined && run.since === undefined)
+      broken.push(`order ${terms.number}: its script stands still and is due`);
+    if (run.elapsed < 0 || run.next > piecesOf(terms).length)
+      broken.push(`order ${terms.number}: its script has come too far`);
+    if ([...symbols].some((symbol) => scripted.get(symbol)?.has(order) !== true))
+      broken.push(`order ${terms.number}: its script is not found by its symbols`);
+  }
+  let found = 0;
+  for (const all of scripted.values()) found += all.size;
+  if (found !== kept) broken.push('an order is found as scripted that is not');
 }
 
 /** Every order at work stands in the book of its instrument, and no other does; those that wait for a price are known. */

@@ -130,6 +130,10 @@ export function snapshotAfter(
     case 'SessionMarked':
     case 'AgentSpent':
     case 'AgentRefused':
+    case 'OutcomeSet':
+    case 'OutcomesDeleted':
+    case 'OutcomeMet':
+    case 'OrderRefused':
     case 'TradingHalted':
     case 'TradingResumed':
     case 'RulesChanged':

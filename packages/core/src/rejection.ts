@@ -28,7 +28,8 @@ export type Rejection =
   | { readonly code: 'INVALID'; readonly messages: readonly string[] }
   | {
       readonly code: 'NOT_FOUND';
-      readonly what: 'Account' | 'Portfolio' | 'Order' | 'Instrument' | 'Corporate action' | 'Halt';
+      readonly what:
+        'Account' | 'Portfolio' | 'Order' | 'Instrument' | 'Corporate action' | 'Halt' | 'Outcome';
     }
   | { readonly code: 'CONFLICT'; readonly message: string }
   | { readonly code: 'PORTFOLIO_NOT_EMPTY'; readonly reasons: readonly CloseObstacle[] }

@@ -19,6 +19,8 @@ export interface Rules {
   readonly riskFreeRate: number;
   /** Which short options are assigned before they expire (D89); absent = none. */
   readonly earlyAssignment?: EarlyAssignment;
+  /** Client order ids that begin with `~` script their own order (D176). */
+  readonly scripts?: true;
 }
 
 /** For dividends alone: calls; or wherever the model would exercise: puts as well (D89). */

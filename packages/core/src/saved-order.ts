@@ -69,6 +69,7 @@ export const termsFrom = ({ terms: t }: SavedOrder, owner: PortfolioTerms): Orde
   legs: t.legs,
   origin: t.origin,
   agent: t.agent,
+  script: t.script,
   createdAt: t.createdAt,
 });
 

@@ -15,6 +15,7 @@ import type { MarginAccount } from './margin/margin-account.js';
 import type { Halt, Resumption } from './market/halts.js';
 import type { Quote } from './market/quote.js';
 import type { MarginExcess } from './orders/margin-excess.js';
+import type { OutcomeRule } from './orders/script.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { newOrder } from './orders/order.js';
 import { accountKey } from './portfolios/account.js';
@@ -111,6 +112,8 @@ export interface SavedState {
     readonly resumed: readonly (readonly [string, Resumption])[];
     readonly breakers: readonly (readonly [string, TradingDate])[];
   };
+  /** Oldest first. */
+  readonly outcomes?: readonly OutcomeRule[];
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
   readonly quotes: readonly Quote[];
   /** What executions have taken from them. */
@@ -168,6 +171,7 @@ export function stateToSave(state: State): PassingState {
     }),
     ...(state.agents.size > 0 && { agents: [...state.agents].sort(([a], [b]) => (a < b ? -1 : 1)) }),
     ...savedHalts(state),
+    ...(state.outcomes.size > 0 && { outcomes: [...state.outcomes.values()] }),
     quotes: recorded.flatMap((book) => book.quote ?? []),
     taken: recorded.flatMap(takenFrom),
     ...pushedAtResumptions(state, recorded),
@@ -291,6 +295,7 @@ export function restoreState(saved: PassingState, calendar: Calendar): State {
   }
   for (const [symbol, resumed] of saved.halts?.resumed ?? []) state.halts.resumed.set(symbol, resumed);
   for (const [reason, date] of saved.halts?.breakers ?? []) state.halts.breakers.set(reason, date);
+  for (const rule of saved.outcomes ?? []) state.outcomes.set(rule.number, rule);
   for (const action of saved.actions) {
     state.actions.set(action.actionId, { ...action });
     scheduleAction(state, calendar, action.actionId);

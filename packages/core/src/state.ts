@@ -4,7 +4,9 @@ import { noHalts } from './market/halts.js';
 import type { TradingHalts } from './market/halts.js';
 import { Book } from './matching/book.js';
 import type { MultiLegOrderIndexes } from './matching/multi-leg-index.js';
+import { symbolsTraded } from './orders/order.js';
 import type { Order } from './orders/order.js';
+import type { OutcomeRule } from './orders/script.js';
 import type { Account } from './portfolios/account.js';
 import { Partitions } from './margin/reg-t/partition.js';
 import { MarginBounds } from './portfolios/margin-bounds.js';
@@ -29,6 +31,7 @@ export interface Counters {
   call: number;
   /** Batches of quotes that came through the API. */
   push: number;
+  outcome: number;
 }
 
 /** A dividend or split that was announced. Kept for some days after its ex-date, so that nobody announces it twice. */
@@ -67,6 +70,7 @@ export interface Timer {
     | { readonly kind: 'SESSION_OPEN' }
     | { readonly kind: 'ORDER_RELEASE'; readonly order: number }
     | { readonly kind: 'ORDER_ARRIVAL'; readonly order: number }
+    | { readonly kind: 'ORDER_SCRIPT'; readonly order: number }
     | { readonly kind: 'CANCEL_ARRIVAL'; readonly order: number }
     | { readonly kind: 'ORDER_EXPIRY'; readonly order: number }
     | SeriesEnding
@@ -113,15 +117,16 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   SESSION_OPEN: 4,
   ORDER_RELEASE: 5,
   ORDER_ARRIVAL: 6,
-  CANCEL_ARRIVAL: 7,
-  ORDER_EXPIRY: 8,
-  SERIES_END: 9,
-  FUTURES_SETTLE: 10,
-  SESSION_CLOSE: 11,
-  INTEREST: 12,
-  INTEREST_POST: 13,
-  EARLY_ASSIGNMENT: 14,
-  CALL_DUE: 15,
+  ORDER_SCRIPT: 7,
+  CANCEL_ARRIVAL: 8,
+  ORDER_EXPIRY: 9,
+  SERIES_END: 10,
+  FUTURES_SETTLE: 11,
+  SESSION_CLOSE: 12,
+  INTEREST: 13,
+  INTEREST_POST: 14,
+  EARLY_ASSIGNMENT: 15,
+  CALL_DUE: 16,
 };
 
 /** Timers that are served in one go, at most. */
@@ -186,6 +191,8 @@ export interface KnownState {
   /** Those of an evening that are under way. */
   assigning: AssignmentDraw | undefined;
   readonly halts: TradingHalts;
+  /** By number, oldest first: the rules by which orders are scripted. */
+  readonly outcomes: Map<number, OutcomeRule>;
   /** The rules that the journal named last; undefined = those the simulation began with. */
   rules: RulesInForce | undefined;
   /** Where a clock that moves only when told stands; undefined under other clocks. */
@@ -209,6 +216,8 @@ export interface DerivedState {
   /** The portfolios that have a position in a symbol. No symbol without one. */
   readonly holders: Map<string, Set<Portfolio>>;
   readonly timers: PriorityQueue<Timer>;
+  /** Open orders that a script keeps from the market, by each symbol that they trade. No symbol without one. */
+  readonly scripted: Map<string, Set<Order>>;
   /** By symbol: the timers of halts that end by themselves. */
   readonly haltTimers: Map<string, Timer>;
   /** By instant: what the one timer of series that end then is about. */
@@ -266,6 +275,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
       action: 0,
       call: 0,
       push: 0,
+      outcome: 0,
     },
     accounts: new Map(),
     accountsPerTenant: new Map(),
@@ -282,6 +292,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     assignedThrough: undefined,
     assigning: undefined,
     halts: noHalts(),
+    outcomes: new Map(),
     rules: undefined,
     clock: undefined,
     marketSeq: 0,
@@ -291,6 +302,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     concerned: undefined,
     holders: new Map(),
     timers: new PriorityQueue(timerBefore),
+    scripted: new Map(),
     haltTimers: new Map(),
     seriesEndings: new Map(),
     futureSettlements: new Map(),
@@ -514,20 +526,44 @@ export function scheduleOrder(state: State, order: Order): void {
   if (next !== undefined) order.timer = addTimer(state, next.due, number, { kind: next.kind, order: number });
 }
 
+/** Enters an order that its script keeps from the market where its symbols are looked up, or takes it from there. */
+export function noteScripted({ scripted }: State, order: Order, isKept: boolean): void {
+  for (const symbol of symbolsTraded(order.terms)) {
+    const others = scripted.get(symbol);
+    if (!isKept) {
+      others?.delete(order);
+      if (others?.size === 0) scripted.delete(symbol);
+    } else if (others === undefined) scripted.set(symbol, new Set([order]));
+    else others.add(order);
+  }
+}
+
 interface OrderWait {
   readonly due: Instant;
-  readonly kind: 'CLOSING_AUCTION' | 'ORDER_RELEASE' | 'ORDER_ARRIVAL' | 'CANCEL_ARRIVAL' | 'ORDER_EXPIRY';
+  readonly kind:
+    | 'CLOSING_AUCTION'
+    | 'ORDER_RELEASE'
+    | 'ORDER_ARRIVAL'
+    | 'ORDER_SCRIPT'
+    | 'CANCEL_ARRIVAL'
+    | 'ORDER_EXPIRY';
 }
 
 const wait = (due: Instant | undefined, kind: OrderWait['kind']): OrderWait | undefined =>
   due === undefined ? undefined : { due, kind };
 
 function nextOf({ terms, progress }: Order): OrderWait | undefined {
-  const { status, releaseAt, marketAt, cancelAt, expiresAt, arrival } = progress;
+  const { status, releaseAt, marketAt, cancelAt, expiresAt, arrival, scriptRun } = progress;
   const end = progress.timeInForce === 'CLS' ? 'CLOSING_AUCTION' : 'ORDER_EXPIRY';
+  const atWork = (): OrderWait | undefined => {
+    const due = scriptRun?.due;
+    return due !== undefined && (expiresAt === undefined || due < expiresAt)
+      ? wait(due, 'ORDER_SCRIPT')
+      : wait(expiresAt, end);
+  };
   switch (status) {
     case 'ACTIVE':
-      return wait(expiresAt, end);
+      return atWork();
     case 'PENDING':
       return marketAt !== undefined && marketAt > terms.createdAt
         ? wait(marketAt, 'ORDER_ARRIVAL')
@@ -538,7 +574,7 @@ function nextOf({ terms, progress }: Order): OrderWait | undefined {
       const cancel = wait(cancelAt, 'CANCEL_ARRIVAL');
       const other =
         arrival !== undefined
-          ? wait(expiresAt, end)
+          ? atWork()
           : releaseAt === undefined
             ? wait(marketAt, 'ORDER_ARRIVAL')
             : wait(releaseAt, 'ORDER_RELEASE');

@@ -58,6 +58,7 @@ export const cancelReasons = [
   'INSUFFICIENT_FUNDS',
   'STALE_MARKET_DATA',
   'TRADING_HALTED',
+  'SCRIPTED',
 ] as const;
 export type CancelReason = (typeof cancelReasons)[number];
 

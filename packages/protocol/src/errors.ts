@@ -130,8 +130,14 @@ export const errorCodes = {
   },
   FEATURE_NOT_AVAILABLE: {
     status: 403,
-    meaning: 'The subscription tier does not include the requested feature.',
-    details: { currentTier: choice(tiers), requiredTier: choice(tiers) },
+    meaning:
+      'The subscription tier, or the configuration of the server, does not include the requested feature.',
+    details: {
+      currentTier: choice(tiers),
+      requiredTier: optional(
+        choice(tiers, { description: 'Absent where the server is configured without the feature.' }),
+      ),
+    },
   },
   INSUFFICIENT_POSITION: {
     status: 400,

@@ -14,6 +14,15 @@ export interface Example {
   readonly stream?: string;
 }
 
+const OUTCOME = {
+  outcomeId: '5b8f1d4e-7c02-4a6b-9f31-8d2e6c0a4b17',
+  match: { symbol: 'AAPL' },
+  skip: 0,
+  times: 1,
+  used: 0,
+  outcome: { fill: [{ percent: 30 }], rest: 'hold' },
+};
+
 /** A test requires an example of every operation and validates each against the schemas of its route. */
 export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
   createAccount: {
@@ -1428,6 +1437,18 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
     params: { actionId: 'CASH_DIVIDEND:AAPL:2026-01-09' },
     reply: { actionId: 'CASH_DIVIDEND:AAPL:2026-01-09', message: 'Corporate action withdrawn' },
   },
+  createOutcome: {
+    body: { match: { symbol: 'AAPL' }, outcome: { fill: [{ percent: 30 }], rest: 'hold' } },
+    reply: OUTCOME,
+  },
+  listOutcomes: {
+    reply: { data: [OUTCOME], pagination: { page: 1, limit: 50, total: 1, totalPages: 1 } },
+  },
+  deleteOutcome: {
+    params: { outcomeId: OUTCOME.outcomeId },
+    reply: { outcomeId: OUTCOME.outcomeId, message: 'Outcome deleted' },
+  },
+  deleteOutcomes: { reply: { deleted: 1, message: 'Outcomes deleted' } },
   createFault: {
     body: { match: { method: 'POST', path: '/v1/orders' }, fault: { drop: 'after' } },
     reply: {
@@ -1616,6 +1637,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       start: '2026-01-05T15:00:00.000Z',
       seed: 7,
       earlyAssignment: 'OFF',
+      scripts: true,
       now: '2026-01-05T15:00:00.000Z',
       createdAt: '2026-11-22T20:19:10.745Z',
       token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl',
@@ -1634,6 +1656,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
           start: '2026-01-05T15:00:00.000Z',
           seed: 7,
           earlyAssignment: 'OFF',
+          scripts: true,
           createdAt: '2026-11-22T20:19:10.745Z',
         },
       ],
@@ -1651,6 +1674,7 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       start: '2026-01-05T15:00:00.000Z',
       seed: 7,
       earlyAssignment: 'OFF',
+      scripts: true,
       now: '2026-01-05T15:00:00.000Z',
       createdAt: '2026-11-22T20:19:10.745Z',
     },

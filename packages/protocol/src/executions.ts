@@ -42,6 +42,12 @@ export const ExecutionExplanation = closed('ExecutionExplanation', {
     number({ description: 'Per share or contract, against the limit or the touch.' }),
   ),
   note: optional(anyText()),
+  outcomeId: optional(
+    anyText({ description: 'The outcome that ordered the execution, with rule SCRIPTED.' }),
+  ),
+  script: optional(
+    anyText({ description: 'The client order id that ordered the execution, with rule SCRIPTED.' }),
+  ),
 });
 export type ExecutionExplanation = Static<typeof ExecutionExplanation>;
 

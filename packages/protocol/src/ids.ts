@@ -25,6 +25,7 @@ export const DeliveryParams = parameters({
   webhookId: uuid({ description: 'The webhook.' }),
   deliveryId: uuid({ description: 'The delivery.' }),
 });
+export const OutcomeParams = parameters({ outcomeId: uuid({ description: 'The outcome.' }) });
 export const SymbolParams = parameters({
   symbol: text({ description: 'A listed symbol.', examples: ['AAPL'] }),
 });

@@ -1,4 +1,4 @@
-import type { Static } from 'typebox';
+import { type Static, Type } from 'typebox';
 import {
   assetClasses,
   bracketTimesInForce,
@@ -69,7 +69,9 @@ export type OrderOco = Static<typeof OrderOco>;
 
 /** Why an order was REJECTED: the code, the sentence, and the figures of the refusal (D135). */
 export const RejectReason = closed('RejectReason', {
-  code: ErrorCodeValue,
+  code: Type.Union([ErrorCodeValue, exactly('SCRIPTED_ERROR')], {
+    description: 'A code of an error; SCRIPTED_ERROR where a script ended the order in status ERROR.',
+  }),
   message: anyText(),
   availableCash: optional(number()),
   requiredAmount: optional(number()),
@@ -80,6 +82,20 @@ export const RejectReason = closed('RejectReason', {
   currentLevel: optional(number()),
   requiredLevel: optional(number()),
   nextOpen: optional(anyText()),
+  reason: optional(anyText()),
+  until: optional(anyText()),
+  cutoff: optional(anyText()),
+  opensAt: optional(anyText()),
+  symbol: optional(anyText()),
+  positionQuantity: optional(number()),
+  dayTradeCount: optional(number()),
+  restrictedUntil: optional(anyText()),
+  callAmount: optional(number()),
+  accountId: optional(anyText()),
+  brokerId: optional(anyText()),
+  restriction: optional(anyText()),
+  quotedAt: optional(anyText()),
+  orderId: optional(anyText()),
 });
 export type RejectReason = Static<typeof RejectReason>;
 

@@ -7,6 +7,7 @@ import {
   closed,
   count,
   exactly,
+  flag,
   instant,
   namedChoice,
   number,
@@ -40,6 +41,11 @@ export const CreateSimulationBody = ruled(
       earlyAssignment: optional(
         choice(earlyAssignments, {
           description: 'Which short options are assigned before they expire; absent = OFF.',
+        }),
+      ),
+      scripts: optional(
+        flag({
+          description: 'Whether a `clientOrderId` that begins with `~` scripts its own order; absent = true.',
         }),
       ),
       replay: optional(
@@ -83,6 +89,7 @@ const simulationFields = {
   seed: optional(Type.Union([anyText(), Type.Integer()])),
   replay: optional(anyText()),
   earlyAssignment: choice(earlyAssignments),
+  scripts: flag({ description: 'Whether a `clientOrderId` that begins with `~` scripts its own order.' }),
   now: optional(instant({ description: 'By its clock.' })),
   createdAt: instant(),
   status: optional(

@@ -44,6 +44,7 @@ export async function compose(
         start: settings.clockStart ?? Date.now(),
         speed: settings.clockSpeed,
         ...(settings.earlyAssignment !== undefined && { earlyAssignment: settings.earlyAssignment }),
+        ...(settings.scriptedOrders && { scripts: true as const }),
         ...(settings.seed !== undefined && { seed: settings.seed }),
       },
     );

@@ -60,6 +60,8 @@ export interface Settings {
   readonly riskFreeRate: number;
   /** Of `main` (D89); undefined = off. */
   readonly earlyAssignment: EarlyAssignment | undefined;
+  /** Scripted outcomes and magic client order ids in every `main` (D175, D176). */
+  readonly scriptedOrders: boolean;
   readonly brokersFile: string | undefined;
   readonly logLevel: string;
   /** From a signal until the listener closes. */
@@ -134,6 +136,7 @@ export const SCHEMA = ruled(
     QUOTE_MAX_AGE: optional(nonNegative({ maximum: 31_536_000, decimals: 3 })),
     RISK_FREE_RATE: nonNegative({ maximum: 1, decimals: 6 }, { default: 0.04 }),
     EARLY_ASSIGNMENT: choice(earlyAssignments, { default: 'OFF' }),
+    SCRIPTED_ORDERS: choice(['on', 'off'], { default: 'off' }),
     BROKERS_FILE: optional(path()),
     LOG_LEVEL: choice(['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'], { default: 'info' }),
     DRAIN_MS: integer(0, 600_000, { default: 0 }),
@@ -211,6 +214,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     quoteMaxAgeMs: env.QUOTE_MAX_AGE === undefined ? undefined : Math.round(env.QUOTE_MAX_AGE * 1000),
     riskFreeRate: env.RISK_FREE_RATE,
     earlyAssignment: env.EARLY_ASSIGNMENT === 'OFF' ? undefined : env.EARLY_ASSIGNMENT,
+    scriptedOrders: env.SCRIPTED_ORDERS === 'on',
     brokersFile: env.BROKERS_FILE,
     logLevel: env.LOG_LEVEL,
     drainMs: env.DRAIN_MS,

@@ -1,4 +1,10 @@
-import type { Clock, CreateSimulationBody } from '@sandpit/protocol';
+import type {
+  Clock,
+  CreateSimulationBody,
+  OutcomeBody,
+  OutcomeEffect,
+  ScriptedOutcome,
+} from '@sandpit/protocol';
 import { Sandpit } from '../client.js';
 import type { Portfolio } from '../portfolio.js';
 import { sharedServer } from './server.js';
@@ -70,6 +76,11 @@ export class Sandbox implements AsyncDisposable {
   /** Lets time pass, as an ISO 8601 duration: `PT5M`, `P1D`. Everything due in between has happened when it resolves. */
   advance(by: string): Promise<Clock> {
     return this.client.call('advanceClock', { body: { by } });
+  }
+
+  /** Scripts the outcome of the next order that matches: `script({ reject: { code: 'INSUFFICIENT_FUNDS' } })`. */
+  script(outcome: OutcomeEffect, more: Partial<Omit<OutcomeBody, 'outcome'>> = {}): Promise<ScriptedOutcome> {
+    return this.client.call('createOutcome', { body: { match: {}, ...more, outcome } });
   }
 
   async close(): Promise<void> {

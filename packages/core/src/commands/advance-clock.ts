@@ -15,7 +15,7 @@ import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { assignEarly } from './assign-early.js';
 import { meetClosing } from './auctions.js';
-import { cancelNow } from './cancel-order.js';
+import { cancelArrives } from './cancel-order.js';
 import { endExpired } from './end-order.js';
 import { endSeries, scheduleEndOf } from './end-series.js';
 import { endHalts } from './halts.js';
@@ -28,6 +28,7 @@ import { callDue, watchAtClose } from './margin-calls.js';
 import { resumeUnfinished } from './margin-watch.js';
 import { changeSma, keepsSma } from './sma.js';
 import { reachMarket } from './reach-market.js';
+import { runScript } from './run-script.js';
 
 /** Portfolios that one record marks at most: records and pauses stay short. */
 const MARKS_PER_RECORD = 500;
@@ -87,9 +88,14 @@ function serve(d: Decision, timer: Timer): void {
       if (order !== undefined) reachMarket(d, order);
       return;
     }
+    case 'ORDER_SCRIPT': {
+      const order = d.state.orders.get(what.order);
+      if (order !== undefined) runScript(d, order);
+      return;
+    }
     case 'CANCEL_ARRIVAL': {
       const order = d.state.orders.get(what.order);
-      if (order !== undefined) cancelNow(d, order, 'USER');
+      if (order !== undefined) cancelArrives(d, order);
       return;
     }
     case 'ORDER_EXPIRY': {

@@ -9,6 +9,7 @@ import { remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { OrderRequest } from '../orders/order-request.js';
+import { isKeptFromMarket } from '../orders/script.js';
 import type { Rejection } from '../rejection.js';
 import type { Price } from '../values/price.js';
 import { Price as Prices } from '../values/price.js';
@@ -84,10 +85,15 @@ export function meetOpening(d: Decision, book: Book): void {
   const inTurn = [...book.onOpen].sort((a, b) => a.terms.number - b.terms.number);
   for (const order of inTurn) {
     const day = auctionDayOf(d.rules.calendar, order.terms.createdAt);
+    if (isKeptFromAuction(order)) continue;
     const isAtAuction = order.progress.marketAt !== undefined && order.progress.marketAt <= d.at;
     if (isAtAuction && d.at >= day.regularOpen && d.at < day.regularClose) open(d, order, book);
   }
 }
+
+/** Its script has the say. */
+const isKeptFromAuction = ({ terms, progress }: Order): boolean =>
+  progress.scriptRun !== undefined || (progress.arrival === undefined && isKeptFromMarket(terms));
 
 /** Executes an order in the opening auction where there is a price for it. False where there is none yet. */
 function open(d: Decision, order: Order, book: Book): boolean {
@@ -115,7 +121,8 @@ export function meetClosing(d: Decision, order: Order): void {
   const halt = haltIn(d, order.terms.symbol);
   const isHalted = halt !== undefined && !PAUSES.has(halt.reason);
   const isOfSession = quote !== undefined && isUsable(quote) && quote.at >= regularOpen;
-  const price = isOfSession && !isHalted ? closingMarkOf(quote) : undefined;
+  const price =
+    isOfSession && !isHalted && order.progress.scriptRun === undefined ? closingMarkOf(quote) : undefined;
   if (price === undefined) endOrder(d, order, { transition: 'EXPIRED' });
   else execute(d, order, book, price, 'CLOSING_AUCTION');
 }

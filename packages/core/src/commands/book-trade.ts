@@ -35,8 +35,8 @@ export function tradeFor(
   book: Book,
 ): Trade {
   const { terms } = order;
-  const { quote } = book;
-  if (quote === undefined) throw new RangeError(`${terms.symbol} trades without a quote`);
+  // A script needs no quote.
+  const quote = book.quote ?? { symbol: terms.symbol, at: d.at };
   const { calendar } = d.rules;
   const { counters, seed } = d.state;
   const tradeDate = d.hours(instrument).tradeDateOf(d.at);

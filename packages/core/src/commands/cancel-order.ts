@@ -1,7 +1,8 @@
 import type { Command } from '../command.js';
 import type { Decision } from '../decision.js';
 import { latencyMs } from '../matching/latency.js';
-import type { CancelReason, Order } from '../orders/order.js';
+import type { CancelReason, Order, OrderTerms } from '../orders/order.js';
+import type { ProgressChanges } from '../orders/order-event.js';
 import { isTerminal, isUpdatable } from '../orders/status.js';
 import { accountKey } from '../portfolios/account.js';
 import type { Rejection } from '../rejection.js';
@@ -9,6 +10,7 @@ import { Instant } from '../values/instant.js';
 import { cancelCap, refuseByCap } from './agent-caps.js';
 import { takenUpByAuction } from './auctions.js';
 import { endOrder } from './end-order.js';
+import { beginRun } from './run-script.js';
 import type { Acknowledged } from './submit-order.js';
 
 /** Cancels an open order: at once, or after the latency of its profile (D29), during which it may still fill. */
@@ -26,7 +28,7 @@ export function cancelOrder(
     const message = `An order with status ${status} cannot be canceled`;
     return { code: 'ORDER_NOT_UPDATABLE', message, status };
   }
-  const locked = takenUpByAuction(d, order, 'canceled');
+  const locked = takenUpByAuction(d, order, 'canceled') ?? refusedByScript(order);
   if (locked !== undefined) return locked;
   requestCancel(d, order);
   return { terms: order.terms, progress: order.progress };
@@ -44,7 +46,9 @@ export function cancelAccountOrders(
     const open = d.state.portfolios.get(portfolioId)?.openOrders.oldestFirst() ?? [];
     // Exits of a bracket go with their entry; a cancel that is on its way already is not this call's, nor what its auction has taken up.
     const isCancelable = (order: Order): boolean =>
-      isUpdatable(order.progress.status) && takenUpByAuction(d, order, 'canceled') === undefined;
+      isUpdatable(order.progress.status) &&
+      takenUpByAuction(d, order, 'canceled') === undefined &&
+      refusedByScript(order) === undefined;
     for (const order of open.filter(isCancelable)) {
       if (command.agent !== undefined && cancelCap(d, command.agent, order) !== undefined) continue;
       // One of a pair goes with the other.
@@ -55,11 +59,37 @@ export function cancelAccountOrders(
   return canceled;
 }
 
+/** The refusal of a cancel that the script of an order does not allow (D175). */
+function refusedByScript({ terms, progress: { status } }: Order): Rejection | undefined {
+  if (cancelEffect(terms) !== 'REJECT') return undefined;
+  return { code: 'ORDER_NOT_UPDATABLE', message: 'A script does not let this order be canceled', status };
+}
+
+const cancelEffect = ({ script }: OrderTerms): 'FILL' | 'IGNORE' | 'REJECT' | undefined =>
+  script?.script.type === 'ON_CANCEL' ? script.script.effect : undefined;
+
 function requestCancel(d: Decision, order: Order): void {
   const { latencyProfile, latencyMs: custom, number } = order.terms;
   const delay = latencyMs(latencyProfile, custom, d.state.seed, number * 2 + 1);
-  if (delay === 0) cancelNow(d, order, 'USER');
-  else d.move(order, 'CANCELING', { cancelAt: Instant.plusMs(d.at, delay) });
+  const effect = cancelEffect(order.terms);
+  if (effect === 'IGNORE') d.move(order, 'CANCELING');
+  else if (delay > 0) d.move(order, 'CANCELING', { cancelAt: Instant.plusMs(d.at, delay) });
+  else if (effect === 'FILL') d.move(order, 'CANCELING', fillInstead(d, order));
+  else cancelNow(d, order, 'USER');
+}
+
+/** The cancel of a client reaches the market. */
+export function cancelArrives(d: Decision, order: Order): void {
+  if (cancelEffect(order.terms) === 'FILL')
+    d.move(order, 'SCRIPTED', { cancelAt: null, ...fillInstead(d, order) });
+  else cancelNow(d, order, 'USER');
+}
+
+/** An order that fills when it is canceled: in the next record, or when it reaches the market. */
+function fillInstead(d: Decision, { terms, progress }: Order): ProgressChanges | undefined {
+  if (progress.arrival === undefined) return undefined;
+  const run = beginRun(d, terms);
+  return { scriptRun: run.since === undefined ? run : { ...run, due: d.at } };
 }
 
 export function cancelNow(d: Decision, order: Order, cancelReason: CancelReason): void {

@@ -10,7 +10,7 @@ import { contractsEndAt } from './order-hours.js';
 /** How an order ends without being filled. */
 export type OrderEnd =
   | { readonly transition: 'EXPIRED' }
-  | { readonly transition: 'REJECTED'; readonly rejectReason: Refusal }
+  | { readonly transition: 'REJECTED' | 'FAILED'; readonly rejectReason: Refusal }
   | { readonly transition: 'CANCELED'; readonly cancelReason: CancelReason };
 
 /**

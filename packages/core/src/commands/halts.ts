@@ -6,6 +6,7 @@ import type { Halt } from '../market/halts.js';
 import type { Rejection } from '../rejection.js';
 import { Instant } from '../values/instant.js';
 import { resumeUnfinished } from './margin-watch.js';
+import { pauseScripts } from './run-script.js';
 
 const MINUTE_MS = 60_000;
 /** How long a halt lasts that says nothing else: volatility pauses, by their reasons. */
@@ -37,6 +38,7 @@ export function haltTrading(
   const { until } = end;
   const halt: Halt = { symbol, reason, since: d.at, ...(until !== undefined && { until }) };
   d.emit({ type: 'TradingHalted', halt });
+  pauseScripts(d);
   return halt;
 }
 
@@ -83,6 +85,7 @@ export function liftHalt(d: Decision, { symbol }: Extract<Command, { type: 'Lift
   const halt = inForce.get(symbol);
   if (halt === undefined) return { code: 'NOT_FOUND', what: 'Halt' };
   d.emit({ type: 'TradingResumed', symbol, pushes: d.state.counters.push });
+  pauseScripts(d);
   resumeUnfinished(d);
   return halt;
 }
@@ -95,5 +98,6 @@ export function endHalts(d: Decision): void {
   if (over.length === 0) return;
   for (const { symbol } of over.sort((a, b) => (a.symbol < b.symbol ? -1 : 1)))
     d.emit({ type: 'TradingResumed', symbol, pushes: -1 });
+  pauseScripts(d);
   resumeUnfinished(d);
 }

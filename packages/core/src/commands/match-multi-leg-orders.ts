@@ -51,7 +51,7 @@ function matchInTurn(d: Decision, concerned: ReadonlySet<Order>): void {
 /** Lets one of them meet the market, where it is at work and all of its legs have quotes of this session. */
 export function matchMultiLegOrder(d: Decision, order: Order): void {
   const { terms, progress } = order;
-  if (progress.arrival === undefined) return;
+  if (progress.arrival === undefined || progress.scriptRun !== undefined) return;
   const hours = d.hours(d.tradedBy(terms));
   const openedAt = hours.openedAt(terms.session, d.at);
   if (openedAt === undefined) return;
@@ -91,7 +91,7 @@ export function matchMultiLegOrder(d: Decision, order: Order): void {
 }
 
 /** The legs of an order with the market in force; else the contract of one that has none of this session, or one that is too old. */
-function legsNow(d: Decision, { terms }: Order, openedAt: Instant): LegMarket[] | string {
+export function legsNow(d: Decision, { terms }: Order, openedAt: Instant): LegMarket[] | string {
   const { legs = [] } = terms;
   const ratios = legRatios(legs);
   const found: LegMarket[] = [];

@@ -78,7 +78,7 @@ export function planFillsWorth(d: Decision, order: Order, notional: Money, book:
   const [atTouch] = planFills(order, fillModel, book, instrument);
   if (atTouch === undefined) return [];
   let left = Money.subtract(notional, order.progress.filledValue);
-  resize(d, order, Quantity.max(Money.sharesFor(left, atTouch.price), LEAST));
+  resizeTo(d, order, Quantity.max(Money.sharesFor(left, atTouch.price), LEAST));
   const fills = planFills(order, fillModel, book, instrument);
   if (sideOf(order.terms.positionIntent) === 'SELL') return fills;
   const within: PlannedFill[] = [];
@@ -92,12 +92,12 @@ export function planFillsWorth(d: Decision, order: Order, notional: Money, book:
   }
   const total = (parts: readonly PlannedFill[]): Quantity =>
     parts.reduce((sum, { quantity }) => Quantity.add(sum, quantity), Quantity.zero);
-  if (total(within) < total(fills)) resize(d, order, total(within));
+  if (total(within) < total(fills)) resizeTo(d, order, total(within));
   return within;
 }
 
 /** Sets right how much is left of an order. One that sells sets aside as much, and sells no more than is there for it. */
-function resize(d: Decision, order: Order, left: Quantity): void {
+export function resizeTo(d: Decision, order: Order, left: Quantity): void {
   const { terms, progress } = order;
   let remaining = left;
   const changes: Mutable<ProgressChanges> = {};

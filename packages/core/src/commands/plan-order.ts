@@ -26,6 +26,7 @@ import { auctionProblem } from './auctions.js';
 import { blockedProblem, dayTradeProblem, marginCallProblem } from './margin-restrictions.js';
 import { goodTillProblems } from './order-hours.js';
 import { haltedProblem } from './halted.js';
+import { unknownScript } from './outcomes.js';
 import { structureProblem } from './structure-check.js';
 import { instrumentProblem } from './instrument-checks.js';
 import type { OrderRequirement } from './order-requirement.js';
@@ -73,6 +74,7 @@ interface InstrumentCandidate extends Candidate {
 
 /** The checks in their order of precedence: who may ask, what the order is, whether it can trade now, what it would take and what there is. */
 const BEFORE_THE_INSTRUMENT: readonly ((candidate: Candidate) => Rejection | undefined)[] = [
+  ({ d, request }) => unknownScript(d, request),
   ({ by, request }) => beyondTier(by, request),
   frozenAccount,
   usedClientOrderId,

@@ -15,6 +15,7 @@ import { matchMultiLegOrder } from './match-multi-leg-orders.js';
 import { expiryOf } from './order-hours.js';
 import { rereserve } from './rereserve.js';
 import { setAsideChanges } from './reserve.js';
+import { endByScript, meetScript, scriptAtMarket } from './run-script.js';
 
 /**
  * An order reaches the market: at once, after its latency, or when the session it waited for opens. Its reservation is brought
@@ -23,7 +24,9 @@ import { setAsideChanges } from './reserve.js';
  */
 export function reachMarket(d: Decision, order: Order): void {
   const { terms } = order;
-  if (isForAuction(order.progress.timeInForce)) {
+  if (endByScript(d, order)) return;
+  const scriptRun = scriptAtMarket(d, order);
+  if (scriptRun === undefined && isForAuction(order.progress.timeInForce)) {
     reachAuction(d, order);
     return;
   }
@@ -47,9 +50,11 @@ export function reachMarket(d: Decision, order: Order): void {
   Object.assign(changes, setAsideChanges(order.progress, setAside));
   if (expiresAt !== undefined) changes.expiresAt = expiresAt;
   const isPackage = terms.legs !== undefined;
-  if (!isPackage && findsMarketAway(d, order, hours)) changes.restingSince = d.at;
+  if (scriptRun !== undefined) changes.scriptRun = scriptRun;
+  else if (!isPackage && findsMarketAway(d, order, hours)) changes.restingSince = d.at;
   d.move(order, canceling ? 'STARTED' : 'ACTIVATED', changes);
   followLimit(d, order);
+  if (scriptRun !== undefined) return meetScript(d, order);
   if (isPackage) matchMultiLegOrder(d, order);
   else matchBook(d, d.book(terms.symbol));
   endImmediate(d, order);

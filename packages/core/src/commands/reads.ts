@@ -81,6 +81,8 @@ function symbolsNamed(state: State, command: Command, at: Instant): ReadonlySet<
     case 'ListInstruments':
     case 'AnnounceActions':
     case 'WithdrawAction':
+    case 'SetOutcome':
+    case 'DeleteOutcomes':
     case 'HaltTrading':
     case 'LiftHalt':
     case 'ChangeRules':
@@ -110,6 +112,8 @@ function withMultiLegOrders(state: State, quotes: readonly Quote[]): ReadonlySet
     // The opening of an index ends the series that wait for it.
     for (const series of state.awaitingOpening.get(quote.symbol) ?? []) all.add(series);
     concerned = state.packagesOn.get(quote.symbol)?.concernedBy(quote, concerned) ?? concerned;
+    for (const { terms } of state.scripted.get(quote.symbol) ?? [])
+      for (const symbol of withHoldings(state, terms.portfolioId, terms)) all.add(symbol);
   }
   for (const { terms } of concerned ?? [])
     for (const other of withHoldings(state, terms.portfolioId, terms)) all.add(other);
@@ -134,6 +138,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
     case 'CLOSING_AUCTION':
     case 'ORDER_RELEASE':
     case 'ORDER_ARRIVAL':
+    case 'ORDER_SCRIPT':
       for (const symbol of ofOrder(state, what.order)) symbols.add(symbol);
       return;
     case 'SESSION_OPEN':
@@ -175,10 +180,18 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
     case 'EARLY_ASSIGNMENT':
       addOptionReads(state, symbols);
       return;
+    case 'CANCEL_ARRIVAL':
+      // A cancel by which its script fills it.
+      if (state.orders.get(what.order)?.terms.script !== undefined)
+        for (const symbol of ofOrder(state, what.order)) symbols.add(symbol);
+      return;
+    case 'HALT_END':
+      for (const orders of state.scripted.values())
+        for (const { terms } of orders)
+          for (const symbol of ofOrder(state, terms.number)) symbols.add(symbol);
+      return;
     case 'INTEREST_POST':
     case 'SETTLEMENT':
-    case 'HALT_END':
-    case 'CANCEL_ARRIVAL':
     case 'ORDER_EXPIRY':
       return;
   }

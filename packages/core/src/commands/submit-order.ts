@@ -5,6 +5,7 @@ import type { OrderProgress, OrderTerms } from '../orders/order.js';
 import type { Rejection } from '../rejection.js';
 import { Money } from '../values/money.js';
 import { moneyCaps, refuseByCap, spend, symbolCap } from './agent-caps.js';
+import { meetOutcomes, refusalByScript, scriptedAcceptance } from './outcomes.js';
 import { planOrder } from './plan-order.js';
 import type { OrderPlan } from './plan-order.js';
 import { reachMarket } from './reach-market.js';
@@ -41,17 +42,27 @@ function heldToCaps(
   return moneyCaps(d, by, agent, portfolio, { after: { ...request, stopPrice } });
 }
 
-/** Takes an order as planned. One without latency reaches the market in the same decision. */
+/** Takes an order as planned, and as scripts have it. One without latency reaches the market in the same decision. */
 function acceptPlanned(
   d: Decision,
-  { rejections, accepted }: OrderPlan,
+  { rejections, accepted: [planned, ...attached] }: OrderPlan,
   onTaken?: () => void,
 ): Acknowledged | Rejection {
   const [rejection] = rejections;
   if (rejection !== undefined) return rejection;
-  for (const event of accepted) d.emit(event);
+  if (planned === undefined) throw new RangeError('an order that is neither refused nor accepted');
+  const { script, met } = meetOutcomes(d, planned);
+  if (script?.script.type === 'REJECT') {
+    for (const event of met) d.emit(event);
+    const refusal = refusalByScript(d, script.script, planned);
+    const { portfolioId } = planned.request;
+    d.emit({ type: 'OrderRefused', portfolioId, refusedAs: refusal.shownAs });
+    return refusal;
+  }
+  d.emit(script === undefined ? planned : scriptedAcceptance(d, planned, script));
+  for (const event of [...attached, ...met]) d.emit(event);
   onTaken?.();
-  const order = d.state.orders.get(accepted[0]?.number ?? 0);
+  const order = d.state.orders.get(planned.number);
   if (order === undefined) throw new RangeError('an accepted order is open');
   const { terms, progress } = order;
   if (progress.marketAt === d.at) reachMarket(d, order);

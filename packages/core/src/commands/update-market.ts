@@ -14,6 +14,7 @@ import { reserveAtFirstPrice } from './first-price.js';
 import { endHalts } from './halts.js';
 import { matchBook } from './match-orders.js';
 import { matchMultiLegOrders } from './match-multi-leg-orders.js';
+import { meetPrice } from './run-script.js';
 
 /**
  * New quotes. Those that came through the API are an event of their own; those of a feed can be had again and leave a record only
@@ -42,7 +43,10 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     noteMark(d.state, quote.symbol);
     // Of orders that came later too it is a price to go by.
     reserveAtFirstPrice(d, book);
-    if (since === undefined) meetOpening(d, book);
+    if (since === undefined) {
+      meetOpening(d, book);
+      meetPrice(d, quote.symbol);
+    }
     if (book.workingOrders > 0) matchSince(d, book, since);
     if (d.state.awaitingOpening.size > 0) openingSeen(d, quote.symbol);
   }
@@ -92,6 +96,7 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
     const book = bookOf(d.state, symbol);
     reserveAtFirstPrice(d, book);
     meetOpening(d, book);
+    meetPrice(d, symbol);
     matchBook(d, book);
   }
   matchMultiLegOrders(d, batch.values());

@@ -146,8 +146,8 @@ export class Book {
   place(order: Order, model: FillModel): void {
     this.remove(order);
     const { terms, progress } = order;
-    if (isForAuction(progress.timeInForce)) {
-      // It waits for its auction and meets no quote.
+    if (isForAuction(progress.timeInForce) || progress.scriptRun !== undefined) {
+      // It waits for its auction, or for its script, and meets no quote.
       order.places = [];
       this.workingOrders++;
       return;

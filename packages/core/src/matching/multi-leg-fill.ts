@@ -24,6 +24,8 @@ export interface MultiLegFill {
   /** In the order of the legs. */
   readonly prices: readonly Price[];
   readonly isAtLimit: boolean;
+  /** Ordered by a script. */
+  readonly isScripted?: true;
 }
 
 const CENT = Price.of('0.01');
@@ -112,6 +114,57 @@ function pricesAt(more: number, legs: readonly LegMarket[], touches: readonly Pr
   for (const index of dearestFirst) {
     const ratio = legs[index]?.ratio ?? 1;
     const taken = Math.min(left / ratio, Math.max(0, (prices[index] ?? 0) - CENT));
+    prices[index] = Price.ofUnits((prices[index] ?? 0) - taken);
+    left -= taken * ratio;
+  }
+  return prices;
+}
+
+/**
+ * The prices of the legs of a unit that executes at a net: their touches, with the difference on one leg. `undefined` where a leg has no touch.
+ * Absent `net` = that of the touches; no worse than `limit`.
+ */
+export function pricesForNet(
+  legs: readonly LegMarket[],
+  net: Price | undefined,
+  limit: Price | undefined,
+): readonly Price[] | undefined {
+  const atTouch = netAtTouch(legs);
+  if (atTouch === undefined) return undefined;
+  const wanted = Math.min(net ?? atTouch, limit ?? Infinity);
+  const touches = legs.map((leg) => touchOf(leg) ?? Price.ofUnits(0));
+  const more = wanted - atTouch;
+  if (more === 0) return touches;
+  // A higher net makes a bought leg dearer, a lower one a sold leg.
+  const wantedSide = more > 0 ? 'BUY' : 'SELL';
+  const dearer = cheapestRatio(legs, ({ positionIntent }) => sideOf(positionIntent) === wantedSide);
+  if (dearer !== undefined) {
+    const ratio = legs[dearer]?.ratio ?? 1;
+    const prices = [...touches];
+    prices[dearer] = Price.ofUnits((prices[dearer] ?? 0) + Math.abs(Math.trunc(more / ratio)));
+    return prices;
+  }
+  // All legs are on the other side: they get cheaper.
+  return cheapened(legs, touches, Math.abs(more));
+}
+
+/** The leg of the smallest ratio among some. */
+function cheapestRatio(legs: readonly LegMarket[], isMeant: (leg: LegMarket) => boolean): number | undefined {
+  let best: number | undefined;
+  legs.forEach((leg, index) => {
+    if (isMeant(leg) && (best === undefined || leg.ratio < (legs[best]?.ratio ?? 0))) best = index;
+  });
+  return best;
+}
+
+/** Prices lower by so much a unit: taken from the dearest down, none below a cent. */
+function cheapened(legs: readonly LegMarket[], touches: readonly Price[], less: number): Price[] {
+  const prices = [...touches];
+  let left = less;
+  const dearestFirst = legs.map((_, index) => index).sort((a, b) => (touches[b] ?? 0) - (touches[a] ?? 0));
+  for (const index of dearestFirst) {
+    const ratio = legs[index]?.ratio ?? 1;
+    const taken = Math.min(Math.trunc(left / ratio), Math.max(0, (prices[index] ?? 0) - CENT));
     prices[index] = Price.ofUnits((prices[index] ?? 0) - taken);
     left -= taken * ratio;
   }

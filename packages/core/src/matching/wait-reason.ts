@@ -26,6 +26,8 @@ export interface MarketNow {
   readonly haltOf: (instrument: Tradable) => Halt | undefined;
   /** Whether the quote of a book is met: nothing is halted, and it came after the latest halt. */
   readonly isTrading: (book: Book) => boolean;
+  /** The script that keeps an order from the market, in words. */
+  readonly scriptOf: (order: Order) => string;
 }
 
 /**
@@ -46,7 +48,7 @@ export function waitingFor(
     return terms.bracket?.part === 'OCO_STOP' ? 'its limit order to reach the market' : 'entry order to fill';
   if (status === 'PENDING') return 'order to reach the market';
   if (status === 'CANCELING') return 'cancel to reach the market';
-  const auction = market.auctionOf(order);
+  const auction = progress.scriptRun === undefined ? market.auctionOf(order) : undefined;
   if (auction !== undefined) return `${auction.name} ${formatNewYork(auction.at)}`;
   if (status === 'PENDING_MARKET_OPEN') {
     return progress.releaseAt === undefined
@@ -58,6 +60,7 @@ export function waitingFor(
   }
   const halted = haltWaitedFor(terms, market);
   if (halted !== undefined) return halted;
+  if (progress.scriptRun !== undefined) return market.scriptOf(order);
   if (terms.legs !== undefined) return multiLegWaitsFor(order, terms.legs, hours, now, market);
   const book = bookOf(terms.symbol);
   const quote = book?.quote;

@@ -41,7 +41,8 @@ export interface Execution {
 }
 
 /** The rules that set prices of executions. */
-export type FillRule = 'TOUCH' | 'RESTING_LIMIT' | 'MODELLED_BOOK' | 'OPENING_AUCTION' | 'CLOSING_AUCTION';
+export type FillRule =
+  'TOUCH' | 'RESTING_LIMIT' | 'MODELLED_BOOK' | 'OPENING_AUCTION' | 'CLOSING_AUCTION' | 'SCRIPTED';
 
 export const NO_FEES: readonly Fee[] = [];
 

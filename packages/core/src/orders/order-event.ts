@@ -4,6 +4,7 @@ import type { Quantity } from '../values/quantity.js';
 import type { MarginExcess } from './margin-excess.js';
 import type { BracketPart, OrderLeg, OrderProgress } from './order.js';
 import type { OrderRequest } from './order-request.js';
+import type { OrderScript } from './script.js';
 import type { Tier } from './tier.js';
 
 /** What happened to an order between its acceptance and its executions, as streams name it. */
@@ -23,12 +24,16 @@ export type OrderTransition =
   | 'CANCELED'
   | 'EXPIRED'
   | 'REJECTED'
+  /** It ends in status ERROR, which only a script orders (D175). */
+  | 'FAILED'
   /** Internal: what was set aside is set right by a new price. Not streamed. */
   | 'RESERVED'
   /** Internal: the market is away from the net limit of an order of several legs. Not streamed. */
   | 'RESTED'
   /** Internal: a trailing stop followed the market. Not streamed. */
-  | 'TRAILED';
+  | 'TRAILED'
+  /** Internal: its script has come farther, stands still, or leaves it to the market. Not streamed. */
+  | 'SCRIPTED';
 
 /** A new order: what was asked for, and what the decision added to it. Everything else follows (`progress.ts`). */
 export interface OrderAccepted {
@@ -48,6 +53,7 @@ export interface OrderAccepted {
   /** Of a trailing stop: where it starts. */
   readonly mark?: Price;
   readonly stopPrice?: Price;
+  readonly script?: OrderScript;
 }
 
 /** Fields of the progress that a move leaves different; null = not there any more. What follows from the transition is left out. */

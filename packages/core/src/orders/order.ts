@@ -8,6 +8,7 @@ import type { Queued } from '../values/priority-queue.js';
 import { greatestCommonDivisor } from '../values/scaled.js';
 import { MarginExcess } from './margin-excess.js';
 import type { Refusal } from './refusal.js';
+import type { OrderScript, ScriptRun } from './script.js';
 import type { Tier } from './tier.js';
 import type { TradingDate } from '../values/trading-date.js';
 
@@ -44,6 +45,7 @@ export type CancelReason =
   | 'INSUFFICIENT_FUNDS'
   | 'STALE_MARKET_DATA'
   | 'TRADING_HALTED'
+  | 'SCRIPTED'
   | 'INSTRUMENT_EXPIRED';
 
 /** What a bracket asks for beside its entry (D27). At least one of the two exits is there. */
@@ -114,6 +116,8 @@ export interface OrderTerms {
   readonly origin: 'LIQUIDATION' | undefined;
   /** The agent whose token placed it. */
   readonly agent: string | undefined;
+  /** What a test has ordered of it (D175). */
+  readonly script: OrderScript | undefined;
   readonly createdAt: Instant;
 }
 
@@ -210,6 +214,8 @@ export interface OrderProgress {
   readonly mark: Price | undefined;
   /** A trailing stop's distance, where a split has changed it from what the terms say. */
   readonly trailingAmount: Price | undefined;
+  /** How far its script has come, while that keeps it from the market. */
+  readonly scriptRun: ScriptRun | undefined;
   /** How often it has been replaced; undefined = never. */
   readonly replacements: number | undefined;
   /** When the last of it executed. */

@@ -46,6 +46,7 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
     restingSince: p.restingSince,
     mark: p.mark,
     trailingAmount: p.trailingAmount,
+    scriptRun: p.scriptRun,
     replacements: p.replacements,
     executedAt: p.executedAt,
     canceledAt: p.canceledAt,
@@ -56,7 +57,7 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
 
 /** The part of a new order that never changes. `owner` is its portfolio's. */
 export function termsOf(
-  { number, tier, request, bracket, underlying }: OrderAccepted,
+  { number, tier, request, bracket, underlying, script }: OrderAccepted,
   owner: { readonly tenantId: string; readonly accountId: string },
   at: Instant,
 ): OrderTerms {
@@ -84,6 +85,7 @@ export function termsOf(
     legs: request.legs,
     origin: request.origin,
     agent: request.agent,
+    script,
     createdAt: at,
   };
 }
@@ -120,6 +122,7 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     restingSince: undefined,
     mark: accepted.mark,
     trailingAmount: undefined,
+    scriptRun: undefined,
     replacements: undefined,
     executedAt: undefined,
     canceledAt: undefined,
@@ -138,6 +141,7 @@ const LEADS_TO: Readonly<Partial<Record<OrderTransition, OrderStatus>>> = {
   CANCELED: 'CANCELED',
   EXPIRED: 'CANCELED',
   REJECTED: 'REJECTED',
+  FAILED: 'ERROR',
 };
 
 /** An order after a move. One whose cancel is on its way keeps saying so until it is over. */
@@ -158,6 +162,7 @@ export function movedOf(
   switch (transition) {
     case 'TRAILED':
     case 'RESTED':
+    case 'SCRIPTED':
       return next;
     case 'TRIGGERED':
       next.triggered = true;
@@ -173,6 +178,7 @@ export function movedOf(
       endReservations(next);
       break;
     case 'REJECTED':
+    case 'FAILED':
       endReservations(next);
       break;
     case 'REPLACED':
@@ -202,6 +208,7 @@ function endReservations(progress: Mutable<OrderProgress>): void {
   progress.takes = MarginExcess.none;
   progress.reservedQuantity = Quantity.zero;
   progress.cover = Quantity.zero;
+  progress.scriptRun = undefined;
 }
 
 type Rest = { readonly [K in keyof SetAside]: SetAside[K] | undefined };
@@ -241,6 +248,7 @@ export function executedOf(
   if (isDone) {
     next.status = 'FILLED';
     next.executedAt = at;
+    next.scriptRun = undefined;
   } else if (!isForShares(terms.assetClass) || sideOf(terms.positionIntent) === 'SELL') {
     next.feeDay = feeDayWith(terms, before.feeDay, tradeDate, executions, fees);
   }

@@ -18,6 +18,7 @@ export type Refusal =
       readonly currentLevel: number;
       readonly requiredLevel: number;
     }
+  | ScriptedRefusal
   /** `nextOpen` is ISO 8601 in exchange time with its offset. */
   | { readonly code: 'MARKET_CLOSED'; readonly nextOpen: string }
   | {
@@ -31,6 +32,57 @@ export type Refusal =
       /** The leg that it is about, of an order of several legs. */
       readonly symbol?: string;
     };
+
+/** The refusals of orders that a script may give (D31, D152). */
+export const SCRIPTED_CODES = [
+  'INSUFFICIENT_FUNDS',
+  'INSUFFICIENT_POSITION',
+  'MARKET_CLOSED',
+  'TRADING_HALTED',
+  'AUCTION_CLOSED',
+  'UNKNOWN_SYMBOL',
+  'INSTRUMENT_NOT_TRADABLE',
+  'NOT_SHORTABLE',
+  'POSITION_CONFLICT',
+  'OPTION_LEVEL',
+  'DAY_TRADE_RESTRICTED',
+  'MARGIN_CALL_ACTIVE',
+  'ACCOUNT_FROZEN',
+  'BROKER_RESTRICTION',
+  'STALE_MARKET_DATA',
+  'DUPLICATE_CLIENT_ORDER_ID',
+] as const;
+export type ScriptedCode = (typeof SCRIPTED_CODES)[number];
+
+/** A refusal that a script ordered (D175). It is shown under the code that the script names. */
+export interface ScriptedRefusal {
+  readonly code: 'SCRIPTED';
+  readonly shownAs: ScriptedCode | 'SCRIPTED_ERROR';
+  /** Absent = the sentence of the code. */
+  readonly message?: string;
+  /** Details as the API shows them, by their names. */
+  readonly figures?: Readonly<Record<string, string | number>>;
+}
+
+const SCRIPTED_TEXTS: Readonly<Record<ScriptedRefusal['shownAs'], string>> = {
+  INSUFFICIENT_FUNDS: 'Insufficient funds',
+  INSUFFICIENT_POSITION: 'Insufficient position',
+  MARKET_CLOSED: 'Market is closed',
+  TRADING_HALTED: 'Trading is halted',
+  AUCTION_CLOSED: 'The auction takes no more orders',
+  UNKNOWN_SYMBOL: 'Unknown symbol',
+  INSTRUMENT_NOT_TRADABLE: 'The instrument cannot be traded',
+  NOT_SHORTABLE: 'The instrument cannot be sold short',
+  POSITION_CONFLICT: 'The portfolio holds the opposite position',
+  OPTION_LEVEL: 'The option level does not allow the order',
+  DAY_TRADE_RESTRICTED: 'Day-trading rules forbid the order',
+  MARGIN_CALL_ACTIVE: 'The portfolio has an open margin call',
+  ACCOUNT_FROZEN: 'The account is frozen: new orders are not accepted',
+  BROKER_RESTRICTION: 'The broker does not offer the order',
+  STALE_MARKET_DATA: 'The latest quote is too old',
+  DUPLICATE_CLIENT_ORDER_ID: 'clientOrderId is already used by another order of this portfolio',
+  SCRIPTED_ERROR: 'The order failed',
+};
 
 /** Whatever is short (D152). */
 export interface InsufficientFunds {
@@ -68,6 +120,8 @@ export function refusalText(refusal: Refusal): string {
       return 'Insufficient position';
     case 'MARKET_CLOSED':
       return 'Market is closed';
+    case 'SCRIPTED':
+      return refusal.message ?? SCRIPTED_TEXTS[refusal.shownAs];
     case 'OPTION_LEVEL':
     case 'INSTRUMENT_NOT_TRADABLE':
     case 'NOT_SHORTABLE':

@@ -164,6 +164,10 @@ export class Auditor {
       case 'ActionContinued':
       case 'ActionDone':
       case 'AgentRefused':
+      case 'OutcomeSet':
+      case 'OutcomesDeleted':
+      case 'OutcomeMet':
+      case 'OrderRefused':
       case 'TradingHalted':
       case 'TradingResumed':
       case 'RulesChanged':
@@ -842,7 +846,10 @@ function noteNet(
   if (!isPackage) return;
   for (const { leg = 0, rule, price, quote } of executions) {
     const touch = legs[leg]?.buys === true ? quote.ask : quote.bid;
-    insist(rule === 'RESTING_LIMIT' || price === touch, 'a leg that is not at its touch');
+    insist(
+      rule === 'RESTING_LIMIT' || rule === 'SCRIPTED' || price === touch,
+      'a leg that is not at its touch',
+    );
   }
 }
 
@@ -853,11 +860,11 @@ const OVER = new Set(['FILLED', 'CANCELED', 'REJECTED', 'ERROR']);
 /** Written out once more, from the contract and D18–D20. */
 const LEGAL: Readonly<Record<string, readonly string[]>> = {
   CREATED: ['CREATED', 'RESERVING', 'ACTIVE', 'PENDING_MARKET_OPEN', 'CANCELED', 'REJECTED'],
-  PENDING: ['PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'CANCELING', 'CANCELED', 'REJECTED'],
+  PENDING: ['PENDING', 'PENDING_MARKET_OPEN', 'RESERVING', 'CANCELING', 'CANCELED', 'REJECTED', 'ERROR'],
   PENDING_MARKET_OPEN: ['PENDING_MARKET_OPEN', 'RESERVING', 'CANCELING', 'CANCELED', 'REJECTED'],
   RESERVING: ['ACTIVE', 'REJECTED', 'CANCELED'],
   ACTIVE: ['ACTIVE', 'FILLED', 'CANCELING', 'CANCELED', 'REJECTED'],
-  CANCELING: ['CANCELING', 'ACTIVE', 'RESERVING', 'FILLED', 'CANCELED', 'REJECTED'],
+  CANCELING: ['CANCELING', 'ACTIVE', 'RESERVING', 'FILLED', 'CANCELED', 'REJECTED', 'ERROR'],
 };
 
 /** The statuses that a transition passes through. */
@@ -870,6 +877,7 @@ const WAYS: Readonly<Record<string, readonly string[]>> = {
   CANCELED: ['CANCELED'],
   EXPIRED: ['CANCELED'],
   REJECTED: ['REJECTED'],
+  FAILED: ['ERROR'],
 };
 
 function insist(condition: boolean, what: string): void {

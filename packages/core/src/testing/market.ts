@@ -24,6 +24,8 @@ import type { FillModel } from '../matching/fill-model.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
 import type { Valuation } from '../portfolios/valuation.js';
+import type { OutcomeMatch, Script } from '../orders/script.js';
+import { rejectionText } from '../rejection.js';
 import type { Rejection } from '../rejection.js';
 import type { Rules } from '../rules.js';
 import { saveState } from '../saved-state.js';
@@ -285,6 +287,32 @@ export class TestMarket {
   /** Lifts a halt; the refusal where there is none. */
   lift(symbol: string): Halt | Rejection {
     return this.execute<'LiftHalt'>({ type: 'LiftHalt', symbol }).result;
+  }
+
+  /** Sets an outcome rule; its number. `after` and `lasts` in milliseconds. */
+  script(script: Script, more: { match?: OutcomeMatch; skip?: number; times?: number } = {}): number {
+    const { match = {}, skip = 0, times = 1 } = more;
+    const { result } = this.execute<'SetOutcome'>({
+      type: 'SetOutcome',
+      by: this.by,
+      match,
+      skip,
+      times,
+      script,
+    });
+    if ('code' in result) throw new Error(rejectionText(result));
+    return result.number;
+  }
+
+  /** Deletes an outcome rule, or all; how many there were. */
+  unscript(number?: number): number {
+    const outcomeId = number === undefined ? undefined : this.brokerage.state.ids.idOf('OUTCOME', number);
+    const { result } = this.execute<'DeleteOutcomes'>({
+      type: 'DeleteOutcomes',
+      by: this.by,
+      ...(outcomeId !== undefined && { outcomeId }),
+    });
+    return 'code' in result ? 0 : result.deleted;
   }
 
   /** Stops the simulation and starts it again from what it saved, as text. */

@@ -144,7 +144,7 @@ function chargesOf(
 function executionOf(
   { leg, index, price, quantity, value, cash }: Part,
   charges: Charges | undefined,
-  { isAtLimit }: MultiLegFill,
+  { isAtLimit, isScripted }: MultiLegFill,
   ground: MultiLegTradeContext,
 ): BookedExecution {
   const { commission, fees } = charges ?? { commission: Money.zero, fees: NO_FEES };
@@ -159,9 +159,9 @@ function executionOf(
     variation: undefined,
     commission: commission > 0 ? commission : undefined,
     fees: fees.length > 0 ? fees : undefined,
-    rule: isAtLimit ? 'RESTING_LIMIT' : undefined,
+    rule: isScripted === true ? 'SCRIPTED' : isAtLimit ? 'RESTING_LIMIT' : undefined,
     maker: ground.isResting ? true : undefined,
-    sizeAvailable: leg.left === Infinity ? undefined : Quantity.ofUnits(leg.left),
+    sizeAvailable: leg.left === Infinity || isScripted === true ? undefined : Quantity.ofUnits(leg.left),
     latencyMs: ground.latencyMs > 0 ? ground.latencyMs : undefined,
     priceImprovement: undefined,
     quote: quoteSeen(leg.quote),

@@ -1,7 +1,8 @@
 import { hash32 } from './seeded.js';
 
 /** What a number counts. Ids of different kinds never meet. */
-export type IdKind = 'PORTFOLIO' | 'ORDER' | 'EXECUTION' | 'TRADE_ENTRY' | 'ENTRY' | 'REPLACEMENT' | 'CALL';
+export type IdKind =
+  'PORTFOLIO' | 'ORDER' | 'EXECUTION' | 'TRADE_ENTRY' | 'ENTRY' | 'REPLACEMENT' | 'CALL' | 'OUTCOME';
 
 const KIND: Readonly<Record<IdKind, number>> = {
   PORTFOLIO: 1,
@@ -11,6 +12,7 @@ const KIND: Readonly<Record<IdKind, number>> = {
   ENTRY: 5,
   REPLACEMENT: 6,
   CALL: 7,
+  OUTCOME: 8,
 };
 
 const ROUNDS = 27;

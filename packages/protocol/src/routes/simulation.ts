@@ -1,5 +1,6 @@
 import { DeletedFault, DeletedFaults, Fault, FaultBody, FaultPage } from '../faults.js';
-import { ActionParams, FaultParams, HaltParams, SimulationParams } from '../ids.js';
+import { ActionParams, FaultParams, HaltParams, OutcomeParams, SimulationParams } from '../ids.js';
+import { DeletedOutcome, DeletedOutcomes, OutcomeBody, OutcomePage, ScriptedOutcome } from '../outcomes.js';
 import { PageQuery } from '../paging.js';
 import {
   AdvanceClockBody,
@@ -195,6 +196,58 @@ export const simulationRoutes = table({
     params: HaltParams,
     responses: { 200: LiftedHalt },
     errors: [404],
+  },
+  createOutcome: {
+    method: 'POST',
+    path: '/v1/simulation/outcomes',
+    tag: 'Simulation',
+    summary: 'Script the outcome of orders',
+    description:
+      'Orders that match and would be accepted are refused, rejected later, filled as written, held, deaf to cancels, or end in ERROR. The oldest outcome that matches and is not used up wins. Concerns orders that clients place, each order of a batch by itself; not previews, exits of brackets and orders of the broker. Kept in the journal: a run repeats with it. At most 1,000 at once. In `main` the setting `SCRIPTED_ORDERS` must be on.',
+    auth: 'bearer',
+    scope: 'simulate',
+    body: OutcomeBody,
+    responses: { 201: ScriptedOutcome },
+    errors: [409],
+    codes: ['FEATURE_NOT_AVAILABLE'],
+  },
+  listOutcomes: {
+    method: 'GET',
+    path: '/v1/simulation/outcomes',
+    tag: 'Simulation',
+    summary: 'List scripted outcomes',
+    description:
+      'Lists the outcomes of the simulation, oldest first, with the number of orders each has scripted.',
+    auth: 'bearer',
+    scope: 'simulate',
+    query: PageQuery,
+    responses: { 200: OutcomePage },
+    codes: ['FEATURE_NOT_AVAILABLE'],
+  },
+  deleteOutcome: {
+    method: 'DELETE',
+    path: '/v1/simulation/outcomes/:outcomeId',
+    tag: 'Simulation',
+    summary: 'Delete a scripted outcome',
+    description:
+      'Deletes an outcome. Orders that it holds go to the market; executions that it has scheduled still come.',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: OutcomeParams,
+    responses: { 200: DeletedOutcome },
+    errors: [404],
+    codes: ['FEATURE_NOT_AVAILABLE'],
+  },
+  deleteOutcomes: {
+    method: 'DELETE',
+    path: '/v1/simulation/outcomes',
+    tag: 'Simulation',
+    summary: 'Delete all scripted outcomes',
+    description: 'Deletes all outcomes of the simulation. Orders that they hold go to the market.',
+    auth: 'bearer',
+    scope: 'simulate',
+    responses: { 200: DeletedOutcomes },
+    codes: ['FEATURE_NOT_AVAILABLE'],
   },
   createFault: {
     method: 'POST',

@@ -9,18 +9,27 @@ import type { Registry } from '../store/registry.js';
  * an idle simulation costs a line, and whoever verifies finds the brokers and instruments that a decision knew.
  */
 export async function keepRules(registry: Registry, rules: Rules): Promise<RulesInForce> {
-  const { quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate, earlyAssignment } = rules;
+  const { quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = rules;
   return {
     calendar: rules.calendar.id,
     ...(quoteMaxAgeMs !== undefined && { quoteMaxAgeMs }),
     marketCollarBps,
     portfolioMarginEquity,
     riskFreeRate,
-    ...(earlyAssignment !== undefined && { earlyAssignment }),
+    ...optionsOf(rules),
     brokers: await keepList(registry, rules.brokers, () => [...rules.brokers.values()]),
     instruments: await keepList(registry, rules.instruments, () => rules.instruments.listing),
   };
 }
+
+/** What a simulation chose at its creation. */
+function optionsOf({ earlyAssignment, scripts }: Options): Options {
+  return {
+    ...(earlyAssignment !== undefined && { earlyAssignment }),
+    ...(scripts !== undefined && { scripts }),
+  };
+}
+type Options = Pick<Rules, 'earlyAssignment' | 'scripts'>;
 
 /** Lists are shared between simulations and never change: each is written out and hashed once. */
 const digests = new WeakMap<object, string>();
@@ -38,7 +47,6 @@ async function keepList(registry: Registry, list: object, data: () => object): P
 /** The rules that a journal names. Throws where a list is not there, or is another one. */
 export function rulesNamed(registry: Pick<Registry, 'setting'>, named: RulesInForce): Rules {
   const { calendar, quoteMaxAgeMs, marketCollarBps, portfolioMarginEquity, riskFreeRate } = named;
-  const { earlyAssignment } = named;
   const brokers = listNamed(registry, named.brokers) as BrokerConfiguration[];
   const listing = listNamed(registry, named.instruments) as Listing;
   return {
@@ -47,7 +55,7 @@ export function rulesNamed(registry: Pick<Registry, 'setting'>, named: RulesInFo
     marketCollarBps,
     portfolioMarginEquity,
     riskFreeRate,
-    ...(earlyAssignment !== undefined && { earlyAssignment }),
+    ...optionsOf(named),
     brokers: new Map(brokers.map((broker) => [broker.id, broker])),
     instruments: new KnownInstruments(listing),
   };

@@ -22,6 +22,8 @@ export interface SimulationConfig {
   readonly replay?: { readonly symbols?: readonly string[]; readonly from?: number };
   /** Which short options are assigned before they expire (D89); absent = none. */
   readonly earlyAssignment?: EarlyAssignment;
+  /** Client order ids that begin with `~` script their orders (D176). */
+  readonly scripts?: true;
 }
 
 /** A simulation to be: without a seed, its chance and its ids are nobody's to foretell. */

@@ -3,7 +3,6 @@ import { calendarById, Instant, isIdle, KnownInstruments } from '@sandpit/core';
 import type {
   BrokerConfiguration,
   Calendar,
-  EarlyAssignment,
   Instruments,
   Listing,
   Money,
@@ -615,7 +614,7 @@ async function openFeedAndRules(
 ): Promise<FeedAndRules> {
   const calendar = calendarById(config.calendar);
   const feed = resting ?? (await ground.openFeed(config, calendar));
-  const rules = rulesFor(ground, feed, calendar, listings, config.earlyAssignment);
+  const rules = rulesFor(ground, feed, calendar, listings, config);
   return { feed, rules, inForce: await keepRules(ground.store.registry, rules) };
 }
 
@@ -678,7 +677,7 @@ function rulesFor(
   feed: Feed,
   calendar: Calendar,
   listings: Listings,
-  earlyAssignment: EarlyAssignment | undefined,
+  { earlyAssignment, scripts }: SimulationConfig,
 ): Rules {
   const listing = feed.listing();
   let instruments = listings.get(listing);
@@ -695,6 +694,7 @@ function rulesFor(
     portfolioMarginEquity: ground.portfolioMarginEquity,
     riskFreeRate: ground.riskFreeRate,
     ...(earlyAssignment !== undefined && { earlyAssignment }),
+    ...(scripts === true && { scripts }),
   };
 }
 

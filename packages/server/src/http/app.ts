@@ -46,6 +46,7 @@ import { orderHandlers } from './routes/orders.js';
 import { portfolioHandlers } from './routes/portfolios.js';
 import { keyPairHandlers, keyPairIssuer } from './routes/key-pairs.js';
 import { Health, serviceHandlers } from './routes/service.js';
+import { outcomeHandlers } from './routes/outcomes.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { stepHandlers } from './routes/steps.js';
@@ -275,6 +276,7 @@ function handlersOf(
     ...simulationHandlers,
     ...stepHandlers(deps.simulations),
     ...faultHandlers(faults),
+    ...outcomeHandlers,
     ...simulationsHandlers(deps, streams, faults, keyPairs),
     ...authHandlers(deps),
     ...keyPairHandlers(keyPairs),

@@ -245,6 +245,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'RESERVED',
   'TRAILED',
   'RESTED',
+  'SCRIPTED',
 ]);
 
 function rowsOf(event: Event, index: number, orders: RecordOrders): readonly HistoryChange[] {
@@ -388,6 +389,10 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'ActionDone':
     case 'AgentSpent':
     case 'AgentRefused':
+    case 'OutcomeSet':
+    case 'OutcomesDeleted':
+    case 'OutcomeMet':
+    case 'OrderRefused':
     case 'TradingHalted':
     case 'TradingResumed':
     case 'RulesChanged':

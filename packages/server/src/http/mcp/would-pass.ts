@@ -32,7 +32,9 @@ export function wouldPass(
     case 'INSUFFICIENT_SCOPE':
       return `The same call with a token that has the scope ${String(details['requiredScope'])}.`;
     case 'FEATURE_NOT_AVAILABLE':
-      return `The same call of a tenant with tier ${String(details['requiredTier'])}.`;
+      return details['requiredTier'] === undefined
+        ? 'The same call in a simulation of your own: create_simulation.'
+        : `The same call of a tenant with tier ${String(details['requiredTier'])}.`;
     case 'ORDER_NOT_UPDATABLE':
       return 'No change is possible: the order is closed. Place a new order instead.';
     case 'PORTFOLIO_NOT_EMPTY':

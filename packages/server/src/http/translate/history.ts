@@ -322,6 +322,10 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'ActionDone':
     case 'AgentSpent':
     case 'AgentRefused':
+    case 'OutcomeSet':
+    case 'OutcomesDeleted':
+    case 'OutcomeMet':
+    case 'OrderRefused':
     case 'TradingHalted':
     case 'TradingResumed':
     case 'RulesChanged':
@@ -475,7 +479,7 @@ function describeOrderEvent(
     }
     case 'OrderMoved': {
       const { rejectReason, cancelReason } = progress;
-      const type = event.transition === 'QUEUED' ? 'PENDING_MARKET_OPEN' : event.transition;
+      const type = TYPES[event.transition] ?? event.transition;
       const why = rejectReason === undefined ? cancelReason : refusalText(rejectReason);
       return {
         category: 'ORDER',
@@ -506,6 +510,9 @@ function describeOrderEvent(
   }
 }
 
+/** Statuses that transitions of another name lead to. */
+const TYPES: Readonly<Partial<Record<string, string>>> = { QUEUED: 'PENDING_MARKET_OPEN', FAILED: 'ERROR' };
+
 const MOVED: Readonly<Partial<Record<string, string>>> = {
   QUEUED: 'waits for the market to open',
   TRIGGERED: 'triggered',
@@ -514,4 +521,5 @@ const MOVED: Readonly<Partial<Record<string, string>>> = {
   CANCELED: 'canceled',
   EXPIRED: 'expired',
   REJECTED: 'rejected',
+  FAILED: 'failed',
 };

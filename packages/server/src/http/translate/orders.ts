@@ -301,7 +301,7 @@ export function orderOf(ids: Ids, order: OrderSnapshot, exitOf: ExitOf, waitingF
 }
 
 const rejectReasonOf = (refusal: Refusal): RejectReason => ({
-  code: refusal.code,
+  code: refusal.code === 'SCRIPTED' ? refusal.shownAs : refusal.code,
   message: refusalText(refusal),
   ...refusalFigures(refusal),
 });
@@ -332,6 +332,8 @@ export function refusalFigures(refusal: Refusal): Omit<RejectReason, 'code' | 'm
       return { nextOpen: refusal.nextOpen };
     case 'OPTION_LEVEL':
       return { currentLevel: refusal.currentLevel, requiredLevel: refusal.requiredLevel };
+    case 'SCRIPTED':
+      return { ...refusal.figures };
     case 'INSTRUMENT_NOT_TRADABLE':
     case 'NOT_SHORTABLE':
     case 'POSITION_CONFLICT':
@@ -400,8 +402,18 @@ export function executionOf(ids: Ids, terms: OrderTerms, execution: CoreExecutio
       ...(sizeAvailable !== undefined && { sizeAvailable: quantityNumber(sizeAvailable) }),
       latencyMs: execution.latencyMs ?? 0,
       ...(priceImprovement !== undefined && { priceImprovement: priceNumber(priceImprovement) }),
+      ...(execution.rule === 'SCRIPTED' && scriptedBy(ids, terms)),
     },
   };
+}
+
+/** The outcome or the client order id that ordered an execution. */
+function scriptedBy(
+  ids: Ids,
+  { script, clientOrderId }: OrderTerms,
+): Pick<Execution['explanation'], 'outcomeId' | 'script'> {
+  if (script?.outcome !== undefined) return { outcomeId: ids.idOf('OUTCOME', script.outcome) };
+  return clientOrderId === undefined ? {} : { script: clientOrderId };
 }
 
 function executionQuote({ bid, ask, bidSize, askSize, last, at }: CoreExecution['quote']): ExecutionQuote {
@@ -429,10 +441,12 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   CANCELED: ['CANCELED'],
   EXPIRED: ['CANCELED'],
   REJECTED: ['REJECTED'],
+  FAILED: ['ERROR'],
   RESERVED: ['UPDATED'],
   // Told without a place in the journal's order: `trailedUpdateOf`.
   TRAILED: [],
   RESTED: [],
+  SCRIPTED: [],
 };
 
 /** What streams call an order event that left an order like this. */

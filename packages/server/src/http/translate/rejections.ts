@@ -1,5 +1,5 @@
 import { type CloseObstacle, type Ids, Money, type Rejection, rejectionText } from '@sandpit/core';
-import type { CloseReason } from '@sandpit/protocol';
+import type { CloseReason, ErrorDetails } from '@sandpit/protocol';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
 import { isoOf } from './instants.js';
 import { centsNumber, moneyNumber } from './numbers.js';
@@ -33,6 +33,13 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
     case 'FEATURE_NOT_AVAILABLE': {
       const { currentTier, requiredTier } = rejection;
       return refuseCoded(rejection.code, message, { currentTier, requiredTier });
+    }
+    case 'SCRIPTED': {
+      const { shownAs, figures } = rejection;
+      if (shownAs === 'SCRIPTED_ERROR') throw new Error('Only an order that was accepted ends in ERROR');
+      const subject = SUBJECTS.has(shownAs) ? symbol : {};
+      // The figures were held against the details of this code when the script was set.
+      return refuseCoded(shownAs, message, { ...subject, ...figures } as ErrorDetails<typeof shownAs>);
     }
     case 'INSUFFICIENT_FUNDS':
     case 'INSUFFICIENT_POSITION':
@@ -99,6 +106,15 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
     }
   }
 }
+
+/** Codes whose details name the symbol of the request. */
+const SUBJECTS: ReadonlySet<string> = new Set([
+  'UNKNOWN_SYMBOL',
+  'INSTRUMENT_NOT_TRADABLE',
+  'NOT_SHORTABLE',
+  'POSITION_CONFLICT',
+  'STALE_MARKET_DATA',
+]);
 
 function closeReason(reason: CloseObstacle): CloseReason {
   const { code } = reason;

@@ -41,6 +41,7 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
     speed: clock === 'scaled' ? (speed ?? DEFAULT_SPEED) : clock === 'wall' ? 1 : 0,
     ...(seed !== undefined && { seed: seedNumber(seed) }),
     ...(earlyAssignment !== undefined && earlyAssignment !== 'OFF' && { earlyAssignment }),
+    ...(body.scripts !== false && { scripts: true as const }),
     // The symbols to replay, separated by commas.
     ...(replay !== undefined && {
       replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim(), today)) },
@@ -68,6 +69,7 @@ export function simulationOf(
     seed,
     ...(replay?.symbols !== undefined && { replay: replay.symbols.join(',') }),
     earlyAssignment: earlyAssignment ?? 'OFF',
+    scripts: config.scripts === true,
     ...(now !== undefined && { now: isoOf(now) }),
     createdAt: isoOfMs(createdAt),
     ...imported,
