@@ -73,5 +73,5 @@ function matchOf(given: readonly string[]): OutcomeMatch {
     const [name, value] = [one.slice(0, at), one.slice(at + 1)];
     return [name, name === 'quantity' ? Number(value) : value];
   });
-  return Object.fromEntries(fields) as OutcomeMatch;
+  return Object.fromEntries(fields);
 }

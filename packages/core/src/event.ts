@@ -11,7 +11,7 @@ import type { OrdersRested } from './matching/orders-rested.js';
 import type { AgentCaps } from './orders/agent-caps.js';
 import type { OrderAccepted, OrderMoved } from './orders/order-event.js';
 import type { ScriptedCode } from './orders/refusal.js';
-import type { OutcomeRule } from './orders/script.js';
+import type { OutcomeRule } from './orders/outcome-rule.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
 import type { CloseMark, PortfolioSettings, PortfolioTerms } from './portfolios/portfolio.js';
 import type { Valuation } from './portfolios/valuation.js';

@@ -15,7 +15,7 @@ import type { MarginAccount } from './margin/margin-account.js';
 import type { Halt, Resumption } from './market/halts.js';
 import type { Quote } from './market/quote.js';
 import type { MarginExcess } from './orders/margin-excess.js';
-import type { OutcomeRule } from './orders/script.js';
+import type { OutcomeRule } from './orders/outcome-rule.js';
 import { OpenOrders } from './orders/open-orders.js';
 import { newOrder } from './orders/order.js';
 import { accountKey } from './portfolios/account.js';

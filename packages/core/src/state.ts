@@ -6,7 +6,7 @@ import { Book } from './matching/book.js';
 import type { MultiLegOrderIndexes } from './matching/multi-leg-index.js';
 import { symbolsTraded } from './orders/order.js';
 import type { Order } from './orders/order.js';
-import type { OutcomeRule } from './orders/script.js';
+import type { OutcomeRule } from './orders/outcome-rule.js';
 import type { Account } from './portfolios/account.js';
 import { Partitions } from './margin/reg-t/partition.js';
 import { MarginBounds } from './portfolios/margin-bounds.js';

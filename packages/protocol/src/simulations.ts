@@ -89,7 +89,9 @@ const simulationFields = {
   seed: optional(Type.Union([anyText(), Type.Integer()])),
   replay: optional(anyText()),
   earlyAssignment: choice(earlyAssignments),
-  scripts: flag({ description: 'Whether a `clientOrderId` that begins with `~` scripts its own order.' }),
+  scripts: optional(
+    flag({ description: 'Whether a `clientOrderId` that begins with `~` scripts its own order.' }),
+  ),
   now: optional(instant({ description: 'By its clock.' })),
   createdAt: instant(),
   status: optional(

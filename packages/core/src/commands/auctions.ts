@@ -9,7 +9,7 @@ import { remainingOf, sideOf } from '../orders/order.js';
 import type { Mutable, Order } from '../orders/order.js';
 import type { ProgressChanges } from '../orders/order-event.js';
 import type { OrderRequest } from '../orders/order-request.js';
-import { isKeptFromMarket } from '../orders/script.js';
+import { isKeptFromMarket } from '../orders/script-pieces.js';
 import type { Rejection } from '../rejection.js';
 import type { Price } from '../values/price.js';
 import { Price as Prices } from '../values/price.js';

@@ -264,7 +264,7 @@ describe('magic client order ids', () => {
         time_in_force: 'day',
         client_order_id,
       });
-    const part = (await alpaca('~fill:30%@1s#1')).body as Body;
+    const part = (await alpaca('~fill:30%@1s#1')).body;
     await advance('PT1S');
     expect((await send('GET', `/v2/orders/${String(part.id)}`)).body).toMatchObject({
       filled_qty: '3',
@@ -282,7 +282,7 @@ describe('magic client order ids', () => {
       headers: { authorization: `Bearer ${String(client.token)}` },
       payload: orderBody(portfolioId, { clientOrderId: '~hold', quantity: 1, limitPrice: 101 }),
     });
-    const paper = { status: response.statusCode, body: response.json() as Body };
+    const paper = { status: response.statusCode, body: response.json<Body>() };
     expect(paper.status).toBe(201);
     expect(await order(paper.body.orderId as string)).toMatchObject({
       status: 'ACTIVE',

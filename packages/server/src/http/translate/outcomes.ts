@@ -1,8 +1,9 @@
+import type {
+  Instant} from '@sandpit/core';
 import {
   type Calendar,
   type Delay,
   type Ids,
-  Instant,
   type OutcomeMatch as CoreMatch,
   type OutcomeRule,
   type Script,
