@@ -1,5 +1,4 @@
-import type {
-  Instant} from '@sandpit/core';
+import type { Instant } from '@sandpit/core';
 import {
   type Calendar,
   type Delay,
