@@ -132,6 +132,16 @@ export class Auditor {
         this.counts.splits++;
         return;
       }
+      case 'PositionsImported': {
+        const books = this.booksOf(event.portfolioId);
+        books.cash += BigInt(event.cash) * MONEY;
+        for (const { symbol, lots } of event.positions)
+          books.shares.set(
+            symbol,
+            lots.reduce((sum, { quantity }) => sum + quantity, 0),
+          );
+        return;
+      }
       case 'LedgerPosted':
         for (const entry of event.entries) {
           const sum = entry.postings.reduce((total, { amount }) => total + amount, 0);

@@ -113,6 +113,18 @@ export class Books {
         });
         return;
       }
+      case 'PositionsImported': {
+        const portfolio = this.of(event.portfolioId);
+        for (const { number, type, postings } of event.entries)
+          this.post(portfolio, this.ids.idOf('ENTRY', number), type, postings);
+        if (event.cash !== 0) portfolio.activities.push(`${place}-0 CASH`);
+        event.positions.forEach(({ symbol, lots }, index) => {
+          portfolio.activities.push(`${place}-${index + 1} SYSTEM`);
+          const held = lots.reduce((sum, { quantity }) => sum + quantity, 0);
+          portfolio.held.set(symbol, (portfolio.held.get(symbol) ?? 0) + held);
+        });
+        return;
+      }
       case 'ObligationSettled': {
         const portfolio = this.of(event.portfolioId);
         const { entry } = event;

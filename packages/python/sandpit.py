@@ -62,6 +62,7 @@ OPERATIONS = {
     "switchBroker": "PUT /v1/accounts/portfolios/:portfolioId/broker",
     "resetPortfolio": "POST /v1/accounts/portfolios/:portfolioId/reset",
     "transferCash": "POST /v1/accounts/portfolios/:portfolioId/transfers",
+    "importPositions": "POST /v1/accounts/portfolios/:portfolioId/import",
     "listActivities": "GET /v1/accounts/portfolios/:portfolioId/activities",
     "listLedgerEntries": "GET /v1/accounts/portfolios/:portfolioId/ledger",
     "getEquityCurve": "GET /v1/accounts/portfolios/:portfolioId/history",
@@ -843,6 +844,16 @@ class Portfolio:
     def futures(self):
         """Futures that are held or short."""
         return self.client.call("listFuturePositions", {"portfolioId": self.id})
+
+    def import_positions(self, positions=None, cash=None, file=None, **query):
+        """Imports cash and positions into the empty portfolio.
+
+        `positions`: dictionaries with `symbol`, `quantity` and optionally `price`, `acquiredAt`, `lots`. `file`: the text of a broker's
+        positions file instead. `query`: `format`, `account`, `skip="unsupported"`.
+        """
+        given = {"positions": positions, "cash": cash, "file": file}
+        body = {name: value for name, value in given.items() if value is not None}
+        return self.client.call("importPositions", {"portfolioId": self.id}, query, body)
 
     def activities(self, **query):
         """What happened, newest first."""

@@ -1,4 +1,6 @@
+import { readFileSync } from 'node:fs';
 import type { Portfolio, Sandpit } from '@sandpit/client';
+import type { ImportQuery } from '@sandpit/protocol';
 import type { Command } from 'commander';
 import { numberOf } from './numbers.js';
 import { type Output, printFields, printRows } from './output.js';
@@ -25,6 +27,13 @@ export const FUTURE_COLUMNS = [
   'unrealizedPnl',
   'openTradePnl',
 ];
+
+interface ImportOptions {
+  readonly portfolio?: string;
+  readonly format?: NonNullable<ImportQuery['format']>;
+  readonly account?: string;
+  readonly skipUnsupported?: boolean;
+}
 
 export function addPortfolios(program: Command, client: Client, out: Output): void {
   const portfolios = program.command('portfolio').description('Open, list, show and reset portfolios.');
@@ -73,6 +82,31 @@ export function addPortfolios(program: Command, client: Client, out: Output): vo
       if (futures.length === 0) return;
       out.write('\n');
       printRows(out, futures, FUTURE_COLUMNS);
+    });
+  portfolios
+    .command('import <file>')
+    .description(
+      'Import cash and positions from a file of Sandpit, Alpaca, Fidelity, Schwab or Interactive Brokers into an empty portfolio.',
+    )
+    .option('--portfolio <portfolioId>', 'portfolio to import into (default: the newest)')
+    .option('--format <format>', 'sandpit, alpaca, fidelity, schwab or ibkr (default: recognized)')
+    .option('--account <account>', 'account of a file with several')
+    .option('--skip-unsupported', 'import the rest where rows cannot be held')
+    .action(async (path: string, options: ImportOptions) => {
+      const portfolio = await portfolioOf(await client(), options.portfolio);
+      const result = await portfolio.import(
+        { file: readFileSync(path, 'utf8') },
+        {
+          ...(options.format !== undefined && { format: options.format }),
+          ...(options.account !== undefined && { account: options.account }),
+          ...(options.skipUnsupported === true && { skip: 'unsupported' }),
+        },
+      );
+      if (!out.isTerminal) return printFields(out, result);
+      printRows(out, result.positions, ['symbol', 'quantity', 'price', 'basis', 'acquiredAt']);
+      if (result.skipped.length === 0) return;
+      out.write('\n');
+      printRows(out, result.skipped, ['row', 'symbol', 'reason']);
     });
   portfolios
     .command('reset <portfolioId>')

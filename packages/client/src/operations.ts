@@ -26,6 +26,7 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   switchBroker: 'PUT /v1/accounts/portfolios/:portfolioId/broker',
   resetPortfolio: 'POST /v1/accounts/portfolios/:portfolioId/reset',
   transferCash: 'POST /v1/accounts/portfolios/:portfolioId/transfers',
+  importPositions: 'POST /v1/accounts/portfolios/:portfolioId/import',
   listActivities: 'GET /v1/accounts/portfolios/:portfolioId/activities',
   listLedgerEntries: 'GET /v1/accounts/portfolios/:portfolioId/ledger',
   getEquityCurve: 'GET /v1/accounts/portfolios/:portfolioId/history',

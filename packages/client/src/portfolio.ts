@@ -3,6 +3,9 @@ import type {
   CreateOrderBody,
   EquityPosition,
   FuturePosition,
+  ImportBody,
+  ImportQuery,
+  ImportResult,
   OptionPosition,
   OrderPreview,
   OrderType,
@@ -92,6 +95,11 @@ export class Portfolio {
   async submit(order: OrderBody, idempotencyKey: string = globalThis.crypto.randomUUID()): Promise<Order> {
     const body = { ...order, portfolioId: this.id };
     return new Order(this.#client, await this.#client.call('createOrder', { body, idempotencyKey }));
+  }
+
+  /** Imports cash and positions into the empty portfolio: a body of rows, or `{ file }` with the text of a broker's file. */
+  import(body: ImportBody, query: ImportQuery = {}): Promise<ImportResult> {
+    return this.#client.call('importPositions', { params: { portfolioId: this.id }, query, body });
   }
 
   /** Balances, requirements, buying power. */

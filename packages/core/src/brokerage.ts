@@ -8,6 +8,7 @@ import { auctionOf } from './commands/auctions.js';
 import { cancelAccountOrders, cancelOrder } from './commands/cancel-order.js';
 import { doNotExercise, exerciseOption } from './commands/exercise-option.js';
 import { isTrading } from './commands/halted.js';
+import { importPositions } from './commands/import-positions.js';
 import { haltTrading, liftHalt } from './commands/halts.js';
 import { checkMargin, nextMarginCheck, portfoliosToCheck } from './commands/margin-watch.js';
 import { announceActions, classesInUse, listInstruments, withdrawAction } from './commands/market-setup.js';
@@ -67,6 +68,7 @@ export interface Results {
   UpgradeMargin: ReturnType<typeof upgradeMargin>;
   ResetPortfolio: ReturnType<typeof resetPortfolio>;
   TransferCash: ReturnType<typeof transferCash>;
+  ImportPositions: ReturnType<typeof importPositions>;
   ExerciseOption: ReturnType<typeof exerciseOption>;
   DoNotExercise: ReturnType<typeof doNotExercise>;
   SubmitOrder: ReturnType<typeof submitOrder>;
@@ -355,6 +357,8 @@ function dispatch(d: Decision, command: Command): unknown {
       return resetPortfolio(d, command);
     case 'TransferCash':
       return transferCash(d, command);
+    case 'ImportPositions':
+      return importPositions(d, command);
     case 'ExerciseOption':
       return exerciseOption(d, command);
     case 'DoNotExercise':

@@ -1,4 +1,5 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
+import type { LotToImport } from './commands/import-positions.js';
 import type { AccountDetails, AccountNames } from './event.js';
 import type { Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
@@ -104,6 +105,14 @@ export type Command =
       /** Whole cents; negative = out. */
       readonly amount: Money;
       readonly reason?: string;
+    }
+  | {
+      readonly type: 'ImportPositions';
+      readonly by: Requester;
+      readonly portfolioId: string;
+      /** Whole cents, added to what is there; negative = a debit balance. */
+      readonly cash: Money;
+      readonly lots: readonly LotToImport[];
     }
   | ({ readonly type: 'ExerciseOption' } & OptionHeld)
   | ({ readonly type: 'DoNotExercise' } & OptionHeld)

@@ -1,4 +1,4 @@
-import type { Instrument } from './instruments/instrument.js';
+import type { AssetClass, Instrument } from './instruments/instrument.js';
 import type { OptionContract } from './instruments/option.js';
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { ExerciseInstructed, OptionEnded } from './lifecycle/option-event.js';
@@ -64,6 +64,29 @@ export interface LastFigures {
   readonly settings: PortfolioSettings;
   readonly value: Valuation;
   readonly at: Instant;
+}
+
+/** A lot that came from another broker. */
+export interface ImportedLot {
+  readonly lotId: number;
+  /** Negative = short. */
+  readonly quantity: Quantity;
+  /** Paid for a long lot, received for a short one; of a future its notional at entry. Never negative. */
+  readonly cost: Money;
+  /** Of a future: its notional at the mark of the import, from which its variation counts. */
+  readonly marked?: Money;
+  readonly openedAt: Instant;
+}
+
+export interface ImportedPosition {
+  readonly symbol: string;
+  readonly assetClass: AssetClass;
+  /** Of an option: the symbol of what it is on. */
+  readonly underlying?: string;
+  /** At the mark of the import, negative = short; nothing of a future. */
+  readonly value: Money;
+  /** Oldest first. */
+  readonly lots: readonly ImportedLot[];
 }
 
 /**
@@ -186,6 +209,15 @@ export type Event =
       readonly borrowFees: number;
     }
   | { readonly type: 'LedgerPosted'; readonly portfolioId: string; readonly entries: readonly LedgerEntry[] }
+  /** Cash and positions came from another broker (D206). */
+  | {
+      readonly type: 'PositionsImported';
+      readonly portfolioId: string;
+      /** Whole cents; negative = a debit balance. */
+      readonly cash: Money;
+      readonly positions: readonly ImportedPosition[];
+      readonly entries: readonly LedgerEntry[];
+    }
   | OrderEvent
   | OrdersRested
   | {

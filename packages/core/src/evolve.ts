@@ -137,6 +137,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     }
     case 'LedgerPosted':
       return post(state, portfolioOf(state, event.portfolioId), event.entries);
+    case 'PositionsImported':
+      return importPositions(state, event);
     case 'DayTradeTracked': {
       const { dayTrades, margin } = portfolioOf(state, event.portfolioId);
       const { date, count } = event.tracker;
@@ -926,6 +928,25 @@ function post(state: State, portfolio: Portfolio, entries: readonly LedgerEntry[
   if (entries.length === 0) return;
   portfolio.updatedAt = state.now;
   if (portfolio.positions.size > 0) noteMargin(state, portfolio);
+}
+
+function importPositions(state: State, event: Extract<Event, { type: 'PositionsImported' }>): void {
+  const portfolio = portfolioOf(state, event.portfolioId);
+  post(state, portfolio, event.entries);
+  let value = event.cash;
+  for (const { symbol, assetClass, underlying, value: worth, lots } of event.positions) {
+    const position = Position.open(symbol, assetClass, underlying);
+    for (const lot of lots) {
+      state.counters.lot = Math.max(state.counters.lot, lot.lotId);
+      position.lots.push({ ...lot });
+      position.settled = Quantity.add(position.settled, lot.quantity);
+    }
+    addPosition(state, portfolio, position);
+    value = Money.add(value, worth);
+  }
+  noteTransfer(portfolio, value);
+  portfolio.updatedAt = state.now;
+  noteMargin(state, portfolio);
 }
 
 function noteTransfer(portfolio: Portfolio, amount: Money): void {

@@ -1,4 +1,4 @@
-import type { Event, OrderEvent } from './event.js';
+import type { Event, ImportedPosition, OrderEvent } from './event.js';
 import { SHARES } from './instruments/instrument.js';
 import type { AssetClass } from './instruments/instrument.js';
 import type { LedgerEntry } from './ledger/ledger.js';
@@ -65,6 +65,8 @@ export function snapshotAfter(
   switch (event.type) {
     case 'LedgerPosted':
       return posted(standing, event.entries);
+    case 'PositionsImported':
+      return imported(posted(standing, event.entries), event.positions);
     case 'PortfolioChanged':
       return { ...standing, type: event.settings.portfolioType };
     case 'PortfolioReset':
@@ -249,6 +251,19 @@ function ended(standing: PortfolioSnapshot, event: OptionEnded): PortfolioSnapsh
       cost: Money.add(cost, shares.opened?.cost ?? Money.zero),
     };
   });
+}
+
+function imported(standing: PortfolioSnapshot, positions: readonly ImportedPosition[]): PortfolioSnapshot {
+  let next = standing;
+  for (const { symbol, assetClass, lots } of positions)
+    next = withHeld(next, symbol, assetClass, () => ({
+      quantity: Quantity.ofUnits(lots.reduce((sum, lot) => sum + lot.quantity, 0)),
+      cost: lots.reduce((sum, lot) => Money.add(sum, lot.cost), Money.zero),
+      ...(assetClass === 'FUTURE' && {
+        marked: lots.reduce((sum, lot) => Money.add(sum, lot.marked ?? lot.cost), Money.zero),
+      }),
+    }));
+  return next;
 }
 
 function sumOf(entries: readonly LedgerEntry[], of: 'SETTLED_CASH' | 'PENDING_CASH'): Money {

@@ -443,6 +443,28 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       ],
     },
   },
+  importPositions: {
+    params: { portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2' },
+    query: {},
+    body: {
+      cash: 2500,
+      positions: [{ symbol: 'AAPL', quantity: 10, price: 120.5, acquiredAt: '2024-03-01' }],
+    },
+    reply: {
+      portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2',
+      cash: 2500,
+      positions: [
+        {
+          symbol: 'AAPL',
+          quantity: 10,
+          price: 120.5,
+          basis: 'GIVEN',
+          acquiredAt: '2024-03-01T05:00:00.000Z',
+        },
+      ],
+      skipped: [],
+    },
+  },
   listActivities: {
     params: { portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2' },
     query: { category: 'EXECUTION', limit: 1 },

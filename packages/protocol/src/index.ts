@@ -25,6 +25,7 @@ export {
 export * from './health.js';
 export * from './history.js';
 export * from './ids.js';
+export * from './imports.js';
 export { type DateTime, parseDateTime } from './iso8601.js';
 export * from './key-pairs.js';
 export * from './margin.js';

@@ -152,7 +152,10 @@ function operation(
       : {
           requestBody: {
             required: route.bodyIsOptional !== true,
-            content: json(components.refer(route.body), example.body),
+            content: {
+              ...(json(components.refer(route.body), example.body) as Readonly<Record<string, Json>>),
+              ...(route.takesFile === true ? { 'text/csv': { schema: { type: 'string' } } } : {}),
+            },
           },
         }),
     responses: { ...answers(route, components, example), ...problems(route, components, sharedResponses) },

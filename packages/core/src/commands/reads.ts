@@ -60,6 +60,8 @@ function symbolsNamed(state: State, command: Command, at: Instant): ReadonlySet<
       const held = heldIn(state.portfolios.get(command.portfolioId));
       return named === undefined ? held : new Set([...held, underlyingOf(named.root)]);
     }
+    case 'ImportPositions':
+      return withUnderlyings(command.lots.map(({ symbol }) => symbol));
     case 'SwitchBroker':
     case 'ResetPortfolio':
     case 'TransferCash':
@@ -89,6 +91,15 @@ function symbolsNamed(state: State, command: Command, at: Instant): ReadonlySet<
     case 'MoveClock':
       return NOTHING;
   }
+}
+
+function withUnderlyings(symbols: readonly string[]): ReadonlySet<string> {
+  const all = new Set(symbols);
+  for (const symbol of symbols) {
+    const option = parseOsi(symbol);
+    if (option !== undefined) all.add(underlyingOf(option.root));
+  }
+  return all;
 }
 
 /** An agent that is held to a loss is held to what everything in the portfolio is worth. */

@@ -50,6 +50,8 @@ export type LedgerEntryType =
   /** The cash that a portfolio is closed with (D212). */
   | 'WITHDRAWAL'
   | 'PROMOTIONAL_CASH'
+  /** Cash or a position that came from another broker, against CAPITAL (D206). */
+  | 'IMPORT'
   | 'TRADE'
   | 'COMMISSION'
   | 'FEE'

@@ -80,6 +80,17 @@ export type AdventureStep =
   | { readonly kind: 'reset'; readonly portfolio: number }
   | { readonly kind: 'transfer'; readonly portfolio: number; readonly cents: number }
   | {
+      readonly kind: 'import';
+      readonly portfolio: number;
+      readonly cents: number;
+      readonly lots: readonly {
+        readonly symbol: string;
+        readonly quantity: number;
+        readonly price?: number;
+        readonly daysAgo: number;
+      }[];
+    }
+  | {
       readonly kind: 'upgrade';
       readonly portfolio: number;
       readonly to: 'REG_T' | 'PORTFOLIO';
@@ -273,6 +284,29 @@ const anyStep: fc.Arbitrary<AdventureStep> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'withdraw' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset' as const), portfolio: index }) },
+  {
+    weight: 1,
+    arbitrary: fc.record({
+      kind: fc.constant('import' as const),
+      portfolio: index,
+      cents: fc.integer({ min: -1_000_000, max: 10_000_000 }),
+      lots: fc.array(
+        fc.record(
+          {
+            symbol,
+            quantity: fc.oneof(
+              quantity,
+              quantity.map((units) => -units),
+            ),
+            price: fc.integer({ min: 1, max: 400_0000 }).map((units) => units * 10_000),
+            daysAgo: fc.nat({ max: 800 }),
+          },
+          { requiredKeys: ['symbol', 'quantity', 'daysAgo'] },
+        ),
+        { maxLength: 5 },
+      ),
+    }),
+  },
   {
     weight: 2,
     arbitrary: fc.record({
@@ -587,7 +621,10 @@ export class Adventure implements ContractWorld {
   }
 
   private manage(
-    step: Extract<AdventureStep, { kind: 'reset' | 'transfer' | 'upgrade' | 'broker' | 'close' | 'freeze' }>,
+    step: Extract<
+      AdventureStep,
+      { kind: 'reset' | 'transfer' | 'import' | 'upgrade' | 'broker' | 'close' | 'freeze' }
+    >,
   ): void {
     const { market } = this;
     const { by } = market;
@@ -603,6 +640,20 @@ export class Adventure implements ContractWorld {
           by,
           portfolioId,
           amount: Money.ofUnits(step.cents * 100),
+        });
+        return;
+      case 'import':
+        market.execute<'ImportPositions'>({
+          type: 'ImportPositions',
+          by,
+          portfolioId,
+          cash: Money.ofUnits(step.cents * 100),
+          lots: step.lots.map(({ symbol, quantity, price, daysAgo }) => ({
+            symbol,
+            quantity: Quantity.ofUnits(quantity),
+            ...(price !== undefined && { price: Price.ofUnits(price) }),
+            acquiredAt: Instant.plusMs(market.now, -daysAgo * 86_400_000),
+          })),
         });
         return;
       case 'upgrade':

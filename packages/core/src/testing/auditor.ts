@@ -92,6 +92,8 @@ export class Auditor {
         return;
       case 'LedgerPosted':
         return this.noteEntries(event);
+      case 'PositionsImported':
+        return this.noteImport(event);
       case 'OrderAccepted':
         insist(!this.orders.has(event.number), 'an order number is used twice');
         return this.noteOrder(event);
@@ -219,6 +221,34 @@ export class Auditor {
       }
       insist(sum === 0n, `${entry.type} does not balance`);
     }
+  }
+
+  /** Cash and lots against CAPITAL: nothing is gained or lost by bringing them (D206). */
+  private noteImport(event: Extract<Event, { type: 'PositionsImported' }>): void {
+    const portfolio = this.portfolio(event.portfolioId);
+    insist(
+      [...portfolio.positions.values()].every(({ lots }) => lots.length === 0),
+      'positions are imported beside others',
+    );
+    let expected = big(event.cash);
+    for (const { symbol, assetClass, lots } of event.positions) {
+      const position = positionOf(portfolio, symbol);
+      for (const { lotId, quantity, cost, marked, openedAt } of lots) {
+        const signed = big(quantity);
+        insist(signed !== 0n && openedAt >= 0, 'a lot of nothing, or of no time');
+        insist(
+          position.lots.every((lot) => lot.quantity > 0n === signed > 0n),
+          'long and short lots are imported',
+        );
+        position.lots.push({ lotId, quantity: signed, cost: big(cost), marked: big(marked ?? cost) });
+        position.settled += signed;
+        if (assetClass !== 'FUTURE') expected += signed > 0n ? big(cost) : -big(cost);
+      }
+    }
+    const before = portfolio.accounts.get('CAPITAL') ?? 0n;
+    this.noteEntries(event);
+    const brought = before - (portfolio.accounts.get('CAPITAL') ?? 0n);
+    insist(brought === expected, 'what is imported is not what CAPITAL says');
   }
 
   private noteOrder(event: Extract<Event, { type: 'OrderAccepted' }>): void {

@@ -9,6 +9,7 @@ import {
   LedgerQuery,
 } from '../history.js';
 import { HeldOptionParams, PortfolioParams } from '../ids.js';
+import { ImportBody, ImportQuery, ImportResult } from '../imports.js';
 import { MarginCallPage, PortfolioMargin, SmaPage } from '../margin.js';
 import { PageQuery } from '../paging.js';
 import {
@@ -267,6 +268,23 @@ export const portfolioRoutes = table({
     responses: { 201: LedgerEntry },
     errors: [404, 409],
     codes: ['INSUFFICIENT_FUNDS', 'ACCOUNT_FROZEN'],
+  },
+  importPositions: {
+    method: 'POST',
+    path: '/v1/accounts/portfolios/:portfolioId/import',
+    tag: 'Portfolios',
+    summary: 'Import cash and positions',
+    description:
+      'Enters cash and positions from another broker into a portfolio without positions and open orders, all of it or none. The body is JSON, or a positions file of Sandpit, Alpaca, Fidelity, Schwab or Interactive Brokers. Lots keep their cost and date. 400 names every row that cannot be held here.',
+    auth: 'bearer',
+    scope: 'trade',
+    params: PortfolioParams,
+    query: ImportQuery,
+    body: ImportBody,
+    takesFile: true,
+    responses: { 201: ImportResult },
+    errors: [404, 409],
+    codes: ['BROKER_RESTRICTION', 'ACCOUNT_FROZEN'],
   },
   listActivities: {
     method: 'GET',

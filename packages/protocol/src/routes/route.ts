@@ -37,6 +37,8 @@ export interface Route {
   readonly maxBodyBytes?: number;
   /** Whether its requests are not counted by the rate limit. */
   readonly isUncounted?: true;
+  /** Whether the body may also be a file: `text/csv`, or a JSON list. It becomes the field `file`. */
+  readonly takesFile?: true;
   /** The answers that are no errors, by status. */
   readonly responses: Readonly<Record<number, TSchema>>;
   /**

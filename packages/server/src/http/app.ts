@@ -36,6 +36,7 @@ import { agentTokenIssuer, authHandlers, ticketIssuer } from './routes/auth.js';
 import { faultHandlers } from './routes/faults.js';
 import { analyticsHandlers } from './routes/analytics.js';
 import { executionQualityHandlers } from './routes/execution-quality.js';
+import { importHandlers } from './routes/imports.js';
 import { historyHandlers } from './routes/history.js';
 import { marginHandlers } from './routes/margin.js';
 import { marketDataHandlers } from './routes/market-data.js';
@@ -263,6 +264,7 @@ function handlersOf(
   return {
     ...accountHandlers(deps.settings),
     ...portfolioHandlers(deps.settings),
+    ...importHandlers,
     ...historyHandlers,
     ...analyticsHandlers,
     ...executionQualityHandlers,

@@ -1,4 +1,4 @@
-/** How bodies are read: JSON or nothing. */
+/** How bodies are read: JSON or nothing, and files where a route takes them. */
 import type { FastifyInstance, FastifyRequest } from 'fastify';
 
 /** Lines of JSON. */
@@ -47,6 +47,8 @@ function endOfString(text: string, start: number): number {
   return i;
 }
 
+const takesFile = ({ operation }: FastifyRequest): boolean => operation === 'importPositions';
+
 const isEncoded = ({ headers }: FastifyRequest): boolean =>
   headers['content-encoding'] !== undefined && headers['content-encoding'] !== 'identity';
 
@@ -62,7 +64,9 @@ export function parseJsonBodies(app: FastifyInstance): void {
     if (text === '') return done(null, undefined);
     if (isTooDeep(text as string)) return done(new BadBody('SANDPIT_DEEP_JSON'));
     try {
-      done(null, JSON.parse(text as string));
+      const body: unknown = JSON.parse(text as string);
+      const isFile = Array.isArray(body) && takesFile(request);
+      done(null, isFile ? { file: text } : body);
     } catch {
       done(new BadBody('SANDPIT_INVALID_JSON'));
     }
@@ -72,6 +76,12 @@ export function parseJsonBodies(app: FastifyInstance): void {
     const isTaken = request.operation === 'importSimulation' && !isEncoded(request);
     if (isTaken) done(null, payload);
     else done(new BadBody('SANDPIT_MEDIA_TYPE'));
+  });
+  app.addContentTypeParser(['text/csv', 'text/plain'], { parseAs: 'string' }, (request, text, done) => {
+    if (text === '') done(null, undefined);
+    else if (isEncoded(request) || !takesFile(request))
+      done(new BadBody('SANDPIT_MEDIA_TYPE'));
+    else done(null, { file: text });
   });
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
     if (text === '') done(null, undefined);

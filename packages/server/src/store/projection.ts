@@ -339,6 +339,15 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     }
     case 'PortfolioReset':
       return [activity(event.portfolioId, 'SYSTEM')];
+    case 'PositionsImported': {
+      const { portfolioId, cash, positions, entries } = event;
+      return [
+        ...ledger(portfolioId, entries),
+        ...(cash === 0 ? [] : [activity(portfolioId, 'CASH')]),
+        // Item 0 is the cash.
+        ...positions.map((_, index) => activity(portfolioId, 'SYSTEM', index + 1)),
+      ];
+    }
     case 'OptionAdjusted':
       return [activity(event.portfolioId, 'OPTION')];
     case 'PositionSplit':

@@ -179,6 +179,9 @@ export class PortfolioRecorder {
           });
         }
         return;
+      case 'PositionsImported':
+        this.#import(item, event);
+        return;
       case 'PositionSplit':
         this.#restate(item, event.symbol, event.symbol, event.ratio.new, event.ratio.old);
         return;
@@ -291,6 +294,35 @@ export class PortfolioRecorder {
     );
   }
 
+  /** Item 0 is the cash, item n the n-th position: its lots keep their cost, what flows in is its value (D186). */
+  #import(item: ListItem, event: Extract<Event, { type: 'PositionsImported' }>): void {
+    const position = event.positions[item.item - 1];
+    const amount = position === undefined ? event.cash : position.value;
+    if (amount !== 0)
+      this.#flows.push({ seq: item.seq, at: item.at, epoch: this.#epoch, amount: dollarsOf(amount) });
+    if (position === undefined) return;
+    const { symbol, assetClass, lots } = position;
+    const contract = this.#contract(symbol, assetClass, item.at);
+    lots.forEach(({ quantity, cost, openedAt }, index) => {
+      const size = Math.abs(quantity);
+      const happened = this.#happened(item);
+      this.#trade(
+        { ...happened, key: `${happened.key}-${index}` },
+        contract,
+        'IMPORT',
+        quantity > 0 ? 'BUY' : 'SELL',
+        {
+          quantity: size,
+          price: dollarsOf(cost) / unitsOf(size) / contract.multiplier,
+          value: cost,
+          commission: 0,
+          fees: 0,
+        },
+        { acquiredDate: this.#context.calendar.dateOf(openedAt) },
+      );
+    });
+  }
+
   #endOption(item: ListItem, event: OptionEnded): void {
     const { act, symbol, closed, shares, settlementDate } = event;
     const happened = this.#happened(item);
@@ -383,7 +415,7 @@ export class PortfolioRecorder {
     by: ClosedBy | OpenedBy,
     side: 'BUY' | 'SELL',
     traded: { quantity: number; price: number; value: number; commission: number; fees: number },
-    more: { readonly orderId?: string; readonly settlementDate?: string } = {},
+    more: Pick<Extract<BookEvent, { type: 'TRADED' }>, 'orderId' | 'settlementDate' | 'acquiredDate'> = {},
   ): void {
     this.#events.push({
       type: 'TRADED',

@@ -92,6 +92,8 @@ function entryText({ type, about = {}, postings }: CoreEntry): string {
       return 'Cash paid out on closing';
     case 'PROMOTIONAL_CASH':
       return 'Promotional cash';
+    case 'IMPORT':
+      return symbol === '' ? 'Imported cash' : `Imported ${quantity} ${symbol} at a cost of ${price}`;
     case 'TRADE':
       return `${side === 'BUY' ? 'Bought' : 'Sold'} ${quantity} ${symbol} at ${price}`;
     case 'COMMISSION':
@@ -129,6 +131,7 @@ export function toLedgerEntry(ids: Ids, item: ListItem, termsOf: (order: number)
 function entriesOf(event: Event, termsOf: (order: number) => OrderTerms): readonly CoreEntry[] {
   if (event.type === 'OrderExecuted') return tradeEntries(termsOf(event.order), event);
   if (event.type === 'ObligationSettled') return settlementEntries(event);
+  if (event.type === 'PositionsImported') return event.entries;
   if (event.type === 'LedgerPosted' || event.type === 'OptionEnded' || event.type === 'FutureSettled')
     return event.entries;
   throw unexpected(event);
@@ -184,6 +187,27 @@ export function toActivity(ids: Ids, item: ListItem, order: OrderSnapshot | unde
     ...(order === undefined
       ? describeActivity(event, item)
       : describeOrderEvent(ids, event as OrderEvent, item, order)),
+  };
+}
+
+/** Item 0 is the cash, item n the n-th position. */
+function describeImport(
+  { cash, positions }: Extract<Event, { type: 'PositionsImported' }>,
+  { item }: ListItem,
+): ActivityDescription {
+  const type = 'IMPORT';
+  const position = positions[item - 1];
+  if (position === undefined)
+    return { category: 'CASH', type, description: 'Imported cash', amount: moneyNumber(cash) };
+  const { symbol, lots } = position;
+  const quantity = Quantity.ofUnits(lots.reduce((sum, lot) => sum + lot.quantity, 0));
+  return {
+    category: 'SYSTEM',
+    type,
+    description: `Imported ${Quantity.format(quantity)} ${symbol}`,
+    symbol,
+    quantity: quantityNumber(quantity),
+    amount: 0,
   };
 }
 
@@ -249,6 +273,8 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
         description: 'Portfolio reset to its initial state',
         amount: moneyNumber(event.newCashBalance),
       };
+    case 'PositionsImported':
+      return describeImport(event, item);
     case 'PortfolioChanged':
       return event.change === 'MARGIN'
         ? {

@@ -1,0 +1,182 @@
+import {
+  type Instant,
+  type Instrument,
+  type LotToImport,
+  Money,
+  Price,
+  pricePer,
+  Quantity,
+} from '@sandpit/core';
+import type { ImportBody, ImportQuery, ImportResult } from '@sandpit/protocol';
+import { parseDateTime } from '@sandpit/protocol';
+import type { Simulation } from '../../engine/simulation.js';
+import { type FileAccount, rounded, truncated, UnreadableFile } from '../../imports/broker-file.js';
+import { otherSpellings } from '../../imports/file-symbols.js';
+import { readBrokerFile } from '../../imports/read-broker-file.js';
+import { Answer, refuse } from '../answer.js';
+import { execute, type Handlers } from '../call.js';
+import { symbolIn } from '../listed.js';
+import { instantOf, isoOf } from '../translate/instants.js';
+import {
+  moneyNumber,
+  moneyOf,
+  priceNumber,
+  priceOf,
+  quantityNumber,
+  quantityOf,
+} from '../translate/numbers.js';
+import { answerTo, isRejection } from '../translate/rejections.js';
+
+/** What a request brings, in the terms of the brokerage, and what of it cannot be held. */
+interface Brought {
+  readonly format?: ImportResult['format'];
+  readonly cash: Money;
+  readonly lots: readonly (LotToImport & { readonly row: string })[];
+  readonly skipped: ImportResult['skipped'];
+}
+
+export const importHandlers: Pick<Handlers, 'importPositions'> = {
+  importPositions(call) {
+    const { simulation, principal, params, body, query } = call;
+    const brought = body.file === undefined ? ofBody(simulation, body) : ofFile(simulation, body.file, query);
+    if (brought instanceof Answer) return brought;
+    const { format, cash, lots, skipped } = brought;
+    if (skipped.length > 0 && query.skip !== 'unsupported')
+      return refuse(
+        400,
+        skipped.map(({ row, symbol, reason }) => `${row}: ${symbol}: ${reason}`),
+      );
+    return execute<'ImportPositions'>(
+      call,
+      { type: 'ImportPositions', by: principal.by, portfolioId: params.portfolioId, cash, lots },
+      ({ result }) => {
+        if (isRejection(result))
+          return answerTo(
+            result.code === 'INVALID'
+              ? { ...result, messages: result.messages.map((message) => inRows(message, lots)) }
+              : result,
+          );
+        return {
+          portfolioId: params.portfolioId,
+          ...(format !== undefined && { format }),
+          cash: moneyNumber(cash),
+          positions: result.lots.map(({ symbol, quantity, price, basis, acquiredAt }) => ({
+            symbol,
+            quantity: quantityNumber(quantity),
+            price: priceNumber(price),
+            basis,
+            acquiredAt: isoOf(acquiredAt),
+          })),
+          skipped,
+        };
+      },
+    );
+  },
+};
+
+/** The brokerage counts lots; whoever asked knows rows. */
+const inRows = (message: string, lots: Brought['lots']): string =>
+  message.replace(/^positions\[(\d+)\]/, (all, index: string) => lots[Number(index)]?.row ?? all);
+
+function ofBody(simulation: Simulation, { cash, positions = [] }: ImportBody): Brought {
+  const skipped: ImportResult['skipped'] = [];
+  const lots = positions.flatMap(({ symbol: text, quantity, price, acquiredAt, lots: given }, index) => {
+    const row = `positions.${index}`;
+    const symbol = symbolIn(simulation, text);
+    if (simulation.brokerage.instrument(symbol) === undefined) {
+      skipped.push({ row, symbol, reason: 'unknown symbol' });
+      return [];
+    }
+    return (given ?? [{ quantity, price, acquiredAt }]).map((lot, at) => ({
+      row: given === undefined ? row : `${row}.lots.${at}`,
+      symbol,
+      quantity: quantityOf(lot.quantity),
+      ...(lot.price !== undefined && { price: priceOf(lot.price) }),
+      ...(lot.acquiredAt !== undefined && { acquiredAt: acquired(simulation, lot.acquiredAt) }),
+    }));
+  });
+  return { cash: cash === undefined ? Money.zero : moneyOf(cash), lots, skipped };
+}
+
+function ofFile(simulation: Simulation, text: string, query: ImportQuery): Brought | Answer {
+  try {
+    const { format, accounts } = readBrokerFile(text, query.format);
+    const account = chosen(accounts, query.account);
+    const skipped = [...account.unsupported];
+    const lots = account.rows.flatMap((row) => {
+      const instrument = instrumentOf(simulation, row.symbol);
+      if (instrument === undefined) {
+        skipped.push({ row: row.row, symbol: row.symbol, reason: 'unknown symbol' });
+        return [];
+      }
+      const quantity = Quantity.parse(truncated(row.quantity, 6));
+      const price = priceIn(row, instrument, quantity);
+      if (quantity === undefined || price === undefined)
+        throw new UnreadableFile(`file: ${row.row}: a number of ${row.symbol} is too large`);
+      if (quantity === 0) return [];
+      return {
+        row: row.row,
+        symbol: instrument.symbol,
+        quantity,
+        ...(price !== 'MARK' && { price }),
+        ...(row.acquiredAt !== undefined && { acquiredAt: acquiredIn(simulation, row.acquiredAt, row.row) }),
+      };
+    });
+    const cash = account.cash.reduce((sum, amount) => Money.add(sum, cashIn(amount)), Money.zero);
+    return { format, cash, lots, skipped };
+  } catch (error) {
+    if (error instanceof UnreadableFile) return refuse(400, [error.message]);
+    throw error;
+  }
+}
+
+function chosen(accounts: readonly FileAccount[], name: string | undefined): FileAccount {
+  const [first, ...others] = accounts;
+  const found =
+    name === undefined && others.length === 0
+      ? first
+      : accounts.find(({ names }) => name !== undefined && names.includes(name));
+  if (found !== undefined) return found;
+  throw new UnreadableFile(`account must be one of ${accounts.map(({ names }) => names[0]).join(', ')}`);
+}
+
+/** By its symbol, or by another way to write it that the catalogue knows. */
+function instrumentOf(simulation: Simulation, symbol: string): Instrument | undefined {
+  for (const spelling of [symbol, ...otherSpellings(symbol)]) {
+    const instrument = simulation.brokerage.instrument(symbolIn(simulation, spelling));
+    if (instrument !== undefined) return instrument;
+  }
+  return undefined;
+}
+
+/** The cost of a row per share: what it cost in all counts, where the file says it. Undefined = a number that is too large. */
+function priceIn(
+  { cost, price }: { readonly cost?: string; readonly price?: string },
+  instrument: Instrument,
+  quantity: Quantity | undefined,
+): Price | 'MARK' | undefined {
+  if (quantity === undefined) return undefined;
+  if (cost === undefined || Number(cost) === 0 || instrument.assetClass === 'INDEX' || quantity === 0)
+    return price === undefined ? 'MARK' : Price.parse(rounded(price, 8));
+  const total = Money.parse(rounded(cost, 4));
+  return total === undefined || !Money.isPostable(total)
+    ? undefined
+    : pricePer(instrument, total, Quantity.ofUnits(Math.abs(quantity)));
+}
+
+/** Cash of a file, in whole cents. */
+function cashIn(amount: string): Money {
+  const cash = Money.parse(rounded(amount, 2));
+  if (cash === undefined || !Money.isPostable(cash)) throw new UnreadableFile('file: cash is too large');
+  return cash;
+}
+
+/** A date is the start of that day in New York; today it is now at the latest. */
+function acquired({ brokerage }: Simulation, text: string): Instant {
+  return instantOf(text, brokerage.rules.calendar);
+}
+
+function acquiredIn(simulation: Simulation, text: string, row: string): Instant {
+  if (parseDateTime(text) === undefined) throw new UnreadableFile(`file: ${row}: ${text} is not a date`);
+  return acquired(simulation, text);
+}

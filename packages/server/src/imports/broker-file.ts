@@ -1,0 +1,117 @@
+/** Position files of brokers, read into one form (D206). Pure: text in, rows out. */
+
+export const FILE_FORMATS = ['sandpit', 'alpaca', 'fidelity', 'schwab', 'ibkr'] as const;
+export type FileFormat = (typeof FILE_FORMATS)[number];
+
+/** A lot or a position as a file has it. Numbers are decimal text without signs of currency. */
+export interface FileRow {
+  /** Where it stands: `row 7`. */
+  readonly row: string;
+  /** As this brokerage writes it, as far as the text alone says. */
+  readonly symbol: string;
+  /** Negative = short. */
+  readonly quantity: string;
+  /** Dollars per share or unit. */
+  readonly price?: string;
+  /** Dollars in all; wins over `price`, which files round. */
+  readonly cost?: string;
+  /** ISO 8601 date, or date and time in New York. */
+  readonly acquiredAt?: string;
+}
+
+/** A row that cannot be held here. */
+export interface UnsupportedRow {
+  readonly row: string;
+  readonly symbol: string;
+  readonly reason: string;
+}
+
+/** What a file has of one account. */
+export interface FileAccount {
+  /** Number or name by which `?account=` chooses it; the first one is shown. */
+  readonly names: readonly string[];
+  /** Dollars, decimal text. */
+  readonly cash: readonly string[];
+  readonly rows: readonly FileRow[];
+  readonly unsupported: readonly UnsupportedRow[];
+}
+
+/** A file that cannot be read; the message says why. */
+export class UnreadableFile extends Error {}
+
+/** Collects an account while a file is read. */
+export class AccountDraft implements FileAccount {
+  readonly names: string[];
+  readonly cash: string[] = [];
+  readonly rows: FileRow[] = [];
+  readonly unsupported: UnsupportedRow[] = [];
+
+  constructor(...names: string[]) {
+    this.names = names;
+  }
+
+  /** Adds a row, unless its symbol shows that it is nothing that can be held here. */
+  add(row: Omit<FileRow, 'symbol' | 'quantity'> & { symbol: string; quantity: string | undefined }): void {
+    const { row: place, symbol, quantity } = row;
+    const reason = reasonAgainst(symbol) ?? (quantity === undefined ? 'the row has no quantity' : undefined);
+    if (reason !== undefined || quantity === undefined)
+      this.refuse({ row: place, symbol, reason: reason ?? '' });
+    else if (Number(quantity) !== 0) this.rows.push({ ...row, quantity });
+  }
+
+  refuse(row: UnsupportedRow): void {
+    this.unsupported.push(row);
+  }
+}
+
+const FUND = /^[A-Z]{4}X$/;
+const CUSIP = /^(?=.*\d)[0-9A-Z]{8}\d$/;
+
+function reasonAgainst(symbol: string): string | undefined {
+  if (FUND.test(symbol)) return 'mutual funds cannot be held';
+  if (CUSIP.test(symbol)) return 'bonds and other CUSIPs cannot be held';
+  return undefined;
+}
+
+/**
+ * A number of a file as plain decimal text; undefined for what brokers write in its place (nothing, `--`, `n/a`). Reads `$1,234.50`,
+ * `+5%` and `(12.30)` for −12.30.
+ */
+export function decimalOf(text: string | undefined): string | undefined {
+  const bare = (text ?? '').replace(/[$,+%\s"']/g, '');
+  const [, inParentheses] = /^\(([\d.]+)\)$/.exec(bare) ?? [];
+  const number = inParentheses === undefined ? bare : `-${inParentheses}`;
+  return /^-?(\d+\.?\d*|\.\d+)$/.test(number)
+    ? number.replace(/^(-?)\./, '$10.').replace(/\.$/, '')
+    : undefined;
+}
+
+/** Decimal text rounded half up (away from zero) to a number of places. */
+export function rounded(decimal: string, places: number): string {
+  const [, sign = '', whole = '0', fraction = ''] = /^(-?)(\d+)(?:\.(\d+))?$/.exec(decimal) ?? [];
+  if (fraction.length <= places) return decimal;
+  const units = BigInt(whole + fraction.slice(0, places)) + (Number(fraction[places]) >= 5 ? 1n : 0n);
+  const digits = units.toString().padStart(places + 1, '0');
+  return `${sign}${digits.slice(0, -places)}.${digits.slice(-places)}`;
+}
+
+/** Decimal text cut off after a number of places. */
+export function truncated(decimal: string, places: number): string {
+  const [, whole = decimal, fraction = ''] = /^(-?\d+)\.(\d+)$/.exec(decimal) ?? [];
+  return fraction.length <= places ? decimal : `${whole}.${fraction.slice(0, places)}`;
+}
+
+/** Cells of a table by their column's name, in lower case. */
+export type Cells = (column: string) => string | undefined;
+
+/** Looks cells up under a header. A column is found by its whole name, or by how it begins where that is written `qty…`. */
+export function cellsUnder(header: readonly string[], record: readonly string[]): Cells {
+  const names = header.map((name) => name.trim().toLowerCase());
+  return (column) => {
+    const at = column.endsWith('…')
+      ? names.findIndex((name) => name.startsWith(column.slice(0, -1)))
+      : names.indexOf(column);
+    const cell = at === -1 ? undefined : record[at]?.trim();
+    return cell === '' ? undefined : cell;
+  };
+}

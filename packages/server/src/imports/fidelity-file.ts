@@ -1,0 +1,40 @@
+import { AccountDraft, cellsUnder, decimalOf, type FileAccount } from './broker-file.js';
+import { symbolInFile } from './file-symbols.js';
+
+/** Fidelity's `Portfolio_Positions` download. Money market funds (`SPAXX**`) are cash; below the table are notes. */
+export function readFidelity(table: readonly (readonly string[])[]): readonly FileAccount[] {
+  const accounts = new Map<string, AccountDraft>();
+  let header: readonly string[] | undefined;
+  table.forEach((record, index) => {
+    const names = record.map((cell) => cell.trim().toLowerCase());
+    if (names.includes('account number') && names.includes('symbol')) {
+      header = record;
+      return;
+    }
+    if (header === undefined) return;
+    const cell = cellsUnder(header, record);
+    const number = cell('account number');
+    const text = cell('symbol');
+    if (number === undefined || text === undefined || /^pending activity$/i.test(text)) return;
+    const account = accounts.get(number) ?? new AccountDraft(number, cell('account name') ?? number);
+    accounts.set(number, account);
+    const row = `row ${index + 1}`;
+    if (text.endsWith('**')) {
+      account.cash.push(decimalOf(cell('current value')) ?? '0');
+      return;
+    }
+    const cost = sizeOf(decimalOf(cell('cost basis total')));
+    const price = sizeOf(decimalOf(cell('average cost basis')));
+    account.add({
+      row,
+      symbol: symbolInFile(text),
+      quantity: decimalOf(cell('quantity')),
+      ...(price !== undefined && { price }),
+      ...(cost !== undefined && { cost }),
+    });
+  });
+  return [...accounts.values()];
+}
+
+/** Files differ in the sign of what a short sale brought. */
+const sizeOf = (decimal: string | undefined): string | undefined => decimal?.replace('-', '');

@@ -1,0 +1,42 @@
+import { AccountDraft, cellsUnder, decimalOf, type FileAccount } from './broker-file.js';
+import { symbolInFile } from './file-symbols.js';
+
+/** Schwab's positions download: for each account a line with its name, a header, its rows and a total. */
+export function readSchwab(table: readonly (readonly string[])[]): readonly FileAccount[] {
+  const accounts: AccountDraft[] = [];
+  let header: readonly string[] | undefined;
+  let hasTable = false;
+  table.forEach((record, index) => {
+    const [first = ''] = record;
+    const [, title] = /^\s*positions for account (.*?)(?: as of .*)?$/i.exec(first) ?? [];
+    if (title !== undefined) {
+      const [, number] = /(?:\.{3})?([\w-]*\d)\s*$/.exec(title) ?? [];
+      accounts.push(new AccountDraft(title, ...(number === undefined ? [] : [number, `...${number}`])));
+      header = undefined;
+      return;
+    }
+    if (first.trim().toLowerCase() === 'symbol') {
+      header = record;
+      hasTable = true;
+      if (accounts.length === 0) accounts.push(new AccountDraft('schwab'));
+      return;
+    }
+    const account = accounts.at(-1);
+    if (account === undefined || header === undefined) return;
+    const cell = cellsUnder(header, record);
+    const text = cell('symbol');
+    if (text === undefined || /^(account|positions) total$/i.test(text)) return;
+    if (/^cash & cash investments$/i.test(text)) {
+      account.cash.push(decimalOf(cell('mkt val…') ?? cell('market value')) ?? '0');
+      return;
+    }
+    const cost = decimalOf(cell('cost basis') ?? cell('cost basis…'))?.replace('-', '');
+    account.add({
+      row: `row ${index + 1}`,
+      symbol: symbolInFile(text),
+      quantity: decimalOf(cell('qty…') ?? cell('quantity')),
+      ...(cost !== undefined && { cost }),
+    });
+  });
+  return hasTable ? accounts : [];
+}
