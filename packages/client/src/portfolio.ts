@@ -4,7 +4,6 @@ import type {
   EquityPosition,
   FuturePosition,
   ImportBody,
-  ImportQuery,
   ImportResult,
   OptionPosition,
   OrderPreview,
@@ -12,7 +11,7 @@ import type {
   PortfolioDetail,
   PositionIntent,
 } from '@sandpit/protocol';
-import type { Sandpit } from './client.js';
+import type { Arguments, Sandpit } from './client.js';
 import { Order } from './order.js';
 
 /** What an order asks for beside symbol and quantity. Its type follows from the prices that are given. */
@@ -98,7 +97,7 @@ export class Portfolio {
   }
 
   /** Imports cash and positions into the empty portfolio: a body of rows, or `{ file }` with the text of a broker's file. */
-  import(body: ImportBody, query: ImportQuery = {}): Promise<ImportResult> {
+  import(body: ImportBody, query: Arguments<'importPositions'>['query'] = {}): Promise<ImportResult> {
     return this.#client.call('importPositions', { params: { portfolioId: this.id }, query, body });
   }
 

@@ -1,5 +1,4 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
-import type { LotToImport } from './commands/import-positions.js';
 import type { AccountDetails, AccountNames } from './event.js';
 import type { Instrument } from './instruments/instrument.js';
 import type { MarginEngine, MarginType } from './margin/margin-type.js';
@@ -12,6 +11,7 @@ import type { OutcomeMatch } from './orders/outcome-rule.js';
 import type { Script } from './orders/script.js';
 import type { Tier } from './orders/tier.js';
 import type { AccountType, PortfolioType } from './portfolios/account.js';
+import type { LotToImport } from './positions/lot-to-import.js';
 import type { RulesInForce } from './rules.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';

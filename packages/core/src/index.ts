@@ -154,7 +154,7 @@ export { duplicateClientOrderId } from './commands/plan-order.js';
 export type { Acknowledged } from './commands/submit-order.js';
 export type { CappedAgent } from './orders/agent-caps.js';
 export { amountDue } from './commands/meet-calls.js';
-export type { EnteredLot, ImportSummary, LotToImport } from './commands/import-positions.js';
+export type { LotToImport } from './positions/lot-to-import.js';
 export { marginEligibility, PROMOTIONAL_CASH } from './commands/upgrade-margin.js';
 export type { OrderEstimate } from './commands/preview-order.js';
 export type { MarginEligibility, MarginUpgrade } from './commands/upgrade-margin.js';

@@ -234,7 +234,7 @@ function answers(route: Route, components: Components, example: Example): Record
         },
         content:
           route.download === true
-            ? lines(components.refer(schema), `${JSON.stringify(example.reply)}\n`)
+            ? lines(components.refer(schema))
             : route.events === undefined
               ? {
                   ...(json(

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { LotToImport } from '../../src/commands/import-positions.js';
+import type { LotToImport } from '../../src/positions/lot-to-import.js';
 import { Auditor } from '../../src/testing/auditor.js';
 import { testBroker, TestMarket, testRules } from '../../src/testing/market.js';
 import { Instant } from '../../src/values/instant.js';

@@ -8,9 +8,9 @@ import { hasRoomFor } from '../ledger/ledger.js';
 import type { LedgerEntry } from '../ledger/ledger.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { valuationOf } from '../portfolios/valuation.js';
+import type { LotToImport } from '../positions/lot-to-import.js';
 import { Position } from '../positions/position.js';
 import type { Rejection } from '../rejection.js';
-import type { Instant } from '../values/instant.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { Quantity } from '../values/quantity.js';
@@ -22,17 +22,6 @@ import { changeSma } from './sma.js';
 
 /** Where books end. */
 const MOST_DOLLARS = 100e9;
-
-/** A lot held at another broker. */
-export interface LotToImport {
-  readonly symbol: string;
-  /** Negative = short. */
-  readonly quantity: Quantity;
-  /** Cost per share, or per unit of a contract; absent = the mark at the import. */
-  readonly price?: Price;
-  /** Absent = the instant of the import. */
-  readonly acquiredAt?: Instant;
-}
 
 /** A lot as it was entered. */
 export interface EnteredLot extends Required<LotToImport> {
@@ -166,7 +155,7 @@ function positionOf(lots: readonly Checked[], nextLotId: () => number): Imported
     .toSorted((a, b) => a.acquiredAt - b.acquiredAt)
     .map(({ quantity, price, acquiredAt }): ImportedLot => {
       const now = worth(mark ?? price, quantity);
-      if (!isFuture) value += quantity < 0 ? -now : now;
+      if (!isFuture) value += quantity < 0 ? 0 - now : now;
       const lot = { lotId: nextLotId(), quantity, cost: worth(price, quantity), openedAt: acquiredAt };
       // A future is paid for from the import on: what it made before was another broker's to settle.
       return isFuture ? { ...lot, marked: now } : lot;

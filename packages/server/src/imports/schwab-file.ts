@@ -5,7 +5,7 @@ import { symbolInFile } from './file-symbols.js';
 export function readSchwab(table: readonly (readonly string[])[]): readonly FileAccount[] {
   const accounts: AccountDraft[] = [];
   let header: readonly string[] | undefined;
-  let hasTable = false;
+  const withTable = new Set<AccountDraft>();
   table.forEach((record, index) => {
     const [first = ''] = record;
     const [, title] = /^\s*positions for account (.*?)(?: as of .*)?$/i.exec(first) ?? [];
@@ -17,8 +17,8 @@ export function readSchwab(table: readonly (readonly string[])[]): readonly File
     }
     if (first.trim().toLowerCase() === 'symbol') {
       header = record;
-      hasTable = true;
       if (accounts.length === 0) accounts.push(new AccountDraft('schwab'));
+      for (const account of accounts.slice(-1)) withTable.add(account);
       return;
     }
     const account = accounts.at(-1);
@@ -38,5 +38,5 @@ export function readSchwab(table: readonly (readonly string[])[]): readonly File
       ...(cost !== undefined && { cost }),
     });
   });
-  return hasTable ? accounts : [];
+  return accounts.filter((account) => withTable.has(account));
 }
