@@ -79,8 +79,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
   });
   app.addContentTypeParser(['text/csv', 'text/plain'], { parseAs: 'string' }, (request, text, done) => {
     if (text === '') done(null, undefined);
-    else if (isEncoded(request) || !takesFile(request))
-      done(new BadBody('SANDPIT_MEDIA_TYPE'));
+    else if (isEncoded(request) || !takesFile(request)) done(new BadBody('SANDPIT_MEDIA_TYPE'));
     else done(null, { file: text });
   });
   app.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
