@@ -234,7 +234,7 @@ function answers(route: Route, components: Components, example: Example): Record
         },
         content:
           route.download === true
-            ? lines(components.refer(schema))
+            ? lines({ type: 'string' }, `${JSON.stringify(example.reply)}\n`)
             : route.events === undefined
               ? {
                   ...(json(
