@@ -210,7 +210,14 @@ export class Brokerage {
     scheduleSeries(new Decision(this.state, this.rules, justBefore));
     scheduleInterest(d, justBefore);
     scheduleAssignments(d, justBefore);
-    // Where prices stood when margin was last looked at, nobody knows any more.
+    // Looks that found nothing left no record. A look that is still to come is due at the next whole second, as it was before: on a clock that
+    // stands still nothing may be said that was not said then.
+    const { watch } = this.state;
+    const noted = [...watch.portfolios];
+    watch.portfolios.clear();
+    watch.symbols.clear();
+    watch.dueAt = undefined;
+    for (const portfolio of noted) noteMargin(this.state, portfolio);
     for (const portfolio of this.state.portfolios.values())
       if (portfolio.positions.size > 0) noteMargin(this.state, portfolio);
   }

@@ -1,0 +1,65 @@
+/** A standing manual clock: what margin says does not depend on whether the server was started again. */
+import { Instant, Price, Quantity, stateHash } from '@sandpit/core';
+import { describe, expect, it } from 'vitest';
+import type { Store } from '../store/store.js';
+import { BY, openTestPortfolio, placeTestOrder, pushTestQuote, startSimulations } from '../testing/simulations.js';
+import { payloadOf } from './record-text.js';
+import type { Simulation } from './simulation.js';
+import { verifyJournal } from './verify.js';
+
+const SYMBOL = 'TQQQ';
+
+/**
+ * Shares of a fund with factor 3, which take 75 %: first a few, which are looked at a second later without a word, then as many as leave an
+ * excess of 0.
+ */
+async function nearlyTooMuch(simulation: Simulation): Promise<void> {
+  await pushTestQuote(simulation, SYMBOL, '100', '100');
+  const portfolioId = await openTestPortfolio(simulation, { type: 'MARGIN', cash: 4950 });
+  const buy = (shares: number) =>
+    placeTestOrder(simulation, portfolioId, {
+      symbol: SYMBOL,
+      orderType: 'LIMIT',
+      quantity: Quantity.ofUnits(shares * 1_000_000),
+      limitPrice: Price.ofUnits(100_00000000),
+    });
+  await buy(6);
+  await simulation.moveClock(Instant.plusMs(simulation.now(), 3_600_000));
+  await pushTestQuote(simulation, SYMBOL, '100', '100');
+  await buy(60);
+}
+
+const eventsOf = (store: Store, id: string): string[] =>
+  [...store.journal.read(id, 0)].flatMap((record) =>
+    payloadOf(record).events.map(({ type }) => `${record.at} ${type}`),
+  );
+
+describe('a margin warning on a standing manual clock', () => {
+  it.each(['main', 'created'])('comes at the same instant whether the server was started again or not: %s', async (which) => {
+    const { store, simulations, main } = await startSimulations();
+    const simulation =
+      which === 'main'
+        ? main
+        : await simulations.create(BY.tenantId, {
+            feed: 'push',
+            clock: 'manual',
+            calendar: 'XNYS',
+            start: main.now(),
+            speed: 1,
+            seed: 9,
+          });
+    await nearlyTooMuch(simulation);
+    const { id } = simulation;
+    const before = eventsOf(store, id);
+    const hash = stateHash(simulation.brokerage.state);
+    const again = await startSimulations({}, store);
+    const recovered = await again.simulations.find(which === 'main' ? 'main' : id, BY.tenantId);
+    if (recovered === undefined) throw new Error('gone');
+    await recovered.durable();
+    expect(eventsOf(store, id)).toEqual(before);
+    expect(stateHash(recovered.brokerage.state)).toBe(hash);
+    await recovered.moveClock(Instant.plusMs(recovered.now(), 2000));
+    expect(eventsOf(store, id).filter((text) => text.includes('MarginWarn'))).toHaveLength(1);
+    expect(verifyJournal(store, id).problems).toEqual([]);
+  });
+});
