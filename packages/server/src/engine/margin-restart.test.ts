@@ -2,7 +2,13 @@
 import { Instant, Price, Quantity, stateHash } from '@sandpit/core';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../store/store.js';
-import { BY, openTestPortfolio, placeTestOrder, pushTestQuote, startSimulations } from '../testing/simulations.js';
+import {
+  BY,
+  openTestPortfolio,
+  placeTestOrder,
+  pushTestQuote,
+  startSimulations,
+} from '../testing/simulations.js';
 import { payloadOf } from './record-text.js';
 import type { Simulation } from './simulation.js';
 import { verifyJournal } from './verify.js';
@@ -35,31 +41,34 @@ const eventsOf = (store: Store, id: string): string[] =>
   );
 
 describe('a margin warning on a standing manual clock', () => {
-  it.each(['main', 'created'])('comes at the same instant whether the server was started again or not: %s', async (which) => {
-    const { store, simulations, main } = await startSimulations();
-    const simulation =
-      which === 'main'
-        ? main
-        : await simulations.create(BY.tenantId, {
-            feed: 'push',
-            clock: 'manual',
-            calendar: 'XNYS',
-            start: main.now(),
-            speed: 1,
-            seed: 9,
-          });
-    await nearlyTooMuch(simulation);
-    const { id } = simulation;
-    const before = eventsOf(store, id);
-    const hash = stateHash(simulation.brokerage.state);
-    const again = await startSimulations({}, store);
-    const recovered = await again.simulations.find(which === 'main' ? 'main' : id, BY.tenantId);
-    if (recovered === undefined) throw new Error('gone');
-    await recovered.durable();
-    expect(eventsOf(store, id)).toEqual(before);
-    expect(stateHash(recovered.brokerage.state)).toBe(hash);
-    await recovered.moveClock(Instant.plusMs(recovered.now(), 2000));
-    expect(eventsOf(store, id).filter((text) => text.includes('MarginWarn'))).toHaveLength(1);
-    expect(verifyJournal(store, id).problems).toEqual([]);
-  });
+  it.each(['main', 'created'])(
+    'comes at the same instant whether the server was started again or not: %s',
+    async (which) => {
+      const { store, simulations, main } = await startSimulations();
+      const simulation =
+        which === 'main'
+          ? main
+          : await simulations.create(BY.tenantId, {
+              feed: 'push',
+              clock: 'manual',
+              calendar: 'XNYS',
+              start: main.now(),
+              speed: 1,
+              seed: 9,
+            });
+      await nearlyTooMuch(simulation);
+      const { id } = simulation;
+      const before = eventsOf(store, id);
+      const hash = stateHash(simulation.brokerage.state);
+      const again = await startSimulations({}, store);
+      const recovered = await again.simulations.find(which === 'main' ? 'main' : id, BY.tenantId);
+      if (recovered === undefined) throw new Error('gone');
+      await recovered.durable();
+      expect(eventsOf(store, id)).toEqual(before);
+      expect(stateHash(recovered.brokerage.state)).toBe(hash);
+      await recovered.moveClock(Instant.plusMs(recovered.now(), 2000));
+      expect(eventsOf(store, id).filter((text) => text.includes('MarginWarn'))).toHaveLength(1);
+      expect(verifyJournal(store, id).problems).toEqual([]);
+    },
+  );
 });
