@@ -292,6 +292,10 @@ class StaleMarketDataError(CodedError):
     """The request requires a quote, and the latest one is too old."""
 
 
+class MarketDataLimitError(CodedError):
+    """The plan of the live market data source allows no more symbols, and all of them are in use."""
+
+
 class ServiceUnavailableError(CodedError):
     """The service cannot commit, is starting or is shutting down. Nothing was changed; try again."""
 
@@ -336,6 +340,7 @@ ERROR_CLASSES = {
     "RATE_LIMITED": RateLimitedError,
     "INSUFFICIENT_SCOPE": InsufficientScopeError,
     "STALE_MARKET_DATA": StaleMarketDataError,
+    "MARKET_DATA_LIMIT": MarketDataLimitError,
     "SERVICE_UNAVAILABLE": ServiceUnavailableError,
     "LEVEL_TOO_LOW": LevelTooLowError,
     "CAP_EXCEEDED": CapExceededError,

@@ -144,6 +144,9 @@ export class CapExceededError extends CodedError<'CAP_EXCEEDED'> {
 export class StaleMarketDataError extends CodedError<'STALE_MARKET_DATA'> {
   override readonly name = 'StaleMarketDataError';
 }
+export class MarketDataLimitError extends CodedError<'MARKET_DATA_LIMIT'> {
+  override readonly name = 'MarketDataLimitError';
+}
 export class ServiceUnavailableError extends CodedError<'SERVICE_UNAVAILABLE'> {
   override readonly name = 'ServiceUnavailableError';
 }
@@ -177,6 +180,7 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   LEVEL_TOO_LOW: LevelTooLowError,
   CAP_EXCEEDED: CapExceededError,
   STALE_MARKET_DATA: StaleMarketDataError,
+  MARKET_DATA_LIMIT: MarketDataLimitError,
   SERVICE_UNAVAILABLE: ServiceUnavailableError,
 };
 

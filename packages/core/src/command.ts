@@ -170,8 +170,10 @@ export type Command =
       readonly forMs?: number;
       /** It is in force in the market that is followed, which has checked it: `until` is its end, whatever the reason. */
       readonly isFollowed?: boolean;
+      /** The feed told it: whatever else follows the feed hears it there. */
+      readonly isTold?: boolean;
     }
-  | { readonly type: 'LiftHalt'; readonly symbol: string }
+  | { readonly type: 'LiftHalt'; readonly symbol: string; readonly isTold?: boolean }
   /** `pushed`: the quotes came through the API and are kept in the journal. */
   | {
       readonly type: 'UpdateMarket';

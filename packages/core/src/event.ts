@@ -377,13 +377,19 @@ export type Event =
       readonly refusedAs: ScriptedCode | 'SCRIPTED_ERROR';
     }
   /** Nothing fills or triggers in what it stops, from here on (D178). */
-  | { readonly type: 'TradingHalted'; readonly halt: Halt }
+  | {
+      readonly type: 'TradingHalted';
+      readonly halt: Halt;
+      /** The feed told it: whatever else follows the feed hears it there. */
+      readonly isTold?: true;
+    }
   /** The halt of a symbol is over. */
   | {
       readonly type: 'TradingResumed';
       readonly symbol: string;
       /** Batches of quotes pushed by now; -1 = quotes of this very instant come after the halt. */
       readonly pushes: number;
+      readonly isTold?: true;
     }
   /** Settings, brokers or instruments are others than before: what is decided from here on is decided by these. */
   | { readonly type: 'RulesChanged'; readonly rules: RulesInForce }

@@ -216,7 +216,7 @@ export type MarketSession = (typeof marketSessions)[number];
 export const barTimeframes = ['1Min', '5Min', '15Min', '1Hour', '1Day'] as const;
 export type BarTimeframe = (typeof barTimeframes)[number];
 
-export const feeds = ['synthetic', 'replay', 'push'] as const;
+export const feeds = ['synthetic', 'replay', 'push', 'live'] as const;
 export type FeedKind = (typeof feeds)[number];
 
 export const clockModes = ['wall', 'manual', 'scaled'] as const;

@@ -274,6 +274,11 @@ export const errorCodes = {
     meaning: 'The request requires a quote, and the latest one is too old.',
     details: { ...symbolDetail, quotedAt: optional(instant()) },
   },
+  MARKET_DATA_LIMIT: {
+    status: 503,
+    meaning: 'The plan of the live market data source allows no more symbols, and all of them are in use.',
+    details: { limit: integer(0, 1e9, { description: 'Symbols that the plan allows at once.' }) },
+  },
   SERVICE_UNAVAILABLE: {
     status: 503,
     meaning: 'The service cannot commit, is starting or is shutting down. Nothing was changed; try again.',

@@ -57,6 +57,10 @@ export const Quote = closed('Quote', {
   last: optional(number()),
   lastSize: optional(number()),
   timestamp: milliseconds,
+  delayed: optional(flag({ description: 'True where the source tells it late; absent otherwise.' })),
+  indicative: optional(
+    flag({ description: 'True where the source derives it and nobody stands behind it; absent otherwise.' }),
+  ),
   ...haltedFields,
 });
 export type Quote = Static<typeof Quote>;
@@ -214,6 +218,8 @@ export const Instrument = closed('Instrument', {
   tickSize: optional(number()),
   leverageFactor: optional(number()),
   shortable: optional(flag()),
+  tradable: optional(flag({ description: 'False where it cannot be ordered; absent otherwise.' })),
+  fractionable: optional(flag({ description: 'False where only whole shares are traded; absent otherwise.' })),
   borrowRateAnnual: optional(number()),
   underlying: optional(anyText()),
   underlyingClass: optional(anyText()),

@@ -279,8 +279,21 @@ export const AnnouncedAction = closed('AnnouncedAction', {
 });
 export type AnnouncedAction = Static<typeof AnnouncedAction>;
 
+/** A corporate action that is not simulated (D184). */
+export const UnsupportedAction = closed('UnsupportedAction', {
+  symbol: anyText(),
+  type: anyText({ description: 'In the words of the source.', examples: ['spin_offs'] }),
+  exDate: optional(date()),
+});
+export type UnsupportedAction = Static<typeof UnsupportedAction>;
+
 export const CorporateActions = closed('CorporateActions', {
   actions: listOf(AnnouncedAction, { description: 'In the order in which they take effect.' }),
+  unsupported: optional(
+    listOf(UnsupportedAction, {
+      description: 'Actions that the source of live market data tells of and that are not simulated.',
+    }),
+  ),
 });
 export type CorporateActions = Static<typeof CorporateActions>;
 

@@ -71,6 +71,12 @@ export const CreateSimulationBody = ruled(
     if (body.replay !== undefined && (feed === 'synthetic' || feed === 'push')) {
       report.field('replay', `should not exist for ${feed} feeds`);
     }
+    if (feed === 'live') {
+      if (clock !== undefined && clock !== 'wall') report.field('clock', 'must be wall for live feeds');
+      if (body.calendar !== undefined && body.calendar !== 'XNYS')
+        report.field('calendar', 'must be XNYS for live feeds');
+      if (body.replay !== undefined) report.field('replay', 'should not exist for live feeds');
+    }
     if (typeof body.replay === 'string' && body.replay.split(',').some((symbol) => symbol.trim() === '')) {
       report.field('replay', 'must be symbols, separated by commas');
     }

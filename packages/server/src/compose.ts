@@ -4,14 +4,19 @@ import type { Calendar } from '@sandpit/core';
 import { loadBrokers } from './brokers/load-brokers.js';
 import type { Settings } from './config.js';
 import type { DurableRecord } from './engine/records.js';
-import { Simulations } from './engine/simulations.js';
+import { LIVE_MAX_AGE_MS, NoLiveSource, Simulations } from './engine/simulations.js';
 import type { SharedDependencies, SimulationConfig } from './engine/simulations.js';
 import { MachineTime } from './engine/machine-time.js';
 import type { Feed } from './feeds/feed.js';
+import { alpacaSource } from './feeds/live/alpaca/alpaca-source.js';
+import { AssetCache } from './feeds/live/asset-cache.js';
+import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
+import type { LiveSource } from './feeds/live/source.js';
 import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
 import { SyntheticFeed } from './feeds/synthetic/synthetic-feed.js';
+import type { LiveSettings } from './live-settings.js';
 import { beginOpening } from './open-store.js';
 import type { OpeningStore } from './open-store.js';
 import type { Store } from './store/store.js';
@@ -89,7 +94,7 @@ export async function sharedDependenciesOf(
     marketCollarBps: settings.marketCollarBps,
     riskFreeRate: settings.riskFreeRate,
     quoteMaxAgeMs: settings.quoteMaxAgeMs,
-    openFeed: feedOpener(settings),
+    openFeed: feedOpener(settings, note),
     onError: (error) => onFatal(error instanceof Error ? error : new Error(String(error))),
     note,
     tell,
@@ -105,15 +110,18 @@ export async function sharedDependenciesOf(
   };
 }
 
-/** Recordings are opened once and shared. */
-function feedOpener(settings: Settings): SharedDependencies['openFeed'] {
+/** Recordings are opened once and shared, and so is the connection to a live source. */
+function feedOpener(settings: Settings, note: (text: string) => void): SharedDependencies['openFeed'] {
   let archive: Promise<ReplayArchive> | undefined;
+  let live: Promise<LiveMarketFeed> | undefined;
   return async (config: SimulationConfig, calendar: Calendar): Promise<Feed> => {
     switch (config.feed) {
       case 'synthetic':
         return new SyntheticFeed({ seed: config.seed, calendar, riskFreeRate: settings.riskFreeRate });
       case 'push':
         return new PushFeed({ calendar });
+      case 'live':
+        return (live ??= openLiveFeed(settings, calendar, note));
       case 'replay': {
         const path = settings.replayPath ?? join(import.meta.dirname, '../../../samples/equities');
         // Recordings were made in the real market's hours, whatever hours the simulation keeps.
@@ -126,4 +134,31 @@ function feedOpener(settings: Settings): SharedDependencies['openFeed'] {
       }
     }
   };
+}
+
+function openLiveFeed(
+  { live, quoteMaxAgeMs, dataDir }: Settings,
+  calendar: Calendar,
+  note: (text: string) => void,
+): Promise<LiveMarketFeed> {
+  if (live === undefined) throw new NoLiveSource();
+  const source = sourceOf(live);
+  return LiveMarketFeed.open({
+    source,
+    calendar,
+    maxAgeMs: quoteMaxAgeMs ?? LIVE_MAX_AGE_MS,
+    ...(live.maxSymbols !== undefined && { maxSymbols: live.maxSymbols }),
+    assets: new AssetCache(dataDir, source.name),
+    note,
+  });
+}
+
+function sourceOf(live: LiveSettings): LiveSource {
+  switch (live.source) {
+    case 'alpaca':
+      return alpacaSource(live);
+    case 'massive':
+    case 'tradier':
+      throw new Error(`${live.source} is not there yet`);
+  }
 }

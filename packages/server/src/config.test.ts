@@ -6,7 +6,7 @@ it('says every wrong setting at once, in the order of the table', () => {
   const wrong = { SEED: '1', INITIAL_CASH: '-5', MARKET_FEED: 'psychic', JWT_SECRET: 'short', PORT: '1e3' };
   expect(() => readSettings(wrong)).toThrow(
     'PORT must be an integer from 0 to 65535; JWT_SECRET must be at least 32 bytes; ' +
-      'MARKET_FEED must be one of synthetic, replay, push; INITIAL_CASH must be a positive number of dollars',
+      'MARKET_FEED must be one of synthetic, replay, push, live; INITIAL_CASH must be a positive number of dollars',
   );
 });
 
@@ -77,4 +77,49 @@ it('names variables that look like settings and are none', () => {
     { name: 'MARKT_FEED', meant: 'MARKET_FEED' },
     { name: 'CORS_ORIGIN', meant: 'CORS_ORIGINS' },
   ]);
+});
+
+const LIVE = { MARKET_FEED: 'live', LIVE_SOURCE: 'alpaca', APCA_API_KEY_ID: 'K', APCA_API_SECRET_KEY: 'S' };
+
+it.each([
+  [{ MARKET_FEED: 'live' }, 'LIVE_SOURCE is required when MARKET_FEED is live'],
+  [{ MARKET_FEED: 'live', LIVE_SOURCE: 'alpaca' }, 'APCA_API_KEY_ID is required when LIVE_SOURCE is alpaca'],
+  [{ MARKET_FEED: 'live', LIVE_SOURCE: 'massive' }, 'MASSIVE_API_KEY is required when LIVE_SOURCE is massive'],
+  [{ MARKET_FEED: 'live', LIVE_SOURCE: 'tradier' }, 'TRADIER_TOKEN is required when LIVE_SOURCE is tradier'],
+  [{ ...LIVE, LIVE_PLAN: 'sandbox' }, 'LIVE_PLAN must be one of iex, sip, delayed_sip when LIVE_SOURCE is alpaca'],
+  [{ ...LIVE, MARKET_CALENDAR: 'always-open' }, 'MARKET_CALENDAR must be XNYS when MARKET_FEED is live'],
+  [{ ...LIVE, MARKET_CLOCK: 'manual' }, 'MARKET_CLOCK must be wall when MARKET_FEED is live'],
+  [
+    { ...LIVE, MARKET_CLOCK: 'scaled', CLOCK_SPEED: '1', CLOCK_START: '2026-01-05', LIVE_URL: 'wss://example.com/v2' },
+    'MARKET_CLOCK must be wall when MARKET_FEED is live',
+  ],
+  [{ ...LIVE, LIVE_URL: 'http://127.0.0.1' }, 'LIVE_URL must be a ws(s) URL with its path'],
+  [{ ...LIVE, LIVE_REST_URL: 'https://a.example/path' }, 'LIVE_REST_URL must be an origin'],
+])('refuses the live settings %j', (settings, message) => {
+  expect(() => readSettings(settings)).toThrow(message);
+});
+
+it('reads live settings with the defaults of their source, and lets a clock of speed 1 begin elsewhere for a source on this machine', () => {
+  expect(readSettings(LIVE)).toMatchObject({
+    feed: 'live',
+    calendar: 'XNYS',
+    live: { source: 'alpaca', plan: 'iex', options: 'indicative', keyId: 'K' },
+  });
+  expect(
+    readSettings({
+      ...LIVE,
+      MARKET_CLOCK: 'scaled',
+      CLOCK_SPEED: '1',
+      CLOCK_START: '2026-01-05T10:00:00-05:00',
+      LIVE_URL: 'ws://127.0.0.1:4000/v2/iex',
+    }).live?.url,
+  ).toBe('ws://127.0.0.1:4000/v2/iex');
+  expect(
+    readSettings({ MARKET_FEED: 'live', LIVE_SOURCE: 'massive', POLYGON_API_KEY: 'P' }).live,
+  ).toMatchObject({ source: 'massive', plan: 'realtime', options: 'on', apiKey: 'P' });
+});
+
+it('names no key in what it says of wrong settings', () => {
+  const keys = { APCA_API_KEY_ID: 'not\u0000a key', APCA_API_SECRET_KEY: 'x'.repeat(5000) };
+  expect(() => readSettings({ ...LIVE, ...keys, PORT: '-1' })).toThrow(/^(?!.*(not|xxxx))/s);
 });

@@ -21,6 +21,7 @@ import { defaultCalendar } from './engine/default-calendar.js';
 import type { Feed } from './feeds/feed.js';
 import { instantOf } from './http/translate/instants.js';
 import { moneyOf } from './http/translate/numbers.js';
+import { liveProblems, type LiveSettings, liveSettingsFrom } from './live-settings.js';
 
 /** Everything an operator can set, parsed and checked. `config.ts` is the only reader of the environment. */
 export interface Settings {
@@ -36,6 +37,8 @@ export interface Settings {
   readonly tokenTtlSeconds: number;
   readonly feed: Feed['kind'];
   readonly replayPath: string | undefined;
+  /** Where `feed` is live. */
+  readonly live: LiveSettings | undefined;
   readonly clock: 'wall' | 'manual' | 'scaled';
   readonly clockStart: Instant | undefined;
   readonly clockSpeed: number;
@@ -88,6 +91,15 @@ export class BadSetting extends Error {
 const LONGEST = 4096;
 
 const path = (options: { default?: string } = {}) => text({ maxLength: LONGEST, ...options });
+const secret = () => text({ maxLength: LONGEST, 'x-text': false });
+const socketUrl = () =>
+  text({ maxLength: LONGEST, pattern: '^wss?://', 'x-expected': 'must be a ws(s) URL with its path' });
+const origin = () =>
+  text({
+    maxLength: LONGEST,
+    pattern: '^https?://[^/]+/?$',
+    'x-expected': 'must be an origin such as https://data.example.com',
+  });
 const dollars = (options: { default: number }) =>
   positive(moneyBounds, { 'x-expected': 'must be a positive number of dollars', ...options });
 
@@ -119,6 +131,19 @@ export const SCHEMA = ruled(
     TOKEN_TTL_SECONDS: integer(1, 31_536_000, { default: 86_400 }),
     MARKET_FEED: choice(feeds, { default: 'synthetic' }),
     REPLAY_PATH: optional(path()),
+    LIVE_SOURCE: optional(choice(['alpaca', 'massive', 'tradier'])),
+    LIVE_PLAN: optional(choice(['iex', 'sip', 'delayed_sip', 'realtime', 'delayed', 'live', 'sandbox'])),
+    LIVE_OPTIONS: optional(choice(['indicative', 'opra', 'on', 'none'])),
+    LIVE_MAX_SYMBOLS: optional(integer(1, 1_000_000)),
+    LIVE_URL: optional(socketUrl()),
+    LIVE_OPTIONS_URL: optional(socketUrl()),
+    LIVE_REST_URL: optional(origin()),
+    LIVE_ACCOUNT_URL: optional(origin()),
+    APCA_API_KEY_ID: optional(secret()),
+    APCA_API_SECRET_KEY: optional(secret()),
+    MASSIVE_API_KEY: optional(secret()),
+    POLYGON_API_KEY: optional(secret()),
+    TRADIER_TOKEN: optional(secret()),
     MARKET_CLOCK: choice(clockModes, { default: 'wall' }),
     CLOCK_START: optional(simulatedTime({ description: 'Where a manual or scaled clock starts.' })),
     CLOCK_SPEED: positive(clockSpeedBounds, { default: 60 }),
@@ -160,6 +185,7 @@ export const SCHEMA = ruled(
     if (env.MARKET_FEED === 'replay' && env.REPLAY_PATH === undefined) {
       report.field('REPLAY_PATH', 'is required when MARKET_FEED is replay');
     }
+    for (const { name, problem } of liveProblems(env)) report.field(name as keyof typeof env, problem);
     if (typeof env.CORS_ORIGINS === 'string' && !originsIn(env.CORS_ORIGINS).every(isOrigin)) {
       report.field('CORS_ORIGINS', 'must be origins such as https://app.example.com, separated by commas');
     }
@@ -196,6 +222,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     tokenTtlSeconds: env.TOKEN_TTL_SECONDS,
     feed: env.MARKET_FEED,
     replayPath: env.REPLAY_PATH,
+    live: env.MARKET_FEED === 'live' ? liveSettingsFrom(env) : undefined,
     clock: env.MARKET_CLOCK,
     clockStart:
       env.CLOCK_START === undefined ? undefined : instantOf(env.CLOCK_START, calendarById(calendar)),
@@ -233,7 +260,7 @@ const MOST_SLIPS = 2;
 
 /** Names that begin so are meant for this server: nothing else has variables of the kind. */
 const OURS =
-  /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS|WEBHOOK)_/;
+  /^(MARKET|JWT|CLOCK|RATE_LIMIT|STREAM|SIMULATION|PORTFOLIO_MARGIN|SANDPIT|WATCHDOG|REPLAY|BROKERS|WEBHOOK|LIVE)_/;
 /** Of the tools around the server. */
 const OF_TOOLS = /^SANDPIT_(URL|TOKEN|API_KEY|DATA)/;
 

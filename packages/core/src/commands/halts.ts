@@ -33,11 +33,11 @@ export function haltTrading(
   if (instrument?.assetClass === 'OPTION' || instrument?.assetClass === 'FUTURE')
     return { code: 'INVALID', messages: ['symbol must be an EQUITY, an INDEX or *'] };
   const end =
-    CIRCUIT_BREAKER.test(reason) && command.isFollowed !== true ? breakerEnd(d, command) : endOf(d, command);
+    CIRCUIT_BREAKER.test(reason) && command.isFollowed !== true && command.isTold !== true ? breakerEnd(d, command) : endOf(d, command);
   if (Array.isArray(end)) return { code: 'INVALID', messages: end };
   const { until } = end;
   const halt: Halt = { symbol, reason, since: d.at, ...(until !== undefined && { until }) };
-  d.emit({ type: 'TradingHalted', halt });
+  d.emit({ type: 'TradingHalted', halt, ...(command.isTold === true && { isTold: true }) });
   pauseScripts(d);
   return halt;
 }
@@ -80,11 +80,19 @@ function breakerEnd(
 }
 
 /** Ends a halt before its time. */
-export function liftHalt(d: Decision, { symbol }: Extract<Command, { type: 'LiftHalt' }>): Halt | Rejection {
+export function liftHalt(
+  d: Decision,
+  { symbol, isTold }: Extract<Command, { type: 'LiftHalt' }>,
+): Halt | Rejection {
   const { inForce } = d.state.halts;
   const halt = inForce.get(symbol);
   if (halt === undefined) return { code: 'NOT_FOUND', what: 'Halt' };
-  d.emit({ type: 'TradingResumed', symbol, pushes: d.state.counters.push });
+  d.emit({
+    type: 'TradingResumed',
+    symbol,
+    pushes: d.state.counters.push,
+    ...(isTold === true && { isTold: true }),
+  });
   pauseScripts(d);
   resumeUnfinished(d);
   return halt;

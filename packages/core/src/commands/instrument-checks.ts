@@ -47,7 +47,7 @@ function instrumentRejection(
 ): string | undefined {
   const { symbol } = instrument;
   if (instrument.assetClass !== assetClass) return `${symbol} is not ${WHAT[assetClass]}`;
-  if (isShares(instrument)) return undefined;
+  if (isShares(instrument)) return instrument.tradable === false ? `${symbol} cannot be traded` : undefined;
   const adjusted = d.state.adjusted.get(symbol);
   if (adjusted !== undefined) return `${symbol} was adjusted: it is ${adjusted} now`;
   const isFuture = instrument.assetClass === 'FUTURE';

@@ -3,7 +3,7 @@ import { isBefore, readyQueue } from '../matching/book.js';
 import type { Book, Lane, QueueEntry } from '../matching/book.js';
 import { planFills } from '../matching/plan-fills.js';
 import { trail, triggerPrice } from '../matching/trigger.js';
-import { isUsable } from '../market/quote.js';
+import { agesFrom, isUsable } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import type { OrdersRested } from '../matching/orders-rested.js';
 import { isStop, symbolsTraded } from '../orders/order.js';
@@ -60,7 +60,7 @@ function tellSessions(d: Decision, book: Book): void {
 /** Whether a quote may fill anything: usable, and young enough (D47). */
 export function canTrade(d: Decision, quote: Quote): boolean {
   const maxAge = d.rules.quoteMaxAgeMs;
-  return isUsable(quote) && (maxAge === undefined || d.at - quote.at <= maxAge);
+  return isUsable(quote) && (maxAge === undefined || d.at - agesFrom(quote) <= maxAge);
 }
 
 /** The cheap test every quote passes through: is any first place in any queue concerned? */

@@ -16,6 +16,10 @@ export interface Equity {
   readonly averageDailyVolume: number;
   /** Standard deviation of a day's return, as a fraction; used with `averageDailyVolume`. */
   readonly dailyVolatility: number;
+  /** Absent = it can be ordered. */
+  readonly tradable?: false;
+  /** Absent = in fractions as well, where the broker offers them. */
+  readonly fractionable?: false;
 }
 
 /** What is known of a symbol that nobody described: an ordinary stock of middling volume. */

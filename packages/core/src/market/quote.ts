@@ -21,6 +21,12 @@ export interface Quote {
   readonly open?: Price;
   /** The source will still tell the official open of the session. */
   readonly openToCome?: true;
+  /** Until here the source would have told of a change (D183): the age of the quote counts from here. Absent = from `at`. */
+  readonly freshUntil?: Instant;
+  /** The source tells it late (D183). */
+  readonly delayed?: true;
+  /** Derived by the source, and not firm (D184). */
+  readonly indicative?: true;
   readonly at: Instant;
 }
 
@@ -35,6 +41,17 @@ export interface Bar {
   /** Shares or contracts. */
   readonly volume: number;
 }
+
+/** The age of a quote counts from here (D47, D183). */
+export const agesFrom = ({ at, freshUntil }: Pick<Quote, 'at' | 'freshUntil'>): Instant => freshUntil ?? at;
+
+/** Whether two quotes of a symbol are one statement of its source, told again with another age. */
+export const isSameStatement = (a: Quote, b: Quote): boolean =>
+  a.at === b.at &&
+  a.bid === b.bid &&
+  a.ask === b.ask &&
+  a.bidSize === b.bidSize &&
+  a.askSize === b.askSize;
 
 /** Whether a quote can be used at all: positive prices, not crossed. A locked quote (bid = ask) is legal. */
 export function isUsable(quote: Quote): boolean {

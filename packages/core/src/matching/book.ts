@@ -1,3 +1,4 @@
+import { isSameStatement } from '../market/quote.js';
 import type { Quote } from '../market/quote.js';
 import { isForAuction } from '../orders/auction.js';
 import { OpenOrders } from '../orders/open-orders.js';
@@ -118,9 +119,13 @@ export class Book {
   }
 
   setQuote(quote: Quote, recorded: boolean, pushed = 0): void {
+    const before = this.quote;
     this.quote = quote;
     this.quoteRecorded = recorded;
     this.pushed = pushed;
+    // A live source retells a quote with a newer trade or another age: what was taken of its displayed sizes stays taken.
+    const isLive = before?.freshUntil !== undefined || quote.freshUntil !== undefined;
+    if (before !== undefined && isLive && isSameStatement(before, quote)) return;
     this.bidLeft = quote.bid === undefined ? 0 : (quote.bidSize ?? Infinity);
     this.askLeft = quote.ask === undefined ? 0 : (quote.askSize ?? Infinity);
     this.modelledBidTaken = 0;

@@ -3,7 +3,7 @@ import { formatNewYork } from '../calendar/new-york-time.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { subjectOf } from '../instruments/halted-by.js';
 import type { Halt } from '../market/halts.js';
-import { isUsable } from '../market/quote.js';
+import { agesFrom, isUsable } from '../market/quote.js';
 import { isStop, legRatios, sideOf, symbolsTraded } from '../orders/order.js';
 import type { Order, OrderLeg, OrderTerms, Side } from '../orders/order.js';
 import { netLimitOf } from '../orders/structure.js';
@@ -65,8 +65,8 @@ export function waitingFor(
   const book = bookOf(terms.symbol);
   const quote = book?.quote;
   if (book === undefined || quote === undefined || !isUsable(quote)) return 'no quote';
-  if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs) {
-    return `no data since ${formatNewYork(quote.at)}`;
+  if (quoteMaxAgeMs !== undefined && now - agesFrom(quote) > quoteMaxAgeMs) {
+    return `no data since ${formatNewYork(agesFrom(quote))}`;
   }
   const openedAt = hours.openedAt(terms.session, now) ?? now;
   if (quote.at < openedAt) return 'no quote in this session yet';
@@ -135,8 +135,8 @@ function multiLegWaitsFor(
     const book = bookOf(optionSymbol);
     const quote = book?.quote;
     if (book === undefined || quote === undefined || !isUsable(quote)) return `no quote for ${optionSymbol}`;
-    if (quoteMaxAgeMs !== undefined && now - quote.at > quoteMaxAgeMs)
-      return `no data since ${formatNewYork(quote.at)} for ${optionSymbol}`;
+    if (quoteMaxAgeMs !== undefined && now - agesFrom(quote) > quoteMaxAgeMs)
+      return `no data since ${formatNewYork(agesFrom(quote))} for ${optionSymbol}`;
     if (quote.at < openedAt) return `no quote in this session yet for ${optionSymbol}`;
     if (!market.isTrading(book)) return `${noneSince(optionSymbol, market)} for ${optionSymbol}`;
     const isBuy = sideOf(positionIntent) === 'BUY';

@@ -31,6 +31,7 @@ export const marketDataRoutes = table({
     params: SymbolParams,
     responses: { 200: Quote },
     errors: [404],
+    codes: ['MARKET_DATA_LIMIT'],
   },
   getQuotes: {
     method: 'POST',
@@ -43,6 +44,7 @@ export const marketDataRoutes = table({
     scope: 'read',
     body: QuotesBody,
     responses: { 200: Quotes },
+    codes: ['MARKET_DATA_LIMIT'],
   },
   getTrade: {
     method: 'GET',
@@ -55,6 +57,7 @@ export const marketDataRoutes = table({
     params: SymbolParams,
     responses: { 200: Trade },
     errors: [404],
+    codes: ['MARKET_DATA_LIMIT'],
   },
   getBars: {
     method: 'GET',

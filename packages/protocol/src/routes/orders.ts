@@ -51,6 +51,7 @@ export const orderRoutes = table({
       'OPTION_LEVEL',
       'DAY_TRADE_RESTRICTED',
       'DUPLICATE_CLIENT_ORDER_ID',
+      'MARKET_DATA_LIMIT',
     ],
   },
   previewOrder: {

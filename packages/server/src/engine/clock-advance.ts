@@ -1,6 +1,7 @@
-import { Instant, symbolsTraded } from '@sandpit/core';
+import { hasInterestIn, Instant, symbolsTraded, WHOLE_MARKET } from '@sandpit/core';
 import type { Brokerage, Quote } from '@sandpit/core';
-import type { Feed, MarketEvent } from '../feeds/feed.js';
+import type { Feed, HaltNews, MarketEvent } from '../feeds/feed.js';
+import { isLive } from '../feeds/live-feed.js';
 import { Slice } from './slice.js';
 import type { CommandExecutor } from './command-executor.js';
 
@@ -99,7 +100,14 @@ export class ClockAdvance {
       this.#marketAt = Instant.max(this.#marketAt, brokerage.state.now);
       return 'ENOUGH';
     };
-    if (until > from && this.#feed.kind !== 'push') {
+    if (isLive(this.#feed)) {
+      for (const event of this.#liveEvents(until)) {
+        if (await dueBy(event.at, false)) return stopped();
+        this.#meet(event);
+        if (isEnough()) return stopped();
+        await pace.breathe();
+      }
+    } else if (until > from && this.#feed.kind !== 'push') {
       const symbols = new Set(quotesOf);
       for (const { terms } of brokerage.state.orders.values()) {
         for (const symbol of symbolsTraded(terms)) symbols.add(symbol);
@@ -107,15 +115,12 @@ export class ClockAdvance {
         if (terms.underlying !== undefined) symbols.add(terms.underlying);
       }
       if (symbols.size > 0 || this.#feed.kind === 'replay') {
-        for await (const { at, quotes, passed } of this.#feed.events(from, until, symbols)) {
-          if (await dueBy(at, false)) return stopped();
-          const moment = Instant.max(at, brokerage.state.now);
-          if (passed !== undefined) this.#showPassed(passed, moment);
-          this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, moment);
-          this.#marketAt = at;
+        for await (const event of this.#feed.events(from, until, symbols)) {
+          if (await dueBy(event.at, false)) return stopped();
+          this.#meet(event);
           if (isEnough()) return stopped();
-          if (isWanted !== undefined && quotes.some(isWanted))
-            return (await dueBy(moment, true)) ? stopped() : 'QUOTE';
+          if (isWanted !== undefined && event.quotes.some(isWanted))
+            return (await dueBy(Instant.max(event.at, brokerage.state.now), true)) ? stopped() : 'QUOTE';
           await pace.breathe();
         }
       }
@@ -124,6 +129,59 @@ export class ClockAdvance {
     if (await dueBy(until, true)) return stopped();
     this.#marketAt = Instant.max(this.#marketAt, until);
     return 'THERE';
+  }
+
+  /**
+   * The same for a live feed, in one go: what it has told by now comes before what is decided now. No walk may be under way.
+   */
+  throughLive(until: Instant): void {
+    for (const event of this.#liveEvents(until)) {
+      for (let due = this.#turns.nextDue(); due !== undefined && due < event.at; due = this.#turns.nextDue())
+        this.#turns.advance(due);
+      this.#meet(event);
+    }
+    this.#marketAt = Instant.max(this.#marketAt, until);
+  }
+
+  #liveEvents(until: Instant): readonly MarketEvent[] {
+    if (!isLive(this.#feed) || until <= this.#marketAt) return [];
+    const { state } = this.#brokerage;
+    return this.#feed.take(this.#marketAt, until, (symbol) => hasInterestIn(state, symbol));
+  }
+
+  /** Halts come before the quotes of their instant, resumptions after them. */
+  #meet({ at, quotes, passed, halts = [] }: MarketEvent): void {
+    const moment = Instant.max(at, this.#brokerage.state.now);
+    for (const halt of halts) if (!('resumes' in halt)) this.#tellHalt(halt, moment);
+    if (passed !== undefined) this.#showPassed(passed, moment);
+    if (quotes.length > 0)
+      this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, moment);
+    for (const halt of halts) if ('resumes' in halt) this.#tellHalt(halt, moment);
+    this.#marketAt = at;
+  }
+
+  /** One of a symbol that is not listed concerns nobody, and is refused. */
+  #tellHalt(halt: HaltNews, at: Instant): void {
+    const { symbol } = halt;
+    const inForce = this.#brokerage.state.halts.inForce.get(symbol);
+    if ('resumes' in halt) {
+      if (inForce !== undefined)
+        this.#turns.execute<'LiftHalt'>({ type: 'LiftHalt', symbol, isTold: true }, at);
+      return;
+    }
+    const { reason, lastsMs } = halt;
+    // A circuit breaker is told of every symbol.
+    if (symbol === WHOLE_MARKET && inForce?.reason === reason) return;
+    this.#turns.execute<'HaltTrading'>(
+      {
+        type: 'HaltTrading',
+        symbol,
+        reason,
+        ...(lastsMs !== undefined && { forMs: lastsMs }),
+        isTold: true,
+      },
+      at,
+    );
   }
 
   /** What the market touched inside a recorded bar, for the orders that were at work when the bar began. */

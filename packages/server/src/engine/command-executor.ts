@@ -1,6 +1,7 @@
 import { Instant, symbolsTraded } from '@sandpit/core';
 import type { Brokerage, Command, Outcome, Quote } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
+import { isLive } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { StoredAnswer } from '../store/journal.js';
 import { tenantsAffectedBy } from './affected-tenants.js';
@@ -163,9 +164,15 @@ export class CommandExecutor {
 
   /** Brings quotes of a feed that can compute them up to an instant. Orders they touch are filled. */
   refresh(symbols: Iterable<string>, at: Instant): void {
-    if (!this.#isComputed) return;
+    const isAtHand = isLive(this.#feed);
+    if (!this.#isComputed && !isAtHand) return;
     const quotes: Quote[] = [];
     for (const symbol of symbols) {
+      if (isAtHand) {
+        const quote = this.#feed.quoteAt(symbol, at);
+        if (quote !== undefined && quote !== this.#brokerage.quote(symbol)) quotes.push(quote);
+        continue;
+      }
       const quotedAt = this.#feed.quotedAt(symbol, at);
       // To work a quote out takes longer than to see that it is known.
       if (quotedAt === undefined || this.#brokerage.quote(symbol)?.at === quotedAt) continue;
@@ -178,6 +185,6 @@ export class CommandExecutor {
 
   /** Brings the quotes that a command reads up to the instant at which it is executed. */
   #refreshFor(command: Command, at: Instant): void {
-    if (this.#isComputed) this.refresh(this.#brokerage.symbolsRead(command, at), at);
+    if (this.#isComputed || isLive(this.#feed)) this.refresh(this.#brokerage.symbolsRead(command, at), at);
   }
 }

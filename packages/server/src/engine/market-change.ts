@@ -50,11 +50,12 @@ function commandFollowing(event: Event): Command | undefined {
       return { type: 'AnnounceActions', actions: event.actions.map(({ action }) => action) };
     case 'ActionWithdrawn':
       return { type: 'WithdrawAction', actionId: event.actionId };
+    // What the feed tells each cell hears from it.
     case 'TradingHalted':
-      return haltFollowing(event.halt);
+      return event.isTold === true ? undefined : haltFollowing(event.halt);
     // One that ends by itself has ended in the cell already, which then refuses this.
     case 'TradingResumed':
-      return { type: 'LiftHalt', symbol: event.symbol };
+      return event.isTold === true ? undefined : { type: 'LiftHalt', symbol: event.symbol };
     default:
       return undefined;
   }

@@ -1,6 +1,7 @@
 import { hasInterestIn, Instant, isIdle } from '@sandpit/core';
 import type { Brokerage, Command, Outcome, Quote, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
+import { type InterestRank, isLive } from '../feeds/live-feed.js';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Journal, StoredAnswer } from '../store/journal.js';
@@ -131,6 +132,29 @@ export class Simulation implements Follower {
     this.#checkpoints = new CheckpointSchedule(id, store.checkpoints, parts.checkpointSeq);
   }
 
+  /** What a live feed has told by now, and what is due, has happened. Returns now. */
+  #present(): Instant {
+    const now = this.now();
+    if (this.feed.kind === 'live' && this.#records.isAccepting()) this.#walk.throughLive(now);
+    return this.#turns.catchUp(now);
+  }
+
+  /** Lets a live feed subscribe what commands go by. Those of orders that find no room are refused with `MarketDataLimit`. */
+  async #wantFor(commands: readonly Command[]): Promise<void> {
+    if (!isLive(this.feed)) return;
+    const symbols = new Set<string>();
+    const ordered = new Set<string>();
+    for (const command of commands) {
+      if (!('by' in command)) continue;
+      for (const symbol of this.brokerage.symbolsRead(command, this.now())) symbols.add(symbol);
+      if (command.type !== 'SubmitOrder') continue;
+      const { symbol, legs } = command.order;
+      for (const one of legs?.map(({ optionSymbol }) => optionSymbol) ?? [symbol]) ordered.add(one);
+    }
+    if (ordered.size > 0) await this.feed.want(ordered, 'ORDER', true);
+    if (symbols.size > 0) await this.feed.want(symbols, 'QUESTION', false);
+  }
+
   /** The market that it follows, or itself: whose clock, listings and pushed quotes hold here. */
   get market(): Simulation {
     return this.#market ?? this;
@@ -163,6 +187,7 @@ export class Simulation implements Follower {
       this.#turns.catchUp(state.now);
       this.#turns.execute<'AnnounceActions'>({ type: 'AnnounceActions', actions }, state.now);
     }
+    if (feed.kind === 'live') this.#ageQuotes();
     if (feed.kind === 'replay') await loadInitialQuotes(brokerage, feed, this.#walk.marketAt);
     await this.#noteClock();
     await this.#alone(() =>
@@ -206,6 +231,17 @@ export class Simulation implements Follower {
     }
   }
 
+  /** Nobody tells of changes since the last record any more: quotes age from when they were made. */
+  #ageQuotes(): void {
+    const quotes = [...this.brokerage.state.books.values()].flatMap(({ quote }) => {
+      if (quote?.freshUntil === undefined) return [];
+      const { freshUntil, ...aging } = quote;
+      return [aging];
+    });
+    if (quotes.length > 0)
+      this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, this.brokerage.state.now);
+  }
+
   offer(change: MarketChange): void {
     this.#toFollow.push(change);
   }
@@ -224,7 +260,9 @@ export class Simulation implements Follower {
     for (let [change] = this.#toFollow; change !== undefined; [change] = this.#toFollow) {
       if (this.#walk.underWay !== undefined) await this.#walk.underWay;
       else if (change.clock === undefined) {
-        this.#follow(change, this.#turns.catchUp(Instant.max(change.at, this.brokerage.state.now)));
+        const at = Instant.max(change.at, this.brokerage.state.now);
+        this.#walk.throughLive(at);
+        this.#follow(change, this.#turns.catchUp(at));
         this.#toFollow.shift();
         this.#wakeUp.setEarlier();
       } else {
@@ -305,9 +343,10 @@ export class Simulation implements Follower {
     answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
   ): Promise<Outcome<T>> {
     if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
+    if (isLive(this.feed)) await this.#wantFor([command]);
     if (!this.#isUpToDate) await this.#upToDate();
-    const outcome = this.#turns.execute<T>(command, this.#turns.catchUp(this.now()), answerFor);
-    this.#turns.catchUp(this.now());
+    const outcome = this.#turns.execute<T>(command, this.#present(), answerFor);
+    this.#present();
     if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();
     this.#checkpoints.look(this.#records.published, this.brokerage);
     this.#wakeUp.setEarlier();
@@ -331,6 +370,7 @@ export class Simulation implements Follower {
     for (const command of commands) {
       if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
     }
+    if (isLive(this.feed)) await this.#wantFor(commands);
     const outcomes: Outcome<T>[] = [];
     await this.#alone(async () => {
       if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
@@ -354,23 +394,29 @@ export class Simulation implements Follower {
       // The answer goes into the commit of the last command's record.
       const last = index === commands.length - 1 ? answerFor : undefined;
       const answer = last === undefined ? undefined : (outcome: Outcome<T>) => last([...outcomes, outcome]);
-      outcomes.push(this.#turns.execute<T>(command, this.#turns.catchUp(this.now()), answer));
+      outcomes.push(this.#turns.execute<T>(command, this.#present(), answer));
       await slice.breathe();
     }
-    this.#turns.catchUp(this.now());
+    this.#present();
   }
 
   /**
    * A look at the state. Quotes of `symbols` are brought up to now first; the result is given out only when everything is durable that
-   * concerns `whose` things it shows, and what concerns everybody (the market).
+   * concerns `whose` things it shows, and what concerns everybody (the market). On a live feed a question about the market itself rejects with
+   * `MarketDataLimit` where the plan has no room for a symbol.
    */
   async read<T>(
     whose: Iterable<{ readonly tenantId: string }>,
     look: (brokerage: Brokerage) => T,
     symbols: Iterable<string> = [],
+    rank: InterestRank = 'QUESTION',
   ): Promise<T> {
+    if (isLive(this.feed)) {
+      const isQuestion = rank === 'QUESTION' && isEmpty(whose);
+      await this.feed.want(symbols, rank, isQuestion);
+    }
     if (!this.#isUpToDate) await this.#upToDate();
-    if (this.#records.isAccepting()) this.#turns.refresh(symbols, this.#turns.catchUp(this.now()));
+    if (this.#records.isAccepting()) this.#turns.refresh(symbols, this.#present());
     const result = look(this.brokerage);
     await this.#records.durableFor(whose);
     if (!this.#isMarketDurable) await this.market.durable();
@@ -566,3 +612,5 @@ export class Simulation implements Follower {
     }
   }
 }
+
+const isEmpty = (list: Iterable<unknown>): boolean => list[Symbol.iterator]().next().done === true;

@@ -1,8 +1,10 @@
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { calendarById, Instant, isIdle, KnownInstruments } from '@sandpit/core';
+import { actionId, calendarById, Instant, isIdle, isUpcoming, KnownInstruments, symbolsTraded } from '@sandpit/core';
 import type {
+  Brokerage,
   BrokerConfiguration,
   Calendar,
+  Command,
   Instruments,
   Listing,
   Money,
@@ -10,10 +12,13 @@ import type {
   RulesInForce,
 } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
+import { isLive } from '../feeds/live-feed.js';
+import type { InterestRank, LiveHost } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { Registry, SimulationEntry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { ClockKeeper } from './clock-keeper.js';
+import { commandsToMeet } from './market-change.js';
 import { ManualClock, ScaledClock, WallClock } from './clock.js';
 import type { Clock } from './clock.js';
 import { atStakeOf, AT_STAKE, MAIN, mainOf, MAINS, MARKET } from './cell-names.js';
@@ -83,6 +88,9 @@ export interface SimulationWatcher {
   readonly keeps: (simulation: Simulation) => boolean;
 }
 
+/** What a live source has not spoken of for so long is no market (D47). */
+export const LIVE_MAX_AGE_MS = 60_000;
+
 /** The recording has nothing of these symbols. */
 export class NotRecorded extends Error {
   override readonly name = 'NotRecorded';
@@ -91,6 +99,15 @@ export class NotRecorded extends Error {
   constructor(symbols: readonly string[]) {
     super(`not recorded: ${symbols.join(', ')}`);
     this.symbols = symbols;
+  }
+}
+
+/** This server has no source of live market data. */
+export class NoLiveSource extends Error {
+  override readonly name = 'NoLiveSource';
+
+  constructor() {
+    super('This server has no source of live market data');
   }
 }
 
@@ -172,8 +189,56 @@ export class Simulations {
     await ground.time.remember();
     const simulations = new Simulations(ground, market, config, listings, clocks);
     await simulations.imports.resume();
+    if (isLive(market.feed)) market.feed.start(simulations.liveHost());
     await simulations.openAtStake();
     return simulations;
+  }
+
+  /** What a live feed goes by. */
+  private liveHost(): LiveHost {
+    const { market } = this;
+    return {
+      now: () => market.now(),
+      interest: () => this.interest(),
+      instrument: (symbol) => market.brokerage.instrument(symbol),
+      list: (instruments) => this.onLiveMarkets({ type: 'ListInstruments', instruments }),
+      announce: async (actions) => {
+        const { brokerage } = market;
+        const upcoming = actions.filter(
+          (action) =>
+            isUpcoming(brokerage.rules.calendar, action, market.now()) &&
+            brokerage.instrument(action.symbol) !== undefined &&
+            !brokerage.state.actions.has(actionId(action)),
+        );
+        if (upcoming.length > 0) await this.onLiveMarkets({ type: 'AnnounceActions', actions: upcoming });
+      },
+    };
+  }
+
+  /** What a live source told of instruments and actions: for the market, which others follow, and for those that follow none. */
+  private async onLiveMarkets(command: Command): Promise<void> {
+    await this.market.submit(command);
+    for (const { opened } of this.open.values())
+      if (opened !== undefined && opened.feed === this.market.feed && opened.market === opened)
+        await opened.submit(command);
+  }
+
+  /** What is ordered and held in the simulations in memory that are on the market's feed; of options what they are on as well. */
+  private *interest(): Generator<readonly [string, InterestRank]> {
+    for (const { state } of this.onFeed()) {
+      for (const { terms } of state.orders.values()) {
+        for (const symbol of symbolsTraded(terms)) yield [symbol, 'ORDER'];
+        if (terms.underlying !== undefined) yield [terms.underlying, 'ORDER'];
+      }
+      for (const [symbol, holders] of state.holders) if (holders.size > 0) yield [symbol, 'POSITION'];
+      for (const [underlying, holders] of state.optionHolders)
+        if (holders.size > 0) yield [underlying, 'POSITION'];
+    }
+  }
+
+  private *onFeed(): Generator<Brokerage> {
+    for (const { opened } of this.open.values())
+      if (opened?.feed === this.market.feed) yield opened.brokerage;
   }
 
   private async openAtStake(): Promise<void> {
@@ -359,6 +424,7 @@ export class Simulations {
   }
 
   private async createNow(tenantId: string, config: WantedSimulation): Promise<Simulation> {
+    if (config.feed === 'live' && !isLive(this.market.feed)) throw new NoLiveSource();
     const whole = withChance(config);
     const furnished = await openFeedAndRules(this.ground, this.listings, whole);
     const listed = new Set(furnished.rules.instruments.listing.instruments.map(({ symbol }) => symbol));
@@ -379,7 +445,7 @@ export class Simulations {
     const simulation = await open?.simulation.catch(() => undefined);
     if (simulation !== undefined) {
       this.watcher?.closed(simulation);
-      await closeWithFeed(simulation);
+      await this.closeWithOwnFeed(simulation);
     }
     await this.restingFeeds.get(id)?.close();
     this.restingFeeds.delete(id);
@@ -484,6 +550,11 @@ export class Simulations {
     await this.ground.time.close();
   }
 
+  private async closeWithOwnFeed(simulation: Simulation): Promise<void> {
+    if (simulation.feed === this.market.feed) await simulation.close();
+    else await closeWithFeed(simulation);
+  }
+
   private infoOf({ id, tenantId, createdAt, ...entry }: SimulationEntry): SimulationInfo {
     const brokenBy = this.broken.get(id);
     const imported = this.imports.noteOf(id);
@@ -510,10 +581,12 @@ export class Simulations {
       const imported = this.imports.noteOf(of.id);
       if (imported !== undefined && imported.status !== 'READY')
         return Promise.reject(new StoreUnavailable('the simulation is not imported'));
-      open = { simulation: this.openNow(of, furnished), usedAt: 0 };
+      const opening: OpenSimulation = { simulation: this.openNow(of, furnished), usedAt: 0 };
+      open = opening;
       this.open.set(of.id, open);
       open.simulation.then(
         (simulation) => {
+          opening.opened = simulation;
           if (of.id.startsWith(MAINS)) this.mains.set(of.tenantId, simulation);
           this.watcher?.opened(simulation);
         },
@@ -532,7 +605,14 @@ export class Simulations {
     try {
       if (of.id.startsWith(MAINS)) return await this.openMainNow(of, feed);
       const ready = furnished ?? (await openFeedAndRules(ground, listings, of.config, feed));
-      return await openSimulation(ground, of, ready, clocks);
+      // On a live feed there is one clock.
+      const clock = isLive(ready.feed) ? this.market.sharedClock : undefined;
+      const simulation = await openSimulation(ground, of, ready, clocks, undefined, clock);
+      if (isLive(ready.feed))
+        // What the source has that its list did not.
+        for (const command of commandsToMeet(this.market.brokerage, simulation.brokerage, false))
+          await simulation.submit(command);
+      return simulation;
     } catch (error) {
       if (!(error instanceof Error) || isPassing(error)) throw error;
       this.broken.set(of.id, error.message);
@@ -564,6 +644,8 @@ const atStake = ({ tenantId }: Pick<Simulation, 'tenantId'>): string => atStakeO
 
 interface OpenSimulation {
   readonly simulation: Promise<Simulation>;
+  /** Once it is. */
+  opened?: Simulation;
   /** On the monotonic clock. */
   usedAt: number;
 }
@@ -635,6 +717,7 @@ async function openSimulation(
   { feed, rules, inForce }: FeedAndRules,
   clocks: ClockKeeper,
   market?: Simulation,
+  sharedClock?: Clock,
 ): Promise<Simulation> {
   const { store, onError, time } = ground;
   if (config.start < Instant.first || config.start > Instant.last)
@@ -649,7 +732,8 @@ async function openSimulation(
     tenantId,
     brokerage,
     feed,
-    clock: market?.sharedClock ?? clockOf(config, now, clocks.lastOf(id, config.speed), time),
+    clock:
+      market?.sharedClock ?? sharedClock ?? clockOf(config, now, clocks.lastOf(id, config.speed), time, feed),
     ...(market !== undefined && {
       market,
       joinsAt: config.joined?.seq === seq ? config.joined.marketSeq : undefined,
@@ -671,6 +755,12 @@ async function openSimulation(
   return simulation;
 }
 
+/** From which age on a quote fills nothing, where no setting says (D47). */
+function maxAgeOf(feed: Feed): number | undefined {
+  if (feed.kind === 'live') return LIVE_MAX_AGE_MS;
+  return feed.kind === 'replay' ? RECORDING_HOLE_MS : undefined;
+}
+
 /** The rules a simulation goes by: today's brokers and settings, the feed's instruments. */
 function rulesFor(
   ground: SharedDependencies,
@@ -689,7 +779,7 @@ function rulesFor(
     calendar,
     brokers: ground.brokers,
     instruments,
-    quoteMaxAgeMs: ground.quoteMaxAgeMs ?? (feed.kind === 'replay' ? RECORDING_HOLE_MS : undefined),
+    quoteMaxAgeMs: ground.quoteMaxAgeMs ?? maxAgeOf(feed),
     marketCollarBps: ground.marketCollarBps,
     portfolioMarginEquity: ground.portfolioMarginEquity,
     riskFreeRate: ground.riskFreeRate,
@@ -704,10 +794,13 @@ function clockOf(
   now: Instant,
   last: ReturnType<ClockKeeper['lastOf']>,
   time: MachineTime,
+  feed: Feed,
 ): Clock {
+  // What a source tells late it tells of then (D183).
+  const delayMs = isLive(feed) ? feed.delayMs : 0;
   switch (config.clock) {
     case 'wall':
-      return new WallClock(() => time.now());
+      return new WallClock(() => Instant.plusMs(time.now(), -delayMs));
     case 'manual':
       return new ManualClock(now);
     case 'scaled':

@@ -1,9 +1,13 @@
+import { isIdle } from '@sandpit/core';
 import type { Brokerage } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { Clock } from './clock.js';
 
 /** Real time between two looks at the market while orders are open. */
 const TICK_MS = 250;
+/** The same on a live feed, and while nothing is ordered or held: halts alone concern it then. */
+const LIVE_TICK_MS = 50;
+const LIVE_REST_MS = 1000;
 /** Timers are set no further ahead than this; then one looks again. */
 const LONGEST_SLEEP_MS = 3_600_000;
 
@@ -58,6 +62,7 @@ export class WakeUp {
   }
 
   #sleepMs(): number {
+    if (this.#feed.kind === 'live') return isIdle(this.#brokerage.state) ? LIVE_REST_MS : LIVE_TICK_MS;
     if (this.#brokerage.state.orders.size > 0 || this.#feed.kind === 'replay') return TICK_MS;
     const due = this.#nextDue();
     if (due === undefined) return LONGEST_SLEEP_MS;

@@ -7,7 +7,19 @@ export interface MarketEvent {
   readonly quotes: readonly Quote[];
   /** Only from recorded minute bars: what the market went through before it came to `quotes`. */
   readonly passed?: PassedQuotes;
+  /** Halts come before the quotes of their instant, resumptions after them. */
+  readonly halts?: readonly HaltNews[];
 }
+
+/** A halt that the source tells (D178), or the end of one. `*` is the whole stock market. */
+export type HaltNews =
+  | {
+      readonly symbol: string;
+      readonly reason: string;
+      /** Absent = as long as halts for this reason last. */
+      readonly lastsMs?: number;
+    }
+  | { readonly symbol: string; readonly resumes: true };
 
 /**
  * The inside of a recorded bar: per symbol its open, its low, its high, in that order (the true order of low and
@@ -32,9 +44,14 @@ export interface BarQuery {
   readonly limit: number;
 }
 
-/** A source of market data for one simulation. Deterministic: the same questions have the same answers. */
+/**
+ * A source of market data. Deterministic: the same questions have the same answers, in another process too. A live feed (`live-feed.ts`)
+ * cannot promise that. It promises what simulations rest on: an answer about an instant never changes once it has been given, because what
+ * the source tells later is dated later; and it keeps answers for seconds, not for ever. What decisions read is in their records, so a
+ * journal re-executes without the feed.
+ */
 export interface Feed {
-  readonly kind: 'synthetic' | 'replay' | 'push';
+  readonly kind: 'synthetic' | 'replay' | 'push' | 'live';
   /** What the feed lists before anyone adds to it. */
   listing(): Listing;
   /** Every dividend and split the feed knows, sorted by ex-date. */

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import fastify, { type FastifyInstance } from 'fastify';
 import { collectDefaultMetrics, Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { Simulations } from '../engine/simulations.js';
+import { type FeedStatus, isLive, type LiveFeed } from '../feeds/live-feed.js';
 import type { Store } from '../store/store.js';
 import { clockAheadMs } from './routes/service.js';
 
@@ -116,6 +117,8 @@ function collectServer(
     'How far the market, or a main that follows it, is ahead of the clock of the machine, where it follows that.',
     () => Math.max(...simulations.onMarket.map((one) => clockAheadMs(one, clockMs()))) / 1000,
   );
+  const { feed } = simulations.market;
+  if (isLive(feed)) collectFeed(registry, feed);
   gauge('disk_free_bytes', 'Room that is left where the data directory is.', async () => {
     const { bavail, bsize } = await statfs(dataDir);
     return bavail * bsize;
@@ -133,6 +136,45 @@ function collectServer(
       files.map(async (file) => (await stat(join(folder, file)).catch(() => undefined))?.mtimeMs ?? 0),
     );
     return times.length === 0 ? -1 : (Date.now() - Math.max(...times)) / 1000;
+  });
+}
+
+/** The connection to a source of live market data (D183). */
+function collectFeed(registry: Registry, feed: LiveFeed): void {
+  const gauge = (name: string, help: string, value: (status: FeedStatus) => number): void => {
+    new Gauge({
+      name: `sandpit_feed_${name}`,
+      help,
+      registers: [registry],
+      collect() {
+        this.set(value(feed.status()));
+      },
+    });
+  };
+  const status = new Gauge({
+    name: 'sandpit_feed_status',
+    help: '1 for the status of the connection to the source of market data, 0 for the others.',
+    labelNames: ['status', 'source', 'halts'],
+    registers: [registry],
+    collect() {
+      const now = feed.status();
+      for (const one of ['connected', 'reconnecting', 'refused'])
+        status.set({ status: one, source: now.source, halts: now.halts }, one === now.status ? 1 : 0);
+    },
+  });
+  gauge('status_since_seconds', 'Unix time since when the status is what it is.', ({ sinceMs }) => sinceMs / 1000);
+  gauge('last_message_seconds', 'Unix time of the latest message; 0 before the first.', ({ lastMessageAtMs = 0 }) => lastMessageAtMs / 1000);
+  gauge('symbols', 'Symbols subscribed now.', ({ symbols }) => symbols);
+  gauge('symbol_limit', 'Symbols that the plan allows at once; -1 = no limit.', ({ limit = -1 }) => limit);
+  gauge('delayed_by_seconds', 'How far the market is behind real time.', ({ delayedBy }) => delayedBy);
+  const messages = new Gauge({
+    name: 'sandpit_feed_messages',
+    help: 'Messages since the start by kind, and reconnections; late, duplicate, crossed and malformed ones change nothing.',
+    labelNames: ['kind'],
+    registers: [registry],
+    collect() {
+      for (const [kind, count] of Object.entries(feed.status().counts)) messages.set({ kind }, count as number);
+    },
   });
 }
 

@@ -1,10 +1,18 @@
 /** The way out of every request, whatever became of it. */
 import type { ServerResponse } from 'node:http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { MarketDataLimit } from '../feeds/live-feed.js';
 import { DamagedJournal, StoreUnavailable } from '../store/journal.js';
 import { type HttpErrorStatus, type OperationId, statusNames } from '@sandpit/protocol';
 import { BadCursor } from './translate/pages.js';
-import { type Answer, INTERNAL_ERROR, refuse, ROUTE_NOT_FOUND, SERVICE_UNAVAILABLE } from './answer.js';
+import {
+  type Answer,
+  INTERNAL_ERROR,
+  refuse,
+  refuseCoded,
+  ROUTE_NOT_FOUND,
+  SERVICE_UNAVAILABLE,
+} from './answer.js';
 
 const JSON_TYPE = 'application/json; charset=utf-8';
 
@@ -189,6 +197,8 @@ export function failed(request: FastifyRequest, to: FastifyReply, error: unknown
 
 function answerForError(request: FastifyRequest, error: unknown): Answer {
   if (error instanceof StoreUnavailable) return SERVICE_UNAVAILABLE;
+  if (error instanceof MarketDataLimit)
+    return refuseCoded('MARKET_DATA_LIMIT', error.message, { limit: error.limit });
   if (error instanceof DamagedJournal) {
     request.simulation?.takeOutOfService(error.message);
     return SERVICE_UNAVAILABLE;

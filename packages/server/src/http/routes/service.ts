@@ -1,6 +1,8 @@
 import { setTimeout as after } from 'node:timers/promises';
 import type { FastifyBaseLogger } from 'fastify';
+import type { FeedState } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
+import { type FeedStatus, isLive } from '../../feeds/live-feed.js';
 import { Answer } from '../answer.js';
 import type { Handlers } from '../call.js';
 import type { HttpDeps } from '../settings.js';
@@ -17,6 +19,12 @@ const NOTED_AHEAD_MS = 60_000;
 /** How far the market of a simulation on the wall clock is ahead of the clock of the machine; 0 on other clocks. */
 export const clockAheadMs = (simulation: Simulation, machineMs: number): number =>
   simulation.clock().mode === 'wall' ? Math.max(0, simulation.now() - machineMs) : 0;
+
+const feedStateOf = ({ sinceMs, lastMessageAtMs, counts: _, ...status }: FeedStatus): FeedState => ({
+  ...status,
+  since: isoOfMs(sinceMs),
+  ...(lastMessageAtMs !== undefined && { lastMessageAt: isoOfMs(lastMessageAtMs) }),
+});
 
 type HealthDeps = Pick<HttpDeps, 'store' | 'simulations' | 'clockMs'> & { readonly log?: FastifyBaseLogger };
 
@@ -42,12 +50,23 @@ export class Health {
     return this.#latest.problems;
   }
 
+  /** The state of the connection to a source of live market data, where there is one (D183). */
+  feed(): FeedState | undefined {
+    const { feed } = this.#deps.simulations.market;
+    return isLive(feed) ? feedStateOf(feed.status()) : undefined;
+  }
+
   /** What does not keep it from its work. */
   remarks(): readonly string[] {
     const { store, simulations, clockMs } = this.#deps;
     const { status } = store.history.health();
     const aheadMs = Math.max(...simulations.onMarket.map((one) => clockAheadMs(one, clockMs())));
+    const feed = this.feed();
     return [
+      ...(feed?.status === 'reconnecting'
+        ? [`market data: reconnecting${feed.reason === undefined ? '' : `: ${feed.reason}`}`]
+        : []),
+      ...(feed?.halts === 'none' ? ['market data: this source tells no trading halts'] : []),
       ...(status === 'rebuilding' ? ['the history is being rebuilt'] : []),
       ...(status === 'failing' ? ['the history cannot be written'] : []),
       ...(aheadMs >= NOTED_AHEAD_MS
@@ -71,6 +90,8 @@ export class Health {
   async #problem(): Promise<string | undefined> {
     const { store, simulations } = this.#deps;
     if (store.health().status !== 'ok') return 'the store does not commit';
+    const feed = this.feed();
+    if (feed?.status === 'refused') return `market data: ${feed.reason ?? 'the source refuses'}`;
     if (simulations.market.isOutOfService) return 'the market is out of service: its journal is damaged';
     const abort = new AbortController();
     const tooLate = after(PROBE_TIMEOUT_MS, 'nothing was committed within a second', {
@@ -90,17 +111,18 @@ export function serviceHandlers(
   health: Health,
   clockMs: () => number,
 ): Pick<Handlers, 'getHealth' | 'getReadiness'> {
-  const report = (isWell: boolean, reasons?: readonly string[]): Answer =>
+  const report = (isWell: boolean, reasons?: readonly string[], feed?: FeedState): Answer =>
     Answer.json(isWell ? 200 : 503, {
       status: isWell ? 'ok' : 'error',
       timestamp: isoOfMs(clockMs()),
       reasons,
+      ...(feed !== undefined && { halts: feed.halts, feed }),
     });
   return {
     getHealth: async () => report((await health.problems()).length === 0),
     async getReadiness() {
       const problems = await health.problems();
-      return report(problems.length === 0, [...problems, ...health.remarks()]);
+      return report(problems.length === 0, [...problems, ...health.remarks()], health.feed());
     },
   };
 }

@@ -4,6 +4,7 @@ import type { Simulation } from '../../engine/simulation.js';
 import { MAIN } from '../../engine/simulations.js';
 import { Slice } from '../../engine/slice.js';
 import { Answer, refuse, refuseCoded } from '../answer.js';
+import { isLive } from '../../feeds/live-feed.js';
 import { execute, type Handlers } from '../call.js';
 import { symbolIn } from '../listed.js';
 import { advanceTo, type ClockGoal, goalOf, problemOf, symbolsAtStake } from '../clock-goals.js';
@@ -115,6 +116,7 @@ export const simulationHandlers: SimulationHandlers = {
   listCorporateActions: ({ simulation: { market } }) =>
     market.read([], ({ state, rules }) => ({
       actions: shownActions(state.actions.values(), rules.calendar),
+      ...(isLive(market.feed) && { unsupported: [...market.feed.unsupportedActions()] }),
     })),
 
   withdrawCorporateAction(asked) {

@@ -30,7 +30,7 @@ export function streamHandlers(streams: Streams): Pick<Handlers, StreamId> {
       const { simulation, query } = call;
       const symbols = query.symbols.split(',').map((symbol) => symbolIn(simulation, symbol.trim()));
       // A server that cannot read is said before the stream begins.
-      await simulation.read([], () => undefined);
+      await simulation.read([], () => undefined, symbols);
       return streams.openQuotes(call, symbols);
     },
   };

@@ -71,6 +71,7 @@ export class QuoteFeed {
         return { texts: found, halts: halted, at: now };
       },
       keptOf([...symbols]),
+      'STREAM',
     );
     for (const reader of readers) {
       this.#tellHalts(reader, halts, at);

@@ -164,6 +164,7 @@ export function shownInstrument(
   switch (instrument.assetClass) {
     case 'EQUITY': {
       const { tickSize, symbol, name, leverageFactor, shortable, borrowRateAnnual } = instrument;
+      const { tradable, fractionable } = instrument;
       return {
         symbol,
         assetClass: 'EQUITY',
@@ -171,6 +172,8 @@ export function shownInstrument(
         ...(tickSize !== undefined && { tickSize: priceNumber(tickSize) }),
         leverageFactor,
         shortable,
+        ...(tradable === false && { tradable }),
+        ...(fractionable === false && { fractionable }),
         borrowRateAnnual,
       };
     }

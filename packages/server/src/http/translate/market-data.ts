@@ -38,6 +38,8 @@ export function quoteOf(
     ...(last !== undefined && { last: priceNumber(last) }),
     ...(lastSize !== undefined && { lastSize: quantityNumber(lastSize) }),
     timestamp: quote.at,
+    ...(quote.delayed === true && { delayed: true }),
+    ...(quote.indicative === true && { indicative: true }),
     ...haltedOf(halt),
   };
 }

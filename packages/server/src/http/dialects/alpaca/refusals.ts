@@ -1,4 +1,5 @@
 /** Errors as Alpaca tells them: an HTTP status, a code of eight digits and a sentence that clients match on. */
+import { MarketDataLimit } from '../../../feeds/live-feed.js';
 import { DamagedJournal, StoreUnavailable } from '../../../store/journal.js';
 import { Answer } from '../../answer.js';
 import type { Refused } from '../operations.js';
@@ -113,6 +114,7 @@ export const malformed = new AlpacaRefusal(400, 40010000, 'request body format i
 export function refusalOfError(error: unknown): AlpacaRefusal | undefined {
   if (error instanceof AlpacaRefusal) return error;
   if (error instanceof StoreUnavailable || error instanceof DamagedJournal) return unavailable();
+  if (error instanceof MarketDataLimit) return new AlpacaRefusal(503, 50310000, error.message);
   const { statusCode, code } = error as { readonly statusCode?: unknown; readonly code?: unknown };
   if (code === 'FST_ERR_CTP_BODY_TOO_LARGE')
     return new AlpacaRefusal(413, 41310000, 'request body is too large');

@@ -1,0 +1,94 @@
+import { INTEREST_RANKS, type InterestRank } from '../live-feed.js';
+
+/** How long a question keeps a symbol subscribed (D182). */
+const QUESTION_MS = 600_000;
+/** A stream that is open asks ten times a second, and an order is among what stands at the next look. */
+const HIGHER_MS = 60_000;
+
+interface Wanted {
+  rank: number;
+  /** On the monotonic clock, ms: the first question and the latest. */
+  readonly since: number;
+  askedAt: number;
+}
+
+const rankOf = (rank: InterestRank): number => INTEREST_RANKS.indexOf(rank);
+const QUESTION = rankOf('QUESTION');
+
+/**
+ * The symbols of one stream that are wanted, ranked, within the limit of a plan (D182). A symbol beyond the limit takes the place of one that
+ * ranks lower; among equals the one that came first stays.
+ */
+export class Interest {
+  readonly #wanted = new Map<string, Wanted>();
+  #standing: ReadonlyMap<string, number> = new Map();
+  #limit: number;
+
+  constructor(limit = Infinity) {
+    this.#limit = limit;
+  }
+
+  get limit(): number {
+    return this.#limit;
+  }
+
+  /** The source allows fewer than was thought. */
+  lower(limit: number): void {
+    this.#limit = Math.max(0, Math.min(this.#limit, limit));
+  }
+
+  /** What is ordered and held now takes the place of what was before. */
+  stand(standing: Iterable<readonly [string, InterestRank]>): void {
+    const ranks = new Map<string, number>();
+    for (const [symbol, rank] of standing)
+      ranks.set(symbol, Math.min(rankOf(rank), ranks.get(symbol) ?? QUESTION));
+    this.#standing = ranks;
+  }
+
+  /** Somebody asks. False where everything that the plan allows is needed at least as much. */
+  ask(symbol: string, rank: InterestRank, nowMs: number): boolean {
+    const asked = rankOf(rank);
+    const before = this.#wanted.get(symbol);
+    if (before === undefined) this.#wanted.set(symbol, { rank: asked, since: nowMs, askedAt: nowMs });
+    else {
+      before.rank = Math.min(before.rank, asked);
+      before.askedAt = nowMs;
+    }
+    if (this.#isWithinLimit()) return true;
+    if (this.chosen(nowMs).has(symbol)) return true;
+    this.#wanted.delete(symbol);
+    return false;
+  }
+
+  /** The symbols to subscribe, at most the limit. */
+  chosen(nowMs: number): ReadonlySet<string> {
+    this.#forget(nowMs);
+    const all = new Set([...this.#standing.keys(), ...this.#wanted.keys()]);
+    if (all.size <= this.#limit) return all;
+    const ranked = [...all].sort((a, b) => this.#rank(a) - this.#rank(b) || this.#since(a) - this.#since(b));
+    return new Set(ranked.slice(0, this.#limit));
+  }
+
+  #isWithinLimit(): boolean {
+    if (this.#limit === Infinity) return true;
+    let size = this.#standing.size;
+    for (const symbol of this.#wanted.keys()) if (!this.#standing.has(symbol)) size += 1;
+    return size <= this.#limit;
+  }
+
+  #rank(symbol: string): number {
+    return Math.min(this.#standing.get(symbol) ?? QUESTION, this.#wanted.get(symbol)?.rank ?? QUESTION);
+  }
+
+  #since(symbol: string): number {
+    return this.#wanted.get(symbol)?.since ?? 0;
+  }
+
+  #forget(nowMs: number): void {
+    for (const [symbol, wanted] of this.#wanted) {
+      const sinceAsked = nowMs - wanted.askedAt;
+      if (sinceAsked > QUESTION_MS) this.#wanted.delete(symbol);
+      else if (sinceAsked > HIGHER_MS) wanted.rank = QUESTION;
+    }
+  }
+}

@@ -1,0 +1,141 @@
+import { Instant, Price, Quantity } from '@sandpit/core';
+import { beforeEach, expect, it } from 'vitest';
+import { QuoteBook } from './quote-book.js';
+import { type Tick, TickTape } from './tick-tape.js';
+
+const TEN = Date.parse('2026-01-05T10:00:00-05:00');
+const OPEN = Date.parse('2026-01-05T09:30:00-05:00');
+const CLOSE = Date.parse('2026-01-05T16:00:00-05:00');
+let now = TEN;
+let ticks: Tick[];
+let tape: TickTape;
+let book: QuoteBook;
+
+function begin(more: { haltsOf?: 'full' | 'none'; hasOfficialPrices?: boolean } = {}): void {
+  now = TEN;
+  ticks = [];
+  tape = new TickTape(() => Instant.ofMs(now));
+  book = new QuoteBook(
+    tape,
+    {
+      isDelayed: false,
+      hasOfficialPrices: more.hasOfficialPrices === true,
+      haltsOf: () => more.haltsOf ?? 'full',
+      isIndicative: () => false,
+      maxAgeMs: 60_000,
+      sessionAt: (at) =>
+        at >= OPEN && at < CLOSE ? { open: Instant.ofMs(OPEN), close: Instant.ofMs(CLOSE) } : undefined,
+    },
+    (tick) => ticks.push(tick),
+  );
+}
+beforeEach(() => begin());
+
+const latest = () => tape.latest('AAPL');
+const quote = (bid: number, ask: number, stampMs = now, size = 100): void =>
+  book.quote({ symbol: 'AAPL', bid, ask, bidSize: size, askSize: size, stampMs });
+const trade = (price: number, more: object = {}): void =>
+  book.trade({ symbol: 'AAPL', price, size: 10, stampMs: now, updatesLast: true, ...more });
+
+it('QuoteBook: dates a quote by the source, and takes exact prices and sizes', () => {
+  quote(187.59, 187.6, TEN - 40);
+  expect(latest()).toMatchObject({
+    bid: Price.of('187.59'),
+    ask: Price.of('187.6'),
+    bidSize: Quantity.of(100),
+    at: TEN - 40,
+  });
+});
+
+it('QuoteBook: drops what is older than what is in force', () => {
+  quote(10, 11, TEN - 10);
+  quote(9, 10, TEN - 11);
+  expect(latest()?.bid).toBe(Price.of('10'));
+  expect(book.counts.late).toBe(1);
+});
+
+it('QuoteBook: passes over a message that comes twice', () => {
+  quote(10, 11, TEN - 10);
+  quote(10, 11, TEN - 10);
+  expect(ticks).toHaveLength(1);
+  expect(book.counts.duplicate).toBe(1);
+});
+
+it('QuoteBook: takes a stamp ahead of the clock for now, and what follows it as well', () => {
+  quote(10, 11, TEN + 3_600_000);
+  expect(latest()?.at).toBe(TEN);
+  now += 5;
+  quote(12, 13);
+  expect(latest()?.bid).toBe(Price.of('12'));
+  expect(book.counts.ahead).toBe(1);
+});
+
+it('QuoteBook: takes a price of zero for no side, and passes over crossed and negative ones', () => {
+  quote(0, 11);
+  expect(latest()?.bid).toBeUndefined();
+  expect(latest()?.bidSize).toBeUndefined();
+  now += 1;
+  quote(12, 11);
+  quote(-1, 11);
+  quote(Number.NaN, 11);
+  expect(latest()?.ask).toBe(Price.of('11'));
+  expect(book.counts).toMatchObject({ crossed: 1, malformed: 2 });
+});
+
+it('QuoteBook: moves last by trades that update the consolidated last sale alone', () => {
+  quote(10, 11);
+  trade(10.5);
+  trade(99, { updatesLast: false });
+  expect(latest()?.last).toBe(Price.of('10.5'));
+});
+
+it('QuoteBook: withdraws the last trade, and puts a corrected one in its place', () => {
+  quote(10, 11);
+  trade(10.4, { id: '1' });
+  now += 1;
+  trade(10.5, { id: '2' });
+  book.withdraw('AAPL', '1');
+  expect(latest()?.last).toBe(Price.of('10.5'));
+  book.withdraw('AAPL', '2');
+  expect(latest()?.last).toBe(Price.of('10.4'));
+  trade(10.6, { id: '3' });
+  book.withdraw('AAPL', '3', { symbol: 'AAPL', price: 10.7, size: 5, stampMs: now, id: '4', updatesLast: true });
+  expect(latest()?.last).toBe(Price.of('10.7'));
+});
+
+it('QuoteBook: lets quotes age from the loss of the connection on, and no longer once it is back', () => {
+  quote(10, 11);
+  book.begins('AAPL');
+  expect(latest()?.freshUntil).toBe(Instant.last);
+  now += 30_000;
+  book.ends('AAPL', Instant.ofMs(TEN + 12_000));
+  expect(latest()?.freshUntil).toBe(TEN + 12_000);
+  quote(10, 11, now);
+  book.begins('AAPL');
+  expect(latest()?.freshUntil).toBe(Instant.last);
+  expect(ticks.map(({ kind }) => kind)).toEqual(['Q', 'E', 'G', 'Q', 'E']);
+});
+
+it('QuoteBook: where halts are not told, a quote that does not change for 15 minutes of the session is too old', () => {
+  begin({ haltsOf: 'none' });
+  quote(10, 11);
+  book.begins('AAPL');
+  // With a greatest age of one minute it fills nothing from 15 minutes on.
+  expect(latest()?.freshUntil).toBe(TEN + 14 * 60_000);
+  now += 60_000;
+  quote(10, 11);
+  expect(latest()?.freshUntil).toBe(TEN + 14 * 60_000);
+  quote(10, 12);
+  expect(latest()?.freshUntil).toBe(TEN + 15 * 60_000);
+});
+
+it('QuoteBook: tells the official open of the session, and before that it is to come', () => {
+  begin({ hasOfficialPrices: true });
+  now = OPEN + 100;
+  quote(10, 11);
+  expect(latest()).toMatchObject({ openToCome: true });
+  now += 500;
+  trade(10.25, { official: 'OPEN' });
+  expect(latest()).toMatchObject({ open: Price.of('10.25') });
+  expect(latest()).not.toHaveProperty('openToCome');
+});

@@ -1,0 +1,80 @@
+import { Instant, TradingDate } from '@sandpit/core';
+import type { Bar, Calendar, CorporateAction, Price } from '@sandpit/core';
+import type { BarSize } from '../feed.js';
+import type { UnsupportedAction } from '../live-feed.js';
+import { numberOf, textOf } from './json.js';
+
+/* What the sources tell of bars and corporate actions, in the words of this house. */
+
+const PRICE_UNITS = 1e8;
+
+const priceFrom = (value: unknown): Price | undefined => {
+  const dollars = numberOf(value);
+  return dollars !== undefined && dollars > 0 && dollars < 1e7
+    ? (Math.round(dollars * PRICE_UNITS) as Price)
+    : undefined;
+};
+
+/** A bar of a source; undefined where it cannot be one. A day begins with its regular session. */
+export function barFrom(told: {
+  readonly symbol: string;
+  readonly size: BarSize;
+  readonly calendar: Calendar;
+  readonly startMs: number;
+  readonly o: unknown;
+  readonly h: unknown;
+  readonly l: unknown;
+  readonly c: unknown;
+  readonly v: unknown;
+}): Bar | undefined {
+  const { symbol, size, calendar, startMs } = told;
+  const [open, high, low, close] = [told.o, told.h, told.l, told.c].map(priceFrom);
+  if (open === undefined || high === undefined || low === undefined || close === undefined) return undefined;
+  if (!Number.isFinite(startMs)) return undefined;
+  const start = Instant.ofMs(startMs);
+  const at = size === '1Day' ? calendar.tradingDay(calendar.dateOf(start))?.regularOpen : start;
+  return at && { symbol, at, open, high, low, close, volume: Math.round(numberOf(told.v) ?? 0) };
+}
+
+/** A corporate action as a source tells it. */
+export interface SourceAction {
+  /** SPLIT, DIVIDEND, or in the words of the source what is not simulated. */
+  readonly type: string;
+  readonly symbol: string;
+  readonly exDate: unknown;
+  readonly payDate?: unknown;
+  readonly amount?: unknown;
+  readonly more?: unknown;
+  readonly old?: unknown;
+}
+
+/** Adds an action to those that are simulated, or to those that are not (D184). */
+export function actionsFrom(
+  told: SourceAction,
+  actions: CorporateAction[],
+  unsupported: UnsupportedAction[],
+): void {
+  const { type, symbol } = told;
+  const exDate = TradingDate.parse(textOf(told.exDate) ?? '');
+  if (type === 'SPLIT' && exDate !== undefined) {
+    const more = numberOf(told.more);
+    const old = numberOf(told.old);
+    if (more !== undefined && old !== undefined && more > 0 && old > 0 && more !== old)
+      actions.push({ type: 'SPLIT', symbol, exDate, ratio: { new: more, old } });
+    return;
+  }
+  if (type === 'DIVIDEND' && exDate !== undefined) {
+    const amountPerShare = priceFrom(told.amount);
+    const payDate = TradingDate.parse(textOf(told.payDate) ?? '');
+    if (amountPerShare !== undefined)
+      actions.push({
+        type: 'CASH_DIVIDEND',
+        symbol,
+        exDate,
+        ...(payDate !== undefined && payDate >= exDate && { payDate }),
+        amountPerShare,
+      });
+    return;
+  }
+  unsupported.push({ symbol, type, ...(exDate !== undefined && { exDate }) });
+}
