@@ -59,7 +59,7 @@ export const Quote = closed('Quote', {
   timestamp: milliseconds,
   delayed: optional(flag({ description: 'True where the source tells it late; absent otherwise.' })),
   indicative: optional(
-    flag({ description: 'True where the source derives it and nobody stands behind it; absent otherwise.' }),
+    flag({ description: 'True where the source derives the quote, which is not firm; absent otherwise.' }),
   ),
   ...haltedFields,
 });
