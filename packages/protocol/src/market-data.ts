@@ -219,7 +219,9 @@ export const Instrument = closed('Instrument', {
   leverageFactor: optional(number()),
   shortable: optional(flag()),
   tradable: optional(flag({ description: 'False where it cannot be ordered; absent otherwise.' })),
-  fractionable: optional(flag({ description: 'False where only whole shares are traded; absent otherwise.' })),
+  fractionable: optional(
+    flag({ description: 'False where only whole shares are traded; absent otherwise.' }),
+  ),
   borrowRateAnnual: optional(number()),
   underlying: optional(anyText()),
   underlyingClass: optional(anyText()),

@@ -84,13 +84,25 @@ const LIVE = { MARKET_FEED: 'live', LIVE_SOURCE: 'alpaca', APCA_API_KEY_ID: 'K',
 it.each([
   [{ MARKET_FEED: 'live' }, 'LIVE_SOURCE is required when MARKET_FEED is live'],
   [{ MARKET_FEED: 'live', LIVE_SOURCE: 'alpaca' }, 'APCA_API_KEY_ID is required when LIVE_SOURCE is alpaca'],
-  [{ MARKET_FEED: 'live', LIVE_SOURCE: 'massive' }, 'MASSIVE_API_KEY is required when LIVE_SOURCE is massive'],
+  [
+    { MARKET_FEED: 'live', LIVE_SOURCE: 'massive' },
+    'MASSIVE_API_KEY is required when LIVE_SOURCE is massive',
+  ],
   [{ MARKET_FEED: 'live', LIVE_SOURCE: 'tradier' }, 'TRADIER_TOKEN is required when LIVE_SOURCE is tradier'],
-  [{ ...LIVE, LIVE_PLAN: 'sandbox' }, 'LIVE_PLAN must be one of iex, sip, delayed_sip when LIVE_SOURCE is alpaca'],
+  [
+    { ...LIVE, LIVE_PLAN: 'sandbox' },
+    'LIVE_PLAN must be one of iex, sip, delayed_sip when LIVE_SOURCE is alpaca',
+  ],
   [{ ...LIVE, MARKET_CALENDAR: 'always-open' }, 'MARKET_CALENDAR must be XNYS when MARKET_FEED is live'],
   [{ ...LIVE, MARKET_CLOCK: 'manual' }, 'MARKET_CLOCK must be wall when MARKET_FEED is live'],
   [
-    { ...LIVE, MARKET_CLOCK: 'scaled', CLOCK_SPEED: '1', CLOCK_START: '2026-01-05', LIVE_URL: 'wss://example.com/v2' },
+    {
+      ...LIVE,
+      MARKET_CLOCK: 'scaled',
+      CLOCK_SPEED: '1',
+      CLOCK_START: '2026-01-05',
+      LIVE_URL: 'wss://example.com/v2',
+    },
     'MARKET_CLOCK must be wall when MARKET_FEED is live',
   ],
   [{ ...LIVE, LIVE_URL: 'http://127.0.0.1' }, 'LIVE_URL must be a ws(s) URL with its path'],

@@ -41,7 +41,9 @@ type Environment = Readonly<Record<string, unknown>>;
 const isSource = (name: unknown): name is keyof typeof OFFERS => typeof name === 'string' && name in OFFERS;
 
 /** What is wrong with the settings of a live feed. */
-export function liveProblems(env: Environment): readonly { readonly name: string; readonly problem: string }[] {
+export function liveProblems(
+  env: Environment,
+): readonly { readonly name: string; readonly problem: string }[] {
   if (env.MARKET_FEED !== 'live') return [];
   const source = env.LIVE_SOURCE;
   if (!isSource(source)) {
@@ -75,7 +77,9 @@ function missingKeys(env: Environment, source: keyof typeof OFFERS): readonly st
     case 'alpaca':
       return ['APCA_API_KEY_ID', 'APCA_API_SECRET_KEY'].filter((name) => env[name] === undefined);
     case 'massive':
-      return env.MASSIVE_API_KEY === undefined && env.POLYGON_API_KEY === undefined ? ['MASSIVE_API_KEY'] : [];
+      return env.MASSIVE_API_KEY === undefined && env.POLYGON_API_KEY === undefined
+        ? ['MASSIVE_API_KEY']
+        : [];
     case 'tradier':
       return env.TRADIER_TOKEN === undefined ? ['TRADIER_TOKEN'] : [];
   }

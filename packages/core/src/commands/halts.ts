@@ -33,7 +33,9 @@ export function haltTrading(
   if (instrument?.assetClass === 'OPTION' || instrument?.assetClass === 'FUTURE')
     return { code: 'INVALID', messages: ['symbol must be an EQUITY, an INDEX or *'] };
   const end =
-    CIRCUIT_BREAKER.test(reason) && command.isFollowed !== true && command.isTold !== true ? breakerEnd(d, command) : endOf(d, command);
+    CIRCUIT_BREAKER.test(reason) && command.isFollowed !== true && command.isTold !== true
+      ? breakerEnd(d, command)
+      : endOf(d, command);
   if (Array.isArray(end)) return { code: 'INVALID', messages: end };
   const { until } = end;
   const halt: Halt = { symbol, reason, since: d.at, ...(until !== undefined && { until }) };

@@ -47,11 +47,7 @@ export const agesFrom = ({ at, freshUntil }: Pick<Quote, 'at' | 'freshUntil'>): 
 
 /** Whether two quotes of a symbol are one statement of its source, told again with another age. */
 export const isSameStatement = (a: Quote, b: Quote): boolean =>
-  a.at === b.at &&
-  a.bid === b.bid &&
-  a.ask === b.ask &&
-  a.bidSize === b.bidSize &&
-  a.askSize === b.askSize;
+  a.at === b.at && a.bid === b.bid && a.ask === b.ask && a.bidSize === b.bidSize && a.askSize === b.askSize;
 
 /** Whether a quote can be used at all: positive prices, not crossed. A locked quote (bid = ask) is legal. */
 export function isUsable(quote: Quote): boolean {

@@ -239,7 +239,10 @@ export class Simulation implements Follower {
       return [aging];
     });
     if (quotes.length > 0)
-      this.#turns.execute<'UpdateMarket'>({ type: 'UpdateMarket', quotes, pushed: false }, this.brokerage.state.now);
+      this.#turns.execute<'UpdateMarket'>(
+        { type: 'UpdateMarket', quotes, pushed: false },
+        this.brokerage.state.now,
+      );
   }
 
   offer(change: MarketChange): void {

@@ -1,5 +1,13 @@
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
-import { actionId, calendarById, Instant, isIdle, isUpcoming, KnownInstruments, symbolsTraded } from '@sandpit/core';
+import {
+  actionId,
+  calendarById,
+  Instant,
+  isIdle,
+  isUpcoming,
+  KnownInstruments,
+  symbolsTraded,
+} from '@sandpit/core';
 import type {
   Brokerage,
   BrokerConfiguration,

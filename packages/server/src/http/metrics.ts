@@ -162,8 +162,16 @@ function collectFeed(registry: Registry, feed: LiveFeed): void {
         status.set({ status: one, source: now.source, halts: now.halts }, one === now.status ? 1 : 0);
     },
   });
-  gauge('status_since_seconds', 'Unix time since when the status is what it is.', ({ sinceMs }) => sinceMs / 1000);
-  gauge('last_message_seconds', 'Unix time of the latest message; 0 before the first.', ({ lastMessageAtMs = 0 }) => lastMessageAtMs / 1000);
+  gauge(
+    'status_since_seconds',
+    'Unix time since when the status is what it is.',
+    ({ sinceMs }) => sinceMs / 1000,
+  );
+  gauge(
+    'last_message_seconds',
+    'Unix time of the latest message; 0 before the first.',
+    ({ lastMessageAtMs = 0 }) => lastMessageAtMs / 1000,
+  );
   gauge('symbols', 'Symbols subscribed now.', ({ symbols }) => symbols);
   gauge('symbol_limit', 'Symbols that the plan allows at once; -1 = no limit.', ({ limit = -1 }) => limit);
   gauge('delayed_by_seconds', 'How far the market is behind real time.', ({ delayedBy }) => delayedBy);
@@ -173,7 +181,8 @@ function collectFeed(registry: Registry, feed: LiveFeed): void {
     labelNames: ['kind'],
     registers: [registry],
     collect() {
-      for (const [kind, count] of Object.entries(feed.status().counts)) messages.set({ kind }, count as number);
+      for (const [kind, count] of Object.entries(feed.status().counts))
+        messages.set({ kind }, count as number);
     },
   });
 }

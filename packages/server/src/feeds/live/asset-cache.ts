@@ -21,7 +21,9 @@ export class AssetCache {
   }
 
   /** The list where it is no older than `maxAgeMs`. */
-  async load(maxAgeMs: number): Promise<{ readonly assets: readonly SourceAsset[]; readonly atMs: number } | undefined> {
+  async load(
+    maxAgeMs: number,
+  ): Promise<{ readonly assets: readonly SourceAsset[]; readonly atMs: number } | undefined> {
     try {
       const { source, atMs, assets } = JSON.parse(await readFile(this.#path, 'utf8')) as Kept;
       if (source !== this.#source || !Array.isArray(assets)) return undefined;

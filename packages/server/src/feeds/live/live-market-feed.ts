@@ -60,7 +60,10 @@ export class LiveMarketFeed implements LiveFeed {
   /** Symbols whose corporate actions have been asked for since the last 03:00. */
   readonly #actionsAsked = new Set<string>();
   #actionsDate: TradingDate | undefined;
-  readonly #chains = new Map<string, { readonly atMs: number; readonly done: Promise<readonly TradingDate[] | undefined> }>();
+  readonly #chains = new Map<
+    string,
+    { readonly atMs: number; readonly done: Promise<readonly TradingDate[] | undefined> }
+  >();
   readonly #openInterest = new Map<string, number>();
   #host: LiveHost | undefined;
   #timers: NodeJS.Timeout[] = [];
@@ -81,7 +84,8 @@ export class LiveMarketFeed implements LiveFeed {
       {
         isDelayed: source.delayMs > 0,
         hasOfficialPrices: source.hasOfficialPrices,
-        haltsOf: (symbol) => (source.tellsHaltsOf === undefined ? source.halts : source.tellsHaltsOf(symbol) ? 'full' : 'none'),
+        haltsOf: (symbol) =>
+          source.tellsHaltsOf === undefined ? source.halts : source.tellsHaltsOf(symbol) ? 'full' : 'none',
         isIndicative: (symbol) => source.hasIndicativeOptions && isLongAsOsi(symbol),
         maxAgeMs: options.maxAgeMs,
         sessionAt: (at) => sessionAt(calendar, at),
@@ -273,7 +277,8 @@ export class LiveMarketFeed implements LiveFeed {
     if (host === undefined || this.#refusedBy !== undefined) return;
     const stocks: [string, InterestRank][] = [];
     const options: [string, InterestRank][] = [];
-    for (const [symbol, rank] of host.interest()) (isLongAsOsi(symbol) ? options : stocks).push([symbol, rank]);
+    for (const [symbol, rank] of host.interest())
+      (isLongAsOsi(symbol) ? options : stocks).push([symbol, rank]);
     this.#stocks.stand(stocks);
     this.#optionsStream?.stand(options);
     const { calendar } = this.#options;
@@ -393,7 +398,10 @@ function instrumentsOf(assets: readonly SourceAsset[]): readonly Instrument[] {
     }));
 }
 
-function sessionAt(calendar: Calendar, at: Instant): { readonly open: Instant; readonly close: Instant } | undefined {
+function sessionAt(
+  calendar: Calendar,
+  at: Instant,
+): { readonly open: Instant; readonly close: Instant } | undefined {
   const day = calendar.tradingDay(calendar.dateOf(at));
   return day === undefined || at < day.regularOpen || at >= day.regularClose
     ? undefined

@@ -68,7 +68,8 @@ export class PollingStream {
     const restMs =
       this.#failures === 0
         ? this.#stream.everyMs - (performance.now() - begunAt)
-        : Math.min(longestBackoffMs, backoffMs * 2 ** Math.min(20, this.#failures - 1)) * (0.5 + Math.random());
+        : Math.min(longestBackoffMs, backoffMs * 2 ** Math.min(20, this.#failures - 1)) *
+          (0.5 + Math.random());
     this.#timer = setTimeout(() => void this.#poll(), Math.max(0, restMs)).unref();
   }
 }

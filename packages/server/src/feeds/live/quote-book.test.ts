@@ -99,7 +99,14 @@ it('QuoteBook: withdraws the last trade, and puts a corrected one in its place',
   book.withdraw('AAPL', '2');
   expect(latest()?.last).toBe(Price.of('10.4'));
   trade(10.6, { id: '3' });
-  book.withdraw('AAPL', '3', { symbol: 'AAPL', price: 10.7, size: 5, stampMs: now, id: '4', updatesLast: true });
+  book.withdraw('AAPL', '3', {
+    symbol: 'AAPL',
+    price: 10.7,
+    size: 5,
+    stampMs: now,
+    id: '4',
+    updatesLast: true,
+  });
   expect(latest()?.last).toBe(Price.of('10.7'));
 });
 

@@ -207,7 +207,8 @@ export class QuoteBook implements StreamSink {
     if (at === -Infinity) return undefined;
     const { isDelayed, isIndicative, hasOfficialPrices, sessionAt } = this.#terms;
     const session = hasOfficialPrices ? sessionAt(Instant.ofMs(at)) : undefined;
-    const open = session !== undefined && market.open?.dayOpen === session.open ? market.open.price : undefined;
+    const open =
+      session !== undefined && market.open?.dayOpen === session.open ? market.open.price : undefined;
     const isToCome = session !== undefined && open === undefined && at < session.open + OPEN_EXPECTED_MS;
     return {
       symbol,

@@ -36,7 +36,10 @@ export class Rest {
   }
 
   /** Parameters that are undefined are left out. Throws `SourceFailure`. */
-  async get(path: string, params: Readonly<Record<string, string | number | undefined>> = {}): Promise<unknown> {
+  async get(
+    path: string,
+    params: Readonly<Record<string, string | number | undefined>> = {},
+  ): Promise<unknown> {
     const given = Object.entries(params).filter(([, value]) => value !== undefined);
     const query = new URLSearchParams(given.map(([name, value]): [string, string] => [name, String(value)]));
     return this.#send('GET', query.size === 0 ? path : `${path}?${query.toString()}`);
@@ -97,7 +100,10 @@ export class Rest {
       const now = performance.now();
       this.#sent = this.#sent.filter((at) => now - at < MINUTE_MS);
       const [oldest = now] = this.#sent;
-      const waitMs = Math.max(this.#pausedUntil - now, this.#sent.length >= most ? oldest + MINUTE_MS - now : 0);
+      const waitMs = Math.max(
+        this.#pausedUntil - now,
+        this.#sent.length >= most ? oldest + MINUTE_MS - now : 0,
+      );
       if (waitMs <= 0) {
         this.#sent.push(now);
         return;

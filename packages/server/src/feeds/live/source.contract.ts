@@ -72,7 +72,8 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       timeInForce: 'DAY',
       ...more,
     });
-  const order = async (client: TestClient, orderId: string) => (await client.get(`/v1/orders/${orderId}`)).body;
+  const order = async (client: TestClient, orderId: string) =>
+    (await client.get(`/v1/orders/${orderId}`)).body;
 
   describe(`${sourceCase.name}: the contract of live sources`, () => {
     beforeEach(async () => {
@@ -93,11 +94,18 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       const client = await server();
       await connected(client);
       const { body, status } = await client.get('/v1/market-data/quote/AAPL');
-      expect({ status, body }).toMatchObject({ status: 200, body: { symbol: 'AAPL', bid: 100, ask: 100.02 } });
+      expect({ status, body }).toMatchObject({
+        status: 200,
+        body: { symbol: 'AAPL', bid: 100, ask: 100.02 },
+      });
       await subscribed('AAPL');
       source.quote({ symbol: 'AAPL', atMs: now(), bid: 100.11, ask: 100.13 });
       await vi.waitFor(async () => expect(await bidOf(client, 'AAPL')).toBe(100.11), WAIT);
-      expect(await ready(client)).toMatchObject({ status: 'ok', halts: sourceCase.halts, feed: { symbols: 1 } });
+      expect(await ready(client)).toMatchObject({
+        status: 'ok',
+        halts: sourceCase.halts,
+        feed: { symbols: 1 },
+      });
     });
 
     test('fills an order at the quote that the stream tells', async () => {
@@ -109,7 +117,8 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       source.quote({ symbol: 'AAPL', atMs: now(), bid: 99.4, ask: 99.6 });
       source.quote({ symbol: 'AAPL', atMs: now() + 1, bid: 99.3, ask: 99.45 });
       await vi.waitFor(
-        async () => expect(await order(client, body.orderId)).toMatchObject({ status: 'FILLED', averagePrice: 99.5 }),
+        async () =>
+          expect(await order(client, body.orderId)).toMatchObject({ status: 'FILLED', averagePrice: 99.5 }),
         WAIT,
       );
       await app!.main.durable();
@@ -175,7 +184,8 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       source.setSnapshot({ symbol: 'AAPL', atMs: now(), bid: 104, ask: 104.02 });
       source.vendor.isDown = false;
       await vi.waitFor(
-        async () => expect(await order(client, body.orderId)).toMatchObject({ status: 'FILLED', averagePrice: 104.02 }),
+        async () =>
+          expect(await order(client, body.orderId)).toMatchObject({ status: 'FILLED', averagePrice: 104.02 }),
         WAIT,
       );
     });
@@ -191,7 +201,11 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
         limit: 1,
       });
       // An order ranks higher than a question.
-      const placed = await buy(client, await portfolio(client), { symbol: 'MSFT', orderType: 'LIMIT', limitPrice: 1 });
+      const placed = await buy(client, await portfolio(client), {
+        symbol: 'MSFT',
+        orderType: 'LIMIT',
+        limitPrice: 1,
+      });
       expect(placed.status).toBe(201);
       await vi.waitFor(() => expect([...source.subscribed()]).toEqual(['MSFT']), WAIT);
     });

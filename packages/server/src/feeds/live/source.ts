@@ -135,7 +135,10 @@ export interface LiveSource {
   actions(
     symbols: readonly string[],
     from: TradingDate,
-  ): Promise<{ readonly actions: readonly CorporateAction[]; readonly unsupported: readonly UnsupportedAction[] }>;
+  ): Promise<{
+    readonly actions: readonly CorporateAction[];
+    readonly unsupported: readonly UnsupportedAction[];
+  }>;
   expirations?(underlying: string): Promise<readonly TradingDate[]>;
   chain?(underlying: string, expiration: TradingDate): Promise<ReadonlyMap<string, SourceSnapshot>>;
 }

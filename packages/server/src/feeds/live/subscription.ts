@@ -204,7 +204,9 @@ export class Subscription {
           this.#parts.onRefused((failure as SourceFailure).message);
           return;
         }
-        note(`${this.#parts.stream.name}: no snapshot of ${some.length} symbols: ${(failure as Error).message}`);
+        note(
+          `${this.#parts.stream.name}: no snapshot of ${some.length} symbols: ${(failure as Error).message}`,
+        );
       }
       for (const symbol of some) {
         this.#begun.add(symbol);
@@ -243,7 +245,9 @@ export class Subscription {
         return;
       case 'SYMBOL_LIMIT':
         // What is confirmed is what the plan allows; before anything is, less than what was asked for.
-        this.#interest.lower(this.#confirmed.size > 0 ? this.#confirmed.size : Math.max(1, this.#wanted.size - 1));
+        this.#interest.lower(
+          this.#confirmed.size > 0 ? this.#confirmed.size : Math.max(1, this.#wanted.size - 1),
+        );
         note(`${stream.name}: ${failure.message}; ${this.#interest.limit} symbols from here on`);
         this.#choose();
         return;

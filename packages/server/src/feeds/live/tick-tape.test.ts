@@ -6,7 +6,11 @@ const all = (): boolean => true;
 const at = (ms: number): Instant => Instant.ofMs(ms);
 const quoteOf = (symbol: string, ms: number, bid = '10') => ({ symbol, bid: Price.of(bid), at: at(ms) });
 
-function tapeAt(start: number): { tape: TickTape; clock: { now: number }; add: (symbol: string, bid?: string) => void } {
+function tapeAt(start: number): {
+  tape: TickTape;
+  clock: { now: number };
+  add: (symbol: string, bid?: string) => void;
+} {
   const clock = { now: start };
   const tape = new TickTape(() => at(clock.now));
   return {

@@ -6,7 +6,13 @@ import type { FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../access/key-pairs.js';
 import { ImportTooLarge, TooManyImports } from '../../engine/imports.js';
 import { ImportRefused } from '../../engine/simulation-file.js';
-import { MAIN, NoLiveSource, NotRecorded, type SimulationInfo, TooManySimulations } from '../../engine/simulations.js';
+import {
+  MAIN,
+  NoLiveSource,
+  NotRecorded,
+  type SimulationInfo,
+  TooManySimulations,
+} from '../../engine/simulations.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND } from '../answer.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import { NDJSON } from '../body.js';
@@ -256,7 +262,8 @@ async function unlessRefused<T>(creation: Promise<T>, tier: Tier, allowed: numbe
     if (error instanceof ImportRefused) return refuse(400, `The file cannot be imported: ${error.message}`);
     if (error instanceof ImportTooLarge) return refuse(413, sentence(error.message));
     if (error instanceof TooManyImports) return refuse(409, sentence(error.message));
-    if (error instanceof NoLiveSource) return refuse(400, ['feed live is only allowed where MARKET_FEED is live']);
+    if (error instanceof NoLiveSource)
+      return refuse(400, ['feed live is only allowed where MARKET_FEED is live']);
     if (!(error instanceof NotRecorded)) throw error;
     return refuse(400, [`replay must name recorded symbols, which ${error.symbols.join(', ')} are not`]);
   }

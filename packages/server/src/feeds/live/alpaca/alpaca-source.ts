@@ -52,7 +52,10 @@ export function alpacaSource(settings: AlpacaSettings): LiveSource {
   const failureOf = (status: number, body: string): SourceFailure | undefined => {
     // https://docs.alpaca.markets/docs/market-data-faq: one status for a wrong key and for a plan without the data.
     if (status === 403 && body.includes('subscription'))
-      return new SourceFailure('REFUSED', `the plan of this Alpaca key does not include ${plan} data (HTTP 403)`);
+      return new SourceFailure(
+        'REFUSED',
+        `the plan of this Alpaca key does not include ${plan} data (HTTP 403)`,
+      );
     return undefined;
   };
   const rest = new Rest({
@@ -92,7 +95,10 @@ export function alpacaSource(settings: AlpacaSettings): LiveSource {
     return { ...(quote !== undefined && { quote }), ...(trade !== undefined && { trade }) };
   };
 
-  async function optionSnapshots(symbols: readonly string[], into: Map<string, SourceSnapshot>): Promise<void> {
+  async function optionSnapshots(
+    symbols: readonly string[],
+    into: Map<string, SourceSnapshot>,
+  ): Promise<void> {
     for (let i = 0; i < symbols.length; i += CONTRACTS_AT_ONCE) {
       const some = symbols.slice(i, i + CONTRACTS_AT_ONCE);
       const answer = objectOf(
@@ -155,7 +161,9 @@ export function alpacaSource(settings: AlpacaSettings): LiveSource {
       const contracts = symbols.filter(isLongAsOsi);
       const stocks = symbols.filter((symbol) => !isLongAsOsi(symbol));
       if (stocks.length > 0) {
-        const told = objectOf(await rest.get('/v2/stocks/snapshots', { symbols: stocks.join(','), feed: plan }));
+        const told = objectOf(
+          await rest.get('/v2/stocks/snapshots', { symbols: stocks.join(','), feed: plan }),
+        );
         // https://docs.alpaca.markets/reference/stocksnapshots-1: a symbol without data is missing.
         for (const symbol of stocks)
           if (told[symbol] !== undefined && told[symbol] !== null)
@@ -212,7 +220,13 @@ export function alpacaSource(settings: AlpacaSettings): LiveSource {
               kind === 'forward_splits' || kind === 'reverse_splits'
                 ? { type: 'SPLIT', symbol, exDate: one.ex_date, more: one.new_rate, old: one.old_rate }
                 : kind === 'cash_dividends'
-                  ? { type: 'DIVIDEND', symbol, exDate: one.ex_date, payDate: one.payable_date, amount: one.rate }
+                  ? {
+                      type: 'DIVIDEND',
+                      symbol,
+                      exDate: one.ex_date,
+                      payDate: one.payable_date,
+                      amount: one.rate,
+                    }
                   : { type: kind, symbol, exDate: one.ex_date ?? one.effective_date ?? one.process_date },
               actions,
               unsupported,
@@ -251,4 +265,3 @@ export function alpacaSource(settings: AlpacaSettings): LiveSource {
     }),
   };
 }
-

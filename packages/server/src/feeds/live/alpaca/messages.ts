@@ -50,7 +50,9 @@ export function tradeFrom(told: Json): SourceTrade | undefined {
 /** Of options the conditions are one text, and every trade is a last sale. */
 function effectOf(told: Json): Pick<SourceTrade, 'updatesLast' | 'official'> {
   if (!Array.isArray(told.c)) return { updatesLast: true };
-  const conditions = arrayOf(told.c).filter((condition): condition is string => typeof condition === 'string');
+  const conditions = arrayOf(told.c).filter(
+    (condition): condition is string => typeof condition === 'string',
+  );
   const official = isListedThere(told) ? officialOf(conditions) : undefined;
   return { updatesLast: updatesLast(conditions), ...(official !== undefined && { official }) };
 }
@@ -62,7 +64,9 @@ function isListedThere({ x, z }: Json): boolean {
 }
 
 /** The correction of a trade: the number of what it corrects, and what it was. */
-export function correctionFrom(told: Json): { readonly id: string; readonly corrected: SourceTrade } | undefined {
+export function correctionFrom(
+  told: Json,
+): { readonly id: string; readonly corrected: SourceTrade } | undefined {
   const corrected = tradeFrom({ ...told, i: told.ci, p: told.cp, s: told.cs, c: told.cc });
   return corrected && { id: String(told.oi), corrected };
 }

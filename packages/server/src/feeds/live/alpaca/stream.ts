@@ -28,7 +28,11 @@ const FAILURES: Readonly<Record<number, readonly [FailureKind, (plan: string) =>
   406: ['CONNECTION_LIMIT', () => 'another connection with this key is open; the plan allows one'],
   407: ['RETRY', () => 'this server reads too slowly'],
   408: ['REFUSED', () => 'this Alpaca account has no market data v2'],
-  409: ['REFUSED', (plan) => `the Alpaca plan of this key does not include ${plan}; choose another LIVE_PLAN or LIVE_OPTIONS`],
+  409: [
+    'REFUSED',
+    (plan) =>
+      `the Alpaca plan of this key does not include ${plan}; choose another LIVE_PLAN or LIVE_OPTIONS`,
+  ],
   410: ['DEFECT', () => 'a subscription is not possible on this feed'],
   500: ['RETRY', () => 'internal error of Alpaca'],
 };
@@ -126,7 +130,9 @@ class AlpacaConversation implements Conversation {
       case 'subscription': {
         const trades = new Set(arrayOf(message.trades));
         this.#confirmed = new Set(
-          arrayOf(message.quotes).filter((symbol): symbol is string => typeof symbol === 'string' && trades.has(symbol)),
+          arrayOf(message.quotes).filter(
+            (symbol): symbol is string => typeof symbol === 'string' && trades.has(symbol),
+          ),
         );
         this.#talk.confirmed(this.#confirmed);
         return;

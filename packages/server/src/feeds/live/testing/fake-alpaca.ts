@@ -1,7 +1,13 @@
 import type { IncomingMessage } from 'node:http';
 import { decode, encode } from '@msgpack/msgpack';
 import type { WebSocket } from 'ws';
-import { type FakeAnswer, type FakeSource, FakeVendor, type ToldQuote, type ToldTrade } from './fake-vendor.js';
+import {
+  type FakeAnswer,
+  type FakeSource,
+  FakeVendor,
+  type ToldQuote,
+  type ToldTrade,
+} from './fake-vendor.js';
 
 export const ALPACA_KEY = 'PKTESTKEYOFALPACA';
 export const ALPACA_SECRET = 'secret-of-alpaca-that-nobody-may-see';
@@ -29,7 +35,10 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
   readonly #sessions = new Map<WebSocket, Session>();
   readonly #snapshots = new Map<string, ToldQuote>();
   readonly optionSnapshots = new Map<string, ToldQuote>();
-  assets: Asset[] = ['AAPL', 'MSFT', 'BRK.B', 'TSLA', 'F'].map((symbol) => ({ symbol, name: `${symbol} Inc.` }));
+  assets: Asset[] = ['AAPL', 'MSFT', 'BRK.B', 'TSLA', 'F'].map((symbol) => ({
+    symbol,
+    name: `${symbol} Inc.`,
+  }));
   actions: Record<string, readonly object[]> = {};
   bars: Record<string, readonly object[]> = {};
   /** Symbols at once; what the vendor enforces. */
@@ -164,7 +173,11 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
     }
   }
 
-  #authenticate(connection: WebSocket, session: Session, { key, secret }: { key?: string; secret?: string }): void {
+  #authenticate(
+    connection: WebSocket,
+    session: Session,
+    { key, secret }: { key?: string; secret?: string },
+  ): void {
     if (key !== ALPACA_KEY || secret !== ALPACA_SECRET) this.#error(connection, 402, 'auth failed');
     else if (!this.hasPlan) this.#error(connection, 409, 'insufficient subscription');
     else {
@@ -197,19 +210,36 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
     const symbols = (url.searchParams.get('symbols') ?? '').split(',');
     switch (url.pathname) {
       case '/v2/assets':
-        return { body: this.assets.map((asset) => ({ tradable: true, shortable: true, fractionable: true, ...asset })) };
+        return {
+          body: this.assets.map((asset) => ({
+            tradable: true,
+            shortable: true,
+            fractionable: true,
+            ...asset,
+          })),
+        };
       case '/v2/stocks/snapshots':
         return { body: this.#snapshotsOf(this.#snapshots, symbols) };
       case '/v1beta1/options/snapshots':
-        return { body: { snapshots: this.#snapshotsOf(this.optionSnapshots, symbols), next_page_token: null } };
+        return {
+          body: { snapshots: this.#snapshotsOf(this.optionSnapshots, symbols), next_page_token: null },
+        };
       case '/v2/stocks/bars':
-        return { body: { bars: Object.fromEntries(symbols.map((one) => [one, this.bars[one] ?? []])), next_page_token: null } };
+        return {
+          body: {
+            bars: Object.fromEntries(symbols.map((one) => [one, this.bars[one] ?? []])),
+            next_page_token: null,
+          },
+        };
       case '/v1/corporate-actions':
         return { body: { corporate_actions: this.actions, next_page_token: null } };
       case '/v2/options/contracts':
         return {
           body: {
-            option_contracts: [...this.optionSnapshots.keys()].map((symbol) => ({ symbol, expiration_date: expirationOf(symbol) })),
+            option_contracts: [...this.optionSnapshots.keys()].map((symbol) => ({
+              symbol,
+              expiration_date: expirationOf(symbol),
+            })),
             next_page_token: null,
           },
         };
@@ -220,7 +250,9 @@ export class FakeAlpaca extends FakeVendor implements FakeSource {
         const listed = [...this.optionSnapshots.keys()].filter(
           (symbol) => symbol.startsWith(underlying) && expirationOf(symbol) === date,
         );
-        return { body: { snapshots: this.#snapshotsOf(this.optionSnapshots, listed), next_page_token: null } };
+        return {
+          body: { snapshots: this.#snapshotsOf(this.optionSnapshots, listed), next_page_token: null },
+        };
       }
     }
   }

@@ -89,7 +89,11 @@ export abstract class FakeVendor {
       request.socket.destroy();
       return;
     }
-    const { status = 200, body, headers = {} } = this.prepared.get(url.pathname)?.shift() ?? this.answer(url, request);
+    const {
+      status = 200,
+      body,
+      headers = {},
+    } = this.prepared.get(url.pathname)?.shift() ?? this.answer(url, request);
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
   }
