@@ -72,6 +72,7 @@ OPERATIONS = {
     "listSma": "GET /v1/accounts/portfolios/:portfolioId/sma",
     "listTrades": "GET /v1/accounts/portfolios/:portfolioId/trades",
     "getPerformance": "GET /v1/accounts/portfolios/:portfolioId/performance",
+    "getReport": "GET /v1/accounts/portfolios/:portfolioId/report.html",
     "getExecutionQuality": "GET /v1/accounts/portfolios/:portfolioId/execution-quality",
     "getOrderExecutionQuality": "GET /v1/orders/:orderId/execution-quality",
     "listTaxLots": "GET /v1/accounts/portfolios/:portfolioId/tax-lots",
@@ -676,6 +677,23 @@ class Client:
             if cursor is None:
                 return
 
+    def csv(self, operation, path, params=None, query=None):
+        """Writes a whole list to a file of CSV: every row of it, whatever `limit` says."""
+        self._save(operation, path, params, query, "text/csv")
+
+    def report(self, portfolio_id, path, **query):
+        """Writes the report of a portfolio, a self-contained page of HTML, to a file."""
+        self._save("getReport", path, {"portfolioId": portfolio_id}, query, "text/html")
+
+    def _save(self, operation, path, params, query, accept):
+        where = _path_of(operation, params)[1]
+        connection, response = self.transport.open(where, query, {"Accept": accept}, _ANSWER_WITHIN)
+        try:
+            with open(path, "wb") as file:
+                shutil.copyfileobj(response, file)
+        finally:
+            connection.close()
+
     def export_simulation(self, simulation_id, path):
         """Writes a simulation to a file that `import_simulation` accepts, here or on another server."""
         where = f"/v1/simulations/{urllib.parse.quote(simulation_id, safe='')}/export"
@@ -692,9 +710,7 @@ class Client:
             return self.transport.upload("/v1/simulations/import", file)
 
     def _send(self, operation, params, query, body, idempotency_key):
-        method, template = OPERATIONS[operation].split(" ")
-        given = params or {}
-        path = re.sub(r":(\w+)", lambda name: urllib.parse.quote(str(given[name[1]]), safe=""), template)
+        method, path = _path_of(operation, params)
         return self.transport.send(method, path, query, body, idempotency_key)
 
     def open_portfolio(self, cash=None, portfolio_type="CASH", account_type="INDIVIDUAL", broker_id="default", account_id=None, **more):
@@ -793,6 +809,26 @@ class Client:
         raise AssertionError("a stream without an end has ended")
 
 
+def _path_of(operation, params):
+    """The method of an operation, and its path with the names in it."""
+    method, template = OPERATIONS[operation].split(" ")
+    given = params or {}
+    return method, re.sub(r":(\w+)", lambda name: urllib.parse.quote(str(given[name[1]]), safe=""), template)
+
+
+def to_dataframe(rows):
+    """A pandas DataFrame of rows (of a list, or the `series` of a performance), its instants and dates as such. Needs pandas."""
+    try:
+        import pandas
+    except ImportError:
+        raise SandpitError("to_dataframe needs pandas: pip install pandas") from None
+    frame = pandas.DataFrame(list(rows))
+    for name in frame.columns:
+        if name == "at" or name.endswith("At"):
+            frame[name] = pandas.to_datetime(frame[name], format="ISO8601", utc=True)
+    return frame
+
+
 class Portfolio:
     """A portfolio, and orders against it."""
 
@@ -863,6 +899,30 @@ class Portfolio:
     def activities(self, **query):
         """What happened, newest first."""
         return self.client.list("listActivities", {"portfolioId": self.id}, query)
+
+    def performance(self, **query):
+        """Return, risk, drawdown and trade statistics; `series=True` adds every valuation."""
+        return self.client.call("getPerformance", {"portfolioId": self.id}, query)
+
+    def trades(self, **query):
+        """Round trips, newest first."""
+        return self.client.list("listTrades", {"portfolioId": self.id}, query)
+
+    def execution_quality(self, **query):
+        """Slippage, shortfall and spreads of the orders; `groupBy="symbol"` adds groups."""
+        return self.client.call("getExecutionQuality", {"portfolioId": self.id}, query)
+
+    def realized_gains(self, **query):
+        """Sales of a tax year, newest first. Not tax advice."""
+        return self.client.list("listRealizedGains", {"portfolioId": self.id}, query)
+
+    def tax_lots(self, **query):
+        """Open tax lots with their adjusted basis. Not tax advice."""
+        return self.client.call("listTaxLots", {"portfolioId": self.id}, query)["lots"]
+
+    def report(self, path, **query):
+        """Writes a report, a self-contained page of HTML, to a file."""
+        self.client.report(self.id, path, **query)
 
     def _place(self, intent, symbol, quantity, options):
         key = options.pop("idempotency_key", None)

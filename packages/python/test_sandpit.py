@@ -14,6 +14,7 @@ import time
 import types
 import unittest
 import unittest.mock
+import uuid
 
 import sandpit
 from sandpit import Client, Sandbox, connect
@@ -33,6 +34,37 @@ class InASandbox(unittest.TestCase):
             self.assertEqual(sim.portfolio.positions()[0]["settledQuantity"], 10)
             self.assertEqual(sim.portfolio.show()["settledCash"], 10_000 - 1875)
             self.assertEqual(order.executions()[0]["price"], 187.50)
+
+    def test_analytics(self):
+        with Sandbox(cash=10_000) as sim, tempfile.TemporaryDirectory() as folder:
+            sim.quote("AAPL", 99, 101)
+            order = sim.portfolio.buy("AAPL", 10)
+            order.filled(timeout=20)
+            sim.quote("AAPL", 110, 111)
+            sim.portfolio.sell("AAPL", 10).filled(timeout=20)
+            self.assertEqual(sim.portfolio.performance()["trades"]["count"], 1)
+            self.assertEqual([one["grossPnl"] for one in sim.portfolio.trades()], [90])
+            self.assertEqual(sim.portfolio.execution_quality(groupBy="symbol")["groups"][0]["key"], "AAPL")
+            self.assertEqual(len(list(sim.portfolio.realized_gains())), 1)
+            self.assertEqual(sim.portfolio.tax_lots(), [])
+            file = os.path.join(folder, "report.html")
+            sim.portfolio.report(file)
+            with open(file, encoding="utf-8") as page:
+                self.assertIn("AAPL", page.read())
+            sim.client.csv("listTrades", file, {"portfolioId": sim.portfolio.id})
+            with open(file, encoding="utf-8", newline="") as rows:
+                self.assertEqual(rows.read().count("\r\n"), 2)
+            with self.assertRaises(sandpit.NotFoundError):
+                sim.client.csv("listTrades", file, {"portfolioId": str(uuid.uuid4())})
+            self.assertEqual(len(self.frame_of(sim.portfolio.trades())), 1)
+
+    def frame_of(self, rows):
+        """With pandas its frame, without it a class that stands for it: the module imports it when it is asked for."""
+        try:
+            return sandpit.to_dataframe(rows)
+        except sandpit.SandpitError as error:
+            self.assertIn("pip install pandas", str(error))
+            return list(rows)
 
     def test_the_same_again_with_the_same_seed(self):
         ids = []

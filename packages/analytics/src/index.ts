@@ -1,5 +1,6 @@
 export type * from './book-event.js';
 export type { BenchmarkClose, BenchmarkComparison, MissingBenchmark } from './benchmark.js';
+export * from './distribution.js';
 export type { Drawdown } from './drawdown.js';
 export * from './execution-quality.js';
 export { type EquityPoint, linkReturns } from './linked-index.js';

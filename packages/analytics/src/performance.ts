@@ -184,7 +184,7 @@ export function performanceOf(input: PerformanceInput): Performance {
 const toCents = (dollars: number): number => Math.round(dollars * 100) / 100;
 
 /** Returns of the finished days, by the date of their close. The first day counts from the start, however short it is. */
-function daysOf(linked: readonly IndexPoint[]): readonly DayReturn[] {
+export function daysOf(linked: readonly IndexPoint[]): readonly DayReturn[] {
   const days: DayReturn[] = [];
   let previous = linked[0]?.index ?? 1;
   for (const { closeOf, index } of linked.slice(1)) {

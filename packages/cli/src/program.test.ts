@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { spreadOf } from '@sandpit/client';
@@ -142,6 +142,53 @@ describe('the command line', () => {
     expect(head?.split(',').slice(0, 2)).toEqual(['executionId', 'orderId']);
     expect(first).toContain('"{""bid"":99.9,""ask"":100');
     expect((await type('export everything')).code).toBe(EXIT.usage);
+  });
+
+  it('shows performance, trades, costs and taxes, and writes a report', async () => {
+    const other = await sandbox({ cash: 10_000 });
+    const folder = mkdtempSync(join(tmpdir(), 'sandpit-report-'));
+    try {
+      const { client, simulationId } = other;
+      const { token } = await client.call('createSimulationToken', { params: { simulationId } });
+      const as = ['--url', client.transport.baseUrl, '--token', token];
+      await other.quote('AAPL', 99, 101);
+      const bought = json((await type('buy AAPL 10', { as })).out) as { orderId: string };
+      await other.quote('AAPL', 110, 111);
+      await type('sell AAPL 10', { as });
+      expect(json((await type('performance', { as })).out)).toMatchObject({ trades: { count: 1, wins: 1 } });
+      expect((await type('performance --benchmark AAPL', { as, isTerminal: true })).out).toMatch(
+        /trades\.winRate +1\n/,
+      );
+      expect(json((await type('trades', { as })).out)).toMatchObject([{ symbol: 'AAPL', grossPnl: 90 }]);
+      expect(json((await type('tca --by symbol', { as })).out)).toMatchObject({
+        orders: 2,
+        groups: [{ key: 'AAPL', orders: 2 }],
+      });
+      expect(json((await type(`tca --order ${bought.orderId}`, { as })).out)).toMatchObject({
+        slippageBps: 100,
+      });
+      expect((await type('tca --by color', { as })).code).toBe(EXIT.usage);
+      expect(json((await type('taxes --method HIFO', { as })).out)).toMatchObject({
+        method: 'HIFO',
+        data: [{ symbol: 'AAPL', term: 'SHORT' }],
+      });
+      expect((await type('taxes', { as, isTerminal: true })).out).toContain('SECTION_1256');
+      await other.quote('SPY', 500, 500.1);
+      const page = readFileSync(new URL('../../../docs/how-to/analytics.md', import.meta.url), 'utf8');
+      const commands = [...page.matchAll(/^npx sandpit (.+)$/gm)].map(([, line = '']) => line);
+      expect(commands).toHaveLength(5);
+      for (const command of commands) {
+        const line = command.replace('report.html', join(folder, 'report.html'));
+        expect((await type(line, { as })).code, command).toBe(EXIT.done);
+      }
+      const file = join(folder, 'page.html');
+      expect((await type(`report --out ${file}`, { as })).code).toBe(EXIT.done);
+      expect(readFileSync(file, 'utf8')).toMatch(/^<!doctype html>.*AAPL/s);
+      expect((await type(`report --benchmark NOPE1 --out ${file}`, { as })).code).toBe(EXIT.refused);
+    } finally {
+      rmSync(folder, { recursive: true });
+      await other.close();
+    }
   });
 
   it('buys for an amount of money, and sells in a pair of which each cancels the other', async () => {

@@ -78,6 +78,26 @@ export class Sandpit {
     } while (cursor !== undefined);
   }
 
+  /** A whole list as CSV, as it comes: every row of it, whatever `limit` says. Lists that have pages have it, and those of positions, lots and bars. */
+  async csv<Id extends OperationId>(
+    id: Id,
+    ...[given]: ParamsOf<Id> extends undefined ? [Arguments<Id>?] : [Arguments<Id>]
+  ): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await this.#file(id, given ?? ({} as Arguments<Id>), 'text/csv');
+    if (body === null) throw new SandpitError('The CSV has no body');
+    return body as ReadableStream<Uint8Array>;
+  }
+
+  /** The report of a portfolio: a self-contained page of HTML. */
+  async report(
+    portfolioId: string,
+    query: Partial<QueryOf<'getReport'>> = {},
+    signal?: AbortSignal,
+  ): Promise<string> {
+    const given = { params: { portfolioId }, query, ...(signal !== undefined && { signal }) };
+    return (await this.#file('getReport', given, 'text/html')).text();
+  }
+
   /** Opens a portfolio: CASH, INDIVIDUAL and at the default broker unless it says otherwise, in a new account unless it names one. */
   async openPortfolio({
     cash,
@@ -186,10 +206,15 @@ export class Sandpit {
     }
   }
 
+  #file<Id extends OperationId>(id: Id, given: Arguments<Id>, accept: string): Promise<Response> {
+    const { path } = routeOf(id, given);
+    const query = given.query as Readonly<Record<string, string>> | undefined;
+    const url = this.transport.urlOf(query === undefined ? { path } : { path, query });
+    return this.transport.open('GET', url, { accept }, undefined, given.signal);
+  }
+
   #send<Id extends OperationId>(id: Id, given: Arguments<Id>) {
-    const [method = '', template = ''] = OPERATIONS[id].split(' ');
-    const params = (given.params ?? {}) as Readonly<Record<string, string>>;
-    const path = template.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+    const { method, path } = routeOf(id, given);
     const { query, body, idempotencyKey, signal } = given;
     return this.transport.send({
       method,
@@ -200,4 +225,15 @@ export class Sandpit {
       ...(signal !== undefined && { signal }),
     });
   }
+}
+
+/** Method of an operation, and its path with the names in it. */
+function routeOf<Id extends OperationId>(
+  id: Id,
+  given: Arguments<Id>,
+): { readonly method: string; readonly path: string } {
+  const [method = '', template = ''] = OPERATIONS[id].split(' ');
+  const params = (given.params ?? {}) as Readonly<Record<string, string>>;
+  const path = template.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(params[name] ?? ''));
+  return { method, path };
 }

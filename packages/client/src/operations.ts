@@ -36,6 +36,7 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   listSma: 'GET /v1/accounts/portfolios/:portfolioId/sma',
   listTrades: 'GET /v1/accounts/portfolios/:portfolioId/trades',
   getPerformance: 'GET /v1/accounts/portfolios/:portfolioId/performance',
+  getReport: 'GET /v1/accounts/portfolios/:portfolioId/report.html',
   getExecutionQuality: 'GET /v1/accounts/portfolios/:portfolioId/execution-quality',
   getOrderExecutionQuality: 'GET /v1/orders/:orderId/execution-quality',
   listTaxLots: 'GET /v1/accounts/portfolios/:portfolioId/tax-lots',

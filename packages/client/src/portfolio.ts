@@ -2,14 +2,20 @@ import type {
   AssetClass,
   CreateOrderBody,
   EquityPosition,
+  ExecutionQuality,
   FuturePosition,
   ImportBody,
   ImportResult,
   OptionPosition,
   OrderPreview,
   OrderType,
+  Performance,
   PortfolioDetail,
   PositionIntent,
+  QueryOf,
+  RealizedGainPage,
+  RoundTrip,
+  TaxLots,
 } from '@sandpit/protocol';
 import type { Arguments, Sandpit } from './client.js';
 import { Order } from './order.js';
@@ -119,6 +125,36 @@ export class Portfolio {
   /** Futures that are held or short. */
   futures(): Promise<FuturePosition[]> {
     return this.#client.call('listFuturePositions', { params: { portfolioId: this.id } });
+  }
+
+  /** Return, risk, drawdown and trade statistics; all of the present epoch unless a period is named. */
+  performance(query: Partial<QueryOf<'getPerformance'>> = {}): Promise<Performance> {
+    return this.#client.call('getPerformance', { params: { portfolioId: this.id }, query });
+  }
+
+  /** Round trips, newest first. */
+  trades(query: Partial<QueryOf<'listTrades'>> = {}): AsyncGenerator<RoundTrip, void, undefined> {
+    return this.#client.list('listTrades', { params: { portfolioId: this.id }, query });
+  }
+
+  /** Slippage, shortfall and spreads of the orders, by group where `groupBy` says so. */
+  executionQuality(query: Partial<QueryOf<'getExecutionQuality'>> = {}): Promise<ExecutionQuality> {
+    return this.#client.call('getExecutionQuality', { params: { portfolioId: this.id }, query });
+  }
+
+  /** A page of the sales of a tax year, with totals by term. Not tax advice. */
+  realizedGains(query: Partial<QueryOf<'listRealizedGains'>> = {}): Promise<RealizedGainPage> {
+    return this.#client.call('listRealizedGains', { params: { portfolioId: this.id }, query });
+  }
+
+  /** Open tax lots with their adjusted basis. Not tax advice. */
+  taxLots(query: Partial<QueryOf<'listTaxLots'>> = {}): Promise<TaxLots> {
+    return this.#client.call('listTaxLots', { params: { portfolioId: this.id }, query });
+  }
+
+  /** A page of HTML with charts and statistics. */
+  report(query: Partial<QueryOf<'getReport'>> = {}): Promise<string> {
+    return this.#client.report(this.id, query);
   }
 
   #place(

@@ -65,7 +65,7 @@ export class Transport {
       ...(isPost && { 'idempotency-key': wanted.idempotencyKey ?? globalThis.crypto.randomUUID() }),
     };
     const body = wanted.body === undefined ? undefined : JSON.stringify(wanted.body);
-    const response = await this.open(wanted.method, this.#urlOf(wanted), headers, body, wanted.signal);
+    const response = await this.open(wanted.method, this.urlOf(wanted), headers, body, wanted.signal);
     const text = await response.text();
     return {
       body: text === '' ? undefined : this.#jsonIn(text, response.status),
@@ -186,7 +186,8 @@ export class Transport {
     return ((await response.json()) as { readonly token: string }).token;
   }
 
-  #urlOf({ path, query = {} }: RequestInput): string {
+  /** The whole URL of a request. */
+  urlOf({ path, query = {} }: Pick<RequestInput, 'path' | 'query'>): string {
     const parameters = new URLSearchParams();
     for (const [name, value] of Object.entries(query))
       if (value !== undefined) parameters.set(name, String(value));

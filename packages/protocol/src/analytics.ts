@@ -94,7 +94,7 @@ export type RoundTrip = Static<typeof RoundTrip>;
 export const TradePage = paged('TradePage', RoundTrip, 'Round trips, newest first.');
 export type TradePage = Static<typeof TradePage>;
 
-export const PerformanceQuery = parameters({
+const performanceFields = {
   from: optional(
     dateOrInstant({
       description:
@@ -126,9 +126,18 @@ export const PerformanceQuery = parameters({
       },
     ),
   ),
+};
+
+export const PerformanceQuery = parameters({
+  ...performanceFields,
   series: optional(flag({ description: 'True adds every valuation to the answer. Default false.' })),
 });
 export type PerformanceQuery = Static<typeof PerformanceQuery>;
+
+export const ReportQuery = parameters(performanceFields);
+export type ReportQuery = Static<typeof ReportQuery>;
+
+export const Report = anyText({ description: 'A self-contained page of HTML.' });
 
 const fraction = (description: string) => number({ description: `${description} A fraction: 0.01 = 1 %.` });
 const amount = (description: string) => number({ description: `${description} Dollars.` });

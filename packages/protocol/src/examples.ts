@@ -595,6 +595,11 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
       monthly: [{ month: '2026-01', return: 0.01, partial: true }],
     },
   },
+  getReport: {
+    params: { portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2' },
+    query: { benchmark: 'SPY' },
+    reply: '<!doctype html><html lang="en"><title>Performance report</title></html>',
+  },
   getExecutionQuality: {
     params: { portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2' },
     query: { groupBy: 'symbol' },

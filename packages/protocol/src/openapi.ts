@@ -233,24 +233,26 @@ function answers(route: Route, components: Components, example: Example): Record
           ...(isPaged(route) ? { 'X-Next-Cursor': header('NextCursor') } : {}),
         },
         content:
-          route.download === true
-            ? lines({ type: 'string' }, `${JSON.stringify(example.reply)}\n`)
-            : route.events === undefined
-              ? {
-                  ...(json(
-                    components.refer(schema),
-                    status.startsWith('2') ? example.reply : undefined,
-                  ) as object),
-                  ...(isCsvList(route)
-                    ? { 'text/csv': { schema: { type: 'string' }, example: csvExample(example.reply) } }
-                    : {}),
-                }
-              : {
-                  'text/event-stream': {
-                    schema: eventSchema(route.events, components),
-                    ...(example.stream === undefined ? {} : { example: eventOf(example.stream) }),
+          route.html === true
+            ? { 'text/html': { schema: { type: 'string' }, example: example.reply as string } }
+            : route.download === true
+              ? lines({ type: 'string' }, `${JSON.stringify(example.reply)}\n`)
+              : route.events === undefined
+                ? {
+                    ...(json(
+                      components.refer(schema),
+                      status.startsWith('2') ? example.reply : undefined,
+                    ) as object),
+                    ...(isCsvList(route)
+                      ? { 'text/csv': { schema: { type: 'string' }, example: csvExample(example.reply) } }
+                      : {}),
+                  }
+                : {
+                    'text/event-stream': {
+                      schema: eventSchema(route.events, components),
+                      ...(example.stream === undefined ? {} : { example: eventOf(example.stream) }),
+                    },
                   },
-                },
       },
     ]),
   );

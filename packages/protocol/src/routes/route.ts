@@ -50,6 +50,8 @@ export interface Route {
   readonly upload?: true;
   /** Whether the 2xx is a file of lines of JSON (`application/x-ndjson`), each of the schema given. */
   readonly download?: true;
+  /** Whether the 200 is a page of HTML. */
+  readonly html?: true;
   /** The events of a stream; its 200 is `text/event-stream`. */
   readonly events?: readonly StreamEvent[];
   /** Statuses of plain errors, beside those that follow from the rest: see `errorStatusesOf`. */

@@ -48,6 +48,7 @@ import { portfolioHandlers } from './routes/portfolios.js';
 import { keyPairHandlers, keyPairIssuer } from './routes/key-pairs.js';
 import { Health, serviceHandlers } from './routes/service.js';
 import { outcomeHandlers } from './routes/outcomes.js';
+import { reportHandlers } from './routes/report.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
 import { stepHandlers } from './routes/steps.js';
@@ -268,6 +269,7 @@ function handlersOf(
     ...historyHandlers,
     ...analyticsHandlers,
     ...executionQualityHandlers,
+    ...reportHandlers,
     ...orderHandlers,
     ...rates.guard(orderHandlers),
     ...orderListHandlers,

@@ -32,8 +32,8 @@ type PublicId = {
 
 export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes';
 
-/** Operations whose CSV is not their list: they send it by themselves. */
-export type CsvId = 'listRealizedGains';
+/** Operations that send what is not JSON by themselves: a report, a CSV that is not their list. */
+export type FileId = 'listRealizedGains' | 'getReport';
 
 /** Operations that send a file of lines of JSON on a connection of their own. */
 export type DownloadId = 'exportSimulation';
@@ -76,8 +76,8 @@ export type Handler<Id extends OperationId> = Id extends StreamId
     ) => Promise<Answer | undefined>
   : Id extends DownloadId
     ? /** Undefined = the file was sent. */ (call: Call<Id>) => Promise<Answer | undefined>
-    : Id extends CsvId
-      ? /** Undefined = the list was sent as CSV. */ (
+    : Id extends FileId
+      ? /** Undefined = the file was sent. */ (
           call: Call<Id>,
         ) => Promise<StoredReply<Id> | Answer | undefined>
       : Id extends PublicId

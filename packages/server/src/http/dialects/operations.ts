@@ -16,8 +16,8 @@ import { Answer, refuse, refuseCoded } from '../answer.js';
 import type { Principal } from '../auth.js';
 import type { Handlers, StreamId } from '../call.js';
 
-/** Operations that answer: streams take a connection over. */
-export type AnsweringId = Exclude<OperationId, StreamId>;
+/** Operations that answer with JSON: streams take a connection over, and so do reports. */
+export type AnsweringId = Exclude<OperationId, StreamId | 'getReport'>;
 
 /** Whoever asks, admitted by the dialect. */
 export interface Caller {

@@ -102,10 +102,34 @@ const READ: Readonly<Record<string, Definition>> = {
       futures: await ask('listFuturePositions', given),
     }),
   },
-  get_equity_curve: {
-    title: 'Get the equity curve',
-    description: 'Equity of a portfolio over time, newest first.',
-    of: ['getEquityCurve'],
+  get_analysis: {
+    title: 'Get performance, trades, costs, taxes or the equity curve',
+    description:
+      'What trading returned and cost. Ratios are fractions: 0.01 = 1 %. Each `about` uses the parameters that fit it.',
+    of: ['getPerformance', 'listTrades', 'getExecutionQuality', 'listRealizedGains', 'getEquityCurve'],
+    more: {
+      about: {
+        enum: ['performance', 'trades', 'costs', 'taxes', 'equity'],
+        description:
+          'performance (default): return, risk, drawdown; trades: round trips; costs: slippage; taxes: realized gains of a year; equity: its curve, newest first.',
+      },
+    },
+    run: async ({ about = 'performance', ...given }, ask) => {
+      switch (about) {
+        case 'performance':
+          return ask('getPerformance', given);
+        case 'trades':
+          return ask('listTrades', given);
+        case 'costs':
+          return ask('getExecutionQuality', given);
+        case 'taxes':
+          return ask('listRealizedGains', given);
+        case 'equity':
+          return ask('getEquityCurve', given);
+        default:
+          throw wrong('about must be one of performance, trades, costs, taxes, equity');
+      }
+    },
   },
   list_activities: {
     title: 'List activities',

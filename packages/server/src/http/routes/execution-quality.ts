@@ -38,7 +38,7 @@ export const executionQualityHandlers: ExecutionQualityHandlers = {
         isWanted: ({ request }, at) => request.portfolioId === portfolioId && at >= from && at < to,
         afterSeq: 0,
       },
-      quotesOf(simulation),
+      quotesNow(simulation),
       (order) => {
         tally.add(order);
         grouped?.add(order);
@@ -73,7 +73,7 @@ async function qualityOfOrder(simulation: Simulation, number: number, acceptedIn
   for (const back of LOOK_BACKS) {
     const measured: MeasuredOrder[] = [];
     const part = { isWanted, afterSeq: Math.max(0, acceptedIn - 1 - back), lastAcceptedIn: acceptedIn };
-    const isComplete = await measureOrders(simulation, part, quotesOf(simulation), (order) => {
+    const isComplete = await measureOrders(simulation, part, quotesNow(simulation), (order) => {
       measured.push(order);
     });
     if (!isComplete) continue;
@@ -84,7 +84,8 @@ async function qualityOfOrder(simulation: Simulation, number: number, acceptedIn
   throw new Error(`The journal does not tell what order ${number} met`);
 }
 
-const quotesOf =
+/** Finds quotes in force now. */
+export const quotesNow =
   (simulation: Simulation) =>
   (symbol: string): Quote | undefined =>
     quoteIn(simulation, simulation.brokerage, symbol, simulation.now());
