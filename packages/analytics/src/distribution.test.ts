@@ -4,6 +4,8 @@ import { dailyReturnsOf, histogramOf, rollingSharpeOf, roundStep } from './distr
 const day = (index: number): string => new Date(Date.UTC(2026, 0, 1 + index)).toISOString().slice(0, 10);
 
 describe('dailyReturnsOf', () => {
+  const tenth: unknown = expect.closeTo(0.1, 12);
+
   it('takes flows out and leaves the unfinished day out', () => {
     const days = dailyReturnsOf([
       { at: 0, equity: 100 },
@@ -13,8 +15,8 @@ describe('dailyReturnsOf', () => {
       { at: 4, equity: 500 },
     ]);
     expect(days).toEqual([
-      { date: day(0), return: expect.closeTo(0.1, 12) },
-      { date: day(1), return: expect.closeTo(0.1, 12) },
+      { date: day(0), return: tenth },
+      { date: day(1), return: tenth },
     ]);
   });
 });
