@@ -73,8 +73,8 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     expect(bytes).toBeLessThan(150_000);
 
     await stranger.getByLabel('Token').fill('not a token');
-    await stranger.getByRole('button', { name: 'Come in' }).click();
-    await stranger.getByRole('alert').getByText('That is no token').waitFor();
+    await stranger.getByRole('button', { name: 'Log in' }).click();
+    await stranger.getByRole('alert').getByText('This is not a token').waitFor();
     await stranger.context().close();
   });
 
@@ -82,7 +82,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'New portfolio' }).click();
     await page.getByLabel('Name').fill(NAME);
-    await page.getByRole('button', { name: 'Open it' }).click();
+    await page.getByRole('button', { name: 'Open portfolio' }).click();
     await page.getByRole('link', { name: NAME }).click();
     await page.getByRole('heading', { name: NAME }).waitFor();
     expect(await page.locator('main img, main b').count()).toBe(0);
@@ -100,23 +100,20 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await form.getByLabel('Limit price').fill('187.50');
     await form.getByLabel('Take profit at').fill('190');
     await form.getByLabel('Stop loss at').fill('180');
-    await form.getByRole('button', { name: 'Place the order' }).click();
+    await form.getByRole('button', { name: 'Place order' }).click();
 
     await expect
       .poll(async () => (await rows()).join('\n'), SOON)
       .toMatch(/Buy 10 AAPL[\s\S]*Active[\s\S]*ask 187.60 above limit 187.50/);
     expect(await rows()).toHaveLength(3);
-    await page
-      .getByLabel('Story of the order')
-      .getByText('Waits for: ask 187.60 above limit 187.50')
-      .waitFor();
+    await page.getByLabel('Order details').getByText('Waiting for: ask 187.60 above limit 187.50').waitFor();
 
     await station.quote('AAPL', 187.48, 187.5);
     await expect
       .poll(async () => (await rows()).find((row) => row.includes('Buy 10')), SOON)
       .toMatch(/10\s+187.50\s+Filled/);
-    await page.getByLabel('Story of the order').getByText('10 at 187.50').waitFor();
-    await page.getByLabel('Story of the order').getByText('Settled cash').waitFor();
+    await page.getByLabel('Order details').getByText('10 at 187.50').waitFor();
+    await page.getByLabel('Order details').getByText('Settled cash').waitFor();
 
     await station.kill();
     await page.getByRole('alert').getByText('The server does not answer').waitFor({ timeout: 15_000 });
@@ -143,8 +140,8 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await reader.getByRole('link', { name: NAME }).waitFor();
     expect(await reader.getByRole('button', { name: /New portfolio|Next open/ }).count()).toBe(0);
     await visit.go('ticket?symbol=AAPL', reader);
-    await reader.getByText('This token may read only').waitFor();
-    expect(await reader.getByRole('button', { name: 'Place the order' }).count()).toBe(0);
+    await reader.getByText('Read-only token').waitFor();
+    expect(await reader.getByRole('button', { name: 'Place order' }).count()).toBe(0);
     await reader.context().close();
   });
 
@@ -153,7 +150,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await visit.go('simulations');
     await page.getByLabel('Name').fill('another');
     await page.getByLabel('Clock', { exact: true }).selectOption('scaled');
-    await page.getByRole('button', { name: 'Make it' }).click();
+    await page.getByRole('button', { name: 'Create simulation' }).click();
     await page.getByText('There is no portfolio yet').waitFor();
     await page.locator('.banner').getByText('another').waitFor();
     await page.getByRole('button', { name: '× 600' }).click();

@@ -23,13 +23,13 @@ export function optionsAndMargin(visit: Visit): void {
     await form.getByLabel('Contract of leg 1').getByText('187.50 call, 2.60 × 2.70').waitFor(ATTACHED);
     // 5.00 between the strikes, 2.05 paid: at worst 205 are lost, at best 295 won.
     await form.getByRole('img', { name: /^Profit at expiry from −205\.00 to 295\.00 a unit/ }).waitFor();
-    await page.getByText('It would be accepted.').waitFor();
-    await form.getByRole('button', { name: 'Place the order' }).click();
+    await page.getByText('The order would be accepted.').waitFor();
+    await form.getByRole('button', { name: 'Place order' }).click();
     // 2.70 − 0.60 is asked for.
-    await page.getByLabel('Story of the order').getByText('Waits for: net').waitFor();
+    await page.getByLabel('Order details').getByText('Waiting for: net').waitFor();
     await simulation.quotes({ AAPL260109C00187500: [2.55, 2.65] });
     await expect
-      .poll(() => page.getByLabel('Story of the order').innerText(), SOON)
+      .poll(() => page.getByLabel('Order details').innerText(), SOON)
       .toMatch(/Filled[\s\S]*1 at 2\.65[\s\S]*1 at 0\.60/);
 
     await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
@@ -41,7 +41,7 @@ export function optionsAndMargin(visit: Visit): void {
     await simulation.clock('2026-01-09T15:30:00-05:00');
     await simulation.quotes({ AAPL: [194.99, 195] });
     await page.getByRole('button', { name: 'Next expiry' }).click();
-    await page.getByText('Nothing is held.').waitFor(SOON);
+    await page.getByText('No positions.').waitFor(SOON);
     // 50,000 − 2.05 × 100 − commissions + 5.00 × 100.
     await visit.go(simulation.place(`activity/${portfolioId}?category=OPTION`), page);
     await expect
@@ -73,7 +73,7 @@ export function optionsAndMargin(visit: Visit): void {
     await visit.go(simulation.place(''), page);
     await page.locator('.card').getByText('Margin call').waitFor(SOON);
     await page.getByRole('link', { name: 'Too much' }).click();
-    await page.getByRole('link', { name: 'What happened' }).click();
+    await page.getByRole('link', { name: 'Margin call history' }).click();
     const calls = page.getByRole('region', { name: 'Calls', exact: true });
     await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+510\.00\s+510\.00\s+Open/);
 

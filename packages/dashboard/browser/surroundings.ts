@@ -184,7 +184,7 @@ export class Visit {
     const page = await this.#open({ main: tokenWith(scope) });
     // A page that asks for little: what is looked at comes next.
     await page.goto(`${this.station.url}/#/nowhere`);
-    await page.getByRole('link', { name: 'To the overview' }).waitFor();
+    await page.getByRole('link', { name: 'Back to overview' }).waitFor();
     return page;
   }
 

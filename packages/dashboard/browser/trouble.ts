@@ -9,9 +9,9 @@ export function trouble(visit: Visit): void {
     await reader.evaluate(`localStorage.setItem('sandpit-tokens', ${JSON.stringify(kept)})`);
     await visit.go('orders?show=open', reader);
     await reader.reload();
-    await reader.getByText('The token that was kept here has expired').waitFor();
+    await reader.getByText('Your saved token has expired').waitFor();
     await reader.getByLabel('Token').fill(tokenWith(ALL_SCOPES));
-    await reader.getByRole('button', { name: 'Come in' }).click();
+    await reader.getByRole('button', { name: 'Log in' }).click();
     await reader.getByRole('button', { name: 'Open', pressed: true }).waitFor();
     await reader.context().close();
   }, 60_000);
@@ -23,14 +23,14 @@ export function trouble(visit: Visit): void {
     await reader.getByText('No order yet.').waitFor();
     await visit.station.api('DELETE', `/simulations/${simulation.id}`);
     const banner = reader.locator('.banner').getByRole('alert');
-    await banner.getByText('its simulation is gone').waitFor(SOON);
+    await banner.getByText('its simulation was deleted').waitFor(SOON);
     await banner.getByRole('button', { name: 'Log in again' }).click();
     await reader.getByRole('heading', { name: 'Overview' }).waitFor();
     await reader.getByText('main · push quotes').waitFor();
     // Its address says so as well.
     await visit.go(simulation.place(''), reader);
     await reader.getByRole('alert').waitFor();
-    await reader.getByRole('link', { name: 'To the main simulation' }).click();
+    await reader.getByRole('link', { name: 'Go to main simulation' }).click();
     await reader.getByRole('heading', { name: 'Overview' }).waitFor();
     await reader.context().close();
   }, 60_000);

@@ -77,7 +77,7 @@ function Entry({ place }: { readonly place: DashboardRoute }) {
       <main class="alone">
         <Problem error={error} />
         <p>
-          <a href={hrefOf(MAIN, '')}>To the main simulation</a>
+          <a href={hrefOf(MAIN, '')}>Go to main simulation</a>
         </p>
       </main>
     );
@@ -111,7 +111,7 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
   return (
     <>
       <a class="skip" href="#content" onClick={skip}>
-        To the content
+        Skip to content
       </a>
       <Banner />
       <nav aria-label="Pages">
@@ -130,8 +130,8 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
         <Boundary key={place.path.join('/')}>
           {Page === undefined ? (
             <Empty>
-              <h1>There is no page of this name</h1>
-              <a href={hrefOf(simulationId, '')}>To the overview</a>
+              <h1>Page not found</h1>
+              <a href={hrefOf(simulationId, '')}>Back to overview</a>
             </Empty>
           ) : (
             <Page place={place} />

@@ -1,4 +1,4 @@
-/** What happened, and what it did to the ledger, side by side. */
+/** Margin call history, and what it did to the ledger, side by side. */
 import { useState } from 'preact/hooks';
 import { activityCategories, type Activity, type LedgerEntry } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
@@ -61,9 +61,9 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
     <>
       <div class="heading">
         <h1>Activity</h1>
-        <a href={hrefOf(broker.simulationId, `portfolio/${portfolioId}`)}>To the portfolio</a>
+        <a href={hrefOf(broker.simulationId, `portfolio/${portfolioId}`)}>Back to portfolio</a>
         <button type="button" class="quiet" onClick={found.reload}>
-          Read again
+          Reload
         </button>
       </div>
       <div class="grid">

@@ -1,4 +1,4 @@
-/** Why the buying power is what it is: the requirement line by line, each with its rule. */
+/** The figures behind the buying power, and the margin requirement by position with the rule of each. */
 import type { PortfolioMargin, PortfolioUpdate, Requirements } from '@sandpit/protocol';
 import { useEffect } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
@@ -17,7 +17,7 @@ export function BuyingPower({ portfolio }: { readonly portfolio: PortfolioUpdate
   const margin = useLoad(() => broker.call('getPortfolioMargin', { params: { portfolioId } }), [portfolioId]);
   useEffect(() => margin.reload(), [portfolio.updatedAt, portfolio.totalEquity]);
   return (
-    <section aria-label="Why this buying power">
+    <section aria-label="Margin details">
       <p>
         Buying power <strong>{money(portfolio.overnightBuyingPower)}</strong>: {ruleOf(portfolio)}
       </p>
@@ -34,8 +34,7 @@ export function BuyingPower({ portfolio }: { readonly portfolio: PortfolioUpdate
         <a href={hrefOf(broker.simulationId, 'orders', { portfolio: portfolioId, show: 'open' })}>
           Open orders
         </a>{' '}
-        have set {money(portfolio.reservedCash)} of cash aside, and what they would take is off the figure
-        above.
+        reserve {money(portfolio.reservedCash)} of cash; the figure above is after their margin impact.
       </p>
       {portfolio.portfolioType === 'MARGIN' && <MarginCalls portfolio={portfolio} />}
       {margin.error !== undefined && <Problem error={margin.error} retry={margin.reload} />}
@@ -46,11 +45,11 @@ export function BuyingPower({ portfolio }: { readonly portfolio: PortfolioUpdate
 
 /** What decides, in words. Source: contract D108. */
 function ruleOf({ portfolioType, marginType, marginCallActive }: PortfolioUpdate): string {
-  if (portfolioType === 'CASH') return 'the settled cash that nothing has set aside.';
-  if (marginCallActive) return 'in a margin call there is none.';
+  if (portfolioType === 'CASH') return 'settled cash that no open order reserves.';
+  if (marginCallActive) return 'none during a margin call.';
   return marginType === 'PORTFOLIO'
-    ? 'equity beyond the requirement, at 15 % of what it can carry, after open orders.'
-    : 'twice the memorandum account (SMA), or what the excess carries at the house’s rate for stock, whichever is less, after open orders.';
+    ? 'the excess over the requirement, divided by 15 %, after open orders.'
+    : 'the lesser of twice the SMA and the excess divided by the house maintenance rate for stock, after open orders.';
 }
 
 function linesOf(
@@ -60,28 +59,28 @@ function linesOf(
   if (portfolio.portfolioType === 'CASH')
     return [
       ['Settled cash', portfolio.settledCash],
-      ['Pending cash, which does not buy', portfolio.pendingCash],
-      ['Set aside', portfolio.reservedCash],
+      ['Unsettled cash (not available for purchases)', portfolio.pendingCash],
+      ['Reserved', portfolio.reservedCash],
     ];
   return [
-    ['Equity that counts for margin', margin.marginEquity],
-    ['House requirement', -margin.houseRequirement],
+    ['Margin equity', margin.marginEquity],
+    ['House maintenance requirement', -margin.houseRequirement],
     ['Excess', margin.maintenanceExcess],
     ...(portfolio.marginType === 'REG_T'
       ? ([
-          ['Requirement of Regulation T', margin.fedRequirement],
-          ['Memorandum account (SMA)', margin.smaBalance],
+          ['Regulation T requirement', margin.fedRequirement],
+          ['SMA', margin.smaBalance],
         ] as const)
       : []),
-    ['Interest accrued, not posted yet', margin.accruedInterest],
-    ['Borrow fees accrued, not posted yet', margin.accruedBorrowFees],
+    ['Accrued interest (not posted yet)', margin.accruedInterest],
+    ['Accrued borrow fees (not posted yet)', margin.accruedBorrowFees],
   ];
 }
 
 const LINES: readonly Column<Group>[] = [
   { title: 'Group', cell: ({ strategy, underlying }) => `${words(strategy)} ${underlying}` },
   {
-    title: 'Made of',
+    title: 'Legs',
     isLong: true,
     isWide: true,
     cell: (group) => <span title={legsText(group)}>{legsText(group)}</span>,
@@ -95,7 +94,7 @@ function Lines({ requirement }: { readonly requirement: Requirements }) {
   const { groups, initialRequirement, maintenanceRequirement, scenarios = [] } = requirement;
   return (
     <>
-      <h2>The requirement, line by line</h2>
+      <h2>Requirement by position</h2>
       <p>
         Initial {money(initialRequirement)}, maintenance {money(maintenanceRequirement)}, from {groups.length}{' '}
         group

@@ -23,7 +23,7 @@ export function Cash({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
         <Figure name="Loan">{money(portfolio.marginLoan)}</Figure>
       </dl>
       {due.error !== undefined && <Problem error={due.error} retry={due.reload} />}
-      {due.value?.length === 0 && <p class="notice">Everything has settled.</p>}
+      {due.value?.length === 0 && <p class="notice">All cash has settled.</p>}
       {due.value !== undefined && due.value.length > 0 && (
         <Table label="Settlements" columns={SETTLEMENTS} rows={due.value} keyOf={({ date }) => date} />
       )}

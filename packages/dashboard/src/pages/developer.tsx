@@ -32,10 +32,10 @@ export function Developer({ place }: { readonly place: DashboardRoute }) {
         <Figure name="Tenant">{claims.tenantId}</Figure>
         <Figure name="Tier">{claims.tier}</Figure>
         <Figure name="Simulation">{claims.simulationId}</Figure>
-        <Figure name="Token ends">{moment(claims.expiresAtMs)}</Figure>
+        <Figure name="Token expires">{moment(claims.expiresAtMs)}</Figure>
       </dl>
       <p class="row">
-        <Copy name="Copy the token" text={tokenFor(broker.simulationId) ?? ''} />
+        <Copy name="Copy token" text={tokenFor(broker.simulationId) ?? ''} />
         <a href="/docs/">Documentation</a>
         <a href="/docs/api/">API reference</a>
         <a href="/openapi.json">openapi.json</a>
@@ -47,13 +47,12 @@ export function Developer({ place }: { readonly place: DashboardRoute }) {
       <h2>Streams</h2>
       <p>
         <button type="button" onClick={cutStreams}>
-          Cut the connection
+          Disconnect streams
         </button>{' '}
-        They come back by themselves, and with the id of the last event nothing is missed and nothing comes
-        twice.
+        Streams reconnect automatically and resume after the last event, without gaps or duplicates.
       </p>
       {streams.length === 0 ? (
-        <Empty>No stream is followed.</Empty>
+        <Empty>No open streams.</Empty>
       ) : (
         <Table label="Streams" columns={STREAMS} rows={streams} keyOf={({ number }) => String(number)} />
       )}
@@ -100,7 +99,7 @@ const REQUESTS: readonly Column<RequestNote>[] = [
   },
   { title: 'ms', isNumber: true, cell: ({ durationMs }) => durationMs.toFixed(1) },
   {
-    title: 'Left this minute',
+    title: 'Remaining this minute',
     isNumber: true,
     isSecondary: true,
     cell: ({ remaining, limit }) =>

@@ -66,7 +66,9 @@ export function EquityCurve({
           options={TITLES}
           onChange={(next) => setQuery({ span: next })}
         />
-        {drawn?.points.length === 0 && <span class="dim">It begins here: a point a minute follows.</span>}
+        {drawn?.points.length === 0 && (
+          <span class="dim">The curve starts now and gets one point per minute.</span>
+        )}
         <span class="dim">
           Largest drawdown {percent(below.reduce((worst, { value: fall }) => Math.max(worst, -fall), 0))}
         </span>

@@ -11,10 +11,10 @@ import { Table } from '../parts/table.tsx';
 import type { DashboardRoute } from '../route.ts';
 
 const MEANING: Readonly<Record<Scope, string>> = {
-  read: 'see everything of the tenant',
+  read: 'read all data of the tenant',
   trade: 'open portfolios, place, change and cancel orders',
-  simulate: 'make simulations, and move the clock and the market of one’s own',
-  admin: 'move the clock and the market of the main simulation',
+  simulate: 'create simulations, and control their clock and market',
+  admin: 'control the clock and the market of the main simulation',
 };
 
 /** What this token may do. */
@@ -43,14 +43,14 @@ export function KeyPairs({ place }: { readonly place: DashboardRoute }) {
   return (
     <section aria-label="Keys">
       <p>
-        A key pair opens one portfolio to clients that sign in with a key and a secret, at{' '}
-        <code>/alpaca</code>. API keys, which open a whole tenant, are the operator’s: whoever can read the
-        data directory makes and revokes them.
+        A key pair gives clients that log in with a key and a secret access to one portfolio, at{' '}
+        <code>/alpaca</code>. API keys give access to a whole tenant; the operator creates and revokes them on
+        the server’s machine.
       </p>
       <ApiKeyCommands />
       {portfolios.error !== undefined && <Problem error={portfolios.error} retry={portfolios.reload} />}
       {portfolios.value !== undefined && ids.length === 0 && (
-        <Empty>There is no portfolio yet that a key pair could open.</Empty>
+        <Empty>Open a portfolio first: a key pair belongs to one portfolio.</Empty>
       )}
       {portfolioId !== '' && (
         <>
@@ -90,7 +90,7 @@ function PairsOf({ portfolioId }: { readonly portfolioId: string }) {
     done.then(pairs.reload, (reason: unknown) => setError(errorFrom(reason)));
   };
   const revoke = ({ keyId }: KeyPair): void => {
-    if (!confirm(`Take ${keyId} back? Streams that it opened end at once.`)) return;
+    if (!confirm(`Revoke ${keyId}? Its streams end immediately.`)) return;
     if (created?.keyId === keyId) setCreated(undefined);
     after(broker.call('revokeKeyPair', { params: { portfolioId, keyId } }));
   };
@@ -103,24 +103,24 @@ function PairsOf({ portfolioId }: { readonly portfolioId: string }) {
             type="button"
             onClick={() => after(broker.call('createKeyPair', { params }).then(setCreated))}
           >
-            Make a key pair
+            Create key pair
           </button>
         </p>
       )}
       {created !== undefined && (
         <div class="notice" role="status">
-          <p>The secret is shown this once.</p>
+          <p>The secret is shown only once.</p>
           <p>
             <code>APCA-API-KEY-ID: {created.keyId}</code>
             <br />
             <code>APCA-API-SECRET-KEY: {created.secretKey}</code>
           </p>
-          <Copy name="Copy the secret" text={created.secretKey} />
+          <Copy name="Copy secret" text={created.secretKey} />
         </div>
       )}
       {error !== undefined && <Refusal error={error} />}
       {pairs.error !== undefined && <Problem error={pairs.error} retry={pairs.reload} />}
-      {pairs.value?.length === 0 && <p class="dim">This portfolio has no key pair.</p>}
+      {pairs.value?.length === 0 && <p class="dim">This portfolio has no key pairs.</p>}
       {pairs.value !== undefined && pairs.value.length > 0 && (
         <Table
           label="Key pairs"
@@ -129,7 +129,7 @@ function PairsOf({ portfolioId }: { readonly portfolioId: string }) {
           columns={[
             { title: 'Key', cell: ({ keyId }) => <code>{keyId}</code> },
             { title: 'May', cell: ({ scope }) => scope },
-            { title: 'Made', isSecondary: true, cell: ({ createdAt }) => moment(createdAt) },
+            { title: 'Created', isSecondary: true, cell: ({ createdAt }) => moment(createdAt) },
             {
               title: 'Ends',
               isSecondary: true,

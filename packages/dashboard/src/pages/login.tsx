@@ -11,7 +11,7 @@ export function Login({ place }: { readonly place: DashboardRoute }) {
     const token = text.trim().replace(/^Bearer\s+/i, '');
     const claims = claimsOf(token);
     if (claims === undefined)
-      return setProblem('That is no token: it has three parts with dots between them.');
+      return setProblem('This is not a token. A token has three parts separated by dots.');
     if (claims.expiresAtMs <= Date.now()) return setProblem('That token has expired. Get another one.');
     const simulationId = keepToken(token) ?? claims.simulationId;
     const isHere = simulationId === place.simulationId && place.path[0] !== 'login';
@@ -24,7 +24,7 @@ export function Login({ place }: { readonly place: DashboardRoute }) {
       <p>A simulated brokerage. Nothing here is real money.</p>
       {isExpired(place.simulationId) && (
         <p class="notice" role="status">
-          The token that was kept here has expired. With another one this page goes on where it was.
+          Your saved token has expired. Enter another one to continue.
         </p>
       )}
       <form onSubmit={submit} class="stack">
@@ -46,12 +46,12 @@ export function Login({ place }: { readonly place: DashboardRoute }) {
           </p>
         )}
         <button type="submit" class="primary">
-          Come in
+          Log in
         </button>
       </form>
       <p class="dim">
-        The line that the server printed at its start has a link that needs no token. A token comes from{' '}
-        <code>npm run -s token -- --tenant NAME --tier PRO</code>; that of the demo tenant is in{' '}
+        The server prints a link at its start that needs no token. To create a token, run{' '}
+        <code>npm run -s token -- --tenant NAME --tier PRO</code>; the demo tenant’s token is in{' '}
         <code>demo-credentials.json</code> in the data directory.
       </p>
     </main>
@@ -67,7 +67,9 @@ export function LoginLink({ code }: { readonly code: string }) {
     exchange(code).then(
       (token) => {
         if (token === undefined)
-          setProblem('This link was used already, is older than ten minutes, or is for another machine.');
+          setProblem(
+            'This link was used already, is older than ten minutes, or was issued on another machine.',
+          );
         else go(hrefOf(keepToken(token) ?? 'main', ''));
       },
       () => setProblem('The server does not answer. Is it running?'),
@@ -82,7 +84,7 @@ export function LoginLink({ code }: { readonly code: string }) {
         <>
           <p role="alert">{problem}</p>
           <p>
-            Start the server again for another link, or <a href={hrefOf('main', '')}>paste a token</a>.
+            Restart the server for another link, or <a href={hrefOf('main', '')}>paste a token</a>.
           </p>
         </>
       )}

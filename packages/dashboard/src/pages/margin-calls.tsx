@@ -37,7 +37,7 @@ export function MarginCalls({ portfolio }: { readonly portfolio: PortfolioUpdate
       )}
       {value.told.length > 0 && (
         <>
-          <h3>What happened, newest first</h3>
+          <h3>History, newest first</h3>
           <ol class="states">
             {value.told.map((step) => (
               <li key={step.activityId}>

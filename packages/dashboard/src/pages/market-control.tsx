@@ -81,7 +81,7 @@ export function CorporateActions({ symbol }: { readonly symbol: string }) {
           <Select name="Action" value={type} options={['CASH_DIVIDEND', 'SPLIT']} onChange={setType} />
           <Field name="Ex-date" value={exDate} onChange={setExDate} type="date" />
           <Field
-            name={type === 'SPLIT' ? 'New : old shares' : 'Dollars a share'}
+            name={type === 'SPLIT' ? 'New : old shares' : 'Dollars per share'}
             value={figure}
             onChange={setFigure}
             placeholder={type === 'SPLIT' ? '2:1' : '0.25'}

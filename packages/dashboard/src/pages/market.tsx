@@ -127,7 +127,7 @@ function Bars({ symbol, timeframe }: { readonly symbol: string; readonly timefra
         onChange={(next) => setQuery({ bars: next })}
       />
       {bars.error !== undefined && <Problem error={bars.error} retry={bars.reload} />}
-      {bars.value?.bars.length === 0 && <p class="notice">There are no bars of this length yet.</p>}
+      {bars.value?.bars.length === 0 && <p class="notice">No bars of this length yet.</p>}
       {bars.value !== undefined && bars.value.bars.length > 0 && (
         <CandleChart
           label={`${symbol}, ${bars.value.bars.length} bars of ${timeframe}, last close ${price(bars.value.bars.at(-1)?.close)}`}

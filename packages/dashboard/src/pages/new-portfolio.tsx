@@ -47,16 +47,10 @@ export function NewPortfolio({ onDone }: { readonly onDone: () => void }) {
         options={brokers.value?.data.map((one) => one.brokerId) ?? ['default']}
         onChange={setBrokerId}
       />
-      <Field
-        name="Cash"
-        value={cash}
-        onChange={setCash}
-        inputMode="decimal"
-        placeholder="as the server has it"
-      />
+      <Field name="Cash" value={cash} onChange={setCash} inputMode="decimal" placeholder="server default" />
       <div class="row">
         <button type="submit" class="primary">
-          Open it
+          Open portfolio
         </button>
       </div>
       {error !== undefined && <Refusal error={error} />}

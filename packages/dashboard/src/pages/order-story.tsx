@@ -41,7 +41,7 @@ export function OrderStory({
   }, [version]);
   const { value, error } = story;
   return (
-    <aside class="panel story" aria-label="Story of the order">
+    <aside class="panel story" aria-label="Order details">
       <div class="heading">
         <h2>
           {value === undefined
@@ -122,22 +122,22 @@ function OrderEvents({
       </p>
       {why !== '' && (
         <p class="why">
-          {isOpenOrder(order) ? 'Waits for: ' : ''}
+          {isOpenOrder(order) ? 'Waiting for: ' : ''}
           {why}
         </p>
       )}
       {order.notes !== undefined && <p class="notes">{order.notes}</p>}
       {order.parentOrderId !== undefined && (
         <p>
-          An exit of{' '}
+          Exit order of{' '}
           <button type="button" class="link" onClick={() => setQuery({ order: order.parentOrderId })}>
-            its entry
+            the entry order
           </button>
           .
         </p>
       )}
       {isParent && <Bracket order={order} exits={exits} />}
-      <h3>States</h3>
+      <h3>Status history</h3>
       <ol class="states">
         {activities.map((activity) => (
           <li key={activity.activityId}>
@@ -160,7 +160,7 @@ function OrderEvents({
       )}
       <h3>Ledger</h3>
       {entries.length === 0 ? (
-        <p class="dim">Nothing was posted.</p>
+        <p class="dim">No ledger entries.</p>
       ) : (
         <ol class="states">
           {entries.map((entry) => (
@@ -178,9 +178,9 @@ function OrderEvents({
         </ol>
       )}
       <Actions order={order} onChanged={onChanged} />
-      <h3>The same again</h3>
+      <h3>Repeat order</h3>
       <p class="row">
-        <a href={hrefOf(simulationId, 'ticket', { again: order.orderId })}>as a ticket</a>
+        <a href={hrefOf(simulationId, 'ticket', { again: order.orderId })}>New ticket</a>
         <Copy name="curl" text={asCurl(bodyOf(order))} />
         <Copy name="TypeScript" text={asTypeScript(bodyOf(order))} />
         <Copy name="Python" text={asPython(bodyOf(order))} />
@@ -203,7 +203,7 @@ function Bracket({
   const stopLoss = (bracketConfig ?? ocoConfig)?.stopLoss;
   return (
     <p>
-      {ocoConfig === undefined ? 'Exits:' : 'Beside it:'}{' '}
+      {ocoConfig === undefined ? 'Exits:' : 'Other order:'}{' '}
       {[
         profitTarget === undefined ? undefined : `target ${price(profitTarget.limitPrice)}`,
         stopLoss === undefined ? undefined : `stop ${price(stopLoss.stopPrice)}`,
@@ -225,11 +225,11 @@ function Bracket({
 
 /** What the rules of the fill models are called. */
 const RULES: Readonly<Record<string, string>> = {
-  TOUCH: 'It met the quote: sellers get the bid, buyers pay the ask',
-  RESTING_LIMIT: 'It rested, and the market came to its limit',
-  OPENING_AUCTION: 'It took part in the auction of the open, at its one price',
-  CLOSING_AUCTION: 'It took part in the auction of the close, at its one price',
-  MODELLED_BOOK: 'It went through the prices of a modelled book',
+  TOUCH: 'Filled at the quote: buys at the ask, sells at the bid',
+  RESTING_LIMIT: 'Rested until the market reached its limit',
+  OPENING_AUCTION: 'Filled in the opening auction at its single price',
+  CLOSING_AUCTION: 'Filled in the closing auction at its single price',
+  MODELLED_BOOK: 'Filled through the levels of a modeled book',
 };
 
 function Filled({ execution, isLeg }: { readonly execution: Execution; readonly isLeg: boolean }) {
@@ -267,8 +267,7 @@ function Actions({ order, onChanged }: { readonly order: Order; readonly onChang
   const [stop, setStop] = useState(order.stopPrice === undefined ? '' : String(order.stopPrice));
   const [size, setSize] = useState(String(order.quantity));
   if (!isOpenOrder(order)) return null;
-  if (!broker.may('trade'))
-    return <p class="dim">This token may read only: it can neither cancel nor change.</p>;
+  if (!broker.may('trade')) return <p class="dim">Read-only token: it cannot cancel or change orders.</p>;
   const params = { orderId: order.orderId };
   const after = (done: Promise<unknown>): void => {
     setError(undefined);
@@ -290,7 +289,7 @@ function Actions({ order, onChanged }: { readonly order: Order; readonly onChang
   return (
     <>
       <h3>Change</h3>
-      <form class="grid" onSubmit={replace} aria-label="Change the order">
+      <form class="grid" onSubmit={replace} aria-label="Change order">
         <Field name="Quantity" value={size} onChange={setSize} inputMode="decimal" />
         {order.limitPrice !== undefined && (
           <Field name="Limit" value={limit} onChange={setLimit} inputMode="decimal" />
@@ -301,7 +300,7 @@ function Actions({ order, onChanged }: { readonly order: Order; readonly onChang
         <div class="row whole">
           <button type="submit">Replace</button>
           <button type="button" class="danger" onClick={() => after(broker.call('cancelOrder', { params }))}>
-            Cancel the order
+            Cancel order
           </button>
         </div>
       </form>

@@ -25,7 +25,7 @@ export function Orders({ place }: { readonly place: DashboardRoute }) {
         <h1>Orders</h1>
         {portfolioId !== undefined && (
           <span class="tag">
-            of one portfolio{' '}
+            one portfolio{' '}
             <button type="button" class="quiet" onClick={() => setQuery({ portfolio: undefined })}>
               show all
             </button>
@@ -61,7 +61,7 @@ export function OrderTable({
       <div>
         <div class="row filters">
           <Tabs
-            label="Which orders"
+            label="Order filter"
             value={show}
             options={SHOWN}
             onChange={(value) => setQuery({ show: value })}
@@ -86,7 +86,7 @@ export function OrderTable({
             <p>
               {show === 'open' ? 'No order is open' : 'No order yet'}
               {symbol !== '' && ` in ${symbol.toUpperCase()}`}.{' '}
-              <a href={hrefOf(simulationId, 'ticket', { portfolio: portfolioId })}>Place one</a> or press{' '}
+              <a href={hrefOf(simulationId, 'ticket', { portfolio: portfolioId })}>Place an order</a> or press{' '}
               <kbd>b</kbd>.
             </p>
           </Empty>

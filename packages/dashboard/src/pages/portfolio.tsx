@@ -1,7 +1,9 @@
-/** One portfolio: its curve, what it holds, its cash, and why its buying power is what it is. */
+/** One portfolio: equity curve, positions, orders, cash and margin details. */
 import type { PortfolioUpdate } from '@sandpit/protocol';
+import { useEffect } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { money } from '../format.ts';
+import { useLoad } from '../load.ts';
 import { usePortfolio } from '../live/portfolio.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
@@ -17,7 +19,7 @@ const SECTIONS = [
   ['', 'Positions'],
   ['orders', 'Orders'],
   ['cash', 'Cash'],
-  ['power', 'Why this buying power'],
+  ['power', 'Margin details'],
 ] as const;
 
 export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
@@ -30,7 +32,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
       <>
         <Problem error={error} />
         <p>
-          <a href={hrefOf(simulationId, '')}>To the overview</a>
+          <a href={hrefOf(simulationId, '')}>Back to overview</a>
         </p>
       </>
     );
@@ -46,8 +48,10 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
       </div>
       {value.marginCallActive && (
         <p class="tag bad">
-          Margin call: what may be done is limited until it is met.{' '}
-          <a href={hrefOf(simulationId, `portfolio/${portfolioId}`, { section: 'power' })}>What happened</a>
+          Margin call: trading is restricted until it is met.{' '}
+          <a href={hrefOf(simulationId, `portfolio/${portfolioId}`, { section: 'power' })}>
+            Margin call history
+          </a>
         </p>
       )}
       {value.status === 'CLOSED' && <p class="tag">Closed</p>}
@@ -67,12 +71,24 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
   );
 }
 
+/** `Settles on 2026-01-06`, or the first and the last of several dates; undefined while they load. */
+function useSettlementDates({ portfolioId, pendingCash }: PortfolioUpdate): string | undefined {
+  const broker = useBroker();
+  const due = useLoad(() => broker.call('listSettlements', { params: { portfolioId } }), [portfolioId]);
+  useEffect(() => due.reload(), [pendingCash]);
+  const dates = (due.value ?? []).filter(({ cash }) => cash !== 0).map(({ date }) => date);
+  const [first, last] = [dates[0], dates.at(-1)];
+  if (first === undefined) return undefined;
+  return first === last ? `Settles on ${first}` : `Settles on ${first} to ${last}`;
+}
+
 function Balances({ portfolio }: { readonly portfolio: PortfolioUpdate }) {
+  const settles = useSettlementDates(portfolio);
   return (
     <dl class="figures wide">
       <Figure name="Equity">{money(portfolio.totalEquity)}</Figure>
       <Figure name="Settled cash">{money(portfolio.settledCash)}</Figure>
-      <Figure name="Pending cash" note={portfolio.pendingCash === 0 ? undefined : 'when: see Cash'}>
+      <Figure name="Pending cash" note={portfolio.pendingCash === 0 ? undefined : settles}>
         {money(portfolio.pendingCash)}
       </Figure>
       <Figure name="Reserved">{money(portfolio.reservedCash)}</Figure>

@@ -24,7 +24,7 @@ export function Positions({
       ] as const,
     [simulationId, portfolioId],
   );
-  if (equities.length + options.length + futures.length === 0) return <p class="notice">Nothing is held.</p>;
+  if (equities.length + options.length + futures.length === 0) return <p class="notice">No positions.</p>;
   return (
     <>
       {equities.length > 0 && (

@@ -21,9 +21,9 @@ export function Simulations({ place }: { readonly place: DashboardRoute }) {
   const [error, setError] = useState<Error>();
   const compared = (place.query.get('compare') ?? '').split(',').filter((id) => id !== '');
   if (!broker.may('simulate'))
-    return <Empty>This token may not make or open simulations: it lacks the scope simulate.</Empty>;
+    return <Empty>This token cannot create or open simulations: it lacks the scope simulate.</Empty>;
   const remove = ({ simulationId, name }: Simulation): void => {
-    if (!confirm(`Delete ${name ?? simulationId} with everything in it?`)) return;
+    if (!confirm(`Delete ${name ?? simulationId} and all its data?`)) return;
     broker.call('deleteSimulation', { params: { simulationId } }).then(
       () => {
         forgetToken(simulationId);
@@ -45,12 +45,12 @@ export function Simulations({ place }: { readonly place: DashboardRoute }) {
     <>
       <div class="heading">
         <h1>Simulations</h1>
-        <a href={hrefOf(MAIN, '')}>To the main simulation</a>
+        <a href={hrefOf(MAIN, '')}>Go to main simulation</a>
       </div>
       <NewSimulation />
       {list.error !== undefined && <Problem error={list.error} retry={list.reload} />}
       {error !== undefined && <Refusal error={error} />}
-      {list.value !== undefined && rows.length === 0 && <Empty>You have none yet.</Empty>}
+      {list.value !== undefined && rows.length === 0 && <Empty>No simulations yet.</Empty>}
       {rows.length > 0 && (
         <Table
           label="Simulations"
@@ -71,7 +71,7 @@ export function Simulations({ place }: { readonly place: DashboardRoute }) {
             },
             { title: 'Calendar', isSecondary: true, cell: ({ calendar }) => calendar },
             { title: 'Seed', isSecondary: true, cell: ({ seed }) => String(seed ?? '') },
-            { title: 'Made', isSecondary: true, cell: ({ createdAt }) => moment(createdAt) },
+            { title: 'Created', isSecondary: true, cell: ({ createdAt }) => moment(createdAt) },
             {
               title: 'Compare',
               cell: ({ simulationId, name }) => (
@@ -150,7 +150,7 @@ function NewSimulation() {
       )}
       <Field name="Seed" value={seed} onChange={setSeed} placeholder="drawn" />
       <button type="submit" class="primary">
-        Make it
+        Create simulation
       </button>
       {error !== undefined && <Refusal error={error} />}
     </form>
@@ -173,7 +173,7 @@ function Compared({
   );
   if (curves.error !== undefined) return <Problem error={curves.error} retry={curves.reload} />;
   if (curves.value === undefined) return <p class="waiting">Loading …</p>;
-  if (curves.value.length === 0) return <Empty>There is no portfolio in there yet, and no curve.</Empty>;
+  if (curves.value.length === 0) return <Empty>This simulation has no portfolio yet.</Empty>;
   return (
     <>
       <Tabs

@@ -72,7 +72,7 @@ const STRATEGIES: readonly Column<Strategy>[] = [
       </strong>
     ),
   },
-  { title: 'Made of', isLong: true, cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
+  { title: 'Legs', isLong: true, cell: (group) => <span title={legsText(group)}>{legsText(group)}</span> },
   { title: 'Value', isNumber: true, isWide: true, cell: ({ marketValue }) => money(marketValue) },
   {
     title: 'Unrealized',
@@ -80,7 +80,7 @@ const STRATEGIES: readonly Column<Strategy>[] = [
     cell: ({ unrealized }) => <span class={tone(unrealized)}>{change(unrealized)}</span>,
   },
   {
-    title: 'Takes',
+    title: 'Requirement',
     isNumber: true,
     isSecondary: true,
     cell: ({ maintenance }) => money(maintenance),

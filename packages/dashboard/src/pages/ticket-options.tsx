@@ -212,7 +212,7 @@ export function SpreadLegs({
         return (
           <div class="grid legs" key={index} role="group" aria-label={`Leg ${index + 1}`}>
             <Select
-              name={`Leg ${index + 1}, ${leg.quantity} a unit`}
+              name={`Leg ${index + 1}, ${leg.quantity} per unit`}
               value={leg.positionIntent}
               options={positionIntents}
               onChange={(next) => change(index, { positionIntent: next as Leg['positionIntent'] })}

@@ -33,14 +33,14 @@ export function Ticket({ place }: { readonly place: DashboardRoute }) {
   const asked = query.get('portfolio');
   const portfolios = useLoad(() => portfoliosOf(broker, asked ?? undefined), [asked]);
   const problem = useAgain(query.get('again'));
-  if (!broker.may('trade')) return <Empty>This token may read only: it cannot place orders.</Empty>;
+  if (!broker.may('trade')) return <Empty>Read-only token: it cannot place orders.</Empty>;
   const failure = problem ?? (portfolios.value === undefined ? portfolios.error : undefined);
   if (failure !== undefined)
     return (
       <>
         <Problem error={failure} retry={problem === undefined ? portfolios.reload : undefined} />
         <p>
-          <a href={hrefOf(broker.simulationId, 'ticket')}>To an empty ticket</a>
+          <a href={hrefOf(broker.simulationId, 'ticket')}>Clear ticket</a>
         </p>
       </>
     );
@@ -49,7 +49,7 @@ export function Ticket({ place }: { readonly place: DashboardRoute }) {
   if (first === undefined)
     return (
       <Empty>
-        There is no portfolio to trade in. <a href={hrefOf(broker.simulationId, '')}>Open one first.</a>
+        No portfolio to trade in. <a href={hrefOf(broker.simulationId, '')}>Open a portfolio first.</a>
       </Empty>
     );
   return <Form query={query} portfolios={portfolios.value} portfolioId={asked ?? first.portfolioId} />;
@@ -110,7 +110,7 @@ function Form({
     <>
       <h1>Ticket</h1>
       <Tabs
-        label="What to trade"
+        label="Asset class"
         value={kind}
         options={KINDS}
         onChange={(value) => setQuery({ kind: value, symbol: undefined, legs: undefined })}
@@ -138,7 +138,7 @@ function Form({
             />
             {takesAmount(kind, type) && (
               <Field
-                name="Or for so many dollars"
+                name="Or amount in dollars"
                 inputMode="decimal"
                 value={text('notional')}
                 onChange={(value) => setQuery({ notional: value, quantity: undefined })}
@@ -153,7 +153,7 @@ function Form({
             {prices.includes('stop') && <Field name="Stop price" inputMode="decimal" {...field('stop')} />}
             {prices.includes('limit') && (
               <Field
-                name={kind === 'SPREAD' ? 'Net limit, credit negative' : 'Limit price'}
+                name={kind === 'SPREAD' ? 'Net limit (negative for a credit)' : 'Limit price'}
                 inputMode={kind === 'SPREAD' ? 'text' : 'decimal'}
                 {...field('limit')}
               />
@@ -162,7 +162,7 @@ function Form({
               <Field name="Trail, dollars or %" placeholder="1.50 or 2%" {...field('trail')} />
             )}
             <Select
-              name="Good for"
+              name="Time in force"
               plain
               value={order.timeInForce}
               options={timesInForce}
@@ -186,21 +186,21 @@ function Form({
           {kind === 'SPREAD' && <SpreadLegs query={query} cost={order.limitPrice} />}
           {kind !== 'SPREAD' && order.positionIntent.endsWith('OPEN') && (
             <fieldset class="grid">
-              <legend>Exits when it is filled, if any</legend>
+              <legend>Exits after the fill (optional)</legend>
               <Field name="Take profit at" inputMode="decimal" {...field('target')} />
               <Field name="Stop loss at" inputMode="decimal" {...field('guard')} />
             </fieldset>
           )}
           {takesStop(kind, type, order.positionIntent) && (
             <fieldset class="grid">
-              <legend>A stop beside it, if any: the fill of one cancels the other</legend>
+              <legend>Stop (optional): the fill of one order cancels the other</legend>
               <Field name="Stop loss at" inputMode="decimal" {...field('guard')} />
             </fieldset>
           )}
           {kind !== 'SPREAD' && <QuoteStrip symbol={order.symbol} />}
           <p class="row">
             <button type="submit" class="primary" disabled={!isComplete || isSending}>
-              Place the order
+              Place order
             </button>
             <Copy name="curl" text={asCurl(order)} />
             <Copy name="TypeScript" text={asTypeScript(order)} />
@@ -211,7 +211,7 @@ function Form({
         {isComplete ? (
           <Preview order={order} />
         ) : (
-          <Empty>Choose what to trade: what the order would do is shown here before it is sent.</Empty>
+          <Empty>Choose an instrument to preview the order here before you place it.</Empty>
         )}
       </div>
     </>
@@ -239,8 +239,8 @@ function Preview({ order }: { readonly order: CreateOrderBody }) {
   }, [key]);
   const { preview, error } = state;
   return (
-    <section class="panel" aria-label="What it would do" aria-live="polite">
-      <h2>What it would do</h2>
+    <section class="panel" aria-label="Preview" aria-live="polite">
+      <h2>Preview</h2>
       {error !== undefined && <Refusal error={error} />}
       {preview === undefined && error === undefined && <p class="waiting">…</p>}
       {preview !== undefined && <PreviewResult preview={preview} />}
@@ -266,7 +266,7 @@ function PreviewResult({ preview }: { readonly preview: OrderPreview }) {
     ['Estimated cost', money(preview.estimatedCost)],
     ['Commission', money(preview.commission)],
     ...preview.fees.map(({ name, amount }) => [name, money(amount)] as const),
-    ['Set aside', money(preview.reserves)],
+    ['Reserved', money(preview.reserves)],
     ['Settles', preview.settlementDate ?? '–'],
     [
       'Day trades in the window',
@@ -282,10 +282,10 @@ function PreviewResult({ preview }: { readonly preview: OrderPreview }) {
   return (
     <>
       {accepted ? (
-        <p class="up">It would be accepted.</p>
+        <p class="up">The order would be accepted.</p>
       ) : (
         <div class="notice problem">
-          <p>It would be refused:</p>
+          <p>The order would be rejected:</p>
           <ul>
             {rejections.map(({ code, message, ...details }) => (
               <li key={code}>

@@ -4,14 +4,14 @@ import { AnswerError, UnreachableError } from '@sandpit/client';
 
 export const UNREACHABLE = 'The server does not answer. Is it running?';
 export const REFUSED =
-  'The token is no longer good: it has expired, was taken back, or its simulation is gone.';
+  'The token is no longer valid: it expired, was revoked, or its simulation was deleted.';
 
 /** An error in words for people. */
 export function sentenceOf(error: Error): string {
   if (error instanceof UnreachableError) return UNREACHABLE;
   if (error instanceof AnswerError && error.status === 401) return REFUSED;
   if (error instanceof AnswerError && error.status === 429)
-    return 'Too many requests in this minute. Wait a moment and try again.';
+    return 'Too many requests this minute. Wait a moment and try again.';
   return error.message;
 }
 

@@ -35,7 +35,7 @@ export function Payoff({
   underlyingPrice,
 }: {
   readonly legs: readonly Leg[];
-  /** Dollars a share. */
+  /** Dollars per share. */
   readonly cost: number;
   readonly underlyingPrice: number | undefined;
 }) {
@@ -46,7 +46,7 @@ export function Payoff({
   if (strikes.length === 0) return null;
   if (new Set(options.map(({ expiration }) => expiration)).size > 1)
     return (
-      <p class="dim">What it is worth at the first expiry depends on what the later leg is worth then.</p>
+      <p class="dim">The value at the first expiry depends on the value of the later leg at that time.</p>
     );
   const low = Math.min(...strikes) * 0.9;
   const high = Math.max(...strikes) * 1.1;
@@ -94,8 +94,8 @@ export function Payoff({
         <polyline points={line} class="value" />
       </svg>
       <figcaption class="dim small">
-        At expiry, a unit, without charges: at worst {money(least)}, at best {money(most)} within the strikes
-        ± 10 %{evens.length > 0 && `; even at ${evens.map(price).join(' and ')}`}.
+        At expiry, per unit, before charges: maximum loss {money(least)}, at best {money(most)} within the
+        strikes ± 10 %{evens.length > 0 && `; even at ${evens.map(price).join(' and ')}`}.
       </figcaption>
     </figure>
   );

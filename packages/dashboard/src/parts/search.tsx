@@ -49,7 +49,7 @@ async function found(broker: Broker, wanted: string): Promise<string> {
   const portfolio = await broker.call('getPortfolio', { params: { portfolioId: wanted } }).catch(absent);
   if (portfolio !== undefined) return hrefOf(simulationId, `portfolio/${wanted}`);
   const order = await broker.call('getOrder', { params: { orderId: wanted } }).catch(absent);
-  if (order === undefined) throw new Error('Nothing of yours has this id.');
+  if (order === undefined) throw new Error('No portfolio or order has this id.');
   return hrefOf(simulationId, 'orders', { order: wanted });
 }
 
