@@ -38,6 +38,7 @@ const ENDS: Readonly<Record<CancelReason, string>> = {
   INSUFFICIENT_FUNDS: 'the money was not there any more',
   STALE_MARKET_DATA: 'the quote was too old',
   TRADING_HALTED: 'trading was halted',
+  SCRIPTED: 'as its script says',
 };
 
 /** What an open order waits for; why one that is over ended. */

@@ -282,7 +282,7 @@ describe('magic client order ids', () => {
       headers: { authorization: `Bearer ${String(client.token)}` },
       payload: orderBody(portfolioId, { clientOrderId: '~hold', quantity: 1, limitPrice: 101 }),
     });
-    const paper = { status: response.statusCode, body: response.json<Body>() };
+    const paper = { status: response.statusCode, body: response.json() };
     expect(paper.status).toBe(201);
     expect(await order(paper.body.orderId as string)).toMatchObject({
       status: 'ACTIVE',

@@ -29,7 +29,7 @@ export class WebhookWriter {
   readonly #onRoom: () => void;
   #changes: QueuedChange[] = [];
   #moved = new Set<Cursored>();
-  #writing: Promise<void> | undefined;
+  #writing: Promise<boolean> | undefined;
   #isScheduled = false;
   #callOffLazy: (() => void) | undefined;
 
@@ -78,18 +78,21 @@ export class WebhookWriter {
     if (this.#writing !== undefined) return;
     const batch = this.#take();
     if (batch.length === 0) return;
-    let hasFailed = false;
-    this.#writing = this.#store.apply(batch.map(({ change }) => change)).catch((error: unknown) => {
-      if (!(error instanceof StoreUnavailable)) throw error;
-      // In their place: what comes later must not be stored before them.
-      this.#changes = [...batch, ...this.#changes];
-      hasFailed = true;
-    });
-    await this.#writing;
-    if (hasFailed) await new Promise<void>((resolve) => this.#timers.after(RETRY_MS, resolve));
+    const writing = this.#store.apply(batch.map(({ change }) => change)).then(
+      () => true,
+      (error: unknown) => {
+        if (!(error instanceof StoreUnavailable)) throw error;
+        // In their place: what comes later must not be stored before them.
+        this.#changes = [...batch, ...this.#changes];
+        return false;
+      },
+    );
+    this.#writing = writing;
+    const isWritten = await writing;
+    if (!isWritten) await new Promise<void>((resolve) => this.#timers.after(RETRY_MS, resolve));
     this.#writing = undefined;
     if (this.#changes.length > 0) this.#schedule();
-    if (hasFailed) return;
+    if (!isWritten) return;
     for (const { onSaved } of batch) onSaved?.();
     this.#onRoom();
   }

@@ -34,7 +34,7 @@ export function wouldPass(
     case 'FEATURE_NOT_AVAILABLE':
       return details['requiredTier'] === undefined
         ? 'The same call in a simulation of your own: create_simulation.'
-        : `The same call of a tenant with tier ${String(details['requiredTier'])}.`;
+        : `The same call of a tenant with tier ${details['requiredTier'] as string}.`;
     case 'ORDER_NOT_UPDATABLE':
       return 'No change is possible: the order is closed. Place a new order instead.';
     case 'PORTFOLIO_NOT_EMPTY':

@@ -1,5 +1,5 @@
 import { type CloseObstacle, type Ids, Money, type Rejection, rejectionText } from '@sandpit/core';
-import type { CloseReason, ErrorDetails } from '@sandpit/protocol';
+import type { CloseReason } from '@sandpit/protocol';
 import { type Answer, refuse, refuseCoded } from '../answer.js';
 import { isoOf } from './instants.js';
 import { centsNumber, moneyNumber } from './numbers.js';
@@ -39,7 +39,7 @@ export function answerTo(rejection: Rejection, concern: Concern = {}): Answer {
       if (shownAs === 'SCRIPTED_ERROR') throw new Error('Only an order that was accepted ends in ERROR');
       const subject = SUBJECTS.has(shownAs) ? symbol : {};
       // The figures were held against the details of this code when the script was set.
-      return refuseCoded(shownAs, message, { ...subject, ...figures } as ErrorDetails<typeof shownAs>);
+      return refuseCoded(shownAs, message, { ...subject, ...figures });
     }
     case 'INSUFFICIENT_FUNDS':
     case 'INSUFFICIENT_POSITION':

@@ -59,7 +59,6 @@ export class SqliteWebhooks implements WebhookStore {
     return this.#ask({ kind: 'deliveries', query });
   }
 
-  // eslint-disable-next-line @typescript-eslint/no-unnecessary-type-parameters -- says what the thread answers
   #ask<Result>(request: WebhookRequest): Promise<Result> {
     if (this.#isClosed) return Promise.reject(new StoreUnavailable('The store is closed'));
     const worker = (this.#worker ??= this.#start());

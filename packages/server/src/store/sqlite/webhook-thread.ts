@@ -47,7 +47,7 @@ function answerTo(tables: WebhookTables, request: WebhookRequest): unknown {
     case 'load':
       return tables.load();
     case 'apply':
-      return tables.apply(request.changes);
+      { tables.apply(request.changes); return; }
     case 'due':
       return tables.due(request.webhookId, request.limit);
     case 'tried-after':
