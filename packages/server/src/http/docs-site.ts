@@ -89,7 +89,10 @@ async function sendPage(
 ): Promise<void> {
   const found = await site.read(path);
   const file = found ?? (wantsPage(request) ? await site.read('404') : undefined);
-  if (file === undefined) { sendAnswer(request, reply, ROUTE_NOT_FOUND); return; }
+  if (file === undefined) {
+    sendAnswer(request, reply, ROUTE_NOT_FOUND);
+    return;
+  }
   const { name, bytes } = file;
   const type = TYPES[extname(name)] ?? 'application/octet-stream';
   sendFile(request, reply, found === undefined ? 404 : 200, bytes, {

@@ -46,8 +46,10 @@ function answerTo(tables: WebhookTables, request: WebhookRequest): unknown {
   switch (request.kind) {
     case 'load':
       return tables.load();
-    case 'apply':
-      { tables.apply(request.changes); return; }
+    case 'apply': {
+      tables.apply(request.changes);
+      return;
+    }
     case 'due':
       return tables.due(request.webhookId, request.limit);
     case 'tried-after':
