@@ -19,6 +19,7 @@ import { Records } from './records.js';
 import type { DurableRecord } from './records.js';
 import { CheckpointSchedule } from './checkpoint-schedule.js';
 import { Slice } from './slice.js';
+import { TURNS } from './tier-turns.js';
 import { Step } from './step.js';
 import { CommandExecutor } from './command-executor.js';
 import { PendingProjection } from './pending-projection.js';
@@ -348,6 +349,11 @@ export class Simulation implements Follower {
     if (!this.underWay.isReadyFor(command)) await this.underWay.readyFor(command);
     if (isLive(this.feed)) await this.#wantFor([command]);
     if (!this.#isUpToDate) await this.#upToDate();
+    if ('by' in command) {
+      const turn = TURNS.next(this.id, command.by.tier);
+      if (turn !== undefined) await turn;
+      if (!this.#isUpToDate) await this.#upToDate();
+    }
     const outcome = this.#turns.execute<T>(command, this.#present(), answerFor);
     this.#present();
     if (this.#onStake !== undefined && outcome.events[0]?.type === 'OrderAccepted') this.#noteStake();

@@ -1,7 +1,21 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
-
 /** How long a long piece of work keeps the event loop before it lets others have a turn. */
-const SLICE_MS = 8;
+const SLICE_MS = 5;
+
+/** Pieces of work that wait for their next slice, in the order in which they ended the one before. */
+const waiting: (() => void)[] = [];
+
+/** Resolves when it is the turn of this piece of work: connections and commands have theirs between any two slices. */
+function nextSlice(): Promise<void> {
+  return new Promise((resolve) => {
+    waiting.push(resolve);
+    if (waiting.length === 1) setImmediate(giveOne);
+  });
+}
+
+function giveOne(): void {
+  waiting.shift()?.();
+  if (waiting.length > 0) setImmediate(giveOne);
+}
 
 /** A long piece of work, cut into slices. */
 export class Slice {
@@ -10,7 +24,7 @@ export class Slice {
   /** Lets others have the event loop when it is time for that. */
   async breathe(): Promise<void> {
     if (performance.now() - this.#began < SLICE_MS) return;
-    await nextTurn();
+    await nextSlice();
     this.#began = performance.now();
   }
 }
