@@ -127,7 +127,15 @@ async function worstRequests(url: string, busy: Caller): Promise<Record<string, 
       simulation('POST', '/v1/simulation/clock/advance', { by: 'P1M' }),
     'a push of 1,000 quotes': () => busy('PUT', '/v1/simulation/quotes', { quotes }),
     'requirements of 80 options': () =>
-      simulation('POST', '/v1/margin/requirements', { positions: holdings, brokerId: 'default' }),
+      simulation('POST', '/v1/margin/requirements', {
+        marginType: 'REG_T',
+        brokerId: 'default',
+        positions: holdings,
+        prices: Object.fromEntries([
+          ['AAPL', 200],
+          ...holdings.map(({ symbol }, index) => [symbol, 1 + index / 10] as const),
+        ]) as Record<string, number>,
+      }),
     'an option chain': () => simulation('GET', '/v1/market-data/options/SPY/chain'),
     'a list of 500 orders': () => simulation('GET', `/v1/orders?portfolioId=${portfolioId}&limit=${LIST}`),
     'a list of 500 ledger entries': () =>
@@ -135,11 +143,10 @@ async function worstRequests(url: string, busy: Caller): Promise<Record<string, 
     performance: () => simulation('GET', `/v1/accounts/portfolios/${portfolioId}/performance`),
     'round trips': () => simulation('GET', `/v1/accounts/portfolios/${portfolioId}/trades?limit=${LIST}`),
     'an equity curve by the minute': () =>
-      simulation('GET', `/v1/accounts/portfolios/${portfolioId}/equity-curve?interval=1m`),
+      simulation('GET', `/v1/accounts/portfolios/${portfolioId}/equity-curve?interval=5m`),
     'bars of a year by the minute': () =>
       simulation('GET', '/v1/market-data/bars/AAPL?timeframe=1Min&limit=10000'),
-    'cancelling all orders of an account': () =>
-      simulation('POST', `/v1/orders/account/${idOf(0)}/cancel-all`),
+    'cancelling all orders of an account': () => simulation('DELETE', `/v1/orders/account/${idOf(0)}`),
     'an export': () => simulation('GET', `/v1/simulations/${String(created.simulationId)}/export`),
     'an import': () => busy('POST', '/v1/simulations/import', String(text)),
   };
