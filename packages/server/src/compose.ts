@@ -11,7 +11,9 @@ import type { Feed } from './feeds/feed.js';
 import { alpacaSource } from './feeds/live/alpaca/alpaca-source.js';
 import { AssetCache } from './feeds/live/asset-cache.js';
 import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
+import { massiveSource } from './feeds/live/massive/massive-source.js';
 import type { LiveSource } from './feeds/live/source.js';
+import { tradierSource } from './feeds/live/tradier/tradier-source.js';
 import { PushFeed } from './feeds/push/push-feed.js';
 import { ReplayArchive } from './feeds/replay/archive.js';
 import { ReplayFeed } from './feeds/replay/replay-feed.js';
@@ -158,7 +160,8 @@ function sourceOf(live: LiveSettings): LiveSource {
     case 'alpaca':
       return alpacaSource(live);
     case 'massive':
+      return massiveSource(live);
     case 'tradier':
-      throw new Error(`${live.source} is not there yet`);
+      return tradierSource(live);
   }
 }

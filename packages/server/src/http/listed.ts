@@ -146,6 +146,6 @@ export function quoteIn(
   return (isLongAsOsi(symbol) ? feed.quoteAt(symbol, at) : undefined) ?? brokerage.quote(symbol);
 }
 
-/** Of these symbols those whose quotes the brokerage must have to be shown. */
-export const keptOf = (symbols: readonly string[]): string[] =>
-  symbols.filter((symbol) => !isLongAsOsi(symbol));
+/** Of these symbols those whose quotes the brokerage must have to be shown; on a live feed all, for the source has to be asked for them. */
+export const keptOf = ({ feed }: Simulation, symbols: readonly string[]): string[] =>
+  symbols.filter((symbol) => feed.kind === 'live' || !isLongAsOsi(symbol));

@@ -259,7 +259,8 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   #subscriptionOf(symbol: string): Subscription | undefined {
-    return isLongAsOsi(symbol) ? this.#optionsStream : this.#stocks;
+    if (!isLongAsOsi(symbol)) return this.#stocks;
+    return this.#source.hasOptionsAmongStocks === true ? this.#stocks : this.#optionsStream;
   }
 
   #refuse(reason: string): void {
@@ -278,7 +279,7 @@ export class LiveMarketFeed implements LiveFeed {
     const stocks: [string, InterestRank][] = [];
     const options: [string, InterestRank][] = [];
     for (const [symbol, rank] of host.interest())
-      (isLongAsOsi(symbol) ? options : stocks).push([symbol, rank]);
+      (this.#subscriptionOf(symbol) === this.#stocks ? stocks : options).push([symbol, rank]);
     this.#stocks.stand(stocks);
     this.#optionsStream?.stand(options);
     const { calendar } = this.#options;
@@ -361,7 +362,7 @@ export class LiveMarketFeed implements LiveFeed {
     underlying: string,
     expiration: TradingDate | undefined,
   ): Promise<readonly TradingDate[] | undefined> {
-    if (this.#optionsStream === undefined) return undefined;
+    if (this.#optionsStream === undefined && this.#source.hasOptionsAmongStocks !== true) return undefined;
     if (expiration === undefined) return this.#source.expirations?.(underlying);
     const chain = await this.#source.chain?.(underlying, expiration);
     if (chain === undefined) return undefined;

@@ -78,3 +78,16 @@ export function actionsFrom(
   }
   unsupported.push({ symbol, type, ...(exDate !== undefined && { exDate }) });
 }
+
+const DAY_MS = 86_400_000;
+const SIZE_MS: Readonly<Record<BarSize, number>> = {
+  '1Min': 60_000,
+  '5Min': 300_000,
+  '15Min': 900_000,
+  '1Hour': 3_600_000,
+  '1Day': DAY_MS,
+};
+
+/** From when on so many bars are sure to lie before an end: nights, weekends and holidays have none. */
+export const startOfBars = (size: BarSize, from: Instant, until: Instant, limit: number): Instant =>
+  Instant.max(from, Instant.plusMs(until, -(limit * SIZE_MS[size] * (size === '1Day' ? 2 : 6) + 10 * DAY_MS)));

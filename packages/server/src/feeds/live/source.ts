@@ -122,8 +122,10 @@ export interface LiveSource {
   /** Its option quotes are derived, not firm. */
   readonly hasIndicativeOptions: boolean;
   readonly stocks: SourceStream;
-  /** Absent = no options. */
+  /** Of options; absent = there are none, or they are on the stream of stocks. */
   readonly options?: SourceStream;
+  /** Options are on the stream of stocks. */
+  readonly hasOptionsAmongStocks?: boolean;
   /** Whether halts of this listing are told; by its `halts` where absent. */
   tellsHaltsOf?(symbol: string): boolean;
   assets(): Promise<readonly SourceAsset[]>;

@@ -70,7 +70,7 @@ export const marketDataHandlers: MarketDataHandlers = {
           notFound: symbols.filter((_, i) => found[i] === undefined),
         };
       },
-      keptOf(symbols),
+      keptOf(simulation, symbols),
     );
   },
 
@@ -200,6 +200,6 @@ function lookAt<T>(
       const instrument = brokerage.instrument(symbol);
       return instrument === undefined ? SYMBOL_NOT_FOUND : look(brokerage, symbol, instrument);
     },
-    keptOf([symbol]),
+    keptOf(simulation, [symbol]),
   );
 }

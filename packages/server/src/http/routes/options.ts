@@ -16,6 +16,7 @@ import {
 import type { OptionChain, OptionChainContract } from '@sandpit/protocol';
 import { Slice } from '../../engine/slice.js';
 import type { Simulation } from '../../engine/simulation.js';
+import { isLive } from '../../feeds/live-feed.js';
 import { type Answer, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { expirationsOn, optionsExpiring, symbolIn } from '../listed.js';
@@ -28,8 +29,10 @@ const NO_OPTIONS = refuse(404, 'No options listed');
 
 /** Chains (D73). */
 export const optionHandlers: OptionHandlers = {
-  listOptionExpirations({ simulation, params }) {
+  async listOptionExpirations({ simulation, params }) {
     const underlying = symbolIn(simulation, params.underlying);
+    const told = await expirationsTold(simulation, underlying);
+    if (told !== undefined && told.length > 0) return { underlying, expirations: [...told] };
     return simulation.read([], (brokerage) => {
       const now = simulation.now();
       if (brokerage.instrument(underlying, now) === undefined) return SYMBOL_NOT_FOUND;
@@ -39,6 +42,10 @@ export const optionHandlers: OptionHandlers = {
 
   async getOptionChain({ simulation, params, query }) {
     const underlying = symbolIn(simulation, params.underlying);
+    if (isLive(simulation.feed)) {
+      const date = query.expiration ?? (await expirationsTold(simulation, underlying))?.[0];
+      if (date !== undefined) await simulation.feed.wantChain(underlying, TradingDate.of(date));
+    }
     // Which contracts there are depends on where the underlying stands.
     const chain = await simulation.read(
       [],
@@ -62,6 +69,16 @@ export const optionHandlers: OptionHandlers = {
     } satisfies OptionChain;
   },
 };
+
+/** The expirations that a live source has of an underlying; undefined where it is none, or does not say. */
+async function expirationsTold(
+  { feed, brokerage }: Simulation,
+  underlying: string,
+): Promise<readonly TradingDate[] | undefined> {
+  return isLive(feed) && brokerage.instrument(underlying) !== undefined
+    ? feed.wantChain(underlying)
+    : undefined;
+}
 
 interface ListedContract {
   readonly contract: OptionContract;

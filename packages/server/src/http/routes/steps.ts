@@ -389,7 +389,7 @@ class StepRun {
     if (observe === undefined) return {};
     const simulation = this.#simulation;
     const { brokerage } = simulation;
-    this.#step.refresh([...keptOf(symbols), ...holdingsOf(portfolios)]);
+    this.#step.refresh([...keptOf(simulation, symbols), ...holdingsOf(portfolios)]);
     return {
       ...(observe.symbols !== undefined && {
         quotes: symbols

@@ -70,7 +70,7 @@ export class QuoteFeed {
         }
         return { texts: found, halts: halted, at: now };
       },
-      keptOf([...symbols]),
+      keptOf(simulation, [...symbols]),
       'STREAM',
     );
     for (const reader of readers) {

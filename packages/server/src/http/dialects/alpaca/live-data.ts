@@ -1,5 +1,5 @@
 /** Market data of one simulation as it changes, looked at once for all sockets that follow it. */
-import { Instant } from '@sandpit/core';
+import { Instant, isLongAsOsi } from '@sandpit/core';
 import type { Simulation } from '../../../engine/simulation.js';
 import { keptOf, listedInstruments, quoteIn } from '../../listed.js';
 import type { Connection } from '../../stream/connection.js';
@@ -93,7 +93,7 @@ export class LiveData {
           }
           return told;
         },
-        keptOf(some),
+        keptOf(simulation, some),
       );
       tellAll(readers, found);
     }
@@ -154,4 +154,4 @@ function tellAll(readers: readonly DataReader[], found: readonly MarketMessage[]
 }
 
 /** Symbols of options are longer than any of a stock. */
-const isStock = (symbol: string): boolean => keptOf([symbol]).length > 0;
+const isStock = (symbol: string): boolean => !isLongAsOsi(symbol);

@@ -1,0 +1,39 @@
+import { expect, it } from 'vitest';
+import { sourceContract } from '../source.contract.js';
+import { FakeMassive, MASSIVE_KEY } from '../testing/fake-massive.js';
+import { quoteFrom, tradeFrom } from './messages.js';
+
+sourceContract({
+  name: 'massive',
+  start: () => new FakeMassive().start(),
+  settings: ({ url, origin }, isKnown) => ({
+    LIVE_SOURCE: 'massive',
+    LIVE_URL: url,
+    LIVE_OPTIONS: 'none',
+    LIVE_REST_URL: origin,
+    MASSIVE_API_KEY: isKnown ? MASSIVE_KEY : 'wrong-key',
+  }),
+  secrets: [MASSIVE_KEY],
+  withoutPlan: {
+    prepare: (source) => void (source.hasQuotes = false),
+    says: /has no quotes/,
+  },
+  refusal: /Massive refuses/,
+  halts: 'nasdaq',
+});
+
+it('Massive: sizes are lots until November 2025, and shares since; of options contracts', () => {
+  const told = { ev: 'Q', bp: 1, ap: 2, bs: 3, as: 4 };
+  const at = (t: number, sym: string) => quoteFrom({ ...told, sym, t })?.bidSize;
+  expect(at(Date.UTC(2025, 9, 31), 'AAPL')).toBe(300);
+  expect(at(Date.UTC(2025, 10, 4), 'AAPL')).toBe(3);
+  expect(at(Date.UTC(2025, 9, 31), 'O:AAPL251219C00200000')).toBe(3);
+});
+
+it('Massive: numbers of conditions say what moves last, and what is an auction of the listing exchange', () => {
+  const told = { ev: 'T', sym: 'AAPL', p: 10, s: 1, t: 1, z: 3 };
+  expect(tradeFrom({ ...told, c: [37], x: 4 })).toMatchObject({ updatesLast: false });
+  expect(tradeFrom({ ...told, c: [14, 41], x: 4 })).toMatchObject({ updatesLast: true });
+  expect(tradeFrom({ ...told, c: [16], x: 12 })).toMatchObject({ updatesLast: false, official: 'OPEN' });
+  expect(tradeFrom({ ...told, c: [16], x: 4 })).not.toHaveProperty('official');
+});
