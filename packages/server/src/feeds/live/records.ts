@@ -90,4 +90,7 @@ const SIZE_MS: Readonly<Record<BarSize, number>> = {
 
 /** From when on so many bars are sure to lie before an end: nights, weekends and holidays have none. */
 export const startOfBars = (size: BarSize, from: Instant, until: Instant, limit: number): Instant =>
-  Instant.max(from, Instant.plusMs(until, -(limit * SIZE_MS[size] * (size === '1Day' ? 2 : 6) + 10 * DAY_MS)));
+  Instant.max(
+    from,
+    Instant.plusMs(until, -(limit * SIZE_MS[size] * (size === '1Day' ? 2 : 6) + 10 * DAY_MS)),
+  );

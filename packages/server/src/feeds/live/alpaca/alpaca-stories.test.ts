@@ -35,7 +35,10 @@ async function open(more: Record<string, string> = {}): Promise<void> {
     config: { feed: 'live', clock: 'scaled', speed: 1, start: MONDAY_TEN },
   });
   client = app.as();
-  await vi.waitFor(async () => expect((await client.get('/v1/ready')).body.feed.status).toBe('connected'), WAIT);
+  await vi.waitFor(
+    async () => expect((await client.get('/v1/ready')).body.feed.status).toBe('connected'),
+    WAIT,
+  );
 }
 
 beforeEach(async () => {
@@ -51,26 +54,45 @@ afterEach(async () => {
 
 const now = (): number => app.simulations.market.now();
 const order = async (orderId: string) => (await client.get(`/v1/orders/${orderId}`)).body;
-const subscribed = (symbol: string) => vi.waitFor(() => expect([...fake.subscribed()]).toContain(symbol), WAIT);
+const subscribed = (symbol: string) =>
+  vi.waitFor(() => expect([...fake.subscribed()]).toContain(symbol), WAIT);
 
 it('Alpaca: a halt of the source stops an order, and the first quote after the resumption fills it', async () => {
   await open();
   const { portfolioId } = await openPortfolio(client, { portfolioType: 'CASH' });
   const { body } = await client.post('/v1/orders', orderBody(portfolioId, { limitPrice: 99 }));
   await subscribed('AAPL');
-  fake.tell({ T: 's', S: 'AAPL', sc: 'H', sm: 'Trading Halt', rc: 'T1', rm: 'News', t: new Date(now()).toISOString(), z: 'C' });
+  fake.tell({
+    T: 's',
+    S: 'AAPL',
+    sc: 'H',
+    sm: 'Trading Halt',
+    rc: 'T1',
+    rm: 'News',
+    t: new Date(now()).toISOString(),
+    z: 'C',
+  });
   await vi.waitFor(
     async () => expect((await order(body.orderId)).waitingFor).toBe('trading in AAPL is halted (T1)'),
     WAIT,
   );
-  expect((await client.get('/v1/market-data/quote/AAPL')).body).toMatchObject({ halted: true, haltReason: 'T1' });
+  expect((await client.get('/v1/market-data/quote/AAPL')).body).toMatchObject({
+    halted: true,
+    haltReason: 'T1',
+  });
   fake.quote({ symbol: 'AAPL', atMs: now(), bid: 90, ask: 90.02 });
   // Quotation only is not trading yet.
   fake.tell({ T: 's', S: 'AAPL', sc: 'Q', rc: 'T3', z: 'C' });
-  await vi.waitFor(async () => expect((await client.get('/v1/market-data/quote/AAPL')).body.bid).toBe(90), WAIT);
+  await vi.waitFor(
+    async () => expect((await client.get('/v1/market-data/quote/AAPL')).body.bid).toBe(90),
+    WAIT,
+  );
   expect(await order(body.orderId)).toMatchObject({ status: 'ACTIVE' });
   fake.tell({ T: 's', S: 'AAPL', sc: 'T', rc: 'R4', z: 'C' });
-  await vi.waitFor(async () => expect((await client.get('/v1/simulation/halts')).body.data).toEqual([]), WAIT);
+  await vi.waitFor(
+    async () => expect((await client.get('/v1/simulation/halts')).body.data).toEqual([]),
+    WAIT,
+  );
   await vi.waitFor(async () => {
     fake.quote({ symbol: 'AAPL', atMs: now(), bid: 95, ask: 95.02 });
     expect(await order(body.orderId)).toMatchObject({ status: 'FILLED', averagePrice: 95.02 });
@@ -81,23 +103,36 @@ it('Alpaca: a halt of the source stops an order, and the first quote after the r
 
 it('Alpaca: a circuit breaker that is told of every symbol halts the whole market once', async () => {
   await open();
-  for (const symbol of ['AAPL', 'MSFT'])
-    fake.tell({ T: 's', S: symbol, sc: 'H', rc: 'MWC1', z: 'C' });
+  for (const symbol of ['AAPL', 'MSFT']) fake.tell({ T: 's', S: symbol, sc: 'H', rc: 'MWC1', z: 'C' });
   await vi.waitFor(
     async () =>
-      expect((await client.get('/v1/simulation/halts')).body.data).toMatchObject([{ symbol: '*', reason: 'MWC1' }]),
+      expect((await client.get('/v1/simulation/halts')).body.data).toMatchObject([
+        { symbol: '*', reason: 'MWC1' },
+      ]),
     WAIT,
   );
 });
 
 it('Alpaca: options come packed, are listed when they are asked for, and say that they are not firm', async () => {
-  fake.optionSnapshots.set(CALL, { symbol: CALL, atMs: MONDAY_TEN - 100, bid: 2, ask: 2.1, bidSize: 5, askSize: 7 });
+  fake.optionSnapshots.set(CALL, {
+    symbol: CALL,
+    atMs: MONDAY_TEN - 100,
+    bid: 2,
+    ask: 2.1,
+    bidSize: 5,
+    askSize: 7,
+  });
   await open();
   await client.get('/v1/market-data/quote/AAPL');
-  expect((await client.get('/v1/market-data/options/AAPL/expirations')).body.expirations ?? []).toEqual(['2026-01-16']);
+  expect((await client.get('/v1/market-data/options/AAPL/expirations')).body.expirations ?? []).toEqual([
+    '2026-01-16',
+  ]);
   const { body } = await client.get('/v1/market-data/options/AAPL/chain?expiration=2026-01-16');
   expect(body.contracts).toMatchObject([{ optionSymbol: CALL, bid: 2, ask: 2.1, askSize: 7 }]);
-  expect((await client.get(`/v1/market-data/quote/${CALL}`)).body).toMatchObject({ bid: 2, indicative: true });
+  expect((await client.get(`/v1/market-data/quote/${CALL}`)).body).toMatchObject({
+    bid: 2,
+    indicative: true,
+  });
   await vi.waitFor(async () => {
     fake.option({ symbol: CALL, atMs: now(), bid: 2.2, ask: 2.3 });
     expect((await client.get(`/v1/market-data/quote/${CALL}`)).body.bid).toBe(2.2);
@@ -106,7 +141,9 @@ it('Alpaca: options come packed, are listed when they are asked for, and say tha
 
 it('Alpaca: dividends and splits of the source are announced, others are listed as not supported', async () => {
   fake.actions = {
-    cash_dividends: [{ symbol: 'AAPL', rate: 0.25, ex_date: '2026-01-09', payable_date: '2026-01-15', special: false }],
+    cash_dividends: [
+      { symbol: 'AAPL', rate: 0.25, ex_date: '2026-01-09', payable_date: '2026-01-15', special: false },
+    ],
     forward_splits: [{ symbol: 'AAPL', new_rate: 4, old_rate: 1, ex_date: '2026-02-02' }],
     spin_offs: [{ source_symbol: 'AAPL', new_symbol: 'NEW', ex_date: '2026-03-02' }],
   };
@@ -125,7 +162,9 @@ it('Alpaca: dividends and splits of the source are announced, others are listed 
 it('Alpaca: what cannot be traded is listed, and cannot be ordered', async () => {
   fake.assets = [{ symbol: 'AAPL' }, { symbol: 'OLD', tradable: false }];
   await open();
-  expect((await client.get('/v1/market-data/instruments?symbol=OLD')).body.data).toMatchObject([{ tradable: false }]);
+  expect((await client.get('/v1/market-data/instruments?symbol=OLD')).body.data).toMatchObject([
+    { tradable: false },
+  ]);
   const { portfolioId } = await openPortfolio(client, { portfolioType: 'CASH' });
   const { body } = await client.post('/v1/orders', orderBody(portfolioId, { symbol: 'OLD' }));
   expect(body.error.code).toBe('INSTRUMENT_NOT_TRADABLE');
@@ -141,14 +180,24 @@ it('Alpaca: a limit that the source enforces is found out and kept', async () =>
   }
   await client.get('/v1/market-data/quote/TSLA');
   await vi.waitFor(async () => expect((await client.get('/v1/ready')).body.feed.limit).toBe(2), WAIT);
-  expect((await client.get('/v1/market-data/quote/F')).body.error).toEqual({ code: 'MARKET_DATA_LIMIT', limit: 2 });
+  expect((await client.get('/v1/market-data/quote/F')).body.error).toEqual({
+    code: 'MARKET_DATA_LIMIT',
+    limit: 2,
+  });
 });
 
 it('Alpaca: another server with the same key is waited for, not given up', async () => {
   await open();
-  const other = await TestApp.open({ ...{ settings: { ...secondServer() } }, config: { feed: 'live', clock: 'scaled', speed: 1, start: MONDAY_TEN } });
+  const other = await TestApp.open({
+    ...{ settings: { ...secondServer() } },
+    config: { feed: 'live', clock: 'scaled', speed: 1, start: MONDAY_TEN },
+  });
   await vi.waitFor(
-    async () => expect((await other.as().get('/v1/ready')).body.feed).toMatchObject({ status: 'reconnecting', reason: expect.stringContaining('another connection') as string }),
+    async () =>
+      expect((await other.as().get('/v1/ready')).body.feed).toMatchObject({
+        status: 'reconnecting',
+        reason: expect.stringContaining('another connection') as string,
+      }),
     WAIT,
   );
   await other.close();
@@ -172,7 +221,10 @@ const secondServer = (): Record<string, string> => ({
 it('Alpaca: messages in the documented shapes', async () => {
   await open();
   const quote = { S: 'AAPL', bp: 1, bs: 2, ap: 3, as: 4, c: ['R'], z: 'C' };
-  expect(quoteFrom({ ...quote, t: '2025-10-31T15:00:00.123456789Z' })).toMatchObject({ bidSize: 200, askSize: 400 });
+  expect(quoteFrom({ ...quote, t: '2025-10-31T15:00:00.123456789Z' })).toMatchObject({
+    bidSize: 200,
+    askSize: 400,
+  });
   expect(quoteFrom({ ...quote, t: '2025-11-04T15:00:00.123456789Z' })).toMatchObject({
     bidSize: 2,
     stampMs: Date.parse('2025-11-04T15:00:00.123Z'),

@@ -70,7 +70,9 @@ export function massiveSource(settings: MassiveSettings): LiveSource {
   /** The stream has sizes in shares; the snapshot of tickers still says lots, so it is not asked for quotes. */
   async function quoteOf(symbol: string): Promise<SourceQuote | undefined> {
     const path = `/v3/quotes/${encodeURIComponent(vendorSymbol(symbol))}`;
-    const [told] = arrayOf(objectOf(await rest.get(path, { order: 'desc', sort: 'timestamp', limit: 1 })).results);
+    const [told] = arrayOf(
+      objectOf(await rest.get(path, { order: 'desc', sort: 'timestamp', limit: 1 })).results,
+    );
     const one = objectOf(told);
     const stamp = numberOf(one.sip_timestamp);
     return stamp === undefined
@@ -159,7 +161,10 @@ export function massiveSource(settings: MassiveSettings): LiveSource {
               const quote = await quoteOf(symbol);
               const trade = trades.get(symbol);
               if (quote !== undefined || trade !== undefined)
-                found.set(symbol, { ...(quote !== undefined && { quote }), ...(trade !== undefined && { trade }) });
+                found.set(symbol, {
+                  ...(quote !== undefined && { quote }),
+                  ...(trade !== undefined && { trade }),
+                });
             }),
           );
       }
@@ -256,5 +261,11 @@ function tradeFrom(told: Json): SourceTrade | undefined {
   const price = numberOf(p);
   const stamp = numberOf(t);
   if (symbol === undefined || price === undefined || stamp === undefined) return undefined;
-  return { symbol, price, size: numberOf(s) ?? 0, stampMs: stamp / NS_PER_MS, ...tradeEffectOf(c, x, undefined) };
+  return {
+    symbol,
+    price,
+    size: numberOf(s) ?? 0,
+    stampMs: stamp / NS_PER_MS,
+    ...tradeEffectOf(c, x, undefined),
+  };
 }

@@ -114,7 +114,10 @@ class MassiveConversation implements Conversation {
         return;
       case 'auth_failed':
         this.#talk.failed(
-          new SourceFailure('REFUSED', 'Massive refuses MASSIVE_API_KEY, or its plan has no streams; check both'),
+          new SourceFailure(
+            'REFUSED',
+            'Massive refuses MASSIVE_API_KEY, or its plan has no streams; check both',
+          ),
         );
         return;
       case 'auth_timeout':
@@ -122,7 +125,10 @@ class MassiveConversation implements Conversation {
         return;
       case 'max_connections':
         this.#talk.failed(
-          new SourceFailure('CONNECTION_LIMIT', 'another connection with this key is open; the plan allows one'),
+          new SourceFailure(
+            'CONNECTION_LIMIT',
+            'another connection with this key is open; the plan allows one',
+          ),
         );
         return;
       case 'success': {
@@ -137,7 +143,8 @@ class MassiveConversation implements Conversation {
               ? new SourceFailure('DEFECT', 'the plan has no trades or no halts in its stream')
               : new SourceFailure('REFUSED', NO_QUOTES),
           );
-        else if (status === 'error') this.#talk.failed(new SourceFailure('DEFECT', 'a request was not understood'));
+        else if (status === 'error')
+          this.#talk.failed(new SourceFailure('DEFECT', 'a request was not understood'));
     }
   }
 }

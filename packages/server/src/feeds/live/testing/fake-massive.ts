@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
-import { type FakeAnswer, type FakeSource, FakeVendor, type ToldQuote, type ToldTrade } from './fake-vendor.js';
+import {
+  type FakeAnswer,
+  type FakeSource,
+  FakeVendor,
+  type ToldQuote,
+  type ToldTrade,
+} from './fake-vendor.js';
 
 export const MASSIVE_KEY = 'key-of-massive-that-stays-secret';
 
@@ -47,7 +53,18 @@ export class FakeMassive extends FakeVendor implements FakeSource {
   trade({ symbol, atMs, price, size = 100, id = '1', isOddLot = false }: ToldTrade): void {
     this.#tell(
       (channels) => (channels.has(`T.${symbol}`) ? [1] : []),
-      () => ({ ev: 'T', sym: symbol, x: 4, i: id, z: 3, p: price, s: size, c: isOddLot ? [37] : [0], t: atMs, q: 1 }),
+      () => ({
+        ev: 'T',
+        sym: symbol,
+        x: 4,
+        i: id,
+        z: 3,
+        p: price,
+        s: size,
+        c: isOddLot ? [37] : [0],
+        t: atMs,
+        q: 1,
+      }),
     );
   }
 
@@ -110,10 +127,20 @@ export class FakeMassive extends FakeVendor implements FakeSource {
       return { status: 401, body: { status: 'ERROR', error: 'Unknown API Key' } };
     const symbol = decodeURIComponent(/^\/v3\/quotes\/(.+)$/.exec(url.pathname)?.[1] ?? '');
     if (symbol !== '') {
-      if (!this.hasQuotes) return { status: 403, body: { status: 'NOT_AUTHORIZED', message: 'You are not entitled to this data.' } };
+      if (!this.hasQuotes)
+        return {
+          status: 403,
+          body: { status: 'NOT_AUTHORIZED', message: 'You are not entitled to this data.' },
+        };
       const quote = this.#snapshots.get(symbol);
       const { bid = 0, ask = 0, bidSize = 100, askSize = 100, atMs = 0 } = quote ?? {};
-      const told = { bid_price: bid, ask_price: ask, bid_size: bidSize, ask_size: askSize, sip_timestamp: atMs * 1e6 };
+      const told = {
+        bid_price: bid,
+        ask_price: ask,
+        bid_size: bidSize,
+        ask_size: askSize,
+        sip_timestamp: atMs * 1e6,
+      };
       return { body: { status: 'OK', results: quote === undefined ? [] : [told] } };
     }
     if (url.pathname === '/v3/reference/tickers') return this.#page(url);
@@ -123,7 +150,9 @@ export class FakeMassive extends FakeVendor implements FakeSource {
   /** Two tickers a page. */
   #page(url: URL): FakeAnswer {
     const from = Number(url.searchParams.get('cursor') ?? 0);
-    const results = this.tickers.slice(from, from + 2).map((ticker) => ({ ticker, name: `${ticker} Inc.`, active: true }));
+    const results = this.tickers
+      .slice(from, from + 2)
+      .map((ticker) => ({ ticker, name: `${ticker} Inc.`, active: true }));
     const next = `https://api.massive.com/v3/reference/tickers?cursor=${from + 2}`;
     return { body: { status: 'OK', results, ...(from + 2 < this.tickers.length && { next_url: next }) } };
   }

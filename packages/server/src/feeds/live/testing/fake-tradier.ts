@@ -1,6 +1,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { WebSocket } from 'ws';
-import { type FakeAnswer, type FakeSource, FakeVendor, type ToldQuote, type ToldTrade } from './fake-vendor.js';
+import {
+  type FakeAnswer,
+  type FakeSource,
+  FakeVendor,
+  type ToldQuote,
+  type ToldTrade,
+} from './fake-vendor.js';
 
 export const TRADIER_TOKEN = 'token-of-tradier-that-stays-secret';
 
@@ -78,7 +84,8 @@ export class FakeTradier extends FakeVendor implements FakeSource {
   }
 
   protected answer(url: URL, { headers }: IncomingMessage): FakeAnswer {
-    if (headers.authorization !== `Bearer ${TRADIER_TOKEN}`) return { status: 401, body: 'Invalid Access Token' };
+    if (headers.authorization !== `Bearer ${TRADIER_TOKEN}`)
+      return { status: 401, body: 'Invalid Access Token' };
     if (headers.accept !== 'application/json') return { body: '<xml/>' };
     switch (url.pathname) {
       case '/v1/markets/events/session': {
@@ -91,7 +98,14 @@ export class FakeTradier extends FakeVendor implements FakeSource {
       case '/v1/markets/lookup':
         return {
           body: {
-            securities: { security: this.securities.map((symbol) => ({ symbol, exchange: 'Q', type: 'stock', description: `${symbol} Inc.` })) },
+            securities: {
+              security: this.securities.map((symbol) => ({
+                symbol,
+                exchange: 'Q',
+                type: 'stock',
+                description: `${symbol} Inc.`,
+              })),
+            },
           },
         };
       case '/v1/markets/etb':
@@ -100,7 +114,9 @@ export class FakeTradier extends FakeVendor implements FakeSource {
         const asked = (url.searchParams.get('symbols') ?? '').split(',');
         const found = asked.flatMap((symbol) => this.#restQuote(symbol));
         // One is no list.
-        return { body: { quotes: found.length === 0 ? {} : { quote: found.length === 1 ? found[0] : found } } };
+        return {
+          body: { quotes: found.length === 0 ? {} : { quote: found.length === 1 ? found[0] : found } },
+        };
       }
       default:
         return { body: {} };
@@ -112,7 +128,16 @@ export class FakeTradier extends FakeVendor implements FakeSource {
     if (quote === undefined) return [];
     const { bid = 0, ask = 0, bidSize = 100, askSize = 100, atMs } = quote;
     return [
-      { symbol, bid, ask, bidsize: bidSize / 100, asksize: askSize / 100, bid_date: atMs, ask_date: atMs, trade_date: 0 },
+      {
+        symbol,
+        bid,
+        ask,
+        bidsize: bidSize / 100,
+        asksize: askSize / 100,
+        bid_date: atMs,
+        ask_date: atMs,
+        trade_date: 0,
+      },
     ];
   }
 }

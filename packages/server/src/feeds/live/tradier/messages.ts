@@ -5,13 +5,19 @@ import type { SourceQuote, SourceSnapshot, SourceTrade } from '../source.js';
 /* Messages of Tradier: https://documentation.tradier.com/brokerage-api/streaming/wss-market-websocket; numbers often come as text. */
 
 /** Class shares are `BRK/B` there. */
-export const vendorSymbol = (symbol: string): string => (isLongAsOsi(symbol) ? symbol : symbol.replace('.', '/'));
+export const vendorSymbol = (symbol: string): string =>
+  isLongAsOsi(symbol) ? symbol : symbol.replace('.', '/');
 export const plainSymbol = (symbol: string): string => symbol.replace('/', '.');
 
 /** Sizes of the REST service are hundreds of shares: https://documentation.tradier.com/brokerage-api/reference/response/quotes */
 const ROUND_LOT = 100;
 
-function quoteOf(symbol: string, stamps: readonly unknown[], sides: readonly unknown[], lot: number): SourceQuote | undefined {
+function quoteOf(
+  symbol: string,
+  stamps: readonly unknown[],
+  sides: readonly unknown[],
+  lot: number,
+): SourceQuote | undefined {
   const stampMs = Math.max(...stamps.map((stamp) => numberOf(stamp) ?? 0));
   if (stampMs <= 0) return undefined;
   const [bid, ask, bidSize, askSize] = sides.map(numberOf);

@@ -1,5 +1,5 @@
 import { calendarById, isLongAsOsi, TradingDate } from '@sandpit/core';
-import type { Bar , Instant} from '@sandpit/core';
+import type { Bar, Instant } from '@sandpit/core';
 import type { BarSize } from '../../feed.js';
 import { listOf, numberOf, objectOf, textOf } from '../json.js';
 import { barFrom, startOfBars } from '../records.js';
@@ -44,7 +44,10 @@ export function tradierSource(settings: TradierSettings): LiveSource {
     perMinute: REQUESTS[plan],
     failureOf: (status, body) => {
       if (status === 401 || status === 403)
-        return new SourceFailure('REFUSED', `Tradier refuses TRADIER_TOKEN for ${plan} (HTTP ${status}); check it and LIVE_PLAN`);
+        return new SourceFailure(
+          'REFUSED',
+          `Tradier refuses TRADIER_TOKEN for ${plan} (HTTP ${status}); check it and LIVE_PLAN`,
+        );
       if (status === 400 && body.includes('Quota'))
         return new SourceFailure('RETRY', 'Tradier is asked too often (quota violation)');
       return undefined;
@@ -57,7 +60,9 @@ export function tradierSource(settings: TradierSettings): LiveSource {
     const found = new Map<string, SourceSnapshot>();
     for (let i = 0; i < symbols.length; i += AT_ONCE) {
       const some = symbols.slice(i, i + AT_ONCE).map(vendorSymbol);
-      const answer = objectOf(await rest.get('/v1/markets/quotes', { symbols: some.join(','), greeks: 'false' }));
+      const answer = objectOf(
+        await rest.get('/v1/markets/quotes', { symbols: some.join(','), greeks: 'false' }),
+      );
       for (const told of listOf(objectOf(answer.quotes).quote)) {
         const one = objectOf(told);
         const symbol = plainSymbol(textOf(one.symbol) ?? '');
@@ -110,7 +115,9 @@ export function tradierSource(settings: TradierSettings): LiveSource {
       const answer = objectOf(await rest.get('/v1/markets/lookup', { types: 'stock,etf' }));
       const easy = objectOf(await rest.get('/v1/markets/etb'));
       const symbolsOf = (list: unknown): readonly string[] =>
-        listOf(objectOf(objectOf(list).securities).security).map((one) => plainSymbol(textOf(objectOf(one).symbol) ?? ''));
+        listOf(objectOf(objectOf(list).securities).security).map((one) =>
+          plainSymbol(textOf(objectOf(one).symbol) ?? ''),
+        );
       const shortable = new Set(symbolsOf(easy));
       return listOf(objectOf(answer.securities).security).flatMap((told): readonly SourceAsset[] => {
         const { symbol: given, description } = objectOf(told);
@@ -140,7 +147,17 @@ export function tradierSource(settings: TradierSettings): LiveSource {
           const day = TradingDate.parse(textOf(date) ?? '');
           if (day === undefined) continue;
           const startMs = calendar.instantOf(day, 12, 0);
-          const bar = barFrom({ symbol, size, calendar, startMs, o: open, h: high, l: low, c: close, v: volume });
+          const bar = barFrom({
+            symbol,
+            size,
+            calendar,
+            startMs,
+            o: open,
+            h: high,
+            l: low,
+            c: close,
+            v: volume,
+          });
           if (bar !== undefined) bars.push(bar);
         }
         return bars;
@@ -156,7 +173,17 @@ export function tradierSource(settings: TradierSettings): LiveSource {
       for (const told of listOf(objectOf(answer.series).data)) {
         const { timestamp, open, high, low, close, volume } = objectOf(told);
         const startMs = (numberOf(timestamp) ?? Number.NaN) * 1000;
-        const bar = barFrom({ symbol, size, calendar, startMs, o: open, h: high, l: low, c: close, v: volume });
+        const bar = barFrom({
+          symbol,
+          size,
+          calendar,
+          startMs,
+          o: open,
+          h: high,
+          l: low,
+          c: close,
+          v: volume,
+        });
         if (bar !== undefined) bars.push(bar);
       }
       return bars;

@@ -24,6 +24,21 @@ it('Tradier: sizes of the REST service are hundreds of shares, those of options 
 });
 
 it('Tradier: numbers come as text, and class shares with a slash', () => {
-  const told = { symbol: 'BRK/B', bid: '461.70', bidsz: '2', biddate: '1767625200000', ask: '461.8', asksz: '3', askdate: '1767625200001' };
-  expect(quoteFrom(told)).toEqual({ symbol: 'BRK.B', bid: 461.7, bidSize: 2, ask: 461.8, askSize: 3, stampMs: 1767625200001 });
+  const told = {
+    symbol: 'BRK/B',
+    bid: '461.70',
+    bidsz: '2',
+    biddate: '1767625200000',
+    ask: '461.8',
+    asksz: '3',
+    askdate: '1767625200001',
+  };
+  expect(quoteFrom(told)).toEqual({
+    symbol: 'BRK.B',
+    bid: 461.7,
+    bidSize: 2,
+    ask: 461.8,
+    askSize: 3,
+    stampMs: 1767625200001,
+  });
 });
