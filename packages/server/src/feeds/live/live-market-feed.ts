@@ -1,3 +1,4 @@
+import { setTimeout as after } from 'node:timers/promises';
 import { Instant, isLongAsOsi, optionContract, parseOsi, plainEquity } from '@sandpit/core';
 import type { Bar, Calendar, CorporateAction, Instrument, Listing, Quote, TradingDate } from '@sandpit/core';
 import type { BarQuery, MarketEvent } from '../feed.js';
@@ -193,7 +194,9 @@ export class LiveMarketFeed implements LiveFeed {
       if (!this.#book.has(symbol)) fresh.push(subscription.first(symbol));
       this.#askForActions([symbol]);
     }
-    if (fresh.length > 0) await withinPatience(Promise.all(fresh));
+    if (fresh.length === 0) return;
+    await withinPatience(Promise.all(fresh));
+    await this.#untilReceived();
   }
 
   wantChain(underlying: string, expiration?: TradingDate): Promise<readonly TradingDate[] | undefined> {
@@ -261,6 +264,12 @@ export class LiveMarketFeed implements LiveFeed {
   #subscriptionOf(symbol: string): Subscription | undefined {
     if (!isLongAsOsi(symbol)) return this.#stocks;
     return this.#source.hasOptionsAmongStocks === true ? this.#stocks : this.#optionsStream;
+  }
+
+  /** What has been told by now may be dated a millisecond ahead: resolves when the clock is there. */
+  async #untilReceived(): Promise<void> {
+    const received = this.#tape.latestReceived;
+    for (let tries = 0; tries < 20 && this.#now() < received; tries++) await after(1);
   }
 
   #refuse(reason: string): void {
@@ -372,6 +381,7 @@ export class LiveMarketFeed implements LiveFeed {
       if (trade !== undefined) this.#book.trade(trade);
       if (quote !== undefined) this.#book.quote(quote);
     }
+    await this.#untilReceived();
     return [expiration];
   }
 }

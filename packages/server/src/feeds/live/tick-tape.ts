@@ -60,6 +60,11 @@ export class TickTape {
     return tick;
   }
 
+  /** When the latest tick was received. */
+  get latestReceived(): Instant {
+    return this.#latest;
+  }
+
   /** The instant at which something that is heard now is received. */
   nextInstant(): Instant {
     return Instant.max(Instant.max(this.#now(), this.#latest), Instant.plusMs(this.#askedUntil, 1));
