@@ -7,6 +7,7 @@ import { manyThings, placeMany } from './many-things.js';
 import { optionsAndMargin } from './options-and-margin.js';
 import { chromiumPath, SOON, Visit } from './surroundings.js';
 import { trouble } from './trouble.js';
+import { webhooks } from './webhooks.js';
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 /** Would run, were it ever taken for HTML. */
@@ -159,6 +160,8 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await page.locator('.banner').getByText('another').waitFor();
   });
 
+  webhooks(visit);
+
   it('has nothing that axe finds, on any page, in dark and in light', async () => {
     const { page, station } = visit;
     const { data } = await station.api<{ data: Placed[] }>('GET', '/orders?limit=1&status=FILLED');
@@ -173,6 +176,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
       'market/AAPL',
       `activity/${portfolioId}`,
       'simulations',
+      'webhooks',
       'developer',
       'nowhere',
     ];

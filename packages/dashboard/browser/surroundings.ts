@@ -122,6 +122,7 @@ export class Station {
       MARKET_CALENDAR: 'XNYS',
       CLOCK_START: '2026-01-05T10:00:00-05:00',
       RATE_LIMIT_DEFAULT: '1000000',
+      WEBHOOK_ALLOW_PRIVATE: 'on',
     };
   }
 }

@@ -35,6 +35,7 @@ const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> 
   market: later(async () => (await import('./pages/market.tsx')).Market),
   activity: later(async () => (await import('./pages/activity.tsx')).ActivityPage),
   simulations: later(async () => (await import('./pages/simulations.tsx')).Simulations),
+  webhooks: later(async () => (await import('./pages/webhooks.tsx')).Webhooks),
   developer: later(async () => (await import('./pages/developer.tsx')).Developer),
 };
 
@@ -45,6 +46,7 @@ const MENU: readonly (readonly [path: string, title: string])[] = [
   ['ticket', 'Ticket'],
   ['market', 'Market'],
   ['simulations', 'Simulations'],
+  ['webhooks', 'Webhooks'],
   ['developer', 'Developer'],
 ];
 

@@ -301,3 +301,16 @@ export const webhookEvents = [
   'market.resumed',
 ] as const;
 export type WebhookEvent = (typeof webhookEvents)[number];
+
+/** Everything that `events` of a webhook may name: all types, a group, or one type. */
+export const webhookPatterns = [
+  '*',
+  'order.*',
+  'margin-call.*',
+  'position.*',
+  'corporate-action.*',
+  'transfer.*',
+  'market.*',
+  ...webhookEvents,
+] as const;
+export type WebhookPattern = (typeof webhookPatterns)[number];

@@ -1,6 +1,6 @@
 /** Webhooks (D191–D193): endpoints of a tenant, and what was delivered to them. */
 import { type Static, Type } from 'typebox';
-import { webhookEvents } from './enums.js';
+import { webhookPatterns } from './enums.js';
 import {
   anyText,
   choice,
@@ -18,11 +18,6 @@ import { pageFields, paged } from './paging.js';
 
 /** Longest URL of a receiver, characters. */
 const LONGEST_URL = 2048;
-
-const groups = [...new Set(webhookEvents.map((event) => event.slice(0, event.indexOf('.'))))];
-
-/** Everything that `events` may name: a type, all types of a group, or all. */
-export const webhookPatterns = ['*', ...groups.map((group) => `${group}.*`), ...webhookEvents];
 
 const url = text({
   maxLength: LONGEST_URL,

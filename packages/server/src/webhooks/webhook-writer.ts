@@ -29,7 +29,7 @@ export class WebhookWriter {
   readonly #onRoom: () => void;
   #changes: QueuedChange[] = [];
   #moved = new Set<Cursored>();
-  #writing: Promise<boolean> | undefined;
+  #isWriting = false;
   #isScheduled = false;
   #callOffLazy: (() => void) | undefined;
 
@@ -66,7 +66,7 @@ export class WebhookWriter {
 
   /** After this turn: what ends together is written together. */
   #schedule(): void {
-    if (this.#isScheduled || this.#writing !== undefined) return;
+    if (this.#isScheduled || this.#isWriting) return;
     this.#isScheduled = true;
     setImmediate(() => {
       this.#isScheduled = false;
@@ -75,26 +75,28 @@ export class WebhookWriter {
   }
 
   async #write(): Promise<void> {
-    if (this.#writing !== undefined) return;
-    const batch = this.#take();
-    if (batch.length === 0) return;
-    const writing = this.#store.apply(batch.map(({ change }) => change)).then(
-      () => true,
-      (error: unknown) => {
-        if (!(error instanceof StoreUnavailable)) throw error;
-        // In their place: what comes later must not be stored before them.
-        this.#changes = [...batch, ...this.#changes];
-        return false;
-      },
-    );
-    this.#writing = writing;
-    const isWritten = await writing;
-    if (!isWritten) await new Promise<void>((resolve) => this.#timers.after(RETRY_MS, resolve));
-    this.#writing = undefined;
+    if (this.#isWriting) return;
+    this.#isWriting = true;
+    const isSaved = await this.flush();
+    if (!isSaved) await new Promise<void>((resolve) => this.#timers.after(RETRY_MS, resolve));
+    this.#isWriting = false;
     if (this.#changes.length > 0) this.#schedule();
-    if (!isWritten) return;
+    if (isSaved) this.#onRoom();
+  }
+
+  /** Saves everything that was added so far. False where the store did not take it: then it waits again, in its place. */
+  async flush(): Promise<boolean> {
+    const batch = this.#take();
+    if (batch.length === 0) return true;
+    try {
+      await this.#store.apply(batch.map(({ change }) => change));
+    } catch (error) {
+      if (!(error instanceof StoreUnavailable)) throw error;
+      this.#changes = [...batch, ...this.#changes];
+      return false;
+    }
     for (const { onSaved } of batch) onSaved?.();
-    this.#onRoom();
+    return true;
   }
 
   #take(): QueuedChange[] {
@@ -108,12 +110,5 @@ export class WebhookWriter {
     const batch = [...this.#changes, ...cursors];
     this.#changes = [];
     return batch;
-  }
-
-  /** Resolves when everything that was added so far is stored, or could not be. */
-  async flush(): Promise<void> {
-    await this.#writing;
-    const batch = this.#take();
-    if (batch.length > 0) await this.#store.apply(batch.map(({ change }) => change)).catch(() => undefined);
   }
 }

@@ -46,10 +46,9 @@ function answerTo(tables: WebhookTables, request: WebhookRequest): unknown {
   switch (request.kind) {
     case 'load':
       return tables.load();
-    case 'apply': {
+    case 'apply':
       tables.apply(request.changes);
-      return;
-    }
+      return undefined;
     case 'due':
       return tables.due(request.webhookId, request.limit);
     case 'tried-after':
