@@ -18,7 +18,10 @@ Answers are dictionaries with the names of the API. Nothing here is real money.
 """
 
 import atexit
+import base64
 import contextlib
+import hashlib
+import hmac
 import http.client
 import json
 import os
@@ -162,6 +165,10 @@ class SandpitError(Exception):
 
 class UnreachableError(SandpitError):
     """The server could not be reached, or did not answer, for as long as was tried."""
+
+
+class WebhookVerificationError(SandpitError):
+    """A delivery is not from the server whose secret is known, or too old."""
 
 
 class NotFilledError(SandpitError):
@@ -347,6 +354,28 @@ ERROR_CLASSES = {
     "CAP_EXCEEDED": CapExceededError,
 }
 """The class of each code."""
+
+
+def verify_webhook(secret, headers, body, tolerance=300):
+    """The payload of a delivery whose signature and time are right (Standard Webhooks 1.0).
+
+    `headers` is a mapping, `body` the bytes or the text of the request as they came. Raises `WebhookVerificationError`.
+    """
+    given = {name.lower(): value for name, value in headers.items()}
+    text = body if isinstance(body, bytes) else body.encode()
+    try:
+        name, timestamp, signatures = (given[f"webhook-{part}"] for part in ("id", "timestamp", "signature"))
+        age = abs(time.time() - int(timestamp))
+    except (KeyError, ValueError):
+        raise WebhookVerificationError("The request lacks a header of Standard Webhooks") from None
+    if age > tolerance:
+        raise WebhookVerificationError("The timestamp is too far from now")
+    key = base64.b64decode(secret.removeprefix("whsec_"))
+    digest = hmac.new(key, f"{name}.{timestamp}.".encode() + text, hashlib.sha256).digest()
+    expected = b"v1," + base64.b64encode(digest)
+    if not any(hmac.compare_digest(expected, one.encode()) for one in signatures.split(" ")):
+        raise WebhookVerificationError("No signature matches the secret")
+    return json.loads(text)
 
 
 def _error_of(status, body, request_id, base_url):

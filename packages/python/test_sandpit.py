@@ -20,6 +20,38 @@ import sandpit
 from sandpit import Client, Sandbox, connect
 
 
+class Webhooks(unittest.TestCase):
+    SECRET = "whsec_" + "BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc="
+    BODY = b'{"type":"order.filled","timestamp":"2026-01-05T15:00:00.000Z","data":{"id":"12-3","simulationId":"main"}}'
+    # Of the library standardwebhooks 1.1.1, in JavaScript.
+    HEADERS = {
+        "Webhook-Id": "evt_main_12-3",
+        "Webhook-Timestamp": "1767625200",
+        "Webhook-Signature": "v1,ZwNKlt9DnCVAt4V062tjLuRrgmrED1yQuCtvo4RyrT0=",
+    }
+
+    def verify(self, **changes):
+        given = {"secret": self.SECRET, "headers": self.HEADERS, "body": self.BODY, **changes}
+        with unittest.mock.patch("time.time", lambda: 1767625200 + 299):
+            return sandpit.verify_webhook(**given)
+
+    def test_a_delivery_of_the_reference_library(self):
+        self.assertEqual(self.verify()["data"]["id"], "12-3")
+        self.assertEqual(self.verify(body=self.BODY.decode())["type"], "order.filled")
+
+    def test_what_is_forged_or_old(self):
+        for changes in (
+            {"body": self.BODY + b" "},
+            {"secret": "whsec_AAAA"},
+            {"headers": {}},
+            {"headers": {**self.HEADERS, "Webhook-Timestamp": "1767625201"}},
+            {"headers": {**self.HEADERS, "Webhook-Timestamp": "soon"}},
+            {"tolerance": 298},
+        ):
+            with self.assertRaises(sandpit.WebhookVerificationError):
+                self.verify(**changes)
+
+
 class InASandbox(unittest.TestCase):
     def test_a_market_that_does_what_it_is_told(self):
         with Sandbox(cash=10_000, seed=7) as sim:

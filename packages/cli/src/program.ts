@@ -16,6 +16,7 @@ import { addServerCommands, runServerCommand } from './server-commands.js';
 import { addSimulations } from './simulations.js';
 import { addTools } from './tools.js';
 import { watch } from './watch.js';
+import { addWebhooks } from './webhooks.js';
 
 /** Exit codes: 1 refused, 2 wrong usage, 3 no server. */
 export const EXIT = { done: 0, refused: 1, usage: 2, unreachable: 3 } as const;
@@ -99,6 +100,7 @@ export function programOf(surroundings: ProgramOutput): Command {
   addHalts(program, client, out);
   addOutcomes(program, client, out);
   addAnalytics(program, client, out);
+  addWebhooks(program, client, out);
   addImport(program, { ...surroundings, ...out });
   addExport(
     program,

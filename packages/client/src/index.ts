@@ -14,4 +14,10 @@ export {
   spreadOf,
   type SpreadOptions,
 } from './portfolio.js';
+export {
+  type ReceivedWebhook,
+  verifyWebhook,
+  type WebhookPayload,
+  WebhookVerificationError,
+} from './verify-webhook.js';
 export type { Access, NdjsonFile, TransportOptions } from './transport.js';
