@@ -18,8 +18,8 @@ import { JWT_SECRET, tokenOf } from './tokens.js';
 export interface WebhookKills {
   readonly kills: number;
   readonly seed: number;
-  /** Longest time under load before a kill, ms. */
-  readonly loadMs?: number;
+  /** Most orders that are placed before a kill. */
+  readonly orders?: number;
 }
 
 export interface WebhookKillReport {
@@ -37,12 +37,15 @@ export interface WebhookKillReport {
 
 const PORTFOLIOS = 5;
 const TRADERS = 8;
+/** Orders that are placed before a kill, at least. */
+const FEWEST_ORDERS = 10;
 /** Of the events: answered with 503 once. */
 const REFUSED_SHARE = 0.02;
 
 interface Trading {
   readonly url: string;
   readonly isOver: () => boolean;
+  readonly onPlaced: () => void;
 }
 
 const headers = { authorization: `Bearer ${tokenOf()}`, 'content-type': 'application/json' };
@@ -57,7 +60,7 @@ async function ask(url: string, method: string, path: string, body?: object): Pr
   }
 }
 
-async function trade({ url, isOver }: Trading, portfolioId: string): Promise<void> {
+async function trade({ url, isOver, onPlaced }: Trading, portfolioId: string): Promise<void> {
   while (!isOver()) {
     const placed = await ask(url, 'POST', '/v1/orders', {
       portfolioId,
@@ -69,7 +72,9 @@ async function trade({ url, isOver }: Trading, portfolioId: string): Promise<voi
       quantity: 1,
       timeInForce: 'GTC',
     });
-    if (placed?.orderId !== undefined) await ask(url, 'DELETE', `/v1/orders/${placed.orderId}`);
+    if (placed?.orderId === undefined) continue;
+    onPlaced();
+    await ask(url, 'DELETE', `/v1/orders/${placed.orderId}`);
   }
 }
 
@@ -98,7 +103,7 @@ async function streamed(url: string): Promise<ReadonlyMap<string, string>> {
   throw new Error('the stream ended');
 }
 
-export async function webhookKills({ kills, seed, loadMs = 300 }: WebhookKills): Promise<WebhookKillReport> {
+export async function webhookKills({ kills, seed, orders = 60 }: WebhookKills): Promise<WebhookKillReport> {
   const chance = new Chance(seed);
   const receiver = await WebhookReceiver.open();
   const accepted: { readonly id: string; readonly portfolioId: string }[] = [];
@@ -137,12 +142,19 @@ export async function webhookKills({ kills, seed, loadMs = 300 }: WebhookKills):
       await ask(url, 'PUT', '/v1/simulation/quotes', { quotes: [{ symbol: 'AAPL', bid: 99, ask: 100 }] });
       const created = await ask(url, 'POST', '/v1/webhooks', { url: receiver.url, events: ['order.*'] });
       if (created?.webhookId === undefined) throw new Error(JSON.stringify(created));
+      let trading: readonly Promise<void>[] = [];
       for (let kill = 0; kill < kills; kill++) {
         let isOver = false;
-        const trading = Array.from({ length: TRADERS }, (_, index) =>
-          trade({ url, isOver: () => isOver }, portfolios[index % PORTFOLIOS] ?? ''),
-        );
-        await new Promise((resolve) => setTimeout(resolve, chance.next() * loadMs));
+        let left = chance.int(FEWEST_ORDERS, orders);
+        await new Promise<void>((resolve) => {
+          const onPlaced = (): void => {
+            left -= 1;
+            if (left === 0) resolve();
+          };
+          trading = Array.from({ length: TRADERS }, (_, index) =>
+            trade({ url, isOver: () => isOver, onPlaced }, portfolios[index % PORTFOLIOS] ?? ''),
+          );
+        });
         await server.end('SIGKILL');
         isOver = true;
         await Promise.all(trading);

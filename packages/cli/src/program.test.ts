@@ -61,33 +61,6 @@ describe('the command line', () => {
     expect(await type('script {} --match symbol')).toMatchObject({ code: EXIT.refused });
   });
 
-  it('makes, tests, lists and deletes webhooks', async () => {
-    const made = json((await type('webhooks create http://127.0.0.1:1024/ --events order.*')).out) as {
-      webhookId: string;
-    };
-    expect(made).toMatchObject({ events: ['order.*'], simulationId: 'main', status: 'ENABLED' });
-    expect(json((await type(`webhooks test ${made.webhookId}`)).out)).toMatchObject({ status: 'FAILED' });
-    expect(json((await type(`webhooks deliveries ${made.webhookId}`)).out)).toMatchObject([
-      { type: 'webhook.test', tries: 1, last: 'The connection was refused' },
-    ]);
-    expect(json((await type(`webhooks disable ${made.webhookId}`)).out)).toMatchObject({ status: 'DISABLED' });
-    expect(json((await type('webhooks')).out)).toMatchObject([{ webhookId: made.webhookId }]);
-    await type(`webhooks delete ${made.webhookId}`);
-    expect(json((await type('webhooks')).out)).toEqual([]);
-    const refused = await type('webhooks create ftp://127.0.0.1/');
-    expect([refused.code, refused.complaint]).toEqual([EXIT.refused, expect.stringContaining('http(s) URL')]);
-  });
-
-  it('listens to events until it is told to stop, and leaves no webhook behind', async () => {
-    const listening = follow(`webhooks listen --simulation ${sim.simulationId} --events order.filled`);
-    await listening.seen('Listening at http://127.0.0.1:');
-    await sim.portfolio.buy('AAPL', 1).then((order) => order.filled());
-    await listening.seen('order.filled');
-    listening.stop();
-    await listening.over;
-    expect(json((await type('webhooks')).out)).toEqual([]);
-  });
-
   it('buys, shows, explains, cancels', async () => {
     const bought = json((await type('buy aapl 10')).out) as { orderId: string };
     expect(bought).toMatchObject({ status: 'FILLED', averagePrice: 100 });
@@ -347,4 +320,33 @@ describe('the command line', () => {
     expect(nowhere.code).toBe(EXIT.unreachable);
     expect(nowhere.complaint).toContain('No Sandpit answers at http://127.0.0.1:9');
   }, 20_000);
+});
+
+describe('sandpit webhooks', () => {
+  it('makes, tests, lists and deletes webhooks', async () => {
+    const made = json((await type('webhooks create http://127.0.0.1:1024/ --events order.*')).out) as {
+      webhookId: string;
+    };
+    expect(made).toMatchObject({ events: ['order.*'], simulationId: 'main', status: 'ENABLED' });
+    expect(json((await type(`webhooks test ${made.webhookId}`)).out)).toMatchObject({ status: 'FAILED' });
+    expect(json((await type(`webhooks deliveries ${made.webhookId}`)).out)).toMatchObject([
+      { type: 'webhook.test', tries: 1, last: 'The connection was refused' },
+    ]);
+    expect(json((await type(`webhooks disable ${made.webhookId}`)).out)).toMatchObject({ status: 'DISABLED' });
+    expect(json((await type('webhooks')).out)).toMatchObject([{ webhookId: made.webhookId }]);
+    await type(`webhooks delete ${made.webhookId}`);
+    expect(json((await type('webhooks')).out)).toEqual([]);
+    const refused = await type('webhooks create ftp://127.0.0.1/');
+    expect([refused.code, refused.complaint]).toEqual([EXIT.refused, expect.stringContaining('http(s) URL')]);
+  });
+
+  it('listens to events until it is told to stop, and leaves no webhook behind', async () => {
+    const listening = follow(`webhooks listen --simulation ${sim.simulationId} --events order.filled`);
+    await listening.seen('Listening at http://127.0.0.1:');
+    await sim.portfolio.buy('AAPL', 1).then((order) => order.filled());
+    await listening.seen('order.filled');
+    listening.stop();
+    await listening.over;
+    expect(json((await type('webhooks')).out)).toEqual([]);
+  });
 });

@@ -93,6 +93,7 @@ export async function serve(settings: Settings, { opening, log, onFatal, say }: 
       access.forgetTenant(tenantId);
       await simulations.eraseTenant(tenantId);
     },
+    entered: (tenantId) => app.enterWebhooks(tenantId),
   });
   const closeOperatorDoor = await openOperatorEndpoint(settings.dataDir, access, tenants);
   stopOnSignal(log, settings.drainMs, async () => {

@@ -6,11 +6,15 @@ import { clockName } from './clock-keeper.js';
 const KEY_PAIRS = 'key-pair:';
 
 /**
- * Removes every row of a tenant (D170): its simulations with their journals, history, checkpoints and settings, its answers, its key pairs,
- * its API keys and itself. No simulation of it may be open. Readers find nothing more when this resolves; rows of journals and history are removed behind it.
+ * Removes every row of a tenant (D170): its simulations with their journals, history, checkpoints and settings, its webhooks, its answers,
+ * its key pairs, its API keys and itself. No simulation of it may be open. Readers find nothing more when this resolves; rows of journals and history are removed behind it.
  * The tenant itself goes last, so that an erasure that was interrupted can be done again.
  */
-export async function eraseTenant({ registry, journal }: Store, tenantId: string): Promise<void> {
+export async function eraseTenant({ registry, journal, webhooks }: Store, tenantId: string): Promise<void> {
+  const stored = await webhooks.load();
+  const own = stored.webhooks.filter((webhook) => webhook.tenantId === tenantId);
+  if (own.length > 0)
+    await webhooks.apply(own.map(({ webhookId }) => ({ change: 'delete-webhook', webhookId })));
   for (const { id } of registry.simulations(tenantId)) {
     await registry.deleteSimulation(id, Date.now());
     await registry.deleteSetting(clockName(id));

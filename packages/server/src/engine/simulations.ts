@@ -92,6 +92,8 @@ export interface SimulationWatcher {
   readonly closed: (simulation: Simulation) => void;
   /** It is deleted. */
   readonly removed: (id: string) => void;
+  /** Everything of a tenant is about to be deleted. */
+  readonly erasing: (tenantId: string) => void;
   /** Whether a simulation that could leave memory has to stay. */
   readonly keeps: (simulation: Simulation) => boolean;
 }
@@ -465,6 +467,7 @@ export class Simulations {
 
   /** Deletes everything of a tenant, `main` too; what it has under way gets 503. Can be done again where it did not get to its end. */
   async eraseTenant(tenantId: string): Promise<void> {
+    this.watcher?.erasing(tenantId);
     await this.keeping.get(tenantId)?.catch(() => undefined);
     const { store } = this.ground;
     for (const { id } of store.registry.simulations(tenantId)) {

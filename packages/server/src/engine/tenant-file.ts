@@ -13,6 +13,15 @@ export interface FiledTenant {
   readonly scope: string;
   /** Wall-clock ms. */
   readonly createdAt: number;
+  readonly webhooks?: readonly FiledWebhook[];
+}
+
+/** A webhook as a file has it: without its secret and its deliveries. */
+export interface FiledWebhook {
+  readonly url: string;
+  readonly events: readonly string[];
+  readonly simulationId: string;
+  readonly description?: string;
 }
 
 export const tenantLine = (tenant: FiledTenant): string =>
@@ -89,5 +98,30 @@ function tenantIn(line: string): FiledTenant {
     tier: tier as Tier,
     scope: textIn(fields, 'scope'),
     createdAt: createdAt as number,
+    webhooks: webhooksIn(fields.webhooks),
   };
+}
+
+/** Longest text of a webhook. */
+const LONGEST_TEXT = 2048;
+const MOST_WEBHOOKS = 20;
+
+function webhooksIn(given: unknown): readonly FiledWebhook[] {
+  if (given === undefined) return [];
+  const isText = (value: unknown): value is string =>
+    typeof value === 'string' && value.length <= LONGEST_TEXT;
+  const isWebhook = (value: unknown): value is FiledWebhook => {
+    const { url, events, simulationId, description } = (value ?? {}) as Record<string, unknown>;
+    const isDescribed = description === undefined || isText(description);
+    const hasEvents = Array.isArray(events) && events.length <= 100 && events.every(isText);
+    return isText(url) && URL.canParse(url) && isText(simulationId) && hasEvents && isDescribed;
+  };
+  if (!Array.isArray(given) || given.length > MOST_WEBHOOKS || !given.every(isWebhook))
+    throw new ImportRefused('the webhooks of the tenant are not usable here');
+  return given.map(({ url, events, simulationId, description }) => ({
+    url,
+    events,
+    simulationId,
+    ...(description !== undefined && { description }),
+  }));
 }

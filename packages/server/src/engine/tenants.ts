@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto';
+import { randomBytes, randomUUID } from 'node:crypto';
 import { settingsOf } from '../store/registry.js';
 import type { Tenant } from '../store/registry.js';
 import type { Store } from '../store/store.js';
+import type { StoredWebhook, WebhookChange } from '../store/webhooks.js';
 import { atStakeOf, MAIN, mainOf, MARKET } from './cell-names.js';
 import { exportSimulation } from './export.js';
 import type { Imports } from './imports.js';
@@ -9,8 +10,9 @@ import type { KeptConfig } from './simulation-config.js';
 import { ImportRefused, LineChain } from './simulation-file.js';
 import type { FiledSimulation } from './simulation-file.js';
 import { endLine, TenantFileReader, tenantLine } from './tenant-file.js';
+import type { FiledWebhook } from './tenant-file.js';
 
-/** Settings of a simulation that travel with it. Webhooks, tokens and keys do not. */
+/** Settings of a simulation that travel with it. Tokens and keys do not. */
 const TRAVELING = 'alpaca/';
 
 /** The tenant of tokens that name one which was never entered. */
@@ -35,6 +37,8 @@ export interface TenantsParts {
   readonly marketNow: () => number | undefined;
   /** Removes everything of a tenant. */
   readonly erase: (tenantId: string) => Promise<void>;
+  /** Hears of a tenant that was imported; absent = nobody does. */
+  readonly entered?: (tenantId: string) => Promise<void>;
 }
 
 /** A simulation of a file, and where it will be. */
@@ -68,7 +72,18 @@ export class Tenants {
     const { store, imports } = this.#parts;
     const { id: tenantId, ...tenant } = this.find(name);
     const chain = new LineChain();
-    const first = tenantLine({ tenantId, ...tenant });
+    const stored = await store.webhooks.load();
+    const webhooks = stored.webhooks
+      .filter((webhook) => webhook.tenantId === tenantId)
+      .map(
+        ({ url, events, simulationId, description }): FiledWebhook => ({
+          url,
+          events,
+          simulationId,
+          ...(description !== undefined && { description }),
+        }),
+      );
+    const first = tenantLine({ tenantId, ...tenant, ...(webhooks.length > 0 && { webhooks }) });
     chain.take(first);
     yield `${first}\n`;
     let simulations = 0;
@@ -124,8 +139,9 @@ export class Tenants {
       const problem = await imports.verify(name);
       if (problem !== undefined) throw new ImportRefused(problem);
       this.#refuseThoseThere(reader.tenant, arriving);
-      const { tenantId: id, ...tenant } = reader.tenant;
-      await this.#enter(name, arriving, { id, ...tenant });
+      const { tenantId: id, webhooks = [], ...tenant } = reader.tenant;
+      await this.#enter(name, arriving, { id, ...tenant }, webhooks);
+      await this.#parts.entered?.(id);
     } catch (error) {
       // What cannot be taken back now is at the next start.
       await imports.takeBackTenants().catch(() => undefined);
@@ -170,7 +186,12 @@ export class Tenants {
       );
   }
 
-  async #enter(name: string, arriving: readonly Arriving[], tenant: Tenant): Promise<void> {
+  async #enter(
+    name: string,
+    arriving: readonly Arriving[],
+    tenant: Tenant,
+    webhooks: readonly FiledWebhook[],
+  ): Promise<void> {
     const { id: tenantId } = tenant;
     const { store, imports } = this.#parts;
     const { registry, journal } = store;
@@ -187,6 +208,7 @@ export class Tenants {
       ]);
       await imports.enter(name, id, undefined, section);
     }
+    await this.#enterWebhooks(tenantId, arriving, webhooks);
     // In one turn, which is one commit: the tenant is there whole or not at all.
     await Promise.all([
       registry.createTenant(tenant),
@@ -196,6 +218,34 @@ export class Tenants {
         : []),
       imports.forgetTenant(name),
     ]);
+  }
+
+  /** Webhooks arrive DISABLED, with secrets of their own; one whose simulation is not in the file stays behind. */
+  async #enterWebhooks(
+    tenantId: string,
+    arriving: readonly Arriving[],
+    filed: readonly FiledWebhook[],
+  ): Promise<void> {
+    const ids = new Map(arriving.map((one) => [one.filed.simulationId, one.id]));
+    const idOf = (simulationId: string): string | undefined =>
+      simulationId === MAIN || simulationId === '*' ? simulationId : ids.get(simulationId);
+    const changes = filed.flatMap(({ simulationId, ...webhook }): WebhookChange[] => {
+      const id = idOf(simulationId);
+      if (id === undefined) return [];
+      const entered: StoredWebhook = {
+        webhookId: randomUUID(),
+        tenantId,
+        ...webhook,
+        simulationId: id,
+        status: 'DISABLED',
+        reason: 'Imported with its tenant',
+        secret: `whsec_${randomBytes(32).toString('base64')}`,
+        retired: [],
+        createdAt: Date.now(),
+      };
+      return [{ change: 'save-webhook', webhook: entered }];
+    });
+    if (changes.length > 0) await this.#parts.store.webhooks.apply(changes);
   }
 
   /** Removes every row of a tenant. Throws `TenantRefused` where there is none. */

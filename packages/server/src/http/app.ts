@@ -101,6 +101,8 @@ declare module 'fastify' {
     beginDrain: () => void;
     openStreams: () => number;
     webhookFigures: () => ReturnType<Webhooks['figures']>;
+    /** Webhooks have come into the store with a tenant. */
+    enterWebhooks: (tenantId: string) => Promise<void>;
   }
   interface FastifyRequest {
     /** On the monotonic clock. */
@@ -193,6 +195,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   });
   app.addHook('onClose', () => webhooks.close());
   app.decorate('webhookFigures', () => webhooks.figures());
+  app.decorate('enterWebhooks', (tenantId: string) => webhooks.enterTenant(tenantId));
   const handlers: Handlers = {
     ...handlersOf(deps, health, streams, faults, admission.charge, desk, keyPairs),
     ...webhookHandlers(webhooks, deps.simulations),

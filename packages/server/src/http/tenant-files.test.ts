@@ -22,6 +22,7 @@ const settingsIn = (data: string, start = '2026-01-05T10:00:00-05:00'): Record<s
   CLOCK_START: start,
   LOG_LEVEL: 'silent',
   RATE_LIMIT_DEFAULT: '1000000',
+  WEBHOOK_ALLOW_PRIVATE: 'on',
 });
 
 class Server {
@@ -141,12 +142,17 @@ describe('sandpit tenant', () => {
     const bobs = await trade(from, bob);
     const before = [await shown(from, alice, main), await shown(from, otherToken, other)];
 
+    const url = 'http://127.0.0.1:1024/';
+    for (const simulationId of ['main', '*'])
+      await from.ask(alice, 'POST', '/v1/webhooks', { url, simulationId, events: ['order.*'] });
+    await from.ask(bob, 'POST', '/v1/webhooks', { url });
     const exported = await run(from.settings, 'export', 'alice', '--to', file);
     expect([exported.code, exported.err.join()]).toEqual([0, `written to ${file}`]);
     const text = readFileSync(file, 'utf8');
     expect(text).toMatch(/^\{"type":"tenant","format":1,"tenantId":"alice","name":"alice"/);
     expect(text.match(/"type":"trailer"/g)).toHaveLength(2);
     expect(text).not.toContain(bobs.main);
+    expect(text).not.toContain('whsec_');
     expect((await run(from.settings, 'export', 'nobody')).err.join()).toBe('There is no tenant nobody');
 
     // Where the market is not as far as the last record of main, and where it has never been: refused, and nothing is there.
@@ -178,6 +184,10 @@ describe('sandpit tenant', () => {
     expect([imported.code, imported.err]).toEqual([0, []]);
     expect(imported.out.join()).toMatch(/^imported \{"tenantId":"alice","simulations":2,"records":\d+\}$/);
     const there = await to.login(await newKey(to.settings, 'alice'));
+    const webhooks = await to.ask(there, 'GET', '/v1/webhooks');
+    expect(webhooks.data).toMatchObject(
+      ['main', '*'].map((simulationId) => ({ url, simulationId, events: ['order.*'], status: 'DISABLED' })),
+    );
     const list = await to.ask(there, 'GET', '/v1/simulations');
     const simulationId = list.data[0].simulationId as string;
     const { token: thereOther } = await to.ask(there, 'POST', `/v1/simulations/${simulationId}/token`);
@@ -217,6 +227,7 @@ describe('sandpit tenant', () => {
     expect((await from.ask(alice, 'GET', '/v1/orders')).statusCode).toBe(401);
     expect((await from.ask(otherToken, 'GET', '/v1/orders')).statusCode).toBe(401);
     expect(await shown(from, bob, bobs.main)).toEqual(bobBefore);
+    expect((await from.ask(bob, 'GET', '/v1/webhooks')).data).toHaveLength(1);
     expect((await run(from.settings, 'delete', 'alice')).err.join()).toBe('There is no tenant alice');
     while (rowsOf('from', [main, other, 'alice']).length > 0) await from.ask(bob, 'GET', '/v1/health');
     // A tenant of that name begins anew.
@@ -234,7 +245,7 @@ describe('sandpit tenant', () => {
 function rowsOf(data: string, texts: readonly string[]): string[] {
   const found: string[] = [];
   const directory = join(folder, data);
-  for (const name of ['journal.db', 'history.db']) {
+  for (const name of ['journal.db', 'history.db', 'webhooks.db']) {
     const database = new DatabaseSync(join(directory, name), { readOnly: true });
     try {
       const tables = database.prepare(`SELECT name FROM sqlite_schema WHERE type = 'table'`).all() as {

@@ -118,6 +118,7 @@ export class Webhooks {
       opened: (simulation) => webhooks.#opened(simulation),
       closed: (simulation) => webhooks.#left(simulation),
       removed: (id) => void webhooks.#removed(id).catch(() => undefined),
+      erasing: (tenantId) => webhooks.#forgetTenant(tenantId),
       keeps: (simulation) => webhooks.#keeps(simulation),
     });
     void webhooks.#wakeAll();
@@ -213,12 +214,28 @@ export class Webhooks {
     return true;
   }
 
-  async #drop(endpoint: Endpoint): Promise<void> {
-    const { webhookId } = endpoint.webhook;
-    this.#endpoints.delete(webhookId);
+  /** Enters webhooks that came into the store with a tenant. */
+  async enterTenant(tenantId: string): Promise<void> {
+    const { webhooks } = await this.#deps.store.webhooks.load();
+    for (const webhook of webhooks)
+      if (webhook.tenantId === tenantId && !this.#endpoints.has(webhook.webhookId)) this.#enter(webhook, 0);
+  }
+
+  #forgetTenant(tenantId: string): void {
+    for (const endpoint of [...this.#endpoints.values()])
+      if (endpoint.webhook.tenantId === tenantId) this.#forget(endpoint);
+  }
+
+  #forget(endpoint: Endpoint): void {
+    this.#endpoints.delete(endpoint.webhook.webhookId);
     this.#stopFollowing(endpoint);
     endpoint.outbox?.stop();
     endpoint.outbox = undefined;
+  }
+
+  async #drop(endpoint: Endpoint): Promise<void> {
+    const { webhookId } = endpoint.webhook;
+    this.#forget(endpoint);
     await this.#writer.flush();
     await this.#deps.store.webhooks.apply([{ change: 'delete-webhook', webhookId }]);
   }

@@ -75,8 +75,11 @@ export function webhookHandlers(webhooks: Webhooks, simulations: Simulations): W
     },
 
     async updateWebhook({ principal: { tenantId }, params: { webhookId }, body }) {
-      if (webhooks.find(tenantId, webhookId) === undefined) return WEBHOOK_NOT_FOUND;
-      const refusal = await refusalOf(tenantId, body);
+      const before = webhooks.find(tenantId, webhookId);
+      if (before === undefined) return WEBHOOK_NOT_FOUND;
+      // One that was imported was never checked here.
+      const url = body.url ?? (body.status === 'ENABLED' ? before.url : undefined);
+      const refusal = await refusalOf(tenantId, { ...body, ...(url !== undefined && { url }) });
       if (refusal !== undefined) return refusal;
       const webhook = await webhooks.update(tenantId, webhookId, body);
       return webhook === undefined ? WEBHOOK_NOT_FOUND : shownWithState(webhook);
