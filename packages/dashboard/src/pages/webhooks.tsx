@@ -44,7 +44,12 @@ export function Webhooks({ place }: { readonly place: DashboardRoute }) {
       <div class="heading">
         <h1>Webhooks</h1>
       </div>
-      <NewWebhook onCreated={(webhook) => (setCreated(webhook), list.reload())} />
+      <NewWebhook
+        onCreated={(webhook) => {
+          setCreated(webhook);
+          list.reload();
+        }}
+      />
       {created !== undefined && (
         <div class="notice" role="status">
           <p>The secret that signs deliveries to {created.url} is shown this once.</p>
