@@ -63,7 +63,12 @@ process.on('message', (message: ToReceivers) => {
   }
   if (message.kind === 'report') {
     const [firstAt = 0] = times;
-    process.send?.({ count: times.length, firstAt, lastAt: times.at(-1) ?? 0, fills } satisfies ReceiversReport);
+    process.send?.({
+      count: times.length,
+      firstAt,
+      lastAt: times.at(-1) ?? 0,
+      fills,
+    } satisfies ReceiversReport);
     fills = [];
   }
 });

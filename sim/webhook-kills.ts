@@ -51,9 +51,18 @@ interface Trading {
 const headers = { authorization: `Bearer ${tokenOf()}`, 'content-type': 'application/json' };
 
 /** Undefined where the server is gone. */
-async function ask(url: string, method: string, path: string, body?: object): Promise<Record<string, string> | undefined> {
+async function ask(
+  url: string,
+  method: string,
+  path: string,
+  body?: object,
+): Promise<Record<string, string> | undefined> {
   try {
-    const response = await fetch(url + path, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+    const response = await fetch(url + path, {
+      method,
+      headers,
+      ...(body && { body: JSON.stringify(body) }),
+    });
     return (await response.json()) as Record<string, string>;
   } catch {
     return undefined;
@@ -162,9 +171,18 @@ export async function webhookKills({ kills, seed, orders = 60 }: WebhookKills): 
         url = await server.listening;
       }
       const expected = await streamed(url);
-      await settled(url, created.webhookId, () => new Set(accepted.map(({ id }) => id)).size >= expected.size);
+      await settled(
+        url,
+        created.webhookId,
+        () => new Set(accepted.map(({ id }) => id)).size >= expected.size,
+      );
       await server.end('SIGTERM');
-      return reportOf(kills, expected, accepted, receiver.events.map(({ data }) => data));
+      return reportOf(
+        kills,
+        expected,
+        accepted,
+        receiver.events.map(({ data }) => data),
+      );
     });
   } finally {
     await receiver.close();

@@ -332,7 +332,9 @@ describe('sandpit webhooks', () => {
     expect(json((await type(`webhooks deliveries ${made.webhookId}`)).out)).toMatchObject([
       { type: 'webhook.test', tries: 1, last: 'The connection was refused' },
     ]);
-    expect(json((await type(`webhooks disable ${made.webhookId}`)).out)).toMatchObject({ status: 'DISABLED' });
+    expect(json((await type(`webhooks disable ${made.webhookId}`)).out)).toMatchObject({
+      status: 'DISABLED',
+    });
     expect(json((await type('webhooks')).out)).toMatchObject([{ webhookId: made.webhookId }]);
     await type(`webhooks delete ${made.webhookId}`);
     expect(json((await type('webhooks')).out)).toEqual([]);

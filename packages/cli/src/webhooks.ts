@@ -12,14 +12,24 @@ interface CreateOptions {
 }
 
 export function addWebhooks(program: Command, client: Client, out: Output): void {
-  const webhooks = program.command('webhooks').description('Send events to a URL, and see what was delivered.');
+  const webhooks = program
+    .command('webhooks')
+    .description('Send events to a URL, and see what was delivered.');
   webhooks
     .command('list', { isDefault: true })
     .alias('ls')
     .description('List your webhooks, oldest first.')
     .action(async () => {
       const { data } = await (await client()).call('listWebhooks', { query: { limit: 100 } });
-      printRows(out, data, ['webhookId', 'url', 'events', 'simulationId', 'status', 'reason', 'lastSuccessAt']);
+      printRows(out, data, [
+        'webhookId',
+        'url',
+        'events',
+        'simulationId',
+        'status',
+        'reason',
+        'lastSuccessAt',
+      ]);
     });
   withChoice(webhooks.command('create <url>'))
     .description('Create a webhook; its secret is shown this once.')
@@ -58,7 +68,9 @@ export function addWebhooks(program: Command, client: Client, out: Output): void
     });
   addDeliveries(webhooks, client, out);
   withChoice(webhooks.command('listen'))
-    .description('Receive events on this machine and print them, until Ctrl-C. The server must reach this machine.')
+    .description(
+      'Receive events on this machine and print them, until Ctrl-C. The server must reach this machine.',
+    )
     .option('--port <port>', 'port to listen on (default: a free one)', '0')
     .action(async ({ port, ...given }: CreateOptions & { readonly port: string }) => {
       const over = new Promise<void>((resolve) => process.once('SIGINT', () => resolve()));
@@ -121,7 +133,9 @@ async function listen(
       .then((body) => verifyWebhook({ secret: secret ?? '', headers: request.headers, body }))
       .then(
         ({ type, timestamp, data }) => {
-          const line = isTerminal ? `${timestamp}  ${type}  ${JSON.stringify(data)}` : JSON.stringify({ type, timestamp, data });
+          const line = isTerminal
+            ? `${timestamp}  ${type}  ${JSON.stringify(data)}`
+            : JSON.stringify({ type, timestamp, data });
           write(`${line}\n`);
           response.writeHead(204).end();
         },

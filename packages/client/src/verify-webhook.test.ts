@@ -25,8 +25,11 @@ it('verifyWebhook: gives the payload that the reference library has signed', asy
 
 it('verifyWebhook: takes one of several signatures', async () => {
   const headers = headersFor(SECRET);
-  headers['webhook-signature'] = `v2,AAAA ${headersFor(OTHER)['webhook-signature']} ${headers['webhook-signature']}`;
-  expect(await verifyWebhook({ secret: SECRET, headers, body: BODY })).toMatchObject({ type: 'order.filled' });
+  headers['webhook-signature'] =
+    `v2,AAAA ${headersFor(OTHER)['webhook-signature']} ${headers['webhook-signature']}`;
+  expect(await verifyWebhook({ secret: SECRET, headers, body: BODY })).toMatchObject({
+    type: 'order.filled',
+  });
 });
 
 it.each([

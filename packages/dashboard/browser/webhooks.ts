@@ -35,7 +35,10 @@ export function webhooks(visit: Visit): void {
       const deliveries = page.getByRole('region', { name: 'Deliveries', exact: true });
       await deliveries.getByText('The receiver answered 500').waitFor(SOON);
       receiver.answer(204);
-      await deliveries.getByRole('button', { name: /^redeliver evt_/ }).first().click();
+      await deliveries
+        .getByRole('button', { name: /^redeliver evt_/ })
+        .first()
+        .click();
       await expect
         .poll(() => deliveries.locator('tbody tr').first().innerText(), SOON)
         .toMatch(/order\.filled[\s\S]*Delivered[\s\S]*204 in \d+ ms\s+2/);

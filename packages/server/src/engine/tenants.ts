@@ -75,14 +75,12 @@ export class Tenants {
     const stored = await store.webhooks.load();
     const webhooks = stored.webhooks
       .filter((webhook) => webhook.tenantId === tenantId)
-      .map(
-        ({ url, events, simulationId, description }): FiledWebhook => ({
-          url,
-          events,
-          simulationId,
-          ...(description !== undefined && { description }),
-        }),
-      );
+      .map(({ url, events, simulationId, description }): FiledWebhook => ({
+        url,
+        events,
+        simulationId,
+        ...(description !== undefined && { description }),
+      }));
     const first = tenantLine({ tenantId, ...tenant, ...(webhooks.length > 0 && { webhooks }) });
     chain.take(first);
     yield `${first}\n`;

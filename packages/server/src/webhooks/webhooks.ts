@@ -351,7 +351,11 @@ export class Webhooks {
     this.#callOffPrune?.();
     let timer: NodeJS.Timeout | undefined;
     const patience = new Promise<void>((resolve) => (timer = setTimeout(resolve, PATIENCE_MS)));
-    await Promise.all([...this.#endpoints.values()].flatMap(({ outbox }) => (outbox === undefined ? [] : [outbox.drain(patience)])));
+    await Promise.all(
+      [...this.#endpoints.values()].flatMap(({ outbox }) =>
+        outbox === undefined ? [] : [outbox.drain(patience)],
+      ),
+    );
     clearTimeout(timer);
     for (const { unobserve } of this.#cells.values()) unobserve();
     for (const { followers } of this.#endpoints.values())
