@@ -18,6 +18,7 @@ import { scheduleInterest } from './commands/interest.js';
 import { previewOrder } from './commands/preview-order.js';
 import type { OrderEstimate } from './commands/preview-order.js';
 import { deleteOutcomes, setOutcome } from './commands/outcomes.js';
+import { bandNow, closesToNote, isRestricted } from './commands/price-limits.js';
 import { replaceOrder } from './commands/replace-order.js';
 import { symbolsRead } from './commands/reads.js';
 import { submitOrder } from './commands/submit-order.js';
@@ -247,7 +248,9 @@ export class Brokerage {
 
   /** The symbols whose quotes this command reads, to be brought up to date before it. */
   symbolsRead(command: Command, at: Instant): ReadonlySet<string> {
-    return symbolsRead(this.state, command, at);
+    return symbolsRead(this.state, command, at, () =>
+      closesToNote({ state: this.state, rules: this.rules, instrument: (symbol) => this.instrument(symbol) }),
+    );
   }
 
   /** As of when it is read. */
@@ -307,6 +310,11 @@ export class Brokerage {
     return haltOf(this.state.halts, instrument, at);
   }
 
+  /** Whether short sales of a symbol are restricted at an instant (D179a). */
+  isShortSaleRestricted(symbol: string, at = this.state.now): boolean {
+    return isRestricted({ state: this.state, at }, symbol);
+  }
+
   /** Why an open order has not filled yet, in words that a user can act on. */
   waitingFor(order: Order, now = this.state.now): string | undefined {
     const d = new Decision(this.state, this.rules, now);
@@ -317,6 +325,8 @@ export class Brokerage {
       auctionOf: (one) => auctionOf(d, one),
       haltOf: (instrument) => this.haltOf(instrument, now),
       isTrading: (book) => isTrading(d, book),
+      fillModelOf: (one) => d.portfolioOf(one).terms.fillModel,
+      bandOf: ({ symbol }) => bandNow(d, symbol),
       scriptOf: ({ terms: { script } }) =>
         script?.outcome === undefined
           ? 'held by script'

@@ -308,6 +308,8 @@ export type Event =
       readonly symbol: string;
       /** Before it, where there was one: what fractions of shares are paid out by. */
       readonly mark?: Price;
+      /** The previous close in new shares. */
+      readonly close?: Price;
       /** The latest quote in new shares, and what is left of it. */
       readonly market?: SplitMarket;
     }
@@ -375,6 +377,35 @@ export type Event =
       readonly type: 'OrderRefused';
       readonly portfolioId: string;
       readonly refusedAs: ScriptedCode | 'SCRIPTED_ERROR';
+    }
+  /** The official closes of a session, by symbol: what price limits of the next one go by (D179). */
+  | {
+      readonly type: 'ClosesNoted';
+      readonly date: TradingDate;
+      readonly closes: readonly (readonly [string, Price])[];
+    }
+  /** A last price at or below 90 % of the previous close: short sales are restricted until then (D179a). */
+  | {
+      readonly type: 'ShortSalesRestricted';
+      readonly symbol: string;
+      readonly until: Instant;
+      readonly last: Price;
+      readonly close: Price;
+    }
+  /** What a quote changes of the price band of a symbol (D179). */
+  | {
+      readonly type: 'BandMoved';
+      readonly symbol: string;
+      /** Of the session. */
+      readonly date: TradingDate;
+      /** A price that counts, and which trade it is of. */
+      readonly price?: Price;
+      readonly trade?: string;
+      readonly reference?: Price;
+      /** A limit state begins or ends. */
+      readonly isLimited?: boolean;
+      /** This is the first quote after a halt, which no band limits. */
+      readonly isExempt?: true;
     }
   /** Nothing fills or triggers in what it stops, from here on (D178). */
   | {

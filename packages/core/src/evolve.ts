@@ -11,6 +11,8 @@ import type { OptionEnded, SharesMoved } from './lifecycle/option-event.js';
 import { countedDayTrades, isRestricting, newMarginAccount } from './margin/margin-account.js';
 import type { MarginCall } from './margin/margin-account.js';
 import { WHOLE_MARKET } from './instruments/halted-by.js';
+import { bandAfterHalt, newBand, pricesWith } from './market/price-bands.js';
+import type { BandState } from './market/price-bands.js';
 import type { Book } from './matching/book.js';
 import { addMultiLegOrder, removeMultiLegOrder, wakeMultiLegOrder } from './matching/multi-leg-index.js';
 import type { OrdersRested } from './matching/orders-rested.js';
@@ -45,6 +47,7 @@ import {
   removeHolder,
   removeHoldings,
   scheduleHaltEnd,
+  scheduleLimitState,
   scheduleOrder,
 } from './state.js';
 import type { AnnouncedAction, State } from './state.js';
@@ -286,7 +289,8 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return unscheduleAction(state, event.actionId);
     }
     case 'SplitBegun': {
-      const { mark, market } = event;
+      const { mark, market, close } = event;
+      if (close !== undefined) state.closes.set(event.symbol, close);
       const announced = actionOf(state, event.actionId);
       announced.underWay = { through: 0, ...(mark !== undefined && { mark }), series: [] };
       if (market !== undefined) splitMarket(bookOf(state, event.symbol), market);
@@ -335,6 +339,18 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
       return spend(state, event);
     case 'AgentRefused':
       return;
+    case 'ClosesNoted':
+      for (const [symbol, close] of event.closes) state.closes.set(symbol, close);
+      state.closesOf = event.date;
+      for (const [symbol, until] of state.restricted) if (until <= state.now) state.restricted.delete(symbol);
+      for (const symbol of state.bands.keys()) scheduleLimitState(state, symbol, undefined);
+      state.bands.clear();
+      return;
+    case 'ShortSalesRestricted':
+      state.restricted.set(event.symbol, event.until);
+      return;
+    case 'BandMoved':
+      return moveBand(state, event);
     case 'OutcomeSet':
       state.outcomes.set(event.rule.number, event.rule);
       state.counters.outcome = Math.max(state.counters.outcome, event.rule.number);
@@ -354,6 +370,11 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'TradingHalted': {
       const { halt } = event;
       state.halts.inForce.set(halt.symbol, halt);
+      for (const [symbol, band] of bandsUnder(state, halt.symbol)) {
+        const { limitSince: _since, ...rest } = band;
+        state.bands.set(symbol, rest);
+        scheduleLimitState(state, symbol, undefined);
+      }
       if (halt.reason.startsWith('MWC')) state.halts.breakers.set(halt.reason, calendar.dateOf(state.now));
       return scheduleHaltEnd(state, halt.symbol, halt.until);
     }
@@ -452,6 +473,7 @@ function enterMarket(state: State, order: Order): void {
   book.isOption = order.terms.assetClass === 'OPTION';
   if (awaitsPrice(order.terms, order.progress)) book.awaitingPrice.add(order);
   if (order.progress.timeInForce === 'OPG') book.onOpen.add(order);
+  if (order.progress.offer !== undefined) book.offered.add(order);
 }
 
 function leaveMarket(state: State, order: Order): void {
@@ -467,6 +489,7 @@ function leaveMarket(state: State, order: Order): void {
     book.remove(order);
     book.awaitingPrice.delete(order);
     book.onOpen.delete(order);
+    book.offered.delete(order);
     const movedInBook = book.open.removeAt(order.inBook);
     if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
   } else {
@@ -513,6 +536,11 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
     const { awaitingPrice } = bookOf(state, order.terms.symbol);
     if (awaits) awaitingPrice.add(order);
     else awaitingPrice.delete(order);
+  }
+  if (before.offer !== progress.offer) {
+    const { offered } = bookOf(state, order.terms.symbol);
+    if (progress.offer === undefined) offered.delete(order);
+    else offered.add(order);
   }
   if (!isPackage && waitsElsewhere(before, progress)) {
     const book = bookOf(state, order.terms.symbol);
@@ -565,11 +593,34 @@ function rest(state: State, { symbol, sessions, bid, ask }: OrdersRested): void 
   }
 }
 
+function moveBand(state: State, event: Extract<Event, { type: 'BandMoved' }>): void {
+  const { symbol, date, price, trade, reference, isLimited, isExempt } = event;
+  const known = state.bands.get(symbol);
+  const before = known?.date === date ? known : newBand(date);
+  const { isAfterHalt: _isAfterHalt, isExempt: _isExempt, limitSince, ...kept } = before;
+  const since = isLimited === undefined ? limitSince : isLimited ? state.now : undefined;
+  state.bands.set(symbol, {
+    ...kept,
+    ...(before.isAfterHalt === true && reference === undefined && { isAfterHalt: true as const }),
+    prices: pricesWith(before.prices, state.now, price),
+    ...(trade !== undefined && { trade }),
+    ...(reference !== undefined && { reference, referenceAt: state.now }),
+    ...(since !== undefined && { limitSince: since }),
+    ...(isExempt !== undefined && { isExempt }),
+  });
+  if (isLimited !== undefined) scheduleLimitState(state, symbol, since);
+}
+
+/** The bands of what a halt stops. */
+const bandsUnder = ({ bands }: State, symbol: string): readonly (readonly [string, BandState])[] =>
+  symbol === WHOLE_MARKET ? [...bands] : [...bands].filter(([one]) => one === symbol);
+
 /** After a halt nobody rests any more: everyone meets the next quote like an order that arrives (D128, D178). */
 function resumeTrading(state: State, { symbol, pushes }: Extract<Event, { type: 'TradingResumed' }>): void {
   state.halts.inForce.delete(symbol);
   state.halts.resumed.set(symbol, { at: state.now, pushes });
   scheduleHaltEnd(state, symbol, undefined);
+  for (const [one, band] of bandsUnder(state, symbol)) state.bands.set(one, bandAfterHalt(band));
   const concerned =
     symbol === WHOLE_MARKET
       ? [...state.orders.values()]
@@ -596,6 +647,7 @@ const waitsElsewhere = (before: OrderProgress, after: OrderProgress): boolean =>
   before.mark !== after.mark ||
   before.triggered !== after.triggered ||
   before.restingSince !== after.restingSince ||
+  before.offer !== after.offer ||
   (before.scriptRun === undefined) !== (after.scriptRun === undefined);
 
 /** Keeps the portfolio's sums of what open orders set aside. */

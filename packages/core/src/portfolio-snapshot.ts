@@ -132,6 +132,9 @@ export function snapshotAfter(
     case 'SessionMarked':
     case 'AgentSpent':
     case 'AgentRefused':
+    case 'ClosesNoted':
+    case 'ShortSalesRestricted':
+    case 'BandMoved':
     case 'OutcomeSet':
     case 'OutcomesDeleted':
     case 'OutcomeMet':

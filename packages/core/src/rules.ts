@@ -21,6 +21,10 @@ export interface Rules {
   readonly earlyAssignment?: EarlyAssignment;
   /** Client order ids that begin with `~` script their own order (D176). */
   readonly scripts?: true;
+  /** Price bands and pauses of limit up, limit down (D179). */
+  readonly luld?: true;
+  /** Short sales after a decline of 10 % (D179a). */
+  readonly shortSaleRestriction?: true;
 }
 
 /** For dividends alone: calls; or wherever the model would exercise: puts as well (D89). */

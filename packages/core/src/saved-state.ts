@@ -13,6 +13,7 @@ import type { Book } from './matching/book.js';
 import { newMarginAccount } from './margin/margin-account.js';
 import type { MarginAccount } from './margin/margin-account.js';
 import type { Halt, Resumption } from './market/halts.js';
+import type { BandState } from './market/price-bands.js';
 import type { Quote } from './market/quote.js';
 import type { MarginExcess } from './orders/margin-excess.js';
 import type { OutcomeRule } from './orders/outcome-rule.js';
@@ -28,7 +29,7 @@ import type { Lot } from './positions/position.js';
 import type { RulesInForce } from './rules.js';
 import { progressFrom, savedOrderOf, termsFrom } from './saved-order.js';
 import type { SavedOrder } from './saved-order.js';
-import { bookOf, emptyState, scheduleHaltEnd, scheduleOrder } from './state.js';
+import { bookOf, emptyState, scheduleHaltEnd, scheduleLimitState, scheduleOrder } from './state.js';
 import type { AgentUse, AnnouncedAction, AssignmentDraw, Counters, State } from './state.js';
 import type { Instant } from './values/instant.js';
 import type { Money } from './values/money.js';
@@ -112,6 +113,11 @@ export interface SavedState {
     readonly resumed: readonly (readonly [string, Resumption])[];
     readonly breakers: readonly (readonly [string, TradingDate])[];
   };
+  /** By symbol, in its order. */
+  readonly closes?: readonly (readonly [string, Price])[];
+  readonly closesOf?: TradingDate;
+  readonly restricted?: readonly (readonly [string, Instant])[];
+  readonly bands?: readonly (readonly [string, BandState])[];
   /** Oldest first. */
   readonly outcomes?: readonly OutcomeRule[];
   /** Latest quotes the journal knows, so that a pushed market is there again after a restart. */
@@ -171,6 +177,10 @@ export function stateToSave(state: State): PassingState {
     }),
     ...(state.agents.size > 0 && { agents: [...state.agents].sort(([a], [b]) => (a < b ? -1 : 1)) }),
     ...savedHalts(state),
+    ...(state.closes.size > 0 && { closes: [...state.closes].sort(bySymbol) }),
+    ...(state.closesOf !== undefined && { closesOf: state.closesOf }),
+    ...(state.restricted.size > 0 && { restricted: [...state.restricted].sort(bySymbol) }),
+    ...(state.bands.size > 0 && { bands: [...state.bands].sort(bySymbol) }),
     ...(state.outcomes.size > 0 && { outcomes: [...state.outcomes.values()] }),
     quotes: recorded.flatMap((book) => book.quote ?? []),
     taken: recorded.flatMap(takenFrom),
@@ -295,6 +305,13 @@ export function restoreState(saved: PassingState, calendar: Calendar): State {
   }
   for (const [symbol, resumed] of saved.halts?.resumed ?? []) state.halts.resumed.set(symbol, resumed);
   for (const [reason, date] of saved.halts?.breakers ?? []) state.halts.breakers.set(reason, date);
+  for (const [symbol, close] of saved.closes ?? []) state.closes.set(symbol, close);
+  state.closesOf = saved.closesOf;
+  for (const [symbol, until] of saved.restricted ?? []) state.restricted.set(symbol, until);
+  for (const [symbol, band] of saved.bands ?? []) {
+    state.bands.set(symbol, band);
+    scheduleLimitState(state, symbol, band.limitSince);
+  }
   for (const rule of saved.outcomes ?? []) state.outcomes.set(rule.number, rule);
   for (const action of saved.actions) {
     state.actions.set(action.actionId, { ...action });

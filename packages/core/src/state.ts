@@ -1,6 +1,7 @@
 import type { CorporateAction } from './corporate-actions/corporate-action.js';
 import type { Instrument } from './instruments/instrument.js';
 import { noHalts } from './market/halts.js';
+import type { BandState } from './market/price-bands.js';
 import type { TradingHalts } from './market/halts.js';
 import { Book } from './matching/book.js';
 import type { MultiLegOrderIndexes } from './matching/multi-leg-index.js';
@@ -67,6 +68,7 @@ export interface Timer {
     | { readonly kind: 'CORPORATE_ACTION'; readonly actionId: string }
     | { readonly kind: 'SETTLEMENT'; readonly portfolioId: string; readonly date: TradingDate }
     | { readonly kind: 'HALT_END' }
+    | { readonly kind: 'LIMIT_STATE'; readonly symbol: string }
     | { readonly kind: 'SESSION_OPEN' }
     | { readonly kind: 'ORDER_RELEASE'; readonly order: number }
     | { readonly kind: 'ORDER_ARRIVAL'; readonly order: number }
@@ -114,19 +116,20 @@ const TIMER_RANK: Readonly<Record<Timer['what']['kind'], number>> = {
   CORPORATE_ACTION: 1,
   SETTLEMENT: 2,
   HALT_END: 3,
-  SESSION_OPEN: 4,
-  ORDER_RELEASE: 5,
-  ORDER_ARRIVAL: 6,
-  ORDER_SCRIPT: 7,
-  CANCEL_ARRIVAL: 8,
-  ORDER_EXPIRY: 9,
-  SERIES_END: 10,
-  FUTURES_SETTLE: 11,
-  SESSION_CLOSE: 12,
-  INTEREST: 13,
-  INTEREST_POST: 14,
-  EARLY_ASSIGNMENT: 15,
-  CALL_DUE: 16,
+  LIMIT_STATE: 4,
+  SESSION_OPEN: 5,
+  ORDER_RELEASE: 6,
+  ORDER_ARRIVAL: 7,
+  ORDER_SCRIPT: 8,
+  CANCEL_ARRIVAL: 9,
+  ORDER_EXPIRY: 10,
+  SERIES_END: 11,
+  FUTURES_SETTLE: 12,
+  SESSION_CLOSE: 13,
+  INTEREST: 14,
+  INTEREST_POST: 15,
+  EARLY_ASSIGNMENT: 16,
+  CALL_DUE: 17,
 };
 
 /** Timers that are served in one go, at most. */
@@ -191,6 +194,14 @@ export interface KnownState {
   /** Those of an evening that are under way. */
   assigning: AssignmentDraw | undefined;
   readonly halts: TradingHalts;
+  /** By symbol: the latest official close, in the shares of today; of equities, where price limits are in force. */
+  readonly closes: Map<string, Price>;
+  /** The session that these are of. */
+  closesOf: TradingDate | undefined;
+  /** By symbol: until when short sales are restricted (D179a). */
+  readonly restricted: Map<string, Instant>;
+  /** By symbol: price bands of the present session (D179). */
+  readonly bands: Map<string, BandState>;
   /** By number, oldest first: the rules by which orders are scripted. */
   readonly outcomes: Map<number, OutcomeRule>;
   /** The rules that the journal named last; undefined = those the simulation began with. */
@@ -218,6 +229,8 @@ export interface DerivedState {
   readonly timers: PriorityQueue<Timer>;
   /** Open orders that a script keeps from the market, by each symbol that they trade. No symbol without one. */
   readonly scripted: Map<string, Set<Order>>;
+  /** By symbol: the timers of limit states. */
+  readonly limitTimers: Map<string, Timer>;
   /** By symbol: the timers of halts that end by themselves. */
   readonly haltTimers: Map<string, Timer>;
   /** By instant: what the one timer of series that end then is about. */
@@ -292,6 +305,10 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     assignedThrough: undefined,
     assigning: undefined,
     halts: noHalts(),
+    closes: new Map(),
+    closesOf: undefined,
+    restricted: new Map(),
+    bands: new Map(),
     outcomes: new Map(),
     rules: undefined,
     clock: undefined,
@@ -303,6 +320,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     holders: new Map(),
     timers: new PriorityQueue(timerBefore),
     scripted: new Map(),
+    limitTimers: new Map(),
     haltTimers: new Map(),
     seriesEndings: new Map(),
     futureSettlements: new Map(),
@@ -417,6 +435,19 @@ export function scheduleHaltEnd(state: State, symbol: string, until: Instant | u
   if (before !== undefined) state.timers.remove(before);
   state.haltTimers.delete(symbol);
   if (until !== undefined) state.haltTimers.set(symbol, addTimer(state, until, 0, { kind: 'HALT_END' }));
+}
+
+/** How long a limit state lasts before trading pauses. */
+const LIMIT_STATE_MS = 15_000;
+
+/** Sets the timer of the limit state of a symbol, or takes it away. */
+export function scheduleLimitState(state: State, symbol: string, since: Instant | undefined): void {
+  const before = state.limitTimers.get(symbol);
+  if (before !== undefined) state.timers.remove(before);
+  state.limitTimers.delete(symbol);
+  if (since === undefined) return;
+  const due = Instant.plusMs(since, LIMIT_STATE_MS);
+  state.limitTimers.set(symbol, addTimer(state, due, 0, { kind: 'LIMIT_STATE', symbol }));
 }
 
 /** Has a series looked at when it ends; one timer for all that end at an instant. */

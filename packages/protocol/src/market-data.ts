@@ -62,6 +62,9 @@ export const Quote = closed('Quote', {
     flag({ description: 'True where the source derives the quote, which is not firm; absent otherwise.' }),
   ),
   ...haltedFields,
+  shortSaleRestricted: optional(
+    flag({ description: 'True while short sales are restricted (Rule 201); absent otherwise.' }),
+  ),
 });
 export type Quote = Static<typeof Quote>;
 
@@ -217,6 +220,9 @@ export const Instrument = closed('Instrument', {
   name: optional(anyText()),
   tickSize: optional(number()),
   leverageFactor: optional(number()),
+  luldTier: optional(
+    integer(1, 2, { description: 'Of equities: tier of the plan for limit up, limit down; absent = 2.' }),
+  ),
   shortable: optional(flag()),
   tradable: optional(flag({ description: 'False where it cannot be ordered; absent otherwise.' })),
   fractionable: optional(

@@ -148,6 +148,9 @@ export const ListEquity = closed('ListEquity', {
       { description: '1 for a plain stock; negative for an inverse fund.' },
     ),
   ),
+  luldTier: optional(
+    integer(1, 2, { description: 'Tier of the plan for limit up, limit down; absent = 2.', examples: [1] }),
+  ),
   shortable: optional(flag()),
   borrowRateAnnual: optional(nonNegative(rate, { description: 'As a fraction.' })),
 });

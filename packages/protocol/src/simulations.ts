@@ -43,6 +43,18 @@ export const CreateSimulationBody = ruled(
           description: 'Which short options are assigned before they expire; absent = OFF.',
         }),
       ),
+      luld: optional(
+        flag({
+          description:
+            'Whether price bands limit executions and volatility pauses halt trading (limit up, limit down); absent = false.',
+        }),
+      ),
+      shortSaleRestriction: optional(
+        flag({
+          description:
+            'Whether short sales are restricted after a decline of 10 percent (Rule 201); absent = true with calendar XNYS, else false.',
+        }),
+      ),
       scripts: optional(
         flag({
           description: 'Whether a `clientOrderId` that begins with `~` scripts its own order; absent = true.',
@@ -95,6 +107,8 @@ const simulationFields = {
   seed: optional(Type.Union([anyText(), Type.Integer()])),
   replay: optional(anyText()),
   earlyAssignment: choice(earlyAssignments),
+  luld: optional(flag({ description: 'Whether limit up, limit down is simulated.' })),
+  shortSaleRestriction: optional(flag({ description: 'Whether Rule 201 is simulated.' })),
   scripts: optional(
     flag({ description: 'Whether a `clientOrderId` that begins with `~` scripts its own order.' }),
   ),

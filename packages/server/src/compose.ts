@@ -51,6 +51,7 @@ export async function compose(
         start: settings.clockStart ?? Date.now(),
         speed: settings.clockSpeed,
         ...(settings.earlyAssignment !== undefined && { earlyAssignment: settings.earlyAssignment }),
+        ...(settings.calendar === 'XNYS' && { shortSaleRestriction: true as const }),
         ...(settings.scriptedOrders && { scripts: true as const }),
         ...(settings.seed !== undefined && { seed: settings.seed }),
       },

@@ -18,7 +18,7 @@ import { meetClosing } from './auctions.js';
 import { cancelArrives } from './cancel-order.js';
 import { endExpired } from './end-order.js';
 import { endSeries, scheduleEndOf } from './end-series.js';
-import { endHalts } from './halts.js';
+import { endHalts, endLimitState } from './halts.js';
 import { matchBook } from './match-orders.js';
 import { matchAllMultiLegOrders } from './match-multi-leg-orders.js';
 import { secureShortfall } from './secure-options.js';
@@ -27,6 +27,7 @@ import { accrueInterest, postAccruals } from './interest.js';
 import { callDue, watchAtClose } from './margin-calls.js';
 import { resumeUnfinished } from './margin-watch.js';
 import { changeSma, keepsSma } from './sma.js';
+import { noteCloses } from './price-limits.js';
 import { reachMarket } from './reach-market.js';
 import { runScript } from './run-script.js';
 
@@ -61,6 +62,9 @@ function serve(d: Decision, timer: Timer): void {
       return settle(d, what.portfolioId, what.date);
     case 'HALT_END':
       return endHalts(d);
+    case 'LIMIT_STATE':
+      d.state.limitTimers.delete(what.symbol);
+      return endLimitState(d, what.symbol);
     case 'SESSION_OPEN':
       return openSession(d);
     case 'SERIES_END':
@@ -135,6 +139,7 @@ function openSession(d: Decision): void {
 
 /** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */
 function closeSession(d: Decision, date: TradingDate): void {
+  noteCloses(d, date);
   const points: ClosePoint[] = [];
   let complete = true;
   for (const portfolio of d.state.portfolios.values()) {

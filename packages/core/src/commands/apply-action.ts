@@ -112,12 +112,14 @@ function beginSplit(d: Decision, actionId: string, action: Split): void {
   const { symbol, ratio } = action;
   // Read before anything changes it: the record must know the quote as it was.
   const mark = d.mark(symbol);
+  const close = d.state.closes.get(symbol);
   const market = marketAfter(bookOf(d.state, symbol), ratio);
   d.emit({
     type: 'SplitBegun',
     actionId,
     symbol,
     ...(mark !== undefined && { mark }),
+    ...(close !== undefined && { close: Price.scale(close, ratio.old, ratio.new) }),
     ...(market !== undefined && { market }),
   });
   adjustSeries(d, actionId, action, mark);

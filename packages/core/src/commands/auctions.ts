@@ -19,6 +19,7 @@ import { haltIn, isTrading } from './halted.js';
 import { canTrade } from './match-orders.js';
 import { rereserve } from './rereserve.js';
 import { setAsideChanges } from './reserve.js';
+import { isBelowAuction } from './short-sales.js';
 
 /** Volatility pauses, which do not stop the auction of the close. */
 const PAUSES: ReadonlySet<string> = new Set(['LUDP', 'LUDS', 'M']);
@@ -143,7 +144,7 @@ function execute(
   const isBeyond =
     limitPrice !== undefined &&
     (sideOf(terms.positionIntent) === 'BUY' ? price > limitPrice : price < limitPrice);
-  if (isBeyond) {
+  if (isBeyond || isBelowAuction(d, book, order, price)) {
     endOrder(d, order, { transition: 'EXPIRED' });
     return;
   }

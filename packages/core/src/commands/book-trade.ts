@@ -49,7 +49,7 @@ export function tradeFor(
     instrument,
     broker,
     quote,
-    isResting: book.isResting(order, portfolio.terms.fillModel),
+    isResting: order.progress.offer !== undefined || book.isResting(order, portfolio.terms.fillModel),
     at: d.at,
     tradeDate,
     date: calendar.dateOf(d.at),

@@ -5,6 +5,7 @@ import { isOver } from '../market/halts.js';
 import type { Halt } from '../market/halts.js';
 import type { Rejection } from '../rejection.js';
 import { Instant } from '../values/instant.js';
+import { haltIn } from './halted.js';
 import { resumeUnfinished } from './margin-watch.js';
 import { pauseScripts } from './run-script.js';
 
@@ -20,6 +21,9 @@ const CIRCUIT_BREAKER = /^MWC[0-3]$/;
 const BREAKER_MS = 15 * MINUTE_MS;
 /** From so long before the close on, only a decline of level 3 halts trading. */
 const LAST_BREAKER_MS = 35 * MINUTE_MS;
+
+/** A pause that begins so long before the close lasts to the close (D179). */
+const LAST_PAUSE_MS = 10 * MINUTE_MS;
 
 /** Halts trading in a symbol or in the whole market (D178). A halt of the same symbol that is in force gives way. */
 export function haltTrading(
@@ -110,4 +114,16 @@ export function endHalts(d: Decision): void {
     d.emit({ type: 'TradingResumed', symbol, pushes: -1 });
   pauseScripts(d);
   resumeUnfinished(d);
+}
+
+/** A limit state has lasted 15 seconds: trading pauses, near the close to the close. */
+export function endLimitState(d: Decision, symbol: string): void {
+  const band = d.state.bands.get(symbol);
+  if (band?.limitSince === undefined || haltIn(d, symbol) !== undefined) return;
+  const hours = d.hours(d.tradable(symbol));
+  if (!hours.isOpen('REGULAR', d.at)) return;
+  const close = hours.nextClose('REGULAR', d.at);
+  const until = close - d.at <= LAST_PAUSE_MS ? close : Instant.plusMs(d.at, 5 * MINUTE_MS);
+  d.emit({ type: 'TradingHalted', halt: { symbol, reason: 'LUDP', since: d.at, until } });
+  pauseScripts(d);
 }

@@ -16,6 +16,8 @@ import { endOrder, endRefused } from './end-order.js';
 import { reserveAtFirstPrice } from './first-price.js';
 import { haltIn, isTrading } from './halted.js';
 import { planFillsWorth } from './notional.js';
+import { isOutsideBand } from './price-limits.js';
+import { followBid, isHeldAboveBid, offerAboveBid, offeredFills } from './short-sales.js';
 
 /**
  * Lets the working orders of one instrument meet its quote: trailing stops follow, stops go off, orders fill by price,
@@ -27,6 +29,7 @@ export function matchBook(d: Decision, book: Book): void {
   if (quote === undefined || book.workingOrders === 0 || !canTrade(d, quote)) return;
   if (!isTrading(d, book)) return;
   const lanes = lanesThatMeet(d, book, quote);
+  if (book.offered.size > 0 && lanes.length > 0) followBid(d, book);
   if (!touchesAny(lanes, quote, book.isOption) && !leavesAny(lanes, quote)) return;
   // From here on the quote decides something: it belongs to the record.
   d.book(book.symbol);
@@ -175,7 +178,13 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
     const best = bestOf(lanes, passedOver, side, touch);
     if (best === undefined) break;
     const { order } = best.place;
-    if (fillOrder(d, book, order)) {
+    const isHeld = isHeldAboveBid(d, book, order);
+    if (isHeld && offerAboveBid(d, book, order)) continue;
+    if (isHeld || isOutsideBand(d, book, priceAtBest(d, book, order, touch))) {
+      // It waits; the orders behind it may still have their turn.
+      readyQueue(best.lane, side).remove(best.place);
+      setAside.push(best);
+    } else if (fillOrder(d, book, order)) {
       any = true;
     } else if (!isTerminal(order.progress.status)) {
       if (order.progress.timeInForce === 'FOK') {
@@ -191,17 +200,28 @@ function fillSide(d: Decision, book: Book, lanes: readonly Lane[], side: Side, q
   return any;
 }
 
+/** The price at which an order would execute first. */
+function priceAtBest(d: Decision, book: Book, order: Order, touch: Price): Price {
+  const { limitPrice, offer } = order.progress;
+  if (offer !== undefined) return offer;
+  if (limitPrice === undefined) return touch;
+  return book.isResting(order, d.portfolioOf(order).terms.fillModel) ? limitPrice : touch;
+}
+
 /** Executes what of an order the quote can fill and the portfolio can take. False where nothing executed. */
 function fillOrder(d: Decision, book: Book, order: Order): boolean {
   const { terms, progress } = order;
   const portfolio = d.portfolioOf(order);
   const instrument = d.tradable(terms.symbol);
   const { fillModel } = portfolio.terms;
-  const fills =
-    terms.notional === undefined
-      ? planFills(order, fillModel, book, instrument)
-      : planFillsWorth(d, order, terms.notional, book);
-  if (fills.length === 0) return false;
+  const planned =
+    progress.offer !== undefined
+      ? offeredFills(order, fillModel, book)
+      : terms.notional === undefined
+        ? planFills(order, fillModel, book, instrument)
+        : planFillsWorth(d, order, terms.notional, book);
+  const fills = planned.filter(({ price }) => !isOutsideBand(d, book, price));
+  if (fills.length === 0 || (progress.timeInForce === 'FOK' && fills.length < planned.length)) return false;
   const trade = tradeFor(d, order, portfolio, instrument, fills, book);
   if (progress.timeInForce === 'FOK' && trade.refusal !== undefined) {
     // All or nothing: what could be executed before the funds or the shares run out is not.

@@ -16,10 +16,15 @@ import type { Instant } from '../values/instant.js';
 /**
  * Which symbols a command reads the market of, so that a feed that computes quotes brings these up to date before it. One home for it:
  * in tests a decision that reads another one fails. Beyond them, an execution may look at what else a MARGIN portfolio holds as it was
- * last seen, as on every tick.
+ * last seen, as on every tick. `closes`: the symbols whose closes are noted at the end of a session.
  */
-export function symbolsRead(state: State, command: Command, at: Instant): ReadonlySet<string> {
-  const symbols = symbolsNamed(state, command, at);
+export function symbolsRead(
+  state: State,
+  command: Command,
+  at: Instant,
+  closes: () => readonly string[],
+): ReadonlySet<string> {
+  const symbols = symbolsNamed(state, command, at, closes);
   return command.type === 'UpdateMarket' ? symbols : withParity(state, symbols);
 }
 
@@ -37,7 +42,12 @@ function withParity(state: State, symbols: ReadonlySet<string>): ReadonlySet<str
   return all;
 }
 
-function symbolsNamed(state: State, command: Command, at: Instant): ReadonlySet<string> {
+function symbolsNamed(
+  state: State,
+  command: Command,
+  at: Instant,
+  closes: () => readonly string[],
+): ReadonlySet<string> {
   switch (command.type) {
     case 'SubmitOrder': {
       const { portfolioId } = command.order;
@@ -69,7 +79,7 @@ function symbolsNamed(state: State, command: Command, at: Instant): ReadonlySet<
     case 'LookAtMargin':
       return heldIn(state.portfolios.get(command.portfolioId));
     case 'AdvanceClock':
-      return symbolsDue(state, at);
+      return symbolsDue(state, at, closes);
     case 'UpdateMarket':
       return withMultiLegOrders(state, command.quotes);
     case 'DoNotExercise':
@@ -134,11 +144,12 @@ function withMultiLegOrders(state: State, quotes: readonly Quote[]): ReadonlySet
 const NOTHING: ReadonlySet<string> = new Set();
 
 /** What all that is due at an instant reads, as far as it is done in one go. */
-function symbolsDue(state: State, at: Instant): ReadonlySet<string> {
+function symbolsDue(state: State, at: Instant, closes: () => readonly string[]): ReadonlySet<string> {
   const symbols = new Set<string>();
   for (const { due, what } of state.timers.inOrder(TIMERS_AT_ONCE)) {
     if (due > at) break;
     addReads(state, what, symbols);
+    if (what.kind === 'SESSION_CLOSE') for (const symbol of closes()) symbols.add(symbol);
     if (DONE_ALONE.has(what.kind)) break;
   }
   return symbols;
@@ -201,6 +212,7 @@ function addReads(state: State, what: Timer['what'], symbols: Set<string>): void
         for (const { terms } of orders)
           for (const symbol of ofOrder(state, terms.number)) symbols.add(symbol);
       return;
+    case 'LIMIT_STATE':
     case 'INTEREST_POST':
     case 'SETTLEMENT':
     case 'ORDER_EXPIRY':

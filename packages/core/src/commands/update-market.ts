@@ -14,6 +14,7 @@ import { reserveAtFirstPrice } from './first-price.js';
 import { endHalts } from './halts.js';
 import { matchBook } from './match-orders.js';
 import { matchMultiLegOrders } from './match-multi-leg-orders.js';
+import { noteQuote } from './price-limits.js';
 import { meetPrice } from './run-script.js';
 
 /**
@@ -41,6 +42,7 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     }
     book.setQuote(quote, false);
     noteMark(d.state, quote.symbol);
+    if (since === undefined) noteQuote(d, book);
     // Of orders that came later too it is a price to go by.
     reserveAtFirstPrice(d, book);
     if (since === undefined) {
@@ -94,6 +96,7 @@ function pushBatch(d: Decision, batch: ReadonlyMap<string, Quote>): void {
   d.emit({ type: 'QuotesPushed', quotes: [...batch.values()], listed });
   for (const symbol of batch.keys()) {
     const book = bookOf(d.state, symbol);
+    noteQuote(d, book);
     reserveAtFirstPrice(d, book);
     meetOpening(d, book);
     meetPrice(d, symbol);

@@ -9,6 +9,8 @@ export interface Equity {
   readonly tickSize?: Price;
   /** 1 for a plain stock, 2 or 3 (negative for inverse) for a leveraged fund. */
   readonly leverageFactor: number;
+  /** Tier 1 of the plan for limit up, limit down; absent = tier 2 (D179). */
+  readonly luldTier?: 1 | 2;
   readonly shortable: boolean;
   /** Yearly rate a short seller pays to borrow, as a fraction (0.003 = 0.3 %). */
   readonly borrowRateAnnual: number;

@@ -109,6 +109,8 @@ export class Book {
   readonly awaitingPrice = new Set<Order>();
   /** Those of them that are for the auction of the open (D180). */
   readonly onOpen = new Set<Order>();
+  /** Those of them that are offered above the bid (D179a). */
+  readonly offered = new Set<Order>();
   /** Whether it is an option's: stops on those look at bid and ask. Known once there are orders. */
   isOption = false;
   /** How many of them are at work. */
@@ -169,7 +171,7 @@ export class Book {
         places.push(put(side === 'BUY' ? lane.buyTrails : lane.sellTrails, order, progress.mark));
       }
     } else {
-      const ready = readyPrice(progress.limitPrice, side, model === 'strict' && isResting);
+      const ready = progress.offer ?? readyPrice(progress.limitPrice, side, model === 'strict' && isResting);
       places.push(put(side === 'BUY' ? lane.buys : lane.sells, order, ready));
       if (progress.limitPrice !== undefined && !isResting) {
         places.push(put(side === 'BUY' ? lane.unrestedBuys : lane.unrestedSells, order, progress.limitPrice));

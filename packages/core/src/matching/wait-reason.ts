@@ -3,6 +3,8 @@ import { formatNewYork } from '../calendar/new-york-time.js';
 import type { Tradable } from '../instruments/instrument.js';
 import { subjectOf } from '../instruments/halted-by.js';
 import type { Halt } from '../market/halts.js';
+import { isWithin } from '../market/price-bands.js';
+import type { PriceBand } from '../market/price-bands.js';
 import { agesFrom, isUsable } from '../market/quote.js';
 import { isStop, legRatios, sideOf, symbolsTraded } from '../orders/order.js';
 import type { Order, OrderLeg, OrderTerms, Side } from '../orders/order.js';
@@ -14,6 +16,7 @@ import { Quantity } from '../values/quantity.js';
 import { haltText } from './halt-text.js';
 import { isBefore, readyQueue } from './book.js';
 import type { Book, Lane, QueueEntry } from './book.js';
+import type { FillModel } from './fill-model.js';
 import { triggerPrice } from './trigger.js';
 
 /** The market as those who wait see it. */
@@ -26,6 +29,9 @@ export interface MarketNow {
   readonly haltOf: (instrument: Tradable) => Halt | undefined;
   /** Whether the quote of a book is met: nothing is halted, and it came after the latest halt. */
   readonly isTrading: (book: Book) => boolean;
+  readonly fillModelOf: (order: Order) => FillModel;
+  /** The price band that limits executions. */
+  readonly bandOf: (book: Book) => PriceBand | undefined;
   /** The script that keeps an order from the market, in words. */
   readonly scriptOf: (order: Order) => string;
 }
@@ -82,10 +88,20 @@ export function waitingFor(
   const touch = side === 'BUY' ? quote.ask : quote.bid;
   const name = side === 'BUY' ? 'ask' : 'bid';
   if (touch === undefined) return `no ${name}`;
+  const { offer } = progress;
+  if (offer !== undefined)
+    return touch >= offer
+      ? `size at ${name} ${format(touch)}`
+      : `short sale restriction (Rule 201): offered at ${format(offer)}, bid ${format(touch)}`;
   const isAway = (price: number): boolean => (side === 'BUY' ? touch > price : touch < price);
   if (limitPrice !== undefined && isAway(limitPrice)) {
     return `${name} ${format(touch)} ${side === 'BUY' ? 'above' : 'below'} limit ${format(limitPrice)}`;
   }
+  const band = market.bandOf(book);
+  const paid =
+    limitPrice !== undefined && book.isResting(order, market.fillModelOf(order)) ? limitPrice : touch;
+  if (band !== undefined && !isWithin(band, paid))
+    return `${name} ${format(touch)} and the price band ${format(band.lower)} to ${format(band.upper)} (limit up, limit down)`;
   const place = book.readyPlace(order);
   if (limitPrice !== undefined && place !== undefined && isAway(place.price)) {
     return `market to trade through limit ${format(limitPrice)}`;

@@ -42,7 +42,13 @@ export interface Execution {
 
 /** The rules that set prices of executions. */
 export type FillRule =
-  'TOUCH' | 'RESTING_LIMIT' | 'MODELLED_BOOK' | 'OPENING_AUCTION' | 'CLOSING_AUCTION' | 'SCRIPTED';
+  | 'TOUCH'
+  | 'RESTING_LIMIT'
+  | 'MODELLED_BOOK'
+  | 'OPENING_AUCTION'
+  | 'CLOSING_AUCTION'
+  | 'SCRIPTED'
+  | 'RULE_201';
 
 export const NO_FEES: readonly Fee[] = [];
 

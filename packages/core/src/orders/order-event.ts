@@ -33,7 +33,9 @@ export type OrderTransition =
   /** Internal: a trailing stop followed the market. Not streamed. */
   | 'TRAILED'
   /** Internal: its script has come farther, stands still, or leaves it to the market. Not streamed. */
-  | 'SCRIPTED';
+  | 'SCRIPTED'
+  /** Internal: a short sale is offered above the bid (D179a). Not streamed. */
+  | 'OFFERED';
 
 /** A new order: what was asked for, and what the decision added to it. Everything else follows (`progress.ts`). */
 export interface OrderAccepted {

@@ -214,6 +214,8 @@ export interface OrderProgress {
   readonly mark: Price | undefined;
   /** A trailing stop's distance, where a split has changed it from what the terms say. */
   readonly trailingAmount: Price | undefined;
+  /** Where a short sale stands that may not execute at the bid (D179a). */
+  readonly offer: Price | undefined;
   /** How far its script has come, while that keeps it from the market. */
   readonly scriptRun: ScriptRun | undefined;
   /** How often it has been replaced; undefined = never. */

@@ -46,6 +46,7 @@ export function copyOf(p: OrderProgress): Mutable<OrderProgress> {
     restingSince: p.restingSince,
     mark: p.mark,
     trailingAmount: p.trailingAmount,
+    offer: p.offer,
     scriptRun: p.scriptRun,
     replacements: p.replacements,
     executedAt: p.executedAt,
@@ -122,6 +123,7 @@ export function startOf(accepted: OrderAccepted, at: Instant): OrderProgress {
     restingSince: undefined,
     mark: accepted.mark,
     trailingAmount: undefined,
+    offer: undefined,
     scriptRun: undefined,
     replacements: undefined,
     executedAt: undefined,
@@ -163,6 +165,7 @@ export function movedOf(
     case 'TRAILED':
     case 'RESTED':
     case 'SCRIPTED':
+    case 'OFFERED':
       return next;
     case 'TRIGGERED':
       next.triggered = true;
@@ -183,12 +186,15 @@ export function movedOf(
       break;
     case 'REPLACED':
       next.replacements = (before.replacements ?? 0) + 1;
+      next.offer = undefined;
+      break;
+    case 'ADJUSTED':
+      next.offer = undefined;
       break;
     case 'QUEUED':
     case 'RESERVING':
     case 'RESERVED':
     case 'RESIZED':
-    case 'ADJUSTED':
     case 'CANCELING':
       break;
   }

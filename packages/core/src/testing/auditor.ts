@@ -166,6 +166,9 @@ export class Auditor {
       case 'ActionContinued':
       case 'ActionDone':
       case 'AgentRefused':
+      case 'ClosesNoted':
+      case 'ShortSalesRestricted':
+      case 'BandMoved':
       case 'OutcomeSet':
       case 'OutcomesDeleted':
       case 'OutcomeMet':

@@ -23,13 +23,15 @@ export async function keepRules(registry: Registry, rules: Rules): Promise<Rules
 }
 
 /** What a simulation chose at its creation. */
-function optionsOf({ earlyAssignment, scripts }: Options): Options {
+export function optionsOf({ earlyAssignment, scripts, luld, shortSaleRestriction }: Options): Options {
   return {
     ...(earlyAssignment !== undefined && { earlyAssignment }),
     ...(scripts !== undefined && { scripts }),
+    ...(luld !== undefined && { luld }),
+    ...(shortSaleRestriction !== undefined && { shortSaleRestriction }),
   };
 }
-type Options = Pick<Rules, 'earlyAssignment' | 'scripts'>;
+type Options = Pick<Rules, 'earlyAssignment' | 'scripts' | 'luld' | 'shortSaleRestriction'>;
 
 /** Lists are shared between simulations and never change: each is written out and hashed once. */
 const digests = new WeakMap<object, string>();

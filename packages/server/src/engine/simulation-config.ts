@@ -24,6 +24,10 @@ export interface SimulationConfig {
   readonly earlyAssignment?: EarlyAssignment;
   /** Client order ids that begin with `~` script their orders (D176). */
   readonly scripts?: true;
+  /** Limit up, limit down (D179). */
+  readonly luld?: true;
+  /** Rule 201 (D179a). */
+  readonly shortSaleRestriction?: true;
 }
 
 /** A simulation to be: without a seed, its chance and its ids are nobody's to foretell. */

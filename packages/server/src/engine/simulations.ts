@@ -38,7 +38,7 @@ import { ImportRefused } from './simulation-file.js';
 import { ImplausibleClock } from './machine-time.js';
 import type { MachineTime } from './machine-time.js';
 import { recover } from './recovery.js';
-import { keepRules, sameRules } from './rules-in-force.js';
+import { keepRules, optionsOf, sameRules } from './rules-in-force.js';
 import type { DurableRecord } from './records.js';
 import { Simulation } from './simulation.js';
 import type { KeptConfig, SimulationConfig, WantedSimulation } from './simulation-config.js';
@@ -778,7 +778,7 @@ function rulesFor(
   feed: Feed,
   calendar: Calendar,
   listings: Listings,
-  { earlyAssignment, scripts }: SimulationConfig,
+  config: SimulationConfig,
 ): Rules {
   const listing = feed.listing();
   let instruments = listings.get(listing);
@@ -794,8 +794,7 @@ function rulesFor(
     marketCollarBps: ground.marketCollarBps,
     portfolioMarginEquity: ground.portfolioMarginEquity,
     riskFreeRate: ground.riskFreeRate,
-    ...(earlyAssignment !== undefined && { earlyAssignment }),
-    ...(scripts === true && { scripts }),
+    ...optionsOf(config),
   };
 }
 

@@ -291,6 +291,8 @@ function equity(
     ...plain,
     name,
     leverageFactor,
+    // Stocks of the S&P 500 and the Russell 1000, and the funds of the plan's list; leveraged ones are tier 2.
+    ...(leverageFactor === 1 && { luldTier: 1 as const }),
     shortable: !NOT_SHORTABLE.has(symbol),
     borrowRateAnnual: HARD_TO_BORROW[symbol] ?? plain.borrowRateAnnual,
     averageDailyVolume: Math.round(millions * 1e6),

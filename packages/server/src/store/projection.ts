@@ -246,6 +246,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'TRAILED',
   'RESTED',
   'SCRIPTED',
+  'OFFERED',
 ]);
 
 function rowsOf(event: Event, index: number, orders: RecordOrders): readonly HistoryChange[] {
@@ -398,6 +399,9 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'ActionDone':
     case 'AgentSpent':
     case 'AgentRefused':
+    case 'ClosesNoted':
+    case 'ShortSalesRestricted':
+    case 'BandMoved':
     case 'OutcomeSet':
     case 'OutcomesDeleted':
     case 'OutcomeMet':

@@ -184,7 +184,8 @@ export function shownQuote(simulation: Simulation, brokerage: Brokerage, symbol:
   const quote = quoteIn(simulation, brokerage, symbol, simulation.now());
   const instrument = brokerage.instrument(symbol);
   const halt = instrument && brokerage.haltOf(instrument, simulation.now());
-  return quote && quoteOf(quote, instrument, halt);
+  const isRestricted = brokerage.isShortSaleRestricted(symbol, simulation.now());
+  return quote && quoteOf(quote, instrument, halt, isRestricted);
 }
 
 /** A look at a listed symbol with its quote brought up to now. */

@@ -65,7 +65,10 @@ export class QuoteFeed {
           const instrument = brokerage.instrument(symbol);
           const halt = instrument && brokerage.haltOf(instrument, now);
           if (halt !== undefined) halted.set(symbol, JSON.stringify(shownHalt({ ...halt, symbol })));
-          const shown = quote === undefined ? undefined : quoteOf(quote, instrument, halt);
+          const shown =
+            quote === undefined
+              ? undefined
+              : quoteOf(quote, instrument, halt, brokerage.isShortSaleRestricted(symbol, now));
           if (shown !== undefined) found.set(symbol, JSON.stringify(shown));
         }
         return { texts: found, halts: halted, at: now };

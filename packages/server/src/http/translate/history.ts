@@ -348,6 +348,9 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'ActionDone':
     case 'AgentSpent':
     case 'AgentRefused':
+    case 'ClosesNoted':
+    case 'ShortSalesRestricted':
+    case 'BandMoved':
     case 'OutcomeSet':
     case 'OutcomesDeleted':
     case 'OutcomeMet':

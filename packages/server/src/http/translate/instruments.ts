@@ -66,12 +66,13 @@ function instrumentOf(entry: ListInstrument, isIndex: IsIndex, today: TradingDat
 type ListedOf<Class extends ListInstrument['assetClass']> = Extract<ListInstrument, { assetClass: Class }>;
 
 function equityOf(entry: ListedOf<'EQUITY'>): Equity {
-  const { name, tickSize, leverageFactor, shortable, borrowRateAnnual } = entry;
+  const { name, tickSize, leverageFactor, luldTier, shortable, borrowRateAnnual } = entry;
   return {
     ...plainEquity(entry.symbol.toUpperCase()),
     ...(name !== undefined && { name }),
     ...(tickSize !== undefined && { tickSize: priceOf(tickSize) }),
     ...(leverageFactor !== undefined && { leverageFactor }),
+    ...((luldTier === 1 || luldTier === 2) && { luldTier }),
     ...(shortable !== undefined && { shortable }),
     ...(borrowRateAnnual !== undefined && { borrowRateAnnual }),
   };
@@ -163,7 +164,7 @@ export function shownInstrument(
 ): ShownInstrument {
   switch (instrument.assetClass) {
     case 'EQUITY': {
-      const { tickSize, symbol, name, leverageFactor, shortable, borrowRateAnnual } = instrument;
+      const { tickSize, symbol, name, leverageFactor, luldTier, shortable, borrowRateAnnual } = instrument;
       const { tradable, fractionable } = instrument;
       return {
         symbol,
@@ -171,6 +172,7 @@ export function shownInstrument(
         name,
         ...(tickSize !== undefined && { tickSize: priceNumber(tickSize) }),
         leverageFactor,
+        ...(luldTier !== undefined && { luldTier }),
         shortable,
         ...(tradable === false && { tradable }),
         ...(fractionable === false && { fractionable }),

@@ -24,6 +24,7 @@ export function quoteOf(
   quote: CoreQuote,
   instrument: Instrument | undefined,
   halt?: Halt,
+  isShortSaleRestricted = false,
 ): Quote | undefined {
   const mark = instrument?.assetClass === 'OPTION' ? optionMarkOf(quote) : markOf(quote);
   if (mark === undefined) return undefined;
@@ -41,6 +42,7 @@ export function quoteOf(
     ...(quote.delayed === true && { delayed: true }),
     ...(quote.indicative === true && { indicative: true }),
     ...haltedOf(halt),
+    ...(isShortSaleRestricted && { shortSaleRestricted: true }),
   };
 }
 

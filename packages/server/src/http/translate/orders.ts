@@ -447,6 +447,7 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   TRAILED: [],
   RESTED: [],
   SCRIPTED: [],
+  OFFERED: [],
 };
 
 /** What streams call an order event that left an order like this. */

@@ -42,6 +42,8 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
     ...(seed !== undefined && { seed: seedNumber(seed) }),
     ...(earlyAssignment !== undefined && earlyAssignment !== 'OFF' && { earlyAssignment }),
     ...(body.scripts !== false && { scripts: true as const }),
+    ...(body.luld === true && { luld: true as const }),
+    ...((body.shortSaleRestriction ?? calendar === 'XNYS') && { shortSaleRestriction: true as const }),
     // The symbols to replay, separated by commas.
     ...(replay !== undefined && {
       replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim(), today)) },
@@ -70,6 +72,8 @@ export function simulationOf(
     ...(replay?.symbols !== undefined && { replay: replay.symbols.join(',') }),
     earlyAssignment: earlyAssignment ?? 'OFF',
     scripts: config.scripts === true,
+    luld: config.luld === true,
+    shortSaleRestriction: config.shortSaleRestriction === true,
     ...(now !== undefined && { now: isoOf(now) }),
     createdAt: isoOfMs(createdAt),
     ...imported,
