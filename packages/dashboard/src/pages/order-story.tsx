@@ -230,7 +230,8 @@ const RULES: Readonly<Record<string, string>> = {
   OPENING_AUCTION: 'Filled in the opening auction at its single price',
   CLOSING_AUCTION: 'Filled in the closing auction at its single price',
   MODELLED_BOOK: 'Filled through the levels of a modeled book',
-  RULE_201: 'Offered above the bid under the short sale restriction (Rule 201) until the bid reached the offer',
+  RULE_201:
+    'Offered above the bid under the short sale restriction (Rule 201) until the bid reached the offer',
   SCRIPTED: 'Filled by a scripted outcome',
 };
 
