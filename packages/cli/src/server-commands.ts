@@ -47,6 +47,11 @@ const COMMANDS: Readonly<Record<string, ServerCommand>> = {
     description: 'Derive the history of a data directory again. No server may be using it.',
     usage: '[--data DIR]',
   },
+  record: {
+    file: 'record-command',
+    description: 'Record quotes and trades of a live source, one file an hour, or split a recording by symbol.',
+    usage: 'SYMBOL… --source alpaca|massive|tradier --out DIR | split DIR --out DIR',
+  },
   backup: { file: 'backup-command', description: 'Copy the data directory.', usage: '--to DIR [--data DIR]' },
 };
 

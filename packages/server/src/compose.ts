@@ -12,6 +12,7 @@ import { alpacaSource } from './feeds/live/alpaca/alpaca-source.js';
 import { AssetCache } from './feeds/live/asset-cache.js';
 import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
 import { massiveSource } from './feeds/live/massive/massive-source.js';
+import { TickRecorder } from './feeds/live/recorder.js';
 import type { LiveSource } from './feeds/live/source.js';
 import { tradierSource } from './feeds/live/tradier/tradier-source.js';
 import { PushFeed } from './feeds/push/push-feed.js';
@@ -140,12 +141,12 @@ function feedOpener(settings: Settings, note: (text: string) => void): SharedDep
 }
 
 function openLiveFeed(
-  { live, quoteMaxAgeMs, dataDir }: Settings,
+  { live, quoteMaxAgeMs, dataDir, recordDir }: Settings,
   calendar: Calendar,
   note: (text: string) => void,
 ): Promise<LiveMarketFeed> {
   if (live === undefined) throw new NoLiveSource();
-  const source = sourceOf(live);
+  const source = liveSource(live);
   return LiveMarketFeed.open({
     source,
     calendar,
@@ -153,10 +154,12 @@ function openLiveFeed(
     ...(live.maxSymbols !== undefined && { maxSymbols: live.maxSymbols }),
     assets: new AssetCache(dataDir, source.name),
     note,
+    ...(recordDir !== undefined && { recorder: new TickRecorder(recordDir, note) }),
   });
 }
 
-function sourceOf(live: LiveSettings): LiveSource {
+/** The source that settings name. */
+export function liveSource(live: LiveSettings): LiveSource {
   switch (live.source) {
     case 'alpaca':
       return alpacaSource(live);

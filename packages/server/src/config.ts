@@ -37,6 +37,8 @@ export interface Settings {
   readonly tokenTtlSeconds: number;
   readonly feed: Feed['kind'];
   readonly replayPath: string | undefined;
+  /** Where the ticks of a live feed are recorded; undefined = they are not. */
+  readonly recordDir: string | undefined;
   /** Where `feed` is live. */
   readonly live: LiveSettings | undefined;
   readonly clock: 'wall' | 'manual' | 'scaled';
@@ -131,6 +133,7 @@ export const SCHEMA = ruled(
     TOKEN_TTL_SECONDS: integer(1, 31_536_000, { default: 86_400 }),
     MARKET_FEED: choice(feeds, { default: 'synthetic' }),
     REPLAY_PATH: optional(path()),
+    RECORD_DIR: optional(path()),
     LIVE_SOURCE: optional(choice(['alpaca', 'massive', 'tradier'])),
     LIVE_PLAN: optional(choice(['iex', 'sip', 'delayed_sip', 'realtime', 'delayed', 'live', 'sandbox'])),
     LIVE_OPTIONS: optional(choice(['indicative', 'opra', 'on', 'none'])),
@@ -185,6 +188,8 @@ export const SCHEMA = ruled(
     if (env.MARKET_FEED === 'replay' && env.REPLAY_PATH === undefined) {
       report.field('REPLAY_PATH', 'is required when MARKET_FEED is replay');
     }
+    if (env.RECORD_DIR !== undefined && env.MARKET_FEED !== 'live')
+      report.field('RECORD_DIR', 'should not exist unless MARKET_FEED is live');
     for (const { name, problem } of liveProblems(env)) report.field(name as keyof typeof env, problem);
     if (typeof env.CORS_ORIGINS === 'string' && !originsIn(env.CORS_ORIGINS).every(isOrigin)) {
       report.field('CORS_ORIGINS', 'must be origins such as https://app.example.com, separated by commas');
@@ -222,6 +227,7 @@ export function readSettings(environment: NodeJS.ProcessEnv = process.env): Sett
     tokenTtlSeconds: env.TOKEN_TTL_SECONDS,
     feed: env.MARKET_FEED,
     replayPath: env.REPLAY_PATH,
+    recordDir: env.RECORD_DIR,
     live: env.MARKET_FEED === 'live' ? liveSettingsFrom(env) : undefined,
     clock: env.MARKET_CLOCK,
     clockStart:

@@ -768,6 +768,7 @@ async function openSimulation(
 
 /** From which age on a quote fills nothing, where no setting says (D47). */
 function maxAgeOf(feed: Feed): number | undefined {
+  if (feed.maxAgeMs !== undefined) return feed.maxAgeMs;
   if (feed.kind === 'live') return LIVE_MAX_AGE_MS;
   return feed.kind === 'replay' ? RECORDING_HOLE_MS : undefined;
 }

@@ -52,6 +52,8 @@ export interface BarQuery {
  */
 export interface Feed {
   readonly kind: 'synthetic' | 'replay' | 'push' | 'live';
+  /** From which age on a quote fills nothing where no setting says (D47), ms; absent = by the kind of feed. */
+  readonly maxAgeMs?: number | undefined;
   /** What the feed lists before anyone adds to it. */
   listing(): Listing;
   /** Every dividend and split the feed knows, sorted by ex-date. */

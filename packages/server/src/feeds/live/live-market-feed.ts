@@ -13,6 +13,7 @@ import {
 import type { AssetCache } from './asset-cache.js';
 import { BarCache } from './bar-cache.js';
 import { QuoteBook } from './quote-book.js';
+import type { TickRecorder } from './recorder.js';
 import { STREAM_TIMINGS, type StreamTimings } from './socket-stream.js';
 import { SourceFailure } from './source.js';
 import type { LiveSource, SourceAsset } from './source.js';
@@ -30,7 +31,7 @@ export interface LiveFeedOptions {
   /** Tells the operator, in one line. */
   readonly note: (text: string) => void;
   /** Hears every tick, in order. */
-  readonly onTick?: (tick: Tick) => void;
+  readonly recorder?: TickRecorder;
   readonly timings?: Partial<StreamTimings>;
 }
 
@@ -79,7 +80,7 @@ export class LiveMarketFeed implements LiveFeed {
     const { source, calendar } = options;
     this.delayMs = source.delayMs;
     this.#listing = { instruments: instrumentsOf(assets) };
-    this.#tape = new TickTape(() => this.#now());
+    this.#tape = new TickTape(() => this.#now(), options.recorder?.seq);
     this.#book = new QuoteBook(
       this.#tape,
       {
@@ -247,7 +248,7 @@ export class LiveMarketFeed implements LiveFeed {
     this.#stocks.stop();
     this.#optionsStream?.stop();
     this.#bars.close();
-    return Promise.resolve();
+    return this.#options.recorder?.close() ?? Promise.resolve();
   }
 
   #now(): Instant {
@@ -255,7 +256,7 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   #onTick(tick: Tick): void {
-    this.#options.onTick?.(tick);
+    this.#options.recorder?.add(tick);
     if (tick.kind === 'T' && tick.quote !== undefined) this.#bars.note(tick.quote, tick.received);
     const subscription = this.#subscriptionOf(tick.symbol);
     if (tick.quote !== undefined) subscription?.heard(tick.symbol);

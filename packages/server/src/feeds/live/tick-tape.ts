@@ -1,9 +1,7 @@
 import { Instant } from '@sandpit/core';
 import type { Quote } from '@sandpit/core';
 import type { HaltNews, MarketEvent } from '../feed.js';
-
-/** Kinds of ticks, as recordings name them (D185). */
-export type TickKind = 'Q' | 'T' | 'H' | 'R' | 'B' | 'G' | 'E';
+import type { TickKind } from '../tick-file.js';
 
 /** Something that a source told, when the simulations took it in. */
 export interface Tick {

@@ -62,10 +62,15 @@ export class ReplayArchive {
       throw new BadReplayFile(
         options.path,
         undefined,
-        'no daily_bars.csv, *_trades.csv, *_quotes.csv or *_quotes_hourly.csv (or .gz) in here',
+        'no daily_bars.csv, *_trades.csv, *_quotes.csv, *_quotes_hourly.csv or ticks_*.csv (or .gz) in here',
       );
     }
     return new ReplayArchive(options, { files, facts, actions, contracts, openInterest });
+  }
+
+  /** Whether ticks of a live source are recorded: their quotes age as they did then. */
+  get hasTicks(): boolean {
+    return this.files.some(({ kind }) => kind === 'ticks');
   }
 
   /** The options on any of these. */

@@ -4,7 +4,7 @@ import { BadReplayFile } from './bad-replay-file.js';
 import type { FilePosition } from './csv-lines.js';
 import { rowBatches } from './recorded-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
-import { CLOSE_COLUMN, dateOf, priceOf, startOf, symbolOf, volumeOf } from './rows.js';
+import { CLOSE_COLUMN, dateOf, priceOf, startOf, symbolOf, tickOf, volumeOf } from './rows.js';
 
 /** A file that was read through once. */
 export interface ScannedFile extends RecordedFile {
@@ -20,6 +20,7 @@ const BYTES_PER_MARK = 1 << 18;
 const DAY_MS = 86_400_000;
 /** Days from which average volume and volatility are taken: the first ones, so that no run knows its future. */
 const DAYS_OF_STATISTICS = 20;
+const UNITS_PER_SHARE = 1e6;
 /** Larger moves of a day are splits, which recorded prices are not adjusted for. */
 const LARGEST_RETURN = 0.4;
 
@@ -30,6 +31,7 @@ const OPTION_ON_FUTURE = /^[A-Z0-9]{1,3}[FGHJKMNQUVXZ]\d{2} [CP]\d/;
 export class SymbolFacts {
   hasDaily = false;
   hasTrades = false;
+  hasTicks = false;
   /** From files of an index. */
   isIndex = false;
   /** The day of its first row. */
@@ -122,6 +124,10 @@ export class FileScan {
 
   private add(row: Row): void {
     const { file } = this;
+    if (file.kind === 'ticks') {
+      this.addTick(row);
+      return;
+    }
     const key = keyOf(file, row);
     if (key < this.last)
       throw new BadReplayFile(file.path, row.line, 'rows must be sorted by time, this one goes back');
@@ -144,6 +150,24 @@ export class FileScan {
     else this.addMinute(row, key, facts);
   }
 
+  /** Of one instant and symbol there may be many; a halt alone lists nothing. */
+  private addTick(row: Row): void {
+    const { received, symbol, kind, quote } = tickOf(this.file, row);
+    if (received < this.last)
+      throw new BadReplayFile(this.file.path, row.line, 'rows must be sorted by time, this one goes back');
+    this.last = received;
+    this.first ??= received;
+    if ((kind !== 'Q' && kind !== 'T') || symbol === '*') return;
+    let facts = this.facts.get(symbol);
+    if (!facts) this.facts.set(symbol, (facts = new SymbolFacts()));
+    facts.hasTicks = true;
+    facts.addMinute(received);
+    const date = this.calendar.dateOf(received);
+    if (facts.firstDate === undefined || date < facts.firstDate) facts.firstDate = date;
+    if (kind === 'T' && quote.last !== undefined && facts.isEarly(date))
+      facts.addTrades(date, Math.round((quote.lastSize ?? 0) / UNITS_PER_SHARE));
+  }
+
   private addDaily(row: Row, key: Instant, facts: SymbolFacts): void {
     const date = TradingDate.ofDay(key / DAY_MS);
     facts.hasDaily = true;
@@ -164,6 +188,7 @@ export class FileScan {
 
 /** What rows are sorted by. */
 function keyOf(file: RecordedFile, row: Row): Instant {
+  if (file.kind === 'ticks') return tickOf(file, row).received;
   return file.kind === 'daily'
     ? Instant.ofMs(TradingDate.dayOf(dateOf(file, row)) * DAY_MS)
     : startOf(file, row);

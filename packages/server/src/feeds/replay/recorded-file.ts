@@ -1,10 +1,11 @@
 import { basename } from 'node:path';
 import { MINUTE_MS } from '../bar-window.js';
+import { TICK_COLUMNS } from '../tick-file.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import { FILE_START, lineBatches } from './csv-lines.js';
 import type { FilePosition } from './csv-lines.js';
 
-export type FileKind = 'daily' | 'trades' | 'quotes' | 'index' | 'interest' | 'contracts' | 'actions';
+export type FileKind = 'daily' | 'trades' | 'quotes' | 'index' | 'interest' | 'contracts' | 'actions' | 'ticks';
 
 /** The columns a file of that kind must have; it may have others, in any order. */
 const COLUMNS = {
@@ -18,6 +19,7 @@ const COLUMNS = {
   interest: ['ts', 'symbol', 'open_interest'],
   contracts: ['symbol', 'multiplier', 'settlement'],
   actions: ['ex_date', 'symbol', 'type', 'split_new_for_old', 'cash_per_share'],
+  ticks: TICK_COLUMNS,
 } as const satisfies Record<FileKind, readonly string[]>;
 
 /** Columns that it may have as well; a cell is empty where there is none. */
@@ -53,6 +55,7 @@ export function kindOf(path: string): Omit<RecordedFile, 'path'> | undefined {
   if (stem === 'corporate_actions.csv') return ofMinutes('actions');
   if (/^(.+_)?contracts\.csv$/.test(stem)) return ofMinutes('contracts');
   if (/^(.+_)?open_interest\.csv$/.test(stem)) return { kind: 'interest', rowMs: 0 };
+  if (/^ticks_.+\.csv$/.test(stem)) return { kind: 'ticks', rowMs: 0 };
   if (stem.endsWith('_trades.csv')) return ofMinutes('trades');
   if (stem.endsWith('_quotes.csv')) return ofMinutes('quotes');
   if (stem.endsWith('_quotes_hourly.csv')) return { kind: 'quotes', rowMs: HOUR_MS };
@@ -69,6 +72,8 @@ export async function* rowBatches(file: RecordedFile, from?: FilePosition): Asyn
       const line = position.line + index;
       if (line === 1 || text === '') continue;
       const cells = text.split(',');
+      // A crash may cut the last line of a recording.
+      if (file.kind === 'ticks' && lines.length === 1 && cells.length < layout.width) continue;
       if (cells.length !== layout.width) {
         const found = `${cells.length} cells where the header has ${layout.width}`;
         throw new BadReplayFile(file.path, line, `${found}: "${text.slice(0, 80)}"`);

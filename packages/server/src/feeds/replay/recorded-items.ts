@@ -7,7 +7,8 @@ import { BadReplayFile } from './bad-replay-file.js';
 import { knownAt } from './file-scan.js';
 import type { ScannedFile } from './file-scan.js';
 import { rowBatches } from './recorded-file.js';
-import { CLOSE_COLUMN, dailyRowOf, priceOf, quoteRowOf, startOf, symbolOf, tradeRowOf } from './rows.js';
+import { CLOSE_COLUMN, dailyRowOf, priceOf, quoteRowOf, startOf, symbolOf, tickOf, tradeRowOf } from './rows.js';
+import type { TickRow } from '../tick-file.js';
 import type { DailyRow, QuoteRow, TradeRow } from './rows.js';
 
 /** Something that becomes known at an instant. */
@@ -23,6 +24,7 @@ export type RecordedItem =
   | { readonly kind: 'trade'; readonly at: Instant; readonly symbol: string; readonly row: TradeRow }
   | { readonly kind: 'index'; readonly at: Instant; readonly symbol: string; readonly price: Price }
   | { readonly kind: 'daily'; readonly at: Instant; readonly symbol: string; readonly price: Price }
+  | { readonly kind: 'tick'; readonly at: Instant; readonly symbol: string; readonly row: TickRow }
   /** The official open of a day whose minutes are recorded. */
   | { readonly kind: 'open'; readonly at: Instant; readonly symbol: string; readonly price: Price }
   /** The official close of a day whose minutes are recorded. */
@@ -37,9 +39,29 @@ export function itemsOf(
   from: Instant,
   wanted: (symbol: string) => boolean,
 ): AsyncGenerator<readonly RecordedItem[]> {
+  if (file.kind === 'ticks') return tickItems(file, from, wanted);
   return file.kind === 'daily'
     ? dailyItems(archive, file, from, wanted)
     : minuteItems(archive, file, from, wanted);
+}
+
+/** In the order of the file, which is that in which simulations took them in. Halts concern whatever is listed. */
+async function* tickItems(
+  file: ScannedFile,
+  from: Instant,
+  wanted: (symbol: string) => boolean,
+): AsyncGenerator<readonly RecordedItem[]> {
+  for await (const { rows } of rowBatches(file, file.positionFor(from))) {
+    const items: RecordedItem[] = [];
+    for (const each of rows) {
+      const row = tickOf(file, each);
+      const { received: at, symbol, kind } = row;
+      if (at < from || !(kind === 'H' || kind === 'R' || symbol === '*' || wanted(symbol))) continue;
+      items.push({ kind: 'tick', at, symbol, row });
+    }
+    yield items;
+    await nextTurn();
+  }
 }
 
 async function* minuteItems(
@@ -143,12 +165,13 @@ function hasMinutesOn(date: TradingDate, { calendar, facts }: ReplayArchive, sym
   return date >= calendar.dateOf(minutes.first) && date <= calendar.dateOf(minutes.last);
 }
 
-const RANK = { index: 0, quote: 1, trade: 2, daily: 3, open: 4, close: 5 } as const;
+const RANK = { index: 0, quote: 1, trade: 2, daily: 3, tick: 4, open: 5, close: 6 } as const;
 
 /** By time; in one instant indices before quotes, quotes before trades, closes last; then by symbol. */
 export function compareItems(a: RecordedItem, b: RecordedItem): number {
   if (a.at !== b.at) return a.at - b.at;
   if (a.kind !== b.kind) return RANK[a.kind] - RANK[b.kind];
+  if (a.kind === 'tick' && b.kind === 'tick') return a.row.seq - b.row.seq;
   if (a.symbol === b.symbol) return 0;
   return a.symbol < b.symbol ? -1 : 1;
 }

@@ -2,7 +2,7 @@ import { Instant, isLongAsOsi, Quantity } from '@sandpit/core';
 import type { Calendar, Price, Quote, TradingDate } from '@sandpit/core';
 import { MINUTE_MS } from '../bar-window.js';
 import type { MarketEvent } from '../feed.js';
-import type { RecordedItem } from './recorded-items.js';
+import type { RecordedItem as AnyItem } from './recorded-items.js';
 import type { PriceBar, QuoteRow, TradeRow } from './rows.js';
 
 /**
@@ -14,8 +14,12 @@ export const CARRIED_MS = 86_400_000;
 /** The part of a minute's volume that a taker can have where no quotes are recorded. */
 const SHARE_OF_VOLUME = 0.1;
 
+/** Everything but ticks, which `recorded-ticks.ts` makes quotes of. */
+type RecordedItem = Exclude<AnyItem, { kind: 'tick' }>;
+
 type Sides = Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
 type Last = Pick<Quote, 'last' | 'lastSize'>;
+export type BarItem = RecordedItem;
 type Open = Extract<RecordedItem, { kind: 'open' }>;
 type Close = Extract<RecordedItem, { kind: 'close' }>;
 

@@ -1,11 +1,12 @@
 import { Instant } from '@sandpit/core';
 import type { Bar } from '@sandpit/core';
-import { BarCollector, latest } from '../bar-window.js';
+import { BarCollector, latest, MINUTE_MS } from '../bar-window.js';
 import type { BarQuery } from '../feed.js';
 import type { ReplayArchive } from './archive.js';
 import type { ScannedFile } from './file-scan.js';
 import { rowBatches } from './recorded-file.js';
-import { dailyRowOf, startOf, symbolOf, tradeRowOf, priceBarOf } from './rows.js';
+import { dailyRowOf, priceBarOf, startOf, symbolOf, tickOf, tradeRowOf } from './rows.js';
+import type { TickRow } from '../tick-file.js';
 
 const DAY_MS = 86_400_000;
 
@@ -17,7 +18,7 @@ export async function replayBars(archive: ReplayArchive, query: BarQuery): Promi
   const facts = archive.facts.get(query.symbol);
   if (!facts || query.limit <= 0 || query.until <= query.from) return [];
   if (query.size === '1Day' && facts.hasDaily) return dailyBars(archive, query);
-  return facts.hasTrades ? barsOfMinutes(archive, query) : [];
+  return facts.hasTrades || facts.hasTicks ? barsOfMinutes(archive, query) : [];
 }
 
 async function dailyBars(archive: ReplayArchive, query: BarQuery): Promise<readonly Bar[]> {
@@ -46,7 +47,7 @@ async function barsOfMinutes(archive: ReplayArchive, query: BarQuery): Promise<r
   const files = archive.files
     .filter(
       (file) =>
-        (file.kind === 'trades' || file.kind === 'index') &&
+        (file.kind === 'trades' || file.kind === 'index' || file.kind === 'ticks') &&
         file.last >= query.from &&
         file.first < query.until,
     )
@@ -58,6 +59,12 @@ async function barsOfMinutes(archive: ReplayArchive, query: BarQuery): Promise<r
 async function collectMinutes(file: ScannedFile, query: BarQuery, collector: BarCollector): Promise<void> {
   for await (const { rows } of rowBatches(file, file.positionFor(query.from))) {
     for (const row of rows) {
+      if (file.kind === 'ticks') {
+        const tick = tickOf(file, row);
+        if (tick.received >= query.until) return;
+        if (tick.received >= query.from) collectTick(tick, query.symbol, collector);
+        continue;
+      }
       if (symbolOf(row) !== query.symbol) continue;
       const start = startOf(file, row);
       if (start >= query.until) return;
@@ -67,4 +74,13 @@ async function collectMinutes(file: ScannedFile, query: BarQuery, collector: Bar
       collector.add({ symbol: query.symbol, at: start, open, high, low, close, volume });
     }
   }
+}
+
+/** A trade is a bar of its minute; a withdrawn one has no price. */
+function collectTick({ symbol, kind, received, quote }: TickRow, wanted: string, collector: BarCollector): void {
+  const { last, lastSize } = quote;
+  if (symbol !== wanted || kind !== 'T' || last === undefined) return;
+  const at = Instant.ofMs(Math.floor(received / MINUTE_MS) * MINUTE_MS);
+  const volume = Math.round((lastSize ?? 0) / 1e6);
+  collector.add({ symbol, at, open: last, high: last, low: last, close: last, volume });
 }

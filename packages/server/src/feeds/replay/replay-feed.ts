@@ -5,6 +5,9 @@ import type { ReplayArchive } from './archive.js';
 import { replayBars } from './replay-bars.js';
 import { ReplayReader } from './replay-reader.js';
 
+/** As on the live feed that was recorded (D47). */
+const TICKS_MAX_AGE_MS = 60_000;
+
 export interface ReplayFeedOptions {
   /** Opened once, shared by every simulation that replays the same directory. */
   readonly archive: ReplayArchive;
@@ -32,6 +35,10 @@ export class ReplayFeed implements Feed {
     this.wanted = (symbol) =>
       symbols === undefined || symbols.has(symbol) || withUnderlying?.has(symbol) === true;
     this.from = options.from ?? Instant.ofMs(Number.NEGATIVE_INFINITY);
+  }
+
+  get maxAgeMs(): number | undefined {
+    return this.archive.hasTicks ? TICKS_MAX_AGE_MS : undefined;
   }
 
   listing(): Listing {

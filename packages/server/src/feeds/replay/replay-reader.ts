@@ -6,7 +6,9 @@ import { knownAt } from './file-scan.js';
 import { mergeByInstant } from './merge.js';
 import { itemsOf } from './recorded-items.js';
 import type { RecordedItem } from './recorded-items.js';
-import { CARRIED_MS, RecordedMarket } from './recorded-market.js';
+import { type BarItem, CARRIED_MS, RecordedMarket } from './recorded-market.js';
+import { TickMarkets } from './recorded-ticks.js';
+import type { TickRow } from '../tick-file.js';
 
 /** Others have the event loop while a minute of a whole chain is put together. */
 const MANY_ITEMS = 256;
@@ -14,6 +16,7 @@ const MANY_ITEMS = 256;
 /** A place in the recording that moves forward. Its events do not depend on where the reading began. */
 export class ReplayReader {
   private readonly market: RecordedMarket;
+  private readonly ticks: TickMarkets;
   private readonly groups: AsyncGenerator<readonly RecordedItem[]>;
   private ahead: readonly RecordedItem[] | undefined;
   private through: Instant;
@@ -24,6 +27,7 @@ export class ReplayReader {
       archive.calendar,
       (symbol) => archive.facts.get(symbol)?.hasTrades === true,
     );
+    this.ticks = new TickMarkets(archive.calendar);
     // A day earlier than asked for: what is carried from there belongs to the first events.
     const from = Instant.plusMs(after, -CARRIED_MS);
     const sources = archive.files
@@ -52,9 +56,15 @@ export class ReplayReader {
       }
       const isMany = this.ahead.length > MANY_ITEMS;
       if (isMany) await nextTurn();
-      const passed = this.market.passed(at, this.ahead);
+      const bars: BarItem[] = [];
+      const ticks: TickRow[] = [];
+      for (const item of this.ahead) {
+        if (item.kind === 'tick') ticks.push(item.row);
+        else bars.push(item);
+      }
+      const passed = this.market.passed(at, bars);
       if (isMany) await nextTurn();
-      const event = this.market.apply(at, this.ahead, passed);
+      const event = joined(this.market.apply(at, bars, passed), this.ticks.apply(at, ticks));
       if (isMany) await nextTurn();
       this.ahead = undefined;
       this.through = Instant.max(this.through, at);
@@ -71,4 +81,10 @@ export class ReplayReader {
     const next = await this.groups.next();
     return next.done ? undefined : next.value;
   }
+}
+
+/** What bars and ticks of one instant tell. */
+function joined(bars: MarketEvent | undefined, ticks: MarketEvent | undefined): MarketEvent | undefined {
+  if (bars === undefined || ticks === undefined) return bars ?? ticks;
+  return { ...bars, ...ticks, quotes: [...bars.quotes, ...ticks.quotes] };
 }

@@ -1,4 +1,5 @@
 import { Instant, Price, Quantity, TradingDate } from '@sandpit/core';
+import { type TickRow, tickRowOf } from '../tick-file.js';
 import { BadReplayFile } from './bad-replay-file.js';
 import type { RecordedFile, Row } from './recorded-file.js';
 
@@ -69,6 +70,13 @@ export function startOf(file: RecordedFile, row: Row): Instant {
   return Instant.ofMs(
     latestDate.ms + (Number(time[1]) * 3600 + Number(time[2]) * 60 + Number(time[3])) * 1000,
   );
+}
+
+/** A tick; throws `BadReplayFile` that says what is wrong with it. */
+export function tickOf(file: RecordedFile, row: Row): TickRow {
+  const tick = tickRowOf(row.cells);
+  if (typeof tick === 'string') throw new BadReplayFile(file.path, row.line, tick);
+  return tick;
 }
 
 export function dailyRowOf(file: RecordedFile, row: Row): DailyRow {

@@ -1,0 +1,160 @@
+import { closeSync, createReadStream, createWriteStream, existsSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, readSync, fstatSync, writeSync } from 'node:fs';
+import { rename, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { createGzip } from 'node:zlib';
+import { Instant } from '@sandpit/core';
+import { TICK_COLUMNS, tickLine } from '../tick-file.js';
+import type { Tick } from './tick-tape.js';
+
+/** What has been taken in is on disk within this time (D185). */
+const WRITE_EVERY_MS = 1000;
+const HEADER = `${TICK_COLUMNS.join(',')}\n`;
+const NAME = /^ticks_(\d{4}-\d{2}-\d{2}_\d{2})\.csv$/;
+const TAIL_BYTES = 64 * 1024;
+
+const NEW_YORK_HOUR = new Intl.DateTimeFormat('en-CA', {
+  timeZone: 'America/New_York',
+  year: 'numeric',
+  month: '2-digit',
+  day: '2-digit',
+  hour: '2-digit',
+  hourCycle: 'h23',
+});
+
+/** `2026-01-05_10`: the hour of New York that a file is for. */
+export const hourOf = (at: Instant): string => NEW_YORK_HOUR.format(at).replace(', ', '_');
+
+/**
+ * Writes the ticks of a live feed to one file an hour. What was received in the last second is in memory; a crash loses it, and may cut the
+ * last line, which the next start removes. Finished files are packed.
+ */
+export class TickRecorder {
+  readonly #directory: string;
+  readonly #note: (text: string) => void;
+  #lines: string[] = [];
+  #file: number | undefined;
+  #hour = '';
+  #seqAtStart = 0;
+  #isFailing = false;
+  #packing: Promise<void> = Promise.resolve();
+  readonly #timer: NodeJS.Timeout;
+  /** Symbols whose quotes are not aging: they begin to when the recording ends. */
+  readonly #living = new Map<string, Tick>();
+  #latest: Instant = Instant.earliest;
+  #latestSeq = 0;
+
+  constructor(directory: string, note: (text: string) => void) {
+    this.#directory = directory;
+    this.#note = note;
+    mkdirSync(directory, { recursive: true });
+    this.#repair();
+    this.#timer = setInterval(() => this.#write(), WRITE_EVERY_MS).unref();
+  }
+
+  /** The running number of the last tick that is there already. */
+  get seq(): number {
+    return this.#seqAtStart;
+  }
+
+  add(tick: Tick): void {
+    const hour = hourOf(tick.received);
+    if (hour !== this.#hour) this.#begin(hour);
+    this.#lines.push(tickLine(tick));
+    this.#latest = tick.received;
+    this.#latestSeq = tick.seq;
+    if (tick.quote?.freshUntil === Instant.last) this.#living.set(tick.symbol, tick);
+    else if (tick.quote !== undefined) this.#living.delete(tick.symbol);
+  }
+
+  /** Writes what is left, says that quotes age from here on, and packs. */
+  async close(): Promise<void> {
+    clearInterval(this.#timer);
+    for (const { symbol, quote } of this.#living.values())
+      if (quote !== undefined)
+        this.#lines.push(
+          tickLine({
+            seq: (this.#latestSeq += 1),
+            received: this.#latest,
+            symbol,
+            kind: 'G',
+            quote: { ...quote, freshUntil: this.#latest },
+          }),
+        );
+    this.#living.clear();
+    this.#finish();
+    await this.#packing;
+  }
+
+  #begin(hour: string): void {
+    this.#finish();
+    this.#hour = hour;
+    this.#open(join(this.#directory, `ticks_${hour}.csv`));
+  }
+
+  #open(path: string): void {
+    const isNew = !existsSync(path);
+    this.#file = openSync(path, 'a');
+    if (isNew) this.#lines.unshift(HEADER.trimEnd());
+  }
+
+  #write(): void {
+    if (this.#file === undefined || this.#lines.length === 0) return;
+    const text = `${this.#lines.join('\n')}\n`;
+    try {
+      writeSync(this.#file, text);
+      fdatasyncSync(this.#file);
+      this.#lines = [];
+      this.#isFailing = false;
+    } catch (error) {
+      // A disk that is full must not stop the market: a second without a record is noted.
+      this.#lines = [];
+      if (!this.#isFailing) this.#note(`The recording cannot be written: ${(error as Error).message}`);
+      this.#isFailing = true;
+    }
+  }
+
+  #finish(): void {
+    if (this.#file === undefined) return;
+    this.#write();
+    closeSync(this.#file);
+    this.#file = undefined;
+    this.#pack(join(this.#directory, `ticks_${this.#hour}.csv`));
+  }
+
+  #pack(path: string): void {
+    this.#packing = this.#packing
+      .then(async () => {
+        await pipeline(createReadStream(path), createGzip(), createWriteStream(`${path}.gz.new`));
+        await rename(`${path}.gz.new`, `${path}.gz`);
+        await rm(path);
+      })
+      .catch((error: unknown) => this.#note(`A recording could not be packed: ${(error as Error).message}`));
+  }
+
+  /** A file that a crash left: its cut line is removed, and what it told last ages from there. */
+  #repair(): void {
+    for (const name of readdirSync(this.#directory)) {
+      if (!NAME.test(name)) continue;
+      const path = join(this.#directory, name);
+      const file = openSync(path, 'r+');
+      try {
+        const { size } = fstatSync(file);
+        const tail = Buffer.alloc(Math.min(size, TAIL_BYTES));
+        readSync(file, tail, 0, tail.length, size - tail.length);
+        const end = tail.lastIndexOf(10) + 1;
+        if (end < tail.length) ftruncateSync(file, size - tail.length + end);
+        const lines = tail.subarray(0, end).toString('utf8').trimEnd().split('\n');
+        const [seq = '', received = ''] = (lines.at(-1) ?? '').split(',');
+        if (/^\d+$/.test(seq)) {
+          this.#seqAtStart = Math.max(this.#seqAtStart, Number(seq) + 1);
+          const mark = [Number(seq) + 1, received, received, '*', 'G', '', '', '', '', '', '', ''].join(',');
+          writeSync(file, `${mark}\n`, size - tail.length + end);
+        }
+      } finally {
+        closeSync(file);
+      }
+      this.#pack(path);
+    }
+  }
+}

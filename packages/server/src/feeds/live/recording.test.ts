@@ -1,0 +1,162 @@
+import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync } from 'node:zlib';
+import { calendarById, Instant, Price, Quantity } from '@sandpit/core';
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import { payloadOf } from '../../engine/record-text.js';
+import { MONDAY_TEN } from '../../testing/simulations.js';
+import { openPortfolio, orderBody, TestApp, type TestClient } from '../../testing/test-app.js';
+import { ReplayArchive } from '../replay/archive.js';
+import { ReplayFeed } from '../replay/replay-feed.js';
+import { tickLine, tickRowOf } from '../tick-file.js';
+import { hourOf, TickRecorder } from './recorder.js';
+import { ALPACA_KEY, ALPACA_SECRET, FakeAlpaca } from './testing/fake-alpaca.js';
+
+const WAIT = { timeout: 8000, interval: 10 };
+let directory: string;
+beforeEach(async () => {
+  directory = await mkdtemp(join(tmpdir(), 'sandpit-record-'));
+});
+afterEach(() => rm(directory, { recursive: true, force: true }));
+
+const at = (ms: number): Instant => Instant.ofMs(MONDAY_TEN + ms);
+const quote = { symbol: 'AAPL', bid: Price.of('10.01'), bidSize: Quantity.of(100), at: at(-5), freshUntil: Instant.last };
+
+it('a tick is one line, and the line says the same', () => {
+  const line = tickLine({ seq: 7, received: at(0), stamp: at(-5), symbol: 'AAPL', kind: 'Q', quote });
+  expect(line).toBe(`7,${MONDAY_TEN},${MONDAY_TEN - 5},AAPL,Q,10.01,100,,,,,`);
+  expect(tickRowOf(line.split(','))).toMatchObject({ seq: 7, kind: 'Q', quote: { bid: Price.of('10.01') } });
+  const halt = tickLine({ seq: 8, received: at(1), symbol: 'F', kind: 'H', halt: { symbol: 'F', reason: 'T1' } });
+  expect(tickRowOf(halt.split(','))).toMatchObject({ kind: 'H', flags: ['T1'] });
+});
+
+it.each([
+  ['x,1,1,A,Q,,,,,,,', 'not a running number'],
+  ['1,x,1,A,Q,,,,,,,', 'not an instant'],
+  ['1,1,1,,Q,,,,,,,', 'no symbol'],
+  ['1,1,1,A,Z,,,,,,,', 'not one of Q, T, H, R, B, G, E'],
+  ['1,1,1,A,Q,-1,,,,,,', 'not a price above zero'],
+  ['1,1,1,A,Q,2,1,1,1,,,', 'bid is above ask'],
+])('a line of ticks that is wrong says how: %s', (line, message) => {
+  expect(tickRowOf(line.split(','))).toContain(message);
+});
+
+it('a recorder writes one file an hour, and packs those that are finished', async () => {
+  const recorder = new TickRecorder(directory, () => undefined);
+  recorder.add({ seq: 1, received: at(0), symbol: 'AAPL', kind: 'Q', quote });
+  recorder.add({ seq: 2, received: at(3_600_000), symbol: 'AAPL', kind: 'Q', quote });
+  await recorder.close();
+  expect((await readdir(directory)).sort()).toEqual([
+    'ticks_2026-01-05_10.csv.gz',
+    'ticks_2026-01-05_11.csv.gz',
+  ]);
+  const text = gunzipSync(await readFile(join(directory, 'ticks_2026-01-05_11.csv.gz'))).toString();
+  // Quotes age from the end of a recording on.
+  expect(text.trimEnd().split('\n').map((line) => line.split(',')[4])).toEqual(['kind', 'Q', 'G']);
+  expect(hourOf(at(0))).toBe('2026-01-05_10');
+});
+
+it('a recorder mends a file that a crash has cut, and goes on behind it', async () => {
+  const path = join(directory, 'ticks_2026-01-05_10.csv');
+  const whole = tickLine({ seq: 41, received: at(0), symbol: 'AAPL', kind: 'Q', quote });
+  await writeFile(path, `seq,received,ts,symbol,kind,bid,bid_size,ask,ask_size,last,last_size,flags\n${whole}\n`);
+  await appendFile(path, whole.slice(0, 20));
+  // As the crash left it, it can be read already.
+  const archive = await ReplayArchive.open({ path: directory, calendar: calendarById('XNYS') });
+  const events = [];
+  for await (const event of new ReplayFeed({ archive }).events(at(-1), at(10))) events.push(event);
+  expect(events).toMatchObject([{ at: at(0), quotes: [{ symbol: 'AAPL', bid: Price.of('10.01') }] }]);
+  const recorder = new TickRecorder(directory, () => undefined);
+  expect(recorder.seq).toBe(42);
+  await recorder.close();
+  const text = gunzipSync(await readFile(`${path}.gz`)).toString();
+  expect(text.trimEnd().split('\n').at(-1)).toBe(`42,${MONDAY_TEN},${MONDAY_TEN},*,G,,,,,,,`);
+});
+
+it('a recorded session, replayed with the same commands at the same instants, gives the same executions', async () => {
+  const fake = await new FakeAlpaca().start();
+  for (const symbol of ['AAPL', 'MSFT'])
+    fake.setSnapshot({ symbol, atMs: MONDAY_TEN - 500, bid: 100, ask: 100.02, bidSize: 300, askSize: 300 });
+  const recording = join(directory, 'recording');
+  const live = await TestApp.open({
+    settings: {
+      MARKET_FEED: 'live',
+      DATA_DIR: directory,
+      RECORD_DIR: recording,
+      MARKET_CLOCK: 'scaled',
+      CLOCK_SPEED: '1',
+      CLOCK_START: new Date(MONDAY_TEN).toISOString(),
+      LIVE_SOURCE: 'alpaca',
+      LIVE_URL: fake.url,
+      LIVE_OPTIONS: 'none',
+      LIVE_REST_URL: fake.origin,
+      LIVE_ACCOUNT_URL: fake.origin,
+      APCA_API_KEY_ID: ALPACA_KEY,
+      APCA_API_SECRET_KEY: ALPACA_SECRET,
+    },
+    config: { feed: 'live', clock: 'scaled', speed: 1, start: MONDAY_TEN },
+  });
+  const client = live.as();
+  const now = (): number => live.simulations.market.now();
+  await vi.waitFor(async () => expect((await client.get('/v1/ready')).body.feed.status).toBe('connected'), WAIT);
+  const { portfolioId } = await openPortfolio(client, { portfolioType: 'CASH' });
+  const place = async (of: TestClient, portfolio: string, order: object) =>
+    (await of.post('/v1/orders', orderBody(portfolio, order))).body.orderId as string;
+  const orders = [
+    { symbol: 'AAPL', orderType: 'LIMIT', limitPrice: 99.5, quantity: 500 },
+    { symbol: 'MSFT', orderType: 'MARKET', limitPrice: undefined, quantity: 10 },
+    { symbol: 'AAPL', orderType: 'LIMIT', limitPrice: 98, quantity: 50 },
+  ];
+  for (const order of orders) await place(client, portfolioId, order);
+  await vi.waitFor(() => expect([...fake.subscribed()]).toEqual(expect.arrayContaining(['AAPL', 'MSFT'])), WAIT);
+  for (let i = 0; i < 200; i++) {
+    const ask = 100 - i / 100;
+    fake.quote({ symbol: 'AAPL', atMs: now(), bid: ask - 0.02, ask, bidSize: 200, askSize: 200 });
+    if (i % 5 === 0) fake.trade({ symbol: 'AAPL', atMs: now(), price: ask });
+    if (i === 60) fake.tell({ T: 's', S: 'AAPL', sc: 'H', rc: 'T1', z: 'C' });
+    if (i === 90) fake.tell({ T: 's', S: 'AAPL', sc: 'T', rc: 'R4', z: 'C' });
+    if (i === 120) fake.cut();
+    await vi.waitFor(() => expect(now()).toBeGreaterThan(MONDAY_TEN), WAIT);
+    if (i % 10 === 0) await client.get('/v1/market-data/quote/AAPL');
+  }
+  await vi.waitFor(async () => {
+    // Until the source is back.
+    fake.quote({ symbol: 'AAPL', atMs: now(), bid: 97, ask: 97.02, bidSize: 1000, askSize: 1000 });
+    const { body } = await client.get('/v1/orders?status=FILLED');
+    expect(body.data).toHaveLength(3);
+  }, WAIT);
+  const end = now();
+  await live.main.durable();
+  const executionsOf = (app: TestApp) =>
+    [...app.store.journal.read(app.main.id, 0)].flatMap((record) =>
+      payloadOf(record).events.flatMap((event) =>
+        event.type === 'OrderExecuted'
+          ? event.executions.map(({ price, quantity }) => ({ at: record.at, order: event.order, price, quantity }))
+          : [],
+      ),
+    );
+  const expected = executionsOf(live);
+  const commands = [...live.store.journal.read(live.main.id, 0)].flatMap((record) =>
+    payloadOf(record).events[0]?.type === 'OrderAccepted' ? [record.at] : [],
+  );
+  await live.close();
+  await fake.stop();
+  expect(expected.length).toBeGreaterThan(3);
+
+  const replay = await TestApp.open({
+    settings: { MARKET_FEED: 'replay', REPLAY_PATH: recording },
+    config: { feed: 'replay', clock: 'manual', start: MONDAY_TEN },
+  });
+  const again = replay.as();
+  const { portfolioId: other } = await openPortfolio(again, { portfolioType: 'CASH' });
+  for (const [index, order] of orders.entries()) {
+    await again.post('/v1/simulation/clock/advance', { to: new Date(commands[index] ?? 0).toISOString() });
+    await place(again, other, order);
+  }
+  await again.post('/v1/simulation/clock/advance', { to: new Date(end).toISOString() });
+  expect(executionsOf(replay)).toEqual(expected);
+  const bars = await again.get('/v1/market-data/bars/AAPL?timeframe=1Min');
+  expect(bars.status).toBe(200);
+  await replay.close();
+});

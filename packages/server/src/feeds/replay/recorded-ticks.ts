@@ -1,0 +1,129 @@
+import { Instant } from '@sandpit/core';
+import type { Calendar, Quote } from '@sandpit/core';
+import type { HaltNews, MarketEvent } from '../feed.js';
+import type { TickRow } from '../tick-file.js';
+
+/** The market of a symbol as the ticks have told it so far. */
+interface TickMarket {
+  sides: Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
+  last: Pick<Quote, 'last' | 'lastSize'>;
+  at: Instant | undefined;
+  open?: { readonly dayOpen: Instant; readonly price: Quote['last'] };
+  isOpening: boolean;
+  freshUntil: Instant;
+  isDelayed: boolean;
+  isIndicative: boolean;
+}
+
+/** Makes of recorded ticks the quotes that the simulations of the day saw. */
+export class TickMarkets {
+  readonly #calendar: Calendar;
+  readonly #markets = new Map<string, TickMarket>();
+
+  constructor(calendar: Calendar) {
+    this.#calendar = calendar;
+  }
+
+  /** What the ticks of one instant tell, in order. */
+  apply(at: Instant, rows: readonly TickRow[]): MarketEvent | undefined {
+    const quotes: Quote[] = [];
+    const halts: HaltNews[] = [];
+    for (const row of rows) {
+      if (row.kind === 'H' || row.kind === 'R') halts.push(haltOf(row));
+      else if (row.symbol === '*') {
+        for (const [symbol, market] of this.#markets) {
+          market.freshUntil = row.stamp;
+          this.#tell(symbol, market, quotes);
+        }
+      } else {
+        const market = this.#marketOf(row.symbol);
+        this.#take(market, row);
+        this.#tell(row.symbol, market, quotes);
+      }
+    }
+    if (quotes.length === 0 && halts.length === 0) return undefined;
+    return { at, quotes, ...(halts.length > 0 && { halts }) };
+  }
+
+  #take(market: TickMarket, { kind, stamp, quote, flags }: TickRow): void {
+    const fresh = flags.find((flag) => flag.startsWith('fresh='));
+    market.freshUntil = fresh === undefined ? Instant.last : Instant.ofMs(Number(fresh.slice(6)));
+    switch (kind) {
+      case 'Q': {
+        const { bid, bidSize, ask, askSize } = quote;
+        market.sides = {
+          ...(bid !== undefined && { bid, ...(bidSize !== undefined && { bidSize }) }),
+          ...(ask !== undefined && { ask, ...(askSize !== undefined && { askSize }) }),
+        };
+        market.at = stamp;
+        market.isOpening = flags.includes('opening');
+        market.isDelayed = flags.includes('delayed');
+        market.isIndicative = flags.includes('indicative');
+        return;
+      }
+      case 'T': {
+        const { last, lastSize } = quote;
+        market.last = {
+          ...(last !== undefined && { last }),
+          ...(lastSize !== undefined && { lastSize }),
+        };
+        market.at ??= stamp;
+        return;
+      }
+      case 'B': {
+        const day = this.#calendar.tradingDay(this.#calendar.dateOf(stamp));
+        if (day !== undefined && flags.includes('open'))
+          market.open = { dayOpen: day.regularOpen, price: quote.last };
+        return;
+      }
+      case 'G':
+        market.freshUntil = stamp;
+        return;
+      default:
+        return;
+    }
+  }
+
+  #tell(symbol: string, market: TickMarket, quotes: Quote[]): void {
+    const { at, open, isOpening } = market;
+    if (at === undefined) return;
+    const day = this.#calendar.tradingDay(this.#calendar.dateOf(at));
+    const isInSession = day !== undefined && at >= day.regularOpen && at < day.regularClose;
+    const price = isInSession && open?.dayOpen === day.regularOpen ? open.price : undefined;
+    quotes.push({
+      symbol,
+      ...market.sides,
+      ...market.last,
+      at,
+      ...(price !== undefined && { open: price }),
+      ...(price === undefined && isOpening && { openToCome: true as const }),
+      freshUntil: market.freshUntil,
+      ...(market.isDelayed && { delayed: true as const }),
+      ...(market.isIndicative && { indicative: true as const }),
+    });
+  }
+
+  #marketOf(symbol: string): TickMarket {
+    let market = this.#markets.get(symbol);
+    if (market === undefined) {
+      market = {
+        sides: {},
+        last: {},
+        at: undefined,
+        isOpening: false,
+        freshUntil: Instant.last,
+        isDelayed: false,
+        isIndicative: false,
+      };
+      this.#markets.set(symbol, market);
+    }
+    return market;
+  }
+}
+
+function haltOf({ kind, symbol, flags }: TickRow): HaltNews {
+  if (kind === 'R') return { symbol, resumes: true };
+  const [reason = 'HALT'] = flags;
+  const lasts = flags.find((flag) => flag.startsWith('for='));
+  return { symbol, reason, ...(lasts !== undefined && { lastsMs: Number(lasts.slice(4)) }) };
+}
