@@ -49,7 +49,8 @@ const COMMANDS: Readonly<Record<string, ServerCommand>> = {
   },
   record: {
     file: 'record-command',
-    description: 'Record quotes and trades of a live source, one file an hour, or split a recording by symbol.',
+    description:
+      'Record quotes and trades of a live source, one file an hour, or split a recording by symbol.',
     usage: 'SYMBOL… --source alpaca|massive|tradier --out DIR | split DIR --out DIR',
   },
   backup: { file: 'backup-command', description: 'Copy the data directory.', usage: '--to DIR [--data DIR]' },

@@ -32,10 +32,18 @@ async function main(): Promise<void> {
     return;
   }
   if (positionals.length === 0) throw new BadSetting('at least one symbol is needed');
-  await record(positionals.map((symbol) => symbol.toUpperCase()), values.out, values.source);
+  await record(
+    positionals.map((symbol) => symbol.toUpperCase()),
+    values.out,
+    values.source,
+  );
 }
 
-async function record(symbols: readonly string[], directory: string, source: string | undefined): Promise<void> {
+async function record(
+  symbols: readonly string[],
+  directory: string,
+  source: string | undefined,
+): Promise<void> {
   const { live } = readSettings({
     ...process.env,
     MARKET_FEED: 'live',
@@ -94,7 +102,10 @@ async function split(from: string, to: string): Promise<void> {
       const cells = line.split(',');
       const symbol = cells[3] ?? '';
       if (cells.length !== TICK_COLUMNS.length || symbol === 'symbol') continue;
-      const targets = symbol === '*' ? [...outputs].filter(([key]) => key.endsWith(date)) : [[`${symbol}_${date}`] as const];
+      const targets =
+        symbol === '*'
+          ? [...outputs].filter(([key]) => key.endsWith(date))
+          : [[`${symbol}_${date}`] as const];
       for (const [key] of targets) {
         let output = outputs.get(key);
         if (output === undefined) {

@@ -93,13 +93,21 @@ export function tickRowOf(cells: readonly string[]): TickRow | string {
   if (symbol === '') return 'no symbol';
   if (!KINDS.has(kind)) return `not one of Q, T, H, R, B, G, E: "${kind}"`;
   const quote: { -readonly [Part in keyof TickRow['quote']]: TickRow['quote'][Part] } = {};
-  for (const [name, text] of [['bid', bid], ['ask', ask], ['last', last]] as const) {
+  for (const [name, text] of [
+    ['bid', bid],
+    ['ask', ask],
+    ['last', last],
+  ] as const) {
     if (text === '') continue;
     const price = Price.parse(text);
     if (price === undefined || price <= 0) return `not a price above zero: "${text}"`;
     quote[name] = price;
   }
-  for (const [name, text] of [['bidSize', bidSize], ['askSize', askSize], ['lastSize', lastSize]] as const) {
+  for (const [name, text] of [
+    ['bidSize', bidSize],
+    ['askSize', askSize],
+    ['lastSize', lastSize],
+  ] as const) {
     if (text === '') continue;
     const size = Quantity.parse(text);
     if (size === undefined || size < 0) return `not a size: "${text}"`;

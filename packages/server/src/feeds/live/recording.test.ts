@@ -21,13 +21,25 @@ beforeEach(async () => {
 afterEach(() => rm(directory, { recursive: true, force: true }));
 
 const at = (ms: number): Instant => Instant.ofMs(MONDAY_TEN + ms);
-const quote = { symbol: 'AAPL', bid: Price.of('10.01'), bidSize: Quantity.of(100), at: at(-5), freshUntil: Instant.last };
+const quote = {
+  symbol: 'AAPL',
+  bid: Price.of('10.01'),
+  bidSize: Quantity.of(100),
+  at: at(-5),
+  freshUntil: Instant.last,
+};
 
 it('a tick is one line, and the line says the same', () => {
   const line = tickLine({ seq: 7, received: at(0), stamp: at(-5), symbol: 'AAPL', kind: 'Q', quote });
   expect(line).toBe(`7,${MONDAY_TEN},${MONDAY_TEN - 5},AAPL,Q,10.01,100,,,,,`);
   expect(tickRowOf(line.split(','))).toMatchObject({ seq: 7, kind: 'Q', quote: { bid: Price.of('10.01') } });
-  const halt = tickLine({ seq: 8, received: at(1), symbol: 'F', kind: 'H', halt: { symbol: 'F', reason: 'T1' } });
+  const halt = tickLine({
+    seq: 8,
+    received: at(1),
+    symbol: 'F',
+    kind: 'H',
+    halt: { symbol: 'F', reason: 'T1' },
+  });
   expect(tickRowOf(halt.split(','))).toMatchObject({ kind: 'H', flags: ['T1'] });
 });
 
@@ -53,14 +65,22 @@ it('a recorder writes one file an hour, and packs those that are finished', asyn
   ]);
   const text = gunzipSync(await readFile(join(directory, 'ticks_2026-01-05_11.csv.gz'))).toString();
   // Quotes age from the end of a recording on.
-  expect(text.trimEnd().split('\n').map((line) => line.split(',')[4])).toEqual(['kind', 'Q', 'G']);
+  expect(
+    text
+      .trimEnd()
+      .split('\n')
+      .map((line) => line.split(',')[4]),
+  ).toEqual(['kind', 'Q', 'G']);
   expect(hourOf(at(0))).toBe('2026-01-05_10');
 });
 
 it('a recorder mends a file that a crash has cut, and goes on behind it', async () => {
   const path = join(directory, 'ticks_2026-01-05_10.csv');
   const whole = tickLine({ seq: 41, received: at(0), symbol: 'AAPL', kind: 'Q', quote });
-  await writeFile(path, `seq,received,ts,symbol,kind,bid,bid_size,ask,ask_size,last,last_size,flags\n${whole}\n`);
+  await writeFile(
+    path,
+    `seq,received,ts,symbol,kind,bid,bid_size,ask,ask_size,last,last_size,flags\n${whole}\n`,
+  );
   await appendFile(path, whole.slice(0, 20));
   // As the crash left it, it can be read already.
   const archive = await ReplayArchive.open({ path: directory, calendar: calendarById('XNYS') });
@@ -99,7 +119,10 @@ it('a recorded session, replayed with the same commands at the same instants, gi
   });
   const client = live.as();
   const now = (): number => live.simulations.market.now();
-  await vi.waitFor(async () => expect((await client.get('/v1/ready')).body.feed.status).toBe('connected'), WAIT);
+  await vi.waitFor(
+    async () => expect((await client.get('/v1/ready')).body.feed.status).toBe('connected'),
+    WAIT,
+  );
   const { portfolioId } = await openPortfolio(client, { portfolioType: 'CASH' });
   const place = async (of: TestClient, portfolio: string, order: object) =>
     (await of.post('/v1/orders', orderBody(portfolio, order))).body.orderId as string;
@@ -109,7 +132,10 @@ it('a recorded session, replayed with the same commands at the same instants, gi
     { symbol: 'AAPL', orderType: 'LIMIT', limitPrice: 98, quantity: 50 },
   ];
   for (const order of orders) await place(client, portfolioId, order);
-  await vi.waitFor(() => expect([...fake.subscribed()]).toEqual(expect.arrayContaining(['AAPL', 'MSFT'])), WAIT);
+  await vi.waitFor(
+    () => expect([...fake.subscribed()]).toEqual(expect.arrayContaining(['AAPL', 'MSFT'])),
+    WAIT,
+  );
   for (let i = 0; i < 200; i++) {
     const ask = 100 - i / 100;
     fake.quote({ symbol: 'AAPL', atMs: now(), bid: ask - 0.02, ask, bidSize: 200, askSize: 200 });
@@ -132,7 +158,12 @@ it('a recorded session, replayed with the same commands at the same instants, gi
     [...app.store.journal.read(app.main.id, 0)].flatMap((record) =>
       payloadOf(record).events.flatMap((event) =>
         event.type === 'OrderExecuted'
-          ? event.executions.map(({ price, quantity }) => ({ at: record.at, order: event.order, price, quantity }))
+          ? event.executions.map(({ price, quantity }) => ({
+              at: record.at,
+              order: event.order,
+              price,
+              quantity,
+            }))
           : [],
       ),
     );

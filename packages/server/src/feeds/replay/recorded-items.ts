@@ -7,7 +7,16 @@ import { BadReplayFile } from './bad-replay-file.js';
 import { knownAt } from './file-scan.js';
 import type { ScannedFile } from './file-scan.js';
 import { rowBatches } from './recorded-file.js';
-import { CLOSE_COLUMN, dailyRowOf, priceOf, quoteRowOf, startOf, symbolOf, tickOf, tradeRowOf } from './rows.js';
+import {
+  CLOSE_COLUMN,
+  dailyRowOf,
+  priceOf,
+  quoteRowOf,
+  startOf,
+  symbolOf,
+  tickOf,
+  tradeRowOf,
+} from './rows.js';
 import type { TickRow } from '../tick-file.js';
 import type { DailyRow, QuoteRow, TradeRow } from './rows.js';
 

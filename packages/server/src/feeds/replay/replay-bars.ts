@@ -77,7 +77,11 @@ async function collectMinutes(file: ScannedFile, query: BarQuery, collector: Bar
 }
 
 /** A trade is a bar of its minute; a withdrawn one has no price. */
-function collectTick({ symbol, kind, received, quote }: TickRow, wanted: string, collector: BarCollector): void {
+function collectTick(
+  { symbol, kind, received, quote }: TickRow,
+  wanted: string,
+  collector: BarCollector,
+): void {
   const { last, lastSize } = quote;
   if (symbol !== wanted || kind !== 'T' || last === undefined) return;
   const at = Instant.ofMs(Math.floor(received / MINUTE_MS) * MINUTE_MS);
