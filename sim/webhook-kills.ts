@@ -83,7 +83,7 @@ async function trade({ url, isOver, onPlaced }: Trading, portfolioId: string): P
     });
     if (placed?.orderId === undefined) continue;
     onPlaced();
-    await ask(url, 'DELETE', `/v1/orders/${placed.orderId}`);
+    await ask(url, 'PUT', `/v1/orders/${placed.orderId}/cancel`);
   }
 }
 
