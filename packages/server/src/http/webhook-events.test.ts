@@ -42,7 +42,9 @@ describe('webhook events', () => {
     const { client, receiver } = await begin();
     const { portfolioId } = await openPortfolio(client, { initialCash: 60_000 });
     const path = `/v1/accounts/portfolios/${portfolioId}`;
-    await ok(quotes(client, { AAPL: [155, 155], [CALL]: [5, 5.1], [PUT]: [1.5, 1.6], [SHORT_PUT]: [6, 6.1] }));
+    await ok(
+      quotes(client, { AAPL: [155, 155], [CALL]: [5, 5.1], [PUT]: [1.5, 1.6], [SHORT_PUT]: [6, 6.1] }),
+    );
     const trade = (symbol: string, positionIntent: string) =>
       ok(
         client.post('/v1/orders', {
@@ -69,19 +71,31 @@ describe('webhook events', () => {
     await ok(
       client.post('/v1/simulation/corporate-actions', {
         actions: [
-          { type: 'CASH_DIVIDEND', symbol: 'AAPL', exDate: '2026-01-08', payDate: '2026-01-12', amountPerShare: 0.25 },
+          {
+            type: 'CASH_DIVIDEND',
+            symbol: 'AAPL',
+            exDate: '2026-01-08',
+            payDate: '2026-01-12',
+            amountPerShare: 0.25,
+          },
         ],
       }),
     );
     await ok(client.post('/v1/simulation/clock/advance', { to: '2026-01-08T10:00:00-05:00' }));
     await ok(quotes(client, { AAPL: [155, 155] }));
     await ok(client.post('/v1/simulation/clock/advance', { to: '2026-01-20T10:00:00-05:00' }));
-    await until(() => receiver.types.includes('position.assigned') && receiver.types.includes('position.expired'));
+    await until(
+      () => receiver.types.includes('position.assigned') && receiver.types.includes('position.expired'),
+    );
     const { events } = receiver;
     expect(dataOf(events, 'position.exercised')).toMatchObject([{ portfolioId, symbol: CALL, quantity: 1 }]);
-    expect(dataOf(events, 'position.assigned')).toMatchObject([{ portfolioId, symbol: SHORT_PUT, quantity: 1 }]);
+    expect(dataOf(events, 'position.assigned')).toMatchObject([
+      { portfolioId, symbol: SHORT_PUT, quantity: 1 },
+    ]);
     expect(dataOf(events, 'position.expired')).toMatchObject([{ portfolioId, symbol: PUT, quantity: 1 }]);
-    expect(dataOf(events, 'market.halted')).toMatchObject([{ symbol: 'AAPL', reason: 'T1', simulationId: 'main' }]);
+    expect(dataOf(events, 'market.halted')).toMatchObject([
+      { symbol: 'AAPL', reason: 'T1', simulationId: 'main' },
+    ]);
     expect(dataOf(events, 'market.resumed')).toMatchObject([{ symbol: 'AAPL' }]);
     expect(dataOf(events, 'transfer.booked')).toMatchObject([{ portfolioId, amount: -250 }]);
     expect(dataOf(events, 'corporate-action.applied')).toMatchObject([
@@ -140,12 +154,21 @@ describe('webhook events', () => {
     await ok(client.post(`/v1/accounts/portfolios/${portfolios[0] ?? ''}/transfers`, { amount: 5000 }));
     await until(() => dataOf(receiver.events, 'margin-call.met').length === 1);
     for (let day = 7; day < 16; day++) {
-      await ok(client.post('/v1/simulation/clock/advance', { to: `2026-01-${String(day).padStart(2, '0')}T10:00:00-05:00` }));
+      await ok(
+        client.post('/v1/simulation/clock/advance', {
+          to: `2026-01-${String(day).padStart(2, '0')}T10:00:00-05:00`,
+        }),
+      );
       await ok(quotes(client, { AAPL: [70, 70] }));
     }
     await until(() => dataOf(receiver.events, 'margin-call.liquidated').length === 1);
-    expect(dataOf(receiver.events, 'margin-call.opened')[0]).toMatchObject({ type: 'MAINTENANCE', status: 'OPEN' });
-    expect(dataOf(receiver.events, 'margin-call.met')).toMatchObject([{ portfolioId: portfolios[0], status: 'MET' }]);
+    expect(dataOf(receiver.events, 'margin-call.opened')[0]).toMatchObject({
+      type: 'MAINTENANCE',
+      status: 'OPEN',
+    });
+    expect(dataOf(receiver.events, 'margin-call.met')).toMatchObject([
+      { portfolioId: portfolios[0], status: 'MET' },
+    ]);
     expect(dataOf(receiver.events, 'margin-call.liquidated')).toMatchObject([{ portfolioId: portfolios[1] }]);
   });
 });
