@@ -1,6 +1,7 @@
 import { createWriteStream, openAsBlob, renameSync } from 'node:fs';
 import { pipeline } from 'node:stream/promises';
 import { setTimeout as later } from 'node:timers/promises';
+import type { FixtureBody } from '@sandpit/protocol';
 import type { Command } from 'commander';
 import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
@@ -64,6 +65,17 @@ export function addSimulations(program: Command, client: Client, out: Output): v
         if (simulation.status !== 'IMPORTING') return printFields(out, simulation);
         await later(POLL_MS);
       }
+    });
+  simulations
+    .command('fill [fixture]')
+    .description(
+      'Fill the empty simulation of the token with a named book: every-status, active-trader, options-desk or retirement (default: list them).',
+    )
+    .action(async (name: FixtureBody['name'] | undefined) => {
+      const sandpit = await client();
+      if (name !== undefined) return printFields(out, await sandpit.call('fillFixture', { body: { name } }));
+      const { data } = await sandpit.call('listFixtures');
+      printRows(out, data, ['name', 'description']);
     });
   simulations
     .command('delete <simulationId>')

@@ -90,6 +90,8 @@ export const OPERATIONS: Readonly<Record<OperationId, string>> = {
   listHalts: 'GET /v1/simulation/halts',
   liftHalt: 'DELETE /v1/simulation/halts/:symbol',
   createOutcome: 'POST /v1/simulation/outcomes',
+  fillFixture: 'POST /v1/simulation/fixtures',
+  listFixtures: 'GET /v1/simulation/fixtures',
   listOutcomes: 'GET /v1/simulation/outcomes',
   deleteOutcome: 'DELETE /v1/simulation/outcomes/:outcomeId',
   deleteOutcomes: 'DELETE /v1/simulation/outcomes',

@@ -1468,6 +1468,32 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
     body: { match: { symbol: 'AAPL' }, outcome: { fill: [{ percent: 30 }], rest: 'hold' } },
     reply: OUTCOME,
   },
+  fillFixture: {
+    body: { name: 'retirement' },
+    reply: {
+      name: 'retirement',
+      now: '2026-04-08T14:00:00.000Z',
+      holds: ['positions in SPY and KO', 'three deposits and three dividends', 'an open limit order'],
+      portfolios: [
+        {
+          portfolioId: '45f20ded-3284-4690-8a91-076747f8eab2',
+          accountId: '0192f0c0-11aa-7a01-b2c3-5d6e7f809102',
+          name: 'Retirement',
+        },
+      ],
+    },
+  },
+  listFixtures: {
+    reply: {
+      data: [
+        {
+          name: 'retirement',
+          description: 'Three months of an IRA: deposits, purchases, dividends.',
+          holds: ['positions in SPY and KO', 'three deposits and three dividends', 'an open limit order'],
+        },
+      ],
+    },
+  },
   listOutcomes: {
     reply: { data: [OUTCOME], pagination: { page: 1, limit: 50, total: 1, totalPages: 1 } },
   },

@@ -24,6 +24,7 @@ export {
 } from './fields.js';
 export * from './health.js';
 export * from './history.js';
+export * from './fixtures.js';
 export * from './ids.js';
 export * from './imports.js';
 export { type DateTime, parseDateTime } from './iso8601.js';

@@ -1,3 +1,4 @@
+import { FilledFixture, FixtureBody, FixtureList } from '../fixtures.js';
 import { DeletedFault, DeletedFaults, Fault, FaultBody, FaultPage } from '../faults.js';
 import { ActionParams, FaultParams, HaltParams, OutcomeParams, SimulationParams } from '../ids.js';
 import { DeletedOutcome, DeletedOutcomes, OutcomeBody, OutcomePage, ScriptedOutcome } from '../outcomes.js';
@@ -210,6 +211,29 @@ export const simulationRoutes = table({
     responses: { 201: ScriptedOutcome },
     errors: [409],
     codes: ['FEATURE_NOT_AVAILABLE'],
+  },
+  fillFixture: {
+    method: 'POST',
+    path: '/v1/simulation/fixtures',
+    tag: 'Simulation',
+    summary: 'Fill an empty simulation',
+    description:
+      'Fills an empty created simulation on a manual clock with a named book, made by ordinary orders and the passing of time in one commit. The seed of the simulation decides the figures. On a push feed the quotes are pushed as well. 409 where the simulation is not empty, is `main`, has another clock, or its market lacks the symbols.',
+    auth: 'bearer',
+    scope: 'simulate',
+    body: FixtureBody,
+    responses: { 201: FilledFixture },
+    errors: [409],
+  },
+  listFixtures: {
+    method: 'GET',
+    path: '/v1/simulation/fixtures',
+    tag: 'Simulation',
+    summary: 'List fixtures',
+    description: 'Lists the named books that an empty simulation can be filled with, and what each holds.',
+    auth: 'bearer',
+    scope: 'simulate',
+    responses: { 200: FixtureList },
   },
   listOutcomes: {
     method: 'GET',

@@ -36,6 +36,7 @@ import { agentTokenIssuer, authHandlers, ticketIssuer } from './routes/auth.js';
 import { faultHandlers } from './routes/faults.js';
 import { analyticsHandlers } from './routes/analytics.js';
 import { executionQualityHandlers } from './routes/execution-quality.js';
+import { fixtureHandlers } from './routes/fixtures.js';
 import { importHandlers } from './routes/imports.js';
 import { historyHandlers } from './routes/history.js';
 import { marginHandlers } from './routes/margin.js';
@@ -269,6 +270,7 @@ function handlersOf(
     ...accountHandlers(deps.settings),
     ...portfolioHandlers(deps.settings),
     ...importHandlers,
+    ...fixtureHandlers,
     ...historyHandlers,
     ...analyticsHandlers,
     ...executionQualityHandlers,
