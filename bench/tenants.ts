@@ -12,7 +12,7 @@ import { compose } from '../packages/server/dist/compose.js';
 import { readSettings } from '../packages/server/dist/config.js';
 import { Money } from '../packages/core/dist/index.js';
 import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
-import { runAlone, sizeOf } from './measure.js';
+import { cpuMsOf, runAlone, sizeOf } from './measure.js';
 import type { Row } from './measure.js';
 import { SETTINGS } from './simulation.js';
 
@@ -29,8 +29,9 @@ export async function measureTenants(): Promise<readonly Row[]> {
       const url = await server.listening;
       await fetch(`${url}/v1/health`);
       const startMs = performance.now() - began;
+      const cpuMs = cpuMsOf(server.child.pid);
       const megabytes = residentMegabytes(server.child.pid);
-      const details = `${tenants} tenants, each with a main, an account and a portfolio`;
+      const details = `${tenants} tenants, each with a main, an account and a portfolio; ${cpuMs.toFixed(0)} ms of CPU in all threads`;
       const leavesOut = 'requests, mains with something at stake';
       return [
         {
