@@ -140,13 +140,6 @@ describe('sandpit tenant', () => {
     const bob = await from.login(await newKey(from.settings, 'bob'));
     const { main, other, otherToken } = await trade(from, alice);
     const bobs = await trade(from, bob);
-    for (const one of [alice, bob]) {
-      const { statusCode } = await from.ask(one, 'POST', '/v1/webhooks', {
-        url: 'http://127.0.0.1:1024/hook',
-        events: ['order.filled'],
-      });
-      expect(statusCode).toBe(201);
-    }
     const before = [await shown(from, alice, main), await shown(from, otherToken, other)];
 
     const url = 'http://127.0.0.1:1024/';
@@ -231,7 +224,6 @@ describe('sandpit tenant', () => {
       [],
       'deleted {"tenantId":"alice","simulations":2}',
     ]);
-    expect((await from.ask(bob, 'GET', '/v1/webhooks')).data).toHaveLength(1);
     expect((await from.ask(alice, 'GET', '/v1/orders')).statusCode).toBe(401);
     expect((await from.ask(otherToken, 'GET', '/v1/orders')).statusCode).toBe(401);
     expect(await shown(from, bob, bobs.main)).toEqual(bobBefore);
