@@ -159,8 +159,11 @@ export const OutcomeEffect = ruled(
       fill: optional(
         list(
           OutcomeFill,
-          { min: 1, max: 100 },
-          { description: 'Executions in order. Without `quantity` and `percent`: all that is left.' },
+          { min: 0, max: 2000 },
+          {
+            description:
+              'Up to 2,000 executions, in order. Without `quantity` and `percent`: all that is left.',
+          },
         ),
       ),
       rest: optional(

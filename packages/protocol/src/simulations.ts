@@ -84,6 +84,7 @@ export const CreateSimulationBody = ruled(
       report.field('replay', `should not exist for ${feed} feeds`);
     }
     if (feed === 'live') {
+      if (body.luld === true) report.field('luld', 'should not exist for live feeds');
       if (clock !== undefined && clock !== 'wall') report.field('clock', 'must be wall for live feeds');
       if (body.calendar !== undefined && body.calendar !== 'XNYS')
         report.field('calendar', 'must be XNYS for live feeds');

@@ -6,7 +6,7 @@ import type { PlannedFill } from '../matching/plan-fills.js';
 import { isStop, sideOf, symbolsTraded } from '../orders/order.js';
 import type { Order } from '../orders/order.js';
 import type { Refusal } from '../orders/refusal.js';
-import { isKeptFromMarket, pieceQuantity, piecesOf } from '../orders/script-pieces.js';
+import { delayUntil, isKeptFromMarket, pieceQuantity, piecesOf } from '../orders/script-pieces.js';
 import type { ScriptPiece, ScriptRun } from '../orders/script.js';
 import { isTerminal } from '../orders/status.js';
 import { netLimitOf } from '../orders/structure.js';
@@ -137,10 +137,6 @@ function elapsedIn(d: Decision, { terms }: Order, { elapsed, since }: ScriptRun)
   if (since === undefined) return elapsed;
   return elapsed + openMsBetween(d.hours(d.tradedBy(terms)), terms.session, since, d.at);
 }
-
-/** Pieces come in order: none before the one in front of it. */
-const delayUntil = (pieces: readonly ScriptPiece[], index: number): number =>
-  pieces.slice(0, index + 1).reduce((latest, { after }) => Math.max(latest, after?.ms ?? 0), 0);
 
 /** Notes where a script stands and when it goes on; where it waits for a price or stands as before, as little as possible. */
 function note(d: Decision, order: Order, run: ScriptRun, due: Instant | undefined): void {

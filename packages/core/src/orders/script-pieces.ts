@@ -31,14 +31,39 @@ export function pieceQuantity(
   const piece = pieces[index];
   if (piece === undefined) return Quantity.zero;
   const total = BigInt(quantity);
-  let covered = 0n;
-  for (const { quantity: fixed, percent } of pieces.slice(0, index + 1))
-    covered +=
-      fixed === undefined
-        ? total * (percent === undefined ? WHOLE_PERCENT : BigInt(percent))
-        : BigInt(fixed) * WHOLE_PERCENT;
+  const { percent = 0, fixed = 0 } = sumsOf(pieces)[index] ?? {};
+  const covered = total * BigInt(percent) + BigInt(fixed) * WHOLE_PERCENT;
   if (covered >= total * WHOLE_PERCENT) return left;
   const part =
     piece.quantity ?? Quantity.ofUnits(Number((total * BigInt(piece.percent ?? 0)) / WHOLE_PERCENT));
   return Quantity.min(isFractional ? part : Quantity.wholePart(part), left);
+}
+
+/** Script time at which a piece is due: never before that of the piece in front of it. */
+export const delayUntil = (pieces: readonly ScriptPiece[], index: number): number =>
+  sumsOf(pieces)[index]?.delayMs ?? 0;
+
+/** What the pieces of a script come to with each of them. */
+interface PieceSums {
+  readonly percent: number;
+  readonly fixed: number;
+  readonly delayMs: number;
+}
+
+/** Of scripts in use: an order of a thousand pieces is not summed up a thousand times. */
+const knownSums = new WeakMap<readonly ScriptPiece[], readonly PieceSums[]>();
+
+function sumsOf(pieces: readonly ScriptPiece[]): readonly PieceSums[] {
+  const known = knownSums.get(pieces);
+  if (known !== undefined) return known;
+  let sum: PieceSums = { percent: 0, fixed: 0, delayMs: 0 };
+  const sums = pieces.map(({ quantity, percent, after }) => {
+    // A piece without a size is all that is left.
+    const share = quantity === undefined ? (percent ?? Number(WHOLE_PERCENT)) : 0;
+    const delayMs = Math.max(sum.delayMs, after?.ms ?? 0);
+    sum = { percent: sum.percent + share, fixed: sum.fixed + (quantity ?? 0), delayMs };
+    return sum;
+  });
+  knownSums.set(pieces, sums);
+  return sums;
 }

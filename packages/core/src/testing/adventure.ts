@@ -7,6 +7,7 @@ import type { Event } from '../event.js';
 import type { Quote } from '../market/quote.js';
 import type { FillModel } from '../matching/fill-model.js';
 import type { OrderRequest } from '../orders/order-request.js';
+import type { Delay, Script } from '../orders/script.js';
 import { tickFor } from '../instruments/tick-size.js';
 import { accountKey } from '../portfolios/account.js';
 import type { Rules } from '../rules.js';
@@ -78,6 +79,11 @@ export type AdventureStep =
   /** Of the first action that is still to come. */
   | { readonly kind: 'withdraw' }
   | { readonly kind: 'reset'; readonly portfolio: number }
+  | { readonly kind: 'halt'; readonly symbol: string; readonly reason: string; readonly minutes: number }
+  | { readonly kind: 'lift'; readonly symbol: string }
+  /** `script`: one of `SCRIPTS`. */
+  | { readonly kind: 'script'; readonly script: number; readonly times: number; readonly skip: number }
+  | { readonly kind: 'unscript' }
   | { readonly kind: 'transfer'; readonly portfolio: number; readonly cents: number }
   | {
       readonly kind: 'import';
@@ -109,6 +115,31 @@ type PortfolioKind = 'CASH' | 'IRA' | 'REG_T' | 'PORTFOLIO';
 type QuoteShape =
   'both' | 'both-with-last' | 'bid-only' | 'ask-only' | 'last-only' | 'crossed' | 'locked' | 'twice' | 'jump';
 
+const delay = (ms: number): Delay => ({ ms, text: `PT${ms / 1000}S` });
+
+/** Outcomes that adventures order. */
+const SCRIPTS: readonly Script[] = [
+  { type: 'REJECT', refusal: { code: 'SCRIPTED', shownAs: 'INSUFFICIENT_FUNDS' } },
+  { type: 'REJECT_LATER', refusal: { code: 'SCRIPTED', shownAs: 'OPTION_LEVEL' }, after: delay(90_000) },
+  { type: 'FILL', pieces: [{ percent: 300_000 }] },
+  {
+    type: 'FILL',
+    pieces: [
+      { percent: 333_333, after: delay(60_000) },
+      { percent: 666_667, after: delay(400_000) },
+    ],
+  },
+  { type: 'FILL', pieces: [{ quantity: Quantity.of(3), price: Price.of('5') }], rest: 'HOLD' },
+  { type: 'FILL', pieces: [{ percent: 500_000 }], rest: 'CANCEL' },
+  { type: 'FILL', pieces: [{}] },
+  { type: 'HOLD', lasts: delay(120_000) },
+  { type: 'HOLD' },
+  { type: 'ON_CANCEL', effect: 'FILL' },
+  { type: 'ON_CANCEL', effect: 'IGNORE' },
+  { type: 'ON_CANCEL', effect: 'REJECT' },
+  { type: 'ERROR' },
+];
+
 const SYMBOLS = ['AAPL', 'F', 'TQQQ', 'PENNY', 'NEW'];
 const BROKERS = ['default', 'per-share', 'strict'];
 
@@ -118,9 +149,12 @@ export function adventureRules(calendar: Rules['calendar']): Rules {
   return {
     ...rules,
     calendar,
-    ...(calendar.id === 'always-open' && { earlyAssignment: 'MODEL' as const }),
+    scripts: true,
+    ...(calendar.id === 'always-open'
+      ? { earlyAssignment: 'MODEL' as const }
+      : { luld: true as const, shortSaleRestriction: true as const }),
     brokers: new Map([
-      ['default', testBroker('default', { spreadsInCashAccounts: true })],
+      ['default', testBroker('default', { spreadsInCashAccounts: true, auctionOrders: true })],
       [
         'per-share',
         testBroker('per-share', {
@@ -229,7 +263,9 @@ const anyStep: fc.Arbitrary<AdventureStep> = fc.oneof(
         ] as const),
       ),
       quantity,
-      tif: fc.constantFrom<OrderRequest['timeInForce']>('DAY', 'DAY', 'GTC', 'GTC', 'IOC', 'FOK', 'GTD'),
+      tif: fc.constantFrom<OrderRequest['timeInForce']>(
+        ...(['DAY', 'DAY', 'DAY', 'GTC', 'GTC', 'GTC', 'IOC', 'FOK', 'GTD', 'OPG', 'CLS'] as const),
+      ),
       distance: fc.oneof(fc.integer({ min: -300, max: 300 }), fc.constantFrom(-9900, 100_000)),
       extended: fc.boolean(),
       latency: fc.constantFrom(0, 0, 0, 0, 0, 250, 60_000),
@@ -284,6 +320,29 @@ const anyStep: fc.Arbitrary<AdventureStep> = fc.oneof(
   },
   { weight: 1, arbitrary: fc.constant({ kind: 'withdraw' as const }) },
   { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset' as const), portfolio: index }) },
+  {
+    weight: 2,
+    arbitrary: fc.record({
+      kind: fc.constant('halt' as const),
+      symbol: fc.constantFrom('AAPL', 'AAPL', 'F', '*'),
+      reason: fc.constantFrom('LUDP', 'T1', 'MWC1', 'MWC3'),
+      minutes: fc.constantFrom(0, 1, 5, 600),
+    }),
+  },
+  {
+    weight: 2,
+    arbitrary: fc.record({ kind: fc.constant('lift' as const), symbol: fc.constantFrom('AAPL', 'F', '*') }),
+  },
+  {
+    weight: 3,
+    arbitrary: fc.record({
+      kind: fc.constant('script' as const),
+      script: fc.nat({ max: 30 }),
+      times: fc.constantFrom(1, 1, 2, 0),
+      skip: fc.constantFrom(0, 0, 1),
+    }),
+  },
+  { weight: 1, arbitrary: fc.constant({ kind: 'unscript' as const }) },
   {
     weight: 1,
     arbitrary: fc.record({
@@ -588,6 +647,26 @@ export class Adventure implements ContractWorld {
         });
         return;
       }
+      case 'halt': {
+        const { symbol, reason, minutes } = step;
+        market.halt(
+          symbol,
+          reason,
+          minutes === 0 || reason.startsWith('MWC') ? {} : { forMs: minutes * 60_000 },
+        );
+        return;
+      }
+      case 'lift':
+        market.lift(step.symbol);
+        return;
+      case 'script': {
+        const script = SCRIPTS[step.script % SCRIPTS.length] ?? { type: 'ERROR' };
+        market.script(script, { times: step.times, skip: step.skip });
+        return;
+      }
+      case 'unscript':
+        market.unscript();
+        return;
       case 'withdraw': {
         const actions = [...market.brokerage.state.actions.values()];
         const actionId = actions.find(({ status }) => status === 'ANNOUNCED')?.actionId;

@@ -103,7 +103,6 @@ describe('tools/list', () => {
       'cancel_order',
       'close_position',
       'update_portfolio',
-      'close_portfolio',
       'reset_portfolio',
       'exercise_option',
       'delete_simulation',
@@ -194,6 +193,26 @@ describe('tools for several operations', () => {
     );
     expect((await call('cancel_order', { accountId })).result.canceledCount).toBe(1);
     expect((await call('cancel_order', { orderId })).error.code).toBe('ORDER_NOT_UPDATABLE');
+  });
+
+  it('script sets, lists and deletes outcomes in a simulation of the agent; update_market halts and resumes', async () => {
+    await connect('control');
+    const made = (await call('create_simulation', { feed: 'push', clock: 'manual' })).result;
+    const simulationId = made.simulationId as string;
+    const set = (await call('script', { simulationId, outcome: { error: {} }, times: 0 })).result;
+    expect(set).toMatchObject({ times: 0, used: 0, outcome: { error: {} } });
+    expect((await call('script', { simulationId })).result.data).toMatchObject([
+      { outcomeId: set.outcomeId },
+    ]);
+    expect((await call('script', { simulationId, outcome: {} })).error.statusCode).toBe(400);
+    expect((await call('script', { simulationId, delete: set.outcomeId })).result.message).toBe(
+      'Outcome deleted',
+    );
+    expect((await call('script', { simulationId, delete: 'all' })).result.deleted).toBe(0);
+    const halts = [{ symbol: 'AAPL', reason: 'T1' }];
+    expect((await call('update_market', { simulationId, halts })).result.halts).toMatchObject(halts);
+    expect((await call('update_market', { simulationId, resume: ['AAPL'] })).error).toBeUndefined();
+    expect((await call('update_market', { simulationId })).error.statusCode).toBe(400);
   });
 
   it('name unknown and missing arguments', async () => {

@@ -276,18 +276,15 @@ const FULL: Readonly<Record<string, Definition>> = {
       return brokerId === undefined ? ask('upgradeMargin', given) : ask('switchBroker', given);
     },
   },
-  close_portfolio: {
-    title: 'Close a portfolio',
-    description: 'Closes a portfolio without positions and open orders. Cannot be undone.',
-    of: ['closePortfolio'],
-    effect: 'destroys',
-    isIdempotent: true,
-  },
   reset_portfolio: {
-    title: 'Reset a portfolio',
-    description: 'Cancels orders, closes positions and restores the initial cash. Cannot be undone.',
+    title: 'Reset or close a portfolio',
+    description:
+      'Cancels orders, closes positions and restores the initial cash; with `close` closes a portfolio without positions and open orders instead. Cannot be undone.',
     of: ['resetPortfolio'],
     effect: 'destroys',
+    more: { close: { type: 'boolean', default: false, description: 'true: closes the portfolio.' } },
+    run: async ({ close = false, ...given }, ask) =>
+      close === true ? ask('closePortfolio', given) : ask('resetPortfolio', given),
   },
   transfer_cash: {
     title: 'Deposit or withdraw cash',
@@ -353,21 +350,71 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   update_market: {
     title: 'Update the market',
     description:
-      'Lists instruments, then announces corporate actions, then pushes quotes (feed `push`). Answers after affected orders were processed.',
-    of: ['putInstruments', 'addCorporateActions', 'pushQuotes'],
-    optional: ['instruments', 'actions', 'quotes'],
+      'Lists instruments, then announces corporate actions, resumes and halts symbols (`*` = the stock market), then pushes quotes (feed `push`). Answers after affected orders were processed.',
+    of: ['addCorporateActions', 'pushQuotes'],
+    optional: ['actions', 'quotes'],
+    more: {
+      instruments: {
+        type: 'array',
+        items: { type: 'object' },
+        description:
+          '`{ assetClass, symbol, name?, tickSize?, … }`; EQUITY: leverageFactor?, luldTier?, shortable?, borrowRateAnnual?; OPTION: an OSI symbol; FUTURE: a symbol such as `ESZ26`; INDEX.',
+      },
+      halts: {
+        type: 'array',
+        items: {
+          type: 'object',
+          properties: { symbol: { type: 'string' }, reason: { type: 'string' }, for: { type: 'string' } },
+        },
+        description: 'Such as `{ "symbol": "AAPL", "reason": "LUDP", "for": "PT5M" }`.',
+      },
+      resume: { type: 'array', items: { type: 'string' }, description: 'Symbols whose halts end.' },
+    },
     run: async (given, ask) => {
-      const { instruments, actions, quotes } = given;
-      if (instruments === undefined && actions === undefined && quotes === undefined)
-        throw wrong('at least one of instruments, actions and quotes must be given');
-      return {
-        ...(instruments !== undefined && { instruments: await ask('putInstruments', given) }),
-        ...(actions !== undefined && { actions: await ask('addCorporateActions', given) }),
-        ...(quotes !== undefined && { quotes: await ask('pushQuotes', given) }),
-      };
+      const { instruments, actions, quotes, halts = [], resume = [] } = given;
+      if (!Array.isArray(halts) || !Array.isArray(resume)) throw wrong('halts and resume must be arrays');
+      if (halts.length + resume.length > MOST_HALTS) throw wrong(`at most ${MOST_HALTS} halts in one call`);
+      const isNothing = [instruments, actions, quotes].every((one) => one === undefined);
+      if (isNothing && halts.length + resume.length === 0)
+        throw wrong('at least one of instruments, actions, halts, resume and quotes must be given');
+      const answer: Record<string, unknown> = {};
+      if (instruments !== undefined) answer['instruments'] = await ask('putInstruments', { instruments });
+      if (actions !== undefined) answer['actions'] = await ask('addCorporateActions', { actions });
+      for (const symbol of resume) await ask('liftHalt', { symbol });
+      const halted: unknown[] = [];
+      for (const halt of halts) halted.push(await ask('haltTrading', halt as Arguments));
+      if (halted.length > 0) answer['halts'] = halted;
+      if (quotes !== undefined) answer['quotes'] = await ask('pushQuotes', { quotes });
+      return answer;
+    },
+  },
+  script: {
+    title: 'Script the outcome of orders',
+    description:
+      'Sets what becomes of the next orders that match, such as `{ "fill": [{ "percent": 30, "after": "PT1S" }], "rest": "hold" }`, `{ "reject": { "code": "INSUFFICIENT_FUNDS" } }`, `{ "hold": { "for": "PT10S" } }`, `{ "onCancel": "fill" }` or `{ "error": {} }`. With `delete` deletes one, or `all`; without arguments lists them.',
+    of: ['createOutcome'],
+    only: ['skip', 'times'],
+    more: {
+      match: {
+        type: 'object',
+        description:
+          'symbol, assetClass, orderType, positionIntent, quantity, clientOrderId, portfolioId; default: every order.',
+      },
+      outcome: { type: 'object', description: 'One of reject, rejectLater, fill, hold, onCancel, error.' },
+      delete: { type: 'string', description: 'An outcomeId, or `all`.' },
+    },
+    run: async ({ delete: unwanted, match = {}, ...given }, ask) => {
+      if (unwanted === 'all') return ask('deleteOutcomes', {});
+      if (unwanted !== undefined) return ask('deleteOutcome', { outcomeId: unwanted });
+      return given['outcome'] === undefined
+        ? ask('listOutcomes', {})
+        : ask('createOutcome', { match, ...given });
     },
   },
 };
+
+/** Halts that one call of a tool sets or lifts. */
+const MOST_HALTS = 100;
 
 /** A position, whatever its asset class. */
 interface OpenPosition {
