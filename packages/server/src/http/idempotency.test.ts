@@ -164,6 +164,8 @@ describe('what opens a door is issued for each answer and never stored', () => {
       'createSimulation',
       'createSimulationToken',
       'createStreamTicket',
+      'createWebhook',
+      'rotateWebhookSecret',
     ]);
   });
 });
