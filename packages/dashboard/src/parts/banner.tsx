@@ -54,6 +54,7 @@ export function Banner() {
         {standing.value !== undefined && (
           <Now standing={standing.value} isScaled={simulation.value?.clock === 'scaled'} />
         )}
+        {simulation.value?.feed === 'live' && <LiveFeed />}
         <span class="push" />
         <span class="inline">
           {!broker.may('trade') && <span class="tag">read only</span>}
@@ -135,6 +136,26 @@ function Facts({ simulation }: { readonly simulation: Simulation }) {
     <span>
       {simulationId === MAIN ? 'main' : (name ?? simulationId)} · {feed} quotes · {clock} clock · {calendar}
       {seed !== undefined && <span class="secondary"> · seed {seed}</span>}
+    </span>
+  );
+}
+
+/** The connection to the source of live quotes: its state, its delay, and how much of the plan is used. */
+function LiveFeed() {
+  const broker = useBroker();
+  const ready = useLoad(() => broker.call('getReadiness'), []);
+  useEvery(5000, ready.reload);
+  const feed = ready.value?.feed;
+  // A source that refuses makes the server not ready: the answer is an error then.
+  if (feed === undefined)
+    return ready.error === undefined ? null : <span class="tag bad">market data refused: see /v1/ready</span>;
+  const { source, status, since, symbols, limit, delayedBy } = feed;
+  const isConnected = status === 'connected';
+  return (
+    <span class={isConnected ? 'tag' : 'tag bad'} title={feed.reason ?? `Halts: ${feed.halts}`}>
+      {source} {isConnected ? 'connected' : `${status} since ${time(Date.parse(since))}`}
+      {delayedBy > 0 && ` · ${quantity(delayedBy / 60)} min delayed`} · {quantity(symbols)}
+      {limit === undefined ? '' : ` of ${quantity(limit)}`} symbols
     </span>
   );
 }

@@ -1,17 +1,4 @@
-import {
-  closeSync,
-  createReadStream,
-  createWriteStream,
-  existsSync,
-  fdatasyncSync,
-  ftruncateSync,
-  mkdirSync,
-  openSync,
-  readdirSync,
-  readSync,
-  fstatSync,
-  writeSync,
-} from 'node:fs';
+import { closeSync, createReadStream, createWriteStream, existsSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, readSync, fstatSync, writeSync } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -25,6 +12,7 @@ const WRITE_EVERY_MS = 1000;
 const HEADER = `${TICK_COLUMNS.join(',')}\n`;
 const NAME = /^ticks_(\d{4}-\d{2}-\d{2}_\d{2})\.csv$/;
 const TAIL_BYTES = 64 * 1024;
+const HOUR_MS = 3_600_000;
 
 const NEW_YORK_HOUR = new Intl.DateTimeFormat('en-CA', {
   timeZone: 'America/New_York',
@@ -47,7 +35,8 @@ export class TickRecorder {
   readonly #note: (text: string) => void;
   #lines: string[] = [];
   #file: number | undefined;
-  #hour = '';
+  /** Since the epoch. */
+  #hour = -1;
   #seqAtStart = 0;
   #isFailing = false;
   #packing: Promise<void> = Promise.resolve();
@@ -71,8 +60,9 @@ export class TickRecorder {
   }
 
   add(tick: Tick): void {
-    const hour = hourOf(tick.received);
-    if (hour !== this.#hour) this.#begin(hour);
+    // New York is whole hours from UTC.
+    const hour = Math.floor(tick.received / HOUR_MS);
+    if (hour !== this.#hour) this.#begin(hour, hourOf(tick.received));
     this.#lines.push(tickLine(tick));
     this.#latest = tick.received;
     this.#latestSeq = tick.seq;
@@ -80,7 +70,7 @@ export class TickRecorder {
     else if (tick.quote !== undefined) this.#living.delete(tick.symbol);
   }
 
-  /** Writes what is left, says that quotes age from here on, and packs. */
+  /** Writes what is left, and that quotes age from here on. */
   async close(): Promise<void> {
     clearInterval(this.#timer);
     for (const { symbol, quote } of this.#living.values())
@@ -95,14 +85,19 @@ export class TickRecorder {
           }),
         );
     this.#living.clear();
-    this.#finish();
+    // The hour may go on after the next start.
+    this.#end();
     await this.#packing;
   }
 
-  #begin(hour: string): void {
-    this.#finish();
+  #begin(hour: number, named: string): void {
+    this.#end();
     this.#hour = hour;
-    this.#open(join(this.#directory, `ticks_${hour}.csv`));
+    const name = `ticks_${named}.csv`;
+    // Those of other hours are finished.
+    for (const other of readdirSync(this.#directory))
+      if (NAME.test(other) && other !== name) this.#pack(join(this.#directory, other));
+    this.#open(join(this.#directory, name));
   }
 
   #open(path: string): void {
@@ -127,12 +122,11 @@ export class TickRecorder {
     }
   }
 
-  #finish(): void {
+  #end(): void {
     if (this.#file === undefined) return;
     this.#write();
     closeSync(this.#file);
     this.#file = undefined;
-    this.#pack(join(this.#directory, `ticks_${this.#hour}.csv`));
   }
 
   #pack(path: string): void {
@@ -167,7 +161,6 @@ export class TickRecorder {
       } finally {
         closeSync(file);
       }
-      this.#pack(path);
     }
   }
 }

@@ -59,11 +59,13 @@ it('a recorder writes one file an hour, and packs those that are finished', asyn
   recorder.add({ seq: 1, received: at(0), symbol: 'AAPL', kind: 'Q', quote });
   recorder.add({ seq: 2, received: at(3_600_000), symbol: 'AAPL', kind: 'Q', quote });
   await recorder.close();
-  expect((await readdir(directory)).sort()).toEqual([
-    'ticks_2026-01-05_10.csv.gz',
-    'ticks_2026-01-05_11.csv.gz',
-  ]);
-  const text = gunzipSync(await readFile(join(directory, 'ticks_2026-01-05_11.csv.gz'))).toString();
+  // The hour that goes on is not packed: the next start writes on in it.
+  expect((await readdir(directory)).sort()).toEqual(['ticks_2026-01-05_10.csv.gz', 'ticks_2026-01-05_11.csv']);
+  const text = await readFile(join(directory, 'ticks_2026-01-05_11.csv'), 'utf8');
+  const again = new TickRecorder(directory, () => undefined);
+  again.add({ seq: again.seq + 1, received: at(3_600_500), symbol: 'AAPL', kind: 'Q', quote });
+  await again.close();
+  expect(await readFile(join(directory, 'ticks_2026-01-05_11.csv'), 'utf8')).toMatch(new RegExp(`^${text}`));
   // Quotes age from the end of a recording on.
   expect(
     text
@@ -89,6 +91,7 @@ it('a recorder mends a file that a crash has cut, and goes on behind it', async 
   expect(events).toMatchObject([{ at: at(0), quotes: [{ symbol: 'AAPL', bid: Price.of('10.01') }] }]);
   const recorder = new TickRecorder(directory, () => undefined);
   expect(recorder.seq).toBe(42);
+  recorder.add({ seq: 43, received: at(3_600_000), symbol: 'AAPL', kind: 'Q', quote });
   await recorder.close();
   const text = gunzipSync(await readFile(`${path}.gz`)).toString();
   expect(text.trimEnd().split('\n').at(-1)).toBe(`42,${MONDAY_TEN},${MONDAY_TEN},*,G,,,,,,,`);
