@@ -44,6 +44,9 @@ const CHAIN_MS = 15_000;
 /** Assets are asked for again (D184). */
 const ASSETS_MS = 86_400_000;
 const ACTIONS_AT_ONCE = 50;
+/** What the source does not know is not asked for again for so long. */
+const UNKNOWN_MS = 60_000;
+const MOST_UNKNOWN = 10_000;
 
 /** The market of a source, by its streams and its REST service. Shared by every simulation on it. */
 export class LiveMarketFeed implements LiveFeed {
@@ -67,6 +70,8 @@ export class LiveMarketFeed implements LiveFeed {
     { readonly atMs: number; readonly done: Promise<readonly TradingDate[] | undefined> }
   >();
   readonly #openInterest = new Map<string, number>();
+  /** Contracts that the source does not have, with when it was asked, on the monotonic clock. */
+  readonly #unknown = new Map<string, number>();
   #host: LiveHost | undefined;
   #timers: NodeJS.Timeout[] = [];
   #refusedBy: string | undefined;
@@ -186,7 +191,15 @@ export class LiveMarketFeed implements LiveFeed {
       if (subscription === undefined) continue;
       if (host.instrument(symbol) === undefined) {
         if (contractNamed(symbol, host) === undefined) continue;
-        fresh.push(this.#listContract(symbol).then(() => subscription.first(symbol)));
+        // It takes a place in the plan once the source has it.
+        fresh.push(
+          this.#listContract(symbol).then(() =>
+            host.instrument(symbol) !== undefined && subscription.ask(symbol, rank)
+              ? subscription.first(symbol)
+              : undefined,
+          ),
+        );
+        continue;
       }
       if (!subscription.ask(symbol, rank)) {
         if (isNeeded && !this.#book.has(symbol)) throw new MarketDataLimit(subscription.limit);
@@ -353,9 +366,16 @@ export class LiveMarketFeed implements LiveFeed {
 
   /** A contract that the source has a market of is listed. */
   async #listContract(symbol: string): Promise<void> {
+    const nowMs = performance.now();
+    const asked = this.#unknown.get(symbol);
+    if (asked !== undefined && nowMs - asked < UNKNOWN_MS) return;
     const found = await this.#source.snapshots([symbol]).catch(() => undefined);
-    if (found?.get(symbol) === undefined) return;
-    await this.#list([symbol]);
+    if (found?.get(symbol) !== undefined) {
+      await this.#list([symbol]);
+      return;
+    }
+    for (const [other, atMs] of this.#unknown) if (nowMs - atMs >= UNKNOWN_MS) this.#unknown.delete(other);
+    if (this.#unknown.size < MOST_UNKNOWN) this.#unknown.set(symbol, nowMs);
   }
 
   async #list(symbols: readonly string[]): Promise<void> {

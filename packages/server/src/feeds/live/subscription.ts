@@ -119,7 +119,8 @@ export class Subscription {
 
   /** Resolves when the symbol has a quote. */
   first(symbol: string): Promise<void> {
-    if (this.#parts.book.has(symbol) || this.#isOver) return Promise.resolve();
+    // What the source has nothing of is not waited for again.
+    if (this.#parts.book.has(symbol) || this.#begun.has(symbol) || this.#isOver) return Promise.resolve();
     return new Promise((resolve) => {
       const others = this.#firsts.get(symbol);
       if (others === undefined) this.#firsts.set(symbol, [resolve]);
