@@ -77,11 +77,13 @@ export class LiveMarketFeed implements LiveFeed {
   #refusedBy: string | undefined;
   #refusedSinceMs = 0;
   #assetsAtMs: number;
+  #onNasdaq: ReadonlySet<string>;
 
   private constructor(options: LiveFeedOptions, assets: readonly SourceAsset[], assetsAtMs: number) {
     this.#options = options;
     this.#source = options.source;
     this.#assetsAtMs = assetsAtMs;
+    this.#onNasdaq = nasdaqOf(assets);
     const { source, calendar } = options;
     this.delayMs = source.delayMs;
     this.#listing = { instruments: instrumentsOf(assets) };
@@ -92,7 +94,7 @@ export class LiveMarketFeed implements LiveFeed {
         isDelayed: source.delayMs > 0,
         hasOfficialPrices: source.hasOfficialPrices,
         haltsOf: (symbol) =>
-          source.tellsHaltsOf === undefined ? source.halts : source.tellsHaltsOf(symbol) ? 'full' : 'none',
+          source.halts !== 'nasdaq' ? source.halts : this.#onNasdaq.has(symbol) ? 'full' : 'none',
         isIndicative: (symbol) => source.hasIndicativeOptions && isLongAsOsi(symbol),
         maxAgeMs: options.maxAgeMs,
         sessionAt: (at) => sessionAt(calendar, at),
@@ -323,6 +325,7 @@ export class LiveMarketFeed implements LiveFeed {
       .assets()
       .then(async (assets) => {
         this.#assetsAtMs = Date.now();
+        this.#onNasdaq = nasdaqOf(assets);
         await this.#options.assets.save(assets);
         const changed = instrumentsOf(assets).filter(
           (instrument) => JSON.stringify(host.instrument(instrument.symbol)) !== JSON.stringify(instrument),
@@ -429,6 +432,9 @@ function instrumentsOf(assets: readonly SourceAsset[]): readonly Instrument[] {
       ...(fractionable === false && { fractionable }),
     }));
 }
+
+const nasdaqOf = (assets: readonly SourceAsset[]): ReadonlySet<string> =>
+  new Set(assets.flatMap(({ symbol, isOnNasdaq }) => (isOnNasdaq === true ? [symbol] : [])));
 
 function sessionAt(
   calendar: Calendar,

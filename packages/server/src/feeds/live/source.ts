@@ -102,7 +102,8 @@ export interface SourceAsset {
   readonly isTradable: boolean;
   readonly shortable?: boolean;
   readonly fractionable?: boolean;
-  readonly hasOptions?: boolean;
+  /** Listed on Nasdaq. */
+  readonly isOnNasdaq?: boolean;
 }
 
 /** The market of a symbol when a source was asked for it. */
@@ -126,8 +127,6 @@ export interface LiveSource {
   readonly options?: SourceStream;
   /** Options are on the stream of stocks. */
   readonly hasOptionsAmongStocks?: boolean;
-  /** Whether halts of this listing are told; by its `halts` where absent. */
-  tellsHaltsOf?(symbol: string): boolean;
   assets(): Promise<readonly SourceAsset[]>;
   /** Symbols without data are missing. */
   snapshots(symbols: readonly string[]): Promise<ReadonlyMap<string, SourceSnapshot>>;

@@ -130,17 +130,20 @@ export function massiveSource(settings: MassiveSettings): LiveSource {
         limit: CONTRACTS,
       }),
     }),
-    // Which listings are Nasdaq's the stream does not say before one of them is halted.
-    tellsHaltsOf: () => false,
 
     async assets() {
       const assets: SourceAsset[] = [];
       const params = { market: 'stocks', active: 'true', limit: 1000 };
       for await (const answer of pages('/v3/reference/tickers', params))
         for (const told of arrayOf(answer.results)) {
-          const { ticker, name } = objectOf(told);
+          const { ticker, name, primary_exchange: exchange } = objectOf(told);
           if (typeof ticker === 'string' && /^[A-Z]{1,6}(\.[A-Z])?$/.test(ticker))
-            assets.push({ symbol: ticker, name: textOf(name) ?? ticker, isTradable: true });
+            assets.push({
+              symbol: ticker,
+              name: textOf(name) ?? ticker,
+              isTradable: true,
+              ...(exchange === 'XNAS' && { isOnNasdaq: true }),
+            });
         }
       return assets;
     },
