@@ -13,7 +13,11 @@ import { join } from 'node:path';
 import { setTimeout as later } from 'node:timers/promises';
 import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
-import { ALPACA_KEY, ALPACA_SECRET, FakeAlpaca } from '../packages/server/src/feeds/live/testing/fake-alpaca.js';
+import {
+  ALPACA_KEY,
+  ALPACA_SECRET,
+  FakeAlpaca,
+} from '../packages/server/src/feeds/live/testing/fake-alpaca.js';
 import { inDirectory, ServerProcess } from '../packages/server/src/testing/server-process.js';
 import { cpuMsOf, keepFull, quantile, runAlone, sizeOf } from './measure.js';
 import type { Row } from './measure.js';
@@ -64,7 +68,11 @@ export async function measureLiveFeed(): Promise<readonly Row[]> {
       const issued = await issueToken(readSettings(env), grant, Date.now());
       const headers = { authorization: `Bearer ${issued?.token ?? ''}`, 'content-type': 'application/json' };
       const call = async (method: string, path: string, body?: object): Promise<Record<string, string>> => {
-        const answer = await fetch(`${url}${path}`, { method, headers, ...(body && { body: JSON.stringify(body) }) });
+        const answer = await fetch(`${url}${path}`, {
+          method,
+          headers,
+          ...(body && { body: JSON.stringify(body) }),
+        });
         if (!answer.ok) throw new Error(`${path}: ${await answer.text()}`);
         return (await answer.json()) as Record<string, string>;
       };
@@ -161,7 +169,14 @@ export async function measureLiveFeed(): Promise<readonly Row[]> {
       const what = `${rate} quotes/s over ${SYMBOLS} symbols, 1,000 resting orders, ${seconds} s${isRecorded ? ', recorded' : ''}`;
       const leavesOut = 'TLS, the network, other tenants';
       return [
-        { measure: 'live feed: CPU', value: cpu * 100, unit: '% of a core', aim: { atMost: 40 }, details: what, leavesOut },
+        {
+          measure: 'live feed: CPU',
+          value: cpu * 100,
+          unit: '% of a core',
+          aim: { atMost: 40 },
+          details: what,
+          leavesOut,
+        },
         {
           measure: 'live feed: quote sent to fill in the stream, p99',
           value: quantile(delays, 0.99),

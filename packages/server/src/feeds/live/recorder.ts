@@ -1,4 +1,17 @@
-import { closeSync, createReadStream, createWriteStream, existsSync, fdatasyncSync, ftruncateSync, mkdirSync, openSync, readdirSync, readSync, fstatSync, writeSync } from 'node:fs';
+import {
+  closeSync,
+  createReadStream,
+  createWriteStream,
+  existsSync,
+  fdatasyncSync,
+  ftruncateSync,
+  mkdirSync,
+  openSync,
+  readdirSync,
+  readSync,
+  fstatSync,
+  writeSync,
+} from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';

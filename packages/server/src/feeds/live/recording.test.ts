@@ -60,7 +60,10 @@ it('a recorder writes one file an hour, and packs those that are finished', asyn
   recorder.add({ seq: 2, received: at(3_600_000), symbol: 'AAPL', kind: 'Q', quote });
   await recorder.close();
   // The hour that goes on is not packed: the next start writes on in it.
-  expect((await readdir(directory)).sort()).toEqual(['ticks_2026-01-05_10.csv.gz', 'ticks_2026-01-05_11.csv']);
+  expect((await readdir(directory)).sort()).toEqual([
+    'ticks_2026-01-05_10.csv.gz',
+    'ticks_2026-01-05_11.csv',
+  ]);
   const text = await readFile(join(directory, 'ticks_2026-01-05_11.csv'), 'utf8');
   const again = new TickRecorder(directory, () => undefined);
   again.add({ seq: again.seq + 1, received: at(3_600_500), symbol: 'AAPL', kind: 'Q', quote });
