@@ -26,6 +26,7 @@ const MEASUREMENTS = [
   'margin',
   'margin-watch',
   'requirements',
+  'analytics',
 ] as const;
 /** A measurement that takes longer than this has got stuck. */
 const LONGEST_MS = 360_000;

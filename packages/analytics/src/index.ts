@@ -7,5 +7,5 @@ export { type EquityPoint, linkReturns } from './linked-index.js';
 export { LotBook, type LotMethod, type OpenLot } from './lot-book.js';
 export { moneyWeightedReturn } from './money-weighted.js';
 export * from './performance.js';
-export { type RoundTrip, type RoundTrips, roundTripsOf } from './round-trips.js';
+export { type RoundTrip, RoundTripBook, type RoundTrips, roundTripsOf } from './round-trips.js';
 export * from './taxes.js';

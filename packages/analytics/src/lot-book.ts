@@ -72,6 +72,8 @@ interface Closing extends Pick<ClosedPiece, 'key' | 'orderId' | 'closedBy' | 'cl
 export class LotBook {
   readonly #method: LotMethod;
   readonly #lots = new Map<string, OpenLot[]>();
+  /** Units held, by symbol, of one side: what trades against them closes them first. */
+  readonly #held = new Map<string, number>();
 
   constructor(method: LotMethod = 'FIFO') {
     this.#method = method;
@@ -103,6 +105,10 @@ export class LotBook {
    */
   replace(symbol: string, change: (lots: readonly OpenLot[]) => readonly OpenLot[]): void {
     const lots = change(this.#lots.get(symbol) ?? []);
+    this.#held.set(
+      symbol,
+      lots.reduce((total, { quantity }) => total + quantity, 0),
+    );
     if (lots.length === 0) this.#lots.delete(symbol);
     else this.#lots.set(symbol, [...lots]);
   }
@@ -199,6 +205,7 @@ export class LotBook {
     const lots = this.#lots.get(symbol);
     if (lots === undefined) return;
     this.#lots.delete(symbol);
+    this.#held.delete(symbol);
     // By the running total, so that the lots add up to the restated position.
     let before = 0;
     let given = 0;
@@ -232,6 +239,7 @@ export class LotBook {
 
   #add(lot: OpenLot): void {
     const lots = this.#lots.get(lot.symbol);
+    this.#held.set(lot.symbol, (this.#held.get(lot.symbol) ?? 0) + lot.quantity);
     if (lots === undefined) this.#lots.set(lot.symbol, [lot]);
     else lots.push(lot);
   }
@@ -239,9 +247,7 @@ export class LotBook {
   /** Units held that a trade of this side closes. */
   #heldAgainst(symbol: string, side: 'BUY' | 'SELL'): number {
     const against = side === 'BUY' ? 'SHORT' : 'LONG';
-    return (this.#lots.get(symbol) ?? [])
-      .filter((lot) => lot.side === against)
-      .reduce((total, { quantity }) => total + quantity, 0);
+    return this.#lots.get(symbol)?.[0]?.side === against ? (this.#held.get(symbol) ?? 0) : 0;
   }
 
   #close(symbol: string, quantity: number, closing: Closing): readonly ClosedPiece[] {
@@ -272,6 +278,7 @@ export class LotBook {
       if (taken === lot.quantity) lots.splice(index, 1);
       else lots[index] = without(lot, piece);
     }
+    this.#held.set(symbol, (this.#held.get(symbol) ?? 0) - (quantity - left));
     if (lots.length === 0) this.#lots.delete(symbol);
     return pieces;
   }

@@ -42,22 +42,36 @@ export interface RoundTrips {
   readonly open: readonly OpenLot[];
 }
 
-/** Works out the round trips of a portfolio, first in, first out. */
-export function roundTripsOf(events: Iterable<BookEvent>): RoundTrips {
-  const book = new LotBook('FIFO');
-  const groups = new Map<string, ClosedPiece[]>();
-  for (const event of events) {
-    for (const piece of book.apply(event)) {
+/** Works out the round trips of a portfolio, first in, first out, event by event: whoever has many can pause in between. */
+export class RoundTripBook {
+  readonly #book = new LotBook('FIFO');
+  readonly #groups = new Map<string, ClosedPiece[]>();
+
+  apply(event: BookEvent): void {
+    for (const piece of this.#book.apply(event)) {
       const key = `${piece.lot.key}\n${piece.key}\n${piece.lot.symbol}\n${piece.lot.side}`;
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, [piece]);
+      const group = this.#groups.get(key);
+      if (group === undefined) this.#groups.set(key, [piece]);
       else group.push(piece);
     }
   }
-  return {
-    trips: [...groups.values()].map((pieces, index) => tripOf(String(index + 1), pieces)),
-    open: book.open(),
-  };
+
+  /** In order of their first closing. */
+  *trips(): Generator<RoundTrip, void, undefined> {
+    let number = 0;
+    for (const pieces of this.#groups.values()) yield tripOf(String((number += 1)), pieces);
+  }
+
+  open(): readonly OpenLot[] {
+    return this.#book.open();
+  }
+}
+
+/** Works out the round trips of a portfolio, first in, first out. */
+export function roundTripsOf(events: Iterable<BookEvent>): RoundTrips {
+  const book = new RoundTripBook();
+  for (const event of events) book.apply(event);
+  return { trips: [...book.trips()], open: book.open() };
 }
 
 function tripOf(tradeId: string, pieces: readonly ClosedPiece[]): RoundTrip {

@@ -79,11 +79,8 @@ export class Sandpit {
   }
 
   /** A whole list as CSV, as it comes: every row of it, whatever `limit` says. Lists that have pages have it, and those of positions, lots and bars. */
-  async csv<Id extends OperationId>(
-    id: Id,
-    ...[given]: ParamsOf<Id> extends undefined ? [Arguments<Id>?] : [Arguments<Id>]
-  ): Promise<ReadableStream<Uint8Array>> {
-    const { body } = await this.#file(id, given ?? ({} as Arguments<Id>), 'text/csv');
+  async csv<Id extends OperationId>(id: Id, given: Arguments<Id>): Promise<ReadableStream<Uint8Array>> {
+    const { body } = await this.#file(id, given, 'text/csv');
     if (body === null) throw new SandpitError('The CSV has no body');
     return body as ReadableStream<Uint8Array>;
   }

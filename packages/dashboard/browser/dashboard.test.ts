@@ -128,6 +128,36 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await page.getByRole('alert').waitFor({ state: 'detached', timeout: 15_000 });
   }, 60_000);
 
+  it('shows what the trades returned and cost, and saves all of them as CSV', async () => {
+    const { page } = visit;
+    await page.getByRole('link', { name: 'Overview' }).click();
+    await page.getByRole('link', { name: NAME }).click();
+    await page.getByRole('link', { name: 'Analytics' }).click();
+    await expect
+      .poll(() => page.locator('.figures').innerText(), SOON)
+      .toMatch(/Win rate\s+100\.0 %\s+1 of 1 trades/);
+    await page.getByRole('region', { name: 'Monthly returns' }).getByText('2026').waitFor();
+    await page.getByRole('button', { name: 'Trades' }).click();
+    await page.getByRole('heading', { name: '1 trade, +25.00' }).waitFor();
+    const saved = page.waitForEvent('download');
+    await page.getByRole('button', { name: 'CSV' }).click();
+    const file = readFileSync(await (await saved).path(), 'utf8');
+    expect(file.split('\r\n')).toHaveLength(3);
+    expect(file).toMatch(/^tradeId,epoch,symbol,.*\r\n1,1,AAPL,EQUITY,LONG,10,/);
+    await page.getByLabel('Symbol').fill('MSFT');
+    await page.getByRole('heading', { name: '0 trades' }).waitFor();
+    await page.getByRole('button', { name: 'Execution quality' }).click();
+    await page.getByRole('img', { name: 'Slippage of the latest 2 filled orders, basis points' }).waitFor();
+    await page.getByRole('button', { name: 'By order type' }).click();
+    await expect
+      .poll(() => page.getByRole('region', { name: 'Groups' }).innerText(), SOON)
+      .toContain('LIMIT');
+    await page.getByRole('button', { name: 'Taxes' }).click();
+    await page.getByRole('region', { name: 'Sales' }).getByText('+25.00').waitFor();
+    await page.getByLabel('Tax year').fill('2025');
+    await page.getByRole('heading', { name: 'Sales of 2025' }).waitFor();
+  }, 60_000);
+
   it('moves the clock of a simulation by hand', async () => {
     const { page } = visit;
     await page.getByRole('button', { name: 'Next close' }).click();
@@ -175,6 +205,10 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
       'ticket?kind=SPREAD&symbol=AAPL',
       'market/AAPL',
       `activity/${portfolioId}`,
+      `analytics/${portfolioId}?benchmark=AAPL`,
+      `analytics/${portfolioId}?section=trades`,
+      `analytics/${portfolioId}?section=quality`,
+      `analytics/${portfolioId}?section=taxes`,
       'simulations',
       'webhooks',
       'developer',

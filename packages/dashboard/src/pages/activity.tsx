@@ -1,10 +1,10 @@
-/** Margin call history, and what it did to the ledger, side by side. */
-import { useState } from 'preact/hooks';
+/** Activities of a portfolio and its ledger entries, side by side. */
 import { activityCategories, type Activity, type LedgerEntry } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
 import { change, day, moment, money, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { useClockMoves } from '../parts/banner.tsx';
+import { Download } from '../parts/download.tsx';
 import { Field, Select } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
 import type { Column } from '../parts/column.ts';
@@ -30,15 +30,13 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
     if (portfolioId === '') return undefined;
     const params = { portfolioId };
     const span = { ...(from !== '' && { from }), ...(to !== '' && { to }) };
-    const allActivities = (): AsyncGenerator<Activity> =>
-      broker.list('listActivities', {
-        params,
-        query: { ...span, ...(category !== '' && { category: category as 'CASH' }) },
-      });
-    const allEntries = (): AsyncGenerator<LedgerEntry> =>
-      broker.list('listLedgerEntries', { params, query: span });
+    const activitiesOf = {
+      params,
+      query: { ...span, ...(category !== '' && { category: category as 'CASH' }) },
+    };
+    const entriesOf = { params, query: span };
     const [activities, newest] = await Promise.all([
-      taken(allActivities()),
+      taken(broker.list('listActivities', activitiesOf)),
       // The balance is counted back from now, so that everything since is needed.
       taken(broker.list('listLedgerEntries', { params, query: from === '' ? {} : { from } })),
     ]);
@@ -47,7 +45,7 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
     });
     const entries = balanced(newest, settledCash + pendingCash + reservedCash - marginLoan);
     const shown = to === '' ? entries : entries.filter(({ at }) => day(at) <= to);
-    return { activities, entries: shown, allActivities, allEntries };
+    return { activities, entries: shown, activitiesOf, entriesOf };
   }, [portfolioId, category, from, to]);
   useClockMoves(found.reload);
   if (portfolioId === '')
@@ -83,7 +81,7 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
           <section>
             <div class="row">
               <h2>Activities</h2>
-              <Download name="activities.csv" list={value.allActivities} row={activityRow} />
+              <Download name="activities.csv" list="listActivities" given={value.activitiesOf} />
             </div>
             <Truncation shown={value.activities.length} />
             <VirtualTable
@@ -96,7 +94,7 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
           <section>
             <div class="row">
               <h2>Ledger</h2>
-              <Download name="ledger.csv" list={value.allEntries} row={ledgerRow} />
+              <Download name="ledger.csv" list="listLedgerEntries" given={value.entriesOf} />
             </div>
             <Truncation shown={value.entries.length} />
             <VirtualTable
@@ -169,16 +167,6 @@ const LEDGER: readonly Column<BalancedEntry>[] = [
 ];
 
 /** Fees as `TAF 0.01; ORF 0.02`: a cell has one value. */
-const activityRow = ({ fees, ...activity }: Activity): object => ({
-  ...activity,
-  ...(fees !== undefined && { fees: fees.map(({ name, amount }) => `${name} ${amount}`).join('; ') }),
-});
-
-const ledgerRow = ({ postings, ...entry }: LedgerEntry): object => ({
-  ...entry,
-  postings: postings.map(({ account, amount }) => `${account} ${amount}`).join('; '),
-});
-
 function Truncation({ shown }: { readonly shown: number }) {
   if (shown < MOST) return null;
   return (
@@ -187,59 +175,4 @@ function Truncation({ shown }: { readonly shown: number }) {
       span shows the others here.
     </p>
   );
-}
-
-/** Reads a list to its end and saves it as a file of comma-separated values. */
-function Download<Item>({
-  name,
-  list,
-  row,
-}: {
-  readonly name: string;
-  readonly list: () => AsyncGenerator<Item>;
-  readonly row: (item: Item) => object;
-}) {
-  const [read, setRead] = useState<number>();
-  const [problem, setProblem] = useState<Error>();
-  const save = async (): Promise<void> => {
-    setProblem(undefined);
-    setRead(0);
-    try {
-      const rows: object[] = [];
-      for await (const item of list()) if (rows.push(row(item)) % 500 === 0) setRead(rows.length);
-      const url = URL.createObjectURL(new Blob([csvOf(rows)], { type: 'text/csv' }));
-      const link = document.createElement('a');
-      link.href = url;
-      link.download = name;
-      link.click();
-      URL.revokeObjectURL(url);
-    } catch (error) {
-      // A file that ends early would look like a whole one.
-      setProblem(error instanceof Error ? error : new Error(String(error)));
-    } finally {
-      setRead(undefined);
-    }
-  };
-  return (
-    <>
-      <button type="button" class="quiet" disabled={read !== undefined} onClick={() => void save()}>
-        {read === undefined ? 'CSV' : `${read.toLocaleString('en-US')} rows …`}
-      </button>
-      {problem !== undefined && <Problem error={problem} retry={() => void save()} />}
-    </>
-  );
-}
-
-/** A text that a spreadsheet would take for a formula is quoted as text. */
-export function csvOf(rows: readonly object[]): string {
-  const names = [...new Set(rows.flatMap((row) => Object.keys(row)))];
-  const cell = (value: unknown): string => {
-    const text = typeof value === 'string' || typeof value === 'number' ? String(value) : '';
-    const safe = typeof value === 'string' && /^[=+\-@\t\r]/.test(text) ? `'${text}` : text;
-    return /[",\n\r]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
-  };
-  const lines = rows.map((row) =>
-    names.map((name) => cell((row as Record<string, unknown>)[name])).join(','),
-  );
-  return `${[names.join(','), ...lines].join('\r\n')}\r\n`;
 }

@@ -45,6 +45,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
           Trade
         </a>
         <a href={hrefOf(simulationId, `activity/${portfolioId}`)}>Activity</a>
+        <a href={hrefOf(simulationId, `analytics/${portfolioId}`)}>Analytics</a>
       </div>
       {value.marginCallActive && (
         <p class="tag bad">

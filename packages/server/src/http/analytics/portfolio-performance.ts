@@ -5,11 +5,12 @@ import {
   type Performance,
   performanceOf,
   type RoundTrip,
-  roundTripsOf,
 } from '@sandpit/analytics';
-import { type Calendar, canonicalSymbol, effectiveAt, Instant } from '@sandpit/core';
+import { type Calendar, canonicalSymbol, type CorporateAction, Instant } from '@sandpit/core';
 import { codedProblem, type PerformanceQuery } from '@sandpit/protocol';
+import { payloadOf } from '../../engine/record-text.js';
 import type { Simulation } from '../../engine/simulation.js';
+import { Slice } from '../../engine/slice.js';
 import type { History } from '../../store/history.js';
 import { Answer, refuse } from '../answer.js';
 import { equityAfterMinute } from '../routes/equity-curve.js';
@@ -24,8 +25,9 @@ import {
   type Valued,
   type ValuedFlow,
 } from './equity-points.js';
+import { lastSeqBefore } from './market-tape.js';
 import type { Close, Epoch, PortfolioRecord, ReportedAccount } from './portfolio-record.js';
-import { readRecord } from './read-record.js';
+import { readRecord, roundTripsIn } from './read-record.js';
 
 const EPOCH_NOT_FOUND = refuse(404, 'Epoch not found');
 const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
@@ -80,26 +82,21 @@ export async function portfolioPerformance(
   // What happens at the instant of the opening comes after it.
   const isInside = (at: number): boolean =>
     at <= period.to && (at > points.from || points.from === epoch.beganAt);
-  const sum = (account: ReportedAccount): number =>
-    cents(
-      record.posted
-        .filter((one) => one.account === account && one.epoch === epoch.number && isInside(one.at))
-        .reduce((total, { amount }) => total + amount, 0),
-    );
-  const traded = (side: 'BUY' | 'SELL'): number =>
-    record.events.reduce(
-      (total, event) =>
-        event.type === 'TRADED' &&
-        event.orderId !== undefined &&
-        event.assetClass !== 'FUTURE' &&
-        event.side === side &&
-        event.epoch === epoch.number &&
-        isInside(event.at)
-          ? total + event.value
-          : total,
-      0,
-    );
-  const trips = roundTripsOf(record.events).trips.filter(
+  const sums = new Map<ReportedAccount, number>();
+  for (const { account, amount, epoch: number, at } of record.posted)
+    if (number === epoch.number && isInside(at)) sums.set(account, (sums.get(account) ?? 0) + amount);
+  const sum = (account: ReportedAccount): number => cents(sums.get(account) ?? 0);
+  const traded = { BUY: 0, SELL: 0 };
+  for (const event of record.events)
+    if (
+      event.type === 'TRADED' &&
+      event.orderId !== undefined &&
+      event.assetClass !== 'FUTURE' &&
+      event.epoch === epoch.number &&
+      isInside(event.at)
+    )
+      traded[event.side] += event.value;
+  const trips = (await roundTripsIn(record)).filter(
     (trip) => trip.epoch === epoch.number && isInside(trip.closedAt),
   );
   const performance = performanceOf({
@@ -110,8 +107,8 @@ export async function portfolioPerformance(
       fees: sum('FEES'),
       interest: sum('INTEREST'),
       dividends: sum('DIVIDENDS'),
-      bought: traded('BUY'),
-      sold: traded('SELL'),
+      bought: traded.BUY,
+      sold: traded.SELL,
     },
     trips,
     periodsPerYear,
@@ -232,11 +229,12 @@ const LOOK_BACK_MS = 7 * DAY_MS;
 
 /** Daily closes of a benchmark, with the splits and dividends that took effect; the prices of a synthetic feed ignore those. */
 async function benchmarkCloses(
-  { brokerage, feed }: Simulation,
+  simulation: Simulation,
   symbol: string,
   from: number,
   to: number,
 ): Promise<readonly BenchmarkClose[]> {
+  const { brokerage, feed } = simulation;
   const { calendar } = brokerage.rules;
   const bars = await feed.bars({
     symbol,
@@ -245,24 +243,37 @@ async function benchmarkCloses(
     until: Instant.ofMs(to),
     limit: Number.MAX_SAFE_INTEGER,
   });
-  const actions =
-    feed.kind === 'synthetic'
-      ? []
-      : [...brokerage.state.actions.values()].filter(
-          ({ action, status }) =>
-            action.symbol === symbol && status === 'EFFECTIVE' && effectiveAt(calendar, action) <= to,
-        );
+  const actions = feed.kind === 'synthetic' ? [] : await actionsOn(simulation, symbol, from, to);
   return bars.map(({ at, close }) => {
     const date = calendar.dateOf(at);
     let splitFactor = 1;
     let cashDividend = 0;
-    for (const { action } of actions) {
+    for (const action of actions) {
       if (action.exDate !== date) continue;
       if (action.type === 'SPLIT') splitFactor *= action.ratio.new / action.ratio.old;
       else cashDividend += priceNumber(action.amountPerShare);
     }
     return { date, close: priceNumber(close), splitFactor, cashDividend };
   });
+}
+
+/** The corporate actions on a symbol that took effect in a period: the state forgets them, the journal of the market does not. */
+async function actionsOn(
+  { journal, market }: Simulation,
+  symbol: string,
+  from: number,
+  to: number,
+): Promise<readonly CorporateAction[]> {
+  const slice = new Slice();
+  const actions: CorporateAction[] = [];
+  for (const record of journal.read(market.id, lastSeqBefore(journal, market.id, from - LOOK_BACK_MS))) {
+    if (record.at > to) break;
+    if (record.payload.includes('"ActionDone"'))
+      for (const event of payloadOf(record).events)
+        if (event.type === 'ActionDone' && event.action.symbol === symbol) actions.push(event.action);
+    await slice.breathe();
+  }
+  return actions;
 }
 
 /** Months of which a period lacks sessions at its beginning or end. */

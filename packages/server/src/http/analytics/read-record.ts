@@ -1,10 +1,13 @@
 /** Reads the whole history of a portfolio for the analytics package. */
+import { type RoundTrip, RoundTripBook } from '@sandpit/analytics';
 import type { Simulation } from '../../engine/simulation.js';
 import { Slice } from '../../engine/slice.js';
 import type { History, ListItem, ListName } from '../../store/history.js';
 import { PortfolioRecorder, type PortfolioRecord } from './portfolio-record.js';
 
-const ITEMS_AT_ONCE = 500;
+const ITEMS_AT_ONCE = 1000;
+/** Items between two looks at the time. */
+const ITEMS_BETWEEN = 32;
 
 export async function readRecord(
   simulation: Simulation,
@@ -18,14 +21,13 @@ export async function readRecord(
     instrument: (symbol, at) => brokerage.instrument(symbol, at),
     orderId: (order) => brokerage.state.ids.idOf('ORDER', order),
   });
-  const activities = await oldestFirst('activities');
-  const closes = await oldestFirst('equity');
+  const [activities, closes] = await Promise.all([oldestFirst('activities'), oldestFirst('equity')]);
   let next = 0;
-  for (const item of activities) {
+  for (const [index, item] of activities.entries()) {
     for (let close = closes[next]; close !== undefined && close.seq < item.seq; close = closes[(next += 1)])
       recorder.close(close);
     recorder.add(item);
-    await slice.breathe();
+    if (index % ITEMS_BETWEEN === 0) await slice.breathe();
   }
   for (const close of closes.slice(next)) recorder.close(close);
   return recorder.result();
@@ -48,4 +50,17 @@ export async function readRecord(
     } while (before !== undefined);
     return items.reverse();
   }
+}
+
+/** Round trips of a record, others having the event loop in between. */
+export async function roundTripsIn({ events }: Pick<PortfolioRecord, 'events'>): Promise<RoundTrip[]> {
+  const slice = new Slice();
+  const book = new RoundTripBook();
+  for (const [index, event] of events.entries()) {
+    book.apply(event);
+    if (index % ITEMS_BETWEEN === 0) await slice.breathe();
+  }
+  const trips: RoundTrip[] = [];
+  for (const trip of book.trips()) if (trips.push(trip) % ITEMS_BETWEEN === 0) await slice.breathe();
+  return trips;
 }

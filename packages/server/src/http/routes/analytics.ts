@@ -4,7 +4,6 @@ import {
   type performanceOf,
   type RealizedGain,
   type RoundTrip,
-  roundTripsOf,
   taxBooksOf,
   type TaxBooks,
   type YearEnd,
@@ -21,6 +20,7 @@ import type { History } from '../../store/history.js';
 import { cents } from '../analytics/equity-points.js';
 import { portfolioPerformance, recordOf } from '../analytics/portfolio-performance.js';
 import type { Close, Epoch, PortfolioRecord, ReportedAccount } from '../analytics/portfolio-record.js';
+import { roundTripsIn } from '../analytics/read-record.js';
 import { Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { type Columns, sendCsv, wantsCsv } from '../csv.js';
@@ -46,8 +46,8 @@ export const analyticsHandlers: AnalyticsHandlers = {
     const to = query.to === undefined ? Infinity : endOf(query.to, calendar);
     if (from >= to) return FROM_NOT_BEFORE_TO;
     const { record } = await recordOf(call);
-    const trips = roundTripsOf(record.events)
-      .trips.filter(
+    const trips = (await roundTripsIn(record))
+      .filter(
         ({ closedAt, epoch }) =>
           closedAt >= from && closedAt < to && (query.epoch === undefined || epoch === query.epoch),
       )

@@ -212,12 +212,24 @@ async function quotesThen(
       until: Instant.ofMs(to * MINUTE_MS),
       limit: Number.MAX_SAFE_INTEGER,
     });
-    marks.set(
-      symbol,
-      bars.map(({ at, close }) => ({ symbol, last: close, at })),
-    );
+    // Of what has daily bars alone the quotes within the day are told, and no shorter bars.
+    const told = bars.length > 0 ? [] : await quotesOf(feed, symbol, from, to);
+    marks.set(symbol, bars.length > 0 ? bars.map(({ at, close }) => ({ symbol, last: close, at })) : told);
   }
   return (symbol, at) => lastBefore(marks.get(symbol) ?? [], at);
+}
+
+async function quotesOf(
+  feed: Simulation['feed'],
+  symbol: string,
+  from: number,
+  to: number,
+): Promise<readonly Quote[]> {
+  const quotes: Quote[] = [];
+  const after = Instant.ofMs(from * MINUTE_MS - LOOK_BACK_MS);
+  for await (const quote of feed.pastQuotes?.(after, Instant.ofMs(to * MINUTE_MS), new Set([symbol])) ?? [])
+    quotes.push(quote);
+  return quotes;
 }
 
 function lastBefore(quotes: readonly Quote[], at: Instant): Quote | undefined {

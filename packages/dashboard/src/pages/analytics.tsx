@@ -1,0 +1,59 @@
+/** What the trading of a portfolio returned and cost: performance, trades, execution quality, taxes. */
+import type { ComponentType } from 'preact';
+import { useBroker } from '../broker.ts';
+import { Tabs } from '../parts/field.tsx';
+import { Empty } from '../parts/notice.tsx';
+import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
+import { ExecutionQualitySection } from './execution-quality.tsx';
+import { PerformanceSection } from './performance.tsx';
+import { TaxesSection } from './taxes.tsx';
+import { TradesSection } from './trades.tsx';
+
+/** A section of the page: of which portfolio, and what the address says. */
+export interface SectionProps {
+  readonly portfolioId: string;
+  readonly query: URLSearchParams;
+}
+
+const SECTIONS: Readonly<
+  Record<string, { readonly title: string; readonly Section: ComponentType<SectionProps> }>
+> = {
+  '': { title: 'Performance', Section: PerformanceSection },
+  trades: { title: 'Trades', Section: TradesSection },
+  quality: { title: 'Execution quality', Section: ExecutionQualitySection },
+  taxes: { title: 'Taxes', Section: TaxesSection },
+};
+
+const TITLES = Object.entries(SECTIONS).map(([name, { title }]) => [name, title] as const);
+
+export function Analytics({ place }: { readonly place: DashboardRoute }) {
+  const { simulationId } = useBroker();
+  const portfolioId = place.path[1] ?? '';
+  const name = place.query.get('section') ?? '';
+  const found = SECTIONS[name];
+  if (portfolioId === '')
+    return (
+      <Empty>
+        Analytics are those of a portfolio. <a href={hrefOf(simulationId, '')}>Choose one first.</a>
+      </Empty>
+    );
+  return (
+    <>
+      <div class="heading">
+        <h1>Analytics</h1>
+        <a href={hrefOf(simulationId, `portfolio/${portfolioId}`)}>To the portfolio</a>
+      </div>
+      <Tabs
+        label="Section"
+        value={name}
+        options={TITLES}
+        onChange={(section) => setQuery({ section, from: undefined, to: undefined })}
+      />
+      {found === undefined ? (
+        <Empty>There is no section of this name.</Empty>
+      ) : (
+        <found.Section portfolioId={portfolioId} query={place.query} />
+      )}
+    </>
+  );
+}

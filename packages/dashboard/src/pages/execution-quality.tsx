@@ -1,0 +1,139 @@
+/** What the orders of a portfolio cost against the market as they found it. */
+import type { ExecutionQuality } from '@sandpit/protocol';
+import { type Broker, useBroker } from '../broker.ts';
+import { money, percent, quantity } from '../format.ts';
+import { useLoad } from '../load.ts';
+import { useClockMoves } from '../parts/banner.tsx';
+import type { Column } from '../parts/column.ts';
+import { Tabs } from '../parts/field.tsx';
+import { Figure } from '../parts/figure.tsx';
+import { binsOf, Histogram } from '../parts/histogram.tsx';
+import { Problem } from '../parts/notice.tsx';
+import { Table } from '../parts/table.tsx';
+import { setQuery } from '../route.ts';
+import type { SectionProps } from './analytics.tsx';
+
+const GROUPS = [
+  ['symbol', 'By symbol'],
+  ['orderType', 'By order type'],
+  ['hour', 'By hour'],
+  ['broker', 'By broker'],
+] as const;
+
+type Group = (typeof GROUPS)[number][0];
+
+/** Filled orders in the histogram. */
+const LATEST = 60;
+const BINS = 20;
+
+const bps = (value: number | undefined): string => (value === undefined ? '–' : `${money(value)} bp`);
+const share = (value: number | undefined): string => (value === undefined ? '–' : percent(value));
+const seconds = (value: number | undefined): string => (value === undefined ? '–' : `${quantity(value)} s`);
+
+export function ExecutionQualitySection({ portfolioId, query }: SectionProps) {
+  const broker = useBroker();
+  const groupBy = GROUPS.find(([name]) => name === query.get('by'))?.[0] ?? 'symbol';
+  const found = useLoad(
+    () => broker.call('getExecutionQuality', { params: { portfolioId }, query: { groupBy } }),
+    [portfolioId, groupBy],
+  );
+  const slippages = useLoad(() => latestSlippages(broker, portfolioId), [portfolioId]);
+  useClockMoves(() => {
+    found.reload();
+    slippages.reload();
+  });
+  const { value, error } = found;
+  return (
+    <>
+      {error !== undefined && <Problem error={error} retry={found.reload} />}
+      {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
+      {value !== undefined && <Figures quality={value} />}
+      {slippages.error !== undefined && <Problem error={slippages.error} retry={slippages.reload} />}
+      {(slippages.value?.length ?? 0) > 0 && (
+        <section>
+          <h2>Slippage of the latest orders, basis points</h2>
+          <Histogram
+            label={`Slippage of the latest ${slippages.value?.length ?? 0} filled orders, basis points`}
+            bins={binsOf(slippages.value ?? [], BINS)}
+            format={(value) => quantity(Number(value.toPrecision(6)))}
+          />
+        </section>
+      )}
+      {value !== undefined && (
+        <section>
+          <Tabs
+            label="Groups"
+            value={groupBy}
+            options={GROUPS}
+            onChange={(by: string) => setQuery({ by: by as Group })}
+          />
+          <Table label="Groups" columns={COLUMNS} rows={value.groups ?? []} keyOf={({ key }) => key} />
+        </section>
+      )}
+    </>
+  );
+}
+
+/** Slippage of the latest filled orders, a few requests at a time. */
+async function latestSlippages(broker: Broker, portfolioId: string): Promise<readonly number[]> {
+  const { data } = await broker.call('listPortfolioOrders', {
+    params: { portfolioId },
+    query: { status: 'FILLED', limit: LATEST },
+  });
+  const found: number[] = [];
+  for (const { orderId } of data) {
+    const { slippageBps } = await broker.call('getOrderExecutionQuality', { params: { orderId } });
+    if (slippageBps !== undefined) found.push(slippageBps);
+  }
+  return found;
+}
+
+function Figures({ quality: q }: { readonly quality: ExecutionQuality }) {
+  return (
+    <dl class="figures wide">
+      <Figure name="Orders" note={`${q.executions} executions`}>
+        {quantity(q.orders)}
+      </Figure>
+      <Figure name="Executed value">{money(q.notional)}</Figure>
+      <Figure name="Slippage">{bps(q.slippageBps)}</Figure>
+      <Figure name="Implementation shortfall" note={bps(q.implementationShortfallBps)}>
+        {money(q.implementationShortfall)}
+      </Figure>
+      <Figure name="Effective spread" note={`quoted ${bps(q.quotedSpreadBps)}`}>
+        {bps(q.effectiveSpreadBps)}
+      </Figure>
+      <Figure name="Realized spread">{bps(q.realizedSpreadBps)}</Figure>
+      <Figure name="Price improvement" note={`${share(q.priceImprovementRate)} of executions`}>
+        {money(q.priceImprovement)}
+      </Figure>
+      <Figure name="Filled">{share(q.fillRate)}</Figure>
+      <Figure name="Rejected">{share(q.rejectRate)}</Figure>
+      <Figure name="Time to fill" note="median">
+        {seconds(q.timeToFill)}
+      </Figure>
+    </dl>
+  );
+}
+
+type Row = NonNullable<ExecutionQuality['groups']>[number];
+
+const COLUMNS: readonly Column<Row>[] = [
+  { title: 'Group', cell: ({ key }) => key },
+  { title: 'Orders', isNumber: true, cell: ({ orders }) => quantity(orders) },
+  { title: 'Executed value', isNumber: true, isSecondary: true, cell: ({ notional }) => money(notional) },
+  { title: 'Slippage', isNumber: true, cell: ({ slippageBps }) => bps(slippageBps) },
+  {
+    title: 'Shortfall',
+    isNumber: true,
+    isWide: true,
+    cell: ({ implementationShortfall }) => money(implementationShortfall),
+  },
+  {
+    title: 'Effective spread',
+    isNumber: true,
+    isSecondary: true,
+    cell: ({ effectiveSpreadBps }) => bps(effectiveSpreadBps),
+  },
+  { title: 'Filled', isNumber: true, cell: ({ fillRate }) => share(fillRate) },
+  { title: 'Time to fill', isNumber: true, isSecondary: true, cell: ({ timeToFill }) => seconds(timeToFill) },
+];

@@ -1,0 +1,55 @@
+/** Saves a list as a file of comma-separated values, as the server writes it. */
+import type { Arguments } from '@sandpit/client';
+import type { OperationId } from '@sandpit/protocol';
+import { useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { errorFrom } from '../load.ts';
+import { Problem } from './notice.tsx';
+
+export function Download<Id extends OperationId>({
+  name,
+  list,
+  given,
+  children = 'CSV',
+}: {
+  /** Of the file. */
+  readonly name: string;
+  readonly list: Id;
+  readonly given: Arguments<Id>;
+  readonly children?: string;
+}) {
+  const broker = useBroker();
+  const [isReading, setReading] = useState(false);
+  const [problem, setProblem] = useState<Error>();
+  const save = async (): Promise<void> => {
+    setProblem(undefined);
+    setReading(true);
+    try {
+      const rows = await broker.csv(list, given);
+      // It throws where the file breaks off: one that ends early would look like a whole one.
+      saveAs(name, await new Response(rows).blob());
+    } catch (error) {
+      setProblem(errorFrom(error));
+    } finally {
+      setReading(false);
+    }
+  };
+  return (
+    <>
+      <button type="button" class="quiet" disabled={isReading} onClick={() => void save()}>
+        {isReading ? 'Reading …' : children}
+      </button>
+      {problem !== undefined && <Problem error={problem} retry={() => void save()} />}
+    </>
+  );
+}
+
+/** Hands a file to the browser. */
+export function saveAs(name: string, content: Blob): void {
+  const url = URL.createObjectURL(content);
+  const link = document.createElement('a');
+  link.href = url;
+  link.download = name;
+  link.click();
+  URL.revokeObjectURL(url);
+}

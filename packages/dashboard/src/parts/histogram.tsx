@@ -1,0 +1,67 @@
+/** How many values lie in which range, as bars. */
+
+export interface Bin {
+  readonly from: number;
+  readonly to: number;
+  readonly count: number;
+}
+
+const WIDTH = 720;
+const HEIGHT = 160;
+const FOOT = 22;
+const LABELS = 8;
+
+export function Histogram({
+  label,
+  bins,
+  format,
+}: {
+  readonly label: string;
+  readonly bins: readonly Bin[];
+  readonly format: (value: number) => string;
+}) {
+  const most = Math.max(1, ...bins.map(({ count }) => count));
+  const step = WIDTH / Math.max(1, bins.length);
+  const every = Math.ceil(bins.length / LABELS);
+  return (
+    <svg class="histogram" viewBox={`0 0 ${WIDTH} ${HEIGHT}`} role="img" aria-label={label}>
+      {bins.map(({ from, to, count }, index) => {
+        const height = (count / most) * (HEIGHT - FOOT);
+        return (
+          <g key={from}>
+            <rect
+              x={index * step + 1}
+              y={HEIGHT - FOOT - height}
+              width={Math.max(1, step - 2)}
+              height={height}
+            >
+              <title>{`${format(from)} to ${format(to)}: ${count}`}</title>
+            </rect>
+            {index % every === 0 && (
+              <text x={index * step + 2} y={HEIGHT - 6}>
+                {format(from)}
+              </text>
+            )}
+          </g>
+        );
+      })}
+    </svg>
+  );
+}
+
+/** Ranges of one round width, with a bound at 0: at most about so many. */
+export function binsOf(values: readonly number[], most: number): readonly Bin[] {
+  if (values.length === 0) return [];
+  const low = Math.min(...values);
+  const high = Math.max(...values);
+  const raw = (high - low) / most || Math.abs(high) || 1;
+  const power = 10 ** Math.floor(Math.log10(raw));
+  const width = ([1, 2, 5].find((one) => one * power >= raw * (1 - 1e-9)) ?? 10) * power;
+  const first = Math.floor(low / width);
+  const last = Math.max(first, Math.ceil(high / width) - 1);
+  return Array.from({ length: last - first + 1 }, (_, index) => {
+    const at = first + index;
+    const count = values.filter((value) => Math.min(Math.floor(value / width), last) === at).length;
+    return { from: at * width, to: (at + 1) * width, count };
+  });
+}
