@@ -231,10 +231,10 @@ class Probe {
 
   /** The 99th percentile of the reads meanwhile, ms. */
   async during(act: () => Promise<unknown>): Promise<number> {
-    let isOver = false;
-    const done = act().finally(() => (isOver = true));
+    const over = new AbortController();
+    const done = act().finally(() => over.abort());
     const times: number[] = [];
-    while (!isOver) {
+    while (!over.signal.aborted) {
       const began = performance.now();
       await this.#read();
       times.push(performance.now() - began);

@@ -144,7 +144,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     const file = readFileSync(await (await saved).path(), 'utf8');
     expect(file.split('\r\n')).toHaveLength(3);
     expect(file).toMatch(/^tradeId,epoch,symbol,.*\r\n1,1,AAPL,EQUITY,LONG,10,/);
-    await page.getByLabel('Symbol').fill('MSFT');
+    await page.getByLabel('Symbol', { exact: true }).fill('MSFT');
     await page.getByRole('heading', { name: '0 trades' }).waitFor();
     await page.getByRole('button', { name: 'Execution quality' }).click();
     await page.getByRole('img', { name: 'Slippage of the latest 2 filled orders, basis points' }).waitFor();

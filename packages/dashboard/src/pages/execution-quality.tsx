@@ -20,8 +20,6 @@ const GROUPS = [
   ['broker', 'By broker'],
 ] as const;
 
-type Group = (typeof GROUPS)[number][0];
-
 /** Filled orders in the histogram. */
 const LATEST = 60;
 const BINS = 20;
@@ -65,7 +63,7 @@ export function ExecutionQualitySection({ portfolioId, query }: SectionProps) {
             label="Groups"
             value={groupBy}
             options={GROUPS}
-            onChange={(by: string) => setQuery({ by: by as Group })}
+            onChange={(by) => setQuery({ by })}
           />
           <Table label="Groups" columns={COLUMNS} rows={value.groups ?? []} keyOf={({ key }) => key} />
         </section>

@@ -22,7 +22,7 @@ const DEEDS = {
   '2014-11-03': { buy: -700 },
 } as const;
 type Deed = { readonly buy: number; readonly deposit?: number } | undefined;
-const deedOf = (date: string): Deed => (DEEDS as Readonly<Record<string, Deed>>)[date];
+const deedOf = (date: string): Deed => new Map<string, Deed>(Object.entries(DEEDS)).get(date);
 
 let test: TestApp;
 let client: TestClient;
@@ -34,19 +34,21 @@ beforeAll(async () => {
     config: { feed: 'replay', start: Date.parse(START) },
   });
   client = test.as();
-  const { portfolioId } = (await openPortfolio(client, { initialCash: CASH, portfolioType: 'CASH' })) as Body;
-  const path = `/v1/accounts/portfolios/${String(portfolioId)}`;
-  for (const [date, deed] of Object.entries(DEEDS) as [string, Deed][]) {
+  const { portfolioId } = (await openPortfolio(client, { initialCash: CASH, portfolioType: 'CASH' })) as {
+    portfolioId: string;
+  };
+  const path = `/v1/accounts/portfolios/${portfolioId}`;
+  for (const [date, deed] of Object.entries<NonNullable<Deed>>(DEEDS)) {
     const offset = /-(0[4-9]|10)-/.test(date) ? '-04:00' : '-05:00';
     await client.post('/v1/simulation/clock/advance', { to: `${date}T09:45:00${offset}` });
-    if (deed?.deposit !== undefined) await client.post(`${path}/transfers`, { amount: deed.deposit });
+    if (deed.deposit !== undefined) await client.post(`${path}/transfers`, { amount: deed.deposit });
     const { status, text } = await client.post('/v1/orders', {
       portfolioId,
       symbol: 'AAPL',
       assetClass: 'EQUITY',
       orderType: 'MARKET',
-      positionIntent: (deed?.buy ?? 0) > 0 ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE',
-      quantity: Math.abs(deed?.buy ?? 0),
+      positionIntent: deed.buy > 0 ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE',
+      quantity: Math.abs(deed.buy),
       timeInForce: 'DAY',
     });
     expect(status, text).toBe(201);
