@@ -59,12 +59,7 @@ export function ExecutionQualitySection({ portfolioId, query }: SectionProps) {
       )}
       {value !== undefined && (
         <section>
-          <Tabs
-            label="Groups"
-            value={groupBy}
-            options={GROUPS}
-            onChange={(by) => setQuery({ by })}
-          />
+          <Tabs label="Groups" value={groupBy} options={GROUPS} onChange={(by) => setQuery({ by })} />
           <Table label="Groups" columns={COLUMNS} rows={value.groups ?? []} keyOf={({ key }) => key} />
         </section>
       )}
