@@ -6,14 +6,9 @@ import { Empty } from '../parts/notice.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
 import { ExecutionQualitySection } from './execution-quality.tsx';
 import { PerformanceSection } from './performance.tsx';
+import type { SectionProps } from './section.ts';
 import { TaxesSection } from './taxes.tsx';
 import { TradesSection } from './trades.tsx';
-
-/** A section of the page: of which portfolio, and what the address says. */
-export interface SectionProps {
-  readonly portfolioId: string;
-  readonly query: URLSearchParams;
-}
 
 const SECTIONS: Readonly<
   Record<string, { readonly title: string; readonly Section: ComponentType<SectionProps> }>

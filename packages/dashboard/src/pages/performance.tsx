@@ -13,7 +13,7 @@ import { LineChart } from '../parts/line-chart.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { setQuery } from '../route.ts';
-import type { SectionProps } from './analytics.tsx';
+import type { SectionProps } from './section.ts';
 
 export function PerformanceSection({ portfolioId, query }: SectionProps) {
   const broker = useBroker();

@@ -11,7 +11,7 @@ import { Figure } from '../parts/figure.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
 import { setQuery } from '../route.ts';
-import type { SectionProps } from './analytics.tsx';
+import type { SectionProps } from './section.ts';
 
 const METHODS = ['FIFO', 'LIFO', 'HIFO'] as const;
 

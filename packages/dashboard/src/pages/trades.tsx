@@ -10,7 +10,7 @@ import { Field, Select } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { VirtualTable } from '../parts/virtual-table.tsx';
 import { setQuery } from '../route.ts';
-import type { SectionProps } from './analytics.tsx';
+import type { SectionProps } from './section.ts';
 
 /** Rows that the table shows; the file has all of them. */
 const MOST = 5000;
