@@ -431,6 +431,15 @@ describe('terms', () => {
     [/\bset right\b/i, 'recomputed'],
     [/\bprogramme\b(?!\.ts)/i, 'program'],
     [/\bcatalogue\b(?!\.ts)/i, 'catalog'],
+    [/\bfor ever\b/i, 'permanently'],
+    [/\bimagined (book|portfolio)s?\b/i, 'hypothetical'],
+    [/\btake(s|n)? (it |them )?back\b(?! there)/i, 'revoke, withdraw'],
+    [/\bmade[- ]up\b/i, 'synthetic'],
+    [/\bwhat (is|was) held\b/i, 'positions'],
+    [/\bit comes out\b/i, 'the result'],
+    [/\bpackage(s)? (of|with) (two|three|four|several) legs\b/i, 'multi-leg order'],
+    [/\bcancell(ed|ing)\b/i, 'canceled, canceling'],
+    [/\bstory of (the|an|one) order\b/i, 'order details'],
   ];
   const textsOf = (node: unknown): string[] =>
     typeof node === 'object' && node !== null
@@ -446,6 +455,11 @@ describe('terms', () => {
       .map((page): [string, string] => [page, read(page).replace(/\s+/g, ' ')]),
     ['OpenAPI', textsOf(openApiDocument({ serverUrl: 'http://127.0.0.1', version: '0' })).join('\n')],
   ]);
+
+  it('descriptions in OpenAPI start with a noun or a verb', () => {
+    const openings = /^(What|How|Whether|Which|Those|Who|Whom|Whose)\b/m;
+    expect((texts.get('OpenAPI') ?? '').split('\n').filter((text) => openings.test(text))).toEqual([]);
+  });
 
   it.each(TERMS)('%s is not used: %s', (unwanted) => {
     expect([...texts].filter(([, text]) => unwanted.test(text)).map(([where]) => where)).toEqual([]);

@@ -154,7 +154,7 @@ export class Brokerage {
   recall(quotes: readonly Quote[]): void {
     for (const quote of quotes) {
       bookOf(this.state, quote.symbol).setQuote(quote, true);
-      wakeConcerned(this.state.packagesOn, quote);
+      wakeConcerned(this.state.multiLegOrdersOn, quote);
       noteMark(this.state, quote.symbol);
     }
   }
@@ -187,7 +187,7 @@ export class Brokerage {
       const book = bookOf(this.state, quote.symbol);
       if (book.quote !== undefined || !isUsable(quote)) continue;
       book.setQuote(quote, false);
-      wakeConcerned(this.state.packagesOn, quote);
+      wakeConcerned(this.state.multiLegOrdersOn, quote);
     }
   }
 

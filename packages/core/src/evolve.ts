@@ -465,7 +465,7 @@ function enterMarket(state: State, order: Order): void {
     else others.add(order);
   }
   if (order.terms.legs !== undefined) {
-    addMultiLegOrder(state.packagesOn, order);
+    addMultiLegOrder(state.multiLegOrdersOn, order);
     return;
   }
   const book = bookOf(state, symbol);
@@ -493,7 +493,7 @@ function leaveMarket(state: State, order: Order): void {
     const movedInBook = book.open.removeAt(order.inBook);
     if (movedInBook !== undefined) movedInBook.inBook = order.inBook;
   } else {
-    removeMultiLegOrder(state.packagesOn, order);
+    removeMultiLegOrder(state.multiLegOrdersOn, order);
   }
 }
 
@@ -530,7 +530,7 @@ function move(state: State, order: Order, progress: OrderProgress, through?: 'RE
   const isPackage = order.terms.legs !== undefined;
   const isKept = progress.scriptRun !== undefined;
   if (isKept !== (before.scriptRun !== undefined)) noteScripted(state, order, isKept);
-  if (isPackage) wakeMultiLegOrder(state.packagesOn, order);
+  if (isPackage) wakeMultiLegOrder(state.multiLegOrdersOn, order);
   const awaits = awaitsPrice(order.terms, progress);
   if (!isPackage && awaits !== awaitsPrice(order.terms, before)) {
     const { awaitingPrice } = bookOf(state, order.terms.symbol);
@@ -637,7 +637,7 @@ function forgetRest(state: State, order: Order): void {
     if (terms.legs === undefined && places !== undefined)
       bookOf(state, terms.symbol).place(order, portfolioOf(state, terms.portfolioId).terms.fillModel);
   }
-  if (terms.legs !== undefined) wakeMultiLegOrder(state.packagesOn, order);
+  if (terms.legs !== undefined) wakeMultiLegOrder(state.multiLegOrdersOn, order);
 }
 
 const waitsElsewhere = (before: OrderProgress, after: OrderProgress): boolean =>

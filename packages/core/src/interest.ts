@@ -6,7 +6,7 @@ import type { State } from './state.js';
 export function hasInterestIn(state: State, symbol: string): boolean {
   if ((state.holders.get(symbol)?.size ?? 0) > 0) return true;
   if ((state.books.get(symbol)?.open.size ?? 0) > 0) return true;
-  if (state.packagesOn.has(symbol) || state.awaitingOpening.has(symbol)) return true;
+  if (state.multiLegOrdersOn.has(symbol) || state.awaitingOpening.has(symbol)) return true;
   const underlying = isLongAsOsi(symbol) ? underlyingOf(rootOfOsi(symbol)) : symbol;
   return state.optionOrders.has(underlying) || (state.optionHolders.get(underlying)?.size ?? 0) > 0;
 }

@@ -219,7 +219,7 @@ export interface KnownState {
 export interface DerivedState {
   readonly books: Map<string, Book>;
   /** Open orders of several legs, by the contracts of their legs; they stand in no book. */
-  readonly packagesOn: MultiLegOrderIndexes;
+  readonly multiLegOrdersOn: MultiLegOrderIndexes;
   /** Open orders in options, be it of several legs, by what these are on. */
   readonly optionOrders: Map<string, Set<Order>>;
   /** Among whom the dividend or split under way finds those it concerns, oldest first; kept from one slice of it to the next. */
@@ -314,7 +314,7 @@ export function emptyState(seed: number, idSecret: string, now: Instant): State 
     clock: undefined,
     marketSeq: 0,
     books: new Map(),
-    packagesOn: new Map(),
+    multiLegOrdersOn: new Map(),
     optionOrders: new Map(),
     concerned: undefined,
     holders: new Map(),
@@ -414,7 +414,7 @@ export function earliestHolders(
 /** All open orders in a symbol, at work or not, oldest first; those of several legs, one of which is in it, at the end. */
 export function openOrdersIn(state: State, symbol: string): Order[] {
   const single = state.books.get(symbol)?.open;
-  const packages = state.packagesOn.get(symbol);
+  const packages = state.multiLegOrdersOn.get(symbol);
   if ((single?.size ?? 0) === 0 && packages === undefined) return [];
   return [
     ...(single?.oldestFirst() ?? []),

@@ -66,9 +66,9 @@ export const RoundTrip = closed('RoundTrip', {
   assetClass: AssetClassValue,
   side: choice(['LONG', 'SHORT'], { description: 'The side of the position.' }),
   quantity: number({ description: 'Shares or contracts, restated for splits since the opening.' }),
-  openedQuantity: optional(number({ description: 'Quantity as it was opened, where a split changed it.' })),
-  openedAt: instant({ description: 'When the first part of it was opened.' }),
-  closedAt: instant({ description: 'When the last part of it was closed.' }),
+  openedQuantity: optional(number({ description: 'Quantity at the opening, if a split changed it.' })),
+  openedAt: instant({ description: 'Time of the first opening execution.' }),
+  closedAt: instant({ description: 'Time of the last closing execution.' }),
   entryPrice: number({ description: 'Average price of the opening, dollars, restated for splits.' }),
   exitPrice: optional(
     number({
@@ -156,7 +156,7 @@ export const Performance = closed('Performance', {
   moneyWeightedReturn: optional(
     fraction('Internal rate of return of the flows; of a period below a year the return of the period.'),
   ),
-  annualized: optional(flag({ description: 'Whether `moneyWeightedReturn` is a yearly rate.' })),
+  annualized: optional(flag({ description: 'True if `moneyWeightedReturn` is an annual rate.' })),
   annualizedReturn: optional(fraction('Yearly return of the finished days, from 21 of them on.')),
   volatility: optional(fraction('Yearly standard deviation of daily returns.')),
   sharpe: optional(number({ description: 'Yearly Sharpe ratio of daily returns.' })),
@@ -240,7 +240,7 @@ export const Performance = closed('Performance', {
     ),
   ),
   endedAt: optional(
-    instant({ description: 'Where equity was not positive any more; nothing after it counts.' }),
+    instant({ description: 'Time from which equity was not positive; later data is ignored.' }),
   ),
   reason: optional(choice(['EQUITY_NOT_POSITIVE'])),
 });
@@ -327,7 +327,7 @@ export type ExecutionQuality = Static<typeof ExecutionQuality>;
 
 const LotMethodValue = namedChoice('LotMethod', ['FIFO', 'LIFO', 'HIFO'], {
   description:
-    'Which lots a sale closes first, from the first day on: the oldest, the newest, or those of the highest adjusted basis a share. Default FIFO.',
+    'Lots that a sale closes first, from the first day on: the oldest, the newest, or those with the highest adjusted basis per share. Default FIFO.',
 });
 
 export const TaxLotsQuery = parameters({ method: optional(LotMethodValue) });
@@ -374,12 +374,12 @@ export const RealizedGain = closed('RealizedGain', {
   acquiredAt: date({ description: 'New York trade date of the opening; of a short sale the covering date.' }),
   holdingFrom: date({ description: 'Date that the holding period counts from.' }),
   soldAt: date({ description: 'New York date of the sale.' }),
-  proceeds: amount('What the sale brought, charges taken off.'),
+  proceeds: amount('Proceeds of the sale less charges.'),
   costBasis: amount('Adjusted basis, charges included.'),
   washSaleDisallowed: optional(amount('Part of the loss that a wash sale disallows; 0 or positive.')),
   gain: amount('`proceeds` − `costBasis` + `washSaleDisallowed`.'),
   term: optional(choice(['SHORT', 'LONG', 'SECTION_1256'])),
-  washSale: optional(flag({ description: 'Whether a wash sale disallows a part of the loss.' })),
+  washSale: optional(flag({ description: 'True if a wash sale disallows part of the loss.' })),
   code: optional(choice(['W'], { description: 'Adjustment code of Form 8949.' })),
   orderIds: listOf(uuid(), { description: 'The orders that opened and closed it.' }),
 });

@@ -21,22 +21,27 @@ export const Broker = closed('Broker', {
   equityCommission: CommissionSchedule,
   optionCommission: CommissionSchedule,
   futureCommission: CommissionSchedule,
-  passesRegulatoryFees: flag({ description: 'Whether fees of the SEC and FINRA are charged on.' }),
+  passesRegulatoryFees: flag({ description: 'True if fees of the SEC and FINRA are passed on.' }),
   orderTypes: listOf(choice(orderTypes)),
   timesInForce: listOf(choice(timesInForce)),
-  auctionOrders: flag({ description: 'Whether it takes orders OPG and CLS, for the auctions.' }),
+  auctionOrders: flag({ description: 'True if the broker accepts OPG and CLS orders for the auctions.' }),
   sessions: listOf(choice(orderSessions)),
   fractionalShares: flag(),
   shortSelling: flag(),
   futures: flag(),
   optionLevel: count({ description: '0 none to 4 uncovered.' }),
   spreadsInCashAccounts: flag(),
-  queuesWhenClosed: flag({ description: 'Whether an order waits for the open; else it is refused.' }),
+  queuesWhenClosed: flag({
+    description:
+      'True if an order placed while the market is closed waits for the open; otherwise it is rejected.',
+  }),
   marginInterestTiers: listOf(MarginInterestTier),
-  houseMaintenanceLong: number({ description: 'Of the market value: 0.25 is 25 %.' }),
-  houseMaintenanceShort: number({ description: 'Of the market value.' }),
+  houseMaintenanceLong: number({ description: 'Fraction of the market value: 0.25 is 25 %.' }),
+  houseMaintenanceShort: number({ description: 'Fraction of the market value.' }),
   dayTradeRegime: optional(choice(dayTradeRegimes)),
-  dayTradingLeverage: flag({ description: 'Whether day-trading buying power gates orders in stock.' }),
+  dayTradingLeverage: flag({
+    description: 'True if orders in stock are checked against day-trading buying power.',
+  }),
   liquidation: choice(liquidations),
 });
 export type Broker = Static<typeof Broker>;

@@ -69,7 +69,7 @@ export const CloseReason = closed(
     ),
     count: optional(
       integer(1, 1e9, {
-        description: 'How many positions, orders, margin calls, or symbols that are to be delivered.',
+        description: 'Number of positions, orders, margin calls, or symbols to deliver.',
       }),
     ),
     amount: optional(
@@ -117,15 +117,20 @@ export const errorCodes = {
     meaning: 'Trading is halted and the order cannot wait for its end.',
     details: {
       reason: anyText({ description: 'The code of the halt, such as LUDP.' }),
-      until: optional(instant({ description: 'When the halt ends, where that is known.' })),
+      until: optional(instant({ description: 'End of the halt, if known.' })),
     },
   },
   AUCTION_CLOSED: {
     status: 400,
-    meaning: 'The auction that the order is for takes no more orders.',
+    meaning: 'The auction of the order accepts no more orders.',
     details: {
-      cutoff: instant({ description: 'Until when it took them; in exchange time, with its offset.' }),
-      opensAt: instant({ description: 'When orders for the next one are taken; likewise.' }),
+      cutoff: instant({
+        description: 'End of acceptance for the auction; in exchange time, with its offset.',
+      }),
+      opensAt: instant({
+        description:
+          'Time from which orders for the next auction are accepted; in exchange time, with its offset.',
+      }),
     },
   },
   FEATURE_NOT_AVAILABLE: {
@@ -227,7 +232,7 @@ export const errorCodes = {
     status: 409,
     meaning: 'The portfolio cannot be closed while it has positions, open orders, unsettled items or debts.',
     details: {
-      reasons: listOf(CloseReason, { description: 'Everything that stands in the way, with its figures.' }),
+      reasons: listOf(CloseReason, { description: 'All reasons against it, with their figures.' }),
     },
   },
   WEBHOOK_ADDRESS_REFUSED: {
@@ -315,7 +320,7 @@ export const Problem = closed(
     statusCode,
     message: Type.Union([Type.String(), Type.Array(Type.String())], {
       description:
-        'One sentence; where a body, query or path fails validation, one sentence per failed rule.',
+        'One sentence; for a failed validation of body, query or path, an array with one sentence per failed rule.',
     }),
     error: anyText({ description: 'The name of the status.', examples: ['Bad Request', 'Not Found'] }),
   },

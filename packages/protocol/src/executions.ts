@@ -114,7 +114,7 @@ export const OrderPreview = closed('OrderPreview', {
   initialMargin: amount('PreviewInitialMargin', 'Initial requirement.'),
   maintenanceMargin: amount('PreviewMaintenanceMargin', 'Maintenance requirement.'),
   dayTrade: closed('PreviewDayTrade', {
-    wouldCount: flag({ description: 'Whether it could complete a day trade.' }),
+    wouldCount: flag({ description: 'True if the order could complete a day trade.' }),
     countInWindow: count(),
     restricted: flag(),
   }),
@@ -132,6 +132,6 @@ export const BatchResult = closed('BatchResult', {
       error: Type.Union([Problem.properties.error, CodedProblem.properties.error]),
     }),
   ),
-  message: anyText({ description: 'How many of each.' }),
+  message: anyText({ description: 'Counts by kind.' }),
 });
 export type BatchResult = Static<typeof BatchResult>;

@@ -85,7 +85,7 @@ export const FaultEffect = ruled(
       after: optional(
         integer(0, 1_000_000, {
           description:
-            'How many events a stream sends first, with `stream`. Heartbeats do not count. At least 1 with `duplicate`.',
+            'With `stream`: number of events that a stream sends first, without heartbeats. At least 1 with `duplicate`.',
         }),
       ),
     },
@@ -114,10 +114,13 @@ export type FaultEffect = Static<typeof FaultEffect>;
 export const FaultBody = closed('FaultBody', {
   match: FaultMatch,
   skip: optional(
-    integer(0, 1_000_000, { description: 'How many matching requests pass unharmed first.', default: 0 }),
+    integer(0, 1_000_000, {
+      description: 'Number of matching requests that pass before the first fault.',
+      default: 0,
+    }),
   ),
   times: optional(
-    integer(0, 1_000_000, { description: 'How many requests it strikes; 0 = no end.', default: 1 }),
+    integer(0, 1_000_000, { description: 'Number of requests that it affects; 0 = unlimited.', default: 1 }),
   ),
   chance: optional(
     nonNegative(
@@ -136,10 +139,10 @@ export type FaultBody = Static<typeof FaultBody>;
 export const Fault = closed('Fault', {
   faultId: anyText({ description: 'Also in the `X-Sandpit-Fault` header of answers that it touched.' }),
   match: FaultMatch,
-  skip: count({ description: 'How many matching requests pass unharmed first.' }),
-  times: count({ description: 'How many requests it strikes; 0 = no end.' }),
+  skip: count({ description: 'Number of matching requests that pass before the first fault.' }),
+  times: count({ description: 'Number of requests that it affects; 0 = unlimited.' }),
   chance: optional(nonNegative({ maximum: 1, decimals: 8 }, { description: 'Absent where none was given.' })),
-  used: count({ description: 'How many requests it has struck.' }),
+  used: count({ description: 'Number of requests affected so far.' }),
   fault: FaultEffect,
 });
 export type Fault = Static<typeof Fault>;
@@ -151,7 +154,7 @@ export const DeletedFault = closed('DeletedFault', { faultId: anyText(), message
 export type DeletedFault = Static<typeof DeletedFault>;
 
 export const DeletedFaults = closed('DeletedFaults', {
-  deleted: count({ description: 'How many faults there were.' }),
+  deleted: count({ description: 'Number of deleted faults.' }),
   message: anyText(),
 });
 export type DeletedFaults = Static<typeof DeletedFaults>;

@@ -3,12 +3,13 @@ import { anyText, choice, closed, count, instant, listOf, number, optional } fro
 
 export const Health = closed('Health', {
   status: choice(['ok', 'error']),
-  timestamp: instant({ description: 'When it was checked.' }),
+  timestamp: instant({ description: 'Time of the check.' }),
 });
 export type Health = Static<typeof Health>;
 
 const halts = choice(['full', 'nasdaq', 'none'], {
-  description: 'Which halts the source of live market data tells: of all listings, of Nasdaq listings, none.',
+  description:
+    'Halts reported by the source of live market data: of all listings, of Nasdaq listings, or none.',
 });
 
 /** The connection to a source of live market data (D183). */
@@ -28,9 +29,9 @@ export type FeedState = Static<typeof FeedState>;
 /** Health with its reasons (D158). */
 export const Readiness = closed('Readiness', {
   status: choice(['ok', 'error']),
-  timestamp: instant({ description: 'When it was checked.' }),
+  timestamp: instant({ description: 'Time of the check.' }),
   reasons: listOf(anyText(), {
-    description: 'What is not as it should be; with `ok`, what does not stop the service.',
+    description: 'Problems; with `ok`, those that do not stop the service.',
   }),
   halts: optional(halts),
   feed: optional(FeedState),

@@ -33,7 +33,7 @@ export const Activity = closed('Activity', {
   activityId: anyText(),
   at: instant(),
   category: ActivityCategoryValue,
-  type: anyText({ description: 'What happened, within its category.' }),
+  type: anyText({ description: 'Type of the activity within its category.' }),
   description: anyText(),
   orderId: optional(uuid()),
   symbol: optional(anyText()),
@@ -79,7 +79,7 @@ export const EquityCurveQuery = parameters({
   interval: optional(
     namedChoice('CurveInterval', curveIntervals, {
       description:
-        'How far points are apart. Within the day there is one for each interval in which something was traded or held; `1d`, as without it, has one for each close.',
+        'Interval between points. An intraday interval has a point if the portfolio traded or had positions in it; `1d`, the default, has one point per close.',
     }),
   ),
   ...between,

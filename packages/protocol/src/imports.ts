@@ -41,7 +41,7 @@ export type ImportQuery = Static<typeof ImportQuery>;
 const acquiredAt = () =>
   optional(
     dateOrInstant({
-      description: 'When it was acquired: a New York date or an instant. Default: the import.',
+      description: 'Acquisition: a New York date or an instant. Default: the time of the import.',
     }),
   );
 const cost = () =>
@@ -118,19 +118,19 @@ export const ImportedPosition = closed('ImportedPosition', {
   symbol: anyText(),
   quantity: number({ description: 'Shares or contracts of the lot; negative = short.' }),
   price: number({ description: 'Cost per share or unit, dollars.' }),
-  basis: choice(['GIVEN', 'MARK'], { description: 'Where the cost comes from: the request, or the mark.' }),
+  basis: choice(['GIVEN', 'MARK'], { description: 'Source of the cost: the request, or the mark.' }),
   acquiredAt: instant(),
 });
 
 export const SkippedRow = closed('SkippedRow', {
-  row: anyText({ description: 'Where it stands in the file or the body.', examples: ['row 7'] }),
+  row: anyText({ description: 'Position in the file or the body.', examples: ['row 7'] }),
   symbol: anyText(),
   reason: anyText(),
 });
 
 export const ImportResult = closed('ImportResult', {
   portfolioId: uuid(),
-  format: optional(choice([...fileFormats], { description: 'Of a file: what it was read as.' })),
+  format: optional(choice([...fileFormats], { description: 'Format of the imported file.' })),
   cash: number({ description: 'Dollars added.' }),
   positions: listOf(ImportedPosition, {
     description: 'Lots entered, in the order in which they were given.',

@@ -6,12 +6,12 @@ const fields = {
   keyId: anyText({ description: 'Names the pair; no secret.', examples: ['PK5TS7RWK2D1B6HJ8MZQ'] }),
   portfolioId: uuid({ description: 'The one portfolio that the pair opens.' }),
   scope: anyText({
-    description: 'What it may do: that of the token that asked for it, `trade` and `read` at most.',
+    description: 'Scopes: those of the requesting token, at most `trade` and `read`.',
   }),
   createdAt: instant(),
   expiresAt: optional(
     instant({
-      description: 'Where the token that asked for it goes back to no API key: when that token ends.',
+      description: 'Expiration of the requesting token, if no API key issued that token.',
     }),
   ),
 };
@@ -26,7 +26,7 @@ export const CreatedKeyPair = closed('CreatedKeyPair', {
 });
 export type CreatedKeyPair = Static<typeof CreatedKeyPair>;
 
-export const KeyPairs = listOf(KeyPair, { description: 'Those that are good, oldest first.' });
+export const KeyPairs = listOf(KeyPair, { description: 'Valid key pairs, oldest first.' });
 export type KeyPairs = Static<typeof KeyPairs>;
 
 export const RevokedKeyPair = closed('RevokedKeyPair', { keyId: anyText(), status: choice(['REVOKED']) });

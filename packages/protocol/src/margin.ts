@@ -108,7 +108,7 @@ export const MarginCall = closed('MarginCall', {
   amountDue: optional(
     number({
       description:
-        'Of an open call: dollars that are missing now, at the quotes in force, rounded up to the cent. A deposit of as much meets the call; one about the trades of a day at the next close, and never asks for more than `amount`.',
+        'For an open call: the missing dollars at current quotes, rounded up to the cent. A deposit of this amount meets the call; it meets a call for the trades of a day at the next close. At most `amount`.',
     }),
   ),
   issuedAt: instant(),
@@ -122,7 +122,7 @@ export type MarginCallPage = Static<typeof MarginCallPage>;
 
 export const SmaEntry = closed('SmaEntry', {
   at: instant(),
-  event: anyText({ description: 'What moved the account: an execution, a transfer, the close, …' }),
+  event: anyText({ description: 'Cause of the entry: an execution, a transfer, the close, …' }),
   amount: number(),
   balance: number(),
 });
@@ -134,7 +134,7 @@ export type SmaPage = Static<typeof SmaPage>;
 /** The requirement of what a portfolio holds, and what stands against it (D121). */
 export const PortfolioMargin = closed('PortfolioMargin', {
   ...Requirements.properties,
-  marginEquity: number({ description: 'What requirements are held against.' }),
+  marginEquity: number({ description: 'Equity that requirements are compared with.' }),
   totalEquity: number(),
   maintenanceExcess: number({ description: 'Negative = a margin call.' }),
   smaBalance: number(),

@@ -44,12 +44,12 @@ const haltedFields = {
       examples: ['LUDP'],
     }),
   ),
-  haltedUntil: optional(instant({ description: 'When it ends; absent = it has no end yet.' })),
+  haltedUntil: optional(instant({ description: 'End of the halt; absent = not known.' })),
 };
 
 export const Quote = closed('Quote', {
   symbol: anyText(),
-  price: number({ description: 'What a position is marked at: the last trade within bid and ask.' }),
+  price: number({ description: 'Mark of positions: the last trade, limited to bid and ask.' }),
   bid: optional(number()),
   ask: optional(number()),
   bidSize: optional(number()),
@@ -57,7 +57,7 @@ export const Quote = closed('Quote', {
   last: optional(number()),
   lastSize: optional(number()),
   timestamp: milliseconds,
-  delayed: optional(flag({ description: 'True where the source tells it late; absent otherwise.' })),
+  delayed: optional(flag({ description: 'True if the source reports it late; absent otherwise.' })),
   indicative: optional(
     flag({ description: 'True where the source derives the quote, which is not firm; absent otherwise.' }),
   ),
@@ -128,7 +128,7 @@ export type TradingDay = Static<typeof TradingDay>;
 
 export const MarketHours = closed('MarketHours', {
   exchange: anyText({ examples: ['XNYS'] }),
-  isOpen: flag({ description: 'Whether the regular session is on.' }),
+  isOpen: flag({ description: 'True during the regular session.' }),
   session: MarketSessionValue,
   now: instant({ description: 'By the clock of the simulation.' }),
   nextOpen: instant({ description: 'The first regular open after now, in exchange time.' }),
@@ -179,7 +179,7 @@ export const OptionChainContract = closed('OptionChainContract', {
   bidSize: optional(number()),
   askSize: optional(number()),
   last: optional(number()),
-  openInterest: optional(count({ description: 'Where a recording has it.' })),
+  openInterest: optional(count({ description: 'Present if a recording has it.' })),
   impliedVolatility: optional(
     number({
       description:

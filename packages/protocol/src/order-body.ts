@@ -87,7 +87,9 @@ export const BracketConfig = ruled(
   closed('BracketConfig', {
     profitTarget: optional(closed('ProfitTarget', { orderType: exactly('LIMIT'), limitPrice: price() })),
     stopLoss: optional(StopLoss),
-    timeInForce: optional(choice(bracketTimesInForce, { description: 'Of the exits; GTC unless given.' })),
+    timeInForce: optional(
+      choice(bracketTimesInForce, { description: 'Time in force of the exit orders; default GTC.' }),
+    ),
   }),
   (body, report) => {
     if (body.profitTarget === undefined && body.stopLoss === undefined) {
@@ -138,10 +140,11 @@ const terms = {
   bracketConfig: optional(BracketConfig),
   ocoConfig: optional(OcoConfig),
   latencyProfile: optional(LatencyProfileValue),
-  latencyMs: optional(integer(0, 60_000, { description: 'For latencyProfile CUSTOM; 100 unless given.' })),
+  latencyMs: optional(integer(0, 60_000, { description: 'Latency for latencyProfile CUSTOM; default 100.' })),
   goodTillDate: optional(
     dateTime({
-      description: 'For timeInForce GTD; New York time where there is no zone, without a time that date.',
+      description:
+        'Expiration for timeInForce GTD; New York time if it has no zone; a date alone means the end of that date.',
     }),
   ),
   session: optional(OrderSessionValue),

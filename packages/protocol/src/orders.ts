@@ -107,13 +107,15 @@ export const orderFields = {
   assetClass: AssetClassValue,
   orderType: OrderTypeValue,
   positionIntent: PositionIntentValue,
-  quantity: number({ description: 'With notional: what it is worth at the price there is, until it fills.' }),
-  notional: optional(number({ description: 'What it is to buy or sell for, in dollars.' })),
+  quantity: number({
+    description: 'With notional: the estimated quantity at the current price, until the order fills.',
+  }),
+  notional: optional(number({ description: 'Amount to buy or sell, in dollars.' })),
   limitPrice: optional(number()),
   stopPrice: optional(number()),
   timeInForce: TimeInForceValue,
   filledQuantity: optional(number()),
-  averagePrice: optional(number({ description: 'Of what is filled.' })),
+  averagePrice: optional(number({ description: 'Average price of the fills.' })),
   status: OrderStatusValue,
   executedAt: optional(instant()),
   canceledAt: optional(instant()),
@@ -138,11 +140,12 @@ export const orderFields = {
   ),
   parentOrderId: optional(
     uuid({
-      description: 'Of an exit of a bracket: its entry; of the stop of an OCO order: its limit order.',
+      description:
+        'For an exit order of a bracket, its entry order; for the stop of an OCO pair, its limit order.',
     }),
   ),
   accountId: optional(uuid()),
-  origin: optional(choice(['LIQUIDATION'], { description: 'Of an order of the broker itself: why.' })),
+  origin: optional(choice(['LIQUIDATION'], { description: 'Reason of an order placed by the broker.' })),
   cancelReason: optional(CancelReasonValue),
   rejectReason: optional(RejectReason),
   waitingFor: optional(
@@ -250,13 +253,13 @@ export const CanceledOrders = closed(
   'CanceledOrders',
   {
     canceledCount: count({
-      description: 'How many orders were canceled, those whose cancel is pending included.',
+      description: 'Number of canceled orders, including those with a pending cancel.',
     }),
     canceledOrders: listOf(uuid(), { description: 'Every order whose cancellation was taken.' }),
     cancelRequested: optional(
       listOf(uuid(), {
         description:
-          'Those of `canceledOrders` that are still CANCELING, because their latency has not passed: they may still fill. Absent where there are none.',
+          'Orders of `canceledOrders` that are still CANCELING because their latency has not passed; they may still fill. Absent if there are none.',
       }),
     ),
     message: anyText(),

@@ -45,7 +45,9 @@ export const OutcomeMatch = closed(
   'OutcomeMatch',
   {
     portfolioId: optional(uuid()),
-    symbol: optional(text({ description: 'Of a multi-leg order its underlying.', examples: ['AAPL'] })),
+    symbol: optional(
+      text({ description: 'Symbol; for a multi-leg order, the underlying.', examples: ['AAPL'] }),
+    ),
     assetClass: optional(AssetClassValue),
     orderType: optional(OrderTypeValue),
     positionIntent: optional(PositionIntentValue),
@@ -114,9 +116,7 @@ export const OutcomeRejectLater = ruled(
   closed('OutcomeRejectLater', {
     code,
     message,
-    after: optional(
-      duration({ description: 'How long after acceptance; absent = at once.', examples: ['PT2S'] }),
-    ),
+    after: optional(duration({ description: 'Delay after acceptance; absent = none.', examples: ['PT2S'] })),
     ...figures,
   }),
   checkFigures,
@@ -128,7 +128,7 @@ export const OutcomeFill = ruled(
     percent: optional(
       positive(
         { maximum: 100, decimals: 4 },
-        { description: 'Of the whole order; rounded down to what it trades in.' },
+        { description: 'Percent of the whole order, rounded down to its quantity step.' },
       ),
     ),
     price: optional(
@@ -169,7 +169,7 @@ export const OutcomeEffect = ruled(
       rest: optional(
         choice(['market', 'hold', 'cancel'], {
           description:
-            'With `fill`: what is left goes on as any order (default), stays open and fills nothing, or is canceled.',
+            'With `fill`: the rest continues as a normal order (default), stays open without fills, or is canceled.',
         }),
       ),
       hold: optional(
@@ -232,10 +232,13 @@ export const OutcomeBody = closed(
   {
     match: OutcomeMatch,
     skip: optional(
-      integer(0, 1_000_000, { description: 'How many matching orders it passes over first.', default: 0 }),
+      integer(0, 1_000_000, { description: 'Number of matching orders to ignore first.', default: 0 }),
     ),
     times: optional(
-      integer(0, 1_000_000, { description: 'How many orders it then scripts; 0 = no end.', default: 1 }),
+      integer(0, 1_000_000, {
+        description: 'Number of orders that it then scripts; 0 = unlimited.',
+        default: 1,
+      }),
     ),
     outcome: OutcomeEffect,
   },
@@ -246,9 +249,9 @@ export type OutcomeBody = Static<typeof OutcomeBody>;
 export const ScriptedOutcome = closed('ScriptedOutcome', {
   outcomeId: uuid({ description: 'Also in the explanations of executions that it ordered.' }),
   match: OutcomeMatch,
-  skip: count({ description: 'How many matching orders it passes over first.' }),
-  times: count({ description: 'How many orders it then scripts; 0 = no end.' }),
-  used: count({ description: 'How many orders it has scripted.' }),
+  skip: count({ description: 'Number of matching orders to ignore first.' }),
+  times: count({ description: 'Number of orders that it then scripts; 0 = unlimited.' }),
+  used: count({ description: 'Number of orders scripted so far.' }),
   outcome: OutcomeEffect,
 });
 export type ScriptedOutcome = Static<typeof ScriptedOutcome>;
@@ -264,7 +267,7 @@ export const DeletedOutcome = closed('DeletedOutcome', { outcomeId: anyText(), m
 export type DeletedOutcome = Static<typeof DeletedOutcome>;
 
 export const DeletedOutcomes = closed('DeletedOutcomes', {
-  deleted: count({ description: 'How many outcomes there were.' }),
+  deleted: count({ description: 'Number of deleted outcomes.' }),
   message: anyText(),
 });
 export type DeletedOutcomes = Static<typeof DeletedOutcomes>;

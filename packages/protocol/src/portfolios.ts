@@ -166,7 +166,7 @@ export const PortfolioDetail = closed(
     marginCallActive: flag(),
     ...times,
   },
-  { description: 'A portfolio as it stands.' },
+  { description: 'Current state of a portfolio.' },
 );
 export type PortfolioDetail = Static<typeof PortfolioDetail>;
 
@@ -282,7 +282,7 @@ export const Settlement = closed('Settlement', {
 export type Settlement = Static<typeof Settlement>;
 
 export const Settlements = listOf(Settlement, {
-  description: 'What has not settled yet, the nearest first.',
+  description: 'Unsettled cash and deliveries, by settlement date.',
 });
 export type Settlements = Static<typeof Settlements>;
 

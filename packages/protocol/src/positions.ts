@@ -21,7 +21,9 @@ export const EquityPosition = closed('EquityPosition', {
   equityId: anyText({ description: '`<portfolioId>:<symbol>`' }),
   portfolioId: uuid(),
   symbol: anyText(),
-  settledQuantity: number({ description: 'With pendingQuantity what is held; negative when short.' }),
+  settledQuantity: number({
+    description: 'Settled quantity; with pendingQuantity it is the position. Negative when short.',
+  }),
   reservedQuantity: number({ description: 'The part of it reserved for open closing orders.' }),
   pendingQuantity: number(),
   costBasis: number({ description: 'Cost of the open lots, without commissions.' }),
@@ -94,7 +96,7 @@ export const FuturePosition = closed('FuturePosition', {
   reservedQuantity: number(),
   multiplier: number({ description: 'Dollars per point.' }),
   entryPrice: number(),
-  settlementPrice: optional(number({ description: 'Of the last daily settlement since entry.' })),
+  settlementPrice: optional(number({ description: 'Price of the last daily settlement since entry.' })),
   lastPrice: number(),
   notionalValue: number(),
   unrealizedPnl: number({

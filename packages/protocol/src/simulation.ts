@@ -112,7 +112,7 @@ const advance = {
   by: optional(
     duration({
       description:
-        'How far to move, at most ten years and not beyond 2199-12-31. Years and months keep the time of day in New York; a day is 24 hours.',
+        'Duration to advance, at most ten years and not beyond 2199-12-31. Years and months keep the time of day in New York; a day is 24 hours.',
     }),
   ),
   until: optional(
@@ -294,7 +294,7 @@ export const CorporateActions = closed('CorporateActions', {
   actions: listOf(AnnouncedAction, { description: 'In the order in which they take effect.' }),
   unsupported: optional(
     listOf(UnsupportedAction, {
-      description: 'Actions that the source of live market data tells of and that are not simulated.',
+      description: 'Actions reported by the source of live market data that are not simulated.',
     }),
   ),
 });
@@ -321,7 +321,7 @@ export const HaltBody = ruled(
       for: optional(
         duration({
           description:
-            'How long it lasts. Without `until` and `for`: five minutes for LUDP, LUDS and M, no end for others.',
+            'Duration of the halt. Without `until` and `for`: five minutes for LUDP, LUDS and M, unlimited for others.',
         }),
       ),
     },

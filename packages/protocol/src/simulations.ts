@@ -34,13 +34,13 @@ export const CreateSimulationBody = ruled(
       speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
       seed: optional(
         Type.Union([text(), Type.Integer()], {
-          description: 'Where the ids, latencies and synthetic prices come from.',
+          description: 'Seed of ids, latencies and synthetic prices.',
           'x-expected': 'must be a string or an integer',
         }),
       ),
       earlyAssignment: optional(
         choice(earlyAssignments, {
-          description: 'Which short options are assigned before they expire; absent = OFF.',
+          description: 'Short options that are assigned before they expire; absent = OFF.',
         }),
       ),
       luld: optional(
@@ -57,7 +57,7 @@ export const CreateSimulationBody = ruled(
       ),
       scripts: optional(
         flag({
-          description: 'Whether a `clientOrderId` that begins with `~` scripts its own order; absent = true.',
+          description: 'True if a `clientOrderId` that begins with `~` scripts its own order; absent = true.',
         }),
       ),
       replay: optional(
@@ -111,7 +111,7 @@ const simulationFields = {
   luld: optional(flag({ description: 'Whether limit up, limit down is simulated.' })),
   shortSaleRestriction: optional(flag({ description: 'Whether Rule 201 is simulated.' })),
   scripts: optional(
-    flag({ description: 'Whether a `clientOrderId` that begins with `~` scripts its own order.' }),
+    flag({ description: 'True if a `clientOrderId` that begins with `~` scripts its own order.' }),
   ),
   now: optional(instant({ description: 'By its clock.' })),
   createdAt: instant(),

@@ -97,18 +97,18 @@ const StepPortfolio = closed('StepPortfolio', {
 });
 
 const replyFields = {
-  now: instant({ description: 'Where the clock stands.' }),
+  now: instant({ description: 'Current time of the clock.' }),
   orders: listOf(StepOrder, {
     description: 'One for each order, in their order: 201 with the order, or the error.',
   }),
   cancels: listOf(StepCancel, { description: 'One for each cancel, in their order.' }),
   events: listOf(OrderUpdate, {
-    description: 'What happened to orders in this step, as the order stream tells it.',
+    description: 'Order events of this step, as in the order stream.',
   }),
   quotes: optional(listOf(Quote, { description: 'Of the observed symbols that have one.' })),
   portfolios: optional(listOf(StepPortfolio)),
   hasMore: flag({
-    description: 'Whether the clock stopped before its goal: name the same goal in the next step.',
+    description: 'True if the clock stopped before its target: repeat the target in the next step.',
   }),
 };
 

@@ -13,7 +13,7 @@ const ticket = optional(
   text({ maxLength: 4096, description: 'From `POST /v1/stream/ticket`; in place of the bearer.' }),
 );
 const lastEventId = optional(
-  text({ description: 'As the header `Last-Event-ID`, for clients that cannot set it.' }),
+  text({ description: 'Same as the header `Last-Event-ID`, for clients that cannot set it.' }),
 );
 
 export const OrderStreamQuery = parameters({

@@ -24,7 +24,7 @@ const url = text({
   pattern: '^[Hh][Tt][Tt][Pp][Ss]?://',
   'x-expected': 'must be an http(s) URL',
   description:
-    'Where events are posted: `https` or `http`, port 80, 443 or 1024 and up, without user information. The address must be a public one unless the server has `WEBHOOK_ALLOW_PRIVATE=on`.',
+    'URL that receives the events: `https` or `http`, port 80, 443 or 1024 and up, without user information. The address must be a public one unless the server has `WEBHOOK_ALLOW_PRIVATE=on`.',
   examples: ['https://hooks.example.com/sandpit'],
 });
 const patterns = list(
@@ -73,7 +73,7 @@ export type UpdateWebhookBody = Static<typeof UpdateWebhookBody>;
 const webhookFields = {
   webhookId: uuid(),
   url: anyText(),
-  events: listOf(anyText(), { description: 'As they were given; `*` = all.' }),
+  events: listOf(anyText(), { description: 'Subscribed event types; `*` = all.' }),
   simulationId: anyText({ description: '`*` = all simulations of the tenant.' }),
   description: optional(anyText()),
   status: choice(statuses),
@@ -84,10 +84,10 @@ const webhookFields = {
 export const Webhook = closed('Webhook', {
   ...webhookFields,
   lastSuccessAt: optional(
-    instant({ description: 'When the receiver last accepted an event, in real time.' }),
+    instant({ description: 'Real time at which the receiver last accepted an event.' }),
   ),
   failingSince: optional(
-    instant({ description: 'When the first try failed after the last success, in real time.' }),
+    instant({ description: 'Real time of the first failed attempt since the last success.' }),
   ),
 });
 export type Webhook = Static<typeof Webhook>;

@@ -62,7 +62,7 @@ export function adjustSeries(
 
 /** Series that somebody holds, has orders in, or has listed. */
 function seriesInUse(d: Decision, underlying: string): ReadonlySet<string> {
-  const { holders, books, packagesOn, listed } = d.state;
+  const { holders, books, multiLegOrdersOn: packagesOn, listed } = d.state;
   const inUse = new Set<string>();
   const add = (symbol: string): void => {
     if (!isLongAsOsi(symbol) || underlyingOf(rootOfOsi(symbol)) !== underlying) return;

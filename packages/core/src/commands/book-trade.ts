@@ -63,7 +63,7 @@ export function tradeFor(
         : {
             kind: 'MARGIN',
             effect: (held, trade) => marginEffectHolding(d, portfolio, held, trade),
-            room: () => availableMarginOf(portfolio, d, d.broker(portfolio)),
+            availableMargin: () => availableMarginOf(portfolio, d, d.broker(portfolio)),
           },
   });
 }

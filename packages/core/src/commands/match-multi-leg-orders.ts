@@ -20,7 +20,7 @@ import { canTrade } from './match-orders.js';
  * Lets the orders of several legs that these new quotes concern meet the market (D78), after the single ones: by tier, then by arrival.
  */
 export function matchMultiLegOrders(d: Decision, quotes: Iterable<Quote>): void {
-  const { packagesOn } = d.state;
+  const { multiLegOrdersOn: packagesOn } = d.state;
   if (packagesOn.size === 0) return;
   let concerned: Set<Order> | undefined;
   for (const { symbol } of quotes) {
@@ -34,7 +34,7 @@ export function matchMultiLegOrders(d: Decision, quotes: Iterable<Quote>): void 
 /** At the opening of a session: whoever rested in the one before meets the first quotes of this one like an order that arrives (D128). */
 export function matchAllMultiLegOrders(d: Decision): void {
   const all = new Set<Order>();
-  for (const packages of d.state.packagesOn.values()) for (const order of packages) all.add(order);
+  for (const packages of d.state.multiLegOrdersOn.values()) for (const order of packages) all.add(order);
   matchInTurn(d, all);
 }
 
@@ -56,12 +56,12 @@ export function matchMultiLegOrder(d: Decision, order: Order): void {
   const openedAt = hours.openedAt(terms.session, d.at);
   if (openedAt === undefined) return;
   if (terms.legs?.some((leg) => haltIn(d, leg.optionSymbol) !== undefined) === true) {
-    wakeMultiLegOrder(d.state.packagesOn, order);
+    wakeMultiLegOrder(d.state.multiLegOrdersOn, order);
     return;
   }
   const legs = legsNow(d, order, openedAt);
   if (typeof legs === 'string') {
-    awaitQuote(d.state.packagesOn, order, legs);
+    awaitQuote(d.state.multiLegOrdersOn, order, legs);
     return;
   }
   const portfolio = d.portfolioOf(order);
@@ -71,7 +71,7 @@ export function matchMultiLegOrder(d: Decision, order: Order): void {
   const fill = planMultiLegFill(order, fillModel, legs, isResting);
   if (fill === undefined) {
     if (limitPrice === undefined) {
-      wakeMultiLegOrder(d.state.packagesOn, order);
+      wakeMultiLegOrder(d.state.multiLegOrdersOn, order);
       return;
     }
     const net = netAtTouch(legs);
@@ -79,9 +79,9 @@ export function matchMultiLegOrder(d: Decision, order: Order): void {
     const isAway = net === undefined || net > limit;
     if (isAway && !isResting) d.move(order, 'RESTED', { restingSince: d.at });
     const waits = legWaitsOf(legs, limit);
-    if (waits !== undefined) restMultiLegOrder(d.state.packagesOn, order, waits);
+    if (waits !== undefined) restMultiLegOrder(d.state.multiLegOrdersOn, order, waits);
     // Its price is there and the size is not: any leg may bring it.
-    else wakeMultiLegOrder(d.state.packagesOn, order);
+    else wakeMultiLegOrder(d.state.multiLegOrdersOn, order);
     return;
   }
   // From here on the quotes decide something: they belong to the record.

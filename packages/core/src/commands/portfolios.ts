@@ -228,7 +228,12 @@ export function transferCash(
  * holds where that is more than its cash; but where a loan or a short position stays behind, so does the minimum equity (D109).
  */
 function withdrawable(d: Decision, portfolio: Portfolio): Money {
-  const { settledCash, shortMarketValue, totalEquity, room } = valuationOf(portfolio, d, d.broker(portfolio));
+  const {
+    settledCash,
+    shortMarketValue,
+    totalEquity,
+    availableMargin: room,
+  } = valuationOf(portfolio, d, d.broker(portfolio));
   if (room === undefined) return settledCash;
   const { left, freeCash, keepsCash } = room;
   const beyondMinimum = Money.subtract(totalEquity, MINIMUM_MARGIN_EQUITY);

@@ -132,7 +132,7 @@ function withMultiLegOrders(state: State, quotes: readonly Quote[]): ReadonlySet
     if (book?.isOption === true && book.open.size > 0) all.add(underlyingOf(rootOfOsi(quote.symbol)));
     // The opening of an index ends the series that wait for it.
     for (const series of state.awaitingOpening.get(quote.symbol) ?? []) all.add(series);
-    concerned = state.packagesOn.get(quote.symbol)?.concernedBy(quote, concerned) ?? concerned;
+    concerned = state.multiLegOrdersOn.get(quote.symbol)?.concernedBy(quote, concerned) ?? concerned;
     for (const { terms } of state.scripted.get(quote.symbol) ?? [])
       for (const symbol of withHoldings(state, terms.portfolioId, terms)) all.add(symbol);
   }
@@ -287,7 +287,10 @@ function addParityReads(state: State, underlying: string, symbols: Set<string>):
 }
 
 /** All orders of several legs look at their contracts, and at what these are on; on margin at everything that is held. */
-function addReadsOfMultiLegOrders({ packagesOn, portfolios }: State, symbols: Set<string>): void {
+function addReadsOfMultiLegOrders(
+  { multiLegOrdersOn: packagesOn, portfolios }: State,
+  symbols: Set<string>,
+): void {
   const looking = new Set<string>();
   for (const [symbol, packages] of packagesOn) {
     symbols.add(symbol);

@@ -54,7 +54,7 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
   }
   // All of an instant are in force before packages meet them (D78).
   if (since === undefined) matchMultiLegOrders(d, quotes);
-  else for (const quote of told) wakeConcerned(d.state.packagesOn, quote);
+  else for (const quote of told) wakeConcerned(d.state.multiLegOrdersOn, quote);
 }
 
 /** Each order is judged by itself (D128): those that came to work later do not meet the quote, and hide nothing from the others. */

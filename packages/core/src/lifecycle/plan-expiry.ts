@@ -105,29 +105,29 @@ const expired = (contract: OptionContract, count: number): PlannedOptionEvent =>
 
 /** What ends without shares, and longs and shorts that are in the money and deliver them. */
 interface Sorted {
-  readonly acts: PlannedOptionEvent[];
+  readonly events: PlannedOptionEvent[];
   readonly longs: readonly EndingSeries[];
   readonly shorts: readonly EndingSeries[];
 }
 
 function sorted(series: readonly EndingSeries[], price: Price | undefined): Sorted {
-  const acts: PlannedOptionEvent[] = [];
+  const events: PlannedOptionEvent[] = [];
   const longs: EndingSeries[] = [];
   const shorts: EndingSeries[] = [];
   for (const one of series) {
     const { contract, count } = one;
     if (price === undefined || !isInTheMoney(contract, price)) {
-      acts.push(expired(contract, count));
+      events.push(expired(contract, count));
       continue;
     }
     const kept = count > 0 ? Math.min(one.kept, count) : 0;
-    if (kept > 0) acts.push(expired(contract, kept));
+    if (kept > 0) events.push(expired(contract, kept));
     const left = count - kept;
     if (left === 0) continue;
-    if (contract.settlement === 'CASH') acts.push(cashSettlementOf(contract, left, price));
+    if (contract.settlement === 'CASH') events.push(cashSettlementOf(contract, left, price));
     else (left > 0 ? longs : shorts).push({ ...one, count: left });
   }
-  return { acts, longs, shorts };
+  return { events, longs, shorts };
 }
 
 /**
@@ -143,7 +143,7 @@ export function planExpiry(
 ): PlannedOptionEvent[] {
   const asInstructed = planEnd(series, price, means, behind);
   if (means === undefined || cashShortfallAfter(asInstructed, means) === 0) return asInstructed;
-  const acts = series.some(({ kept }) => kept > 0)
+  const events = series.some(({ kept }) => kept > 0)
     ? planEnd(
         series.map((one) => ({ ...one, kept: 0 })),
         price,
@@ -151,7 +151,7 @@ export function planExpiry(
         behind,
       )
     : asInstructed;
-  return withinCash([...acts, ...sellProtectiveLongs(acts, means, behind)], means);
+  return withinCash([...events, ...sellProtectiveLongs(events, means, behind)], means);
 }
 
 function planEnd(
@@ -160,8 +160,8 @@ function planEnd(
   means: Means | undefined,
   behind: readonly ProtectiveLong[],
 ): PlannedOptionEvent[] {
-  const { acts, longs, shorts } = sorted(series, price);
-  if (price === undefined || longs.length + shorts.length === 0) return acts;
+  const { events, longs, shorts } = sorted(series, price);
+  if (price === undefined || longs.length + shorts.length === 0) return events;
   const deliveries =
     means === undefined
       ? [...longs, ...shorts].map(({ contract, count }) => deliveryOf(contract, count, price))
@@ -170,18 +170,18 @@ function planEnd(
           shorts,
           behind.filter(({ isExercisable }) => isExercisable),
         );
-  return [...acts, ...purchasesFirst(deliveries)];
+  return [...events, ...purchasesFirst(deliveries)];
 }
 
 /** Cash that these acts take beyond what there is. */
-const cashShortfallAfter = (acts: readonly PlannedOptionEvent[], means: Means): number =>
-  Math.max(0, 0 - means.cash - acts.reduce((sum, { cash }) => sum + cash, 0));
+const cashShortfallAfter = (events: readonly PlannedOptionEvent[], means: Means): number =>
+  Math.max(0, 0 - means.cash - events.reduce((sum, { cash }) => sum + cash, 0));
 
 /** Contracts that would cost more than is left after all else are closed for what there is: nothing more can be lost (D88). */
-function withinCash(acts: readonly PlannedOptionEvent[], { cash, shares }: Means): PlannedOptionEvent[] {
+function withinCash(events: readonly PlannedOptionEvent[], { cash, shares }: Means): PlannedOptionEvent[] {
   const affordable: PlannedOptionEvent[] = [];
-  let left: number = cashShortfallAfter(acts, { cash: Money.max(cash, Money.zero), shares });
-  for (const act of [...acts].reverse()) {
+  let left: number = cashShortfallAfter(events, { cash: Money.max(cash, Money.zero), shares });
+  for (const act of [...events].reverse()) {
     const waived = isCostOfShorts(act) ? Math.min(left, Math.max(0, 0 - act.cash)) : 0;
     left -= waived;
     affordable.unshift(
@@ -196,15 +196,15 @@ const isCostOfShorts = ({ act }: PlannedOptionEvent): boolean =>
 
 /** Longs that go on are sold at their mark for what is lacking after all else. */
 function sellProtectiveLongs(
-  acts: readonly PlannedOptionEvent[],
+  events: readonly PlannedOptionEvent[],
   means: Means,
   behind: readonly ProtectiveLong[],
 ): PlannedOptionEvent[] {
   const sold: PlannedOptionEvent[] = [];
   for (const { contract, count, value: valueOf } of behind) {
-    const lacking = cashShortfallAfter([...acts, ...sold], means);
+    const lacking = cashShortfallAfter([...events, ...sold], means);
     if (lacking === 0) break;
-    const exercised = acts.reduce(
+    const exercised = events.reduce(
       (sum, act) => sum + (act.contract === contract && act.closes ? act.count : 0),
       0,
     );
@@ -223,9 +223,9 @@ function sellProtectiveLongs(
   return sold;
 }
 
-function purchasesFirst(acts: readonly PlannedOptionEvent[]): PlannedOptionEvent[] {
+function purchasesFirst(events: readonly PlannedOptionEvent[]): PlannedOptionEvent[] {
   const isPurchase = ({ shares }: PlannedOptionEvent): boolean => shares > 0;
-  return [...acts.filter(isPurchase), ...acts.filter((one) => !isPurchase(one))];
+  return [...events.filter(isPurchase), ...events.filter((one) => !isPurchase(one))];
 }
 
 /**
@@ -249,7 +249,7 @@ export function planAssignment(
 class WithinMeans {
   readonly #means: Means;
   readonly #price: Price;
-  readonly #acts: PlannedOptionEvent[] = [];
+  readonly #events: PlannedOptionEvent[] = [];
   #shares = 0;
   #cash = 0;
 
@@ -273,7 +273,7 @@ class WithinMeans {
     this.#settleAssigned(shorts);
     this.#sellInLieu(shorts);
     this.#exerciseWhatIsLeft(left);
-    return this.#acts;
+    return this.#events;
   }
 
   assign(short: EndingSeries, longs: readonly EndingSeries[]): PlannedOptionEvent[] {
@@ -282,7 +282,7 @@ class WithinMeans {
     this.#exerciseFor(short.contract.optionType, left);
     this.#settleAssigned([short]);
     this.#sellInLieu([short]);
-    return this.#acts;
+    return this.#events;
   }
 
   /** Exercises as many of these as stand for what assigned shorts of that type lack. */
@@ -304,7 +304,7 @@ class WithinMeans {
   }
 
   #do(act: PlannedOptionEvent): void {
-    this.#acts.push(act);
+    this.#events.push(act);
     this.#shares += act.shares;
     this.#cash += act.cash;
   }

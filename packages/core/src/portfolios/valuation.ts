@@ -45,7 +45,7 @@ export interface Valuation extends CashView {
   readonly dayTradeBuyingPower: Money;
   readonly marginCallActive: boolean;
   /** What is left for opening orders; absent for CASH portfolios, which have their free settled cash. */
-  readonly room: AvailableMargin | undefined;
+  readonly availableMargin: AvailableMargin | undefined;
 }
 
 const { bounded } = Money;
@@ -113,12 +113,12 @@ const withoutMargin = ({ totalEquity, settledCash }: Worth): Margin => ({
   overnightBuyingPower: settledCash,
   dayTradeBuyingPower: settledCash,
   marginCallActive: false,
-  room: undefined,
+  availableMargin: undefined,
 });
 
 /** What of a margin portfolio's figures its orders are judged by, and what else follows from the same marks. */
-type OrderMargin = Omit<Margin, 'overnightBuyingPower' | 'dayTradeBuyingPower' | 'room'> & {
-  readonly room: AvailableMargin;
+type OrderMargin = Omit<Margin, 'overnightBuyingPower' | 'dayTradeBuyingPower' | 'availableMargin'> & {
+  readonly availableMargin: AvailableMargin;
 };
 
 function orderMarginOf(
@@ -135,21 +135,21 @@ function orderMarginOf(
   const marginEquity = Money.ofUnits(SETTLED_CASH + PENDING_CASH + variation + bounded(counted));
   const fedRequirement = bounded(fed);
   const houseRequirement = bounded(house);
-  const headroom: MarginExcess = {
+  const marginExcess: MarginExcess = {
     // Kept in a ledger, which falls of the market do not touch (D107).
     initial:
       terms.marginType === 'REG_T' ? portfolio.margin.sma : Money.subtract(marginEquity, fedRequirement),
     maintenance: Money.subtract(marginEquity, houseRequirement),
   };
-  const inCall = headroom.maintenance < 0 || portfolio.margin.calls.some(isRestricting);
-  const room: AvailableMargin = {
+  const inCall = marginExcess.maintenance < 0 || portfolio.margin.calls.some(isRestricting);
+  const availableMargin: AvailableMargin = {
     marginType: terms.marginType,
     house: broker,
     totalEquity,
     freeCash: Money.ofUnits(SETTLED_CASH + PENDING_CASH - collateral - orders.cash - positions.cash),
     keepsCash: reservesCashForPuts(portfolio, broker),
     left: MarginExcess.subtract(
-      { ...headroom, maintenance: Money.subtract(marginEquity, bounded(opening)) },
+      { ...marginExcess, maintenance: Money.subtract(marginEquity, bounded(opening)) },
       MarginExcess.add(orders.headroom, positions.headroom),
     ),
   };
@@ -158,11 +158,11 @@ function orderMarginOf(
     fedRequirement,
     houseRequirement,
     initialRequirement: bounded(initial),
-    maintenanceExcess: headroom.maintenance,
+    maintenanceExcess: marginExcess.maintenance,
     openingExcess: Money.subtract(marginEquity, bounded(opening)),
     smaBalance: terms.marginType === 'PORTFOLIO' ? Money.zero : portfolio.margin.sma,
     marginCallActive: inCall,
-    room,
+    availableMargin,
   };
 }
 
@@ -173,14 +173,16 @@ function marginOf(
   source: ValuationSource,
   broker: BrokerConfiguration,
 ): Margin {
-  const { room, ...standing } = orderMarginOf(portfolio, worth, amounts, source, broker);
+  const { availableMargin, ...standing } = orderMarginOf(portfolio, worth, amounts, source, broker);
   const { marginCallActive: inCall } = standing;
-  const forTheDay = dayTradePower(portfolio, room, { broker, source, inCall });
+  const forTheDay = dayTradePower(portfolio, availableMargin, { broker, source, inCall });
   return {
     ...standing,
-    overnightBuyingPower: inCall ? Money.zero : overnightBuyingPower(room),
+    overnightBuyingPower: inCall ? Money.zero : overnightBuyingPower(availableMargin),
     dayTradeBuyingPower: forTheDay,
-    room: usesDayTradingLeverage(portfolio, source, broker) ? { ...room, forTheDay } : room,
+    availableMargin: usesDayTradingLeverage(portfolio, source, broker)
+      ? { ...availableMargin, forTheDay }
+      : availableMargin,
   };
 }
 
@@ -192,9 +194,18 @@ export function availableMarginOf(
 ): AvailableMargin {
   const { values, amounts } = sumsOf(portfolio, source, broker);
   const worth = worthWith(portfolio, values);
-  const { room, marginCallActive: inCall } = orderMarginOf(portfolio, worth, amounts, source, broker);
-  if (!usesDayTradingLeverage(portfolio, source, broker)) return room;
-  return { ...room, forTheDay: dayTradePower(portfolio, room, { broker, source, inCall }) };
+  const { availableMargin, marginCallActive: inCall } = orderMarginOf(
+    portfolio,
+    worth,
+    amounts,
+    source,
+    broker,
+  );
+  if (!usesDayTradingLeverage(portfolio, source, broker)) return availableMargin;
+  return {
+    ...availableMargin,
+    forTheDay: dayTradePower(portfolio, availableMargin, { broker, source, inCall }),
+  };
 }
 
 /**
@@ -258,18 +269,19 @@ function usesDayTradingLeverage(
  */
 function dayTradePower(
   portfolio: Portfolio,
-  room: AvailableMargin,
+  availableMargin: AvailableMargin,
   {
     broker,
     source,
     inCall,
   }: { readonly broker: BrokerConfiguration; readonly source: ValuationSource; readonly inCall: boolean },
 ): Money {
-  if (room.marginType === 'PORTFOLIO') return inCall ? Money.zero : overnightBuyingPower(room);
+  if (availableMargin.marginType === 'PORTFOLIO')
+    return inCall ? Money.zero : overnightBuyingPower(availableMargin);
   const { calendar } = source.options;
   const today = calendar.dateOf(source.at);
   if (dayTradeRegimeOf(broker, today) === 'INTRADAY_MARGIN')
-    return dayTradeBuyingPower(room, room.left.maintenance);
+    return dayTradeBuyingPower(availableMargin, availableMargin.left.maintenance);
   const before = dayTradingExcess(portfolio.previousClose);
   // Once the day is marked, what was opened on it counts in its excess.
   const isMarked = portfolio.previousClose !== undefined && portfolio.previousClose.date >= today;
@@ -277,7 +289,7 @@ function dayTradePower(
     portfolio.reservedByOrders.headroom.initial,
     isMarked ? Money.zero : initialOf(openedOn(portfolio, today, source), portfolio, source, broker),
   );
-  return dayTradeBuyingPower(room, Money.subtract(before, open));
+  return dayTradeBuyingPower(availableMargin, Money.subtract(before, open));
 }
 
 /** What was opened on a date and is still open, at what it cost to open; without what of it is taken as `closed`, by symbol. */

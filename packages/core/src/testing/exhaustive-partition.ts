@@ -1,5 +1,5 @@
 import type { Contract, Micros, RegTTerms } from '../margin/reg-t/contracts.js';
-import type { Chain } from '../margin/reg-t/model.js';
+import type { UnderlyingPositions } from '../margin/reg-t/model.js';
 import { optionAlone, stockAlone, stockWithOne, stockWithTwo, straddle } from './margin-formulas.js';
 import type { Least } from './margin-formulas.js';
 
@@ -7,7 +7,7 @@ import type { Least } from './margin-formulas.js';
  * The least requirement of a chain by D104's sentence and nothing else: every way to divide its contracts and share lots
  * among the groups of D100–D104 is tried. All contracts deliver the same; shares beyond whole lots are left out.
  */
-export function leastByTrying({ contracts, shares }: Chain, terms: RegTTerms): Least {
+export function leastByTrying({ contracts, shares }: UnderlyingPositions, terms: RegTTerms): Least {
   const lot = contracts[0]?.deliverable ?? 100;
   const lots = Math.floor(Math.abs(shares) / lot);
   const held = [...contracts.map(({ count }) => count), lots];

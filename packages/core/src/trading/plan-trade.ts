@@ -71,7 +71,7 @@ interface MarginFunds {
   /** What a trade changes of the headroom, where so much of its instrument is held. */
   readonly effect: (held: Quantity, trade: MarginTrade) => MarginExcess;
   /** Asked for only where the price ran beyond what was set aside. */
-  readonly room: () => AvailableMargin;
+  readonly availableMargin: () => AvailableMargin;
 }
 
 /** What executing would do: the events of the fills that are possible, in order, and why the next is not. */
@@ -219,7 +219,7 @@ class Plan {
   }
 
   private takenOnMargin(
-    { effect: effectOf, room }: MarginFunds,
+    { effect: effectOf, availableMargin }: MarginFunds,
     { price, quantity }: PlannedFill,
     cash: Money,
     charges: Charges,
@@ -237,7 +237,13 @@ class Plan {
     const isShortSale = !isBuy && isShares(ground.instrument);
     const isStock = isShares(ground.instrument);
     const opening = { isShortSale, isStock, cost: isBuy || isShortSale ? cost : Money.zero, effect };
-    return marginRefusal(opening, progress, () => this.roomLeft(room())) ?? { cash, charges, effect };
+    return (
+      marginRefusal(opening, progress, () => this.remainingMargin(availableMargin())) ?? {
+        cash,
+        charges,
+        effect,
+      }
+    );
   }
 
   /** Nobody pays for a future: it takes its margin, and what is charged leaves settled cash at once (D93, D94). */
@@ -256,7 +262,12 @@ class Plan {
       cash: Money.negate(cost),
     });
     const opening = { isShortSale: true, cost, effect };
-    return marginRefusal(opening, progress, () => this.roomLeft(funds.room())) ?? { ...paid, effect };
+    return (
+      marginRefusal(opening, progress, () => this.remainingMargin(funds.availableMargin())) ?? {
+        ...paid,
+        effect,
+      }
+    );
   }
 
   /** The execution as the journal keeps it: what is usual is left out. */
@@ -332,9 +343,9 @@ class Plan {
   }
 
   /** What the portfolio has left once the plan so far is carried out. */
-  private roomLeft(room: AvailableMargin): AvailableMargin {
+  private remainingMargin(availableMargin: AvailableMargin): AvailableMargin {
     const { reserved, takes } = this.drawn;
-    return availableToOrder(room, {
+    return availableToOrder(availableMargin, {
       reserved: Money.negate(reserved),
       takes: MarginExcess.negate(takes),
       cover: Quantity.zero,

@@ -9,7 +9,7 @@ export const keyPairRoutes = table({
     tag: 'Portfolios',
     summary: 'Make a key pair for a portfolio',
     description:
-      'For clients that sign in with `APCA-API-KEY-ID` and `APCA-API-SECRET-KEY` at `/alpaca`. It opens this portfolio only, and lasts until it is taken back, or the API key behind the token that asked for it is. The secret is shown once.',
+      'For clients that sign in with `APCA-API-KEY-ID` and `APCA-API-SECRET-KEY` at `/alpaca`. It gives access to this portfolio only, until it or the API key behind the requesting token is revoked. The secret is shown once.',
     auth: 'bearer',
     scope: 'trade',
     params: PortfolioParams,
@@ -21,7 +21,7 @@ export const keyPairRoutes = table({
     path: '/v1/accounts/portfolios/:portfolioId/key-pairs',
     tag: 'Portfolios',
     summary: 'List the key pairs of a portfolio',
-    description: 'Those that are good, without their secrets, oldest first.',
+    description: 'Valid key pairs, without their secrets, oldest first.',
     auth: 'bearer',
     scope: 'read',
     params: PortfolioParams,

@@ -3,9 +3,9 @@ import type { Scope, StreamEvent } from '../enums.js';
 import { type ErrorCode, type HttpErrorStatus, statusOf } from '../errors.js';
 
 export const tags = {
-  Accounts: 'Who owns portfolios.',
+  Accounts: 'Owners of portfolios.',
   Portfolios: 'Balances, positions, margin, history.',
-  Orders: 'Placing, changing, cancelling, finding.',
+  Orders: 'Place, change, cancel and find orders.',
   'Market data': 'Quotes, bars, options, instruments, hours.',
   Streams: 'Live updates as server-sent events.',
   Simulation: 'Control of the market and the clock of a simulation.',

@@ -179,7 +179,7 @@ export const simulationRoutes = table({
     path: '/v1/simulation/halts',
     tag: 'Simulation',
     summary: 'List the halts in force',
-    description: 'Of the simulation that the token lives in.',
+    description: 'Applies to the simulation of the token.',
     auth: 'bearer',
     scope: 'simulate',
     query: PageQuery,

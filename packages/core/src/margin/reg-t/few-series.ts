@@ -1,7 +1,7 @@
 import type { Contract, RegTTerms } from './contracts.js';
 import { shortStraddle } from './groups.js';
 import { combosOf, maximumLoss, sameTerms, sharesSpreads } from './model.js';
-import type { Chain, Partition } from './model.js';
+import type { UnderlyingPositions, Partition } from './model.js';
 
 export const UNDIVIDED: Partition = { combos: [], straddles: [], spreads: [], isApproximate: false };
 
@@ -9,21 +9,21 @@ export const UNDIVIDED: Partition = { combos: [], straddles: [], spreads: [], is
  * The least partition of what has at most one series beside stock, or two without, where there is nothing to search: one kind of group, of which as
  * many as can be are the least where one takes less than its parts. Undefined for anything else.
  */
-export function partitionOfFew(chain: Chain, terms: RegTTerms): Partition | undefined {
-  const { contracts, shares } = chain;
+export function partitionOfFew(positions: UnderlyingPositions, terms: RegTTerms): Partition | undefined {
+  const { contracts, shares } = positions;
   const [a, b] = contracts;
   if (a === undefined) return UNDIVIDED;
-  if (b === undefined) return shares === 0 ? UNDIVIDED : withStock(chain, a, terms);
+  if (b === undefined) return shares === 0 ? UNDIVIDED : withStock(positions, a, terms);
   if (contracts.length > 2 || shares !== 0) return undefined;
   if (a.isShort && b.isShort) return a.isCall ? straddle(a, b, 0, 1) : straddle(b, a, 1, 0);
   if (!a.isShort && !b.isShort) return UNDIVIDED;
   return a.isShort ? vertical(contracts, 0, 1) : vertical(contracts, 1, 0);
 }
 
-function withStock(chain: Chain, option: Contract, terms: RegTTerms): Partition {
-  const [combo] = combosOf(chain, terms);
+function withStock(positions: UnderlyingPositions, option: Contract, terms: RegTTerms): Partition {
+  const [combo] = combosOf(positions, terms);
   if (combo === undefined) return UNDIVIDED;
-  const lots = Math.floor(Math.abs(chain.shares) / Math.abs(combo.shares));
+  const lots = Math.floor(Math.abs(positions.shares) / Math.abs(combo.shares));
   return { ...UNDIVIDED, combos: [{ combo, count: Math.min(option.count, lots) }] };
 }
 

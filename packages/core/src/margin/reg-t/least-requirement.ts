@@ -145,12 +145,12 @@ function divide(held: HeldOf, rules: RegTRules, terms: RegTTerms): Divided {
     if (leg.quantity !== 0) contracts.push(contractOf(leg, leg.quantity / UNITS, terms, price, contracts[0]));
   contracts.sort((a, b) => (a.symbol < b.symbol ? -1 : 1));
   const shares = Math.trunc(held.shares / UNITS);
-  const chain = { contracts, shares };
+  const positions = { contracts, shares };
   const { partitions, series = 0 } = rules;
   return {
     underlying,
-    chain,
-    partition: partitions?.of(chain, terms, series) ?? leastPartition(chain, terms, series),
+    positions,
+    partition: partitions?.of(positions, terms, series) ?? leastPartition(positions, terms, series),
     shares: held.shares,
     price,
     leverageFactor,

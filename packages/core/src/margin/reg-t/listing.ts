@@ -17,7 +17,7 @@ import {
 } from './explain.js';
 import { longOption, nakedOption, shortStraddle } from './groups.js';
 import type { UnitAmounts } from './groups.js';
-import type { Chain, Partition } from './model.js';
+import type { UnderlyingPositions, Partition } from './model.js';
 import { namedSpreads } from './shapes.js';
 import type { NamedSpread } from './shapes.js';
 
@@ -40,7 +40,7 @@ export interface RegTGroup {
 /** One underlying as it is held, divided. */
 export interface Divided {
   readonly underlying: string;
-  readonly chain: Chain;
+  readonly positions: UnderlyingPositions;
   readonly partition: Partition;
   /** All shares, those beyond whole ones too. */
   readonly shares: Quantity;
@@ -52,8 +52,8 @@ export interface Divided {
 
 /** The groups of one underlying, a line each, in the order of their names, then of their symbols. */
 export function listGroups(divided: Divided, terms: RegTTerms): RegTGroup[] {
-  const { chain, partition, underlying } = divided;
-  const { contracts } = chain;
+  const { positions, partition, underlying } = divided;
+  const { contracts } = positions;
   const left = contracts.map(({ count }) => count);
   let shares: Quantity = divided.shares;
   const lines: RegTGroup[] = [];
@@ -118,8 +118,8 @@ export function listGroups(divided: Divided, terms: RegTTerms): RegTGroup[] {
  * longs, which count alone, and short boxes of a house form.
  */
 export function sumsOf(divided: Divided, terms: RegTTerms): GroupAmounts | undefined {
-  const { chain, partition, shortBoxCostBps } = divided;
-  const { contracts } = chain;
+  const { positions, partition, shortBoxCostBps } = divided;
+  const { contracts } = positions;
   const left = contracts.map(({ count }) => count);
   let shares: Quantity = divided.shares;
   const sum = { fed: 0, house: 0, initial: 0, counted: 0, isExact: true };
@@ -217,7 +217,7 @@ function alike(spreads: readonly NamedSpread[]): NamedSpread[] {
 
 /** A spread takes its maximum loss; a short box, where a house says so, what it costs to close (D105). */
 function spreadAmounts(
-  { chain: { contracts }, shortBoxCostBps }: Divided,
+  { positions: { contracts }, shortBoxCostBps }: Divided,
   { name, legs, loss }: NamedSpread,
 ): { amounts: GroupAmounts; rule: string } {
   let paid = 0;

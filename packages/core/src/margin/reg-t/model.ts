@@ -16,7 +16,7 @@ import {
 import type { UnitAmounts } from './groups.js';
 
 /** What is held of one underlying: its series, in the order of their symbols, and whole shares, negative = short. */
-export interface Chain {
+export interface UnderlyingPositions {
   readonly contracts: readonly Contract[];
   readonly shares: number;
 }
@@ -34,49 +34,46 @@ export type ComboName =
 /** One contract each of one or two series, with the shares that one contract delivers. */
 export interface Combo {
   readonly name: ComboName;
-  /** Places in the chain. */
+  /** Indexes of contracts. */
   readonly legs: readonly number[];
   /** Shares taken, negative = short. */
   readonly shares: number;
   readonly amounts: UnitAmounts;
 }
 
-/** How a chain is divided: what is in no group is alone. Counts are by place in the chain. */
+/** A partition of the positions in one underlying; contracts in no group are margined alone. Counts are by index of the contract. */
 export interface Partition {
   readonly combos: readonly { readonly combo: Combo; readonly count: number }[];
   readonly straddles: readonly { readonly call: number; readonly put: number; readonly count: number }[];
   readonly spreads: readonly { readonly legs: ReadonlyMap<number, number>; readonly loss: Micros }[];
-  /** Whether the search has ended before it was certain that nothing is less. */
+  /** Whether the search ended before optimality was proven. */
   readonly isApproximate: boolean;
 }
 
-/** Which contracts may lie in one SPREAD group: none of its longs settles before any of its shorts. */
-export interface SpreadPool {
+/** Contracts that may form SPREAD groups with each other: none of the longs settles before any of the shorts. */
+export interface SpreadBlock {
   readonly shorts: readonly number[];
   readonly longs: readonly number[];
-  /** Whether its shorts settle at more than one instant, so that it is of calls alone or of puts alone. */
+  /** Whether its shorts settle at different instants; such a block has calls only or puts only. */
   readonly isMixed: boolean;
 }
 
-/** What a contract takes when it is in no group with others. */
+/** Amounts of a contract that is in no group with others. */
 export const aloneOf = (contract: Contract, terms: RegTTerms): UnitAmounts =>
   contract.isShort ? nakedOption(contract) : longOption(contract, terms);
 
-/** What the least is taken of: maintenance, less the value that long-dated longs count with (D104). */
+/** The objective: maintenance, less the value that counts for long-dated longs (D104). */
 export const aimedAt = (amounts: UnitAmounts, contract: Contract): Micros =>
   amounts.maintenance - (contract.isShort ? 0 : amounts.counted);
 
 export const sameTerms = (a: Contract, b: Contract): boolean =>
   a.multiplier === b.multiplier && a.deliverable === b.deliverable && a.inLieu === b.inLieu;
 
-/** Whether they may lie in one SPREAD group as far as their terms go. */
+/** Whether the terms of two contracts allow one SPREAD group. */
 export const sharesSpreads = (a: Contract, b: Contract): boolean => a.style === b.style && sameTerms(a, b);
 
-/**
- * The combinations with stock that take less than their parts do alone. One that does not is never needed: wherever it is, its parts can
- * be instead.
- */
-export function combosOf({ contracts, shares }: Chain, terms: RegTTerms): Combo[] {
+/** The combinations with stock whose requirement is less than that of their parts. Others are never needed: their parts can replace them. */
+export function combosOf({ contracts, shares }: UnderlyingPositions, terms: RegTTerms): Combo[] {
   const combos: Combo[] = [];
   if (shares === 0) return combos;
   const add = (name: ComboName, legs: readonly number[], taken: number, amounts: UnitAmounts): void => {
@@ -132,8 +129,8 @@ export function savings(combo: Combo, contracts: readonly Contract[], terms: Reg
  * for each instant of settlement is enough: of calls and puts whose shorts all settle then, which share a loss; and, where
  * shorts settle earlier too, of calls alone and of puts alone (D104).
  */
-export function poolsOf(contracts: readonly Contract[]): SpreadPool[] {
-  const pools: SpreadPool[] = [];
+export function poolsOf(contracts: readonly Contract[]): SpreadBlock[] {
+  const blocks: SpreadBlock[] = [];
   const isDone = contracts.map(() => false);
   for (let first = 0; first < contracts.length; first++) {
     const kind = contracts[first];
@@ -146,14 +143,14 @@ export function poolsOf(contracts: readonly Contract[]): SpreadPool[] {
       isDone[i] = true;
       (contract.isShort ? shorts : longs).push(i);
     }
-    if (longs.length > 0 && shorts.length > 0) addPools(pools, contracts, shorts, longs);
+    if (longs.length > 0 && shorts.length > 0) addBlocks(blocks, contracts, shorts, longs);
   }
-  return pools;
+  return blocks;
 }
 
-/** The pools of contracts that may lie in one group as far as their terms go. */
-function addPools(
-  pools: SpreadPool[],
+/** The blocks of contracts whose terms allow one group. */
+function addBlocks(
+  blocks: SpreadBlock[],
   contracts: readonly Contract[],
   shorts: readonly number[],
   longs: readonly number[],
@@ -168,13 +165,13 @@ function addPools(
     const calls = later.some(isCall);
     const puts = later.some((i) => !isCall(i));
     const due = shorts.filter((i) => at(i) === instant && (isCall(i) ? calls : puts));
-    if (due.length > 0) pools.push({ shorts: due, longs: later, isMixed: false });
+    if (due.length > 0) blocks.push({ shorts: due, longs: later, isMixed: false });
     if (instant === instants[0]) continue;
     for (const ofCalls of [true, false]) {
       if (!(ofCalls ? calls : puts)) continue;
       const covered = shorts.filter((i) => isCall(i) === ofCalls && at(i) <= instant);
       if (covered.some((i) => at(i) < instant) && covered.some((i) => at(i) === instant))
-        pools.push({ shorts: covered, longs: later.filter((i) => isCall(i) === ofCalls), isMixed: true });
+        blocks.push({ shorts: covered, longs: later.filter((i) => isCall(i) === ofCalls), isMixed: true });
     }
   }
 }
@@ -183,7 +180,7 @@ function addPools(
 export const intrinsicAt = (contract: Contract, price: Micros): Micros =>
   Math.max(0, contract.isCall ? price - contract.strike : contract.strike - price);
 
-/** The maximum loss of a SPREAD group, counts by place in the chain (D104). Longs cover shorts, so it ends at the strikes. */
+/** The maximum loss of a SPREAD group, counts by index of the contract (D104). Longs cover shorts, so it occurs at a strike. */
 export function maximumLoss(contracts: readonly Contract[], legs: ReadonlyMap<number, number>): Micros {
   let least = 0;
   const valueAt = (price: Micros): Micros => {

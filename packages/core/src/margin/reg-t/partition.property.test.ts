@@ -9,7 +9,7 @@ import { contractOf } from './contracts.js';
 import type { Contract, Micros, RegTTerms } from './contracts.js';
 import type { OptionLeg } from './legs.js';
 import { aimedAt, aloneOf } from './model.js';
-import type { Chain, Partition } from './model.js';
+import type { UnderlyingPositions, Partition } from './model.js';
 import { longStock, shortStock, shortStraddle } from './groups.js';
 import { regTParametersOn } from './parameters.js';
 import { leastPartition } from './partition.js';
@@ -70,7 +70,7 @@ const chains = (
   most: number,
   mostCombinations: number,
   lots: readonly number[] = [0, 0, 100, 200, 250, 300, -100, -200, -300],
-): fc.Arbitrary<Chain> =>
+): fc.Arbitrary<UnderlyingPositions> =>
   fc
     .record({
       legs: fc.uniqueArray(leg, {
@@ -85,10 +85,10 @@ const chains = (
       contracts: legs.map((drawn) => contract(drawn, underlying)).sort(bySymbol),
       shares,
     }))
-    .filter((chain) => ways(chain) <= mostCombinations);
+    .filter((positions) => ways(positions) <= mostCombinations);
 
 /** About how many groups there are to try, which is what trying takes. */
-const ways = ({ contracts, shares }: Chain): number =>
+const ways = ({ contracts, shares }: UnderlyingPositions): number =>
   [...contracts.map(({ count }) => count), Math.floor(Math.abs(shares) / 100)].reduce(
     (product, count) => (product * (count + 1) * (count + 2)) / 2,
     1,
@@ -96,7 +96,7 @@ const ways = ({ contracts, shares }: Chain): number =>
 
 /** What a partition comes to, whole lots of stock included. */
 function amountsOf(
-  { contracts, shares }: Chain,
+  { contracts, shares }: UnderlyingPositions,
   { combos, straddles, spreads }: Partition,
 ): [Micros, Micros] {
   const left = contracts.map(({ count }) => count);
@@ -137,10 +137,10 @@ function amountsOf(
 
 it('is what trying every partition finds, maintenance first, then initially (D104)', () => {
   fc.assert(
-    fc.property(chains(8, 300_000), (chain) => {
-      const partition = leastPartition(chain, terms);
+    fc.property(chains(8, 300_000), (positions) => {
+      const partition = leastPartition(positions, terms);
       expect(partition.isApproximate).toBe(false);
-      expect(amountsOf(chain, partition)).toEqual(leastByTrying(chain, terms));
+      expect(amountsOf(positions, partition)).toEqual(leastByTrying(positions, terms));
     }),
     { numRuns: Number(process.env['RUNS'] ?? 200) },
   );
@@ -148,9 +148,9 @@ it('is what trying every partition finds, maintenance first, then initially (D10
 
 it('is so of two series, which are not searched', () => {
   fc.assert(
-    fc.property(chains(2, 30_000), (chain) => {
-      const partition = leastPartition(chain, terms);
-      expect(amountsOf(chain, partition)).toEqual(leastByTrying(chain, terms));
+    fc.property(chains(2, 30_000), (positions) => {
+      const partition = leastPartition(positions, terms);
+      expect(amountsOf(positions, partition)).toEqual(leastByTrying(positions, terms));
     }),
     { numRuns: Number(process.env['RUNS'] ?? 300) },
   );
@@ -167,11 +167,11 @@ it('is so of series of three expirations', () => {
   }));
   fc.assert(
     fc.property(
-      books.filter((chain) => ways(chain) <= 30_000),
-      (chain) => {
-        const partition = leastPartition(chain, terms);
+      books.filter((positions) => ways(positions) <= 30_000),
+      (positions) => {
+        const partition = leastPartition(positions, terms);
         expect(partition.isApproximate).toBe(false);
-        expect(amountsOf(chain, partition)).toEqual(leastByTrying(chain, terms));
+        expect(amountsOf(positions, partition)).toEqual(leastByTrying(positions, terms));
       },
     ),
     { numRuns: Number(process.env['RUNS'] ?? 100) },
@@ -193,10 +193,10 @@ it('is so beside 300 shares, with series of two expirations', () => {
       chains(5, 30_000, [300, -300]).filter(
         ({ contracts }) => new Set(contracts.map(({ settlesAt }) => settlesAt)).size === 2,
       ),
-      (chain) => {
-        const partition = leastPartition(chain, terms);
+      (positions) => {
+        const partition = leastPartition(positions, terms);
         expect(partition.isApproximate).toBe(false);
-        expect(amountsOf(chain, partition)).toEqual(leastByTrying(chain, terms));
+        expect(amountsOf(positions, partition)).toEqual(leastByTrying(positions, terms));
       },
     ),
     { numRuns: Number(process.env['RUNS'] ?? 100) },

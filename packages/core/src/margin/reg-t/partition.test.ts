@@ -7,7 +7,7 @@ import { contractOf } from './contracts.js';
 import type { Contract, RegTTerms } from './contracts.js';
 import { longStock, shortStock, shortStraddle } from './groups.js';
 import { aimedAt, aloneOf } from './model.js';
-import type { Chain } from './model.js';
+import type { UnderlyingPositions } from './model.js';
 import { regTParametersOn } from './parameters.js';
 import { leastPartition } from './partition.js';
 
@@ -21,7 +21,7 @@ const EXPIRATIONS = ['2026-01-16', '2026-02-20', '2026-06-19'].map((date) => Tra
 const U = 100;
 
 /** Book number `seed`: the same in every run, and in what wrote it down for the other solver. */
-function drawn(seed: number, series: number, shares: number): Chain {
+function drawn(seed: number, series: number, shares: number): UnderlyingPositions {
   let state = seed;
   const draw = (below: number): number => {
     state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
@@ -63,7 +63,7 @@ function drawn(seed: number, series: number, shares: number): Chain {
 }
 
 /** What a book takes as it is divided, in dollars, stock included. */
-function takes({ contracts, shares }: Chain): number {
+function takes({ contracts, shares }: UnderlyingPositions): number {
   const { combos, straddles, spreads, isApproximate } = leastPartition({ contracts, shares }, terms);
   expect(isApproximate).toBe(false);
   const left = contracts.map(({ count }) => count);

@@ -1,11 +1,11 @@
 import type { RegTTerms } from './contracts.js';
-import { divisionOf, UNDIVIDED } from './division.js';
+import { integerSolutionOf, EMPTY_SOLUTION } from './integer-solution.js';
 import { partitionOfFew } from './few-series.js';
 import { greedyValues } from './greedy.js';
-import { Improvement } from './improvement.js';
+import { LocalSearch } from './local-search.js';
 import { poolsOf } from './model.js';
-import type { Chain, Partition } from './model.js';
-import { Programme } from './programme.js';
+import type { UnderlyingPositions, Partition } from './model.js';
+import { PartitionProgram } from './partition-program.js';
 import { roundedValues } from './rounding.js';
 import { Search } from './search.js';
 
@@ -38,40 +38,42 @@ const LEAST_WORK = 4000;
  *
  * `ofBook`: series of the whole book, among whose chains the work is shared.
  */
-export function leastPartition(chain: Chain, terms: RegTTerms, ofBook = 0): Partition {
-  const few = partitionOfFew(chain, terms);
+export function leastPartition(positions: UnderlyingPositions, terms: RegTTerms, ofBook = 0): Partition {
+  const few = partitionOfFew(positions, terms);
   if (few !== undefined) return few;
-  const pools = poolsOf(chain.contracts);
-  const plain = pools.filter(({ isMixed }) => !isMixed);
-  const programme = new Programme(chain, terms, plain);
-  if (programme.columns.length === 0) return { ...UNDIVIDED, isApproximate: false };
-  const series = chain.contracts.length;
+  const blocks = poolsOf(positions.contracts);
+  const plain = blocks.filter(({ isMixed }) => !isMixed);
+  const program = new PartitionProgram(positions, terms, plain);
+  if (program.columns.length === 0) return { ...EMPTY_SOLUTION, isApproximate: false };
+  const series = positions.contracts.length;
   const shared = (work: number): number =>
     Math.max(LEAST_WORK, Math.floor((work * series) / Math.max(series, ofBook)));
   const mostWork = shared(plain.length > 1 ? WORK_AT_SEVERAL_INSTANTS : WORK_AT_ONE_INSTANT);
-  const first = new Search(programme, mostWork, UNDIVIDED);
+  const first = new Search(program, mostWork, EMPTY_SOLUTION);
   first.run();
   let search = first;
-  if (first.isCertain && plain.length < pools.length && !first.isAtBound) {
-    search = new Search(new Programme(chain, terms, pools), mostWork - first.work, first.best);
+  if (first.isCertain && plain.length < blocks.length && !first.isAtBound) {
+    search = new Search(new PartitionProgram(positions, terms, blocks), mostWork - first.work, first.best);
     search.run();
   }
   if (search.isCertain) return { ...search.best, isApproximate: false };
   first.keepIfBetter(search.best);
   const relaxed = first.relaxed ?? relaxedWithoutStraddles();
-  const values = new Improvement(programme).from(startFrom(relaxed), shared(WORK_OF_IMPROVEMENT));
-  first.keepIfBetter(divisionOf(programme, values));
+  const values = new LocalSearch(program).from(startFrom(relaxed), shared(WORK_OF_IMPROVEMENT));
+  first.keepIfBetter(integerSolutionOf(program, values));
   return { ...first.best, isApproximate: !first.isAtBound };
 
   function relaxedWithoutStraddles(): Float64Array {
-    const smaller = new Programme(chain, terms, plain, false);
-    return new Search(smaller, shared(WORK_OF_RELAXATION), UNDIVIDED).relax();
+    const smaller = new PartitionProgram(positions, terms, plain, false);
+    return new Search(smaller, shared(WORK_OF_RELAXATION), EMPTY_SOLUTION).relax();
   }
 
   function startFrom(relaxed: Float64Array): Float64Array {
-    const greedy = greedyValues(programme);
-    const rounded = roundedValues(programme, relaxed);
-    return divisionOf(programme, rounded).first < divisionOf(programme, greedy).first ? rounded : greedy;
+    const greedy = greedyValues(program);
+    const rounded = roundedValues(program, relaxed);
+    return integerSolutionOf(program, rounded).first < integerSolutionOf(program, greedy).first
+      ? rounded
+      : greedy;
   }
 }
 
@@ -84,15 +86,15 @@ const MOST_KNOWN = 32;
  * is what would be found again, so that it makes no difference to any figure.
  */
 export class Partitions {
-  /** By chain and terms as text, oldest first. */
+  /** By positions and terms as text, oldest first. */
   readonly #known = new Map<string, Partition>();
 
-  of(chain: Chain, terms: RegTTerms, ofBook: number): Partition {
-    if (chain.contracts.length < LEAST_SERIES) return leastPartition(chain, terms, ofBook);
-    const key = keyOf(chain, terms, ofBook);
+  of(positions: UnderlyingPositions, terms: RegTTerms, ofBook: number): Partition {
+    if (positions.contracts.length < LEAST_SERIES) return leastPartition(positions, terms, ofBook);
+    const key = keyOf(positions, terms, ofBook);
     const known = this.#known.get(key);
     if (known !== undefined) return known;
-    const partition = leastPartition(chain, terms, ofBook);
+    const partition = leastPartition(positions, terms, ofBook);
     for (const oldest of this.#known.keys()) {
       if (this.#known.size < MOST_KNOWN) break;
       this.#known.delete(oldest);
@@ -103,7 +105,11 @@ export class Partitions {
 }
 
 /** All that a partition depends on. */
-function keyOf({ contracts, shares }: Chain, { parameters, house, asOf }: RegTTerms, ofBook: number): string {
+function keyOf(
+  { contracts, shares }: UnderlyingPositions,
+  { parameters, house, asOf }: RegTTerms,
+  ofBook: number,
+): string {
   const { houseMaintenanceLongBps: long, houseMaintenanceShortBps: short } = house;
   let key = `${parameters.effectiveFrom} ${asOf} ${long} ${short} ${ofBook} ${shares}`;
   for (const one of contracts) {

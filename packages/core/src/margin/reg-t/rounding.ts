@@ -1,16 +1,16 @@
-import { TOLERANCE } from './division.js';
-import type { Programme } from './programme.js';
+import { TOLERANCE } from './integer-solution.js';
+import type { PartitionProgram } from './partition-program.js';
 
 /**
  * Whole column values near a solution of the linear relaxation. Each series keeps its total, shared among its groups by the largest remainder; shorts
  * that are then without a long leave their group, the smallest requirement first.
  */
-export function roundedValues(programme: Programme, relaxed: Float64Array): Float64Array {
-  const { contracts, columns } = programme;
+export function roundedValues(program: PartitionProgram, relaxed: Float64Array): Float64Array {
+  const { contracts, columns } = program;
   const values = new Float64Array(columns.length);
   const left = contracts.map(({ count }) => count);
   const places: number[][] = contracts.map(() => []);
-  let { shares } = programme;
+  let { shares } = program;
   columns.forEach((column, index) => {
     if (column.kind === 'SPREAD') places[column.leg]?.push(index);
     if (column.kind !== 'COMBO') return;
@@ -29,8 +29,8 @@ export function roundedValues(programme: Programme, relaxed: Float64Array): Floa
     for (const leg of legs) left[leg] = (left[leg] ?? 0) - count;
   });
   places.forEach((mine, leg) => shareOut(mine, left[leg] ?? 0));
-  programme.pools.forEach((_, pool) => {
-    for (const isCall of [true, false]) coverShorts(pool, isCall);
+  program.blocks.forEach((_, block) => {
+    for (const isCall of [true, false]) coverShorts(block, isCall);
   });
   return values;
 
@@ -48,17 +48,17 @@ export function roundedValues(programme: Programme, relaxed: Float64Array): Floa
     for (const { index } of remainders.slice(0, rest)) values[index] = (values[index] ?? 0) + 1;
   }
 
-  function coverShorts(pool: number, isCall: boolean): void {
-    const mine = (programme.columnsOf[pool] ?? []).filter(
-      (index) => programme.contractIn(index).isCall === isCall,
+  function coverShorts(block: number, isCall: boolean): void {
+    const mine = (program.columnsOf[block] ?? []).filter(
+      (index) => program.contractIn(index).isCall === isCall,
     );
-    const shorts = mine.filter((index) => programme.contractIn(index).isShort);
+    const shorts = mine.filter((index) => program.contractIn(index).isShort);
     let excess = 0;
     for (const index of mine)
-      excess += programme.contractIn(index).isShort ? (values[index] ?? 0) : -(values[index] ?? 0);
-    for (const { leg, count } of programme.fixedIn[pool] ?? [])
-      if (programme.contract(leg).isCall === isCall) excess -= count;
-    shorts.sort((a, b) => programme.contractIn(a).naked - programme.contractIn(b).naked || a - b);
+      excess += program.contractIn(index).isShort ? (values[index] ?? 0) : -(values[index] ?? 0);
+    for (const { leg, count } of program.fixedIn[block] ?? [])
+      if (program.contract(leg).isCall === isCall) excess -= count;
+    shorts.sort((a, b) => program.contractIn(a).naked - program.contractIn(b).naked || a - b);
     for (const index of shorts) {
       const out = Math.max(0, Math.min(excess, values[index] ?? 0));
       values[index] = (values[index] ?? 0) - out;

@@ -1,8 +1,8 @@
 import type { Micros } from './contracts.js';
-import { divisionOf, TOLERANCE, withGreater } from './division.js';
-import type { Division } from './division.js';
-import { divisor } from './programme.js';
-import type { Programme } from './programme.js';
+import { integerSolutionOf, TOLERANCE, withGreater } from './integer-solution.js';
+import type { IntegerSolution } from './integer-solution.js';
+import { divisor } from './partition-program.js';
+import type { PartitionProgram } from './partition-program.js';
 import type { Objectives, Tableau } from './tableau.js';
 
 const MOST_ROUNDS = 8;
@@ -13,7 +13,7 @@ const MOST_WORK_OF_CUTS = 500_000;
 const STEP_MARGIN = 0.75;
 const MAXIMUM_PENALTY = 1e6;
 
-/** A programme that is not solved yet, and what nothing in it can be below. */
+/** An unsolved branch and its lower bound. */
 interface Open {
   readonly tableau: Tableau;
   readonly bound: number;
@@ -32,10 +32,10 @@ interface Branch {
 /** Branch and bound: from the best so far down to where nothing is fractional, then on with what promises the most. */
 export class Search {
   /** The best that has been found. */
-  best: Division;
+  best: IntegerSolution;
   /** Whether nothing takes less than the best. */
   isCertain = false;
-  private readonly programme: Programme;
+  private readonly program: PartitionProgram;
   private readonly mostWork: number;
   /** Every amount of the first objective is a multiple of this: less than it is no improvement. */
   private readonly step: Micros;
@@ -45,20 +45,20 @@ export class Search {
   /** Column values of an optimum where nothing needs to be whole; undefined where the work allowed did not suffice. */
   relaxed: Float64Array | undefined;
   private isFirst = true;
-  /** What no solution is below, whole or not: both objectives of the first programme, before it was cut. */
+  /** Lower bound of all solutions: both objectives of the root program before cuts. */
   private bound: Objectives = { first: -Infinity, second: -Infinity };
 
   /** `best`: what is known to be possible. */
-  constructor(programme: Programme, mostWork: number, best: Division) {
-    this.programme = programme;
+  constructor(program: PartitionProgram, mostWork: number, best: IntegerSolution) {
+    this.program = program;
     this.best = best;
     this.mostWork = mostWork;
-    this.step = stepOf(programme);
-    this.isOneObjective = programme.isOneObjective();
+    this.step = stepOf(program);
+    this.isOneObjective = program.isOneObjective();
   }
 
   run(): void {
-    const root = this.programme.tableau();
+    const root = this.program.tableau();
     if (!root.improve(this.mostWork)) return;
     const open: Open[] = [];
     let next: Open | undefined = { tableau: root, bound: -Infinity };
@@ -77,18 +77,18 @@ export class Search {
   }
 
   /**
-   * Column values of an optimum of the first programme where nothing needs to be whole; where the work allowed does not suffice, of what it has
+   * Column values of an optimum of the relaxation of the root program; where the work allowed does not suffice, of what it has
    * reached.
    */
   relax(): Float64Array {
-    const root = this.programme.tableau();
+    const root = this.program.tableau();
     if (root.improve(this.mostWork)) this.solve(root, this.mostWork - root.work);
     this.work = root.work;
     return this.valuesOf(root);
   }
 
   /**
-   * Solves one programme. What it finds is kept where it is the best so far; where it is not whole, it branches, the branch to look at
+   * Solves one branch. What it finds is kept where it is the best so far; where it is not whole, it branches, the branch to look at
    * next last. Undefined where the work allowed is done.
    */
   private explore(node: Tableau): Open[] | undefined {
@@ -108,7 +108,7 @@ export class Search {
         }
       }
       if (branch === undefined) {
-        this.keepIfBetter(divisionOf(this.programme, withGreater(this.programme, this.valuesOf(node))));
+        this.keepIfBetter(integerSolutionOf(this.program, withGreater(this.program, this.valuesOf(node))));
         return [];
       }
       return this.branch(node, branch);
@@ -136,21 +136,21 @@ export class Search {
     return isUpFirst ? branches.reverse() : branches;
   }
 
-  /** Leaves out of an optimal programme what is 0 in every division that is better than the best. */
+  /** Fixes the columns of an optimal program that are 0 in every solution better than the incumbent. */
   private fixColumns(node: Tableau): void {
     // Where the second objective can differ by itself, ties are wanted too.
     const least = this.best.first - (this.isOneObjective ? STEP_MARGIN * this.step : 0);
-    node.fixByReducedCost(least / this.programme.unit + TOLERANCE * TOLERANCE - node.objectives.first);
+    node.fixByReducedCost(least / this.program.unit + TOLERANCE * TOLERANCE - node.objectives.first);
   }
 
   private valuesOf(node: Tableau): Float64Array {
-    return node.values(this.programme.columns.length);
+    return node.values(this.program.columns.length);
   }
 
-  /** To an optimal point at which no pool loses more than its programme knows of; NONE where there is none that is better. */
+  /** Moves to an optimal point at which no block loses more than its constraints state; NONE if no better one exists. */
   private solve(node: Tableau, mostWork: number): 'OPTIMAL' | 'NONE' | 'TOO_LONG' {
     const allowed = node.work + mostWork;
-    const { unit } = this.programme;
+    const { unit } = this.program;
     do {
       if (!node.repair(allowed, this.most())) return node.work > allowed ? 'TOO_LONG' : 'NONE';
       const { first, second } = node.objectives;
@@ -163,10 +163,10 @@ export class Search {
   private most(): number {
     const { best, step, isOneObjective } = this;
     const least = isOneObjective ? best.first - STEP_MARGIN * step : best.first;
-    return least / this.programme.unit + TOLERANCE * Math.max(1, Math.abs(least / this.programme.unit));
+    return least / this.program.unit + TOLERANCE * Math.max(1, Math.abs(least / this.program.unit));
   }
 
-  /** Cuts the first programme, as long as that raises what nothing can be below. */
+  /** Adds cuts to the root program while they raise its bound. */
   private tighten(root: Tableau): void {
     const model = root.size;
     let poor = 0;
@@ -186,50 +186,50 @@ export class Search {
     }
   }
 
-  /** Makes a division of the same chain the best where it is better. */
-  keepIfBetter(found: Division): void {
+  /** Replaces the incumbent by a better solution of the same positions. */
+  keepIfBetter(found: IntegerSolution): void {
     const { best } = this;
     if (found.first > best.first || (found.first === best.first && found.second >= best.second)) return;
     this.best = found;
   }
 
-  /** Whether the best takes no more than the first programme does where nothing needs to be whole. */
+  /** Whether the incumbent reaches the bound of the root relaxation. */
   get isAtBound(): boolean {
-    const { unit } = this.programme;
+    const { unit } = this.program;
     return !this.mayBeBetter(this.bound.first * unit, this.bound.second * unit);
   }
 
   /** Whether something that is bounded so, in units, may take less than the best: of the first objective. */
   private takesLess(bound: number): boolean {
-    return bound * this.programme.unit < this.best.first - STEP_MARGIN * this.step;
+    return bound * this.program.unit < this.best.first - STEP_MARGIN * this.step;
   }
 
   private mayBeBetter(first: Micros, second: Micros): boolean {
     const { best } = this;
-    if (this.isOneObjective) return this.takesLess(first / this.programme.unit);
+    if (this.isOneObjective) return this.takesLess(first / this.program.unit);
     const near = 1e-3 * Math.max(1, Math.abs(best.first) * 1e-9);
     if (first > best.first + near) return false;
     return first < best.first - near || second < best.second - near;
   }
 
-  /** Adds the price at which each pool loses more than its programme knows of. */
+  /** Adds the price at which each block loses more than its constraints state. */
   private addViolated(node: Tableau, values: Float64Array): boolean {
-    const { programme } = this;
+    const { program } = this;
     let isAny = false;
-    programme.pools.forEach((_, pool) => {
-      if (!programme.columnsOf[pool]?.some((column) => (values[column] ?? 0) > TOLERANCE)) return;
-      const known = values[programme.lossOf[pool] ?? 0] ?? 0;
+    program.blocks.forEach((_, block) => {
+      if (!program.columnsOf[block]?.some((column) => (values[column] ?? 0) > TOLERANCE)) return;
+      const known = values[program.lossOf[block] ?? 0] ?? 0;
       let most = known + TOLERANCE * Math.max(1, known);
       let worst = -1;
-      const losses = programme.lossesIn(pool, values);
+      const losses = program.lossesIn(block, values);
       for (let k = 0; k < losses.length; k++) {
         const loss = losses[k] ?? 0;
         if (loss <= most) continue;
         most = loss;
-        worst = programme.prices[pool]?.[k] ?? -1;
+        worst = program.prices[block]?.[k] ?? -1;
       }
       if (worst < 0) return;
-      programme.boundLoss(node, pool, worst);
+      program.boundLoss(node, block, worst);
       isAny = true;
     });
     return isAny;
@@ -240,7 +240,7 @@ export class Search {
    * they cost nothing, and are whatever is left.
    */
   private branchOf(node: Tableau): Branch | undefined {
-    const { columns } = this.programme;
+    const { columns } = this.program;
     let best: Branch | undefined;
     let most = -1;
     for (const { variable, value, below, above } of node.fractional(columns.length, TOLERANCE)) {
@@ -274,9 +274,9 @@ function takeLowestBound(open: Open[]): Open | undefined {
 }
 
 /** The greatest common divisor of what the first objective is made of. */
-function stepOf(programme: Programme): Micros {
-  const { columns, first } = programme;
-  let step = programme.step;
+function stepOf(program: PartitionProgram): Micros {
+  const { columns, first } = program;
+  let step = program.step;
   for (let index = 0; index < columns.length; index++) {
     if (columns[index]?.kind === 'LOSS') continue;
     step = divisor(step, Math.abs(first[index] ?? 0));

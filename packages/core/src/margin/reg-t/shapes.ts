@@ -17,7 +17,7 @@ export type SpreadName =
   | 'DIAGONAL_SPREAD'
   | 'UNIVERSAL_SPREAD';
 
-/** Contracts of a spread by place in the chain: how many. */
+/** Counts of the contracts of a spread, by index of the contract. */
 export type SpreadLegs = ReadonlyMap<number, number>;
 
 export interface NamedSpread {
@@ -84,7 +84,7 @@ export function nameOf(contracts: readonly Contract[], legs: SpreadLegs): Spread
 export function namedSpreads(contracts: readonly Contract[], legs: SpreadLegs, loss: Micros): NamedSpread[] {
   const whole: NamedSpread = { name: nameOf(contracts, legs), legs, loss };
   if (whole.name !== 'UNIVERSAL_SPREAD' || legs.size > MOST_LEGS) return [whole];
-  return new Division(contracts, legs, loss).best ?? [whole];
+  return new NamedSpreadSearch(contracts, legs, loss).best ?? [whole];
 }
 
 interface Shape {
@@ -95,7 +95,7 @@ interface Shape {
 }
 
 /** The search for the fewest named spreads. */
-class Division {
+class NamedSpreadSearch {
   best: NamedSpread[] | undefined;
   private fewest = Infinity;
   private steps = 0;

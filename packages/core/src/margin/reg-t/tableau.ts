@@ -1,5 +1,5 @@
 /**
- * A linear programme in a condensed tableau: minimize two objectives, the second among the optima of the first, over
+ * A linear program in a condensed tableau: minimize two objectives, the second among the optima of the first, over
  * `Σ a·x ≤ b`, x ≥ 0. Rows can be added to what has been solved, so that constraints come when they are violated and
  * branches when something is not whole. Only + − × ÷: the same numbers everywhere.
  *
@@ -337,7 +337,7 @@ export class Tableau {
       if (column < 0) return true;
       if (this.work > allowed) return false;
       const row = this.leaving(column, idle > IDLE_PIVOTS);
-      if (row < 0) throw new RangeError('a programme without bound');
+      if (row < 0) throw new RangeError('unbounded program');
       idle = this.valueOf(row) > EPSILON ? 0 : idle + 1;
       this.pivot(row, column);
     }

@@ -15,7 +15,7 @@ export function wouldPass(
     case 'INSUFFICIENT_FUNDS':
       return ofFunds(details, asked);
     case 'INSUFFICIENT_POSITION':
-      return 'An order for at most the quantity that is held and not reserved by open orders; list_positions shows both. Cancelling an open closing order frees its quantity.';
+      return 'An order for at most the quantity that is held and not reserved by open orders; list_positions shows both. Canceling an open closing order frees its quantity.';
     case 'MARKET_CLOSED':
       return `The same order from ${String(details['nextOpen'])}. For shares also a LIMIT order with session EXTENDED during the extended session.`;
     case 'AUCTION_CLOSED':

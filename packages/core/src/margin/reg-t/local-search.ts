@@ -1,25 +1,25 @@
 import type { Contract, Micros } from './contracts.js';
-import type { Programme } from './programme.js';
+import type { PartitionProgram } from './partition-program.js';
 
-/** Where contracts of a series can lie: alone, or by a column of the programme in a pool. */
-interface Place {
+/** An assignment of contracts of a series: to no group, or by a column of the program to a block. */
+interface Assignment {
   readonly column: number;
-  readonly pool: number;
+  readonly block: number;
 }
 
-const ALONE: Place = { column: -1, pool: -1 };
+const ALONE: Assignment = { column: -1, block: -1 };
 
 /**
- * Makes a whole division better step by step: contracts of a series out of one group and into another, a short with a long that
- * covers it, or two that take each other's place, as long as anything is gained. What is whole near a fractional solution of a linear
- * programme is often a few steps away from the least.
+ * Improves an integer solution by local moves while any lowers the objective: contracts of a series from one group to another, a short
+ * together with a long that covers it, or an exchange of two. An integer point near a fractional optimum of a linear program is often a
+ * few moves away from the optimum.
  */
-export class Improvement {
+export class LocalSearch {
   /** Numbers visited so far. */
   work = 0;
-  private readonly programme: Programme;
+  private readonly program: PartitionProgram;
   /** By leg; alone comes first. */
-  private readonly places: Place[][];
+  private readonly places: Assignment[][];
   /** Shorts, those that take most alone first, with the kind of contract that a straddle needs two of. */
   private readonly byNeed: readonly number[];
   private readonly kinds: readonly number[];
@@ -29,8 +29,8 @@ export class Improvement {
   private readonly left: Float64Array;
   private readonly lossAt: Float64Array[];
   private readonly losses: Float64Array;
-  /** Longs less shorts of each pool: puts, then calls. */
-  private readonly room: Float64Array;
+  /** Longs less shorts of each block: puts, then calls. */
+  private readonly netLongs: Float64Array;
   private shares = 0;
   private sum: Micros = 0;
   private paired: Micros = 0;
@@ -38,13 +38,13 @@ export class Improvement {
   private readonly mostPaired: Micros;
   private least: Micros = 0;
 
-  constructor(programme: Programme) {
-    this.programme = programme;
-    const { contracts, columns, pools } = programme;
+  constructor(program: PartitionProgram) {
+    this.program = program;
+    const { contracts, columns, blocks } = program;
     this.places = contracts.map(() => [ALONE]);
     const combos: number[] = [];
     columns.forEach((column, index) => {
-      if (column.kind === 'SPREAD') this.places[column.leg]?.push({ column: index, pool: column.pool });
+      if (column.kind === 'SPREAD') this.places[column.leg]?.push({ column: index, block: column.block });
       if (column.kind === 'COMBO') combos.push(index);
     });
     this.combos = combos;
@@ -60,9 +60,9 @@ export class Improvement {
     );
     this.counts = new Float64Array(columns.length);
     this.left = new Float64Array(contracts.length);
-    this.lossAt = pools.map((_, pool) => new Float64Array(programme.prices[pool]?.length ?? 0));
-    this.losses = new Float64Array(pools.length);
-    this.room = new Float64Array(2 * pools.length);
+    this.lossAt = blocks.map((_, block) => new Float64Array(program.prices[block]?.length ?? 0));
+    this.losses = new Float64Array(blocks.length);
+    this.netLongs = new Float64Array(2 * blocks.length);
   }
 
   /** Whole counts of all columns that are no worse than these; `values` must be allowed. */
@@ -76,16 +76,16 @@ export class Improvement {
   }
 
   private start(values: Float64Array): void {
-    const { contracts, columns, shares } = this.programme;
+    const { contracts, columns, shares } = this.program;
     this.counts.fill(0);
     contracts.forEach(({ count }, leg) => (this.left[leg] = count));
     this.lossAt.forEach((losses) => losses.fill(0));
     this.losses.fill(0);
-    this.room.fill(0);
+    this.netLongs.fill(0);
     this.shares = shares;
     this.sum = 0;
-    this.programme.fixedIn.forEach((fixed, pool) => {
-      for (const { leg, count } of fixed) this.addTo(pool, leg, count);
+    this.program.fixedIn.forEach((fixed, block) => {
+      for (const { leg, count } of fixed) this.addTo(block, leg, count);
     });
     columns.forEach(({ kind }, index) => {
       const count = Math.round(values[index] ?? 0);
@@ -96,21 +96,21 @@ export class Improvement {
   }
 
   private apply(index: number, count: number): void {
-    const column = this.programme.columns[index];
+    const column = this.program.columns[index];
     this.counts[index] = (this.counts[index] ?? 0) + count;
-    this.sum += count * (this.programme.first[index] ?? 0);
-    if (column?.kind === 'SPREAD') this.addTo(column.pool, column.leg, count);
+    this.sum += count * (this.program.first[index] ?? 0);
+    if (column?.kind === 'SPREAD') this.addTo(column.block, column.leg, count);
     if (column?.kind === 'COMBO') {
       for (const leg of column.combo.legs) this.left[leg] = (this.left[leg] ?? 0) - count;
       this.shares -= count * Math.abs(column.combo.shares);
     }
   }
 
-  /** Contracts of a leg into a pool; negative = out of it. */
-  private addTo(pool: number, leg: number, count: number): void {
-    const at = this.lossAt[pool];
-    const one = this.programme.lossesOf(pool, leg);
-    const contract = this.programme.contracts[leg];
+  /** Adds contracts of a leg to a block; negative = removes them. */
+  private addTo(block: number, leg: number, count: number): void {
+    const at = this.lossAt[block];
+    const one = this.program.lossesOf(block, leg);
+    const contract = this.program.contracts[leg];
     if (at === undefined || contract === undefined) return;
     let most = 0;
     for (let k = 0; k < at.length; k++) {
@@ -119,9 +119,9 @@ export class Improvement {
       if (loss > most) most = loss;
     }
     this.work += at.length;
-    this.losses[pool] = most * this.programme.step;
-    const right = 2 * pool + Number(contract.isCall);
-    this.room[right] = (this.room[right] ?? 0) + (contract.isShort ? -count : count);
+    this.losses[block] = most * this.program.step;
+    const right = 2 * block + Number(contract.isCall);
+    this.netLongs[right] = (this.netLongs[right] ?? 0) + (contract.isShort ? -count : count);
     this.left[leg] = (this.left[leg] ?? 0) - count;
   }
 
@@ -143,7 +143,7 @@ export class Improvement {
 
   /** What the smaller one of a straddle takes less than alone; negative. */
   private savedOf(leg: number): Micros {
-    const contract = this.programme.contracts[leg];
+    const contract = this.program.contracts[leg];
     return contract === undefined ? 0 : contract.premium - contract.naked;
   }
 
@@ -157,7 +157,7 @@ export class Improvement {
     for (const leg of this.byNeed) {
       const left = this.left[leg] ?? 0;
       if (left <= 0) continue;
-      const isCall = Number(this.programme.contracts[leg]?.isCall);
+      const isCall = Number(this.program.contracts[leg]?.isCall);
       const kind = 2 * (this.kinds[leg] ?? 0);
       const greater = waiting.get(kind + 1 - isCall) ?? 0;
       const paired = this.savedOf(leg) < 0 ? Math.min(left, greater) : 0;
@@ -175,30 +175,30 @@ export class Improvement {
     const smaller = new Map<number, number>();
     const greater = new Map<number, number>();
     this.straddles((leg, count, isGreater) => (isGreater ? greater : smaller).set(leg, count));
-    this.programme.columns.forEach((column, index) => {
+    this.program.columns.forEach((column, index) => {
       if (column.kind === 'GREATER') counts[index] = greater.get(column.leg) ?? 0;
       if (column.kind === 'SMALLER') counts[index] = smaller.get(column.leg) ?? 0;
     });
     return counts;
   }
 
-  private held(leg: number, place: Place): number {
+  private held(leg: number, place: Assignment): number {
     return (place === ALONE ? this.left[leg] : this.counts[place.column]) ?? 0;
   }
 
-  private put(place: Place, count: number): void {
+  private put(place: Assignment, count: number): void {
     if (place !== ALONE) this.apply(place.column, count);
   }
 
   private isAllowed(): boolean {
-    this.work += this.room.length + this.left.length;
-    for (const room of this.room) if (room < 0) return false;
+    this.work += this.netLongs.length + this.left.length;
+    for (const netLongs of this.netLongs) if (netLongs < 0) return false;
     for (const left of this.left) if (left < 0) return false;
     return this.shares >= 0;
   }
 
   /** Does it, and undoes it where it is not allowed or gains nothing. */
-  private tried(count: number, moves: readonly (readonly [from: Place, to: Place])[]): boolean {
+  private tried(count: number, moves: readonly (readonly [from: Assignment, to: Assignment])[]): boolean {
     let changesUnpaired = false;
     for (const [from, to] of moves) {
       this.put(from, -count);
@@ -229,7 +229,7 @@ export class Improvement {
   /** One more or one less of a group with stock, or contracts of one leg elsewhere. */
   private moveOne(allowed: number): boolean {
     for (const combo of this.combos) {
-      const place = { column: combo, pool: -1 };
+      const place = { column: combo, block: -1 };
       if (this.tried(1, [[ALONE, place]])) return true;
       if ((this.counts[combo] ?? 0) > 0 && this.tried(1, [[place, ALONE]])) return true;
     }
@@ -244,16 +244,16 @@ export class Improvement {
     );
   }
 
-  /** A short and a long of the same right into the same pool. */
+  /** Moves a short and a long of the same right to the same block. */
   private moveTwo(allowed: number): boolean {
-    const { contracts } = this.programme;
+    const { contracts } = this.program;
     return this.byNeed.some((short) =>
       this.places[short]?.some((to) => {
         if (to === ALONE) return false;
         return this.places.some((others, long) => {
           if (contracts[long]?.isShort !== false || contracts[long].isCall !== contracts[short]?.isCall)
             return false;
-          const into = others.find(({ pool }) => pool === to.pool);
+          const into = others.find(({ block }) => block === to.block);
           if (into === undefined) return false;
           return this.places[short]?.some((from) =>
             others.some((source) => {
@@ -270,16 +270,16 @@ export class Improvement {
 
   /** Two shorts, or two longs, of one right take each other's places. */
   private exchange(allowed: number): boolean {
-    const { contracts } = this.programme;
+    const { contracts } = this.program;
     return this.places.some((mine, one) =>
       this.places.some((others, other) => {
         if (other <= one || contracts[one]?.isShort !== contracts[other]?.isShort) return false;
         if (contracts[one]?.isCall !== contracts[other]?.isCall) return false;
         return mine.some((from) =>
           others.some((source) => {
-            if (from.pool === source.pool || this.work > allowed) return false;
-            const to = mine.find(({ pool }) => pool === source.pool);
-            const back = others.find(({ pool }) => pool === from.pool);
+            if (from.block === source.block || this.work > allowed) return false;
+            const to = mine.find(({ block }) => block === source.block);
+            const back = others.find(({ block }) => block === from.block);
             const count = Math.min(this.held(one, from), this.held(other, source));
             if (to === undefined || back === undefined || count <= 0) return false;
             const moves = [[from, to] as const, [source, back] as const];

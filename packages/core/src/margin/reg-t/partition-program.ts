@@ -1,41 +1,41 @@
 import type { Contract, Micros, RegTTerms } from './contracts.js';
 import { aimedAt, aloneOf, combosOf, intrinsicAt, sameTerms, savings } from './model.js';
-import type { Chain, Combo, SpreadPool } from './model.js';
+import type { UnderlyingPositions, Combo, SpreadBlock } from './model.js';
 import { Tableau } from './tableau.js';
 
-/** What a column of the programme counts, by places in the chain. */
+/** A column of the program; legs are indexes of contracts. */
 export type Column =
   /** Contracts in a SPREAD group. */
-  | { readonly kind: 'SPREAD'; readonly pool: number; readonly leg: number }
+  | { readonly kind: 'SPREAD'; readonly block: number; readonly leg: number }
   /** The loss of a SPREAD group, in steps. */
-  | { readonly kind: 'LOSS'; readonly pool: number }
+  | { readonly kind: 'LOSS'; readonly block: number }
   /** Groups with stock. */
   | { readonly kind: 'COMBO'; readonly combo: Combo }
   /** Shorts in straddles and strangles, whose own requirement is the greater one there, or the smaller one. */
   | { readonly kind: 'GREATER' | 'SMALLER'; readonly leg: number };
 
-/** Longs that can serve one SPREAD group and nothing else are in it: they never raise its loss. */
+/** Longs that can be in one block only: they are always in it, because they never raise its loss. */
 export interface FixedLong {
   readonly leg: number;
   readonly count: number;
 }
 
 /**
- * The least partition of a chain as an integer programme: what each column saves, against every contract and all stock alone,
- * of maintenance and initially, in millionths of a dollar.
+ * The least partition as an integer program. The objectives are the savings of each column in maintenance and initial requirement, against all
+ * contracts and stock alone, in millionths of a dollar.
  */
-export class Programme {
+export class PartitionProgram {
   readonly contracts: readonly Contract[];
-  readonly pools: readonly SpreadPool[];
+  readonly blocks: readonly SpreadBlock[];
   readonly columns: Column[] = [];
-  /** Maintenance, less what long-dated longs count with. */
+  /** Maintenance, less the value that counts for long-dated longs. */
   readonly first: Micros[] = [];
   readonly second: Micros[] = [];
-  /** The spread columns of each pool, and the longs that are in it anyway. */
+  /** The spread columns of each block, and the longs that are always in it. */
   readonly columnsOf: number[][] = [];
   readonly fixedIn: FixedLong[][] = [];
   readonly lossOf: number[] = [];
-  /** Of each pool, the prices at which its loss can be greatest: it turns upwards only at long strikes. In order, 0 first. */
+  /** Prices at which the loss of each block can be greatest (0 and the long strikes), in increasing order. */
   readonly prices: (readonly Micros[])[] = [];
   /** The size of one contract: the tableau works with multiples of it. */
   readonly unit: Micros;
@@ -43,59 +43,64 @@ export class Programme {
   readonly step: Micros;
   readonly shares: number;
   private readonly combos: readonly Combo[];
-  /** How many columns there are of smaller shorts in straddles. */
+  /** Number of columns of smaller shorts in straddles. */
   private smaller = 0;
-  /** Of each pool and leg, what one contract loses at its prices, in steps; as far as it was asked for. */
+  /** By block and leg, the loss of one contract at the block's prices, in steps; computed on demand. */
   private readonly losses: (Float64Array | undefined)[][] = [];
 
-  /** `pools`: those of the chain that are looked at. Without straddles the columns are the first ones of the whole programme. */
-  constructor(chain: Chain, terms: RegTTerms, pools: readonly SpreadPool[], hasStraddles = true) {
-    this.contracts = chain.contracts;
-    this.shares = Math.abs(chain.shares);
-    this.combos = combosOf(chain, terms);
-    this.pools = pools;
+  /** `blocks`: those to include. Without straddles the columns are the first ones of the full program. */
+  constructor(
+    positions: UnderlyingPositions,
+    terms: RegTTerms,
+    blocks: readonly SpreadBlock[],
+    hasStraddles = true,
+  ) {
+    this.contracts = positions.contracts;
+    this.shares = Math.abs(positions.shares);
+    this.combos = combosOf(positions, terms);
+    this.blocks = blocks;
     let unit = 1;
     let step = 0;
-    for (const { strike, shares } of chain.contracts) {
+    for (const { strike, shares } of positions.contracts) {
       unit = Math.max(unit, strike, shares);
       step = divisor(step, strike);
     }
     this.unit = unit;
     this.step = step || 1;
     const uses = this.usesOfLongs();
-    this.pools.forEach((pool, index) => {
+    this.blocks.forEach((block, index) => {
       const prices = [0];
-      for (const leg of pool.longs) {
+      for (const leg of block.longs) {
         const strike = this.contracts[leg]?.strike ?? 0;
         if (!prices.includes(strike)) prices.push(strike);
       }
       this.prices.push(prices.sort((x, y) => x - y));
       this.losses.push([]);
-      this.addPool(pool, index, terms, uses);
+      this.addPool(block, index, terms, uses);
     });
     for (const combo of this.combos) {
-      const [first, second] = savings(combo, chain.contracts, terms);
+      const [first, second] = savings(combo, positions.contracts, terms);
       this.add({ kind: 'COMBO', combo }, first, second);
     }
     if (hasStraddles) this.addStraddles();
   }
 
-  /** In how many pools and groups with stock each contract could be. */
+  /** Number of blocks and groups with stock that each contract could be in. */
   private usesOfLongs(): number[] {
     const uses = this.contracts.map(() => 0);
     const count = (legs: readonly number[]): void => {
       for (const leg of legs) uses[leg] = (uses[leg] ?? 0) + 1;
     };
-    for (const { longs } of this.pools) count(longs);
+    for (const { longs } of this.blocks) count(longs);
     for (const { legs } of this.combos) count(legs);
     return uses;
   }
 
-  /** What one contract of a leg loses at the prices of a pool, in steps. */
-  lossesOf(pool: number, leg: number): Float64Array {
-    const known = this.losses[pool]?.[leg];
+  /** Loss of one contract of a leg at the prices of a block, in steps. */
+  lossesOf(block: number, leg: number): Float64Array {
+    const known = this.losses[block]?.[leg];
     if (known !== undefined) return known;
-    const prices = this.prices[pool] ?? [];
+    const prices = this.prices[block] ?? [];
     const losses = new Float64Array(prices.length);
     const contract = this.contracts[leg];
     if (contract !== undefined) {
@@ -103,8 +108,8 @@ export class Programme {
       for (let k = 0; k < prices.length; k++)
         losses[k] = (sign * intrinsicAt(contract, prices[k] ?? 0)) / this.step;
     }
-    const ofPool = this.losses[pool];
-    if (ofPool !== undefined) ofPool[leg] = losses;
+    const ofBlock = this.losses[block];
+    if (ofBlock !== undefined) ofBlock[leg] = losses;
     return losses;
   }
 
@@ -115,8 +120,8 @@ export class Programme {
   }
 
   private addPool(
-    { shorts, longs }: SpreadPool,
-    pool: number,
+    { shorts, longs }: SpreadBlock,
+    block: number,
     terms: RegTTerms,
     uses: readonly number[],
   ): void {
@@ -124,7 +129,7 @@ export class Programme {
     const fixed: FixedLong[] = [];
     for (const leg of shorts) {
       const { naked } = this.contract(leg);
-      columns.push(this.add({ kind: 'SPREAD', pool, leg }, 0 - naked, 0 - naked));
+      columns.push(this.add({ kind: 'SPREAD', block, leg }, 0 - naked, 0 - naked));
     }
     for (const leg of longs) {
       const contract = this.contract(leg);
@@ -135,7 +140,7 @@ export class Programme {
       const alone = aloneOf(contract, terms);
       columns.push(
         this.add(
-          { kind: 'SPREAD', pool, leg },
+          { kind: 'SPREAD', block, leg },
           0 - aimedAt(alone, contract),
           contract.premium - alone.initial,
         ),
@@ -143,7 +148,7 @@ export class Programme {
     }
     this.columnsOf.push(columns);
     this.fixedIn.push(fixed);
-    this.lossOf.push(this.add({ kind: 'LOSS', pool }, this.step, this.step));
+    this.lossOf.push(this.add({ kind: 'LOSS', block }, this.step, this.step));
   }
 
   contract(leg: number): Contract {
@@ -175,19 +180,19 @@ export class Programme {
   /** Each contract and share is used once, longs cover shorts, and a loss is none less than at its ends. */
   tableau(): Tableau {
     const { unit } = this;
-    const rows = this.contracts.length + this.smaller + 4 * this.pools.length + 1;
+    const rows = this.contracts.length + this.smaller + 4 * this.blocks.length + 1;
     // Where the second objective says the same as the first, there is nothing to choose by it.
     const tableau = Tableau.of(this.first, this.isOneObjective() ? [] : this.second, unit, rows);
     this.useContractsOnce(tableau);
     this.useSharesOnce(tableau);
     this.matchStraddles(tableau);
-    for (let pool = 0; pool < this.pools.length; pool++) {
-      this.coverShorts(tableau, pool, true);
-      this.coverShorts(tableau, pool, false);
-      const last = this.prices[pool]?.at(-1);
-      if (this.pools[pool]?.shorts.some((leg) => this.contracts[leg]?.isCall === false))
-        this.boundLoss(tableau, pool, 0);
-      if (last !== undefined && last > 0) this.boundLoss(tableau, pool, last);
+    for (let block = 0; block < this.blocks.length; block++) {
+      this.coverShorts(tableau, block, true);
+      this.coverShorts(tableau, block, false);
+      const last = this.prices[block]?.at(-1);
+      if (this.blocks[block]?.shorts.some((leg) => this.contracts[leg]?.isCall === false))
+        this.boundLoss(tableau, block, 0);
+      if (last !== undefined && last > 0) this.boundLoss(tableau, block, last);
     }
     return tableau;
   }
@@ -267,19 +272,19 @@ export class Programme {
     }
   }
 
-  private coverShorts(tableau: Tableau, pool: number, isCall: boolean): void {
+  private coverShorts(tableau: Tableau, block: number, isCall: boolean): void {
     const columns: number[] = [];
     const signs: number[] = [];
     let shorts = 0;
     let covered = 0;
-    for (const column of this.columnsOf[pool] ?? []) {
+    for (const column of this.columnsOf[block] ?? []) {
       const contract = this.contractIn(column);
       if (contract.isCall !== isCall) continue;
       if (contract.isShort) shorts++;
       columns.push(column);
       signs.push(contract.isShort ? 1 : -1);
     }
-    for (const { leg, count } of this.fixedIn[pool] ?? []) {
+    for (const { leg, count } of this.fixedIn[block] ?? []) {
       if (this.contracts[leg]?.isCall === isCall) covered += count;
     }
     if (shorts > 0) tableau.addRow(columns, signs, covered);
@@ -293,53 +298,53 @@ export class Programme {
     return contract;
   }
 
-  /** The loss of a pool is no less than what its contracts lose at a price. */
-  boundLoss(tableau: Tableau, pool: number, price: Micros): void {
-    const columns = [this.lossOf[pool] ?? 0];
+  /** Constraint: the loss of a block is at least the loss of its contracts at a price. */
+  boundLoss(tableau: Tableau, block: number, price: Micros): void {
+    const columns = [this.lossOf[block] ?? 0];
     const coefficients = [-1];
     let covered = 0;
-    for (const column of this.columnsOf[pool] ?? []) {
+    for (const column of this.columnsOf[block] ?? []) {
       const contract = this.contractIn(column);
       const intrinsic = intrinsicAt(contract, price) / this.step;
       if (intrinsic === 0) continue;
       columns.push(column);
       coefficients.push(contract.isShort ? intrinsic : 0 - intrinsic);
     }
-    for (const { leg, count } of this.fixedIn[pool] ?? []) {
+    for (const { leg, count } of this.fixedIn[block] ?? []) {
       const contract = this.contracts[leg];
       if (contract !== undefined) covered += (count * intrinsicAt(contract, price)) / this.step;
     }
     tableau.addRow(columns, coefficients, covered);
   }
 
-  /** What a pool loses at each of its prices by such counts of its columns, in steps. */
-  lossesIn(pool: number, values: Float64Array): Float64Array {
-    const losses = new Float64Array(this.prices[pool]?.length ?? 0);
+  /** Loss of a block at each of its prices for given column values, in steps. */
+  lossesIn(block: number, values: Float64Array): Float64Array {
+    const losses = new Float64Array(this.prices[block]?.length ?? 0);
     const add = (leg: number, count: number): void => {
       if (count === 0) return;
-      const one = this.lossesOf(pool, leg);
+      const one = this.lossesOf(block, leg);
       for (let k = 0; k < losses.length; k++) losses[k] = (losses[k] ?? 0) + count * (one[k] ?? 0);
     };
-    for (const index of this.columnsOf[pool] ?? []) {
+    for (const index of this.columnsOf[block] ?? []) {
       const column = this.columns[index];
       if (column?.kind === 'SPREAD') add(column.leg, values[index] ?? 0);
     }
-    for (const { leg, count } of this.fixedIn[pool] ?? []) add(leg, count);
+    for (const { leg, count } of this.fixedIn[block] ?? []) add(leg, count);
     return losses;
   }
 
-  /** Contracts in a pool by whole counts of its columns: none where it has no short. */
-  legsIn(pool: number, values: Float64Array): Map<number, number> {
+  /** Contracts in a block for whole column values; none if it has no short. */
+  legsIn(block: number, values: Float64Array): Map<number, number> {
     const legs = new Map<number, number>();
     let hasShorts = false;
-    for (const index of this.columnsOf[pool] ?? []) {
+    for (const index of this.columnsOf[block] ?? []) {
       const column = this.columns[index];
       const count = Math.round(values[index] ?? 0);
       if (column?.kind !== 'SPREAD' || count <= 0) continue;
       legs.set(column.leg, count);
       hasShorts ||= this.contracts[column.leg]?.isShort === true;
     }
-    for (const { leg, count } of this.fixedIn[pool] ?? []) legs.set(leg, count);
+    for (const { leg, count } of this.fixedIn[block] ?? []) legs.set(leg, count);
     return hasShorts ? legs : new Map<number, number>();
   }
 }

@@ -2,41 +2,47 @@ import type { Micros } from './contracts.js';
 import { shortStraddle } from './groups.js';
 import { maximumLoss } from './model.js';
 import type { Combo, Partition } from './model.js';
-import type { Programme } from './programme.js';
+import type { PartitionProgram } from './partition-program.js';
 
-/** A division of a chain, with what it changes of the two objectives against everything alone. */
-export interface Division extends Omit<Partition, 'isApproximate'> {
+/** A partition with whole counts, and its change of both objectives against the partition without groups. */
+export interface IntegerSolution extends Omit<Partition, 'isApproximate'> {
   readonly first: Micros;
   readonly second: Micros;
 }
 
-export const UNDIVIDED: Division = { combos: [], straddles: [], spreads: [], first: 0, second: 0 };
+export const EMPTY_SOLUTION: IntegerSolution = {
+  combos: [],
+  straddles: [],
+  spreads: [],
+  first: 0,
+  second: 0,
+};
 
 /** How much a count may be off by rounding and still be whole. */
 export const TOLERANCE = 1e-6;
 
-/** The division that whole counts of a programme's columns say, by its exact amounts. */
-export function divisionOf(programme: Programme, values: Float64Array): Division {
+/** The partition that whole column values of a program describe, with exact amounts. */
+export function integerSolutionOf(program: PartitionProgram, values: Float64Array): IntegerSolution {
   let first = 0;
   let second = 0;
   const combos: { combo: Combo; count: number }[] = [];
-  programme.columns.forEach((column, index) => {
+  program.columns.forEach((column, index) => {
     const count = Math.round(values[index] ?? 0);
     if (count <= 0 || (column.kind !== 'COMBO' && column.kind !== 'SPREAD')) return;
     if (column.kind === 'COMBO') combos.push({ combo: column.combo, count });
-    first += count * (programme.first[index] ?? 0);
-    second += count * (programme.second[index] ?? 0);
+    first += count * (program.first[index] ?? 0);
+    second += count * (program.second[index] ?? 0);
   });
   const spreads: { legs: Map<number, number>; loss: Micros }[] = [];
-  for (let pool = 0; pool < programme.pools.length; pool++) {
-    const legs = programme.legsIn(pool, values);
+  for (let block = 0; block < program.blocks.length; block++) {
+    const legs = program.legsIn(block, values);
     if (legs.size === 0) continue;
-    const loss = maximumLoss(programme.contracts, legs);
+    const loss = maximumLoss(program.contracts, legs);
     first += loss;
     second += loss;
     spreads.push({ legs, loss });
   }
-  const straddles = straddlesOf(programme, values);
+  const straddles = straddlesOf(program, values);
   for (const { saved, count } of straddles) {
     first -= saved * count;
     second -= saved * count;
@@ -45,7 +51,7 @@ export function divisionOf(programme: Programme, values: Float64Array): Division
 }
 
 /** The same with all shorts that are alone as greater ones. */
-export function withGreater({ columns, contracts }: Programme, values: Float64Array): Float64Array {
+export function withGreater({ columns, contracts }: PartitionProgram, values: Float64Array): Float64Array {
   const left = contracts.map(({ count }) => count);
   const whole = values.map((value) => Math.round(value));
   columns.forEach((column, index) => {
@@ -62,7 +68,7 @@ export function withGreater({ columns, contracts }: Programme, values: Float64Ar
 
 /** Pairs the shorts of straddles, the greatest first: with one of the same strike where there is one. */
 function straddlesOf(
-  { contracts, columns }: Programme,
+  { contracts, columns }: PartitionProgram,
   values: Float64Array,
 ): (Partition['straddles'][number] & { saved: Micros })[] {
   const left: { leg: number; count: number; isGreater: boolean }[] = [];
