@@ -128,7 +128,9 @@ function checkBooks(state: State, broken: string[]): void {
     if (terms.underlying !== undefined && state.optionOrders.get(terms.underlying)?.has(order) !== true)
       broken.push(`order ${terms.number} is not found by what its options are on`);
     if (terms.legs !== undefined) {
-      if (terms.legs.some(({ optionSymbol }) => state.multiLegOrdersOn.get(optionSymbol)?.has(order) !== true))
+      if (
+        terms.legs.some(({ optionSymbol }) => state.multiLegOrdersOn.get(optionSymbol)?.has(order) !== true)
+      )
         broken.push(`order ${terms.number} is not found by its legs`);
       continue;
     }

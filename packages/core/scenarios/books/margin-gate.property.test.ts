@@ -63,7 +63,12 @@ it('whatever a MARGIN portfolio is let do while the market stands still leaves r
               amount: Money.ofDollars(-step.dollars),
             });
           }
-          const { availableMargin: room, marginCallActive, totalEquity, marginLoan } = market.value(portfolio);
+          const {
+            availableMargin: room,
+            marginCallActive,
+            totalEquity,
+            marginLoan,
+          } = market.value(portfolio);
           expect(room!.left.initial).toBeGreaterThanOrEqual(0);
           expect(room!.left.maintenance).toBeGreaterThanOrEqual(0);
           expect(marginCallActive).toBe(false);
