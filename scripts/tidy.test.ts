@@ -435,7 +435,6 @@ describe('terms', () => {
     [/\bimagined (book|portfolio)s?\b/i, 'hypothetical'],
     [/\btake(s|n)? (it |them )?back\b(?! there)/i, 'revoke, withdraw'],
     [/\bmade[- ]up\b/i, 'synthetic'],
-    [/\bwhat (is|was) held\b/i, 'positions'],
     [/\bit comes out\b/i, 'the result'],
     [/\bpackage(s)? (of|with) (two|three|four|several) legs\b/i, 'multi-leg order'],
     [/\bstory of (the|an|one) order\b/i, 'order details'],
