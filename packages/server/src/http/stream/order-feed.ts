@@ -45,16 +45,16 @@ const MOST_HELD = 500;
 export class OrderFeed {
   readonly #simulation: Simulation;
   readonly #clockMs: () => number;
-  readonly #scheduler: CatchUpScheduler;
+  readonly #turns: CatchUpScheduler;
   readonly #missed: MissedEvents;
   readonly #readers = new Map<string, Set<OrderReader>>();
   readonly #trails = new TrailRate();
   #unsubscribe: (() => void) | undefined;
 
-  constructor(simulation: Simulation, clockMs: () => number, scheduler: CatchUpScheduler) {
+  constructor(simulation: Simulation, clockMs: () => number, turns: CatchUpScheduler) {
     this.#simulation = simulation;
     this.#clockMs = clockMs;
-    this.#scheduler = scheduler;
+    this.#turns = turns;
     this.#missed = new MissedEvents(simulation, ({ seq, event, at, data }, order) =>
       this.#told({ seq, event }, data as OrderEvent, order, Instant.ofMs(at)),
     );
@@ -110,7 +110,7 @@ export class OrderFeed {
       while (connection.isOpen && reader.held !== undefined) {
         // Before it is this reader's turn: others need not wait for that.
         await history.reached(id, reader.held.after);
-        await this.#scheduler.take(tenantId, () => this.#tellMissed(tenantId, reader));
+        await this.#turns.take(tenantId, () => this.#tellMissed(tenantId, reader));
         await connection.drained();
       }
     } catch (error) {

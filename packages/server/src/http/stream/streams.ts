@@ -46,7 +46,7 @@ export class Streams {
   readonly #tickets: Tickets;
   readonly #open = new Set<Follower>();
   readonly #perTenant = new Map<string, number>();
-  readonly #scheduler = new CatchUpScheduler();
+  readonly #turns = new CatchUpScheduler();
   readonly #orders = new WeakMap<Simulation, OrderFeed>();
   readonly #portfolios = new WeakMap<Simulation, PortfolioFeed>();
   readonly #quotes = new WeakMap<Simulation, QuoteFeed>();
@@ -69,7 +69,7 @@ export class Streams {
   openOrders(of: StreamRequest, filter: OrderFilter, lastEventId: string | undefined): Answer | undefined {
     return this.#openStream(of, (connection) => {
       const { simulation } = of;
-      const feed = this.#orders.get(simulation) ?? new OrderFeed(simulation, this.#clockMs, this.#scheduler);
+      const feed = this.#orders.get(simulation) ?? new OrderFeed(simulation, this.#clockMs, this.#turns);
       this.#orders.set(simulation, feed);
       return feed.follow(connection, of.principal.tenantId, filter, lastEventId);
     });
