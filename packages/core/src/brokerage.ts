@@ -25,6 +25,7 @@ import { submitOrder } from './commands/submit-order.js';
 import { updateMarket } from './commands/update-market.js';
 import { upgradeMargin } from './commands/upgrade-margin.js';
 import { Decision, instrumentOf } from './decision.js';
+import type { HouseNumbers } from './decision.js';
 import type { Event } from './event.js';
 import { evolve } from './evolve.js';
 import { tradableOf } from './instruments/instrument.js';
@@ -108,6 +109,8 @@ export class Brokerage {
   readonly state: State;
   /** Told of every symbol whose market a decision reads: tests compare it with `symbolsRead`. */
   onRead: ((symbol: string) => void) | undefined;
+  /** Where orders of the house have the numbers that they had before: comparisons. */
+  houseNumbers: HouseNumbers | undefined;
   readonly rules: Rules;
 
   private constructor(state: State, rules: Rules) {
@@ -137,7 +140,7 @@ export class Brokerage {
   execute<T extends Command['type']>(command: Extract<Command, { type: T }>, at: Instant): Outcome<T> {
     if (at < this.state.now) throw new RangeError('commands go forward in time');
     this.state.now = at;
-    const decision = new Decision(this.state, this.rules, at, this.onRead);
+    const decision = new Decision(this.state, this.rules, at, this.onRead, this.houseNumbers);
     const result = dispatch(decision, command) as Results[T];
     if (decision.events.length === 0) decision.forgetReads();
     const { events, orders, quotesRead } = decision;

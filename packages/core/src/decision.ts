@@ -17,6 +17,7 @@ import { optionMarketOf } from './option-lookup.js';
 import { markOfSymbol } from './options/option-figures.js';
 import type { OptionMarket } from './options/option-market.js';
 import type { Order, OrderLeg } from './orders/order.js';
+import type { OrderRequest } from './orders/order-request.js';
 import type { OrderTransition, ProgressChanges, RenamedOrder } from './orders/order-event.js';
 import type { Portfolio } from './portfolios/portfolio.js';
 import { brokerOf } from './rules.js';
@@ -27,6 +28,9 @@ import type { OrderSnapshot } from './trading/follow-order.js';
 import type { Instant } from './values/instant.js';
 import { Money } from './values/money.js';
 import type { Price } from './values/price.js';
+
+/** Says which number an order of the house has where it was placed before; `undefined` = the next one. */
+export type HouseNumbers = (request: OrderRequest, at: Instant) => number | undefined;
 
 /**
  * One decision in the making: what the state is, what has been emitted so far, and which quotes were read. Events take
@@ -43,8 +47,16 @@ export class Decision {
   readonly quotesRead: Quote[] = [];
 
   private readonly onRead: ((symbol: string) => void) | undefined;
+  private readonly houseNumbers: HouseNumbers | undefined;
 
-  constructor(state: State, rules: Rules, at: Instant, onRead?: (symbol: string) => void) {
+  constructor(
+    state: State,
+    rules: Rules,
+    at: Instant,
+    onRead?: (symbol: string) => void,
+    houseNumbers?: HouseNumbers,
+  ) {
+    this.houseNumbers = houseNumbers;
     this.state = state;
     this.rules = rules;
     this.at = at;
@@ -159,6 +171,11 @@ export class Decision {
     const portfolio = this.state.portfolios.get(order.terms.portfolioId);
     if (portfolio === undefined) throw new RangeError('order without a portfolio');
     return portfolio;
+  }
+
+  /** The number of an order that the broker places by itself. */
+  numberHouseOrder(request: OrderRequest): number {
+    return this.houseNumbers?.(request, this.at) ?? this.state.counters.order + 1;
   }
 
   nextPortfolio(): { readonly portfolioId: string; readonly number: number } {

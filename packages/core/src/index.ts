@@ -166,6 +166,7 @@ export { actionId } from './commands/market-setup.js';
 export { brokerOf } from './rules.js';
 export type { EarlyAssignment, Rules, RulesInForce } from './rules.js';
 export { Brokerage } from './brokerage.js';
+export type { HouseNumbers } from './decision.js';
 export type { Outcome, Results } from './brokerage.js';
 export type { AnnouncedAction, State } from './state.js';
 export { brokenInvariants } from './invariants.js';

@@ -6,6 +6,7 @@ import type { MarginGroup } from '../margin/book.js';
 import { effectOfAll } from '../margin/effect.js';
 import type { MarginTrade } from '../margin/effect.js';
 import { isOpening } from '../orders/order.js';
+import type { OrderRequest } from '../orders/order-request.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import { bookMarketOf, marginTermsOf } from '../portfolios/book-sums.js';
 import { offsetGroupHeld, requirementOfPortfolio, valuationOf } from '../portfolios/valuation.js';
@@ -203,22 +204,18 @@ function close(
 ): void {
   const { symbol, assetClass } = instrument;
   releaseOrders(d, portfolio, symbol, 'MARGIN_CALL', Quantity.abs(quantity));
-  const number = d.state.counters.order + 1;
-  d.emit({
-    type: 'OrderAccepted',
-    number,
-    tier: 'ENTERPRISE',
-    request: {
-      portfolioId: portfolio.terms.portfolioId,
-      symbol,
-      assetClass,
-      orderType: 'MARKET',
-      positionIntent: quantity < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE',
-      quantity: Quantity.abs(quantity),
-      timeInForce: 'DAY',
-      origin: 'LIQUIDATION',
-    },
-  });
+  const request: OrderRequest = {
+    portfolioId: portfolio.terms.portfolioId,
+    symbol,
+    assetClass,
+    orderType: 'MARKET',
+    positionIntent: quantity < 0 ? 'BUY_TO_CLOSE' : 'SELL_TO_CLOSE',
+    quantity: Quantity.abs(quantity),
+    timeInForce: 'DAY',
+    origin: 'LIQUIDATION',
+  };
+  const number = d.numberHouseOrder(request);
+  d.emit({ type: 'OrderAccepted', number, tier: 'ENTERPRISE', request });
   const order = d.state.orders.get(number);
   if (order !== undefined) reachMarket(d, order);
 }

@@ -55,6 +55,7 @@ interface Candidate {
   readonly request: OrderRequest;
   readonly portfolio: Portfolio;
   readonly broker: BrokerConfiguration;
+  readonly number: number | undefined;
 }
 
 type OrderPrices = Pick<OrderProgress, 'limitPrice' | 'stopPrice'>;
@@ -93,14 +94,26 @@ const WITH_THE_INSTRUMENT: readonly ((candidate: InstrumentCandidate) => Rejecti
   ({ d, portfolio, needs }) => fundsProblem(d, portfolio, needs, NOTHING_SET_ASIDE),
 ];
 
-/** Plans a new order. `every`: all reasons against it, as a preview shows them; else the first is enough. */
-export function planOrder(d: Decision, by: Requester, request: OrderRequest, every = false): OrderPlan {
+export interface PlanOptions {
+  /** All reasons against it, as a preview shows them; else the first is enough. */
+  readonly every?: boolean;
+  /** The order's number; absent = the next one. */
+  readonly number?: number | undefined;
+}
+
+/** Plans a new order. */
+export function planOrder(
+  d: Decision,
+  by: Requester,
+  request: OrderRequest,
+  { every = false, number }: PlanOptions = {},
+): OrderPlan {
   const rejections: Rejection[] = [];
   const portfolio = d.state.portfolios.get(request.portfolioId);
   if (portfolio?.terms.tenantId !== by.tenantId) {
     return { rejections: [{ code: 'NOT_FOUND', what: 'Portfolio' }], accepted: [] };
   }
-  const candidate: Candidate = { d, by, request, portfolio, broker: d.broker(portfolio) };
+  const candidate: Candidate = { d, by, request, portfolio, broker: d.broker(portfolio), number };
   for (const check of BEFORE_THE_INSTRUMENT) {
     const rejection = check(candidate);
     if (rejection === undefined) continue;
@@ -131,6 +144,7 @@ export function planOrder(d: Decision, by: Requester, request: OrderRequest, eve
     accepted,
     needs,
     covering,
+    number,
   };
   for (const check of WITH_THE_INSTRUMENT) {
     const rejection = check(whole);
@@ -311,14 +325,13 @@ const conflict = (state: string): Rejection => ({
 
 /** The order as it would be accepted: its number, when it reaches the market, what it needs and would set aside. */
 function acceptedOf(
-  { d, by, request, portfolio }: Candidate,
+  { d, by, request, portfolio, number = d.state.counters.order + 1 }: Candidate,
   instrument: Tradable,
   covering: CollateralChange | undefined,
 ): {
   readonly accepted: OrderAccepted;
   readonly needs: OrderRequirement | undefined;
 } {
-  const number = d.state.counters.order + 1;
   const accepted: Mutable<OrderAccepted> = { type: 'OrderAccepted', number, tier: by.tier, request };
   if (instrument.assetClass === 'OPTION') accepted.underlying = instrument.underlying;
   const delay = latencyMs(request.latencyProfile, request.latencyMs, d.state.seed, number * 2);

@@ -53,7 +53,7 @@ interface Fill extends OrderedLeg {
 
 /** Plans an order and says what would follow from it; a refusal where there is nothing to plan it for. */
 export function previewOrder(d: Decision, by: Requester, asked: OrderRequest): OrderEstimate | Rejection {
-  const { rejections, accepted } = planOrder(d, by, asked, true);
+  const { rejections, accepted } = planOrder(d, by, asked, { every: true });
   // An order for an amount of money has been sized.
   const request = accepted[0]?.request ?? asked;
   const portfolio = d.state.portfolios.get(request.portfolioId);

@@ -19,9 +19,9 @@ export interface Acknowledged {
 /** Takes a new order or refuses it: by the caps of an agent that asks, else as it is planned (`plan-order.ts`). */
 export function submitOrder(
   d: Decision,
-  { by, order, agent }: Extract<Command, { type: 'SubmitOrder' }>,
+  { by, order, agent, number }: Extract<Command, { type: 'SubmitOrder' }>,
 ): Acknowledged | Rejection {
-  const plan = planOrder(d, by, order);
+  const plan = planOrder(d, by, order, { number });
   if (agent === undefined) return acceptPlanned(d, plan);
   const capped = symbolCap(d, agent, order) ?? heldToCaps(d, by, agent, plan);
   if ('code' in capped) return refuseByCap(d, by, agent, capped);

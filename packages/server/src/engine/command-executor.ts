@@ -1,19 +1,27 @@
-import { Instant, symbolsTraded } from '@sandpit/core';
-import type { Brokerage, Command, Outcome, Quote } from '@sandpit/core';
+import { Instant } from '@sandpit/core';
+import type { Brokerage, Command, Outcome, Quote, Rejection } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { isLive } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { StoredAnswer } from '../store/journal.js';
-import { tenantsAffectedBy } from './affected-tenants.js';
-import { recordText } from './record-text.js';
-import type { Records } from './records.js';
-import type { PendingProjection } from './pending-projection.js';
 
 /** Portfolios whose margin is looked at before others have a turn. */
 const LOOKS_AT_ONCE = 32;
 
 /** What is still taken when the disk is full. */
 const ENDS_RISK: ReadonlySet<Command['type']> = new Set(['CancelOrder', 'CancelAccountOrders']);
+
+/** Where decisions go: the journal, or whoever compares. */
+export interface Recorder {
+  /** Whether anything may be decided now. */
+  isAccepting(): boolean;
+  /** Whether only what ends a risk may be. */
+  isInReserve(): boolean;
+  /** Why a command is refused for what the brokerage does not know any more. */
+  refusal(command: Command): Rejection | undefined;
+  /** Takes a decision, with events or without, and the answer that is stored with it. */
+  record(command: Command, at: Instant, outcome: Outcome, answer: StoredAnswer | undefined): void;
+}
 
 /**
  * Executes commands, each in one go and without waiting for anything: what the decision reads of the market is brought up to date, it is
@@ -22,30 +30,20 @@ const ENDS_RISK: ReadonlySet<Command['type']> = new Set(['CancelOrder', 'CancelA
 export class CommandExecutor {
   readonly #brokerage: Brokerage;
   readonly #feed: Feed;
-  readonly #records: Records;
-  readonly #underWay: PendingProjection;
-  readonly #onBroken: (error: unknown) => StoreUnavailable;
-  /** As far as records say that the journal of the market has been followed. */
-  #marketSeq: number | undefined;
+  readonly #recorder: Recorder;
+  readonly #onBroken: (error: unknown) => Error;
 
-  /**
-   * `onBroken` hears of a decision that failed: nothing can be decided any more. `marketSeq`: how far the records say that the market has
-   * been followed; undefined = they do not say it of this market.
-   */
+  /** `onBroken` hears of a decision that failed: nothing can be decided any more. */
   constructor(
     brokerage: Brokerage,
     feed: Feed,
-    records: Records,
-    underWay: PendingProjection,
-    onBroken: (error: unknown) => StoreUnavailable,
-    marketSeq: number | undefined,
+    recorder: Recorder,
+    onBroken: (error: unknown) => Error,
   ) {
     this.#brokerage = brokerage;
     this.#feed = feed;
-    this.#records = records;
-    this.#underWay = underWay;
+    this.#recorder = recorder;
     this.#onBroken = onBroken;
-    this.#marketSeq = marketSeq;
   }
 
   /**
@@ -58,38 +56,17 @@ export class CommandExecutor {
     answerFor?: (outcome: Outcome<T>) => StoredAnswer | undefined,
   ): Outcome<T> {
     // Memory must not run ahead of a store that takes nothing.
-    const isAccepting = this.#records.isAccepting();
-    if (!isAccepting && !(ENDS_RISK.has(command.type) && this.#records.isInReserve()))
+    const isAccepting = this.#recorder.isAccepting();
+    if (!isAccepting && !(ENDS_RISK.has(command.type) && this.#recorder.isInReserve()))
       throw new StoreUnavailable('the store is not accepting records');
     const isMarket = command.type === 'UpdateMarket' || command.type === 'AdvanceClock';
     if (isAccepting && !isMarket) this.#refreshFor(command, at);
-    const refused = this.#underWay.refusal(command);
+    const refused = this.#recorder.refusal(command);
     const outcome =
       refused === undefined
         ? this.#decide<T>(command, at)
         : ({ result: refused, events: [], orders: [], quotes: [] } as unknown as Outcome<T>);
-    const answer = answerFor?.(outcome);
-    const { events, orders, quotes } = outcome;
-    if (events.length > 0) {
-      const { marketSeq } = this.#brokerage.state;
-      const isFarther = marketSeq !== this.#marketSeq;
-      this.#marketSeq = marketSeq;
-      const payload = recordText(
-        command,
-        marketSeq === 0 ? quotes : [...quotes, ...this.#quotesOfNewInterest(outcome)],
-        events,
-        isFarther ? marketSeq : undefined,
-      );
-      const concerned = tenantsAffectedBy(
-        this.#brokerage,
-        outcome,
-        'by' in command ? command.by.tenantId : undefined,
-      );
-      const seq = this.#records.append({ at, events, orders }, payload, concerned, answer);
-      this.#underWay.note(seq, command, outcome);
-    } else if (answer !== undefined) {
-      this.#records.saveAnswer(answer);
-    }
+    this.#recorder.record(command, at, outcome as Outcome, answerFor?.(outcome));
     return outcome;
   }
 
@@ -102,25 +79,11 @@ export class CommandExecutor {
   }
 
   /**
-   * Quotes of what an order begins to depend on. Those that are pushed from here on are in the journal; this one was of no interest when it
-   * was, and may be the one that the position meets while it catches up after a crash.
-   */
-  #quotesOfNewInterest({ events, orders }: Pick<Outcome, 'events' | 'orders'>): readonly Quote[] {
-    const terms = events[0]?.type === 'OrderAccepted' ? orders[0]?.terms : undefined;
-    if (terms === undefined) return [];
-    const { underlying } = terms;
-    return this.#brokerage.quotesToRecord([
-      ...symbolsTraded(terms),
-      ...(underlying === undefined ? [] : [underlying]),
-    ]);
-  }
-
-  /**
    * Everything that is due at this moment. Returns the moment: what comes next is done then, for a millisecond later something
    * else may be due before it. Where the store takes only what ends a risk, time stands still before the next thing that is due.
    */
   catchUp(now: Instant): Instant {
-    if (this.#records.isInReserve()) {
+    if (this.#recorder.isInReserve()) {
       const justBefore = Instant.plusMs(this.nextDue() ?? Instant.plusMs(now, 1), -1);
       return Instant.max(this.#brokerage.state.now, justBefore < now ? justBefore : now);
     }

@@ -13,6 +13,7 @@ import { Followers } from './followers.js';
 import type { Follower } from './followers.js';
 import { commandsToMeet, marketChangeOf } from './market-change.js';
 import type { MarketChange } from './market-change.js';
+import { JournalRecorder } from './journal-recorder.js';
 import { loadInitialQuotes, unannouncedActions } from './market-at-start.js';
 import { payloadOf } from './record-text.js';
 import { Records } from './records.js';
@@ -115,10 +116,13 @@ export class Simulation implements Follower {
     this.#turns = new CommandExecutor(
       brokerage,
       feed,
-      this.#records,
-      this.underWay,
+      new JournalRecorder(
+        brokerage,
+        this.#records,
+        this.underWay,
+        parts.joinsAt === undefined ? brokerage.state.marketSeq : undefined,
+      ),
       (error) => this.#broken(error),
-      parts.joinsAt === undefined ? brokerage.state.marketSeq : undefined,
     );
     if (parts.joinsAt !== undefined) brokerage.follow(parts.joinsAt);
     this.#walk = new ClockAdvance(brokerage, feed, this.#turns);

@@ -1,0 +1,80 @@
+import { symbolsTraded } from '@sandpit/core';
+import type { Brokerage, Command, Instant, Outcome, Quote, Rejection } from '@sandpit/core';
+import type { StoredAnswer } from '../store/journal.js';
+import { tenantsAffectedBy } from './affected-tenants.js';
+import type { Recorder } from './command-executor.js';
+import type { PendingProjection } from './pending-projection.js';
+import { recordText } from './record-text.js';
+import type { Records } from './records.js';
+
+/** Writes what a simulation decides into its journal. */
+export class JournalRecorder implements Recorder {
+  readonly #brokerage: Brokerage;
+  readonly #records: Records;
+  readonly #pending: PendingProjection;
+  /** As far as records say that the journal of the market has been followed. */
+  #marketSeq: number | undefined;
+
+  /** `marketSeq`: how far the records say that the market has been followed; undefined = they do not say it of this market. */
+  constructor(
+    brokerage: Brokerage,
+    records: Records,
+    pending: PendingProjection,
+    marketSeq: number | undefined,
+  ) {
+    this.#brokerage = brokerage;
+    this.#records = records;
+    this.#pending = pending;
+    this.#marketSeq = marketSeq;
+  }
+
+  isAccepting(): boolean {
+    return this.#records.isAccepting();
+  }
+
+  isInReserve(): boolean {
+    return this.#records.isInReserve();
+  }
+
+  refusal(command: Command): Rejection | undefined {
+    return this.#pending.refusal(command);
+  }
+
+  record(command: Command, at: Instant, outcome: Outcome, answer: StoredAnswer | undefined): void {
+    const { events, orders, quotes } = outcome;
+    if (events.length === 0) {
+      if (answer !== undefined) this.#records.saveAnswer(answer);
+      return;
+    }
+    const { marketSeq } = this.#brokerage.state;
+    const isFarther = marketSeq !== this.#marketSeq;
+    this.#marketSeq = marketSeq;
+    const payload = recordText(
+      command,
+      marketSeq === 0 ? quotes : [...quotes, ...this.#quotesOfNewInterest(outcome)],
+      events,
+      isFarther ? marketSeq : undefined,
+    );
+    const concerned = tenantsAffectedBy(
+      this.#brokerage,
+      outcome,
+      'by' in command ? command.by.tenantId : undefined,
+    );
+    const seq = this.#records.append({ at, events, orders }, payload, concerned, answer);
+    this.#pending.note(seq, command, outcome);
+  }
+
+  /**
+   * Quotes of what an order begins to depend on. Those that are pushed from here on are in the journal; this one was of no interest when it
+   * was, and may be the one that the position meets while it catches up after a crash.
+   */
+  #quotesOfNewInterest({ events, orders }: Pick<Outcome, 'events' | 'orders'>): readonly Quote[] {
+    const terms = events[0]?.type === 'OrderAccepted' ? orders[0]?.terms : undefined;
+    if (terms === undefined) return [];
+    const { underlying } = terms;
+    return this.#brokerage.quotesToRecord([
+      ...symbolsTraded(terms),
+      ...(underlying === undefined ? [] : [underlying]),
+    ]);
+  }
+}
