@@ -314,3 +314,12 @@ export const webhookPatterns = [
   ...webhookEvents,
 ] as const;
 export type WebhookPattern = (typeof webhookPatterns)[number];
+
+/** How far a comparison is (D173). */
+export const comparisonStatuses = ['QUEUED', 'RUNNING', 'DONE', 'FAILED', 'CANCELED'] as const;
+
+/** Whether a row of a comparison got to the end. */
+export const rowStatuses = ['DONE', 'FAILED'] as const;
+
+/** What was different of the first order that went otherwise. */
+export const differenceKinds = ['REJECTED', 'PRICE', 'QUANTITY', 'FEE', 'STATUS'] as const;

@@ -4,6 +4,7 @@ export * from './analytics.js';
 export * from './auth.js';
 export * from './brokers.js';
 export * from './enums.js';
+export * from './comparisons.js';
 export * from './errors.js';
 export * from './executions.js';
 export * from './faults.js';

@@ -24,6 +24,8 @@ import { beginOpening } from './open-store.js';
 import type { OpeningStore } from './open-store.js';
 import type { Store } from './store/store.js';
 
+export { lowerPriority } from './store/sqlite/lower-priority.js';
+
 /** The parts of a running server. */
 export interface Composition {
   readonly store: Store;
@@ -99,6 +101,7 @@ export async function sharedDependenciesOf(
     riskFreeRate: settings.riskFreeRate,
     quoteMaxAgeMs: settings.quoteMaxAgeMs,
     openFeed: feedOpener(settings, note),
+    ...(settings.replayPath !== undefined && { recordings: settings.replayPath }),
     onError: (error) => onFatal(error instanceof Error ? error : new Error(String(error))),
     note,
     tell,
@@ -114,20 +117,30 @@ export async function sharedDependenciesOf(
   };
 }
 
-/** Recordings are opened once and shared, and so is the connection to a live source. */
+/** The connection to a live source is opened once and shared. */
 function feedOpener(settings: Settings, note: (text: string) => void): SharedDependencies['openFeed'] {
-  let archive: Promise<ReplayArchive> | undefined;
   let live: Promise<LiveMarketFeed> | undefined;
+  const openOther = unconnectedFeedOpener(settings);
+  return async (config, calendar) =>
+    config.feed === 'live' ? (live ??= openLiveFeed(settings, calendar, note)) : openOther(config, calendar);
+}
+
+/** Opens feeds that need no connection; also in threads. Recordings are opened once and shared. */
+export function unconnectedFeedOpener({
+  riskFreeRate,
+  replayPath,
+}: Pick<Settings, 'riskFreeRate' | 'replayPath'>): SharedDependencies['openFeed'] {
+  let archive: Promise<ReplayArchive> | undefined;
   return async (config: SimulationConfig, calendar: Calendar): Promise<Feed> => {
     switch (config.feed) {
       case 'synthetic':
-        return new SyntheticFeed({ seed: config.seed, calendar, riskFreeRate: settings.riskFreeRate });
+        return new SyntheticFeed({ seed: config.seed, calendar, riskFreeRate });
       case 'push':
         return new PushFeed({ calendar });
       case 'live':
-        return (live ??= openLiveFeed(settings, calendar, note));
+        throw new NoLiveSource();
       case 'replay': {
-        const path = settings.replayPath ?? join(import.meta.dirname, '../../../samples/equities');
+        const path = replayPath ?? join(import.meta.dirname, '../../../samples/equities');
         // Recordings were made in the real market's hours, whatever hours the simulation keeps.
         archive ??= ReplayArchive.open({ path, calendar: calendarById('XNYS') });
         return new ReplayFeed({

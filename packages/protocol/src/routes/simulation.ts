@@ -28,6 +28,7 @@ import {
   SimulationPage,
   SimulationToken,
 } from '../simulations.js';
+import { Comparison, ComparisonBody, ComparisonParams, ComparisonQuery } from '../comparisons.js';
 import { StepBody, StepResult, StepsBody, StepsResult } from '../steps.js';
 import { table } from './route.js';
 
@@ -319,6 +320,47 @@ export const simulationRoutes = table({
     auth: 'bearer',
     scope: 'simulate',
     responses: { 200: DeletedFaults },
+  },
+  createComparison: {
+    method: 'POST',
+    path: '/v1/simulations/:simulationId/comparisons',
+    tag: 'Simulations',
+    summary: 'Compare a simulation under other rules',
+    description:
+      'Executes the journal of a simulation again, once as it was and once for each variant, on the same market, and compares equity, charges and orders. `main` is allowed. Every request of a client that changed something is repeated; requests that were refused at once left no record and are not. One comparison runs at a time for each tenant, beside the requests; up to ten wait. Requires the scope `read` as well.',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: SimulationParams,
+    body: ComparisonBody,
+    responses: { 202: Comparison },
+    errors: [404, 409],
+  },
+  getComparison: {
+    method: 'GET',
+    path: '/v1/comparisons/:comparisonId',
+    tag: 'Simulations',
+    summary: 'Get a comparison',
+    description:
+      'Returns a comparison with its rows once it is DONE. `wait` answers when it is over, or after that many seconds (0 to 30). Results are kept for 24 hours. `Accept: text/csv` gives the rows as CSV.',
+    auth: 'bearer',
+    scope: 'read',
+    params: ComparisonParams,
+    query: ComparisonQuery,
+    csv: true,
+    responses: { 200: Comparison },
+    errors: [404, 409],
+  },
+  cancelComparison: {
+    method: 'DELETE',
+    path: '/v1/comparisons/:comparisonId',
+    tag: 'Simulations',
+    summary: 'Cancel a comparison',
+    description: 'Cancels a comparison that waits or runs. One that is over stays as it is.',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: ComparisonParams,
+    responses: { 200: Comparison },
+    errors: [404],
   },
   createSimulation: {
     method: 'POST',

@@ -39,6 +39,7 @@ import { ImplausibleClock } from './machine-time.js';
 import type { MachineTime } from './machine-time.js';
 import { recover } from './recovery.js';
 import { keepRules, optionsOf, sameRules } from './rules-in-force.js';
+import type { ComparisonTask } from './comparison.js';
 import type { DurableRecord } from './records.js';
 import { Simulation } from './simulation.js';
 import type { KeptConfig, SimulationConfig, WantedSimulation } from './simulation-config.js';
@@ -74,6 +75,8 @@ export interface SharedDependencies {
   readonly time: MachineTime;
   /** Simulations that nobody has asked for this long leave memory. */
   readonly idleMs: number;
+  /** Directory of the recordings, where settings name one. */
+  readonly recordings?: string;
   /** Where files on their way in are kept. */
   readonly importFolder: string;
 }
@@ -326,6 +329,25 @@ export class Simulations {
       .update(JSON.stringify([origin, tenantId]))
       .digest('hex');
     return { ...config, seed: Number.parseInt(digest.slice(0, 8), 16), idSecret: digest.slice(8, 40) };
+  }
+
+  /** What a comparison of a simulation begins with. `id`: `MAIN`, or of one that the tenant created. */
+  comparedAs(
+    id: string,
+    tenantId: string,
+  ): Pick<ComparisonTask, 'config' | 'feed' | 'followsMarket' | 'riskFreeRate' | 'recordings'> | undefined {
+    const { riskFreeRate, recordings } = this.ground;
+    const shared = { riskFreeRate, ...(recordings !== undefined && { recordings }) };
+    if (id === MAIN) {
+      const entry = this.registry.simulation(mainOf(tenantId));
+      if (entry === undefined || entry.deletedAt !== undefined) return undefined;
+      const config = { ...this.mainConfig(tenantId), ...originOf(entry) };
+      return { config, feed: this.marketConfig, followsMarket: true, ...shared };
+    }
+    const entry = this.entryOf(id, tenantId);
+    if (entry === undefined) return undefined;
+    const config = configOf(entry);
+    return { config, feed: config, followsMarket: false, ...shared };
   }
 
   /** The entry of a simulation that the tenant created. */

@@ -7,6 +7,7 @@ import fastify, {
   type FastifyReply,
   type FastifyRequest,
 } from 'fastify';
+import { Comparisons } from '../engine/comparisons.js';
 import { RequirementWorkers } from '../engine/requirement-workers.js';
 import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';
@@ -52,6 +53,7 @@ import { outcomeHandlers } from './routes/outcomes.js';
 import { reportHandlers } from './routes/report.js';
 import { simulationHandlers } from './routes/simulation.js';
 import { simulationIssuer, simulationsHandlers } from './routes/simulations.js';
+import { comparisonHandlers } from './routes/comparisons.js';
 import { stepHandlers } from './routes/steps.js';
 import { streamHandlers } from './routes/streams.js';
 import { webhookHandlers, webhookIssuer } from './routes/webhooks.js';
@@ -180,6 +182,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   const idempotency = new Idempotency(deps.store.journal, deps.clockMs);
   const desk = new RequirementWorkers();
   app.addHook('onClose', () => desk.stop());
+  const comparisons = new Comparisons(deps.store, deps.clockMs);
+  app.addHook('onClose', () => comparisons.close());
   const keyPairs = new KeyPairs(deps.store.registry, deps.access, deps.clockMs);
   const webhooks = await Webhooks.start({
     store: deps.store,
@@ -199,6 +203,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorate('enterWebhooks', (tenantId: string) => webhooks.enterTenant(tenantId));
   const handlers: Handlers = {
     ...handlersOf(deps, health, streams, faults, admission.charge, desk, keyPairs),
+    ...comparisonHandlers(deps.simulations, comparisons),
     ...webhookHandlers(webhooks, deps.simulations),
   };
   const issuers: Issuers = {
@@ -264,7 +269,7 @@ function handlersOf(
   charge: Charge,
   desk: RequirementWorkers,
   keyPairs: KeyPairs,
-): Omit<Handlers, keyof ReturnType<typeof webhookHandlers>> {
+): Omit<Handlers, keyof ReturnType<typeof webhookHandlers> | keyof ReturnType<typeof comparisonHandlers>> {
   const rates = new Rates(deps.monotonicMs);
   return {
     ...accountHandlers(deps.settings),

@@ -33,7 +33,7 @@ type PublicId = {
 export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes';
 
 /** Operations that send what is not JSON by themselves: a report, a CSV that is not their list. */
-export type FileId = 'listRealizedGains' | 'getReport';
+export type FileId = 'getComparison' | 'listRealizedGains' | 'getReport';
 
 /** Operations that send a file of lines of JSON on a connection of their own. */
 export type DownloadId = 'exportSimulation';

@@ -102,6 +102,9 @@ const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([
   'importSimulation',
   'deleteSimulation',
   'stepSimulations',
+  'createComparison',
+  'getComparison',
+  'cancelComparison',
 ]);
 
 /** The least level that an operation takes; undefined = no agent may do it. */

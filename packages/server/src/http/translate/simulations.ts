@@ -52,7 +52,7 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
 }
 
 /** A 32-bit number as it is, anything else by its text. */
-const seedNumber = (seed: string | number): number =>
+export const seedNumber = (seed: string | number): number =>
   typeof seed === 'number' && seed >= 0 && seed < 2 ** 32 ? seed : seedOf(String(seed));
 
 export function simulationOf(

@@ -1,0 +1,466 @@
+import { Brokerage, Ids, Instant, isTerminal, Money, Position, rejectionText, saveState, valuationOf } from '@sandpit/core';
+import type { Command, Event, OrderRequest, Outcome, Portfolio, Quote, Rejection, Rules } from '@sandpit/core';
+import type { Feed } from '../feeds/feed.js';
+import { ClockAdvance } from './clock-advance.js';
+import { CommandExecutor } from './command-executor.js';
+import type { Recorder } from './command-executor.js';
+import type { Difference, RowFigures, Variant } from './comparison.js';
+import { loadInitialQuotes } from './market-at-start.js';
+import { OrderLedger } from './order-facts.js';
+import type { KeptConfig } from './simulation-config.js';
+
+/** A walk in pieces of this length tells computed quotes by the second. */
+const PIECE_MS = 3_600_000;
+
+type Submit = Extract<Command, { type: 'SubmitOrder' }>;
+
+/** Numbers of the orders that the house has placed in the base, by what they are. */
+export class HouseOrders {
+  readonly #numbers = new Map<string, number[]>();
+
+  static nameOf = (request: OrderRequest, at: Instant): string =>
+    `${request.portfolioId} ${request.symbol} ${request.positionIntent} ${at}`;
+
+  note(request: OrderRequest, at: Instant, number: number): void {
+    const name = HouseOrders.nameOf(request, at);
+    const numbers = this.#numbers.get(name);
+    if (numbers === undefined) this.#numbers.set(name, [number]);
+    else numbers.push(number);
+  }
+
+  /** Of those of this kind the one that comes after so many. */
+  at(name: string, index: number): number | undefined {
+    return this.#numbers.get(name)?.[index];
+  }
+}
+
+/** What all rows of a comparison share. */
+export interface RowSurroundings {
+  readonly config: KeptConfig;
+  /** The highest number that an order of the base has. */
+  readonly lastOrder: number;
+  readonly houseOrders: HouseOrders;
+}
+
+/** A variant cannot begin: why. */
+export class CannotBegin extends Error {
+  override readonly name = 'CannotBegin';
+}
+
+type Accounts = Pick<
+  RowFigures,
+  'realizedPnl' | 'commissions' | 'regulatoryFees' | 'interest' | 'borrowFees' | 'dividends'
+>;
+
+/**
+ * One row of a comparison: a brokerage that executes the commands of the base under rules of its own, through the executor and the walk that
+ * a live simulation has. Nothing is written anywhere.
+ */
+export class ComparisonRow implements Recorder {
+  readonly name: string;
+  readonly variant: Variant | undefined;
+  readonly ledger: OrderLedger;
+  readonly #surroundings: RowSurroundings;
+  readonly #feed: Feed;
+  #brokerage: Brokerage;
+  #executor: CommandExecutor;
+  #walk: ClockAdvance;
+  #clock: Instant;
+  readonly #houseOrdersSeen = new Map<string, number>();
+  #lastHouseOrder: number;
+  readonly #orders = { accepted: 0, rejected: 0, filled: 0, canceled: 0 };
+  readonly #requests = { repeated: 0, refused: 0, skipped: 0 };
+  /** Orders of the base that it does not have. */
+  readonly #missing = new Set<number>();
+  #executions = 0;
+  #marginCalls = 0;
+  #liquidations = 0;
+  /** What portfolios that were reset or closed, or the beginning, had in their books. */
+  #carried: Accounts = NOTHING;
+  /** Cash that came in less what went out. */
+  #invested = 0;
+  #closing = { equity: 0 };
+  #peak = Number.NEGATIVE_INFINITY;
+  #drawdown = 0;
+  #drawdownFraction = 0;
+
+  constructor(
+    brokerage: Brokerage,
+    feed: Feed,
+    surroundings: RowSurroundings,
+    variant?: Variant,
+    base?: ComparisonRow,
+  ) {
+    this.name = variant?.name ?? 'base';
+    this.variant = variant;
+    this.#surroundings = surroundings;
+    this.#feed = feed;
+    this.#brokerage = brokerage;
+    this.#clock = brokerage.state.now;
+    this.#lastHouseOrder = surroundings.lastOrder;
+    this.ledger = new OrderLedger(brokerage.state.ids, base?.ledger);
+    this.#executor = this.#executorOf(brokerage);
+    this.#walk = new ClockAdvance(brokerage, feed, this.#executor);
+    this.#invested = this.#equity();
+    this.#carried = negated(this.#accounts());
+    this.#noteDrawdown(this.#invested);
+  }
+
+  get brokerage(): Brokerage {
+    return this.#brokerage;
+  }
+
+  /** Where its clock stands. */
+  get clock(): Instant {
+    return this.#clock;
+  }
+
+  /** Quotes in force at the beginning, where the feed only streams. */
+  async loadInitialQuotes(): Promise<void> {
+    if (this.#feed.kind === 'replay') await loadInitialQuotes(this.#brokerage, this.#feed, this.#walk.marketAt);
+  }
+
+  /** Puts portfolios that are there at the beginning under the brokers of the variant. Throws `CannotBegin`. */
+  takeBrokers(): void {
+    const { state } = this.#brokerage;
+    for (const portfolio of [...state.portfolios.values()]) {
+      const { portfolioId, tenantId } = portfolio.terms;
+      const brokerId = this.#brokerOf(portfolioId);
+      if (brokerId === undefined || brokerId === portfolio.settings.brokerId) continue;
+      const by = { tenantId, tier: 'ENTERPRISE' } as const;
+      const open = portfolio.openOrders.size > 0;
+      const { result } = open
+        ? { result: undefined }
+        : this.#brokerage.execute<'SwitchBroker'>(
+            { type: 'SwitchBroker', by, portfolioId, brokerId },
+            state.now,
+          );
+      if (isRefusal(result) && result.code === 'BROKER_RESTRICTION') throw new CannotBegin(rejectionText(result));
+      if (result !== undefined && !isRefusal(result)) continue;
+      const broker = this.#brokerage.rules.brokers.get(brokerId);
+      if (broker === undefined) throw new CannotBegin(`There is no broker ${brokerId}`);
+      if (!broker.futures && [...portfolio.positions.values()].some((one) => one.assetClass === 'FUTURE'))
+        throw new CannotBegin(`${broker.name} does not offer futures`);
+      // With open orders it cannot be switched; it begins as it would have been.
+      const { promotionalCashAdded, settings } = portfolio;
+      this.#brokerage.apply(
+        [
+          {
+            type: 'PortfolioChanged',
+            portfolioId,
+            change: 'BROKER',
+            settings: { ...settings, brokerId },
+            promotionalCashAdded,
+            at: state.now,
+          },
+        ],
+        state.now,
+      );
+    }
+  }
+
+  /** Goes on under other rules, as a start of the server does. */
+  changeRules(rules: Rules, command: Extract<Command, { type: 'ChangeRules' }>): void {
+    const brokerage = Brokerage.restore(rules, saveState(this.#brokerage.state));
+    brokerage.resume();
+    this.#brokerage = brokerage;
+    this.#executor = this.#executorOf(brokerage);
+    this.#walk = new ClockAdvance(brokerage, this.#feed, this.#executor);
+    this.#executor.execute<'ChangeRules'>(command, brokerage.state.now);
+  }
+
+  /** Lets time pass. `isOneMove`: as one move of a manual clock; otherwise in pieces, as a running clock does. */
+  async walkTo(to: Instant, isOneMove: boolean): Promise<void> {
+    while (this.#clock < to) {
+      const next = isOneMove ? to : Instant.min(to, Instant.plusMs(this.#clock, PIECE_MS));
+      await this.#walk.through(next);
+      this.#clock = next;
+    }
+  }
+
+  /** Executes something of the market, which all rows meet. */
+  meet(command: Command): void {
+    this.#executor.execute(command, this.#executor.catchUp(this.#now));
+  }
+
+  /** Quotes that the base knew when it decided. Those that are newer than its own meet its orders. */
+  know(quotes: readonly Quote[]): void {
+    const newer = quotes.filter((quote) => {
+      const known = this.#brokerage.quote(quote.symbol);
+      return known === undefined || known.at < quote.at;
+    });
+    if (newer.length > 0) this.meet({ type: 'UpdateMarket', quotes: newer, pushed: false });
+  }
+
+  /** Repeats what a client asked for. `base`: what its record says happened then. */
+  repeat(command: Command, base: readonly Event[]): void {
+    const own = this.#own(command, base);
+    if (own === undefined) return;
+    this.#requests.repeated += 1;
+    const number = orderOf(own, this.#brokerage.state.ids);
+    if (number !== undefined && this.#missing.has(number)) {
+      this.#requests.skipped += 1;
+      return;
+    }
+    const at = this.#executor.catchUp(this.#now);
+    const ends = own.type === 'ResetPortfolio' || own.type === 'ClosePortfolio' ? own.portfolioId : undefined;
+    const before = ends === undefined ? undefined : this.#brokerage.state.portfolios.get(ends);
+    const had = before === undefined ? undefined : { accounts: accountsOf(before), equity: this.#equityOf(before) };
+    const { result } = this.#executor.execute(own, at);
+    this.#executor.catchUp(at);
+    if (isRefusal(result)) {
+      this.#requests.refused += 1;
+      if (own.type === 'SubmitOrder') this.#refused(own, result, base, at);
+      return;
+    }
+    if (had === undefined || ends === undefined) return;
+    this.#carried = added(this.#carried, had.accounts);
+    const after = this.#brokerage.state.portfolios.get(ends);
+    // A reset ends what was made so far; the equity begins again.
+    if (after !== undefined) this.#invested += this.#equityOf(after) - had.equity;
+  }
+
+  #refused(command: Submit, rejection: Rejection, base: readonly Event[], at: Instant): void {
+    this.#orders.rejected += 1;
+    for (const event of base) if (event.type === 'OrderAccepted') this.#missing.add(event.number);
+    if (command.number !== undefined)
+      this.ledger.refused(command.number, at, `${rejection.code}: ${rejectionText(rejection)}`);
+  }
+
+  /** The command as this row executes it; undefined where the variant leaves it out. */
+  #own(command: Command, base: readonly Event[]): Command | undefined {
+    const { variant } = this;
+    const first = base[0];
+    switch (command.type) {
+      case 'OpenAccount':
+        return { ...command, by: unbound(command.by), proAccounts: Number.MAX_SAFE_INTEGER };
+      case 'OpenPortfolio': {
+        const opened = base.find((event) => event.type === 'PortfolioOpened');
+        return {
+          ...command,
+          by: unbound(command.by),
+          proAccounts: Number.MAX_SAFE_INTEGER,
+          brokerId: this.#brokerOf(opened?.terms.portfolioId ?? '') ?? command.brokerId,
+          fillModel: variant?.fillModel ?? command.fillModel,
+        };
+      }
+      case 'SwitchBroker':
+        return this.#brokerOf(command.portfolioId) === undefined ? command : undefined;
+      case 'SubmitOrder':
+        return {
+          ...command,
+          ...(first?.type === 'OrderAccepted' && { number: first.number }),
+          by: variant === undefined ? command.by : unbound(command.by),
+          order: this.#orderOf(command.order),
+        };
+      default:
+        return command;
+    }
+  }
+
+  #orderOf(order: OrderRequest): OrderRequest {
+    const { latencyProfile = undefined, latencyMs = undefined } = this.variant ?? {};
+    const profile = latencyProfile ?? (latencyMs === undefined ? undefined : 'CUSTOM');
+    if (profile === undefined) return order;
+    const { latencyMs: _, ...rest } = order;
+    return {
+      ...rest,
+      latencyProfile: profile,
+      ...(profile === 'CUSTOM' && latencyMs !== undefined && { latencyMs }),
+    };
+  }
+
+  #brokerOf(portfolioId: string): string | undefined {
+    return this.variant?.brokers?.[portfolioId] ?? this.variant?.brokerId;
+  }
+
+  get #now(): Instant {
+    return Instant.max(this.#clock, this.#brokerage.state.now);
+  }
+
+  #executorOf(brokerage: Brokerage): CommandExecutor {
+    if (this.variant !== undefined) brokerage.houseNumbers = (request, at) => this.#houseNumber(request, at);
+    return new CommandExecutor(brokerage, this.#feed, this, (error) =>
+      error instanceof Error ? error : new Error(String(error)),
+    );
+  }
+
+  #houseNumber(request: OrderRequest, at: Instant): number {
+    const name = HouseOrders.nameOf(request, at);
+    const seen = this.#houseOrdersSeen.get(name) ?? 0;
+    this.#houseOrdersSeen.set(name, seen + 1);
+    return this.#surroundings.houseOrders.at(name, seen) ?? ++this.#lastHouseOrder;
+  }
+
+  isAccepting(): boolean {
+    return true;
+  }
+
+  isInReserve(): boolean {
+    return false;
+  }
+
+  refusal(): undefined {
+    return undefined;
+  }
+
+  record(_command: Command, at: Instant, { events, orders }: Outcome): void {
+    events.forEach((event, i) => {
+      const order = orders[i];
+      if (order !== undefined) {
+        this.ledger.note(at, event, order);
+        this.#count(event, order.progress.status);
+      }
+      this.#tally(event, at);
+    });
+  }
+
+  #count(event: Event, status: string): void {
+    if (event.type === 'OrderAccepted') this.#orders.accepted += 1;
+    if (event.type === 'OrderExecuted') this.#executions += event.executions.length;
+    if (event.type === 'OrderAccepted' || !isTerminal(status as 'FILLED')) return;
+    if (status === 'FILLED') this.#orders.filled += 1;
+    else if (status === 'CANCELED') this.#orders.canceled += 1;
+    else if (status === 'REJECTED') this.#orders.rejected += 1;
+  }
+
+  #tally(event: Event, at: Instant): void {
+    switch (event.type) {
+      case 'OrderAccepted':
+        if (event.request.origin !== undefined && this.variant === undefined)
+          this.#surroundings.houseOrders.note(event.request, at, event.number);
+        return;
+      case 'CallIssued':
+        this.#marginCalls += 1;
+        return;
+      case 'LiquidationDecided':
+        this.#liquidations += 1;
+        return;
+      case 'LedgerPosted':
+        for (const { type, postings } of event.entries)
+          if (FLOWS.has(type))
+            for (const { account, amount } of postings) if (account === 'CAPITAL') this.#invested -= amount;
+        return;
+      case 'SessionMarked':
+        for (const { totalEquity } of event.points) this.#closing.equity += totalEquity;
+        if (!event.complete) return;
+        this.#noteDrawdown(this.#closing.equity);
+        this.#closing = { equity: 0 };
+        return;
+      default:
+        return;
+    }
+  }
+
+  /** Deposits and withdrawals are no gains and no losses: what is compared is the equity less what was put in. */
+  #noteDrawdown(equity: number): void {
+    const made = equity - this.#invested;
+    this.#peak = Math.max(this.#peak, made);
+    const fall = this.#peak - made;
+    this.#drawdown = Math.max(this.#drawdown, fall);
+    const atPeak = this.#invested + this.#peak;
+    if (atPeak > 0) this.#drawdownFraction = Math.max(this.#drawdownFraction, fall / atPeak);
+  }
+
+  /** The figures at the end, by quotes of now. */
+  figures(): RowFigures {
+    const { state } = this.#brokerage;
+    const held = new Set<string>();
+    for (const { positions } of state.portfolios.values()) for (const symbol of positions.keys()) held.add(symbol);
+    this.#executor.refresh(held, this.#now);
+    const totalEquity = this.#equity();
+    this.#noteDrawdown(totalEquity);
+    let unrealized = 0;
+    for (const portfolio of state.portfolios.values()) {
+      const { longMarketValue, shortMarketValue, variation } = this.#valueOf(portfolio);
+      unrealized += longMarketValue - shortMarketValue + variation;
+      for (const position of portfolio.positions.values()) unrealized -= Position.booked(position);
+    }
+    return {
+      totalEquity: Money.ofUnits(totalEquity),
+      unrealizedPnl: Money.ofUnits(unrealized),
+      ...added(this.#carried, this.#accounts()),
+      orders: this.#orders,
+      executions: this.#executions,
+      requests: this.#requests,
+      marginCalls: this.#marginCalls,
+      liquidations: this.#liquidations,
+      maxDrawdown: Money.ofUnits(this.#drawdown),
+      maxDrawdownFraction: this.#drawdownFraction,
+    };
+  }
+
+  firstDifference(): Difference | undefined {
+    return this.ledger.firstDifference();
+  }
+
+  #valueOf(portfolio: Portfolio) {
+    const broker = this.#brokerage.rules.brokers.get(portfolio.settings.brokerId);
+    const fallback = this.#brokerage.rules.brokers.get('default');
+    const config = broker ?? fallback;
+    if (config === undefined) throw new RangeError('no broker configuration');
+    return valuationOf(portfolio, this.#brokerage, config);
+  }
+
+  #equityOf(portfolio: Portfolio): number {
+    return this.#valueOf(portfolio).totalEquity;
+  }
+
+  #equity(): number {
+    let sum = 0;
+    for (const portfolio of this.#brokerage.state.portfolios.values()) sum += this.#equityOf(portfolio);
+    return sum;
+  }
+
+  #accounts(): Accounts {
+    let sum = NOTHING;
+    for (const portfolio of this.#brokerage.state.portfolios.values()) sum = added(sum, accountsOf(portfolio));
+    return sum;
+  }
+}
+
+/** A brokerage at the beginning of a journal. */
+export function beginOf(rules: Rules, { seed, start, idSecret }: KeptConfig, variant?: Variant): Brokerage {
+  const secret = idSecret ?? Ids.secretOf(seed);
+  return Brokerage.begin(rules, variant?.seed ?? seed, Instant.ofMs(start), secret);
+}
+
+/** Entries of cash that comes in or goes out. */
+const FLOWS: ReadonlySet<string> = new Set(['INITIAL_CASH', 'TRANSFER', 'WITHDRAWAL', 'PROMOTIONAL_CASH']);
+
+const NOTHING: Accounts = {
+  realizedPnl: Money.zero,
+  commissions: Money.zero,
+  regulatoryFees: Money.zero,
+  interest: Money.zero,
+  borrowFees: Money.zero,
+  dividends: Money.zero,
+};
+
+const NAMES = Object.keys(NOTHING) as (keyof Accounts)[];
+
+const mapped = (figure: (name: keyof Accounts) => number): Accounts =>
+  Object.fromEntries(NAMES.map((name) => [name, Money.ofUnits(figure(name) + 0)])) as unknown as Accounts;
+const added = (a: Accounts, b: Accounts): Accounts => mapped((name) => a[name] + b[name]);
+const negated = (a: Accounts): Accounts => mapped((name) => 0 - a[name]);
+
+/** Costs count up, income too: the books have them with the signs of their accounts. */
+const accountsOf = ({ balances }: Pick<Portfolio, 'balances'>): Accounts => ({
+  realizedPnl: Money.ofUnits(0 - balances.REALIZED_PNL - balances.FUTURES_PNL),
+  commissions: balances.COMMISSIONS,
+  regulatoryFees: balances.FEES,
+  interest: balances.INTEREST,
+  borrowFees: balances.BORROW_FEES,
+  dividends: Money.ofUnits(0 - balances.DIVIDENDS),
+});
+
+const isRefusal = (result: unknown): result is Rejection =>
+  typeof result === 'object' && result !== null && 'code' in result;
+
+const unbound = <T extends { readonly tenantId: string }>(by: T) => ({ ...by, tier: 'ENTERPRISE' as const });
+
+/** The order that a command is about. */
+const orderOf = (command: Command, ids: Ids): number | undefined =>
+  command.type === 'CancelOrder' || command.type === 'ReplaceOrder'
+    ? ids.numberOf('ORDER', command.orderId)
+    : undefined;

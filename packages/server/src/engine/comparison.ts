@@ -1,0 +1,112 @@
+/** What comparisons speak of (D173): tasks for the thread, and its results. Money and prices in the units of the core. */
+import type { DayTradeRegime, FillModel, LatencyProfile, Money } from '@sandpit/core';
+import type { JournalRecord } from '../store/journal.js';
+import type { KeptConfig, SimulationConfig } from './simulation-config.js';
+
+/** Other rules, under a name. */
+export interface Variant {
+  readonly name: string;
+  readonly brokerId?: string;
+  /** Brokers of portfolios by their ids; the others go by `brokerId` or by their own. */
+  readonly brokers?: Readonly<Record<string, string>>;
+  readonly fillModel?: FillModel;
+  readonly latencyProfile?: LatencyProfile;
+  readonly latencyMs?: number;
+  readonly dayTradeRegime?: DayTradeRegime;
+  /** Of latencies and assignments; never of the market. */
+  readonly seed?: number;
+}
+
+/** Where a re-execution begins or ends: behind the last record that is within both. */
+export interface JournalPoint {
+  /** Infinity = whatever the number. */
+  readonly sequence: number;
+  /** Simulated instant that it goes on to, ms; Infinity = that of its last record. */
+  readonly at: number;
+}
+
+export interface ComparisonTask {
+  readonly config: KeptConfig;
+  /** Of the feed: the market's own for a cell that follows one. */
+  readonly feed: SimulationConfig;
+  /** Whether the simulation follows a market, whose journal has the quotes. */
+  readonly followsMarket: boolean;
+  readonly from: JournalPoint;
+  readonly until: JournalPoint;
+  /** Of the last record of the journal. */
+  readonly lastSequence: number;
+  /** The highest number that an order of the base has. */
+  readonly lastOrder: number;
+  readonly variants: readonly Variant[];
+  /** Lists of the rules in force, by the names of their settings. */
+  readonly lists: readonly (readonly [name: string, text: string])[];
+  readonly riskFreeRate: number;
+  readonly recordings?: string;
+}
+
+/** A record without the name of its simulation. */
+export type RecordLine = Pick<JournalRecord, 'seq' | 'at' | 'payload'>;
+
+export type ToComparisonThread = {
+  readonly journal: 'own' | 'market';
+  readonly records: readonly RecordLine[];
+  readonly isLast: boolean;
+};
+
+export type FromComparisonThread =
+  | { readonly kind: 'more'; readonly journal: 'own' | 'market' }
+  | { readonly kind: 'progress'; readonly progress: number }
+  | { readonly kind: 'done'; readonly result: ComparisonResult }
+  | { readonly kind: 'failed'; readonly reason: string };
+
+/** The first order of the base that went otherwise. */
+export interface Difference {
+  readonly at: number;
+  readonly orderId: string;
+  readonly kind: 'REJECTED' | 'PRICE' | 'QUANTITY' | 'FEE' | 'STATUS';
+  /** A price, a quantity, charges (in units of the core), or words. */
+  readonly base: number | string;
+  readonly variant: number | string;
+}
+
+export interface RowFigures {
+  readonly totalEquity: Money;
+  readonly realizedPnl: Money;
+  readonly unrealizedPnl: Money;
+  readonly commissions: Money;
+  readonly regulatoryFees: Money;
+  readonly interest: Money;
+  readonly borrowFees: Money;
+  readonly dividends: Money;
+  readonly orders: {
+    readonly accepted: number;
+    readonly rejected: number;
+    readonly filled: number;
+    readonly canceled: number;
+  };
+  readonly executions: number;
+  readonly requests: { readonly repeated: number; readonly refused: number; readonly skipped: number };
+  readonly marginCalls: number;
+  readonly liquidations: number;
+  readonly maxDrawdown: Money;
+  /** Of the equity at its peak; a ratio. */
+  readonly maxDrawdownFraction: number;
+}
+
+export type ComparedRow =
+  | ({
+      readonly name: string;
+      readonly status: 'DONE';
+      readonly difference: Money;
+      readonly firstDifference?: Difference;
+    } & RowFigures)
+  | { readonly name: string; readonly status: 'FAILED'; readonly reason: string };
+
+export interface ComparisonResult {
+  /** Whether the base, executed again, is worth what the journal says, to the cent. */
+  readonly baseMatches: boolean;
+  /** Its total equity less that of the journal, where they differ. */
+  readonly baseDifference?: Money;
+  readonly base: ComparedRow;
+  readonly variants: readonly ComparedRow[];
+}
