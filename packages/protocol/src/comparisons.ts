@@ -1,12 +1,6 @@
 /** Comparisons: what a journal would have come to under other rules (D173). */
 import { type Static, Type } from 'typebox';
-import {
-  comparisonStatuses,
-  dayTradeRegimes,
-  differenceKinds,
-  fillModels,
-  rowStatuses,
-} from './enums.js';
+import { comparisonStatuses, dayTradeRegimes, differenceKinds, fillModels, rowStatuses } from './enums.js';
 import {
   anyText,
   byName,
@@ -45,7 +39,8 @@ const point = (name: string, what: string) =>
       { description: what },
     ),
     (body, report) => {
-      if (body.at === undefined && body.sequence === undefined) report.field('at', 'or sequence must be given');
+      if (body.at === undefined && body.sequence === undefined)
+        report.field('at', 'or sequence must be given');
       if (body.at !== undefined && body.sequence !== undefined)
         report.field('sequence', 'should not exist together with at');
     },
@@ -133,14 +128,18 @@ export const ComparisonRow = closed('ComparisonRow', {
   executions: optional(count()),
   requests: optional(
     closed('ComparedRequests', {
-      repeated: count({ description: 'Requests of clients that were tried, `refused` and `skipped` included.' }),
+      repeated: count({
+        description: 'Requests of clients that were tried, `refused` and `skipped` included.',
+      }),
       refused: count({ description: 'Not allowed by the rules or the state of this row.' }),
       skipped: count({ description: 'About an order that this row never had.' }),
     }),
   ),
   marginCalls: optional(count()),
   liquidations: optional(count()),
-  maxDrawdown: optional(number({ description: 'Over closes and the end, in dollars, without cash transfers.' })),
+  maxDrawdown: optional(
+    number({ description: 'Over closes and the end, in dollars, without cash transfers.' }),
+  ),
   maxDrawdownFraction: optional(number({ description: 'Of the equity at the peak.' })),
   firstDifference: optional(FirstDifference),
 });

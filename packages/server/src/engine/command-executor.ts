@@ -34,12 +34,7 @@ export class CommandExecutor {
   readonly #onBroken: (error: unknown) => Error;
 
   /** `onBroken` hears of a decision that failed: nothing can be decided any more. */
-  constructor(
-    brokerage: Brokerage,
-    feed: Feed,
-    recorder: Recorder,
-    onBroken: (error: unknown) => Error,
-  ) {
+  constructor(brokerage: Brokerage, feed: Feed, recorder: Recorder, onBroken: (error: unknown) => Error) {
     this.#brokerage = brokerage;
     this.#feed = feed;
     this.#recorder = recorder;

@@ -1,5 +1,24 @@
-import { Brokerage, Ids, Instant, isTerminal, Money, Position, rejectionText, saveState, valuationOf } from '@sandpit/core';
-import type { Command, Event, OrderRequest, Outcome, Portfolio, Quote, Rejection, Rules } from '@sandpit/core';
+import {
+  Brokerage,
+  Ids,
+  Instant,
+  isTerminal,
+  Money,
+  Position,
+  rejectionText,
+  saveState,
+  valuationOf,
+} from '@sandpit/core';
+import type {
+  Command,
+  Event,
+  OrderRequest,
+  Outcome,
+  Portfolio,
+  Quote,
+  Rejection,
+  Rules,
+} from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import { ClockAdvance } from './clock-advance.js';
 import { CommandExecutor } from './command-executor.js';
@@ -117,7 +136,8 @@ export class ComparisonRow implements Recorder {
 
   /** Quotes in force at the beginning, where the feed only streams. */
   async loadInitialQuotes(): Promise<void> {
-    if (this.#feed.kind === 'replay') await loadInitialQuotes(this.#brokerage, this.#feed, this.#walk.marketAt);
+    if (this.#feed.kind === 'replay')
+      await loadInitialQuotes(this.#brokerage, this.#feed, this.#walk.marketAt);
   }
 
   /** Puts portfolios that are there at the beginning under the brokers of the variant. Throws `CannotBegin`. */
@@ -135,7 +155,8 @@ export class ComparisonRow implements Recorder {
             { type: 'SwitchBroker', by, portfolioId, brokerId },
             state.now,
           );
-      if (isRefusal(result) && result.code === 'BROKER_RESTRICTION') throw new CannotBegin(rejectionText(result));
+      if (isRefusal(result) && result.code === 'BROKER_RESTRICTION')
+        throw new CannotBegin(rejectionText(result));
       if (result !== undefined && !isRefusal(result)) continue;
       const broker = this.#brokerage.rules.brokers.get(brokerId);
       if (broker === undefined) throw new CannotBegin(`There is no broker ${brokerId}`);
@@ -205,7 +226,8 @@ export class ComparisonRow implements Recorder {
     const at = this.#executor.catchUp(this.#now);
     const ends = own.type === 'ResetPortfolio' || own.type === 'ClosePortfolio' ? own.portfolioId : undefined;
     const before = ends === undefined ? undefined : this.#brokerage.state.portfolios.get(ends);
-    const had = before === undefined ? undefined : { accounts: accountsOf(before), equity: this.#equityOf(before) };
+    const had =
+      before === undefined ? undefined : { accounts: accountsOf(before), equity: this.#equityOf(before) };
     const { result } = this.#executor.execute(own, at);
     this.#executor.catchUp(at);
     if (isRefusal(result)) {
@@ -366,7 +388,8 @@ export class ComparisonRow implements Recorder {
   figures(): RowFigures {
     const { state } = this.#brokerage;
     const held = new Set<string>();
-    for (const { positions } of state.portfolios.values()) for (const symbol of positions.keys()) held.add(symbol);
+    for (const { positions } of state.portfolios.values())
+      for (const symbol of positions.keys()) held.add(symbol);
     this.#executor.refresh(held, this.#now);
     const totalEquity = this.#equity();
     this.#noteDrawdown(totalEquity);
@@ -414,7 +437,8 @@ export class ComparisonRow implements Recorder {
 
   #accounts(): Accounts {
     let sum = NOTHING;
-    for (const portfolio of this.#brokerage.state.portfolios.values()) sum = added(sum, accountsOf(portfolio));
+    for (const portfolio of this.#brokerage.state.portfolios.values())
+      sum = added(sum, accountsOf(portfolio));
     return sum;
   }
 }

@@ -304,4 +304,3 @@ function listsOf(task: ComparisonTask): { readonly setting: (name: string) => st
   const found = lists;
   return { setting: (name) => found.get(name) };
 }
-

@@ -9,7 +9,6 @@ import type {
   FromComparisonThread,
   RecordLine,
   ToComparisonThread,
-
 } from './comparison.js';
 import { Slice } from './slice.js';
 
@@ -207,7 +206,13 @@ export class Comparisons {
     });
     worker.on('error', (error: unknown) => {
       const isFull = (error as { readonly code?: string }).code === 'ERR_WORKER_OUT_OF_MEMORY';
-      fail(isFull ? 'It takes more memory than there is' : error instanceof Error ? error.message : String(error));
+      fail(
+        isFull
+          ? 'It takes more memory than there is'
+          : error instanceof Error
+            ? error.message
+            : String(error),
+      );
     });
     worker.on('exit', () => fail('Its thread has ended'));
   }
@@ -274,7 +279,8 @@ export class Comparisons {
   }
 }
 
-const isOver = ({ status }: Pick<Comparison, 'status'>): boolean => status !== 'QUEUED' && status !== 'RUNNING';
+const isOver = ({ status }: Pick<Comparison, 'status'>): boolean =>
+  status !== 'QUEUED' && status !== 'RUNNING';
 
 function keptIn(registry: Registry, id: string): Comparison | undefined {
   const text = registry.setting(`${NAME}${id}`);

@@ -35,8 +35,7 @@ export class OrderLedger {
   note(at: number, event: Event, order: OrderSnapshot): void {
     const { number } = order.terms;
     let facts = this.#orders.get(number);
-    if (facts === undefined)
-      this.#orders.set(number, (facts = { fills: [], status: '', at, isOver: false }));
+    if (facts === undefined) this.#orders.set(number, (facts = { fills: [], status: '', at, isOver: false }));
     if (event.type === 'OrderExecuted')
       for (const execution of event.executions) {
         const charges = feesOf(execution).reduce(

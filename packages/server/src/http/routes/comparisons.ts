@@ -18,7 +18,9 @@ const COMPARISON_NOT_FOUND = refuse(404, 'Comparison not found');
 const TOO_MANY = refuse(409, 'At most 10 comparisons of a tenant can wait');
 const IS_LIVE = refuse(409, 'A simulation on a live feed cannot be compared: its market is not recorded');
 const NOT_DONE = refuse(409, 'Only a comparison that is DONE has rows');
-const NO_READ = refuseCoded('INSUFFICIENT_SCOPE', 'The token lacks the scope read', { requiredScope: 'read' });
+const NO_READ = refuseCoded('INSUFFICIENT_SCOPE', 'The token lacks the scope read', {
+  requiredScope: 'read',
+});
 
 export function comparisonHandlers(
   simulations: Simulations,
@@ -35,7 +37,8 @@ export function comparisonHandlers(
       const { tenantId, agent, scopes } = principal;
       const { simulationId } = params;
       if (!scopes.has('read')) return NO_READ;
-      if (agent !== undefined && !isMadeBy(simulations, agent, simulationId, tenantId)) return SIMULATION_NOT_FOUND;
+      if (agent !== undefined && !isMadeBy(simulations, agent, simulationId, tenantId))
+        return SIMULATION_NOT_FOUND;
       const base = simulations.comparedAs(simulationId, tenantId);
       const simulation = base && (await simulations.find(simulationId, tenantId));
       if (base === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;
@@ -90,7 +93,9 @@ export function comparisonHandlers(
       if (!('id' in found)) return found;
       if (!wantsCsv(request)) return shown(found);
       const { base, variants } = shown(found);
-      return base === undefined ? NOT_DONE : sendCsv({ request, reply }, COLUMNS, [base, ...(variants ?? [])]);
+      return base === undefined
+        ? NOT_DONE
+        : sendCsv({ request, reply }, COLUMNS, [base, ...(variants ?? [])]);
     },
 
     cancelComparison({ principal, params }) {
