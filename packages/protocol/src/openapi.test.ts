@@ -73,6 +73,8 @@ describe('the table of routes', () => {
       expect(route.path.startsWith('/v1/'), id).toBe(true);
       expect(route.scope === undefined, id).toBe(route.auth === 'none');
       if (/^\/v1\/simulations?(\/|$)/.test(route.path)) expect(route.scope, id).toBe('simulate');
+      // Comparisons belong to simulations (D173).
+      else if (id === 'cancelComparison') expect(route.scope, id).toBe('simulate');
       // They show what trading does (D191).
       else if (/^\/v1\/webhooks(\/|$)/.test(route.path)) expect(route.scope, id).toBe('trade');
       else if (route.method === 'GET' && route.auth !== 'none') expect(route.scope, id).toBe('read');
