@@ -89,6 +89,7 @@ export interface Results {
   LookAtMargin: undefined;
   ChangeRules: undefined;
   MoveClock: undefined;
+  BeginFork: undefined;
 }
 
 /** What a command did. A refused one has no events. */
@@ -421,5 +422,10 @@ function dispatch(d: Decision, command: Command): unknown {
     case 'MoveClock':
       d.emit({ type: 'ClockMoved', now: command.now });
       return undefined;
+    case 'BeginFork': {
+      const { now, seed } = command;
+      d.emit({ type: 'ForkBegun', now, ...(seed !== undefined && { seed }) });
+      return undefined;
+    }
   }
 }

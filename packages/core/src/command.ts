@@ -191,4 +191,6 @@ export type Command =
   /** Notes the rules by which the brokerage decides from here on. */
   | { readonly type: 'ChangeRules'; readonly rules: RulesInForce }
   /** Remembers where a manual clock stands. */
-  | { readonly type: 'MoveClock'; readonly now: Instant };
+  | { readonly type: 'MoveClock'; readonly now: Instant }
+  /** Begins what is a fork's own: with its clock at `now`, and another seed for draws where one is given (D172). */
+  | { readonly type: 'BeginFork'; readonly now: Instant; readonly seed?: number };

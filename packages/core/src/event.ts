@@ -424,7 +424,9 @@ export type Event =
     }
   /** Settings, brokers or instruments are others than before: what is decided from here on is decided by these. */
   | { readonly type: 'RulesChanged'; readonly rules: RulesInForce }
-  | { readonly type: 'ClockMoved'; readonly now: Instant };
+  | { readonly type: 'ClockMoved'; readonly now: Instant }
+  /** What comes from here on is a fork's alone. It follows no market but its own. */
+  | { readonly type: 'ForkBegun'; readonly now: Instant; readonly seed?: number };
 
 /** What happens to one order. What an order is after each of them says `orders/progress.ts`. */
 export type OrderEvent = OrderAccepted | OrderMoved | OrderExecuted;

@@ -386,6 +386,11 @@ export function evolve(state: State, event: Event, calendar: Calendar): void {
     case 'ClockMoved':
       state.clock = event.now;
       return;
+    case 'ForkBegun':
+      state.clock = event.now;
+      state.seed = event.seed ?? state.seed;
+      state.marketSeq = 0;
+      return;
   }
 }
 

@@ -173,4 +173,4 @@ export { brokenInvariants } from './invariants.js';
 export { hasInterestIn, isIdle } from './interest.js';
 export { stateHash } from './state-hash.js';
 export { saveState, stateToSave } from './saved-state.js';
-export type { PassingState } from './saved-state.js';
+export type { PassingState, SavedState } from './saved-state.js';

@@ -143,6 +143,7 @@ export function snapshotAfter(
     case 'TradingResumed':
     case 'RulesChanged':
     case 'ClockMoved':
+    case 'ForkBegun':
       return standing;
   }
 }

@@ -160,7 +160,8 @@ export const agentKey = (tenantId: string, agentId: string): string => JSON.stri
 
 /** Everything that a simulation knows: saved in checkpoints and hashed. Only events change it, in `evolve.ts`; `now` is that of the latest command. */
 export interface KnownState {
-  readonly seed: number;
+  /** Draws follow from it. A fork may go on with another. */
+  seed: number;
   /** Makes the ids that are shown, and reads them. */
   readonly ids: Ids;
   readonly idSecret: string;

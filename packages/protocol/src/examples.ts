@@ -1821,4 +1821,64 @@ export const examples: Readonly<Partial<Record<OperationId, Example>>> = {
     params: { simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20' },
     reply: { simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20', message: 'Simulation deleted' },
   },
+  takeSnapshot: {
+    params: { simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20' },
+    body: { name: 'fixture' },
+    reply: {
+      snapshotId: '7c1f6e0e-9d34-4c0e-8c83-3c5d5f1d2a10',
+      simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20',
+      name: 'fixture',
+      at: '2026-01-05T15:00:00.000Z',
+      sequence: 42,
+      createdAt: '2026-11-22T20:19:11.020Z',
+    },
+  },
+  listSnapshots: {
+    params: { simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20' },
+    reply: {
+      data: [
+        {
+          snapshotId: '7c1f6e0e-9d34-4c0e-8c83-3c5d5f1d2a10',
+          simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20',
+          name: 'fixture',
+          at: '2026-01-05T15:00:00.000Z',
+          sequence: 42,
+          stateHash: '2f6c1ab0d94e7733',
+          createdAt: '2026-11-22T20:19:11.020Z',
+        },
+      ],
+      pagination: { page: 1, limit: 50, total: 1, totalPages: 1 },
+    },
+  },
+  deleteSnapshot: {
+    params: {
+      simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20',
+      snapshotId: '7c1f6e0e-9d34-4c0e-8c83-3c5d5f1d2a10',
+    },
+    reply: { snapshotId: '7c1f6e0e-9d34-4c0e-8c83-3c5d5f1d2a10', message: 'Snapshot deleted' },
+  },
+  forkSimulation: {
+    params: { simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20' },
+    body: {
+      name: 'test-1, first attempt',
+      from: { snapshotId: '7c1f6e0e-9d34-4c0e-8c83-3c5d5f1d2a10' },
+      ttl: 'PT1H',
+    },
+    reply: {
+      simulationId: '0b5b8f0c-2f7b-4d6b-9a0e-5d6b1b1f6c33',
+      name: 'test-1, first attempt',
+      feed: 'push',
+      clock: 'manual',
+      calendar: 'XNYS',
+      start: '2026-01-05T15:00:00.000Z',
+      seed: 7,
+      earlyAssignment: 'OFF',
+      parent: { simulationId: 'fa4dddf1-d467-4b25-8d9b-9c0debc8cb20', sequence: 42 },
+      ttl: 'PT1H',
+      now: '2026-01-05T15:00:00.000Z',
+      createdAt: '2026-11-22T20:19:12.300Z',
+      stateHash: '2f6c1ab0d94e7733',
+      token: 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiJkZW1vIn0.c2lnbmF0dXJl',
+    },
+  },
 };

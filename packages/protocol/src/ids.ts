@@ -18,6 +18,10 @@ export const OrderParams = parameters({ orderId: uuid({ description: 'The order.
 export const SimulationParams = parameters({
   simulationId: text({ maxLength: 64, description: 'The simulation.' }),
 });
+export const SnapshotParams = parameters({
+  simulationId: text({ maxLength: 64, description: 'The simulation.' }),
+  snapshotId: text({ maxLength: 64, description: 'The snapshot.' }),
+});
 export const ActionParams = parameters({ actionId: text({ description: 'The corporate action.' }) });
 export const FaultParams = parameters({ faultId: uuid({ description: 'The fault.' }) });
 export const WebhookParams = parameters({ webhookId: uuid({ description: 'The webhook.' }) });

@@ -8,6 +8,7 @@ export * from './comparisons.js';
 export * from './errors.js';
 export * from './executions.js';
 export * from './faults.js';
+export * from './forks.js';
 export {
   choice,
   closed,

@@ -6,6 +6,7 @@ import {
   choice,
   closed,
   count,
+  duration,
   exactly,
   flag,
   instant,
@@ -21,6 +22,21 @@ import { ruled } from './rules.js';
 import { ClockModeValue, clockSpeedBounds } from './simulation.js';
 
 export const FeedValue = namedChoice('FeedKind', feeds);
+
+/** How long an unused simulation stays. */
+export function ttlField() {
+  return duration({
+    description:
+      'Real time without a request after which the simulation is deleted, at most P10Y. Default: never.',
+    examples: ['PT1H'],
+  });
+}
+
+/** Where a fork has left the journal of its parent. */
+export const ForkParent = closed('ForkParent', {
+  simulationId: anyText(),
+  sequence: count({ description: 'The last journal record that both have.' }),
+});
 
 export const CreateSimulationBody = ruled(
   closed(
@@ -65,6 +81,7 @@ export const CreateSimulationBody = ruled(
           description: 'For the replay feed: the recorded symbols, separated by commas; absent = all.',
         }),
       ),
+      ttl: optional(ttlField()),
     },
     {
       examples: [
@@ -97,7 +114,8 @@ export const CreateSimulationBody = ruled(
 );
 export type CreateSimulationBody = Static<typeof CreateSimulationBody>;
 
-const simulationFields = {
+/** What is said of every simulation. */
+export const simulationFields = {
   simulationId: anyText(),
   name: optional(anyText()),
   feed: FeedValue,
@@ -112,6 +130,10 @@ const simulationFields = {
   shortSaleRestriction: optional(flag({ description: 'Whether Rule 201 is simulated.' })),
   scripts: optional(
     flag({ description: 'True if a `clientOrderId` that begins with `~` scripts its own order.' }),
+  ),
+  parent: optional(ForkParent),
+  ttl: optional(
+    anyText({ description: 'Real time without a request after which it is deleted.' }),
   ),
   now: optional(instant({ description: 'By its clock.' })),
   createdAt: instant(),

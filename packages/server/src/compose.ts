@@ -134,7 +134,12 @@ export function unconnectedFeedOpener({
   return async (config: SimulationConfig, calendar: Calendar): Promise<Feed> => {
     switch (config.feed) {
       case 'synthetic':
-        return new SyntheticFeed({ seed: config.seed, calendar, riskFreeRate });
+        return new SyntheticFeed({
+          seed: config.pathSeed ?? config.seed,
+          ...(config.reseeded !== undefined && { reseeded: config.reseeded }),
+          calendar,
+          riskFreeRate,
+        });
       case 'push':
         return new PushFeed({ calendar });
       case 'live':

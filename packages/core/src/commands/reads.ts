@@ -99,6 +99,7 @@ function symbolsNamed(
     case 'LiftHalt':
     case 'ChangeRules':
     case 'MoveClock':
+    case 'BeginFork':
       return NOTHING;
   }
 }

@@ -177,6 +177,7 @@ export class Auditor {
       case 'TradingResumed':
       case 'RulesChanged':
       case 'ClockMoved':
+      case 'ForkBegun':
         return;
     }
   }

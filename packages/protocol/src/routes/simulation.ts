@@ -1,6 +1,14 @@
 import { FilledFixture, FixtureBody, FixtureList } from '../fixtures.js';
 import { DeletedFault, DeletedFaults, Fault, FaultBody, FaultPage } from '../faults.js';
-import { ActionParams, FaultParams, HaltParams, OutcomeParams, SimulationParams } from '../ids.js';
+import { CreatedFork, DeletedSnapshot, ForkBody, Snapshot, SnapshotBody, SnapshotPage } from '../forks.js';
+import {
+  ActionParams,
+  FaultParams,
+  HaltParams,
+  OutcomeParams,
+  SimulationParams,
+  SnapshotParams,
+} from '../ids.js';
 import { DeletedOutcome, DeletedOutcomes, OutcomeBody, OutcomePage, ScriptedOutcome } from '../outcomes.js';
 import { PageQuery } from '../paging.js';
 import {
@@ -451,5 +459,61 @@ export const simulationRoutes = table({
     params: SimulationParams,
     responses: { 200: DeletedSimulation },
     errors: [404, 409],
+  },
+  takeSnapshot: {
+    method: 'POST',
+    path: '/v1/simulations/:simulationId/snapshots',
+    tag: 'Simulations',
+    summary: 'Take a snapshot',
+    description:
+      'Names the present point of a simulation, which may be `main`, so that forks can begin there however far it goes on. At most 1,000 per simulation (409); a name is used once (409).',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: SimulationParams,
+    body: SnapshotBody,
+    bodyIsOptional: true,
+    responses: { 201: Snapshot },
+    errors: [404, 409],
+  },
+  listSnapshots: {
+    method: 'GET',
+    path: '/v1/simulations/:simulationId/snapshots',
+    tag: 'Simulations',
+    summary: 'List snapshots',
+    description: 'Lists the snapshots of a simulation, newest first.',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: SimulationParams,
+    query: PageQuery,
+    responses: { 200: SnapshotPage },
+    errors: [404],
+  },
+  deleteSnapshot: {
+    method: 'DELETE',
+    path: '/v1/simulations/:simulationId/snapshots/:snapshotId',
+    tag: 'Simulations',
+    summary: 'Delete a snapshot',
+    description: 'Deletes a snapshot. Forks that began there stay as they are.',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: SnapshotParams,
+    responses: { 200: DeletedSnapshot },
+    errors: [404],
+  },
+  forkSimulation: {
+    method: 'POST',
+    path: '/v1/simulations/:simulationId/forks',
+    tag: 'Simulations',
+    summary: 'Fork a simulation',
+    description:
+      'Creates a simulation that has everything its parent had at a point, with the same ids: accounts, portfolios, orders, history. From there the two never affect each other. The point is now, a snapshot, a simulated time or a journal record; the clock is manual unless `clock` says scaled. The parent may be `main`. At most 64 generations (409). An unknown snapshot is 404.',
+    auth: 'bearer',
+    scope: 'simulate',
+    params: SimulationParams,
+    body: ForkBody,
+    bodyIsOptional: true,
+    responses: { 201: CreatedFork },
+    errors: [404, 409],
+    codes: ['FEATURE_NOT_AVAILABLE'],
   },
 });

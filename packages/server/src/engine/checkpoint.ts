@@ -1,8 +1,9 @@
-import { calendarById, KnownInstruments, stateToSave } from '@sandpit/core';
+import { calendarById, KnownInstruments, stateHash, stateToSave } from '@sandpit/core';
 import type { Rules } from '@sandpit/core';
 import type { CheckpointMaking } from '../store/checkpoints.js';
 import { applyRecord, startFrom } from './recovery.js';
-import type { KeptConfig } from './simulations.js';
+import { originOf } from './simulation-config.js';
+import type { KeptConfig } from './simulation-config.js';
 import { linesOf } from './state-lines.js';
 
 const NOTHING_LISTED = new KnownInstruments({ instruments: [] });
@@ -10,14 +11,15 @@ const NOTHING_LISTED = new KnownInstruments({ instruments: [] });
 /** Recovery ahead of time. What was decided is applied without asking for a rule, but for when things are due. */
 export const standbyFrom: CheckpointMaking['standbyFrom'] = (config, before) => {
   const kept = JSON.parse(config) as KeptConfig;
+  const origin = originOf(kept);
   const rules: Rules = {
-    ...kept.rules,
+    ...origin.rules,
     calendar: calendarById(kept.calendar),
     quoteMaxAgeMs: undefined,
     brokers: new Map(),
     instruments: NOTHING_LISTED,
   };
-  const start = startFrom(before, rules, kept);
+  const start = startFrom(before, rules, origin);
   const { brokerage } = start;
   let { seq } = start;
   return {
@@ -30,6 +32,7 @@ export const standbyFrom: CheckpointMaking['standbyFrom'] = (config, before) => 
         seq = record.seq;
       }
     },
+    stateHash: () => stateHash(brokerage.state),
     checkpoint: () => ({ seq, lines: linesOf(stateToSave(brokerage.state)) }),
   };
 };

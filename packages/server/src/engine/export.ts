@@ -10,6 +10,7 @@ import {
   settingLine,
   trailerLine,
 } from './simulation-file.js';
+import { originOf } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
 import { Slice } from './slice.js';
 
@@ -52,8 +53,10 @@ export async function* exportSimulation(
       add(listLine(digest, listText(registry, digest)));
     }
   };
-  const { madeBy: _, ...kept } = config;
+  // How long it stays here says nothing of there.
+  const { madeBy: _, ttl: __, ...kept } = config;
   add(headerLine({ simulationId: shownId, config: kept }));
+  addLists(listsOf(originOf(config).rules));
   addLists(listsOf(config.rules));
   for (const [name, value] of settings) add(settingLine(name, value));
   let last = 0;

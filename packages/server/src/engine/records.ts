@@ -115,6 +115,10 @@ export class Records {
     return this.#published === this.#seq && this.#listeners.size === 0;
   }
 
+  get isFollowed(): boolean {
+    return this.#listeners.size > 0;
+  }
+
   /** Appends the next record. Returns its number. */
   append(
     { at, events, orders }: Omit<DurableRecord, 'seq'>,

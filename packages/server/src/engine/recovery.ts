@@ -3,7 +3,9 @@ import type { Rules } from '@sandpit/core';
 import type { Checkpoint, Checkpoints } from '../store/checkpoints.js';
 import type { Journal, JournalRecord } from '../store/journal.js';
 import { payloadOf } from './record-text.js';
+import { Slice } from './slice.js';
 import { savedFrom } from './state-lines.js';
+import type { Store } from '../store/store.js';
 
 /** What a simulation begins with. */
 export interface Origin {
@@ -72,4 +74,23 @@ export function applyRecord(brokerage: Brokerage, record: Pick<JournalRecord, 'a
   if (command.type === 'UpdateMarket' && !command.pushed) brokerage.recall(command.quotes);
   brokerage.apply(events, Instant.ofMs(record.at));
   if (market !== undefined) brokerage.follow(market);
+}
+
+/** A brokerage as a record left it; 0 = as it began. Others have the event loop meanwhile. */
+export async function brokerageAt(
+  { journal, checkpoints }: Pick<Store, 'journal' | 'checkpoints'>,
+  simulationId: string,
+  rules: Rules,
+  origin: Origin,
+  sequence: number,
+): Promise<Brokerage> {
+  const { brokerage, seq } = startFrom(checkpoints.load(simulationId, sequence), rules, origin);
+  if (seq === sequence) return brokerage;
+  const slice = new Slice();
+  for (const record of journal.read(simulationId, seq)) {
+    if (record.seq > sequence) break;
+    applyRecord(brokerage, record);
+    await slice.breathe();
+  }
+  return brokerage;
 }

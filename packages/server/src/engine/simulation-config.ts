@@ -1,6 +1,14 @@
-import type { Calendar, EarlyAssignment, RulesInForce } from '@sandpit/core';
+import type { Calendar, EarlyAssignment, Instant, RulesInForce } from '@sandpit/core';
 import type { Feed } from '../feeds/feed.js';
 import type { ClockMode } from './clock.js';
+import type { Origin } from './recovery.js';
+
+/** Where a synthetic path goes on by another seed. */
+export interface Reseeding {
+  readonly after: Instant;
+  /** 32-bit. */
+  readonly seed: number;
+}
 
 /** What a simulation is made of. Kept in the registry, so that it is the same after a restart. */
 export interface SimulationConfig {
@@ -28,6 +36,36 @@ export interface SimulationConfig {
   readonly luld?: true;
   /** Rule 201 (D179a). */
   readonly shortSaleRestriction?: true;
+  /** Real time without a request after which it is removed (D172), as it was given and in ms; absent = it stays. */
+  readonly ttl?: { readonly text: string; readonly ms: number };
+  /** Of the synthetic path, where that has another than `seed`: of forks. */
+  readonly pathSeed?: number;
+  /** Where the synthetic path goes on by other seeds, oldest first. */
+  readonly reseeded?: readonly Reseeding[];
+  /** Of a fork: what its journal begins with. */
+  readonly fork?: ForkTerms;
+}
+
+/** What a fork rests on. */
+export interface ForkTerms {
+  /** The parent, as its tenant calls it: `main`, or the id of a simulation that was created. */
+  readonly parentId: string;
+  /** The last record that both have. */
+  readonly sequence: number;
+  /** Generations behind a simulation that is none. */
+  readonly depth: number;
+  /** What the first of its ancestors began with. */
+  readonly origin: Origin & { readonly rules: RulesInForce };
+  /** Of draws, where it has another than its parent. */
+  readonly seed?: number;
+  /** Whose ids of stream events are whose, oldest first: those of records behind `after` carry the tag. */
+  readonly tags: readonly StreamTag[];
+}
+
+/** Marks ids of stream events as a fork's own. */
+export interface StreamTag {
+  readonly after: number;
+  readonly tag: string;
 }
 
 /** A simulation to be: without a seed, its chance and its ids are nobody's to foretell. */
@@ -39,3 +77,7 @@ export interface KeptConfig extends SimulationConfig {
   /** Of a `main` that was imported: behind which record it follows the market of this installation, and from which of its records on. */
   readonly joined?: { readonly seq: number; readonly marketSeq: number };
 }
+
+/** What the journal of a simulation begins with: a fork's, what that of its first ancestor begins with. */
+export const originOf = (config: KeptConfig): Origin & { readonly rules: RulesInForce } =>
+  config.fork?.origin ?? config;

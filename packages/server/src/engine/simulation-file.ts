@@ -9,7 +9,8 @@ import { hash as hashOf } from 'node:crypto';
 import { closeSync, openSync, readSync } from 'node:fs';
 import { StringDecoder } from 'node:string_decoder';
 import type { JournalRecord } from '../store/journal.js';
-import type { KeptConfig } from './simulation-config.js';
+import { MOST_GENERATIONS } from './forks.js';
+import type { ForkTerms, KeptConfig } from './simulation-config.js';
 
 /** Grows when an older server would misread a file. */
 const FORMAT = 1;
@@ -178,8 +179,8 @@ const FASTEST = 1_000_000;
 
 /** The first field of a configuration that no simulation here could have. */
 function wrongFieldOf(config: Partial<KeptConfig>): string | undefined {
-  const { name, feed, clock, calendar, start, speed, seed, idSecret, replay, earlyAssignment, rules } =
-    config;
+  const { name, feed, clock, calendar, start, speed, seed, idSecret, replay, earlyAssignment, rules } = config;
+  const { ttl, pathSeed, reseeded, fork } = config;
   const symbols = replay?.symbols;
   const isRight: Readonly<Record<string, boolean>> = {
     name: name === undefined || (typeof name === 'string' && name.length <= LONGEST_NAME),
@@ -188,18 +189,61 @@ function wrongFieldOf(config: Partial<KeptConfig>): string | undefined {
     calendar: CALENDARS.has(calendar),
     start: isWhole(start, -LONGEST_MS, LONGEST_MS),
     speed: typeof speed === 'number' && speed >= 0 && speed <= FASTEST,
-    seed: isWhole(seed, 0, 2 ** 32 - 1),
-    idSecret: idSecret === undefined || (typeof idSecret === 'string' && /^[0-9a-f]{32}$/.test(idSecret)),
+    seed: isSeed(seed),
+    idSecret: isSecret(idSecret),
     replay:
       replay === undefined ||
       ((symbols === undefined ||
         (Array.isArray(symbols) && symbols.every((symbol) => typeof symbol === 'string'))) &&
         (replay.from === undefined || isWhole(replay.from, -LONGEST_MS, LONGEST_MS))),
     earlyAssignment: EARLY.has(earlyAssignment),
-    rules:
-      typeof rules === 'object' && typeof rules.brokers === 'string' && typeof rules.instruments === 'string',
+    rules: hasLists(rules),
+    ttl: ttl === undefined,
+    pathSeed: pathSeed === undefined || isSeed(pathSeed),
+    reseeded:
+      reseeded === undefined ||
+      (isShortList(reseeded) &&
+        reseeded.every((one) => isWhole(one.after, -LONGEST_MS, LONGEST_MS) && isSeed(one.seed))),
+    fork: fork === undefined || isFork(fork),
   };
   return Object.keys(isRight).find((field) => isRight[field] === false);
+}
+
+const isSeed = (seed: unknown): boolean => isWhole(seed, 0, 2 ** 32 - 1);
+
+const isSecret = (secret: unknown): boolean =>
+  secret === undefined || (typeof secret === 'string' && /^[0-9a-f]{32}$/.test(secret));
+
+const hasLists = (rules: Partial<KeptConfig['rules']> | null | undefined): boolean =>
+  typeof rules?.brokers === 'string' && typeof rules.instruments === 'string';
+
+/** Generations are counted: no list of theirs is longer. */
+const isShortList = (list: unknown): list is readonly Record<string, unknown>[] =>
+  Array.isArray(list) &&
+  list.length <= MOST_GENERATIONS &&
+  list.every((one) => typeof one === 'object' && one !== null);
+
+function isFork(fork: Partial<ForkTerms> | null): boolean {
+  if (typeof fork !== 'object' || fork === null) return false;
+  const { parentId, sequence, depth, seed, tags } = fork;
+  const origin: Partial<ForkTerms['origin']> | null | undefined = fork.origin;
+  const { start, seed: firstSeed, idSecret, rules } = origin ?? {};
+  return (
+    typeof parentId === 'string' &&
+    parentId.length <= LONGEST_NAME &&
+    isWhole(sequence, 0, Number.MAX_SAFE_INTEGER) &&
+    isWhole(depth, 1, MOST_GENERATIONS) &&
+    (seed === undefined || isSeed(seed)) &&
+    isWhole(start, -LONGEST_MS, LONGEST_MS) &&
+    isSeed(firstSeed) &&
+    isSecret(idSecret) &&
+    hasLists(rules) &&
+    isShortList(tags) &&
+    tags.every(
+      ({ after, tag }) =>
+        isWhole(after, 0, Number.MAX_SAFE_INTEGER) && typeof tag === 'string' && /^[0-9a-f]{1,32}$/.test(tag),
+    )
+  );
 }
 
 /** Cuts text that comes in pieces into lines. Throws `ImportRefused` for a line that is too long. */

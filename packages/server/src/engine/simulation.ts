@@ -17,6 +17,7 @@ import { JournalRecorder } from './journal-recorder.js';
 import { loadInitialQuotes, unannouncedActions } from './market-at-start.js';
 import { payloadOf } from './record-text.js';
 import { Records } from './records.js';
+import type { StreamTag } from './simulation-config.js';
 import type { DurableRecord } from './records.js';
 import { CheckpointSchedule } from './checkpoint-schedule.js';
 import { Slice } from './slice.js';
@@ -42,6 +43,10 @@ export interface SimulationParts {
   readonly seq: number;
   /** Of the checkpoint that it began with; 0 = none. */
   readonly checkpointSeq: number;
+  /** Of a fork: tells its ids of stream events from its ancestors'. */
+  readonly tags?: readonly StreamTag[];
+  /** Of a fork that has nothing of its own yet: where its clock begins, and what its market knows that its journal does not. */
+  readonly begins?: ForkStart;
   /** Where the journal has others than the brokerage goes by now. */
   readonly changedRules?: RulesInForce;
   readonly onError: (error: unknown) => void;
@@ -54,6 +59,23 @@ export interface SimulationParts {
   readonly hasStake?: boolean;
   /** Hears of every record once it is durable. */
   readonly tell?: ((record: DurableRecord) => void) | undefined;
+}
+
+/** How a fork goes on from its parent's journal. */
+export interface ForkStart {
+  readonly now: Instant;
+  /** Of draws, where it has another than its parent. */
+  readonly seed?: number;
+  /** The market that it is to have. */
+  readonly commands: readonly Command[];
+}
+
+/** Where a simulation stands. */
+export interface Standing {
+  /** Of the last record. */
+  readonly sequence: number;
+  /** By its clock. */
+  readonly at: Instant;
 }
 
 /**
@@ -71,11 +93,13 @@ export class Simulation implements Follower {
   /** What it tells may be less than what has been shown: see `past`. */
   readonly history: History;
   readonly underWay: PendingProjection;
+  readonly tags: readonly StreamTag[];
   readonly #clock: Clock;
   readonly #clocks: ClockKeeper;
   readonly #onError: (error: unknown) => void;
   readonly #onOutOfService: (reason: string) => void;
   readonly #changedRules: RulesInForce | undefined;
+  readonly #begins: ForkStart | undefined;
   readonly #records: Records;
   readonly #turns: CommandExecutor;
   readonly #walk: ClockAdvance;
@@ -104,6 +128,8 @@ export class Simulation implements Follower {
     this.#onError = parts.onError;
     this.#onOutOfService = parts.onOutOfService;
     this.#changedRules = parts.changedRules;
+    this.#begins = parts.begins;
+    this.tags = parts.tags ?? [];
     this.#market = parts.market;
     this.#onStake = parts.onStake;
     if (parts.hasStake === true) this.#noteStake();
@@ -183,9 +209,16 @@ export class Simulation implements Follower {
   async start(): Promise<void> {
     const { brokerage, feed } = this;
     const { state } = brokerage;
+    const { now, seed, commands = [] } = this.#begins ?? {};
+    if (now !== undefined)
+      this.#turns.execute<'BeginFork'>(
+        { type: 'BeginFork', now, ...(seed !== undefined && { seed }) },
+        state.now,
+      );
     // Before anything is decided by them.
     if (this.#changedRules !== undefined)
       this.#turns.execute<'ChangeRules'>({ type: 'ChangeRules', rules: this.#changedRules }, state.now);
+    for (const command of commands) this.#turns.execute(command, state.now);
     const actions = this.#market === undefined ? unannouncedActions(brokerage, feed) : [];
     if (actions.length > 0) {
       // Before anything that is due since.
@@ -434,6 +467,22 @@ export class Simulation implements Follower {
     await this.#records.durableFor(whose);
     if (!this.#isMarketDurable) await this.market.durable();
     return result;
+  }
+
+  /** What `look` sees in one turn when everything due by now has happened; durable when it resolves. */
+  async standing<T>(look: (standing: Standing) => T): Promise<T> {
+    if (!this.#isUpToDate) await this.#upToDate();
+    if (!this.#records.isAccepting()) throw new StoreUnavailable('the store is not accepting records');
+    const at = this.#turns.catchUp(this.now());
+    const result = look({ sequence: this.#records.seq, at });
+    await this.durable();
+    if (!this.#isMarketDurable) await this.market.durable();
+    return result;
+  }
+
+  /** Whether somebody follows its records. */
+  get isFollowed(): boolean {
+    return this.#records.isFollowed;
   }
 
   /**

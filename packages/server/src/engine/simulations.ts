@@ -1,5 +1,6 @@
 import { createHash, randomBytes, randomInt, randomUUID } from 'node:crypto';
 import {
+  Brokerage,
   actionId,
   calendarById,
   Instant,
@@ -9,7 +10,6 @@ import {
   symbolsTraded,
 } from '@sandpit/core';
 import type {
-  Brokerage,
   BrokerConfiguration,
   Calendar,
   Command,
@@ -23,7 +23,7 @@ import type { Feed } from '../feeds/feed.js';
 import { isLive } from '../feeds/live-feed.js';
 import type { InterestRank, LiveHost } from '../feeds/live-feed.js';
 import { StoreUnavailable } from '../store/journal.js';
-import type { Registry, SimulationEntry } from '../store/registry.js';
+import type { ForkBeginning, Registry, SimulationEntry } from '../store/registry.js';
 import type { Store } from '../store/store.js';
 import { ClockKeeper } from './clock-keeper.js';
 import { commandsToMeet } from './market-change.js';
@@ -37,12 +37,21 @@ import type { ImportNote } from './imports.js';
 import { ImportRefused } from './simulation-file.js';
 import { ImplausibleClock } from './machine-time.js';
 import type { MachineTime } from './machine-time.js';
-import { recover } from './recovery.js';
+import { pointInPast, pointNow } from './fork-points.js';
+import { forkConfigOf, MOST_GENERATIONS } from './forks.js';
+import type { WantedFork } from './forks.js';
+import { Lifetimes } from './lifetimes.js';
+import { brokerageAt, recover } from './recovery.js';
+import type { Recovered } from './recovery.js';
 import { keepRules, optionsOf, sameRules } from './rules-in-force.js';
 import type { ComparisonTask } from './comparison.js';
 import type { DurableRecord } from './records.js';
-import { Simulation } from './simulation.js';
+import { originOf } from './simulation-config.js';
 import type { KeptConfig, SimulationConfig, WantedSimulation } from './simulation-config.js';
+import { Simulation } from './simulation.js';
+import type { ForkStart } from './simulation.js';
+import { Snapshots } from './snapshots.js';
+import type { Snapshot } from './snapshots.js';
 
 export type { KeptConfig, SimulationConfig, WantedSimulation } from './simulation-config.js';
 
@@ -124,6 +133,11 @@ export class NoLiveSource extends Error {
   }
 }
 
+/** A fork of a fork of a fork …: its parent is as many generations from a simulation that is none as there may be. */
+export class TooDeep extends Error {
+  override readonly name = 'TooDeep';
+}
+
 /** The tenant has as many simulations as it may. */
 export class TooManySimulations extends Error {
   override readonly name = 'TooManySimulations';
@@ -161,6 +175,10 @@ export class Simulations {
   private readonly listings: Listings;
   private readonly clocks: ClockKeeper;
   readonly imports: Imports;
+  readonly snapshots: Snapshots;
+  private readonly lifetimes: Lifetimes;
+  /** Hears that a simulation is about to be gone. */
+  onRemoved: (id: string) => Promise<void> = () => Promise.resolve();
 
   private constructor(
     ground: SharedDependencies,
@@ -175,6 +193,12 @@ export class Simulations {
     this.listings = listings;
     this.clocks = clocks;
     this.imports = new Imports(ground.store, ground.importFolder, ground.note);
+    this.snapshots = new Snapshots(ground.store);
+    this.lifetimes = new Lifetimes(
+      ground.store.registry,
+      async (id) => (await this.open.get(id)?.simulation.catch(() => undefined))?.isFollowed === true,
+      (id, tenantId) => this.remove(id, tenantId),
+    );
     const every = Math.min(LONGEST_TIMER_MS, ground.idleMs / 4);
     this.sweep = setInterval(() => void this.restIdle(), Math.max(1, every)).unref();
   }
@@ -271,7 +295,9 @@ export class Simulations {
   async find(id: string, tenantId: string): Promise<Simulation | undefined> {
     if (id === MAIN) return this.findMain(tenantId);
     const entry = this.entryOf(id, tenantId);
-    return entry && this.opened({ id, tenantId, config: configOf(entry) });
+    if (entry === undefined) return undefined;
+    this.lifetimes.asked(id);
+    return this.opened({ id, tenantId, config: configOf(entry) });
   }
 
   /** Tells a watcher of the simulations in memory, and of those to come. There is one at most. */
@@ -297,7 +323,7 @@ export class Simulations {
     const id = mainOf(tenantId);
     const entry = this.registry.simulation(id);
     if (entry === undefined || entry.deletedAt !== undefined) return undefined;
-    return this.opened({ id, tenantId, config: { ...this.mainConfig(tenantId), ...originOf(entry) } });
+    return this.opened({ id, tenantId, config: { ...this.mainConfig(tenantId), ...mainOriginOf(entry) } });
   }
 
   /** The `main` of a tenant, kept from here on. */
@@ -376,9 +402,11 @@ export class Simulations {
     return entry && this.infoOf(entry);
   }
 
-  /** Records of a simulation that happened elsewhere: those that it was imported with. */
+  /** Records of a simulation that happened elsewhere: those that it was imported with, and those of a fork's ancestors. */
   inheritedRecords(id: string): number {
-    return this.imports.noteOf(id)?.records ?? 0;
+    const entry = this.registry.simulation(id);
+    const shared = entry === undefined ? 0 : (configOf(entry).fork?.sequence ?? 0);
+    return Math.max(this.imports.noteOf(id)?.records ?? 0, shared);
   }
 
   /** Those that a tenant created, oldest first. */
@@ -442,6 +470,119 @@ export class Simulations {
     return exportSimulation(store, { id, shownId: id, config: configOf(entry), upTo });
   }
 
+  /**
+   * A simulation that goes on from a point in another's journal (D172). Throws `NoSuchPoint`, `TooDeep` and `TooManySimulations`; undefined
+   * where the tenant has no such parent.
+   */
+  async fork(
+    parentId: string,
+    tenantId: string,
+    wanted: WantedFork,
+    allowed = Infinity,
+  ): Promise<{ readonly simulation: Simulation; readonly stateHash: string } | undefined> {
+    const parent = await this.findOrKeep(parentId, tenantId);
+    if (parent === undefined) return undefined;
+    const before = this.configOfOpen(parent);
+    if ((before.fork?.depth ?? 0) >= MOST_GENERATIONS) throw new TooDeep();
+    return this.counted(tenantId, allowed, async () => {
+      const point =
+        wanted.from === undefined
+          ? await pointNow(parent)
+          : await pointInPast(this.ground.store, parent, originOf(before), wanted.from, (snapshotId) =>
+              this.snapshots.find(parent.id, snapshotId),
+            );
+      const { sequence, stateHash } = point;
+      const id = randomUUID();
+      const shownSeed = this.info(parentId, tenantId)?.config.seed ?? before.seed;
+      const config = forkConfigOf(id, parentId, before, wanted, point, shownSeed);
+      const furnished = await openFeedAndRules(this.ground, this.listings, config);
+      const brokerage = Brokerage.restore(furnished.rules, point.saved);
+      brokerage.resume();
+      const commands = await this.commandsToPart(parent, brokerage, point.at, wanted.from === undefined);
+      // In one turn, and so in one commit: a fork that is there has its first record.
+      const registered = register(this.registry, { id, tenantId, config }, furnished, {
+        simulationId: parent.id,
+        sequence,
+      });
+      const opened = openSimulation(
+        this.ground,
+        { id, tenantId, config: { ...config, rules: furnished.inForce } },
+        furnished,
+        this.clocks,
+        undefined,
+        undefined,
+        { brokerage, seq: sequence, checkpointSeq: 0, commands },
+      );
+      this.open.set(id, { simulation: opened, usedAt: performance.now() });
+      opened.catch(() => this.open.delete(id));
+      const living = config.ttl === undefined ? undefined : this.lifetimes.begin(id, tenantId, config.ttl.ms);
+      await registered;
+      await living;
+      const simulation = await opened;
+      this.watcher?.opened(simulation);
+      return { simulation, stateHash };
+    });
+  }
+
+  /** Takes a snapshot (D171). Rejects as `Snapshots.take`; undefined where the tenant has no such simulation. */
+  async takeSnapshot(id: string, tenantId: string, name?: string): Promise<Snapshot | undefined> {
+    const simulation = await this.findOrKeep(id, tenantId);
+    if (simulation === undefined) return undefined;
+    return this.snapshots.take(simulation, originOf(this.configOfOpen(simulation)), name);
+  }
+
+  private findOrKeep(id: string, tenantId: string): Promise<Simulation | undefined> {
+    return id === MAIN ? this.keepMain(tenantId) : this.find(id, tenantId);
+  }
+
+  /** What a simulation that is open is made of, as the registry has it. */
+  private configOfOpen({ id, tenantId }: Simulation): KeptConfig {
+    const entry = this.registry.simulation(id);
+    if (entry === undefined) throw new Error(`There is no simulation ${id}`);
+    if (!id.startsWith(MAINS)) return configOf(entry);
+    const pathSeed = this.marketConfig.seed;
+    return { ...this.mainConfig(tenantId ?? ''), pathSeed, ...mainOriginOf(entry) };
+  }
+
+  /**
+   * What brings a fork to have the market that its parent has at a point, as far as the journal does not tell it: that of the installation,
+   * and what a live source has told.
+   */
+  private async commandsToPart(
+    parent: Simulation,
+    fork: Brokerage,
+    at: Instant,
+    isNow: boolean,
+  ): Promise<readonly Command[]> {
+    const { market } = parent;
+    const isOfSource = isLive(parent.feed);
+    if (market === parent && !(isOfSource && isNow)) return [];
+    const then = isNow && isOfSource ? market.brokerage : await this.marketAt(at);
+    const hasQuotes = isOfSource || parent.feed.kind === 'push';
+    const commands = commandsToMeet(then, fork, hasQuotes).map((command) =>
+      // Nothing else tells them to the fork's journal.
+      command.type === 'UpdateMarket' ? { ...command, pushed: true } : command,
+    );
+    if (!isOfSource) return commands;
+    const symbols = [...fork.state.holders.keys(), ...then.state.books.keys()];
+    for (const { terms } of fork.state.orders.values()) symbols.push(...symbolsTraded(terms));
+    const instruments = [...new Set(symbols)].flatMap((symbol) =>
+      fork.instrument(symbol) === undefined ? (parent.brokerage.instrument(symbol) ?? []) : [],
+    );
+    return instruments.length === 0 ? commands : [{ type: 'ListInstruments', instruments }, ...commands];
+  }
+
+  /** The market of the installation as its journal has it at an instant. */
+  private async marketAt(at: Instant): Promise<Brokerage> {
+    const { market } = this;
+    await market.durable();
+    const entry = this.registry.simulation(MARKET);
+    if (entry === undefined) throw new Error('There is no market');
+    const { store } = this.ground;
+    const sequence = market.journal.lastAt(MARKET, at);
+    return brokerageAt(store, MARKET, market.brokerage.rules, originOf(configOf(entry)), sequence);
+  }
+
   private async counted<T>(tenantId: string, allowed: number, work: () => Promise<T>): Promise<T> {
     const underWay = this.creating.get(tenantId) ?? 0;
     if (this.list(tenantId).length + underWay >= allowed) throw new TooManySimulations();
@@ -463,7 +604,11 @@ export class Simulations {
     const missing = config.replay?.symbols?.filter((symbol) => !listed.has(symbol)) ?? [];
     if (missing.length > 0) throw new NotRecorded(missing);
     const of = { id: randomUUID(), tenantId, config: whole };
-    const kept = await register(this.registry, of, furnished);
+    const registered = register(this.registry, of, furnished);
+    const living =
+      config.ttl === undefined ? undefined : this.lifetimes.begin(of.id, tenantId, config.ttl.ms);
+    const kept = await registered;
+    await living;
     return this.opened({ ...of, config: kept }, furnished);
   }
 
@@ -484,6 +629,8 @@ export class Simulations {
     await this.registry.deleteSimulation(id, Date.now());
     this.broken.delete(id);
     this.watcher?.removed(id);
+    await this.lifetimes.ended(id);
+    await this.onRemoved(id);
     return true;
   }
 
@@ -572,6 +719,7 @@ export class Simulations {
   async close(): Promise<void> {
     clearInterval(this.sweep);
     this.imports.close();
+    this.lifetimes.close();
     await Promise.all(this.closing.values());
     for (const { simulation } of this.open.values()) {
       const one = await simulation;
@@ -622,6 +770,7 @@ export class Simulations {
           opening.opened = simulation;
           if (of.id.startsWith(MAINS)) this.mains.set(of.tenantId, simulation);
           this.watcher?.opened(simulation);
+          this.snapshots.resume(simulation, originOf(of.config));
         },
         () => this.open.delete(of.id),
       );
@@ -697,7 +846,7 @@ const configOf = (entry: Pick<SimulationEntry, 'config'>): KeptConfig =>
   JSON.parse(entry.config) as KeptConfig;
 
 /** What stays of the configuration of a `main` that is in the registry: when it began, under which rules, and what its ids come from. */
-const originOf = (entry: SimulationEntry): Pick<KeptConfig, 'rules' | 'start' | 'seed' | 'joined'> => {
+const mainOriginOf = (entry: SimulationEntry): Pick<KeptConfig, 'rules' | 'start' | 'seed' | 'joined'> => {
   const { rules, start, seed, idSecret, joined } = configOf(entry);
   return {
     rules,
@@ -738,9 +887,10 @@ async function register(
   registry: Registry,
   of: { readonly id: string; readonly tenantId: string | null; readonly config: SimulationConfig },
   { inForce }: FeedAndRules,
+  begins?: ForkBeginning,
 ): Promise<KeptConfig> {
   const config: KeptConfig = { ...of.config, rules: inForce };
-  await registry.createSimulation({ ...of, config: JSON.stringify(config), createdAt: Date.now() });
+  await registry.createSimulation({ ...of, config: JSON.stringify(config), createdAt: Date.now() }, begins);
   return config;
 }
 
@@ -751,15 +901,20 @@ async function openSimulation(
   clocks: ClockKeeper,
   market?: Simulation,
   sharedClock?: Clock,
+  forked?: Recovered & Pick<ForkStart, 'commands'>,
 ): Promise<Simulation> {
   const { store, onError, time } = ground;
   if (config.start < Instant.first || config.start > Instant.last)
     throw new RangeError(`it begins at ${config.start} ms, outside of 1970-01-01 to 2199-12-31`);
-  const { brokerage, seq, checkpointSeq } = recover(store, id, rules, config);
+  const origin = originOf(config);
+  const { brokerage, seq, checkpointSeq } = forked ?? recover(store, id, rules, origin);
   const { state } = brokerage;
+  const { fork } = config;
+  const isBeginning = fork?.sequence === seq;
   if (config.clock === 'wall') time.check(seq > 0 ? state.now : undefined);
-  const now = Instant.max(state.clock ?? Instant.ofMs(config.start), state.now);
-  const isChanged = !sameRules(state.rules ?? config.rules, inForce);
+  const clockAt = isBeginning ? undefined : state.clock;
+  const now = Instant.max(clockAt ?? Instant.ofMs(config.start), state.now);
+  const isChanged = !sameRules(state.rules ?? origin.rules, inForce);
   const simulation = new Simulation({
     id,
     tenantId,
@@ -779,6 +934,14 @@ async function openSimulation(
     store,
     seq,
     checkpointSeq,
+    ...(fork !== undefined && { tags: fork.tags }),
+    ...(isBeginning && {
+      begins: {
+        now,
+        ...(fork.seed !== undefined && { seed: fork.seed }),
+        commands: forked?.commands ?? [],
+      },
+    }),
     ...(isChanged && { changedRules: inForce }),
     onError,
     onOutOfService: (reason) => noteOutOfService(ground, id, reason),

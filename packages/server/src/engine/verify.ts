@@ -6,6 +6,7 @@ import type { Store } from '../store/store.js';
 import { commandOf, payloadOf } from './record-text.js';
 import { applyRecord, begin, recover } from './recovery.js';
 import { differences, rulesNamed } from './rules-in-force.js';
+import { originOf } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
 
 export interface Verification {
@@ -34,7 +35,7 @@ export function verifyJournal(store: Store, simulationId: string): Verification 
   const config = JSON.parse(entry.config) as KeptConfig;
   const { rules, ...verification } = verifyRecords(journal.read(simulationId, 0), registry, config);
   if (verification.problems.length > 0) return verification;
-  const recovered = recover(store, simulationId, rules, config);
+  const recovered = recover(store, simulationId, rules, originOf(config));
   if (stateHash(recovered.brokerage.state) === verification.stateHash) return verification;
   return { ...verification, problems: ['recovery from the checkpoint ends in another state'] };
 }
@@ -48,10 +49,11 @@ export function verifyRecords(
   const records = journal[Symbol.iterator]();
   // A file has the lists before the first record that names them.
   let next = records.next();
-  let inForce = config.rules;
+  const origin = originOf(config);
+  let inForce = origin.rules;
   let rules = rulesNamed(lists, inForce);
-  const applied = begin(rules, config);
-  let executed = begin(rules, config);
+  const applied = begin(rules, origin);
+  let executed = begin(rules, origin);
   const problems: string[] = [];
   const changes: string[] = [];
   let count = 0;
@@ -67,8 +69,12 @@ export function verifyRecords(
       inForce = command.rules;
       rules = rulesNamed(lists, inForce);
       // Rules change at a start: it went on from what the journal has.
-      executed = count === 0 ? begin(rules, config) : Brokerage.restore(rules, saveState(applied.state));
+      executed = count === 0 ? begin(rules, origin) : Brokerage.restore(rules, saveState(applied.state));
       if (count > 0) executed.resume();
+    } else if (command.type === 'BeginFork') {
+      // So does a fork.
+      executed = Brokerage.restore(rules, saveState(applied.state));
+      executed.resume();
     }
     count++;
     events += recorded.length;
@@ -105,7 +111,8 @@ function executeAgain(
     }
     return undefined;
   };
-  if (command.type === 'ChangeRules') return compare(brokerage.execute(command, at).events, events);
+  if (command.type === 'ChangeRules' || command.type === 'BeginFork')
+    return compare(brokerage.execute(command, at).events, events);
   const early = advance(at);
   if (early !== undefined) return early;
   if (quotes !== undefined) brokerage.recall(quotes);

@@ -45,6 +45,7 @@ export type DownloadId = 'exportSimulation';
 export interface IssuedFields {
   readonly createSimulation: 'token';
   readonly importSimulation: 'token';
+  readonly forkSimulation: 'token';
   readonly createSimulationToken: 'token' | 'expiresIn' | 'expiresAt';
   readonly createStreamTicket: 'ticket' | 'expiresIn' | 'expiresAt';
   readonly createAgentToken: 'token' | 'expiresIn' | 'expiresAt';

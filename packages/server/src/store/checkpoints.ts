@@ -8,13 +8,23 @@ export interface Checkpoint {
 }
 
 export interface Checkpoints {
-  /** The latest that is intact and fits the journal: two are kept. */
-  load(simulationId: string): Checkpoint | undefined;
+  /**
+   * The latest that is intact and fits the journal, of a record up to `upTo`: two are kept, and those of snapshots. A fork has those of its
+   * ancestors, too, up to where it begins.
+   */
+  load(simulationId: string, upTo?: number): Checkpoint | undefined;
   /**
    * Makes one of everything that is durable by now, without holding up anybody here: a recovery done ahead of time, by another thread.
    * Resolves with the number of its record once it is durable; with 0 where none can be made.
    */
   make(simulationId: string): Promise<number>;
+  /**
+   * Makes one of this very record, which is durable, and keeps it until it is let go. Resolves with the hash of the state; undefined where none
+   * can be made.
+   */
+  keep(simulationId: string, seq: number): Promise<string | undefined>;
+  /** One that was kept is not needed any more. */
+  letGo(simulationId: string, seq: number): void;
   /** Does a part of the next one's work by and by, where one of this simulation was made lately. */
   readAhead(simulationId: string): void;
 }
@@ -26,6 +36,7 @@ export interface Standby {
   /** The records that follow. */
   apply(records: Iterable<JournalRecord>): void;
   checkpoint(): Checkpoint;
+  stateHash(): string;
 }
 
 /** Recovery, as whoever makes checkpoints needs it. */
@@ -38,5 +49,7 @@ export interface CheckpointMaking {
 export const NO_CHECKPOINTS: Checkpoints = {
   load: () => undefined,
   make: () => Promise.resolve(0),
+  keep: () => Promise.resolve(undefined),
+  letGo: () => undefined,
   readAhead: () => undefined,
 };

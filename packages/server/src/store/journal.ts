@@ -53,7 +53,9 @@ export interface Journal {
   deleteAnswers(tenantId: string): Promise<void>;
   /** Records with seq > afterSeq in order, in constant memory. Verifies the hash chain; throws `DamagedJournal`. */
   read(simulationId: string, afterSeq: number): Iterable<JournalRecord>;
-  /** Of the last durable record; 0 when there is none. */
+  /** The last durable record at or before an instant, simulated ms; 0 = all are later. Throws `DamagedJournal`. */
+  lastAt(simulationId: string, at: number): number;
+  /** Of the last durable record; 0 when there is none. A fork has its parent's up to where it begins. */
   lastSeq(simulationId: string): number;
 }
 

@@ -410,6 +410,7 @@ function rowsOf(event: Event, index: number, orders: RecordOrders): readonly His
     case 'TradingResumed':
     case 'RulesChanged':
     case 'ClockMoved':
+    case 'ForkBegun':
       return [];
   }
 }

@@ -38,6 +38,12 @@ export interface SimulationEntry {
   readonly deletedAt?: number;
 }
 
+/** The last record that a fork has in common with its parent; 0 = the parent's beginning. */
+export interface ForkBeginning {
+  readonly simulationId: string;
+  readonly sequence: number;
+}
+
 export interface Registry {
   /** Rejects with `AlreadyExists` when the id or the name is taken. */
   createTenant(tenant: Tenant): Promise<void>;
@@ -56,7 +62,11 @@ export interface Registry {
   /** The first revocation counts. */
   revokeApiKey(hash: string, revokedAt: number): Promise<void>;
 
-  createSimulation(simulation: Omit<SimulationEntry, 'deletedAt'>): Promise<void>;
+  /**
+   * A fork's journal begins with the parent's up to `begins`, which must be durable: its own records follow that number. They stay the
+   * fork's when the parent is deleted.
+   */
+  createSimulation(simulation: Omit<SimulationEntry, 'deletedAt'>, begins?: ForkBeginning): Promise<void>;
   /** Deleted ones are found too, with `deletedAt`; an id is never used again. */
   simulation(id: string): SimulationEntry | undefined;
   /** Those of a tenant (null: the shared ones) that are not deleted, oldest first; without an argument those of all. */

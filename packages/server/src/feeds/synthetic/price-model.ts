@@ -1,8 +1,9 @@
 import { Instant, Price, Quantity, hash32, seedOf } from '@sandpit/core';
 import type { Quote } from '@sandpit/core';
 import type { CatalogueEntry } from '../catalogue.js';
-import { BrownianPath } from './brownian-path.js';
 import { factorDraws } from './factor-draws.js';
+import { pathOf, seedAt } from './reseeded-path.js';
+import type { PricePath, Seeds } from './reseeded-path.js';
 
 const UNITS_PER_DOLLAR = 1e8;
 /** Rule 612: one cent from one dollar, 1/100 of a cent below. */
@@ -17,8 +18,8 @@ const LOT = 100;
 /** The market of one instrument as a pure function of seed, symbol and second. Remembers only where it was last asked. */
 export class PriceModel {
   readonly entry: CatalogueEntry;
-  readonly path: BrownianPath;
-  private readonly seed: number;
+  readonly path: PricePath;
+  private readonly seeds: Seeds;
   private readonly stream: number;
   /** The book at the second last computed, in units of `Price`. */
   private bid = 0;
@@ -26,10 +27,10 @@ export class PriceModel {
   private last = 0;
   private chance = 0;
 
-  constructor(seed: number, entry: CatalogueEntry) {
+  constructor(seeds: Seeds, entry: CatalogueEntry) {
     this.entry = entry;
-    this.path = new BrownianPath(factorDraws(seed, entry));
-    this.seed = seed;
+    this.path = pathOf(seeds, (seed) => factorDraws(seed, entry));
+    this.seeds = seeds;
     this.stream = seedOf(`book ${entry.equity.symbol}`);
   }
 
@@ -92,7 +93,7 @@ export class PriceModel {
     const middle = this.middleOf(pathValue);
     const tick = middle >= 1 ? CENT : SMALL_TICK;
     const ticksPerDollar = middle >= 1 ? 100 : 10_000;
-    const chance = hash32(this.seed, this.stream, second);
+    const chance = hash32(seedAt(this.seeds, second), this.stream, second);
     const spread = spreadTicks(usualTicks(this.entry.typicalSpread, tick), chance & 7);
     const bid = Math.max(1, Math.floor(middle * ticksPerDollar - (spread - 1) / 2));
     // An offer of a dollar or more has to stand on a whole cent.

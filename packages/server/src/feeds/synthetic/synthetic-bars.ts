@@ -5,7 +5,7 @@ import { BAR_MS } from '../bar-window.js';
 import type { BarWindow } from '../bar-window.js';
 import type { BarQuery } from '../feed.js';
 import { SECOND_MS } from '../open-hours.js';
-import type { BrownianPath } from './brownian-path.js';
+import type { PricePath } from './reseeded-path.js';
 import type { VolumeProfile } from './volume-profile.js';
 
 /** No bar is older: a query without a start must come to an end. */
@@ -18,7 +18,7 @@ const ROUNDING = 1e-9;
 /** Last prices that rise with a path. Prices in units of `Price`. */
 export interface TradedPath {
   readonly symbol: string;
-  readonly path: BrownianPath;
+  readonly path: PricePath;
   /** The last trade at a second whose path value is already known. */
   lastOf(second: number, pathValue: number): number;
   /** The path value at which the middle of the market is a price, about the second asked about last; ±Infinity where it never gets there. */

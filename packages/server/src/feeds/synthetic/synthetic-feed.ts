@@ -17,6 +17,8 @@ import { VolumeProfile } from './volume-profile.js';
 export interface SyntheticFeedOptions {
   /** A 32-bit integer. */
   readonly seed: MarketTerms['seed'];
+  /** Where prices go on by another one: of forks. */
+  readonly reseeded?: MarketTerms['reseeded'];
   /** When there are quotes at all. */
   readonly calendar: MarketTerms['calendar'];
   /** What options and futures are valued at: continuous, a year. */
@@ -37,8 +39,8 @@ export class SyntheticFeed implements Feed {
   private readonly terms: MarketTerms;
   private market: SyntheticMarket;
 
-  constructor({ seed, calendar, riskFreeRate }: SyntheticFeedOptions) {
-    this.terms = { seed: seed | 0, calendar, riskFreeRate };
+  constructor({ seed, reseeded, calendar, riskFreeRate }: SyntheticFeedOptions) {
+    this.terms = { seed: seed | 0, ...(reseeded !== undefined && { reseeded }), calendar, riskFreeRate };
     this.market = new SyntheticMarket(this.terms);
   }
 
@@ -109,7 +111,7 @@ export class SyntheticFeed implements Feed {
     // Models of their own: those that `events` walks keep their place.
     if (entry !== undefined) {
       const volumes = new VolumeProfile(seed, symbol, entry.equity.averageDailyVolume);
-      return syntheticBars(query, new PriceModel(seed, entry), volumes, (from, until) =>
+      return syntheticBars(query, new PriceModel(this.terms, entry), volumes, (from, until) =>
         daysBackwards(calendar, from, until),
       );
     }

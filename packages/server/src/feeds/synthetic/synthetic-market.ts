@@ -12,9 +12,9 @@ import { OptionModel, SeriesModel } from './option-model.js';
 import type { UnderlyingLevel } from './option-model.js';
 import { PriceModel } from './price-model.js';
 import type { Quoted } from './quoted.js';
+import type { Seeds } from './reseeded-path.js';
 
-export interface MarketTerms {
-  readonly seed: number;
+export interface MarketTerms extends Seeds {
   readonly calendar: Calendar;
   /** Continuous, a year. */
   readonly riskFreeRate: number;
@@ -95,7 +95,7 @@ export class SyntheticMarket {
   private pathOf(entry: CatalogueEntry): PriceModel {
     const { symbol } = entry.equity;
     let model = this.paths.get(symbol);
-    if (model === undefined) this.paths.set(symbol, (model = new PriceModel(this.terms.seed, entry)));
+    if (model === undefined) this.paths.set(symbol, (model = new PriceModel(this.terms, entry)));
     return model;
   }
 

@@ -105,6 +105,10 @@ const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([
   'createComparison',
   'getComparison',
   'cancelComparison',
+  'takeSnapshot',
+  'listSnapshots',
+  'deleteSnapshot',
+  'forkSimulation',
 ]);
 
 /** The least level that an operation takes; undefined = no agent may do it. */

@@ -263,16 +263,17 @@ const FULL: Readonly<Record<string, Definition>> = {
     of: ['createPortfolio'],
   },
   update_portfolio: {
-    title: 'Change broker or margin type',
-    description: 'Switches the broker (`brokerId`) or the margin type (`marginType`), one per call.',
-    of: ['switchBroker', 'upgradeMargin'],
-    optional: ['brokerId', 'marginType'],
+    title: 'Change broker or margin type, or move cash',
+    description:
+      'Switches the broker (`brokerId`) or the margin type (`marginType`), or deposits cash (`amount`, positive dollars) or withdraws it (negative): one per call.',
+    of: ['switchBroker', 'upgradeMargin', 'transferCash'],
+    optional: ['brokerId', 'marginType', 'amount'],
     effect: 'destroys',
-    isIdempotent: true,
     run: async (given, ask) => {
-      const { brokerId, marginType } = given;
-      if ((brokerId === undefined) === (marginType === undefined))
-        throw wrong('exactly one of brokerId and marginType must be given');
+      const { brokerId, marginType, amount } = given;
+      if ([brokerId, marginType, amount].filter((one) => one !== undefined).length !== 1)
+        throw wrong('exactly one of brokerId, marginType and amount must be given');
+      if (amount !== undefined) return ask('transferCash', given);
       return brokerId === undefined ? ask('upgradeMargin', given) : ask('switchBroker', given);
     },
   },
@@ -285,11 +286,6 @@ const FULL: Readonly<Record<string, Definition>> = {
     more: { close: { type: 'boolean', default: false, description: 'true: closes the portfolio.' } },
     run: async ({ close = false, ...given }, ask) =>
       close === true ? ask('closePortfolio', given) : ask('resetPortfolio', given),
-  },
-  transfer_cash: {
-    title: 'Deposit or withdraw cash',
-    description: 'Adds cash (positive dollars) or withdraws it (negative).',
-    of: ['transferCash'],
   },
   exercise_option: {
     title: 'Exercise an option, or decline to',
@@ -318,6 +314,16 @@ const CONTROL: Readonly<Record<string, Definition>> = {
     run: async (given, ask) => {
       const { simulationId } = await ask('createSimulation', given);
       return ask('getSimulation', { simulationId });
+    },
+  },
+  fork: {
+    title: 'Fork a simulation',
+    description:
+      'Copies a simulation as it stands, or stood (`from`), into one of your own to try things in; name its `simulationId` in other tools. Fork the one of your token, or one you made.',
+    of: ['forkSimulation'],
+    run: async (given, ask) => {
+      const { simulationId, stateHash } = await ask('forkSimulation', given);
+      return { ...(await ask('getSimulation', { simulationId })), stateHash };
     },
   },
   list_simulations: {

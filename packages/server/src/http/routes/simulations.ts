@@ -1,19 +1,24 @@
 import { once } from 'node:events';
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
-import type { Tier } from '@sandpit/protocol';
+import { calendarById } from '@sandpit/core';
+import type { ForkBody, Tier } from '@sandpit/protocol';
 import type { FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../access/key-pairs.js';
 import { ImportTooLarge, TooManyImports } from '../../engine/imports.js';
 import { ImportRefused } from '../../engine/simulation-file.js';
 import {
   MAIN,
+  mainOf,
   NoLiveSource,
   NotRecorded,
   type SimulationInfo,
+  TooDeep,
   TooManySimulations,
 } from '../../engine/simulations.js';
 import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND } from '../answer.js';
+import { NoSuchPoint } from '../../engine/fork-points.js';
+import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/snapshots.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
 import { NDJSON } from '../body.js';
 import type { Call, Handlers, Issuers } from '../call.js';
@@ -24,7 +29,7 @@ import type { HttpDeps, HttpSettings } from '../settings.js';
 import type { Streams } from '../stream/streams.js';
 import { isoOfMs } from '../translate/instants.js';
 import { pageOfAll } from '../translate/pages.js';
-import { simulationConfigOf, simulationOf } from '../translate/simulations.js';
+import { forkOf, realMs, simulationConfigOf, simulationOf, snapshotOf } from '../translate/simulations.js';
 
 type SimulationsHandlers = Pick<
   Handlers,
@@ -35,6 +40,10 @@ type SimulationsHandlers = Pick<
   | 'exportSimulation'
   | 'importSimulation'
   | 'deleteSimulation'
+  | 'takeSnapshot'
+  | 'listSnapshots'
+  | 'deleteSnapshot'
+  | 'forkSimulation'
 >;
 
 const NO_TOKENS = refuse(409, 'This server does not issue tokens: they come from its identity provider');
@@ -43,6 +52,9 @@ const MAIN_IS_NOT_ONE_FILE = refuse(
   409,
   'The main simulation is exported with its tenant: sandpit tenant export NAME',
 );
+const SNAPSHOT_NOT_FOUND = refuse(404, 'Snapshot not found');
+const TOO_DEEP = refuse(409, 'A fork has at most 64 generations before it');
+const BAD_TTL = refuse(400, ['ttl must be a positive duration of at most P10Y']);
 const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
 
 /** Simulations of a tenant (D44). */
@@ -52,10 +64,17 @@ export function simulationsHandlers(
   faults: Faults,
   keyPairs: KeyPairs,
 ): SimulationsHandlers {
+  simulations.onRemoved = async (simulationId) => {
+    streams.endSimulation(simulationId);
+    faults.endSimulation(simulationId);
+    // They open nothing any more, durable or not.
+    await keyPairs.endSimulation(simulationId).catch(() => undefined);
+  };
   return {
     async createSimulation({ principal, body }) {
       const { tenantId, tier, agent } = principal;
       if (settings.jwtSecret === undefined) return NO_TOKENS;
+      if (!isLifetime(body.ttl)) return BAD_TTL;
       const allowed = allowedFor(tier, settings);
       const simulation = await unlessRefused(
         simulations.create(
@@ -138,13 +157,104 @@ export function simulationsHandlers(
         return SIMULATION_NOT_FOUND;
       const removed = await simulations.remove(simulationId, principal.tenantId);
       if (!removed) return SIMULATION_NOT_FOUND;
-      streams.endSimulation(simulationId);
-      faults.endSimulation(simulationId);
-      // They open nothing any more, durable or not.
-      await keyPairs.endSimulation(simulationId).catch(() => undefined);
       return { simulationId, message: 'Simulation deleted' };
     },
+
+    async takeSnapshot({ principal, params, body }) {
+      const { simulationId } = params;
+      const { tenantId } = principal;
+      if (forkedBy(principal, simulations.info(simulationId, tenantId)) === undefined)
+        return SIMULATION_NOT_FOUND;
+      try {
+        const taken = await simulations.takeSnapshot(simulationId, tenantId, body.name);
+        return taken === undefined ? SIMULATION_NOT_FOUND : snapshotOf(simulationId, taken);
+      } catch (error) {
+        if (error instanceof SnapshotNameTaken)
+          return refuse(409, `The simulation has a snapshot with the name ${body.name ?? ''} already`);
+        if (error instanceof TooManySnapshots)
+          return refuse(409, `a simulation has at most ${MOST_SNAPSHOTS.toLocaleString('en-US')} snapshots`);
+        throw error;
+      }
+    },
+
+    listSnapshots({ principal, params, query }) {
+      const { simulationId } = params;
+      const { tenantId } = principal;
+      if (forkedBy(principal, simulations.info(simulationId, tenantId)) === undefined)
+        return SIMULATION_NOT_FOUND;
+      return pageOfAll(
+        simulations.snapshots.of(storedId(simulationId, tenantId)).toReversed(),
+        query,
+        ({ snapshotId }) => snapshotId,
+        (snapshot) => snapshotOf(simulationId, snapshot),
+      );
+    },
+
+    async deleteSnapshot({ principal, params }) {
+      const { simulationId, snapshotId } = params;
+      const { tenantId } = principal;
+      if (forkedBy(principal, simulations.info(simulationId, tenantId)) === undefined)
+        return SIMULATION_NOT_FOUND;
+      const removed = await simulations.snapshots.remove(storedId(simulationId, tenantId), snapshotId);
+      return removed ? { snapshotId, message: 'Snapshot deleted' } : SNAPSHOT_NOT_FOUND;
+    },
+
+    async forkSimulation({ principal, params, body }) {
+      const { simulationId } = params;
+      const { tenantId, tier, agent } = principal;
+      if (settings.jwtSecret === undefined) return NO_TOKENS;
+      const parent = forkedBy(principal, simulations.info(simulationId, tenantId));
+      if (parent === undefined) return SIMULATION_NOT_FOUND;
+      if (!isLifetime(body.ttl)) return BAD_TTL;
+      const allowed = allowedFor(tier, settings);
+      const wanted = {
+        ...forkOf(body, calendarById(parent.config.calendar)),
+        ...(agent !== undefined && { madeBy: agent.agentId }),
+      };
+      try {
+        const forked = await unlessRefused(
+          simulations.fork(simulationId, tenantId, wanted, allowed),
+          tier,
+          allowed,
+        );
+        if (forked instanceof Answer) return forked;
+        const info = forked && simulations.info(forked.simulation.id, tenantId);
+        if (info === undefined) return SIMULATION_NOT_FOUND;
+        return { ...simulationOf(info, forked?.simulation.now()), stateHash: forked?.stateHash ?? '' };
+      } catch (error) {
+        if (error instanceof TooDeep) return TOO_DEEP;
+        if (!(error instanceof NoSuchPoint)) throw error;
+        return noSuchPoint(error, body);
+      }
+    },
   };
+}
+
+/** How the store knows a simulation of a tenant. */
+const storedId = (simulationId: string, tenantId: string): string =>
+  simulationId === MAIN ? mainOf(tenantId) : simulationId;
+
+/** Ten years, those with 366 days included. */
+const LONGEST_LIFETIME_MS = 3653 * 86_400_000;
+
+function isLifetime(ttl: string | undefined): boolean {
+  if (ttl === undefined) return true;
+  const ms = realMs(ttl);
+  return ms > 0 && ms <= LONGEST_LIFETIME_MS;
+}
+
+function noSuchPoint({ reason }: NoSuchPoint, { from }: ForkBody): Answer {
+  if (reason === 'snapshot') return SNAPSHOT_NOT_FOUND;
+  if (reason === 'earlier')
+    return refuse(400, ['from.at must not be before the beginning of the simulation']);
+  return from?.at === undefined
+    ? refuse(400, ['from.sequence must not be after the last record of the simulation'])
+    : refuse(400, ['from.at must not be after now']);
+}
+
+/** An agent forks what it made, and what its token lives in: what it does to a fork nobody else sees. */
+function forkedBy(principal: Principal, info: SimulationInfo | undefined): SimulationInfo | undefined {
+  return info?.id === principal.simulationId ? info : seenBy(principal, info);
 }
 
 /** An agent sees the simulations that it made, others all of their tenant. */
@@ -158,7 +268,7 @@ export function simulationIssuer({
   clockMs,
 }: Pick<HttpDeps, 'settings' | 'clockMs'>): Pick<
   Issuers,
-  'createSimulation' | 'importSimulation' | 'createSimulationToken'
+  'createSimulation' | 'importSimulation' | 'forkSimulation' | 'createSimulationToken'
 > {
   const issue = async (
     { tenantId, tier, scopes, expiresAtMs, origin, agent }: Principal,
@@ -189,6 +299,10 @@ export function simulationIssuer({
       return issued instanceof Answer ? issued : { ...kept, token: issued.token };
     },
     async importSimulation({ principal }, kept) {
+      const issued = await issue(principal, kept.simulationId);
+      return issued instanceof Answer ? issued : { ...kept, token: issued.token };
+    },
+    async forkSimulation({ principal }, kept) {
       const issued = await issue(principal, kept.simulationId);
       return issued instanceof Answer ? issued : { ...kept, token: issued.token };
     },

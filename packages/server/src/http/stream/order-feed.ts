@@ -8,15 +8,7 @@ import { orderUpdatesOf, trailedUpdateOf } from '../translate/orders.js';
 import type { CatchUpScheduler } from './catch-up-scheduler.js';
 import { type Connection, frameOf } from './connection.js';
 import { MissedEvents } from './missed-events.js';
-import {
-  endOfEvent,
-  endOfRecord,
-  idOf,
-  isAfter,
-  type StreamPosition,
-  positionAt,
-  positionOf,
-} from './position.js';
+import { endOfEvent, endOfRecord, EventIds, isAfter, type StreamPosition, positionAt } from './position.js';
 import { isAskedFor, type OrderFilter, type OrderMessages, untold } from './order-messages.js';
 import { TrailRate } from './trail-rate.js';
 
@@ -49,12 +41,14 @@ export class OrderFeed {
   readonly #missed: MissedEvents;
   readonly #readers = new Map<string, Set<OrderReader>>();
   readonly #trails = new TrailRate();
+  readonly #ids: EventIds;
   #unsubscribe: (() => void) | undefined;
 
   constructor(simulation: Simulation, clockMs: () => number, turns: CatchUpScheduler) {
     this.#simulation = simulation;
     this.#clockMs = clockMs;
     this.#turns = turns;
+    this.#ids = new EventIds(simulation.tags);
     this.#missed = new MissedEvents(simulation, ({ seq, event, at, data }, order) =>
       this.#told({ seq, event }, data as OrderEvent, order, Instant.ofMs(at)),
     );
@@ -70,7 +64,7 @@ export class OrderFeed {
     this.#unsubscribe ??= this.#simulation.subscribe((record) => this.#publish(record));
     const after = this.#simulation.published;
     const now = endOfRecord(after);
-    const resumed = lastEventId === undefined ? undefined : positionOf(lastEventId);
+    const resumed = lastEventId === undefined ? undefined : this.#ids.positionOf(lastEventId);
     const isKnown = resumed !== undefined && resumed.seq <= now.seq;
     const reader: OrderReader = {
       connection,
@@ -78,7 +72,7 @@ export class OrderFeed {
       position: isKnown ? resumed : now,
       held: isKnown ? { after, told: [] } : undefined,
     };
-    const positionId = (): string => idOf(reader.position);
+    const positionId = (): string => this.#ids.of(reader.position);
     // An id without an event: who loses the connection before the first event can go on from here all the same.
     if (lastEventId === undefined) connection.write(`id: ${positionId()}\n\n`, positionId);
     else if (!isKnown) {
@@ -116,7 +110,7 @@ export class OrderFeed {
     } catch (error) {
       if (error instanceof DamagedJournal) this.#simulation.takeOutOfService(error.message);
       // The history cannot be read now. The client keeps its place and comes back.
-      connection.end(idOf(reader.position), 503, 'Service unavailable');
+      connection.end(this.#ids.of(reader.position), 503, 'Service unavailable');
     }
   }
 
@@ -129,14 +123,14 @@ export class OrderFeed {
     if (missed === undefined) {
       // What is held may have become too much since, and be left to a history that is not there yet.
       if (history.position(id) < held.after) return;
-      for (const told of held.told) tell(reader, told);
+      for (const told of held.told) this.#tell(reader, told);
       reader.held = undefined;
       return;
     }
     const page = await missed;
     const text = page.textFor(filter, reader.position);
     reader.position = page.end;
-    if (text.length > 0) connection.write(text, () => idOf(reader.position));
+    if (text.length > 0) connection.write(text, () => this.#ids.of(reader.position));
   }
 
   #publish({ seq, at, events, orders }: DurableRecord): void {
@@ -152,7 +146,7 @@ export class OrderFeed {
       } catch (error) {
         if (!(error instanceof StoreUnavailable)) throw error;
         for (const { connection, position } of readers)
-          connection.end(idOf(position), 503, 'Service unavailable');
+          connection.end(this.#ids.of(position), 503, 'Service unavailable');
       }
     });
   }
@@ -167,13 +161,13 @@ export class OrderFeed {
     const update = trailedUpdateOf(ids, order, (exit) => orderNow(this.#simulation, exit));
     for (const { connection, filter, held, position } of readers) {
       if (held !== undefined || !isAskedFor(filter, { order })) continue;
-      connection.write(frameOf('order-update', idOf(position), update), () => idOf(position));
+      connection.write(frameOf('order-update', this.#ids.of(position), update), () => this.#ids.of(position));
     }
   }
 
   #tellOrHold(reader: OrderReader, told: OrderMessages): void {
     const { held } = reader;
-    if (held === undefined) tell(reader, told);
+    if (held === undefined) this.#tell(reader, told);
     else if (held.told.length < MOST_HELD) held.told.push(told);
     else reader.held = { after: this.#simulation.published, told: [] };
   }
@@ -188,19 +182,19 @@ export class OrderFeed {
     const updates = orderUpdatesOf(ids, happened, order, at, (exit) => orderNow(this.#simulation, exit));
     const messages = updates.map((update, index) => {
       const position = positionAt(seq, event, updates.length - 1 - index);
-      return { position, text: frameOf('order-update', idOf(position), update) };
+      return { position, text: frameOf('order-update', this.#ids.of(position), update) };
     });
     return { order, end: endOfEvent(seq, event), messages };
   }
-}
 
-/** Moves a reader on, and tells it what it has not been told, where the order is one that it asked for. */
-function tell(reader: OrderReader, told: OrderMessages): void {
-  if (isAskedFor(reader.filter, told)) {
-    for (const { position, text } of untold(told, reader.position)) {
-      reader.position = position;
-      reader.connection.write(text, () => idOf(position));
+  /** Moves a reader on, and tells it what it has not been told, where the order is one that it asked for. */
+  #tell(reader: OrderReader, told: OrderMessages): void {
+    if (isAskedFor(reader.filter, told)) {
+      for (const { position, text } of untold(told, reader.position)) {
+        reader.position = position;
+        reader.connection.write(text, () => this.#ids.of(position));
+      }
     }
+    if (isAfter(told.end, reader.position)) reader.position = told.end;
   }
-  if (isAfter(told.end, reader.position)) reader.position = told.end;
 }

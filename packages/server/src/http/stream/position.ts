@@ -1,4 +1,5 @@
 import type { StreamPosition } from '../../store/stream-position.js';
+import type { StreamTag } from '../../engine/simulation-config.js';
 
 export { endOfRecord, isAfter, type StreamPosition } from '../../store/stream-position.js';
 
@@ -20,11 +21,27 @@ export const lastToldAt = ({
   event: Math.floor((place - 1) / 2),
 });
 
-/** As events carry it. */
-export const idOf = ({ seq, place }: StreamPosition): string => `${seq}-${place}`;
+/** Positions as events of a simulation carry them. Those of a fork's own records have its tag, those of its ancestors' records theirs (D172). */
+export class EventIds {
+  readonly #tags: readonly StreamTag[];
 
-/** `undefined` for what is no id of ours. */
-export function positionOf(id: string): StreamPosition | undefined {
-  const match = /^(\d{1,15})-(\d{1,9})$/.exec(id);
-  return match === null ? undefined : { seq: Number(match[1]), place: Number(match[2]) };
+  constructor(tags: readonly StreamTag[]) {
+    this.#tags = tags;
+  }
+
+  of({ seq, place }: StreamPosition): string {
+    const tag = this.#tagOf(seq);
+    return tag === undefined ? `${seq}-${place}` : `${seq}-${place}-${tag}`;
+  }
+
+  /** `undefined` for what is no id of this simulation. */
+  positionOf(id: string): StreamPosition | undefined {
+    const [, seq, place, tag] = /^(\d{1,15})-(\d{1,9})(?:-([0-9a-f]{1,32}))?$/.exec(id) ?? [];
+    if (seq === undefined || place === undefined || tag !== this.#tagOf(Number(seq))) return undefined;
+    return { seq: Number(seq), place: Number(place) };
+  }
+
+  #tagOf(seq: number): string | undefined {
+    return this.#tags.findLast(({ after }) => seq > after)?.tag;
+  }
 }

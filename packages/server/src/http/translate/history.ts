@@ -359,6 +359,7 @@ function describeActivity(event: Event, item: ListItem): ActivityDescription {
     case 'TradingResumed':
     case 'RulesChanged':
     case 'ClockMoved':
+    case 'ForkBegun':
       throw unexpected(event);
   }
 }

@@ -13,13 +13,17 @@ import type {
   CorporateAction,
   CreateSimulationBody,
   Halt,
+  ForkBody,
   Simulation as ShownSimulation,
+  Snapshot as ShownSnapshot,
 } from '@sandpit/protocol';
 import { defaultCalendar } from '../../engine/default-calendar.js';
+import type { WantedFork } from '../../engine/forks.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { SimulationInfo, WantedSimulation } from '../../engine/simulations.js';
+import type { Snapshot } from '../../engine/snapshots.js';
 import { plainSymbol } from './instruments.js';
-import { instantOf, isoOf, isoOfMs } from './instants.js';
+import { afterDuration, instantOf, isoOf, isoOfMs } from './instants.js';
 import { priceNumber, priceOf } from './numbers.js';
 
 /** How fast a scaled clock runs that nobody gave a speed: a minute per second, as that of the server. */
@@ -27,7 +31,7 @@ const DEFAULT_SPEED = 60;
 
 /** The simulation that a body asks for. */
 export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): WantedSimulation {
-  const { feed, clock, name, start, speed, seed, replay, earlyAssignment } = body;
+  const { feed, clock, name, start, speed, seed, replay, earlyAssignment, ttl } = body;
   const calendar = body.calendar ?? defaultCalendar(feed);
   const begins = start === undefined ? Instant.ofMs(nowMs) : instantOf(start, calendarById(calendar));
   // One digit of a future's year is one of these years.
@@ -44,6 +48,7 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
     ...(body.scripts !== false && { scripts: true as const }),
     ...(body.luld === true && { luld: true as const }),
     ...((body.shortSaleRestriction ?? calendar === 'XNYS') && { shortSaleRestriction: true as const }),
+    ...(ttl !== undefined && { ttl: { text: ttl, ms: realMs(ttl) } }),
     // The symbols to replay, separated by commas.
     ...(replay !== undefined && {
       replay: { symbols: replay.split(',').map((symbol) => plainSymbol(symbol.trim(), today)) },
@@ -55,11 +60,48 @@ export function simulationConfigOf(body: CreateSimulationBody, nowMs: number): W
 export const seedNumber = (seed: string | number): number =>
   typeof seed === 'number' && seed >= 0 && seed < 2 ** 32 ? seed : seedOf(String(seed));
 
+/** A duration in real time, where a day has 24 hours, ms. */
+export const realMs = (text: string): number => {
+  const now = Instant.ofMs(Date.now());
+  return afterDuration(now, text, calendarById('always-open')) - now;
+};
+
+/** The fork that a body asks for; `calendar` is its parent's. */
+export function forkOf(
+  { name, from, clock = 'manual', speed, seed, ttl }: ForkBody,
+  calendar: Calendar,
+): WantedFork {
+  const { snapshotId, at, sequence } = from ?? {};
+  return {
+    ...(name !== undefined && { name }),
+    ...(snapshotId !== undefined && { from: { snapshotId } }),
+    ...(at !== undefined && { from: { at: instantOf(at, calendar) } }),
+    ...(sequence !== undefined && { from: { sequence } }),
+    clock,
+    speed: speed ?? DEFAULT_SPEED,
+    ...(seed !== undefined && { seed: seedNumber(seed) }),
+    ...(ttl !== undefined && { ttl: { text: ttl, ms: realMs(ttl) } }),
+  };
+}
+
+export const snapshotOf = (
+  simulationId: string,
+  { snapshotId, name, at, sequence, stateHash, createdAt }: Snapshot,
+): ShownSnapshot => ({
+  snapshotId,
+  simulationId,
+  ...(name !== undefined && { name }),
+  at: isoOfMs(at),
+  sequence,
+  ...(stateHash !== undefined && { stateHash }),
+  createdAt: isoOfMs(createdAt),
+});
+
 export function simulationOf(
   { id, config, createdAt, brokenBy, imported }: SimulationInfo,
   now?: Instant,
 ): ShownSimulation {
-  const { name, feed, clock, calendar, start, speed, seed, replay, earlyAssignment } = config;
+  const { name, feed, clock, calendar, start, speed, seed, replay, earlyAssignment, fork, ttl } = config;
   return {
     simulationId: id,
     ...(name !== undefined && { name }),
@@ -74,9 +116,12 @@ export function simulationOf(
     scripts: config.scripts === true,
     luld: config.luld === true,
     shortSaleRestriction: config.shortSaleRestriction === true,
+    ...(fork !== undefined && { parent: { simulationId: fork.parentId, sequence: fork.sequence } }),
+    ...(ttl !== undefined && { ttl: ttl.text }),
     ...(now !== undefined && { now: isoOf(now) }),
     createdAt: isoOfMs(createdAt),
-    ...imported,
+    ...(imported !== undefined && { status: imported.status }),
+    ...(imported?.reason !== undefined && { reason: imported.reason }),
     ...(brokenBy !== undefined && { status: 'BROKEN' as const, reason: brokenBy }),
   };
 }

@@ -15,7 +15,7 @@ import { payloadOf } from '../../engine/record-text.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN } from '../../engine/simulations.js';
 import type { ListItem } from '../../store/history.js';
-import { idOf, positionAt } from '../stream/position.js';
+import { EventIds, positionAt } from '../stream/position.js';
 import type { StreamPosition } from '../../store/stream-position.js';
 import type { WebhookMessage, WebhookTranslator } from '../../webhooks/webhook-message.js';
 import { callOf, toActivity } from './history.js';
@@ -148,7 +148,7 @@ function messageOf(
   portfolioId: string,
   data: object,
 ): WebhookMessage {
-  const id = idOf(position);
+  const id = new EventIds(simulation.tags).of(position);
   const simulationId = shownId(simulation);
   const body = JSON.stringify({ type, timestamp: isoOf(at), data: { id, simulationId, ...data } });
   return { position, type, portfolioId, eventId: `evt_${simulationId}_${id}`, body };

@@ -1,4 +1,5 @@
 import type { Journal, JournalRecord, StoredAnswer } from '../journal.js';
+import type { ForkBeginning } from '../registry.js';
 import type { ParsedPayload } from '../projection.js';
 import type { Commits } from './commits.js';
 import type { MemoryRegistry } from './memory-registry.js';
@@ -29,8 +30,7 @@ export class MemoryJournal implements Journal {
       records.push(record);
       this.#records.set(simulationId, records);
       if (answer !== undefined) this.#keep(answer);
-      const { command, events } = JSON.parse(record.payload) as Partial<ParsedPayload>;
-      this.onCommitted(record, { command, events: events ?? [] });
+      this.onCommitted(record, parsed(record));
     });
   }
 
@@ -70,6 +70,24 @@ export class MemoryJournal implements Journal {
     }
   }
 
+  /** A fork begins with the records of its parent, up to one of them. */
+  begin(simulationId: string, { simulationId: parent, sequence }: ForkBeginning): readonly JournalRecord[] {
+    const records = (this.#records.get(parent) ?? [])
+      .slice(0, sequence)
+      .map((record) => ({ ...record, simulationId }));
+    this.#records.set(simulationId, records);
+    return [...records];
+  }
+
+  /** Records may follow from here on. */
+  accept(simulationId: string, lastSeq: number): void {
+    this.#accepted.set(simulationId, lastSeq);
+  }
+
+  lastAt(simulationId: string, at: number): number {
+    return this.#records.get(simulationId)?.findLast((record) => record.at <= at)?.seq ?? 0;
+  }
+
   record(simulationId: string, seq: number): JournalRecord | undefined {
     return this.#records.get(simulationId)?.[seq - 1];
   }
@@ -82,6 +100,11 @@ export class MemoryJournal implements Journal {
     this.#records.delete(simulationId);
     this.#accepted.delete(simulationId);
   }
+}
+
+export function parsed({ payload }: JournalRecord): ParsedPayload {
+  const { command, events } = JSON.parse(payload) as Partial<ParsedPayload>;
+  return { command, events: events ?? [] };
 }
 
 function answerName(...parts: readonly string[]): string {

@@ -1,5 +1,5 @@
 import { AlreadyExists, NotInRegistry, settingsOf } from '../registry.js';
-import type { ApiKey, Registry, SimulationEntry, Tenant } from '../registry.js';
+import type { ApiKey, ForkBeginning, Registry, SimulationEntry, Tenant } from '../registry.js';
 import type { Commits } from './commits.js';
 
 export class MemoryRegistry implements Registry {
@@ -11,6 +11,10 @@ export class MemoryRegistry implements Registry {
   /** Exist for writers; readers see them when they are committed. */
   readonly #open = new Set<string>();
   onDeleted: (id: string) => void = () => undefined;
+  /** A fork is to be, which begins behind this record. */
+  onFork: (id: string, sequence: number) => void = () => undefined;
+  /** It is committed. */
+  onForked: (id: string, begins: ForkBeginning) => void = () => undefined;
 
   constructor(commits: Commits) {
     this.#commits = commits;
@@ -78,13 +82,20 @@ export class MemoryRegistry implements Registry {
     });
   }
 
-  async createSimulation(simulation: Omit<SimulationEntry, 'deletedAt'>): Promise<void> {
+  async createSimulation(
+    simulation: Omit<SimulationEntry, 'deletedAt'>,
+    begins?: ForkBeginning,
+  ): Promise<void> {
     const { id } = simulation;
     if (this.#open.has(id) || this.#simulations.has(id)) {
       throw new AlreadyExists(`There is a simulation with the id ${id} already`);
     }
     this.#open.add(id);
-    await this.#commits.add(() => this.#simulations.set(id, simulation));
+    if (begins !== undefined) this.onFork(id, begins.sequence);
+    await this.#commits.add(() => {
+      this.#simulations.set(id, simulation);
+      if (begins !== undefined) this.onForked(id, begins);
+    });
   }
 
   simulation(id: string): SimulationEntry | undefined {
@@ -132,11 +143,11 @@ export class MemoryRegistry implements Registry {
     return found.sort(([a], [b]) => (a < b ? -1 : 1));
   }
 
-  deleteSetting(name: string): Promise<void> {
-    return this.#commits.add(() => this.#settings.delete(name));
-  }
-
   saveSetting(name: string, value: string): Promise<void> {
     return this.#commits.add(() => this.#settings.set(name, value));
+  }
+
+  deleteSetting(name: string): Promise<void> {
+    return this.#commits.add(() => this.#settings.delete(name));
   }
 }

@@ -4,7 +4,7 @@ import type { Projection } from '../projection.js';
 import type { Store } from '../store.js';
 import { Commits } from './commits.js';
 import { MemoryHistory } from './memory-history.js';
-import { MemoryJournal } from './memory-journal.js';
+import { MemoryJournal, parsed } from './memory-journal.js';
 import { MemoryRegistry } from './memory-registry.js';
 import { MemoryWebhooks } from './memory-webhooks.js';
 
@@ -23,9 +23,13 @@ export function openMemoryStore(options: MemoryStoreOptions = {}): Store {
     history.remove(id);
   };
   const project = options.project ?? projectRecord;
-  journal.onCommitted = (record, parsed) => {
+  journal.onCommitted = (record, payload) => {
     const known = history.known(record.simulationId);
-    history.apply(record, project(record, parsed, known));
+    history.apply(record, project(record, payload, known));
+  };
+  registry.onFork = (id, sequence) => journal.accept(id, sequence);
+  registry.onForked = (id, begins) => {
+    for (const record of journal.begin(id, begins)) journal.onCommitted(record, parsed(record));
   };
   return {
     journal,

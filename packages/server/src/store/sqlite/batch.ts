@@ -1,4 +1,5 @@
 import type { StoredAnswer } from '../journal.js';
+import type { ForkOrigin } from './fork-origin.js';
 import type { ApiKey, SimulationEntry, Tenant } from '../registry.js';
 
 /**
@@ -35,6 +36,7 @@ export type Operation =
       readonly kind: 'create-simulation';
       readonly key: number;
       readonly simulation: Omit<SimulationEntry, 'deletedAt'>;
+      readonly origin?: ForkOrigin;
     }
   | { readonly kind: 'delete-simulation'; readonly key: number; readonly deletedAt: number }
   | { readonly kind: 'delete-tenant'; readonly tenantId: string }

@@ -1,7 +1,8 @@
 import { LRUCache } from 'lru-cache';
-import { one } from './connection.js';
+import { one, Statements } from './connection.js';
 import type { Database, Statement } from './connection.js';
-import { blockHash, chainStart } from './journal-blocks.js';
+import { forkOriginOf } from './fork-origin.js';
+import { beginningOf, blockHash, chainStart } from './journal-blocks.js';
 import type { Tail } from './journal-blocks.js';
 
 /** Simulations that were written to lately; the others' tails are read again when they are needed. */
@@ -12,6 +13,7 @@ export class BlockTable {
   readonly #epoch: number;
   readonly #insert: Statement;
   readonly #findTail: Statement;
+  readonly #statements: Statements;
   readonly #tails = new LRUCache<number, Tail>({ max: TAILS_KEPT });
 
   constructor(database: Database, epoch: number) {
@@ -19,6 +21,7 @@ export class BlockTable {
     this.#insert = database.prepare(
       'INSERT INTO block (k, simulation, first, last, epoch, hash, data) VALUES (?, ?, ?, ?, ?, ?, ?)',
     );
+    this.#statements = new Statements(database);
     this.#findTail = database.prepare(
       'SELECT last AS seq, hash FROM block WHERE simulation = ? ORDER BY first DESC LIMIT 1',
     );
@@ -45,8 +48,20 @@ export class BlockTable {
   tail(simulation: number): Tail {
     return (
       this.#tails.get(simulation) ??
-      one<Tail>(this.#findTail, simulation) ?? { seq: 0, hash: chainStart(simulation) }
+      one<Tail>(this.#findTail, simulation) ??
+      beginningOf(simulation, forkOriginOf(this.#statements, simulation), (parent, seq) =>
+        this.#hashOf(parent, seq),
+      )
     );
+  }
+
+  /** The hash of the block that holds a record, which is the simulation's own. */
+  #hashOf(simulation: number, seq: number): Uint8Array {
+    const sql = 'SELECT hash FROM block WHERE simulation = ? AND first <= ? ORDER BY first DESC LIMIT 1';
+    const row = one<{ hash: Uint8Array }>(this.#statements.of(sql), simulation, seq);
+    if (row !== undefined && seq > 0) return row.hash;
+    if (seq === 0) return chainStart(simulation);
+    throw new Error(`Record ${seq} of simulation ${simulation} is not there for a fork`);
   }
 
   /** After a commit that did not happen. */

@@ -30,13 +30,22 @@ const NEWLINE = 10;
 /** A head is shorter. */
 const HEAD_BYTES = 512;
 
+/** How files are named: by simulation and record. */
+const NAME = /^(\d+)-(\d+)(\.kept)?\.jsonl$/;
+
+interface CheckpointFile {
+  readonly seq: number;
+  /** For a snapshot: until it is let go. */
+  readonly isKept: boolean;
+}
+
 /** The first line of a file: what it is a checkpoint of. */
 interface Head {
   readonly format: number;
   readonly journal: string;
   readonly simulation: number;
   readonly seq: number;
-  /** Hash of the journal's block that ends with this record. */
+  /** Hash of the journal's block that holds this record. */
   readonly block: string;
 }
 
@@ -53,17 +62,18 @@ export class CheckpointFiles {
     this.#blocks = blocks;
   }
 
-  /** The latest that is intact and fits the journal. */
-  load(simulation: number): Checkpoint | undefined {
-    for (const seq of this.#seqsOf(simulation)) {
-      const checkpoint = this.#read(simulation, seq);
+  /** The latest that is intact and fits the journal, of a record up to `upTo`; of a fork's ancestors where it has none. */
+  load(simulation: number, upTo = Infinity): Checkpoint | undefined {
+    for (const file of this.#filesOf(simulation)) {
+      const checkpoint = file.seq <= upTo ? this.#read(simulation, file) : undefined;
       if (checkpoint !== undefined) return checkpoint;
     }
-    return undefined;
+    const origin = this.#blocks.originOf(simulation);
+    return origin && this.load(origin.parent, Math.min(upTo, origin.seq));
   }
 
-  /** Durable when it returns. Its record must be the last of a block. */
-  save(simulation: number, { seq, lines }: Checkpoint): void {
+  /** Durable when it returns. One that is kept stays until it is let go; of others the latest stay. */
+  save(simulation: number, { seq, lines }: Checkpoint, isKept = false): void {
     const block = this.#blocks.holding(simulation, seq);
     const head: Head = {
       format: FORMAT,
@@ -73,22 +83,26 @@ export class CheckpointFiles {
       block: Buffer.from(block.hash).toString('hex'),
     };
     mkdirSync(this.#folder, { recursive: true, mode: 0o700 });
-    const path = this.#pathOf(simulation, seq);
+    const path = this.#pathOf(simulation, { seq, isKept });
     writeWhole(`${path}.new`, JSON.stringify(head), lines);
     renameSync(`${path}.new`, path);
     syncFolder(this.#folder);
-    for (const old of this.#seqsOf(simulation).slice(KEPT))
-      rmSync(this.#pathOf(simulation, old), { force: true });
+    const passing = this.#filesOf(simulation).filter((file) => !file.isKept);
+    for (const old of passing.slice(KEPT)) rmSync(this.#pathOf(simulation, old), { force: true });
+  }
+
+  letGo(simulation: number, seq: number): void {
+    rmSync(this.#pathOf(simulation, { seq, isKept: true }), { force: true });
   }
 
   remove(simulation: number): void {
-    for (const seq of this.#seqsOf(simulation)) rmSync(this.#pathOf(simulation, seq), { force: true });
+    for (const file of this.#filesOf(simulation)) rmSync(this.#pathOf(simulation, file), { force: true });
   }
 
   /** Removes what is of no use: half a file, checkpoints of simulations that are gone. */
   tidy(isLive: (simulation: number) => boolean): void {
     for (const name of this.#names()) {
-      const simulation = /^(\d+)-\d+\.jsonl$/.exec(name)?.[1];
+      const simulation = NAME.exec(name)?.[1];
       const isUseless = simulation === undefined ? name.endsWith('.new') : !isLive(Number(simulation));
       if (isUseless) rmSync(join(this.#folder, name), { force: true });
     }
@@ -100,7 +114,7 @@ export class CheckpointFiles {
   ): { readonly path: string; readonly journal: string } | undefined {
     for (const name of this.#names()) {
       const path = join(this.#folder, name);
-      const head = /^\d+-\d+\.jsonl$/.test(name) ? headOf(path) : undefined;
+      const head = NAME.test(name) ? headOf(path) : undefined;
       if (head === undefined) continue;
       const { journal, simulation, seq } = head;
       const isOurs = journal === this.#blocks.journalId();
@@ -120,8 +134,9 @@ export class CheckpointFiles {
     }
   }
 
-  #read(simulation: number, seq: number): Checkpoint | undefined {
-    const whole = wholeAt(this.#pathOf(simulation, seq));
+  #read(simulation: number, file: CheckpointFile): Checkpoint | undefined {
+    const { seq } = file;
+    const whole = wholeAt(this.#pathOf(simulation, file));
     if (whole === undefined) return undefined;
     const { head, lines } = whole;
     const isOurs =
@@ -129,14 +144,13 @@ export class CheckpointFiles {
       head.simulation === simulation &&
       head.seq === seq &&
       head.journal === this.#blocks.journalId() &&
-      head.block === this.#blockEndingAt(simulation, seq);
+      head.block === this.#blockHolding(simulation, seq);
     return isOurs ? { seq, lines } : undefined;
   }
 
-  #blockEndingAt(simulation: number, seq: number): string | undefined {
+  #blockHolding(simulation: number, seq: number): string | undefined {
     try {
-      const { last, hash } = this.#blocks.holding(simulation, seq);
-      return last === seq ? Buffer.from(hash).toString('hex') : undefined;
+      return Buffer.from(this.#blocks.holding(simulation, seq).hash).toString('hex');
     } catch (error) {
       // Whoever reads the journal itself finds it, and says more.
       if (error instanceof DamagedJournal) return undefined;
@@ -145,20 +159,20 @@ export class CheckpointFiles {
   }
 
   /** Newest first. */
-  #seqsOf(simulation: number): number[] {
-    const seqs = this.#names().flatMap((name) => {
-      const [, key, seq] = /^(\d+)-(\d+)\.jsonl$/.exec(name) ?? [];
-      return Number(key) === simulation ? [Number(seq)] : [];
+  #filesOf(simulation: number): CheckpointFile[] {
+    const files = this.#names().flatMap((name) => {
+      const [, key, seq, kept] = NAME.exec(name) ?? [];
+      return Number(key) === simulation ? [{ seq: Number(seq), isKept: kept !== undefined }] : [];
     });
-    return seqs.sort((a, b) => b - a);
+    return files.sort((a, b) => b.seq - a.seq);
   }
 
   #names(): readonly string[] {
     return existsSync(this.#folder) ? readdirSync(this.#folder) : [];
   }
 
-  #pathOf(simulation: number, seq: number): string {
-    return join(this.#folder, `${simulation}-${seq}.jsonl`);
+  #pathOf(simulation: number, { seq, isKept }: CheckpointFile): string {
+    return join(this.#folder, `${simulation}-${seq}${isKept ? '.kept' : ''}.jsonl`);
   }
 }
 

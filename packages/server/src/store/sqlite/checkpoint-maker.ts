@@ -6,6 +6,8 @@ import type {
   CheckpointData,
   CheckpointRequest,
   FromCheckpointThread,
+  KeepRequest,
+  MadeCheckpoint,
   ToCheckpointThread,
 } from './checkpoint-thread.js';
 import { isRaised, raise, stopFlag } from './stop-flag.js';
@@ -15,6 +17,10 @@ interface Simulation {
   readonly key: number;
   readonly config: string;
 }
+
+type AskedOf<Request> = Request extends unknown
+  ? Omit<Request, 'simulation'> & { readonly key: number }
+  : never;
 
 /** A thread that nobody needs for so long ends: it holds the whole state of a simulation. */
 const IDLE_MS = 60_000;
@@ -43,9 +49,28 @@ export class CheckpointMaker implements Checkpoints {
     this.#find = find;
   }
 
-  load(simulationId: string): Checkpoint | undefined {
+  load(simulationId: string, upTo?: number): Checkpoint | undefined {
     const simulation = this.#find(simulationId);
-    return simulation === undefined ? undefined : this.#files.load(simulation.key);
+    return simulation === undefined ? undefined : this.#files.load(simulation.key, upTo);
+  }
+
+  keep(simulationId: string, seq: number): Promise<string | undefined> {
+    const kept = this.#last.then(async () => {
+      const simulation = this.#find(simulationId);
+      if (isRaised(this.#stop) || simulation === undefined) return undefined;
+      const { stateHash } = await this.#do({ kind: 'keep', simulationId, seq, ...simulation });
+      return stateHash;
+    });
+    this.#last = kept.catch(() => undefined);
+    return kept;
+  }
+
+  letGo(simulationId: string, seq: number): void {
+    // Behind one that is being made.
+    this.#last = this.#last.then(() => {
+      const simulation = this.#find(simulationId);
+      if (simulation !== undefined) this.#files.letGo(simulation.key, seq);
+    });
   }
 
   make(simulationId: string): Promise<number> {
@@ -76,16 +101,19 @@ export class CheckpointMaker implements Checkpoints {
   async #makeNow(simulationId: string): Promise<number> {
     const simulation = this.#find(simulationId);
     if (isRaised(this.#stop) || simulation === undefined) return 0;
-    clearTimeout(this.#idle);
-    const { key, config } = simulation;
-    const seq = await this.#ask({ kind: 'make', simulation: key, simulationId, config });
-    this.#endWhenIdle();
-    // Deleted meanwhile.
-    if (this.#find(simulationId) === undefined) this.#files.remove(key);
-    return seq;
+    return (await this.#do({ kind: 'make', simulationId, ...simulation })).seq;
   }
 
-  #ask(request: CheckpointRequest): Promise<number> {
+  async #do({ key, ...request }: AskedOf<CheckpointRequest | KeepRequest>): Promise<MadeCheckpoint> {
+    clearTimeout(this.#idle);
+    const made = await this.#ask({ ...request, simulation: key });
+    this.#endWhenIdle();
+    // Deleted meanwhile.
+    if (this.#find(request.simulationId) === undefined) this.#files.remove(key);
+    return made;
+  }
+
+  #ask(request: CheckpointRequest | KeepRequest): Promise<MadeCheckpoint> {
     const worker = (this.#worker ??= this.#start());
     return new Promise((resolve, reject) => {
       const settle = (): void => {
@@ -93,7 +121,7 @@ export class CheckpointMaker implements Checkpoints {
       };
       const answered = (message: FromCheckpointThread): void => {
         settle();
-        if ('seq' in message) resolve(message.seq);
+        if ('seq' in message) resolve(message);
         else reject(new StoreUnavailable(`No checkpoint could be made: ${message.failed}`));
       };
       const failed = (error: unknown): void => {

@@ -30,9 +30,26 @@ export interface CheckpointRequest extends SimulationRequest {
   readonly config: string;
 }
 
+/** Of this very record, to be kept. */
+export interface KeepRequest extends SimulationRequest {
+  readonly kind: 'keep';
+  readonly config: string;
+  readonly seq: number;
+}
+
+export interface MadeCheckpoint {
+  /** Of its record. */
+  readonly seq: number;
+  /** Of one that is kept. */
+  readonly stateHash?: string;
+}
+
 export type ToCheckpointThread =
-  CheckpointRequest | (SimulationRequest & { readonly kind: 'read-ahead' }) | { readonly kind: 'end' };
-export type FromCheckpointThread = { readonly seq: number } | { readonly failed: string };
+  | CheckpointRequest
+  | KeepRequest
+  | (SimulationRequest & { readonly kind: 'read-ahead' })
+  | { readonly kind: 'end' };
+export type FromCheckpointThread = MadeCheckpoint | { readonly failed: string };
 
 class CheckpointThread {
   readonly #making: CheckpointMaking;
@@ -61,6 +78,17 @@ class CheckpointThread {
     return standby.seq;
   }
 
+  /** Returns the hash of the state as of the record. */
+  keep(request: KeepRequest): string {
+    const { simulation, seq } = request;
+    const kept = this.#kept?.simulation === simulation ? this.#kept.standby : undefined;
+    const standby = kept !== undefined && kept.seq <= seq ? kept : this.#begin(request, seq);
+    this.#catchUp(standby, request, seq);
+    if (standby.seq > 0) this.#files.save(simulation, standby.checkpoint(), true);
+    this.#kept = { simulation, standby };
+    return standby.stateHash();
+  }
+
   /** Of the simulation that it has; of another there is nothing to go on from. */
   readAhead(request: SimulationRequest): void {
     const { simulation, standby } = this.#kept ?? {};
@@ -69,21 +97,22 @@ class CheckpointThread {
     this.#kept = { simulation, standby };
   }
 
-  #catchUp(standby: Standby, { simulation, simulationId }: SimulationRequest): void {
+  #catchUp(standby: Standby, { simulation, simulationId }: SimulationRequest, upTo = Infinity): void {
     // Kept only where it goes well.
     this.#kept = undefined;
-    standby.apply(this.#unlessStopped(this.#blocks.read(simulation, simulationId, standby.seq)));
+    standby.apply(this.#unlessStopped(this.#blocks.read(simulation, simulationId, standby.seq), upTo));
   }
 
-  #begin({ simulation, config }: CheckpointRequest): Standby {
+  #begin({ simulation, config }: CheckpointRequest | KeepRequest, upTo?: number): Standby {
     this.#kept = undefined;
-    const standby = this.#making.standbyFrom(config, this.#files.load(simulation));
+    const standby = this.#making.standbyFrom(config, this.#files.load(simulation, upTo));
     this.#saved = standby.seq;
     return standby;
   }
 
-  *#unlessStopped<T>(records: Iterable<T>): Generator<T> {
+  *#unlessStopped<T extends { readonly seq: number }>(records: Iterable<T>, upTo: number): Generator<T> {
     for (const record of records) {
+      if (record.seq > upTo) return;
       if (isRaised(this.#stop)) throw new Error('the store is closing');
       yield record;
     }
@@ -112,7 +141,11 @@ if (port !== null) {
       return;
     }
     try {
-      port.postMessage({ seq: thread.make(message) } satisfies FromCheckpointThread);
+      const made: MadeCheckpoint =
+        message.kind === 'keep'
+          ? { seq: message.seq, stateHash: thread.keep(message) }
+          : { seq: thread.make(message) };
+      port.postMessage(made satisfies FromCheckpointThread);
     } catch (error) {
       const failed = error instanceof Error ? error.message : String(error);
       port.postMessage({ failed } satisfies FromCheckpointThread);

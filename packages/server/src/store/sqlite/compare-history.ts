@@ -159,6 +159,14 @@ function derive(database: Database, blocks: JournalBlocks, project: Projection):
     const some = blocks.after(open.k, BYTES_AT_ONCE);
     const last = some.at(-1);
     if (last === undefined) return counted;
+    for (const block of some) {
+      const origin = blocks.originOf(block.simulation);
+      if (origin?.seq !== block.first - 1) continue;
+      open.inherit(block, blocks, project);
+      for (const { block: inherited, upTo } of blocks.inherited(block.simulation, 0))
+        for (const { seq, events } of recordsOf(inherited))
+          if (seq <= upTo) count(counted, events as readonly Event[]);
+    }
     open.transaction(last, () => {
       for (const block of some) {
         const records = recordsOf(block);

@@ -16,6 +16,7 @@ import { HistorySignal } from './history-signal.js';
 import { OpenHistory } from './open-history.js';
 import { historyFailureOf } from './history-failure.js';
 import { JournalBlocks, recordsOf } from './journal-blocks.js';
+import type { Block } from './journal-blocks.js';
 import { JOURNAL_FILE } from './journal-schema.js';
 
 /** Data of blocks that one transaction takes: some 3,000 orders, which are done in a tenth of a second. */
@@ -139,10 +140,12 @@ class Projector {
   #behind({ database }: OpenHistory): number {
     const position = database.prepare('SELECT seq FROM simulation WHERE key = ?');
     const live = this.#registry.of('SELECT key FROM simulation WHERE deleted_at IS NULL');
-    return all<{ key: number }>(live).reduce(
-      (sum, { key }) => sum + this.#journal.tail(key).seq - (one<{ seq: number }>(position, key)?.seq ?? 0),
-      0,
-    );
+    return all<{ key: number }>(live).reduce((sum, { key }) => {
+      // Of a fork only its own records were committed with it.
+      const begins = this.#journal.originOf(key)?.seq ?? 0;
+      const told = one<{ seq: number }>(position, key)?.seq ?? 0;
+      return sum + this.#journal.tail(key).seq - Math.max(begins, told);
+    }, 0);
   }
 
   #isLive(simulation: number): boolean {
@@ -160,6 +163,7 @@ class Projector {
     let bytes = 0;
     const last = blocks.at(-1);
     if (last !== undefined) {
+      for (const block of blocks) this.#inherit(open, block);
       open.transaction(last, () => {
         for (const block of blocks) {
           bytes += block.data.byteLength;
@@ -178,6 +182,13 @@ class Projector {
     if (isAll) this.#rebuilding = undefined;
     if (isNews) this.#tellStatus(open);
     return records;
+  }
+
+  /** A fork's first block follows records of its ancestors. */
+  #inherit(open: OpenHistory, block: Block): void {
+    if (open.purge.isRequested(block.simulation)) return;
+    if (this.#journal.originOf(block.simulation)?.seq === block.first - 1)
+      open.inherit(block, this.#journal, this.#project);
   }
 
   #failed(error: unknown): void {

@@ -3,6 +3,8 @@ import { DamagedJournal } from '../journal.js';
 import type { JournalRecord } from '../journal.js';
 import { all, one, readingIntact } from './connection.js';
 import type { Statements } from './connection.js';
+import { forkOriginOf } from './fork-origin.js';
+import type { ForkOrigin } from './fork-origin.js';
 
 /** Consecutive records of one simulation that were committed together. */
 export interface Block {
@@ -24,6 +26,8 @@ export interface Tail {
   /** Of the last record; 0 = nothing yet. */
   readonly seq: number;
   readonly hash: Uint8Array;
+  /** Nothing of its own is written yet: `seq` is 0, or the record that a fork begins behind. */
+  readonly isBeginning?: boolean;
 }
 
 /** A line of a block, parsed. */
@@ -44,6 +48,11 @@ const COLUMNS = 'k, simulation, first, last, epoch, hash, data';
 /** Chains begin with the simulation they belong to, so that blocks cannot be moved from one to another. */
 export function chainStart(simulation: number): Uint8Array {
   return hash('sha256', `sandpit simulation ${simulation}`, 'buffer');
+}
+
+/** The chain of a fork begins with the parent's block and the record in it, and with the fork: blocks cannot be moved from one to another. */
+export function forkStart(simulation: number, parentHash: Uint8Array, seq: number): Uint8Array {
+  return createHash('sha256').update(parentHash).update(`sandpit fork ${simulation} ${seq}`).digest();
 }
 
 export function blockHash(
@@ -126,23 +135,55 @@ export class JournalBlocks {
     return row === undefined ? k <= this.lastK() : Buffer.compare(row.hash, blockHash) === 0;
   }
 
-  /** The block that holds a record. `of` names the journal in the message where it is damaged. */
+  /** The block that holds a record, be it an ancestor's: then `last` is the last record of it that is the fork's, too. `of` names the journal in the message where it is damaged. */
   holding(simulation: number, seq: number, of = `simulation ${simulation}`): Block {
     const sql = `SELECT ${COLUMNS} FROM block WHERE simulation = ? AND first <= ? ORDER BY first DESC LIMIT 1`;
     const block = this.#all(sql, simulation, seq)[0];
+    if (block === undefined) {
+      const origin = this.originOf(simulation);
+      if (origin !== undefined && seq <= origin.seq) {
+        const inherited = this.holding(origin.parent, seq, of);
+        return { ...inherited, last: Math.min(inherited.last, origin.seq) };
+      }
+    }
     if (block === undefined || block.last < seq) throw missing(of, seq, simulation);
     checked(block, this.#before(simulation, block.first), of);
     return block;
   }
 
+  /** Where a fork begins in its parent's journal; undefined for any other simulation. */
+  originOf(simulation: number): ForkOrigin | undefined {
+    return forkOriginOf(this.#statements, simulation);
+  }
+
+  /** The last record at or before an instant, simulated ms; 0 = all are later. Throws `DamagedJournal`. */
+  lastAt(simulation: number, at: number): number {
+    let low = 0;
+    let high = this.tail(simulation).seq;
+    while (low < high) {
+      const middle = Math.ceil((low + high) / 2);
+      const block = this.holding(simulation, middle);
+      const line = linesOf(block)[middle - block.first] ?? '';
+      if ((JSON.parse(line) as RecordLine).at <= at) low = middle;
+      else high = middle - 1;
+    }
+    return low;
+  }
+
   /**
-   * Records of a simulation with seq > `afterSeq`, in constant memory; those that are written meanwhile are left out. The chain is
-   * checked up to the tail. Ends early when the simulation is deleted meanwhile.
+   * Records of a simulation with seq > `afterSeq`, in constant memory, a fork's ancestors' among them; those that are written meanwhile
+   * are left out. The chain is checked up to the tail. Ends early when the simulation is deleted meanwhile.
    */
   *read(simulation: number, simulationId: string, afterSeq: number): Iterable<JournalRecord> {
     const tail = this.tail(simulation);
     if (afterSeq >= tail.seq) return;
-    const { first } = this.holding(simulation, afterSeq + 1, simulationId);
+    const origin = this.originOf(simulation);
+    if (origin !== undefined && afterSeq < origin.seq)
+      for (const { block, upTo } of this.inherited(simulation, afterSeq, simulationId))
+        yield* recordTexts(block, simulationId, afterSeq, upTo);
+    const ownAfter = Math.max(afterSeq, origin?.seq ?? 0);
+    if (ownAfter >= tail.seq) return;
+    const { first } = this.holding(simulation, ownAfter + 1, simulationId);
     let end = this.#before(simulation, first);
     const sql = `SELECT ${COLUMNS} FROM block WHERE simulation = ? AND first > ? AND first <= ? ORDER BY first LIMIT ${FETCHED_AT_A_TIME}`;
     while (end.seq < tail.seq) {
@@ -163,6 +204,27 @@ export class JournalBlocks {
       });
   }
 
+  /**
+   * The blocks of a fork's ancestors with records behind `afterSeq`, oldest first, each with the last record of it that is the fork's, too.
+   * They stay for as long as the fork, whatever becomes of the ancestors. Throws `DamagedJournal`.
+   */
+  *inherited(
+    simulation: number,
+    afterSeq: number,
+    of = `simulation ${simulation}`,
+  ): Iterable<{ readonly block: Block; readonly upTo: number }> {
+    const origin = this.originOf(simulation);
+    if (origin === undefined || afterSeq >= origin.seq) return;
+    const { parent, seq } = origin;
+    yield* this.inherited(parent, afterSeq, of);
+    let end = Math.max(afterSeq, this.originOf(parent)?.seq ?? 0);
+    while (end < seq) {
+      const block = this.holding(parent, end + 1, of);
+      end = block.last;
+      yield { block, upTo: Math.min(end, seq) };
+    }
+  }
+
   tail(simulation: number): Tail {
     return this.#before(simulation, Number.MAX_SAFE_INTEGER);
   }
@@ -171,10 +233,19 @@ export class JournalBlocks {
   #before(simulation: number, first: number): Tail {
     const sql = `SELECT last AS seq, hash FROM block WHERE simulation = ? AND first < ? ORDER BY first DESC LIMIT 1`;
     const tail = this.#one<Tail>(sql, simulation, first);
-    if (tail === undefined) return { seq: 0, hash: chainStart(simulation) };
+    if (tail === undefined) return this.#beginning(simulation);
     // A flipped bit can change the type of a value, too.
     if (typeof tail.seq === 'number' && tail.hash instanceof Uint8Array) return tail;
     throw new DamagedJournal(`The journal of simulation ${simulation} is damaged`, { simulation });
+  }
+
+  #beginning(simulation: number): Tail {
+    return beginningOf(simulation, this.originOf(simulation), (parent, seq) => this.#hashOf(parent, seq));
+  }
+
+  /** The hash of the block that holds a record. */
+  #hashOf(simulation: number, seq: number): Uint8Array {
+    return seq === 0 ? chainStart(simulation) : this.holding(simulation, seq).hash;
   }
 
   #isLive(simulation: number): boolean {
@@ -193,6 +264,17 @@ export class JournalBlocks {
   }
 }
 
+/** Where the journal of a simulation stands before anything of its own is written. */
+export function beginningOf(
+  simulation: number,
+  origin: ForkOrigin | undefined,
+  hashOf: (parent: number, seq: number) => Uint8Array,
+): Tail {
+  if (origin === undefined) return { seq: 0, hash: chainStart(simulation), isBeginning: true };
+  const { parent, seq } = origin;
+  return { seq, hash: forkStart(simulation, hashOf(parent, seq), seq), isBeginning: true };
+}
+
 /** Where the journal stands after a block. */
 function checked(block: Block, previous: Tail, of = `simulation ${block.simulation}`): Tail {
   const { simulation, first, last } = block;
@@ -208,10 +290,16 @@ function isSound(block: Block, previous: Uint8Array): boolean {
   return Buffer.compare(blockHash(previous, block), stored) === 0;
 }
 
-function* recordTexts(block: Block, simulationId: string, afterSeq: number): Iterable<JournalRecord> {
+function* recordTexts(
+  block: Block,
+  simulationId: string,
+  afterSeq: number,
+  upTo = block.last,
+): Iterable<JournalRecord> {
   let seq = block.first - 1;
   for (const line of linesOf(block)) {
     seq += 1;
+    if (seq > upTo) return;
     if (seq <= afterSeq) continue;
     const begin = `{"seq":${seq},"at":`.length;
     const end = line.indexOf(',', begin);

@@ -158,7 +158,7 @@ class JournalWriter {
   #write({ simulation, first, last, data }: NewBlock, draft: CommitDraft): void {
     draft.lastK += 1;
     const { before, after } = this.#blocks.append(draft.lastK, simulation, first, last, data);
-    if (before.seq > 0) draft.state.toggle(tailHash(simulation, before));
+    if (before.isBeginning !== true) draft.state.toggle(tailHash(simulation, before));
     draft.state.toggle(tailHash(simulation, after));
   }
 
@@ -166,7 +166,8 @@ class JournalWriter {
   #forgetEnd(simulation: number, draft: CommitDraft, deleted: Set<number>): void {
     deleted.add(simulation);
     const tail = this.#blocks.tail(simulation);
-    if (tail.seq > 0 && this.#registry.isLive(simulation)) draft.state.toggle(tailHash(simulation, tail));
+    if (tail.isBeginning !== true && this.#registry.isLive(simulation))
+      draft.state.toggle(tailHash(simulation, tail));
   }
 
   #apply(operation: Operation, batch: number, index: number, draft: CommitDraft): void {

@@ -1,5 +1,6 @@
-import { one, Statements } from './connection.js';
+import { all, Statements } from './connection.js';
 import type { Database } from './connection.js';
+import { forkSetting, hasForks, heldByForks } from './fork-origin.js';
 import type { RegistryTables } from './registry-tables.js';
 import type { RowSum } from './row-sums.js';
 
@@ -8,13 +9,15 @@ const BLOCKS_WHEN_IDLE = 64;
 const BLOCKS_WHEN_BUSY = 4;
 
 /**
- * Removes the blocks of deleted simulations, a few in each commit, so that nobody waits for it. Where it has got to is in the tables
- * themselves: it goes on after a restart.
+ * Removes the blocks of deleted simulations, a few in each commit, so that nobody waits for it; those that forks rest on stay until the
+ * last of these is gone. Where it has got to is in the tables themselves: it goes on after a restart.
  */
 export class Purge {
   readonly #statements: Statements;
   readonly #registry: RegistryTables;
   #isPending: boolean;
+  /** Deleted, and left with nothing but what forks rest on. */
+  readonly #held = new Set<number>();
 
   constructor(database: Database, registry: RegistryTables) {
     this.#statements = new Statements(database);
@@ -38,16 +41,26 @@ export class Purge {
       this.#isPending = false;
       return;
     }
+    const held = heldByForks(this.#statements, simulation);
     const { changes } = this.#statements
-      .of('DELETE FROM block WHERE k IN (SELECT k FROM block WHERE simulation = ? ORDER BY first LIMIT ?)')
-      .run(simulation, isIdle ? BLOCKS_WHEN_IDLE : BLOCKS_WHEN_BUSY);
+      .of(
+        'DELETE FROM block WHERE k IN (SELECT k FROM block WHERE simulation = ? AND first > ? ORDER BY first LIMIT ?)',
+      )
+      .run(simulation, held, isIdle ? BLOCKS_WHEN_IDLE : BLOCKS_WHEN_BUSY);
     if (changes > 0) return;
+    if (hasForks(this.#statements, simulation)) {
+      this.#held.add(simulation);
+      return;
+    }
+    // What it rested on itself may go now.
+    this.#registry.deleteSetting(sum, forkSetting(simulation));
+    this.#held.clear();
     const sql = 'UPDATE simulation SET purged = 1 WHERE key = ?';
     this.#registry.change(sum, 'simulation', simulation, sql, simulation);
   }
 
   #next(): number | undefined {
-    const sql = 'SELECT key FROM simulation WHERE deleted_at IS NOT NULL AND purged = 0 ORDER BY key LIMIT 1';
-    return one<{ key: number }>(this.#statements.of(sql))?.key;
+    const sql = 'SELECT key FROM simulation WHERE deleted_at IS NOT NULL AND purged = 0 ORDER BY key DESC';
+    return all<{ key: number }>(this.#statements.of(sql)).find(({ key }) => !this.#held.has(key))?.key;
   }
 }

@@ -4,6 +4,7 @@ import type { ApiKey, SimulationEntry, Tenant } from '../registry.js';
 import type { Operation, WriteRefusal } from './batch.js';
 import { all, one, Statements } from './connection.js';
 import type { Database, SqlValue } from './connection.js';
+import { forkSetting, forkSettingValue } from './fork-origin.js';
 import { REGISTRY_TABLES, registryRowHash } from './row-sums.js';
 import type { RegistryTable, RowSum } from './row-sums.js';
 
@@ -60,6 +61,8 @@ export class RegistryTables {
         const { id, tenantId, config, createdAt } = operation.simulation;
         const sql = 'INSERT INTO simulation (key, id, tenant, config, created_at) VALUES (?, ?, ?, ?, ?)';
         change('simulation', operation.key, sql, operation.key, id, tenantId, config, createdAt);
+        if (operation.origin !== undefined)
+          this.#saveSetting(sum, forkSetting(operation.key), forkSettingValue(operation.origin));
         return undefined;
       }
       case 'delete-simulation': {
@@ -84,17 +87,22 @@ export class RegistryTables {
         change('tenant', tenantId, 'DELETE FROM tenant WHERE id = ?', tenantId);
         return undefined;
       }
-      case 'delete-setting': {
-        const { name } = operation;
-        change('setting', name, 'DELETE FROM setting WHERE name = ?', name);
-        return undefined;
-      }
       case 'save-setting': {
-        const { name, value } = operation;
-        change('setting', name, 'INSERT OR REPLACE INTO setting VALUES (?, ?)', name, value);
+        this.#saveSetting(sum, operation.name, operation.value);
         return undefined;
       }
+      case 'delete-setting':
+        this.deleteSetting(sum, operation.name);
+        return undefined;
     }
+  }
+
+  #saveSetting(sum: RowSum, name: string, value: string): void {
+    this.change(sum, 'setting', name, 'INSERT OR REPLACE INTO setting VALUES (?, ?)', name, value);
+  }
+
+  deleteSetting(sum: RowSum, name: string): void {
+    this.change(sum, 'setting', name, 'DELETE FROM setting WHERE name = ?', name);
   }
 
   isLive(simulation: number): boolean {
@@ -128,7 +136,7 @@ export class RegistryTables {
     );
     if (simulation === undefined) return;
     for (const [name] of new RegistryQueries(this.#statements).settings(settingsOf(simulation.id)))
-      this.change(sum, 'setting', name, 'DELETE FROM setting WHERE name = ?', name);
+      this.deleteSetting(sum, name);
   }
 
   #has(sql: string, ...values: readonly SqlValue[]): boolean {
@@ -221,8 +229,9 @@ export class RegistryQueries {
   }
 
   settings(prefix: string): readonly (readonly [string, string])[] {
-    const sql = 'SELECT name, value FROM setting WHERE substr(name, 1, ?) = ? ORDER BY name';
-    const rows = all<{ name: string; value: string }>(this.#statements.of(sql), prefix.length, prefix);
+    const sql =
+      'SELECT name, value FROM setting WHERE name >= ?1 AND name < ?1 || char(0x10ffff) ORDER BY name';
+    const rows = all<{ name: string; value: string }>(this.#statements.of(sql), prefix);
     return rows.map(({ name, value }) => [name, value]);
   }
 }

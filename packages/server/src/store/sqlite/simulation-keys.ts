@@ -42,9 +42,9 @@ export class SimulationKeys {
     return one<{ id: string }>(this.#statements.of('SELECT id FROM simulation WHERE key = ?'), key)?.id;
   }
 
-  add(id: string): number {
+  add(id: string, lastSeq = 0): number {
     this.#lastKey += 1;
-    this.#ends.set(id, { key: this.#lastKey, lastSeq: 0 });
+    this.#ends.set(id, { key: this.#lastKey, lastSeq });
     return this.#lastKey;
   }
 

@@ -71,6 +71,11 @@ export class SqliteJournal implements Journal {
     return simulation === undefined ? [] : this.#blocks.read(simulation, simulationId, afterSeq);
   }
 
+  lastAt(simulationId: string, at: number): number {
+    const simulation = this.#keys.find(simulationId)?.key;
+    return simulation === undefined ? 0 : this.#blocks.lastAt(simulation, at);
+  }
+
   lastSeq(simulationId: string): number {
     const simulation = this.#keys.find(simulationId)?.key;
     return simulation === undefined ? 0 : this.#blocks.tail(simulation).seq;

@@ -1,6 +1,8 @@
-import { AlreadyExists } from '../registry.js';
-import type { ApiKey, Registry, SimulationEntry, Tenant } from '../registry.js';
+import { AlreadyExists, NotInRegistry } from '../registry.js';
+import type { ApiKey, ForkBeginning, Registry, SimulationEntry, Tenant } from '../registry.js';
 import type { Operation } from './batch.js';
+import type { ForkOrigin } from './fork-origin.js';
+import type { JournalBlocks } from './journal-blocks.js';
 import type { RegistryQueries } from './registry-tables.js';
 import type { SimulationKeys } from './simulation-keys.js';
 import type { WriteQueue } from './write-queue.js';
@@ -9,6 +11,7 @@ export class SqliteRegistry implements Registry {
   readonly #queue: WriteQueue;
   readonly #queries: RegistryQueries;
   readonly #keys: SimulationKeys;
+  readonly #blocks: JournalBlocks;
   readonly #onDeleted: (simulation: number) => void;
 
   /** `onDeleted` is told the key of a simulation once its deletion is durable. */
@@ -16,11 +19,13 @@ export class SqliteRegistry implements Registry {
     queue: WriteQueue,
     queries: RegistryQueries,
     keys: SimulationKeys,
+    blocks: JournalBlocks,
     onDeleted: (simulation: number) => void,
   ) {
     this.#queue = queue;
     this.#queries = queries;
     this.#keys = keys;
+    this.#blocks = blocks;
     this.#onDeleted = onDeleted;
   }
 
@@ -60,7 +65,10 @@ export class SqliteRegistry implements Registry {
     return this.#write({ kind: 'revoke-api-key', hash, revokedAt });
   }
 
-  async createSimulation(simulation: Omit<SimulationEntry, 'deletedAt'>): Promise<void> {
+  async createSimulation(
+    simulation: Omit<SimulationEntry, 'deletedAt'>,
+    begins?: ForkBeginning,
+  ): Promise<void> {
     const { id } = simulation;
     if (this.#keys.find(id) !== undefined || this.simulation(id) !== undefined) {
       throw new AlreadyExists(`There is a simulation with the id ${id} already`);
@@ -68,7 +76,28 @@ export class SqliteRegistry implements Registry {
     const refusal = this.#queue.refusal();
     if (refusal !== undefined) throw refusal;
     // The key is given here, so that records may follow at once.
-    await this.#queue.submit({ kind: 'create-simulation', key: this.#keys.add(id), simulation });
+    const origin = begins === undefined ? undefined : this.#originFor(begins);
+    const key = this.#keys.add(id, origin?.seq);
+    await this.#queue.submit({
+      kind: 'create-simulation',
+      key,
+      simulation,
+      ...(origin !== undefined && { origin }),
+    });
+  }
+
+  /** The simulation whose own record a fork begins behind. */
+  #originFor({ simulationId, sequence }: ForkBeginning): ForkOrigin {
+    const found = this.#keys.find(simulationId);
+    if (found === undefined) throw new NotInRegistry(`There is no simulation ${simulationId}`);
+    if (sequence > this.#blocks.tail(found.key).seq)
+      throw new Error(`Record ${sequence} of ${simulationId} is not durable`);
+    let parent = found.key;
+    for (let origin = this.#blocks.originOf(parent); origin !== undefined && sequence <= origin.seq;) {
+      parent = origin.parent;
+      origin = this.#blocks.originOf(parent);
+    }
+    return { parent, seq: sequence };
   }
 
   simulation(id: string): SimulationEntry | undefined {

@@ -94,7 +94,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     );
   });
   const files = new CheckpointFiles(directory, blocks);
-  const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, (key) => {
+  const registry = new SqliteRegistry(queue, new RegistryQueries(statements), keys, blocks, (key) => {
     history.forget(key);
     files.remove(key);
   });

@@ -1,0 +1,75 @@
+import type { Instant } from '@sandpit/core';
+import type { ForkPoint, WantedPoint } from './fork-points.js';
+import { originOf } from './simulation-config.js';
+import type { KeptConfig, SimulationConfig, StreamTag } from './simulation-config.js';
+
+/** Generations of forks behind a simulation that is none (D172). */
+export const MOST_GENERATIONS = 64;
+
+/** A fork to be. */
+export interface WantedFork extends Pick<SimulationConfig, 'name' | 'madeBy' | 'ttl'> {
+  /** Absent = now. */
+  readonly from?: WantedPoint;
+  readonly clock: 'manual' | 'scaled';
+  /** Of a scaled clock. */
+  readonly speed: number;
+  /** 32-bit; absent = its parent's. */
+  readonly seed?: number;
+}
+
+/** What a fork is made of: what its parent is, but for what it is given anew. `shownSeed`: what the parent is said to have. */
+export function forkConfigOf(
+  id: string,
+  parentId: string,
+  parent: KeptConfig,
+  { name, madeBy, ttl, clock, speed, seed }: WantedFork,
+  { sequence, at, saved }: ForkPoint,
+  shownSeed: number,
+): SimulationConfig {
+  const { name: _, madeBy: __, ttl: ___, joined: ____, rules: _____, ...inherited } = parent;
+  const { feed, fork, pathSeed = parent.seed, scripts } = inherited;
+  const { rules, seed: firstSeed, start, idSecret } = originOf(parent);
+  const reseeded = [
+    ...(parent.reseeded ?? []).filter(({ after }) => isBefore(parent, after, { sequence, at })),
+    ...(seed === undefined ? [] : [{ after: at, seed }]),
+  ];
+  const tags: readonly StreamTag[] = [
+    ...(fork?.tags ?? []).filter(({ after }) => after < sequence),
+    { after: sequence, tag: id.slice(0, TAG_LENGTH) },
+  ];
+  return {
+    ...inherited,
+    ...(name !== undefined && { name }),
+    ...(madeBy !== undefined && { madeBy }),
+    ...(ttl !== undefined && { ttl }),
+    // What a source tells, it tells once.
+    feed: feed === 'live' ? 'push' : feed,
+    clock,
+    start: at,
+    speed: clock === 'scaled' ? speed : 0,
+    seed: seed ?? shownSeed,
+    idSecret: saved.idSecret,
+    pathSeed,
+    reseeded,
+    // What is created may script its orders.
+    ...((scripts === true || parentId === 'main') && { scripts: true as const }),
+    fork: {
+      parentId,
+      sequence,
+      depth: (fork?.depth ?? 0) + 1,
+      origin: { rules, seed: firstSeed, start, ...(idSecret !== undefined && { idSecret }) },
+      ...(seed !== undefined && { seed }),
+      tags,
+    },
+  };
+}
+
+/** Characters of a fork's id that its ids of stream events carry. */
+const TAG_LENGTH = 8;
+
+/** Whether the path had been given this seed where a fork begins: it was with the first record of the simulation, or an ancestor's. */
+const isBefore = (
+  { fork }: KeptConfig,
+  after: Instant,
+  { sequence, at }: Pick<ForkPoint, 'sequence' | 'at'>,
+): boolean => after < at || (after === at && sequence > (fork?.sequence ?? 0));

@@ -1,0 +1,77 @@
+import type { Registry } from '../store/registry.js';
+
+/** How often it is looked at: what has ended is gone within two of these. */
+const LOOK_EVERY_MS = 500;
+
+const PREFIX = 'ttl/';
+
+interface Lifetime {
+  readonly tenantId: string;
+  readonly ttlMs: number;
+  /** On the monotonic clock, ms. */
+  askedAt: number;
+}
+
+/**
+ * Simulations that end when nobody has asked for them in a while (D172), in real time. After a start of the server all of them have been asked
+ * for just now.
+ */
+export class Lifetimes {
+  readonly #registry: Registry;
+  readonly #isInUse: (simulationId: string) => Promise<boolean>;
+  readonly #end: (simulationId: string, tenantId: string) => Promise<unknown>;
+  readonly #lifetimes = new Map<string, Lifetime>();
+  #timer: NodeJS.Timeout | undefined;
+
+  /** `isInUse`: somebody follows it. `end` removes it; where that fails it is tried again. */
+  constructor(
+    registry: Registry,
+    isInUse: (simulationId: string) => Promise<boolean>,
+    end: (simulationId: string, tenantId: string) => Promise<unknown>,
+  ) {
+    this.#registry = registry;
+    this.#isInUse = isInUse;
+    this.#end = end;
+    for (const [name, text] of registry.settings(PREFIX)) {
+      const { tenantId, ttlMs } = JSON.parse(text) as Pick<Lifetime, 'tenantId' | 'ttlMs'>;
+      this.#begin(name.slice(PREFIX.length), tenantId, ttlMs);
+    }
+  }
+
+  /** Written in the turn in which it is called. */
+  async begin(simulationId: string, tenantId: string, ttlMs: number): Promise<void> {
+    this.#begin(simulationId, tenantId, ttlMs);
+    await this.#registry.saveSetting(`${PREFIX}${simulationId}`, JSON.stringify({ tenantId, ttlMs }));
+  }
+
+  #begin(simulationId: string, tenantId: string, ttlMs: number): void {
+    this.#lifetimes.set(simulationId, { tenantId, ttlMs, askedAt: performance.now() });
+    this.#timer ??= setInterval(() => void this.#look(), LOOK_EVERY_MS).unref();
+  }
+
+  /** Somebody has asked for a simulation. */
+  asked(simulationId: string): void {
+    const lifetime = this.#lifetimes.get(simulationId);
+    if (lifetime !== undefined) lifetime.askedAt = performance.now();
+  }
+
+  /** A simulation is gone. */
+  async ended(simulationId: string): Promise<void> {
+    if (!this.#lifetimes.delete(simulationId)) return;
+    await this.#registry.deleteSetting(`${PREFIX}${simulationId}`);
+    if (this.#lifetimes.size === 0) this.close();
+  }
+
+  async #look(): Promise<void> {
+    for (const [simulationId, lifetime] of this.#lifetimes) {
+      if (performance.now() - lifetime.askedAt < lifetime.ttlMs) continue;
+      if (await this.#isInUse(simulationId)) this.asked(simulationId);
+      else await this.#end(simulationId, lifetime.tenantId).catch(() => this.asked(simulationId));
+    }
+  }
+
+  close(): void {
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+  }
+}

@@ -1,0 +1,88 @@
+import type { Instant } from '@sandpit/core';
+import { BrownianPath } from './brownian-path.js';
+import type { Draws } from './brownian-path.js';
+
+/** A new seed for what is behind an instant. */
+export interface Reseeding {
+  readonly after: Instant;
+  /** A 32-bit integer. */
+  readonly seed: number;
+}
+
+/** The seed of a market, and those that took its place, oldest first. */
+export interface Seeds {
+  /** A 32-bit integer. */
+  readonly seed: number;
+  readonly reseeded?: readonly Reseeding[];
+}
+
+/** The seed in force at a whole second. */
+export function seedAt({ seed, reseeded = [] }: Seeds, second: number): number {
+  return reseeded.findLast(({ after }) => second > secondOf(after))?.seed ?? seed;
+}
+
+/** The last whole second that is not behind an instant. */
+const secondOf = (instant: Instant): number => Math.floor(instant / 1000);
+
+/** A stretch of a path: behind `after`, up to the next stretch. */
+interface Stretch {
+  readonly path: BrownianPath;
+  /** Whole second; −∞ for the first. */
+  readonly after: number;
+  /** Added to the values of `path`, so that they begin where the stretch before ends. */
+  readonly shift: number;
+}
+
+/** A path that goes on by other draws behind each reseeding, from the value it had there. */
+export class ReseededPath {
+  readonly #stretches: readonly Stretch[];
+
+  constructor(seeds: Seeds, drawsOf: (seed: number) => Draws) {
+    const stretches: Stretch[] = [
+      { path: new BrownianPath(drawsOf(seeds.seed)), after: Number.NEGATIVE_INFINITY, shift: 0 },
+    ];
+    for (const { after: instant, seed } of seeds.reseeded ?? []) {
+      const after = secondOf(instant);
+      const before = stretches.findLast((stretch) => stretch.after < after);
+      const path = new BrownianPath(drawsOf(seed));
+      const value = before === undefined ? 0 : before.path.at(after) + before.shift;
+      // One at the same second takes the place of the one before.
+      if (stretches.at(-1)?.after === after) stretches.pop();
+      stretches.push({ path, after, shift: value - path.at(after) });
+    }
+    this.#stretches = stretches;
+  }
+
+  /** The value at a whole second. */
+  at(second: number): number {
+    const { path, shift } = this.#stretches.findLast(({ after }) => second > after) as Stretch;
+    return path.at(second) + shift;
+  }
+
+  /** `BrownianPath.explore`, stretch by stretch. */
+  explore(
+    from: number,
+    until: number,
+    matters: (lowest: number, highest: number) => boolean,
+    visit: (second: number, value: number) => void,
+  ): void {
+    for (const [index, { path, after, shift }] of this.#stretches.entries()) {
+      const first = Math.max(from, after + 1);
+      const end = Math.min(until, (this.#stretches[index + 1]?.after ?? Infinity) + 1);
+      if (first < end)
+        path.explore(
+          first,
+          end,
+          (lowest, highest) => matters(lowest + shift, highest + shift),
+          (second, value) => visit(second, value + shift),
+        );
+    }
+  }
+}
+
+/** What tells the logarithm of a price at a whole second. */
+export type PricePath = Pick<BrownianPath, 'at' | 'explore'>;
+
+/** The path of a market's instrument. */
+export const pathOf = (seeds: Seeds, drawsOf: (seed: number) => Draws): PricePath =>
+  (seeds.reseeded ?? []).length === 0 ? new BrownianPath(drawsOf(seeds.seed)) : new ReseededPath(seeds, drawsOf);
