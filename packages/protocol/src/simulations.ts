@@ -132,9 +132,7 @@ export const simulationFields = {
     flag({ description: 'True if a `clientOrderId` that begins with `~` scripts its own order.' }),
   ),
   parent: optional(ForkParent),
-  ttl: optional(
-    anyText({ description: 'Real time without a request after which it is deleted.' }),
-  ),
+  ttl: optional(anyText({ description: 'Real time without a request after which it is deleted.' })),
   now: optional(instant({ description: 'By its clock.' })),
   createdAt: instant(),
   status: optional(

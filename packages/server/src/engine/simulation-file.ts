@@ -179,7 +179,8 @@ const FASTEST = 1_000_000;
 
 /** The first field of a configuration that no simulation here could have. */
 function wrongFieldOf(config: Partial<KeptConfig>): string | undefined {
-  const { name, feed, clock, calendar, start, speed, seed, idSecret, replay, earlyAssignment, rules } = config;
+  const { name, feed, clock, calendar, start, speed, seed, idSecret, replay, earlyAssignment, rules } =
+    config;
   const { ttl, pathSeed, reseeded, fork } = config;
   const symbols = replay?.symbols;
   const isRight: Readonly<Record<string, boolean>> = {
