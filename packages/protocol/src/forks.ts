@@ -48,7 +48,7 @@ export const ForkFrom = ruled(
     at: optional(
       simulatedTime({
         description:
-          'A simulated time, not after now: the last record at or before it, with the clock at it.',
+          'A simulated time, not after now. The last record at or before it, with the clock at it.',
       }),
     ),
     sequence: optional(

@@ -265,8 +265,9 @@ const FULL: Readonly<Record<string, Definition>> = {
   update_portfolio: {
     title: 'Change broker or margin type, or move cash',
     description:
-      'Switches the broker (`brokerId`) or the margin type (`marginType`), or deposits cash (`amount`, positive dollars) or withdraws it (negative): one per call.',
+      'Switches the broker (`brokerId`) or the margin type (`marginType`), or deposits `amount` (negative = withdraws); one per call.',
     of: ['switchBroker', 'upgradeMargin', 'transferCash'],
+    except: ['reason'],
     optional: ['brokerId', 'marginType', 'amount'],
     effect: 'destroys',
     run: async (given, ask) => {
@@ -319,8 +320,9 @@ const CONTROL: Readonly<Record<string, Definition>> = {
   fork: {
     title: 'Fork a simulation',
     description:
-      'Copies a simulation as it stands, or stood (`from`), into one of your own to try things in; name its `simulationId` in other tools. Fork the one of your token, or one you made.',
+      'Copies a simulation, that of the token or one you made, as it stands or stood, to try things in; name the new `simulationId` in other tools.',
     of: ['forkSimulation'],
+    except: ['clock', 'speed', 'ttl', 'name'],
     run: async (given, ask) => {
       const { simulationId, stateHash } = await ask('forkSimulation', given);
       return { ...(await ask('getSimulation', { simulationId })), stateHash };
@@ -497,7 +499,7 @@ export const SIMULATION_ARGUMENT = 'simulationId';
 
 const SIMULATION_PROPERTY: Json = {
   type: 'string',
-  description: 'One you made; default: that of the token.',
+  description: 'Default: the token’s.',
 };
 
 /** A tool as `tools/list` shows it to an agent of a level. */
