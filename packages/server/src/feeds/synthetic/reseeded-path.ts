@@ -85,4 +85,6 @@ export type PricePath = Pick<BrownianPath, 'at' | 'explore'>;
 
 /** The path of a market's instrument. */
 export const pathOf = (seeds: Seeds, drawsOf: (seed: number) => Draws): PricePath =>
-  (seeds.reseeded ?? []).length === 0 ? new BrownianPath(drawsOf(seeds.seed)) : new ReseededPath(seeds, drawsOf);
+  (seeds.reseeded ?? []).length === 0
+    ? new BrownianPath(drawsOf(seeds.seed))
+    : new ReseededPath(seeds, drawsOf);
