@@ -526,6 +526,6 @@ export function listed(tool: Tool, level: AgentLevel): Record<string, unknown> {
 /** The frame of every answer; results have the shapes that the OpenAPI document gives for the operations behind the tool. */
 const OUTPUT = {
   type: 'object',
-  properties: { simulated: { const: true }, result: {}, error: { type: 'object' } },
+  properties: { simulated: { const: true }, result: {}, error: {} },
   required: ['simulated'],
 } as const;
