@@ -367,7 +367,7 @@ export class Simulations {
     if (id === MAIN) {
       const entry = this.registry.simulation(mainOf(tenantId));
       if (entry === undefined || entry.deletedAt !== undefined) return undefined;
-      const config = { ...this.mainConfig(tenantId), ...originOf(entry) };
+      const config = { ...this.mainConfig(tenantId), ...mainOriginOf(entry) };
       return { config, feed: this.marketConfig, followsMarket: true, ...shared };
     }
     const entry = this.entryOf(id, tenantId);

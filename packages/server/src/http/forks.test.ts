@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
+import { setImmediate as nextTurn, setTimeout as pollAgain } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { mainOf } from '../engine/simulations.js';
 import { verifyJournal } from '../engine/verify.js';
@@ -35,6 +35,9 @@ interface Fork {
   readonly client: TestClient;
   readonly body: Body;
 }
+
+/** Between two looks at what a thread does: requests are counted by the rate limit. */
+const POLL_MS = 25;
 
 describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => {
   let test: TestApp;
@@ -369,7 +372,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
         expect([status, reason]).toEqual(['READY', undefined]);
         break;
       }
-      await nextTurn();
+      await pollAgain(POLL_MS);
     }
     expect(await told(test.withToken(sent.body.token as string))).toEqual(before);
   });
