@@ -61,7 +61,9 @@ const silent = { isTerminal: false, write: () => undefined, complain: () => unde
 const program = programOf(silent);
 
 /** Commands that are programs of the server, and the usage that each prints. */
-const SERVER_PROGRAMS = ['token', 'keys', 'tenant', 'verify', 'backup'];
+const SERVER_PROGRAMS = ['token', 'keys', 'tenant', 'verify', 'backup', 'record'];
+/** Packages of others that the documentation installs. */
+const OTHER_PACKAGES = ['standardwebhooks'];
 const usages = new Map<string, string>();
 function usageOf(command: string): string {
   const file = join(ROOT, `packages/server/dist/${command}-command.js`);
@@ -118,7 +120,9 @@ function wrong([program = '', ...rest]: readonly string[]): string | undefined {
   }
   if (verb === 'install') {
     const wanted = given.filter((word) => !word.startsWith('-'));
-    return wanted.every((one) => one === name) ? undefined : `installs ${wanted.join(', ')}`;
+    return wanted.every((one) => one === name || OTHER_PACKAGES.includes(one))
+      ? undefined
+      : `installs ${wanted.join(', ')}`;
   }
   return ['ci', 'start', 'test', 'pack', 'audit'].includes(verb) ? undefined : `npm has no ${verb} here`;
 }
