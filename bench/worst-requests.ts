@@ -113,7 +113,9 @@ function rowOf(name: string, times: readonly number[], took: readonly number[], 
 /** The worst single requests that a tenant can send, by what they are, on a tenant with many things. */
 async function worstRequests(url: string, busy: Caller): Promise<Record<string, () => Promise<unknown>>> {
   const ids = Array.from({ length: ACCOUNTS }, (_, index) => idOf(index));
-  await keepFull(ACCOUNTS, 32, async (index) => void (await openPortfolio(busy, ids[index] ?? '')));
+  await keepFull(ACCOUNTS, 32, async (index) => {
+    await openPortfolio(busy, ids[index] ?? '');
+  });
   const created = await busy('POST', '/v1/simulations', {
     feed: 'synthetic',
     clock: 'manual',

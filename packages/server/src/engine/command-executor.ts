@@ -61,7 +61,7 @@ export class CommandExecutor {
       refused === undefined
         ? this.#decide<T>(command, at)
         : ({ result: refused, events: [], orders: [], quotes: [] } as unknown as Outcome<T>);
-    this.#recorder.record(command, at, outcome as Outcome, answerFor?.(outcome));
+    this.#recorder.record(command, at, outcome, answerFor?.(outcome));
     return outcome;
   }
 

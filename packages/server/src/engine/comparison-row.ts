@@ -281,7 +281,8 @@ export class ComparisonRow implements Recorder {
   }
 
   #orderOf(order: OrderRequest): OrderRequest {
-    const { latencyProfile = undefined, latencyMs = undefined } = this.variant ?? {};
+    const latencyProfile = this.variant?.latencyProfile;
+    const latencyMs = this.variant?.latencyMs;
     const profile = latencyProfile ?? (latencyMs === undefined ? undefined : 'CUSTOM');
     if (profile === undefined) return order;
     const { latencyMs: _, ...rest } = order;

@@ -4,6 +4,9 @@ import type { FastifyInstance, FastifyRequest } from 'fastify';
 /** Lines of JSON. */
 export const NDJSON = 'application/x-ndjson';
 
+/** Types of files that a route may take in place of JSON. */
+export const FILE_TYPES = ['text/csv', 'text/plain'];
+
 /** A body that cannot be read; `reply.ts` says what that is answered with. */
 class BadBody extends Error {
   readonly code: string;
@@ -77,7 +80,7 @@ export function parseJsonBodies(app: FastifyInstance): void {
     if (isTaken) done(null, payload);
     else done(new BadBody('SANDPIT_MEDIA_TYPE'));
   });
-  app.addContentTypeParser(['text/csv', 'text/plain'], { parseAs: 'string' }, (request, text, done) => {
+  app.addContentTypeParser(FILE_TYPES, { parseAs: 'string' }, (request, text, done) => {
     if (text === '') done(null, undefined);
     else if (isEncoded(request) || !takesFile(request)) done(new BadBody('SANDPIT_MEDIA_TYPE'));
     else done(null, { file: text });

@@ -130,6 +130,16 @@ describe('what opens a door is issued for each answer and never stored', () => {
     expect((await client.get('/v1/simulations')).body.pagination.total).toBe(1);
   });
 
+  it('the token of a fork', async () => {
+    const { simulationId } = (await create(client)).body as { simulationId: string };
+    const fork = () => client.post(`/v1/simulations/${simulationId}/forks`, {}, key);
+    const [first, again] = [await fork(), await fork()];
+    expect([first.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
+    expect(again.body.simulationId).toBe(first.body.simulationId);
+    expect(again.body.token).not.toBe(first.body.token);
+    expect(JSON.parse(storedFor('POST /v1/simulations/:simulationId/forks'))).not.toHaveProperty('token');
+  });
+
   it('the token of a simulation: a replay gives what its own caller may do, for as long', async () => {
     await create(client);
     const notAfterMs = test.time.nowMs + 60_000;
@@ -165,6 +175,7 @@ describe('what opens a door is issued for each answer and never stored', () => {
       'createSimulationToken',
       'createStreamTicket',
       'createWebhook',
+      'forkSimulation',
       'rotateWebhookSecret',
     ]);
   });

@@ -2,7 +2,7 @@
 import { type Money, Price, Quantity } from '@sandpit/core';
 import type { Comparison as ShownComparison, ComparisonBody, ComparisonRow } from '@sandpit/protocol';
 import type { ComparedRow, Difference, JournalPoint, Variant } from '../../engine/comparison.js';
-import { type Comparison, Comparisons, TooManyComparisons } from '../../engine/comparisons.js';
+import { type Comparison, type Comparisons, TooManyComparisons } from '../../engine/comparisons.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN, MARKET, mainOf, type Simulations } from '../../engine/simulations.js';
 import { isMadeBy } from '../admission.js';

@@ -1,6 +1,7 @@
 /** Mounts the dialect: its paths, and nothing of ours in its answers. */
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { KeyPairs } from '../../../access/key-pairs.js';
+import { FILE_TYPES, NDJSON } from '../../body.js';
 import { send } from '../../reply.js';
 import type { HttpDeps } from '../../settings.js';
 import { type Operations, Refused } from '../operations.js';
@@ -115,7 +116,7 @@ export async function registerAlpaca(app: FastifyInstance, deps: AlpacaDeps): Pr
 
 /** Bodies are JSON whatever type they announce: many clients announce none. */
 function parseAnyTypeAsJson(scope: FastifyInstance): void {
-  scope.removeContentTypeParser('*');
+  scope.removeContentTypeParser(['*', ...FILE_TYPES, NDJSON]);
   scope.addContentTypeParser('*', { parseAs: 'string' }, (_request, text, done) => {
     if (text === '') return done(null, undefined);
     try {
