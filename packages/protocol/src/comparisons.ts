@@ -23,12 +23,15 @@ import {
 import { LatencyProfileValue } from './orders.js';
 import { ruled } from './rules.js';
 
+const POINTS = ['snapshotId', 'at', 'sequence'] as const;
+
 /** Of a re-execution the beginning or the end. */
 const point = (name: string, what: string) =>
   ruled(
     closed(
       name,
       {
+        snapshotId: optional(text({ description: 'A snapshot of the simulation.' })),
         at: optional(
           simulatedTime({ description: 'Simulated time: the last record of the journal at or before it.' }),
         ),
@@ -39,10 +42,9 @@ const point = (name: string, what: string) =>
       { description: what },
     ),
     (body, report) => {
-      if (body.at === undefined && body.sequence === undefined)
-        report.field('at', 'or sequence must be given');
-      if (body.at !== undefined && body.sequence !== undefined)
-        report.field('sequence', 'should not exist together with at');
+      const [first, ...others] = POINTS.filter((field) => body[field] !== undefined);
+      if (first === undefined) report.field('snapshotId', 'or at or sequence must be given');
+      for (const other of others) report.field(other, `should not exist together with ${first ?? ''}`);
     },
   );
 

@@ -54,6 +54,7 @@ export const PORTFOLIO_NOT_FOUND = refuse(404, 'Portfolio not found');
 export const ACCOUNT_NOT_FOUND = refuse(404, 'Account not found');
 export const ORDER_NOT_FOUND = refuse(404, 'Order not found');
 export const SIMULATION_NOT_FOUND = refuse(404, 'Simulation not found');
+export const SNAPSHOT_NOT_FOUND = refuse(404, 'Snapshot not found');
 export const INTERNAL_ERROR = refuse(500, 'Internal server error');
 
 const RETRY_AFTER_SECONDS = 1;

@@ -205,6 +205,28 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(one.status).toBe('DONE');
   });
 
+  it('begins and ends at snapshots of the simulation', async () => {
+    const { id, client, portfolioId } = await simulation();
+    await pushQuote(client);
+    await placeOrder(client, portfolioId, { quantity: 1 });
+    const { snapshotId } = (await owner.post(`/v1/simulations/${id}/snapshots`, {})).body as Body;
+    await placeOrder(client, portfolioId, { quantity: 2 });
+    const variants = [{ name: 'same', brokerId: 'default' }];
+    const { base } = (await compared(id, { until: { snapshotId }, variants })) as {
+      base: { orders: Body };
+    };
+    expect(base.orders).toMatchObject({ accepted: 1 });
+    const unknown = await compare(id, { from: { snapshotId: 'none' }, variants });
+    expect(unknown.status).toBe(404);
+  });
+
+  it('refuses a fork', async () => {
+    const { id } = await simulation();
+    const fork = (await owner.post(`/v1/simulations/${id}/forks`, {})).body as Body;
+    const reply = await compare(String(fork.simulationId), { variants: 'all-brokers' });
+    expect(reply.status).toBe(409);
+  });
+
   it('compares main by the journal of the market', async () => {
     await pushQuote(owner, { bid: 1, ask: 1.01 });
     const { portfolioId } = await openPortfolio(owner, { initialCash: 50_000 });

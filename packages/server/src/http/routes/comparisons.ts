@@ -6,7 +6,7 @@ import { type Comparison, type Comparisons, TooManyComparisons } from '../../eng
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN, MARKET, mainOf, type Simulations } from '../../engine/simulations.js';
 import { isMadeBy } from '../admission.js';
-import { type Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND } from '../answer.js';
+import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import type { Principal } from '../auth.js';
 import type { Handlers } from '../call.js';
 import { type Columns, sendCsv, wantsCsv } from '../csv.js';
@@ -17,6 +17,7 @@ import { seedNumber } from '../translate/simulations.js';
 const COMPARISON_NOT_FOUND = refuse(404, 'Comparison not found');
 const TOO_MANY = refuse(409, 'At most 10 comparisons of a tenant can wait');
 const IS_LIVE = refuse(409, 'A simulation on a live feed cannot be compared: its market is not recorded');
+const IS_FORK = refuse(409, 'A fork cannot be compared: compare the simulation that it was forked from');
 const NOT_DONE = refuse(409, 'Only a comparison that is DONE has rows');
 const NO_READ = refuseCoded('INSUFFICIENT_SCOPE', 'The token lacks the scope read', {
   requiredScope: 'read',
@@ -43,13 +44,22 @@ export function comparisonHandlers(
       const simulation = base && (await simulations.find(simulationId, tenantId));
       if (base === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;
       if (base.feed.feed === 'live') return IS_LIVE;
+      if (base.config.fork !== undefined) return IS_FORK;
       // What a comparison repeats is durable.
       await simulation.read([principal], () => undefined);
       await simulation.durable();
       const lastSequence = simulation.published;
       const problems: string[] = [];
-      const from = pointOf(body.from, 'from', simulation, problems) ?? { sequence: 0, at: Infinity };
-      const until = pointOf(body.until, 'until', simulation, problems) ?? {
+      const named = (wanted: ComparisonBody['from']): ComparisonBody['from'] | Answer => {
+        if (wanted?.snapshotId === undefined) return wanted;
+        const snapshot = simulations.snapshots.find(simulation.id, wanted.snapshotId);
+        return snapshot === undefined ? SNAPSHOT_NOT_FOUND : { sequence: snapshot.sequence };
+      };
+      const [begin, end] = [named(body.from), named(body.until)];
+      if (begin instanceof Answer) return begin;
+      if (end instanceof Answer) return end;
+      const from = pointOf(begin, 'from', simulation, problems) ?? { sequence: 0, at: Infinity };
+      const until = pointOf(end, 'until', simulation, problems) ?? {
         sequence: lastSequence,
         at: simulation.now(),
       };

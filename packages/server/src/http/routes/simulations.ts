@@ -16,7 +16,7 @@ import {
   TooDeep,
   TooManySimulations,
 } from '../../engine/simulations.js';
-import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND } from '../answer.js';
+import { Answer, refuse, refuseCoded, SIMULATION_NOT_FOUND, SNAPSHOT_NOT_FOUND } from '../answer.js';
 import { NoSuchPoint } from '../../engine/fork-points.js';
 import { MOST_SNAPSHOTS, SnapshotNameTaken, TooManySnapshots } from '../../engine/snapshots.js';
 import { issueToken, lineageOf, type Principal, TOO_MANY_GENERATIONS } from '../auth.js';
@@ -52,7 +52,6 @@ const MAIN_IS_NOT_ONE_FILE = refuse(
   409,
   'The main simulation is exported with its tenant: sandpit tenant export NAME',
 );
-const SNAPSHOT_NOT_FOUND = refuse(404, 'Snapshot not found');
 const TOO_DEEP = refuse(409, 'A fork has at most 64 generations before it');
 const BAD_TTL = refuse(400, ['ttl must be a positive duration of at most P10Y']);
 const MAIN_STAYS = refuse(409, 'The main simulation cannot be deleted');
