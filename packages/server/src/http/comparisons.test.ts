@@ -209,7 +209,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     const { id, client, portfolioId } = await simulation();
     await pushQuote(client);
     await placeOrder(client, portfolioId, { quantity: 1 });
-    const { snapshotId } = (await owner.post(`/v1/simulations/${id}/snapshots`, {})).body as Body;
+    const { snapshotId } = (await owner.post(`/v1/simulations/${id}/snapshots`, {})).body;
     await placeOrder(client, portfolioId, { quantity: 2 });
     const variants = [{ name: 'same', brokerId: 'default' }];
     const { base } = (await compared(id, { until: { snapshotId }, variants })) as {
@@ -222,7 +222,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
 
   it('refuses a fork', async () => {
     const { id } = await simulation();
-    const fork = (await owner.post(`/v1/simulations/${id}/forks`, {})).body as Body;
+    const fork = (await owner.post(`/v1/simulations/${id}/forks`, {})).body;
     const reply = await compare(String(fork.simulationId), { variants: 'all-brokers' });
     expect(reply.status).toBe(409);
   });
