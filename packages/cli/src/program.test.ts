@@ -251,6 +251,20 @@ describe('the command line', () => {
     expect(json((await type('sim list')).out)).toEqual(json((await type('sim ls')).out));
   });
 
+  it('takes a snapshot, forks it, and compares brokers', async () => {
+    const { simulationId } = sim;
+    const { snapshotId } = json((await type(`sim snapshot ${simulationId} --name fixture`)).out) as {
+      snapshotId: string;
+    };
+    expect(json((await type(`sim snapshots ${simulationId}`)).out)).toMatchObject([
+      { snapshotId, name: 'fixture' },
+    ]);
+    const fork = json((await type(`sim fork ${simulationId} --snapshot ${snapshotId} --name a`)).out);
+    expect(fork).toMatchObject({ name: 'a', parent: { simulationId } });
+    const { out } = await type(`sim compare ${simulationId} default broker_01`, { isTerminal: true });
+    expect(out).toMatch(/base\s+DONE[\s\S]*default\s+DONE[\s\S]*broker_01\s+DONE/);
+  });
+
   it('lists a multi-leg order with its strategy and legs', async () => {
     await sim.quote('AAPL260116C00105000', 1, 1.1);
     await sim.portfolio.submit(

@@ -7,6 +7,8 @@ import { type Output, printFields, printRows } from './output.js';
 import type { Client } from './portfolios.js';
 import { Refused } from './refused.js';
 
+const COMPARED = ['name', 'status', 'totalEquity', 'difference', 'commissions', 'regulatoryFees', 'interest'];
+
 /** Between two looks at an import, ms. */
 const POLL_MS = 200;
 
@@ -65,6 +67,58 @@ export function addSimulations(program: Command, client: Client, out: Output): v
         if (simulation.status !== 'IMPORTING') return printFields(out, simulation);
         await later(POLL_MS);
       }
+    });
+  simulations
+    .command('snapshot <simulationId>')
+    .description('Take a snapshot of a simulation; `main` is yours on the market of the server.')
+    .option('--name <name>', 'name of the snapshot')
+    .action(async (simulationId: string, { name }: { name?: string }) => {
+      const body = name === undefined ? {} : { name };
+      printFields(out, await (await client()).call('takeSnapshot', { params: { simulationId }, body }));
+    });
+  simulations
+    .command('snapshots <simulationId>')
+    .description('List the snapshots of a simulation, newest first.')
+    .action(async (simulationId: string) => {
+      const rows = [];
+      for await (const one of (await client()).list('listSnapshots', { params: { simulationId } }))
+        rows.push(one);
+      printRows(out, rows, ['snapshotId', 'name', 'at', 'sequence']);
+    });
+  simulations
+    .command('fork <simulationId>')
+    .description('Fork a simulation: a new one with everything that it had at a point (default: now).')
+    .option('--snapshot <snapshotId>', 'at a snapshot')
+    .option('--at <time>', 'at a simulated time')
+    .option('--name <name>', 'name of the fork')
+    .action(async (simulationId: string, options: { snapshot?: string; at?: string; name?: string }) => {
+      const { snapshot, at, name } = options;
+      const from = snapshot !== undefined ? { snapshotId: snapshot } : at !== undefined ? { at } : undefined;
+      const body = { ...(name !== undefined && { name }), ...(from !== undefined && { from }) };
+      printFields(out, await (await client()).call('forkSimulation', { params: { simulationId }, body }));
+    });
+  simulations
+    .command('compare <simulationId> [brokerId...]')
+    .description(
+      'Re-execute the orders of a simulation under other brokers and print what each would have cost (default: all brokers).',
+    )
+    .action(async (simulationId: string, brokerIds: string[]) => {
+      const sandpit = await client();
+      const variants =
+        brokerIds.length === 0
+          ? ('all-brokers' as const)
+          : brokerIds.map((brokerId) => ({ name: brokerId, brokerId }));
+      const started = await sandpit.call('createComparison', {
+        params: { simulationId },
+        body: { variants },
+      });
+      const { comparisonId } = started;
+      let comparison = started;
+      while (comparison.status === 'QUEUED' || comparison.status === 'RUNNING')
+        comparison = await sandpit.call('getComparison', { params: { comparisonId }, query: { wait: 30 } });
+      const { base, variants: rows = [] } = comparison;
+      if (base === undefined || !out.isTerminal) return printFields(out, comparison);
+      printRows(out, [base, ...rows], COMPARED);
     });
   simulations
     .command('fill [fixture]')
