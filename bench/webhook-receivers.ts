@@ -2,7 +2,7 @@
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** What the measurement says. */
+/** Figures of one measurement. */
 export type ToReceivers =
   /** Keeps answers back from here on, or gives them. */
   | { readonly kind: 'hold' }

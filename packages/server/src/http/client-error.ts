@@ -22,7 +22,7 @@ export function allowUpload(socket: Socket): () => void {
   return () => (upload.heardAtMs = performance.now());
 }
 
-/** The request on the connection is bounded as any other again. */
+/** Restores the usual time limit of the request on the connection. */
 export function endUpload(socket: Socket): void {
   uploading.delete(socket);
 }

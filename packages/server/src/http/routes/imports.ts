@@ -171,7 +171,7 @@ function cashIn(amount: string): Money {
   return cash;
 }
 
-/** A date is the start of that day in New York; today it is now at the latest. */
+/** The instant of an `acquiredAt`; a date is the start of that day in New York. */
 function acquired({ brokerage }: Simulation, text: string): Instant {
   return instantOf(text, brokerage.rules.calendar);
 }
