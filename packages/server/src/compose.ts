@@ -102,6 +102,7 @@ export async function sharedDependenciesOf(
     quoteMaxAgeMs: settings.quoteMaxAgeMs,
     openFeed: feedOpener(settings, note),
     ...(settings.replayPath !== undefined && { recordings: settings.replayPath }),
+    ...(settings.recordDir !== undefined && { liveRecordings: settings.recordDir }),
     onError: (error) => onFatal(error instanceof Error ? error : new Error(String(error))),
     note,
     tell,

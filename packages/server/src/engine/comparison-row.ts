@@ -26,6 +26,7 @@ import type { Recorder } from './command-executor.js';
 import type { Difference, RowFigures, Variant } from './comparison.js';
 import { loadInitialQuotes } from './market-at-start.js';
 import { OrderLedger } from './order-facts.js';
+import { originOf } from './simulation-config.js';
 import type { KeptConfig } from './simulation-config.js';
 
 /** A walk in pieces of this length tells computed quotes by the second. */
@@ -188,6 +189,13 @@ export class ComparisonRow implements Recorder {
     this.#executor = this.#executorOf(brokerage);
     this.#walk = new ClockAdvance(brokerage, this.#feed, this.#executor);
     this.#executor.execute<'ChangeRules'>(command, brokerage.state.now);
+  }
+
+  /** Goes on as a fork does, with a clock and a market of its own. Draws of a variant with a seed stay that seed's. */
+  async beginFork({ now, seed }: Extract<Command, { type: 'BeginFork' }>): Promise<void> {
+    const reseeds = seed !== undefined && this.variant?.seed === undefined;
+    this.#executor.execute<'BeginFork'>({ type: 'BeginFork', now, ...(reseeds && { seed }) }, this.#now);
+    await this.walkTo(now, true);
   }
 
   /** Lets time pass. `isOneMove`: as one move of a manual clock; otherwise in pieces, as a running clock does. */
@@ -444,8 +452,9 @@ export class ComparisonRow implements Recorder {
   }
 }
 
-/** A brokerage at the beginning of a journal. */
-export function beginOf(rules: Rules, { seed, start, idSecret }: KeptConfig, variant?: Variant): Brokerage {
+/** A brokerage at the beginning of a journal: a fork's is that of its first ancestor. */
+export function beginOf(rules: Rules, config: KeptConfig, variant?: Variant): Brokerage {
+  const { seed, start, idSecret } = originOf(config);
   const secret = idSecret ?? Ids.secretOf(seed);
   return Brokerage.begin(rules, variant?.seed ?? seed, Instant.ofMs(start), secret);
 }

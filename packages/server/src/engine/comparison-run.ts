@@ -5,6 +5,7 @@ import { CannotBegin, ComparisonRow, HouseOrders, beginOf } from './comparison-r
 import type { RowSurroundings } from './comparison-row.js';
 import type {
   ComparedRow,
+  ComparedStretch,
   ComparisonResult,
   ComparisonTask,
   JournalPoint,
@@ -17,6 +18,7 @@ import { commandOf, payloadOf } from './record-text.js';
 import type { Payload } from './record-text.js';
 import { applyRecord } from './recovery.js';
 import { rulesNamed } from './rules-in-force.js';
+import { originOf } from './simulation-config.js';
 
 /** Records after which it says how far it is. */
 const REPORT_EVERY = 500;
@@ -50,7 +52,7 @@ export class ComparisonRun {
   /** The state that the journal itself gives. */
   #applied: Brokerage;
   #rules: Rules;
-  readonly #isManual: boolean;
+  #stretch: ComparedStretch;
   #isPush = false;
   #nextOfMarket: MarketChange | undefined;
   /** Whether the records by which a cell joined its market are behind. */
@@ -59,8 +61,8 @@ export class ComparisonRun {
   constructor(task: ComparisonTask, sources: ComparisonSources) {
     this.#task = task;
     this.#sources = sources;
-    this.#isManual = task.feed.clock === 'manual';
-    this.#rules = rulesNamed(listsOf(task), task.config.rules);
+    this.#stretch = stretchAt(task, 1);
+    this.#rules = rulesNamed(listsOf(task), originOf(task.config).rules);
     this.#applied = beginOf(this.#rules, task.config);
     this.#rows = [undefined, ...task.variants].map((variant) => ({
       variant,
@@ -75,8 +77,9 @@ export class ComparisonRun {
     let line: RecordLine | undefined;
     const next = async (): Promise<RecordLine | undefined> => (await own.next()).value;
     let began = 0;
-    let lastAt = this.#task.config.start;
+    let lastAt: number = originOf(this.#task.config).start;
     for (line = await next(); line !== undefined && isWithin(line, from); line = await next()) {
+      this.#stretch = stretchAt(this.#task, line.seq);
       this.#apply(line);
       began = line.seq;
       lastAt = line.at;
@@ -84,15 +87,23 @@ export class ComparisonRun {
     await this.#begin(began > 0);
     const total = Math.max(1, Math.min(until.sequence, this.#task.lastSequence) - began);
     for (; line !== undefined && isWithin(line, until); line = await next()) {
+      await this.#enter(stretchAt(this.#task, line.seq), lastAt);
       await this.#repeat(line);
       this.#apply(line);
       lastAt = line.at;
       if (line.seq % REPORT_EVERY === 0) onProgress((line.seq - began) / total);
     }
     const end = Instant.ofMs(Number.isFinite(until.at) ? until.at : lastAt);
-    if (this.#task.followsMarket) await this.#followMarket(Number.POSITIVE_INFINITY, end);
-    await this.#each((row) => row.walkTo(end, this.#isManual));
+    if (this.#stretch.followsMarket) await this.#followMarket(Number.POSITIVE_INFINITY, end);
+    await this.#each((row) => row.walkTo(end, this.#stretch.isManual));
     return this.#result();
+  }
+
+  /** A fork takes over from its parent when that has seen everything of its market. */
+  async #enter(stretch: ComparedStretch, at: number): Promise<void> {
+    if (stretch === this.#stretch) return;
+    if (this.#stretch.followsMarket) await this.#followMarket(Number.POSITIVE_INFINITY, Instant.ofMs(at));
+    this.#stretch = stretch;
   }
 
   #apply(line: RecordLine): void {
@@ -133,7 +144,7 @@ export class ComparisonRun {
         row.takeBrokers();
         await row.loadInitialQuotes();
         if (Number.isFinite(from.at) && from.at > row.clock)
-          await row.walkTo(Instant.ofMs(from.at), this.#isManual);
+          await row.walkTo(Instant.ofMs(from.at), this.#stretch.isManual);
       });
     }
   }
@@ -146,8 +157,16 @@ export class ComparisonRun {
       const rules = rulesNamed(listsOf(this.#task), command.rules);
       return this.#each((row, variant) => row.changeRules(rulesOf(rules, variant), command));
     }
-    if (this.#task.followsMarket && payload.market !== undefined) await this.#followMarket(payload.market);
+    const { followsMarket, isManual } = this.#stretch;
+    if (followsMarket && payload.market !== undefined) await this.#followMarket(payload.market);
     if (this.#isConsequence(payload, at)) return;
+    if (payload.command.type === 'BeginFork') {
+      const { command } = payload;
+      return this.#each(async (row) => {
+        await row.walkTo(at, isManual);
+        await row.beginFork(command);
+      });
+    }
     if (payload.command.type === 'MoveClock') {
       const { now } = payload.command;
       return this.#each((row) => row.walkTo(now, true));
@@ -155,10 +174,10 @@ export class ComparisonRun {
     const command = commandOf(payload, this.#applied.state);
     const isRequest = 'by' in command;
     if (isRequest) this.#hasJoined = true;
-    else if (this.#task.followsMarket && this.#hasJoined) return;
+    else if (followsMarket && this.#hasJoined) return;
     const quotes = payload.quotes ?? [];
     await this.#each(async (row) => {
-      await row.walkTo(at, this.#isManual);
+      await row.walkTo(at, isManual);
       row.know(quotes);
       if (isRequest) row.repeat(command, payload.events);
       else row.meet(command);
@@ -170,7 +189,7 @@ export class ComparisonRun {
     if (command.type === 'AdvanceClock' || command.type === 'LookAtMargin') return true;
     if (command.type !== 'UpdateMarket' || command.pushed || this.#isPush) return false;
     // On a clock that stands somebody has asked for the quote; one that moves brings it.
-    return !this.#isManual || at > (this.#rows[0]?.row?.clock ?? 0);
+    return !this.#stretch.isManual || at > (this.#rows[0]?.row?.clock ?? 0);
   }
 
   /** Does what the market had recorded up to a number. */
@@ -180,14 +199,14 @@ export class ComparisonRun {
       if (change === undefined || change.seq > sequence || change.at > until) return;
       this.#nextOfMarket = undefined;
       const { quotes, commands, clock } = change;
-      const began = this.#task.config.start;
+      const began = originOf(this.#task.config).start;
       if (change.at < began) {
         // Before the cell began: what is in force is known, and the rest it met when it joined.
         await this.#each((row) => row.know(quotes.filter(({ at }) => at <= began)));
         continue;
       }
       await this.#each(async (row) => {
-        await row.walkTo(clock ?? change.at, this.#isManual);
+        await row.walkTo(clock ?? change.at, this.#stretch.isManual);
         if (quotes.length > 0) row.meet({ type: 'UpdateMarket', quotes, pushed: true });
         if (this.#hasJoined) for (const command of commands) row.meet(command);
       });
@@ -281,6 +300,13 @@ const CENT = 100;
 
 const isWithin = ({ seq, at }: RecordLine, point: JournalPoint): boolean =>
   seq <= point.sequence && at <= point.at;
+
+/** The stretch that a record is in. */
+function stretchAt({ stretches }: ComparisonTask, seq: number): ComparedStretch {
+  const found = stretches.find(({ upTo }) => seq <= upTo);
+  if (found === undefined) throw new RangeError(`Record ${seq} is in no stretch`);
+  return found;
+}
 
 function underlyingOf(brokerage: Brokerage, symbol: string): string | undefined {
   const instrument = brokerage.instrument(symbol);

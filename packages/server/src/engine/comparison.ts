@@ -25,12 +25,22 @@ export interface JournalPoint {
   readonly at: number;
 }
 
+/** Consecutive records of a journal that came about in one way. A fork's journal has several, others have one. */
+export interface ComparedStretch {
+  /** The last of its records. */
+  readonly upTo: number;
+  /** Whether the clock was moved by hand. */
+  readonly isManual: boolean;
+  /** Whether the simulation followed a market, whose journal has the quotes. */
+  readonly followsMarket: boolean;
+}
+
 export interface ComparisonTask {
   readonly config: KeptConfig;
   /** Of the feed: the market's own for a cell that follows one. */
   readonly feed: SimulationConfig;
-  /** Whether the simulation follows a market, whose journal has the quotes. */
-  readonly followsMarket: boolean;
+  /** Oldest first; the last has no end. */
+  readonly stretches: readonly ComparedStretch[];
   readonly from: JournalPoint;
   readonly until: JournalPoint;
   /** Of the last record of the journal. */

@@ -1,7 +1,7 @@
 import type { Instant } from '@sandpit/core';
 import type { ForkPoint, WantedPoint } from './fork-points.js';
 import { originOf } from './simulation-config.js';
-import type { KeptConfig, SimulationConfig, StreamTag } from './simulation-config.js';
+import type { KeptConfig, SimulationConfig, StreamTag, Stretch } from './simulation-config.js';
 
 /** Generations of forks behind a simulation that is none (D172). */
 export const MOST_GENERATIONS = 64;
@@ -33,6 +33,14 @@ export function forkConfigOf(
     ...(parent.reseeded ?? []).filter(({ after }) => isBefore(parent, after, { sequence, at })),
     ...(seed === undefined ? [] : [{ after: at, seed }]),
   ];
+  const stretches: readonly Stretch[] = [
+    ...(fork?.stretches ?? []).filter(({ upTo }) => upTo < sequence),
+    {
+      ...(fork?.stretches.find(({ upTo }) => upTo >= sequence) ?? { feed, clock: parent.clock }),
+      upTo: sequence,
+      ...(saved.marketSeq !== undefined && { marketSeq: saved.marketSeq }),
+    },
+  ];
   const tags: readonly StreamTag[] = [
     ...(fork?.tags ?? []).filter(({ after }) => after < sequence),
     { after: sequence, tag: id.slice(0, TAG_LENGTH) },
@@ -60,6 +68,7 @@ export function forkConfigOf(
       origin: { rules, seed: firstSeed, start, ...(idSecret !== undefined && { idSecret }) },
       ...(seed !== undefined && { seed }),
       tags,
+      stretches,
     },
   };
 }

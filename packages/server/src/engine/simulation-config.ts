@@ -60,6 +60,18 @@ export interface ForkTerms {
   readonly seed?: number;
   /** Whose ids of stream events are whose, oldest first: those of records behind `after` carry the tag. */
   readonly tags: readonly StreamTag[];
+  /** How the records of its ancestors came about, oldest first. */
+  readonly stretches: readonly Stretch[];
+}
+
+/** Consecutive records of a journal that one simulation wrote: a fork's journal has several stretches. */
+export interface Stretch {
+  /** The last of its records. */
+  readonly upTo: number;
+  readonly feed: Feed['kind'];
+  readonly clock: ClockMode;
+  /** Of a `main`: the last record of the market's journal that it had followed. */
+  readonly marketSeq?: number;
 }
 
 /** Marks ids of stream events as a fork's own. */

@@ -226,7 +226,7 @@ const isShortList = (list: unknown): list is readonly Record<string, unknown>[] 
 
 function isFork(fork: Partial<ForkTerms> | null): boolean {
   if (typeof fork !== 'object' || fork === null) return false;
-  const { parentId, sequence, depth, seed, tags } = fork;
+  const { parentId, sequence, depth, seed, tags, stretches } = fork;
   const origin: Partial<ForkTerms['origin']> | null | undefined = fork.origin;
   const { start, seed: firstSeed, idSecret, rules } = origin ?? {};
   return (
@@ -243,6 +243,14 @@ function isFork(fork: Partial<ForkTerms> | null): boolean {
     tags.every(
       ({ after, tag }) =>
         isWhole(after, 0, Number.MAX_SAFE_INTEGER) && typeof tag === 'string' && /^[0-9a-f]{1,32}$/.test(tag),
+    ) &&
+    isShortList(stretches) &&
+    stretches.every(
+      ({ upTo, feed, clock, marketSeq }) =>
+        isWhole(upTo, 0, Number.MAX_SAFE_INTEGER) &&
+        FEEDS.has(feed) &&
+        CLOCKS.has(clock) &&
+        (marketSeq === undefined || isWhole(marketSeq, 0, Number.MAX_SAFE_INTEGER)),
     )
   );
 }

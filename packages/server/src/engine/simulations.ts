@@ -44,7 +44,7 @@ import { Lifetimes } from './lifetimes.js';
 import { brokerageAt, recover } from './recovery.js';
 import type { Recovered } from './recovery.js';
 import { keepRules, optionsOf, sameRules } from './rules-in-force.js';
-import type { ComparisonTask } from './comparison.js';
+import type { ComparedStretch, ComparisonTask } from './comparison.js';
 import type { DurableRecord } from './records.js';
 import { originOf } from './simulation-config.js';
 import type { KeptConfig, SimulationConfig, WantedSimulation } from './simulation-config.js';
@@ -86,6 +86,8 @@ export interface SharedDependencies {
   readonly idleMs: number;
   /** Directory of the recordings, where settings name one. */
   readonly recordings?: string;
+  /** Directory of what it records of a live source. */
+  readonly liveRecordings?: string;
   /** Where files on their way in are kept. */
   readonly importFolder: string;
 }
@@ -97,6 +99,21 @@ const LONGEST_TIMER_MS = 3_600_000;
 
 /** Four days: a long weekend. What a recording has nothing newer of is a hole, not a market (D131). */
 const RECORDING_HOLE_MS = 4 * 86_400_000;
+
+/** A journal, as comparisons read it. */
+export interface ComparedJournal extends Pick<
+  ComparisonTask,
+  'config' | 'feed' | 'riskFreeRate' | 'recordings'
+> {
+  readonly stretches: readonly (ComparedStretch & {
+    /** The market was live, and there is no recording of it. */
+    readonly isLive: boolean;
+  })[];
+  /** The last record of the market that it followed. */
+  readonly marketSeq?: number;
+  /** The market that its first records followed may be another installation's. */
+  readonly isImported: boolean;
+}
 
 /** Follows which simulations are in memory. The market is none of them. */
 export interface SimulationWatcher {
@@ -357,23 +374,43 @@ export class Simulations {
     return { ...config, seed: Number.parseInt(digest.slice(0, 8), 16), idSecret: digest.slice(8, 40) };
   }
 
-  /** What a comparison of a simulation begins with. `id`: `MAIN`, or of one that the tenant created. */
-  comparedAs(
-    id: string,
-    tenantId: string,
-  ): Pick<ComparisonTask, 'config' | 'feed' | 'followsMarket' | 'riskFreeRate' | 'recordings'> | undefined {
-    const { riskFreeRate, recordings } = this.ground;
-    const shared = { riskFreeRate, ...(recordings !== undefined && { recordings }) };
-    if (id === MAIN) {
-      const entry = this.registry.simulation(mainOf(tenantId));
-      if (entry === undefined || entry.deletedAt !== undefined) return undefined;
-      const config = { ...this.mainConfig(tenantId), ...mainOriginOf(entry) };
-      return { config, feed: this.marketConfig, followsMarket: true, ...shared };
-    }
-    const entry = this.entryOf(id, tenantId);
-    if (entry === undefined) return undefined;
-    const config = configOf(entry);
-    return { config, feed: config, followsMarket: false, ...shared };
+  /**
+   * What a comparison of a simulation begins with. `id`: `MAIN`, or of one that the tenant created. A live market is that of the recording where
+   * this server makes one.
+   */
+  comparedAs(id: string, tenantId: string): ComparedJournal | undefined {
+    const isMain = id === MAIN;
+    const entry = isMain ? this.registry.simulation(mainOf(tenantId)) : this.entryOf(id, tenantId);
+    if (entry === undefined || entry.deletedAt !== undefined) return undefined;
+    const config = isMain ? { ...this.mainConfig(tenantId), ...mainOriginOf(entry) } : configOf(entry);
+    const { riskFreeRate, liveRecordings } = this.ground;
+    const feed = isMain ? this.marketConfig : config;
+    const isLiveFeed = feed.feed === 'live' && liveRecordings !== undefined;
+    const recordings = isLiveFeed ? liveRecordings : this.ground.recordings;
+    const forked = config.fork?.stretches ?? [];
+    const marketSeq = isMain ? this.market.published : forked.findLast((one) => one.marketSeq)?.marketSeq;
+    return {
+      config,
+      feed: isLiveFeed ? { ...feed, feed: 'replay' } : feed,
+      stretches: [
+        ...forked.map((one) => ({
+          upTo: one.upTo,
+          isManual: one.clock === 'manual',
+          followsMarket: one.marketSeq !== undefined,
+          isLive: one.feed === 'live',
+        })),
+        {
+          upTo: Infinity,
+          isManual: feed.clock === 'manual',
+          followsMarket: isMain,
+          isLive: feed.feed === 'live' && !isLiveFeed,
+        },
+      ],
+      ...(marketSeq !== undefined && { marketSeq }),
+      isImported: this.imports.noteOf(entry.id) !== undefined,
+      riskFreeRate,
+      ...(recordings !== undefined && { recordings }),
+    };
   }
 
   /** The entry of a simulation that the tenant created. */

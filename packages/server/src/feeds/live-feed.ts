@@ -91,6 +91,8 @@ export interface LiveFeed extends Feed {
   /** Asks the source for the contracts on an underlying that expire on a date, or for its expirations, and lists what it has. */
   wantChain(underlying: string, expiration?: TradingDate): Promise<readonly TradingDate[] | undefined>;
   status(): FeedStatus;
+  /** Writes what was told by now to the recording, where one is made. */
+  saveRecording(): void;
   unsupportedActions(): readonly UnsupportedAction[];
 }
 

@@ -220,11 +220,74 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(unknown.status).toBe(404);
   });
 
-  it('refuses a fork', async () => {
-    const { id } = await simulation();
-    const fork = (await owner.post(`/v1/simulations/${id}/forks`, {})).body;
-    const reply = await compare(String(fork.simulationId), { variants: 'all-brokers' });
-    expect(reply.status).toBe(409);
+  const forkOf = async (id: string, body: object = {}): Promise<{ id: string; client: TestClient; at: number }> => {
+    const made = await owner.post(`/v1/simulations/${id}/forks`, body);
+    expect(made.status, made.text).toBe(201);
+    return {
+      id: String(made.body.simulationId),
+      client: test.withToken(String(made.body.token)),
+      at: made.body.parent.sequence,
+    };
+  };
+
+  it('compares a fork by the records of its ancestors and its own, whatever they have done since', async () => {
+    const parent = await simulation();
+    await trade(parent);
+    const fork = await forkOf(parent.id, { seed: 11 });
+    await trade(parent);
+    const own = { ...parent, ...fork };
+    await trade(own);
+    const child = await forkOf(fork.id, { from: { at: '2026-01-06T16:30:00Z' } });
+    await owner.delete(`/v1/simulations/${parent.id}`);
+    const variants = [{ name: 'same' }, { name: 'other', brokerId: 'broker_03' }];
+    const whole = await compared(fork.id, { variants });
+    expect(whole).toMatchObject({ status: 'DONE', baseMatches: true });
+    expect(whole.base.totalEquity).toBe(await equityOf(own));
+    expect(whole.base).toMatchObject({ orders: { accepted: 8, filled: 4 } });
+    expect(whole.variants[0]).toMatchObject({ difference: 0 });
+    const late = await compared(fork.id, { from: { sequence: fork.at }, variants });
+    expect(late).toMatchObject({ baseMatches: true, base: { orders: { accepted: 4, filled: 2 } } });
+    expect(late.base.totalEquity).toBe(whole.base.totalEquity);
+    const ofChild = await compared(child.id, { variants });
+    expect(ofChild).toMatchObject({ status: 'DONE', baseMatches: true, base: { orders: { accepted: 5 } } });
+  });
+
+  it('compares a fork with a synthetic market, another seed and a clock of another kind', async () => {
+    const parent = await simulation({ feed: 'synthetic', clock: 'scaled', speed: 600 });
+    const order = { orderType: 'MARKET', limitPrice: undefined, latencyProfile: 'RETAIL', quantity: 3 };
+    await placeOrder(parent.client, parent.portfolioId, order);
+    await placeOrder(parent.client, parent.portfolioId, { limitPrice: 1, quantity: 2 });
+    const fork = await forkOf(parent.id, { seed: 99 });
+    await placeOrder(fork.client, parent.portfolioId, order);
+    await advance(fork.client, 'P1D');
+    await placeOrder(fork.client, parent.portfolioId, { ...order, positionIntent: 'SELL_TO_CLOSE' });
+    await advance(fork.client, 'PT1M');
+    const variants = [{ name: 'same' }, { name: 'seed', seed: 5 }, { name: 'slow', latencyMs: 5000 }];
+    const body = await compared(fork.id, { variants });
+    expect(body).toMatchObject({ status: 'DONE', baseMatches: true, base: { orders: { accepted: 4 } } });
+    expect(body.base.totalEquity).toBe(await equityOf({ ...parent, ...fork }));
+    expect(body.variants).toMatchObject([{ difference: 0 }, { status: 'DONE' }, { status: 'DONE' }]);
+  });
+
+  it('compares a fork of main by the journal of the market up to where it begins', async () => {
+    await pushQuote(owner, { bid: 1, ask: 1.01 });
+    const { portfolioId } = await openPortfolio(owner, { initialCash: 50_000 });
+    await pushQuote(owner);
+    await placeOrder(owner, portfolioId as string, { quantity: 100 });
+    await advance(owner, 'PT1H');
+    await pushQuote(owner, { bid: 109.9, ask: 110, last: 110 });
+    const fork = await forkOf('main');
+    await pushQuote(owner, { bid: 50, ask: 51, last: 50 });
+    await pushQuote(fork.client, { bid: 119.9, ask: 120, last: 120 });
+    await placeOrder(fork.client, portfolioId as string, {
+      positionIntent: 'SELL_TO_CLOSE',
+      quantity: 100,
+      limitPrice: 105,
+    });
+    const body = await compared(fork.id, { variants: [{ name: 'same' }] });
+    expect(body).toMatchObject({ status: 'DONE', baseMatches: true });
+    expect(body.base).toMatchObject({ orders: { accepted: 2, filled: 2 }, realizedPnl: 1990 });
+    expect(body.variants[0]).toMatchObject({ difference: 0 });
   });
 
   it('compares main by the journal of the market', async () => {

@@ -258,6 +258,10 @@ export class LiveMarketFeed implements LiveFeed {
     return this.#unsupported;
   }
 
+  saveRecording(): void {
+    this.#options.recorder?.save();
+  }
+
   close(): Promise<void> {
     for (const timer of this.#timers) clearInterval(timer);
     this.#stocks.stop();

@@ -64,7 +64,7 @@ export class TickRecorder {
     this.#note = note;
     mkdirSync(directory, { recursive: true });
     this.#repair();
-    this.#timer = setInterval(() => this.#write(), WRITE_EVERY_MS).unref();
+    this.#timer = setInterval(() => this.save(), WRITE_EVERY_MS).unref();
   }
 
   /** The running number of the last tick that is there already. */
@@ -119,7 +119,8 @@ export class TickRecorder {
     if (isNew) this.#lines.unshift(HEADER.trimEnd());
   }
 
-  #write(): void {
+  /** Writes what was taken in by now. */
+  save(): void {
     if (this.#file === undefined || this.#lines.length === 0) return;
     const text = `${this.#lines.join('\n')}\n`;
     try {
@@ -137,7 +138,7 @@ export class TickRecorder {
 
   #end(): void {
     if (this.#file === undefined) return;
-    this.#write();
+    this.save();
     closeSync(this.#file);
     this.#file = undefined;
   }

@@ -100,7 +100,7 @@ it('a recorder mends a file that a crash has cut, and goes on behind it', async 
   expect(text.trimEnd().split('\n').at(-1)).toBe(`42,${MONDAY_TEN},${MONDAY_TEN},*,G,,,,,,,`);
 });
 
-it('a recorded session, replayed with the same commands at the same instants, gives the same executions', async () => {
+it('a recorded session, compared or replayed with the same commands at the same instants, gives the same executions', async () => {
   const fake = await new FakeAlpaca().start();
   for (const symbol of ['AAPL', 'MSFT'])
     fake.setSnapshot({ symbol, atMs: MONDAY_TEN - 500, bid: 100, ask: 100.02, bidSize: 300, askSize: 300 });
@@ -177,6 +177,10 @@ it('a recorded session, replayed with the same commands at the same instants, gi
   const commands = [...live.store.journal.read(live.main.id, 0)].flatMap((record) =>
     payloadOf(record).events[0]?.type === 'OrderAccepted' ? [record.at] : [],
   );
+  const started = await client.post('/v1/simulations/main/comparisons', { variants: [{ name: 'same' }] });
+  expect(started.status, started.text).toBe(202);
+  const { body: compared } = await client.get(`/v1/comparisons/${started.body.comparisonId}?wait=30`);
+  expect(compared).toMatchObject({ status: 'DONE', baseMatches: true, base: { executions: expected.length } });
   await live.close();
   await fake.stop();
   expect(expected.length).toBeGreaterThan(3);

@@ -1,6 +1,7 @@
 /** Comparisons of simulations under other rules (D173). */
 import { type Money, Price, Quantity } from '@sandpit/core';
 import type { Comparison as ShownComparison, ComparisonBody, ComparisonRow } from '@sandpit/protocol';
+import { isLive } from '../../feeds/live-feed.js';
 import type { ComparedRow, Difference, JournalPoint, Variant } from '../../engine/comparison.js';
 import { type Comparison, type Comparisons, TooManyComparisons } from '../../engine/comparisons.js';
 import type { Simulation } from '../../engine/simulation.js';
@@ -16,8 +17,14 @@ import { seedNumber } from '../translate/simulations.js';
 
 const COMPARISON_NOT_FOUND = refuse(404, 'Comparison not found');
 const TOO_MANY = refuse(409, 'At most 10 comparisons of a tenant can wait');
-const IS_LIVE = refuse(409, 'A simulation on a live feed cannot be compared: its market is not recorded');
-const IS_FORK = refuse(409, 'A fork cannot be compared: compare the simulation that it was forked from');
+const IS_LIVE = refuse(
+  409,
+  'A simulation on a live feed cannot be compared: its market is not recorded (set RECORD_DIR)',
+);
+const IS_ELSEWHERE = refuse(
+  409,
+  'The first records of this simulation followed the market of another installation: name a later `from`',
+);
 const NOT_DONE = refuse(409, 'Only a comparison that is DONE has rows');
 const NO_READ = refuseCoded('INSUFFICIENT_SCOPE', 'The token lacks the scope read', {
   requiredScope: 'read',
@@ -43,8 +50,6 @@ export function comparisonHandlers(
       const base = simulations.comparedAs(simulationId, tenantId);
       const simulation = base && (await simulations.find(simulationId, tenantId));
       if (base === undefined || simulation === undefined) return SIMULATION_NOT_FOUND;
-      if (base.feed.feed === 'live') return IS_LIVE;
-      if (base.config.fork !== undefined) return IS_FORK;
       // What a comparison repeats is durable.
       await simulation.read([principal], () => undefined);
       await simulation.durable();
@@ -70,15 +75,22 @@ export function comparisonHandlers(
         problems.push('until must not be before from');
       const variants = variantsOf(body.variants, simulation, problems);
       if (problems.length > 0) return refuse(400, problems);
+      const began = from.sequence === Infinity ? simulation.journal.lastAt(simulation.id, from.at) : from.sequence;
+      const repeated = base.stretches.filter(({ upTo }) => upTo > began);
+      if (repeated.some(({ isLive }) => isLive)) return IS_LIVE;
+      const followsMarket = repeated.some((stretch) => stretch.followsMarket);
+      if (followsMarket && base.isImported) return IS_ELSEWHERE;
+      const { marketSeq = 0, isImported: _, ...compared } = base;
+      if (isLive(simulation.feed)) simulation.feed.saveRecording();
       try {
         return shown(
           comparisons.start({
             tenantId,
             simulationId,
             storeId: simulationId === MAIN ? mainOf(tenantId) : simulationId,
-            ...(base.followsMarket && { market: { id: MARKET, until: simulation.market.published } }),
+            ...(followsMarket && { market: { id: MARKET, until: marketSeq } }),
             task: {
-              ...base,
+              ...compared,
               from,
               until,
               lastSequence,
