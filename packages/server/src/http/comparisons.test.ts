@@ -220,7 +220,10 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(unknown.status).toBe(404);
   });
 
-  const forkOf = async (id: string, body: object = {}): Promise<{ id: string; client: TestClient; at: number }> => {
+  const forkOf = async (
+    id: string,
+    body: object = {},
+  ): Promise<{ id: string; client: TestClient; at: number }> => {
     const made = await owner.post(`/v1/simulations/${id}/forks`, body);
     expect(made.status, made.text).toBe(201);
     return {

@@ -180,7 +180,11 @@ it('a recorded session, compared or replayed with the same commands at the same 
   const started = await client.post('/v1/simulations/main/comparisons', { variants: [{ name: 'same' }] });
   expect(started.status, started.text).toBe(202);
   const { body: compared } = await client.get(`/v1/comparisons/${started.body.comparisonId}?wait=30`);
-  expect(compared).toMatchObject({ status: 'DONE', baseMatches: true, base: { executions: expected.length } });
+  expect(compared).toMatchObject({
+    status: 'DONE',
+    baseMatches: true,
+    base: { executions: expected.length },
+  });
   await live.close();
   await fake.stop();
   expect(expected.length).toBeGreaterThan(3);
