@@ -33,6 +33,8 @@ export interface WebhookKillReport {
   repeated: number;
   /** First tries of a portfolio that came before an earlier event's. */
   outOfOrder: number;
+  /** Tries of a delivery that did not end with its event, as the server lists them. */
+  unfinished: readonly unknown[];
 }
 
 const PORTFOLIOS = 5;
@@ -70,28 +72,39 @@ async function ask(
 }
 
 async function trade({ url, isOver, onPlaced }: Trading, portfolioId: string): Promise<void> {
-  while (!isOver()) {
-    const placed = await ask(url, 'POST', '/v1/orders', {
-      portfolioId,
-      symbol: 'AAPL',
-      assetClass: 'EQUITY',
-      orderType: 'LIMIT',
-      limitPrice: 1,
-      positionIntent: 'BUY_TO_OPEN',
-      quantity: 1,
-      timeInForce: 'GTC',
-    });
-    if (placed?.orderId === undefined) continue;
-    onPlaced();
-    await ask(url, 'PUT', `/v1/orders/${placed.orderId}/cancel`);
-  }
+  while (!isOver()) await placeAndCancel(url, portfolioId, onPlaced);
 }
 
-/** Ids and portfolios of everything that the order stream tells from the beginning, in order. RESERVING has no webhook type. */
-async function streamed(url: string): Promise<ReadonlyMap<string, string>> {
+/** The id of the order; undefined where the server is gone. */
+async function placeAndCancel(
+  url: string,
+  portfolioId: string,
+  onPlaced: () => void = () => undefined,
+): Promise<string | undefined> {
+  const placed = await ask(url, 'POST', '/v1/orders', {
+    portfolioId,
+    symbol: 'AAPL',
+    assetClass: 'EQUITY',
+    orderType: 'LIMIT',
+    limitPrice: 1,
+    positionIntent: 'BUY_TO_OPEN',
+    quantity: 1,
+    timeInForce: 'GTC',
+  });
+  if (placed?.orderId === undefined) return undefined;
+  onPlaced();
+  await ask(url, 'PUT', `/v1/orders/${placed.orderId}/cancel`);
+  return placed.orderId;
+}
+
+/**
+ * Ids and portfolios of everything that the order stream tells from the beginning, in order, up to the end of an order that is placed for
+ * the purpose: a heartbeat may come between any two events. RESERVING has no webhook type.
+ */
+async function streamed(url: string, portfolioId: string): Promise<ReadonlyMap<string, string>> {
   const events = new Map<string, string>();
-  const mark = await ask(url, 'POST', '/v1/orders', {});
-  if (mark === undefined) throw new Error('the server is gone');
+  const last = await placeAndCancel(url, portfolioId);
+  if (last === undefined) throw new Error('the server is gone');
   const response = await fetch(`${url}/v1/stream/orders?lastEventId=0-0`, { headers });
   const decoder = new TextDecoder();
   let text = '';
@@ -103,10 +116,10 @@ async function streamed(url: string): Promise<ReadonlyMap<string, string>> {
       const [, id = ''] = /^id: (.*)$/m.exec(frame) ?? [];
       const [, name] = /^event: (.*)$/m.exec(frame) ?? [];
       const [, data = '{}'] = /^data: (.*)$/m.exec(frame) ?? [];
-      // Heartbeats come when there is nothing else to tell.
-      if (name === 'heartbeat') return events;
-      const { event, portfolioId = '' } = JSON.parse(data) as { event?: string; portfolioId?: string };
-      if (name === 'order-update' && event !== 'RESERVING') events.set(id, portfolioId);
+      if (name !== 'order-update') continue;
+      const { event, orderId, portfolioId = '' } = JSON.parse(data) as Readonly<Record<string, string>>;
+      if (event !== 'RESERVING') events.set(id, portfolioId);
+      if (orderId === last && event === 'CANCELED') return events;
     }
   }
   throw new Error('the stream ended');
@@ -170,33 +183,34 @@ export async function webhookKills({ kills, seed, orders = 60 }: WebhookKills): 
         server = ServerProcess.launch(environment);
         url = await server.listening;
       }
-      const expected = await streamed(url);
-      await settled(
-        url,
-        created.webhookId,
-        () => new Set(accepted.map(({ id }) => id)).size >= expected.size,
-      );
+      const expected = await streamed(url, portfolios[0] ?? '');
+      const unfinished = await settled(url, created.webhookId, () => {
+        const got = new Set(accepted.map(({ id }) => id));
+        return [...expected.keys()].every((id) => got.has(id));
+      });
       await server.end('SIGTERM');
-      return reportOf(
-        kills,
-        expected,
-        accepted,
-        receiver.events.map(({ data }) => data),
-      );
+      const tried = receiver.events.map(({ data }) => data);
+      return { ...reportOf(kills, expected, accepted, tried), unfinished };
     });
   } finally {
     await receiver.close();
   }
 }
 
-/** Waits until everything has come and nothing is PENDING, or nothing has come for a while. */
-async function settled(url: string, webhookId: string, isAll: () => boolean): Promise<void> {
+/** Waits until everything has come and nothing is PENDING, or nothing has come for a while: then gives what is PENDING. */
+async function settled(url: string, webhookId: string, isAll: () => boolean): Promise<readonly unknown[]> {
+  let left: readonly unknown[] = [];
   for (let i = 0; i < 120; i++) {
     const pending = await fetch(`${url}/v1/webhooks/${webhookId}/deliveries?status=PENDING`, { headers });
-    const { pagination } = (await pending.json()) as { pagination: { total: number } };
-    if (pagination.total === 0 && isAll()) return;
+    const { data, pagination } = (await pending.json()) as {
+      readonly data: readonly unknown[];
+      readonly pagination: { readonly total: number };
+    };
+    if (pagination.total === 0 && isAll()) return [];
+    left = data;
     await new Promise((resolve) => setTimeout(resolve, 250));
   }
+  return left;
 }
 
 function reportOf(
@@ -204,7 +218,7 @@ function reportOf(
   expected: ReadonlyMap<string, string>,
   accepted: readonly { readonly id: string }[],
   tried: readonly { readonly id: string; readonly portfolioId?: unknown }[],
-): WebhookKillReport {
+): Omit<WebhookKillReport, 'unfinished'> {
   const got = new Set(accepted.map(({ id }) => id));
   const firsts = new Set<string>();
   const latest = new Map<unknown, number>();
@@ -233,6 +247,6 @@ if (process.argv[1]?.endsWith('webhook-kills.ts') === true) {
     options: { kills: { type: 'string', default: '100' }, seed: { type: 'string', default: '1' } },
   });
   const report = await webhookKills({ kills: Number(values.kills), seed: Number(values.seed) });
-  console.log(report);
+  console.dir(report, { depth: 4 });
   process.exitCode = report.lost + report.madeUp + report.outOfOrder > 0 ? 1 : 0;
 }

@@ -13,14 +13,14 @@ afterEach(async () => {
   for (const one of opened.splice(0).reverse()) await one.close();
 });
 
-async function begin(): Promise<{ client: TestClient; receiver: WebhookReceiver }> {
+async function begin(): Promise<{ app: TestApp; client: TestClient; receiver: WebhookReceiver }> {
   const receiver = await WebhookReceiver.open();
   const app = await TestApp.open({ settings: { WEBHOOK_ALLOW_PRIVATE: 'on' } });
   opened.push(receiver, app);
   const client = app.as();
   const { status } = await client.post('/v1/webhooks', { url: receiver.url });
   expect(status).toBe(201);
-  return { client, receiver };
+  return { app, client, receiver };
 }
 
 const quotes = (client: TestClient, prices: Readonly<Record<string, readonly [number, number]>>) =>
@@ -136,6 +136,32 @@ describe('webhook events', () => {
     ]);
     expect(receiver.events.map(({ data }) => data['event'])).not.toContain('TRAILED');
     expect(receiver.events.map(({ data }) => data['event'])).not.toContain('RESERVING');
+  });
+
+  it('tell of orders that are rejected, with the reason', async () => {
+    const { app, client: tenant, receiver } = await begin();
+    // Scripts work there without a setting.
+    const { token, simulationId } = await ok(
+      tenant.post('/v1/simulations', { feed: 'push', clock: 'manual', start: '2026-01-05T15:00:00Z' }),
+    );
+    await ok(tenant.post('/v1/webhooks', { url: receiver.url, simulationId }));
+    const client = app.withToken(token);
+    const { portfolioId } = await openPortfolio(client);
+    await ok(quotes(client, { AAPL: [99, 100] }));
+    const clientOrderId = '~reject-later:INSUFFICIENT_FUNDS@2s';
+    const placed = await ok(client.post('/v1/orders', orderBody(portfolioId, { clientOrderId })));
+    await ok(client.post('/v1/simulation/clock/advance', { by: 'PT2S' }));
+    await until(() => receiver.types.includes('order.rejected'));
+    expect(dataOf(receiver.events, 'order.rejected')).toMatchObject([
+      {
+        orderId: placed.orderId,
+        portfolioId,
+        simulationId,
+        event: 'REJECTED',
+        status: 'REJECTED',
+        rejectReason: { code: 'INSUFFICIENT_FUNDS' },
+      },
+    ]);
   });
 
   it('tell of margin calls that are opened, met and liquidated', async () => {

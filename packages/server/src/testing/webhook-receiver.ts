@@ -1,8 +1,10 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
 import type { IncomingHttpHeaders, IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
+import type { Certificate } from './certificates.js';
 
 export interface ReceivedEvent {
   readonly headers: IncomingHttpHeaders;
@@ -22,12 +24,16 @@ export class WebhookReceiver {
   respond: Respond = accept;
   readonly #server: Server;
 
-  private constructor(server: Server) {
+  readonly #scheme: 'http' | 'https';
+
+  private constructor(server: Server, scheme: 'http' | 'https') {
     this.#server = server;
+    this.#scheme = scheme;
   }
 
-  static async open(host = '127.0.0.1'): Promise<WebhookReceiver> {
-    const server = createServer((request, response) => {
+  /** With a certificate it listens for TLS. */
+  static async open(host = '127.0.0.1', certificate?: Certificate): Promise<WebhookReceiver> {
+    const take = (request: IncomingMessage, response: ServerResponse): void => {
       let text = '';
       request.setEncoding('utf8').on('data', (chunk: string) => (text += chunk));
       request.on('end', () => {
@@ -39,8 +45,9 @@ export class WebhookReceiver {
         receiver.events.push(event);
         receiver.respond(event, response, request);
       });
-    });
-    const receiver = new WebhookReceiver(server);
+    };
+    const server = certificate === undefined ? createServer(take) : createTlsServer(certificate, take);
+    const receiver = new WebhookReceiver(server, certificate === undefined ? 'http' : 'https');
     server.listen(0, host);
     await once(server, 'listening');
     return receiver;
@@ -51,7 +58,8 @@ export class WebhookReceiver {
   }
 
   get url(): string {
-    return `http://127.0.0.1:${this.port}/hook`;
+    const host = this.#scheme === 'https' ? 'localhost' : '127.0.0.1';
+    return `${this.#scheme}://${host}:${this.port}/hook`;
   }
 
   get types(): readonly string[] {

@@ -70,7 +70,8 @@ export class Sender {
       const { request: begin } = url.protocol === 'https:' ? https : http;
       const request = begin(url, {
         method: 'POST',
-        agent: this.#agentFor(url),
+        // Where one idle connection was closed the others are likely to be, too.
+        agent: isAgain ? false : this.#agentFor(url),
         headers: { ...headers, 'content-length': Buffer.byteLength(body) },
         lookup: this.#lookupFor(url),
       });
@@ -89,7 +90,8 @@ export class Sender {
       });
       request.on('error', (error: NodeJS.ErrnoException) => {
         // The receiver has closed a connection that was idle: that says nothing about it.
-        const isStale = request.reusedSocket && error.code === 'ECONNRESET' && !isAgain;
+        const isClosed = error.code === 'ECONNRESET' || error.code === 'EPIPE';
+        const isStale = request.reusedSocket && isClosed && !isAgain;
         if (statusCode === undefined && isStale)
           this.#request(url, { headers, body }, release, true).then(resolve, reject);
         else reject(error);
@@ -156,12 +158,29 @@ const SENTENCES: Readonly<Record<string, string>> = {
   EAI_AGAIN: 'The name of the receiver could not be resolved',
 };
 
+const NOT_TRUSTED =
+  'The certificate of the receiver is not trusted: an authority of your own is named in NODE_EXTRA_CA_CERTS';
+
+/** What is wrong with a certificate, by the codes of Node and OpenSSL. */
+const CERTIFICATES: Readonly<Record<string, string>> = {
+  SELF_SIGNED_CERT_IN_CHAIN: NOT_TRUSTED,
+  DEPTH_ZERO_SELF_SIGNED_CERT: NOT_TRUSTED,
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT: NOT_TRUSTED,
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: NOT_TRUSTED,
+  CERT_HAS_EXPIRED: 'The certificate of the receiver has expired',
+  CERT_NOT_YET_VALID: 'The certificate of the receiver is not valid yet',
+  ERR_TLS_CERT_ALTNAME_INVALID: 'The certificate of the receiver is for another name',
+};
+
 /** What kept a try from succeeding, in words of ours. */
 function sentenceOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
   const known = SENTENCES[code ?? ''];
   if (known !== undefined) return known;
   if (code?.startsWith('HPE_') === true) return 'The receiver did not answer in HTTP';
+  const untrusted = CERTIFICATES[code ?? ''];
+  if (untrusted !== undefined) return `${untrusted} (${code})`;
   if (code !== undefined && /^(ERR_TLS|ERR_SSL|CERT_|DEPTH_|SELF_SIGNED|UNABLE_TO|EPROTO)/.test(code))
     return `The TLS connection failed: ${code}`;
   return code === undefined ? message : `The delivery failed: ${code}`;
