@@ -59,7 +59,7 @@ export class TestAuthority {
     );
     const signature = sign('sha256', body, this.#key);
     const certificate = sequence(body, algorithm, bits(signature));
-    const lines = certificate.toString('base64').replace(/.{64}/g, '$&\n');
+    const lines = (certificate.toString('base64').match(/.{1,64}/g) ?? []).join('\n');
     return `-----BEGIN CERTIFICATE-----\n${lines}\n-----END CERTIFICATE-----\n`;
   }
 }
