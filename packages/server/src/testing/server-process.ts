@@ -4,10 +4,11 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath, pathToFileURL } from 'node:url';
+import { pathToFileURL } from 'node:url';
+import { programs } from './joined-programs.js';
 
 /** Where the server's programs are. */
-const DIST = fileURLToPath(new URL('../../dist', import.meta.url));
+const DIST = programs();
 
 export interface Exit {
   readonly code: number | null;
