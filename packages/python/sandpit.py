@@ -333,6 +333,38 @@ class TradingHaltedError(CodedError):
     """Trading is halted and the order cannot wait for its end."""
 
 
+class CompetitionRuleError(CodedError):
+    """A rule of the competition forbids the order, or has eliminated the entry."""
+
+
+class EntryTokenError(CodedError):
+    """The token of a competition entry does not allow the operation."""
+
+
+class JoinCodeError(CodedError):
+    """The join code of the competition is missing or wrong."""
+
+
+class CompetitionNotRunningError(CodedError):
+    """The competition does not accept the request in its present status."""
+
+
+class CompetitionStartedError(CodedError):
+    """Market, rules and scoring of a competition are fixed once the first entry exists."""
+
+
+class CompetitionFullError(CodedError):
+    """The competition has as many entries as its capacity."""
+
+
+class AlreadyEnteredError(CodedError):
+    """The tenant has as many entries as the competition allows."""
+
+
+class CompetitionNotFinishedError(CodedError):
+    """The simulations of a competition cannot be forked, exported, stepped or deleted before it is over."""
+
+
 ERROR_CLASSES = {
     "INSUFFICIENT_FUNDS": InsufficientFundsError,
     "INSUFFICIENT_POSITION": InsufficientPositionError,
@@ -361,6 +393,14 @@ ERROR_CLASSES = {
     "SERVICE_UNAVAILABLE": ServiceUnavailableError,
     "LEVEL_TOO_LOW": LevelTooLowError,
     "CAP_EXCEEDED": CapExceededError,
+    "COMPETITION_RULE": CompetitionRuleError,
+    "ENTRY_TOKEN": EntryTokenError,
+    "JOIN_CODE": JoinCodeError,
+    "COMPETITION_NOT_RUNNING": CompetitionNotRunningError,
+    "COMPETITION_STARTED": CompetitionStartedError,
+    "COMPETITION_FULL": CompetitionFullError,
+    "ALREADY_ENTERED": AlreadyEnteredError,
+    "COMPETITION_NOT_FINISHED": CompetitionNotFinishedError,
 }
 """The class of each code."""
 

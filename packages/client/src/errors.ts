@@ -141,6 +141,30 @@ export class LevelTooLowError extends CodedError<'LEVEL_TOO_LOW'> {
 export class CapExceededError extends CodedError<'CAP_EXCEEDED'> {
   override readonly name = 'CapExceededError';
 }
+export class CompetitionRuleError extends CodedError<'COMPETITION_RULE'> {
+  override readonly name = 'CompetitionRuleError';
+}
+export class EntryTokenError extends CodedError<'ENTRY_TOKEN'> {
+  override readonly name = 'EntryTokenError';
+}
+export class JoinCodeError extends CodedError<'JOIN_CODE'> {
+  override readonly name = 'JoinCodeError';
+}
+export class CompetitionNotRunningError extends CodedError<'COMPETITION_NOT_RUNNING'> {
+  override readonly name = 'CompetitionNotRunningError';
+}
+export class CompetitionStartedError extends CodedError<'COMPETITION_STARTED'> {
+  override readonly name = 'CompetitionStartedError';
+}
+export class CompetitionFullError extends CodedError<'COMPETITION_FULL'> {
+  override readonly name = 'CompetitionFullError';
+}
+export class AlreadyEnteredError extends CodedError<'ALREADY_ENTERED'> {
+  override readonly name = 'AlreadyEnteredError';
+}
+export class CompetitionNotFinishedError extends CodedError<'COMPETITION_NOT_FINISHED'> {
+  override readonly name = 'CompetitionNotFinishedError';
+}
 export class StaleMarketDataError extends CodedError<'STALE_MARKET_DATA'> {
   override readonly name = 'StaleMarketDataError';
 }
@@ -179,6 +203,14 @@ export const ERROR_CLASSES: Readonly<Record<ErrorCode, CodedClass>> = {
   INSUFFICIENT_SCOPE: InsufficientScopeError,
   LEVEL_TOO_LOW: LevelTooLowError,
   CAP_EXCEEDED: CapExceededError,
+  COMPETITION_RULE: CompetitionRuleError,
+  ENTRY_TOKEN: EntryTokenError,
+  JOIN_CODE: JoinCodeError,
+  COMPETITION_NOT_RUNNING: CompetitionNotRunningError,
+  COMPETITION_STARTED: CompetitionStartedError,
+  COMPETITION_FULL: CompetitionFullError,
+  ALREADY_ENTERED: AlreadyEnteredError,
+  COMPETITION_NOT_FINISHED: CompetitionNotFinishedError,
   STALE_MARKET_DATA: StaleMarketDataError,
   MARKET_DATA_LIMIT: MarketDataLimitError,
   SERVICE_UNAVAILABLE: ServiceUnavailableError,

@@ -251,6 +251,7 @@ export const streamEvents = [
   'quote',
   'halt',
   'resume',
+  'leaderboard',
   'heartbeat',
   'reset',
   'error',
@@ -323,3 +324,29 @@ export const rowStatuses = ['DONE', 'FAILED'] as const;
 
 /** What was different of the first order that went otherwise. */
 export const differenceKinds = ['REJECTED', 'PRICE', 'QUANTITY', 'FEE', 'STATUS'] as const;
+
+/** How far a competition is (D194). */
+export const competitionStatuses = ['OPEN', 'RUNNING', 'FINISHED', 'CANCELED'] as const;
+export type CompetitionStatus = (typeof competitionStatuses)[number];
+
+/** What an entry of a competition is (D195, D196). */
+export const entryStatuses = ['ACTIVE', 'ELIMINATED', 'DISQUALIFIED', 'WITHDRAWN'] as const;
+export type EntryStatus = (typeof entryStatuses)[number];
+
+/** What entries of a competition are ranked by (D194). */
+export const scorings = ['TOTAL_RETURN', 'SHARPE', 'SORTINO', 'CALMAR'] as const;
+export type Scoring = (typeof scorings)[number];
+
+/** The rules of a competition that may refuse an order (D194, D195). */
+export const competitionRules = [
+  'assetClasses',
+  'symbols',
+  'shortSelling',
+  'optionLevel',
+  'minPrice',
+  'maxPositionPercent',
+  'maxOrdersPerMinute',
+  'maxDailyLossPercent',
+  'trailingDrawdownPercent',
+] as const;
+export type CompetitionRule = (typeof competitionRules)[number];

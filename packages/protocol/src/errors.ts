@@ -5,7 +5,7 @@
  * each; a test keeps both lists equal.
  */
 import { type Static, type TObject, type TProperties, Type } from 'typebox';
-import { agentLevels, orderStatuses, scopes, tiers } from './enums.js';
+import { agentLevels, competitionRules, competitionStatuses, orderStatuses, scopes, tiers } from './enums.js';
 import {
   anyText,
   date,
@@ -273,6 +273,51 @@ export const errorCodes = {
       symbols: optional(listOf(anyText())),
       retryAfter: optional(integer(0, 60, { description: 'Seconds until an order is accepted.' })),
     },
+  },
+  COMPETITION_RULE: {
+    status: 403,
+    meaning: 'A rule of the competition forbids the order, or has eliminated the entry.',
+    details: {
+      rule: choice(competitionRules, { description: 'The rule, by its name in `rules`.' }),
+      allowed: optional(number({ description: 'The limit: percent, dollars or orders.' })),
+      asked: optional(number({ description: 'What the order amounts to, in the same unit.' })),
+      symbols: optional(listOf(anyText(), { description: 'The symbols that may be traded.' })),
+    },
+  },
+  ENTRY_TOKEN: {
+    status: 403,
+    meaning: 'The token of a competition entry does not allow the operation.',
+    details: {},
+  },
+  JOIN_CODE: {
+    status: 403,
+    meaning: 'The join code of the competition is missing or wrong.',
+    details: {},
+  },
+  COMPETITION_NOT_RUNNING: {
+    status: 409,
+    meaning: 'The competition does not accept the request in its present status.',
+    details: { status: optional(choice(competitionStatuses)) },
+  },
+  COMPETITION_STARTED: {
+    status: 409,
+    meaning: 'Market, rules and scoring of a competition are fixed once the first entry exists.',
+    details: {},
+  },
+  COMPETITION_FULL: {
+    status: 409,
+    meaning: 'The competition has as many entries as its capacity.',
+    details: { capacity: integer(1, 10_000, { description: 'Most entries.' }) },
+  },
+  ALREADY_ENTERED: {
+    status: 409,
+    meaning: 'The tenant has as many entries as the competition allows.',
+    details: { entriesPerTenant: integer(1, 1000, { description: 'Entries that a tenant may have.' }) },
+  },
+  COMPETITION_NOT_FINISHED: {
+    status: 409,
+    meaning: 'The simulations of a competition cannot be forked, exported, stepped or deleted before it is over.',
+    details: {},
   },
   STALE_MARKET_DATA: {
     status: 503,

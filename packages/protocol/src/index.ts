@@ -5,6 +5,7 @@ export * from './auth.js';
 export * from './brokers.js';
 export * from './enums.js';
 export * from './comparisons.js';
+export * from './competitions.js';
 export * from './errors.js';
 export * from './executions.js';
 export * from './faults.js';

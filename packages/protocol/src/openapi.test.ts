@@ -49,6 +49,9 @@ function at(pointer: string): unknown {
     .reduce<unknown>((node, name) => (node as Record<string, unknown> | undefined)?.[name], document);
 }
 
+/** Ways to show who asks; an optional one may be none. */
+const WAYS = { none: 0, bearer: 1, ticket: 2, optional: 3 } as const;
+
 describe('the table of routes', () => {
   it('has no two operations on one method and path', () => {
     const all = routeEntries.flatMap(([, route]) =>
@@ -75,6 +78,11 @@ describe('the table of routes', () => {
       if (/^\/v1\/simulations?(\/|$)/.test(route.path)) expect(route.scope, id).toBe('simulate');
       // Comparisons belong to simulations (D173).
       else if (id === 'cancelComparison') expect(route.scope, id).toBe('simulate');
+      // Its organizer's (D194); entries are their tenant's.
+      else if (/^\/v1\/competitions/.test(route.path) && route.method !== 'GET')
+        expect(route.scope, id).toBe(
+          ['enterCompetition', 'createEntryToken', 'withdrawEntry'].includes(id) ? 'trade' : 'simulate',
+        );
       // They show what trading does (D191).
       else if (/^\/v1\/webhooks(\/|$)/.test(route.path)) expect(route.scope, id).toBe('trade');
       else if (route.method === 'GET' && route.auth !== 'none') expect(route.scope, id).toBe('read');
@@ -181,7 +189,8 @@ describe('the document', () => {
       );
       const statuses = [...Object.keys(route.responses), ...errorStatusesOf(route).map(String)];
       expect(Object.keys(operation?.responses ?? {}).sort(), id).toEqual([...new Set(statuses)].sort());
-      expect(operation?.security.length, id).toBe({ none: 0, bearer: 1, ticket: 2 }[route.auth]);
+      const ways = route.auth === 'optional' && route.events === undefined ? 2 : WAYS[route.auth];
+      expect(operation?.security.length, id).toBe(ways);
     }
   });
 

@@ -170,12 +170,16 @@ function security(route: Route): Json[] {
       return [{ bearer: [] }];
     case 'ticket':
       return [{ bearer: [] }, { ticket: [] }];
+    case 'optional':
+      return route.events === undefined
+        ? [{}, { bearer: [] }]
+        : [{}, { bearer: [] }, { ticket: [] }];
   }
 }
 
 /** The ticket of a stream is a security scheme in the document, not one more parameter. */
 function queryOf(route: Route): TObject | undefined {
-  if (route.query === undefined || route.auth !== 'ticket') return route.query;
+  if (route.query === undefined || !('ticket' in route.query.properties)) return route.query;
   const properties = Object.entries(route.query.properties).filter(([name]) => name !== 'ticket');
   return { ...route.query, properties: Object.fromEntries(properties) };
 }

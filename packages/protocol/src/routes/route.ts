@@ -10,6 +10,7 @@ export const tags = {
   Streams: 'Live updates as server-sent events.',
   Simulation: 'Control of the market and the clock of a simulation.',
   Simulations: 'Simulations of your own, side by side.',
+  Competitions: 'Contests on one market, with rules, a leaderboard and a verifiable result.',
   Webhooks: 'Events sent to a URL of yours.',
   Service: 'Tokens and health.',
 } as const;
@@ -25,8 +26,8 @@ export interface Route {
   readonly tag: Tag;
   readonly summary: string;
   readonly description?: string;
-  /** `ticket`: a bearer, or a ticket in the query. */
-  readonly auth: 'none' | 'bearer' | 'ticket';
+  /** `ticket`: a bearer, or a ticket in the query. `optional`: the same, or nobody. */
+  readonly auth: 'none' | 'bearer' | 'ticket' | 'optional';
   readonly scope?: Scope;
   readonly params?: TObject;
   readonly query?: TObject;

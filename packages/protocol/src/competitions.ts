@@ -1,0 +1,390 @@
+/** Competitions (D194–D196): one market, many entries, each a simulation of its own; rules, leaderboard, result. */
+import { type Static, Type } from 'typebox';
+import { calendars, competitionRules, competitionStatuses, entryStatuses, scorings } from './enums.js';
+import { PortfolioTypeValue } from './accounts.js';
+import {
+  anyText,
+  choice,
+  closed,
+  count,
+  exactly,
+  flag,
+  instant,
+  integer,
+  list,
+  listOf,
+  moneyBounds,
+  namedChoice,
+  number,
+  optional,
+  parameters,
+  positive,
+  price,
+  simulatedTime,
+  text,
+  uuid,
+} from './fields.js';
+import { AssetClassValue, LatencyProfileValue } from './orders.js';
+import { pageFields, paged } from './paging.js';
+import { FillModelValue } from './portfolios.js';
+import { ruled } from './rules.js';
+import { ClockModeValue, clockSpeedBounds } from './simulation.js';
+import { FeedValue } from './simulations.js';
+
+/** Most entrants of one competition. */
+const MOST_ENTRANTS = 10_000;
+/** Longest display name, code points. */
+export const LONGEST_DISPLAY_NAME = 40;
+
+const percent = (description: string) =>
+  positive({ maximum: 100, decimals: 4 }, { description, 'x-expected': 'must be a positive number' });
+
+export const ScoringValue = namedChoice('Scoring', scorings, {
+  description:
+    '`TOTAL_RETURN`: time-weighted return. `SHARPE`, `SORTINO`: of the returns, risk-free rate 0, not annualized. `CALMAR`: total return divided by the maximum drawdown.',
+});
+
+export const MaskParts = closed(
+  'MaskParts',
+  {
+    symbols: optional(flag({ description: 'Whether symbols are made up; absent = true.' })),
+    dates: optional(
+      flag({ description: 'Whether dates are moved by a whole number of weeks; absent = true.' }),
+    ),
+    prices: optional(
+      flag({ description: 'Whether prices are multiplied by a factor for each symbol; absent = true.' }),
+    ),
+  },
+  { description: 'The parts of a recording that are hidden from its users.' },
+);
+export type MaskParts = Static<typeof MaskParts>;
+
+export const CompetitionMarket = ruled(
+  closed('CompetitionMarket', {
+    feed: FeedValue,
+    clock: ClockModeValue,
+    calendar: optional(choice(calendars)),
+    start: simulatedTime({ description: 'Simulated time at which trading begins.' }),
+    end: simulatedTime({ description: 'Simulated time at which trading ends.' }),
+    speed: optional(positive(clockSpeedBounds, { description: 'For a scaled clock.' })),
+    seed: optional(
+      Type.Union([text(), Type.Integer()], {
+        description: 'Mixed into the 128 bits that the server draws for the competition.',
+        'x-expected': 'must be a string or an integer',
+      }),
+    ),
+    replay: optional(
+      text({
+        description: 'For the replay feed: the recorded symbols, separated by commas; absent = all.',
+      }),
+    ),
+    mask: optional(
+      Type.Union([flag(), MaskParts], {
+        description:
+          'For the replay feed: what of the recording is hidden; absent or true = symbols, dates and prices, false = nothing.',
+        'x-expected': 'must be a boolean or an object',
+      }),
+    ),
+    luld: optional(flag({ description: 'Limit up, limit down; absent = false.' })),
+  }),
+  (body, report) => {
+    const { feed, clock } = body;
+    if (body.speed !== undefined && (clock === 'wall' || clock === 'manual'))
+      report.field('speed', `should not exist for ${clock} clocks`);
+    for (const field of ['replay', 'mask'] as const)
+      if (body[field] !== undefined && typeof feed === 'string' && feed !== 'replay')
+        report.field(field, `should not exist for ${feed} feeds`);
+    if (typeof body.replay === 'string' && body.replay.split(',').some((symbol) => symbol.trim() === ''))
+      report.field('replay', 'must be symbols, separated by commas');
+    if (feed === 'live') {
+      if (body.luld === true) report.field('luld', 'should not exist for live feeds');
+      if (clock !== undefined && clock !== 'wall') report.field('clock', 'must be wall for live feeds');
+      if (body.calendar !== undefined && body.calendar !== 'XNYS')
+        report.field('calendar', 'must be XNYS for live feeds');
+    }
+    const { start, end } = body;
+    if (typeof start === 'string' && typeof end === 'string' && Date.parse(start) >= Date.parse(end))
+      report.field('end', 'must be after start');
+  },
+);
+export type CompetitionMarket = Static<typeof CompetitionMarket>;
+
+export const CompetitionRules = closed('CompetitionRules', {
+  initialCash: positive(moneyBounds, { description: 'Dollars that each entry begins with.' }),
+  portfolioType: PortfolioTypeValue,
+  brokerId: text({ description: 'Broker configuration of every entry.', examples: ['default'] }),
+  assetClasses: list(
+    AssetClassValue,
+    { min: 1, max: 3, unique: true },
+    { description: 'Asset classes in which positions may be opened.' },
+  ),
+  optionLevel: optional(
+    integer(0, 4, { description: 'Highest option level, 0 to 4; absent = that of the broker.' }),
+  ),
+  shortSelling: optional(
+    flag({ description: 'Whether shares may be sold short; absent = as the broker allows.' }),
+  ),
+  latencyProfile: optional(LatencyProfileValue),
+  fillModel: optional(FillModelValue),
+  maxPositionPercent: optional(
+    percent(
+      'Highest market value of the shares of a symbol plus that of the options on it, in percent of total equity.',
+    ),
+  ),
+  maxOrdersPerMinute: optional(
+    integer(1, 100_000, { description: 'Most orders accepted in a minute of the simulated clock.' }),
+  ),
+  minPrice: optional(
+    price({ description: 'Lowest last price, in dollars, at which a position may be opened.' }),
+  ),
+  symbols: optional(
+    list(
+      text({ maxLength: 32 }),
+      { min: 1, max: 1000, unique: true },
+      { description: 'Symbols that may be traded; of options and futures the underlying or root.' },
+    ),
+  ),
+  maxDailyLossPercent: optional(
+    percent('Loss since the last session close, in percent of its equity, that eliminates an entry.'),
+  ),
+  trailingDrawdownPercent: optional(
+    percent('Decline from the highest equity, in percent of it, that eliminates an entry.'),
+  ),
+  entriesPerTenant: optional(integer(1, 1000, { description: 'Entries that a tenant may have; absent = 1.' })),
+  minTrades: optional(
+    integer(0, 1_000_000, {
+      description: 'Executions that an entry needs for its score to count; absent = 1.',
+    }),
+  ),
+});
+export type CompetitionRules = Static<typeof CompetitionRules>;
+
+const entryModes = ['OPEN', 'CODE'] as const;
+const visibilities = ['PUBLIC', 'PRIVATE'] as const;
+
+const settings = {
+  name: text({ description: 'Name of the competition.' }),
+  market: CompetitionMarket,
+  rules: CompetitionRules,
+  scoring: ScoringValue,
+  entry: choice(entryModes, { description: '`CODE`: entering requires the join code.' }),
+  capacity: optional(integer(1, MOST_ENTRANTS, { description: 'Most entries; absent = 10,000.' })),
+  visibility: choice(visibilities, {
+    description: '`PUBLIC`: everybody sees the competition and its leaderboard, without a token.',
+  }),
+};
+
+export const CompetitionBody = closed('CompetitionBody', settings, {
+  examples: [
+    {
+      name: 'Spring cup',
+      market: {
+        feed: 'synthetic',
+        clock: 'scaled',
+        speed: 60,
+        start: '2026-01-05T14:30:00Z',
+        end: '2026-01-09T21:00:00Z',
+      },
+      rules: { initialCash: 100000, portfolioType: 'MARGIN', brokerId: 'default', assetClasses: ['EQUITY'] },
+      scoring: 'TOTAL_RETURN',
+      entry: 'OPEN',
+      visibility: 'PRIVATE',
+    },
+  ],
+});
+export type CompetitionBody = Static<typeof CompetitionBody>;
+
+export const UpdateCompetitionBody = closed(
+  'UpdateCompetitionBody',
+  {
+    name: optional(settings.name),
+    market: optional(settings.market),
+    rules: optional(settings.rules),
+    scoring: optional(settings.scoring),
+    entry: optional(settings.entry),
+    capacity: settings.capacity,
+    visibility: optional(settings.visibility),
+  },
+  {
+    description:
+      'Fields that are left out keep their values. `market`, `rules` and `scoring` are fixed once the first entry exists.',
+  },
+);
+export type UpdateCompetitionBody = Static<typeof UpdateCompetitionBody>;
+
+const competitionFields = {
+  competitionId: uuid(),
+  name: anyText(),
+  status: namedChoice('CompetitionStatus', competitionStatuses),
+  paused: flag({ description: 'Whether trading is paused by the organizer.' }),
+  market: CompetitionMarket,
+  rules: CompetitionRules,
+  scoring: ScoringValue,
+  entry: choice(entryModes),
+  capacity: optional(count()),
+  visibility: choice(visibilities),
+  entries: count({ description: 'Entries that have not been withdrawn.' }),
+  isOrganizer: flag({ description: 'Whether the competition belongs to the tenant of the token.' }),
+  now: optional(instant({ description: 'By the clock of the market.' })),
+  simulationId: optional(anyText({ description: 'Simulation of the market; shown to the organizer.' })),
+  joinCode: optional(anyText({ description: 'Shown to the organizer.' })),
+  journalHash: optional(
+    anyText({ description: 'Hash over the journals of the competition; present once it is FINISHED.' }),
+  ),
+  createdAt: instant({ description: 'Real time.' }),
+};
+
+export const Competition = closed('Competition', competitionFields);
+export type Competition = Static<typeof Competition>;
+
+/** The answer of a create: with a token of the organizer for the market, of scopes `simulate` and `read`. */
+export const CreatedCompetition = closed('CreatedCompetition', { ...competitionFields, token: anyText() });
+export type CreatedCompetition = Static<typeof CreatedCompetition>;
+
+export const CompetitionPage = paged(
+  'CompetitionPage',
+  Competition,
+  'Competitions that are public, organized by the tenant or entered by it, newest first.',
+);
+export type CompetitionPage = Static<typeof CompetitionPage>;
+
+export const CompetitionQuery = parameters({
+  ...pageFields,
+  status: optional(choice(competitionStatuses, { description: 'Only competitions with this status.' })),
+});
+export type CompetitionQuery = Static<typeof CompetitionQuery>;
+
+export const DeletedCompetition = closed('DeletedCompetition', { competitionId: uuid(), message: anyText() });
+export type DeletedCompetition = Static<typeof DeletedCompetition>;
+
+export const EnterCompetitionBody = closed(
+  'EnterCompetitionBody',
+  {
+    displayName: text({
+      // Code points beyond the basic plane count twice in a length.
+      maxLength: 2 * LONGEST_DISPLAY_NAME,
+      pattern: `^(?!\\s)[^\\p{C}\\p{Zl}\\p{Zp}]{1,${LONGEST_DISPLAY_NAME}}(?<!\\s)$`,
+      description: 'Name on the leaderboard, unique in the competition: 1 to 40 visible characters.',
+      'x-expected': 'must be 1 to 40 visible characters',
+      examples: ['Momentum Mia'],
+    }),
+    joinCode: optional(text({ description: 'Required where `entry` is CODE.' })),
+  },
+  { examples: [{ displayName: 'Momentum Mia' }] },
+);
+export type EnterCompetitionBody = Static<typeof EnterCompetitionBody>;
+
+export const EntryStatusValue = namedChoice('EntryStatus', entryStatuses);
+
+const entryFields = {
+  entryId: uuid(),
+  competitionId: uuid(),
+  displayName: anyText(),
+  portfolioId: uuid(),
+  simulationId: anyText({ description: 'Simulation of the entry.' }),
+  status: EntryStatusValue,
+  reason: optional(anyText({ description: 'Why the entry is eliminated or disqualified.' })),
+  createdAt: instant({ description: 'Real time.' }),
+};
+
+export const Entry = closed('Entry', entryFields);
+export type Entry = Static<typeof Entry>;
+
+const entryToken = anyText({
+  description: 'A JWT that trades the portfolio of the entry and reads its market.',
+});
+
+export const CreatedEntry = closed('CreatedEntry', { ...entryFields, token: entryToken });
+export type CreatedEntry = Static<typeof CreatedEntry>;
+
+export const EntryPage = paged(
+  'EntryPage',
+  Entry,
+  'Entries, oldest first: all of them for the organizer, otherwise those of the tenant.',
+);
+export type EntryPage = Static<typeof EntryPage>;
+
+export const EntryToken = closed('EntryToken', {
+  entryId: uuid(),
+  portfolioId: uuid(),
+  simulationId: anyText(),
+  token: entryToken,
+  tokenType: exactly('Bearer'),
+  expiresIn: count({ description: 'Seconds.' }),
+  expiresAt: instant(),
+});
+export type EntryToken = Static<typeof EntryToken>;
+
+export const UpdateEntryBody = closed(
+  'UpdateEntryBody',
+  {
+    status: exactly('DISQUALIFIED'),
+    reason: optional(text({ description: 'Shown with the entry.' })),
+  },
+  { examples: [{ status: 'DISQUALIFIED', reason: 'two accounts of one person' }] },
+);
+export type UpdateEntryBody = Static<typeof UpdateEntryBody>;
+
+export const LeaderboardRow = closed('LeaderboardRow', {
+  rank: integer(1, MOST_ENTRANTS + 1, { description: 'Ties share a rank: 1, 2, 2, 4.' }),
+  entryId: uuid(),
+  displayName: anyText(),
+  totalEquity: number({ description: 'Dollars.' }),
+  return: number({ description: 'Total return as a fraction: 0.05 is 5 percent.' }),
+  score: optional(
+    number({ description: 'By the scoring of the competition; absent where it cannot be computed.' }),
+  ),
+  sharpe: optional(number({ description: 'Sharpe ratio of the returns, not annualized.' })),
+  maxDrawdown: number({ description: 'Largest decline from a high, as a fraction of it.' }),
+  trades: count({ description: 'Executions.' }),
+  status: EntryStatusValue,
+});
+export type LeaderboardRow = Static<typeof LeaderboardRow>;
+
+export const Leaderboard = closed('Leaderboard', {
+  competitionId: uuid(),
+  at: instant({ description: 'Simulated time of the figures.' }),
+  status: namedChoice('CompetitionStatus', competitionStatuses),
+  rows: listOf(LeaderboardRow, { description: 'By rank, then by name.' }),
+  journalHash: optional(anyText({ description: 'Present once the result is final.' })),
+});
+export type Leaderboard = Static<typeof Leaderboard>;
+
+const ticket = optional(
+  text({ maxLength: 4096, description: 'From `POST /v1/stream/ticket`; in place of the bearer.' }),
+);
+
+export const LeaderboardStreamQuery = parameters({ ticket });
+export type LeaderboardStreamQuery = Static<typeof LeaderboardStreamQuery>;
+
+const CompetitionEquityPoint = closed('CompetitionEquityPoint', {
+  at: instant(),
+  equity: number({ description: 'Total equity in dollars.' }),
+});
+
+export const LeaderboardCurve = closed('LeaderboardCurve', {
+  rank: count(),
+  entryId: uuid(),
+  displayName: anyText(),
+  points: listOf(CompetitionEquityPoint, {
+    description: 'The start, every full hour of the session or every close, and now.',
+  }),
+});
+
+export const LeaderboardCurves = closed('LeaderboardCurves', {
+  competitionId: uuid(),
+  at: instant(),
+  curves: listOf(LeaderboardCurve, { description: 'Equity of the first ten of the leaderboard.' }),
+});
+export type LeaderboardCurves = Static<typeof LeaderboardCurves>;
+
+export const CompetitionParams = parameters({ competitionId: uuid({ description: 'The competition.' }) });
+export const EntryParams = parameters({
+  competitionId: uuid({ description: 'The competition.' }),
+  entryId: uuid({ description: 'The entry.' }),
+});
+
+/** The rules that a refusal of an entry's order names. */
+export const CompetitionRuleValue = choice(competitionRules, {
+  description: 'Rule of the competition that refuses the order.',
+});
