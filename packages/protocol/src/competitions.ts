@@ -150,7 +150,9 @@ export const CompetitionRules = closed('CompetitionRules', {
   trailingDrawdownPercent: optional(
     percent('Decline from the highest equity, in percent of it, that eliminates an entry.'),
   ),
-  entriesPerTenant: optional(integer(1, 1000, { description: 'Entries that a tenant may have; absent = 1.' })),
+  entriesPerTenant: optional(
+    integer(1, 1000, { description: 'Entries that a tenant may have; absent = 1.' }),
+  ),
   minTrades: optional(
     integer(0, 1_000_000, {
       description: 'Executions that an entry needs for its score to count; absent = 1.',

@@ -316,7 +316,8 @@ export const errorCodes = {
   },
   COMPETITION_NOT_FINISHED: {
     status: 409,
-    meaning: 'The simulations of a competition cannot be forked, exported, stepped or deleted before it is over.',
+    meaning:
+      'The simulations of a competition cannot be forked, exported, stepped or deleted before it is over.',
     details: {},
   },
   STALE_MARKET_DATA: {

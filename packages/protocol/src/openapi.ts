@@ -171,9 +171,7 @@ function security(route: Route): Json[] {
     case 'ticket':
       return [{ bearer: [] }, { ticket: [] }];
     case 'optional':
-      return route.events === undefined
-        ? [{}, { bearer: [] }]
-        : [{}, { bearer: [] }, { ticket: [] }];
+      return route.events === undefined ? [{}, { bearer: [] }] : [{}, { bearer: [] }, { ticket: [] }];
   }
 }
 
