@@ -22,7 +22,7 @@ export function optionsAndMargin(visit: Visit): void {
     const form = page.getByRole('form', { name: 'Order' });
     await form.getByLabel('Contract of leg 1').getByText('187.50 call, 2.60 × 2.70').waitFor(ATTACHED);
     // 5.00 between the strikes, 2.05 paid: at worst 205 are lost, at best 295 won.
-    await form.getByRole('img', { name: /^Profit at expiry from −205\.00 to 295\.00 a unit/ }).waitFor();
+    await form.getByRole('img', { name: /^Profit at expiry from −\$205\.00 to \$295\.00 a unit/ }).waitFor();
     await page.getByText('The order would be accepted.').waitFor();
     await form.getByRole('button', { name: 'Place order' }).click();
     // 2.70 − 0.60 is asked for.
@@ -36,7 +36,7 @@ export function optionsAndMargin(visit: Visit): void {
     const strategies = page.getByRole('region', { name: 'Strategies' });
     await expect
       .poll(() => strategies.innerText(), SOON)
-      .toMatch(/Debit spread AAPL\s+1 2026-01-09 187\.50 call, −1 2026-01-09 192\.50 call/);
+      .toMatch(/Debit spread AAPL\s+1 Jan 9, 2026 187\.50 call, −1 Jan 9, 2026 192\.50 call/);
 
     await simulation.clock('2026-01-09T15:30:00-05:00');
     await simulation.quotes({ AAPL: [194.99, 195] });
@@ -75,7 +75,7 @@ export function optionsAndMargin(visit: Visit): void {
     await page.getByRole('link', { name: 'Too much' }).click();
     await page.getByRole('link', { name: 'Margin call history' }).click();
     const calls = page.getByRole('region', { name: 'Calls', exact: true });
-    await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+510\.00\s+510\.00\s+Open/);
+    await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+\$510\.00\s+\$510\.00\s+Open/);
 
     // Nobody pays: three business days later, at noon, it is due.
     await simulation.clock('2026-01-08T11:59:00-05:00');
@@ -83,7 +83,7 @@ export function optionsAndMargin(visit: Visit): void {
     await page.getByRole('button', { name: '+1 minute' }).click();
     await simulation.quotes({ AAPL: [110, 110.01] });
     await simulation.clock('2026-01-08T12:00:10-05:00');
-    await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+510\.00\s+Liquidated/);
+    await expect.poll(() => calls.innerText(), SOON).toMatch(/Maintenance\s+\$510\.00\s+Liquidated/);
     await page.getByText(/were missing: closing \d+ AAPL, which frees most for what it costs/).waitFor();
     await page.getByRole('link', { name: 'orders in AAPL' }).first().click();
     await expect

@@ -53,10 +53,12 @@ export function trouble(visit: Visit): void {
     await visit.go(simulation.place(`portfolio/${portfolioId}`), page);
     await page.getByLabel('To', { exact: true }).fill('2027-01-05T10:00:00-05:00');
     await page.getByRole('button', { name: 'Move' }).click();
-    await expect.poll(() => page.locator('.clock').innerText(), SOON).toContain('2027-01-05 10:00:00');
+    await expect
+      .poll(() => page.locator('.clock').innerText(), SOON)
+      .toContain('Jan 5, 2027, 10:00:00 AM ET');
     for (const span of ['1 day', '1 week', 'All']) {
       await page.getByRole('button', { name: span }).click();
-      await page.getByRole('img', { name: /^Equity, \d+ points, now 49,9\d\d\.\d\d/ }).waitFor();
+      await page.getByRole('img', { name: /^Equity, \d+ points, now \$49,9\d\d\.\d\d/ }).waitFor();
     }
     await page.getByRole('region', { name: 'Shares' }).getByText('AAPL').waitFor();
     await page.context().close();

@@ -1,5 +1,5 @@
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
-import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Broker, BrokerContext } from './broker.ts';
 import { errorFrom } from './load.ts';
 import { Login, LoginLink } from './pages/login.tsx';
@@ -8,10 +8,12 @@ import { Orders } from './pages/orders.tsx';
 import { PortfolioPage } from './pages/portfolio.tsx';
 import { Banner } from './parts/banner.tsx';
 import { Empty, Problem } from './parts/notice.tsx';
-import { Search } from './parts/search.tsx';
 import { hrefOf, type DashboardRoute, useRoute } from './route.ts';
 import { claimsOf, keepToken, MAIN, tokenFor } from './session.ts';
 import { useKeyboard } from './keyboard.ts';
+import { Rail } from './shell/rail.tsx';
+import { PAGES as MENU } from './shell/pages.ts';
+import { Toaster } from './ui/toaster.tsx';
 
 /** The pages that are not needed at once come when they are. */
 const later = (load: () => Promise<ComponentType<{ place: DashboardRoute }>>) =>
@@ -32,6 +34,7 @@ const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> 
   portfolio: PortfolioPage,
   orders: Orders,
   ticket: later(async () => (await import('./pages/ticket.tsx')).Ticket),
+  trade: later(async () => (await import('./pages/market.tsx')).Market),
   market: later(async () => (await import('./pages/market.tsx')).Market),
   activity: later(async () => (await import('./pages/activity.tsx')).ActivityPage),
   analytics: later(async () => (await import('./pages/analytics.tsx')).Analytics),
@@ -40,16 +43,14 @@ const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> 
   developer: later(async () => (await import('./pages/developer.tsx')).Developer),
 };
 
-/** What the menu offers, in its order. */
-const MENU: readonly (readonly [path: string, title: string])[] = [
-  ['', 'Overview'],
-  ['orders', 'Orders'],
-  ['ticket', 'Ticket'],
-  ['market', 'Market'],
-  ['simulations', 'Simulations'],
-  ['webhooks', 'Webhooks'],
-  ['developer', 'Developer'],
-];
+/** The palette comes when it is first opened. */
+function Palette(props: { readonly onClose: () => void }) {
+  const [found, setFound] = useState<{ readonly Palette?: ComponentType<typeof props> }>({});
+  useEffect(() => {
+    void import('./shell/palette.tsx').then(setFound);
+  }, []);
+  return found.Palette === undefined ? null : <found.Palette {...props} />;
+}
 
 export function App() {
   const place = useRoute();
@@ -106,30 +107,25 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
   const [name = ''] = place.path;
   const { simulationId } = broker;
   const Page = PAGES[name];
-  useKeyboard(place);
+  const main = useRef<HTMLElement>(null);
+  const isFirst = useRef(true);
+  const [isFinding, setIsFinding] = useState(false);
+  useKeyboard(place, () => setIsFinding(true));
   useEffect(() => {
-    const title = MENU.find(([path]) => path === name)?.[1] ?? (name === '' ? 'Overview' : name);
+    const title = MENU.find(({ path }) => path === name)?.title ?? (name === '' ? 'Overview' : name);
     document.title = `${title} · Sandpit`;
+    // A screen reader goes on at the new page, a keyboard at its first control.
+    if (!isFirst.current) main.current?.focus({ preventScroll: true });
+    isFirst.current = false;
   }, [name]);
   return (
-    <>
+    <div class="frame">
       <a class="skip" href="#content" onClick={skip}>
         Skip to content
       </a>
-      <Banner />
-      <nav aria-label="Pages">
-        <ul>
-          {MENU.map(([path, title]) => (
-            <li key={path}>
-              <a href={hrefOf(simulationId, path)} aria-current={path === name ? 'page' : undefined}>
-                {title}
-              </a>
-            </li>
-          ))}
-        </ul>
-        <Search />
-      </nav>
-      <main id="content" tabIndex={-1}>
+      <Banner onFind={() => setIsFinding(true)} />
+      <Rail simulationId={simulationId} current={name} />
+      <main id="content" tabIndex={-1} ref={main} data-page={name}>
         <Boundary key={place.path.join('/')}>
           {Page === undefined ? (
             <Empty>
@@ -141,7 +137,9 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
           )}
         </Boundary>
       </main>
-    </>
+      {isFinding && <Palette onClose={() => setIsFinding(false)} />}
+      <Toaster />
+    </div>
   );
 }
 

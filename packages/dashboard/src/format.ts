@@ -1,46 +1,70 @@
-/** Numbers and times as people read them. Amounts are dollars. */
+/** Numbers and times as an American trader reads them: dollars, and Eastern Time with the zone named. */
+const dollars = new Intl.NumberFormat('en-US', { style: 'currency', currency: 'USD' });
 const cents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
 const fine = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 4 });
 const plain = new Intl.NumberFormat('en-US', { maximumFractionDigits: 6 });
+const short = new Intl.NumberFormat('en-US', { notation: 'compact', maximumFractionDigits: 1 });
 const percents = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
 
 const minus = (text: string): string => text.replace('-', '−');
 
-/** With the sign of a minus, which nothing has. */
+/** With a minus sign, which zero has not. */
 const signed = (text: string): string => (/[1-9]/.test(text) ? minus(text) : text.replace('-', ''));
 
+/** `$1,234.50`, `−$5.00`. */
 export const money = (value: number | undefined): string =>
-  value === undefined ? '–' : signed(cents.format(value));
-/** With its sign, whichever it is. */
+  value === undefined ? '–' : signed(dollars.format(value));
+/** `+$5.00`: with its sign, whichever it is. */
 export const change = (value: number): string => (value > 0 ? '+' : '') + money(value);
+/** `187.59`: a price per share, without a dollar sign, two to four decimals. */
 export const price = (value: number | undefined): string =>
   value === undefined ? '–' : minus(fine.format(value));
 export const quantity = (value: number | undefined): string =>
   value === undefined ? '–' : minus(plain.format(value));
-/** Of a fraction. */
-export const percent = (fraction: number): string => `${signed(percents.format(fraction * 100))} %`;
-/** Of a fraction, with its sign and two digits: what a day makes is small. */
+/** `1.2M`: a volume. */
+export const compact = (value: number): string => minus(short.format(value));
+/** `12.5%` of a fraction. */
+export const percent = (fraction: number): string => `${signed(percents.format(fraction * 100))}%`;
+/** `+0.25%` of a fraction, with its sign and two decimals. */
 export const percentChange = (fraction: number): string =>
-  `${fraction > 0 ? '+' : ''}${signed(cents.format(fraction * 100))} %`;
+  `${fraction > 0 ? '+' : ''}${signed(cents.format(fraction * 100))}%`;
 export const greek = (value: number | undefined): string =>
   value === undefined ? '–' : signed(value.toFixed(Math.abs(value) < 0.9995 ? 3 : 2));
 
-const ZONE = 'America/New_York';
-const timeOf = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, timeStyle: 'medium' });
-const dateOf = new Intl.DateTimeFormat('en-CA', { timeZone: ZONE, dateStyle: 'short' });
-const weekdayOf = new Intl.DateTimeFormat('en-US', { timeZone: ZONE, weekday: 'short' });
+/** The number that a person typed: `1,000`, `$1,000.50`, ` 25 `; NaN where it is none, undefined where nothing is typed. */
+export function numberTyped(text: string): number | undefined {
+  const bare = text.replace(/[\s$,]/g, '').replace('−', '-');
+  if (bare === '') return undefined;
+  return /^[+-]?(\d+\.?\d*|\.\d+)$/.test(bare) ? Number(bare) : Number.NaN;
+}
 
-/** Time of day in New York. */
-export const time = (at: string | number): string => timeOf.format(new Date(at));
-/** `2026-01-05` in New York. */
+const ZONE = 'America/New_York';
+const timeOf = new Intl.DateTimeFormat('en-US', { timeZone: ZONE, timeStyle: 'medium' });
+const dateOf = new Intl.DateTimeFormat('en-US', { timeZone: ZONE, dateStyle: 'medium' });
+const isoDateOf = new Intl.DateTimeFormat('en-CA', { timeZone: ZONE, dateStyle: 'short' });
+const isoTimeOf = new Intl.DateTimeFormat('en-GB', { timeZone: ZONE, timeStyle: 'medium' });
+const weekdayOf = new Intl.DateTimeFormat('en-US', { timeZone: ZONE, weekday: 'short' });
+const dateOnly = new Intl.DateTimeFormat('en-US', { timeZone: 'UTC', dateStyle: 'medium' });
+
+/** `10:00:00 AM ET`. */
+export const time = (at: string | number): string => `${clockTime(at)} ET`;
+/** `10:00:00 AM`, for columns whose title names the zone. */
+export const clockTime = (at: string | number): string => timeOf.format(new Date(at)).replace('\u202f', ' ');
+/** `Jan 5, 2026`: the day in New York. */
 export const day = (at: string | number): string => dateOf.format(new Date(at));
-export const moment = (at: string | number): string => `${day(at)} ${time(at)}`;
+/** `2026-01-05`: the day in New York, for comparisons and addresses. */
+export const isoDay = (at: string | number): string => isoDateOf.format(new Date(at));
+/** `Jan 9, 2026` of the date `2026-01-09`. */
+export const dateText = (date: string): string => dateOnly.format(new Date(`${date}T00:00:00Z`));
+/** `Jan 5, 2026, 10:00:00 AM ET`. */
+export const moment = (at: string | number): string => `${day(at)}, ${time(at)}`;
+
 /** The instant whose time of day in UTC is that in New York, ms. */
 export function asIfInNewYork(atMs: number): number {
   const hour = Math.floor(atMs / HOUR_MS) * HOUR_MS;
   let offset = offsets.get(hour);
   if (offset === undefined) {
-    offset = Date.parse(`${day(hour)}T${time(hour)}Z`) - hour;
+    offset = Date.parse(`${isoDay(hour)}T${isoTimeOf.format(hour)}Z`) - hour;
     offsets.set(hour, offset);
   }
   return atMs + offset;
@@ -51,11 +75,24 @@ const offsets = new Map<number, number>();
 
 export const weekday = (at: string | number): string => weekdayOf.format(new Date(at));
 
-/** `BUY_TO_OPEN` as `Buy to open`. */
+/** Codes that are names or abbreviations, as they are written. */
+const NAMES: Readonly<Record<string, string>> = {
+  IRA: 'IRA',
+  ROTH_IRA: 'Roth IRA',
+  REG_T: 'Reg T',
+  GTC: 'GTC',
+  GTD: 'GTD',
+  IOC: 'IOC',
+  FOK: 'FOK',
+};
+
+/** `BUY_TO_OPEN` as `Buy to open`, `ROTH_IRA` as `Roth IRA`. */
 export function words(code: string): string {
+  const name = NAMES[code];
+  if (name !== undefined) return name;
   const text = code.toLowerCase().replaceAll('_', ' ');
   return text.charAt(0).toUpperCase() + text.slice(1);
 }
 
-/** What colour a figure has. */
+/** The tone of a figure. */
 export const tone = (value: number): string => (value > 0 ? 'up' : value < 0 ? 'down' : '');

@@ -2,31 +2,36 @@ import { useEffect } from 'preact/hooks';
 import { kindOfSymbol } from './option-legs.ts';
 import { go, hrefOf, type DashboardRoute, setQuery } from './route.ts';
 
-/** To where one came from; somebody who came by a link goes to the overview. */
-function back(simulationId: string): void {
-  if (history.length > 1) history.back();
-  else go(hrefOf(simulationId, ''));
-}
+/** Within these a letter is typed or chooses something; it is no shortcut. */
+const TAKES_KEYS =
+  'input, select, textarea, form, [role=dialog], [role=menu], [role=listbox], [contenteditable]';
 
-/** `/` to the search of the page, or to that of all, `b` and `s` to a ticket, Escape back. */
-export function useKeyboard(place: DashboardRoute): void {
+/**
+ * `Ctrl K` or `⌘ K` opens the command palette, `/` the search of the page or the palette, `b` and `s` a ticket; Escape goes back. Shortcuts
+ * of one letter do nothing inside a form or a dialog.
+ */
+export function useKeyboard(place: DashboardRoute, find: () => void): void {
   useEffect(() => {
     const onKey = (event: KeyboardEvent): void => {
-      if (event.ctrlKey || event.metaKey || event.altKey) return;
+      if ((event.ctrlKey || event.metaKey) && event.key.toLowerCase() === 'k') {
+        event.preventDefault();
+        find();
+        return;
+      }
+      if (event.ctrlKey || event.metaKey || event.altKey || event.defaultPrevented) return;
       const { target } = event;
-      const isTyping =
-        target instanceof HTMLElement && ['INPUT', 'SELECT', 'TEXTAREA'].includes(target.tagName);
+      const isTyping = target instanceof HTMLElement && target.closest(TAKES_KEYS) !== null;
       if (event.key === 'Escape') {
-        if (isTyping) target.blur();
+        if (isTyping) return;
         else if (place.query.has('order')) setQuery({ order: undefined });
-        else if (place.path[0] === 'ticket') back(place.simulationId);
         return;
       }
       if (isTyping) return;
       if (event.key === '/') {
         const ofPage = document.querySelector<HTMLInputElement>('main input[type=search]');
         event.preventDefault();
-        (ofPage ?? document.querySelector<HTMLInputElement>('nav input[type=search]'))?.focus();
+        if (ofPage === null) find();
+        else ofPage.focus();
       } else if (event.key === 'b' || event.key === 's') {
         const [page, subject] = place.path;
         const symbol = page === 'market' ? subject : (place.query.get('symbol') ?? undefined);

@@ -1,6 +1,9 @@
 import { render } from 'preact';
 import { App } from './app.tsx';
-import './style.css';
+import './design/tokens.css';
+import './design/pages.css';
+import './design/shell.css';
+import './design/fonts.ts';
 import { applyTheme } from './theme.ts';
 
 applyTheme();

@@ -1,6 +1,6 @@
 /** Option symbols, and legs as an address has them. */
 import type { Leg, OptionType, PositionIntent } from '@sandpit/protocol';
-import { price } from './format.ts';
+import { dateText, price } from './format.ts';
 
 const OSI = /^([A-Z.]{1,6})(\d{6})([CP])(\d{8})$/;
 
@@ -24,12 +24,12 @@ export function optionNamed(symbol: string): OptionName | undefined {
   };
 }
 
-/** `237.50 CALL 2026-01-30`, in words short enough for a table; a symbol that is no option as it is. */
+/** `Jan 30, 2026 237.50 call`; a symbol that is no option as it is. */
 export function contractText(symbol: string): string {
   const option = optionNamed(symbol);
   return option === undefined
     ? symbol
-    : `${option.expiration} ${price(option.strike)} ${option.optionType.toLowerCase()}`;
+    : `${dateText(option.expiration)} ${price(option.strike)} ${option.optionType.toLowerCase()}`;
 }
 
 /** What a symbol of a ticket is, by its form. */

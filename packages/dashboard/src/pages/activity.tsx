@@ -1,7 +1,7 @@
 /** Activities of a portfolio and its ledger entries, side by side. */
 import { activityCategories, type Activity, type LedgerEntry } from '@sandpit/protocol';
 import { useBroker } from '../broker.ts';
-import { change, day, moment, money, quantity, tone, words } from '../format.ts';
+import { change, isoDay, moment, money, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { useClockMoves } from '../parts/banner.tsx';
 import { Download } from '../parts/download.tsx';
@@ -44,7 +44,7 @@ export function ActivityPage({ place }: { readonly place: DashboardRoute }) {
       params,
     });
     const entries = balanced(newest, settledCash + pendingCash + reservedCash - marginLoan);
-    const shown = to === '' ? entries : entries.filter(({ at }) => day(at) <= to);
+    const shown = to === '' ? entries : entries.filter(({ at }) => isoDay(at) <= to);
     return { activities, entries: shown, activitiesOf, entriesOf };
   }, [portfolioId, category, from, to]);
   useClockMoves(found.reload);

@@ -1,4 +1,5 @@
 /** The strip at the top: that all of this is simulated, by which feed and clock, and the clock's handles. */
+import { Search } from 'lucide-preact';
 import type { MarketHours, Simulation } from '@sandpit/protocol';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
@@ -7,7 +8,7 @@ import { errorFrom, useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
 import { onRequest, requestNotes } from '../requests.ts';
 import { allTokens, forgetAllTokens, forgetToken, MAIN } from '../session.ts';
-import { chooseTheme, isDark } from '../theme.ts';
+import { ThemeMenu } from '../shell/theme-menu.tsx';
 import { REFUSED, sentenceOf, UNREACHABLE } from './notice.tsx';
 
 interface ClockStatus {
@@ -17,7 +18,7 @@ interface ClockStatus {
   readonly speed: number;
 }
 
-export function Banner() {
+export function Banner({ onFind }: { readonly onFind: () => void }) {
   const broker = useBroker();
   const simulation = useLoad(
     async () =>
@@ -49,6 +50,7 @@ export function Banner() {
   return (
     <header class="banner">
       <div class="strip">
+        <span class="brand">Sandpit</span>
         <strong class="simulated">SIMULATED</strong>
         {simulation.value !== undefined && <Facts simulation={simulation.value} />}
         {standing.value !== undefined && (
@@ -61,15 +63,12 @@ export function Banner() {
           <span class="dim">
             {broker.claims.tenantId} · {broker.claims.tier}
           </span>
-          <button
-            type="button"
-            class="quiet"
-            aria-label="Dark or light"
-            title="Dark or light"
-            onClick={() => chooseTheme(isDark() ? 'light' : 'dark')}
-          >
-            ◐
+          <button type="button" class="find" onClick={onFind} aria-keyshortcuts="Control+K">
+            <Search size={16} aria-hidden="true" />
+            <span>Search or jump to</span>
+            <kbd>Ctrl K</kbd>
           </button>
+          <ThemeMenu />
           <button type="button" class="quiet" onClick={leave}>
             Log out
           </button>
@@ -169,9 +168,9 @@ function Now({ standing, isScaled }: { readonly standing: ClockStatus; readonly 
   return (
     <span>
       <time class="clock" dateTime={new Date(now).toISOString()}>
-        {weekday(now)} {moment(now)}
-      </time>{' '}
-      New York{isScaled && ` × ${quantity(speed)}`} ·{' '}
+        {weekday(now)}, {moment(now)}
+      </time>
+      {isScaled && ` × ${quantity(speed)}`} ·{' '}
       <span class={hours.isOpen ? 'up' : 'dim'}>{hours.isOpen ? 'open' : hours.session.toLowerCase()}</span>
     </span>
   );

@@ -16,6 +16,7 @@ const PAGE_POLICY = [
   "style-src 'self'",
   "img-src 'self' data:",
   "connect-src 'self'",
+  "font-src 'self'",
   "base-uri 'none'",
   "form-action 'none'",
   "frame-ancestors 'none'",
@@ -27,14 +28,15 @@ const TYPES: Readonly<Record<string, string>> = {
   '.html': 'text/html; charset=utf-8',
   '.js': 'text/javascript; charset=utf-8',
   '.svg': 'image/svg+xml',
+  '.woff2': 'font/woff2',
 };
 
 /** The page and its files, read once. */
 export class DashboardFiles {
   readonly #page: string;
-  readonly #assets: ReadonlyMap<string, string>;
+  readonly #assets: ReadonlyMap<string, Uint8Array>;
 
-  private constructor(page: string, assets: ReadonlyMap<string, string>) {
+  private constructor(page: string, assets: ReadonlyMap<string, Uint8Array>) {
     this.#page = page;
     this.#assets = assets;
   }
@@ -46,7 +48,7 @@ export class DashboardFiles {
     const folder = join(directory, 'assets');
     const assets = readdirSync(folder)
       .filter((name) => extname(name) in TYPES)
-      .map((name) => [name, readFileSync(join(folder, name), 'utf8')] as const);
+      .map((name) => [name, readFileSync(join(folder, name))] as const);
     return new DashboardFiles(readFileSync(page, 'utf8'), new Map(assets));
   }
 

@@ -1,0 +1,104 @@
+/** What the search finds: symbols and companies, portfolios and orders. */
+import { AnswerError } from '@sandpit/client';
+import type { Broker } from '../broker.ts';
+import { portfoliosOf } from '../parts/portfolio-choice.tsx';
+import { hrefOf } from '../route.ts';
+
+export interface Hit {
+  readonly id: string;
+  readonly title: string;
+  /** `Symbol`, `Portfolio`, `Page`: shown beside the title. */
+  readonly kind: string;
+  readonly href?: string;
+  readonly act?: () => void;
+  /** Typed as a whole, this is it. */
+  readonly exact?: string;
+}
+
+const MOST = 12;
+
+/** The hits for a text; of no text none. */
+export async function search(broker: Broker, text: string): Promise<readonly Hit[]> {
+  const wanted = text.trim();
+  if (wanted === '') return [];
+  const { simulationId } = broker;
+  if (/^[0-9a-f]{8}-[0-9a-f-]{27}$/i.test(wanted)) return byId(broker, wanted);
+  const lower = wanted.toLowerCase();
+  const [instruments, portfolios] = await Promise.all([
+    broker.call('listInstruments', { query: { limit: 500 } }),
+    portfoliosOf(broker, undefined),
+  ]);
+  const symbols = instruments.data
+    .filter(
+      ({ symbol, name }) =>
+        symbol.toLowerCase().startsWith(lower) || name?.toLowerCase().includes(lower) === true,
+    )
+    .slice(0, MOST)
+    .map(({ symbol, name }) => ({
+      id: `symbol ${symbol}`,
+      title: name === undefined ? symbol : `${symbol} · ${name}`,
+      kind: 'Symbol',
+      exact: symbol,
+      href: hrefOf(simulationId, `trade/${encodeURIComponent(symbol)}`),
+    }));
+  const own = portfolios
+    .filter(({ name, portfolioId }) => `${name ?? ''} ${portfolioId}`.toLowerCase().includes(lower))
+    .slice(0, MOST)
+    .map(({ portfolioId, name }) => ({
+      id: `portfolio ${portfolioId}`,
+      title: name ?? portfolioId.slice(0, 8),
+      kind: 'Portfolio',
+      href: hrefOf(simulationId, `portfolio/${portfolioId}`),
+    }));
+  // A contract is not listed; its symbol leads to it all the same.
+  const typed = wanted.toUpperCase();
+  const isSymbol = /^[A-Z][A-Z0-9.]*$/.test(typed) && !symbols.some(({ exact }) => exact === typed);
+  return [
+    ...symbols,
+    ...own,
+    ...(isSymbol
+      ? [
+          {
+            id: `symbol ${typed}`,
+            title: typed,
+            kind: 'Symbol',
+            href: hrefOf(simulationId, `trade/${encodeURIComponent(typed)}`),
+          },
+        ]
+      : []),
+  ];
+}
+
+async function byId(broker: Broker, id: string): Promise<readonly Hit[]> {
+  const { simulationId } = broker;
+  const [portfolio, order] = await Promise.all([
+    broker.call('getPortfolio', { params: { portfolioId: id } }).catch(absent),
+    broker.call('getOrder', { params: { orderId: id } }).catch(absent),
+  ]);
+  return [
+    ...(portfolio === undefined
+      ? []
+      : [
+          {
+            id: `portfolio ${id}`,
+            title: portfolio.name ?? id.slice(0, 8),
+            kind: 'Portfolio',
+            href: hrefOf(simulationId, `portfolio/${id}`),
+          },
+        ]),
+    ...(order === undefined
+      ? []
+      : [
+          {
+            id: `order ${id}`,
+            title: `Order in ${order.symbol}`,
+            kind: 'Order',
+            href: hrefOf(simulationId, 'orders', { order: id }),
+          },
+        ]),
+  ];
+}
+
+function absent(error: unknown): undefined {
+  if (!(error instanceof AnswerError) || (error.status !== 404 && error.status !== 400)) throw error;
+}

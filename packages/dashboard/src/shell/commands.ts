@@ -1,0 +1,29 @@
+/** What the command palette offers besides what it finds. */
+import type { Broker } from '../broker.ts';
+import type { Hit } from '../live/search.ts';
+import { hrefOf } from '../route.ts';
+import { chooseTheme, type Theme } from '../theme.ts';
+import { PAGES } from './pages.ts';
+
+const THEMES: readonly (readonly [Theme, string])[] = [
+  ['light', 'Light theme'],
+  ['dark', 'Dark theme'],
+  ['system', 'Theme of the system'],
+];
+
+export function commands({ simulationId }: Broker): readonly Hit[] {
+  return [
+    ...PAGES.map(({ path, title }) => ({
+      id: `page ${path}`,
+      title,
+      kind: 'Page',
+      href: hrefOf(simulationId, path),
+    })),
+    ...THEMES.map(([theme, title]) => ({
+      id: `theme ${theme}`,
+      title,
+      kind: 'Command',
+      act: () => chooseTheme(theme),
+    })),
+  ];
+}

@@ -1,0 +1,25 @@
+/** The pages of the menu, in its order. */
+import {
+  Bell,
+  CandlestickChart,
+  Code,
+  FlaskConical,
+  LayoutDashboard,
+  ListOrdered,
+  type LucideIcon,
+} from 'lucide-preact';
+
+export interface PageEntry {
+  readonly path: string;
+  readonly title: string;
+  readonly icon: LucideIcon;
+}
+
+export const PAGES: readonly PageEntry[] = [
+  { path: '', title: 'Overview', icon: LayoutDashboard },
+  { path: 'trade', title: 'Trade', icon: CandlestickChart },
+  { path: 'orders', title: 'Orders', icon: ListOrdered },
+  { path: 'simulations', title: 'Simulations', icon: FlaskConical },
+  { path: 'webhooks', title: 'Webhooks', icon: Bell },
+  { path: 'developer', title: 'Developer', icon: Code },
+];

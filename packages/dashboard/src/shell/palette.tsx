@@ -1,0 +1,104 @@
+/** The command palette: pages, actions, symbols and whatever the search finds, by typing. */
+import * as combobox from '@zag-js/combobox';
+import * as dialog from '@zag-js/dialog';
+import { normalizeProps, useMachine } from '@zag-js/preact';
+import { useEffect, useId, useMemo, useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { type Hit, search } from '../live/search.ts';
+import { go } from '../route.ts';
+import { commands } from './commands.ts';
+import { Portal } from '../ui/portal.tsx';
+
+/** Nothing is typed for this long: then the server is asked. */
+const QUIET_MS = 150;
+
+export function Palette({ onClose }: { readonly onClose: () => void }) {
+  const broker = useBroker();
+  const [text, setText] = useState('');
+  const [found, setFound] = useState<readonly Hit[]>([]);
+  const own = useMemo(() => commands(broker), [broker]);
+  useEffect(() => {
+    let isOver = false;
+    const timer = setTimeout(
+      () => {
+        search(broker, text).then(
+          (hits) => {
+            if (!isOver) setFound(hits);
+          },
+          () => undefined,
+        );
+      },
+      text === '' ? 0 : QUIET_MS,
+    );
+    return () => {
+      isOver = true;
+      clearTimeout(timer);
+    };
+  }, [broker, text]);
+  const wanted = text.trim().toLowerCase();
+  const hits = [...own.filter(({ title }) => title.toLowerCase().includes(wanted)), ...found];
+  // A whole symbol comes before the pages that contain its letters.
+  hits.sort((a, b) => Number(b.exact?.toLowerCase() === wanted) - Number(a.exact?.toLowerCase() === wanted));
+  const collection = combobox.collection({
+    items: hits,
+    itemToValue: ({ id }) => id,
+    itemToString: ({ title }) => title,
+  });
+  const close = useMachine(dialog.machine, {
+    id: useId(),
+    open: true,
+    'aria-label': 'Command palette',
+    onOpenChange: ({ open }) => {
+      if (!open) onClose();
+    },
+  });
+  const frame = dialog.connect(close, normalizeProps);
+  const service = useMachine(combobox.machine, {
+    id: useId(),
+    collection,
+    open: true,
+    inputBehavior: 'autohighlight',
+    selectionBehavior: 'preserve',
+    loopFocus: true,
+    onInputValueChange: ({ inputValue }) => setText(inputValue),
+    onValueChange: ({ items: [chosen] }) => {
+      const hit = chosen as Hit | undefined;
+      if (hit === undefined) return;
+      onClose();
+      if (hit.href !== undefined) go(hit.href);
+      hit.act?.();
+    },
+  });
+  const api = combobox.connect(service, normalizeProps);
+  return (
+    <Portal>
+      <div {...frame.getBackdropProps()} class="backdrop" />
+      <div {...frame.getPositionerProps()} class="positioner">
+        <div {...frame.getContentProps()} class="dialog palette">
+          <div {...api.getRootProps()}>
+            <div {...api.getControlProps()}>
+              <input
+                {...api.getInputProps()}
+                aria-label="Search"
+                placeholder="Symbol, company, portfolio, order id or page"
+              />
+            </div>
+            <div {...api.getContentProps()} aria-label="Results">
+              {hits.map((hit) => (
+                <div key={hit.id} {...api.getItemProps({ item: hit })}>
+                  <span>{hit.title}</span>
+                  <span class="kind">{hit.kind}</span>
+                </div>
+              ))}
+            </div>
+            {hits.length === 0 && (
+              <p role="status" class="notice">
+                Nothing found for “{text}”.
+              </p>
+            )}
+          </div>
+        </div>
+      </div>
+    </Portal>
+  );
+}
