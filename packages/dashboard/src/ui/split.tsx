@@ -67,7 +67,7 @@ function keptSizes(key: string, count: number): readonly number[] | undefined {
     const kept = JSON.parse(localStorage.getItem(key) ?? 'null') as unknown;
     const isUsable =
       Array.isArray(kept) && kept.length === count && kept.every((size) => typeof size === 'number');
-    return isUsable ? (kept) : undefined;
+    return isUsable ? kept : undefined;
   } catch {
     return undefined;
   }
