@@ -25,6 +25,7 @@ export const XNYS_SPECIAL_CLOSURES: readonly Exception[] = [
 /** Days since 1998 whose regular session began late, with the time of its opening. */
 export const XNYS_LATE_OPENS: readonly (Exception & { readonly opens: readonly [number, number] })[] = [
   { ...exception('2001-09-17', 'two minutes of silence after the attacks of September 11'), opens: [9, 33] },
+  { ...exception('2001-10-08', 'silence for the troops in Afghanistan'), opens: [9, 31] },
   { ...exception('2002-09-11', 'first anniversary of the attacks'), opens: [12, 0] },
   { ...exception('2003-03-20', 'beginning of the war in Iraq'), opens: [9, 32] },
   { ...exception('2004-06-07', 'death of President Reagan'), opens: [9, 32] },
