@@ -1,14 +1,19 @@
 /**
  * Steps of a simulation over HTTP on the real server process with the SQLite store, from this process: one client on one connection, one
  * request after the other; then the same work in separate requests (order, quote, clock); then batches over 256 simulations. Each step places
- * an order that fills, pushes a quote and advances a minute; it is durable when it is answered.
+ * an order that fills, pushes a quote and advances a minute; it is durable when it is answered. Before that the floor: a bare server that
+ * appends and syncs for each request (`bare-append.ts`). At the end the first row again, with the journal of all that in between.
  *
  * Leaves out: other clients, streams, TLS, the network. The load shares the cores with the server.
  *
  *   npx tsc -b && npx tsx bench/steps.ts      BENCH_SECONDS (a part), BENCH_SIMULATIONS
  */
+import { fork } from 'node:child_process';
 import { randomBytes } from 'node:crypto';
-import { Agent, request } from 'node:http';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { Connection } from './connection.js';
 import { quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 import { call, startBrokerage, stop, tokenFor } from './served.js';
@@ -24,38 +29,6 @@ interface Rate {
   readonly perSecond: number;
   readonly p50Ms: number;
   readonly p99Ms: number;
-}
-
-/** One connection, kept open. */
-const agent = new Agent({ keepAlive: true, maxSockets: 1 });
-
-function send(url: string, token: string, method: string, path: string, body: object): Promise<unknown> {
-  return new Promise((resolve, reject) => {
-    const text = JSON.stringify(body);
-    const sent = request(
-      `${url}${path}`,
-      {
-        method,
-        agent,
-        headers: {
-          authorization: `Bearer ${token}`,
-          'content-type': 'application/json',
-          'content-length': Buffer.byteLength(text),
-        },
-      },
-      (response) => {
-        const parts: Buffer[] = [];
-        response.on('data', (part: Buffer) => parts.push(part));
-        response.on('end', () => {
-          const answer = Buffer.concat(parts).toString();
-          if ((response.statusCode ?? 500) < 300) resolve(JSON.parse(answer));
-          else reject(new Error(`${response.statusCode}: ${answer}`));
-        });
-      },
-    );
-    sent.on('error', reject);
-    sent.end(text);
-  });
 }
 
 async function create(url: string, token: string): Promise<Sim> {
@@ -115,6 +88,24 @@ async function during(
 const details = ({ p50Ms, p99Ms }: Rate, what: string): string =>
   `${what}; p50 ${p50Ms.toFixed(2)} ms, p99 ${p99Ms.toFixed(2)} ms a request`;
 
+/** Requests of a server that does nothing but sync. */
+async function measureFloor(directory: string, seconds: number): Promise<Rate> {
+  const server = fork(fileURLToPath(new URL('./bare-append.ts', import.meta.url)));
+  try {
+    server.send(join(directory, 'floor'));
+    const [{ port }] = (await once(server, 'message')) as [{ port: number }];
+    const connection = await Connection.open(`http://127.0.0.1:${port}`);
+    const rate = await during(seconds, 1, () =>
+      connection.send('none', 'POST', '/v1/simulation/step', { advance: { by: 'PT1M' } }),
+    );
+    connection.close();
+    return rate;
+  } finally {
+    server.disconnect();
+    await once(server, 'exit');
+  }
+}
+
 export async function measureSteps(): Promise<readonly Row[]> {
   const seconds = sizeOf('SECONDS', 5);
   const count = sizeOf('SIMULATIONS', 256);
@@ -128,26 +119,30 @@ export async function measureSteps(): Promise<readonly Row[]> {
       RATE_LIMIT_DEFAULT: '1000000000',
     };
     const token = await tokenFor(env);
+    const floor = await measureFloor(directory, seconds);
     const { url, process: server } = await startBrokerage(env);
+    const connection = await Connection.open(url);
+    const send = (token: string, method: string, path: string, body: object): Promise<unknown> =>
+      connection.send(token, method, path, body).then((text) => JSON.parse(text) as unknown);
     try {
       const sims: Sim[] = [];
       for (let i = 0; i < count; i += 1) sims.push(await create(url, token));
       const [one, two] = sims;
       if (one === undefined || two === undefined) throw new Error('no simulations');
       const empty = await during(seconds, 1, () =>
-        send(url, one.token, 'POST', '/v1/simulation/step', { advance: { by: 'PT1M' } }),
+        send(one.token, 'POST', '/v1/simulation/step', { advance: { by: 'PT1M' } }),
       );
       const single = await during(seconds, 1, (i) =>
-        send(url, one.token, 'POST', '/v1/simulation/step', stepOf(one, i)),
+        send(one.token, 'POST', '/v1/simulation/step', stepOf(one, i)),
       );
       const apart = await during(seconds, 1, async (i) => {
-        await send(url, two.token, 'POST', '/v1/orders', orderOf(two));
-        await send(url, two.token, 'PUT', '/v1/simulation/quotes', { quotes: [quote(i)] });
-        await send(url, two.token, 'POST', '/v1/simulation/clock/advance', { by: 'PT1M' });
-        await send(url, two.token, 'POST', '/v1/market-data/quotes/batch', { symbols: ['AAPL'] });
+        await send(two.token, 'POST', '/v1/orders', orderOf(two));
+        await send(two.token, 'PUT', '/v1/simulation/quotes', { quotes: [quote(i)] });
+        await send(two.token, 'POST', '/v1/simulation/clock/advance', { by: 'PT1M' });
+        await send(two.token, 'POST', '/v1/market-data/quotes/batch', { symbols: ['AAPL'] });
       });
       const batch = await during(seconds, count, (i) =>
-        send(url, token, 'POST', '/v1/simulations/step', {
+        send(token, 'POST', '/v1/simulations/step', {
           steps: sims.map(({ simulationId }) => ({
             simulationId,
             quotes: [quote(i)],
@@ -156,8 +151,18 @@ export async function measureSteps(): Promise<readonly Row[]> {
           })),
         }),
       );
+      const later = await during(seconds, 1, () =>
+        send(one.token, 'POST', '/v1/simulation/step', { advance: { by: 'PT1M' } }),
+      );
       const leavesOut = 'other clients, streams, TLS, network';
       return [
+        {
+          measure: 'floor: requests of a bare server, each with an append that is synced, one connection',
+          value: floor.perSecond,
+          unit: 'requests/s',
+          details: details(floor, 'one sync; the journal needs two'),
+          leavesOut,
+        },
         {
           measure: 'steps that advance a minute, one connection',
           value: empty.perSecond,
@@ -189,9 +194,16 @@ export async function measureSteps(): Promise<readonly Row[]> {
           aim: { atLeast: 20_000 },
           leavesOut,
         },
+        {
+          measure: 'steps that advance a minute, one connection, after all that',
+          value: later.perSecond,
+          unit: 'steps/s',
+          details: details(later, 'the first of the rows of steps again: the journal is longer by now'),
+          leavesOut,
+        },
       ];
     } finally {
-      agent.destroy();
+      connection.close();
       await stop(server);
     }
   });

@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { copyFileSync, readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { RegistryTables } from './registry-tables.js';
@@ -53,6 +53,29 @@ describe('The write-ahead log of the journal', () => {
     expect(databaseKB()).toBeGreaterThan(600);
     commit('small', 1);
     expect(pages()).toBeLessThan(20);
+    log.close();
+  });
+
+  it('has room written ahead once it is longer than a megabyte, and is read as far as its commits', () => {
+    const { log, directory, commit, pages } = openLog(64 * 1024 * KB);
+    const walBytes = (): number => statSync(join(directory, `${JOURNAL_FILE}-wal`)).size;
+    for (let i = 0; i < COMMITS; i++) log.tidy();
+    const short = walBytes();
+    commit('large', 1200 * KB);
+    const written = walBytes();
+    for (let i = 0; i < COMMITS; i++) log.tidy();
+    expect(short).toBeLessThan(100 * KB);
+    expect(walBytes()).toBe(written + 512 * KB);
+    const before = pages();
+    commit('small', 1);
+    expect(pages()).toBeGreaterThan(before);
+    expect(walBytes()).toBe(written + 512 * KB);
+    // As after a crash: the log with its room, and nobody who has closed it.
+    const copy = newDirectory();
+    for (const file of readdirSync(directory)) copyFileSync(join(directory, file), join(copy, file));
+    const again = new CommitLog(copy);
+    expect(one(again.database.prepare(`SELECT value FROM setting WHERE name = 'small'`))).toEqual({ value: 'x' });
+    again.close();
     log.close();
   });
 });

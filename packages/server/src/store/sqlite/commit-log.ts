@@ -7,6 +7,7 @@ import type { Database, Statement } from './connection.js';
 import { HighWaterMark, refuseShortened } from './high-water-mark.js';
 import { JournalBlocks } from './journal-blocks.js';
 import { LogCopier } from './log-copier.js';
+import { LogRoom } from './log-room.js';
 import { HISTORY_FILE, watermarkAt } from './history-schema.js';
 import { JOURNAL_FILE, openJournalForWriting } from './journal-schema.js';
 import { digestOf, readMeta, refuseAltered } from './meta.js';
@@ -28,6 +29,8 @@ const COPY_AFTER_BYTES = 64 * 1024 * 1024;
 /** A log so many times as long has been left alone by the thread that copies: the writer does it, and commits wait. */
 const OVERDUE = 4;
 const MEASURE_EVERY_COMMITS = 16;
+/** What the log holds of each page beside the page itself. */
+const FRAME_HEAD_BYTES = 24;
 
 /** What a commit changes in the meta row, beside counting itself. */
 export interface CommitDraft {
@@ -50,6 +53,8 @@ export class CommitLog {
   readonly #copyNow: Statement;
   readonly #copier: LogCopier;
   readonly #copyAfterPages: number;
+  readonly #room: LogRoom;
+  readonly #frameBytes: number;
   #meta: Meta;
   #isMarked = true;
   #sinceMeasured = 0;
@@ -70,7 +75,10 @@ export class CommitLog {
       this.database = database;
       this.#meta = meta;
       this.#copier = new LogCopier(path);
-      this.#copyAfterPages = copyAfterBytes / pragmaNumber(database, 'page_size');
+      this.#room = new LogRoom(`${path}-wal`);
+      const pageBytes = pragmaNumber(database, 'page_size');
+      this.#frameBytes = pageBytes + FRAME_HEAD_BYTES;
+      this.#copyAfterPages = copyAfterBytes / pageBytes;
       // Frames go back to the database between commits, not inside one that somebody waits for.
       database.exec(
         'PRAGMA wal_autocheckpoint = 0; PRAGMA cache_size = -65536; PRAGMA journal_size_limit = 268435456',
@@ -176,7 +184,10 @@ export class CommitLog {
     if (this.#sinceMeasured < MEASURE_EVERY_COMMITS) return;
     this.#sinceMeasured = 0;
     const pages = one<{ log: number }>(this.#measure)?.log ?? 0;
-    if (pages < this.#copyAfterPages) return;
+    if (pages < this.#copyAfterPages) {
+      this.#room.ensure(pages * this.#frameBytes);
+      return;
+    }
     if (pages < this.#copyAfterPages * OVERDUE) this.#copier.ask();
     else this.#copy();
   }
@@ -192,6 +203,7 @@ export class CommitLog {
 
   close(): void {
     this.#copier.close();
+    this.#room.close();
     try {
       this.database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
     } catch (error) {

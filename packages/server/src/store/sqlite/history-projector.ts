@@ -21,8 +21,10 @@ import { JOURNAL_FILE } from './journal-schema.js';
 
 /** Data of blocks that one transaction takes: some 3,000 orders, which are done in a tenth of a second. */
 const BYTES_AT_ONCE = 2_000_000;
-/** Nobody notices that history is so late, and several commits become one transaction. */
-const SHORTEST_PAUSE_MS = 4;
+/**
+ * Commits of this long become one transaction: one costs more than the records of a few commits. Whoever reads history ends the pause.
+ */
+const SHORTEST_PAUSE_MS = 20;
 /** Under load transactions are larger, and cost less for each record. Whoever waits ends the pause. */
 const LONGEST_PAUSE_MS = 200;
 const IDLE_MS = 1_000;
