@@ -74,7 +74,9 @@ describe('The write-ahead log of the journal', () => {
     const copy = newDirectory();
     for (const file of readdirSync(directory)) copyFileSync(join(directory, file), join(copy, file));
     const again = new CommitLog(copy);
-    expect(one(again.database.prepare(`SELECT value FROM setting WHERE name = 'small'`))).toEqual({ value: 'x' });
+    expect(one(again.database.prepare(`SELECT value FROM setting WHERE name = 'small'`))).toEqual({
+      value: 'x',
+    });
     again.close();
     log.close();
   });
