@@ -846,6 +846,22 @@ class Client:
         """Lets time pass in a simulation whose clock is told to: `PT5M`, `P1D`. Everything due on the way has then happened."""
         return self.call("advanceClock", body={"by": by})
 
+    def step(self, orders=(), cancels=(), quotes=(), advance=None, observe=None):
+        """One step of a simulation with a manual clock: places orders, cancels, pushes quotes, lets time pass, then looks (D174).
+
+        `orders`: bodies in the words of the API (`order_of` with a `portfolioId`). `advance`: `{"until": "next-bar"}`, `{"to": …}` or
+        `{"by": "PT1M"}`. `observe`: `symbols`, `portfolios`, `orders`. A walk to an instant that the server stops half-way is
+        continued, its `events` put together; after `by`, `hasMore` may be true.
+        """
+        body = {"orders": list(orders), "cancels": list(cancels), "quotes": list(quotes), "advance": advance, "observe": observe}
+        result = self.call("stepSimulation", body={name: value for name, value in body.items() if value})
+        on = {name: value for name, value in (("advance", advance), ("observe", observe)) if value}
+        while result["hasMore"] and "by" not in advance:
+            later = self.call("stepSimulation", body=on)
+            answers = {name: result[name] for name in ("orders", "cancels")}
+            result = {**later, **answers, "events": result["events"] + later["events"]}
+        return result
+
     def order_events(self, account_id=None, portfolio_id=None, last_event_id=None):
         """What happens to orders from now on, or from an event on: dictionaries with `event`, and `eventId` to go on from."""
         query = {"accountId": account_id, "portfolioId": portfolio_id}
@@ -1274,6 +1290,173 @@ def _start_server():
     finally:
         late.cancel()
     raise SandpitError(f"The server of the sandbox ended with {server.wait()}")
+
+
+# -------------------------------------------------------------------------------------------------------------- learning loops
+
+_NO_ACTION, _BUY, _SELL = range(3)
+
+
+class Episodes:
+    """Episodes of a trading game, each on a fork of one snapshot. `sandpit.gym` is the same as a Gymnasium environment.
+
+        with sandpit.Episodes(client, ["AAPL"], cash=100_000, steps=390) as game:
+            observation, info = game.reset(seed=7)
+            observation, reward, terminated, truncated, info = game.step([1])
+
+    *Action*: one number for each symbol: 0 nothing, 1 buys `lot` shares, 2 sells `lot` shares, at the market. What the broker refuses
+    is in `info["refused"]`; the step goes on. *Observation*: bid, ask and shares held of each symbol, then settled cash and total
+    equity, in dollars. *Reward*: the change of total equity in this step, in dollars. *Terminated*: total equity is gone. *Truncated*:
+    after `steps` steps. A step lasts until the next bar of a minute in trading hours, or as `advance` says.
+
+    The same seed gives the same episode: prices, draws and ids. Without a seed each episode has another one, from `random`.
+    """
+
+    def __init__(
+        self,
+        client=None,
+        symbols=("AAPL",),
+        cash=100_000,
+        lot=10,
+        steps=390,
+        start=_START,
+        seed=1,
+        advance=None,
+        portfolio_type="CASH",
+        snapshot=None,
+        portfolio_id=None,
+    ):
+        """Builds a simulation with synthetic prices, a portfolio with `cash` and a snapshot of them, unless `snapshot` names one,
+        `(simulation id, snapshot id)`, and `portfolio_id` the portfolio in it."""
+        if (snapshot is None) != (portfolio_id is None):
+            raise SandpitError("Give both snapshot and portfolio_id, or neither")
+        self._owner = client or shared_server()
+        self.symbols = list(symbols)
+        self.lot = lot
+        self.steps = steps
+        self._advance = advance or {"until": "next-bar"}
+        self._built = None
+        if snapshot is None:
+            snapshot, portfolio_id = self._build(start, seed, cash, portfolio_type)
+        self._simulation_id, self._snapshot_id = snapshot
+        self.portfolio_id = portfolio_id
+        self._observe = {"symbols": self.symbols, "portfolios": [portfolio_id]}
+        self._fork = None
+        self._taken = 0
+        self._equity = 0.0
+
+    def _build(self, start, seed, cash, portfolio_type):
+        body = {"feed": "synthetic", "clock": "manual", "start": start, "seed": seed}
+        made = self._owner.call("createSimulation", body=body)
+        self._built = made["simulationId"]
+        with Client(self._owner.url, made["token"]) as client:
+            portfolio = client.open_portfolio(cash, portfolio_type, account_id=_ACCOUNT)
+        taken = self._owner.call("takeSnapshot", {"simulationId": self._built}, body={})
+        return (self._built, taken["snapshotId"]), portfolio.id
+
+    def reset(self, seed=None):
+        """Begins an episode on a fork of its own; the one before is deleted. The first observation, and information."""
+        self._delete_fork()
+        body = {"from": {"snapshotId": self._snapshot_id}, "ttl": "PT1H", "seed": random.getrandbits(31) if seed is None else seed}
+        made = self._owner.call("forkSimulation", {"simulationId": self._simulation_id}, body=body)
+        self._fork = (made["simulationId"], Client(self._owner.url, made["token"]))
+        self._taken = 0
+        result = self._client.step(observe=self._observe)
+        self._equity = result["portfolios"][0]["totalEquity"]
+        return self._observation(result), {"now": result["now"], "seed": body["seed"]}
+
+    def step(self, action):
+        """Does what `action` says and lets time pass: observation, reward, terminated, truncated, information."""
+        orders = [self._order(symbol, int(one)) for symbol, one in zip(self.symbols, action) if int(one) != _NO_ACTION]
+        result = self._client.step(orders, advance=self._advance, observe=self._observe)
+        self._taken += 1
+        before, self._equity = self._equity, result["portfolios"][0]["totalEquity"]
+        refused = [one["error"]["message"] for one in result["orders"] if "error" in one]
+        info = {"now": result["now"], "refused": refused, "events": result["events"]}
+        is_gone = self._equity <= 0
+        is_over = self._taken >= self.steps
+        return self._observation(result), self._equity - before, is_gone, is_over, info
+
+    @property
+    def _client(self):
+        if self._fork is None:
+            raise SandpitError("Call reset first")
+        return self._fork[1]
+
+    def _order(self, symbol, action):
+        if action not in (_BUY, _SELL):
+            raise SandpitError(f"{action} is no action: 0 does nothing, 1 buys, 2 sells")
+        order = order_of("BUY_TO_OPEN" if action == _BUY else "SELL_TO_CLOSE", symbol, self.lot)
+        return {**order, "portfolioId": self.portfolio_id}
+
+    def _observation(self, result):
+        quotes = {quote["symbol"]: quote for quote in result["quotes"]}
+        portfolio = result["portfolios"][0]
+        held = {one["symbol"]: one["settledQuantity"] + one["pendingQuantity"] for one in portfolio["equities"]}
+        seen = []
+        for symbol in self.symbols:
+            quote = quotes.get(symbol, {})
+            seen += [quote.get("bid", 0), quote.get("ask", 0), held.get(symbol, 0)]
+        return [float(one) for one in (*seen, portfolio["settledCash"], portfolio["totalEquity"])]
+
+    def _delete_fork(self):
+        if self._fork is None:
+            return
+        simulation_id, client = self._fork
+        self._fork = None
+        client.close()
+        self._owner.call("deleteSimulation", {"simulationId": simulation_id})
+
+    def close(self):
+        """Deletes the fork, and the simulation that was built for the episodes."""
+        self._delete_fork()
+        if self._built is not None:
+            self._owner.call("deleteSimulation", {"simulationId": self._built})
+            self._built = None
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.close()
+
+
+def gym(*args, **options):
+    """A Gymnasium environment of `Episodes`, with the same arguments. Needs Gymnasium.
+
+    Observations are arrays of 64-bit floats; actions `MultiDiscrete([3] * len(symbols))`. `reset(seed=…)` repeats an episode; a later
+    `reset()` draws the seed of the next one from the generator of the environment, so that a run repeats as a whole.
+    """
+    try:
+        import gymnasium
+        import numpy
+    except ImportError:
+        raise SandpitError("sandpit.gym needs Gymnasium: pip install gymnasium") from None
+
+    class SandpitEnv(gymnasium.Env):
+        metadata = {"render_modes": []}
+
+        def __init__(self):
+            self.episodes = Episodes(*args, **options)
+            count = len(self.episodes.symbols)
+            shape = (3 * count + 2,)
+            self.observation_space = gymnasium.spaces.Box(-numpy.inf, numpy.inf, shape, numpy.float64)
+            self.action_space = gymnasium.spaces.MultiDiscrete([3] * count)
+
+        def reset(self, *, seed=None, options=None):
+            super().reset(seed=seed)
+            drawn = int(self.np_random.integers(2**31)) if seed is None else seed
+            observation, info = self.episodes.reset(drawn)
+            return numpy.array(observation, dtype=numpy.float64), info
+
+        def step(self, action):
+            observation, *others = self.episodes.step(action)
+            return (numpy.array(observation, dtype=numpy.float64), *others)
+
+        def close(self):
+            self.episodes.close()
+
+    return SandpitEnv()
 
 
 if "pytest" in sys.modules:

@@ -1,9 +1,11 @@
 """The client against a real server, which `SANDPIT_COMMAND` starts. `python3 -m unittest`, in this folder."""
 
+import array
 import contextlib
 import importlib.util
 import json
 import os
+import random
 import signal
 import socket
 import subprocess
@@ -182,6 +184,89 @@ class InASandbox(unittest.TestCase):
             ids = {sim.portfolio.buy("AAPL", 1, idempotency_key="only-once").id for _ in range(3)}
             self.assertEqual(len(ids), 1)
             self.assertEqual(sum(1 for _ in sim.client.list("listOrders", query={"limit": 1})), 1)
+
+
+class LearningLoops(unittest.TestCase):
+    def test_the_same_seed_gives_the_same_episode(self):
+        actions = [[1, 0], [0, 1], [2, 0], [0, 0], [1, 2], [2, 2]]
+        with sandpit.Episodes(symbols=["AAPL", "MSFT"], steps=len(actions)) as game:
+            told = []
+            for seed in (7, 7, 8):
+                first, info = game.reset(seed=seed)
+                self.assertEqual((len(first), first[-2:], info["seed"]), (8, [100_000, 100_000], seed))
+                told.append([(observation, reward, over, refused(info)) for observation, reward, _, over, info in map(game.step, actions)])
+            self.assertEqual(told[0], told[1])
+            self.assertNotEqual(told[0], told[2])
+            self.assertEqual([over for _, _, over, _ in told[0]], [False] * 5 + [True])
+            rewards = sum(reward for _, reward, _, _ in told[0])
+            self.assertAlmostEqual(100_000 + rewards, told[0][-1][0][-1], places=6)
+
+    def test_a_refused_order_is_told_and_the_episode_goes_on(self):
+        with sandpit.Episodes(cash=100, lot=10) as game:
+            game.reset(seed=1)
+            _, reward, terminated, _, info = game.step([1])
+            self.assertEqual((info["refused"], reward, terminated), (["Insufficient funds"], 0, False))
+            self.assertEqual(info["now"], "2026-01-05T15:01:00.000Z")
+            with self.assertRaisesRegex(sandpit.SandpitError, "3 is no action"):
+                game.step([3])
+
+    def test_episodes_of_a_snapshot_of_ones_own_leave_its_simulation_alone(self):
+        with Sandbox(cash=10_000) as sim:
+            sim.quote("AAPL", 99, 100)
+            taken = sandpit.shared_server().call("takeSnapshot", {"simulationId": sim.simulation_id}, body={})
+            snapshot = (sim.simulation_id, taken["snapshotId"])
+            with sandpit.Episodes(snapshot=snapshot, portfolio_id=sim.portfolio.id, advance={"by": "PT1M"}) as game:
+                game.reset()
+                # Without a trade the mark is the middle.
+                self.assertEqual(game.step([1])[0], [99, 100, 10, 9_000, 9_995])
+                self.assertEqual(game.reset()[0], [99, 100, 0, 10_000, 10_000])
+            self.assertEqual(sim.portfolio.show()["settledCash"], 10_000)
+
+    def test_a_gymnasium_environment(self):
+        with unittest.mock.patch.dict(sys.modules, gymnasium_or_stand_ins()):
+            env = sandpit.gym(symbols=["AAPL"], steps=2)
+            with contextlib.closing(env):
+                first, _ = env.reset(seed=3)
+                env.step([1])
+                _, reward, terminated, truncated, info = env.step([0])
+                self.assertEqual((terminated, truncated, info["refused"]), (False, True, []))
+                again, _ = env.reset(seed=3)
+                env.step([1])
+                self.assertEqual((list(again), env.step([0])[1]), (list(first), reward))
+                # Without a seed the generator of the environment draws one.
+                seeds = [[env.reset(seed=3)[1]["seed"], env.reset()[1]["seed"]] for _ in range(2)]
+                self.assertEqual(seeds[0], seeds[1])
+                self.assertEqual(env.action_space.nvec.tolist(), [3])
+                self.assertEqual(env.observation_space.shape, (5,))
+
+    def test_says_that_gymnasium_is_missing(self):
+        with unittest.mock.patch.dict(sys.modules, gymnasium=None), self.assertRaisesRegex(sandpit.SandpitError, "pip install gymnasium"):
+            sandpit.gym()
+
+
+def refused(info):
+    return tuple(info["refused"])
+
+
+def gymnasium_or_stand_ins():
+    """Gymnasium where it is installed; else as much of it, and of NumPy, as the environment uses."""
+    if importlib.util.find_spec("gymnasium") and importlib.util.find_spec("numpy"):
+        return {}
+
+    class Env:
+        np_random = None
+
+        def reset(self, *, seed=None):
+            if seed is not None or self.np_random is None:
+                draws = random.Random(seed)
+                self.np_random = types.SimpleNamespace(integers=draws.randrange)
+
+    spaces = types.SimpleNamespace(
+        Box=lambda low, high, shape, dtype: types.SimpleNamespace(shape=shape, dtype=dtype),
+        MultiDiscrete=lambda nvec: types.SimpleNamespace(nvec=array.array("l", nvec)),
+    )
+    numpy = types.SimpleNamespace(inf=float("inf"), float64="d", array=lambda values, dtype: array.array(dtype, values))
+    return {"gymnasium": types.SimpleNamespace(Env=Env, spaces=spaces), "numpy": numpy}
 
 
 class AKilledServer(unittest.TestCase):
