@@ -27,7 +27,7 @@ const PAGE = 4096;
 const NOT_DATA = /-shm$|demo-credentials/;
 
 /** All files of a directory, with their folders. */
-export function filesOf(directory: string): readonly string[] {
+function filesOf(directory: string): readonly string[] {
   return readdirSync(directory, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile() && !NOT_DATA.test(entry.name))
     .map((entry) => join(entry.parentPath, entry.name).slice(directory.length + 1))

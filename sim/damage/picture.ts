@@ -16,7 +16,7 @@ const LISTS = [
 ];
 
 /** Everything that can be asked about a life without changing it. */
-export function questionsAbout(lived: LifeRecord): readonly Question[] {
+function questionsAbout(lived: LifeRecord): readonly Question[] {
   const questions: Question[] = [
     { method: 'GET', path: '/v1/simulations' },
     { method: 'GET', path: '/v1/simulation/clock' },
@@ -41,7 +41,7 @@ export function questionsAbout(lived: LifeRecord): readonly Question[] {
   return questions;
 }
 
-export const nameOf = ({ method, path, simulationId = 'main' }: Question): string =>
+const nameOf = ({ method, path, simulationId = 'main' }: Question): string =>
   `${method} ${path} of ${simulationId}`;
 
 export async function takePicture(ask: Ask, lived: LifeRecord): Promise<Picture> {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 
 /** Kinds of calls, as bits. */
-export const OPERATIONS = {
+const OPERATIONS = {
   open: 1,
   write: 2,
   sync: 4,
@@ -14,7 +14,7 @@ export const OPERATIONS = {
   read: 64,
 } as const;
 /** Everything that changes something. */
-export const CHANGES = 63;
+const CHANGES = 63;
 
 const ACTIONS = { EIO: 1, ENOSPC: 2, short: 3, killBefore: 4, killAfter: 5 } as const;
 export type FaultAction = keyof typeof ACTIONS;

@@ -16,5 +16,3 @@ export function nextYear(date: string): string {
   const same = `${year}${date.slice(4)}`;
   return dateOf(msOf(same)) === same ? same : `${year}-03-01`;
 }
-
-export const yearOf = (date: string): number => Number(date.slice(0, 4));

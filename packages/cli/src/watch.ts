@@ -17,7 +17,7 @@ interface Seen {
 }
 
 /** The screen: balances of a portfolio, its positions, quotes and latest order events. */
-export function screenOf({ portfolio, quotes, events }: Seen): string {
+function screenOf({ portfolio, quotes, events }: Seen): string {
   const parts: string[] = [];
   if (portfolio !== undefined) {
     const { portfolioId, totalEquity, settledCash, pendingCash, reservedCash } = portfolio;

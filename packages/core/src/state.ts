@@ -45,7 +45,7 @@ export interface AnnouncedAction {
   underWay?: ActionProgress;
 }
 
-export interface ActionProgress {
+interface ActionProgress {
   /** The number of the last portfolio that is done. */
   readonly through: number;
   /** Of a split: the mark that there was. */
@@ -159,7 +159,7 @@ export interface AgentUse {
 export const agentKey = (tenantId: string, agentId: string): string => JSON.stringify([tenantId, agentId]);
 
 /** Everything that a simulation knows: saved in checkpoints and hashed. Only events change it, in `evolve.ts`; `now` is that of the latest command. */
-export interface KnownState {
+interface KnownState {
   /** Draws follow from it. A fork may go on with another. */
   seed: number;
   /** Makes the ids that are shown, and reads them. */
@@ -217,7 +217,7 @@ export interface KnownState {
  * Indexes, timers and the market in force: made again on recovery, part of neither checkpoints nor the state hash. Kept by `evolve.ts` as events
  * are applied, and by whatever looks at the market, at margin and at time; no decision may come out differently for how they came about.
  */
-export interface DerivedState {
+interface DerivedState {
   readonly books: Map<string, Book>;
   /** Open orders of several legs, by the contracts of their legs; they stand in no book. */
   readonly multiLegOrdersOn: MultiLegOrderIndexes;
@@ -250,7 +250,7 @@ export interface DerivedState {
 export interface State extends KnownState, DerivedState {}
 
 /** What may have brought portfolios to a margin call since they were last looked at. Derived. */
-export interface MarginWatch {
+interface MarginWatch {
   /** Whose marks have moved. */
   readonly symbols: Set<string>;
   readonly portfolios: Set<Portfolio>;
@@ -264,7 +264,7 @@ export interface MarginWatch {
   readonly unfinished: Set<Portfolio>;
 }
 
-export interface MarginCheck {
+interface MarginCheck {
   place: number;
   readonly at: Instant;
   readonly portfolio: Portfolio;

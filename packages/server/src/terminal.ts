@@ -15,7 +15,7 @@ const SYMBOL_WIDTH = 6;
 const LONGEST_LINE = 500;
 
 /** Text that a request brought along, so that it can neither move the cursor of a terminal nor look like a line of the server's own. */
-export function printable(text: string): string {
+function printable(text: string): string {
   const cut = text.length > LONGEST_LINE ? `${text.slice(0, LONGEST_LINE)} …` : text;
   return cut.replace(
     /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069\ufeff]/g,

@@ -24,7 +24,7 @@ import { changeSma } from './sma.js';
 const MOST_DOLLARS = 100e9;
 
 /** A lot as it was entered. */
-export interface EnteredLot extends Required<LotToImport> {
+interface EnteredLot extends Required<LotToImport> {
   readonly basis: 'GIVEN' | 'MARK';
 }
 

@@ -94,7 +94,7 @@ const hasCall = ({ margin }: Portfolio, type: CallType): boolean =>
   margin.calls.some((call) => call.type === type);
 
 /** Opens a call, due some business days later at noon. */
-export function issue(d: Decision, portfolio: Portfolio, type: CallType, amount: Money): void {
+function issue(d: Decision, portfolio: Portfolio, type: CallType, amount: Money): void {
   const { calendar } = d.rules;
   const dueOn = calendar.plusBusinessDays(calendar.dateOf(d.at), DUE_DAYS[type]);
   const call: MarginCall = {

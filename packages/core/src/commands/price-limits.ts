@@ -28,7 +28,7 @@ const REFERENCE_MS = 30_000;
 const LATE_MS = 25 * MINUTE_MS;
 
 /** Whether closes are noted, which price limits go by. */
-export const needsCloses = ({ shortSaleRestriction, luld }: Decision['rules']): boolean =>
+const needsCloses = ({ shortSaleRestriction, luld }: Decision['rules']): boolean =>
   shortSaleRestriction === true || luld === true;
 
 const isEquity = (instrument: Instrument | undefined): instrument is Equity =>

@@ -43,7 +43,7 @@ export interface MarginInterestTier {
 }
 
 /** When a broker sells what a margin call was not met for (D120). */
-export type Liquidation = 'NEVER' | 'WHEN_DUE' | 'AT_ONCE';
+type Liquidation = 'NEVER' | 'WHEN_DUE' | 'AT_ONCE';
 
 export interface BrokerConfiguration {
   /** What the API calls the broker, kebab-case or as in the contract's table. */

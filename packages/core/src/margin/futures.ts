@@ -56,7 +56,7 @@ export function futureMarginOf({ instrument, mark }: Holding, terms: FutureTerms
 }
 
 /** What one pair of months takes to hold. */
-export function spreadMarginOf(
+function spreadMarginOf(
   long: Pick<Month, 'contract' | 'margin' | 'shareBps'>,
   short: Pick<Month, 'contract' | 'margin'>,
 ): Money {

@@ -15,7 +15,7 @@ import { classAmounts, classRequirement, commodityRequirement } from './portfoli
 import { regTAmounts, regTGroups } from './reg-t/held.js';
 import { regTStock } from './reg-t/stock.js';
 
-export const NO_AMOUNTS: Amounts = {
+const NO_AMOUNTS: Amounts = {
   fed: Money.zero,
   house: Money.zero,
   opening: Money.zero,
@@ -23,7 +23,7 @@ export const NO_AMOUNTS: Amounts = {
   counted: Money.zero,
 };
 
-export const addAmounts = (a: Amounts, b: Amounts): Amounts => ({
+const addAmounts = (a: Amounts, b: Amounts): Amounts => ({
   fed: Money.add(a.fed, b.fed),
   house: Money.add(a.house, b.house),
   opening: Money.add(a.opening, b.opening),

@@ -30,7 +30,7 @@ const lowestFirst = (a: WatchedOrder, b: WatchedOrder): boolean =>
   a.price === b.price ? byNumber(a, b) : a.price < b.price;
 
 /** The open orders of several legs with one in a contract. */
-export class MultiLegOrderIndex implements Iterable<Order> {
+class MultiLegOrderIndex implements Iterable<Order> {
   readonly #all = new Set<Order>();
   /** Those that any quote concerns. */
   readonly #alert = new Set<Order>();

@@ -21,7 +21,7 @@ export interface ScriptPiece {
 }
 
 /** What becomes of what the pieces leave: it goes on as any order, stays ACTIVE and fills nothing, or is canceled. */
-export type ScriptRest = 'MARKET' | 'HOLD' | 'CANCEL';
+type ScriptRest = 'MARKET' | 'HOLD' | 'CANCEL';
 
 /** What a script makes of an order (D175). */
 export type Script =

@@ -71,7 +71,7 @@ export function preciseVolatility(x: number, value: number, near: number): Decim
 }
 
 /** The distance from a double to the next one farther from 0. */
-export function unitInLastPlace(value: number): number {
+function unitInLastPlace(value: number): number {
   const size = Math.abs(value);
   scratch.setFloat64(0, size);
   scratch.setBigInt64(0, scratch.getBigInt64(0) + 1n);

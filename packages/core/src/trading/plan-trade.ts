@@ -64,7 +64,7 @@ export interface Securing {
 }
 
 /** What an opening order may draw on beyond what it has set aside. */
-export type Funds = { readonly kind: 'CASH'; readonly free: Money } | MarginFunds;
+type Funds = { readonly kind: 'CASH'; readonly free: Money } | MarginFunds;
 
 interface MarginFunds {
   readonly kind: 'MARGIN';
@@ -409,7 +409,7 @@ function variationOf(closed: readonly LotClosing[], value: Money, isBuy: boolean
 }
 
 /** How much better than its limit an order executes; `undefined` for one without a limit. */
-export function improvement(limit: Price | undefined, price: Price, buy: boolean): Price | undefined {
+function improvement(limit: Price | undefined, price: Price, buy: boolean): Price | undefined {
   return limit === undefined ? undefined : Price.ofUnits(buy ? limit - price : price - limit);
 }
 

@@ -4,7 +4,7 @@ import type { ClockMode } from './clock.js';
 import type { Origin } from './recovery.js';
 
 /** Where a synthetic path goes on by another seed. */
-export interface Reseeding {
+interface Reseeding {
   readonly after: Instant;
   /** 32-bit. */
   readonly seed: number;

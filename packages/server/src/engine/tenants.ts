@@ -19,7 +19,7 @@ const TRAVELING = 'alpaca/';
 const UNKNOWN = { tier: 'BASIC', scope: 'trade read', createdAt: 0 } as const;
 
 /** What was asked for cannot be done; the message says why. */
-export class TenantRefused extends Error {
+class TenantRefused extends Error {
   override readonly name = 'TenantRefused';
 }
 

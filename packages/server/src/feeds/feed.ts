@@ -26,7 +26,7 @@ export type HaltNews =
  * high is not recorded). Only orders that were at work at `since` may be tested against these; whoever ignores
  * them sees the market at the end of each minute alone, which is correct but misses touches between.
  */
-export interface PassedQuotes {
+interface PassedQuotes {
   readonly since: Instant;
   readonly quotes: readonly Quote[];
 }

@@ -4,17 +4,7 @@ import type { Calendar, MarketHours, TradingDay } from '@sandpit/core';
 /** Quotes of the computed feed change at whole seconds. */
 export const SECOND_MS = 1000;
 
-/** The days whose sessions (extended ones included) have an instant in [from, until), oldest first. */
-export function* daysBetween(calendar: Calendar, from: Instant, until: Instant): Generator<TradingDay> {
-  if (until <= from) return;
-  const last = calendar.dateOf(Instant.plusMs(until, -1));
-  for (let date = calendar.dateOf(from); date <= last; date = TradingDate.plusDays(date, 1)) {
-    const day = calendar.tradingDay(date);
-    if (day && day.extendedClose > from && day.extendedOpen < until) yield day;
-  }
-}
-
-/** As `daysBetween`, newest first. */
+/** The days whose sessions (extended ones included) have an instant in [from, until), newest first. */
 export function* daysBackwards(calendar: Calendar, from: Instant, until: Instant): Generator<TradingDay> {
   if (until <= from) return;
   const first = calendar.dateOf(from);

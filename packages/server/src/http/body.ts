@@ -21,7 +21,7 @@ class BadBody extends Error {
 const MOST_LEVELS = 64;
 
 /** Whether JSON text is nested too deeply. Brackets within strings do not count. */
-export function isTooDeep(text: string): boolean {
+function isTooDeep(text: string): boolean {
   let levels = 0;
   for (let i = 0; i < text.length; i += 1) {
     switch (text.charCodeAt(i)) {

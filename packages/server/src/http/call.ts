@@ -7,7 +7,7 @@ import type { Principal } from './auth.js';
 import type { PendingAnswer } from './idempotency.js';
 
 /** What a handler gets to see of a request: everything is checked already. */
-export interface PublicCall<Id extends OperationId = OperationId> {
+interface PublicCall<Id extends OperationId = OperationId> {
   readonly params: ParamsOf<Id>;
   readonly query: QueryOf<Id>;
   readonly body: BodyOf<Id>;
@@ -33,16 +33,16 @@ type PublicId = {
 export type StreamId = 'streamOrders' | 'streamPortfolios' | 'streamQuotes';
 
 /** Operations that send what is not JSON by themselves: a report, a CSV that is not their list. */
-export type FileId = 'getComparison' | 'listRealizedGains' | 'getReport';
+type FileId = 'getComparison' | 'listRealizedGains' | 'getReport';
 
 /** Operations that send a file of lines of JSON on a connection of their own. */
-export type DownloadId = 'exportSimulation';
+type DownloadId = 'exportSimulation';
 
 /**
  * The fields of an answer that open a door. They are issued for every answer, one that is given again for an `Idempotency-Key`
  * too, and never stored: whoever reads the store, or replays a request, gets what their own token allows and nothing else.
  */
-export interface IssuedFields {
+interface IssuedFields {
   readonly createSimulation: 'token';
   readonly importSimulation: 'token';
   readonly forkSimulation: 'token';
@@ -57,7 +57,7 @@ export interface IssuedFields {
 type IssuingId = keyof IssuedFields;
 
 /** What a handler gives, and what is kept of it: the answer without the fields that are issued. */
-export type StoredReply<Id extends OperationId> = Id extends IssuingId
+type StoredReply<Id extends OperationId> = Id extends IssuingId
   ? Omit<ReplyOf<Id>, IssuedFields[Id]>
   : ReplyOf<Id>;
 
@@ -71,7 +71,7 @@ export type Issuers = {
 
 type Reply<Id extends OperationId> = StoredReply<Id> | Answer | Promise<StoredReply<Id> | Answer>;
 
-export type Handler<Id extends OperationId> = Id extends StreamId
+type Handler<Id extends OperationId> = Id extends StreamId
   ? /** Undefined = it has taken the connection over and the stream is under way. */ (
       call: Call<Id>,
     ) => Promise<Answer | undefined>

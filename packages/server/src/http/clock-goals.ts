@@ -14,7 +14,7 @@ const HOUR_MS = 3_600_000;
 const LONGEST_MOVE_MS = 10 * 366 * 86_400_000;
 const TOO_FAR = 'must be within ten years of the present of the simulation';
 
-export const CLOCK_CANNOT_GO_BACK = refuse(409, 'The clock cannot go back');
+const CLOCK_CANNOT_GO_BACK = refuse(409, 'The clock cannot go back');
 
 /** Where an advance leads. */
 export interface ClockGoal {

@@ -23,7 +23,7 @@ declare module 'fastify' {
 }
 
 /** A fault as the request meets it. */
-export interface Struck {
+interface Struck {
   readonly faultId: string;
   readonly fault: FaultEffect;
 }

@@ -1,6 +1,6 @@
 /** Position files of brokers, read into one form (D206). Pure: text in, rows out. */
 
-export const FILE_FORMATS = ['sandpit', 'alpaca', 'fidelity', 'schwab', 'ibkr'] as const;
+const FILE_FORMATS = ['sandpit', 'alpaca', 'fidelity', 'schwab', 'ibkr'] as const;
 export type FileFormat = (typeof FILE_FORMATS)[number];
 
 /** A lot or a position as a file has it. Numbers are decimal text without signs of currency. */

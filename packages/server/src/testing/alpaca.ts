@@ -36,7 +36,7 @@ export async function keyPairOf(
   return reply.body as { keyId: string; secretKey: string };
 }
 
-export interface AlpacaReply {
+interface AlpacaReply {
   readonly status: number;
   readonly body: Body;
   readonly headers: Readonly<Record<string, unknown>>;

@@ -8,7 +8,7 @@ import type { Addresses } from './addresses.js';
 import type { Timers } from './timers.js';
 
 /** A receiver has this long to answer. */
-export const ANSWER_MS = 15_000;
+const ANSWER_MS = 15_000;
 /** Bytes of an answer that are read, and thrown away. */
 const MOST_BYTES = 65_536;
 /** A connection that is not used for so long is closed. */

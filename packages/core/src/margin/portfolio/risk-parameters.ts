@@ -1,7 +1,7 @@
 import { TradingDate } from '../../values/trading-date.js';
 
 /** How far the classes of a kind are moved down and up, in hundredths of a percent. */
-export interface Range {
+interface Range {
   readonly down: number;
   readonly up: number;
 }

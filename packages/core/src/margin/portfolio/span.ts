@@ -32,7 +32,7 @@ export interface Shift {
 /** What an option is worth per share after a shift, rounded to 10^-8; without one, what the model makes of it now. */
 export type ShiftedValue = (leg: RiskLeg, shift: Shift) => Price;
 
-export interface SpanPoint extends RiskPoint {
+interface SpanPoint extends RiskPoint {
   readonly volatilityMove: number;
 }
 

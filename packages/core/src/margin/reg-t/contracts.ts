@@ -69,7 +69,7 @@ export interface ShareAmounts {
 const share = (value: Micros, bps: number): Micros => multiplyDivide(value, bps, 10_000, 'half-up');
 
 /** price × count, in millionths of a dollar. */
-export function micros(price: number, count: number): Micros {
+function micros(price: number, count: number): Micros {
   return Number.isInteger(count)
     ? multiplyDivide(price, count, 100, 'half-up')
     : multiplyTwiceDivide(price, Math.round(count * 1e6), 1, 1e8, 'half-up');

@@ -3,7 +3,7 @@ import { shortStraddle } from './groups.js';
 import { combosOf, maximumLoss, sameTerms, sharesSpreads } from './model.js';
 import type { UnderlyingPositions, Partition } from './model.js';
 
-export const UNDIVIDED: Partition = { combos: [], straddles: [], spreads: [], isApproximate: false };
+const UNDIVIDED: Partition = { combos: [], straddles: [], spreads: [], isApproximate: false };
 
 /**
  * The least partition of what has at most one series beside stock, or two without, where there is nothing to search: one kind of group, of which as

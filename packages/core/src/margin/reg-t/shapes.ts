@@ -2,7 +2,7 @@ import type { Contract, Micros } from './contracts.js';
 import { maximumLoss } from './model.js';
 
 /** What SPREAD groups are called by their shape (D104). */
-export type SpreadName =
+type SpreadName =
   | 'DEBIT_SPREAD'
   | 'CREDIT_SPREAD'
   | 'LONG_BUTTERFLY'
@@ -32,7 +32,7 @@ const MOST_STEPS = 2000;
 const MOST_SHORTS = 2;
 
 /** The name of a spread by its shape; UNIVERSAL_SPREAD where it has none of its own. */
-export function nameOf(contracts: readonly Contract[], legs: SpreadLegs): SpreadName {
+function nameOf(contracts: readonly Contract[], legs: SpreadLegs): SpreadName {
   const counts = [...legs.values()];
   const unit = counts.reduce((a, b) => (b === 0 ? a : gcd(a, b)), 0);
   const parts = [...legs].flatMap(([i, count]) => {

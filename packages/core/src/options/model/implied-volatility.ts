@@ -46,7 +46,7 @@ const held = (volatility: number): number =>
   Math.max(LOWEST_VOLATILITY, Math.min(HIGHEST_VOLATILITY, volatility));
 
 /** Not held: 0 up to the intrinsic value of the forward, Infinity from where no volatility is enough. */
-export function europeanVolatility(
+function europeanVolatility(
   optionType: OptionType,
   strike: number,
   { escrowed, discount, years }: Conditions,

@@ -12,7 +12,7 @@ export interface PriceBar {
 }
 
 /** One side of the market during a minute; `size` is what was displayed at its end. */
-export interface SideBar extends PriceBar {
+interface SideBar extends PriceBar {
   readonly size?: Quantity;
 }
 

@@ -3,7 +3,7 @@ import { BrownianPath } from './brownian-path.js';
 import type { Draws } from './brownian-path.js';
 
 /** A new seed for what is behind an instant. */
-export interface Reseeding {
+interface Reseeding {
   readonly after: Instant;
   /** A 32-bit integer. */
   readonly seed: number;
@@ -34,7 +34,7 @@ interface Stretch {
 }
 
 /** A path that goes on by other draws behind each reseeding, from the value it had there. */
-export class ReseededPath {
+class ReseededPath {
   readonly #stretches: readonly Stretch[];
 
   constructor(seeds: Seeds, drawsOf: (seed: number) => Draws) {

@@ -112,7 +112,7 @@ const OF_SIMULATIONS: ReadonlySet<OperationId> = new Set([
 ]);
 
 /** The least level that an operation takes; undefined = no agent may do it. */
-export function levelNeeded(id: OperationId): AgentLevel | undefined {
+function levelNeeded(id: OperationId): AgentLevel | undefined {
   if (NEVER.has(id)) return undefined;
   if (PREVIEWS.has(id)) return 'preview';
   if (CAPPED.has(id)) return 'capped';

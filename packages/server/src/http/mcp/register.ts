@@ -6,7 +6,7 @@ import { isLoopback } from '../demo-token.js';
 import { failed, reply as send, takeOver } from '../reply.js';
 import type { Counting, ToolDeps } from './tool-server.js';
 
-export const MCP_PATH = '/mcp';
+const MCP_PATH = '/mcp';
 
 const POST_ONLY = refuse(405, 'Only POST is answered here', { allow: 'POST' });
 

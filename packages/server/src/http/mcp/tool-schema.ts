@@ -2,7 +2,7 @@
 import { type Json, type OperationId, plainSchemaOf, type Route, routes } from '@sandpit/protocol';
 
 /** JSON Schemas of arguments by name. */
-export type Properties = Readonly<Record<string, Json>>;
+type Properties = Readonly<Record<string, Json>>;
 
 export interface InputSchema {
   readonly [keyword: string]: unknown;

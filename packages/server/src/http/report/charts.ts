@@ -11,7 +11,7 @@ const BOTTOM = 24;
 const MOST_POINTS = 900;
 const TICKS = 4;
 
-export interface LinePoint {
+interface LinePoint {
   /** Milliseconds since 1970. */
   readonly at: number;
   readonly value: number;

@@ -106,7 +106,7 @@ export const tradingDayOf = (day: CoreDay, calendar: Calendar): TradingDay => ({
 });
 
 /** Whether instruments of these hours trade now, and when that changes. */
-export function openingOf(hours: CoreHours, calendar: Calendar, now: Instant) {
+function openingOf(hours: CoreHours, calendar: Calendar, now: Instant) {
   const session = hours.sessionAt(now);
   return {
     isOpen: session === 'REGULAR',

@@ -51,7 +51,7 @@ export function chainStart(simulation: number): Uint8Array {
 }
 
 /** The chain of a fork begins with the parent's block and the record in it, and with the fork: blocks cannot be moved from one to another. */
-export function forkStart(simulation: number, parentHash: Uint8Array, seq: number): Uint8Array {
+function forkStart(simulation: number, parentHash: Uint8Array, seq: number): Uint8Array {
   return createHash('sha256').update(parentHash).update(`sandpit fork ${simulation} ${seq}`).digest();
 }
 

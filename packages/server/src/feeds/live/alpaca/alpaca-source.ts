@@ -10,8 +10,8 @@ import type { LiveSource, SourceAsset, SourceSnapshot } from '../source.js';
 import { quoteFrom, tradeFrom } from './messages.js';
 import { alpacaStream } from './stream.js';
 
-export type AlpacaPlan = 'iex' | 'sip' | 'delayed_sip';
-export type AlpacaOptions = 'indicative' | 'opra' | 'none';
+type AlpacaPlan = 'iex' | 'sip' | 'delayed_sip';
+type AlpacaOptions = 'indicative' | 'opra' | 'none';
 
 export interface AlpacaSettings {
   readonly plan: AlpacaPlan;

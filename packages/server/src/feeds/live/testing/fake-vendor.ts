@@ -100,7 +100,7 @@ export abstract class FakeVendor {
 }
 
 /** What a test tells a fake vendor to send, whoever it is. */
-export interface Told {
+interface Told {
   readonly symbol: string;
   readonly atMs: number;
 }

@@ -10,9 +10,6 @@ export function decimal(value: number): string {
   return trimmed === '-0' ? '0' : trimmed;
 }
 
-export const decimalOrNull = (value: number | undefined): string | null =>
-  value === undefined ? null : decimal(value);
-
 export const isoOrNull = (instant: Instant | undefined): string | null =>
   instant === undefined ? null : iso(instant);
 

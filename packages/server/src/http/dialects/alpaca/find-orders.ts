@@ -68,7 +68,7 @@ export async function orderByClientId(call: Finding, clientOrderId: string): Pro
 const MOST_EVENTS = 100_000;
 
 /** An order as it was before each of its replacements, the first first. */
-export async function formerOrders(call: Finding, order: OrderSnapshot): Promise<readonly AlpacaOrder[]> {
+async function formerOrders(call: Finding, order: OrderSnapshot): Promise<readonly AlpacaOrder[]> {
   if (replacementsOf(order) === 0) return [];
   const { simulation, principal } = call;
   const history = await simulation.past(principal);

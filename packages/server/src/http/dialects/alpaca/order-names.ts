@@ -6,7 +6,7 @@
 import type { Ids } from '@sandpit/core';
 
 /** More replacements than anybody makes of one order. */
-export const MOST_REPLACEMENTS = 4096;
+const MOST_REPLACEMENTS = 4096;
 /** Places of legs: 0 is the order itself. */
 const LEG_PLACES = 8;
 

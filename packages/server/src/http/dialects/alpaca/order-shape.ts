@@ -222,7 +222,7 @@ function legsOf(showing: Showing, { bracket }: OrderTerms): readonly AlpacaOrder
 }
 
 /** The status of an order in Alpaca's words. */
-export function statusOf({ progress }: OrderSnapshot): string {
+function statusOf({ progress }: OrderSnapshot): string {
   switch (progress.status) {
     case 'CREATED':
       return 'held';

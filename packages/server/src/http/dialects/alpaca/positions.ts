@@ -62,7 +62,7 @@ function optionOf(position: OptionPosition, onOrder: number): HeldPosition {
 const sum = (a: number, b: number): number => Math.round((a + b) * 1e6) / 1e6;
 
 /** All that the portfolio holds, by symbol; futures have no place in this dialect. */
-export async function heldBy(call: AlpacaCall): Promise<readonly HeldPosition[]> {
+async function heldBy(call: AlpacaCall): Promise<readonly HeldPosition[]> {
   const params = { portfolioId: call.portfolioId };
   const stocks = await call.operations.run(call, 'listEquityPositions', { params });
   const options = await call.operations.run(call, 'listOptionPositions', { params });

@@ -24,7 +24,7 @@ import { AlpacaAnswer, type AlpacaHandler, Fields } from './request.js';
 import { alpacaRoutes } from './routes.js';
 import { TradeUpdates } from './trade-updates.js';
 
-export const ALPACA = '/alpaca';
+const ALPACA = '/alpaca';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -8,7 +8,7 @@ import { answers } from './answers.js';
 import { placeOrders } from './batch.js';
 import { bodies } from './requests.js';
 
-export const PAPER_INVEST = '/paperinvest';
+const PAPER_INVEST = '/paperinvest';
 
 /** Makes the handler of a route: as `/v1` has it, with its answers widened. */
 export type Serving = (id: OperationId, route: Route, widen: Widen | undefined) => RequestHandler;
