@@ -37,8 +37,7 @@ export const SECURITY_HEADERS = {
 } as const;
 
 /** Headers as the socket gets them: name and value in turn. */
-const flat = (headers: Readonly<Record<string, string>>): readonly string[] =>
-  Object.entries(headers).flat();
+const flat = (headers: Readonly<Record<string, string>>): readonly string[] => Object.entries(headers).flat();
 
 const SECURITY = flat(SECURITY_HEADERS);
 const OF_JSON = [...SECURITY, 'content-type', JSON_TYPE];

@@ -5,8 +5,7 @@ import { BadReplayFile } from './bad-replay-file.js';
 import { FILE_START, lineBatches } from './csv-lines.js';
 import type { FilePosition } from './csv-lines.js';
 
-type FileKind =
-  'daily' | 'trades' | 'quotes' | 'index' | 'interest' | 'contracts' | 'actions' | 'ticks';
+type FileKind = 'daily' | 'trades' | 'quotes' | 'index' | 'interest' | 'contracts' | 'actions' | 'ticks';
 
 /** The columns a file of that kind must have; it may have others, in any order. */
 const COLUMNS = {
