@@ -35,7 +35,7 @@ describe('the Dockerfile', () => {
     expect(compilers).toEqual([]);
   });
 
-  it('runs as nobody in particular, keeps its data in a volume, and has a health check', () => {
+  it('the Dockerfile: runs unprivileged, keeps its data in a volume, and has a health check', () => {
     expect(only('USER')).toBe('node');
     expect(only('VOLUME')).toBe('/data');
     expect(only('EXPOSE')).toBe('3000');

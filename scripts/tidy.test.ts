@@ -341,7 +341,7 @@ describe('file names', () => {
 });
 
 describe('tests', () => {
-  it('are neither singled out nor passed over', () => {
+  it('tests: contain no .only and no .skip', () => {
     const found = files
       .filter((path) => /\.(test|contract)\.ts$/.test(path))
       .filter((path) =>
@@ -574,7 +574,7 @@ describe('the repository', () => {
     expect(missing).toEqual([]);
   });
 
-  it('knows nothing of the machine it was written on', () => {
+  it("the repository: contains no paths of a developer's machine", () => {
     const machine = new RegExp(`(?<![\\w.])/(${['work', 'root', 'home', 'Users'].join('|')})/\\w`);
     const texts = files.filter((path) => /\.(ts|js|json|md|sh|yml)$|^\.ci\/|^[A-Z]+$/.test(path));
     expect(texts.filter((path) => machine.test(read(path)))).toEqual([]);

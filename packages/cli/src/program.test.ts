@@ -356,7 +356,7 @@ describe('sandpit webhooks', () => {
     expect([refused.code, refused.complaint]).toEqual([EXIT.refused, expect.stringContaining('http(s) URL')]);
   });
 
-  it('listens to events until it is told to stop, and leaves no webhook behind', async () => {
+  it('webhooks listen: prints events until it is stopped, and deletes its webhook', async () => {
     const listening = follow(`webhooks listen --simulation ${sim.simulationId} --events order.filled`);
     await listening.seen('Listening at http://127.0.0.1:');
     await sim.portfolio.buy('AAPL', 1).then((order) => order.filled());

@@ -46,7 +46,7 @@ const exitsAfterARecovery: AdventureStep[] = [
 describe.each(['XNYS', 'always-open'] as const)('%s', { timeout: Math.max(120_000, RUNS * 600) }, (id) => {
   const rules = adventureRules(calendarById(id));
 
-  it('keeps books that an auditor comes to as well, after every step', () => {
+  it("the books equal the auditor's after every step", () => {
     fc.assert(
       fc.property(anyAdventure, (steps) => {
         const adventure = new Adventure(rules);

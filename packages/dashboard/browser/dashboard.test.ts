@@ -37,7 +37,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
 
   afterAll(() => visit.end());
 
-  it('lets whoever has the link come in, once', async () => {
+  it('the login link: works once', async () => {
     const { page, station } = visit;
     const link = station.loginLink;
     await page.goto(link);
@@ -245,7 +245,7 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     manyThings(visit, () => placed);
   });
 
-  it('asked nobody but its server, and broke no rule of its policy', () => {
+  it('the dashboard: requests only its own server and violates no content security policy', () => {
     expect(visit.elsewhere).toEqual([]);
     expect(visit.problems).toEqual([]);
   });

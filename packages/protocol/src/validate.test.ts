@@ -69,7 +69,7 @@ describe('the body as a whole', () => {
     expect(judge(schema, { name: 'x', ...many })).toHaveLength(1000);
   });
 
-  it('leaves the value as it was and answers UUIDs in lower case', () => {
+  it('validate: does not change its input and returns UUIDs in lower case', () => {
     const nested = closed('Nested', {
       id: uuid(),
       inner: closed('Inner', { ids: list(uuid(), { min: 1, max: 3 }) }),

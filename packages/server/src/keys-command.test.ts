@@ -114,7 +114,7 @@ describe('npm run keys', { timeout: 60_000 }, () => {
     });
   });
 
-  it('takes orders from nobody without the secret, and says so where no server takes any', async () => {
+  it('keys: requires the signing secret, and says so when no server runs', async () => {
     await inDirectory(async (directory) => {
       const server = ServerProcess.launch({ ...SETTINGS, DATA_DIR: directory });
       try {

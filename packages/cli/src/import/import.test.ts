@@ -167,7 +167,7 @@ describe('what is imported', () => {
     expect(made('IBM_1min_trades.csv')).toEqual(['2026-01-05T14:30:00Z,IBM,1,1.2,1,1.1,5']);
   });
 
-  it('is nothing where too much is wrong, or nobody knows what it is', async () => {
+  it('parseFile: returns no rows for a file with too many errors or of an unknown format', async () => {
     const strange = put('strange.csv', 'when,what', '1,2');
     expect((await convert(strange)).complaint).toContain('of no known layout');
     const wrong = put(

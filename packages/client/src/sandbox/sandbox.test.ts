@@ -14,7 +14,7 @@ import {
 import { sandbox } from './index.js';
 
 describe('a sandbox', () => {
-  it('is a market that does what it is told', async () => {
+  it('sandbox: moves the market only when the test does', async () => {
     await using sim = await sandbox({ cash: 10_000, seed: 7 });
     await sim.quote('AAPL', 187.59, 187.6);
     const order = await sim.portfolio.buy('AAPL', 10, { limit: 187.5 });
@@ -27,7 +27,7 @@ describe('a sandbox', () => {
     expect((await order.executions())[0]).toMatchObject({ quantity: 10, price: 187.5 });
   });
 
-  it('is the same again with the same seed, and nobody else’s', async () => {
+  it('sandbox: repeats with the same seed, and is isolated from other sandboxes', async () => {
     const ids: string[] = [];
     for (let i = 0; i < 2; i += 1) {
       await using sim = await sandbox({ seed: 'same' });

@@ -93,7 +93,7 @@ describe('corporate actions beyond counting', () => {
       actions: [{ symbol: 'AAPL', exDate: TradingDate.of('2026-01-06'), ...action } as never],
     });
 
-  it('a split leaves the position as it was and cancels its orders', () => {
+  it('a split that overflows leaves the position unchanged and cancels its orders', () => {
     const { market, portfolio } = billionShares();
     const order = market.place(portfolio, {
       intent: 'SELL_TO_CLOSE',

@@ -70,7 +70,7 @@ describe('account ids are per tenant (D7)', () => {
 });
 
 describe('a frozen account (D9)', () => {
-  it('cancels, but neither takes nor updates orders, nor opens portfolios, until it is unfrozen', () => {
+  it('a frozen account cancels orders; new orders, updates and portfolios are refused until it is unfrozen', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ accountId: uuid(1) });
     market.quote('AAPL', '100.00', '100.00');
@@ -154,7 +154,7 @@ describe('the broker switch', () => {
     expect(dollars(market.value(portfolio).houseRequirement)).toBe(4000);
   });
 
-  it('switchBroker: is refused with a short position where nobody sells short, and taken once it is closed (D124)', () => {
+  it('switchBroker: is refused with a short position at a broker without short selling, and accepted after closing it (D124)', () => {
     const noShorts = testBroker('no-shorts', { shortSelling: false });
     const market = new TestMarket({ rules: { brokers: new Map([...brokers, ['no-shorts', noShorts]]) } });
     const portfolio = market.openPortfolio({ type: 'MARGIN' });
@@ -209,7 +209,7 @@ describe('transfers (D63)', () => {
     expect(market.portfolio(portfolio).balances).toMatchObject({ SETTLED_CASH: 0, CAPITAL: 0 });
   });
 
-  it('take out neither what is set aside nor what has not settled', () => {
+  it('a transfer excludes reserved and unsettled cash', () => {
     const market = new TestMarket();
     const portfolio = market.openPortfolio({ cash: 1000 });
     market.quote('AAPL', '100.00', '100.00');

@@ -12,7 +12,7 @@ function regT(cash: number, price = '100.00') {
 }
 
 describe('the worst price of a short option (D108)', () => {
-  it('is its limit or its mark, whatever is asked for it: a premium that nobody pays leaves no room for a spread', () => {
+  it('is its limit or its mark, not its ask: a high ask frees no buying power for a spread', () => {
     const { market, portfolio } = regT(10_000, '50.00');
     const [sold, held] = ['AAPL260220C00055000', 'AAPL260220C00060000'];
     market.quote(held, '0.10', '0.10');

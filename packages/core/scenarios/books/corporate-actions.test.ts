@@ -50,7 +50,7 @@ describe('an ex-date is a trading day that has not begun', () => {
     expect(announce(late, split('2026-01-05'))).toEqual(NOT_TO_COME);
   });
 
-  it('is neither today, nor past, nor a weekend, nor a holiday', () => {
+  it('an ex-date is refused if it is today, past, a weekend or a holiday', () => {
     const { market } = holding();
     const before = stateHash(market.brokerage.state);
     for (const exDate of ['2026-01-05', '2026-01-02', '2026-01-10', '2026-01-19']) {

@@ -26,7 +26,7 @@ function holding(options: { type?: 'CASH' | 'MARGIN'; intent?: 'BUY_TO_OPEN' | '
   return { market, portfolio };
 }
 
-describe('whoever holds at the close before the ex-date', () => {
+describe('a dividend is owed to the holder at the close before the ex-date', () => {
   it('is owed the dividend from the ex-date, and paid at 09:00 of the pay date', () => {
     const { market, portfolio } = holding();
     announce(market, '0.255', '2026-01-07', '2026-01-14');

@@ -41,7 +41,7 @@ it('what a liquidation could not sell on one day it sells on the next, until the
   expect(m.events('CallClosed').map(({ call }) => call.status)).toEqual(['LIQUIDATED']);
 });
 
-it('the time of a call that stands is come to once, also after a recovery (D120)', () => {
+it('an open call falls due once, also after a recovery (D120)', () => {
   const { m, portfolio } = owing();
   m.advanceTo('2026-01-14', 13);
   const before = m.journal.length;

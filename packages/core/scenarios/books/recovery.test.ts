@@ -58,7 +58,7 @@ it('two quotes of a symbol in one call are two moments, in recovery too', () => 
   expect(again.brokerage.state.books.get('AAPL')?.askLeft).toBe(0);
 });
 
-it('what was saved stays as it was while trading goes on', () => {
+it('saved state does not change while trading continues', () => {
   const market = new TestMarket();
   const portfolio = market.openPortfolio();
   market.quote('AAPL', '10.00', '10.00');

@@ -87,7 +87,7 @@ describe('what would be delivered is closed out at the mark (D96)', () => {
 });
 
 describe('a settlement of many is many records (D95)', () => {
-  it('one after the other, through a restart in between, nobody twice', () => {
+  it('each portfolio is settled once, in order, also across a restart', () => {
     const { calendar } = testRules();
     const date = TradingDate.of('2026-11-16');
     const at = calendar.instantOf(date, 16, 0);

@@ -44,7 +44,7 @@ describe('Rule 201 (D179a)', () => {
     expect(isRestricted(m)).toBe(false);
   });
 
-  it('lasts to the end of the extended session of the next trading day; a new trigger begins it anew', () => {
+  it("Rule 201: lasts to the end of the next trading day's extended session; a new trigger restarts it", () => {
     const { m, at } = open();
     at('8.99', '9.02', '9.00');
     m.advanceTo('2026-01-07', 10);

@@ -97,7 +97,7 @@ describe('early assignment (D89, D164)', () => {
     expect(m.entries().some(({ type }) => type === 'ASSIGNMENT')).toBe(true);
   });
 
-  it('nobody exercises for less than what the call is worth alive, nor a put, nor what is out of the money', () => {
+  it("early exercise: none below the option's remaining value, none of puts, none out of the money", () => {
     const m = market('DIVIDENDS');
     const portfolio = m.openPortfolio({ cash: 1_000_000 });
     m.place(portfolio, { symbol: 'AAPL', quantity: 200 });

@@ -145,7 +145,7 @@ describe('exercise by exception (D85, D87)', () => {
     expect(acts(m)).toEqual([`EXERCISED 1 ${early} -15000`]);
   });
 
-  it('counts the underlying by put-call parity where nobody quotes it, and as worthless where there is no pair', () => {
+  it('values an unquoted underlying by put-call parity, and at zero without a pair of options', () => {
     const m = new AuditedMarket({ date: '2026-01-16' });
     const put = 'ZZZ260116P00050000';
     const call = 'ZZZ260116C00050000';
@@ -546,7 +546,7 @@ describe('a portfolio that may not owe (D88)', () => {
     expect(acts(m).filter((act) => act.startsWith('EXERCISED'))).toHaveLength(1);
   });
 
-  it('sells a long that nobody may exercise yet for what its short takes', () => {
+  it('sells a long that is not yet exercisable to pay for its assigned short', () => {
     const near = 'SPXW260116C06000000';
     const later = 'SPXW260220C06000000';
     const m = market();

@@ -93,7 +93,7 @@ it.each([
   },
 );
 
-it('a split finds who has orders in the stock or in options on it, and nobody else', () => {
+it('a split finds exactly the portfolios with orders in the stock or its options', () => {
   const { many, order, carryOut } = manyPortfolios(6);
   order(1, { symbol: 'MSFT', quantity: 1, limit: '9.00', tif: 'GTC' });
   order(2, { quantity: 2, limit: '9.00', tif: 'GTC' });

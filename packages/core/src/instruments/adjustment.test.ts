@@ -65,7 +65,7 @@ describe('a split adjusts contracts (D89)', () => {
     }
   });
 
-  it('two series that come to one strike have two names', () => {
+  it('two series adjusted to one strike get two names', () => {
     const isTaken = (symbol: string): boolean => symbol === 'XYZ260116C00014290';
     const { contract } = adjustedBySplit(option('XYZ260116C00100010'), { new: 7, old: 1 }, isTaken);
     expect(contract).toMatchObject({ symbol: 'XYZ1260116C00014290', strike: Price.of('14.29') });

@@ -103,7 +103,7 @@ describe('instruments are looked up, not held', () => {
     );
   });
 
-  it('what is listed on a day is known on every later one, and to whoever asks first', () => {
+  it('an instrument listed on a day is known on every later day, in any order of questions', () => {
     fc.assert(
       fc.property(anyDate, underlying, fc.nat(3000), (today, symbol, later) => {
         const spot = Price.of('123.45');

@@ -98,7 +98,7 @@ it('grows with the trade and what is held of its instrument', () => {
   );
 });
 
-it('in parts comes to what it is at once', () => {
+it('margin effect: partial orders add up to the whole', () => {
   fc.assert(
     fc.property(shares, trade, marginType, shares, (held, done, type, part) => {
       const terms = bookOf([], type);

@@ -79,7 +79,7 @@ it('counts the changes of direction from opening to closing', () => {
   );
 });
 
-it('filling orders in parts changes neither the count nor what the records match', () => {
+it('day trades: partial fills change neither their number nor the matched records', () => {
   fc.assert(
     fc.property(orders, (day) => {
       const [whole, parts] = [run(day, false), run(day, true)];

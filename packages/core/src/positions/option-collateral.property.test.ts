@@ -65,7 +65,7 @@ it('of one expiration all is set aside that it can lose, and what is not covered
   );
 });
 
-it('comes to the same in whatever order the series are', () => {
+it('option collateral: does not depend on the order of series', () => {
   fc.assert(
     fc.property(
       books(3).chain((legs) =>

@@ -32,7 +32,7 @@ it('enciphers as the authors of Speck64/128 say', () => {
 });
 
 describe('an id', () => {
-  it('is a version 4 UUID, and gives its number back to whoever has the secret', () => {
+  it('an id is a version 4 UUID and decodes with its secret', () => {
     fc.assert(
       fc.property(secret, kind, number, (key, of, count) => {
         const id = new Ids(key).idOf(of, count);
@@ -43,7 +43,7 @@ describe('an id', () => {
     );
   });
 
-  it('of another kind or secret is nobody', () => {
+  it('an id of another kind or secret decodes to nothing', () => {
     fc.assert(
       fc.property(secret, secret, kind, kind, number, (key, other, of, wrong, count) => {
         const id = new Ids(key).idOf(of, count);
@@ -53,7 +53,7 @@ describe('an id', () => {
     );
   });
 
-  it('that was changed or invented is nobody', () => {
+  it('a changed or invented id decodes to nothing', () => {
     fc.assert(
       fc.property(fc.uuid(), (id) => {
         expect(new Ids(SECRET).numberOf('ORDER', id)).toBeUndefined();
@@ -73,7 +73,7 @@ describe('an id', () => {
     );
   });
 
-  it('says nothing of how many there were: neighbours differ in about half of their bits, and by nothing that repeats', () => {
+  it('an id does not reveal its number: neighbors differ in about half of their bits', () => {
     const ids = new Ids(SECRET);
     const bits = (id: string): bigint => BigInt(`0x${id.replaceAll('-', '')}`);
     const differences = new Set<bigint>();

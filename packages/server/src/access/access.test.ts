@@ -65,7 +65,7 @@ describe('a key', () => {
     expect(access.keyFor(second.apiKey)).toBeDefined();
   });
 
-  it('that nobody knows is none that is good', () => {
+  it('an unknown key is refused', () => {
     expect(access.keyFor('sp_unknown')).toBeUndefined();
     expect(access.isRevoked(of({ keyId: '0123456789abcdef' }))).toBe(true);
   });

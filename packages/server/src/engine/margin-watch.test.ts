@@ -65,7 +65,7 @@ function firstBreach(
 }
 
 describe('the margin watch on computed quotes (D119)', () => {
-  it('finds a breach within two seconds of the quote, though nobody looks or trades, and re-execution finds it too', async () => {
+  it('finds a breach within two seconds of the quote without a request or trade; re-execution finds it too', async () => {
     const { main, store } = await synthetic();
     const end = main.now() + 3_600_000;
     const breaches: number[] = [];

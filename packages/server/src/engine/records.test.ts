@@ -43,7 +43,7 @@ afterEach(() => {
 });
 
 describe('a read', () => {
-  it('waits for what it shows, and for nobody else', async () => {
+  it('a read waits for the records it shows and for no others', async () => {
     const { main } = await startSimulations();
     const portfolio = await openTestPortfolio(main, RICH);
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');
@@ -91,7 +91,7 @@ describe('a batch', () => {
     expect([...seen].sort((a, b) => a - b)).toEqual([before, before + 400].slice(seen.has(before) ? 0 : 1));
   });
 
-  it('stays whole when somebody else trades in between', async () => {
+  it('a batch stays whole when another client trades in between', async () => {
     const { main, store } = await startSimulations();
     const [mine, theirs] = [await openTestPortfolio(main, RICH), await openTestPortfolio(main, RICH)];
     await pushTestQuote(main, 'AAPL', '187.40', '187.50');

@@ -35,8 +35,8 @@ async function anHour(): Promise<void> {
   await new Promise((resolve) => setImmediate(resolve));
 }
 
-describe('a simulation that nobody asks for', () => {
-  it('leaves memory, and is there as it was when somebody does', async () => {
+describe('an idle simulation', () => {
+  it('an idle simulation leaves memory and is unchanged at the next request', async () => {
     app = await TestApp.open();
     const { client, id } = await newSimulation();
     await pushQuote(client);
@@ -54,7 +54,7 @@ describe('a simulation that nobody asks for', () => {
     expect((await client.get('/v1/market-data/AAPL/bars?timeframe=1Min')).body).toEqual(bars.body);
   });
 
-  it('stays while somebody uses it, while its clock drives orders, or where its clock would stand still', async () => {
+  it('stays in memory while it is used, while its clock drives orders, or if its clock would stop', async () => {
     app = await TestApp.open();
     const used = await newSimulation();
     const scaled = await newSimulation({ clock: 'scaled', speed: 2 });

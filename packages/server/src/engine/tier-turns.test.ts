@@ -77,7 +77,7 @@ describe('turns of cells', () => {
     expect(loop.executed.slice(1)).toEqual(['enterprise', 'pro', 'basic']);
   });
 
-  it('pass nobody over more than eight times', async () => {
+  it('turns of cells: skip a cell at most eight times', async () => {
     const loop = new Loop();
     loop.busy();
     loop.arrive('basic', 'BASIC');

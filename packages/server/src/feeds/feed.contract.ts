@@ -76,7 +76,7 @@ export function feedContract(feedCase: FeedCase): void {
       expect(before).toBeLessThanOrEqual(until);
     });
 
-    test('tells the same in two halves as in one piece, whether it continues or starts anew', async () => {
+    test('gives the same quotes in two halves as in one, continued or restarted', async () => {
       const whole = await opened(told);
       const halves = await opened(async (feed) => [
         ...(await told(feed, after, middle)),
@@ -160,7 +160,7 @@ export function feedContract(feedCase: FeedCase): void {
       });
     });
 
-    test('knows nothing of a symbol that is not listed', async () => {
+    test('has no quotes for an unlisted symbol', async () => {
       await opened(async (feed) => {
         expect(feed.quoteAt('NOT.LISTED', until)).toBeUndefined();
         expect(feed.quotedAt('NOT.LISTED', until)).toBeUndefined();

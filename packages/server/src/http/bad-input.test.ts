@@ -134,7 +134,7 @@ describe('an order is refused and leaves nothing behind', () => {
   });
 });
 
-describe('an update is refused and leaves the order as it was', () => {
+describe('updateOrder: a refused update leaves the order unchanged', () => {
   const updates: readonly (readonly [string, object, unknown])[] = [
     ['D151: a ninth decimal', { limitPrice: 0.123456789 }, ['limitPrice must have at most 8 decimal places']],
     [

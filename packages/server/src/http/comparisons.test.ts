@@ -172,7 +172,7 @@ describe('POST /v1/simulations/:id/comparisons', () => {
     expect(slow.firstDifference.kind).toBe('PRICE');
   });
 
-  it('begins and ends where it is told, and fails variants that cannot begin there', async () => {
+  it('compare: begins and ends at the given points; variants that cannot begin there FAIL', async () => {
     const sim = await simulation({}, { portfolioType: 'MARGIN' });
     const { client, portfolioId } = sim;
     await pushQuote(client, { symbol: 'ESH26', bid: 5999.75, ask: 6000, last: 6000 });

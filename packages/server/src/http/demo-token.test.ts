@@ -24,7 +24,7 @@ it('is not there by default, whatever a request says: a plain proxy looks like t
   expect(await ask({ host: 'localhost:3000' })).toBe(404);
 });
 
-it('is there for this machine where DEMO_TOKEN is on, and for nobody else', async () => {
+it('demo token: is served to this machine only, and only with DEMO_TOKEN=on', async () => {
   const ask = open(true);
   expect(await ask(OUR_PAGE)).toBe(200);
   expect(await ask(OUR_PAGE, '::1')).toBe(200);

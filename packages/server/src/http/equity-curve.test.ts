@@ -149,7 +149,7 @@ describe('the equity curve within the day (D149, D166)', () => {
     expect(later.slice(-20)).toEqual(before);
   });
 
-  it('is nobody else’s, and knows four intervals', async () => {
+  it('equity curve: is private to its tenant and has four intervals', async () => {
     const { client, portfolioId } = await begin();
     expect((await test.as({ tenantId: 'other' }).get(url(portfolioId, 'interval=1m'))).status).toBe(404);
     expect((await client.get(url(portfolioId, 'interval=2m'))).status).toBe(400);

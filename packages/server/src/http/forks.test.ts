@@ -315,7 +315,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     ).toHaveLength(1);
   });
 
-  it('are deleted when nobody has asked for them as long as `ttl` says', async () => {
+  it('a fork is deleted after `ttl` without requests', async () => {
     const made = await owner.post('/v1/simulations', { feed: 'push', clock: 'manual', ttl: 'PT0.2S' });
     expect(made.body.ttl).toBe('PT0.2S');
     const forked = await fork({ ttl: 'PT0.2S' });

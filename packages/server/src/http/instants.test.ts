@@ -198,7 +198,7 @@ describe('Alpaca’s calendar', () => {
 });
 
 describe('a simulation that cannot be opened', () => {
-  it('is listed as broken, keeps nobody else from working, and can be deleted', async () => {
+  it('a simulation that cannot be opened: is listed as BROKEN, affects no other, and can be deleted', async () => {
     const simulationId = '22222222-2222-4222-8222-222222222222';
     const { body } = await simulation({ start: '2026-01-05' });
     const { simulationId: other } = body as unknown as { simulationId: string };

@@ -19,7 +19,7 @@ beforeEach(async () => {
 afterEach(() => test.close());
 
 describe('market data', () => {
-  it('shows a quote as it was pushed', async () => {
+  it('getQuote: shows a pushed quote unchanged', async () => {
     await pushQuote(client, { bidSize: 300, askSize: 200.5, lastSize: 5, timestamp: '2026-01-05T14:59:59Z' });
     expect((await client.get('/v1/market-data/quote/AAPL')).body).toEqual({
       symbol: 'AAPL',
@@ -158,7 +158,7 @@ describe('market data', () => {
     expect(await exchange('OPRA')).not.toHaveProperty('today');
   });
 
-  it('closes a contract for good when it trades for the last time (D69)', async () => {
+  it('a contract stays closed after its last trading time (D69)', async () => {
     const symbol = 'SPXW260105C06000000';
     await client.put('/v1/simulation/quotes', {
       quotes: [

@@ -78,7 +78,7 @@ describe('in a synthetic market', () => {
     expect(deltas).toEqual([...deltas].sort((a, b) => b - a));
   });
 
-  it('quotes each contract by itself as well, padded or not, and keeps nothing of those that nobody trades', async () => {
+  it('getQuote: accepts padded and unpadded contract symbols, and keeps no state for untraded ones', async () => {
     const { price } = (await client.get('/v1/market-data/quote/SPX')).body;
     const strike = Math.floor(price / 5) * 5;
     const chain = await client.get(

@@ -82,7 +82,7 @@ describe('a call', () => {
     expect(equities.body).toEqual([]);
   });
 
-  it('is not for whoever sells it without cover: 403 with both levels', async () => {
+  it('selling a naked call: is refused with 403 and both option levels', async () => {
     const { status, body } = await order({ positionIntent: 'SELL_TO_OPEN', quantity: 1 });
     expect(status).toBe(403);
     expect(body.error).toEqual({ code: 'OPTION_LEVEL', currentLevel: 3, requiredLevel: 4 });

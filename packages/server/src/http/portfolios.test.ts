@@ -424,7 +424,7 @@ describe('its past', () => {
     }
   });
 
-  it('tells what happened to an order as it was then', async () => {
+  it('order events: show the order as of each event', async () => {
     const { portfolioId } = (await openPortfolio(client)) as { portfolioId: string };
     await pushQuote(client, { bid: 99.9, ask: 101 });
     const { orderId } = await placeOrder(client, portfolioId);

@@ -83,7 +83,7 @@ describe('rate limits', () => {
     expect((await accounts()).status).toBe(429);
   });
 
-  it('do not go by the clock of the machine, whoever sets it', async () => {
+  it('rate limits: do not depend on the wall clock', async () => {
     const accounts = () => test.as({ notAfterMs: Infinity }).get('/v1/accounts');
     for (let i = 0; i < 3; i++) await accounts();
     for (const ms of [600_000, -1_200_000, 3_600_000]) {

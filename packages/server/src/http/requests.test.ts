@@ -136,7 +136,7 @@ describe('a request', () => {
     expect(response.headers['x-request-id']).toBeDefined();
   });
 
-  it('that is no HTTP is told so in the same form', async () => {
+  it('a request that is not HTTP gets an error in the same shape', async () => {
     await test.app.listen({ port: 0, host: '127.0.0.1' });
     const { port } = test.app.server.address() as AddressInfo;
     const answer = await exchange(port, 'NONSENSE\r\n\r\n');

@@ -39,7 +39,7 @@ beforeEach(async () => {
 });
 afterEach(() => test.close());
 
-it('a vertical is one order with two executions, read back as it was sent', async () => {
+it('a vertical is one order with two executions and reads back as sent', async () => {
   const { status, body } = await order({});
   expect(status).toBe(201);
   expect(body).toMatchObject({

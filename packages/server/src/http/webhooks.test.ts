@@ -76,7 +76,7 @@ describe('endpoints', () => {
     });
   });
 
-  it('createWebhook: shows the secret again to whoever repeats the request with its key, and keeps it out of the answer that is stored', async () => {
+  it('createWebhook: repeats the secret for the same Idempotency-Key without storing it in the kept answer', async () => {
     const { app, client, receiver } = await setUp();
     const headers = { 'idempotency-key': 'once' };
     const first = await client.post('/v1/webhooks', { url: receiver.url }, headers);
@@ -205,7 +205,7 @@ describe('delivery', () => {
     expect(receiver.events[0]?.data).toMatchObject({ portfolioId, type: 'TRANSFER', amount: 500 });
   });
 
-  it('sends nothing of another tenant or of another simulation', async () => {
+  it('webhooks: send no events of other tenants or simulations', async () => {
     const { app, client, receiver } = await setUp();
     await createWebhook(client, receiver.url);
     const other = app.as({ tenantId: 'other' });

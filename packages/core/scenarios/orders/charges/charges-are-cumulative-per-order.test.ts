@@ -21,7 +21,7 @@ function simulation(more: Partial<BrokerConfiguration>, options: { date?: string
 describe('commission', () => {
   const perShare = { equityCommission: { perOrder: Money.zero, perUnit: Money.ofUnits(50) } };
 
-  it('half a cent a share comes to the same in parts as at once', () => {
+  it('half a cent a share: partial fills cost the same as one fill', () => {
     const { market, portfolio, charged } = simulation(perShare);
     market.quote('AAPL', '99.90', '100.00', { askSize: 1 });
     const order = market.place(portfolio, { quantity: 3 });
@@ -81,7 +81,7 @@ describe('regulatory fees', () => {
     ]);
   });
 
-  it('count anew on another trade date', () => {
+  it('regulatory fees start over on another trade date', () => {
     const { market, portfolio, charged } = simulation(passing, { date: '2026-04-06' });
     market.quote('AAPL', '99.90', '100.00');
     market.place(portfolio, { quantity: 100 });

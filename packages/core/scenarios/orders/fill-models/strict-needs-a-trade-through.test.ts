@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { TestMarket } from '../../../src/testing/market.js';
 
 describe('strict: a resting limit fills only when the market trades through it', () => {
-  it('not when the ask comes to it', () => {
+  it('strict: an ask equal to the limit does not fill a resting buy', () => {
     const market = new TestMarket();
     market.quote('AAPL', '104.90', '105.00');
     const order = market.place(market.openPortfolio({ fillModel: 'strict' }), { limit: '100.00' });

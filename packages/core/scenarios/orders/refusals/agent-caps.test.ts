@@ -101,7 +101,7 @@ describe('caps of agents: what a day has left', () => {
     expect(market.brokerage.state.agents.size).toBe(2);
   });
 
-  it('is used by what an update adds, and a refused update leaves the order as it was', () => {
+  it('daily cap: an update uses only what it adds; a refused update changes nothing', () => {
     const { market, portfolio } = opened();
     const order = submitAs(market, portfolio, caps, { quantity: 10, limit: '90' });
     if ('code' in order) throw new Error(order.code);

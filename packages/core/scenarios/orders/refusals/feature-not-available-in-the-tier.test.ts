@@ -50,7 +50,7 @@ function submit(order: TestOrder, tier: 'BASIC' | 'PRO' | 'ENTERPRISE') {
 }
 
 describe.each(BEYOND_BASIC)('%s', (_name, order, message) => {
-  it('is refused to BASIC, which is told what it needs', () => {
+  it('is refused to BASIC with the required tier', () => {
     expect(submit(order, 'BASIC')).toEqual({
       code: 'FEATURE_NOT_AVAILABLE',
       message,

@@ -184,7 +184,7 @@ describe('positions', () => {
     });
   });
 
-  it('NOT_SHORTABLE: CASH portfolios, and stocks that nobody lends', () => {
+  it('NOT_SHORTABLE: CASH portfolios, and stocks without a lender', () => {
     const { market, portfolio } = holding(0);
     expect(market.submit(portfolio, { symbol: 'HTB', intent: 'SELL_TO_OPEN' })).toEqual({
       code: 'NOT_SHORTABLE',

@@ -61,7 +61,7 @@ describe('the queue before it', () => {
     expect(market.waitingFor(pro)).toBe('size at ask 10.50');
   });
 
-  it('orders that the market has not come to are not in it', () => {
+  it('queue ahead: excludes orders the market has not reached', () => {
     const { market, portfolio } = at('10.40', '10.50', { askSize: 0 });
     market.place(portfolio, { type: 'STOP', stop: '10.80' });
     market.place(portfolio, { limit: '10.45' });

@@ -12,7 +12,7 @@ describe('fill or kill', () => {
     expect(market.order(order).status).toBe('FILLED');
   });
 
-  it('is canceled where one share is missing, and takes nothing of what is displayed', () => {
+  it('fill or kill: is canceled if one share is missing, and uses none of the displayed size', () => {
     const market = new TestMarket();
     market.quote('AAPL', '99.90', '100.00', { askSize: 9 });
     const portfolio = market.openPortfolio();
@@ -84,7 +84,7 @@ describe('fill or kill', () => {
     });
   });
 
-  it('a short sale neither, whatever each of its fills would need (D135)', () => {
+  it('fill or kill: a short sale is canceled whole too, whatever margin single fills would need (D135)', () => {
     // A cent a level: 100,000 × (0.01 / 5.00 / 0.02)² = 1,000 shares stand at 4.99, 3,000 more at 4.98.
     const thin = testEquity('THIN', { averageDailyVolume: 100_000 });
     const stock = testEquity('AAPL');

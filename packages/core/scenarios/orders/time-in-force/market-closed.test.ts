@@ -30,7 +30,7 @@ describe('while the market is closed', () => {
     });
   });
 
-  it('an extended order of such a broker is told when the extended session opens', () => {
+  it('an extended-hours order of such a broker shows when the extended session opens', () => {
     const market = new TestMarket({ hour: 21, rules: impatient });
     expect(market.submit(market.openPortfolio(), { limit: '90.00', session: 'EXTENDED' })).toEqual({
       code: 'MARKET_CLOSED',

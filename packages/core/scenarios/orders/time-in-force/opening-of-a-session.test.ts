@@ -20,7 +20,7 @@ describe('at the open of a session everybody meets its first quote like an order
     expect(market.executions(order)[0]).toMatchObject({ liquidity: 'TAKER', explanation: { rule: 'TOUCH' } });
   });
 
-  it('and one that it comes to later in the session at its limit (D47)', () => {
+  it('a limit reached later in the session fills at its limit (D47)', () => {
     const { market, order } = overnight();
     market.advanceTo('2026-01-06', 9, 30);
     market.quote('AAPL', '97.90', '98.00');
@@ -29,7 +29,7 @@ describe('at the open of a session everybody meets its first quote like an order
     expect(market.executions(order)[0]).toMatchObject({ liquidity: 'MAKER' });
   });
 
-  it('on each day anew, after a restart as well', () => {
+  it('the first quote of every day applies, also after a restart', () => {
     const { market, order } = overnight();
     market.advanceTo('2026-01-06', 9, 30);
     market.quote('AAPL', '97.90', '98.00');

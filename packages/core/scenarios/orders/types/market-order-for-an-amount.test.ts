@@ -33,7 +33,7 @@ describe('a market order for an amount of money', () => {
     expect(tested.portfolio(portfolio).balances.SETTLED_CASH).toBe(0);
   });
 
-  it('is sized anew at every price that fills a part of it, and never comes to more', () => {
+  it("a notional order: is resized at each partial fill's price, and never exceeds its amount", () => {
     const tested = market('100.00', { askSize: 3 });
     const portfolio = tested.openPortfolio();
     const order = tested.place(portfolio, { notional: '1000.00' });

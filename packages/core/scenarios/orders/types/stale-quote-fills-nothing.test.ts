@@ -74,7 +74,7 @@ describe('what cannot wait ends for want of market data (D135)', () => {
     expect(market.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'STALE_MARKET_DATA' });
   });
 
-  it('and the rest of an order that has filled in part, once it is told not to wait', () => {
+  it('the rest of a partly filled order ends once it may no longer wait', () => {
     const market = new TestMarket(sixtySeconds);
     market.quote('AAPL', '99.90', '100.00', { askSize: 4 });
     const order = market.place(market.openPortfolio(), { limit: '100.00' });

@@ -95,7 +95,7 @@ describe('fields', () => {
 });
 
 describe('statuses', () => {
-  it('PENDING: an order on its way arrives as it was changed', () => {
+  it('PENDING: an order in transit arrives with its update', () => {
     const { market, order } = open({ limit: '90.00', more: { latencyProfile: 'CUSTOM', latencyMs: 100 } });
     expect(market.replace(order, { limit: '100.00' })).toBeUndefined();
     expect(market.order(order).status).toBe('PENDING');
@@ -119,7 +119,7 @@ describe('statuses', () => {
     expect(market.cancel(order)).toEqual({ code: 'NOT_FOUND', what: 'Order' });
   });
 
-  it('of another tenant neither', () => {
+  it('updateOrder: refuses an order of another tenant', () => {
     const { market, order } = open({ limit: '90.00' });
     const stranger = { tenantId: 'tenant-2', tier: 'PRO' as const };
     expect(market.replace(order, { limit: '99.00' }, stranger)).toEqual({ code: 'NOT_FOUND', what: 'Order' });

@@ -125,7 +125,7 @@ describe('TIMS (D115)', () => {
     expect(of(option('KO', 2, 'CALL', 100, '5.00', 60))).toBe(75);
   });
 
-  it('shows every point, and nothing of nothing', () => {
+  it('TIMS: lists every valuation point, and none for an empty portfolio', () => {
     const { groups } = timsRequirementOf([stock('SPY', 100, '600')], parameters, intrinsic);
     expect(groups).toHaveLength(1);
     expect(groups[0]!.points.map(({ priceMove, pnl }) => [priceMove, dollars(pnl)])).toEqual([

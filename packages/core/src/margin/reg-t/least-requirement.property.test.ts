@@ -90,7 +90,7 @@ it('takes every contract and share once, and adds up', () => {
   );
 });
 
-it('comes to the same without naming its groups, rounded line by line or not', () => {
+it('leastRequirement: equals its named groups, with and without rounding', () => {
   const priced = fc.tuple(books, fc.constantFrom(0, 0, 12_345), fc.option(fc.constant(10_200)));
   fc.assert(
     fc.property(priced, ([drawn, more, shortBoxCostBps]) => {

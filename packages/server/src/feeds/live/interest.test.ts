@@ -31,7 +31,7 @@ it('Interest: refuses a question where everything is needed as much, and keeps w
   expect(interest.ask('FIRST', 'QUESTION', 3)).toBe(true);
 });
 
-it('Interest: gives a place to what nobody has asked about for ten minutes', () => {
+it('Interest: gives up a place that was not asked about for ten minutes', () => {
   const interest = new Interest(1);
   interest.ask('FIRST', 'QUESTION', 0);
   expect(interest.ask('SECOND', 'QUESTION', 10 * MINUTE)).toBe(false);

@@ -210,7 +210,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
       await vi.waitFor(() => expect([...source.subscribed()]).toEqual(['MSFT']), WAIT);
     });
 
-    test('stops where the key is wrong: it is not ready, says why in a sentence, and tells nobody the key', async () => {
+    test('a wrong key: stops, is not ready, says why in one sentence, and never shows the key', async () => {
       const client = await server({}, false);
       await vi.waitFor(async () => expect((await client.get('/v1/ready')).status).toBe(503), WAIT);
       const { body, text } = await client.get('/v1/ready');

@@ -20,7 +20,7 @@ function tapeAt(start: number): {
   };
 }
 
-it('TickTape: dates what is told after every instant that somebody has asked about', () => {
+it('TickTape: dates a late tick after the last instant that was read', () => {
   const { tape, add } = tapeAt(1000);
   expect(tape.quoteAt('A', at(1000))).toBeUndefined();
   add('A');

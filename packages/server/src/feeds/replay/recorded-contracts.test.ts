@@ -95,7 +95,7 @@ describe('a recording of contracts', () => {
     expect(of(events, 'SPXW210108P03700000')).toEqual([]);
   });
 
-  test('an hour is told at its end, and not what it went through', async () => {
+  test('recorded contracts: an hour is known at its end only', async () => {
     const events = await told('2014-06-09T13:00:00Z', '2014-06-09T15:00:00Z', ['AAPL']);
     expect(events.map(({ at }) => at)).toEqual([utc('2014-06-09T14:00:00Z'), utc('2014-06-09T15:00:00Z')]);
     expect(of(events, 'AAPL140621C00092140')[0]).toMatchObject({
@@ -122,7 +122,7 @@ describe('a recording of contracts', () => {
     expect(bars.every(({ volume }) => volume === 0)).toBe(true);
   });
 
-  test('futures are told by their months', async () => {
+  test('recorded contracts: futures are told apart by month', async () => {
     const events = await told('2013-12-20T14:20:00Z', '2013-12-20T14:41:00Z', ['ESZ13', 'ESH14']);
     const [front] = of(events, 'ESZ13');
     expect(front).toMatchObject({ at: utc('2013-12-20T14:20:59.999Z') });

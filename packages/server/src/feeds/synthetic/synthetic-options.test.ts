@@ -153,7 +153,7 @@ describe('contracts', () => {
       expect(feed.quoteAt(symbol, at(MONDAY, 12))).toBeUndefined();
   });
 
-  test('are told together with their underlying, each in its hours', async () => {
+  test('contracts: are quoted together with their underlying, each in its hours', async () => {
     const symbols = new Set(['AAPL', 'AAPL260116C00220000', 'SPX260116P05500000', 'ESH26']);
     const told: string[] = [];
     const after = Instant.plusMs(at(MONDAY, 15, 59), 58_000);

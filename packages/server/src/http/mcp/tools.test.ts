@@ -80,7 +80,7 @@ describe('an agent that may read', () => {
     expect((await call(client, 'list_orders', { status: 'ACTIVE', limit: 5 })).result.data).toEqual([]);
   });
 
-  it('is told what would pass instead of what it may not', async () => {
+  it('a refused agent sees what would be allowed', async () => {
     const client = await agent({ level: 'read' });
     const refused = await call(client, 'place_order', buy());
     expect(refused.error).toMatchObject({ statusCode: 403, code: 'LEVEL_TOO_LOW', requiredLevel: 'capped' });
@@ -278,7 +278,7 @@ describe('an agent with caps', () => {
     }
   });
 
-  it('begin anew with the next day', async () => {
+  it('daily caps: start over on the next day', async () => {
     const capped = test.withToken(
       await agentToken({ level: 'capped', caps: { maxNotional: 1000 }, expiresIn: 3600 }),
     );

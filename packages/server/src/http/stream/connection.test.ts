@@ -52,7 +52,7 @@ describe('a reader that does not read', () => {
     expect(connection.isOpen).toBe(false);
   });
 
-  it('holds up only whoever waits for it', async () => {
+  it('a slow reader delays only its own stream', async () => {
     const connection = await opened;
     socket.pause();
     for (let i = 0; i < 20; i++) connection.write(frame(10_000), () => '1-1');

@@ -32,7 +32,7 @@ function openLog(copyAfterBytes: number) {
 }
 
 describe('The write-ahead log of the journal', () => {
-  it('is copied by a thread of its own while it may, and begun anew by the next commit', async () => {
+  it('write-ahead log: is copied by its own thread and restarted by the next commit', async () => {
     const { log, directory, commit, pages, databaseKB } = openLog(256 * KB);
     commit('large', 600 * KB);
     const long = pages();

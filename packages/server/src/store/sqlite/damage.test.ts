@@ -172,7 +172,7 @@ describe('A shortened journal', () => {
 describe('What an interrupted commit leaves', () => {
   const SLOT = 4_096;
 
-  it('is accepted: a commit that nobody was told of', async () => {
+  it('an interrupted commit: is accepted if it is whole, though it was never acknowledged', async () => {
     const directory = await directoryWith(3);
     const mark = readFileSync(join(directory, 'journal.mark'));
     const store = await openTestStore(directory);

@@ -140,7 +140,7 @@ describe('The reserve of a full disk', () => {
   });
 });
 
-describe('An error that nobody can explain', () => {
+describe('An unexplained error', () => {
   it('ends the store: nothing more is acknowledged', async () => {
     const directory = newDirectory();
     const errors: Error[] = [];

@@ -223,7 +223,7 @@ describe('A damaged row', () => {
     expect(notes[0]).toMatch(/^The history is derived anew from the journal: .*history/);
   });
 
-  it('that a record builds on makes history anew', async () => {
+  it('a damaged row that later records build on: rebuilds history', async () => {
     const { directory } = await directoryWithHistory();
     alter(directory, 'UPDATE orders SET events = events + 1 WHERE number = 7');
     const store = await open(directory);
@@ -252,7 +252,7 @@ describe('A damaged row', () => {
   });
 });
 
-describe('A row that nobody asks for', () => {
+describe('A damaged row that is never read', () => {
   it.each([
     ['a client order id', 'DELETE FROM client_order WHERE number = 7'],
     ['a whole list', 'DELETE FROM item WHERE list = 1'],
@@ -284,7 +284,7 @@ describe('A row that nobody asks for', () => {
   });
 });
 
-describe('While history is derived anew', () => {
+describe('While history is rebuilt', () => {
   it('records are taken, and the past waits', async () => {
     const { directory } = await directoryWithHistory();
     alter(directory, 'DELETE FROM orders WHERE number = 7');
@@ -357,7 +357,7 @@ describe('A full disk for history alone', () => {
 });
 
 describe('Waiting for history', () => {
-  it('ends when the record is told of, and is measured', async () => {
+  it('reached: resolves when history includes the record, and is measured', async () => {
     const store = await withSimulation(await open(newDirectory()));
     const reads: Promise<number>[] = [];
     for (let seq = 1; seq <= 50; seq += 1) {
@@ -371,7 +371,7 @@ describe('Waiting for history', () => {
     expect(waits.longestMs).toBeLessThanOrEqual(waits.totalMs);
   });
 
-  it('is not for what is told of already, nor for a simulation that nobody knows', async () => {
+  it('reached: resolves at once for records in history and for unknown simulations', async () => {
     const store = await withSimulation(await open(newDirectory()));
     await fill(store, 1, 3);
     const { count } = store.history.health().waits;

@@ -49,7 +49,7 @@ describe('Blocks', () => {
     expect(blocks.lastK()).toBe(5);
   });
 
-  it('are found by a record, and show it as it was appended', () => {
+  it('blocks: are found by record number and return the record as appended', () => {
     const blocks = twoSimulations().blocks();
     expect(blocks.holding(1, 4)).toMatchObject({ k: 5, first: 4, last: 5 });
     const { at, payload } = recordOf('a', 5);

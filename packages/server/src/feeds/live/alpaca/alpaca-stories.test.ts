@@ -101,7 +101,7 @@ it('Alpaca: a halt of the source stops an order, and the first quote after the r
   expect(verifyJournal(app.store, app.main.id).problems).toEqual([]);
 });
 
-it('Alpaca: a circuit breaker that is told of every symbol halts the whole market once', async () => {
+it('Alpaca: a circuit breaker sent for each symbol halts the whole market once', async () => {
   await open();
   for (const symbol of ['AAPL', 'MSFT']) fake.tell({ T: 's', S: symbol, sc: 'H', rc: 'MWC1', z: 'C' });
   await vi.waitFor(

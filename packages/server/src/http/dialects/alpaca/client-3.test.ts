@@ -336,7 +336,7 @@ describe("Alpaca's client 3", () => {
     });
   });
 
-  it('is told of refusals in its own words', async () => {
+  it("alpaca-trade-api 3: receives refusals in Alpaca's words", async () => {
     const order = { symbol: 'AAPL', side: 'buy', type: 'market', time_in_force: 'day' };
     const refusal = (given: object) =>
       alpaca.createOrder({ ...order, ...given }).then(

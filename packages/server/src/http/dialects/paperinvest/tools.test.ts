@@ -121,7 +121,7 @@ describe("Paper Invest's tools", () => {
     expect((await send('PUT', `/accounts/${accountId}/freeze`)).status).toBe('FROZEN');
   });
 
-  it('are told what is wrong as `/v1` tells it', async () => {
+  it('Paper Invest tools: return the errors of `/v1`', async () => {
     const reply = await call('POST', '/orders', { type: 'MARKET' });
     expect(reply.statusCode).toBe(400);
     expect(reply.json()).toMatchObject({ statusCode: 400, error: 'Bad Request' });
