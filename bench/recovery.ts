@@ -189,14 +189,14 @@ async function recoveries(
     if (main === undefined) throw new Error('nothing was filled in');
     const { rules, state } = main.brokerage;
     const origin = { seed: state.seed, start: 0, idSecret: state.idSecret };
-    const timed = (from: Parameters<typeof recover>[0]): Elapsed & Recovered => {
+    const timed = async (from: Parameters<typeof recover>[0]): Promise<Elapsed & Recovered> => {
       const elapsed = stopwatch();
-      const recovered = recover(from, main.id, rules, origin);
+      const recovered = await recover(from, main.id, rules, origin);
       return { ...elapsed(), ...recovered };
     };
     const { journal, checkpoints } = store;
-    const short = timed({ journal, checkpoints });
-    const full = timed({ journal, checkpoints: NO_CHECKPOINTS });
+    const short = await timed({ journal, checkpoints });
+    const full = await timed({ journal, checkpoints: NO_CHECKPOINTS });
     if (stateHash(full.brokerage.state) !== stateHash(short.brokerage.state))
       throw new Error('two ways, two states');
     return { full, short };

@@ -63,8 +63,8 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
   const { seed: ownSeed, idSecret } = main.brokerage.state;
   const twin = Brokerage.begin(main.brokerage.rules, ownSeed, Instant.ofMs(START), idSecret);
   let seen = 0;
-  const inspect = (): void => {
-    for (const record of store.journal.read(main.id, seen)) {
+  const inspect = async (): Promise<void> => {
+    for await (const record of store.journal.read(main.id, seen)) {
       seen = record.seq;
       const { command, events } = payloadOf(record);
       applyRecord(twin, record);
@@ -91,14 +91,14 @@ export async function simulate(options: RunOptions): Promise<RunReport> {
     const next = calendar.plusBusinessDays(TradingDate.of(date), 1);
     if (feed === 'push' && chance.hits(0.7)) await workload.announce(next);
     await main.moveClock(Instant.max(calendar.instantOf(date, 20, 5), main.now()));
-    inspect();
+    await inspect();
     date = next;
   }
 
   const hash = stateHash(main.brokerage.state);
   if (stateHash(twin.state) !== hash) problems.push('the records, applied, end in another state');
   await simulations.close();
-  const report = verifyJournal(store, main.id);
+  const report = await verifyJournal(store, main.id);
   problems.push(...report.problems, ...auditor.findings);
   if (report.stateHash !== hash) problems.push('the verified state is another one');
   const { main: recovered, simulations: again } = await startSimulations(config, store);

@@ -78,7 +78,7 @@ describe('A full disk', { timeout: 60_000 }, () => {
       expect(published).toHaveLength(store.journal.lastSeq(service.main.id));
 
       const { brokerage } = service.main;
-      const report = verifyJournal(store, service.main.id);
+      const report = await verifyJournal(store, service.main.id);
       expect(report.problems).toEqual([]);
       expect(report.stateHash).toBe(stateHash(brokerage.state));
       await service.close();

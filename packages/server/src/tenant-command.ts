@@ -121,12 +121,13 @@ function tenantsAlone(
 }
 
 /** Where the market stood when its server stopped; by a wall clock, now. */
-function marketNow(store: Store): number | undefined {
+async function marketNow(store: Store): Promise<number | undefined> {
   const entry = store.registry.simulation(MARKET);
   if (entry === undefined) return undefined;
   const config = JSON.parse(entry.config) as KeptConfig;
   if (config.clock === 'wall') return Date.now();
-  const { state } = recover(store, MARKET, rulesNamed(store.registry, config.rules), config).brokerage;
+  const { brokerage } = await recover(store, MARKET, rulesNamed(store.registry, config.rules), config);
+  const { state } = brokerage;
   return Instant.max(state.clock ?? state.now, state.now);
 }
 

@@ -33,12 +33,12 @@ async function main(): Promise<number> {
   const store = await openStore(settings);
   try {
     let sound = true;
-    for (const { message } of store.check()) {
+    for await (const { message } of store.check()) {
       console.error(message);
       sound = false;
     }
     for (const entry of store.registry.simulations()) {
-      const report = verifyJournal(store, entry.id);
+      const report = await verifyJournal(store, entry.id);
       for (const change of report.changes) console.log(`${entry.id}: ${change}`);
       for (const problem of report.problems) console.error(`${entry.id}: ${problem}`);
       console.log(

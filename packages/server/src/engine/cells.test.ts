@@ -1,3 +1,4 @@
+import { allOf } from '../store/fixtures.contract.js';
 import { Instant, stateHash } from '@sandpit/core';
 import type { Brokerage } from '@sandpit/core';
 import { describe, expect, it, vi } from 'vitest';
@@ -27,10 +28,15 @@ const startAgain = (store: Store): ReturnType<typeof startSimulations> => startS
 const positionIn = ({ brokerage }: Simulation, portfolioId: string, symbol: string): number | undefined =>
   brokerage.state.portfolios.get(portfolioId)?.positions.get(symbol)?.settled;
 
-const commandsOf = (store: Store, id: string): string[] =>
-  [...store.journal.read(id, 0)].map((record) => payloadOf(record).command.type);
+const commandsOf = async (store: Store, id: string): Promise<string[]> =>
+  (await allOf(store.journal.read(id, 0))).map((record) => payloadOf(record).command.type);
 
-const isSound = (store: Store, id: string): readonly string[] => verifyJournal(store, id).problems;
+/** What is not sound in these simulations. */
+const problemsIn = async (store: Store, ...ids: readonly string[]): Promise<readonly string[]> => {
+  const problems: string[] = [];
+  for (const id of ids) problems.push(...(await verifyJournal(store, id)).problems);
+  return problems;
+};
 
 /** The market's records are written, and none of what a cell makes of them: the process ends in between. */
 async function losingWhatFollows(store: Store, cell: Simulation, act: () => Promise<unknown>): Promise<void> {
@@ -110,10 +116,10 @@ describe('a market that cells follow', () => {
     await placeTestOrder(main, portfolioId, { orderType: 'LIMIT', limitPrice: 95_00000000 as never });
     await pushTestQuote(main, 'AAPL', '94', '95');
     expect(main.brokerage.state.orders.size).toBe(0);
-    expect(commandsOf(store, main.id)).toEqual(['OpenPortfolio', 'SubmitOrder', 'UpdateMarket']);
-    expect(commandsOf(store, other.id)).toEqual(['OpenPortfolio']);
+    expect(await commandsOf(store, main.id)).toEqual(['OpenPortfolio', 'SubmitOrder', 'UpdateMarket']);
+    expect(await commandsOf(store, other.id)).toEqual(['OpenPortfolio']);
     expect(other.brokerage.mark('AAPL')).toBe(main.brokerage.mark('AAPL'));
-    expect([main.id, other.id, MARKET].flatMap((id) => isSound(store, id))).toEqual([]);
+    expect(await problemsIn(store, main.id, other.id, MARKET)).toEqual([]);
   });
 
   it('whose record is durable when that of a cell is not: the cell deals with it at the next start', async () => {
@@ -122,13 +128,13 @@ describe('a market that cells follow', () => {
     await pushTestQuote(main, 'AAPL', '99', '100');
     await placeTestOrder(main, portfolioId, { orderType: 'LIMIT', limitPrice: 95_00000000 as never });
     await losingWhatFollows(store, main, () => pushTestQuote(main, 'AAPL', '94', '95'));
-    expect(commandsOf(store, MARKET)).toEqual(['UpdateMarket', 'UpdateMarket']);
-    expect(commandsOf(store, main.id)).toEqual(['OpenPortfolio', 'SubmitOrder']);
+    expect(await commandsOf(store, MARKET)).toEqual(['UpdateMarket', 'UpdateMarket']);
+    expect(await commandsOf(store, main.id)).toEqual(['OpenPortfolio', 'SubmitOrder']);
     const { main: again } = await startAgain(store);
     expect(again.brokerage.state.orders.size).toBe(0);
     expect(positionIn(again, portfolioId, 'AAPL')).toBeDefined();
     expect(stateHash(again.brokerage.state)).toBe(stateHash(main.brokerage.state));
-    expect(isSound(store, again.id)).toEqual([]);
+    expect(await problemsIn(store, again.id)).toEqual([]);
   });
 
   it('which goes on over an expiry while a cell is not there: Friday’s expiry meets Friday’s price', async () => {
@@ -151,7 +157,7 @@ describe('a market that cells follow', () => {
     const shares = again.brokerage.state.portfolios.get(portfolioId)?.positions.get('AAPL');
     expect(shares).toBeDefined();
     expect(again.brokerage.mark('AAPL')).toBe(50_00000000);
-    expect(isSound(store, again.id)).toEqual([]);
+    expect(await problemsIn(store, again.id)).toEqual([]);
   });
 
   it('moves its clock for every cell before it answers', async () => {
@@ -168,7 +174,7 @@ describe('a market that cells follow', () => {
     // Day orders of both are over.
     expect([main, other].map(({ brokerage }) => brokerage.state.orders.size)).toEqual([0, 0]);
     expect([main.now(), other.now()]).toEqual([simulations.market.now(), simulations.market.now()]);
-    expect([main.id, other.id].flatMap((id) => isSound(store, id))).toEqual([]);
+    expect(await problemsIn(store, main.id, other.id)).toEqual([]);
   });
 
   it('is followed by a cell that is opened while a quote is pushed', async () => {
@@ -212,7 +218,7 @@ describe('a market that cells follow', () => {
     expect(announced(other)).toEqual(announced(market));
     const { simulations: again } = await startSimulations({}, store);
     expect(announced(await again.keepMain(BY.tenantId))).toEqual(announced(again.market));
-    expect([main.id, other.id].flatMap((id) => isSound(store, id))).toEqual([]);
+    expect(await problemsIn(store, main.id, other.id)).toEqual([]);
   });
 
   it('halts trading for every cell, and for one that is made while the halt lasts', async () => {
@@ -230,7 +236,7 @@ describe('a market that cells follow', () => {
     await market.submit<'LiftHalt'>({ type: 'LiftHalt', symbol: '*' });
     await pushTestQuote(main, 'AAPL', '99', '100');
     expect([main, other].map(({ brokerage }) => brokerage.state.orders.size)).toEqual([0, 0]);
-    expect([MARKET, main.id, other.id].flatMap((id) => isSound(store, id))).toEqual([]);
+    expect(await problemsIn(store, MARKET, main.id, other.id)).toEqual([]);
   });
 
   it('opens at a start what has something at stake, and nothing else', async () => {
@@ -262,7 +268,7 @@ describe('a cell in which a decision fails', () => {
     await placeTestOrder(other, theirs);
     await pushTestQuote(other, 'AAPL', '98', '99');
     expect(other.isOutOfService).toBe(false);
-    expect(isSound(store, main.id)).toEqual([]);
+    expect(await problemsIn(store, main.id)).toEqual([]);
     expect(MONDAY_TEN).toBe(main.now());
   });
 });

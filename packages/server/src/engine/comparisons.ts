@@ -235,7 +235,7 @@ export class Comparisons {
     let records: RecordLine[] = [];
     let characters = 0;
     const slice = new Slice();
-    for (const { seq, at, payload } of this.#store.journal.read(simulationId, 0)) {
+    for await (const { seq, at, payload } of this.#store.journal.read(simulationId, 0)) {
       if (seq > until) break;
       records.push({ seq, at, payload });
       characters += payload.length;

@@ -61,7 +61,7 @@ export async function* exportSimulation(
   for (const [name, value] of settings) add(settingLine(name, value));
   let last = 0;
   if (upTo > 0)
-    for (const record of journal.read(id, 0)) {
+    for await (const record of journal.read(id, 0)) {
       if (record.payload.startsWith(RULES_CHANGE)) {
         const { command } = payloadOf(record);
         if (command.type === 'ChangeRules') addLists(listsOf(command.rules));

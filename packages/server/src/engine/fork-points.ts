@@ -64,7 +64,7 @@ export async function pointInPast(
     ({ at } = wanted);
     if (at > now.at) throw new NoSuchPoint('later');
     if (at < origin.start) throw new NoSuchPoint('earlier');
-    sequence = journal.lastAt(id, at);
+    sequence = await journal.lastAt(id, at);
   } else {
     ({ sequence } = wanted);
     if (sequence > now.sequence) throw new NoSuchPoint('later');

@@ -30,24 +30,24 @@ function reportProgress(): void {
 }
 
 /** Verifies every simulation of a file. Returns what is wrong with the first one that is not sound. */
-function problemOf(path: string): string | undefined {
+async function problemOf(path: string): Promise<string | undefined> {
   const lines = linesOfFile(path);
   for (let next = lines.next(); next.done !== true; next = lines.next()) {
     if (isKnownTenantLine(next.value)) continue;
     const reader = new SimulationFileReader();
     const header = reader.read(next.value);
     if (header.type !== 'header') throw new ImportRefused('the first line is not a header');
-    const problem = problemOfSimulation(header.simulation.config, reader, lines);
+    const problem = await problemOfSimulation(header.simulation.config, reader, lines);
     if (problem !== undefined) return problem;
   }
   return undefined;
 }
 
-function problemOfSimulation(
+async function problemOfSimulation(
   config: KeptConfig,
   reader: SimulationFileReader,
   lines: Generator<string>,
-): string | undefined {
+): Promise<string | undefined> {
   const lists = new Map<string, string>();
   let seq = 0;
   function* records(): Generator<Omit<JournalRecord, 'simulationId'>> {
@@ -63,7 +63,7 @@ function problemOfSimulation(
     }
   }
   try {
-    const { problems } = verifyRecords(records(), { setting: (name) => lists.get(name) }, config);
+    const { problems } = await verifyRecords(records(), { setting: (name) => lists.get(name) }, config);
     return problems[0];
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);
@@ -78,13 +78,13 @@ function requireCanonical({ seq, payload }: Omit<JournalRecord, 'simulationId'>)
     throw new ImportRefused(`record ${seq} is not in the form that it was exported in`);
 }
 
-function verdict(path: string): FromImportThread {
+async function verdict(path: string): Promise<FromImportThread> {
   try {
-    const problem = problemOf(path);
+    const problem = await problemOf(path);
     return problem === undefined ? { kind: 'done' } : { kind: 'done', problem };
   } catch (error) {
     return { kind: 'done', problem: error instanceof Error ? error.message : String(error) };
   }
 }
 
-parentPort?.postMessage(verdict((workerData as ImportThreadData).path));
+parentPort?.postMessage(await verdict((workerData as ImportThreadData).path));

@@ -1,4 +1,5 @@
 /** A standing manual clock: what margin says does not depend on whether the server was started again. */
+import { allOf } from '../store/fixtures.contract.js';
 import { Instant, Price, Quantity, stateHash } from '@sandpit/core';
 import { describe, expect, it } from 'vitest';
 import type { Store } from '../store/store.js';
@@ -35,8 +36,8 @@ async function nearlyTooMuch(simulation: Simulation): Promise<void> {
   await buy(60);
 }
 
-const eventsOf = (store: Store, id: string): string[] =>
-  [...store.journal.read(id, 0)].flatMap((record) =>
+const eventsOf = async (store: Store, id: string): Promise<string[]> =>
+  (await allOf(store.journal.read(id, 0))).flatMap((record) =>
     payloadOf(record).events.map(({ type }) => `${record.at} ${type}`),
   );
 
@@ -58,17 +59,17 @@ describe('a margin warning on a standing manual clock', () => {
             });
       await nearlyTooMuch(simulation);
       const { id } = simulation;
-      const before = eventsOf(store, id);
+      const before = await eventsOf(store, id);
       const hash = stateHash(simulation.brokerage.state);
       const again = await startSimulations({}, store);
       const recovered = await again.simulations.find(which === 'main' ? 'main' : id, BY.tenantId);
       if (recovered === undefined) throw new Error('gone');
       await recovered.durable();
-      expect(eventsOf(store, id)).toEqual(before);
+      expect(await eventsOf(store, id)).toEqual(before);
       expect(stateHash(recovered.brokerage.state)).toBe(hash);
       await recovered.moveClock(Instant.plusMs(recovered.now(), 2000));
-      expect(eventsOf(store, id).filter((text) => text.includes('MarginWarn'))).toHaveLength(1);
-      expect(verifyJournal(store, id).problems).toEqual([]);
+      expect((await eventsOf(store, id)).filter((text) => text.includes('MarginWarn'))).toHaveLength(1);
+      expect((await verifyJournal(store, id)).problems).toEqual([]);
     },
   );
 });

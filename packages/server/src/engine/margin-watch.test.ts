@@ -80,13 +80,13 @@ describe('the margin watch on computed quotes (D119)', () => {
     expect(breach).toBeLessThanOrEqual(end);
     await main.moveClock(Instant.ofMs(end));
     const told: number[] = [];
-    for (const record of store.journal.read(main.id, 0)) {
+    for await (const record of store.journal.read(main.id, 0)) {
       const { events } = JSON.parse(record.payload) as { events: { type: string }[] };
       if (events.some(({ type }) => type === 'CallIssued')) told.push(record.at);
     }
     expect(told[0]).toBeGreaterThanOrEqual(breach);
     expect(told[0]).toBeLessThanOrEqual(breach + 2 * SECOND);
-    expect(verifyJournal(store, main.id).problems).toEqual([]);
+    expect((await verifyJournal(store, main.id)).problems).toEqual([]);
   });
 
   it('lets alone who is far from a call', async () => {

@@ -2,6 +2,7 @@ import { acceptedOrder, Instant, orderAfter } from '@sandpit/core';
 import type { OrderEvent, OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
 import type { ListItem, OrderRow } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
+import type { ValueOrPromise } from '../store/journal.js';
 import type { Simulation } from './simulation.js';
 
 /** No order has so many events. */
@@ -30,7 +31,7 @@ export class PastOrders {
   async after({ seq, event, at, data }: ListItem): Promise<OrderSnapshot> {
     const happened = data as OrderEvent;
     if (happened.type === 'OrderAccepted') {
-      return acceptedOrder(happened, termsOf(this.#simulation, happened.number), Instant.ofMs(at));
+      return acceptedOrder(happened, await termsOf(this.#simulation, happened.number), Instant.ofMs(at));
     }
     const number = happened.order;
     const steps = this.#steps.get(number) ?? stepsOf(this.#simulation, number);
@@ -41,7 +42,34 @@ export class PastOrders {
   }
 }
 
-/** An order as it stands, open or closed. Throws `StoreUnavailable` where nobody can tell (`PendingProjection.certain` waits for that). */
+/** A row that a look needs is on its way from the store. `withRows` waits for it and looks again. */
+export class RowAwaited extends StoreUnavailable {
+  readonly arrived: Promise<unknown>;
+
+  constructor(arrived: Promise<unknown>) {
+    super('the history is not there yet');
+    this.arrived = arrived;
+    // Whoever does not wait for it has the answer of an unavailable store.
+    arrived.catch(() => undefined);
+  }
+}
+
+/** What a look gives once all rows that it asks for are at hand. A look changes nothing: it may happen several times. */
+export async function withRows<T>(look: () => ValueOrPromise<T>): Promise<T> {
+  for (;;) {
+    try {
+      return await look();
+    } catch (error) {
+      if (!(error instanceof RowAwaited)) throw error;
+      await error.arrived;
+    }
+  }
+}
+
+/**
+ * An order as it stands, open or closed. Throws `StoreUnavailable` where nobody can tell (`PendingProjection.certain` waits for that), and
+ * `RowAwaited` where the history has to ask for its row.
+ */
 export function orderNow(
   { brokerage, underWay, history, id }: Simulation,
   number: number,
@@ -50,7 +78,18 @@ export function orderNow(
   if (known !== undefined) return known;
   if (!underWay.isCertain()) throw new StoreUnavailable('the history is not there yet');
   const row = history.order(id, number);
+  if (row instanceof Promise) throw new RowAwaited(row);
   return row === undefined ? undefined : storedOrder(row);
+}
+
+/** The same where there is no time to wait; undefined for an order that the history would have to ask for. */
+export function orderAtHand(simulation: Simulation, number: number): OrderSnapshot | undefined {
+  try {
+    return orderNow(simulation, number);
+  } catch (error) {
+    if (error instanceof RowAwaited) return undefined;
+    throw error;
+  }
 }
 
 /** The parts of an order in history. */
@@ -60,8 +99,8 @@ export const storedOrder = (row: OrderRow): OrderSnapshot => ({
 });
 
 /** What never changes of an order, open or closed. */
-export function termsOf({ history, id }: Simulation, number: number): OrderTerms {
-  const row = history.order(id, number);
+export async function termsOf({ history, id }: Simulation, number: number): Promise<OrderTerms> {
+  const row = await history.order(id, number);
   if (row === undefined) throw new Error(`The history has no order ${number}`);
   return JSON.parse(row.terms) as OrderTerms;
 }
@@ -79,12 +118,16 @@ async function stepsOf(simulation: Simulation, number: number): Promise<readonly
   for (const { seq, event, item, at, data } of items.toReversed()) {
     // Listed once for each of its executions.
     if (item === 0)
-      steps.push({ seq, event, order: next(steps.at(-1), data as OrderEvent, Instant.ofMs(at)) });
+      steps.push({ seq, event, order: await next(steps.at(-1), data as OrderEvent, Instant.ofMs(at)) });
   }
   return steps;
 
-  function next(before: OrderVersion | undefined, event: OrderEvent, at: Instant): OrderSnapshot {
-    if (event.type === 'OrderAccepted') return acceptedOrder(event, termsOf(simulation, number), at);
+  async function next(
+    before: OrderVersion | undefined,
+    event: OrderEvent,
+    at: Instant,
+  ): Promise<OrderSnapshot> {
+    if (event.type === 'OrderAccepted') return acceptedOrder(event, await termsOf(simulation, number), at);
     if (before === undefined) throw new Error(`Order ${number} moved before it was accepted`);
     return orderAfter(before.order, event, at);
   }

@@ -1,11 +1,16 @@
+import { LRUCache } from 'lru-cache';
 import { duplicateClientOrderId, isTerminal, PORTFOLIO_CLOSED } from '@sandpit/core';
 import type { Brokerage, Command, Event, OrderSnapshot, Outcome, Rejection } from '@sandpit/core';
 import type { History } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
+import type { ValueOrPromise } from '../store/journal.js';
 import type { Records } from './records.js';
 
 /** Of what left the brokerage so much may wait for history; commands that may add to it wait, too. */
 const MOST_WAITING = 200_000;
+
+/** Answers of a history that has to be asked: each is wanted a moment after it has come. */
+const ANSWERS_KEPT = 10_000;
 
 /** What has left the brokerage with a record. */
 interface PendingItem {
@@ -30,6 +35,11 @@ export class PendingProjection {
   readonly #clientOrderIds = new Map<string, number>();
   /** Closed portfolios, with their tenants. */
   readonly #closures = new Map<string, string>();
+  /**
+   * What a history that has to be asked has answered, by client order id or portfolio; null = it has nothing. What is noted since
+   * replaces it, so that it stays right.
+   */
+  readonly #answers = new LRUCache<string, { readonly found: number | string | null }>({ max: ANSWERS_KEPT });
   /** Oldest first, from `#first` on. */
   #left: PendingItem[] = [];
   #first = 0;
@@ -62,7 +72,8 @@ export class PendingProjection {
   /** Whether a command can be decided and noted now. */
   isReadyFor(command: Command): boolean {
     return (
-      this.#left.length - this.#first < MOST_WAITING && (!this.#asksHistory(command) || this.isCertain())
+      this.#left.length - this.#first < MOST_WAITING &&
+      (!this.#asksHistory(command) || (this.isCertain() && this.#isAnswered(command)))
     );
   }
 
@@ -72,7 +83,9 @@ export class PendingProjection {
       await this.#history.reached(this.#simulationId, this.#left[this.#first]?.seq ?? 0);
       this.#forget();
     }
-    if (this.#asksHistory(command)) await this.certain();
+    if (!this.#asksHistory(command)) return;
+    await this.certain();
+    for (const { key, ask } of this.#questionsOf(command)) await this.#answer(key, ask);
   }
 
   /** Why a command is refused for what is over, if it is. Throws `StoreUnavailable` where nobody can tell. */
@@ -80,6 +93,52 @@ export class PendingProjection {
     if (!this.#asksHistory(command)) return undefined;
     if (!this.isCertain()) throw new StoreUnavailable('the history is not there yet');
     return this.#closedBefore(command) ?? this.#usedBefore(command);
+  }
+
+  /** What a decision on a command asks history: it cannot wait for the answers. */
+  #questionsOf(command: Command): readonly Question[] {
+    const questions: Question[] = [];
+    const portfolioId = portfolioOf(command);
+    if (portfolioId !== undefined && !this.#brokerage.state.portfolios.has(portfolioId))
+      questions.push({
+        key: portfolioId,
+        ask: () => {
+          const closed = this.#history.closedPortfolio(this.#simulationId, portfolioId);
+          return closed instanceof Promise ? closed.then((row) => row?.tenantId) : closed?.tenantId;
+        },
+      });
+    if (command.type === 'SubmitOrder' && command.order.clientOrderId !== undefined) {
+      const { portfolioId: of, clientOrderId } = command.order;
+      questions.push({
+        key: keyOf(of, clientOrderId),
+        ask: () => this.#history.orderByClientOrderId(this.#simulationId, of, clientOrderId),
+      });
+    }
+    return questions;
+  }
+
+  #isAnswered(command: Command): boolean {
+    return (
+      this.#history.answersAtOnce || this.#questionsOf(command).every(({ key }) => this.#answers.has(key))
+    );
+  }
+
+  async #answer(key: string, ask: Question['ask']): Promise<void> {
+    if (this.#history.answersAtOnce || this.#answers.has(key)) return;
+    const found = await ask();
+    // What was noted meanwhile is newer.
+    if (!this.#answers.has(key)) this.#answers.set(key, { found: found ?? null });
+  }
+
+  #found(key: string, ask: Question['ask']): number | string | undefined {
+    if (!this.#history.answersAtOnce) {
+      const answer = this.#answers.get(key);
+      if (answer === undefined) throw new StoreUnavailable('the history is not there yet');
+      return answer.found ?? undefined;
+    }
+    const found = ask();
+    if (found instanceof Promise) throw new Error('A history that answers at once has answered by a promise');
+    return found;
   }
 
   #asksHistory(command: Command): boolean {
@@ -95,6 +154,7 @@ export class PendingProjection {
     if (first?.type === 'OrderAccepted' && first.request.clientOrderId !== undefined) {
       const clientOrderId = keyOf(first.request.portfolioId, first.request.clientOrderId);
       this.#clientOrderIds.set(clientOrderId, first.number);
+      if (!this.#history.answersAtOnce) this.#answers.set(clientOrderId, { found: first.number });
       this.#left.push({ seq, what: { clientOrderId } });
     }
     // The last event: what the portfolio has accrued and is paid out comes before it.
@@ -102,6 +162,7 @@ export class PendingProjection {
     if (last?.type === 'PortfolioClosed' && 'by' in command) {
       const { portfolioId } = last;
       this.#closures.set(portfolioId, command.by.tenantId);
+      if (!this.#history.answersAtOnce) this.#answers.set(portfolioId, { found: command.by.tenantId });
       this.#left.push({ seq, what: { portfolioId } });
     }
     for (const order of orders) {
@@ -134,9 +195,7 @@ export class PendingProjection {
   #closedBefore(command: Command): Rejection | undefined {
     const portfolioId = portfolioOf(command);
     if (portfolioId === undefined || this.#brokerage.state.portfolios.has(portfolioId)) return undefined;
-    const tenantId =
-      this.#closures.get(portfolioId) ??
-      this.#history.closedPortfolio(this.#simulationId, portfolioId)?.tenantId;
+    const tenantId = this.#closures.get(portfolioId) ?? this.#past(command, portfolioId);
     return 'by' in command && tenantId === command.by.tenantId ? PORTFOLIO_CLOSED : undefined;
   }
 
@@ -146,11 +205,22 @@ export class PendingProjection {
     const { portfolioId, clientOrderId } = command.order;
     const portfolio = this.#brokerage.state.portfolios.get(portfolioId);
     if (portfolio?.terms.tenantId !== command.by.tenantId) return undefined;
-    const order =
-      this.#clientOrderIds.get(keyOf(portfolioId, clientOrderId)) ??
-      this.#history.orderByClientOrderId(this.#simulationId, portfolioId, clientOrderId);
-    return order === undefined ? undefined : duplicateClientOrderId(order);
+    const key = keyOf(portfolioId, clientOrderId);
+    const order = this.#clientOrderIds.get(key) ?? this.#past(command, key);
+    return typeof order === 'number' ? duplicateClientOrderId(order) : undefined;
   }
+
+  /** What history has answered to a question of a command. */
+  #past(command: Command, key: string): number | string | undefined {
+    const question = this.#questionsOf(command).find((one) => one.key === key);
+    return question === undefined ? undefined : this.#found(key, question.ask);
+  }
+}
+
+/** A question that a decision has: a portfolio that may be closed (its tenant), or a client order id (the number of its order). */
+interface Question {
+  readonly key: string;
+  readonly ask: () => ValueOrPromise<number | string | undefined>;
 }
 
 const keyOf = (portfolioId: string, clientOrderId: string): string => `${portfolioId}/${clientOrderId}`;

@@ -1,6 +1,7 @@
 import { Price, Quantity } from '@sandpit/core';
 import type { Quote } from '@sandpit/core';
 import { describe, expect, it } from 'vitest';
+import { allOf } from '../store/fixtures.contract.js';
 import { BY, openTestPortfolio, placeTestOrder, startSimulations } from '../testing/simulations.js';
 import { commandOf, payloadOf } from './record-text.js';
 
@@ -21,8 +22,8 @@ async function records() {
   // The first order of a symbol carries its quote, which the journal knows from then on.
   await placeTestOrder(main, portfolioId);
   await placeTestOrder(main, portfolioId, { clientOrderId: 'mine' });
-  const [pushed] = store.journal.read(main.market.id, 0);
-  const [, , placed] = store.journal.read(main.id, 0);
+  const [pushed] = await allOf(store.journal.read(main.market.id, 0));
+  const [, , placed] = await allOf(store.journal.read(main.id, 0));
   if (pushed === undefined || placed === undefined) throw new Error('no records');
   return { state: main.brokerage.state, portfolioId, quotes, pushed, placed };
 }

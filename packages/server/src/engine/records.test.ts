@@ -103,7 +103,7 @@ describe('a batch', () => {
     }
     await Promise.all([...batches, ...orders]);
     expect(store.journal.lastSeq(main.id)).toBe(2 + 400 + 400 + 20);
-    const report = verifyJournal(store, main.id);
+    const report = await verifyJournal(store, main.id);
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(main.brokerage.state));
   });
@@ -132,7 +132,7 @@ describe('a batch', () => {
         .toBe('shown');
       expect(store.journal.lastSeq(main.id)).toBe(before + 800);
       expect(main.published).toBe(before + 800);
-      const report = verifyJournal(store, main.id);
+      const report = await verifyJournal(store, main.id);
       expect(report.problems).toEqual([]);
       expect(report.stateHash).toBe(stateHash(main.brokerage.state));
     } finally {

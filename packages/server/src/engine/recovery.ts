@@ -28,7 +28,7 @@ export interface Recovered {
 }
 
 /** The brokerage as of its last durable record: the latest checkpoint, then the records behind it. */
-export function recover(
+export async function recover(
   {
     journal,
     checkpoints,
@@ -36,11 +36,11 @@ export function recover(
   simulationId: string,
   rules: Rules,
   origin: Origin,
-): Recovered {
-  const start = startFrom(checkpoints.load(simulationId), rules, origin);
+): Promise<Recovered> {
+  const start = startFrom(await checkpoints.load(simulationId), rules, origin);
   const { brokerage } = start;
   let { seq } = start;
-  for (const record of journal.read(simulationId, seq)) {
+  for await (const record of journal.read(simulationId, seq)) {
     applyRecord(brokerage, record);
     seq = record.seq;
   }
@@ -84,10 +84,10 @@ export async function brokerageAt(
   origin: Origin,
   sequence: number,
 ): Promise<Brokerage> {
-  const { brokerage, seq } = startFrom(checkpoints.load(simulationId, sequence), rules, origin);
+  const { brokerage, seq } = startFrom(await checkpoints.load(simulationId, sequence), rules, origin);
   if (seq === sequence) return brokerage;
   const slice = new Slice();
-  for (const record of journal.read(simulationId, seq)) {
+  for await (const record of journal.read(simulationId, seq)) {
     if (record.seq > sequence) break;
     applyRecord(brokerage, record);
     await slice.breathe();

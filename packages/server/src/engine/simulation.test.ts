@@ -66,7 +66,7 @@ describe('a simulation', () => {
     }
     await main.moveClock(minutesLater(main, 3 * DAY_MINUTES));
     const { brokerage } = main;
-    const report = verifyJournal(store, main.id);
+    const report = await verifyJournal(store, main.id);
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(brokerage.state));
     expect(report.records).toBeGreaterThan(8);
@@ -93,7 +93,7 @@ describe('a simulation', () => {
         await main.read([], (brokerage) => brokerage.mark('AAPL'), ['AAPL']);
       }
       await simulations.close();
-      const report = verifyJournal(store, main.id);
+      const report = await verifyJournal(store, main.id);
       expect(report.problems).toEqual([]);
     } finally {
       clock.mockRestore();
@@ -122,7 +122,7 @@ describe('a simulation', () => {
     const settings = testSettings({ MARKET_COLLAR: '0.1', BROKERS_FILE: file });
     const { main: again } = await startSimulations({ calendar: 'always-open' }, store, settings);
     await placeTestOrder(again, portfolio);
-    const report = verifyJournal(store, main.id);
+    const report = await verifyJournal(store, main.id);
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(again.brokerage.state));
     const { state } = again.brokerage;
@@ -213,7 +213,7 @@ describe('a simulation', () => {
     const held = main.brokerage.state.portfolios.get(portfolio)?.positions.get('AAPL');
     expect(held === undefined ? undefined : Position.held(held)).toBe(10_000_000);
     const { brokerage } = main;
-    const report = verifyJournal(store, main.id);
+    const report = await verifyJournal(store, main.id);
     expect(report.problems).toEqual([]);
     expect(report.stateHash).toBe(stateHash(brokerage.state));
   });
@@ -264,7 +264,7 @@ describe('a simulation', () => {
     expect(previousClose?.totalEquity).toBe(
       (balances?.SETTLED_CASH ?? 0) + Math.round(((bar?.close ?? 0) * 10) / 10_000),
     );
-    expect(verifyJournal(store, main.id).problems).toEqual([]);
+    expect((await verifyJournal(store, main.id)).problems).toEqual([]);
   });
 
   it('announces what the feed knows once: not again at a restart, nor what was withdrawn', async () => {

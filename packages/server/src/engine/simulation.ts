@@ -248,7 +248,7 @@ export class Simulation implements Follower {
       const from = brokerage.state.marketSeq;
       if (from < until && !isIdle(brokerage.state)) {
         await market.durable();
-        for (const { seq, at, payload } of market.journal.read(market.id, from)) {
+        for await (const { seq, at, payload } of market.journal.read(market.id, from)) {
           if (seq > until) break;
           const change = marketChangeOf({ seq, at: Instant.ofMs(at), events: payloadOf({ payload }).events });
           if (change !== undefined) await this.#followWalking(change);

@@ -616,7 +616,7 @@ export class Simulations {
     const entry = this.registry.simulation(MARKET);
     if (entry === undefined) throw new Error('There is no market');
     const { store } = this.ground;
-    const sequence = market.journal.lastAt(MARKET, at);
+    const sequence = await market.journal.lastAt(MARKET, at);
     return brokerageAt(store, MARKET, market.brokerage.rules, originOf(configOf(entry)), sequence);
   }
 
@@ -944,7 +944,7 @@ async function openSimulation(
   if (config.start < Instant.first || config.start > Instant.last)
     throw new RangeError(`it begins at ${config.start} ms, outside of 1970-01-01 to 2199-12-31`);
   const origin = originOf(config);
-  const { brokerage, seq, checkpointSeq } = forked ?? recover(store, id, rules, origin);
+  const { brokerage, seq, checkpointSeq } = forked ?? (await recover(store, id, rules, origin));
   const { state } = brokerage;
   const { fork } = config;
   const isBeginning = fork?.sequence === seq;

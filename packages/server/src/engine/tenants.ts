@@ -1,6 +1,7 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { settingsOf } from '../store/registry.js';
 import type { Tenant } from '../store/registry.js';
+import type { ValueOrPromise } from '../store/journal.js';
 import type { Store } from '../store/store.js';
 import type { StoredWebhook, WebhookChange } from '../store/webhooks.js';
 import { atStakeOf, MAIN, mainOf, MARKET } from './cell-names.js';
@@ -34,7 +35,7 @@ export interface TenantsParts {
   readonly store: Store;
   readonly imports: Imports;
   /** Simulated time of the market; undefined = the installation has none yet. */
-  readonly marketNow: () => number | undefined;
+  readonly marketNow: () => ValueOrPromise<number | undefined>;
   /** Removes everything of a tenant. */
   readonly erase: (tenantId: string) => Promise<void>;
   /** Hears of a tenant that was imported; absent = nobody does. */
@@ -133,10 +134,10 @@ export class Tenants {
       },
     });
     try {
-      this.#refuseThoseThere(reader.tenant, arriving);
+      await this.#refuseThoseThere(reader.tenant, arriving);
       const problem = await imports.verify(name);
       if (problem !== undefined) throw new ImportRefused(problem);
-      this.#refuseThoseThere(reader.tenant, arriving);
+      await this.#refuseThoseThere(reader.tenant, arriving);
       const { tenantId: id, webhooks = [], ...tenant } = reader.tenant;
       await this.#enter(name, arriving, { id, ...tenant }, webhooks);
       await this.#parts.entered?.(id);
@@ -160,10 +161,10 @@ export class Tenants {
       : randomUUID();
   }
 
-  #refuseThoseThere(
+  async #refuseThoseThere(
     { tenantId, name }: { readonly tenantId: string; readonly name: string },
     arriving: readonly Arriving[],
-  ): void {
+  ): Promise<void> {
     const { store, marketNow } = this.#parts;
     const { registry } = store;
     const isThere =
@@ -175,7 +176,7 @@ export class Tenants {
       throw new ImportRefused('the file has a simulation twice');
     const main = arriving.find(({ id }) => id === mainOf(tenantId));
     if (main === undefined) return;
-    const now = marketNow();
+    const now = await marketNow();
     if (now === undefined)
       throw new TenantRefused('This installation has no market yet: start the server once, then import');
     if (main.at > now)

@@ -28,27 +28,27 @@ const LOOK_EVERY = 1000;
  * Proves a journal: its hash chain holds; its events, applied, give the state that recovery gives; its commands, executed again under the
  * rules that were in force, give the same events; and every invariant holds.
  */
-export function verifyJournal(store: Store, simulationId: string): Verification {
+export async function verifyJournal(store: Store, simulationId: string): Promise<Verification> {
   const { journal, registry } = store;
   const entry = registry.simulation(simulationId);
   if (entry === undefined) throw new RangeError(`no simulation ${simulationId}`);
   const config = JSON.parse(entry.config) as KeptConfig;
-  const { rules, ...verification } = verifyRecords(journal.read(simulationId, 0), registry, config);
+  const { rules, ...verification } = await verifyRecords(journal.read(simulationId, 0), registry, config);
   if (verification.problems.length > 0) return verification;
-  const recovered = recover(store, simulationId, rules, originOf(config));
+  const recovered = await recover(store, simulationId, rules, originOf(config));
   if (stateHash(recovered.brokerage.state) === verification.stateHash) return verification;
   return { ...verification, problems: ['recovery from the checkpoint ends in another state'] };
 }
 
 /** Proves records from the first one on: all that `verifyJournal` does, but for the recovery. `lists` has the lists of the rules in force. */
-export function verifyRecords(
-  journal: Iterable<Omit<JournalRecord, 'simulationId'>>,
+export async function verifyRecords(
+  journal: RecordSource,
   lists: Pick<Registry, 'setting'>,
   config: KeptConfig,
-): Verification & { readonly rules: Rules } {
-  const records = journal[Symbol.iterator]();
+): Promise<Verification & { readonly rules: Rules }> {
+  const records = iteratorOf(journal);
   // A file has the lists before the first record that names them.
-  let next = records.next();
+  let next = await records.next();
   const origin = originOf(config);
   let inForce = origin.rules;
   let rules = rulesNamed(lists, inForce);
@@ -61,7 +61,7 @@ export function verifyRecords(
   const lookAtInvariants = (): void => {
     for (const broken of brokenInvariants(applied.state)) problems.push(`after record ${count}: ${broken}`);
   };
-  for (; next.done !== true; next = records.next()) {
+  for (; next.done !== true; next = await records.next()) {
     const record = next.value;
     const { command, events: recorded } = payloadOf(record);
     if (command.type === 'ChangeRules') {
@@ -90,6 +90,12 @@ export function verifyRecords(
     problems.push('re-execution ends in another state');
   return { records: count, events, stateHash: hash, changes, problems, rules };
 }
+
+type RecordSource =
+  Iterable<Omit<JournalRecord, 'simulationId'>> | AsyncIterable<Omit<JournalRecord, 'simulationId'>>;
+
+const iteratorOf = (records: RecordSource) =>
+  Symbol.asyncIterator in records ? records[Symbol.asyncIterator]() : records[Symbol.iterator]();
 
 /** Executes a record's command again, after what was due before it; says where it differs. */
 function executeAgain(

@@ -238,7 +238,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     expect(await told(older.client)).toEqual(before);
     expect(older.body.parent).toEqual({ simulationId: child.id, sequence });
     for (const { id } of [child, grandchild, older])
-      expect(verifyJournal(test.store, id).problems).toEqual([]);
+      expect((await verifyJournal(test.store, id)).problems).toEqual([]);
   });
 
   it('refuse the 65th generation', async () => {
@@ -246,7 +246,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     for (let generation = 1; generation <= 64; generation++) id = (await fork({}, id)).id;
     const refused = await owner.post(`/v1/simulations/${id}/forks`, {});
     expect(refused.status).toBe(409);
-    expect(verifyJournal(test.store, id).problems).toEqual([]);
+    expect((await verifyJournal(test.store, id)).problems).toEqual([]);
     expect((await owner.get(`/v1/simulations/${id}`)).status).toBe(200);
   });
 
@@ -283,7 +283,7 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     expect(await told(client)).toEqual(before);
     await pushQuote(client, { bid: 94.9, ask: 95, last: 95 });
     expect((await client.get(`/v1/orders/${orderId as string}`)).body.status).toBe('FILLED');
-    expect(verifyJournal(test.store, grandchild.id).problems).toEqual([]);
+    expect((await verifyJournal(test.store, grandchild.id)).problems).toEqual([]);
     if (kind === 'sqlite') {
       await test.store.history.reached(grandchild.id, test.store.journal.lastSeq(grandchild.id));
       expect(compareHistory(directory, projectRecord)).toEqual([]);
@@ -307,8 +307,8 @@ describe.each(['memory', 'sqlite'] as const)('forks on the %s store', (kind) => 
     await pushQuote(forked.client, { bid: 59.9, ask: 60, last: 60 });
     expect((await main.get('/v1/market-data/quote/AAPL')).body.price).toBe(50);
     await placeOrder(forked.client, mine.portfolioId as string, { quantity: 2 });
-    expect(verifyJournal(test.store, forked.id).problems).toEqual([]);
-    expect(verifyJournal(test.store, mainOf('tenant-1')).problems).toEqual([]);
+    expect((await verifyJournal(test.store, forked.id)).problems).toEqual([]);
+    expect((await verifyJournal(test.store, mainOf('tenant-1'))).problems).toEqual([]);
     const earlier = await fork({ from: { sequence: forked.body.parent.sequence as number } }, 'main');
     expect(
       (await earlier.client.get(`/v1/accounts/portfolios/${mine.portfolioId as string}/equities`)).body,

@@ -109,8 +109,9 @@ describe('an idempotency key', () => {
 
 describe('what opens a door is issued for each answer and never stored', () => {
   const key = { 'idempotency-key': 'k' };
-  const storedFor = (route: string): string =>
-    test.store.journal.findAnswer('tenant-1', 'main', route, 'k', test.time.nowMs)?.body ?? 'nothing stored';
+  const storedFor = async (route: string): Promise<string> =>
+    (await test.store.journal.findAnswer('tenant-1', 'main', route, 'k', test.time.nowMs))?.body ??
+    'nothing stored';
   const payloadOf = (token: string): Record<string, unknown> =>
     JSON.parse(Buffer.from(token.split('.')[1] ?? '', 'base64url').toString()) as Record<string, unknown>;
   const create = (as: TestClient) => as.post('/v1/simulations', { feed: 'push', clock: 'manual' }, key);
@@ -125,7 +126,7 @@ describe('what opens a door is issued for each answer and never stored', () => {
     expect(same).toEqual(simulation);
     expect(another).not.toBe(token);
     expect((await test.withToken(another).get('/v1/simulation/clock')).status).toBe(200);
-    const stored = storedFor('POST /v1/simulations');
+    const stored = await storedFor('POST /v1/simulations');
     expect(JSON.parse(stored)).toEqual(simulation);
     expect((await client.get('/v1/simulations')).body.pagination.total).toBe(1);
   });
@@ -137,7 +138,7 @@ describe('what opens a door is issued for each answer and never stored', () => {
     expect([first.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
     expect(again.body.simulationId).toBe(first.body.simulationId);
     expect(again.body.token).not.toBe(first.body.token);
-    expect(JSON.parse(storedFor('POST /v1/simulations/:simulationId/forks'))).not.toHaveProperty('token');
+    expect(JSON.parse(await storedFor('POST /v1/simulations/:simulationId/forks'))).not.toHaveProperty('token');
   });
 
   it('the token of a simulation: a replay gives what its own caller may do, for as long', async () => {
@@ -161,7 +162,7 @@ describe('what opens a door is issued for each answer and never stored', () => {
     expect(again.body.ticket).not.toBe(first.body.ticket);
     // Good for thirty seconds from now, not from the first time.
     expect(Date.parse(again.body.expiresAt as string)).toBe(test.time.nowMs + 30_000);
-    expect(storedFor('POST /v1/stream/ticket')).toBe('{}');
+    expect(await storedFor('POST /v1/stream/ticket')).toBe('{}');
   });
 
   it('and there are no others', () => {

@@ -63,16 +63,15 @@ export class Idempotency {
     const { tenantId, simulationId, route } = request;
     const nowMs = this.#clockMs();
     const fingerprint = fingerprintOf(request);
-    const found = this.#journal.findAnswer(tenantId, simulationId, route, key, nowMs);
-    if (found !== undefined) {
-      return found.fingerprint === fingerprint
-        ? new Answer(found.statusCode, found.body, REPLAYED)
-        : refuse(422, 'Idempotency-Key was used with another request');
-    }
+    const kept = this.#journal.findAnswer(tenantId, simulationId, route, key, nowMs);
+    if (kept !== undefined && !(kept instanceof Promise)) return replayOf(kept, fingerprint);
     const name = JSON.stringify([tenantId, simulationId, route, key]);
     if (this.#underWay.has(name)) return refuse(409, 'A request with this Idempotency-Key is under way');
+    // Before the answer of a store that has to be asked: no other request with the key begins meanwhile.
     this.#underWay.add(name);
     try {
+      const found = kept === undefined ? undefined : await kept;
+      if (found !== undefined) return replayOf(found, fingerprint);
       const pending = new PendingAnswer({
         tenantId,
         simulationId,
@@ -92,6 +91,11 @@ export class Idempotency {
     }
   }
 }
+
+const replayOf = (found: StoredAnswer, fingerprint: string): Answer =>
+  found.fingerprint === fingerprint
+    ? new Answer(found.statusCode, found.body, REPLAYED)
+    : refuse(422, 'Idempotency-Key was used with another request');
 
 function fingerprintOf({ method, path, body }: KeyedRequest): string {
   return createHash('sha256')

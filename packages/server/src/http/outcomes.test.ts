@@ -221,7 +221,7 @@ describe('outcomes', () => {
     const accounts = (await client.get('/v1/accounts')).body.data as Body[];
     for (const { accountId } of accounts) await client.delete(`/v1/orders/account/${String(accountId)}`);
     await advance('P1D');
-    expect(verifyJournal(test.store, simulationId).problems).toEqual([]);
+    expect((await verifyJournal(test.store, simulationId)).problems).toEqual([]);
   });
 });
 

@@ -61,7 +61,7 @@ describe('price limits', () => {
       { symbol: 'TEST', reason: 'LUDP', until: '2026-01-06T15:05:15.000Z' },
     ]);
     await client.post('/v1/simulation/clock/advance', { by: 'P1D' });
-    expect(verifyJournal(test.store, simulationId).problems).toEqual([]);
+    expect((await verifyJournal(test.store, simulationId)).problems).toEqual([]);
   });
 
   it('of Rule 201 hold short sales above the bid', async () => {
@@ -79,7 +79,7 @@ describe('price limits', () => {
     ]);
     await client.post('/v1/simulation/clock/advance', { by: 'P3D' });
     expect((await client.get('/v1/market-data/quote/TEST')).body).not.toHaveProperty('shortSaleRestricted');
-    expect(verifyJournal(test.store, simulationId).problems).toEqual([]);
+    expect((await verifyJournal(test.store, simulationId)).problems).toEqual([]);
   });
 
   it('are off where they are not wanted', async () => {

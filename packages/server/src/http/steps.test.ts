@@ -54,8 +54,8 @@ const aapl = (more: object = {}): object => ({ symbol: 'AAPL', bid: 99.9, ask: 1
 const eventsOf = ({ body }: Reply): string[] => (body.events as Body[]).map(({ event }) => event as string);
 
 /** Everything that was decided is in the journal, and repeats. */
-function verified({ id }: Sim): void {
-  expect(verifyJournal(test.store, id).problems).toEqual([]);
+async function verified({ id }: Sim): Promise<void> {
+  expect((await verifyJournal(test.store, id)).problems).toEqual([]);
 }
 
 describe('POST /v1/simulation/step', () => {
@@ -100,7 +100,7 @@ describe('POST /v1/simulation/step', () => {
     ]);
     expect((await client.get('/v1/simulation/clock')).body.now).toBe('2026-01-05T15:01:00.000Z');
     expect((await client.get(`/v1/orders/${body.orders[0].order.orderId}`)).body.status).toBe('FILLED');
-    verified(sim);
+    await verified(sim);
   });
 
   it('refuses one order with the whole error and goes on with the rest', async () => {
@@ -212,7 +212,7 @@ describe('POST /v1/simulation/step', () => {
     const third = await step(test.withToken(token), body, 'once');
     expect(third.text).toBe(first.text);
     expect((await test.withToken(token).get('/v1/orders')).body.pagination.total).toBe(1);
-    expect(verifyJournal(test.store, id).problems).toEqual([]);
+    expect((await verifyJournal(test.store, id)).problems).toEqual([]);
   });
 
   it('leaves the clock where it stood, after a restart as well', async () => {
@@ -249,7 +249,7 @@ describe('POST /v1/simulation/step', () => {
     expect(eventsOf(first).length + eventsOf(second).length).toBe(1100);
     const ids = [...first.body.events, ...second.body.events].map((one: Body) => one.orderId as string);
     expect(new Set(ids).size).toBe(1100);
-    verified(sim);
+    await verified(sim);
   });
 
   it('is not counted by the rate limit', async () => {
@@ -288,7 +288,7 @@ describe('advance.until', () => {
     await step(sim.client, { advance: { to: '2026-11-27T17:59:30Z' } });
     expect(await nowOf(sim, 'next-bar')).toBe('2026-11-27T18:00:00.000Z');
     expect(await nowOf(sim, 'next-bar')).toBe('2026-11-30T14:31:00.000Z');
-    verified(sim);
+    await verified(sim);
   });
 
   it('next-quote stands still where no quote can come', async () => {
@@ -306,7 +306,7 @@ describe('advance.until', () => {
     await step(sim.client, { advance: { to: '2026-01-06T01:30:00Z' } });
     const next = (await step(sim.client, body)).body.now as string;
     expect(next).toBe('2026-01-06T09:00:00.000Z');
-    verified(sim);
+    await verified(sim);
   });
 
   it('next-event goes to the next order event, and stands still where none can come', async () => {
@@ -317,7 +317,7 @@ describe('advance.until', () => {
     const reply = await step(client, { advance: { until: 'next-event' } });
     expect(reply.body).toMatchObject({ now: '2026-01-05T21:00:00.000Z', hasMore: false });
     expect(eventsOf(reply)).toEqual(['CANCELED']);
-    verified(sim);
+    await verified(sim);
   });
 
   it('works on the clock route too, on main but for events', async () => {
@@ -331,7 +331,7 @@ describe('advance.until', () => {
     expect((await advance(owner, 'next-close')).body.now).toBe('2026-01-05T21:00:00.000Z');
     expect(await advance(owner, 'next-event')).toMatchObject({ status: 409 });
     expect((await advance(client, 'never')).status).toBe(400);
-    verified(sim);
+    await verified(sim);
   });
 });
 
@@ -373,7 +373,7 @@ describe('POST /v1/simulations/step', () => {
       { simulationId: two.id, error: { statusCode: 409, message: 'The clock cannot go back' } },
     ]);
     expect((await foreign.client.get('/v1/simulation/clock')).body.now).toBe('2026-01-05T15:00:00.000Z');
-    verified(one);
+    await verified(one);
   });
 
   it('refuses no parts, too many, and two of one simulation', async () => {

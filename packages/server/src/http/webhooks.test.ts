@@ -84,7 +84,7 @@ describe('endpoints', () => {
     expect(again.body).toEqual(first.body);
     expect(again.headers['idempotent-replayed']).toBe('true');
     expect((await client.get('/v1/webhooks')).body.pagination.total).toBe(1);
-    const kept = app.store.journal.findAnswer(
+    const kept = await app.store.journal.findAnswer(
       'tenant-1',
       'main',
       'POST /v1/webhooks',

@@ -1,4 +1,4 @@
-import type { JournalRecord } from './journal.js';
+import type { JournalRecord, ValueOrPromise } from './journal.js';
 
 /** The state of a simulation as of a record, so that recovery reads only the tail behind it. */
 export interface Checkpoint {
@@ -12,7 +12,7 @@ export interface Checkpoints {
    * The latest that is intact and fits the journal, of a record up to `upTo`: two are kept, and those of snapshots. A fork has those of its
    * ancestors, too, up to where it begins.
    */
-  load(simulationId: string, upTo?: number): Checkpoint | undefined;
+  load(simulationId: string, upTo?: number): ValueOrPromise<Checkpoint | undefined>;
   /**
    * Makes one of everything that is durable by now, without holding up anybody here: a recovery done ahead of time, by another thread.
    * Resolves with the number of its record once it is durable; with 0 where none can be made.

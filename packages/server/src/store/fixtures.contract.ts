@@ -128,3 +128,10 @@ export function toldOf(store: Store): Store {
   });
   return { ...store, journal };
 }
+
+/** Everything that a store gives out, be it one after the other. */
+export async function allOf<T>(items: Iterable<T> | AsyncIterable<T>): Promise<T[]> {
+  const all: T[] = [];
+  for await (const item of items) all.push(item);
+  return all;
+}

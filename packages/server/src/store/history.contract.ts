@@ -39,7 +39,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
     it('finds an order by its number, as it is now', async () => {
       const { history, journal } = await open();
       await journal.append(changing('main', 1, orderAdded(1), orderAdded(2)));
-      const found = history.order('main', 1);
+      const found = await history.order('main', 1);
       expect(found).toEqual({
         number: 1,
         tenantId: 'tenant-1',
@@ -50,10 +50,10 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
         progress: '{"status":"PENDING"}',
       });
       expect(JSON.parse(found?.terms ?? '')).toEqual(orderAdded(1).terms);
-      expect(history.order('main', 3)).toBeUndefined();
-      expect(history.order('other', 1)).toBeUndefined();
+      expect(await history.order('main', 3)).toBeUndefined();
+      expect(await history.order('other', 1)).toBeUndefined();
       await journal.append(changing('main', 2, orderMoved(1, { status: 'ACTIVE', mark: 1 })));
-      expect(history.order('main', 1)).toMatchObject({
+      expect(await history.order('main', 1)).toMatchObject({
         status: 'ACTIVE',
         progress: '{"status":"ACTIVE","mark":1}',
       });
@@ -71,7 +71,7 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
         ),
       );
       await journal.append(changing('main', 2, orderMoved(1, { status: 'FILLED', mark: 2 })));
-      expect(history.order('main', 1)).toMatchObject({
+      expect(await history.order('main', 1)).toMatchObject({
         status: 'FILLED',
         progress: '{"status":"FILLED","mark":2}',
       });
@@ -90,11 +90,11 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
           orderAdded(3),
         ),
       );
-      expect(history.orderByClientOrderId('main', 'portfolio-1', 'mine')).toBe(1);
-      expect(history.orderByClientOrderId('main', 'portfolio-2', 'mine')).toBe(2);
-      expect(history.orderByClientOrderId('main', 'portfolio-3', 'mine')).toBeUndefined();
-      expect(history.orderByClientOrderId('main', 'portfolio-1', 'yours')).toBeUndefined();
-      expect(history.orderByClientOrderId('other', 'portfolio-1', 'mine')).toBeUndefined();
+      expect(await history.orderByClientOrderId('main', 'portfolio-1', 'mine')).toBe(1);
+      expect(await history.orderByClientOrderId('main', 'portfolio-2', 'mine')).toBe(2);
+      expect(await history.orderByClientOrderId('main', 'portfolio-3', 'mine')).toBeUndefined();
+      expect(await history.orderByClientOrderId('main', 'portfolio-1', 'yours')).toBeUndefined();
+      expect(await history.orderByClientOrderId('other', 'portfolio-1', 'mine')).toBeUndefined();
     });
 
     it('pages orders newest first, by portfolio and by account', async () => {
@@ -298,18 +298,18 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
         last: '{"cash":1}',
       });
       await journal.append(changing('main', 1, openedOne('one')));
-      expect(history.closedPortfolio('main', 'one')).toBeUndefined();
+      expect(await history.closedPortfolio('main', 'one')).toBeUndefined();
       await journal.append(changing('main', 2, closedOne('one'), openedOne('two'), closedOne('two')));
-      expect(history.closedPortfolio('main', 'one')).toEqual({
+      expect(await history.closedPortfolio('main', 'one')).toEqual({
         tenantId: 'tenant-1',
         terms: '{"of":"one"}',
         last: '{"cash":1}',
       });
-      expect(history.closedPortfolio('main', 'two')).toBeDefined();
-      expect(history.closedPortfolio('main', 'three')).toBeUndefined();
-      expect(history.closedPortfolio('other', 'one')).toBeUndefined();
+      expect(await history.closedPortfolio('main', 'two')).toBeDefined();
+      expect(await history.closedPortfolio('main', 'three')).toBeUndefined();
+      expect(await history.closedPortfolio('other', 'one')).toBeUndefined();
       await registry.deleteSimulation('main', START);
-      expect(history.closedPortfolio('main', 'one')).toBeUndefined();
+      expect(await history.closedPortfolio('main', 'one')).toBeUndefined();
     });
 
     it('keeps what portfolios had and what was marked, the last of each minute', async () => {
@@ -393,17 +393,17 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
           ),
         ),
       );
-      const after = (seq: number, event: number, limit: number): readonly string[] =>
-        placesOf(history.tenantEvents('main', 'tenant-1', { seq, event }, limit));
-      expect(after(0, -1, 3)).toEqual(['1.0.0', '1.1.0', '2.0.0']);
-      expect(after(50, 0, 2)).toEqual(['50.1.0', '51.0.0']);
-      expect(after(50, 1, 1)).toEqual(['51.0.0']);
-      expect(after(99, 1, 10)).toEqual(['100.0.0', '100.1.0']);
-      expect(after(100, 1, 10)).toEqual([]);
-      expect(after(0, -1, 1_000)).toHaveLength(200);
-      const [first] = history.tenantEvents('main', 'tenant-2', { seq: 7, event: 0 }, 1);
+      const after = async (seq: number, event: number, limit: number): Promise<readonly string[]> =>
+        placesOf(await history.tenantEvents('main', 'tenant-1', { seq, event }, limit));
+      expect(await after(0, -1, 3)).toEqual(['1.0.0', '1.1.0', '2.0.0']);
+      expect(await after(50, 0, 2)).toEqual(['50.1.0', '51.0.0']);
+      expect(await after(50, 1, 1)).toEqual(['51.0.0']);
+      expect(await after(99, 1, 10)).toEqual(['100.0.0', '100.1.0']);
+      expect(await after(100, 1, 10)).toEqual([]);
+      expect(await after(0, -1, 1_000)).toHaveLength(200);
+      const [first] = await history.tenantEvents('main', 'tenant-2', { seq: 7, event: 0 }, 1);
       expect(first).toMatchObject({ seq: 7, event: 1, at: START + 7, data: { type: 'B' } });
-      expect(history.tenantEvents('main', 'tenant-3', { seq: 0, event: 0 }, 10)).toEqual([]);
+      expect(await history.tenantEvents('main', 'tenant-3', { seq: 0, event: 0 }, 10)).toEqual([]);
     });
 
     it('keeps simulations apart, and forgets deleted ones', async () => {
@@ -415,11 +415,11 @@ export function historyContract(name: string, underTest: StoreUnderTest): void {
         changing('other', 1, orderAdded(1, { clientOrderId: 'c' }), listed('portfolio-1')),
       );
       await registry.deleteSimulation('main', START);
-      expect(history.order('main', 1)).toBeUndefined();
-      expect(history.orderByClientOrderId('main', 'portfolio-1', 'c')).toBeUndefined();
+      expect(await history.order('main', 1)).toBeUndefined();
+      expect(await history.orderByClientOrderId('main', 'portfolio-1', 'c')).toBeUndefined();
       expect(await history.orders(inPortfolio())).toEqual({ items: [], total: 0 });
       expect(await history.list(activities)).toEqual({ items: [], total: 0 });
-      expect(history.order('other', 1)).toBeDefined();
+      expect(await history.order('other', 1)).toBeDefined();
       expect((await history.list({ ...activities, simulationId: 'other' })).total).toBe(1);
     });
 

@@ -1,4 +1,5 @@
 import type { OrderProgress, OrderTerms, Price, PortfolioSnapshot } from '@sandpit/core';
+import type { ValueOrPromise } from './journal.js';
 
 /**
  * Questions about the past, answered from tables that are derived from the journal behind it: a cache, which can be thrown away and
@@ -181,6 +182,8 @@ export interface HistoryHealth {
 }
 
 export interface History {
+  /** Whether single rows are values: false where they are promises, because a server has to be asked. */
+  readonly answersAtOnce: boolean;
   /** What it knows about itself without trying. */
   health(): HistoryHealth;
   /** The last record of a simulation that the tables tell of. */
@@ -191,13 +194,20 @@ export interface History {
    * are being rebuilt or cannot be written.
    */
   reached(simulationId: string, seq: number): Promise<void>;
-  order(simulationId: string, order: number): OrderRow | undefined;
+  order(simulationId: string, order: number): ValueOrPromise<OrderRow | undefined>;
   /** A portfolio that is closed; undefined while it is open. */
-  closedPortfolio(simulationId: string, portfolioId: string): ClosedPortfolioRow | undefined;
+  closedPortfolio(
+    simulationId: string,
+    portfolioId: string,
+  ): ValueOrPromise<ClosedPortfolioRow | undefined>;
   /** All of a tenant that are closed, in no order. */
   closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]>;
   /** The number of the order of this portfolio with this client order id, open or closed. */
-  orderByClientOrderId(simulationId: string, portfolioId: string, clientOrderId: string): number | undefined;
+  orderByClientOrderId(
+    simulationId: string,
+    portfolioId: string,
+    clientOrderId: string,
+  ): ValueOrPromise<number | undefined>;
   /** Newest first (by creation). Totals and deep pages cost the same however long the list is, unless filtered. */
   orders(query: OrderQuery): Promise<Page<OrderRow>>;
   /** Newest first. */
@@ -219,5 +229,5 @@ export interface History {
     tenantId: string,
     after: { readonly seq: number; readonly event: number },
     limit: number,
-  ): readonly ListItem[];
+  ): ValueOrPromise<readonly ListItem[]>;
 }

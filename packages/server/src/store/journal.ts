@@ -33,6 +33,12 @@ export interface StoredAnswer {
   readonly expiresAt: number;
 }
 
+/** A value that a store has at hand, or a promise of it where it has to ask a server. */
+export type ValueOrPromise<T> = T | Promise<T>;
+
+/** Records in order; asynchronous where they come from a server. `for await` reads both. */
+export type JournalRecords = Iterable<JournalRecord> | AsyncIterable<JournalRecord>;
+
 export interface Journal {
   /**
    * Resolves when the record is durable. Rejects with `StoreUnavailable` when it was not taken (the store is failing)
@@ -48,13 +54,13 @@ export interface Journal {
     route: string,
     key: string,
     nowMs: number,
-  ): StoredAnswer | undefined;
+  ): ValueOrPromise<StoredAnswer | undefined>;
   /** Removes every answer of a tenant, a few in each commit. */
   deleteAnswers(tenantId: string): Promise<void>;
   /** Records with seq > afterSeq in order, in constant memory. Verifies the hash chain; throws `DamagedJournal`. */
-  read(simulationId: string, afterSeq: number): Iterable<JournalRecord>;
+  read(simulationId: string, afterSeq: number): JournalRecords;
   /** The last durable record at or before an instant, simulated ms; 0 = all are later. Throws `DamagedJournal`. */
-  lastAt(simulationId: string, at: number): number;
+  lastAt(simulationId: string, at: number): ValueOrPromise<number>;
   /** Of the last durable record; 0 when there is none. A fork has its parent's up to where it begins. */
   lastSeq(simulationId: string): number;
 }

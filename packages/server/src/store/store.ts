@@ -15,8 +15,8 @@ export interface Store {
   probe(): Promise<void>;
   /** What the store knows about itself without trying. */
   health(): StoreHealth;
-  /** Reads everything that is stored, and says what is not as it was written. Keeps the thread for as long as that takes. */
-  check(): Iterable<DamagedJournal>;
+  /** Reads everything that is stored, and says what is not as it was written. Takes as long as that takes. */
+  check(): Iterable<DamagedJournal> | AsyncIterable<DamagedJournal>;
   /** Commits what was appended, and lets go of the data directory. */
   close(): Promise<void>;
 }

@@ -151,9 +151,12 @@ export class CellFollower {
     const slice = new Slice();
     const isOver = (): boolean => this.#isStopped || this.#simulation !== simulation;
     while (!isOver() && this.#open.length < FEW_OPEN) {
-      const page = pageAfter(simulation, this.#readSeq);
+      const page = await pageAfter(simulation, this.#readSeq);
+      if (isOver()) return;
       const last = page.at(-1);
       if (last === undefined) {
+        // One that was published since is to be read first.
+        if (this.#readSeq < simulation.published) continue;
         // In the turn in which there was nothing more.
         this.#isLive = true;
         return;
@@ -205,11 +208,11 @@ export class CellFollower {
 const laterOf = (a: StreamPosition, b: StreamPosition): StreamPosition => (isAfter(b, a) ? b : a);
 
 /** Published records after one, at most a page. */
-function pageAfter(simulation: Simulation, seq: number): readonly JournalRecord[] {
+async function pageAfter(simulation: Simulation, seq: number): Promise<readonly JournalRecord[]> {
   const until = simulation.published;
   const page: JournalRecord[] = [];
   if (seq >= until) return page;
-  for (const record of simulation.journal.read(simulation.id, seq)) {
+  for await (const record of simulation.journal.read(simulation.id, seq)) {
     if (record.seq > until) break;
     page.push(record);
     if (page.length === RECORDS_PER_PAGE) break;

@@ -1,3 +1,4 @@
+import { allOf } from '../../store/fixtures.contract.js';
 import { appendFile, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -160,8 +161,8 @@ it('a recorded session, compared or replayed with the same commands at the same 
   }, WAIT);
   const end = now();
   await live.main.durable();
-  const executionsOf = (app: TestApp) =>
-    [...app.store.journal.read(app.main.id, 0)].flatMap((record) =>
+  const executionsOf = async (app: TestApp) =>
+    (await allOf(app.store.journal.read(app.main.id, 0))).flatMap((record) =>
       payloadOf(record).events.flatMap((event) =>
         event.type === 'OrderExecuted'
           ? event.executions.map(({ price, quantity }) => ({
@@ -173,8 +174,8 @@ it('a recorded session, compared or replayed with the same commands at the same 
           : [],
       ),
     );
-  const expected = executionsOf(live);
-  const commands = [...live.store.journal.read(live.main.id, 0)].flatMap((record) =>
+  const expected = await executionsOf(live);
+  const commands = (await allOf(live.store.journal.read(live.main.id, 0))).flatMap((record) =>
     payloadOf(record).events[0]?.type === 'OrderAccepted' ? [record.at] : [],
   );
   const started = await client.post('/v1/simulations/main/comparisons', { variants: [{ name: 'same' }] });
@@ -200,7 +201,7 @@ it('a recorded session, compared or replayed with the same commands at the same 
     await place(again, other, order);
   }
   await again.post('/v1/simulation/clock/advance', { to: new Date(end).toISOString() });
-  expect(executionsOf(replay)).toEqual(expected);
+  expect(await executionsOf(replay)).toEqual(expected);
   const bars = await again.get('/v1/market-data/bars/AAPL?timeframe=1Min');
   expect(bars.status).toBe(200);
   await replay.close();

@@ -1,3 +1,4 @@
+import { allOf } from '../../store/fixtures.contract.js';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -122,7 +123,7 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
         WAIT,
       );
       await app!.main.durable();
-      const result = verifyJournal(app!.store, app!.main.id);
+      const result = await verifyJournal(app!.store, app!.main.id);
       expect(result.problems).toEqual([]);
       expect(result.records).toBeGreaterThan(2);
     });
@@ -247,7 +248,10 @@ export function sourceContract<Fake extends FakeSource>(sourceCase: SourceCase<F
         client.get('/v1/market-data/bars/AAPL?timeframe=1Min'),
         client.get('/v1/simulation/corporate-actions'),
       ]);
-      const records = [...app!.store.journal.read(app!.main.id, 0), ...app!.store.journal.read('market', 0)];
+      const records = [
+        ...(await allOf(app!.store.journal.read(app!.main.id, 0))),
+        ...(await allOf(app!.store.journal.read('market', 0))),
+      ];
       const everything = log + JSON.stringify(answers) + JSON.stringify(records);
       for (const secret of sourceCase.secrets) expect(everything).not.toContain(secret);
     });

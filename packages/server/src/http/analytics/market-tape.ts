@@ -3,7 +3,7 @@ import { Instant, type Event, type Quote } from '@sandpit/core';
 import { payloadOf } from '../../engine/record-text.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { Slice } from '../../engine/slice.js';
-import type { Journal } from '../../store/journal.js';
+import type { Journal, JournalRecord, JournalRecords } from '../../store/journal.js';
 import { quotedOf, type QuoteQuestion } from './order-meter.js';
 
 const DAY_MS = 86_400_000;
@@ -129,7 +129,7 @@ async function* pushedQuotes(
   symbols: ReadonlySet<string>,
 ): AsyncGenerator<Quote, void, undefined> {
   const slice = new Slice();
-  for (const record of journal.read(marketId, lastSeqBefore(journal, marketId, from))) {
+  for await (const record of journal.read(marketId, await lastSeqBefore(journal, marketId, from))) {
     if (record.payload.includes('"QuotesPushed"'))
       for (const event of payloadOf(record).events)
         for (const quote of quotesOf(event)) if (symbols.has(quote.symbol)) yield quote;
@@ -140,19 +140,19 @@ async function* pushedQuotes(
 const quotesOf = (event: Event): readonly Quote[] => (event.type === 'QuotesPushed' ? event.quotes : []);
 
 /** The last record of a journal before an instant; 0 = there is none. */
-export function lastSeqBefore(journal: Journal, simulationId: string, at: number): number {
+export async function lastSeqBefore(journal: Journal, simulationId: string, at: number): Promise<number> {
   let low = 0;
   let high = journal.lastSeq(simulationId);
   while (low < high) {
     const middle = (low + high + 1) >> 1;
-    const [record] = take(journal.read(simulationId, middle - 1));
+    const record = await firstOf(journal.read(simulationId, middle - 1));
     if (record !== undefined && record.at < at) low = middle;
     else high = middle - 1;
   }
   return low;
 }
 
-function take<Item>(items: Iterable<Item>): readonly Item[] {
-  for (const item of items) return [item];
-  return [];
+async function firstOf(records: JournalRecords): Promise<JournalRecord | undefined> {
+  for await (const record of records) return record;
+  return undefined;
 }

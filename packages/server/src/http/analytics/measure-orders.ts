@@ -56,7 +56,7 @@ export async function measureOrders(
   });
   const slice = new Slice();
   try {
-    for (const record of journal.read(simulation.id, afterSeq)) {
+    for await (const record of journal.read(simulation.id, afterSeq)) {
       const { at, seq } = record;
       await tape.moveTo(at - 1);
       const { quotes = [], events } = payloadOf(record);

@@ -266,7 +266,8 @@ async function actionsOn(
 ): Promise<readonly CorporateAction[]> {
   const slice = new Slice();
   const actions: CorporateAction[] = [];
-  for (const record of journal.read(market.id, lastSeqBefore(journal, market.id, from - LOOK_BACK_MS))) {
+  const before = await lastSeqBefore(journal, market.id, from - LOOK_BACK_MS);
+  for await (const record of journal.read(market.id, before)) {
     if (record.at > to) break;
     if (record.payload.includes('"ActionDone"'))
       for (const event of payloadOf(record).events)

@@ -240,7 +240,7 @@ describe('an agent with caps', () => {
     expect((await again.post('/v1/orders', buy({ quantity: 7 }))).status).toBe(201);
     // Refusals and what is used up are in the journal, and come out the same when it is executed again.
     await test.main.durable();
-    expect(verifyJournal(test.store, test.main.id).problems).toEqual([]);
+    expect((await verifyJournal(test.store, test.main.id)).problems).toEqual([]);
   });
 
   it('cancel their own orders and those in their symbols only', async () => {

@@ -1,7 +1,6 @@
 import { type Event, isOrderEvent, type OrderTerms } from '@sandpit/core';
 import type { PageQuery } from '@sandpit/protocol';
 import { PastOrders, termsOf } from '../../engine/past-orders.js';
-import type { Simulation } from '../../engine/simulation.js';
 import type { ListItem, ListName, Page } from '../../store/history.js';
 import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
@@ -42,8 +41,13 @@ export const historyHandlers: HistoryHandlers = {
 
   async listLedgerEntries(call) {
     const { simulation } = call;
-    const terms = termsFinder(simulation);
-    return listOf(call, 'ledger', (item) => toLedgerEntry(simulation.brokerage.state.ids, item, terms));
+    const found = new Map<number, OrderTerms>();
+    return listOf(call, 'ledger', async (item) => {
+      const event = item.data as Event;
+      if (event.type === 'OrderExecuted' && !found.has(event.order))
+        found.set(event.order, await termsOf(simulation, event.order));
+      return toLedgerEntry(simulation.brokerage.state.ids, item, (order) => known(found.get(order)));
+    });
   },
 
   listDayTrades: (call) => listOf(call, 'day-trades', toDayTrade),
@@ -134,12 +138,7 @@ async function pointsFrom(
   return points.filter(({ at }) => at >= from);
 }
 
-/** Finds the terms of orders for as long as one page takes. */
-function termsFinder(simulation: Simulation): (order: number) => OrderTerms {
-  const found = new Map<number, OrderTerms>();
-  return (order) => {
-    const terms = found.get(order) ?? termsOf(simulation, order);
-    found.set(order, terms);
-    return terms;
-  };
+function known(terms: OrderTerms | undefined): OrderTerms {
+  if (terms === undefined) throw new Error('The terms of an order were not looked up');
+  return terms;
 }

@@ -1,6 +1,6 @@
 import { accountKey } from '@sandpit/core';
 import type { OrderQuery as OrderFilters } from '@sandpit/protocol';
-import { storedOrder } from '../../engine/past-orders.js';
+import { storedOrder, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { OrderQuery, OrderRow } from '../../store/history.js';
 import { ACCOUNT_NOT_FOUND, PORTFOLIO_NOT_FOUND } from '../answer.js';
@@ -123,10 +123,12 @@ async function ordersNamed(
     from = -Infinity,
     to = Infinity,
   } = queryOf(simulation, { tenantId: call.principal.tenantId }, query);
-  const rows = portfolios.flatMap(({ portfolioId }) => {
-    const number = history.orderByClientOrderId(id, portfolioId, clientOrderId);
-    return (number === undefined ? undefined : history.order(id, number)) ?? [];
-  });
+  const rows: OrderRow[] = [];
+  for (const { portfolioId } of portfolios) {
+    const number = await history.orderByClientOrderId(id, portfolioId, clientOrderId);
+    const row = number === undefined ? undefined : await history.order(id, number);
+    if (row !== undefined) rows.push(row);
+  }
   const asked = rows.filter((row) => {
     const { terms } = storedOrder(row);
     return (
@@ -152,12 +154,14 @@ function ordersOf(
   { simulation, principal }: Pick<Call, 'simulation' | 'principal'>,
   rows: readonly OrderRow[],
 ) {
-  return simulation.read([principal], (brokerage) =>
-    rows.map((row) => {
-      const open = brokerage.state.orders.get(row.number);
-      return open === undefined
-        ? shownClosed(simulation, storedOrder(row))
-        : shownOpen(brokerage, simulation, open);
-    }),
+  return withRows(() =>
+    simulation.read([principal], (brokerage) =>
+      rows.map((row) => {
+        const open = brokerage.state.orders.get(row.number);
+        return open === undefined
+          ? shownClosed(simulation, storedOrder(row))
+          : shownOpen(brokerage, simulation, open);
+      }),
+    ),
   );
 }

@@ -1,6 +1,6 @@
 import { type Brokerage, type Order as OpenOrder, type OrderSnapshot, type Outcome } from '@sandpit/core';
 import type { Order } from '@sandpit/protocol';
-import { orderNow } from '../../engine/past-orders.js';
+import { orderNow, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { cappedAgent } from '../agents/levels.js';
 import { ACCOUNT_NOT_FOUND, type Answer, ORDER_NOT_FOUND } from '../answer.js';
@@ -29,13 +29,15 @@ export const orderHandlers: OrderHandlers = {
 
   async getOrder({ simulation, principal, params }) {
     const { tenantId } = principal;
-    const open = await simulation.read([principal], (brokerage) => {
-      const order = ownOpenOrder(brokerage, tenantId, params.orderId);
-      return order === undefined ? undefined : shownOpen(brokerage, simulation, order);
-    });
+    const open = await withRows(() =>
+      simulation.read([principal], (brokerage) => {
+        const order = ownOpenOrder(brokerage, tenantId, params.orderId);
+        return order === undefined ? undefined : shownOpen(brokerage, simulation, order);
+      }),
+    );
     if (open !== undefined) return open;
     const closed = await ownOrder(simulation, tenantId, params.orderId);
-    return closed === undefined ? ORDER_NOT_FOUND : shownClosed(simulation, closed);
+    return closed === undefined ? ORDER_NOT_FOUND : withRows(() => shownClosed(simulation, closed));
   },
 
   updateOrder(call) {

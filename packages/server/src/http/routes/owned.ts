@@ -1,6 +1,6 @@
 /** Finding what a request names among what its tenant owns. What belongs to others is not there (D1). */
 import type { Brokerage, Order, OrderSnapshot, Portfolio } from '@sandpit/core';
-import { orderNow } from '../../engine/past-orders.js';
+import { orderNow, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import { type ClosedPortfolio, closedPortfolioOf } from '../translate/portfolios.js';
@@ -28,7 +28,7 @@ export async function ownClosedPortfolio(
   portfolioId: string,
 ): Promise<ClosedPortfolio | undefined> {
   const history = await simulation.past({ tenantId });
-  const row = history.closedPortfolio(simulation.id, portfolioId);
+  const row = await history.closedPortfolio(simulation.id, portfolioId);
   return row?.tenantId === tenantId ? closedPortfolioOf(row) : undefined;
 }
 
@@ -83,7 +83,7 @@ export async function ownOrder(
   const number = simulation.brokerage.state.ids.numberOf('ORDER', orderId);
   if (number === undefined) return undefined;
   await simulation.underWay.certain();
-  const order = orderNow(simulation, number);
+  const order = await withRows(() => orderNow(simulation, number));
   return order?.terms.tenantId === tenantId ? order : undefined;
 }
 

@@ -1,7 +1,7 @@
 /** Steps of simulations: orders, cancels, quotes and time in one commit (D174). */
 import { type Command, isOrderEvent, type Portfolio } from '@sandpit/core';
 import type { OrderStatus, OrderUpdate, Scope, StepBody, StepResult } from '@sandpit/protocol';
-import { orderNow } from '../../engine/past-orders.js';
+import { orderAtHand } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN, type Simulations } from '../../engine/simulations.js';
 import type { Step } from '../../engine/step.js';
@@ -345,7 +345,7 @@ class StepRun {
     if (!isRejection(result)) return { statusCode: 200, ...canceledOrder(ids, result) };
     // It has ended in this very step.
     const number = ids.numberOf('ORDER', orderId);
-    const order = number === undefined ? undefined : orderNow(this.#simulation, number);
+    const order = number === undefined ? undefined : orderAtHand(this.#simulation, number);
     const answer =
       result.code === 'NOT_FOUND' && order !== undefined
         ? notCancelable(order.progress.status, orderId)
@@ -378,7 +378,7 @@ class StepRun {
       for (const [i, event] of events.entries()) {
         const order = orders[i];
         if (order?.terms.tenantId !== this.#principal.tenantId || !isOrderEvent(event)) continue;
-        this.#events.push(...orderUpdatesOf(ids, event, order, at, (exit) => orderNow(simulation, exit)));
+        this.#events.push(...orderUpdatesOf(ids, event, order, at, (exit) => orderAtHand(simulation, exit)));
       }
     }
     return this.#events.length;

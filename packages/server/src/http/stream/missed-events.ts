@@ -1,6 +1,6 @@
 import { Instant, isTerminal, type OrderEvent, orderAfter, type OrderSnapshot } from '@sandpit/core';
 import { LRUCache } from 'lru-cache';
-import { PastOrders } from '../../engine/past-orders.js';
+import { PastOrders, withRows } from '../../engine/past-orders.js';
 import type { Simulation } from '../../engine/simulation.js';
 import type { ListItem } from '../../store/history.js';
 import { endOfEvent, isAfter, lastToldAt, type StreamPosition } from './position.js';
@@ -70,12 +70,22 @@ export class MissedEvents {
   }
 
   /** Whole events: one of which the reader was told a part comes again. Undefined, and at once, where there is nothing more. */
-  after(tenantId: string, position: StreamPosition): MissedPage | Promise<MissedPage> | undefined {
+  after(tenantId: string, position: StreamPosition): MissedPage | Promise<MissedPage | undefined> | undefined {
     const { history, id } = this.#simulation;
     const last = lastToldAt(position);
     const known = this.#pages.get(keyOf(tenantId, last));
     if (known !== undefined) return known;
     const items = history.tenantEvents(id, tenantId, last, PAGE);
+    return items instanceof Promise
+      ? items.then((arrived) => this.#page(tenantId, last, arrived))
+      : this.#page(tenantId, last, items);
+  }
+
+  #page(
+    tenantId: string,
+    last: EventPosition,
+    items: readonly ListItem[],
+  ): Promise<MissedPage> | undefined {
     const end = items.at(-1);
     return end === undefined ? undefined : this.#written(tenantId, last, items, end);
   }
@@ -90,7 +100,10 @@ export class MissedEvents {
     const followed = this.#followed.get(key) ?? new Map<number, OrderSnapshot>();
     this.#followed.delete(key);
     const told: OrderMessages[] = [];
-    for (const item of items) told.push(this.#write(item, await this.#after(item, followed)));
+    for (const item of items) {
+      const order = await this.#after(item, followed);
+      told.push(await withRows(() => this.#write(item, order)));
+    }
     const page = new MissedPage(told, endOfEvent(end.seq, end.event));
     if (items.length === PAGE) this.#pages.set(key, page);
     this.#followed.set(keyOf(tenantId, end), followed);

@@ -1,5 +1,5 @@
 import { Instant, isOrderEvent, type OrderEvent, type OrderSnapshot } from '@sandpit/core';
-import { orderNow } from '../../engine/past-orders.js';
+import { orderAtHand, orderNow, RowAwaited } from '../../engine/past-orders.js';
 import type { DurableRecord } from '../../engine/records.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { DamagedJournal, StoreUnavailable } from '../../store/journal.js';
@@ -120,14 +120,15 @@ export class OrderFeed {
     if (!connection.isOpen || held === undefined) return;
     const { history, id } = this.#simulation;
     const missed = this.#missed.after(tenantId, reader.position);
-    if (missed === undefined) {
+    // Only what has to be waited for is: nothing is published between the look and the end of catching up.
+    const page = missed instanceof Promise ? await missed : missed;
+    if (page === undefined) {
       // What is held may have become too much since, and be left to a history that is not there yet.
-      if (history.position(id) < held.after) return;
+      if (reader.held !== held || history.position(id) < held.after) return;
       for (const told of held.told) this.#tell(reader, told);
       reader.held = undefined;
       return;
     }
-    const page = await missed;
     const text = page.textFor(filter, reader.position);
     reader.position = page.end;
     if (text.length > 0) connection.write(text, () => this.#ids.of(reader.position));
@@ -144,11 +145,21 @@ export class OrderFeed {
         const told = this.#told({ seq, event }, happened, order, at);
         for (const reader of readers) this.#tellOrHold(reader, told);
       } catch (error) {
+        if (error instanceof RowAwaited) return this.#leaveToHistory(order.terms.tenantId, readers, seq);
         if (!(error instanceof StoreUnavailable)) throw error;
         for (const { connection, position } of readers)
           connection.end(this.#ids.of(position), 503, 'Service unavailable');
       }
     });
+  }
+
+  /** What was published cannot be written out at once: readers are told of it as of what they missed. */
+  #leaveToHistory(tenantId: string, readers: ReadonlySet<OrderReader>, seq: number): void {
+    for (const reader of readers) {
+      const isCatchingUp = reader.held !== undefined;
+      reader.held = { after: seq, told: [] };
+      if (!isCatchingUp) void this.#catchUp(tenantId, reader);
+    }
   }
 
   /**
@@ -158,7 +169,7 @@ export class OrderFeed {
   #tellTrailed(readers: ReadonlySet<OrderReader>, order: OrderSnapshot): void {
     if (!this.#trails.admit(order.terms, this.#clockMs())) return;
     const { ids } = this.#simulation.brokerage.state;
-    const update = trailedUpdateOf(ids, order, (exit) => orderNow(this.#simulation, exit));
+    const update = trailedUpdateOf(ids, order, (exit) => orderAtHand(this.#simulation, exit));
     for (const { connection, filter, held, position } of readers) {
       if (held !== undefined || !isAskedFor(filter, { order })) continue;
       connection.write(frameOf('order-update', this.#ids.of(position), update), () => this.#ids.of(position));

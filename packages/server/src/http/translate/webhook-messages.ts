@@ -10,7 +10,7 @@ import {
 } from '@sandpit/core';
 import type { Event, OrderEvent, OrderSnapshot } from '@sandpit/core';
 import type { OrderTransition, WebhookEvent } from '@sandpit/protocol';
-import { orderNow, PastOrders } from '../../engine/past-orders.js';
+import { orderNow, PastOrders, withRows } from '../../engine/past-orders.js';
 import { payloadOf } from '../../engine/record-text.js';
 import type { Simulation } from '../../engine/simulation.js';
 import { MAIN } from '../../engine/simulations.js';
@@ -202,7 +202,7 @@ export const webhookMessages: WebhookTranslator = {
         continue;
       const placed = { seq: record.seq, index, at, event };
       const order = isOrderEvent(event) ? await orderOf(simulation, placed, event, followed) : undefined;
-      found.push(...messagesOf(simulation, { ...placed, order }));
+      found.push(...(await withRows(() => messagesOf(simulation, { ...placed, order }))));
     }
     return found;
   },

@@ -75,6 +75,7 @@ class Tables implements ProjectionSource {
 
 /** The plainest history that could be right: the SQLite one is tested against it. */
 export class MemoryHistory implements History {
+  readonly answersAtOnce = true;
   readonly #registry: MemoryRegistry;
   readonly #journal: MemoryJournal;
   readonly #simulations = new Map<string, Tables>();

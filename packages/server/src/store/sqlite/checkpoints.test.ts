@@ -69,14 +69,14 @@ describe('Checkpoints of the embedded store', () => {
     const { directory, store, seqs } = await withCheckpoints();
     expect(seqs).toEqual([3, 4, 5]);
     expect(readdirSync(folderOf(directory)).sort()).toEqual(['2-4.jsonl', '2-5.jsonl']);
-    expect(store.checkpoints.load(MAIN)?.seq).toBe(5);
+    expect((await store.checkpoints.load(MAIN))?.seq).toBe(5);
   });
 
   it('give the state that the records give', async () => {
     const { directory, hash } = await withCheckpoints();
     await closeAll();
     const { store, main } = await start(directory);
-    expect(store.checkpoints.load(MAIN)?.seq).toBe(5);
+    expect((await store.checkpoints.load(MAIN))?.seq).toBe(5);
     expect(stateHash(main.brokerage.state)).toBe(hash);
     expect(main.brokerage.mark('AAPL')).toBe(18_745_000_000);
   });
@@ -95,7 +95,7 @@ describe('Checkpoints of the embedded store', () => {
     const hash = stateHash(main.brokerage.state);
     await closeAll();
     const again = await start(directory);
-    expect(again.store.checkpoints.load(MAIN)?.seq).toBe(9);
+    expect((await again.store.checkpoints.load(MAIN))?.seq).toBe(9);
     expect(stateHash(again.main.brokerage.state)).toBe(hash);
   });
 
@@ -111,12 +111,12 @@ describe('Checkpoints of the embedded store', () => {
     await closeAll();
     damage(fileOf(directory, 5));
     const { store, main } = await start(directory);
-    expect(store.checkpoints.load(MAIN)?.seq).toBe(4);
+    expect((await store.checkpoints.load(MAIN))?.seq).toBe(4);
     expect(stateHash(main.brokerage.state)).toBe(hash);
     await closeAll();
     damage(fileOf(directory, 4));
     const again = await start(directory);
-    expect(again.store.checkpoints.load(MAIN)).toBeUndefined();
+    expect(await again.store.checkpoints.load(MAIN)).toBeUndefined();
     expect(stateHash(again.main.brokerage.state)).toBe(hash);
   });
 
@@ -125,7 +125,7 @@ describe('Checkpoints of the embedded store', () => {
     await closeAll();
     for (const seq of [4, 5]) losePortfolios(fileOf(directory, seq));
     const { store, main } = await start(directory);
-    expect(store.checkpoints.load(MAIN)?.seq).toBe(5);
+    expect((await store.checkpoints.load(MAIN))?.seq).toBe(5);
     expect(stateHash(main.brokerage.state)).toBe(hash);
     await placeTestOrder(main, main.brokerage.state.portfolios.keys().next().value ?? '');
     expect(await store.checkpoints.make(MAIN)).toBe(7);
@@ -138,7 +138,7 @@ describe('Checkpoints of the embedded store', () => {
     await expect(start(other.directory)).rejects.toThrow(/2-5\.jsonl was made of another journal/);
     rmSync(fileOf(other.directory, 5));
     const { store, main } = await start(other.directory);
-    expect(store.checkpoints.load(MAIN)?.seq).toBe(4);
+    expect((await store.checkpoints.load(MAIN))?.seq).toBe(4);
     expect(stateHash(main.brokerage.state)).toBe(other.hash);
   });
 

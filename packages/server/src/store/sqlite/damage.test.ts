@@ -11,7 +11,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { recordOf, withSimulation } from '../fixtures.contract.js';
+import { allOf, recordOf, withSimulation } from '../fixtures.contract.js';
 import { DamagedJournal } from '../journal.js';
 import type { Store } from '../store.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
@@ -66,11 +66,13 @@ describe('A damaged block', () => {
     );
     const read: number[] = [];
     const { journal } = await open(directory);
-    expect(() => {
-      for (const record of journal.read('main', 0)) read.push(record.seq);
-    }).toThrow('Record 3 of main is damaged');
+    await expect(
+      (async () => {
+        for await (const record of journal.read('main', 0)) read.push(record.seq);
+      })(),
+    ).rejects.toThrow('Record 3 of main is damaged');
     expect(read).toEqual([1, 2]);
-    expect([...journal.read('main', 3)].map(({ seq }) => seq)).toEqual([4, 5]);
+    expect((await allOf(journal.read('main', 3))).map(({ seq }) => seq)).toEqual([4, 5]);
   });
 });
 

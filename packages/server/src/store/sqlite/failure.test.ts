@@ -2,7 +2,7 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { answerOf, changing, orderAdded, recordOf, START, withSimulation } from '../fixtures.contract.js';
+import { allOf, answerOf, changing, orderAdded, recordOf, START, withSimulation } from '../fixtures.contract.js';
 import { StoreUnavailable } from '../journal.js';
 import type { Store } from '../store.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
@@ -62,15 +62,15 @@ describe('A full disk', () => {
     await expect(store.journal.saveAnswer(answerOf('k'))).rejects.toThrow(StoreUnavailable);
     await expect(store.registry.saveSetting('a', 'b')).rejects.toThrow(StoreUnavailable);
     await expect(store.probe()).rejects.toThrow(StoreUnavailable);
-    expect([...store.journal.read('main', 0)]).toHaveLength(1);
-    expect(store.history.order('main', 1)).toBeDefined();
+    expect(await allOf(store.journal.read('main', 0))).toHaveLength(1);
+    expect(await store.history.order('main', 1)).toBeDefined();
 
     makeRoom();
     await expect.poll(() => store.health().status, { timeout: 5_000 }).toBe('ok');
     expect(store.journal.lastSeq('main')).toBe(3);
     await store.probe();
     await store.journal.append(changing('main', 4, orderAdded(2)));
-    expect([...store.journal.read('main', 0)].map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
+    expect((await allOf(store.journal.read('main', 0))).map(({ seq }) => seq)).toEqual([1, 2, 3, 4]);
     expect(
       (
         await store.history.orders({
@@ -136,7 +136,7 @@ describe('The reserve of a full disk', () => {
     Atomics.store(pageLimit, 0, 0);
     await expect.poll(() => store.health(), { timeout: 10_000 }).toEqual({ status: 'ok', waiting: 0 });
     expect(sizeOf(join(directory, 'reserve'))).toBe(8 * 1024 * 1024);
-    expect([...store.journal.read('main', 0)].map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
+    expect((await allOf(store.journal.read('main', 0))).map(({ seq }) => seq)).toEqual([1, 2, 3, 4, 5, 6]);
   });
 });
 
@@ -190,7 +190,7 @@ describe('Commits', () => {
         { timeout: 10_000 },
       )
       .toBe(1);
-    expect(store.journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'alive', START)).toBeDefined();
+    expect(await store.journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'alive', START)).toBeDefined();
   });
 });
 
@@ -215,7 +215,7 @@ describe('A deleted simulation', () => {
     expect(blocks(directory)).toBe(151);
     await store.registry.deleteSimulation('main', START);
     await expect.poll(() => blocks(directory), { timeout: 5_000 }).toBe(1);
-    expect([...store.journal.read('other', 0)]).toHaveLength(1);
+    expect(await allOf(store.journal.read('other', 0))).toHaveLength(1);
     // Numbers of blocks are not given again.
     await store.journal.append(recordOf('other', 2));
     expect(ask(directory, 'SELECT max(k) FROM block')).toBe(152);

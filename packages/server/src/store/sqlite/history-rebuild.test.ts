@@ -230,7 +230,7 @@ describe('A damaged row', () => {
     await store.journal.append(changing('main', LAST + 1, orderMoved(7, { status: 'FILLED', mark: 1 })));
     await expect.poll(() => notes.length, { timeout: 10_000 }).toBeGreaterThan(0);
     await complete(store);
-    expect(store.history.order('main', 7)?.progress).toBe('{"status":"FILLED","mark":1}');
+    expect((await store.history.order('main', 7))?.progress).toBe('{"status":"FILLED","mark":1}');
   });
 
   it('is found wherever a bit has flipped, or nothing is different', async () => {
@@ -385,11 +385,11 @@ describe('Waiting for history', () => {
     const names = Array.from({ length: 60 }, (_, index) => `s-${index}`);
     await Promise.all(names.map((name) => withSimulation(store, name)));
     await Promise.all(names.map((name, index) => fill(store, 1, 1 + (index % 5), name)));
-    names.forEach((name, index) => {
+    for (const [index, name] of names.entries()) {
       expect(store.history.position(name)).toBe(1 + (index % 5));
-      expect(store.history.order(name, 1 + (index % 5))).toBeDefined();
-      expect(store.history.order(name, 2 + (index % 5))).toBeUndefined();
-    });
+      expect(await store.history.order(name, 1 + (index % 5))).toBeDefined();
+      expect(await store.history.order(name, 2 + (index % 5))).toBeUndefined();
+    }
   });
 });
 

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { afterAll, describe, expect, it } from 'vitest';
-import { testProjectionUrl } from '../fixtures.contract.js';
+import { allOf, testProjectionUrl } from '../fixtures.contract.js';
 import { StoreInUse } from '../journal.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
 
@@ -62,7 +62,7 @@ describe('A data directory', () => {
     }
     if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
     const store = await openTestStore(directory);
-    const recovered = [...store.journal.read('main', 0)].length;
+    const recovered = (await allOf(store.journal.read('main', 0))).length;
     await store.close();
     expect(acknowledged).toBeGreaterThanOrEqual(500);
     expect(recovered).toBeGreaterThanOrEqual(acknowledged);

@@ -1,7 +1,7 @@
 import { DatabaseSync } from '@photostructure/sqlite';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { answerOf, recordOf, withSimulation } from '../fixtures.contract.js';
+import { allOf, answerOf, recordOf, withSimulation } from '../fixtures.contract.js';
 import type { Store } from '../store.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
 
@@ -67,7 +67,7 @@ describe('The scrub', () => {
     const { store, found } = await foundAfter('SELECT 1');
     for (let seq = 6; seq <= 60; seq += 1) await store.journal.append(recordOf('main', seq));
     expect(found).toEqual([]);
-    expect([...store.check()]).toEqual([]);
+    expect(await allOf(store.check())).toEqual([]);
   });
 });
 
@@ -88,7 +88,7 @@ describe('A look at everything', () => {
     ['the tables', 'DROP INDEX block_by_first', /does not have the tables/],
   ])('finds %s', async (_, sql, message) => {
     const { store } = await foundAfter(sql);
-    expect([...store.check()].map((problem) => problem.message).join()).toMatch(message);
+    expect((await allOf(store.check())).map((problem) => problem.message).join()).toMatch(message);
   });
 
   it('is asked to end, not cut off in the middle of a read, which would abort the process', async () => {

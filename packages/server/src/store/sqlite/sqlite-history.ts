@@ -48,6 +48,7 @@ export interface SqliteHistoryParts {
  * tables turn out to be wrong, everybody lets go of them and the projector derives them anew.
  */
 export class SqliteHistory implements History {
+  readonly answersAtOnce = true;
   readonly #keys: SimulationKeys;
   readonly #journal: JournalBlocks;
   readonly #path: string;

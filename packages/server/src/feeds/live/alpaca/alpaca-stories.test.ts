@@ -98,7 +98,7 @@ it('Alpaca: a halt of the source stops an order, and the first quote after the r
     expect(await order(body.orderId)).toMatchObject({ status: 'FILLED', averagePrice: 95.02 });
   }, WAIT);
   await app.main.durable();
-  expect(verifyJournal(app.store, app.main.id).problems).toEqual([]);
+  expect((await verifyJournal(app.store, app.main.id)).problems).toEqual([]);
 });
 
 it('Alpaca: a circuit breaker sent for each symbol halts the whole market once', async () => {

@@ -1,6 +1,6 @@
 /** Finding orders of a portfolio by what Alpaca's clients call them. */
 import { type Event, Instant, isOrderEvent, type OrderSnapshot } from '@sandpit/core';
-import { orderNow, PastOrders, storedOrder } from '../../../engine/past-orders.js';
+import { orderNow, PastOrders, storedOrder, withRows } from '../../../engine/past-orders.js';
 import type { AlpacaCall } from './request.js';
 import {
   type AlpacaOrder,
@@ -33,7 +33,7 @@ export async function orderNamed(
   // What it shows must be durable.
   await simulation.read([principal], () => undefined);
   await simulation.underWay.certain();
-  const order = orderNow(simulation, name.number);
+  const order = await withRows(() => orderNow(simulation, name.number));
   if (order?.terms.portfolioId !== call.portfolioId || !isShown(order)) throw notFound(ORDER_NOT_FOUND);
   if (name.replacement > replacementsOf(order)) throw notFound(ORDER_NOT_FOUND);
   return { order, name };
@@ -44,7 +44,7 @@ export async function shownOrder(call: Finding, id: string): Promise<AlpacaOrder
   const { order, name } = await orderNamed(call, id);
   const isNow = name.replacement === replacementsOf(order);
   const whole = isNow
-    ? alpacaOrder(showingOf(call), order)
+    ? await withRows(() => alpacaOrder(showingOf(call), order))
     : (await formerOrders(call, order))[name.replacement];
   const legs = whole?.['legs'] as readonly AlpacaOrder[] | null | undefined;
   const found = name.leg === undefined || name.leg === 0 ? whole : legs?.[name.leg - 1];
@@ -60,7 +60,7 @@ export async function orderByClientId(call: Finding, clientOrderId: string): Pro
   const open = state.portfolios.get(portfolioId)?.clientOrderIds.get(clientOrderId);
   const number =
     open ??
-    (await simulation.past(principal)).orderByClientOrderId(simulation.id, portfolioId, clientOrderId);
+    (await (await simulation.past(principal)).orderByClientOrderId(simulation.id, portfolioId, clientOrderId));
   if (number === undefined) throw notFound(ORDER_NOT_FOUND);
   return shownOrder(call, state.ids.idOf('ORDER', number));
 }
@@ -147,7 +147,7 @@ async function generationsOf(
   order: OrderSnapshot,
   status: OrderFilter['status'],
 ): Promise<readonly AlpacaOrder[]> {
-  const now = alpacaOrder(showingOf(call), order);
+  const now = await withRows(() => alpacaOrder(showingOf(call), order));
   const isOpen = OPEN.has(now.status);
   if (status === 'open') return isOpen ? [now] : [];
   const former = await formerOrders(call, order);

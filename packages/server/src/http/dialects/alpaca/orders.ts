@@ -1,6 +1,6 @@
 /** Orders: placing, finding, replacing, cancelling. */
 import { leaderOf, type OrderSnapshot, type OrderTerms, Position, Quantity } from '@sandpit/core';
-import { orderNow } from '../../../engine/past-orders.js';
+import { orderNow, withRows } from '../../../engine/past-orders.js';
 import { Refused } from '../operations.js';
 import { decimal } from './decimals.js';
 import { findOrders, orderByClientId, orderNamed, showingOf, shownOrder } from './find-orders.js';
@@ -40,7 +40,8 @@ export async function placed(
 ): Promise<AlpacaOrder> {
   try {
     const { orderId } = await call.operations.run(call, 'createOrder', { body });
-    return newOrderShape(showingOf(call), await found(call, orderId));
+    const order = await found(call, orderId);
+    return await withRows(() => newOrderShape(showingOf(call), order));
   } catch (error) {
     throw error instanceof Refused ? refusedOrder(call, error, symbol, body) : error;
   }
@@ -91,7 +92,7 @@ function refusedOrder(
 async function found({ simulation }: AlpacaCall, orderId: string): Promise<OrderSnapshot> {
   const number = simulation.brokerage.state.ids.numberOf('ORDER', orderId);
   await simulation.underWay.certain();
-  const order = number === undefined ? undefined : orderNow(simulation, number);
+  const order = number === undefined ? undefined : await withRows(() => orderNow(simulation, number));
   if (order === undefined) throw new Error(`The order ${orderId} is not there`);
   return order;
 }
@@ -151,7 +152,8 @@ export const replaceOrder: AlpacaHandler = async (call) => {
     if (!(error instanceof Refused)) throw error;
     throw error.details.code === 'ORDER_NOT_UPDATABLE' ? unprocessable(CANNOT_REPLACE) : translated(error);
   }
-  return alpacaOrder(showingOf(call), await found(call, orderId));
+  const order = await found(call, orderId);
+  return withRows(() => alpacaOrder(showingOf(call), order));
 };
 
 export const cancelOrder: AlpacaHandler = async (call) => {

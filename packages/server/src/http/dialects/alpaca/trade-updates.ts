@@ -17,6 +17,7 @@ import type { Simulation } from '../../../engine/simulation.js';
 import { bytesOf, tell, type PendingLogin } from '../sockets.js';
 import { iso } from './decimals.js';
 import { uuidOf } from './alpaca-store.js';
+import { orderAtHand } from '../../../engine/past-orders.js';
 import { showingOf } from './find-orders.js';
 import { type End, Login, type LoginDeps } from './login.js';
 import { netOf } from './multi-leg.js';
@@ -132,7 +133,10 @@ function updatesOf(
   order: OrderSnapshot,
   at: Instant,
 ): readonly Update[] {
-  const showing = showingOf({ simulation });
+  const showing = {
+    ...showingOf({ simulation }),
+    exitOf: (number: number) => orderAtHand(simulation, number),
+  };
   const { ids } = simulation.brokerage.state;
   const shown = alpacaOrder(showing, order);
   const told = (name: string, of: object = shown): Update => ({ event: name, order: of });
