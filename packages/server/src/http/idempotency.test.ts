@@ -138,7 +138,9 @@ describe('what opens a door is issued for each answer and never stored', () => {
     expect([first.status, again.headers['idempotent-replayed']]).toEqual([201, 'true']);
     expect(again.body.simulationId).toBe(first.body.simulationId);
     expect(again.body.token).not.toBe(first.body.token);
-    expect(JSON.parse(await storedFor('POST /v1/simulations/:simulationId/forks'))).not.toHaveProperty('token');
+    expect(JSON.parse(await storedFor('POST /v1/simulations/:simulationId/forks'))).not.toHaveProperty(
+      'token',
+    );
   });
 
   it('the token of a simulation: a replay gives what its own caller may do, for as long', async () => {

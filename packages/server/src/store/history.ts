@@ -196,10 +196,7 @@ export interface History {
   reached(simulationId: string, seq: number): Promise<void>;
   order(simulationId: string, order: number): ValueOrPromise<OrderRow | undefined>;
   /** A portfolio that is closed; undefined while it is open. */
-  closedPortfolio(
-    simulationId: string,
-    portfolioId: string,
-  ): ValueOrPromise<ClosedPortfolioRow | undefined>;
+  closedPortfolio(simulationId: string, portfolioId: string): ValueOrPromise<ClosedPortfolioRow | undefined>;
   /** All of a tenant that are closed, in no order. */
   closedPortfolios(simulationId: string, tenantId: string): Promise<readonly ClosedPortfolioRow[]>;
   /** The number of the order of this portfolio with this client order id, open or closed. */

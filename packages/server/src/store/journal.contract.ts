@@ -31,7 +31,9 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       const { journal } = await open();
       const payload = '{"command":{"name":"Zürich – 東京 💹 \\u0000 \'\\"\\\\"},"events":[]}';
       await journal.append({ simulationId: 'main', seq: 1, at: START, payload });
-      expect(await allOf(journal.read('main', 0))).toEqual([{ simulationId: 'main', seq: 1, at: START, payload }]);
+      expect(await allOf(journal.read('main', 0))).toEqual([
+        { simulationId: 'main', seq: 1, at: START, payload },
+      ]);
     });
 
     it('keeps a record that is larger than a block, and those around it', async () => {
@@ -80,7 +82,10 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
         store.journal.append(recordOf('other', seq)),
       ]);
       await Promise.all(appends);
-      expect(await allOf(store.journal.read('other', 1))).toEqual([recordOf('other', 2), recordOf('other', 3)]);
+      expect(await allOf(store.journal.read('other', 1))).toEqual([
+        recordOf('other', 2),
+        recordOf('other', 3),
+      ]);
       expect(await allOf(store.journal.read('nowhere', 0))).toEqual([]);
       expect(store.journal.lastSeq('nowhere')).toBe(0);
     });
@@ -160,7 +165,9 @@ export function journalContract(name: string, underTest: StoreUnderTest): void {
       opened.push(store);
       const { journal } = store;
       expect((await allOf(journal.read('main', 0))).map(({ seq }) => seq)).toEqual([1, 2, 3]);
-      expect(await journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'k2', START)).toEqual(answerOf('k2'));
+      expect(await journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'k2', START)).toEqual(
+        answerOf('k2'),
+      );
       await journal.append(recordOf('main', 4));
       expect((await allOf(journal.read('main', 2))).map(({ seq }) => seq)).toEqual([3, 4]);
     });

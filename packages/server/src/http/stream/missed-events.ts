@@ -70,7 +70,10 @@ export class MissedEvents {
   }
 
   /** Whole events: one of which the reader was told a part comes again. Undefined, and at once, where there is nothing more. */
-  after(tenantId: string, position: StreamPosition): MissedPage | Promise<MissedPage | undefined> | undefined {
+  after(
+    tenantId: string,
+    position: StreamPosition,
+  ): MissedPage | Promise<MissedPage | undefined> | undefined {
     const { history, id } = this.#simulation;
     const last = lastToldAt(position);
     const known = this.#pages.get(keyOf(tenantId, last));
@@ -81,11 +84,7 @@ export class MissedEvents {
       : this.#page(tenantId, last, items);
   }
 
-  #page(
-    tenantId: string,
-    last: EventPosition,
-    items: readonly ListItem[],
-  ): Promise<MissedPage> | undefined {
+  #page(tenantId: string, last: EventPosition, items: readonly ListItem[]): Promise<MissedPage> | undefined {
     const end = items.at(-1);
     return end === undefined ? undefined : this.#written(tenantId, last, items, end);
   }

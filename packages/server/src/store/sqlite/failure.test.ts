@@ -2,7 +2,15 @@ import { DatabaseSync } from '@photostructure/sqlite';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { allOf, answerOf, changing, orderAdded, recordOf, START, withSimulation } from '../fixtures.contract.js';
+import {
+  allOf,
+  answerOf,
+  changing,
+  orderAdded,
+  recordOf,
+  START,
+  withSimulation,
+} from '../fixtures.contract.js';
 import { StoreUnavailable } from '../journal.js';
 import type { Store } from '../store.js';
 import { newDirectory, openTestStore, removeDirectories } from './data-directory.contract.js';
@@ -190,7 +198,9 @@ describe('Commits', () => {
         { timeout: 10_000 },
       )
       .toBe(1);
-    expect(await store.journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'alive', START)).toBeDefined();
+    expect(
+      await store.journal.findAnswer('tenant-1', 'main', 'POST /v1/orders', 'alive', START),
+    ).toBeDefined();
   });
 });
 

@@ -60,7 +60,9 @@ export async function orderByClientId(call: Finding, clientOrderId: string): Pro
   const open = state.portfolios.get(portfolioId)?.clientOrderIds.get(clientOrderId);
   const number =
     open ??
-    (await (await simulation.past(principal)).orderByClientOrderId(simulation.id, portfolioId, clientOrderId));
+    (await (
+      await simulation.past(principal)
+    ).orderByClientOrderId(simulation.id, portfolioId, clientOrderId));
   if (number === undefined) throw notFound(ORDER_NOT_FOUND);
   return shownOrder(call, state.ids.idOf('ORDER', number));
 }
