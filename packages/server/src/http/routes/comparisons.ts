@@ -76,7 +76,7 @@ export function comparisonHandlers(
       const variants = variantsOf(body.variants, simulation, problems);
       if (problems.length > 0) return refuse(400, problems);
       const began =
-        from.sequence === Infinity ? simulation.journal.lastAt(simulation.id, from.at) : from.sequence;
+        from.sequence === Infinity ? await simulation.journal.lastAt(simulation.id, from.at) : from.sequence;
       const repeated = base.stretches.filter(({ upTo }) => upTo > began);
       if (repeated.some(({ isLive }) => isLive)) return IS_LIVE;
       const followsMarket = repeated.some((stretch) => stretch.followsMarket);
