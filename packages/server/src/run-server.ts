@@ -10,7 +10,7 @@ import { lineOfLog } from './terminal.js';
 export function lastWords(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
   const known =
-    /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory|BrokersFileError|BadReplayFile|ImplausibleClock)$/;
+    /^(BadSetting|DamagedJournal|StoreInUse|StoreUnavailable|UnusableDirectory|UnusableDatabase|BrokersFileError|BadReplayFile|ImplausibleClock)$/;
   const isSystem = (error as NodeJS.ErrnoException).syscall !== undefined;
   return known.test(error.name) || isSystem ? `sandpit: ${error.message}` : String(error.stack);
 }

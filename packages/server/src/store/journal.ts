@@ -87,6 +87,11 @@ export class UnusableDirectory extends Error {
   override readonly name = 'UnusableDirectory';
 }
 
+/** The database that is named cannot be used as it is: not there, read-only, too old, another application's. */
+export class UnusableDatabase extends Error {
+  override readonly name = 'UnusableDatabase';
+}
+
 /** Another process uses the data directory. */
 export class StoreInUse extends Error {
   override readonly name = 'StoreInUse';

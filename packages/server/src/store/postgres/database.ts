@@ -1,0 +1,161 @@
+import pg from 'pg';
+import { StoreUnavailable, UnusableDatabase } from '../journal.js';
+
+/** A connection attempt, or an answer while the store is being opened, takes at most so long. */
+const CONNECT_MS = 2_000;
+/** A peer that has been silent for so long is asked whether it is there. */
+const KEEPALIVE_MS = 5_000;
+const OLDEST_VERSION = 140_000;
+
+/** Tables are in a schema of their own, beside whatever else the database has. */
+export const SCHEMA = 'sandpit';
+
+/**
+ * What a session is to be like: a lost node leaves no lock behind (D199), and a commit that is answered survives a crash of the
+ * database (D203).
+ */
+const SESSION = `
+  SET search_path = ${SCHEMA};
+  SET idle_in_transaction_session_timeout = '2s';
+  SET tcp_keepalives_idle = 5;
+  SET tcp_keepalives_interval = 5;
+  SET tcp_keepalives_count = 2;
+  SET timezone = 'UTC';
+  SELECT set_config('synchronous_commit', 'on', false)
+    WHERE current_setting('synchronous_commit') IN ('off', 'local', 'remote_write')`;
+
+const ABOUT = `
+  SELECT current_setting('server_version_num')::int AS version, current_setting('server_version') AS shown,
+    pg_is_in_recovery() OR current_setting('transaction_read_only') = 'on' AS "isReadOnly",
+    current_setting('fsync') = 'on' AND current_setting('full_page_writes') = 'on' AS "isSafe",
+    (SELECT system_identifier::text FROM pg_control_system()) AS identity,
+    (SELECT timeline_id FROM pg_control_checkpoint()) AS timeline`;
+
+/** What a database server says of itself. */
+export interface ServerIdentity {
+  /** Drawn when the server was set up; its replicas have the same. */
+  readonly identity: string;
+  /** Grows with each failover. */
+  readonly timeline: number;
+}
+
+interface AboutServer extends ServerIdentity {
+  readonly version: number;
+  readonly shown: string;
+  readonly isReadOnly: boolean;
+  readonly isSafe: boolean;
+}
+
+/** An open connection. */
+export interface Connection {
+  readonly client: pg.Client;
+  readonly server: ServerIdentity;
+  /** Resolves when the connection is gone, for whatever reason. */
+  readonly lost: Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The addresses that a `DATABASE_URL` names: `postgres://user:password@host1:5432,host2/database`. */
+export class DatabaseAddress {
+  readonly #hosts: readonly { readonly host: string; readonly port: number }[];
+  readonly #config: pg.ClientConfig;
+
+  /** Throws `UnusableDatabase`. */
+  constructor(url: string) {
+    const found = /^(postgres(?:ql)?:\/\/(?:[^@/]*@)?)([^/?]*)(.*)$/.exec(url);
+    if (found === null)
+      throw new UnusableDatabase('DATABASE_URL: must be postgres://user:password@host/database');
+    const [, before = '', hosts = '', behind = ''] = found;
+    if (!URL.canParse(`${before}host${behind}`))
+      throw new UnusableDatabase('DATABASE_URL: must be postgres://user:password@host/database');
+    const { username, password, pathname, searchParams } = new URL(`${before}host${behind}`);
+    this.#hosts = hosts.split(',').map((one) => {
+      const [, host = '', port = '5432'] = /^(.*?)(?::(\d+))?$/.exec(one) ?? [];
+      return { host: host === '' ? 'localhost' : host.replace(/^\[(.*)\]$/, '$1'), port: Number(port) };
+    });
+    const ssl = searchParams.get('sslmode');
+    this.#config = {
+      ...(username !== '' && { user: decodeURIComponent(username) }),
+      ...(password !== '' && { password: decodeURIComponent(password) }),
+      database: decodeURIComponent(pathname.slice(1)) || 'postgres',
+      ...(ssl !== null && ssl !== 'disable' && { ssl: { rejectUnauthorized: ssl === 'verify-full' } }),
+      application_name: searchParams.get('application_name') ?? 'sandpit',
+      connectionTimeoutMillis: CONNECT_MS,
+      keepAlive: true,
+      keepAliveInitialDelayMillis: KEEPALIVE_MS,
+    };
+  }
+
+  /** As messages say it: without user and password. */
+  get shown(): string {
+    const hosts = this.#hosts.map(({ host, port }) => `${host}:${port}`).join(',');
+    return `${hosts}/${this.#config.database ?? ''}`;
+  }
+
+  /**
+   * A connection to the first of the hosts that takes writes. Rejects with `UnusableDatabase` for what an operator has to mend, with
+   * `StoreUnavailable` where it may be otherwise in a moment.
+   */
+  async connect(): Promise<Connection> {
+    let last: Error | undefined;
+    for (const { host, port } of this.#hosts) {
+      try {
+        return await this.#connectTo(host, port);
+      } catch (error) {
+        // What says most to the operator: a refusal rather than a host that is not there.
+        if (!(last instanceof UnusableDatabase)) last = error as Error;
+      }
+    }
+    throw last ?? new UnusableDatabase('DATABASE_URL: names no host');
+  }
+
+  async #connectTo(host: string, port: number): Promise<Connection> {
+    const client = new pg.Client({ ...this.#config, host, port });
+    const lost = new Promise<void>((resolve) => client.once('end', () => resolve()));
+    // Whoever waits for an answer hears of it; nobody else has to.
+    client.on('error', () => undefined);
+    const shown = `${host}:${port}/${this.#config.database ?? ''}`;
+    try {
+      await client.connect();
+      await client.query(SESSION);
+      const { rows } = await client.query<AboutServer>(ABOUT);
+      const [about] = rows;
+      if (about === undefined) throw new Error('no answer');
+      refuseUnfit(about, shown);
+      const { identity, timeline } = about;
+      return { client, server: { identity, timeline }, lost, close: () => client.end() };
+    } catch (error) {
+      void client.end().catch(() => undefined);
+      throw sentenceOf(error, shown, this.#config.user);
+    }
+  }
+}
+
+function refuseUnfit({ version, shown, isReadOnly, isSafe }: AboutServer, where: string): void {
+  if (version < OLDEST_VERSION)
+    throw new UnusableDatabase(`DATABASE_URL: PostgreSQL 14 or later is needed; ${where} is ${shown}`);
+  if (isReadOnly)
+    throw new UnusableDatabase(
+      `DATABASE_URL: ${where} is read-only; name the primary, or all hosts separated by commas`,
+    );
+  if (!isSafe)
+    throw new UnusableDatabase(
+      `DATABASE_URL: ${where} runs with fsync or full_page_writes off and would lose what was acknowledged; turn both on`,
+    );
+}
+
+/** SQLSTATE classes of what only an operator can change: authorization, catalog, rights, settings. */
+const OPERATORS = /^(28|3D|3F|42501$|0A000$)/;
+
+/** What an error of the database says to an operator. */
+export function sentenceOf(error: unknown, where: string, user = 'the default user'): Error {
+  if (error instanceof UnusableDatabase || error instanceof StoreUnavailable) return error;
+  const { code, message } = error as { readonly code?: string; readonly message: string };
+  if (code === '28P01' || code === '28000')
+    return new UnusableDatabase(`DATABASE_URL: ${where} refuses ${user}: ${message}`);
+  if (code !== undefined && OPERATORS.test(code))
+    return new UnusableDatabase(`DATABASE_URL: ${where}: ${message}`);
+  return new StoreUnavailable(`no connection to PostgreSQL at ${where}: ${message || code || 'no answer'}`, {
+    cause: error,
+  });
+}
