@@ -867,9 +867,11 @@ class Client:
         query = {"accountId": account_id, "portfolioId": portfolio_id}
         return self._follow("/v1/stream/orders", query, last_event_id)
 
-    def portfolio_events(self, portfolio_id=None, account_id=None):
-        """Portfolios with their positions: as they are, then as they change."""
-        return self._follow("/v1/stream/portfolios", {"portfolioId": portfolio_id, "accountId": account_id}, None)
+    def portfolio_events(self, portfolio_id=None, account_id=None, portfolio_ids=None):
+        """Portfolios with their positions: as they are, then as they change. `portfolio_ids`: a list of at most 100."""
+        several = ",".join(portfolio_ids) if portfolio_ids else None
+        query = {"portfolioId": portfolio_id, "accountId": account_id, "portfolioIds": several}
+        return self._follow("/v1/stream/portfolios", query, None)
 
     def quote_events(self, symbols):
         """Quotes of up to 100 symbols: those in force, then as they change."""

@@ -153,12 +153,16 @@ export class Sandpit {
     return this.#follow<OrderUpdate>('/v1/stream/orders', filter, options);
   }
 
-  /** Portfolios with their positions: as they are, then as they change. */
+  /** Portfolios with their positions: as they are, then as they change. At most 100 by id. */
   portfolioEvents(
-    of: { readonly accountId: string } | { readonly portfolioId: string },
+    of:
+      | { readonly accountId: string }
+      | { readonly portfolioId: string }
+      | { readonly portfolioIds: readonly string[] },
     options: FollowOptions = {},
   ): AsyncGenerator<PortfolioUpdate & { readonly eventId: string }, void, undefined> {
-    return this.#follow<PortfolioUpdate>('/v1/stream/portfolios', { ...of }, options);
+    const query = 'portfolioIds' in of ? { portfolioIds: of.portfolioIds.join(',') } : { ...of };
+    return this.#follow<PortfolioUpdate>('/v1/stream/portfolios', query, options);
   }
 
   /** Quotes of up to 100 symbols: those in force, then as they change. */

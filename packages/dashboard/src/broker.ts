@@ -22,6 +22,11 @@ export class Broker extends Sandpit {
     return this.claims.simulationId;
   }
 
+  /** The same server with another token. */
+  within(token: string): Sandpit {
+    return new Sandpit({ url: location.origin, token }, { fetch: notedFetch, retryForMs: RETRY_MS });
+  }
+
   may(scope: Scope): boolean {
     return this.claims.scopes.has(scope);
   }

@@ -319,5 +319,12 @@ describe('streams', () => {
     expect(judgeQuery({ accountId, portfolioId: accountId })).toEqual([
       'portfolioId should not exist together with accountId',
     ]);
+    expect(judgeQuery({ portfolioIds: `${accountId},${accountId}` })).toEqual([]);
+    expect(judgeQuery({ portfolioIds: `${accountId},` })).toEqual([
+      'portfolioIds must be 1 to 100 UUIDs, separated by commas',
+    ]);
+    expect(judgeQuery({ portfolioIds: accountId, accountId })).toEqual([
+      'portfolioIds should not exist together with accountId or portfolioId',
+    ]);
   });
 });

@@ -25,19 +25,40 @@ export const OrderStreamQuery = parameters({
 });
 export type OrderStreamQuery = Static<typeof OrderStreamQuery>;
 
+const PORTFOLIOS_OF_A_STREAM = 100;
+const UUID = '[0-9a-fA-F]{8}(?:-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}';
+
 export const PortfolioStreamQuery = ruled(
   parameters({
     accountId: optional(uuid({ description: 'All portfolios of this account.' })),
     portfolioId: optional(uuid({ description: 'This portfolio.' })),
+    portfolioIds: optional(
+      text({
+        maxLength: 4096,
+        pattern: `^${UUID}(,${UUID}){0,${PORTFOLIOS_OF_A_STREAM - 1}}$`,
+        description: `Up to ${PORTFOLIOS_OF_A_STREAM} portfolios, separated by commas.`,
+        'x-expected': `must be 1 to ${PORTFOLIOS_OF_A_STREAM} UUIDs, separated by commas`,
+      }),
+    ),
     lastEventId,
     ticket,
   }),
   (query, report) => {
-    if (query.accountId === undefined && query.portfolioId === undefined) {
+    if (
+      query.accountId === undefined &&
+      query.portfolioId === undefined &&
+      query.portfolioIds === undefined
+    ) {
       report.field('accountId', 'or portfolioId must be given');
     }
     if (query.accountId !== undefined && query.portfolioId !== undefined) {
       report.field('portfolioId', 'should not exist together with accountId');
+    }
+    if (
+      query.portfolioIds !== undefined &&
+      (query.accountId !== undefined || query.portfolioId !== undefined)
+    ) {
+      report.field('portfolioIds', 'should not exist together with accountId or portfolioId');
     }
   },
 );

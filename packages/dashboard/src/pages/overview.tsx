@@ -1,22 +1,54 @@
-/** A card for every portfolio. */
-import { useState } from 'preact/hooks';
+/** All portfolios at a glance: their sum and its curve, a card for each, recent fills, and what comes next. */
+import type { Order, PortfolioUpdate } from '@sandpit/protocol';
+import { useMemo, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
-import { change, money, percent, percentChange, tone } from '../format.ts';
-import { type Card, CARDS_AT_ONCE, useCards } from '../live/cards.ts';
+import { change, money, percent, percentChange, price, quantity, time, tone } from '../format.ts';
+import { kindOf, sideOf } from '../labels.ts';
+import { useCloses, sumOf } from '../live/closes.ts';
+import { useOrderActivity } from '../live/order-activity.ts';
+import { PORTFOLIOS_AT_ONCE, usePortfolios } from '../live/portfolios.ts';
+import { useEvery, useLoad } from '../load.ts';
 import { useClockMoves } from '../parts/banner.tsx';
+import type { Point } from '../parts/chart-data.ts';
 import { Figure } from '../parts/figure.tsx';
+import { LineChart } from '../parts/line-chart.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';
-import { kindOf } from '../labels.ts';
+import { Sparkline } from '../parts/sparkline.tsx';
 import { hrefOf, type DashboardRoute, setQuery } from '../route.ts';
+import { ComingList } from '../time/coming-list.tsx';
+import { distanceOf, stamp } from '../time/scale.ts';
+import { useComing } from '../time/use-coming.ts';
+import { FirstSteps } from './first-steps.tsx';
 import { NewPortfolio } from './new-portfolio.tsx';
+import './overview.css';
+
+/** The clock of the market is asked for this often. */
+const CLOCK_MS = 5000;
+const MINUTE_MS = 60_000;
+const FILLS = 8;
+const COMING = 6;
 
 export function Overview({ place }: { readonly place: DashboardRoute }) {
   const broker = useBroker();
   const page = Math.max(1, Number(place.query.get('page') ?? 1) || 1);
-  const cards = useCards(page);
+  const { portfolios, total, isLoaded, error, reload } = usePortfolios(page);
+  const activity = useOrderActivity();
   const [isNew, setIsNew] = useState(false);
-  useClockMoves(cards.reload);
-  const { value, error } = cards;
+  const [version, setVersion] = useState(0);
+  useEvery(MINUTE_MS, () => setVersion((one) => one + 1));
+  useClockMoves(() => {
+    reload();
+    setVersion((one) => one + 1);
+  });
+  const clock = useLoad(() => broker.call('getMarketHours'), [broker.simulationId]);
+  useEvery(CLOCK_MS, clock.reload);
+  useClockMoves(clock.reload);
+  const nowMs = Date.parse(clock.value?.now ?? '') || undefined;
+  const closes = useCloses(
+    portfolios.map(({ portfolioId }) => portfolioId),
+    version,
+  );
+  const isEmpty = isLoaded && total === 0;
   return (
     <>
       <div class="heading">
@@ -31,18 +63,14 @@ export function Overview({ place }: { readonly place: DashboardRoute }) {
         <NewPortfolio
           onDone={() => {
             setIsNew(false);
-            cards.reload();
+            reload();
           }}
         />
       )}
-      {error !== undefined && <Problem error={error} retry={cards.reload} />}
-      {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
-      {value?.total === 0 && (
-        <Empty>
-          <p>There is no portfolio yet. Open one here or through the API; it appears within seconds.</p>
-        </Empty>
-      )}
-      {value !== undefined && value.total > 0 && value.cards.length === 0 && (
+      {error !== undefined && <Problem error={error} retry={reload} />}
+      {!isLoaded && error === undefined && <p class="waiting">Loading …</p>}
+      {isEmpty && <FirstSteps onNew={() => setIsNew(true)} />}
+      {isLoaded && total > 0 && portfolios.length === 0 && (
         <Empty>
           <p>
             This page does not exist.{' '}
@@ -52,22 +80,55 @@ export function Overview({ place }: { readonly place: DashboardRoute }) {
           </p>
         </Empty>
       )}
-      <ul class="cards">
-        {value?.cards.map((card) => (
-          <li key={card.portfolio.portfolioId}>
-            <PortfolioCard card={card} simulationId={broker.simulationId} />
-          </li>
-        ))}
-      </ul>
-      {value !== undefined && value.total > CARDS_AT_ONCE && (
+      {portfolios.length > 0 && (
+        <div class="overview">
+          <Total portfolios={portfolios} total={total} closes={closes} nowMs={nowMs} />
+          <aside class="overview-side">
+            <section class="panel" aria-label="What comes next">
+              <div class="row">
+                <h2>What comes next</h2>
+                <span class="push" />
+                {broker.may('simulate') && <a href={hrefOf(broker.simulationId, 'time')}>Time machine</a>}
+              </div>
+              <Coming nowMs={nowMs} />
+            </section>
+            <section class="panel" aria-label="Recent fills">
+              <div class="row">
+                <h2>Recent fills</h2>
+                <span class="push" />
+                <a href={hrefOf(broker.simulationId, 'orders')}>All orders</a>
+              </div>
+              <Fills fills={activity.fills.slice(0, FILLS)} portfolios={portfolios} nowMs={nowMs} />
+            </section>
+          </aside>
+          <ul class="cards">
+            {portfolios.map((portfolio) => (
+              <li key={portfolio.portfolioId}>
+                <PortfolioCard
+                  portfolio={portfolio}
+                  openOrders={
+                    activity.openByPortfolio === undefined
+                      ? undefined
+                      : (activity.openByPortfolio.get(portfolio.portfolioId) ?? 0)
+                  }
+                  points={closes.get(portfolio.portfolioId)?.points ?? []}
+                  closeEquity={closes.get(portfolio.portfolioId)?.closeEquity}
+                  nowMs={nowMs}
+                />
+              </li>
+            ))}
+          </ul>
+        </div>
+      )}
+      {total > PORTFOLIOS_AT_ONCE && (
         <p class="pages">
           <button type="button" disabled={page === 1} onClick={() => setQuery({ page: page - 1 })}>
             Newer
           </button>{' '}
-          Page {page} of {Math.ceil(value.total / CARDS_AT_ONCE)}{' '}
+          Page {page} of {Math.ceil(total / PORTFOLIOS_AT_ONCE)}{' '}
           <button
             type="button"
-            disabled={page * CARDS_AT_ONCE >= value.total}
+            disabled={page * PORTFOLIOS_AT_ONCE >= total}
             onClick={() => setQuery({ page: page + 1 })}
           >
             Older
@@ -78,37 +139,191 @@ export function Overview({ place }: { readonly place: DashboardRoute }) {
   );
 }
 
-function PortfolioCard({ card, simulationId }: { readonly card: Card; readonly simulationId: string }) {
-  const { portfolio, openOrders, closeEquity } = card;
+type ClosesById = ReturnType<typeof useCloses>;
+
+/** The sum of the portfolios of the page. */
+function Total({
+  portfolios,
+  total,
+  closes,
+  nowMs,
+}: {
+  readonly portfolios: readonly PortfolioUpdate[];
+  readonly total: number;
+  readonly closes: ClosesById;
+  readonly nowMs: number | undefined;
+}) {
+  const equity = portfolios.reduce((sum, { totalEquity }) => sum + totalEquity, 0);
+  const known = portfolios.flatMap(({ portfolioId, totalEquity }) => {
+    const close = closes.get(portfolioId)?.closeEquity;
+    return close === undefined ? [] : [{ close, now: totalEquity }];
+  });
+  const closeEquity = known.reduce((sum, { close }) => sum + close, 0);
+  const dayChange = known.reduce((sum, { now }) => sum + now, 0) - closeEquity;
+  const unrealized = portfolios.reduce(
+    (sum, one) =>
+      sum +
+      one.equities.reduce((part, { unrealizedPnl }) => part + unrealizedPnl, 0) +
+      one.options.reduce((part, { unrealizedPnL }) => part + unrealizedPnL, 0) +
+      one.futures.reduce((part, { openTradePnl }) => part + openTradePnl, 0),
+    0,
+  );
+  const curve = useMemo(() => sumOf([...closes.values()].map(({ points }) => points)), [closes]);
+  const points = nowMs === undefined ? curve : [...curve, { atMs: nowMs, value: equity }];
+  return (
+    <section class="panel total" aria-label="Total">
+      <div class="row">
+        <div>
+          <p class="dim">
+            Total equity of {portfolios.length} {portfolios.length === 1 ? 'portfolio' : 'portfolios'}
+            {total > portfolios.length && ' on this page'}
+          </p>
+          <p class="big" aria-live="off">
+            {money(equity)}
+          </p>
+        </div>
+        <dl class="figures">
+          <Figure
+            name="Since last close"
+            tone={tone(dayChange)}
+            note={closeEquity > 0 ? percentChange(dayChange / closeEquity) : undefined}
+          >
+            {known.length === 0 ? '–' : change(dayChange)}
+          </Figure>
+          <Figure name="Unrealized P&L" tone={tone(unrealized)}>
+            {change(unrealized)}
+          </Figure>
+          <Figure name="Cash">
+            {money(
+              portfolios.reduce(
+                (sum, { settledCash, pendingCash, reservedCash, marginLoan }) =>
+                  sum + settledCash + pendingCash + reservedCash - marginLoan,
+                0,
+              ),
+            )}
+          </Figure>
+        </dl>
+      </div>
+      {points.length > 1 ? (
+        <LineChart
+          label={`Total equity, ${points.length} points, now ${money(equity)}`}
+          lines={[{ name: 'Total equity', points }]}
+        />
+      ) : (
+        <p class="notice">The curve begins with the first close.</p>
+      )}
+    </section>
+  );
+}
+
+function Coming({ nowMs }: { readonly nowMs: number | undefined }) {
+  const broker = useBroker();
+  const markers = useComing();
+  const simulation = useLoad(
+    async () =>
+      broker.may('simulate')
+        ? await broker.call('getSimulation', { params: { simulationId: broker.simulationId } })
+        : undefined,
+    [broker.simulationId],
+  );
+  if (nowMs === undefined) return <p class="waiting">Loading …</p>;
+  return <ComingList markers={markers} nowMs={nowMs} simulation={simulation.value} most={COMING} />;
+}
+
+function Fills({
+  fills,
+  portfolios,
+  nowMs,
+}: {
+  readonly fills: readonly Order[];
+  readonly portfolios: readonly PortfolioUpdate[];
+  readonly nowMs: number | undefined;
+}) {
+  const { simulationId } = useBroker();
+  if (fills.length === 0) return <p class="dim">Nothing has filled yet.</p>;
+  const names = new Map(portfolios.map(({ portfolioId, name }) => [portfolioId, name ?? portfolioId.slice(0, 8)]));
+  return (
+    <ol class="plain fills">
+      {fills.map((order) => (
+        <li key={order.orderId}>
+          <a href={hrefOf(simulationId, 'orders', { order: order.orderId })}>
+            <span class={order.positionIntent.startsWith('BUY') ? 'buy' : 'sell'}>{sideOf(order)}</span>{' '}
+            {quantity(order.filledQuantity)} {order.symbol} at {price(order.averagePrice)}
+          </a>
+          <span class="dim">
+            {names.get(order.portfolioId) ?? ''}{' '}
+            {order.executedAt !== undefined && (
+              <time dateTime={order.executedAt} title={stamp(Date.parse(order.executedAt))}>
+                {nowMs === undefined ? time(order.executedAt) : distanceOf(Date.parse(order.executedAt), nowMs)}
+              </time>
+            )}
+          </span>
+        </li>
+      ))}
+    </ol>
+  );
+}
+
+function PortfolioCard({
+  portfolio,
+  openOrders,
+  points,
+  closeEquity,
+  nowMs,
+}: {
+  readonly portfolio: PortfolioUpdate;
+  /** Undefined = too many to be counted here. */
+  readonly openOrders: number | undefined;
+  readonly points: readonly Point[];
+  readonly closeEquity: number | undefined;
+  readonly nowMs: number | undefined;
+}) {
+  const { simulationId } = useBroker();
   const { portfolioId, name, totalEquity, overnightBuyingPower } = portfolio;
   const dayChange = closeEquity === undefined ? undefined : totalEquity - closeEquity;
   const invested = portfolio.longMarketValue + portfolio.shortMarketValue;
   const all = invested + overnightBuyingPower;
+  const positions = portfolio.equities.length + portfolio.options.length + portfolio.futures.length;
   return (
     <article class="card">
       <h2>
         <a href={hrefOf(simulationId, `portfolio/${portfolioId}`)}>{name ?? portfolioId.slice(0, 8)}</a>
       </h2>
       <p class="dim">{kindOf(portfolio)}</p>
-      {portfolio.marginCallActive && <p class="tag bad">Margin call</p>}
+      {portfolio.marginCallActive && (
+        <p class="tag bad">
+          <a href={hrefOf(simulationId, `portfolio/${portfolioId}`, { section: 'power' })}>Margin call</a>
+        </p>
+      )}
+      <div class="card-money">
+        <dl class="figures">
+          <Figure name="Equity">{money(totalEquity)}</Figure>
+          <Figure
+            name="Since last close"
+            tone={tone(dayChange ?? 0)}
+            note={
+              dayChange === undefined || totalEquity === dayChange
+                ? undefined
+                : percentChange(dayChange / (totalEquity - dayChange))
+            }
+          >
+            {dayChange === undefined ? '–' : change(dayChange)}
+          </Figure>
+        </dl>
+        <Sparkline
+          points={nowMs === undefined ? points : [...points, { atMs: nowMs, value: totalEquity }]}
+          label={`Equity of ${name ?? portfolioId.slice(0, 8)} at the closes`}
+        />
+      </div>
       <dl class="figures">
-        <Figure name="Equity">{money(totalEquity)}</Figure>
-        <Figure
-          name="Since last close"
-          tone={tone(dayChange ?? 0)}
-          note={
-            dayChange === undefined || totalEquity === dayChange
-              ? undefined
-              : percentChange(dayChange / (totalEquity - dayChange))
-          }
-        >
-          {dayChange === undefined ? '–' : change(dayChange)}
-        </Figure>
         <Figure name="Buying power" note={all > 0 ? `${percent(invested / all)} used` : undefined}>
           {money(overnightBuyingPower)}
         </Figure>
-        <Figure name="Open orders">
-          <a href={hrefOf(simulationId, 'orders', { portfolio: portfolioId, show: 'open' })}>{openOrders}</a>
+        <Figure name="Positions, open orders">
+          {positions},{' '}
+          <a href={hrefOf(simulationId, 'orders', { portfolio: portfolioId, show: 'open' })}>
+            {openOrders ?? 'many'}
+          </a>
         </Figure>
       </dl>
       <meter min={0} max={1} value={all > 0 ? invested / all : 0} aria-label="Buying power used" />

@@ -21,8 +21,10 @@ export function streamHandlers(streams: Streams): Pick<Handlers, StreamId> {
     async streamPortfolios(call) {
       const missing = await missingFilter(call);
       if (missing !== undefined) return missing;
-      const { accountId, portfolioId } = call.query;
-      if (portfolioId !== undefined) return streams.openPortfolios(call, { portfolioId });
+      const { accountId, portfolioId, portfolioIds } = call.query;
+      if (portfolioIds !== undefined) return openSeveral(streams, call, idsIn(portfolioIds));
+      if (portfolioId !== undefined)
+        return streams.openPortfolios(call, { portfolioIds: new Set([portfolioId]) });
       return accountId === undefined ? ACCOUNT_NOT_FOUND : streams.openPortfolios(call, { accountId });
     },
 
@@ -34,6 +36,22 @@ export function streamHandlers(streams: Streams): Pick<Handlers, StreamId> {
       return streams.openQuotes(call, symbols);
     },
   };
+}
+
+/** Lowercase, each once. */
+const idsIn = (list: string): ReadonlySet<string> => new Set(list.toLowerCase().split(','));
+
+/** Opens a stream of several portfolios; an answer where one of them is not the tenant's. */
+async function openSeveral(
+  streams: Streams,
+  call: Call<'streamPortfolios'>,
+  portfolioIds: ReadonlySet<string>,
+): Promise<Answer | undefined> {
+  const { simulation, principal } = call;
+  const own = await Promise.all(
+    [...portfolioIds].map((portfolioId) => hasPortfolio({ simulation, principal, params: { portfolioId } })),
+  );
+  return own.includes(false) ? PORTFOLIO_NOT_FOUND : streams.openPortfolios(call, { portfolioIds });
 }
 
 /** The answer where a filter names what the tenant does not have. */

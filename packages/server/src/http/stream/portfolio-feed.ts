@@ -6,8 +6,8 @@ import { closedUpdate, portfolioUpdate } from '../translate/portfolios.js';
 import type { Connection } from './connection.js';
 import { Poller } from './poller.js';
 
-/** What a reader follows: one portfolio, or all of an account. */
-export type Followed = { readonly portfolioId: string } | { readonly accountId: string };
+/** Portfolios that a reader follows: named ones, or all of an account. */
+export type Followed = { readonly portfolioIds: ReadonlySet<string> } | { readonly accountId: string };
 
 interface PortfolioReader {
   readonly connection: Connection;
@@ -85,7 +85,7 @@ export class PortfolioFeed {
     texts: Map<string, string>,
   ): Promise<readonly string[]> {
     const { followed, tenantId, told } = reader;
-    const known = 'portfolioId' in followed ? [followed.portfolioId] : [...told.keys()];
+    const known = [...('portfolioIds' in followed ? followed.portfolioIds : told.keys())];
     const closed = known.filter((id) => !open.includes(id));
     for (const id of closed) {
       if (texts.has(id)) continue;
@@ -106,7 +106,7 @@ function idsOf(brokerage: Brokerage, { tenantId, followed }: PortfolioReader): r
   if ('accountId' in followed) {
     return [...(brokerage.state.accounts.get(accountKey(tenantId, followed.accountId))?.portfolioIds ?? [])];
   }
-  return ownPortfolio(brokerage, tenantId, followed.portfolioId) === undefined ? [] : [followed.portfolioId];
+  return [...followed.portfolioIds].filter((id) => ownPortfolio(brokerage, tenantId, id) !== undefined);
 }
 
 /** Whether the account that a reader follows is deleted. */

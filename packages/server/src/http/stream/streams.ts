@@ -196,8 +196,8 @@ export class Streams {
 
 /** What a ticket is bound to: the stream and its query, but for where it goes on. */
 function streamOf({ operation, query }: FastifyRequest): string {
-  const { accountId, portfolioId, symbols } = query as Readonly<Record<string, unknown>>;
-  return JSON.stringify([operation, accountId, portfolioId, symbols]);
+  const { accountId, portfolioId, portfolioIds, symbols } = query as Readonly<Record<string, unknown>>;
+  return JSON.stringify([operation, accountId, portfolioId, symbols, portfolioIds]);
 }
 
 function tooManyStreams(): Answer {

@@ -1,0 +1,88 @@
+/** Equity of portfolios at their closes, read seldom enough for the rate limits of four pages with 24 portfolios. */
+import type { EquityPoint } from '@sandpit/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { type Broker, useBroker } from '../broker.ts';
+import type { Point } from '../parts/chart-data.ts';
+
+export interface Closes {
+  /** Oldest first: closes, or hours where there are few. */
+  readonly points: readonly Point[];
+  /** Equity at the last close; undefined before the first one. */
+  readonly closeEquity: number | undefined;
+}
+
+/** A portfolio is read again after this time at the earliest, and the longer the more there are. */
+const KEPT_MS = 2000;
+const KEPT_PER_PORTFOLIO_MS = 700;
+const CLOSES = 90;
+/** Closes from which on they are a curve. */
+const YOUNG = 3;
+
+interface Kept {
+  readonly atMs: number;
+  readonly closes: Promise<Closes>;
+}
+
+const kept = new WeakMap<Broker, Map<string, Kept>>();
+
+/** The closes of a portfolio; those that are kept where they are young enough. */
+export function closesOf(broker: Broker, portfolioId: string, keptMs = KEPT_MS): Promise<Closes> {
+  const own = kept.get(broker) ?? new Map<string, Kept>();
+  kept.set(broker, own);
+  const known = own.get(portfolioId);
+  if (known !== undefined && Date.now() - known.atMs < keptMs) return known.closes;
+  const closes = read(broker, portfolioId);
+  own.set(portfolioId, { atMs: Date.now(), closes });
+  closes.catch(() => own.delete(portfolioId));
+  return closes;
+}
+
+async function read(broker: Broker, portfolioId: string): Promise<Closes> {
+  const params = { portfolioId };
+  const { data } = await broker.call('getEquityCurve', { params, query: { limit: CLOSES } });
+  const points =
+    data.length >= YOUNG
+      ? data
+      : (await broker.call('getEquityCurve', { params, query: { interval: '1h', limit: CLOSES } })).data;
+  return { points: points.map(pointOf).toReversed(), closeEquity: data[0]?.totalEquity };
+}
+
+const pointOf = ({ at, totalEquity }: EquityPoint): Point => ({ atMs: Date.parse(at), value: totalEquity });
+
+/** The closes of several portfolios, by id; those that are there already before the others come. */
+export function useCloses(portfolioIds: readonly string[], version: number): ReadonlyMap<string, Closes> {
+  const broker = useBroker();
+  const [found, setFound] = useState<ReadonlyMap<string, Closes>>(new Map());
+  const key = portfolioIds.join();
+  useEffect(() => {
+    let isOver = false;
+    const keptMs = Math.max(KEPT_MS, portfolioIds.length * KEPT_PER_PORTFOLIO_MS);
+    void Promise.all(
+      portfolioIds.map(async (id) => [id, await closesOf(broker, id, keptMs).catch(() => undefined)] as const),
+    ).then((all) => {
+      if (!isOver) setFound(new Map(all.flatMap(([id, one]) => (one === undefined ? [] : [[id, one] as const]))));
+    });
+    return () => {
+      isOver = true;
+    };
+  }, [broker, key, version]);
+  return found;
+}
+
+/** The sum of several curves: at each of their instants, what each was worth last. */
+export function sumOf(curves: readonly (readonly Point[])[]): readonly Point[] {
+  const times = [...new Set(curves.flatMap((points) => points.map(({ atMs }) => atMs)))].sort((a, b) => a - b);
+  const next = curves.map(() => 0);
+  const value = curves.map(() => 0);
+  return times.map((atMs) => {
+    curves.forEach((points, index) => {
+      for (let at = next[index] ?? 0; ; at += 1) {
+        const point = points[at];
+        next[index] = at;
+        if (point === undefined || point.atMs > atMs) return;
+        value[index] = point.value;
+      }
+    });
+    return { atMs, value: value.reduce((sum, one) => sum + one, 0) };
+  });
+}

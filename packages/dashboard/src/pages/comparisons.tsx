@@ -1,0 +1,307 @@
+/** What a simulation would have been worth under other rules: variants, their rows, and the first order that went differently. */
+import {
+  type Comparison,
+  type ComparisonRow,
+  type ComparisonVariant,
+  fillModels,
+  type Simulation,
+} from '@sandpit/protocol';
+import { useEffect, useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { change, money, moment, percent, price, quantity, tone, words } from '../format.ts';
+import { errorFrom, useLoad } from '../load.ts';
+import type { Column } from '../parts/column.ts';
+import { Download } from '../parts/download.tsx';
+import { Field, Select } from '../parts/field.tsx';
+import { Refusal } from '../parts/notice.tsx';
+import { Table } from '../parts/table.tsx';
+import { hrefOf, setQuery } from '../route.ts';
+import { forkAndGo } from '../time/branches.ts';
+
+/** Seconds that the server is asked to wait for the end. */
+const WAIT = 5;
+const ALL = 'all-brokers';
+
+export function Comparisons({
+  simulation,
+  query,
+}: {
+  readonly simulation: Simulation;
+  readonly query: URLSearchParams;
+}) {
+  const comparisonId = query.get('comparison') ?? '';
+  return (
+    <>
+      <p class="why">
+        Executes the orders of this simulation again, at the same times and on the same market, under other rules. Nobody reacts to what
+        goes differently.
+      </p>
+      {simulation.parent === undefined ? (
+        <NewComparison simulationId={simulation.simulationId} />
+      ) : (
+        <p class="notice">
+          A fork has no comparison of its own.{' '}
+          <a href={hrefOf(simulation.parent.simulationId, 'time', { section: 'compare' })}>
+            Compare the simulation it was forked from.
+          </a>
+        </p>
+      )}
+      {comparisonId !== '' && (
+        <Result key={comparisonId} comparisonId={comparisonId} simulation={simulation} />
+      )}
+    </>
+  );
+}
+
+const WHAT = [
+  [ALL, 'All brokers'],
+  ['some', 'Chosen brokers'],
+  ['latency', 'Latencies'],
+  ['fills', 'Fill models'],
+] as const;
+
+const LATENCIES = [0, 50, 250, 1000, 5000];
+
+function NewComparison({ simulationId }: { readonly simulationId: string }) {
+  const broker = useBroker();
+  const brokers = useLoad(() => broker.call('listBrokers'), []);
+  const [what, setWhat] = useState<string>(ALL);
+  const [chosen, setChosen] = useState<ReadonlySet<string>>(new Set());
+  const [from, setFrom] = useState('');
+  const [until, setUntil] = useState('');
+  const [error, setError] = useState<Error>();
+  const [isStarting, setIsStarting] = useState(false);
+  const start = (event: Event): void => {
+    event.preventDefault();
+    setError(undefined);
+    setIsStarting(true);
+    const body = {
+      variants: variantsOf(what, [...chosen]),
+      ...(from !== '' && { from: { at: from } }),
+      ...(until !== '' && { until: { at: until } }),
+    };
+    broker
+      .call('createComparison', { params: { simulationId }, body })
+      .then(
+        (begun) => setQuery({ comparison: begun.comparisonId }),
+        (reason: unknown) => setError(errorFrom(reason)),
+      )
+      .finally(() => setIsStarting(false));
+  };
+  return (
+    <form class="panel" onSubmit={start} aria-label="New comparison">
+      <div class="grid">
+        <Select name="Compare" plain value={what} options={WHAT} onChange={setWhat} />
+        <Field name="From (optional)" value={from} onChange={setFrom} placeholder="2026-01-05" />
+        <Field name="Until (optional)" value={until} onChange={setUntil} placeholder="now" />
+        <button type="submit" class="primary" disabled={isStarting || (what === 'some' && chosen.size === 0)}>
+          Compare
+        </button>
+      </div>
+      {what === 'some' && (
+        <fieldset class="choices">
+          <legend>Brokers</legend>
+          {(brokers.value?.data ?? []).map(({ brokerId, name }) => (
+            <label key={brokerId} class="inline">
+              <input
+                type="checkbox"
+                checked={chosen.has(brokerId)}
+                onChange={() => {
+                  const next = new Set(chosen);
+                  if (!next.delete(brokerId)) next.add(brokerId);
+                  setChosen(next);
+                }}
+              />{' '}
+              {name}
+            </label>
+          ))}
+        </fieldset>
+      )}
+      {error !== undefined && <Refusal error={error} />}
+    </form>
+  );
+}
+
+function variantsOf(what: string, brokerIds: readonly string[]): ComparisonVariant[] | typeof ALL {
+  switch (what) {
+    case 'some':
+      return brokerIds.map((brokerId) => ({ name: brokerId, brokerId }));
+    case 'latency':
+      return LATENCIES.map((latencyMs) => ({ name: `${latencyMs} ms`, latencyMs }));
+    case 'fills':
+      return fillModels.map((fillModel) => ({ name: words(fillModel), fillModel }));
+    default:
+      return ALL;
+  }
+}
+
+/** Follows a comparison to its end. */
+function useComparison(comparisonId: string): { readonly value?: Comparison; readonly error?: Error } {
+  const broker = useBroker();
+  const [state, setState] = useState<{ value?: Comparison; error?: Error }>({});
+  useEffect(() => {
+    const over = new AbortController();
+    const follow = async (): Promise<void> => {
+      let wait = 0;
+      while (!over.signal.aborted) {
+        const value = await broker.call('getComparison', {
+          params: { comparisonId },
+          query: { wait },
+          signal: over.signal,
+        });
+        setState({ value });
+        if (value.status !== 'QUEUED' && value.status !== 'RUNNING') return;
+        // First what is known at once, then what is new.
+        wait = WAIT;
+      }
+    };
+    follow().catch((error: unknown) => {
+      if (!over.signal.aborted) setState((old) => ({ ...old, error: errorFrom(error) }));
+    });
+    return () => over.abort();
+  }, [broker, comparisonId]);
+  return state;
+}
+
+function Result({ comparisonId, simulation }: { readonly comparisonId: string; readonly simulation: Simulation }) {
+  const broker = useBroker();
+  const { value, error } = useComparison(comparisonId);
+  if (error !== undefined) return <Refusal error={error} />;
+  if (value === undefined) return <p class="waiting">Loading …</p>;
+  const { status, progress, base, variants = [], baseMatches, baseDifference, reason } = value;
+  const isRunning = status === 'QUEUED' || status === 'RUNNING';
+  const rows = base === undefined ? variants : [base, ...variants];
+  const cancel = (): void => {
+    void broker.call('cancelComparison', { params: { comparisonId } }).catch(() => undefined);
+  };
+  return (
+    <section aria-label="Result of the comparison">
+      <div class="row">
+        <h2>{isRunning ? 'Comparing …' : `Comparison ${status.toLowerCase()}`}</h2>
+        {isRunning && (
+          <>
+            <progress max={1} value={progress} aria-label="Progress" />
+            <button type="button" class="quiet" onClick={cancel}>
+              Cancel
+            </button>
+          </>
+        )}
+        {status === 'DONE' && (
+          <Download name="comparison.csv" list="getComparison" given={{ params: { comparisonId } }} />
+        )}
+      </div>
+      {reason !== undefined && <p class="down">{reason}</p>}
+      {baseMatches === false && (
+        <p class="down">
+          The base, executed again, differs from the journal by {change(baseDifference ?? 0)}. Differences are counted against the
+          re-executed base.
+        </p>
+      )}
+      {rows.length > 0 && (
+        <Table
+          label="Comparison"
+          columns={columnsOf(broker, simulation, base)}
+          rows={rows}
+          keyOf={({ name }) => name}
+          isDense
+        />
+      )}
+    </section>
+  );
+}
+
+const amount = (value: number | undefined): string => (value === undefined ? '–' : money(value));
+
+function columnsOf(
+  broker: ReturnType<typeof useBroker>,
+  simulation: Simulation,
+  base: ComparisonRow | undefined,
+): readonly Column<ComparisonRow>[] {
+  return [
+    {
+      title: 'Rules',
+      cell: (row) => (row === base ? <strong>As it was</strong> : row.name),
+    },
+    { title: 'Equity', isNumber: true, cell: ({ totalEquity }) => amount(totalEquity) },
+    {
+      title: 'Difference',
+      isNumber: true,
+      cell: (row) =>
+        row === base || row.difference === undefined ? (
+          ''
+        ) : (
+          <span class={tone(row.difference)}>{change(row.difference)}</span>
+        ),
+    },
+    { title: 'Realized P&L', isNumber: true, isSecondary: true, cell: ({ realizedPnl }) => amount(realizedPnl) },
+    { title: 'Commissions', isNumber: true, cell: ({ commissions }) => amount(commissions) },
+    { title: 'Fees', isNumber: true, isSecondary: true, cell: ({ regulatoryFees }) => amount(regulatoryFees) },
+    {
+      title: 'Interest',
+      isNumber: true,
+      isSecondary: true,
+      cell: ({ interest = 0, borrowFees = 0 }) => amount(interest + borrowFees),
+    },
+    { title: 'Filled', isNumber: true, isWide: true, cell: ({ orders }) => quantity(orders?.filled) },
+    { title: 'Refused', isNumber: true, isWide: true, cell: ({ requests }) => quantity(requests?.refused) },
+    { title: 'Calls', isNumber: true, isSecondary: true, cell: ({ marginCalls }) => quantity(marginCalls) },
+    {
+      title: 'Drawdown',
+      isNumber: true,
+      isSecondary: true,
+      cell: ({ maxDrawdownFraction }) =>
+        maxDrawdownFraction === undefined ? '' : percent(maxDrawdownFraction),
+    },
+    {
+      title: 'First difference, and why',
+      isLong: true,
+      cell: (row) => {
+        if (row.status === 'FAILED') return <span class="down">{row.reason}</span>;
+        const { firstDifference } = row;
+        if (firstDifference === undefined) return row === base ? '' : <span class="dim">none</span>;
+        const { at, orderId } = firstDifference;
+        return (
+          <>
+            <a href={hrefOf(simulation.simulationId, 'orders', { order: orderId })}>{moment(at)}</a>:{' '}
+            {differenceText(firstDifference)}{' '}
+            <button
+              type="button"
+              class="link"
+              aria-label={`Fork before the first difference of ${row.name}`}
+              onClick={() =>
+                void forkAndGo(
+                  broker,
+                  simulation,
+                  { at: new Date(Date.parse(at) - 1000).toISOString() },
+                  `Before ${row.name} differs`,
+                ).catch(() => undefined)
+              }
+            >
+              fork before it
+            </button>
+          </>
+        );
+      },
+    },
+  ];
+}
+
+type Difference = NonNullable<ComparisonRow['firstDifference']>;
+
+/** What was different of an order, as a sentence. */
+export function differenceText({ kind, base, variant }: Pick<Difference, 'kind' | 'base' | 'variant'>): string {
+  const figure = (value: string | number, text: (value: number) => string): string =>
+    typeof value === 'number' ? text(value) : words(value);
+  switch (kind) {
+    case 'REJECTED':
+      return `refused (${figure(variant, quantity)}); it was ${figure(base, quantity).toLowerCase()}.`;
+    case 'PRICE':
+      return `filled at ${figure(variant, price)} instead of ${figure(base, price)}.`;
+    case 'QUANTITY':
+      return `filled ${figure(variant, quantity)} instead of ${figure(base, quantity)}.`;
+    case 'FEE':
+      return `charged ${figure(variant, money)} instead of ${figure(base, money)}.`;
+    case 'STATUS':
+      return `${figure(variant, quantity)} instead of ${figure(base, quantity).toLowerCase()}.`;
+  }
+}

@@ -1,0 +1,160 @@
+/** Moves the clock of a simulation: by hand, or on and on while it plays. */
+import { useEffect, useState } from 'preact/hooks';
+import { type Broker, useBroker } from '../broker.ts';
+import { errorFrom } from '../load.ts';
+import { sentenceOf } from '../parts/notice.tsx';
+
+export interface ClockState {
+  /** A manual clock is moved again and again by this page. */
+  readonly isPlaying: boolean;
+  /** A single move is under way. */
+  readonly isMoving: boolean;
+  readonly problem: string;
+  /** Where the last move led, ms. */
+  readonly nowMs: number | undefined;
+}
+
+/** How far a move leads. */
+export type Move =
+  | { readonly by: string }
+  | { readonly to: string }
+  | { readonly until: 'next-event' | 'next-open' | 'next-close' };
+
+/** Between two moves of a clock that plays. */
+const TICK_MS = 250;
+/** A page that slept does not make up for it at once. */
+const LONGEST_TICK_MS = 1000;
+/** Pages read again at most this often while a clock plays. */
+const TELL_MS = 2000;
+/** The least that a scaled clock accepts: a second of it lasts eleven days. */
+export const PAUSED_SPEED = 0.000001;
+
+const UNITS_MS: Readonly<Record<string, number>> = {
+  PT1M: 60_000,
+  PT1H: 3_600_000,
+  P1D: 86_400_000,
+  P7D: 7 * 86_400_000,
+};
+
+export class ClockControl {
+  readonly #broker: Pick<Broker, 'call'>;
+  readonly #listeners = new Set<() => void>();
+  #state: ClockState = { isPlaying: false, isMoving: false, problem: '', nowMs: undefined };
+  #speed = 60;
+  #toldMs = -Infinity;
+
+  constructor(broker: Pick<Broker, 'call'>) {
+    this.#broker = broker;
+  }
+
+  get state(): ClockState {
+    return this.#state;
+  }
+
+  follow(listener: () => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+
+  /** Moves a manual clock, or a scaled one, which goes on from there. */
+  async move(goal: Move, scaledNowMs?: number): Promise<void> {
+    this.#set({ isMoving: true, problem: '' });
+    try {
+      const { now } =
+        scaledNowMs === undefined
+          ? await this.#broker.call('advanceClock', { body: goal })
+          : await this.#broker.call('setClock', { body: { now: placeOf(goal, scaledNowMs) } });
+      this.#set({ isMoving: false, nowMs: Date.parse(now) });
+    } catch (error) {
+      this.#set({ isMoving: false, problem: sentenceOf(errorFrom(error)) });
+    }
+    tellClockMoved();
+  }
+
+  /** Sets the speed of a scaled clock. */
+  async setSpeed(speed: number): Promise<void> {
+    this.#set({ problem: '' });
+    try {
+      const { now } = await this.#broker.call('setClock', { body: { speed } });
+      this.#set({ nowMs: Date.parse(now) });
+    } catch (error) {
+      this.#set({ problem: sentenceOf(errorFrom(error)) });
+    }
+    tellClockMoved();
+  }
+
+  /** Lets a manual clock go on at a speed, simulated seconds a second, until it is paused. */
+  play(speed: number): void {
+    this.#speed = speed;
+    if (this.#state.isPlaying) return;
+    this.#set({ isPlaying: true, problem: '' });
+    void this.#run();
+  }
+
+  pause(): void {
+    if (!this.#state.isPlaying) return;
+    this.#set({ isPlaying: false });
+    tellClockMoved();
+  }
+
+  async #run(): Promise<void> {
+    let lastMs = performance.now();
+    while (this.#state.isPlaying) {
+      await new Promise((resolve) => setTimeout(resolve, TICK_MS));
+      if (!this.#state.isPlaying) return;
+      const nowMs = performance.now();
+      const seconds = (Math.min(nowMs - lastMs, LONGEST_TICK_MS) / 1000) * this.#speed;
+      lastMs = nowMs;
+      try {
+        const { now } = await this.#broker.call('advanceClock', { body: { by: `PT${seconds.toFixed(3)}S` } });
+        this.#set({ nowMs: Date.parse(now) });
+      } catch (error) {
+        this.#set({ isPlaying: false, problem: sentenceOf(errorFrom(error)) });
+      }
+      if (nowMs - this.#toldMs >= TELL_MS) {
+        this.#toldMs = nowMs;
+        tellClockMoved();
+      }
+    }
+  }
+
+  #set(change: Partial<ClockState>): void {
+    this.#state = { ...this.#state, ...change };
+    for (const listener of this.#listeners) listener();
+  }
+}
+
+/** Tells the pages that the clock was moved: what they show is old. */
+export function tellClockMoved(): void {
+  dispatchEvent(new Event('clock'));
+}
+
+/** Where a scaled clock is set for a move. */
+export function placeOf(goal: Move, nowMs: number): string {
+  if ('to' in goal) return goal.to;
+  const by = 'by' in goal ? goal.by : 'PT1M';
+  const unit = UNITS_MS[by];
+  if (unit !== undefined) return new Date(nowMs + unit).toISOString();
+  const there = new Date(nowMs);
+  there.setUTCMonth(there.getUTCMonth() + 1);
+  return there.toISOString();
+}
+
+const controls = new WeakMap<Broker, ClockControl>();
+
+/** The control of the simulation that the page shows, and its state. */
+export function useClockControl(): { readonly control: ClockControl; readonly state: ClockState } {
+  const broker = useBroker();
+  let control = controls.get(broker);
+  if (control === undefined) controls.set(broker, (control = new ClockControl(broker)));
+  const [, setState] = useState(control.state);
+  useEffect(() => {
+    const followed = control;
+    const stop = followed.follow(() => setState(followed.state));
+    setState(followed.state);
+    return stop;
+  }, [control]);
+  // A page of another simulation leaves this clock alone.
+  useEffect(() => () => control.pause(), [control]);
+  return { control, state: control.state };
+}

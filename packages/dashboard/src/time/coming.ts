@@ -1,0 +1,197 @@
+/** What is scheduled in a simulation, and what happened in it, as markers of the timeline. */
+import type { AnnouncedAction, MarginCall, Order, PortfolioUpdate, Settlement, Simulation } from '@sandpit/protocol';
+import { contractText, optionNamed } from '../option-legs.ts';
+import type { Broker } from '../broker.ts';
+import { change, money, price, quantity, words } from '../format.ts';
+import { inNewYork } from './scale.ts';
+
+export type MarkerKind = 'dividend' | 'split' | 'expiration' | 'settlement' | 'call' | 'fill' | 'snapshot';
+
+export interface Marker {
+  readonly key: string;
+  readonly kind: MarkerKind;
+  readonly atMs: number;
+  readonly title: string;
+  /** Of whose portfolio, and what it is worth. */
+  readonly detail?: string;
+  readonly portfolioId?: string;
+}
+
+/** When expirations are over: a minute after the close. */
+const AFTER_CLOSE = '16:01';
+const OPENING = '09:00';
+
+const nameOf = ({ name, portfolioId }: Pick<PortfolioUpdate, 'name' | 'portfolioId'>): string =>
+  name ?? portfolioId.slice(0, 8);
+
+export function actionMarkers(actions: readonly AnnouncedAction[]): readonly Marker[] {
+  return actions.flatMap((action): readonly Marker[] => {
+    const { actionId, symbol, effectiveAt, ratio, amountPerShare, payDate } = action;
+    const key = `action ${actionId}`;
+    if (ratio !== undefined)
+      return [
+        {
+          key,
+          kind: 'split',
+          atMs: Date.parse(effectiveAt),
+          title: `${symbol} splits ${ratio.new} for ${ratio.old}`,
+        },
+      ];
+    const dividend = `${symbol} dividend of ${money(amountPerShare)} a share`;
+    return [
+      { key, kind: 'dividend', atMs: Date.parse(effectiveAt), title: `${dividend}: ex-date` },
+      ...(payDate === undefined
+        ? []
+        : [
+            {
+              key: `${key} paid`,
+              kind: 'dividend' as const,
+              atMs: inNewYork(payDate, OPENING),
+              title: `${dividend}: payment`,
+            },
+          ]),
+    ];
+  });
+}
+
+/** Of positions, the days on which they end: one marker a day and portfolio. */
+export function expirationMarkers(portfolio: PortfolioUpdate): readonly Marker[] {
+  const byDay = new Map<string, string[]>();
+  const add = (date: string, text: string): void => {
+    byDay.set(date, [...(byDay.get(date) ?? []), text]);
+  };
+  for (const one of portfolio.options)
+    add(
+      one.expiration,
+      `${quantity(one.quantity)} ${one.symbol} ${price(one.strike)} ${one.optionType.toLowerCase()}`,
+    );
+  for (const one of portfolio.futures) add(one.lastTradeDate, `${quantity(one.quantity)} ${one.symbol}`);
+  return [...byDay].map(([date, texts]) => ({
+    key: `expiration ${portfolio.portfolioId} ${date}`,
+    kind: 'expiration',
+    atMs: inNewYork(date, AFTER_CLOSE),
+    title: texts.length === 1 ? `${texts[0] ?? ''} expires` : `${texts.length} contracts expire`,
+    detail: texts.length === 1 ? nameOf(portfolio) : `${nameOf(portfolio)}: ${texts.join(', ')}`,
+    portfolioId: portfolio.portfolioId,
+  }));
+}
+
+export const settlementMarkers = (
+  portfolio: PortfolioUpdate,
+  settlements: readonly Settlement[],
+): readonly Marker[] =>
+  settlements.map(({ date, cash, deliveries }) => {
+    const shares = deliveries
+      .filter((one) => one.quantity !== 0)
+      .map((one) => `${quantity(one.quantity)} ${one.symbol}`)
+      .join(', ');
+    return {
+      key: `settlement ${portfolio.portfolioId} ${date}`,
+      kind: 'settlement',
+      atMs: inNewYork(date, OPENING),
+      title: cash === 0 ? `${shares} settle` : `${change(cash)} of cash settles`,
+      detail: cash === 0 || shares === '' ? nameOf(portfolio) : `${nameOf(portfolio)}, with ${shares}`,
+      portfolioId: portfolio.portfolioId,
+    };
+  });
+
+export const callMarkers = (portfolio: PortfolioUpdate, calls: readonly MarginCall[]): readonly Marker[] =>
+  calls
+    .filter(({ status }) => status === 'OPEN')
+    .map(({ callId, type, amount, amountDue, dueAt }) => ({
+      key: `call ${callId}`,
+      kind: 'call',
+      atMs: Date.parse(dueAt),
+      title: `${words(type)} call of ${money(amountDue ?? amount)} is due`,
+      detail: nameOf(portfolio),
+      portfolioId: portfolio.portfolioId,
+    }));
+
+/** `AAPL 2026-01-30 237.50 call`; other symbols as they are. */
+const namedSymbol = (symbol: string): string => {
+  const option = optionNamed(symbol);
+  return option === undefined ? symbol : `${option.underlying} ${contractText(symbol)}`;
+};
+
+export const fillMarkers = (orders: readonly Order[]): readonly Marker[] =>
+  orders.flatMap((order) => {
+    const { orderId, executedAt, positionIntent, filledQuantity, symbol, averagePrice, portfolioId } = order;
+    if (executedAt === undefined || filledQuantity === undefined || filledQuantity === 0) return [];
+    const verb = positionIntent.startsWith('BUY') ? 'Bought' : 'Sold';
+    return [
+      {
+        key: `fill ${orderId}`,
+        kind: 'fill' as const,
+        atMs: Date.parse(executedAt),
+        title: `${verb} ${quantity(filledQuantity)} ${namedSymbol(symbol)} at ${price(averagePrice)}`,
+        portfolioId,
+      },
+    ];
+  });
+
+/** Everything that is scheduled: corporate actions, expirations, settlements and calls. */
+export async function comingOf(
+  broker: Broker,
+  portfolios: readonly PortfolioUpdate[],
+): Promise<readonly Marker[]> {
+  const actions = broker.may('simulate')
+    ? (await broker.call('listCorporateActions')).actions
+    : [];
+  const own = await Promise.all(
+    portfolios.map(async (portfolio) => {
+      const params = { portfolioId: portfolio.portfolioId };
+      const isUnsettled =
+        portfolio.pendingCash !== 0 || portfolio.equities.some(({ pendingQuantity }) => pendingQuantity !== 0);
+      const [settlements, calls] = await Promise.all([
+        isUnsettled ? broker.call('listSettlements', { params }) : [],
+        portfolio.marginCallActive ? broker.call('listMarginCalls', { params, query: { limit: 20 } }) : undefined,
+      ]);
+      return [
+        ...expirationMarkers(portfolio),
+        ...settlementMarkers(portfolio, settlements),
+        ...callMarkers(portfolio, calls?.data ?? []),
+      ];
+    }),
+  );
+  return [...actionMarkers(actions), ...own.flat()].sort((a, b) => a.atMs - b.atMs);
+}
+
+/** A simulation beside the one that is shown: a line of its own on the timeline. */
+export interface Branch {
+  readonly simulationId: string;
+  readonly name: string;
+  readonly fromMs: number;
+  readonly nowMs: number;
+  readonly isParent: boolean;
+  /** The record of the parent at which it left. */
+  readonly sequence: number | undefined;
+}
+
+/** Simulations of a tenant that are looked through for branches. */
+const LOOKED_THROUGH = 500;
+const BRANCHES = 20;
+
+/** The parent of a simulation and its forks, newest first. */
+export async function branchesOf(broker: Broker, simulation: Simulation): Promise<readonly Branch[]> {
+  const { simulationId, parent } = simulation;
+  const { data } = await broker.call('listSimulations', { query: { limit: LOOKED_THROUGH } });
+  const forks = data.filter((one) => one.parent?.simulationId === simulationId).slice(0, BRANCHES);
+  const ids = [...(parent === undefined ? [] : [parent.simulationId]), ...forks.map((one) => one.simulationId)];
+  const found = await Promise.all(
+    ids.map((id) => broker.call('getSimulation', { params: { simulationId: id } }).catch(() => undefined)),
+  );
+  return found.flatMap((one) =>
+    one === undefined
+      ? []
+      : [
+          {
+            simulationId: one.simulationId,
+            name: one.name ?? one.simulationId.slice(0, 8),
+            fromMs: Date.parse(one.start ?? one.now ?? ''),
+            nowMs: Date.parse(one.now ?? one.start ?? ''),
+            isParent: one.simulationId === parent?.simulationId,
+            sequence: one.parent?.sequence,
+          },
+        ],
+  );
+}

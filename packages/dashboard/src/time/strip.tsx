@@ -1,0 +1,147 @@
+/** The strip that moves the clock of a simulation, on every page. */
+import { useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { quantity } from '../format.ts';
+import { type Move, PAUSED_SPEED, useClockControl } from './clock-control.ts';
+import { nextExpiry } from './next-expiry.ts';
+import './time.css';
+
+/** Simulated seconds a second. */
+const SPEEDS: readonly (readonly [speed: number, title: string])[] = [
+  [1, '× 1'],
+  [10, '× 10'],
+  [60, '× 60, a minute a second'],
+  [600, '× 600'],
+  [3600, '× 3,600, an hour a second'],
+  [21_600, '× 21,600'],
+  [86_400, '× 86,400, a day a second'],
+];
+
+const STEPS: readonly (readonly [by: string, title: string])[] = [
+  ['PT1M', '+1 minute'],
+  ['PT1H', '+1 hour'],
+  ['P1D', '+1 day'],
+  ['P7D', '+1 week'],
+  ['P1M', '+1 month'],
+];
+
+const SPEED_KEY = 'sandpit-speed';
+
+export function TimeStrip({
+  mode,
+  speed: clockSpeed,
+  nowMs,
+  nextOpen,
+  nextClose,
+  isTimelineShown,
+  onTimeline,
+}: {
+  readonly mode: 'manual' | 'scaled';
+  /** Of a scaled clock, as the server says. */
+  readonly speed: number;
+  readonly nowMs: number;
+  readonly nextOpen: string;
+  readonly nextClose: string;
+  readonly isTimelineShown: boolean;
+  readonly onTimeline: () => void;
+}) {
+  const broker = useBroker();
+  const { control, state } = useClockControl();
+  const isScaled = mode === 'scaled';
+  const [chosenSpeed, setChosenSpeed] = useState(() => Number(sessionStorage.getItem(SPEED_KEY) ?? 600) || 600);
+  const [own, setOwn] = useState('');
+  const [problem, setProblem] = useState('');
+  const isPaused = isScaled ? clockSpeed <= PAUSED_SPEED : !state.isPlaying;
+  const speed = isScaled && !isPaused ? clockSpeed : chosenSpeed;
+  const go = (goal: Move): void => {
+    setProblem('');
+    void control.move(goal, isScaled ? nowMs : undefined);
+  };
+  const choose = (next: number): void => {
+    sessionStorage.setItem(SPEED_KEY, String(next));
+    setChosenSpeed(next);
+    if (isScaled && !isPaused) void control.setSpeed(next);
+    if (!isScaled && state.isPlaying) control.play(next);
+  };
+  const toggle = (): void => {
+    if (isScaled) {
+      if (!isPaused) setChosenSpeed(clockSpeed);
+      void control.setSpeed(isPaused ? chosenSpeed : PAUSED_SPEED);
+    } else if (isPaused) control.play(chosenSpeed);
+    else control.pause();
+  };
+  const toExpiry = (): void => {
+    nextExpiry(broker).then(
+      (to) => (to === undefined ? setProblem('No position expires.') : go({ to })),
+      () => setProblem('The next expiration could not be read.'),
+    );
+  };
+  const titles = SPEEDS.some(([one]) => one === speed)
+    ? SPEEDS
+    : [...SPEEDS, [speed, `× ${quantity(speed)}`] as const].toSorted(([a], [b]) => a - b);
+  const said = problem === '' ? state.problem : problem;
+  return (
+    <div class="strip clock-bar time-strip" role="group" aria-label="Clock of the simulation">
+      <button type="button" class={isPaused ? 'primary play' : 'play'} onClick={toggle}>
+        <span aria-hidden="true">{isPaused ? '▶' : '❚❚'}</span> {isPaused ? 'Play' : 'Pause'}
+      </button>
+      <label class="inline">
+        <span class="visually-hidden">Speed</span>
+        <select value={String(speed)} onChange={({ currentTarget }) => choose(Number(currentTarget.value))}>
+          {titles.map(([one, title]) => (
+            <option key={one} value={String(one)}>
+              {title}
+            </option>
+          ))}
+        </select>
+      </label>
+      <span class="steps">
+        {STEPS.map(([by, title]) => (
+          <button key={by} type="button" disabled={state.isMoving || state.isPlaying} onClick={() => go({ by })}>
+            {title}
+          </button>
+        ))}
+      </span>
+      <span class="steps">
+        <button type="button" disabled={state.isMoving || state.isPlaying} onClick={() => go({ to: nextOpen })}>
+          Next open
+        </button>
+        <button type="button" disabled={state.isMoving || state.isPlaying} onClick={() => go({ to: nextClose })}>
+          Next close
+        </button>
+        <button type="button" disabled={state.isMoving || state.isPlaying} onClick={toExpiry}>
+          Next expiry
+        </button>
+      </span>
+      <form
+        class="inline"
+        onSubmit={(event) => {
+          event.preventDefault();
+          if (own !== '') go(/^P/i.test(own) ? { by: own.toUpperCase() } : { to: own });
+        }}
+      >
+        <label class="inline">
+          To{' '}
+          <input
+            value={own}
+            placeholder="2026-01-06 or P1D"
+            size={16}
+            onInput={({ currentTarget }) => setOwn(currentTarget.value)}
+          />
+        </label>
+        <button type="submit" disabled={state.isMoving || state.isPlaying}>
+          Move
+        </button>
+      </form>
+      <span class="push" />
+      <button type="button" class="quiet" aria-expanded={isTimelineShown} onClick={onTimeline}>
+        Timeline
+      </button>
+      {said !== '' && (
+        <span role="alert" class="down">
+          {said}
+        </span>
+      )}
+    </div>
+  );
+}

@@ -1,0 +1,27 @@
+import { useBroker } from '../broker.ts';
+import { usePortfolios } from '../live/portfolios.ts';
+import { useLoad } from '../load.ts';
+import { useClockMoves } from '../parts/banner.tsx';
+import { comingOf, type Marker } from './coming.ts';
+
+/** What is scheduled in the simulation of the page. */
+export function useComing(): readonly Marker[] {
+  const broker = useBroker();
+  const { portfolios } = usePortfolios();
+  // Quantities and dates, not prices: those change all the time and decide nothing here.
+  const version = portfolios
+    .map((one) =>
+      [
+        one.portfolioId,
+        one.pendingCash,
+        one.marginCallActive,
+        ...one.equities.map(({ symbol, pendingQuantity }) => `${symbol}${pendingQuantity}`),
+        ...one.options.map(({ optionSymbol, quantity }) => `${optionSymbol}${quantity}`),
+        ...one.futures.map(({ symbol, quantity }) => `${symbol}${quantity}`),
+      ].join(' '),
+    )
+    .join();
+  const found = useLoad(() => comingOf(broker, portfolios), [broker.simulationId, version]);
+  useClockMoves(found.reload);
+  return found.value ?? [];
+}
