@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { manyThings, placeMany } from './many-things.js';
 import { optionsAndMargin } from './options-and-margin.js';
 import { chromiumPath, SOON, Visit } from './surroundings.js';
+import { timeMachine } from './time-machine.js';
 import { trouble } from './trouble.js';
 import { webhooks } from './webhooks.js';
 
@@ -184,11 +185,13 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await page.getByRole('button', { name: 'Create simulation' }).click();
     await page.getByText('There is no portfolio yet').waitFor();
     await page.locator('.banner').getByText('another').waitFor();
-    await page.getByRole('button', { name: '× 600' }).click();
+    await page.getByLabel('Speed').selectOption('600');
     await expect.poll(() => page.locator('.banner').innerText(), SOON).toMatch(/ET\s+× 600/);
     await page.reload();
     await page.locator('.banner').getByText('another').waitFor();
   });
+
+  timeMachine(visit);
 
   webhooks(visit);
 
@@ -209,6 +212,11 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
       `analytics/${portfolioId}?section=trades`,
       `analytics/${portfolioId}?section=quality`,
       `analytics/${portfolioId}?section=taxes`,
+      'time',
+      'time?section=compare',
+      'time?section=scripts',
+      'time?section=halts',
+      'time?section=faults',
       'simulations',
       'webhooks',
       'developer',

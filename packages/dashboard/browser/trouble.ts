@@ -57,7 +57,7 @@ export function trouble(visit: Visit): void {
       .poll(() => page.locator('.clock').innerText(), SOON)
       .toContain('Jan 5, 2027, 10:00:00 AM ET');
     for (const span of ['1 day', '1 week', 'All']) {
-      await page.getByRole('button', { name: span }).click();
+      await page.getByRole('button', { name: span, exact: true }).click();
       await page.getByRole('img', { name: /^Equity, \d+ points, now \$49,9\d\d\.\d\d/ }).waitFor();
     }
     await page.getByRole('region', { name: 'Shares' }).getByText('AAPL').waitFor();

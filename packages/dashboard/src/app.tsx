@@ -38,6 +38,7 @@ const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> 
   market: later(async () => (await import('./pages/market.tsx')).Market),
   activity: later(async () => (await import('./pages/activity.tsx')).ActivityPage),
   analytics: later(async () => (await import('./pages/analytics.tsx')).Analytics),
+  time: later(async () => (await import('./pages/time-machine.tsx')).TimeMachinePage),
   simulations: later(async () => (await import('./pages/simulations.tsx')).Simulations),
   webhooks: later(async () => (await import('./pages/webhooks.tsx')).Webhooks),
   developer: later(async () => (await import('./pages/developer.tsx')).Developer),

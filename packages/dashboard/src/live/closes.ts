@@ -58,9 +58,12 @@ export function useCloses(portfolioIds: readonly string[], version: number): Rea
     let isOver = false;
     const keptMs = Math.max(KEPT_MS, portfolioIds.length * KEPT_PER_PORTFOLIO_MS);
     void Promise.all(
-      portfolioIds.map(async (id) => [id, await closesOf(broker, id, keptMs).catch(() => undefined)] as const),
+      portfolioIds.map(
+        async (id) => [id, await closesOf(broker, id, keptMs).catch(() => undefined)] as const,
+      ),
     ).then((all) => {
-      if (!isOver) setFound(new Map(all.flatMap(([id, one]) => (one === undefined ? [] : [[id, one] as const]))));
+      if (!isOver)
+        setFound(new Map(all.flatMap(([id, one]) => (one === undefined ? [] : [[id, one] as const]))));
     });
     return () => {
       isOver = true;
@@ -71,7 +74,9 @@ export function useCloses(portfolioIds: readonly string[], version: number): Rea
 
 /** The sum of several curves: at each of their instants, what each was worth last. */
 export function sumOf(curves: readonly (readonly Point[])[]): readonly Point[] {
-  const times = [...new Set(curves.flatMap((points) => points.map(({ atMs }) => atMs)))].sort((a, b) => a - b);
+  const times = [...new Set(curves.flatMap((points) => points.map(({ atMs }) => atMs)))].sort(
+    (a, b) => a - b,
+  );
   const next = curves.map(() => 0);
   const value = curves.map(() => 0);
   return times.map((atMs) => {

@@ -33,8 +33,8 @@ export function Comparisons({
   return (
     <>
       <p class="why">
-        Executes the orders of this simulation again, at the same times and on the same market, under other rules. Nobody reacts to what
-        goes differently.
+        Executes the orders of this simulation again, at the same times and on the same market, under other
+        rules. Nobody reacts to what goes differently.
       </p>
       {simulation.parent === undefined ? (
         <NewComparison simulationId={simulation.simulationId} />
@@ -163,7 +163,13 @@ function useComparison(comparisonId: string): { readonly value?: Comparison; rea
   return state;
 }
 
-function Result({ comparisonId, simulation }: { readonly comparisonId: string; readonly simulation: Simulation }) {
+function Result({
+  comparisonId,
+  simulation,
+}: {
+  readonly comparisonId: string;
+  readonly simulation: Simulation;
+}) {
   const broker = useBroker();
   const { value, error } = useComparison(comparisonId);
   if (error !== undefined) return <Refusal error={error} />;
@@ -193,8 +199,8 @@ function Result({ comparisonId, simulation }: { readonly comparisonId: string; r
       {reason !== undefined && <p class="down">{reason}</p>}
       {baseMatches === false && (
         <p class="down">
-          The base, executed again, differs from the journal by {change(baseDifference ?? 0)}. Differences are counted against the
-          re-executed base.
+          The base, executed again, differs from the journal by {change(baseDifference ?? 0)}. Differences are
+          counted against the re-executed base.
         </p>
       )}
       {rows.length > 0 && (
@@ -233,9 +239,19 @@ function columnsOf(
           <span class={tone(row.difference)}>{change(row.difference)}</span>
         ),
     },
-    { title: 'Realized P&L', isNumber: true, isSecondary: true, cell: ({ realizedPnl }) => amount(realizedPnl) },
+    {
+      title: 'Realized P&L',
+      isNumber: true,
+      isSecondary: true,
+      cell: ({ realizedPnl }) => amount(realizedPnl),
+    },
     { title: 'Commissions', isNumber: true, cell: ({ commissions }) => amount(commissions) },
-    { title: 'Fees', isNumber: true, isSecondary: true, cell: ({ regulatoryFees }) => amount(regulatoryFees) },
+    {
+      title: 'Fees',
+      isNumber: true,
+      isSecondary: true,
+      cell: ({ regulatoryFees }) => amount(regulatoryFees),
+    },
     {
       title: 'Interest',
       isNumber: true,
@@ -289,7 +305,11 @@ function columnsOf(
 type Difference = NonNullable<ComparisonRow['firstDifference']>;
 
 /** What was different of an order, as a sentence. */
-export function differenceText({ kind, base, variant }: Pick<Difference, 'kind' | 'base' | 'variant'>): string {
+export function differenceText({
+  kind,
+  base,
+  variant,
+}: Pick<Difference, 'kind' | 'base' | 'variant'>): string {
   const figure = (value: string | number, text: (value: number) => string): string =>
     typeof value === 'number' ? text(value) : words(value);
   switch (kind) {

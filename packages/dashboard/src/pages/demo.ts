@@ -6,8 +6,16 @@ import { keepToken } from '../session.ts';
 export type DemoName = 'active-trader' | 'options-desk' | 'retirement';
 
 export const DEMOS: readonly { readonly name: DemoName; readonly title: string; readonly text: string }[] = [
-  { name: 'active-trader', title: 'A month of an active trader', text: 'A margin account with round trips and stops' },
-  { name: 'options-desk', title: 'A month of an options desk', text: 'Spreads, covered calls and expirations' },
+  {
+    name: 'active-trader',
+    title: 'A month of an active trader',
+    text: 'A margin account with round trips and stops',
+  },
+  {
+    name: 'options-desk',
+    title: 'A month of an options desk',
+    text: 'Spreads, covered calls and expirations',
+  },
   { name: 'retirement', title: 'Three months of an IRA', text: 'Deposits, purchases and dividends' },
 ];
 

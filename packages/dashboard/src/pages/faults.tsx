@@ -85,8 +85,8 @@ export function Faults() {
   return (
     <>
       <p class="why">
-        Faults strike requests with tokens of this simulation, the dashboard&apos;s too. Health, login and the routes of simulations are
-        never touched.
+        Faults strike requests with tokens of this simulation, the dashboard&apos;s too. Health, login and the
+        routes of simulations are never touched.
       </p>
       <form class="panel grid" onSubmit={submit} aria-label="New fault">
         <Select name="Fault" plain value={kind} options={KINDS} onChange={setKind} />
@@ -101,11 +101,29 @@ export function Faults() {
           <Field name="Seconds" value={figure} onChange={setFigure} inputMode="decimal" placeholder="2" />
         )}
         {isStream && (
-          <Field name="After events" value={figure} onChange={setFigure} inputMode="numeric" placeholder="1" />
+          <Field
+            name="After events"
+            value={figure}
+            onChange={setFigure}
+            inputMode="numeric"
+            placeholder="1"
+          />
         )}
         <Field name="Times (0 = always)" value={times} onChange={setTimes} inputMode="numeric" />
-        <Field name="Requests that pass first" value={skip} onChange={setSkip} inputMode="numeric" placeholder="0" />
-        <Field name="Chance, percent" value={chance} onChange={setChance} inputMode="decimal" placeholder="100" />
+        <Field
+          name="Requests that pass first"
+          value={skip}
+          onChange={setSkip}
+          inputMode="numeric"
+          placeholder="0"
+        />
+        <Field
+          name="Chance, percent"
+          value={chance}
+          onChange={setChance}
+          inputMode="decimal"
+          placeholder="100"
+        />
         <button type="submit" class="primary">
           Set fault
         </button>
@@ -128,7 +146,8 @@ export function Faults() {
             {
               title: 'Used',
               isNumber: true,
-              cell: ({ used, times: all }: Fault) => `${quantity(used)} of ${all === 0 ? '∞' : quantity(all)}`,
+              cell: ({ used, times: all }: Fault) =>
+                `${quantity(used)} of ${all === 0 ? '∞' : quantity(all)}`,
             },
             {
               title: 'Delete',

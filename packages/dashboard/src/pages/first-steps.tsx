@@ -21,7 +21,8 @@ export function FirstSteps({ onNew }: { readonly onNew: () => void }) {
   return (
     <section aria-label="First steps">
       <p>
-        There is no portfolio yet. Everything here is simulated: no order leaves this server, and no money is real.
+        There is no portfolio yet. Everything here is simulated: no order leaves this server, and no money is
+        real.
       </p>
       {error !== undefined && <Refusal error={error} />}
       <div class="first-steps">
@@ -29,8 +30,8 @@ export function FirstSteps({ onNew }: { readonly onNew: () => void }) {
           <section class="panel" aria-label="Look around">
             <h2>Look around</h2>
             <p>
-              Opens a simulation with months of trading behind it, on a synthetic market, with a clock that you move. It takes a second, and
-              you can delete it any time.
+              Opens a simulation with months of trading behind it, on a synthetic market, with a clock that
+              you move. It takes a second, and you can delete it any time.
             </p>
             {DEMOS.map(({ name, title, text }, index) => (
               <button
@@ -50,8 +51,8 @@ export function FirstSteps({ onNew }: { readonly onNew: () => void }) {
           <section class="panel" aria-label="Begin with cash">
             <h2>Begin with cash</h2>
             <p>
-              A portfolio has its own cash, rules and broker. Choose CASH for settled cash only, Reg T to borrow against positions, or
-              portfolio margin for requirements by risk.
+              A portfolio has its own cash, rules and broker. Choose CASH for settled cash only, Reg T to
+              borrow against positions, or portfolio margin for requirements by risk.
             </p>
             <button type="button" class={broker.may('simulate') ? '' : 'primary'} onClick={onNew}>
               Open a portfolio

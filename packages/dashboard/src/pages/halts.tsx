@@ -50,7 +50,8 @@ export function Halts() {
   return (
     <>
       <p class="why">
-        While trading in a symbol is halted, nothing in it or in options on it fills or triggers. Orders are accepted and wait.
+        While trading in a symbol is halted, nothing in it or in options on it fills or triggers. Orders are
+        accepted and wait.
       </p>
       {broker.controlsMarket && (
         <form class="panel grid" onSubmit={submit} aria-label="Halt trading">

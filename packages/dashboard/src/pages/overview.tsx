@@ -82,7 +82,26 @@ export function Overview({ place }: { readonly place: DashboardRoute }) {
       )}
       {portfolios.length > 0 && (
         <div class="overview">
-          <Total portfolios={portfolios} total={total} closes={closes} nowMs={nowMs} />
+          <div class="overview-main">
+            <Total portfolios={portfolios} total={total} closes={closes} nowMs={nowMs} />
+            <ul class="cards">
+              {portfolios.map((portfolio) => (
+                <li key={portfolio.portfolioId}>
+                  <PortfolioCard
+                    portfolio={portfolio}
+                    openOrders={
+                      activity.openByPortfolio === undefined
+                        ? undefined
+                        : (activity.openByPortfolio.get(portfolio.portfolioId) ?? 0)
+                    }
+                    points={closes.get(portfolio.portfolioId)?.points ?? []}
+                    closeEquity={closes.get(portfolio.portfolioId)?.closeEquity}
+                    nowMs={nowMs}
+                  />
+                </li>
+              ))}
+            </ul>
+          </div>
           <aside class="overview-side">
             <section class="panel" aria-label="What comes next">
               <div class="row">
@@ -101,23 +120,6 @@ export function Overview({ place }: { readonly place: DashboardRoute }) {
               <Fills fills={activity.fills.slice(0, FILLS)} portfolios={portfolios} nowMs={nowMs} />
             </section>
           </aside>
-          <ul class="cards">
-            {portfolios.map((portfolio) => (
-              <li key={portfolio.portfolioId}>
-                <PortfolioCard
-                  portfolio={portfolio}
-                  openOrders={
-                    activity.openByPortfolio === undefined
-                      ? undefined
-                      : (activity.openByPortfolio.get(portfolio.portfolioId) ?? 0)
-                  }
-                  points={closes.get(portfolio.portfolioId)?.points ?? []}
-                  closeEquity={closes.get(portfolio.portfolioId)?.closeEquity}
-                  nowMs={nowMs}
-                />
-              </li>
-            ))}
-          </ul>
         </div>
       )}
       {total > PORTFOLIOS_AT_ONCE && (
@@ -241,7 +243,9 @@ function Fills({
 }) {
   const { simulationId } = useBroker();
   if (fills.length === 0) return <p class="dim">Nothing has filled yet.</p>;
-  const names = new Map(portfolios.map(({ portfolioId, name }) => [portfolioId, name ?? portfolioId.slice(0, 8)]));
+  const names = new Map(
+    portfolios.map(({ portfolioId, name }) => [portfolioId, name ?? portfolioId.slice(0, 8)]),
+  );
   return (
     <ol class="plain fills">
       {fills.map((order) => (
@@ -254,7 +258,9 @@ function Fills({
             {names.get(order.portfolioId) ?? ''}{' '}
             {order.executedAt !== undefined && (
               <time dateTime={order.executedAt} title={stamp(Date.parse(order.executedAt))}>
-                {nowMs === undefined ? time(order.executedAt) : distanceOf(Date.parse(order.executedAt), nowMs)}
+                {nowMs === undefined
+                  ? time(order.executedAt)
+                  : distanceOf(Date.parse(order.executedAt), nowMs)}
               </time>
             )}
           </span>
@@ -315,12 +321,12 @@ function PortfolioCard({
           label={`Equity of ${name ?? portfolioId.slice(0, 8)} at the closes`}
         />
       </div>
-      <dl class="figures">
+      <dl class="figures three">
         <Figure name="Buying power" note={all > 0 ? `${percent(invested / all)} used` : undefined}>
           {money(overnightBuyingPower)}
         </Figure>
-        <Figure name="Positions, open orders">
-          {positions},{' '}
+        <Figure name="Positions">{positions}</Figure>
+        <Figure name="Open orders">
           <a href={hrefOf(simulationId, 'orders', { portfolio: portfolioId, show: 'open' })}>
             {openOrders ?? 'many'}
           </a>

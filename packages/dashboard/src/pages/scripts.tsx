@@ -66,7 +66,15 @@ export function piecesOf(text: string): NonNullable<OutcomeBody['outcome']['fill
 }
 
 /** An outcome in words. */
-export function outcomeText({ reject, rejectLater, fill, rest, hold, onCancel, error }: ScriptedOutcome['outcome']): string {
+export function outcomeText({
+  reject,
+  rejectLater,
+  fill,
+  rest,
+  hold,
+  onCancel,
+  error,
+}: ScriptedOutcome['outcome']): string {
   if (reject !== undefined) return `Refused: ${reject.code}`;
   if (rejectLater !== undefined)
     return `Accepted, then rejected${rejectLater.after === undefined ? '' : ` after ${rejectLater.after}`}: ${rejectLater.code}`;
@@ -80,7 +88,8 @@ export function outcomeText({ reject, rejectLater, fill, rest, hold, onCancel, e
     );
     return `Fills ${pieces.join(', ')}; the rest ${RESTS.find(([value]) => value === (rest ?? 'market'))?.[1] ?? ''}`;
   }
-  if (hold !== undefined) return `Held ${hold.for === undefined ? 'until this is deleted' : `for ${hold.for}`}`;
+  if (hold !== undefined)
+    return `Held ${hold.for === undefined ? 'until this is deleted' : `for ${hold.for}`}`;
   if (onCancel !== undefined) return `On cancel: ${CANCELS.find(([value]) => value === onCancel)?.[1] ?? ''}`;
   return `Ends in ERROR${error?.message === undefined ? '' : `: ${error.message}`}`;
 }
@@ -89,12 +98,19 @@ const matchText = (match: ScriptedOutcome['match']): string => {
   const parts = Object.entries(match).map(([name, value]) =>
     name === 'portfolioId' ? `portfolio ${String(value).slice(0, 8)}` : words(String(value)),
   );
-  return parts.length === 0 ? 'Every order' : [match.symbol, ...parts.filter((part) => part.toUpperCase() !== match.symbol)].filter(Boolean).join(', ');
+  return parts.length === 0
+    ? 'Every order'
+    : [match.symbol, ...parts.filter((part) => part.toUpperCase() !== match.symbol)]
+        .filter(Boolean)
+        .join(', ');
 };
 
 export function Scripts({ simulation }: { readonly simulation: Simulation }) {
   const broker = useBroker();
-  const outcomes = useLoad(() => broker.call('listOutcomes', { query: { limit: 500 } }), [broker.simulationId]);
+  const outcomes = useLoad(
+    () => broker.call('listOutcomes', { query: { limit: 500 } }),
+    [broker.simulationId],
+  );
   useEvery(5000, outcomes.reload);
   const [error, setError] = useState<Error>();
   const after = (done: Promise<unknown>): void => {
@@ -105,8 +121,9 @@ export function Scripts({ simulation }: { readonly simulation: Simulation }) {
   return (
     <>
       <p class="why">
-        The oldest script that matches decides what becomes of an order. A client order id can script its own order too:{' '}
-        <code>~fill:30%,70%@5s</code>, <code>~reject:INSUFFICIENT_FUNDS</code>, <code>~hold@10s</code>, <code>~error</code>
+        The oldest script that matches decides what becomes of an order. A client order id can script its own
+        order too: <code>~fill:30%,70%@5s</code>, <code>~reject:INSUFFICIENT_FUNDS</code>,{' '}
+        <code>~hold@10s</code>, <code>~error</code>
         {simulation.scripts === false && ' (off in this simulation)'}.{' '}
         <a href="/docs/how-to/scripted-outcomes">Scripted outcomes</a>
       </p>
@@ -200,7 +217,12 @@ function NewOutcome({ onSubmit }: { readonly onSubmit: (body: OutcomeBody) => vo
     <form class="panel grid" onSubmit={submit} aria-label="New script">
       <Field name="Symbol" value={symbol} onChange={setSymbol} placeholder="any" />
       <Select name="Order type" value={orderType} options={TYPES} onChange={setOrderType} />
-      <Field name="Client order id" value={clientOrderId} onChange={setClientOrderId} placeholder="any, or retry-*" />
+      <Field
+        name="Client order id"
+        value={clientOrderId}
+        onChange={setClientOrderId}
+        placeholder="any, or retry-*"
+      />
       <Select name="Outcome" plain value={kind} options={KINDS} onChange={setKind} />
       {kind === 'fill' && (
         <>

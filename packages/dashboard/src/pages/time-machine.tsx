@@ -99,7 +99,8 @@ function TimelineSection({ simulation }: { readonly simulation: Simulation }) {
           </div>
           {snapshots.length === 0 ? (
             <p class="dim">
-              A snapshot marks this instant. Any number of forks can start from it, each a simulation of its own.
+              A snapshot marks this instant. Any number of forks can start from it, each a simulation of its
+              own.
             </p>
           ) : (
             <Table
@@ -185,7 +186,10 @@ function snapshotColumns(
         </button>
       ),
     },
-    { title: 'Delete', cell: (snapshot) => <DeleteSnapshot simulationId={simulationId} snapshot={snapshot} /> },
+    {
+      title: 'Delete',
+      cell: (snapshot) => <DeleteSnapshot simulationId={simulationId} snapshot={snapshot} />,
+    },
   ];
 }
 
@@ -198,9 +202,7 @@ function DeleteSnapshot({
 }) {
   const broker = useBroker();
   const remove = (): void => {
-    void broker
-      .call('deleteSnapshot', { params: { simulationId, snapshotId } })
-      .finally(tellBranchesChanged);
+    void broker.call('deleteSnapshot', { params: { simulationId, snapshotId } }).finally(tellBranchesChanged);
   };
   return (
     <button

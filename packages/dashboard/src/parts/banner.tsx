@@ -1,14 +1,17 @@
 /** The strip at the top: that all of this is simulated, by which feed and clock, and the clock's handles. */
 import { Search } from 'lucide-preact';
 import type { MarketHours, Simulation } from '@sandpit/protocol';
+import type { ComponentType } from 'preact';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, quantity, time, weekday } from '../format.ts';
-import { errorFrom, useEvery, useLoad } from '../load.ts';
+import { useEvery, useLoad } from '../load.ts';
 import { go, hrefOf } from '../route.ts';
 import { onRequest, requestNotes } from '../requests.ts';
 import { allTokens, forgetAllTokens, forgetToken, MAIN } from '../session.ts';
 import { ThemeMenu } from '../shell/theme-menu.tsx';
+import { PAUSED_SPEED, useClockControl } from '../time/clock-control.ts';
+import { TimeStrip } from '../time/strip.tsx';
 import { REFUSED, sentenceOf, UNREACHABLE } from './notice.tsx';
 
 interface ClockStatus {
@@ -38,6 +41,12 @@ export function Banner({ onFind }: { readonly onFind: () => void }) {
     return before.current;
   }, [broker.simulationId]);
   useEvery(3000, standing.reload);
+  useClockMoves(standing.reload);
+  const { state } = useClockControl();
+  const nowMs =
+    standing.value === undefined
+      ? undefined
+      : Math.max(Date.parse(standing.value.hours.now), state.nowMs ?? 0);
   const status = useLastStatus();
   const problem =
     status === 0
@@ -54,7 +63,11 @@ export function Banner({ onFind }: { readonly onFind: () => void }) {
         <strong class="simulated">SIMULATED</strong>
         {simulation.value !== undefined && <Facts simulation={simulation.value} />}
         {standing.value !== undefined && (
-          <Now standing={standing.value} isScaled={simulation.value?.clock === 'scaled'} />
+          <Now
+            standing={standing.value}
+            movedToMs={state.nowMs}
+            isScaled={simulation.value?.clock === 'scaled'}
+          />
         )}
         {simulation.value?.feed === 'live' && <LiveFeed />}
         <span class="push" />
@@ -93,11 +106,13 @@ export function Banner({ onFind }: { readonly onFind: () => void }) {
           )}
         </div>
       )}
-      {simulation.value?.clock === 'manual' && broker.controlsMarket && standing.value !== undefined && (
-        <ClockBar hours={standing.value.hours} onMoved={standing.reload} />
-      )}
-      {simulation.value?.clock === 'scaled' && broker.controlsMarket && standing.value !== undefined && (
-        <SpeedBar speed={standing.value.speed} onChanged={standing.reload} />
+      {simulation.value !== undefined && nowMs !== undefined && standing.value !== undefined && (
+        <Time
+          simulation={simulation.value}
+          hours={standing.value.hours}
+          speed={standing.value.speed}
+          nowMs={nowMs}
+        />
       )}
     </header>
   );
@@ -160,140 +175,79 @@ function LiveFeed() {
 }
 
 /** The time of the simulation, going on between two looks at it. */
-function Now({ standing, isScaled }: { readonly standing: ClockStatus; readonly isScaled: boolean }) {
+function Now({
+  standing,
+  movedToMs = 0,
+  isScaled,
+}: {
+  readonly standing: ClockStatus;
+  /** Where this page moved the clock last. */
+  readonly movedToMs?: number | undefined;
+  readonly isScaled: boolean;
+}) {
   const [, setTick] = useState(0);
   useEvery(1000, () => setTick((tick) => tick + 1));
   const { hours, readAtMs, speed } = standing;
-  const now = Date.parse(hours.now) + (Date.now() - readAtMs) * speed;
+  const now = Math.max(Date.parse(hours.now) + (Date.now() - readAtMs) * speed, movedToMs);
   return (
     <span>
       <time class="clock" dateTime={new Date(now).toISOString()}>
         {weekday(now)}, {moment(now)}
       </time>
-      {isScaled && ` × ${quantity(speed)}`} ·{' '}
+      {isScaled && (speed <= PAUSED_SPEED ? ' paused' : ` × ${quantity(speed)}`)} ·{' '}
       <span class={hours.isOpen ? 'up' : 'dim'}>{hours.isOpen ? 'open' : hours.session.toLowerCase()}</span>
     </span>
   );
 }
 
-/** Moves a clock that only moves when told. */
-function ClockBar({ hours, onMoved }: { readonly hours: MarketHours; readonly onMoved: () => void }) {
+const TIMELINE_KEY = 'sandpit-timeline';
+
+/** The strip that moves the clock, and the timeline below it where it was opened. */
+function Time({
+  simulation,
+  hours,
+  speed,
+  nowMs,
+}: {
+  readonly simulation: Simulation;
+  readonly hours: MarketHours;
+  readonly speed: number;
+  readonly nowMs: number;
+}) {
   const broker = useBroker();
-  const [isMoving, setIsMoving] = useState(false);
-  const [problem, setProblem] = useState('');
-  const own = useRef<HTMLInputElement>(null);
-  const move = (body: { readonly by: string } | { readonly to: string }): void => {
-    setIsMoving(true);
-    setProblem('');
-    broker
-      .call('advanceClock', { body })
-      .then(
-        () => dispatchEvent(new Event('clock')),
-        (error: unknown) => setProblem(sentenceOf(errorFrom(error))),
-      )
-      .finally(() => {
-        setIsMoving(false);
-        onMoved();
-      });
-  };
-  const toExpiry = (): void => {
-    nextExpiry(broker).then(
-      (to) => (to === undefined ? setProblem('No position and no order has an expiry.') : move({ to })),
-      (error: unknown) => setProblem(sentenceOf(errorFrom(error))),
-    );
-  };
+  const [isShown, setIsShown] = useState(() => localStorage.getItem(TIMELINE_KEY) === 'shown');
+  const { clock } = simulation;
+  if (clock === 'wall' || !broker.controlsMarket) return null;
   return (
-    <div class="strip clock-bar" role="group" aria-label="Clock of the simulation">
-      <span>
-        Clock, at <time dateTime={hours.now}>{time(hours.now)}</time>
-      </span>
-      <button type="button" disabled={isMoving} onClick={() => move({ by: 'PT1M' })}>
-        +1 minute
-      </button>
-      <button type="button" disabled={isMoving} onClick={() => move({ by: 'PT1H' })}>
-        +1 hour
-      </button>
-      <button type="button" disabled={isMoving} onClick={() => move({ to: hours.nextOpen })}>
-        Next open
-      </button>
-      <button type="button" disabled={isMoving} onClick={() => move({ to: hours.nextClose })}>
-        Next close
-      </button>
-      <button type="button" disabled={isMoving} onClick={toExpiry}>
-        Next expiry
-      </button>
-      <form
-        class="inline"
-        onSubmit={(event) => {
-          event.preventDefault();
-          const value = own.current?.value ?? '';
-          if (value !== '') move(/^P/i.test(value) ? { by: value.toUpperCase() } : { to: value });
+    <>
+      <TimeStrip
+        mode={clock}
+        speed={speed}
+        nowMs={nowMs}
+        nextOpen={hours.nextOpen}
+        nextClose={hours.nextClose}
+        isTimelineShown={isShown}
+        onTimeline={() => {
+          localStorage.setItem(TIMELINE_KEY, isShown ? 'hidden' : 'shown');
+          setIsShown(!isShown);
         }}
-      >
-        <label class="inline">
-          To <input ref={own} placeholder="2026-01-06 or P1D" size={16} />
-        </label>
-        <button type="submit" disabled={isMoving}>
-          Move
-        </button>
-      </form>
-      {problem !== '' && (
-        <span role="alert" class="down">
-          {problem}
-        </span>
+      />
+      {isShown && (
+        <section class="timeline-box" aria-label="Timeline below the clock">
+          <LaterTimeMachine simulation={simulation} nowMs={nowMs} />
+        </section>
       )}
-    </div>
+    </>
   );
 }
 
-const SPEEDS = [1, 10, 60, 600, 3600];
-
-/** How fast a clock goes that runs by itself. */
-function SpeedBar({ speed, onChanged }: { readonly speed: number; readonly onChanged: () => void }) {
-  const broker = useBroker();
-  const [problem, setProblem] = useState('');
-  const set = (to: number): void => {
-    setProblem('');
-    broker
-      .call('setClock', { body: { speed: to } })
-      .catch((error: unknown) => setProblem(sentenceOf(errorFrom(error))))
-      .finally(onChanged);
-  };
-  return (
-    <div class="strip clock-bar" role="group" aria-label="Speed of the clock">
-      <span>Speed</span>
-      {SPEEDS.map((one) => (
-        <button key={one} type="button" aria-pressed={one === speed} onClick={() => set(one)}>
-          × {quantity(one)}
-        </button>
-      ))}
-      {problem !== '' && (
-        <span role="alert" class="down">
-          {problem}
-        </span>
-      )}
-    </div>
-  );
-}
-
-/** One minute after the close of the first day on which something that is held stops to exist. */
-async function nextExpiry(broker: ReturnType<typeof useBroker>): Promise<string | undefined> {
-  const { data } = await broker.call('listPortfolios', { query: { limit: 500 } });
-  const days = await Promise.all(
-    data.map(async ({ portfolioId }) => {
-      const params = { portfolioId };
-      const [options, futures] = await Promise.all([
-        broker.call('listOptionPositions', { params }),
-        broker.call('listFuturePositions', { params }),
-      ]);
-      return [...options.map((one) => one.expiration), ...futures.map((one) => one.lastTradeDate)];
-    }),
-  );
-  const first = days.flat().sort()[0];
-  if (first === undefined) return undefined;
-  const calendar = await broker.call('getTradingCalendar', { query: { from: first, to: first } });
-  const close = calendar.days[0]?.close;
-  return close === undefined ? first : new Date(Date.parse(close) + 60_000).toISOString();
+/** The timeline comes when it is first opened. */
+function LaterTimeMachine(props: { readonly simulation: Simulation; readonly nowMs: number }) {
+  const [found, setFound] = useState<{ readonly TimeMachine?: ComponentType<typeof props> }>({});
+  useEffect(() => {
+    void import('../time/time-machine.tsx').then(setFound);
+  }, []);
+  return found.TimeMachine === undefined ? null : <found.TimeMachine {...props} />;
 }
 
 /** Calls when the clock was moved by hand: what pages show is old then. */

@@ -17,7 +17,10 @@ export function useBranches(simulation: Simulation | undefined): {
   const found = useLoad(async () => {
     if (simulation === undefined) return undefined;
     const [{ data }, branches] = await Promise.all([
-      broker.call('listSnapshots', { params: { simulationId: simulation.simulationId }, query: { limit: 500 } }),
+      broker.call('listSnapshots', {
+        params: { simulationId: simulation.simulationId },
+        query: { limit: 500 },
+      }),
       branchesOf(broker, simulation),
     ]);
     return { snapshots: data, branches };

@@ -99,7 +99,7 @@ export class ClockControl {
 
   async #run(): Promise<void> {
     let lastMs = performance.now();
-    while (this.#state.isPlaying) {
+    for (;;) {
       await new Promise((resolve) => setTimeout(resolve, TICK_MS));
       if (!this.#state.isPlaying) return;
       const nowMs = performance.now();
@@ -135,8 +135,12 @@ export function placeOf(goal: Move, nowMs: number): string {
   const by = 'by' in goal ? goal.by : 'PT1M';
   const unit = UNITS_MS[by];
   if (unit !== undefined) return new Date(nowMs + unit).toISOString();
+  // A month, and no further than its last day.
   const there = new Date(nowMs);
-  there.setUTCMonth(there.getUTCMonth() + 1);
+  const day = there.getUTCDate();
+  there.setUTCDate(1);
+  there.setUTCMonth(there.getUTCMonth() + 2, 0);
+  there.setUTCDate(Math.min(day, there.getUTCDate()));
   return there.toISOString();
 }
 
@@ -154,7 +158,5 @@ export function useClockControl(): { readonly control: ClockControl; readonly st
     setState(followed.state);
     return stop;
   }, [control]);
-  // A page of another simulation leaves this clock alone.
-  useEffect(() => () => control.pause(), [control]);
   return { control, state: control.state };
 }

@@ -25,7 +25,8 @@ export function ComingList({
   if (ahead.length === 0)
     return (
       <p class="dim">
-        Nothing is scheduled: no position expires, no trade settles, and no corporate action or margin call is due.
+        Nothing is scheduled: no position expires, no trade settles, and no corporate action or margin call is
+        due.
       </p>
     );
   const canJump = simulation !== undefined && simulation.clock !== 'wall' && broker.controlsMarket;

@@ -1,5 +1,12 @@
 /** What is scheduled in a simulation, and what happened in it, as markers of the timeline. */
-import type { AnnouncedAction, MarginCall, Order, PortfolioUpdate, Settlement, Simulation } from '@sandpit/protocol';
+import type {
+  AnnouncedAction,
+  MarginCall,
+  Order,
+  PortfolioUpdate,
+  Settlement,
+  Simulation,
+} from '@sandpit/protocol';
 import { contractText, optionNamed } from '../option-legs.ts';
 import type { Broker } from '../broker.ts';
 import { change, money, price, quantity, words } from '../format.ts';
@@ -21,8 +28,9 @@ export interface Marker {
 const AFTER_CLOSE = '16:01';
 const OPENING = '09:00';
 
-const nameOf = ({ name, portfolioId }: Pick<PortfolioUpdate, 'name' | 'portfolioId'>): string =>
-  name ?? portfolioId.slice(0, 8);
+type Named = Pick<PortfolioUpdate, 'name' | 'portfolioId'>;
+
+const nameOf = ({ name, portfolioId }: Named): string => name ?? portfolioId.slice(0, 8);
 
 export function actionMarkers(actions: readonly AnnouncedAction[]): readonly Marker[] {
   return actions.flatMap((action): readonly Marker[] => {
@@ -55,7 +63,9 @@ export function actionMarkers(actions: readonly AnnouncedAction[]): readonly Mar
 }
 
 /** Of positions, the days on which they end: one marker a day and portfolio. */
-export function expirationMarkers(portfolio: PortfolioUpdate): readonly Marker[] {
+export function expirationMarkers(
+  portfolio: Named & Pick<PortfolioUpdate, 'options' | 'futures'>,
+): readonly Marker[] {
   const byDay = new Map<string, string[]>();
   const add = (date: string, text: string): void => {
     byDay.set(date, [...(byDay.get(date) ?? []), text]);
@@ -76,10 +86,7 @@ export function expirationMarkers(portfolio: PortfolioUpdate): readonly Marker[]
   }));
 }
 
-export const settlementMarkers = (
-  portfolio: PortfolioUpdate,
-  settlements: readonly Settlement[],
-): readonly Marker[] =>
+export const settlementMarkers = (portfolio: Named, settlements: readonly Settlement[]): readonly Marker[] =>
   settlements.map(({ date, cash, deliveries }) => {
     const shares = deliveries
       .filter((one) => one.quantity !== 0)
@@ -95,7 +102,7 @@ export const settlementMarkers = (
     };
   });
 
-export const callMarkers = (portfolio: PortfolioUpdate, calls: readonly MarginCall[]): readonly Marker[] =>
+export const callMarkers = (portfolio: Named, calls: readonly MarginCall[]): readonly Marker[] =>
   calls
     .filter(({ status }) => status === 'OPEN')
     .map(({ callId, type, amount, amountDue, dueAt }) => ({
@@ -134,17 +141,18 @@ export async function comingOf(
   broker: Broker,
   portfolios: readonly PortfolioUpdate[],
 ): Promise<readonly Marker[]> {
-  const actions = broker.may('simulate')
-    ? (await broker.call('listCorporateActions')).actions
-    : [];
+  const actions = broker.may('simulate') ? (await broker.call('listCorporateActions')).actions : [];
   const own = await Promise.all(
     portfolios.map(async (portfolio) => {
       const params = { portfolioId: portfolio.portfolioId };
       const isUnsettled =
-        portfolio.pendingCash !== 0 || portfolio.equities.some(({ pendingQuantity }) => pendingQuantity !== 0);
+        portfolio.pendingCash !== 0 ||
+        portfolio.equities.some(({ pendingQuantity }) => pendingQuantity !== 0);
       const [settlements, calls] = await Promise.all([
         isUnsettled ? broker.call('listSettlements', { params }) : [],
-        portfolio.marginCallActive ? broker.call('listMarginCalls', { params, query: { limit: 20 } }) : undefined,
+        portfolio.marginCallActive
+          ? broker.call('listMarginCalls', { params, query: { limit: 20 } })
+          : undefined,
       ]);
       return [
         ...expirationMarkers(portfolio),
@@ -176,7 +184,10 @@ export async function branchesOf(broker: Broker, simulation: Simulation): Promis
   const { simulationId, parent } = simulation;
   const { data } = await broker.call('listSimulations', { query: { limit: LOOKED_THROUGH } });
   const forks = data.filter((one) => one.parent?.simulationId === simulationId).slice(0, BRANCHES);
-  const ids = [...(parent === undefined ? [] : [parent.simulationId]), ...forks.map((one) => one.simulationId)];
+  const ids = [
+    ...(parent === undefined ? [] : [parent.simulationId]),
+    ...forks.map((one) => one.simulationId),
+  ];
   const found = await Promise.all(
     ids.map((id) => broker.call('getSimulation', { params: { simulationId: id } }).catch(() => undefined)),
   );

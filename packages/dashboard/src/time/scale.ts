@@ -103,7 +103,12 @@ export function ticksOf(window: TimeWindow, span: SpanName): readonly Tick[] {
           : [];
       case 'year':
         return date.endsWith('-01')
-          ? [{ atMs: midnight, text: `${monthOf(date)}${date.slice(5, 7) === '01' ? ` ${date.slice(0, 4)}` : ''}` }]
+          ? [
+              {
+                atMs: midnight,
+                text: `${monthOf(date)}${date.slice(5, 7) === '01' ? ` ${date.slice(0, 4)}` : ''}`,
+              },
+            ]
           : [];
     }
   });

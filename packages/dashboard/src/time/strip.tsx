@@ -1,9 +1,11 @@
 /** The strip that moves the clock of a simulation, on every page. */
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { quantity } from '../format.ts';
+import { errorFrom } from '../load.ts';
+import { sentenceOf } from '../parts/notice.tsx';
 import { type Move, PAUSED_SPEED, useClockControl } from './clock-control.ts';
-import { nextExpiry } from './next-expiry.ts';
+import { nextEvent, nextExpiry } from './next-expiry.ts';
 import './time.css';
 
 /** Simulated seconds a second. */
@@ -47,8 +49,12 @@ export function TimeStrip({
 }) {
   const broker = useBroker();
   const { control, state } = useClockControl();
+  // Whoever goes to another simulation leaves this clock alone.
+  useEffect(() => () => control.pause(), [control]);
   const isScaled = mode === 'scaled';
-  const [chosenSpeed, setChosenSpeed] = useState(() => Number(sessionStorage.getItem(SPEED_KEY) ?? 600) || 600);
+  const [chosenSpeed, setChosenSpeed] = useState(
+    () => Number(sessionStorage.getItem(SPEED_KEY) ?? 600) || 600,
+  );
   const [own, setOwn] = useState('');
   const [problem, setProblem] = useState('');
   const isPaused = isScaled ? clockSpeed <= PAUSED_SPEED : !state.isPlaying;
@@ -70,10 +76,10 @@ export function TimeStrip({
     } else if (isPaused) control.play(chosenSpeed);
     else control.pause();
   };
-  const toExpiry = (): void => {
-    nextExpiry(broker).then(
-      (to) => (to === undefined ? setProblem('No position expires.') : go({ to })),
-      () => setProblem('The next expiration could not be read.'),
+  const goTo = (next: Promise<string | undefined>, absent: string): void => {
+    next.then(
+      (to) => (to === undefined ? setProblem(absent) : go({ to })),
+      (error: unknown) => setProblem(sentenceOf(errorFrom(error))),
     );
   };
   const titles = SPEEDS.some(([one]) => one === speed)
@@ -97,20 +103,45 @@ export function TimeStrip({
       </label>
       <span class="steps">
         {STEPS.map(([by, title]) => (
-          <button key={by} type="button" disabled={state.isMoving || state.isPlaying} onClick={() => go({ by })}>
+          <button
+            key={by}
+            type="button"
+            disabled={state.isMoving || state.isPlaying}
+            onClick={() => go({ by })}
+          >
             {title}
           </button>
         ))}
       </span>
       <span class="steps">
-        <button type="button" disabled={state.isMoving || state.isPlaying} onClick={() => go({ to: nextOpen })}>
+        <button
+          type="button"
+          disabled={state.isMoving || state.isPlaying}
+          onClick={() => go({ to: nextOpen })}
+        >
           Next open
         </button>
-        <button type="button" disabled={state.isMoving || state.isPlaying} onClick={() => go({ to: nextClose })}>
+        <button
+          type="button"
+          disabled={state.isMoving || state.isPlaying}
+          onClick={() => go({ to: nextClose })}
+        >
           Next close
         </button>
-        <button type="button" disabled={state.isMoving || state.isPlaying} onClick={toExpiry}>
+        <button
+          type="button"
+          disabled={state.isMoving || state.isPlaying}
+          onClick={() => goTo(nextExpiry(broker), 'No position expires.')}
+        >
           Next expiry
+        </button>
+        <button
+          type="button"
+          disabled={state.isMoving || state.isPlaying}
+          title="Dividend, split, expiration, settlement or margin call"
+          onClick={() => goTo(nextEvent(broker, nowMs), 'Nothing is scheduled.')}
+        >
+          Next event
         </button>
       </span>
       <form

@@ -120,12 +120,14 @@ function MomentCard({
   const fork = (): void => {
     setIsForking(true);
     const at = new Date(isBefore ? atMs - BEFORE_MS : atMs).toISOString();
-    forkAndGo(broker, simulation, snapshot === undefined ? { at } : { snapshotId: snapshot.snapshotId }).catch(
-      (reason: unknown) => {
-        setIsForking(false);
-        setError(errorFrom(reason));
-      },
-    );
+    forkAndGo(
+      broker,
+      simulation,
+      snapshot === undefined ? { at } : { snapshotId: snapshot.snapshotId },
+    ).catch((reason: unknown) => {
+      setIsForking(false);
+      setError(errorFrom(reason));
+    });
   };
   return (
     <section class="moment-card" aria-label="Chosen instant">
@@ -146,7 +148,9 @@ function MomentCard({
         <button
           type="button"
           class="primary"
-          disabled={state.isMoving || state.isPlaying || simulation.clock === 'wall' || !broker.controlsMarket}
+          disabled={
+            state.isMoving || state.isPlaying || simulation.clock === 'wall' || !broker.controlsMarket
+          }
           onClick={jump}
         >
           Jump here
@@ -173,7 +177,8 @@ function MomentCard({
       )}
       {isPast && (
         <p class="dim small">
-          A fork is another simulation that begins with everything this one had at that instant. This one stays as it is.
+          A fork is another simulation that begins with everything this one had at that instant. This one
+          stays as it is.
         </p>
       )}
       {error !== undefined && <Refusal error={error} />}

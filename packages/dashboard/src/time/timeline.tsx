@@ -178,19 +178,19 @@ function Line({
   const all = useMemo(
     () => [
       ...markers,
-      ...snapshots.map(
-        ({ snapshotId, name, at }): Marker => ({
-          key: `snapshot ${snapshotId}`,
-          kind: 'snapshot',
-          atMs: Date.parse(at),
-          title: name === undefined ? 'Snapshot' : `Snapshot “${name}”`,
-        }),
-      ),
+      ...snapshots.map(({ snapshotId, name, at }): Marker => ({
+        key: `snapshot ${snapshotId}`,
+        kind: 'snapshot',
+        atMs: Date.parse(at),
+        title: name === undefined ? 'Snapshot' : `Snapshot “${name}”`,
+      })),
     ],
     [markers, snapshots],
   );
   const clusters = clustersOf(all, window, MARKER_PX / Math.max(width, 1));
-  const instantAt = (event: TargetedPointerEvent<HTMLElement> | TargetedEvent<HTMLElement, MouseEvent>): number => {
+  const instantAt = (
+    event: TargetedPointerEvent<HTMLElement> | TargetedEvent<HTMLElement, MouseEvent>,
+  ): number => {
     const { left, width: whole } = event.currentTarget.getBoundingClientRect();
     return window.fromMs + ((event.clientX - left) / whole) * (window.toMs - window.fromMs);
   };
@@ -287,7 +287,10 @@ function MarkerButton({
   if (first === undefined) return null;
   const isSnapshot = items.every(({ kind }) => kind === 'snapshot');
   const isFill = items.every(({ kind }) => kind === 'fill');
-  const kind = items.find((one) => one.kind === 'call')?.kind ?? items.find((one) => one.kind !== 'fill')?.kind ?? first.kind;
+  const kind =
+    items.find((one) => one.kind === 'call')?.kind ??
+    items.find((one) => one.kind !== 'fill')?.kind ??
+    first.kind;
   const texts = items.map(({ title }) => title).join('; ');
   return (
     <button
@@ -381,7 +384,13 @@ function Equity({
 }
 
 /** A line for each simulation that left this one, and for the one that this left. */
-function Branches({ branches, window }: { readonly branches: readonly Branch[]; readonly window: TimeWindow }) {
+function Branches({
+  branches,
+  window,
+}: {
+  readonly branches: readonly Branch[];
+  readonly window: TimeWindow;
+}) {
   if (branches.length === 0) return null;
   return (
     <ul class="branches" aria-label="Forks">

@@ -342,6 +342,20 @@ describe('the portfolio stream', () => {
     expect(end).toMatchObject({ event: 'error', data: { statusCode: 404, message: 'Account not found' } });
   });
 
+  it('tells several portfolios by id on one connection, and none where one of them is unknown', async () => {
+    const { portfolioId: other } = (await openPortfolio(client)) as { portfolioId: string };
+    const reader = await follow(`/v1/stream/portfolios?portfolioIds=${portfolioId},${other.toUpperCase()}`);
+    const both = await reader.until((told) => told.length === 2);
+    expect(new Set(both.map(({ data }) => data.portfolioId))).toEqual(new Set([portfolioId, other]));
+    await client.delete(`/v1/accounts/portfolios/${other}`);
+    test.time.nowMs += 1000;
+    const [, , closed] = await reader.until((told) => told.length === 3);
+    expect(closed?.data).toMatchObject({ portfolioId: other, status: 'CLOSED' });
+    const unknown = '0192f0c0-11aa-7a01-b2c3-5d6e7f809102';
+    const { status } = await client.get(`/v1/stream/portfolios?portfolioIds=${portfolioId},${unknown}`);
+    expect(status).toBe(404);
+  });
+
   it('needs one thing to follow', async () => {
     expect((await client.get('/v1/stream/portfolios')).status).toBe(400);
     expect(
