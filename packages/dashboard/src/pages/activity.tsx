@@ -3,7 +3,7 @@ import { activityCategories, type Activity, type LedgerEntry } from '@sandpit/pr
 import { useBroker } from '../broker.ts';
 import { change, isoDay, moment, money, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
-import { useClockMoves } from '../parts/banner.tsx';
+import { useClockMoves } from '../time/clock-moves.ts';
 import { Download } from '../parts/download.tsx';
 import { Field, Select } from '../parts/field.tsx';
 import { Empty, Problem } from '../parts/notice.tsx';

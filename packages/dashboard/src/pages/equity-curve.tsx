@@ -4,7 +4,7 @@ import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
 import { money, percent, price, quantity } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
-import { useClockMoves } from '../parts/banner.tsx';
+import { useClockMoves } from '../time/clock-moves.ts';
 import type { Mark, Point } from '../parts/chart-data.ts';
 import { Tabs } from '../parts/field.tsx';
 import { LineChart } from '../parts/line-chart.tsx';

@@ -4,7 +4,7 @@ import { useEffect } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { moment, money, words } from '../format.ts';
 import { useEvery, useLoad } from '../load.ts';
-import { useClockMoves } from '../parts/banner.tsx';
+import { useClockMoves } from '../time/clock-moves.ts';
 import type { Column } from '../parts/column.ts';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';

@@ -5,7 +5,7 @@ import { useBroker } from '../broker.ts';
 import { greek, percent, price, quantity } from '../format.ts';
 import { useQuotes } from '../live/quotes.ts';
 import { useEvery, useLoad } from '../load.ts';
-import { useClockMoves } from '../parts/banner.tsx';
+import { useClockMoves } from '../time/clock-moves.ts';
 import { CandleChart } from '../parts/candle-chart.tsx';
 import { Select, Tabs } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';

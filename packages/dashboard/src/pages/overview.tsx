@@ -8,7 +8,7 @@ import { useCloses, sumOf } from '../live/closes.ts';
 import { useOrderActivity } from '../live/order-activity.ts';
 import { PORTFOLIOS_AT_ONCE, usePortfolios } from '../live/portfolios.ts';
 import { useEvery, useLoad } from '../load.ts';
-import { useClockMoves } from '../parts/banner.tsx';
+import { useClockMoves } from '../time/clock-moves.ts';
 import type { Point } from '../parts/chart-data.ts';
 import { Figure } from '../parts/figure.tsx';
 import { LineChart } from '../parts/line-chart.tsx';

@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, day, money, percent, percentChange, tone } from '../format.ts';
 import { errorFrom, useLoad } from '../load.ts';
-import { useClockMoves } from '../parts/banner.tsx';
+import { useClockMoves } from '../time/clock-moves.ts';
 import type { Column } from '../parts/column.ts';
 import { saveAs } from '../parts/download.tsx';
 import { Field } from '../parts/field.tsx';

@@ -11,6 +11,7 @@ import { onRequest, requestNotes } from '../requests.ts';
 import { allTokens, forgetAllTokens, forgetToken, MAIN } from '../session.ts';
 import { ThemeMenu } from '../shell/theme-menu.tsx';
 import { PAUSED_SPEED, useClockControl } from '../time/clock-control.ts';
+import { useClockMoves } from '../time/clock-moves.ts';
 import { TimeStrip } from '../time/strip.tsx';
 import { REFUSED, sentenceOf, UNREACHABLE } from './notice.tsx';
 
@@ -248,15 +249,4 @@ function LaterTimeMachine(props: { readonly simulation: Simulation; readonly now
     void import('../time/time-machine.tsx').then(setFound);
   }, []);
   return found.TimeMachine === undefined ? null : <found.TimeMachine {...props} />;
-}
-
-/** Calls when the clock was moved by hand: what pages show is old then. */
-export function useClockMoves(act: () => void): void {
-  const latest = useRef(act);
-  latest.current = act;
-  useEffect(() => {
-    const listener = (): void => latest.current();
-    addEventListener('clock', listener);
-    return () => removeEventListener('clock', listener);
-  }, []);
 }
