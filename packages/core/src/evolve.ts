@@ -478,6 +478,7 @@ function enterMarket(state: State, order: Order): void {
   book.isOption = order.terms.assetClass === 'OPTION';
   if (awaitsPrice(order.terms, order.progress)) book.awaitingPrice.add(order);
   if (order.progress.timeInForce === 'OPG') book.onOpen.add(order);
+  if (order.progress.timeInForce === 'CLS') book.onClose.add(order);
   if (order.progress.offer !== undefined) book.offered.add(order);
 }
 
@@ -494,6 +495,7 @@ function leaveMarket(state: State, order: Order): void {
     book.remove(order);
     book.awaitingPrice.delete(order);
     book.onOpen.delete(order);
+    book.onClose.delete(order);
     book.offered.delete(order);
     const movedInBook = book.open.removeAt(order.inBook);
     if (movedInBook !== undefined) movedInBook.inBook = order.inBook;

@@ -9,7 +9,7 @@ import type { SharedDependencies, SimulationConfig } from './engine/simulations.
 import { MachineTime } from './engine/machine-time.js';
 import type { Feed } from './feeds/feed.js';
 import { alpacaSource } from './feeds/live/alpaca/alpaca-source.js';
-import { AssetCache } from './feeds/live/asset-cache.js';
+import { AssetList } from './feeds/live/asset-list.js';
 import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
 import { massiveSource } from './feeds/live/massive/massive-source.js';
 import { TickRecorder } from './feeds/live/recorder.js';
@@ -171,7 +171,7 @@ function openLiveFeed(
     calendar,
     maxAgeMs: quoteMaxAgeMs ?? LIVE_MAX_AGE_MS,
     ...(live.maxSymbols !== undefined && { maxSymbols: live.maxSymbols }),
-    assets: new AssetCache(dataDir, source.name),
+    assets: new AssetList(dataDir, source.name),
     note,
     ...(recordDir !== undefined && { recorder: new TickRecorder(recordDir, note) }),
   });

@@ -7,7 +7,7 @@ import { calendarById, Instant, plainEquity } from '@sandpit/core';
 import { liveSource } from './compose.js';
 import { BadSetting, readSettings } from './config.js';
 import { LIVE_MAX_AGE_MS } from './engine/simulations.js';
-import { AssetCache } from './feeds/live/asset-cache.js';
+import { AssetList } from './feeds/live/asset-list.js';
 import { LiveMarketFeed } from './feeds/live/live-market-feed.js';
 import { TickRecorder } from './feeds/live/recorder.js';
 import { TICK_COLUMNS } from './feeds/tick-file.js';
@@ -57,7 +57,7 @@ async function record(
     source: liveSource(live),
     calendar: calendarById('XNYS'),
     maxAgeMs: LIVE_MAX_AGE_MS,
-    assets: new AssetCache(directory, live.source),
+    assets: new AssetList(directory, live.source),
     ...(live.maxSymbols !== undefined && { maxSymbols: live.maxSymbols }),
     note,
     recorder,

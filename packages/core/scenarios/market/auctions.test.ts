@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dollars, testBroker, testRules, TestMarket } from '../../src/testing/market.js';
 import type { TestOrder } from '../../src/testing/market.js';
 import { alwaysOpen } from '../../src/calendar/always-open.js';
+import type { Quote } from '../../src/market/quote.js';
 import { Price } from '../../src/values/price.js';
 import { stateHash } from '../../src/state-hash.js';
 
@@ -197,6 +198,75 @@ describe('the closing auction (D180)', () => {
     );
     m.advanceMs(0);
     expect(m.fills(order)).toEqual(['10 @ 150.5']);
+  });
+
+  describe('of a source that tells the official close after the bell', () => {
+    const tell = (m: TestMarket, more: Partial<Quote>) =>
+      m.execute<'UpdateMarket'>({
+        type: 'UpdateMarket',
+        quotes: [{ symbol: 'AAPL', bid: Price.of('150'), ask: Price.of('150.02'), at: m.now, ...more }],
+        pushed: false,
+      });
+    /** Three orders at the bell, whose official close is to come. */
+    function atTheBell() {
+      const { m, portfolio } = early({ hour: 15 });
+      const orders = [cls(), cls({ limit: '150.40' }), cls({ limit: '150.50', quantity: 3 })].map((order) =>
+        m.place(portfolio, order),
+      );
+      m.advanceTo('2026-01-05', 15, 59);
+      tell(m, { closeToCome: true });
+      m.advanceTo('2026-01-05', 16);
+      return { m, portfolio, orders };
+    }
+
+    it('executes at the official close when that is told, and the marks of the close come after it', () => {
+      const { m, portfolio, orders } = atTheBell();
+      expect(orders.map((order) => m.order(order).status)).toEqual(['ACTIVE', 'ACTIVE', 'ACTIVE']);
+      expect(m.events('SessionMarked')).toEqual([]);
+      expect(m.waitingFor(orders[0]!)).toBe('closing auction 2026-01-05T16:00:00-05:00');
+      m.advanceMs(5000);
+      // Quotes of the evening are no close.
+      tell(m, { bid: Price.of('149'), ask: Price.of('149.02'), closeToCome: true });
+      expect(m.order(orders[0]!).status).toBe('ACTIVE');
+      m.advanceMs(5000);
+      tell(m, { bid: Price.of('149'), ask: Price.of('149.02'), close: Price.of('150.5') });
+      expect(orders.map((order) => m.fills(order))).toEqual([['10 @ 150.5'], [], ['3 @ 150.5']]);
+      expect(m.order(orders[1]!)).toMatchObject({ status: 'CANCELED', cancelReason: 'EXPIRED' });
+      expect(m.executions(orders[0]!)).toMatchObject([{ rule: 'CLOSING_AUCTION' }]);
+      m.advanceTo('2026-01-05', 16, 2);
+      expect(m.events('SessionMarked')).toHaveLength(1);
+      expect(m.portfolio(portfolio).previousClose).toMatchObject({ date: '2026-01-05' });
+    });
+
+    it('executes at what is known where the source tells no close within its time', () => {
+      const { m, orders } = atTheBell();
+      m.advanceTo('2026-01-05', 16, 2);
+      expect(m.fills(orders[0]!)).toEqual(['10 @ 150.01']);
+      expect(m.events('SessionMarked')).toHaveLength(1);
+    });
+
+    it('is the same after a restart between the bell and the close', () => {
+      const { m, orders } = atTheBell();
+      m.restart();
+      tell(m, { close: Price.of('150.5') });
+      expect(m.fills(orders[0]!)).toEqual(['10 @ 150.5']);
+      m.advanceTo('2026-01-05', 16, 2);
+      expect(m.events('SessionMarked')).toHaveLength(1);
+    });
+
+    it('is stopped by a halt at the bell at once, and by none that comes after it', () => {
+      const { m, portfolio } = early({ hour: 15 });
+      const order = m.place(portfolio, cls());
+      m.advanceTo('2026-01-05', 15, 59);
+      tell(m, { closeToCome: true });
+      m.halt('AAPL', 'T1');
+      m.advanceTo('2026-01-05', 16);
+      expect(m.order(order)).toMatchObject({ status: 'CANCELED', cancelReason: 'EXPIRED' });
+      const { m: other, orders } = atTheBell();
+      other.halt('AAPL', 'T1');
+      tell(other, { close: Price.of('150.5') });
+      expect(other.fills(orders[0]!)).toEqual(['10 @ 150.5']);
+    });
   });
 
   it.each([

@@ -14,7 +14,7 @@ import { Money } from '../values/money.js';
 import type { TradingDate } from '../values/trading-date.js';
 import { applyAction } from './apply-action.js';
 import { assignEarly } from './assign-early.js';
-import { meetClosing } from './auctions.js';
+import { closingAuctionEndsAt, meetClosing } from './auctions.js';
 import { cancelArrives } from './cancel-order.js';
 import { endExpired } from './end-order.js';
 import { endSeries, scheduleEndOf } from './end-series.js';
@@ -139,6 +139,12 @@ function openSession(d: Decision): void {
 
 /** At the close every portfolio is marked: the equity curve, and what tomorrow's day-trade buying power is taken from. */
 function closeSession(d: Decision, date: TradingDate): void {
+  // After its auction, which may wait for the official close.
+  const endsAt = closingAuctionEndsAt(d);
+  if (endsAt !== undefined && endsAt > d.at) {
+    addTimer(d.state, endsAt, 0, { kind: 'SESSION_CLOSE', date });
+    return;
+  }
   noteCloses(d, date);
   const points: ClosePoint[] = [];
   let complete = true;

@@ -12,6 +12,7 @@ import type { OrderRequest } from '../orders/order-request.js';
 import { isKeptFromMarket } from '../orders/script-pieces.js';
 import type { Rejection } from '../rejection.js';
 import type { Price } from '../values/price.js';
+import { Instant } from '../values/instant.js';
 import { Price as Prices } from '../values/price.js';
 import { bookTrade, tradeFor } from './book-trade.js';
 import { endOrder } from './end-order.js';
@@ -23,6 +24,9 @@ import { isBelowAuction } from './short-sales.js';
 
 /** Volatility pauses, which do not stop the auction of the close. */
 const PAUSES: ReadonlySet<string> = new Set(['LUDP', 'LUDS', 'M']);
+
+/** How long after the bell an order waits for the official close at most: a source tells it, or that there is none, within a minute. */
+const CLOSE_WAIT_MS = 70_000;
 
 /** The refusal of an order for an auction that takes none now. */
 export function auctionProblem(d: Decision, { timeInForce }: OrderRequest): Rejection | undefined {
@@ -114,18 +118,52 @@ function open(d: Decision, order: Order, book: Book): boolean {
 const openingPriceOf = (quote: Quote): Price | undefined =>
   quote.open ?? (quote.openToCome === true ? undefined : markOf(quote));
 
-/** The bell: an order executes in the closing auction, or ends. */
+/**
+ * The bell: an order executes in the closing auction, or ends. Where the source is still to tell the official close, it waits for that; at the
+ * end of its wait it executes at what is known.
+ */
 export function meetClosing(d: Decision, order: Order): void {
   const book = d.book(order.terms.symbol);
   const { quote } = book;
-  const { regularOpen } = auctionDayOf(d.rules.calendar, order.terms.createdAt);
+  const { regularOpen, regularClose } = auctionDayOf(d.rules.calendar, order.terms.createdAt);
+  const waitsUntil = Instant.plusMs(regularClose, CLOSE_WAIT_MS);
+  const isOver = order.progress.expiresAt === waitsUntil;
   const halt = haltIn(d, order.terms.symbol);
-  const isHalted = halt !== undefined && !PAUSES.has(halt.reason);
+  // A halt after the bell does not stop the auction of the bell.
+  const isHalted = !isOver && halt !== undefined && !PAUSES.has(halt.reason);
   const isOfSession = quote !== undefined && isUsable(quote) && quote.at >= regularOpen;
   const price =
     isOfSession && !isHalted && order.progress.scriptRun === undefined ? closingMarkOf(quote) : undefined;
   if (price === undefined) endOrder(d, order, { transition: 'EXPIRED' });
+  else if (quote?.closeToCome === true && !isOver && d.at < waitsUntil)
+    d.move(order, 'AWAITING_CLOSE', { expiresAt: waitsUntil });
   else execute(d, order, book, price, 'CLOSING_AUCTION');
+}
+
+/** The official close that came after the bell: the orders that wait for it execute at it. */
+export function meetOfficialClose(d: Decision, book: Book): void {
+  const price = book.quote?.close;
+  if (book.onClose.size === 0 || price === undefined) return;
+  const inTurn = [...book.onClose].sort((a, b) => a.terms.number - b.terms.number);
+  for (const order of inTurn) {
+    if (!awaitsClose(d, order)) continue;
+    // From here on the quote decides something: it belongs to the record.
+    d.book(book.symbol);
+    execute(d, order, book, price, 'CLOSING_AUCTION');
+  }
+}
+
+/** Whether an order's bell has rung and the official close is awaited. */
+function awaitsClose(d: Decision, { terms, progress }: Order): boolean {
+  const { regularClose } = auctionDayOf(d.rules.calendar, terms.createdAt);
+  return d.at >= regularClose && progress.expiresAt === Instant.plusMs(regularClose, CLOSE_WAIT_MS);
+}
+
+/** Until when the marks of a close wait for its auction; undefined where no order waits for an official close. */
+export function closingAuctionEndsAt(d: Decision): Instant | undefined {
+  for (const { onClose } of d.state.books.values())
+    for (const order of onClose) if (awaitsClose(d, order)) return order.progress.expiresAt;
+  return undefined;
 }
 
 function execute(

@@ -8,6 +8,8 @@ import type { PositionIntent } from '../orders/order.js';
 import type { OrderRequest } from '../orders/order-request.js';
 import type { Portfolio } from '../portfolios/portfolio.js';
 import type { Rejection } from '../rejection.js';
+import type { Money } from '../values/money.js';
+import { Quantity } from '../values/quantity.js';
 
 const WHAT: Readonly<Record<AssetClass, string>> = {
   EQUITY: 'an equity',
@@ -32,7 +34,10 @@ export function instrumentProblem(
   }
   for (const one of named) {
     const instrument = d.instrument(one.symbol);
-    const why = instrument && instrumentRejection(d, portfolio, instrument, assetClass, one.positionIntent);
+    const why =
+      instrument &&
+      (instrumentRejection(d, portfolio, instrument, assetClass, one.positionIntent) ??
+        fractionProblem(instrument, { ...request, positionIntent: one.positionIntent }));
     if (why !== undefined) return { code: 'INSTRUMENT_NOT_TRADABLE', message: why, ...legOf(one.symbol) };
   }
   return undefined;
@@ -55,5 +60,21 @@ function instrumentRejection(
   if (tradingEndsAt(instrument, d.rules.calendar) <= d.at) return `${symbol} has traded for the last time`;
   return isFuture && isOpening(intent) && closesOutAt(instrument, intent, d.rules.calendar) <= d.at
     ? `${symbol} is closed out before its delivery`
+    : undefined;
+}
+
+/** Why an order that opens a fraction of a share is refused: some shares are traded whole only (D184). A fraction can always be closed (D137). */
+export function fractionProblem(
+  instrument: Instrument,
+  {
+    notional,
+    quantity,
+    positionIntent,
+  }: Pick<OrderRequest, 'quantity' | 'positionIntent'> & { readonly notional?: Money | undefined },
+): string | undefined {
+  if (!isShares(instrument) || instrument.fractionable !== false || !isOpening(positionIntent))
+    return undefined;
+  return notional !== undefined || !Quantity.isWhole(quantity)
+    ? `${instrument.symbol} is traded in whole shares only`
     : undefined;
 }

@@ -21,6 +21,7 @@ import { takenUpByAuction } from './auctions.js';
 import { endImmediate, matchBook } from './match-orders.js';
 import { matchMultiLegOrder } from './match-multi-leg-orders.js';
 import { haltedProblem } from './halted.js';
+import { fractionProblem } from './instrument-checks.js';
 import { optionLevelProblem } from './option-level.js';
 import { expiryOf, goodTillProblems } from './order-hours.js';
 import { orderedLegs } from './ordered-legs.js';
@@ -96,6 +97,10 @@ function changeOrder(
   const restriction =
     brokerRestriction(d.broker(portfolio), order, changes) ?? closedMarket(d, hours, order, changes);
   if (restriction !== undefined) return restriction;
+  const { quantity } = changes;
+  const fraction =
+    quantity === undefined ? undefined : fractionProblem(instrument, { ...order.terms, quantity });
+  if (fraction !== undefined) return { code: 'INSTRUMENT_NOT_TRADABLE', message: fraction };
 
   const { progress, terms } = order;
   const moved =

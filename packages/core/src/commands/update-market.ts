@@ -8,7 +8,7 @@ import type { Book } from '../matching/book.js';
 import { wakeConcerned } from '../matching/multi-leg-index.js';
 import { bookOf, noteMark } from '../state.js';
 import type { Instant } from '../values/instant.js';
-import { meetOpening } from './auctions.js';
+import { meetOfficialClose, meetOpening } from './auctions.js';
 import { openingSeen } from './end-series.js';
 import { reserveAtFirstPrice } from './first-price.js';
 import { endHalts } from './halts.js';
@@ -47,6 +47,7 @@ export function updateMarket(d: Decision, command: Extract<Command, { type: 'Upd
     reserveAtFirstPrice(d, book);
     if (since === undefined) {
       meetOpening(d, book);
+      meetOfficialClose(d, book);
       meetPrice(d, quote.symbol);
     }
     if (book.workingOrders > 0) matchSince(d, book, since);

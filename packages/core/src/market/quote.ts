@@ -15,8 +15,10 @@ export interface Quote {
   readonly askSize?: Quantity;
   readonly last?: Price;
   readonly lastSize?: Quantity;
-  /** The official close of the session that ends at this very instant, where the source has one. */
+  /** The close of the session that ends at this very instant, or ended up to a minute ago: the official one where the source has it. */
   readonly close?: Price;
+  /** The source will still tell the close of the session (D180): it is known up to a minute after the bell. */
+  readonly closeToCome?: true;
   /** The official open of the session, with the first quote of it that the source has it for. */
   readonly open?: Price;
   /** The source will still tell the official open of the session. */

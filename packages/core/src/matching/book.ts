@@ -109,6 +109,8 @@ export class Book {
   readonly awaitingPrice = new Set<Order>();
   /** Those of them that are for the auction of the open (D180). */
   readonly onOpen = new Set<Order>();
+  /** Those of them that are for the auction of the close (D180). */
+  readonly onClose = new Set<Order>();
   /** Those of them that are offered above the bid (D179a). */
   readonly offered = new Set<Order>();
   /** Whether it is an option's: stops on those look at bid and ask. Known once there are orders. */

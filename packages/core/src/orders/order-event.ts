@@ -35,7 +35,9 @@ export type OrderTransition =
   /** Internal: its script has come farther, stands still, or leaves it to the market. Not streamed. */
   | 'SCRIPTED'
   /** Internal: a short sale is offered above the bid (D179a). Not streamed. */
-  | 'OFFERED';
+  | 'OFFERED'
+  /** Internal: the bell has rung, and the source is still to tell the official close (D180). Not streamed. */
+  | 'AWAITING_CLOSE';
 
 /** A new order: what was asked for, and what the decision added to it. Everything else follows (`progress.ts`). */
 export interface OrderAccepted {

@@ -166,6 +166,7 @@ export function movedOf(
     case 'RESTED':
     case 'SCRIPTED':
     case 'OFFERED':
+    case 'AWAITING_CLOSE':
       return next;
     case 'TRIGGERED':
       next.triggered = true;

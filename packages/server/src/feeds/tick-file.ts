@@ -4,7 +4,7 @@ import type { HaltNews } from './feed.js';
 
 /*
  * Files of ticks (D185): what a live source told, a line each, in the order in which simulations took it in. `Q` a quote and `T` a trade; `H`
- * and `R` a halt and its end; `B` the official open; `G` and `E` where quotes of a symbol begin to age, and stop to.
+ * and `R` a halt and its end; `B` the official open or close; `G` and `E` where quotes of a symbol begin to age, and stop to.
  */
 
 export const TICK_COLUMNS = [
@@ -50,6 +50,7 @@ export function tickLine(tick: {
   readonly kind: TickKind;
   readonly quote?: Quote;
   readonly halt?: HaltNews;
+  readonly official?: 'OPEN' | 'CLOSE';
 }): string {
   const { seq, received, symbol, kind, quote, halt } = tick;
   const isQuote = kind === 'Q';
@@ -58,10 +59,11 @@ export function tickLine(tick: {
   const flags = [
     ...(halt !== undefined && 'reason' in halt ? [halt.reason] : []),
     ...(halt !== undefined && 'reason' in halt && halt.lastsMs !== undefined ? [`for=${halt.lastsMs}`] : []),
-    ...(kind === 'B' ? ['open'] : []),
+    ...(tick.official === undefined ? [] : [tick.official.toLowerCase()]),
     ...(isQuote && quote?.delayed === true ? ['delayed'] : []),
     ...(isQuote && quote?.indicative === true ? ['indicative'] : []),
     ...(isQuote && quote?.openToCome === true ? ['opening'] : []),
+    ...(quote?.closeToCome === true ? ['closing'] : []),
     // Until when it is not taken for halted, where halts are not told.
     ...(kind !== 'G' && quote?.freshUntil !== undefined && quote.freshUntil < Instant.last
       ? [`fresh=${quote.freshUntil}`]
@@ -77,7 +79,11 @@ export function tickLine(tick: {
     isQuote ? sizeText(quote?.bidSize) : '',
     isQuote ? priceText(quote?.ask) : '',
     isQuote ? sizeText(quote?.askSize) : '',
-    isTrade ? priceText(quote?.last) : kind === 'B' ? priceText(quote?.open) : '',
+    isTrade
+      ? priceText(quote?.last)
+      : kind === 'B'
+        ? priceText(tick.official === 'CLOSE' ? quote?.close : quote?.open)
+        : '',
     isTrade ? sizeText(quote?.lastSize) : '',
     flags.join(' '),
   ].join(',');

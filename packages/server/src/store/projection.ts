@@ -247,6 +247,7 @@ const ROUTINE: ReadonlySet<string> = new Set([
   'RESTED',
   'SCRIPTED',
   'OFFERED',
+  'AWAITING_CLOSE',
 ]);
 
 function rowsOf(event: Event, index: number, orders: RecordOrders): readonly HistoryChange[] {

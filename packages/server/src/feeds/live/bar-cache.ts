@@ -2,8 +2,7 @@ import { Instant } from '@sandpit/core';
 import type { Bar, Calendar, Quote } from '@sandpit/core';
 import { BAR_MS, BarCollector, latest, MINUTE_MS, windowAt } from '../bar-window.js';
 import type { BarQuery } from '../feed.js';
-import { SourceFailure } from './source.js';
-import type { LiveSource } from './source.js';
+import { failureText, type LiveSource } from './source.js';
 
 /** What was asked for is good for so long. */
 const KEPT_MS = 10_000;
@@ -78,9 +77,7 @@ export class BarCache {
     for (const [other, { atMs }] of this.#asked)
       if (nowMs - atMs >= KEPT_MS || this.#asked.size > MOST_KEPT) this.#asked.delete(other);
     const bars = this.#source.bars(query).catch((error: unknown) => {
-      this.#note(
-        `No bars of ${query.symbol}: ${error instanceof SourceFailure ? error.message : 'something unexpected happened'}`,
-      );
+      this.#note(`No bars of ${query.symbol}: ${failureText(error)}`);
       return [];
     });
     this.#asked.set(key, { atMs: nowMs, bars });

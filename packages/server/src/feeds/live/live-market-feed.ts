@@ -1,6 +1,6 @@
 import { setTimeout as after } from 'node:timers/promises';
-import { Instant, isLongAsOsi, optionContract, parseOsi, plainEquity } from '@sandpit/core';
-import type { Bar, Calendar, CorporateAction, Instrument, Listing, Quote, TradingDate } from '@sandpit/core';
+import { Instant, isLongAsOsi } from '@sandpit/core';
+import type { Bar, Calendar, CorporateAction, Listing, Quote, TradingDate } from '@sandpit/core';
 import type { BarQuery, MarketEvent } from '../feed.js';
 import {
   type FeedStatus,
@@ -10,13 +10,16 @@ import {
   MarketDataLimit,
   type UnsupportedAction,
 } from '../live-feed.js';
-import type { AssetCache } from './asset-cache.js';
+import { ActionReader } from './action-reader.js';
+import type { AssetList } from './asset-list.js';
 import { BarCache } from './bar-cache.js';
+import { OptionContracts } from './option-contracts.js';
 import { QuoteBook } from './quote-book.js';
 import type { TickRecorder } from './recorder.js';
+import { Sessions } from './sessions.js';
 import { STREAM_TIMINGS, type StreamTimings } from './socket-stream.js';
-import { SourceFailure } from './source.js';
-import type { LiveSource, SourceAsset } from './source.js';
+import { failureText, SourceFailure } from './source.js';
+import type { LiveSource } from './source.js';
 import { Subscription } from './subscription.js';
 import { type Tick, TickTape } from './tick-tape.js';
 
@@ -27,10 +30,10 @@ export interface LiveFeedOptions {
   readonly maxAgeMs: number;
   /** Symbols at once; absent = what the plan allows. */
   readonly maxSymbols?: number;
-  readonly assets: AssetCache;
+  readonly assets: AssetList;
   /** Tells the operator, in one line. */
   readonly note: (text: string) => void;
-  /** Hears every tick, in order. */
+  /** Hears every tick, in order, and every corporate action. */
   readonly recorder?: TickRecorder;
   readonly timings?: Partial<StreamTimings>;
 }
@@ -39,14 +42,13 @@ export interface LiveFeedOptions {
 const LOOK_MS = 1000;
 /** A first question waits so long for a quote (D182). */
 const PATIENCE_MS = 2000;
-/** How long a chain is good (D182). */
-const CHAIN_MS = 15_000;
-/** Assets are asked for again (D184). */
-const ASSETS_MS = 86_400_000;
-const ACTIONS_AT_ONCE = 50;
-/** What the source does not know is not asked for again for so long. */
-const UNKNOWN_MS = 60_000;
-const MOST_UNKNOWN = 10_000;
+
+/** The parts that need to know the simulations. */
+interface Hosted {
+  readonly host: LiveHost;
+  readonly actions: ActionReader;
+  readonly contracts: OptionContracts;
+}
 
 /** The market of a source, by its streams and its REST service. Shared by every simulation on it. */
 export class LiveMarketFeed implements LiveFeed {
@@ -60,33 +62,19 @@ export class LiveMarketFeed implements LiveFeed {
   readonly #stocks: Subscription;
   readonly #optionsStream: Subscription | undefined;
   readonly #listing: Listing;
-  readonly #actions: CorporateAction[] = [];
-  #unsupported: UnsupportedAction[] = [];
-  /** Symbols whose corporate actions have been asked for since the last 03:00. */
-  readonly #actionsAsked = new Set<string>();
-  #actionsDate: TradingDate | undefined;
-  readonly #chains = new Map<
-    string,
-    { readonly atMs: number; readonly done: Promise<readonly TradingDate[] | undefined> }
-  >();
-  readonly #openInterest = new Map<string, number>();
-  /** Contracts that the source does not have, with when it was asked, on the monotonic clock. */
-  readonly #unknown = new Map<string, number>();
-  #host: LiveHost | undefined;
-  #timers: NodeJS.Timeout[] = [];
+  /** Absent until it is started. */
+  #hosted: Hosted | undefined;
+  #lookTimer: NodeJS.Timeout | undefined;
   #refusedBy: string | undefined;
   #refusedSinceMs = 0;
-  #assetsAtMs: number;
-  #onNasdaq: ReadonlySet<string>;
 
-  private constructor(options: LiveFeedOptions, assets: readonly SourceAsset[], assetsAtMs: number) {
+  private constructor(options: LiveFeedOptions) {
     this.#options = options;
     this.#source = options.source;
-    this.#assetsAtMs = assetsAtMs;
-    this.#onNasdaq = nasdaqOf(assets);
-    const { source, calendar } = options;
+    const { source, calendar, assets } = options;
+    const sessions = new Sessions(calendar);
     this.delayMs = source.delayMs;
-    this.#listing = { instruments: instrumentsOf(assets) };
+    this.#listing = { instruments: assets.instruments() };
     this.#tape = new TickTape(() => this.#now(), options.recorder?.seq);
     this.#book = new QuoteBook(
       this.#tape,
@@ -94,19 +82,18 @@ export class LiveMarketFeed implements LiveFeed {
         isDelayed: source.delayMs > 0,
         hasOfficialPrices: source.hasOfficialPrices,
         haltsOf: (symbol) =>
-          source.halts !== 'nasdaq' ? source.halts : this.#onNasdaq.has(symbol) ? 'full' : 'none',
+          source.halts !== 'nasdaq' ? source.halts : assets.isOnNasdaq(symbol) ? 'full' : 'none',
         isIndicative: (symbol) => source.hasIndicativeOptions && isLongAsOsi(symbol),
         maxAgeMs: options.maxAgeMs,
-        sessionAt: (at) => sessionAt(calendar, at),
+        sessionOf: (at) => sessions.of(at),
       },
       (tick) => this.#onTick(tick),
     );
     this.#bars = new BarCache(source, calendar, options.note);
-    const timings = { ...STREAM_TIMINGS, ...options.timings };
     const parts = {
       source,
       book: this.#book,
-      timings,
+      timings: { ...STREAM_TIMINGS, ...options.timings },
       note: options.note,
       instantAt: (monotonicMs: number) =>
         Instant.plusMs(this.#now(), -Math.round(performance.now() - monotonicMs)),
@@ -119,28 +106,34 @@ export class LiveMarketFeed implements LiveFeed {
 
   /** Lists what the source lists: as it is remembered for a day, else asked for now. Never fails: what is not known is listed later. */
   static async open(options: LiveFeedOptions): Promise<LiveMarketFeed> {
-    const kept = await options.assets.load(ASSETS_MS);
-    if (kept !== undefined) return new LiveMarketFeed(options, kept.assets, kept.atMs);
-    try {
-      const assets = await options.source.assets();
-      await options.assets.save(assets);
-      return new LiveMarketFeed(options, assets, Date.now());
-    } catch (error) {
-      const old = await options.assets.load(Infinity);
-      const feed = new LiveMarketFeed(options, old?.assets ?? [], 0);
-      if (error instanceof SourceFailure && error.kind === 'REFUSED') feed.#refuse(error.message);
-      else options.note(`The list of assets could not be read: ${messageOf(error)}`);
-      return feed;
-    }
+    const { assets, source } = options;
+    let failure: unknown;
+    await assets.open(() => source.assets()).catch((error: unknown) => (failure = error));
+    const feed = new LiveMarketFeed(options);
+    if (failure !== undefined) feed.#assetsFailed(failure);
+    return feed;
   }
 
   start(host: LiveHost): void {
-    this.#host = host;
+    const { calendar, note, recorder } = this.#options;
+    const source = this.#source;
+    const onActions = recorder && ((actions: readonly CorporateAction[]) => recorder.noteActions(actions));
+    this.#hosted = {
+      host,
+      actions: new ActionReader({ source, calendar, host, note, onActions }),
+      contracts: new OptionContracts({
+        source,
+        book: this.#book,
+        host,
+        note,
+        untilReceived: () => this.#untilReceived(),
+      }),
+    };
     if (this.#refusedBy === undefined) {
       this.#stocks.start();
       this.#optionsStream?.start();
     }
-    this.#timers = [setInterval(() => this.#look(), LOOK_MS).unref()];
+    this.#lookTimer = setInterval(() => this.#look(), LOOK_MS).unref();
     this.#look();
   }
 
@@ -148,8 +141,9 @@ export class LiveMarketFeed implements LiveFeed {
     return this.#listing;
   }
 
+  /** They are announced as the source tells them. */
   corporateActions(): readonly CorporateAction[] {
-    return this.#actions;
+    return [];
   }
 
   quoteAt(symbol: string, at: Instant): Quote | undefined {
@@ -175,31 +169,33 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   openInterest(symbol: string): number | undefined {
-    return this.#openInterest.get(symbol);
+    return this.#hosted?.contracts.openInterest(symbol);
   }
 
   bars(query: BarQuery): Promise<readonly Bar[]> {
-    return this.#host?.instrument(query.symbol) === undefined || query.limit <= 0
+    return this.#hosted?.host.instrument(query.symbol) === undefined || query.limit <= 0
       ? Promise.resolve([])
       : this.#bars.bars(query);
   }
 
   async want(symbols: Iterable<string>, rank: InterestRank, isNeeded: boolean): Promise<void> {
-    const host = this.#host;
-    if (host === undefined) return;
+    if (this.#hosted === undefined) return;
+    const { host, contracts, actions } = this.#hosted;
     const fresh: Promise<void>[] = [];
     for (const symbol of symbols) {
       const subscription = this.#subscriptionOf(symbol);
       if (subscription === undefined) continue;
       if (host.instrument(symbol) === undefined) {
-        if (contractNamed(symbol, host) === undefined) continue;
-        // It takes a place in the plan once the source has it.
+        if (!contracts.isNamed(symbol)) continue;
+        // It uses a place of the plan once the source has it.
         fresh.push(
-          this.#listContract(symbol).then(() =>
-            host.instrument(symbol) !== undefined && subscription.ask(symbol, rank)
-              ? subscription.first(symbol)
-              : undefined,
-          ),
+          contracts
+            .list(symbol)
+            .then(() =>
+              host.instrument(symbol) !== undefined && subscription.ask(symbol, rank)
+                ? subscription.first(symbol)
+                : undefined,
+            ),
         );
         continue;
       }
@@ -208,7 +204,7 @@ export class LiveMarketFeed implements LiveFeed {
         continue;
       }
       if (!this.#book.has(symbol)) fresh.push(subscription.first(symbol));
-      this.#askForActions([symbol]);
+      actions.ask([symbol]);
     }
     if (fresh.length === 0) return;
     await withinPatience(Promise.all(fresh));
@@ -216,21 +212,14 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   wantChain(underlying: string, expiration?: TradingDate): Promise<readonly TradingDate[] | undefined> {
-    const key = `${underlying} ${expiration ?? ''}`;
-    const kept = this.#chains.get(key);
-    const nowMs = performance.now();
-    if (kept !== undefined && nowMs - kept.atMs < CHAIN_MS) return kept.done;
-    for (const [other, { atMs }] of this.#chains) if (nowMs - atMs >= CHAIN_MS) this.#chains.delete(other);
-    const done = this.#readChain(underlying, expiration).catch((error: unknown) => {
-      this.#options.note(`Options on ${underlying}: ${messageOf(error)}`);
-      return undefined;
-    });
-    this.#chains.set(key, { atMs: nowMs, done });
-    return done;
+    const hasOptions = this.#optionsStream !== undefined || this.#source.hasOptionsAmongStocks === true;
+    return hasOptions && this.#hosted !== undefined
+      ? this.#hosted.contracts.chain(underlying, expiration)
+      : Promise.resolve(undefined);
   }
 
   status(): FeedStatus {
-    const { source } = this.#options;
+    const source = this.#source;
     const parts = [this.#stocks, ...(this.#optionsStream === undefined ? [] : [this.#optionsStream])];
     const worst = parts.find(({ isConnected }) => !isConnected) ?? this.#stocks;
     const isRefused = this.#refusedBy !== undefined;
@@ -255,7 +244,7 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   unsupportedActions(): readonly UnsupportedAction[] {
-    return this.#unsupported;
+    return this.#hosted?.actions.unsupported ?? [];
   }
 
   saveRecording(): void {
@@ -263,7 +252,7 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   close(): Promise<void> {
-    for (const timer of this.#timers) clearInterval(timer);
+    clearInterval(this.#lookTimer);
     this.#stocks.stop();
     this.#optionsStream?.stop();
     this.#bars.close();
@@ -271,14 +260,13 @@ export class LiveMarketFeed implements LiveFeed {
   }
 
   #now(): Instant {
-    return this.#host?.now() ?? Instant.ofMs(Date.now() - this.delayMs);
+    return this.#hosted?.host.now() ?? Instant.ofMs(Date.now() - this.delayMs);
   }
 
   #onTick(tick: Tick): void {
     this.#options.recorder?.add(tick);
     if (tick.kind === 'T' && tick.quote !== undefined) this.#bars.note(tick.quote, tick.received);
-    const subscription = this.#subscriptionOf(tick.symbol);
-    if (tick.quote !== undefined) subscription?.heard(tick.symbol);
+    if (tick.quote !== undefined) this.#subscriptionOf(tick.symbol)?.heard(tick.symbol);
   }
 
   #subscriptionOf(symbol: string): Subscription | undefined {
@@ -303,151 +291,34 @@ export class LiveMarketFeed implements LiveFeed {
 
   /** What is ordered and held now is subscribed; corporate actions and assets are asked for again when it is time. */
   #look(): void {
-    const host = this.#host;
-    if (host === undefined || this.#refusedBy !== undefined) return;
+    if (this.#hosted === undefined || this.#refusedBy !== undefined) return;
+    const { host, actions } = this.#hosted;
     const stocks: [string, InterestRank][] = [];
     const options: [string, InterestRank][] = [];
     for (const [symbol, rank] of host.interest())
       (this.#subscriptionOf(symbol) === this.#stocks ? stocks : options).push([symbol, rank]);
     this.#stocks.stand(stocks);
     this.#optionsStream?.stand(options);
-    const { calendar } = this.#options;
-    // Actions are asked for again at 03:00 New York (D184).
-    const today = calendar.dateOf(Instant.plusMs(host.now(), -3 * 3_600_000));
-    if (this.#actionsDate !== today) {
-      this.#actionsDate = today;
-      this.#actionsAsked.clear();
-      this.#askForActions([...this.#stocks.symbols]);
-    } else this.#askForActions(stocks.map(([symbol]) => symbol));
-    if (Date.now() - this.#assetsAtMs >= ASSETS_MS) this.#refreshAssets(host);
+    actions.look(this.#stocks.symbols);
+    this.#book.tellMissingCloses();
+    this.#refreshAssets(host).catch((error: unknown) => this.#assetsFailed(error));
   }
 
-  #refreshAssets(host: LiveHost): void {
-    // Not again before a minute has passed, whatever comes of it.
-    this.#assetsAtMs = Date.now() - ASSETS_MS + 60_000;
-    this.#source
-      .assets()
-      .then(async (assets) => {
-        this.#assetsAtMs = Date.now();
-        this.#onNasdaq = nasdaqOf(assets);
-        await this.#options.assets.save(assets);
-        const changed = instrumentsOf(assets).filter(
-          (instrument) => JSON.stringify(host.instrument(instrument.symbol)) !== JSON.stringify(instrument),
-        );
-        if (changed.length > 0) await host.list(changed);
-      })
-      .catch((error: unknown) => this.#failed('The list of assets could not be read', error));
+  async #refreshAssets(host: LiveHost): Promise<void> {
+    const { assets } = this.#options;
+    if (!(await assets.refreshIfDue(() => this.#source.assets()))) return;
+    const changed = assets
+      .instruments()
+      .filter(
+        (instrument) => JSON.stringify(host.instrument(instrument.symbol)) !== JSON.stringify(instrument),
+      );
+    if (changed.length > 0) await host.list(changed);
   }
 
-  #failed(what: string, error: unknown): void {
+  #assetsFailed(error: unknown): void {
     if (error instanceof SourceFailure && error.kind === 'REFUSED') this.#refuse(error.message);
-    else this.#options.note(`${what}: ${messageOf(error)}`);
+    else this.#options.note(`The list of assets could not be read: ${failureText(error)}`);
   }
-
-  #askForActions(symbols: readonly string[]): void {
-    const host = this.#host;
-    const fresh = symbols.filter((symbol) => !isLongAsOsi(symbol) && !this.#actionsAsked.has(symbol));
-    if (host === undefined || fresh.length === 0) return;
-    for (const symbol of fresh) this.#actionsAsked.add(symbol);
-    const from = this.#options.calendar.dateOf(host.now());
-    for (let i = 0; i < fresh.length; i += ACTIONS_AT_ONCE) {
-      const some = fresh.slice(i, i + ACTIONS_AT_ONCE);
-      this.#source
-        .actions(some, from)
-        .then(async ({ actions, unsupported }) => {
-          this.#unsupported = [
-            ...this.#unsupported.filter(({ symbol }) => !some.includes(symbol)),
-            ...unsupported,
-          ];
-          for (const { symbol, type } of unsupported)
-            this.#options.note(`${symbol}: a corporate action of type ${type} is not simulated`);
-          if (actions.length > 0) await host.announce(actions);
-        })
-        .catch((error: unknown) => {
-          // They are asked for again with the next question.
-          for (const symbol of some) this.#actionsAsked.delete(symbol);
-          this.#options.note(`Corporate actions could not be read: ${messageOf(error)}`);
-        });
-    }
-  }
-
-  /** A contract that the source has a market of is listed. */
-  async #listContract(symbol: string): Promise<void> {
-    const nowMs = performance.now();
-    const asked = this.#unknown.get(symbol);
-    if (asked !== undefined && nowMs - asked < UNKNOWN_MS) return;
-    const found = await this.#source.snapshots([symbol]).catch(() => undefined);
-    if (found?.get(symbol) !== undefined) {
-      await this.#list([symbol]);
-      return;
-    }
-    for (const [other, atMs] of this.#unknown) if (nowMs - atMs >= UNKNOWN_MS) this.#unknown.delete(other);
-    if (this.#unknown.size < MOST_UNKNOWN) this.#unknown.set(symbol, nowMs);
-  }
-
-  async #list(symbols: readonly string[]): Promise<void> {
-    const host = this.#host;
-    if (host === undefined) return;
-    const contracts = symbols.flatMap((symbol): readonly Instrument[] => {
-      const contract = host.instrument(symbol) === undefined ? contractNamed(symbol, host) : undefined;
-      return contract === undefined ? [] : [contract];
-    });
-    if (contracts.length > 0) await host.list(contracts);
-  }
-
-  async #readChain(
-    underlying: string,
-    expiration: TradingDate | undefined,
-  ): Promise<readonly TradingDate[] | undefined> {
-    if (this.#optionsStream === undefined && this.#source.hasOptionsAmongStocks !== true) return undefined;
-    if (expiration === undefined) return this.#source.expirations?.(underlying);
-    const chain = await this.#source.chain?.(underlying, expiration);
-    if (chain === undefined) return undefined;
-    await this.#list([...chain.keys()]);
-    for (const [symbol, { quote, trade, openInterest }] of chain) {
-      if (openInterest !== undefined) this.#openInterest.set(symbol, openInterest);
-      if (trade !== undefined) this.#book.trade(trade);
-      if (quote !== undefined) this.#book.quote(quote);
-    }
-    await this.#untilReceived();
-    return [expiration];
-  }
-}
-
-/** The contract that a symbol names, where it is on something that is listed. */
-function contractNamed(symbol: string, host: LiveHost): Instrument | undefined {
-  const named = parseOsi(symbol);
-  const contract = named && optionContract(named, {}, () => false);
-  return contract !== undefined && host.instrument(contract.underlying) !== undefined ? contract : undefined;
-}
-
-const messageOf = (error: unknown): string =>
-  error instanceof SourceFailure ? error.message : 'something unexpected happened';
-
-function instrumentsOf(assets: readonly SourceAsset[]): readonly Instrument[] {
-  const bySymbol = new Map(assets.map((asset) => [asset.symbol, asset]));
-  return [...bySymbol.values()]
-    .sort((a, b) => (a.symbol < b.symbol ? -1 : 1))
-    .map(({ symbol, name, isTradable, shortable, fractionable }) => ({
-      ...plainEquity(symbol),
-      name,
-      ...(!isTradable && { tradable: false as const }),
-      ...(shortable !== undefined && { shortable }),
-      ...(fractionable === false && { fractionable }),
-    }));
-}
-
-const nasdaqOf = (assets: readonly SourceAsset[]): ReadonlySet<string> =>
-  new Set(assets.flatMap(({ symbol, isOnNasdaq }) => (isOnNasdaq === true ? [symbol] : [])));
-
-function sessionAt(
-  calendar: Calendar,
-  at: Instant,
-): { readonly open: Instant; readonly close: Instant } | undefined {
-  const day = calendar.tradingDay(calendar.dateOf(at));
-  return day === undefined || at < day.regularOpen || at >= day.regularClose
-    ? undefined
-    : { open: day.regularOpen, close: day.regularClose };
 }
 
 /** Resolves with the work, or after two seconds without it. */

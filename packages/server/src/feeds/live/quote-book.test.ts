@@ -1,5 +1,5 @@
 import { Instant, Price, Quantity } from '@sandpit/core';
-import { beforeEach, expect, it } from 'vitest';
+import { beforeEach, describe, expect, it } from 'vitest';
 import { QuoteBook } from './quote-book.js';
 import { type Tick, TickTape } from './tick-tape.js';
 
@@ -23,8 +23,7 @@ function begin(more: { haltsOf?: 'full' | 'none'; hasOfficialPrices?: boolean } 
       haltsOf: () => more.haltsOf ?? 'full',
       isIndicative: () => false,
       maxAgeMs: 60_000,
-      sessionAt: (at) =>
-        at >= OPEN && at < CLOSE ? { open: Instant.ofMs(OPEN), close: Instant.ofMs(CLOSE) } : undefined,
+      sessionOf: () => ({ open: Instant.ofMs(OPEN), close: Instant.ofMs(CLOSE) }),
     },
     (tick) => ticks.push(tick),
   );
@@ -145,4 +144,66 @@ it('QuoteBook: tells the official open of the session, and before that it is to 
   trade(10.25, { official: 'OPEN' });
   expect(latest()).toMatchObject({ open: Price.of('10.25') });
   expect(latest()).not.toHaveProperty('openToCome');
+});
+
+describe('QuoteBook: the official close (D180)', () => {
+  beforeEach(() => {
+    begin({ hasOfficialPrices: true });
+    now = CLOSE - 1000;
+    quote(10, 10.02);
+  });
+
+  it('is to come until it is told, and is told with the quotes of two minutes', () => {
+    expect(latest()).toMatchObject({ closeToCome: true });
+    now = CLOSE + 5000;
+    trade(10.5, { official: 'CLOSE' });
+    expect(ticks.find(({ kind }) => kind === 'B')).toMatchObject({ official: 'CLOSE', symbol: 'AAPL' });
+    expect(latest()).toMatchObject({ close: Price.of('10.5'), last: Price.of('10.5') });
+    expect(latest()).not.toHaveProperty('closeToCome');
+    now = CLOSE + 119_000;
+    quote(9, 9.02);
+    expect(latest()).toMatchObject({ close: Price.of('10.5') });
+    now = CLOSE + 120_000;
+    quote(9, 9.03);
+    expect(latest()).not.toHaveProperty('close');
+  });
+
+  it('is the mark at the bell where none comes within a minute', () => {
+    now = CLOSE + 1;
+    quote(8, 8.02);
+    now = CLOSE + 59_999;
+    book.tellMissingCloses();
+    expect(latest()).toMatchObject({ closeToCome: true });
+    now = CLOSE + 60_000;
+    book.tellMissingCloses();
+    expect(latest()).toMatchObject({ bid: Price.of('8'), close: Price.of('10.01') });
+    const told = ticks.length;
+    book.tellMissingCloses();
+    expect(ticks).toHaveLength(told);
+  });
+
+  it('is not what comes too late, at noon, or a second time', () => {
+    begin({ hasOfficialPrices: true });
+    quote(10, 10.02);
+    trade(11, { official: 'CLOSE', updatesLast: false });
+    expect(latest()).not.toHaveProperty('close');
+    now = CLOSE + 10;
+    trade(10.5, { official: 'CLOSE', updatesLast: false });
+    trade(10.6, { official: 'CLOSE', updatesLast: false });
+    expect(latest()).toMatchObject({ close: Price.of('10.5') });
+    begin({ hasOfficialPrices: true });
+    now = CLOSE + 60_000;
+    quote(10, 10.02);
+    trade(10.5, { official: 'CLOSE', updatesLast: false });
+    expect(latest()).not.toHaveProperty('close');
+  });
+
+  it('is expected of no option, and of no source without official prices', () => {
+    book.quote({ symbol: 'AAPL260116C00100000', bid: 1, ask: 2, stampMs: now });
+    expect(tape.latest('AAPL260116C00100000')).not.toHaveProperty('closeToCome');
+    begin();
+    now = CLOSE - 1000;
+    quote(10, 10.02);
+    expect(latest()).not.toHaveProperty('closeToCome');
+  });
 });

@@ -1,9 +1,12 @@
-import { Instant, Quantity } from '@sandpit/core';
+import { Instant, isLongAsOsi, markOf, Quantity } from '@sandpit/core';
 import type { Price, Quote } from '@sandpit/core';
 import type { FeedCounts, HaltCoverage } from '../live-feed.js';
+import { isWithin, type Session } from './sessions.js';
 import type { SourceQuote, SourceTrade, StreamSink } from './source.js';
 import type { Tick, TickTape } from './tick-tape.js';
 import type { HaltNews } from '../feed.js';
+
+type Mutable<T> = { -readonly [Name in keyof T]: T[Name] };
 
 const PRICE_UNITS = 1e8;
 /** Dollars: no US listing has traded beyond a million. */
@@ -12,9 +15,22 @@ const HIGHEST_PRICE = 10_000_000;
 const SILENT_MS = 15 * 60_000;
 /** After so long into a session the official open is not expected any more. */
 const OPEN_EXPECTED_MS = 600_000;
+/** After so long after the bell the official close is not expected any more (D180). */
+const CLOSE_EXPECTED_MS = 60_000;
+/** A close is told so long after the bell: until the auctions and marks of the close are done. */
+const CLOSE_SHOWN_MS = 120_000;
+/** A closing trade may come so long before the bell, by clocks that differ. */
+const CLOSE_EARLY_MS = 60_000;
+
+/** An official price of the session that began at `dayOpen`. */
+interface OfficialPrice {
+  readonly dayOpen: Instant;
+  readonly price: Price;
+}
 
 /** What is known of a symbol. */
 interface SymbolMarket {
+  readonly isOption: boolean;
   sides: Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
   /** By the clock of the source, never after that of the simulations. */
   quoteStamp: number;
@@ -23,7 +39,11 @@ interface SymbolMarket {
   before?: Pick<Quote, 'last' | 'lastSize'> | undefined;
   tradeStamp: number;
   tradeId?: string | undefined;
-  open?: { readonly dayOpen: Instant; readonly price: Price };
+  open?: OfficialPrice;
+  /** The official close, or the mark at the bell where none came. */
+  close?: OfficialPrice;
+  /** The mark when the bell rang, for when no official close comes. */
+  bell?: { readonly dayOpen: Instant; readonly price: Price | undefined };
   /** When its sides changed last, by the clock of the simulations. */
   changedAt: Instant;
   /** When it was heard of last, by the clock of the simulations. */
@@ -43,8 +63,8 @@ export interface QuoteTerms {
   readonly isIndicative: (symbol: string) => boolean;
   /** From here on quotes are too old to fill (D47), ms. */
   readonly maxAgeMs: number;
-  /** The regular session that an instant lies in. */
-  readonly sessionAt: (at: Instant) => { readonly open: Instant; readonly close: Instant } | undefined;
+  /** The regular session of the day that an instant lies in. */
+  readonly sessionOf: (at: Instant) => Session | undefined;
 }
 
 /**
@@ -56,7 +76,9 @@ export class QuoteBook implements StreamSink {
   readonly #terms: QuoteTerms;
   readonly #onTick: (tick: Tick) => void;
   readonly #markets = new Map<string, SymbolMarket>();
-  readonly counts: { -readonly [Name in keyof FeedCounts]: FeedCounts[Name] } = {
+  /** The session whose closes have all been told. */
+  #closedSession: Instant | undefined;
+  readonly counts: Mutable<FeedCounts> = {
     quotes: 0,
     trades: 0,
     late: 0,
@@ -81,6 +103,7 @@ export class QuoteBook implements StreamSink {
     const received = this.#tape.nextInstant();
     const market = this.#marketOf(told.symbol, received);
     const stamp = this.#stampOf(told.stampMs, received);
+    this.#noteBell(told.symbol, market, received);
     if (stamp < market.quoteStamp) {
       this.counts.late += 1;
       return;
@@ -101,7 +124,7 @@ export class QuoteBook implements StreamSink {
     market.quoteStamp = stamp;
     market.sides = sides;
     if (!isSame) market.changedAt = received;
-    this.#tell('Q', told.symbol, market, Instant.ofMs(stamp));
+    this.#tell('Q', told.symbol, market, received, Instant.ofMs(stamp));
   }
 
   trade(told: SourceTrade): void {
@@ -111,7 +134,9 @@ export class QuoteBook implements StreamSink {
     const received = this.#tape.nextInstant();
     const market = this.#marketOf(told.symbol, received);
     const stamp = this.#stampOf(told.stampMs, received);
-    if (told.official !== undefined) this.#tellOfficial(told.official, told.symbol, market, price, stamp);
+    this.#noteBell(told.symbol, market, received);
+    if (told.official === 'OPEN') this.#tellOpen(told.symbol, market, price, received, stamp);
+    if (told.official === 'CLOSE') this.#tellOfficialClose(told.symbol, market, price, received, stamp);
     if (!told.updatesLast) return;
     if (stamp < market.tradeStamp) {
       this.counts.late += 1;
@@ -125,7 +150,7 @@ export class QuoteBook implements StreamSink {
     market.last = { last: price, lastSize: sizeOf(told.size) };
     market.tradeStamp = stamp;
     market.tradeId = told.id;
-    this.#tell('T', told.symbol, market, Instant.ofMs(stamp));
+    this.#tell('T', told.symbol, market, received, Instant.ofMs(stamp));
   }
 
   withdraw(symbol: string, tradeId: string, corrected?: SourceTrade): void {
@@ -137,7 +162,7 @@ export class QuoteBook implements StreamSink {
         ? { last: price, lastSize: sizeOf(corrected.size) }
         : market.before;
     market.tradeId = corrected?.id;
-    this.#tell('T', symbol, market, Instant.ofMs(market.tradeStamp));
+    this.#tell('T', symbol, market, this.#tape.nextInstant(), Instant.ofMs(market.tradeStamp));
   }
 
   halt(halt: HaltNews): void {
@@ -154,7 +179,7 @@ export class QuoteBook implements StreamSink {
     if (market === undefined || market.isLive) return;
     market.isLive = true;
     market.lostAt = undefined;
-    this.#tell('E', symbol, market);
+    this.#tell('E', symbol, market, this.#tape.nextInstant());
   }
 
   /** The source may not tell of changes any more: the connection lived at `aliveAt` for the last time. */
@@ -163,7 +188,7 @@ export class QuoteBook implements StreamSink {
     if (market === undefined || !market.isLive) return;
     market.isLive = false;
     market.lostAt = Instant.max(aliveAt, market.heardAt);
-    this.#tell('G', symbol, market);
+    this.#tell('G', symbol, market, this.#tape.nextInstant());
   }
 
   /** Whether there is anything to answer with. */
@@ -175,6 +200,7 @@ export class QuoteBook implements StreamSink {
     let market = this.#markets.get(symbol);
     if (market === undefined) {
       market = {
+        isOption: isLongAsOsi(symbol),
         sides: {},
         quoteStamp: -Infinity,
         tradeStamp: -Infinity,
@@ -196,52 +222,123 @@ export class QuoteBook implements StreamSink {
     return received;
   }
 
-  #tell(kind: 'Q' | 'T' | 'G' | 'E' | 'B', symbol: string, market: SymbolMarket, stamp?: Instant): void {
-    const quote = this.#quoteOf(symbol, market);
+  #tell(
+    kind: 'Q' | 'T' | 'G' | 'E' | 'B',
+    symbol: string,
+    market: SymbolMarket,
+    received: Instant,
+    stamp?: Instant,
+    official?: 'OPEN' | 'CLOSE',
+  ): void {
+    const quote = this.#quoteOf(symbol, market, received);
     if (quote === undefined) return;
-    this.#onTick(this.#tape.add({ kind, symbol, quote, ...(stamp !== undefined && { stamp }) }));
+    const news = {
+      kind,
+      symbol,
+      quote,
+      ...(stamp !== undefined && { stamp }),
+      ...(official !== undefined && { official }),
+    };
+    this.#onTick(this.#tape.add(news, received));
   }
 
-  #quoteOf(symbol: string, market: SymbolMarket): Quote | undefined {
+  #quoteOf(symbol: string, market: SymbolMarket, received: Instant): Quote | undefined {
     const at = market.quoteStamp === -Infinity ? market.tradeStamp : market.quoteStamp;
     if (at === -Infinity) return undefined;
-    const { isDelayed, isIndicative, hasOfficialPrices, sessionAt } = this.#terms;
-    const session = hasOfficialPrices ? sessionAt(Instant.ofMs(at)) : undefined;
-    const open =
-      session !== undefined && market.open?.dayOpen === session.open ? market.open.price : undefined;
-    const isToCome = session !== undefined && open === undefined && at < session.open + OPEN_EXPECTED_MS;
+    const { isDelayed, isIndicative } = this.#terms;
     return {
       symbol,
       ...market.sides,
       ...market.last,
       at: Instant.ofMs(at),
-      ...(open !== undefined && { open }),
-      ...(isToCome && { openToCome: true as const }),
+      ...(this.#tellsOfficialPrices(market) && this.#officialPrices(market, at, received)),
       freshUntil: this.#freshUntil(symbol, market),
       ...(isDelayed && { delayed: true as const }),
       ...(isIndicative(symbol) && { indicative: true as const }),
     };
   }
 
+  #tellsOfficialPrices({ isOption }: SymbolMarket): boolean {
+    return this.#terms.hasOfficialPrices && !isOption;
+  }
+
+  /** The official open by the stamp of a quote, the official close by when it was received. */
+  #officialPrices(
+    { open, close }: SymbolMarket,
+    at: number,
+    received: Instant,
+  ): Pick<Quote, 'open' | 'openToCome' | 'close' | 'closeToCome'> {
+    const prices: Mutable<Pick<Quote, 'open' | 'openToCome' | 'close' | 'closeToCome'>> = {};
+    const quoted = this.#terms.sessionOf(Instant.ofMs(at));
+    if (isWithin(quoted, at)) {
+      if (open?.dayOpen === quoted.open) prices.open = open.price;
+      else if (at < quoted.open + OPEN_EXPECTED_MS) prices.openToCome = true;
+    }
+    const session = this.#terms.sessionOf(received);
+    if (session === undefined || received < session.open || received >= session.close + CLOSE_SHOWN_MS)
+      return prices;
+    if (close?.dayOpen === session.open) prices.close = close.price;
+    else if (received < session.close + CLOSE_EXPECTED_MS) prices.closeToCome = true;
+    return prices;
+  }
+
   #freshUntil(symbol: string, market: SymbolMarket): Instant {
     if (!market.isLive) return market.lostAt ?? market.heardAt;
     if (this.#terms.haltsOf(symbol) === 'full') return Instant.last;
     // Silence may be a halt.
-    const silentAt = Instant.plusMs(market.changedAt, SILENT_MS - this.#terms.maxAgeMs);
-    return this.#terms.sessionAt(market.changedAt) === undefined ? Instant.last : silentAt;
+    const { changedAt } = market;
+    return isWithin(this.#terms.sessionOf(changedAt), changedAt)
+      ? Instant.plusMs(changedAt, SILENT_MS - this.#terms.maxAgeMs)
+      : Instant.last;
   }
 
-  #tellOfficial(
-    official: 'OPEN' | 'CLOSE',
+  #tellOpen(symbol: string, market: SymbolMarket, price: Price, received: Instant, stamp: number): void {
+    const session = this.#terms.sessionOf(Instant.ofMs(stamp));
+    if (!isWithin(session, stamp) || market.open?.dayOpen === session.open) return;
+    market.open = { dayOpen: session.open, price };
+    this.#tell('B', symbol, market, received, Instant.ofMs(stamp), 'OPEN');
+  }
+
+  /** The first one of a session counts, where it comes about the bell. */
+  #tellOfficialClose(
     symbol: string,
     market: SymbolMarket,
     price: Price,
+    received: Instant,
     stamp: number,
   ): void {
-    const session = this.#terms.sessionAt(Instant.ofMs(stamp));
-    if (official !== 'OPEN' || session === undefined || market.open?.dayOpen === session.open) return;
-    market.open = { dayOpen: session.open, price };
-    this.#tell('B', symbol, market, Instant.ofMs(stamp));
+    const session = this.#terms.sessionOf(received);
+    if (session === undefined || market.close?.dayOpen === session.open || stamp < session.open) return;
+    if (received < session.close - CLOSE_EARLY_MS || received >= session.close + CLOSE_EXPECTED_MS) return;
+    market.close = { dayOpen: session.open, price };
+    this.#tell('B', symbol, market, received, Instant.ofMs(stamp), 'CLOSE');
+  }
+
+  /** Remembers the mark of the last quote at the bell before the first message after it. */
+  #noteBell(symbol: string, market: SymbolMarket, received: Instant): void {
+    if (!this.#tellsOfficialPrices(market)) return;
+    const session = this.#terms.sessionOf(received);
+    if (session === undefined || received <= session.close || market.bell?.dayOpen === session.open) return;
+    const quote = this.#quoteOf(symbol, market, received);
+    market.bell = { dayOpen: session.open, price: quote && markOf(quote) };
+  }
+
+  /** Tells, a minute after the bell, the mark at the bell as the close of each symbol whose official one has not come (D180). */
+  tellMissingCloses(): void {
+    const received = this.#tape.nextInstant();
+    const session = this.#terms.sessionOf(received);
+    if (!this.#terms.hasOfficialPrices || session === undefined || this.#closedSession === session.open)
+      return;
+    if (received < session.close + CLOSE_EXPECTED_MS || received >= session.close + CLOSE_SHOWN_MS) return;
+    this.#closedSession = session.open;
+    for (const [symbol, market] of this.#markets) {
+      if (market.isOption || market.close?.dayOpen === session.open) continue;
+      this.#noteBell(symbol, market, received);
+      const price = market.bell?.price;
+      if (price === undefined || market.quoteStamp < session.open) continue;
+      market.close = { dayOpen: session.open, price };
+      this.#tell('B', symbol, market, received, session.close, 'CLOSE');
+    }
   }
 }
 

@@ -8,15 +8,20 @@ import {
   mkdirSync,
   openSync,
   readdirSync,
+  readFileSync,
   readSync,
+  renameSync,
+  rmSync,
   fstatSync,
+  writeFileSync,
   writeSync,
 } from 'node:fs';
 import { rename, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { Instant } from '@sandpit/core';
+import { Instant, Price } from '@sandpit/core';
+import type { CorporateAction } from '@sandpit/core';
 import { TICK_COLUMNS, tickLine } from '../tick-file.js';
 import type { Tick } from './tick-tape.js';
 
@@ -35,6 +40,17 @@ const NEW_YORK_HOUR = new Intl.DateTimeFormat('en-CA', {
   hour: '2-digit',
   hourCycle: 'h23',
 });
+
+/** As `replay` reads them; columns as in docs/how-to/own-market-data.md. */
+const ACTIONS_FILE = 'corporate_actions.csv';
+const ACTIONS_HEADER = 'ex_date,symbol,type,split_new_for_old,cash_per_share';
+
+function actionLine(action: CorporateAction): string {
+  const { exDate, symbol } = action;
+  return action.type === 'SPLIT'
+    ? `${exDate},${symbol},split,${action.ratio.new}:${action.ratio.old},`
+    : `${exDate},${symbol},cash_dividend,,${Price.format(action.amountPerShare)}`;
+}
 
 /** `2026-01-05_10`: the hour of New York that a file is for. */
 export const hourOf = (at: Instant): string => NEW_YORK_HOUR.format(at).replace(', ', '_');
@@ -70,6 +86,21 @@ export class TickRecorder {
   /** The running number of the last tick that is there already. */
   get seq(): number {
     return this.#seqAtStart;
+  }
+
+  /** Adds corporate actions to those of the recording, so that a replay has them on their days. */
+  noteActions(actions: readonly CorporateAction[]): void {
+    const path = join(this.#directory, ACTIONS_FILE);
+    try {
+      const known = existsSync(path) ? readFileSync(path, 'utf8').trimEnd().split('\n') : [ACTIONS_HEADER];
+      const lines = new Set(known);
+      for (const action of actions) lines.add(actionLine(action));
+      if (lines.size === known.length && existsSync(path)) return;
+      writeFileSync(`${path}.new`, `${[...lines].join('\n')}\n`);
+      renameSync(`${path}.new`, path);
+    } catch (error) {
+      this.#note(`Corporate actions cannot be recorded: ${(error as Error).message}`);
+    }
   }
 
   add(tick: Tick): void {
@@ -122,15 +153,18 @@ export class TickRecorder {
   /** Writes what was taken in by now. */
   save(): void {
     if (this.#file === undefined || this.#lines.length === 0) return;
-    const text = `${this.#lines.join('\n')}\n`;
+    const text = Buffer.from(`${this.#lines.join('\n')}\n`);
+    const { size } = fstatSync(this.#file);
     try {
-      writeSync(this.#file, text);
+      for (let from = 0; from < text.length;) from += writeSync(this.#file, text, from);
       fdatasyncSync(this.#file);
       this.#lines = [];
       this.#isFailing = false;
     } catch (error) {
       // A disk that is full must not stop the market: a second without a record is noted.
       this.#lines = [];
+      // No half line, which what comes later would go on behind.
+      ftruncateSync(this.#file, size);
       if (!this.#isFailing) this.#note(`The recording cannot be written: ${(error as Error).message}`);
       this.#isFailing = true;
     }
@@ -158,6 +192,11 @@ export class TickRecorder {
     for (const name of readdirSync(this.#directory)) {
       if (!NAME.test(name)) continue;
       const path = join(this.#directory, name);
+      if (existsSync(`${path}.gz`)) {
+        // It was packed, and the crash came before it was removed.
+        rmSync(path);
+        continue;
+      }
       const file = openSync(path, 'r+');
       try {
         const { size } = fstatSync(file);

@@ -53,6 +53,10 @@ export class SourceFailure extends Error {
   }
 }
 
+/** A failure as the operator reads it. */
+export const failureText = (error: unknown): string =>
+  error instanceof SourceFailure ? error.message : 'something unexpected happened';
+
 /** What a conversation can do and say. */
 export interface StreamTalk {
   send(message: string | Uint8Array): void;

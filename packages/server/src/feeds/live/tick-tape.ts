@@ -15,6 +15,8 @@ export interface Tick {
   readonly halt?: HaltNews;
   /** By the clock of the source. */
   readonly stamp?: Instant;
+  /** Of B: which price it tells. */
+  readonly official?: 'OPEN' | 'CLOSE';
 }
 
 /** What simulations have not asked for by then they hear as it stands, not how it came about. */
@@ -41,8 +43,8 @@ export class TickTape {
     this.#seq = seq;
   }
 
-  add(news: Omit<Tick, 'seq' | 'received'>): Tick {
-    const received = this.nextInstant();
+  /** `received`: what `nextInstant` has just said. */
+  add(news: Omit<Tick, 'seq' | 'received'>, received = this.nextInstant()): Tick {
     const tick: Tick = { seq: (this.#seq += 1), received, ...news };
     this.#latest = received;
     this.#ticks.push(tick);

@@ -3,13 +3,18 @@ import type { Calendar, Quote } from '@sandpit/core';
 import type { HaltNews, MarketEvent } from '../feed.js';
 import type { TickRow } from '../tick-file.js';
 
+/** As long after the bell as a live feed tells it. */
+const CLOSE_SHOWN_MS = 120_000;
+
 /** The market of a symbol as the ticks have told it so far. */
 interface TickMarket {
   sides: Pick<Quote, 'bid' | 'ask' | 'bidSize' | 'askSize'>;
   last: Pick<Quote, 'last' | 'lastSize'>;
   at: Instant | undefined;
   open?: { readonly dayOpen: Instant; readonly price: Quote['last'] };
+  close?: { readonly dayOpen: Instant; readonly price: Quote['last'] };
   isOpening: boolean;
+  isClosing: boolean;
   freshUntil: Instant;
   isDelayed: boolean;
   isIndicative: boolean;
@@ -33,20 +38,21 @@ export class TickMarkets {
       else if (row.symbol === '*') {
         for (const [symbol, market] of this.#markets) {
           market.freshUntil = row.stamp;
-          this.#tell(symbol, market, quotes);
+          this.#tell(symbol, market, at, quotes);
         }
       } else {
         const market = this.#marketOf(row.symbol);
         this.#take(market, row);
-        this.#tell(row.symbol, market, quotes);
+        this.#tell(row.symbol, market, at, quotes);
       }
     }
     if (quotes.length === 0 && halts.length === 0) return undefined;
     return { at, quotes, ...(halts.length > 0 && { halts }) };
   }
 
-  #take(market: TickMarket, { kind, stamp, quote, flags }: TickRow): void {
+  #take(market: TickMarket, { kind, received, stamp, quote, flags }: TickRow): void {
     const fresh = flags.find((flag) => flag.startsWith('fresh='));
+    market.isClosing = flags.includes('closing');
     market.freshUntil = fresh === undefined ? Instant.last : Instant.ofMs(Number(fresh.slice(6)));
     switch (kind) {
       case 'Q': {
@@ -74,6 +80,9 @@ export class TickMarkets {
         const day = this.#calendar.tradingDay(this.#calendar.dateOf(stamp));
         if (day !== undefined && flags.includes('open'))
           market.open = { dayOpen: day.regularOpen, price: quote.last };
+        const closed = this.#calendar.tradingDay(this.#calendar.dateOf(received));
+        if (closed !== undefined && flags.includes('close'))
+          market.close = { dayOpen: closed.regularOpen, price: quote.last };
         return;
       }
       case 'G':
@@ -84,12 +93,18 @@ export class TickMarkets {
     }
   }
 
-  #tell(symbol: string, market: TickMarket, quotes: Quote[]): void {
-    const { at, open, isOpening } = market;
+  #tell(symbol: string, market: TickMarket, now: Instant, quotes: Quote[]): void {
+    const { at, open, isOpening, close, isClosing } = market;
     if (at === undefined) return;
     const day = this.#calendar.tradingDay(this.#calendar.dateOf(at));
     const isInSession = day !== undefined && at >= day.regularOpen && at < day.regularClose;
     const price = isInSession && open?.dayOpen === day.regularOpen ? open.price : undefined;
+    const today = this.#calendar.tradingDay(this.#calendar.dateOf(now));
+    const isClosed =
+      close !== undefined &&
+      today !== undefined &&
+      close.dayOpen === today.regularOpen &&
+      now < today.regularClose + CLOSE_SHOWN_MS;
     quotes.push({
       symbol,
       ...market.sides,
@@ -97,6 +112,8 @@ export class TickMarkets {
       at,
       ...(price !== undefined && { open: price }),
       ...(price === undefined && isOpening && { openToCome: true as const }),
+      ...(isClosed && close.price !== undefined && { close: close.price }),
+      ...(isClosing && { closeToCome: true as const }),
       freshUntil: market.freshUntil,
       ...(market.isDelayed && { delayed: true as const }),
       ...(market.isIndicative && { indicative: true as const }),
@@ -111,6 +128,7 @@ export class TickMarkets {
         last: {},
         at: undefined,
         isOpening: false,
+        isClosing: false,
         freshUntil: Instant.last,
         isDelayed: false,
         isIndicative: false,

@@ -448,6 +448,7 @@ const TOLD_AS: Readonly<Record<CoreTransition, readonly OrderTransition[]>> = {
   RESTED: [],
   SCRIPTED: [],
   OFFERED: [],
+  AWAITING_CLOSE: [],
 };
 
 /** What streams call an order event that left an order like this. */

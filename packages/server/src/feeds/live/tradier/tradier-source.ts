@@ -6,6 +6,7 @@ import { barFrom, startOfBars } from '../records.js';
 import { Rest } from '../rest.js';
 import { SourceFailure } from '../source.js';
 import type { LiveSource, SourceAsset, SourceSnapshot, StreamSink } from '../source.js';
+import { type FoundActions, takeDividends, takeSplits } from './fundamentals.js';
 import { plainSymbol, snapshotFrom, vendorSymbol } from './messages.js';
 import { tradierStream } from './stream.js';
 
@@ -189,8 +190,19 @@ export function tradierSource(settings: TradierSettings): LiveSource {
       return bars;
     },
 
-    /** Tradier has them in beta, for some keys: they are announced through the API instead. */
-    actions: () => Promise.resolve({ actions: [], unsupported: [] }),
+    /** In beta, for production keys; those that may not ask have none. */
+    async actions(symbols, from) {
+      const found: FoundActions = { actions: [], unsupported: [] };
+      if (plan === 'sandbox') return found;
+      const params = { symbols: symbols.map(vendorSymbol).join(',') };
+      try {
+        takeSplits(await rest.get('/beta/markets/fundamentals/corporate_actions', params), from, found);
+        takeDividends(await rest.get('/beta/markets/fundamentals/dividends', params), from, found);
+      } catch (error) {
+        if (!(error instanceof SourceFailure) || error.kind !== 'REFUSED') throw error;
+      }
+      return found;
+    },
 
     ...(hasOptions && {
       async expirations(underlying: string) {

@@ -1,6 +1,8 @@
+import { Price, TradingDate } from '@sandpit/core';
 import { expect, it } from 'vitest';
 import { sourceContract } from '../source.contract.js';
 import { FakeTradier, TRADIER_TOKEN } from '../testing/fake-tradier.js';
+import { type FoundActions, takeDividends, takeSplits } from './fundamentals.js';
 import { quoteFrom, snapshotFrom } from './messages.js';
 
 sourceContract({
@@ -41,4 +43,75 @@ it('Tradier: numbers come as text, and class shares with a slash', () => {
     askSize: 3,
     stampMs: 1767625200001,
   });
+});
+
+it('Tradier: splits and dividends come from the fundamentals, in which the past is left out', () => {
+  const from = TradingDate.parse('2026-01-05') as TradingDate;
+  const found: FoundActions = { actions: [], unsupported: [] };
+  const split = (date: string, to: number) => ({ ex_date: date, split_from: 1.0, split_to: to });
+  takeSplits(
+    [
+      {
+        request: 'BRK/B',
+        type: 'Symbol',
+        results: [
+          {
+            type: 'Company',
+            id: 'C1',
+            tables: { mergers_and_acquisitions: { acquired_company_id: 'C2', effective_date: '2026-03-01' } },
+          },
+          {
+            type: 'Stock',
+            id: 'S1',
+            tables: {
+              stock_splits: {
+                '1987-09-21': split('1987-09-21', 2),
+                '2026-02-02': split('2026-02-02', 4),
+              },
+            },
+          },
+        ],
+      },
+      {
+        request: 'XYZ',
+        results: [
+          {
+            id: 'C3',
+            tables: { mergers_and_acquisitions: { acquired_company_id: 'C3', effective_date: '2026-03-01' } },
+          },
+        ],
+      },
+    ],
+    from,
+    found,
+  );
+  const dividend = { dividend_type: 'CD', ex_date: '2026-01-09', cash_amount: 0.28, pay_date: '2026-02-13' };
+  takeDividends(
+    [
+      {
+        request: 'MSFT',
+        results: [
+          { id: 'S2', tables: { cash_dividends: [dividend, { ...dividend, ex_date: '2010-02-16' }] } },
+        ],
+      },
+    ],
+    from,
+    found,
+  );
+  expect(found).toEqual({
+    actions: [
+      { type: 'SPLIT', symbol: 'BRK.B', exDate: '2026-02-02', ratio: { new: 4, old: 1 } },
+      {
+        type: 'CASH_DIVIDEND',
+        symbol: 'MSFT',
+        exDate: '2026-01-09',
+        payDate: '2026-02-13',
+        amountPerShare: Price.of('0.28'),
+      },
+    ],
+    unsupported: [{ symbol: 'XYZ', type: 'mergers_and_acquisitions', exDate: '2026-03-01' }],
+  });
+  for (const odd of [undefined, null, 'null', {}, [null], [{ request: 'A', results: null }]])
+    takeSplits(odd, from, found);
+  expect(found.actions).toHaveLength(2);
 });

@@ -8,7 +8,7 @@ import { AlpacaAnswer, type AlpacaCall, type AlpacaHandler } from './request.js'
 
 const EXCHANGE = 'NASDAQ';
 
-function assetOf({ symbol, name, shortable, tickSize, assetClass }: Instrument) {
+function assetOf({ symbol, name, shortable, tickSize, assetClass, tradable, fractionable }: Instrument) {
   const isOption = assetClass === 'OPTION';
   const isShortable = shortable !== false && !isOption;
   return {
@@ -19,7 +19,7 @@ function assetOf({ symbol, name, shortable, tickSize, assetClass }: Instrument) 
     symbol,
     name: name ?? symbol,
     status: 'active',
-    tradable: true,
+    tradable: tradable !== false,
     marginable: !isOption,
     maintenance_margin_requirement: 30,
     margin_requirement_long: '30',
@@ -27,7 +27,7 @@ function assetOf({ symbol, name, shortable, tickSize, assetClass }: Instrument) 
     shortable: isShortable,
     easy_to_borrow: isShortable,
     borrow_status: isShortable ? 'easy_to_borrow' : 'hard_to_borrow',
-    fractionable: !isOption,
+    fractionable: !isOption && fractionable !== false,
     attributes: [],
     ...(tickSize !== undefined && { price_increment: decimal(tickSize) }),
   };

@@ -70,8 +70,10 @@ export function translated({ status, messages, message, details }: Refused, symb
         { available, symbol },
       );
     }
-    case 'UNKNOWN_SYMBOL':
     case 'INSTRUMENT_NOT_TRADABLE':
+      if (/ whole shares only$/.test(sentence)) return unprocessable(`asset "${symbol}" is not fractionable`);
+      return unprocessable(`asset "${symbol}" not found`);
+    case 'UNKNOWN_SYMBOL':
       return unprocessable(`asset "${symbol}" not found`);
     case 'NOT_SHORTABLE':
       return unprocessable(`asset "${symbol}" cannot be sold short`);

@@ -1,0 +1,108 @@
+import { optionContract, parseOsi } from '@sandpit/core';
+import type { Instrument, TradingDate } from '@sandpit/core';
+import type { LiveHost } from '../live-feed.js';
+import type { QuoteBook } from './quote-book.js';
+import { failureText, type LiveSource } from './source.js';
+
+/** A chain is kept for so long (D182). */
+const CHAIN_MS = 15_000;
+/** A contract that the source does not have is not asked for again for so long. */
+const UNKNOWN_MS = 60_000;
+const MOST_UNKNOWN = 10_000;
+
+export interface OptionContractsParts {
+  readonly source: LiveSource;
+  readonly book: QuoteBook;
+  readonly host: LiveHost;
+  readonly note: (text: string) => void;
+  /** Resolves when what has been told is in force. */
+  readonly untilReceived: () => Promise<void>;
+}
+
+/** The contracts of a source's options: listed when they are first asked for, by symbol or with a chain (D184). */
+export class OptionContracts {
+  readonly #parts: OptionContractsParts;
+  readonly #chains = new Map<
+    string,
+    { readonly atMs: number; readonly done: Promise<readonly TradingDate[] | undefined> }
+  >();
+  readonly #openInterest = new Map<string, number>();
+  /** Contracts that the source does not have, with when it was asked, on the monotonic clock. */
+  readonly #unknown = new Map<string, number>();
+
+  constructor(parts: OptionContractsParts) {
+    this.#parts = parts;
+  }
+
+  openInterest(symbol: string): number | undefined {
+    return this.#openInterest.get(symbol);
+  }
+
+  /** Whether a symbol is that of a contract on something that is listed. */
+  isNamed(symbol: string): boolean {
+    return contractNamed(symbol, this.#parts.host) !== undefined;
+  }
+
+  /** Lists a contract that the source has a market of. */
+  async list(symbol: string): Promise<void> {
+    const nowMs = performance.now();
+    const asked = this.#unknown.get(symbol);
+    if (asked !== undefined && nowMs - asked < UNKNOWN_MS) return;
+    const found = await this.#parts.source.snapshots([symbol]).catch(() => undefined);
+    if (found?.get(symbol) !== undefined) {
+      await this.#listAll([symbol]);
+      return;
+    }
+    for (const [other, atMs] of this.#unknown) if (nowMs - atMs >= UNKNOWN_MS) this.#unknown.delete(other);
+    if (this.#unknown.size < MOST_UNKNOWN) this.#unknown.set(symbol, nowMs);
+  }
+
+  /** Reads the contracts on an underlying that expire on a date, or its expirations; undefined where the source has none or fails. */
+  chain(underlying: string, expiration?: TradingDate): Promise<readonly TradingDate[] | undefined> {
+    const key = `${underlying} ${expiration ?? ''}`;
+    const kept = this.#chains.get(key);
+    const nowMs = performance.now();
+    if (kept !== undefined && nowMs - kept.atMs < CHAIN_MS) return kept.done;
+    for (const [other, { atMs }] of this.#chains) if (nowMs - atMs >= CHAIN_MS) this.#chains.delete(other);
+    const done = this.#read(underlying, expiration).catch((error: unknown) => {
+      this.#parts.note(`Options on ${underlying}: ${failureText(error)}`);
+      return undefined;
+    });
+    this.#chains.set(key, { atMs: nowMs, done });
+    return done;
+  }
+
+  async #read(
+    underlying: string,
+    expiration: TradingDate | undefined,
+  ): Promise<readonly TradingDate[] | undefined> {
+    const { source, book, untilReceived } = this.#parts;
+    if (expiration === undefined) return source.expirations?.(underlying);
+    const chain = await source.chain?.(underlying, expiration);
+    if (chain === undefined) return undefined;
+    await this.#listAll([...chain.keys()]);
+    for (const [symbol, { quote, trade, openInterest }] of chain) {
+      if (openInterest !== undefined) this.#openInterest.set(symbol, openInterest);
+      if (trade !== undefined) book.trade(trade);
+      if (quote !== undefined) book.quote(quote);
+    }
+    await untilReceived();
+    return [expiration];
+  }
+
+  async #listAll(symbols: readonly string[]): Promise<void> {
+    const { host } = this.#parts;
+    const contracts = symbols.flatMap((symbol): readonly Instrument[] => {
+      const contract = host.instrument(symbol) === undefined ? contractNamed(symbol, host) : undefined;
+      return contract === undefined ? [] : [contract];
+    });
+    if (contracts.length > 0) await host.list(contracts);
+  }
+}
+
+/** The contract that a symbol names, where it is on something that is listed. */
+function contractNamed(symbol: string, host: LiveHost): Instrument | undefined {
+  const named = parseOsi(symbol);
+  const contract = named && optionContract(named, {}, () => false);
+  return contract !== undefined && host.instrument(contract.underlying) !== undefined ? contract : undefined;
+}
