@@ -102,3 +102,26 @@ test('futures cost the exchange and NFA on both sides', () => {
   expect(fees('MCL', 'BUY', 1, '6000')).toEqual({ EXCHANGE: '0.5', NFA: '0.02' });
   expect(fees('GC', 'SELL', 1, '400000')).toEqual({ EXCHANGE: '1.6', NFA: '0.02' });
 });
+
+test('the exchange fee of index options changes at the premiums of the schedule, and XSP costs from ten contracts on', () => {
+  const exchangeFee = (symbol: string, contracts: number, dollars: string): string | undefined =>
+    fees(symbol, 'BUY', contracts, dollars).EXCHANGE;
+  expect(exchangeFee('SPX260717C06000000', 1, '99')).toBe('0.57');
+  expect(exchangeFee('SPX260717C06000000', 1, '100')).toBe('0.66');
+  expect(exchangeFee('VIX260722C00020000', 1, '10')).toBe('0.1');
+  expect(exchangeFee('VIXW260715C00020000', 1, '11')).toBe('0.25');
+  expect(exchangeFee('VIX260722C00020000', 1, '100')).toBe('0.4');
+  expect(exchangeFee('VIXW260715C00020000', 1, '200')).toBe('0.45');
+  expect(exchangeFee('NDXP260717C20000000', 4, '200')).toBe('1');
+  expect(exchangeFee('RUT260717C02000000', 4, '200')).toBeUndefined();
+  expect(exchangeFee('XSP260717C00600000', 10, '2000')).toBe('0.7');
+});
+
+test('clearing and trading activity fees of options change on the dates of their schedules', () => {
+  const option = 'AAPL260717C00150000';
+  expect(fees(option, 'BUY', 3000, '5000', '2025-02-13').OCC).toBe('55');
+  expect(fees(option, 'BUY', 3000, '5000', '2025-02-14').OCC).toBe('75');
+  // 40 × 0.00279 = 0.1116 and 40 × 0.00329 = 0.1316, each up to the next cent.
+  expect(fees(option, 'SELL', 40, '0', '2025-12-31').TAF).toBe('0.12');
+  expect(fees(option, 'SELL', 40, '0', '2026-01-01').TAF).toBe('0.14');
+});

@@ -7,7 +7,7 @@ import { parseOsi } from '../instruments/osi.js';
 import { Money } from '../values/money.js';
 import { Price } from '../values/price.js';
 import { TradingDate } from '../values/trading-date.js';
-import { settlementDateOf } from './obligation.js';
+import { settlementDateOf, settlementEntries } from './obligation.js';
 
 const named = parseOsi('AAPL160115C00100000');
 const option = named && optionContract(named, {}, () => false);
@@ -30,4 +30,21 @@ it('shares settle by the cycle of the date, options on the next settlement day, 
   expect(option && settlementDateOf(option, date, xnys)).toBe('2015-10-09');
   expect(option && settlementDateOf(option, TradingDate.of('2015-10-09'), xnys)).toBe('2015-10-13');
   expect(settlementDateOf(future, date, xnys)).toBeUndefined();
+});
+
+it('settlementEntries: moves pending to settled cash in one SETTLEMENT entry, where cash moved', () => {
+  const date = TradingDate.of('2026-06-02');
+  const cash = Money.ofDollars(90);
+  expect(settlementEntries({ date, cash })).toEqual([]);
+  expect(settlementEntries({ date, cash, entry: 7 })).toEqual([
+    {
+      number: 7,
+      type: 'SETTLEMENT',
+      about: { date },
+      postings: [
+        { account: 'PENDING_CASH', amount: Money.negate(cash) },
+        { account: 'SETTLED_CASH', amount: cash },
+      ],
+    },
+  ]);
 });
