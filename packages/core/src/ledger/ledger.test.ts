@@ -17,6 +17,8 @@ it('balanced: drops postings of zero, and refuses entries that do not balance or
   const capital = (amount: number) => ({ account: 'CAPITAL', amount: Money.ofUnits(amount) }) as const;
   expect(balanced([cash(5), capital(0), capital(-5)])).toEqual([cash(5), capital(-5)]);
   expect(() => balanced([cash(5), capital(5)])).toThrow('ledger entry does not balance');
-  const beyond = { account: 'CAPITAL', amount: Number.MAX_SAFE_INTEGER + 1 } as unknown as ReturnType<typeof cash>;
+  const beyond = { account: 'CAPITAL', amount: Number.MAX_SAFE_INTEGER + 1 } as unknown as ReturnType<
+    typeof cash
+  >;
   expect(() => balanced([beyond, cash(-1)])).toThrow('posting out of range: CAPITAL');
 });
