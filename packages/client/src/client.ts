@@ -128,6 +128,28 @@ export class Sandpit {
     return this.call('getQuote', { params: { symbol } });
   }
 
+  /**
+   * One step of a simulation with a manual clock (D174): places orders, cancels, pushes quotes, lets time pass, then looks. Where the
+   * server stops half-way to an instant or event, the step goes on from there, its `events` put together; after `advance.by`,
+   * `hasMore` may be true.
+   */
+  async step(
+    body: BodyOf<'stepSimulation'> = {},
+    signal?: AbortSignal,
+  ): Promise<ReplyOf<'stepSimulation'>> {
+    const options = signal === undefined ? {} : { signal };
+    let result = await this.call('stepSimulation', { body, ...options });
+    const { advance, observe } = body;
+    const on = { ...(advance && { advance }), ...(observe && { observe }) };
+    const { orders, cancels, events } = result;
+    while (result.hasMore && advance?.by === undefined) {
+      const later = await this.call('stepSimulation', { body: on, ...options });
+      events.push(...later.events);
+      result = { ...later, orders, cancels, events };
+    }
+    return result;
+  }
+
   /** The file of a simulation, as it comes: lines of JSON that `importSimulation` accepts, here or on another server. */
   async exportSimulation(simulationId: string, signal?: AbortSignal): Promise<ReadableStream<Uint8Array>> {
     const url = `${this.transport.baseUrl}/v1/simulations/${encodeURIComponent(simulationId)}/export`;

@@ -29,7 +29,6 @@ const ENDS: Readonly<Record<CancelReason, string>> = {
   IOC_REMAINDER: 'immediate or cancel: the rest',
   FOK_NOT_FILLABLE: 'fill or kill: not all of it was there',
   OCO: 'the other exit was filled',
-  ENTRY_CANCELED: 'its entry was canceled',
   RESET: 'the portfolio was reset',
   MARGIN_CALL: 'margin call',
   BROKER: 'by the broker',

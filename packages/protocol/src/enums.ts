@@ -49,7 +49,6 @@ export const cancelReasons = [
   'IOC_REMAINDER',
   'FOK_NOT_FILLABLE',
   'OCO',
-  'ENTRY_CANCELED',
   'RESET',
   'MARGIN_CALL',
   'BROKER',

@@ -41,6 +41,19 @@ describe('fixtures (D206)', () => {
     ]);
   });
 
+  it.each(['every-status', 'active-trader', 'options-desk', 'retirement'])(
+    '%s: can be filled where Fridays are holidays and options expire on Thursdays',
+    async (name) => {
+      for (const start of ['2026-11-23T10:00:00-05:00', '2026-03-02T10:00:00-05:00']) {
+        const { body } = await test.as().post('/v1/simulations', { ...MARKETS.push, start });
+        const answer = await test
+          .withToken(String(body.token))
+          .post('/v1/simulation/fixtures', { name });
+        expect(answer.status, `${start} ${JSON.stringify(answer.body.message)}`).toBe(201);
+      }
+    },
+  );
+
   it.each(['push', 'synthetic', 'always-open'] as const)(
     'every-status: has orders of every status, ends of every kind, and a margin call (%s)',
     async (market) => {
@@ -69,6 +82,7 @@ describe('fixtures (D206)', () => {
         'IOC_REMAINDER',
         'FOK_NOT_FILLABLE',
         'OCO',
+        'MARGIN_CALL',
         'RESET',
         'INSTRUMENT_EXPIRED',
         'TRADING_HALTED',

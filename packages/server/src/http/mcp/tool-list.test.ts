@@ -105,8 +105,8 @@ describe('tools/list', () => {
       'update_portfolio',
       'reset_portfolio',
       'exercise_option',
-      'delete_simulation',
-      'advance_clock',
+      'simulations',
+      'advance',
     ]);
     for (const { name, annotations } of tools) {
       const isRead = /^(get|list|find|preview|compute)_/.test(name);
@@ -213,6 +213,73 @@ describe('tools for several operations', () => {
     expect((await call('update_market', { simulationId, halts })).result.halts).toMatchObject(halts);
     expect((await call('update_market', { simulationId, resume: ['AAPL'] })).error).toBeUndefined();
     expect((await call('update_market', { simulationId })).error.statusCode).toBe(400);
+  });
+
+  it('advance places orders, lets time pass and shows what is observed, in a simulation or a fork of the agent', async () => {
+    await connect('control');
+    const made = (await call('create_simulation', { feed: 'push', clock: 'manual', calendar: 'always-open' }))
+      .result;
+    const simulationId = made.simulationId as string;
+    const quotes = [{ symbol: 'AAPL', bid: 99.9, ask: 100 }];
+    await call('update_market', { simulationId, quotes });
+    const opened = (
+      await call('open_portfolio', {
+        simulationId,
+        accountId: randomUUID(),
+        portfolioType: 'CASH',
+        accountType: 'INDIVIDUAL',
+        brokerId: 'default',
+        initialCash: 10_000,
+      })
+    ).result;
+    const own = { portfolioId: opened.portfolioId };
+    const stepped = (
+      await call('advance', {
+        simulationId,
+        orders: [buy(own), buy({ ...own, limitPrice: 90 }), buy({ ...own, quantity: 1e6 })],
+        by: 'PT1M',
+        observe: { portfolios: [opened.portfolioId], orders: true },
+      })
+    ).result;
+    const codes = (stepped.orders as Body[]).map(({ statusCode }) => statusCode);
+    expect(codes).toEqual([201, 201, 400]);
+    expect((stepped.events as Body[]).map(({ event }) => event as string)).toContain('FILLED');
+    const [portfolio] = stepped.portfolios as Body[];
+    expect(portfolio).toMatchObject({ settledCash: 8100, reservedCash: 900, orders: [{ limitPrice: 90 }] });
+    const [resting] = (portfolio?.orders ?? []) as Body[];
+    expect(Date.parse(stepped.now as string) - Date.parse(made.now as string)).toBe(60_000);
+
+    const fork = (await call('fork', { simulationId })).result;
+    const inFork = { simulationId: fork.simulationId, cancels: [resting?.orderId] };
+    expect((await call('advance', inFork)).result.cancels).toMatchObject([{ statusCode: 200 }]);
+    expect((await call('get_order', { simulationId, orderId: resting?.orderId })).result.status).toBe(
+      'ACTIVE',
+    );
+    expect((await call('advance', { simulationId, until: 'noon' })).error.statusCode).toBe(400);
+    expect((await call('advance', { simulationId, speed: 2, until: 'next-open' })).error.message).toBe(
+      'until should not exist together with speed',
+    );
+    expect((await call('advance', { orders: [] })).error.code).toBe('LEVEL_TOO_LOW');
+    expect((await call('simulations', { delete: simulationId })).result.simulationId).toBe(simulationId);
+  });
+
+  it('compare shows a row for each broker, or for the variants that are named', async () => {
+    await connect('control');
+    const made = (await call('create_simulation', { feed: 'push', clock: 'manual', calendar: 'always-open' }))
+      .result;
+    const simulationId = made.simulationId as string;
+    const all = (await call('compare', { simulationId })).result;
+    expect(all).toMatchObject({ status: 'DONE', baseMatches: true });
+    const brokers = (await call('list_brokers')).result.data as Body[];
+    expect((all.variants as Body[]).map(({ name }) => name as string).sort()).toEqual(
+      brokers.map(({ brokerId }) => brokerId as string).sort(),
+    );
+    const variants = [{ name: 'slow', latencyMs: 500 }];
+    const one = (await call('compare', { simulationId, variants })).result;
+    expect(one.variants).toMatchObject([{ name: 'slow', status: 'DONE' }]);
+    const again = await call('compare', { comparisonId: one.comparisonId });
+    expect(again.result.variants).toEqual(one.variants);
+    expect((await call('compare', {})).error.statusCode).toBe(400);
   });
 
   it('name unknown and missing arguments', async () => {

@@ -294,12 +294,12 @@ describe('an agent in control', () => {
   it('does anything in simulations that it made, and looks elsewhere', async () => {
     const client = await agent({ level: 'control' });
     expect((await call(client, 'place_order', buy())).error.code).toBe('LEVEL_TOO_LOW');
-    expect((await call(client, 'advance_clock', { by: 'PT1H' })).error.code).toBe('LEVEL_TOO_LOW');
+    expect((await call(client, 'advance', { by: 'PT1H' })).error.code).toBe('LEVEL_TOO_LOW');
     const others = await owner.post('/v1/simulations', { feed: 'push', clock: 'manual' });
     const { simulationId: foreign } = others.body as { simulationId: string };
-    expect((await call(client, 'delete_simulation', { simulationId: foreign })).error.statusCode).toBe(404);
+    expect((await call(client, 'simulations', { delete: foreign })).error.statusCode).toBe(404);
     expect(
-      (await call(client, 'advance_clock', { simulationId: foreign, by: 'PT1H' })).error.statusCode,
+      (await call(client, 'advance', { simulationId: foreign, by: 'PT1H' })).error.statusCode,
     ).toBe(404);
 
     const made = await call(client, 'create_simulation', {
@@ -322,14 +322,14 @@ describe('an agent in control', () => {
       quotes: [{ symbol: 'AAPL', bid: 9.9, ask: 10, last: 10 }],
     });
     await call(client, 'place_order', { simulationId, ...orderBody(mine, { limitPrice: 10 }) });
-    const { result, at } = await call(client, 'advance_clock', { simulationId, by: 'PT1H' });
+    const { result, at } = await call(client, 'advance', { simulationId, by: 'PT1H' });
     expect(result.now).toBe(at);
     expect(
       (await call(client, 'get_portfolio', { simulationId, portfolioId: mine })).result.longMarketValue,
     ).toBe(100);
-    const listed = await call(client, 'list_simulations');
+    const listed = await call(client, 'simulations');
     expect(listed.result.data.map((one: Body) => one.simulationId as string)).toEqual([simulationId]);
-    expect((await call(client, 'delete_simulation', { simulationId })).result.simulationId).toBe(
+    expect((await call(client, 'simulations', { delete: simulationId })).result.simulationId).toBe(
       simulationId,
     );
   });
@@ -368,21 +368,21 @@ describe('/mcp', () => {
     test = limited;
     await test.app.listen({ port: 0, host: '127.0.0.1' });
     const token = test.token();
-    const batch = Array.from({ length: 8 }, (_, i) => rpc(i, 'list_simulations'));
+    const batch = Array.from({ length: 8 }, (_, i) => rpc(i, 'simulations'));
     const { status, headers, body } = await post(batch, {}, token);
     expect(status).toBe(200);
     const answers = (body as { id: number; result: Body }[]).sort((a, b) => a.id - b.id);
     const refused = answers.filter(({ result }) => result.structuredContent.error?.code === 'RATE_LIMITED');
     expect(refused.map(({ id }) => id)).toEqual([5, 6, 7]);
     expect(headers.get('x-ratelimit-remaining')).toBe('0');
-    expect((await post(rpc(1, 'list_simulations'), {}, token)).status).toBe(429);
-    expect((await post(rpc(1, 'list_simulations'), {}, test.token({ tenantId: 'tenant-2' }))).status).toBe(
+    expect((await post(rpc(1, 'simulations'), {}, token)).status).toBe(429);
+    expect((await post(rpc(1, 'simulations'), {}, test.token({ tenantId: 'tenant-2' }))).status).toBe(
       200,
     );
   });
 
   it('has the headers of every answer', async () => {
-    const { headers } = await post(rpc(1, 'list_simulations'), { 'x-request-id': 'mine-1' });
+    const { headers } = await post(rpc(1, 'simulations'), { 'x-request-id': 'mine-1' });
     expect(headers.get('x-request-id')).toBe('mine-1');
     expect(headers.get('x-ratelimit-limit')).toBe('10000');
     expect(headers.get('cache-control')).toBe('no-store');
@@ -392,13 +392,13 @@ describe('/mcp', () => {
   it.each(['https://evil.example', 'null', 'http://localhost:1', 'http://127.0.0.1.evil.example'])(
     'is not for pages of another origin: %s',
     async (origin) => {
-      expect((await post(rpc(1, 'list_simulations'), { origin })).status).toBe(403);
+      expect((await post(rpc(1, 'simulations'), { origin })).status).toBe(403);
     },
   );
 
   it('is for its own pages, and those that CORS_ORIGINS names', async () => {
     const { port } = test.app.server.address() as AddressInfo;
-    const own = await post(rpc(1, 'list_simulations'), { origin: `http://127.0.0.1:${port}` });
+    const own = await post(rpc(1, 'simulations'), { origin: `http://127.0.0.1:${port}` });
     expect(own.status).toBe(200);
   });
 
@@ -417,6 +417,6 @@ describe('/mcp', () => {
       const { status, body } = await post(of(deep));
       expect([status, body.message]).toEqual([400, 'Body must not be nested more than 64 levels deep']);
     }
-    expect((await post(rpc(1, 'list_simulations', { note: '[['.repeat(500) }))).status).toBe(200);
+    expect((await post(rpc(1, 'simulations', { note: '[['.repeat(500) }))).status).toBe(200);
   });
 });

@@ -205,6 +205,7 @@ const PREVIEW: Readonly<Record<string, Definition>> = {
     description:
       'Estimates fills, charges and margin of an order without placing it; reasons against it are in `rejections`.',
     of: ['previewOrder'],
+    except: ['clientOrderId', 'notes'],
     effect: 'reads',
   },
   compute_margin_requirements: {
@@ -306,6 +307,11 @@ const FULL: Readonly<Record<string, Definition>> = {
   },
 };
 
+/** The longest that a request for a comparison waits for its end. */
+const LONGEST_WAIT_SECONDS = 30;
+
+const STRINGS: Json = { type: 'array', items: { type: 'string' } };
+
 const CONTROL: Readonly<Record<string, Definition>> = {
   create_simulation: {
     title: 'Create a simulation',
@@ -328,32 +334,60 @@ const CONTROL: Readonly<Record<string, Definition>> = {
       return { ...(await ask('getSimulation', { simulationId })), stateHash };
     },
   },
-  list_simulations: {
-    title: 'List simulations',
-    description: 'Lists the simulations that this agent made.',
-    of: ['listSimulations'],
-    effect: 'reads',
+  compare: {
+    title: 'Compare a simulation under other rules',
+    description:
+      'Executes the orders of a simulation again, by default at every broker, and answers with a row for each and the first order that went differently. Where it is still RUNNING after 30 seconds, call again with its `comparisonId`.',
+    of: ['createComparison'],
+    only: ['simulationId'],
+    optional: ['simulationId'],
+    more: {
+      from: { type: 'object', description: 'Where it begins: `{ snapshotId }`, `{ at }` or `{ sequence }`.' },
+      until: { type: 'object', description: 'Where it ends, likewise.' },
+      variants: {
+        type: 'array',
+        items: { type: 'object' },
+        description:
+          '`{ name, brokerId?, brokers?: { portfolioId: brokerId }, fillModel?, latencyProfile?, latencyMs?, dayTradeRegime?, seed? }`.',
+      },
+      comparisonId: { type: 'string', description: 'Instead of the others: one that was begun.' },
+    },
+    run: async ({ comparisonId, variants = 'all-brokers', ...given }, ask) => {
+      const begun =
+        comparisonId === undefined ? await ask('createComparison', { ...given, variants }) : { comparisonId };
+      return ask('getComparison', { comparisonId: begun.comparisonId, wait: LONGEST_WAIT_SECONDS });
+    },
   },
-  delete_simulation: {
-    title: 'Delete a simulation',
-    description: 'Deletes a simulation that this agent made, with everything in it. Cannot be undone.',
-    of: ['deleteSimulation'],
+  simulations: {
+    title: 'List or delete simulations',
+    description:
+      'Lists the simulations that this agent made; with `delete` deletes one, with everything in it, which cannot be undone.',
+    of: ['listSimulations'],
+    more: { delete: { type: 'string', description: 'A simulationId.' } },
     effect: 'destroys',
     isIdempotent: true,
+    run: async ({ delete: unwanted, ...given }, ask) =>
+      unwanted === undefined
+        ? ask('listSimulations', given)
+        : ask('deleteSimulation', { simulationId: unwanted }),
   },
-  advance_clock: {
-    title: 'Advance or set the clock',
+  advance: {
+    title: 'Advance the clock, with orders',
     description:
-      'Moves a manual clock forward by a duration (`by`) or to an instant (`to`); `speed` sets a scaled clock. All events due in between happen first.',
+      'Places `orders` and cancels `cancels`, then moves a manual clock forward by a duration (`by`), to an instant (`to`) or `until` something happens, and answers with order events and what `observe` names; `hasMore` = call again to go on. `speed` sets a scaled clock instead.',
     of: ['advanceClock', 'setClock'],
     except: ['now'],
-    effect: 'destroys',
-    run: async (given, ask) => {
-      const { by, to, speed } = given;
-      if (speed === undefined) return ask('advanceClock', given);
-      if (by !== undefined) throw wrong('by should not exist together with speed');
-      return ask('setClock', { speed, ...(to !== undefined && { now: to }) });
+    more: {
+      orders: { type: 'array', items: { type: 'object' }, description: 'Each as for place_order.' },
+      cancels: { type: 'array', items: { type: 'string' }, description: 'Order ids.' },
+      observe: {
+        type: 'object',
+        properties: { symbols: STRINGS, portfolios: STRINGS, orders: { type: 'boolean' } },
+        description: 'Quotes, and portfolios (ids) with their positions and `orders`, to show.',
+      },
     },
+    effect: 'destroys',
+    run: advance,
   },
   update_market: {
     title: 'Update the market',
@@ -420,6 +454,25 @@ const CONTROL: Readonly<Record<string, Definition>> = {
     },
   },
 };
+
+/** What a step has beside the advance of its clock. */
+const OF_STEPS = ['orders', 'cancels', 'observe'];
+
+/** A step where it is more than an advance: clocks that follow the market of a tenant's `main` have no steps. */
+function advance(given: Arguments, ask: Ask): Promise<unknown> {
+  const { by, to, until, speed } = given;
+  const isStep = OF_STEPS.some((name) => given[name] !== undefined);
+  if (speed !== undefined) {
+    const other = ['by', 'until', ...OF_STEPS].find((name) => given[name] !== undefined);
+    if (other !== undefined) throw wrong(`${other} should not exist together with speed`);
+    return ask('setClock', { speed, ...(to !== undefined && { now: to }) });
+  }
+  if (!isStep) return ask('advanceClock', given);
+  const goal = Object.fromEntries(
+    Object.entries({ by, to, until }).filter(([, value]) => value !== undefined),
+  );
+  return ask('stepSimulation', { ...given, ...(Object.keys(goal).length > 0 && { advance: goal }) });
+}
 
 /** Halts that one call of a tool sets or lifts. */
 const MOST_HALTS = 100;
@@ -523,9 +576,9 @@ export function listed(tool: Tool, level: AgentLevel): Record<string, unknown> {
   };
 }
 
-/** The frame of every answer; results have the shapes that the OpenAPI document gives for the operations behind the tool. */
+/** The frame of every answer, with a `result` or an `error`; results have the shapes that the OpenAPI document gives for the operations behind the tool. */
 const OUTPUT = {
   type: 'object',
-  properties: { simulated: { const: true }, result: {}, error: {} },
+  properties: { simulated: { const: true } },
   required: ['simulated'],
 } as const;

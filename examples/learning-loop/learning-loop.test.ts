@@ -1,0 +1,75 @@
+import { execFile, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { Sandpit } from '@sandpit/client';
+import { describe, expect, it } from 'vitest';
+import type { Credentials } from '../../packages/server/src/testing/server-process.js';
+import { withServer } from '../with-server.js';
+import { trade } from './moving-average.js';
+
+const fileOf = (path: string): string => fileURLToPath(new URL(path, import.meta.url));
+const hasPython = spawnSync('python3', ['--version']).status === 0;
+
+/** The first line that the Python example prints: what does not depend on the machine. */
+async function learn({ baseUrl, token }: Credentials): Promise<unknown> {
+  const { stdout } = await promisify(execFile)(
+    'python3',
+    [fileOf('learn.py'), '--steps', '240', '--episode', '60'],
+    {
+      env: {
+        PATH: process.env.PATH,
+        PYTHONPATH: fileOf('../../packages/python'),
+        PYTHONDONTWRITEBYTECODE: '1',
+        SANDPIT_URL: baseUrl,
+        SANDPIT_TOKEN: token,
+      },
+    },
+  );
+  return JSON.parse(stdout.split('\n')[0] ?? '') as unknown;
+}
+
+describe('learning loops', () => {
+  it('the bot with a moving average and the learner repeat with their seeds, and the step goes on over 1,000 events', async () => {
+    await withServer({}, async (credentials) => {
+      const owner = new Sandpit({ url: credentials.baseUrl, token: credentials.token });
+      const run = await trade(owner, 60);
+      expect(run.orders).toBeGreaterThan(1);
+      expect(await trade(owner, 60)).toEqual(run);
+      expect((await trade(owner, 60, 2)).totalEquity).not.toBe(run.totalEquity);
+      if (hasPython) {
+        const [learned, again] = await Promise.all([learn(credentials), learn(credentials)]);
+        expect(learned).toMatchObject({ steps: 240 });
+        expect((learned as { rewards: number[] }).rewards).toHaveLength(4);
+        expect(again).toEqual(learned);
+      }
+      expect((await owner.call('listSimulations')).data).toEqual([]);
+      await goesOn(owner);
+    });
+  }, 120_000);
+});
+
+/** A day on which 1,100 orders expire takes the server two steps; the client tells of one. */
+async function goesOn(owner: Sandpit): Promise<void> {
+  const { token } = await owner.call('createSimulation', {
+    body: { feed: 'push', clock: 'manual', start: '2026-01-05T15:00:00-05:00' },
+  });
+  const client = new Sandpit({ url: owner.transport.baseUrl, token });
+  const { id: portfolioId } = await client.openPortfolio({ cash: 1_000_000 });
+  const order = {
+    portfolioId,
+    symbol: 'F',
+    assetClass: 'EQUITY',
+    orderType: 'LIMIT',
+    positionIntent: 'BUY_TO_OPEN',
+    quantity: 1,
+    limitPrice: 10,
+    timeInForce: 'DAY',
+  } as const;
+  const orders = Array.from({ length: 100 }, () => order);
+  for (let i = 0; i < 10; i += 1) await client.step({ orders });
+  const closed = await client.step({ orders, advance: { to: '2026-01-05T18:00:00-05:00' } });
+  expect(closed.hasMore).toBe(false);
+  expect(closed.now).toBe('2026-01-05T23:00:00.000Z');
+  expect(closed.orders).toHaveLength(100);
+  expect(closed.events.filter(({ event }) => event === 'CANCELED')).toHaveLength(1100);
+}
