@@ -133,10 +133,7 @@ export class Sandpit {
    * server stops half-way to an instant or event, the step goes on from there, its `events` put together; after `advance.by`,
    * `hasMore` may be true.
    */
-  async step(
-    body: BodyOf<'stepSimulation'> = {},
-    signal?: AbortSignal,
-  ): Promise<ReplyOf<'stepSimulation'>> {
+  async step(body: BodyOf<'stepSimulation'> = {}, signal?: AbortSignal): Promise<ReplyOf<'stepSimulation'>> {
     const options = signal === undefined ? {} : { signal };
     let result = await this.call('stepSimulation', { body, ...options });
     const { advance, observe } = body;

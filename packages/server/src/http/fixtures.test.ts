@@ -46,9 +46,7 @@ describe('fixtures (D206)', () => {
     async (name) => {
       for (const start of ['2026-11-23T10:00:00-05:00', '2026-03-02T10:00:00-05:00']) {
         const { body } = await test.as().post('/v1/simulations', { ...MARKETS.push, start });
-        const answer = await test
-          .withToken(String(body.token))
-          .post('/v1/simulation/fixtures', { name });
+        const answer = await test.withToken(String(body.token)).post('/v1/simulation/fixtures', { name });
         expect(answer.status, `${start} ${JSON.stringify(answer.body.message)}`).toBe(201);
       }
     },

@@ -298,9 +298,7 @@ describe('an agent in control', () => {
     const others = await owner.post('/v1/simulations', { feed: 'push', clock: 'manual' });
     const { simulationId: foreign } = others.body as { simulationId: string };
     expect((await call(client, 'simulations', { delete: foreign })).error.statusCode).toBe(404);
-    expect(
-      (await call(client, 'advance', { simulationId: foreign, by: 'PT1H' })).error.statusCode,
-    ).toBe(404);
+    expect((await call(client, 'advance', { simulationId: foreign, by: 'PT1H' })).error.statusCode).toBe(404);
 
     const made = await call(client, 'create_simulation', {
       feed: 'push',
@@ -376,9 +374,7 @@ describe('/mcp', () => {
     expect(refused.map(({ id }) => id)).toEqual([5, 6, 7]);
     expect(headers.get('x-ratelimit-remaining')).toBe('0');
     expect((await post(rpc(1, 'simulations'), {}, token)).status).toBe(429);
-    expect((await post(rpc(1, 'simulations'), {}, test.token({ tenantId: 'tenant-2' }))).status).toBe(
-      200,
-    );
+    expect((await post(rpc(1, 'simulations'), {}, test.token({ tenantId: 'tenant-2' }))).status).toBe(200);
   });
 
   it('has the headers of every answer', async () => {
