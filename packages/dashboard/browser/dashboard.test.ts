@@ -100,9 +100,12 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
     await form.getByLabel('Shares').fill('10');
     await form.getByLabel('Type').selectOption('LIMIT');
     await form.getByLabel('Limit price').fill('187.50');
-    await form.getByLabel('Take profit at').fill('190');
-    await form.getByLabel('Stop loss at').fill('180');
-    await form.getByRole('button', { name: 'Place order' }).click();
+    await form.getByText('Take profit and stop loss').click();
+    await form.getByLabel('Take profit', { exact: true }).fill('190');
+    await form.getByText('Gain +$25.00 (+1.33%) at 190.00').waitFor();
+    await form.getByLabel('Stop loss', { exact: true }).fill('180');
+    await form.getByRole('button', { name: 'Place order: Buy 10 AAPL, limit 187.50' }).click();
+    await form.getByRole('link', { name: 'Show the order' }).click();
 
     await expect
       .poll(async () => (await rows()).join('\n'), SOON)
@@ -204,9 +207,9 @@ describe.runIf(chromiumPath !== undefined)('the dashboard', () => {
       `portfolio/${portfolioId}`,
       `portfolio/${portfolioId}?section=power`,
       `orders?order=${orderId}`,
-      `ticket?portfolio=${portfolioId}&symbol=AAPL&type=LIMIT&limit=100`,
-      'ticket?kind=SPREAD&symbol=AAPL',
-      'market/AAPL',
+      `trade/AAPL?portfolio=${portfolioId}&quantity=10&type=LIMIT&limit=100&target=5&targetUnit=percent`,
+      'trade/AAPL?show=options&legs=B1xAAPL260116C00190000,S1xAAPL260116C00195000&quantity=1',
+      'trade/AAPL?show=market&dock=activity',
       `activity/${portfolioId}`,
       `analytics/${portfolioId}?benchmark=AAPL`,
       `analytics/${portfolioId}?section=trades`,

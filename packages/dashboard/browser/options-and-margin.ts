@@ -15,16 +15,22 @@ export function optionsAndMargin(visit: Visit): void {
       AAPL260109C00190000: [1.4, 1.5],
       AAPL260109C00192500: [0.6, 0.7],
     });
-    await visit.go(
-      simulation.place(`ticket?portfolio=${portfolioId}&kind=SPREAD&symbol=AAPL&type=LIMIT&limit=2.05`),
-      page,
-    );
+    await visit.go(simulation.place(`trade/AAPL?portfolio=${portfolioId}&show=options`), page);
+    const chain = page.getByRole('region', { name: 'Option chain' });
+    await chain.getByRole('button', { name: 'Buy 187.50 call at 2.70' }).click();
+    await chain.getByRole('button', { name: 'Sell 192.50 call at 0.60' }).click();
     const form = page.getByRole('form', { name: 'Order' });
-    await form.getByLabel('Contract of leg 1').getByText('187.50 call, 2.60 × 2.70').waitFor(ATTACHED);
+    await form.getByText('Bull call spread', { exact: true }).waitFor(SOON);
+    // 2.70 is asked, 0.60 is bid.
+    expect(await form.getByLabel('Net limit, negative for a credit').inputValue()).toBe('2.1');
+    await form.getByLabel('Net limit, negative for a credit').fill('2.05');
     // 5.00 between the strikes, 2.05 paid: at worst 205 are lost, at best 295 won.
-    await form.getByRole('img', { name: /^Profit at expiry from −\$205\.00 to \$295\.00 a unit/ }).waitFor();
-    await page.getByText('The order would be accepted.').waitFor();
-    await form.getByRole('button', { name: 'Place order' }).click();
+    await page
+      .getByRole('img', { name: /^Profit of a unit at expiration from −\$205\.00 to \$295\.00/ })
+      .waitFor(SOON);
+    await page.getByText('The order would be accepted.').waitFor(SOON);
+    await form.getByRole('button', { name: 'Place order: Trade 1 AAPL bull call spread, 2.05 debit' }).click();
+    await form.getByRole('link', { name: 'Show the order' }).click();
     // 2.70 − 0.60 is asked for.
     await page.getByLabel('Order details').getByText('Waiting for: net').waitFor();
     await simulation.quotes({ AAPL260109C00187500: [2.55, 2.65] });
@@ -92,6 +98,3 @@ export function optionsAndMargin(visit: Visit): void {
     await page.context().close();
   }, 60_000);
 }
-
-/** Options of a closed choice are there, and not seen. */
-const ATTACHED = { state: 'attached' } as const;

@@ -1,6 +1,7 @@
 import { Component, type ComponentChildren, type ComponentType } from 'preact';
 import { useEffect, useMemo, useRef, useState } from 'preact/hooks';
 import { Broker, BrokerContext } from './broker.ts';
+import { useAnnouncements } from './live/announcer.ts';
 import { errorFrom } from './load.ts';
 import { Login, LoginLink } from './pages/login.tsx';
 import { Overview } from './pages/overview.tsx';
@@ -29,13 +30,15 @@ const later = (load: () => Promise<ComponentType<{ place: DashboardRoute }>>) =>
     return page.Page === undefined ? <p class="waiting">Loading …</p> : <page.Page place={place} />;
   };
 
+const Trade = later(async () => (await import('./trade/trade-page.tsx')).TradePage);
+
 const PAGES: Readonly<Record<string, ComponentType<{ place: DashboardRoute }>>> = {
   '': Overview,
   portfolio: PortfolioPage,
   orders: Orders,
-  ticket: later(async () => (await import('./pages/ticket.tsx')).Ticket),
-  trade: later(async () => (await import('./pages/market.tsx')).Market),
-  market: later(async () => (await import('./pages/market.tsx')).Market),
+  ticket: Trade,
+  trade: Trade,
+  market: Trade,
   activity: later(async () => (await import('./pages/activity.tsx')).ActivityPage),
   analytics: later(async () => (await import('./pages/analytics.tsx')).Analytics),
   time: later(async () => (await import('./pages/time-machine.tsx')).TimeMachinePage),
@@ -112,22 +115,23 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
   const isFirst = useRef(true);
   const [isFinding, setIsFinding] = useState(false);
   useKeyboard(place, () => setIsFinding(true));
+  useAnnouncements(broker);
   useEffect(() => {
-    const title = MENU.find(({ path }) => path === name)?.title ?? (name === '' ? 'Overview' : name);
+    const title = MENU.find(({ path }) => path === (isTrade(name) ? 'trade' : name))?.title ?? name;
     document.title = `${title} · Sandpit`;
     // A screen reader goes on at the new page, a keyboard at its first control.
     if (!isFirst.current) main.current?.focus({ preventScroll: true });
     isFirst.current = false;
-  }, [name]);
+  }, [isTrade(name) ? 'trade' : name]);
   return (
     <div class="frame">
       <a class="skip" href="#content" onClick={skip}>
         Skip to content
       </a>
       <Banner onFind={() => setIsFinding(true)} />
-      <Rail simulationId={simulationId} current={name} />
-      <main id="content" tabIndex={-1} ref={main} data-page={name}>
-        <Boundary key={place.path.join('/')}>
+      <Rail simulationId={simulationId} current={isTrade(name) ? 'trade' : name} />
+      <main id="content" tabIndex={-1} ref={main} data-page={isTrade(name) ? 'trade' : name}>
+        <Boundary key={isTrade(name) ? 'trade' : place.path.join('/')}>
           {Page === undefined ? (
             <Empty>
               <h1>Page not found</h1>
@@ -143,6 +147,9 @@ function Frame({ place, broker }: { readonly place: DashboardRoute; readonly bro
     </div>
   );
 }
+
+/** The addresses of the trade page, its former two included. */
+const isTrade = (name: string): boolean => ['trade', 'ticket', 'market'].includes(name);
 
 function skip(event: Event): void {
   // The address behind `#` is a place.

@@ -1,6 +1,6 @@
 import { useEffect } from 'preact/hooks';
-import { kindOfSymbol } from './option-legs.ts';
 import { go, hrefOf, type DashboardRoute, setQuery } from './route.ts';
+import { focusTicket } from './trade/ticket-focus.ts';
 
 /** Within these a letter is typed or chooses something; it is no shortcut. */
 const TAKES_KEYS =
@@ -22,8 +22,7 @@ export function useKeyboard(place: DashboardRoute, find: () => void): void {
       const { target } = event;
       const isTyping = target instanceof HTMLElement && target.closest(TAKES_KEYS) !== null;
       if (event.key === 'Escape') {
-        if (isTyping) return;
-        else if (place.query.has('order')) setQuery({ order: undefined });
+        if (!isTyping && place.query.has('order')) setQuery({ order: undefined });
         return;
       }
       if (isTyping) return;
@@ -33,16 +32,17 @@ export function useKeyboard(place: DashboardRoute, find: () => void): void {
         if (ofPage === null) find();
         else ofPage.focus();
       } else if (event.key === 'b' || event.key === 's') {
+        event.preventDefault();
         const [page, subject] = place.path;
-        const symbol = page === 'market' ? subject : (place.query.get('symbol') ?? undefined);
-        go(
-          hrefOf(place.simulationId, 'ticket', {
-            portfolio: page === 'portfolio' ? subject : (place.query.get('portfolio') ?? undefined),
-            symbol,
-            kind: symbol === undefined ? undefined : kindOfSymbol(symbol.toUpperCase()),
-            intent: event.key === 'b' ? 'BUY_TO_OPEN' : 'SELL_TO_CLOSE',
-          }),
-        );
+        const side = event.key === 'b' ? 'BUY' : 'SELL';
+        if (page === 'trade') setQuery({ side, show: place.query.get('show') ?? undefined });
+        else {
+          const symbol = place.query.get('symbol') ?? '';
+          const portfolio = page === 'portfolio' ? subject : (place.query.get('portfolio') ?? undefined);
+          const path = symbol === '' ? 'trade' : `trade/${encodeURIComponent(symbol.toUpperCase())}`;
+          go(hrefOf(place.simulationId, path, { portfolio, side }));
+        }
+        focusTicket();
       }
     };
     addEventListener('keydown', onKey);

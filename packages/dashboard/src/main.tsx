@@ -3,6 +3,7 @@ import { App } from './app.tsx';
 import './design/tokens.css';
 import './design/pages.css';
 import './design/shell.css';
+import './design/trade.css';
 import './design/fonts.ts';
 import { applyTheme } from './theme.ts';
 

@@ -109,7 +109,7 @@ export const OrderPreview = closed('OrderPreview', {
   commission: number(),
   fees: listOf(Fee),
   reserves: number({ description: 'Cash that the order would reserve.' }),
-  cash: amount('PreviewCash', 'Settled cash.'),
+  cash: amount('PreviewCash', 'Settled and pending cash, less the margin loan.'),
   buyingPower: amount('PreviewBuyingPower', 'Overnight buying power.'),
   initialMargin: amount('PreviewInitialMargin', 'Initial requirement.'),
   maintenanceMargin: amount('PreviewMaintenanceMargin', 'Maintenance requirement.'),

@@ -4,7 +4,7 @@ import { useEffect, useState } from 'preact/hooks';
 import { type Broker, useBroker } from '../broker.ts';
 import { PerFrame } from '../load.ts';
 import { isOpenOrder } from './orders.ts';
-import { followStream } from './stream.ts';
+import { followOrders } from './order-feed.ts';
 
 export interface OrderActivity {
   /** Numbers of open orders; undefined where there are more than are counted here. */
@@ -35,7 +35,7 @@ class LiveActivity {
   }
 
   start(): () => void {
-    const stop = followStream('orders', (options) => this.#broker.orderEvents({}, options), {
+    const stop = followOrders(this.#broker, {
       onBegin: () => void this.#read(),
       onEvent: ({ event: _event, execution: _execution, eventId: _eventId, ...order }) => {
         this.#take(order);

@@ -3,7 +3,8 @@ import type { Order } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker, type Broker } from '../broker.ts';
 import { errorFrom, PerFrame } from '../load.ts';
-import { followStream, type StreamState } from './stream.ts';
+import { followOrders } from './order-feed.ts';
+import type { StreamState } from './stream.ts';
 
 export interface OrderFilter {
   readonly portfolioId?: string | undefined;
@@ -55,22 +56,19 @@ export class LiveOrders {
     const { portfolioId } = this.#filter;
     // The stream first: what happens while the list is on its way is then told by it.
     this.#ends.push(
-      followStream(
-        'orders',
-        (options) => this.#broker.orderEvents(portfolioId === undefined ? {} : { portfolioId }, options),
-        {
-          onBegin: () => void this.#load(undefined),
-          onState: (state, reason) => {
-            this.#stream = state;
-            if (reason !== undefined) this.#error = reason;
-            this.#show.ask();
-          },
-          onEvent: ({ event: _event, execution: _execution, eventId: _eventId, ...order }) => {
-            this.#take(order);
-            this.#show.ask();
-          },
+      followOrders(this.#broker, {
+        onBegin: () => void this.#load(undefined),
+        onState: (state, reason) => {
+          this.#stream = state;
+          if (reason !== undefined) this.#error = reason;
+          this.#show.ask();
         },
-      ),
+        onEvent: ({ event: _event, execution: _execution, eventId: _eventId, ...order }) => {
+          if (portfolioId !== undefined && order.portfolioId !== portfolioId) return;
+          this.#take(order);
+          this.#show.ask();
+        },
+      }),
     );
     const timer = setInterval(() => void this.#refreshReasons(), REASONS_MS);
     this.#ends.push(() => clearInterval(timer));

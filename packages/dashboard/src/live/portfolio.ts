@@ -2,6 +2,7 @@ import type { PortfolioUpdate } from '@sandpit/protocol';
 import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { PerFrame } from '../load.ts';
+import { announce } from '../ui/toaster.tsx';
 import { followStream } from './stream.ts';
 
 /** A portfolio with its positions as the stream shows it. */
@@ -20,7 +21,11 @@ export function usePortfolio(portfolioId: string): {
       show.ask();
     };
     const stop = followStream('portfolio', (options) => broker.portfolioEvents({ portfolioId }, options), {
-      onEvent: (value) => change({ value }),
+      onEvent: (value) => {
+        if (value.marginCallActive && latest.value?.marginCallActive === false)
+          announce('Margin call', `${value.name ?? 'A portfolio'} has a new margin call.`, 'error');
+        change({ value });
+      },
       onState: (_state, error) => {
         if (error !== undefined) change({ ...latest, error });
       },

@@ -9,7 +9,7 @@ import { Copy } from '../parts/copy.tsx';
 import { Field } from '../parts/field.tsx';
 import { Problem, Refusal } from '../parts/notice.tsx';
 import { hrefOf, setQuery } from '../route.ts';
-import { asCurl, asPython, asTypeScript, bodyOf } from './order-code.ts';
+import { asCurl, asPython, asTypeScript, bodyOf } from '../trade/order-code.ts';
 import { sideOf, typeOf, whyOf } from '../labels.ts';
 import { contractText } from '../option-legs.ts';
 
@@ -180,7 +180,7 @@ function OrderEvents({
       <Actions order={order} onChanged={onChanged} />
       <h3>Repeat order</h3>
       <p class="row">
-        <a href={hrefOf(simulationId, 'ticket', { again: order.orderId })}>New ticket</a>
+        <a href={hrefOf(simulationId, 'trade', { again: order.orderId })}>New ticket</a>
         <Copy name="curl" text={asCurl(bodyOf(order))} />
         <Copy name="TypeScript" text={asTypeScript(bodyOf(order))} />
         <Copy name="Python" text={asPython(bodyOf(order))} />

@@ -86,7 +86,7 @@ export function OrderTable({
             <p>
               {show === 'open' ? 'No order is open' : 'No order yet'}
               {symbol !== '' && ` in ${symbol.toUpperCase()}`}.{' '}
-              <a href={hrefOf(simulationId, 'ticket', { portfolio: portfolioId })}>Place an order</a> or press{' '}
+              <a href={hrefOf(simulationId, 'trade', { portfolio: portfolioId })}>Place an order</a> or press{' '}
               <kbd>b</kbd>.
             </p>
           </Empty>

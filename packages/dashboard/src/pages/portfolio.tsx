@@ -41,7 +41,7 @@ export function PortfolioPage({ place }: { readonly place: DashboardRoute }) {
     <>
       <div class="heading">
         <h1>{value.name ?? `Portfolio ${portfolioId.slice(0, 8)}`}</h1>
-        <a class="button primary" href={hrefOf(simulationId, 'ticket', { portfolio: portfolioId })}>
+        <a class="button primary" href={hrefOf(simulationId, 'trade', { portfolio: portfolioId })}>
           Trade
         </a>
         <a href={hrefOf(simulationId, `activity/${portfolioId}`)}>Activity</a>

@@ -1,10 +1,13 @@
 /** What a portfolio holds, by class, and options as the strategies that they are. */
 import type { EquityPosition, FuturePosition, OptionPosition, PortfolioUpdate } from '@sandpit/protocol';
-import { useMemo } from 'preact/hooks';
-import { change, greek, money, price, quantity, tone } from '../format.ts';
+import { useMemo, useState } from 'preact/hooks';
+import { change, dateText, greek, money, price, quantity, tone } from '../format.ts';
+import { contractText, optionNamed } from '../option-legs.ts';
 import type { Column } from '../parts/column.ts';
 import { Table } from '../parts/table.tsx';
 import { hrefOf } from '../route.ts';
+import { RollDialog } from '../trade/roll.tsx';
+import { closingTicket } from '../trade/strategy.ts';
 import { Strategies } from './strategies.tsx';
 
 export function Positions({
@@ -56,28 +59,55 @@ export function Positions({
   );
 }
 
-/** A ticket that closes a position. */
-function closing(
-  simulationId: string,
-  kind: 'EQUITY' | 'OPTION' | 'FUTURE',
-  portfolio: string,
-  symbol: string,
-  count: number,
-) {
-  if (count === 0) return null;
-  const intent = count > 0 ? 'SELL_TO_CLOSE' : 'BUY_TO_CLOSE';
-  const query = { portfolio, kind, symbol, intent, quantity: Math.abs(count) };
+/** Closing a position, and rolling a contract. */
+function Actions({
+  simulationId,
+  portfolioId,
+  symbol,
+  count,
+}: {
+  readonly simulationId: string;
+  readonly portfolioId: string;
+  readonly symbol: string;
+  readonly count: number;
+}) {
+  const [isRolling, setIsRolling] = useState(false);
+  const ticket = closingTicket(portfolioId, [{ symbol, quantity: count }]);
+  if (count === 0 || ticket === undefined) return null;
   return (
-    <a href={hrefOf(simulationId, 'ticket', query)} aria-label={`Close ${symbol}`}>
-      close
-    </a>
+    <span class="row nowrap">
+      <a
+        class="button small"
+        href={hrefOf(simulationId, `trade/${encodeURIComponent(symbol)}`, { ...ticket, symbol: undefined })}
+        aria-label={`Close ${contractText(symbol)}`}
+      >
+        Close
+      </a>
+      {optionNamed(symbol) !== undefined && (
+        <button
+          type="button"
+          class="small"
+          aria-label={`Roll ${contractText(symbol)}`}
+          onClick={() => setIsRolling(true)}
+        >
+          Roll
+        </button>
+      )}
+      {isRolling && (
+        <RollDialog
+          portfolioId={portfolioId}
+          held={[{ symbol, quantity: count }]}
+          onClose={() => setIsRolling(false)}
+        />
+      )}
+    </span>
   );
 }
 
 const equityColumnsIn = (simulationId: string): readonly Column<EquityPosition>[] => [
   {
     title: 'Symbol',
-    cell: ({ symbol }) => <a href={hrefOf(simulationId, `market/${symbol}`)}>{symbol}</a>,
+    cell: ({ symbol }) => <a href={hrefOf(simulationId, `trade/${symbol}`)}>{symbol}</a>,
   },
   { title: 'Settled', isNumber: true, cell: ({ settledQuantity }) => quantity(settledQuantity) },
   {
@@ -101,10 +131,16 @@ const equityColumnsIn = (simulationId: string): readonly Column<EquityPosition>[
     cell: ({ unrealizedPnl }) => <span class={tone(unrealizedPnl)}>{change(unrealizedPnl)}</span>,
   },
   {
-    title: 'Close',
-    isSecondary: true,
+    title: 'Trade',
     cell: ({ portfolioId, symbol, settledQuantity, pendingQuantity }) =>
-      closing(simulationId, 'EQUITY', portfolioId, symbol, settledQuantity + pendingQuantity),
+(
+      <Actions
+        simulationId={simulationId}
+        portfolioId={portfolioId}
+        symbol={symbol}
+        count={settledQuantity + pendingQuantity}
+      />
+    ),
   },
 ];
 
@@ -112,8 +148,8 @@ const optionColumnsIn = (simulationId: string, portfolioId: string): readonly Co
   {
     title: 'Contract',
     cell: ({ symbol, optionType, strike, expiration }) => (
-      <a href={hrefOf(simulationId, `market/${symbol}`, { expiration })}>
-        {symbol} {expiration} {price(strike)} {optionType.toLowerCase()}
+      <a href={hrefOf(simulationId, `trade/${symbol}`, { expiration, show: 'options' })}>
+        {symbol} {dateText(expiration)} {price(strike)} {optionType.toLowerCase()}
       </a>
     ),
   },
@@ -131,9 +167,15 @@ const optionColumnsIn = (simulationId: string, portfolioId: string): readonly Co
   { title: 'Θ', isNumber: true, isSecondary: true, cell: ({ thetaPerContract }) => greek(thetaPerContract) },
   { title: 'Vega', isNumber: true, isSecondary: true, cell: ({ vegaPerContract }) => greek(vegaPerContract) },
   {
-    title: 'Close',
-    isSecondary: true,
-    cell: (one) => closing(simulationId, 'OPTION', portfolioId, one.optionSymbol, one.quantity),
+    title: 'Trade',
+    cell: (one) => (
+      <Actions
+        simulationId={simulationId}
+        portfolioId={portfolioId}
+        symbol={one.optionSymbol}
+        count={one.quantity}
+      />
+    ),
   },
 ];
 
@@ -152,7 +194,7 @@ function GreekSums({ options }: { readonly options: readonly OptionPosition[] })
 const futureColumnsIn = (simulationId: string, portfolioId: string): readonly Column<FuturePosition>[] => [
   {
     title: 'Contract',
-    cell: ({ symbol }) => <a href={hrefOf(simulationId, `market/${symbol}`)}>{symbol}</a>,
+    cell: ({ symbol }) => <a href={hrefOf(simulationId, `trade/${symbol}`)}>{symbol}</a>,
   },
   { title: 'Contracts', isNumber: true, cell: (one) => quantity(one.quantity) },
   { title: 'Entry', isNumber: true, isSecondary: true, cell: ({ entryPrice }) => price(entryPrice) },
@@ -178,8 +220,9 @@ const futureColumnsIn = (simulationId: string, portfolioId: string): readonly Co
   },
   { title: 'Last day', isSecondary: true, cell: ({ lastTradeDate }) => lastTradeDate },
   {
-    title: 'Close',
-    isSecondary: true,
-    cell: ({ symbol, quantity: count }) => closing(simulationId, 'FUTURE', portfolioId, symbol, count),
+    title: 'Trade',
+    cell: ({ symbol, quantity: count }) => (
+      <Actions simulationId={simulationId} portfolioId={portfolioId} symbol={symbol} count={count} />
+    ),
   },
 ];

@@ -1,6 +1,6 @@
 /** Options together with what belongs to them: the groups that their margin is computed for. */
 import type { PortfolioUpdate, Requirements } from '@sandpit/protocol';
-import { useEffect } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { change, money, quantity, tone, words } from '../format.ts';
 import { useLoad } from '../load.ts';
@@ -8,6 +8,9 @@ import { contractText } from '../option-legs.ts';
 import type { Column } from '../parts/column.ts';
 import { Problem } from '../parts/notice.tsx';
 import { Table } from '../parts/table.tsx';
+import { hrefOf } from '../route.ts';
+import { RollDialog } from '../trade/roll.tsx';
+import { closingTicket } from '../trade/strategy.ts';
 
 export type Group = Requirements['groups'][number];
 
@@ -60,10 +63,62 @@ export function Strategies({ portfolio }: { readonly portfolio: PortfolioUpdate 
       };
     });
   if (rows.length === 0) return null;
-  return <Table label="Strategies" columns={STRATEGIES} rows={rows} keyOf={keyOfGroup} />;
+  return (
+    <Table
+      label="Strategies"
+      columns={columnsIn(broker.simulationId, portfolioId, isOption)}
+      rows={rows}
+      keyOf={keyOfGroup}
+    />
+  );
 }
 
-const STRATEGIES: readonly Column<Strategy>[] = [
+/** Closing the option legs of a strategy by one order where they are one, and rolling a leg. */
+function Actions({
+  simulationId,
+  portfolioId,
+  group,
+  isOption,
+}: {
+  readonly simulationId: string;
+  readonly portfolioId: string;
+  readonly group: Group;
+  readonly isOption: ReadonlySet<string>;
+}) {
+  const [isRolling, setIsRolling] = useState(false);
+  const held = group.legs.filter(({ symbol }) => isOption.has(symbol));
+  const ticket = closingTicket(portfolioId, held);
+  const name = `${words(group.strategy)} ${group.underlying}`;
+  return (
+    <span class="row nowrap">
+      {ticket !== undefined && (
+        <a
+          class="button small"
+          aria-label={held.length < group.legs.length ? `Close the option of ${name}` : `Close ${name}`}
+          href={hrefOf(
+            simulationId,
+            `trade/${held.length === 1 ? (held[0]?.symbol ?? '') : group.underlying}`,
+            { ...ticket, symbol: undefined, show: 'options' },
+          )}
+        >
+          {held.length < group.legs.length ? 'Close option' : 'Close'}
+        </a>
+      )}
+      <button type="button" class="small" aria-label={`Roll ${name}`} onClick={() => setIsRolling(true)}>
+        Roll
+      </button>
+      {isRolling && (
+        <RollDialog portfolioId={portfolioId} held={held} onClose={() => setIsRolling(false)} />
+      )}
+    </span>
+  );
+}
+
+const columnsIn = (
+  simulationId: string,
+  portfolioId: string,
+  isOption: ReadonlySet<string>,
+): readonly Column<Strategy>[] => [
   {
     title: 'Strategy',
     cell: ({ strategy, underlying }) => (
@@ -84,5 +139,11 @@ const STRATEGIES: readonly Column<Strategy>[] = [
     isNumber: true,
     isSecondary: true,
     cell: ({ maintenance }) => money(maintenance),
+  },
+  {
+    title: 'Trade',
+    cell: (group) => (
+      <Actions simulationId={simulationId} portfolioId={portfolioId} group={group} isOption={isOption} />
+    ),
   },
 ];

@@ -1,11 +1,8 @@
 /** What the chart library is asked to draw, in the colours of the page. */
-import type { Bar } from '@sandpit/protocol';
 import {
   BaselineSeries,
-  CandlestickSeries,
   createChart,
   createSeriesMarkers,
-  HistogramSeries,
   type IChartApi,
   type ISeriesApi,
   type ISeriesMarkersPluginApi,
@@ -18,7 +15,7 @@ import {
 import { asIfInNewYork, percent, price } from '../format.ts';
 import type { Line, Mark, Point } from './chart-data.ts';
 
-type Kind = 'Line' | 'Candlestick' | 'Histogram' | 'Baseline';
+type Kind = 'Line' | 'Baseline';
 
 /** Of what is drawn, left free at each end. */
 const MARGIN = 0.015;
@@ -37,6 +34,7 @@ export class Drawing {
   #marks: ISeriesMarkersPluginApi<Time> | undefined;
   #shape = '';
   #isRemoved = false;
+  #isToFit = false;
   /** What `lines` was told last. */
   #drawn = '';
   readonly #onTheme = (): void => this.#paint();
@@ -47,7 +45,7 @@ export class Drawing {
     this.#chart = createChart(element, {
       autoSize: true,
       // Its notice stands in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
-      layout: { attributionLogo: false, fontFamily: 'inherit' },
+      layout: { attributionLogo: false, fontFamily: getComputedStyle(element).fontFamily },
       timeScale: { borderVisible: false, timeVisible: true, tickMarkFormatter: tickOf },
       rightPriceScale: { borderVisible: false },
       handleScroll: { vertTouchDrag: false },
@@ -66,6 +64,12 @@ export class Drawing {
     removeEventListener('theme', this.#onTheme);
     this.#system.removeEventListener('change', this.#onTheme);
     this.#chart.remove();
+  }
+
+  /** Shows everything at the next drawing: what is drawn then is another stretch of time. */
+  refit(): void {
+    this.#isToFit = true;
+    this.#drawn = '';
   }
 
   /** `below` is drawn in a pane of its own. What is drawn already is left as it is. */
@@ -89,11 +93,12 @@ export class Drawing {
     if (below !== undefined) this.#series[lines.length]?.setData(seconds(below.points));
     this.#mark(marks, lines[0]?.points.map(({ atMs }) => atMs) ?? []);
     this.#paint();
-    if (isNew) this.#showAll(Math.max(0, ...lines.map(({ points }) => points.length)));
+    if (isNew || this.#isToFit) this.#showAll(Math.max(0, ...lines.map(({ points }) => points.length)));
   }
 
   /** All of it, and room for the dots at both ends; once the scale beside it has its width. */
   #showAll(count: number): void {
+    this.#isToFit = false;
     requestAnimationFrame(() => {
       if (this.#isRemoved) return;
       const margin = Math.max(0.5, count * MARGIN);
@@ -116,41 +121,6 @@ export class Drawing {
     );
     this.#chart.panes()[1]?.setHeight(PANE_PX);
     return series;
-  }
-
-  candles(bars: readonly Bar[], marks: readonly Mark[]): void {
-    const isNew = this.#begin('candles', () => {
-      const candles = this.#chart.addSeries(CandlestickSeries, {
-        borderVisible: false,
-        priceFormat: DOLLARS,
-      });
-      candles.priceScale().applyOptions({ scaleMargins: { top: 0.08, bottom: 0.22 } });
-      const volume = this.#chart.addSeries(HistogramSeries, {
-        priceScaleId: '',
-        priceFormat: { type: 'volume' },
-        priceLineVisible: false,
-        lastValueVisible: false,
-      });
-      volume.priceScale().applyOptions({ scaleMargins: { top: 0.82, bottom: 0 } });
-      return [candles, volume];
-    });
-    const [candles, volume] = this.#series;
-    candles?.setData(
-      bars.map(({ timestamp, open, high, low, close }) => ({
-        time: second(timestamp),
-        open,
-        high,
-        low,
-        close,
-      })),
-    );
-    volume?.setData(bars.map(({ timestamp, volume: value }) => ({ time: second(timestamp), value })));
-    this.#mark(
-      marks,
-      bars.map(({ timestamp }) => timestamp),
-    );
-    this.#paint();
-    if (isNew) this.#showAll(bars.length);
   }
 
   #begin(shape: string, make: () => ISeriesApi<Kind>[]): boolean {
@@ -200,23 +170,17 @@ export class Drawing {
       },
       grid: { vertLines: { color: line }, horzLines: { color: line } },
     });
-    const up = this.#colour('--up');
     const down = this.#colour('--down');
-    if (!this.#shape.startsWith('candles')) {
-      this.#series.forEach((series, index) => {
-        if (series.seriesType() === 'Baseline')
-          series.applyOptions({
-            topLineColor: down,
-            bottomLineColor: down,
-            bottomFillColor1: 'transparent',
-            bottomFillColor2: 'transparent',
-          });
-        else series.applyOptions({ color: this.#colour(CHOICE[index % CHOICE.length] ?? '--accent') });
-      });
-      return;
-    }
-    this.#series[0]?.applyOptions({ upColor: up, downColor: down, wickUpColor: up, wickDownColor: down });
-    this.#series[1]?.applyOptions({ color: line });
+    this.#series.forEach((series, index) => {
+      if (series.seriesType() === 'Baseline')
+        series.applyOptions({
+          topLineColor: down,
+          bottomLineColor: down,
+          bottomFillColor1: 'transparent',
+          bottomFillColor2: 'transparent',
+        });
+      else series.applyOptions({ color: this.#colour(CHOICE[index % CHOICE.length] ?? '--accent') });
+    });
   }
 
   #colour(name: string): string {
@@ -225,7 +189,7 @@ export class Drawing {
 }
 
 /** In New York, as everything else here. */
-function tickOf(at: Time, type: TickMarkType): string {
+export function tickOf(at: Time, type: TickMarkType): string {
   if (type === TickMarkType.Time || type === TickMarkType.TimeWithSeconds) return textOf(at, 11, 16);
   return type === TickMarkType.Year
     ? textOf(at, 0, 4)
@@ -235,11 +199,11 @@ function tickOf(at: Time, type: TickMarkType): string {
 }
 
 /** A part of `2026-01-05 10:00:00`. */
-const textOf = (at: Time, from: number, to: number): string =>
+export const textOf = (at: Time, from: number, to: number): string =>
   new Date(Number(at) * 1000).toISOString().replace('T', ' ').slice(from, to);
 
 /** The library knows UTC alone: it is given the time in New York for it, so that its days begin when they do there. */
-const second = (atMs: number): UTCTimestamp => Math.floor(asIfInNewYork(atMs) / 1000) as UTCTimestamp;
+export const second = (atMs: number): UTCTimestamp => Math.floor(asIfInNewYork(atMs) / 1000) as UTCTimestamp;
 
 /** The library wants one value a second, in order. */
 function seconds(points: readonly Point[]): { readonly time: UTCTimestamp; readonly value: number }[] {

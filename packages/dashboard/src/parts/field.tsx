@@ -10,20 +10,35 @@ interface FieldProps {
   readonly placeholder?: string;
   readonly list?: string;
   readonly type?: string;
+  /** The name of the input in its form. */
+  readonly inputName?: string;
+  /** What is wrong with the value, said below it. */
+  readonly problem?: string | undefined;
+  /** Said below the value where nothing is wrong. */
+  readonly note?: string | undefined;
 }
 
-export function Field({ name, value, onChange, ...rest }: FieldProps) {
+export function Field({ name, value, onChange, problem, note, inputName, ...rest }: FieldProps) {
   const id = useId();
+  const said = problem ?? note;
   return (
     <div class="field">
       <label for={id}>{name}</label>
       <input
         id={id}
+        name={inputName}
         value={value}
         autocomplete="off"
         onInput={({ currentTarget }) => onChange(currentTarget.value)}
+        aria-invalid={problem === undefined ? undefined : true}
+        aria-describedby={said === undefined ? undefined : `${id}-note`}
         {...rest}
       />
+      {said !== undefined && (
+        <small id={`${id}-note`} class={problem === undefined ? 'dim' : 'down'}>
+          {said}
+        </small>
+      )}
     </div>
   );
 }

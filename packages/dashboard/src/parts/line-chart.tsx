@@ -1,4 +1,5 @@
 import { useEffect, useRef } from 'preact/hooks';
+import { useClockMoves } from '../time/clock-moves.ts';
 import type { Line, Mark } from './chart-data.ts';
 import type { Drawing } from './drawing.ts';
 
@@ -30,6 +31,8 @@ export function LineChart({
   useEffect(() => {
     void drawing.current?.then((one) => one.lines(lines, marks, below, isFraction));
   });
+  // A clock that was moved shows another stretch of time.
+  useClockMoves(() => void drawing.current?.then((one) => one.refit()));
   return (
     <div class={below === undefined ? 'chart' : 'chart large'} ref={box} role="img" aria-label={label} />
   );

@@ -480,9 +480,11 @@ function describeEntry(entry: CoreEntry): ActivityDescription {
   };
 }
 
-/** `buy 10 AAPL`. */
-const orderText = ({ positionIntent, symbol }: OrderTerms, quantity: Quantity): string =>
-  `${sideOf(positionIntent) === 'BUY' ? 'buy' : 'sell'} ${Quantity.format(quantity)} ${symbol}`;
+/** `to buy 10 AAPL`; of legs `for 1 vertical spread in AAPL`, which is neither bought nor sold. */
+const orderText = ({ positionIntent, symbol, strategy }: OrderTerms, quantity: Quantity): string =>
+  strategy === undefined
+    ? `to ${sideOf(positionIntent) === 'BUY' ? 'buy' : 'sell'} ${Quantity.format(quantity)} ${symbol}`
+    : `for ${Quantity.format(quantity)} ${strategy.toLowerCase().replaceAll('_', ' ')} in ${symbol}`;
 
 function describeOrderEvent(
   ids: Ids,
@@ -502,7 +504,7 @@ function describeOrderEvent(
       return {
         category: 'ORDER',
         type: 'CREATED',
-        description: `${terms.orderType} order to ${orderText(terms, progress.quantity)} created`,
+        description: `${terms.orderType} order ${orderText(terms, progress.quantity)} created`,
         ...about,
         ...(price !== undefined && { price: priceNumber(price) }),
       };
@@ -514,7 +516,7 @@ function describeOrderEvent(
       return {
         category: 'ORDER',
         type,
-        description: `Order to ${orderText(terms, progress.quantity)} ${MOVED[event.transition] ?? 'changed'}${why === undefined ? '' : ` (${why})`}`,
+        description: `Order ${orderText(terms, progress.quantity)} ${MOVED[event.transition] ?? 'changed'}${why === undefined ? '' : ` (${why})`}`,
         ...about,
       };
     }

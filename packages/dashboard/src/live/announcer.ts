@@ -1,0 +1,39 @@
+/** Fills, refusals and cancels by the broker as notices, which screen readers say. */
+import type { Execution } from '@sandpit/protocol';
+import { useEffect } from 'preact/hooks';
+import type { Broker } from '../broker.ts';
+import { price, quantity } from '../format.ts';
+import { sideOf, whyOf } from '../labels.ts';
+import { contractText } from '../option-legs.ts';
+import { announce } from '../ui/toaster.tsx';
+import { followOrders, type OrderEvent } from './order-feed.ts';
+
+/** Follows the orders of a broker while a page is open. */
+export function useAnnouncements(broker: Broker): void {
+  useEffect(() => followOrders(broker, { onEvent: announceOrder }), [broker]);
+}
+
+function announceOrder(event: OrderEvent): void {
+  const { orderId, symbol, strategy, averagePrice, filledQuantity = 0 } = event;
+  const executions: readonly Execution[] =
+    event.executions ?? (event.execution === undefined ? [] : [event.execution]);
+  const title = strategy === undefined ? contractText(symbol) : `${symbol} ${sideOf(event).toLowerCase()}`;
+  const [first] = executions;
+  if (first !== undefined) {
+    const done = strategy === undefined ? quantity(first.quantity) : quantity(filledQuantity);
+    const at = strategy === undefined ? first.price : averagePrice;
+    const verb = event.positionIntent.startsWith('BUY') ? 'Bought' : 'Sold';
+    announce(
+      `${verb} ${done} ${title}`,
+      `At ${price(at)}. ${quantity(filledQuantity)} of ${quantity(event.quantity)} filled.`,
+      'success',
+      `fill ${orderId}`,
+    );
+  } else if (event.status === 'REJECTED' || event.status === 'ERROR')
+    announce(`Order in ${title} rejected`, whyOf(event), 'error', `end ${orderId}`);
+  else if (event.status === 'CANCELED' && event.cancelReason !== undefined && !EXPECTED.has(event.cancelReason))
+    announce(`Order in ${title} canceled`, whyOf(event), 'warning', `end ${orderId}`);
+}
+
+/** Cancels that follow from what the user did or set up. */
+const EXPECTED: ReadonlySet<string> = new Set(['USER', 'OCO', 'ENTRY_CANCELED', 'RESET', 'IOC_REMAINDER']);

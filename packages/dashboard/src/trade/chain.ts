@@ -1,0 +1,146 @@
+/** Chains of an underlying: the one that is looked at, and those of the legs in the tray. */
+import type { Leg, OptionChain, OptionChainContract, Strategy } from '@sandpit/protocol';
+import { useRef } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { useEvery, useLoad } from '../load.ts';
+import { optionNamed } from '../option-legs.ts';
+import { useClockMoves } from '../time/clock-moves.ts';
+
+export interface Chains {
+  readonly expirations: readonly string[];
+  /** The expiration that is looked at. */
+  readonly chosen: string;
+  readonly chain: OptionChain | undefined;
+  /** Contracts of all chains that were read, by symbol. */
+  readonly contracts: ReadonlyMap<string, OptionChainContract>;
+  readonly error: Error | undefined;
+}
+
+/** Between two looks at the chain, ms. */
+const LOOK_MS = 5000;
+
+export function useChains(underlying: string, asked: string, legs: readonly Leg[]): Chains {
+  const broker = useBroker();
+  const expirations = useLoad(
+    async () => (await broker.call('listOptionExpirations', { params: { underlying } })).expirations,
+    [underlying],
+  );
+  const listed = expirations.value ?? [];
+  const chosen = listed.includes(asked) ? asked : (listed[0] ?? '');
+  const dates = [
+    ...new Set([chosen, ...legs.map(({ optionSymbol }) => optionNamed(optionSymbol)?.expiration ?? '')]),
+  ].filter((date) => listed.includes(date));
+  const chains = useLoad(
+    () =>
+      Promise.all(
+        dates.map((expiration) =>
+          broker.call('getOptionChain', { params: { underlying }, query: { expiration } }),
+        ),
+      ),
+    [underlying, dates],
+  );
+  useEvery(LOOK_MS, chains.reload);
+  useClockMoves(() => {
+    expirations.reload();
+    chains.reload();
+  });
+  // While another expiration is on its way the last chains stay.
+  const last = useRef<readonly OptionChain[]>([]);
+  if (chains.value !== undefined) last.current = chains.value;
+  const own = last.current.filter((chain) => chain.underlying === underlying);
+  return {
+    expirations: listed,
+    chosen,
+    chain: own.find(({ expiration }) => expiration === chosen),
+    contracts: new Map(
+      own.flatMap((chain) => chain.contracts.map((one) => [one.optionSymbol, one] as const)),
+    ),
+    error: expirations.error ?? (chains.value === undefined ? chains.error : undefined),
+  };
+}
+
+export interface ChainRow {
+  readonly strike: number;
+  readonly call: OptionChainContract | undefined;
+  readonly put: OptionChainContract | undefined;
+}
+
+/** Strikes one can look at: a chain is long, its middle is what matters. */
+const EACH_SIDE = 12;
+
+/** The strikes around the price of the underlying, ascending. */
+export function aroundTheMoney({ contracts, underlyingPrice }: OptionChain): readonly ChainRow[] {
+  const byStrike = new Map<number, { call?: OptionChainContract; put?: OptionChainContract }>();
+  for (const contract of contracts) {
+    const row = byStrike.get(contract.strike) ?? {};
+    row[contract.optionType === 'CALL' ? 'call' : 'put'] = contract;
+    byStrike.set(contract.strike, row);
+  }
+  const rows = [...byStrike].map(([strike, { call, put }]) => ({ strike, call, put }));
+  rows.sort((a, b) => a.strike - b.strike);
+  const middle =
+    underlyingPrice === undefined
+      ? Math.floor(rows.length / 2)
+      : rows.findIndex(({ strike }) => strike >= underlyingPrice);
+  const from = Math.max(0, (middle < 0 ? rows.length : middle) - EACH_SIDE);
+  return rows.slice(from, from + 2 * EACH_SIDE);
+}
+
+/** Strikes by their distance from the money: −1 is the one below. */
+const SHAPES: Readonly<Record<Strategy, readonly (readonly ['B' | 'S', number, 'CALL' | 'PUT', number])[]>> =
+  {
+    VERTICAL_SPREAD: [
+      ['B', 1, 'CALL', 0],
+      ['S', 1, 'CALL', 2],
+    ],
+    IRON_CONDOR: [
+      ['B', 1, 'PUT', -4],
+      ['S', 1, 'PUT', -2],
+      ['S', 1, 'CALL', 2],
+      ['B', 1, 'CALL', 4],
+    ],
+    BUTTERFLY: [
+      ['B', 1, 'CALL', -2],
+      ['S', 2, 'CALL', 0],
+      ['B', 1, 'CALL', 2],
+    ],
+    CALENDAR_SPREAD: [
+      ['S', 1, 'CALL', 0],
+      ['B', 1, 'CALL', 0],
+    ],
+    STRADDLE: [
+      ['B', 1, 'CALL', 0],
+      ['B', 1, 'PUT', 0],
+    ],
+    STRANGLE: [
+      ['B', 1, 'PUT', -2],
+      ['B', 1, 'CALL', 2],
+    ],
+  };
+
+/** The legs of a strategy around the money. */
+export function legsAround(
+  strategy: Strategy,
+  contracts: readonly OptionChainContract[],
+  at: number,
+  later: readonly OptionChainContract[],
+): readonly Leg[] {
+  return SHAPES[strategy].flatMap(([side, quantity, optionType, distance], index) => {
+    const from = strategy === 'CALENDAR_SPREAD' && index === 1 ? later : contracts;
+    const listed = from.filter((one) => one.optionType === optionType);
+    const nearest = listed.reduce(
+      (best, one, place) =>
+        Math.abs(one.strike - at) < Math.abs((listed[best]?.strike ?? Infinity) - at) ? place : best,
+      0,
+    );
+    const contract = listed[Math.min(listed.length - 1, Math.max(0, nearest + distance))];
+    if (contract === undefined) return [];
+    return [
+      {
+        optionSymbol: contract.optionSymbol,
+        positionIntent: side === 'B' ? 'BUY_TO_OPEN' : 'SELL_TO_OPEN',
+        quantity,
+      } as const,
+    ];
+  });
+}

@@ -1,0 +1,81 @@
+/** Indicators over bars. Each value stands at the bar of the same index; undefined = not enough bars yet. */
+import type { Bar } from '@sandpit/protocol';
+
+/** The indicators that a chart offers, by their short names. */
+export const INDICATORS = ['SMA 20', 'SMA 50', 'EMA 20', 'Bollinger', 'VWAP', 'RSI 14'] as const;
+export type Indicator = (typeof INDICATORS)[number];
+
+export type Series = readonly (number | undefined)[];
+
+/** Simple moving average of closes over `length` bars. */
+export function simpleAverage(bars: readonly Bar[], length: number): Series {
+  let sum = 0;
+  return bars.map(({ close }, index) => {
+    sum += close - (bars[index - length]?.close ?? 0);
+    return index < length - 1 ? undefined : sum / length;
+  });
+}
+
+/** Exponential moving average of closes, smoothing 2 / (length + 1), begun with the simple average of the first `length` bars. */
+export function exponentialAverage(bars: readonly Bar[], length: number): Series {
+  const weight = 2 / (length + 1);
+  const seeds = simpleAverage(bars, length);
+  let last: number | undefined;
+  return bars.map(({ close }, index) => {
+    last = last === undefined ? seeds[index] : last + weight * (close - last);
+    return last;
+  });
+}
+
+/** Bollinger bands: the simple average of 20 closes, and two population standard deviations above and below it. */
+export function bollingerBands(bars: readonly Bar[], length = 20, width = 2): { upper: Series; lower: Series } {
+  const middle = simpleAverage(bars, length);
+  const spread = middle.map((mean, index) => {
+    if (mean === undefined) return undefined;
+    const squares = bars
+      .slice(index - length + 1, index + 1)
+      .reduce((sum, { close }) => sum + (close - mean) ** 2, 0);
+    return width * Math.sqrt(squares / length);
+  });
+  const at = (sign: 1 | -1): Series =>
+    middle.map((mean, index) => {
+      const distance = spread[index];
+      return mean === undefined || distance === undefined ? undefined : mean + sign * distance;
+    });
+  return { upper: at(1), lower: at(-1) };
+}
+
+/** Volume-weighted average price since the first bar of each day; `dayOf` names the day of a bar. */
+export function volumeWeightedPrice(bars: readonly Bar[], dayOf: (atMs: number) => string): Series {
+  let day = '';
+  let value = 0;
+  let volume = 0;
+  return bars.map((bar) => {
+    const own = dayOf(bar.timestamp);
+    if (own !== day) [day, value, volume] = [own, 0, 0];
+    value += ((bar.high + bar.low + bar.close) / 3) * bar.volume;
+    volume += bar.volume;
+    return volume === 0 ? undefined : value / volume;
+  });
+}
+
+/** Wilder's relative strength index of closes, 0 to 100. */
+export function relativeStrength(bars: readonly Bar[], length = 14): Series {
+  let gain = 0;
+  let loss = 0;
+  return bars.map(({ close }, index) => {
+    const before = bars[index - 1];
+    if (before === undefined) return undefined;
+    const up = Math.max(0, close - before.close);
+    const down = Math.max(0, before.close - close);
+    if (index <= length) {
+      gain += up / length;
+      loss += down / length;
+      if (index < length) return undefined;
+    } else {
+      gain = (gain * (length - 1) + up) / length;
+      loss = (loss * (length - 1) + down) / length;
+    }
+    return gain + loss === 0 ? 50 : (100 * gain) / (gain + loss);
+  });
+}

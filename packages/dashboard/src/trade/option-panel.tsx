@@ -1,0 +1,232 @@
+/** The option chain as a strategy builder: a bid sells, an ask buys, and the legs gather in the tray below. */
+import {
+  type Leg,
+  type OptionChainContract,
+  type PortfolioUpdate,
+  type Strategy,
+  strategies,
+} from '@sandpit/protocol';
+import { useMemo } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { dateText, greek, percent, price, quantity } from '../format.ts';
+import { legsOf, textOfLegs } from '../option-legs.ts';
+import { Select } from '../parts/field.tsx';
+import { Problem } from '../parts/notice.tsx';
+import { setQuery } from '../route.ts';
+import { aroundTheMoney, type ChainRow, type Chains, legsAround, useChains } from './chain.ts';
+import { LegTray } from './leg-tray.tsx';
+import { netOf } from './market-side.ts';
+import type { PreviewState } from './preview.tsx';
+import { unitsOf } from './strategy.ts';
+
+interface OptionPanelProps {
+  readonly underlying: string;
+  readonly query: URLSearchParams;
+  readonly portfolio: PortfolioUpdate | undefined;
+  readonly preview: PreviewState;
+}
+
+/** The tray's legs as a ticket: limit at the market's net, one unit unless a number is there. */
+export function setLegs(
+  legs: readonly Leg[],
+  query: URLSearchParams,
+  contracts: ReadonlyMap<string, OptionChainContract>,
+): void {
+  const [only] = legs;
+  if (only === undefined) {
+    setQuery({ legs: undefined, limit: undefined, strategy: undefined });
+    return;
+  }
+  const quotes = legs.map(({ optionSymbol }) => {
+    const { bid, ask } = contracts.get(optionSymbol) ?? {};
+    return {
+      symbol: optionSymbol,
+      price: 0,
+      timestamp: 0,
+      ...(bid !== undefined && { bid }),
+      ...(ask !== undefined && { ask }),
+    };
+  });
+  const net = netOf(legs, quotes).ask;
+  setQuery({
+    legs: textOfLegs(legs),
+    type: 'LIMIT',
+    limit: net === undefined ? undefined : legs.length === 1 ? Math.abs(net) / only.quantity : net,
+    intent: legs.length === 1 ? only.positionIntent : undefined,
+    quantity: legs.length === 1 ? only.quantity : legsOf(query.get('legs') ?? '').length > 1 ? (query.get('quantity') ?? 1) : 1,
+    strategy: undefined,
+    target: undefined,
+    guard: undefined,
+  });
+}
+
+/** Legs with a contract bought or sold: the same side again is one more, the other side takes it away. */
+export function withLeg(
+  legs: readonly Leg[],
+  optionSymbol: string,
+  side: 'BUY' | 'SELL',
+  held: number,
+): readonly Leg[] {
+  const known = legs.find((leg) => leg.optionSymbol === optionSymbol);
+  if (known !== undefined)
+    return known.positionIntent.startsWith(side)
+      ? legs.map((leg) => (leg === known ? { ...leg, quantity: leg.quantity + 1 } : leg))
+      : legs.filter((leg) => leg !== known);
+  const closes = side === 'BUY' ? held < 0 : held > 0;
+  return [...legs, { optionSymbol, positionIntent: `${side}_TO_${closes ? 'CLOSE' : 'OPEN'}`, quantity: 1 }];
+}
+
+export function OptionPanel({ underlying, query, portfolio, preview }: OptionPanelProps) {
+  const legs = legsOf(query.get('legs') ?? '');
+  const chains = useChains(underlying, query.get('expiration') ?? '', legs);
+  const { chain, chosen, expirations, contracts, error } = chains;
+  const rows = useMemo(() => (chain === undefined ? [] : aroundTheMoney(chain)), [chain]);
+  if (error !== undefined) return <Problem error={error} />;
+  if (expirations.length === 0 && chain === undefined)
+    return <p class="notice">No options on {underlying} yet: the chain needs a quote of the underlying.</p>;
+  const heldOf = (symbol: string): number =>
+    portfolio?.options.find(({ optionSymbol }) => optionSymbol === symbol)?.quantity ?? 0;
+  const choose = (contract: OptionChainContract, side: 'BUY' | 'SELL'): void =>
+    setLegs(
+      withLeg(legs, contract.optionSymbol, side, heldOf(contract.optionSymbol)),
+      query,
+      contracts,
+    );
+  return (
+    <section aria-label="Options" class="option-panel">
+      <div class="pair">
+        <Select
+          name="Expiration"
+          plain
+          value={chosen}
+          options={expirations.map((date) => [date, dateText(date)] as const)}
+          onChange={(expiration) => setQuery({ expiration })}
+        />
+        {chain !== undefined && <Templates chains={chains} query={query} />}
+      </div>
+      {chain === undefined ? (
+        <p class="waiting">Loading …</p>
+      ) : (
+        <div class="table-box dense chain" tabIndex={0} role="region" aria-label="Option chain">
+          <table>
+            <thead>
+              <tr>
+                <th scope="col" class="number secondary">Call OI</th>
+                <th scope="col" class="number secondary">Call IV</th>
+                <th scope="col" class="number wide">Call Δ</th>
+                <th scope="col" class="number">Call bid</th>
+                <th scope="col" class="number">Call ask</th>
+                <th scope="col" class="number">Strike</th>
+                <th scope="col" class="number">Put bid</th>
+                <th scope="col" class="number">Put ask</th>
+                <th scope="col" class="number wide">Put Δ</th>
+                <th scope="col" class="number secondary">Put IV</th>
+                <th scope="col" class="number secondary">Put OI</th>
+              </tr>
+            </thead>
+            <tbody>
+              {rows.map((row) => (
+                <Strike key={row.strike} row={row} at={chain.underlyingPrice} legs={legs} choose={choose} />
+              ))}
+            </tbody>
+          </table>
+        </div>
+      )}
+      <LegTray
+        legs={legs}
+        query={query}
+        contracts={contracts}
+        underlyingPrice={chain?.underlyingPrice}
+        preview={preview}
+      />
+    </section>
+  );
+}
+
+function Strike({
+  row: { strike, call, put },
+  at = Number.NaN,
+  legs,
+  choose,
+}: {
+  readonly row: ChainRow;
+  readonly at: number | undefined;
+  readonly legs: readonly Leg[];
+  readonly choose: (contract: OptionChainContract, side: 'BUY' | 'SELL') => void;
+}) {
+  const inTray = (contract: OptionChainContract | undefined, side: string): boolean =>
+    legs.some(
+      (leg) => leg.optionSymbol === contract?.optionSymbol && leg.positionIntent.startsWith(side),
+    );
+  const offer = (contract: OptionChainContract | undefined, side: 'BUY' | 'SELL', isInside: boolean) => {
+    const value = side === 'BUY' ? contract?.ask : contract?.bid;
+    return (
+      <td class={isInside ? 'number inside' : 'number'}>
+        {contract === undefined || value === undefined ? (
+          '–'
+        ) : (
+          <button
+            type="button"
+            class={side === 'BUY' ? 'offer ask' : 'offer bid'}
+            aria-pressed={inTray(contract, side)}
+            aria-label={`${side === 'BUY' ? 'Buy' : 'Sell'} ${price(strike)} ${contract.optionType.toLowerCase()} at ${price(value)}`}
+            onClick={() => choose(contract, side)}
+          >
+            {price(value)}
+          </button>
+        )}
+      </td>
+    );
+  };
+  const volatility = (one: OptionChainContract | undefined): string =>
+    one?.impliedVolatility === undefined ? '–' : percent(one.impliedVolatility);
+  return (
+    <tr>
+      <td class="number secondary">{quantity(call?.openInterest)}</td>
+      <td class="number secondary">{volatility(call)}</td>
+      <td class="number wide">{greek(call?.delta)}</td>
+      {offer(call, 'SELL', strike < at)}
+      {offer(call, 'BUY', strike < at)}
+      <th scope="row" class="number">
+        {price(strike)}
+      </th>
+      {offer(put, 'SELL', strike > at)}
+      {offer(put, 'BUY', strike > at)}
+      <td class="number wide">{greek(put?.delta)}</td>
+      <td class="number secondary">{volatility(put)}</td>
+      <td class="number secondary">{quantity(put?.openInterest)}</td>
+    </tr>
+  );
+}
+
+/** Fills the tray with a strategy around the money. */
+function Templates({ chains, query }: { readonly chains: Chains; readonly query: URLSearchParams }) {
+  const broker = useBroker();
+  const { chain, chosen, expirations, contracts } = chains;
+  const fill = async (strategy: Strategy): Promise<void> => {
+    if (chain?.underlyingPrice === undefined) return;
+    const next = expirations.find((date) => date > chosen);
+    const later =
+      strategy === 'CALENDAR_SPREAD' && next !== undefined
+        ? (
+            await broker.call('getOptionChain', {
+              params: { underlying: chain.underlying },
+              query: { expiration: next },
+            })
+          ).contracts
+        : [];
+    const all = new Map([...contracts, ...later.map((one) => [one.optionSymbol, one] as const)]);
+    const legs = legsAround(strategy, chain.contracts, chain.underlyingPrice, later);
+    if (unitsOf(legs) > 0) setLegs(legs, query, all);
+  };
+  return (
+    <Select
+      name="Start with"
+      value=""
+      options={[['', 'Choose a strategy …'], ...strategies.map((one) => [one, one] as const)]}
+      onChange={(strategy) => {
+        if (strategy !== '') void fill(strategy as Strategy).catch(() => undefined);
+      }}
+    />
+  );
+}

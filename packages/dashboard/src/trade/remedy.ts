@@ -1,0 +1,62 @@
+/** Refusals in plain words, with what would make the order pass. */
+import type { CreateOrderBody, PreviewRejection } from '@sandpit/protocol';
+import { money, moment, quantity } from '../format.ts';
+
+/** One sentence on what to do about a refusal; empty where its own message says it. */
+export function remedyOf(rejection: PreviewRejection, order: CreateOrderBody): string {
+  const figure = (name: string): number | undefined => {
+    const value = rejection[name];
+    return typeof value === 'number' ? value : undefined;
+  };
+  const text = (name: string): string | undefined => {
+    const value = rejection[name];
+    return typeof value === 'string' ? value : undefined;
+  };
+  switch (rejection.code) {
+    case 'INSUFFICIENT_FUNDS':
+      return fundsRemedy(figure, order);
+    case 'INSUFFICIENT_POSITION': {
+      const held = figure('availableQuantity') ?? 0;
+      return held > 0
+        ? `You have ${quantity(held)} free to close: enter ${quantity(held)} or fewer, or cancel the order that reserves the rest.`
+        : 'Nothing is free to close: choose Open instead, or cancel the order that reserves it.';
+    }
+    case 'POSITION_CONFLICT':
+      return 'Close the opposite position first: choose Close as the effect of this order.';
+    case 'MARKET_CLOSED':
+      return `Place it after ${text('nextOpen') === undefined ? 'the open' : moment(text('nextOpen') ?? '')}, or as a limit order in extended hours.`;
+    case 'OPTION_LEVEL':
+      return `It needs option level ${figure('requiredLevel') ?? '?'}; the portfolio has ${figure('currentLevel') ?? '?'}. A spread with a long option that covers the short one needs less.`;
+    case 'MARGIN_CALL_ACTIVE':
+      return figure('callAmount') === undefined
+        ? 'Meet the margin call first; until then only orders that reduce risk pass.'
+        : `Deposit ${money(figure('callAmount'))} or close positions; until then only orders that reduce risk pass.`;
+    case 'DAY_TRADE_RESTRICTED':
+      return text('restrictedUntil') === undefined
+        ? 'Only closing orders pass.'
+        : `Only closing orders pass until ${text('restrictedUntil') ?? ''}.`;
+    case 'NOT_SHORTABLE':
+      return 'Short sales need a margin portfolio and shares that can be borrowed.';
+    default:
+      return '';
+  }
+}
+
+function fundsRemedy(figure: (name: string) => number | undefined, order: CreateOrderBody): string {
+  const isPower = figure('requiredBuyingPower') !== undefined;
+  const required = figure(isPower ? 'requiredBuyingPower' : 'requiredAmount');
+  const available = figure(isPower ? 'availableBuyingPower' : 'availableCash');
+  if (required === undefined || available === undefined) return '';
+  const name = isPower ? 'buying power' : 'cash';
+  const fewer = affordable(order, required, available);
+  const missing = `It needs ${money(required)} of ${name}; ${money(Math.max(0, available))} is free, ${money(required - available)} is missing.`;
+  return fewer === undefined || fewer <= 0
+    ? missing
+    : `${missing} It passes with ${quantity(fewer)} or with a deposit of the difference.`;
+}
+
+/** The whole quantity that what is available pays for, at the same cost for each; undefined of an order for an amount. */
+export function affordable(order: CreateOrderBody, required: number, available: number): number | undefined {
+  if (order.quantity === undefined || required <= 0) return undefined;
+  return Math.max(0, Math.floor((order.quantity * available) / required));
+}

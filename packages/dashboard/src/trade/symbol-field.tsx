@@ -1,0 +1,43 @@
+import { useEffect, useId, useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { useLoad } from '../load.ts';
+import { openSymbol } from './open-symbol.ts';
+
+/** The symbol of the ticket, with what is listed to choose from. It counts when it is typed to its end: Enter or Tab. */
+export function SymbolField({ value }: { readonly value: string }) {
+  const broker = useBroker();
+  const id = useId();
+  const [text, setText] = useState(value);
+  useEffect(() => setText(value), [value]);
+  const instruments = useLoad(
+    () => broker.call('listInstruments', { query: { assetClass: 'EQUITY', limit: 500 } }),
+    [broker.simulationId],
+  );
+  return (
+    <div class="field">
+      <label for={id}>Symbol</label>
+      <input
+        id={id}
+        name="symbol"
+        value={text}
+        list={`${id}-list`}
+        autocomplete="off"
+        autocapitalize="characters"
+        spellcheck={false}
+        onInput={({ currentTarget }) => setText(currentTarget.value)}
+        onChange={({ currentTarget }) => {
+          const symbol = currentTarget.value.trim().toUpperCase();
+          setText(symbol);
+          if (symbol !== value) openSymbol(symbol);
+        }}
+      />
+      <datalist id={`${id}-list`}>
+        {instruments.value?.data.map(({ symbol, name }) => (
+          <option key={symbol} value={symbol}>
+            {name ?? ''}
+          </option>
+        ))}
+      </datalist>
+    </div>
+  );
+}

@@ -1,0 +1,432 @@
+/** The ticket: Buy or Sell, how much, at what price, with which exits; and what placing it would do. */
+import {
+  type CreateOrderBody,
+  type PortfolioDetail,
+  type PortfolioUpdate,
+  type PositionIntent,
+  orderTypes,
+  timesInForce,
+} from '@sandpit/protocol';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { money, price, quantity, words } from '../format.ts';
+import type { QuoteFeed } from '../live/quotes.ts';
+import { errorFrom } from '../load.ts';
+import { contractText, legsOf } from '../option-legs.ts';
+import { Copy } from '../parts/copy.tsx';
+import { Field, Select } from '../parts/field.tsx';
+import { Refusal } from '../parts/notice.tsx';
+import { PortfolioChoice } from '../parts/portfolio-choice.tsx';
+import { hrefOf, setQuery } from '../route.ts';
+import { announce } from '../ui/toaster.tsx';
+import { Exits } from './exits.tsx';
+import { distanceWarning, type MarketSide } from './market-side.ts';
+import { asCurl, asPython, asTypeScript } from './order-code.ts';
+import { Preview, type PreviewState } from './preview.tsx';
+import { affordable } from './remedy.ts';
+import { nameOf } from './strategy.ts';
+import { SymbolField } from './symbol-field.tsx';
+import {
+  intentOfTicket,
+  kindOfTicket,
+  multiplierOf,
+  PRICES,
+  problemsOf,
+  takesAmount,
+  typeOfTicket,
+} from './ticket-body.ts';
+import { onTicketFocus } from './ticket-focus.ts';
+
+export interface TicketProps {
+  readonly query: URLSearchParams;
+  readonly symbol: string;
+  readonly portfolios: readonly PortfolioDetail[];
+  readonly portfolioId: string;
+  readonly portfolio: PortfolioUpdate | undefined;
+  readonly feed: QuoteFeed;
+  readonly market: MarketSide;
+  readonly order: CreateOrderBody;
+  readonly missing: string | undefined;
+  readonly preview: PreviewState;
+}
+
+/** Shares or contracts held; negative = short. */
+export function heldIn(portfolio: PortfolioUpdate | undefined, symbol: string): number {
+  const share = portfolio?.equities.find((one) => one.symbol === symbol);
+  if (share !== undefined) return share.settledQuantity + share.pendingQuantity;
+  const option = portfolio?.options.find(({ optionSymbol }) => optionSymbol === symbol);
+  const future = portfolio?.futures.find((one) => one.symbol === symbol);
+  return option?.quantity ?? future?.quantity ?? 0;
+}
+
+/** Buy closes a short position, and opens otherwise; Sell closes a long one. */
+const intentFor = (side: 'BUY' | 'SELL', held: number): PositionIntent =>
+  side === 'BUY' ? (held < 0 ? 'BUY_TO_CLOSE' : 'BUY_TO_OPEN') : held > 0 ? 'SELL_TO_CLOSE' : 'SELL_TO_OPEN';
+
+export function Ticket(props: TicketProps) {
+  const { query, symbol, portfolios, portfolioId, portfolio, market, order, missing, preview } = props;
+  const broker = useBroker();
+  const form = useRef<HTMLFormElement>(null);
+  const [error, setError] = useState<Error>();
+  const [isSending, setIsSending] = useState(false);
+  const [placed, setPlaced] = useState<{ readonly orderId: string; readonly text: string }>();
+  const text = (name: string): string => query.get(name) ?? '';
+  const kind = kindOfTicket(query, symbol);
+  const type = typeOfTicket(query);
+  const intent = intentOfTicket(query);
+  const held = heldIn(portfolio, symbol);
+  const problems = problemsOf(query);
+  const isBuy = kind === 'SPREAD' ? (order.limitPrice ?? 0) >= 0 : intent.startsWith('BUY');
+  const sentence = sentenceOfOrder(order);
+  const field = (name: string) => ({
+    value: text(name),
+    problem: problems.get(name),
+    onChange: (value: string) => setQuery({ [name]: value }),
+  });
+  useEffect(
+    () =>
+      onTicketFocus(() => {
+        const input = form.current?.querySelector<HTMLInputElement>('input[name=symbol]');
+        input?.focus();
+        input?.select();
+      }),
+    [],
+  );
+  // A ticket that asks for something else has nothing to do with what was said of the last one.
+  useEffect(() => setError(undefined), [JSON.stringify(order)]);
+
+  const submit = (event: Event): void => {
+    event.preventDefault();
+    if (missing !== undefined || isSending) return;
+    setError(undefined);
+    setIsSending(true);
+    broker
+      .call('createOrder', { body: order })
+      .then(
+        ({ orderId }) => {
+          setPlaced({ orderId, text: sentence });
+          announce('Order placed', sentence, 'info', `placed ${orderId}`);
+        },
+        (reason: unknown) => setError(errorFrom(reason)),
+      )
+      .finally(() => setIsSending(false));
+  };
+  /** Enter goes to the button, which says what it will do: nothing is sent from within a number. */
+  const onKeyDown = (event: KeyboardEvent): void => {
+    const { target } = event;
+    if (event.key !== 'Enter' || !(target instanceof HTMLInputElement) || target.type === 'checkbox') return;
+    event.preventDefault();
+    const next = target.name === 'symbol' ? '[name=quantity]' : 'button[type=submit]';
+    if (target.name === 'symbol') target.dispatchEvent(new Event('change', { bubbles: true }));
+    form.current?.querySelector<HTMLElement>(next)?.focus();
+  };
+  return (
+    <div class="ticket">
+      <form ref={form} onSubmit={submit} onKeyDown={onKeyDown} aria-label="Order">
+        <PortfolioChoice portfolios={portfolios} value={portfolioId} />
+        {kind === 'SPREAD' ? (
+          <Legs query={query} />
+        ) : (
+          <>
+            <SymbolField value={symbol} />
+            {kind === 'OPTION' && <p class="dim small">{contractText(symbol)}</p>}
+            <div class="sides" role="group" aria-label="Side">
+              {(['BUY', 'SELL'] as const).map((side) => (
+                <button
+                  key={side}
+                  type="button"
+                  class={side === 'BUY' ? 'buy-side' : 'sell-side'}
+                  aria-pressed={intent.startsWith(side)}
+                  onClick={() => setQuery({ intent: intentFor(side, held) })}
+                >
+                  {side === 'BUY' ? 'Buy' : 'Sell'}
+                </button>
+              ))}
+            </div>
+            <div class="pair">
+              <Select
+                name="Effect"
+                value={intent.endsWith('OPEN') ? 'OPEN' : 'CLOSE'}
+                options={[
+                  ['OPEN', isBuy ? 'Open or add' : 'Open short'],
+                  ['CLOSE', isBuy ? 'Cover short' : 'Close or reduce'],
+                ]}
+                plain
+                onChange={(effect) => setQuery({ intent: `${isBuy ? 'BUY' : 'SELL'}_TO_${effect}` })}
+              />
+              <p class="held">
+                <span class="dim small">Held</span>
+                <strong>{quantity(held)}</strong>
+              </p>
+            </div>
+          </>
+        )}
+        <Amount {...props} held={held} isBuy={isBuy} />
+        <div class="pair">
+          <Select
+            name="Type"
+            value={type}
+            options={kind === 'SPREAD' ? ['MARKET', 'LIMIT'] : orderTypes}
+            onChange={(value) => setQuery({ type: value })}
+          />
+          <Select
+            name="Time in force"
+            plain
+            value={order.timeInForce}
+            options={timesInForce}
+            onChange={(value) => setQuery({ tif: value })}
+          />
+        </div>
+        {order.timeInForce === 'GTD' && (
+          <Field name="Good till" type="date" {...field('till')} />
+        )}
+        {PRICES[type].includes('stop') && <Field name="Stop price" inputMode="decimal" {...field('stop')} />}
+        {PRICES[type].includes('limit') && (
+          <Field
+            name={kind === 'SPREAD' ? 'Net limit, negative for a credit' : 'Limit price'}
+            inputMode={kind === 'SPREAD' ? 'text' : 'decimal'}
+            {...field('limit')}
+          />
+        )}
+        {PRICES[type].includes('trail') && (
+          <Field name="Trail, dollars or %" placeholder="1.50 or 2%" {...field('trail')} />
+        )}
+        <PriceChips market={market} />
+        <Warning order={order} isBuy={isBuy} market={market} />
+        {kind === 'EQUITY' && type === 'LIMIT' && (
+          <label class="inline">
+            <input
+              type="checkbox"
+              checked={text('extended') !== ''}
+              onChange={({ currentTarget }) =>
+                setQuery({ extended: currentTarget.checked ? '1' : undefined })
+              }
+            />
+            Extended hours
+          </label>
+        )}
+        <Exits
+          query={query}
+          kind={kind}
+          type={type}
+          intent={intent}
+          entry={{
+            price: order.limitPrice ?? (isBuy ? market.ask : market.bid) ?? Number.NaN,
+            quantity: order.quantity ?? Number.NaN,
+            multiplier: multiplierOf(kind),
+            isBuy,
+          }}
+          problems={problems}
+        />
+        <button
+          type="submit"
+          class={`primary place ${isBuy ? 'buy-side' : 'sell-side'}`}
+          aria-disabled={missing !== undefined || isSending}
+          aria-label={missing === undefined ? `Place order: ${sentence}` : undefined}
+        >
+          {missing ?? sentence}
+        </button>
+        {error !== undefined && <Refusal error={error} />}
+        {placed !== undefined && (
+          <p role="status" class="small">
+            Placed: {placed.text}.{' '}
+            <a
+              href={hrefOf(broker.simulationId, 'orders', { portfolio: portfolioId, order: placed.orderId })}
+            >
+              Show the order
+            </a>
+          </p>
+        )}
+      </form>
+      <Preview state={preview} missing={missing} />
+      {missing === undefined && (
+        <p class="row small" aria-label="The same order as code" role="group">
+          <Copy name="curl" text={asCurl(order)} />
+          <Copy name="TypeScript" text={asTypeScript(order)} />
+          <Copy name="Python" text={asPython(order)} />
+        </p>
+      )}
+    </div>
+  );
+}
+
+/** `Buy 10 AAPL, limit 187.50`. */
+export function sentenceOfOrder(order: CreateOrderBody): string {
+  const { legs, limitPrice, stopPrice, orderType, positionIntent } = order;
+  const count = order.notional === undefined ? quantity(order.quantity) : money(order.notional);
+  const at = [
+    orderType === 'MARKET' ? 'market' : undefined,
+    stopPrice === undefined ? undefined : `stop ${price(stopPrice)}`,
+    limitPrice === undefined
+      ? undefined
+      : legs === undefined
+        ? `limit ${price(limitPrice)}`
+        : `${price(Math.abs(limitPrice))} ${limitPrice < 0 ? 'credit' : 'debit'}`,
+    orderType.startsWith('TRAILING') ? words(orderType).toLowerCase() : undefined,
+  ].filter((part) => part !== undefined);
+  const what =
+    legs === undefined
+      ? contractText(order.symbol)
+      : `${order.symbol} ${(nameOf(legs)?.title ?? 'spread').toLowerCase()}`;
+  const verb =
+    legs !== undefined
+      ? 'Trade'
+      : positionIntent === 'SELL_TO_OPEN'
+        ? 'Sell short'
+        : positionIntent.startsWith('BUY')
+          ? 'Buy'
+          : 'Sell';
+  return `${verb} ${count} ${what}, ${at.join(', ')}`;
+}
+
+function Legs({ query }: { readonly query: URLSearchParams }) {
+  const legs = legsOf(query.get('legs') ?? '');
+  return (
+    <div class="notice legs" role="group" aria-label="Legs">
+      <p>
+        <strong>{nameOf(legs)?.title ?? 'Custom legs'}</strong>{' '}
+        <button
+          type="button"
+          class="quiet"
+          onClick={() => setQuery({ legs: undefined, strategy: undefined, limit: undefined })}
+        >
+          Clear
+        </button>
+      </p>
+      <ul class="plain small">
+        {legs.map(({ optionSymbol, positionIntent, quantity: count }) => (
+          <li key={optionSymbol} class={positionIntent.startsWith('BUY') ? 'buy' : 'sell'}>
+            {words(positionIntent)} {count} × {contractText(optionSymbol)}
+          </li>
+        ))}
+      </ul>
+    </div>
+  );
+}
+
+const FRACTIONS = [0.25, 0.5, 1] as const;
+
+/** How much: a number or dollars, and parts of the buying power or of the position. */
+function Amount({
+  query,
+  symbol,
+  portfolio,
+  market,
+  order,
+  held,
+  isBuy,
+}: TicketProps & { readonly held: number; readonly isBuy: boolean }) {
+  const broker = useBroker();
+  const kind = kindOfTicket(query, symbol);
+  const intent = intentOfTicket(query);
+  const problems = problemsOf(query);
+  const isByAmount = takesAmount(kind, typeOfTicket(query), intent);
+  const isClosing = intent.endsWith('CLOSE') && kind !== 'SPREAD';
+  const each = (order.limitPrice ?? (isBuy ? market.ask : market.bid) ?? 0) * multiplierOf(kind);
+  /** A first estimate by the price; then what the preview of it says that is left. */
+  const choose = async (part: number): Promise<void> => {
+    if (isClosing) {
+      setQuery({ quantity: Math.floor(Math.abs(held) * part), notional: undefined });
+      return;
+    }
+    const power = (portfolio?.overnightBuyingPower ?? 0) * part;
+    let count = each > 0 ? Math.floor(power / each) : 0;
+    for (let tries = 0; tries < 3 && count > 0; tries += 1) {
+      const { accepted, rejections } = await broker.call('previewOrder', {
+        body: { ...withoutAmount(order), quantity: count },
+      });
+      const refusal = rejections.find(({ code }) => code === 'INSUFFICIENT_FUNDS');
+      if (accepted || refusal === undefined) break;
+      const required = Number(refusal.requiredBuyingPower ?? refusal.requiredAmount);
+      const available = Number(refusal.availableBuyingPower ?? refusal.availableCash);
+      count = Math.min(
+        count - 1,
+        affordable({ ...order, quantity: count }, required, available * part) ?? 0,
+      );
+    }
+    setQuery({ quantity: Math.max(0, count), notional: undefined });
+  };
+  return (
+    <>
+      <div class="pair">
+        <Field
+          name={kind === 'EQUITY' ? 'Shares' : kind === 'SPREAD' ? 'Units' : 'Contracts'}
+          inputMode="decimal"
+          inputName="quantity"
+          value={query.get('quantity') ?? ''}
+          problem={problems.get('quantity')}
+          onChange={(value) => setQuery({ quantity: value, notional: undefined })}
+        />
+        {isByAmount && (
+          <Field
+            name="Or dollars"
+            inputMode="decimal"
+            value={query.get('notional') ?? ''}
+            problem={problems.get('notional')}
+            onChange={(value) => setQuery({ notional: value, quantity: undefined })}
+          />
+        )}
+      </div>
+      {kind !== 'SPREAD' && (isClosing ? held !== 0 : each > 0) && (
+        <div class="chips" role="group" aria-label={isClosing ? 'Part of the position' : 'Part of the buying power'}>
+          {FRACTIONS.map((part) => (
+            <button key={part} type="button" onClick={() => void choose(part).catch(() => undefined)}>
+              {part * 100}%
+            </button>
+          ))}
+          <span class="dim small">
+            {isClosing ? 'of the position' : `of ${money(portfolio?.overnightBuyingPower)}`}
+          </span>
+        </div>
+      )}
+    </>
+  );
+}
+
+function withoutAmount(order: CreateOrderBody): CreateOrderBody {
+  const { notional: _notional, ...rest } = order;
+  return rest;
+}
+
+/** The bid, the middle and the ask: each makes the order a limit order at it. */
+function PriceChips({ market }: { readonly market: MarketSide }) {
+  const chips = [
+    ['Bid', market.bid],
+    ['Mid', market.middle],
+    ['Ask', market.ask],
+  ] as const;
+  return (
+    <div class="chips" role="group" aria-label="Limit at">
+      {chips.map(([name, value]) => (
+        <button
+          key={name}
+          type="button"
+          disabled={value === undefined}
+          onClick={() => setQuery({ type: 'LIMIT', limit: value })}
+        >
+          {name} <strong>{price(value)}</strong>
+        </button>
+      ))}
+    </div>
+  );
+}
+
+function Warning({
+  order,
+  isBuy,
+  market,
+}: {
+  readonly order: CreateOrderBody;
+  readonly isBuy: boolean;
+  readonly market: MarketSide;
+}) {
+  const warning =
+    order.legs === undefined
+      ? distanceWarning(order.orderType, isBuy, order.limitPrice, order.stopPrice, market)
+      : undefined;
+  return warning === undefined ? null : (
+    <p class="warning small" role="status">
+      {warning}
+    </p>
+  );
+}

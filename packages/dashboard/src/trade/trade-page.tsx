@@ -1,0 +1,306 @@
+/** The page to trade on: watch list, chart or chain, ticket, and the portfolio below; on a phone each behind its tab. */
+import { barTimeframes, type PortfolioDetail } from '@sandpit/protocol';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { useBroker } from '../broker.ts';
+import { change, percentChange, price, quantity, tone } from '../format.ts';
+import { useOrders } from '../live/orders.ts';
+import { usePortfolio } from '../live/portfolio.ts';
+import { type QuoteFeed, useQuote, useQuoteFeed } from '../live/quotes.ts';
+import { errorFrom, useLoad } from '../load.ts';
+import { kindOfSymbol, legsOf, optionNamed } from '../option-legs.ts';
+import { CorporateActions, PushQuote } from '../pages/market-control.tsx';
+import { Empty, Problem } from '../parts/notice.tsx';
+import { portfoliosOf } from '../parts/portfolio-choice.tsx';
+import { type DashboardRoute, hrefOf, setQuery } from '../route.ts';
+import { Split } from '../ui/split.tsx';
+import { TabPanels } from '../ui/tab-panels.tsx';
+import { Dock } from './dock.tsx';
+import { useMarketSide } from './market-side.ts';
+import { OptionPanel } from './option-panel.tsx';
+import { usePreview } from './preview.tsx';
+import { PriceChart } from './price-chart.tsx';
+import { heldIn, Ticket } from './ticket.tsx';
+import { missingOf, orderOf, ticketOf } from './ticket-body.ts';
+import { keepWatched, readWatched, usePreviousClose, WatchList } from './watch-list.tsx';
+
+const FIRST_SYMBOL = 'AAPL';
+/** Below this width the parts are behind tabs. */
+const NARROW = '(max-width: 900px)';
+
+export function TradePage({ place }: { readonly place: DashboardRoute }) {
+  const broker = useBroker();
+  const { query } = place;
+  const asked = query.get('portfolio');
+  const portfolios = useLoad(() => portfoliosOf(broker, asked ?? undefined), [asked]);
+  const problem = useAddress(place) ?? (portfolios.value === undefined ? portfolios.error : undefined);
+  if (problem !== undefined)
+    return (
+      <>
+        <Problem error={problem} retry={portfolios.reload} />
+        <p>
+          <a href={hrefOf(broker.simulationId, 'trade')}>Clear the ticket</a>
+        </p>
+      </>
+    );
+  if (portfolios.value === undefined) return <p class="waiting">Loading …</p>;
+  const symbol = (query.get('symbol') ?? place.path[1] ?? FIRST_SYMBOL).toUpperCase();
+  return (
+    <Desk
+      query={query}
+      symbol={symbol}
+      portfolios={portfolios.value}
+      portfolioId={asked ?? portfolios.value[0]?.portfolioId}
+    />
+  );
+}
+
+/** Turns former addresses and `again` into addresses of this page. Returns why an order could not be repeated. */
+function useAddress({ path, query, simulationId }: DashboardRoute): Error | undefined {
+  const broker = useBroker();
+  const [error, setError] = useState<Error>();
+  const again = query.get('again');
+  const named = query.get('symbol');
+  const [page = '', symbol] = path;
+  useEffect(() => {
+    if (again !== null || (page === 'trade' && named === null)) return;
+    const rest = Object.fromEntries([...query].filter(([name]) => name !== 'symbol' && name !== 'kind'));
+    replaceAddress(hrefOf(simulationId, addressOf(named ?? symbol), rest));
+  }, [page, named, again]);
+  useEffect(() => {
+    if (again === null) return;
+    broker.call('getOrder', { params: { orderId: again } }).then(
+      (order) => {
+        const { symbol: of, ...ticket } = ticketOf(order);
+        replaceAddress(hrefOf(simulationId, addressOf(String(of)), ticket));
+      },
+      (reason: unknown) => setError(errorFrom(reason)),
+    );
+  }, [again]);
+  return error;
+}
+
+const addressOf = (symbol: string | undefined): string =>
+  symbol === undefined || symbol === '' ? 'trade' : `trade/${encodeURIComponent(symbol)}`;
+
+function replaceAddress(href: string): void {
+  history.replaceState(null, '', href);
+  dispatchEvent(new HashChangeEvent('hashchange'));
+}
+
+function Desk({
+  query,
+  symbol: asked,
+  portfolios,
+  portfolioId,
+}: {
+  readonly query: URLSearchParams;
+  readonly symbol: string;
+  readonly portfolios: readonly PortfolioDetail[];
+  readonly portfolioId: string | undefined;
+}) {
+  const broker = useBroker();
+  const [watched, setWatched] = useState(readWatched);
+  const legs = useMemo(() => legsOf(query.get('legs') ?? ''), [query.get('legs')]);
+  const contract = legs.length === 1 ? legs[0]?.optionSymbol : undefined;
+  const symbol = contract ?? asked;
+  const charted = optionNamed(asked)?.underlying ?? asked;
+  const legSymbols = legs.map(({ optionSymbol }) => optionSymbol);
+  const feed = useQuoteFeed([...watched, symbol, charted, ...legSymbols]);
+  const { value: portfolio } = usePortfolio(portfolioId ?? '');
+  const orders = useOrders({ portfolioId: portfolioId ?? '' });
+  const market = useMarketSide(feed, symbol, legs);
+  const isBuy = !(query.get('intent') ?? 'BUY').startsWith('SELL');
+  const entry = isBuy ? market.ask : market.bid;
+  const text = query.toString();
+  const order = useMemo(
+    () => orderOf(query, portfolioId ?? '', legs.length > 1 ? charted : symbol, entry),
+    // Only exits in percent or dollars depend on the market.
+    [text, portfolioId, symbol, /Unit=/.test(text) ? entry : undefined],
+  );
+  const missing = portfolioId === undefined ? 'Open a portfolio first.' : missingOf(query, symbol);
+  const mayTrade = broker.may('trade');
+  const preview = usePreview(
+    missing === undefined && mayTrade ? order : undefined,
+    feed,
+    legs.length > 1 ? legSymbols : [symbol],
+  );
+  const held = heldIn(portfolio, symbol);
+  const side = query.get('side');
+  useEffect(() => {
+    // `b` and `s` say a side; what that does depends on what is held.
+    if (side === null || (portfolioId !== undefined && portfolio === undefined)) return;
+    const closes = side === 'BUY' ? held < 0 : held > 0;
+    setQuery({ side: undefined, intent: `${side}_TO_${closes ? 'CLOSE' : 'OPEN'}` });
+  }, [side, portfolio === undefined, held]);
+  const timeframe = barTimeframes.find((one) => one === query.get('bars')) ?? '1Day';
+
+  const watch = (
+    <WatchList
+      symbols={watched}
+      current={charted}
+      feed={feed}
+      onChange={(next) => {
+        keepWatched(next);
+        setWatched(next);
+      }}
+    />
+  );
+  const chart = (
+    <PriceChart symbol={charted} timeframe={timeframe} feed={feed} portfolio={portfolio} orders={orders.rows} />
+  );
+  const options = (
+    <OptionPanel underlying={charted} query={query} portfolio={portfolio} preview={preview} />
+  );
+  const controls = broker.may('simulate') && (
+    <div class="pad">
+      {broker.controlsMarket && <PushQuote symbol={symbol} />}
+      {kindOfSymbol(charted) === 'EQUITY' && <CorporateActions symbol={charted} />}
+    </div>
+  );
+  const ticket = !mayTrade ? (
+    <Empty>Read-only token: it cannot place orders.</Empty>
+  ) : portfolioId === undefined ? (
+    <Empty>
+      No portfolio to trade in. <a href={hrefOf(broker.simulationId, '')}>Open a portfolio first.</a>
+    </Empty>
+  ) : (
+    <Ticket
+      query={query}
+      symbol={symbol}
+      portfolios={portfolios}
+      portfolioId={portfolioId}
+      portfolio={portfolio}
+      feed={feed}
+      market={market}
+      order={order}
+      missing={missing}
+      preview={preview}
+    />
+  );
+  const dock =
+    portfolioId === undefined ? null : (
+      <Dock
+        portfolio={portfolio}
+        portfolioId={portfolioId}
+        orders={orders}
+        tab={query.get('dock') ?? 'positions'}
+      />
+    );
+  const views = [
+    { id: 'chart', title: 'Chart', content: () => chart },
+    { id: 'options', title: 'Options', content: () => options },
+    ...(controls === false ? [] : [{ id: 'market', title: 'Market control', content: () => controls }]),
+  ];
+  const shown = query.get('show') ?? 'chart';
+  const show = (id: string): void => setQuery({ show: id === 'chart' ? undefined : id });
+  const isNarrow = useMedia(NARROW);
+  const notice = (
+    <p class="dim small charts-by">
+      Charts by{' '}
+      <a href="https://www.tradingview.com/" rel="noreferrer">
+        TradingView Lightweight Charts
+      </a>
+    </p>
+  );
+  if (isNarrow)
+    return (
+      <div class="desk narrow">
+        <Heading symbol={charted} feed={feed} />
+        <TabPanels
+          label="Trade"
+          value={shown}
+          onChange={show}
+          panels={[
+            { id: 'chart', title: 'Chart', content: () => <>{chart}{notice}</> },
+            { id: 'ticket', title: 'Ticket', content: () => ticket },
+            { id: 'options', title: 'Options', content: () => options },
+            { id: 'portfolio', title: 'Portfolio', content: () => dock },
+            { id: 'watch', title: 'Watch list', content: () => watch },
+          ]}
+        />
+      </div>
+    );
+  return (
+    <div class="desk">
+      <Split
+        id="trade"
+        orientation="horizontal"
+        panels={[
+          { id: 'watch', title: 'watch list', size: 13, minSize: 8, content: watch },
+          {
+            id: 'middle',
+            title: 'chart',
+            size: 63,
+            minSize: 30,
+            content: (
+              <Split
+                id="trade-middle"
+                orientation="vertical"
+                panels={[
+                  {
+                    id: 'view',
+                    title: 'chart',
+                    size: 66,
+                    minSize: 20,
+                    content: (
+                      <div class="view">
+                        <div class="view-top">
+                          <Heading symbol={charted} feed={feed} />
+                          {notice}
+                        </div>
+                        <TabPanels label="View" value={shown} onChange={show} panels={views} />
+                      </div>
+                    ),
+                  },
+                  { id: 'dock', title: 'portfolio', size: 34, minSize: 10, content: dock },
+                ]}
+              />
+            ),
+          },
+          { id: 'ticket', title: 'ticket', size: 24, minSize: 16, content: ticket },
+        ]}
+      />
+    </div>
+  );
+}
+
+/** The symbol with its price, the change of the day, and its quote. */
+function Heading({ symbol, feed }: { readonly symbol: string; readonly feed: QuoteFeed }) {
+  const quote = useQuote(feed, symbol);
+  const before = usePreviousClose(symbol);
+  const moved = quote === undefined || before === undefined ? undefined : quote.price - before;
+  return (
+    <div class="heading">
+      <h1>{symbol}</h1>
+      <strong class="last">{price(quote?.price)}</strong>
+      {moved !== undefined && before !== undefined && (
+        <span class={tone(moved)}>
+          {change(moved)} ({percentChange(moved / before)})
+        </span>
+      )}
+      <span class="dim" aria-label="Quote">
+        <span class="down">
+          bid {price(quote?.bid)}
+          {quote?.bidSize !== undefined && ` × ${quantity(quote.bidSize)}`}
+        </span>{' '}
+        <span class="up">
+          ask {price(quote?.ask)}
+          {quote?.askSize !== undefined && ` × ${quantity(quote.askSize)}`}
+        </span>
+      </span>
+      {quote?.halted === true && <span class="tag bad">Halted {quote.haltReason}</span>}
+    </div>
+  );
+}
+
+function useMedia(condition: string): boolean {
+  const media = useMemo(() => matchMedia(condition), [condition]);
+  const [isMet, setIsMet] = useState(media.matches);
+  useEffect(() => {
+    const follow = (): void => setIsMet(media.matches);
+    media.addEventListener('change', follow);
+    return () => media.removeEventListener('change', follow);
+  }, [media]);
+  return isMet;
+}
+
