@@ -29,7 +29,9 @@ export function optionsAndMargin(visit: Visit): void {
       .getByRole('img', { name: /^Profit of a unit at expiration from −\$205\.00 to \$295\.00/ })
       .waitFor(SOON);
     await page.getByText('The order would be accepted.').waitFor(SOON);
-    await form.getByRole('button', { name: 'Place order: Trade 1 AAPL bull call spread, 2.05 debit' }).click();
+    await form
+      .getByRole('button', { name: 'Place order: Trade 1 AAPL bull call spread, 2.05 debit' })
+      .click();
     await form.getByRole('link', { name: 'Show the order' }).click();
     // 2.70 − 0.60 is asked for.
     await page.getByLabel('Order details').getByText('Waiting for: net').waitFor();

@@ -31,7 +31,11 @@ function announceOrder(event: OrderEvent): void {
     );
   } else if (event.status === 'REJECTED' || event.status === 'ERROR')
     announce(`Order in ${title} rejected`, whyOf(event), 'error', `end ${orderId}`);
-  else if (event.status === 'CANCELED' && event.cancelReason !== undefined && !EXPECTED.has(event.cancelReason))
+  else if (
+    event.status === 'CANCELED' &&
+    event.cancelReason !== undefined &&
+    !EXPECTED.has(event.cancelReason)
+  )
     announce(`Order in ${title} canceled`, whyOf(event), 'warning', `end ${orderId}`);
 }
 

@@ -14,7 +14,10 @@ interface Feed {
 const feeds = new WeakMap<object, Feed>();
 
 /** Follows the events of all orders until the returned function is called. */
-export function followOrders(broker: Pick<Broker, 'orderEvents'>, handlers: StreamHandlers<OrderEvent>): () => void {
+export function followOrders(
+  broker: Pick<Broker, 'orderEvents'>,
+  handlers: StreamHandlers<OrderEvent>,
+): () => void {
   const feed = feeds.get(broker) ?? open(broker);
   feed.handlers.add(handlers);
   if (feed.state === 'live') {

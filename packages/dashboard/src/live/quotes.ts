@@ -61,7 +61,10 @@ export class QuoteFeed {
 export function useQuoteFeed(symbols: readonly string[]): QuoteFeed {
   const broker = useBroker();
   const feed = useMemo(() => new QuoteFeed(), [broker]);
-  const asked = [...new Set(symbols)].filter((one) => one !== '').sort().join(',');
+  const asked = [...new Set(symbols)]
+    .filter((one) => one !== '')
+    .sort()
+    .join(',');
   useEffect(() => {
     if (asked === '') return undefined;
     return followStream('quotes', (options) => broker.quoteEvents(asked.split(','), options), {

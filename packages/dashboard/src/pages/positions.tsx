@@ -132,8 +132,7 @@ const equityColumnsIn = (simulationId: string): readonly Column<EquityPosition>[
   },
   {
     title: 'Trade',
-    cell: ({ portfolioId, symbol, settledQuantity, pendingQuantity }) =>
-(
+    cell: ({ portfolioId, symbol, settledQuantity, pendingQuantity }) => (
       <Actions
         simulationId={simulationId}
         portfolioId={portfolioId}

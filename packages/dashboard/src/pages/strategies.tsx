@@ -107,9 +107,7 @@ function Actions({
       <button type="button" class="small" aria-label={`Roll ${name}`} onClick={() => setIsRolling(true)}>
         Roll
       </button>
-      {isRolling && (
-        <RollDialog portfolioId={portfolioId} held={held} onClose={() => setIsRolling(false)} />
-      )}
+      {isRolling && <RollDialog portfolioId={portfolioId} held={held} onClose={() => setIsRolling(false)} />}
     </span>
   );
 }

@@ -41,9 +41,7 @@ export function Dock({
           </span>
           <span>
             Net cash{' '}
-            <strong>
-              {money(portfolio.settledCash + portfolio.pendingCash - portfolio.marginLoan)}
-            </strong>
+            <strong>{money(portfolio.settledCash + portfolio.pendingCash - portfolio.marginLoan)}</strong>
           </span>
           <span>
             Buying power <strong>{money(portfolio.overnightBuyingPower)}</strong>
@@ -88,12 +86,10 @@ function OpenOrders({ rows }: { readonly rows: readonly Order[] }) {
   const broker = useBroker();
   if (rows.length === 0) return <p class="notice">No order is open.</p>;
   const cancel = (order: Order): void => {
-    broker
-      .call('cancelOrder', { params: { orderId: order.orderId } })
-      .then(
-        () => announce(`Order in ${order.symbol} canceled`, '', 'info', `end ${order.orderId}`),
-        (error: unknown) => announce('Not canceled', sentenceOf(errorFrom(error)), 'error'),
-      );
+    broker.call('cancelOrder', { params: { orderId: order.orderId } }).then(
+      () => announce(`Order in ${order.symbol} canceled`, '', 'info', `end ${order.orderId}`),
+      (error: unknown) => announce('Not canceled', sentenceOf(errorFrom(error)), 'error'),
+    );
   };
   const columns: readonly Column<Order>[] = [
     {
@@ -108,7 +104,12 @@ function OpenOrders({ rows }: { readonly rows: readonly Order[] }) {
       ),
     },
     { title: 'Type', cell: typeOf, isWide: true },
-    { title: 'Filled', isNumber: true, isWide: true, cell: ({ filledQuantity = 0 }) => quantity(filledQuantity) },
+    {
+      title: 'Filled',
+      isNumber: true,
+      isWide: true,
+      cell: ({ filledQuantity = 0 }) => quantity(filledQuantity),
+    },
     { title: 'Waits for', isLong: true, cell: whyOf },
     {
       title: 'Cancel',
@@ -173,8 +174,7 @@ const AT: Column<Activity> = { title: 'At', isWide: true, cell: ({ at }) => mome
 const AMOUNT: Column<Activity> = {
   title: 'Amount',
   isNumber: true,
-  cell: ({ amount }) =>
-    amount === undefined ? '' : <span class={tone(amount)}>{change(amount)}</span>,
+  cell: ({ amount }) => (amount === undefined ? '' : <span class={tone(amount)}>{change(amount)}</span>),
 };
 
 const EXECUTIONS: readonly Column<Activity>[] = [

@@ -3,14 +3,7 @@ import type { OrderType, PositionIntent } from '@sandpit/protocol';
 import { change, numberTyped, percentChange, price } from '../format.ts';
 import { Field, Select } from '../parts/field.tsx';
 import { setQuery } from '../route.ts';
-import {
-  type Entry,
-  exitPrice,
-  exitUnit,
-  outcomeAt,
-  takesStop,
-  type TicketKind,
-} from './ticket-body.ts';
+import { type Entry, exitPrice, exitUnit, outcomeAt, takesStop, type TicketKind } from './ticket-body.ts';
 
 const UNITS = [
   ['price', 'at price'],
@@ -36,7 +29,9 @@ export function Exits({ query, kind, type, intent, entry, problems }: ExitsProps
   const own = isPair ? { ...entry, isBuy: !entry.isBuy } : entry;
   return (
     <details class="exits" open={isUsed}>
-      <summary>{isOpening ? 'Take profit and stop loss' : 'Stop loss beside it: one cancels the other'}</summary>
+      <summary>
+        {isOpening ? 'Take profit and stop loss' : 'Stop loss beside it: one cancels the other'}
+      </summary>
       {isOpening && <Exit name="target" title="Take profit" query={query} entry={own} problems={problems} />}
       <Exit name="guard" title="Stop loss" query={query} entry={own} problems={problems} />
     </details>

@@ -28,7 +28,11 @@ export function exponentialAverage(bars: readonly Bar[], length: number): Series
 }
 
 /** Bollinger bands: the simple average of 20 closes, and two population standard deviations above and below it. */
-export function bollingerBands(bars: readonly Bar[], length = 20, width = 2): { upper: Series; lower: Series } {
+export function bollingerBands(
+  bars: readonly Bar[],
+  length = 20,
+  width = 2,
+): { upper: Series; lower: Series } {
   const middle = simpleAverage(bars, length);
   const spread = middle.map((mean, index) => {
     if (mean === undefined) return undefined;

@@ -142,7 +142,9 @@ function Outlook({
   const [shift, setShift] = useState(0);
   if (hours.value === undefined) return <p class="waiting">…</p>;
   const nowMs = Date.parse(hours.value.now);
-  const options = legs.map(({ optionSymbol }) => optionNamed(optionSymbol)).filter((one) => one !== undefined);
+  const options = legs
+    .map(({ optionSymbol }) => optionNamed(optionSymbol))
+    .filter((one) => one !== undefined);
   const strikes = [...new Set(options.map(({ strike }) => strike))].sort((a, b) => a - b);
   const firstMs = Math.min(...options.map(({ expiration }) => expirationMs(expiration)));
   const days = Math.max(0, Math.ceil((firstMs - nowMs) / DAY_MS));

@@ -12,10 +12,7 @@ export interface MarketSide {
 
 /** The market of a ticket, followed quote by quote. */
 export function useMarketSide(feed: QuoteFeed, symbol: string, legs: readonly Leg[]): MarketSide {
-  const quotes = useQuotesOf(
-    feed,
-    legs.length > 1 ? legs.map(({ optionSymbol }) => optionSymbol) : [symbol],
-  );
+  const quotes = useQuotesOf(feed, legs.length > 1 ? legs.map(({ optionSymbol }) => optionSymbol) : [symbol]);
   return legs.length > 1 ? netOf(legs, quotes) : sideOfQuote(quotes[0]);
 }
 

@@ -1,7 +1,18 @@
 import { hrefOf, routeOf } from '../route.ts';
 
 /** What belongs to the symbol that the ticket had, and to no other. */
-const OF_SYMBOL = ['symbol', 'limit', 'stop', 'target', 'guard', 'guardLimit', 'legs', 'strategy', 'expiration', 'contract'];
+const OF_SYMBOL = [
+  'symbol',
+  'limit',
+  'stop',
+  'target',
+  'guard',
+  'guardLimit',
+  'legs',
+  'strategy',
+  'expiration',
+  'contract',
+];
 
 /** The address of another symbol on the trade page; side, quantity and portfolio stay. */
 export function symbolHref(symbol: string): string {

@@ -53,7 +53,12 @@ export function setLegs(
     type: 'LIMIT',
     limit: net === undefined ? undefined : legs.length === 1 ? Math.abs(net) / only.quantity : net,
     intent: legs.length === 1 ? only.positionIntent : undefined,
-    quantity: legs.length === 1 ? only.quantity : legsOf(query.get('legs') ?? '').length > 1 ? (query.get('quantity') ?? 1) : 1,
+    quantity:
+      legs.length === 1
+        ? only.quantity
+        : legsOf(query.get('legs') ?? '').length > 1
+          ? (query.get('quantity') ?? 1)
+          : 1,
     strategy: undefined,
     target: undefined,
     guard: undefined,
@@ -87,11 +92,7 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
   const heldOf = (symbol: string): number =>
     portfolio?.options.find(({ optionSymbol }) => optionSymbol === symbol)?.quantity ?? 0;
   const choose = (contract: OptionChainContract, side: 'BUY' | 'SELL'): void =>
-    setLegs(
-      withLeg(legs, contract.optionSymbol, side, heldOf(contract.optionSymbol)),
-      query,
-      contracts,
-    );
+    setLegs(withLeg(legs, contract.optionSymbol, side, heldOf(contract.optionSymbol)), query, contracts);
   return (
     <section aria-label="Options" class="option-panel">
       <div class="pair">
@@ -111,17 +112,39 @@ export function OptionPanel({ underlying, query, portfolio, preview }: OptionPan
           <table>
             <thead>
               <tr>
-                <th scope="col" class="number secondary">Call OI</th>
-                <th scope="col" class="number secondary">Call IV</th>
-                <th scope="col" class="number wide">Call Δ</th>
-                <th scope="col" class="number">Call bid</th>
-                <th scope="col" class="number">Call ask</th>
-                <th scope="col" class="number">Strike</th>
-                <th scope="col" class="number">Put bid</th>
-                <th scope="col" class="number">Put ask</th>
-                <th scope="col" class="number wide">Put Δ</th>
-                <th scope="col" class="number secondary">Put IV</th>
-                <th scope="col" class="number secondary">Put OI</th>
+                <th scope="col" class="number secondary">
+                  Call OI
+                </th>
+                <th scope="col" class="number secondary">
+                  Call IV
+                </th>
+                <th scope="col" class="number wide">
+                  Call Δ
+                </th>
+                <th scope="col" class="number">
+                  Call bid
+                </th>
+                <th scope="col" class="number">
+                  Call ask
+                </th>
+                <th scope="col" class="number">
+                  Strike
+                </th>
+                <th scope="col" class="number">
+                  Put bid
+                </th>
+                <th scope="col" class="number">
+                  Put ask
+                </th>
+                <th scope="col" class="number wide">
+                  Put Δ
+                </th>
+                <th scope="col" class="number secondary">
+                  Put IV
+                </th>
+                <th scope="col" class="number secondary">
+                  Put OI
+                </th>
               </tr>
             </thead>
             <tbody>
@@ -155,9 +178,7 @@ function Strike({
   readonly choose: (contract: OptionChainContract, side: 'BUY' | 'SELL') => void;
 }) {
   const inTray = (contract: OptionChainContract | undefined, side: string): boolean =>
-    legs.some(
-      (leg) => leg.optionSymbol === contract?.optionSymbol && leg.positionIntent.startsWith(side),
-    );
+    legs.some((leg) => leg.optionSymbol === contract?.optionSymbol && leg.positionIntent.startsWith(side));
   const offer = (contract: OptionChainContract | undefined, side: 'BUY' | 'SELL', isInside: boolean) => {
     const value = side === 'BUY' ? contract?.ask : contract?.bid;
     return (

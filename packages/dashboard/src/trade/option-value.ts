@@ -17,7 +17,13 @@ export function normal(x: number): number {
 }
 
 /** Value per share of an option `years` before its expiration. */
-export function optionValue(isCall: boolean, at: number, strike: number, volatility: number, years: number): number {
+export function optionValue(
+  isCall: boolean,
+  at: number,
+  strike: number,
+  volatility: number,
+  years: number,
+): number {
   const intrinsic = Math.max(0, isCall ? at - strike : strike - at);
   const spread = volatility * Math.sqrt(Math.max(0, years));
   if (spread < 1e-6 || at <= 0) return intrinsic;
@@ -111,10 +117,12 @@ export function profitAt(
 }
 
 /** Where a curve crosses zero, between its points. */
-export function breakevens(points: readonly { readonly at: number; readonly value: number }[]): readonly number[] {
+export function breakevens(
+  points: readonly { readonly at: number; readonly value: number }[],
+): readonly number[] {
   return points.flatMap(({ at, value }, index) => {
     const next = points[index + 1];
-    if (next === undefined || (value < 0) === (next.value < 0)) return [];
+    if (next === undefined || value < 0 === next.value < 0) return [];
     return [at + ((next.at - at) * value) / (value - next.value)];
   });
 }

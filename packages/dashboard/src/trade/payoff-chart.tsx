@@ -66,7 +66,8 @@ export function PayoffChart({
         ))}
       </svg>
       <figcaption class="dim small">
-        <span class="key value">at expiration</span> <span class="key then">{thenTitle}</span> · a unit, before charges
+        <span class="key value">at expiration</span> <span class="key then">{thenTitle}</span> · a unit,
+        before charges
       </figcaption>
     </figure>
   );

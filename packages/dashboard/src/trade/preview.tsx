@@ -76,7 +76,13 @@ export function usePreview(
   return order === undefined ? {} : state;
 }
 
-export function Preview({ state, missing }: { readonly state: PreviewState; readonly missing: string | undefined }) {
+export function Preview({
+  state,
+  missing,
+}: {
+  readonly state: PreviewState;
+  readonly missing: string | undefined;
+}) {
   const { preview, error, of } = state;
   return (
     <section aria-label="Preview" class="preview">

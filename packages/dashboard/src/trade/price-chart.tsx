@@ -268,8 +268,7 @@ function marksOf(
 ): readonly PriceMark[] {
   const share = portfolio?.equities.find((one) => one.symbol === symbol);
   const future = portfolio?.futures.find((one) => one.symbol === symbol);
-  const count =
-    share === undefined ? (future?.quantity ?? 0) : share.settledQuantity + share.pendingQuantity;
+  const count = share === undefined ? (future?.quantity ?? 0) : share.settledQuantity + share.pendingQuantity;
   const entry = share?.entryPrice ?? future?.entryPrice;
   return [
     ...(count === 0 || entry === undefined

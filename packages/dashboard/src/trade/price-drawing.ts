@@ -99,7 +99,11 @@ export class PriceDrawing {
     this.#chart = createChart(element, {
       autoSize: true,
       // Its notice stands in the page and in NOTICE; the logo would need a style of its own, which the policy forbids.
-      layout: { attributionLogo: false, fontFamily: getComputedStyle(element).fontFamily, background: { color: 'transparent' } },
+      layout: {
+        attributionLogo: false,
+        fontFamily: getComputedStyle(element).fontFamily,
+        background: { color: 'transparent' },
+      },
       timeScale: { borderVisible: false, timeVisible: true, tickMarkFormatter: tickOf, rightOffset: 4 },
       rightPriceScale: { borderVisible: false },
       handleScroll: { vertTouchDrag: false },
@@ -197,8 +201,7 @@ export class PriceDrawing {
   /** Takes a line under the pointer, moves it with it, and tells where it was let go. Escape puts it back. */
   #listen(signal: AbortSignal): void {
     const options = { signal, capture: true } as const;
-    const yOf = (event: PointerEvent): number =>
-      event.clientY - this.#element.getBoundingClientRect().top;
+    const yOf = (event: PointerEvent): number => event.clientY - this.#element.getBoundingClientRect().top;
     this.#element.addEventListener(
       'pointerdown',
       (event) => {
@@ -328,7 +331,13 @@ export class PriceDrawing {
   }
 }
 
-const candleOf = ({ timestamp, open, high, low, close }: Bar): {
+const candleOf = ({
+  timestamp,
+  open,
+  high,
+  low,
+  close,
+}: Bar): {
   readonly time: UTCTimestamp;
   readonly open: number;
   readonly high: number;

@@ -65,9 +65,7 @@ export function RollDialog({
   const next = contracts.find(({ optionSymbol }) => optionSymbol === symbol);
   const isLong = (position?.quantity ?? 0) > 0;
   // Of a long contract: sold at the bid, the next one bought at the ask; of a short one the other way round.
-  const net = isLong
-    ? sum(next?.ask, own.value?.bid)
-    : sum(own.value?.ask, next?.bid);
+  const net = isLong ? sum(next?.ask, own.value?.bid) : sum(own.value?.ask, next?.bid);
   const roll = (event: Event): void => {
     event.preventDefault();
     const ticket = position === undefined ? undefined : rollingTicket(portfolioId, position, symbol);
@@ -83,7 +81,9 @@ export function RollDialog({
             name="Contract to close"
             plain
             value={from}
-            options={held.map((one) => [one.symbol, `${quantity(one.quantity)} × ${contractText(one.symbol)}`] as const)}
+            options={held.map(
+              (one) => [one.symbol, `${quantity(one.quantity)} × ${contractText(one.symbol)}`] as const,
+            )}
             onChange={(next) => {
               setFrom(next);
               setChosen({ expiration: '', symbol: '' });
@@ -106,7 +106,10 @@ export function RollDialog({
           name="Strike"
           plain
           value={symbol}
-          options={contracts.map((one) => [one.optionSymbol, `${price(one.strike)}, ${price(one.bid)} × ${price(one.ask)}`] as const)}
+          options={contracts.map(
+            (one) =>
+              [one.optionSymbol, `${price(one.strike)}, ${price(one.bid)} × ${price(one.ask)}`] as const,
+          )}
           onChange={(to) => setChosen({ expiration, symbol: to })}
         />
         {(expirations.error ?? chain.error) !== undefined && (

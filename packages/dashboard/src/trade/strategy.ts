@@ -88,7 +88,10 @@ function nameOfTwo(a: Part, b: Part, dates: number): NamedStrategy | undefined {
       return { title: `${isBull ? 'Bull' : 'Bear'} ${type} spread`, strategy: 'VERTICAL_SPREAD' };
     }
     const kind = a.strike === b.strike ? 'calendar' : 'diagonal';
-    return { title: `${kind === 'calendar' ? 'Calendar' : 'Diagonal'} ${type} spread`, strategy: 'CALENDAR_SPREAD' };
+    return {
+      title: `${kind === 'calendar' ? 'Calendar' : 'Diagonal'} ${type} spread`,
+      strategy: 'CALENDAR_SPREAD',
+    };
   }
   if (a.isBought !== b.isBought || dates > 1) return undefined;
   const side = a.isBought ? 'Long' : 'Short';
@@ -119,13 +122,11 @@ export function closingTicket(portfolio: string, held: readonly Held[]): Ticket 
       intent: closingIntent(first.quantity),
       quantity: Math.abs(first.quantity),
     };
-  const legs = held.map(
-    ({ symbol, quantity }): Leg => ({
-      optionSymbol: symbol,
-      positionIntent: closingIntent(quantity),
-      quantity: Math.abs(quantity),
-    }),
-  );
+  const legs = held.map(({ symbol, quantity }): Leg => ({
+    optionSymbol: symbol,
+    positionIntent: closingIntent(quantity),
+    quantity: Math.abs(quantity),
+  }));
   const units = unitsOf(legs);
   const named = nameOf(legs);
   if (named?.strategy === undefined) return undefined;

@@ -177,9 +177,7 @@ export function Ticket(props: TicketProps) {
             onChange={(value) => setQuery({ tif: value })}
           />
         </div>
-        {order.timeInForce === 'GTD' && (
-          <Field name="Good till" type="date" {...field('till')} />
-        )}
+        {order.timeInForce === 'GTD' && <Field name="Good till" type="date" {...field('till')} />}
         {PRICES[type].includes('stop') && <Field name="Stop price" inputMode="decimal" {...field('stop')} />}
         {PRICES[type].includes('limit') && (
           <Field
@@ -339,10 +337,7 @@ function Amount({
       if (accepted || refusal === undefined) break;
       const required = Number(refusal.requiredBuyingPower ?? refusal.requiredAmount);
       const available = Number(refusal.availableBuyingPower ?? refusal.availableCash);
-      count = Math.min(
-        count - 1,
-        affordable({ ...order, quantity: count }, required, available * part) ?? 0,
-      );
+      count = Math.min(count - 1, affordable({ ...order, quantity: count }, required, available * part) ?? 0);
     }
     setQuery({ quantity: Math.max(0, count), notional: undefined });
   };
@@ -368,7 +363,11 @@ function Amount({
         )}
       </div>
       {kind !== 'SPREAD' && (isClosing ? held !== 0 : each > 0) && (
-        <div class="chips" role="group" aria-label={isClosing ? 'Part of the position' : 'Part of the buying power'}>
+        <div
+          class="chips"
+          role="group"
+          aria-label={isClosing ? 'Part of the position' : 'Part of the buying power'}
+        >
           {FRACTIONS.map((part) => (
             <button key={part} type="button" onClick={() => void choose(part).catch(() => undefined)}>
               {part * 100}%

@@ -146,11 +146,15 @@ function Desk({
     />
   );
   const chart = (
-    <PriceChart symbol={charted} timeframe={timeframe} feed={feed} portfolio={portfolio} orders={orders.rows} />
+    <PriceChart
+      symbol={charted}
+      timeframe={timeframe}
+      feed={feed}
+      portfolio={portfolio}
+      orders={orders.rows}
+    />
   );
-  const options = (
-    <OptionPanel underlying={charted} query={query} portfolio={portfolio} preview={preview} />
-  );
+  const options = <OptionPanel underlying={charted} query={query} portfolio={portfolio} preview={preview} />;
   const controls = broker.may('simulate') && (
     <div class="pad">
       {broker.controlsMarket && <PushQuote symbol={symbol} />}
@@ -211,7 +215,16 @@ function Desk({
           value={shown}
           onChange={show}
           panels={[
-            { id: 'chart', title: 'Chart', content: () => <>{chart}{notice}</> },
+            {
+              id: 'chart',
+              title: 'Chart',
+              content: () => (
+                <>
+                  {chart}
+                  {notice}
+                </>
+              ),
+            },
             { id: 'ticket', title: 'Ticket', content: () => ticket },
             { id: 'options', title: 'Options', content: () => options },
             { id: 'portfolio', title: 'Portfolio', content: () => dock },
@@ -303,4 +316,3 @@ function useMedia(condition: string): boolean {
   }, [media]);
   return isMet;
 }
-
