@@ -10,11 +10,11 @@ import { useClockMoves } from '../time/clock-moves.ts';
 import { Figure } from '../parts/figure.tsx';
 import { Slider } from '../ui/slider.tsx';
 import { netOf } from './market-side.ts';
-import { setLegs } from './option-panel.tsx';
 import { breakevens, expirationMs, probabilityOfProfit, profitAt, valuedLegs } from './option-value.ts';
 import { PayoffChart } from './payoff-chart.tsx';
 import type { PreviewState } from './preview.tsx';
 import { nameOf } from './strategy.ts';
+import { setLegs } from './tray-legs.ts';
 
 const DAY_MS = 86_400_000;
 const YEAR_MS = 365 * DAY_MS;

@@ -9,76 +9,21 @@ import {
 import { useMemo } from 'preact/hooks';
 import { useBroker } from '../broker.ts';
 import { dateText, greek, percent, price, quantity } from '../format.ts';
-import { legsOf, textOfLegs } from '../option-legs.ts';
+import { legsOf } from '../option-legs.ts';
 import { Select } from '../parts/field.tsx';
 import { Problem } from '../parts/notice.tsx';
 import { setQuery } from '../route.ts';
 import { aroundTheMoney, type ChainRow, type Chains, legsAround, useChains } from './chain.ts';
 import { LegTray } from './leg-tray.tsx';
-import { netOf } from './market-side.ts';
 import type { PreviewState } from './preview.tsx';
 import { unitsOf } from './strategy.ts';
+import { setLegs, withLeg } from './tray-legs.ts';
 
 interface OptionPanelProps {
   readonly underlying: string;
   readonly query: URLSearchParams;
   readonly portfolio: PortfolioUpdate | undefined;
   readonly preview: PreviewState;
-}
-
-/** The tray's legs as a ticket: limit at the market's net, one unit unless a number is there. */
-export function setLegs(
-  legs: readonly Leg[],
-  query: URLSearchParams,
-  contracts: ReadonlyMap<string, OptionChainContract>,
-): void {
-  const [only] = legs;
-  if (only === undefined) {
-    setQuery({ legs: undefined, limit: undefined, strategy: undefined });
-    return;
-  }
-  const quotes = legs.map(({ optionSymbol }) => {
-    const { bid, ask } = contracts.get(optionSymbol) ?? {};
-    return {
-      symbol: optionSymbol,
-      price: 0,
-      timestamp: 0,
-      ...(bid !== undefined && { bid }),
-      ...(ask !== undefined && { ask }),
-    };
-  });
-  const net = netOf(legs, quotes).ask;
-  setQuery({
-    legs: textOfLegs(legs),
-    type: 'LIMIT',
-    limit: net === undefined ? undefined : legs.length === 1 ? Math.abs(net) / only.quantity : net,
-    intent: legs.length === 1 ? only.positionIntent : undefined,
-    quantity:
-      legs.length === 1
-        ? only.quantity
-        : legsOf(query.get('legs') ?? '').length > 1
-          ? (query.get('quantity') ?? 1)
-          : 1,
-    strategy: undefined,
-    target: undefined,
-    guard: undefined,
-  });
-}
-
-/** Legs with a contract bought or sold: the same side again is one more, the other side takes it away. */
-export function withLeg(
-  legs: readonly Leg[],
-  optionSymbol: string,
-  side: 'BUY' | 'SELL',
-  held: number,
-): readonly Leg[] {
-  const known = legs.find((leg) => leg.optionSymbol === optionSymbol);
-  if (known !== undefined)
-    return known.positionIntent.startsWith(side)
-      ? legs.map((leg) => (leg === known ? { ...leg, quantity: leg.quantity + 1 } : leg))
-      : legs.filter((leg) => leg !== known);
-  const closes = side === 'BUY' ? held < 0 : held > 0;
-  return [...legs, { optionSymbol, positionIntent: `${side}_TO_${closes ? 'CLOSE' : 'OPEN'}`, quantity: 1 }];
 }
 
 export function OptionPanel({ underlying, query, portfolio, preview }: OptionPanelProps) {
