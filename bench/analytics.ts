@@ -1,18 +1,19 @@
 /**
- * What the analytics of a portfolio cost, and what they cost others: round trips of one portfolio are placed at the store, then a server is
- * started on it and asked for performance, a report and CSV, while another tenant reads its own account all the while. Ten years of daily
+ * What the analytics of portfolios cost, and what they cost others: round trips of two portfolios are placed at the store, then a server is
+ * started on it and asked for performance, reports and CSV, while another tenant reads its own account all the while. Ten years of daily
  * points are those of a simulation of its own, whose clock is moved.
  *
- * Leaves out: TLS, the network. The first answer after a start reads the history from disk.
+ * The first answer after a start reads the history from disk; later ones read what came since. Leaves out: TLS, the network.
  *
  *   npx tsc -b && npx tsx bench/analytics.ts      BENCH_TRADES
  */
 import { randomBytes } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { setTimeout as later } from 'node:timers/promises';
 import { Quantity } from '@sandpit/core';
 import { readSettings } from '../packages/server/dist/config.js';
 import { issueToken } from '../packages/server/dist/http/auth.js';
-import { cpuMsOf, keepFull, median, quantile, runAlone, sizeOf, withDirectory } from './measure.js';
+import { cpuMsOf, median, quantile, runAlone, sizeOf, withDirectory } from './measure.js';
 import type { Row } from './measure.js';
 import { BY, submitOrder, symbolOf } from './orders.js';
 import { startBrokerage, stop } from './served.js';
@@ -22,10 +23,15 @@ const SYMBOLS = 10;
 const READ_EVERY_MS = 5;
 const OTHERS = '22222222-2222-4222-8222-222222222222';
 
+/** Trades of the portfolio that a report is made of. */
+const REPORTED = 10_000;
+const LEAVES_OUT = 'TLS, the network';
+
 export async function measureAnalytics(): Promise<readonly Row[]> {
-  const trades = sizeOf('TRADES', 10_000);
+  const trades = sizeOf('TRADES', 100_000);
+  const reported = Math.min(trades, REPORTED);
   return withDirectory(async (directory) => {
-    const portfolioId = await place(directory, trades);
+    const [large = '', small = ''] = await place(directory, [trades, reported]);
     const env = {
       ...SETTINGS,
       DATA_DIR: directory,
@@ -38,50 +44,47 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
       const own = await callerFor(url, env, BY.tenantId);
       const other = await callerFor(url, env, 'quiet');
       await other('POST', '/v1/accounts', { accountId: OTHERS, name: 'quiet' });
-      const path = `/v1/accounts/portfolios/${portfolioId}`;
       const beside = new Probe(() => other('GET', `/v1/accounts/${OTHERS}`));
-      await beside.during(() => later(1000));
+      // Warm-up of the server and of this process.
+      await beside.during(() => later(2000));
       const rows: Row[] = [];
-      const timed = async (
-        name: string,
-        aim: number | undefined,
-        ask: () => Promise<string>,
-      ): Promise<void> => {
+      const timed = async (name: string, path: string, aim?: number): Promise<void> => {
         const times: number[] = [];
         let text = '';
         const p99 = await beside.during(async () => {
-          for (let i = 0; i < 3; i += 1) {
+          for (let i = 0; i < REPEATED; i += 1) {
             const began = performance.now();
-            text = await ask();
+            text = await own('GET', path);
             times.push(performance.now() - began);
           }
         });
+        const [first = 0, ...others] = times;
         rows.push({
-          measure: `${name}, ${trades} trades`,
-          value: median(times),
+          measure: name,
+          value: median(others),
           unit: 'ms',
           ...(aim !== undefined && { aim: { atMost: aim } }),
-          details: `median of ${times.map((ms) => ms.toFixed(0)).join(', ')}; ${(text.length / 1000).toFixed(0)} kB`,
-          leavesOut: 'TLS, the network',
+          details: `median of ${others.map((ms) => ms.toFixed(0)).join(', ')}; the first ${first.toFixed(0)}; ${(text.length / 1000).toFixed(0)} kB`,
+          leavesOut: LEAVES_OUT,
         });
-        rows.push({
-          measure: `another tenant's read beside it (${name}), p99`,
-          value: p99,
-          unit: 'ms',
-          aim: { atMost: 25 },
-          details: 'GET /v1/accounts/:accountId every 5 ms',
-          leavesOut: 'TLS, the network',
-        });
+        rows.push(quietRow(name, p99));
       };
-      await timed('performance', trades === 100_000 ? 500 : undefined, () =>
-        own('GET', `${path}/performance`),
+      const path = (portfolioId: string): string => `/v1/accounts/portfolios/${portfolioId}`;
+      await timed(
+        `performance, ${trades} trades`,
+        `${path(large)}/performance`,
+        trades >= 100_000 ? 500 : undefined,
       );
-      await timed('trades, one page', undefined, () => own('GET', `${path}/trades?limit=50`));
-      await timed('execution quality', undefined, () =>
-        own('GET', `${path}/execution-quality?groupBy=symbol`),
+      await timed(`trades, one page of ${trades}`, `${path(large)}/trades?limit=50`);
+      await timed(`report, ${reported} trades`, `${path(small)}/report.html`, 1000);
+      await timed(
+        `execution quality, ${trades} trades`,
+        `${path(large)}/execution-quality?groupBy=symbol`,
       );
-      await timed('report', trades <= 10_000 ? 1000 : undefined, () => own('GET', `${path}/report.html`));
-      rows.push(await csvRow(url, await tokenOf(env, BY.tenantId), `${path}/ledger`, server.pid, beside));
+      await timed(`taxes, ${reported} trades`, `${path(small)}/realized-gains?limit=50`);
+      const token = await tokenOf(env, BY.tenantId);
+      rows.push(...(await csvRows(url, token, `${path(large)}/ledger`, server.pid, beside)));
+      rows.push(...(await csvRows(url, token, `${path(large)}/trades`, server.pid, beside)));
       rows.push(await tenYears(own));
       return rows;
     } finally {
@@ -90,64 +93,117 @@ export async function measureAnalytics(): Promise<readonly Row[]> {
   });
 }
 
-/** Buys and sells a share so many times; each pair is a round trip. */
-function place(directory: string, trades: number): Promise<string> {
+const REPEATED = 4;
+
+const quietRow = (name: string, p99: number): Row => ({
+  measure: `another tenant's read beside it (${name}), p99`,
+  value: p99,
+  unit: 'ms',
+  aim: { atMost: 25 },
+  details: 'GET /v1/accounts/:accountId every 5 ms',
+  leavesOut: LEAVES_OUT,
+});
+
+/** Orders of one batch. */
+const BATCH = 1000;
+
+/** Buys and sells a share so many times in each portfolio; each pair is a round trip. The portfolios trade by turns. */
+function place(directory: string, counts: readonly number[]): Promise<readonly string[]> {
   return withServerParts(directory, async ({ store, simulations }) => {
     const main = await simulations.keepMain(BY.tenantId);
     await pushQuotes(
       main,
       Array.from({ length: SYMBOLS }, (_, index) => symbolOf(index)),
     );
-    const [portfolioId = ''] = await openPortfolios(main, 1);
-    for (const positionIntent of ['BUY_TO_OPEN', 'SELL_TO_CLOSE'] as const)
-      await keepFull(trades, 64, async (index) => {
-        const { result } = await main.submit<'SubmitOrder'>(
-          submitOrder({
-            portfolioId,
-            symbol: symbolOf(index % SYMBOLS),
-            assetClass: 'EQUITY',
-            orderType: 'MARKET',
-            positionIntent,
-            quantity: Quantity.of(1),
-            timeInForce: 'DAY',
-          }),
-        );
-        if ('code' in result) throw new Error(JSON.stringify(result));
-      });
+    const portfolios = await openPortfolios(main, counts.length);
+    const most = Math.max(...counts);
+    const orders = function* (): Generator<ReturnType<typeof submitOrder>> {
+      for (let index = 0; index < most; index += 1)
+        for (const [at, portfolioId] of portfolios.entries())
+          if (((index + 1) * (counts[at] ?? 0)) % most < (counts[at] ?? 0))
+            for (const positionIntent of ['BUY_TO_OPEN', 'SELL_TO_CLOSE'] as const)
+              yield submitOrder({
+                portfolioId,
+                symbol: symbolOf(index % SYMBOLS),
+                assetClass: 'EQUITY',
+                orderType: 'MARKET',
+                positionIntent,
+                quantity: Quantity.of(1),
+                timeInForce: 'DAY',
+              });
+    };
+    let batch: ReturnType<typeof submitOrder>[] = [];
+    const submit = async (): Promise<void> => {
+      const outcomes = await main.submitAll<'SubmitOrder'>(batch);
+      batch = [];
+      for (const { result } of outcomes) if ('code' in result) throw new Error(JSON.stringify(result));
+    };
+    for (const order of orders()) if (batch.push(order) === BATCH) await submit();
+    await submit();
     await main.durable();
     while (store.history.health().behind > 0) await later(20);
-    return portfolioId;
+    return portfolios;
   });
 }
 
-/** Rows a second of the CSV of a ledger, with what the server grows by meanwhile. */
-async function csvRow(
+/** Rows a second of the CSV of a list, and what the server grows by meanwhile. */
+async function csvRows(
   url: string,
   token: string,
   path: string,
   pid: number | undefined,
   beside: Probe,
-): Promise<Row> {
+): Promise<readonly Row[]> {
+  const name = `CSV of ${path.slice(path.lastIndexOf('/') + 1)}`;
   let rows = 0;
   let ms = 0;
+  const sizes: number[] = [];
   const cpu = cpuMsOf(pid);
   const p99 = await beside.during(async () => {
     const began = performance.now();
     const reply = await fetch(url + path, {
       headers: { authorization: `Bearer ${token}`, accept: 'text/csv' },
     });
-    for await (const chunk of reply.body ?? [])
-      for (const byte of chunk as Uint8Array) if (byte === 10) rows += 1;
+    let bytes = 0;
+    for await (const chunk of reply.body ?? []) {
+      const part = Buffer.from(chunk as Uint8Array);
+      for (let at = part.indexOf(NEWLINE); at >= 0; at = part.indexOf(NEWLINE, at + 1)) rows += 1;
+      bytes += part.length;
+      if (bytes < LOOK_EVERY) continue;
+      bytes = 0;
+      sizes.push(residentMb(pid));
+    }
     ms = performance.now() - began;
   });
-  return {
-    measure: 'CSV of the ledger',
-    value: (rows / ms) * 1000,
-    unit: 'rows/s',
-    aim: { atLeast: 50_000 },
-    details: `${rows} rows in ${ms.toFixed(0)} ms, ${(cpuMsOf(pid) - cpu).toFixed(0)} ms of CPU; another tenant's read beside it: p99 ${p99.toFixed(1)} ms`,
-    leavesOut: 'TLS, the network',
-  };
+  const half = sizes.slice(sizes.length >> 1);
+  return [
+    {
+      measure: name,
+      value: (rows / ms) * 1000,
+      unit: 'rows/s',
+      aim: { atLeast: 50_000 },
+      details: `${rows} rows in ${ms.toFixed(0)} ms, ${(cpuMsOf(pid) - cpu).toFixed(0)} ms of CPU`,
+      leavesOut: LEAVES_OUT,
+    },
+    {
+      measure: `${name}, growth of the server in its second half`,
+      value: half.length === 0 ? 0 : Math.max(...half) - (half[0] ?? 0),
+      unit: 'MB',
+      details: `resident ${sizes.map((mb) => mb.toFixed(0)).join(', ')} MB`,
+      leavesOut: LEAVES_OUT,
+    },
+    quietRow(name, p99),
+  ];
+}
+
+const NEWLINE = 10;
+/** Bytes between two looks at the memory of the server. */
+const LOOK_EVERY = 10_000_000;
+
+/** Resident memory of a process (Linux). */
+function residentMb(pid: number | undefined): number {
+  const [, kb] = /VmRSS:\s+(\d+) kB/.exec(readFileSync(`/proc/${pid ?? 'self'}/status`, 'utf8')) ?? [];
+  return Number(kb) / 1000;
 }
 
 async function tenYears(own: Caller): Promise<Row> {

@@ -198,14 +198,20 @@ export class ExecutionQualityTally {
   readonly #firstFills: number[] = [];
   readonly #fills: number[] = [];
 
-  add(order: MeasuredOrder): void {
+  /** Returns the slippage of the order itself, basis points; undefined where it has none. */
+  add(order: MeasuredOrder): number | undefined {
     this.#orders += 1;
     if (order.isRejected) {
       this.#rejected += 1;
-      return;
+      return undefined;
     }
     this.#addTimes(order);
-    for (const leg of order.legs) this.#addLeg(leg);
+    const own = new WeightedMean();
+    for (const leg of order.legs) {
+      const slippage = this.#addLeg(leg);
+      if (slippage !== undefined) own.add(slippage);
+    }
+    return own.value;
   }
 
   #addTimes({ arrivedAt, isFilled, legs }: MeasuredOrder): void {
@@ -221,7 +227,7 @@ export class ExecutionQualityTally {
     if (isFilled) this.#fills.push((last - arrivedAt) / 1000);
   }
 
-  #addLeg(leg: MeasuredLeg): void {
+  #addLeg(leg: MeasuredLeg): Weighted | undefined {
     const measured = legQuality(leg);
     this.#legs += 1;
     this.#executions += leg.executions.length;
@@ -241,6 +247,7 @@ export class ExecutionQualityTally {
     this.#improvement += sum(measured.improvements);
     this.#improvements += measured.improvements.length;
     this.#improved += measured.improved;
+    return measured.slippage;
   }
 
   result(): ExecutionQuality {

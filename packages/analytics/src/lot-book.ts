@@ -138,8 +138,12 @@ export class LotBook {
     const opened = quantity - closing;
     if (opened > 0) {
       const rest = (amount: number): number => (closing === 0 ? amount : amount - part(amount));
+      // Field by field: most of the time of a long history is spent here.
       this.#add({
-        ...contractOf(event),
+        symbol,
+        assetClass: event.assetClass,
+        multiplier: event.multiplier,
+        isSection1256: event.isSection1256 ?? false,
         side: side === 'BUY' ? 'LONG' : 'SHORT',
         epoch: event.epoch,
         key,
@@ -261,10 +265,15 @@ export class LotBook {
       const lot = lots[index];
       if (lot === undefined) break;
       const taken = Math.min(left, lot.quantity);
-      const piece = partOf(lot, taken);
+      const piece = taken === lot.quantity ? lot : partOf(lot, taken);
       const share = (amount: number): number => shareOf(amount, taken, left);
       pieces.push({
-        ...closing,
+        key: closing.key,
+        orderId: closing.orderId,
+        closedBy: closing.closedBy,
+        closedAt: closing.closedAt,
+        closedDate: closing.closedDate,
+        settlementDate: closing.settlementDate,
         lot: piece,
         value: value === undefined ? piece.cost : share(value),
         commission: share(commission),
@@ -275,7 +284,9 @@ export class LotBook {
       commission -= share(commission);
       fees -= share(fees);
       left -= taken;
-      if (taken === lot.quantity) lots.splice(index, 1);
+      // The first goes without moving the others.
+      if (taken === lot.quantity && index === 0) lots.shift();
+      else if (taken === lot.quantity) lots.splice(index, 1);
       else lots[index] = without(lot, piece);
     }
     this.#held.set(symbol, (this.#held.get(symbol) ?? 0) - (quantity - left));
@@ -299,18 +310,6 @@ export class LotBook {
     }
   }
 }
-
-const contractOf = ({
-  symbol,
-  assetClass,
-  multiplier,
-  isSection1256 = false,
-}: Traded): Pick<OpenLot, 'symbol' | 'assetClass' | 'multiplier' | 'isSection1256'> => ({
-  symbol,
-  assetClass,
-  multiplier,
-  isSection1256,
-});
 
 /** Adjusted basis of a unit, opening charges in it. */
 const costPerUnit = ({ side, cost, commission, fees, disallowed, quantity }: OpenLot): number =>

@@ -42,29 +42,76 @@ export interface RoundTrips {
   readonly open: readonly OpenLot[];
 }
 
-/** Works out the round trips of a portfolio, first in, first out, event by event: whoever has many can pause in between. */
+/** Sums of the pieces of one round trip, in units of `units.ts`. */
+interface Gathered {
+  readonly first: ClosedPiece;
+  quantity: number;
+  opened: number;
+  cost: number;
+  value: number;
+  commissions: number;
+  fees: number;
+  openedAt: number;
+  closedAt: number;
+  /** What it comes to, until another piece changes it. */
+  trip: RoundTrip | undefined;
+}
+
+/** Works out the round trips of a portfolio, first in, first out, event by event: further events can follow at any time. */
 export class RoundTripBook {
   readonly #book = new LotBook('FIFO');
-  readonly #groups = new Map<string, ClosedPiece[]>();
+  readonly #gathered: Gathered[] = [];
+  readonly #byKey = new Map<string, Gathered>();
 
   apply(event: BookEvent): void {
     for (const piece of this.#book.apply(event)) {
-      const key = `${piece.lot.key}\n${piece.key}\n${piece.lot.symbol}\n${piece.lot.side}`;
-      const group = this.#groups.get(key);
-      if (group === undefined) this.#groups.set(key, [piece]);
-      else group.push(piece);
+      const { lot } = piece;
+      const key = `${lot.key}\n${piece.key}\n${lot.symbol}\n${lot.side}`;
+      let sums = this.#byKey.get(key);
+      if (sums === undefined) {
+        sums = begun(piece);
+        this.#byKey.set(key, sums);
+        this.#gathered.push(sums);
+      }
+      gather(sums, piece);
     }
   }
 
   /** In order of their first closing. */
   *trips(): Generator<RoundTrip, void, undefined> {
-    let number = 0;
-    for (const pieces of this.#groups.values()) yield tripOf(String((number += 1)), pieces);
+    for (const [index, sums] of this.#gathered.entries())
+      yield (sums.trip ??= tripOf(String(index + 1), sums));
   }
 
   open(): readonly OpenLot[] {
     return this.#book.open();
   }
+}
+
+const begun = (first: ClosedPiece): Gathered => ({
+  first,
+  quantity: 0,
+  opened: 0,
+  cost: 0,
+  value: 0,
+  commissions: 0,
+  fees: 0,
+  openedAt: first.lot.openedAt,
+  closedAt: first.closedAt,
+  trip: undefined,
+});
+
+function gather(sums: Gathered, piece: ClosedPiece): void {
+  const { lot } = piece;
+  sums.quantity += lot.quantity;
+  sums.opened += lot.openedQuantity;
+  sums.cost += lot.cost;
+  sums.value += piece.value;
+  sums.commissions += lot.commission + piece.commission;
+  sums.fees += lot.fees + piece.fees;
+  sums.openedAt = Math.min(sums.openedAt, lot.openedAt);
+  sums.closedAt = Math.max(sums.closedAt, piece.closedAt);
+  sums.trip = undefined;
 }
 
 /** Works out the round trips of a portfolio, first in, first out. */
@@ -74,24 +121,13 @@ export function roundTripsOf(events: Iterable<BookEvent>): RoundTrips {
   return { trips: [...book.trips()], open: book.open() };
 }
 
-function tripOf(tradeId: string, pieces: readonly ClosedPiece[]): RoundTrip {
-  const [first] = pieces;
-  if (first === undefined) throw new RangeError('a round trip has at least one piece');
-  const total = (amountOf: (piece: ClosedPiece) => number): number =>
-    pieces.reduce((sum, piece) => sum + amountOf(piece), 0);
+function tripOf(tradeId: string, sums: Gathered): RoundTrip {
+  const { first, quantity, opened, cost, value, openedAt, closedAt } = sums;
   const { lot, isUnpriced } = first;
   const { symbol, assetClass, side, multiplier, epoch, openedBy } = lot;
-  const quantity = total((piece) => piece.lot.quantity);
-  const opened = total((piece) => piece.lot.openedQuantity);
-  const cost = total((piece) => piece.lot.cost);
-  const value = total((piece) => piece.value);
   const gross = side === 'LONG' ? value - cost : cost - value;
-  const commissions = total((piece) => piece.lot.commission + piece.commission);
-  const fees = total((piece) => piece.lot.fees + piece.fees);
-  const net = gross - commissions - fees;
+  const net = gross - sums.commissions - sums.fees;
   const priceOf = (amount: number): number => dollars(amount) / quantityOf(quantity) / multiplier;
-  const openedAt = Math.min(...pieces.map((piece) => piece.lot.openedAt));
-  const closedAt = Math.max(...pieces.map((piece) => piece.closedAt));
   return {
     tradeId,
     epoch,
@@ -105,8 +141,8 @@ function tripOf(tradeId: string, pieces: readonly ClosedPiece[]): RoundTrip {
     entryPrice: priceOf(cost),
     ...(!isUnpriced && { exitPrice: priceOf(value) }),
     grossPnl: dollars(gross),
-    commissions: dollars(commissions),
-    fees: dollars(fees),
+    commissions: dollars(sums.commissions),
+    fees: dollars(sums.fees),
     netPnl: dollars(net),
     ...(cost !== 0 && { return: net / cost }),
     holding: (closedAt - openedAt) / 1000,

@@ -261,6 +261,7 @@ export const ExecutionQualityQuery = parameters({
         'Adds `groups`: by symbol, order type, New York hour of arrival, or broker configuration of the portfolio.',
     }),
   ),
+  slippages: optional(flag({ description: 'If true, adds `slippages`. Default false.' })),
 });
 export type ExecutionQualityQuery = Static<typeof ExecutionQualityQuery>;
 
@@ -316,6 +317,12 @@ export const ExecutionQuality = closed(
         }),
         { description: 'In order of their keys; with `groupBy` only.' },
       ),
+    ),
+    slippages: optional(
+      listOf(number(), {
+        description:
+          'Slippage of each of the latest 1,000 filled orders, basis points, oldest first; with `slippages=true` only.',
+      }),
     ),
   },
   {

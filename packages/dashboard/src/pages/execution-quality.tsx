@@ -1,6 +1,6 @@
 /** What the orders of a portfolio cost against the market as they found it. */
 import type { ExecutionQuality } from '@sandpit/protocol';
-import { type Broker, useBroker } from '../broker.ts';
+import { useBroker } from '../broker.ts';
 import { money, percent, quantity } from '../format.ts';
 import { useLoad } from '../load.ts';
 import { useClockMoves } from '../time/clock-moves.ts';
@@ -20,8 +20,6 @@ const GROUPS = [
   ['broker', 'By broker'],
 ] as const;
 
-/** Filled orders in the histogram. */
-const LATEST = 60;
 const BINS = 20;
 
 const bps = (value: number | undefined): string => (value === undefined ? '–' : `${money(value)} bp`);
@@ -32,27 +30,23 @@ export function ExecutionQualitySection({ portfolioId, query }: SectionProps) {
   const broker = useBroker();
   const groupBy = GROUPS.find(([name]) => name === query.get('by'))?.[0] ?? 'symbol';
   const found = useLoad(
-    () => broker.call('getExecutionQuality', { params: { portfolioId }, query: { groupBy } }),
+    () => broker.call('getExecutionQuality', { params: { portfolioId }, query: { groupBy, slippages: true } }),
     [portfolioId, groupBy],
   );
-  const slippages = useLoad(() => latestSlippages(broker, portfolioId), [portfolioId]);
-  useClockMoves(() => {
-    found.reload();
-    slippages.reload();
-  });
+  useClockMoves(found.reload);
   const { value, error } = found;
+  const slippages = value?.slippages ?? [];
   return (
     <>
       {error !== undefined && <Problem error={error} retry={found.reload} />}
       {value === undefined && error === undefined && <p class="waiting">Loading …</p>}
       {value !== undefined && <Figures quality={value} />}
-      {slippages.error !== undefined && <Problem error={slippages.error} retry={slippages.reload} />}
-      {(slippages.value?.length ?? 0) > 0 && (
+      {slippages.length > 0 && (
         <section>
           <h2>Slippage of the latest orders, basis points</h2>
           <Histogram
-            label={`Slippage of the latest ${slippages.value?.length ?? 0} filled orders, basis points`}
-            bins={binsOf(slippages.value ?? [], BINS)}
+            label={`Slippage of the latest ${slippages.length} filled orders, basis points`}
+            bins={binsOf(slippages, BINS)}
             format={(value) => quantity(Number(value.toPrecision(6)))}
           />
         </section>
@@ -65,20 +59,6 @@ export function ExecutionQualitySection({ portfolioId, query }: SectionProps) {
       )}
     </>
   );
-}
-
-/** Slippage of the latest filled orders, a few requests at a time. */
-async function latestSlippages(broker: Broker, portfolioId: string): Promise<readonly number[]> {
-  const { data } = await broker.call('listPortfolioOrders', {
-    params: { portfolioId },
-    query: { status: 'FILLED', limit: LATEST },
-  });
-  const found: number[] = [];
-  for (const { orderId } of data) {
-    const { slippageBps } = await broker.call('getOrderExecutionQuality', { params: { orderId } });
-    if (slippageBps !== undefined) found.push(slippageBps);
-  }
-  return found;
 }
 
 function Figures({ quality: q }: { readonly quality: ExecutionQuality }) {

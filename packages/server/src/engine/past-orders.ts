@@ -1,6 +1,6 @@
 import { acceptedOrder, Instant, orderAfter } from '@sandpit/core';
-import type { OrderEvent, OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
-import type { ListItem, OrderRow } from '../store/history.js';
+import type { Event, OrderEvent, OrderProgress, OrderSnapshot, OrderTerms } from '@sandpit/core';
+import type { History, ListItem, OrderRow } from '../store/history.js';
 import { StoreUnavailable } from '../store/journal.js';
 import type { ValueOrPromise } from '../store/journal.js';
 import type { Simulation } from './simulation.js';
@@ -15,15 +15,21 @@ interface OrderVersion {
   readonly order: OrderSnapshot;
 }
 
+/** The past of one simulation, as far as orders need it. */
+export interface PastOfSimulation {
+  readonly id: string;
+  readonly history: Pick<History, 'list' | 'order'>;
+}
+
 /**
  * Orders as past events left them, for whoever has waited for the past. Events say only what they changed: an order is followed from its acceptance on. Each is followed
  * once, so that one of these is for a request and not for longer.
  */
 export class PastOrders {
-  readonly #simulation: Simulation;
+  readonly #simulation: PastOfSimulation;
   readonly #steps = new Map<number, Promise<readonly OrderVersion[]>>();
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: PastOfSimulation) {
     this.#simulation = simulation;
   }
 
@@ -99,14 +105,37 @@ export const storedOrder = (row: OrderRow): OrderSnapshot => ({
 });
 
 /** What never changes of an order, open or closed. */
-export async function termsOf({ history, id }: Simulation, number: number): Promise<OrderTerms> {
+export async function termsOf({ history, id }: PastOfSimulation, number: number): Promise<OrderTerms> {
   const row = await history.order(id, number);
   if (row === undefined) throw new Error(`The history has no order ${number}`);
   return JSON.parse(row.terms) as OrderTerms;
 }
 
+/** Terms of the orders that items are about, for as long as one page takes. `known`: some of them. */
+export class TermsOfItems {
+  readonly #simulation: PastOfSimulation;
+  readonly #found = new Map<number, OrderTerms>();
+
+  constructor(simulation: PastOfSimulation, known: Iterable<OrderRow> = []) {
+    this.#simulation = simulation;
+    for (const { number, terms } of known) this.#found.set(number, JSON.parse(terms) as OrderTerms);
+  }
+
+  /** Gives the terms of the order that executed in an item. */
+  async of({ data }: ListItem): Promise<(order: number) => OrderTerms> {
+    const event = data as Event;
+    if (event.type === 'OrderExecuted' && !this.#found.has(event.order))
+      this.#found.set(event.order, await termsOf(this.#simulation, event.order));
+    return (order) => {
+      const terms = this.#found.get(order);
+      if (terms === undefined) throw new Error(`The terms of order ${order} were not looked up`);
+      return terms;
+    };
+  }
+}
+
 /** Everything that has happened to an order, oldest first. */
-async function stepsOf(simulation: Simulation, number: number): Promise<readonly OrderVersion[]> {
+async function stepsOf(simulation: PastOfSimulation, number: number): Promise<readonly OrderVersion[]> {
   const { items } = await simulation.history.list({
     simulationId: simulation.id,
     list: 'order-events',

@@ -11,6 +11,7 @@ import { Comparisons } from '../engine/comparisons.js';
 import { RequirementWorkers } from '../engine/requirement-workers.js';
 import { KeyPairs } from '../access/key-pairs.js';
 import { Admission, type Charge } from './admission.js';
+import { Analytics } from './analytics/analytics.js';
 import { parseJsonBodies } from './body.js';
 import type { Handlers, Issuers } from './call.js';
 import { answerBrokenRequest, answerExpectation, brokenHead } from './client-error.js';
@@ -184,6 +185,8 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.addHook('onClose', () => desk.stop());
   const comparisons = new Comparisons(deps.store, deps.clockMs);
   app.addHook('onClose', () => comparisons.close());
+  const analytics = new Analytics(deps.store, deps.simulations);
+  app.addHook('onClose', () => analytics.close());
   const keyPairs = new KeyPairs(deps.store.registry, deps.access, deps.clockMs);
   const webhooks = await Webhooks.start({
     store: deps.store,
@@ -202,7 +205,7 @@ export async function createApp(deps: AppDeps): Promise<FastifyInstance> {
   app.decorate('webhookFigures', () => webhooks.figures());
   app.decorate('enterWebhooks', (tenantId: string) => webhooks.enterTenant(tenantId));
   const handlers: Handlers = {
-    ...handlersOf(deps, health, streams, faults, admission.charge, desk, keyPairs),
+    ...handlersOf(deps, health, streams, faults, admission.charge, desk, analytics, keyPairs),
     ...comparisonHandlers(deps.simulations, comparisons),
     ...webhookHandlers(webhooks, deps.simulations),
   };
@@ -268,6 +271,7 @@ function handlersOf(
   faults: Faults,
   charge: Charge,
   desk: RequirementWorkers,
+  analytics: Analytics,
   keyPairs: KeyPairs,
 ): Omit<Handlers, keyof ReturnType<typeof webhookHandlers> | keyof ReturnType<typeof comparisonHandlers>> {
   const rates = new Rates(deps.monotonicMs);
@@ -276,10 +280,10 @@ function handlersOf(
     ...portfolioHandlers(deps.settings),
     ...importHandlers,
     ...fixtureHandlers,
-    ...historyHandlers,
-    ...analyticsHandlers,
-    ...executionQualityHandlers,
-    ...reportHandlers,
+    ...historyHandlers(analytics),
+    ...analyticsHandlers(analytics),
+    ...executionQualityHandlers(analytics),
+    ...reportHandlers(analytics),
     ...orderHandlers,
     ...rates.guard(orderHandlers),
     ...orderListHandlers,

@@ -4,7 +4,7 @@ import type { Route } from '@sandpit/protocol';
 import { Answer } from './answer.js';
 import { CsvStream } from './csv.js';
 import { CsvRows, type Shape } from './csv-rows.js';
-import { NEXT_CURSOR, type PageReply, REST, UNCOUNTED } from './translate/pages.js';
+import { ALL_LINES, NEXT_CURSOR, type PageReply, REST, UNCOUNTED } from './translate/pages.js';
 
 /** Items that are read at once. */
 const ITEMS_AT_ONCE = 500;
@@ -42,6 +42,11 @@ export class CsvList {
     return this.#rows.headings;
   }
 
+  /** The lines of an item. */
+  linesOf(item: unknown): string {
+    return this.#rows.lines(item);
+  }
+
   /** The first page, or the refusal; the whole list is sent on a connection of its own, and nothing is left to answer. */
   async answer(call: ListCall, handle: Handle): Promise<object | undefined> {
     const query = {
@@ -55,6 +60,12 @@ export class CsvList {
     if (page === undefined || page instanceof Answer) return page;
     const stream = new CsvStream(call.request, call.reply, this.#rows.headings);
     try {
+      const emitAll = (page as Partial<PageReply<unknown>>)[ALL_LINES];
+      if (emitAll !== undefined) {
+        await emitAll((lines) => stream.write(lines));
+        stream.end();
+        return undefined;
+      }
       for (;;) {
         for (const item of this.#itemsOf(page)) await stream.write(this.#rows.lines(item));
         const { [NEXT_CURSOR]: cursor, [REST]: rest } = page as Partial<PageReply<unknown>>;

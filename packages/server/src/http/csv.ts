@@ -53,11 +53,12 @@ export class CsvStream {
     return this.#raw.destroyed;
   }
 
-  /** Takes lines; waits for the client, and lets others have the event loop. */
-  async write(lines: string): Promise<void> {
+  /** Takes lines; waits for the client, and lets others have the event loop. False where the client has gone. */
+  async write(lines: string): Promise<boolean> {
     this.#text += lines;
     if (this.#text.length >= CHUNK_LENGTH) await this.#send();
     await this.#slice.breathe();
+    return !this.isClosed;
   }
 
   async #send(): Promise<void> {

@@ -1,6 +1,7 @@
 import type { Checkpoints } from './checkpoints.js';
 import type { History } from './history.js';
 import type { DamagedJournal, Journal } from './journal.js';
+import type { PastAccess } from './past.js';
 import type { Registry } from './registry.js';
 import type { WebhookStore } from './webhooks.js';
 
@@ -11,6 +12,8 @@ export interface Store {
   readonly history: History;
   readonly registry: Registry;
   readonly webhooks: WebhookStore;
+  /** How another thread reads journal and history; absent = only this one can. */
+  readonly past?: PastAccess;
   /** Commits something, or rejects with `StoreUnavailable` within a second. */
   probe(): Promise<void>;
   /** What the store knows about itself without trying. */

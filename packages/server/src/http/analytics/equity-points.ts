@@ -1,17 +1,7 @@
 /** Valuations of a period, and around its external flows (D186). Pure. */
 import type { EquityPoint } from '@sandpit/analytics';
 import type { Close, Flow } from './portfolio-record.js';
-
-/** A valuation that is not a session close. Dollars. */
-export interface Valued {
-  readonly at: number;
-  readonly equity: number;
-}
-
-/** A flow with the equity after it, dollars. */
-export interface ValuedFlow extends Flow {
-  readonly after: number;
-}
+import type { Valued, ValuedFlow } from './study.js';
 
 /**
  * Puts the points of a period in order of time. Flows of one minute are valued together, by what they left: each is preceded by what

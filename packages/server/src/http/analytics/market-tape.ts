@@ -1,10 +1,11 @@
 /** Answers what the market quoted at instants of the past, moving forward through it once. */
 import { Instant, type Event, type Quote } from '@sandpit/core';
 import { payloadOf } from '../../engine/record-text.js';
-import type { Simulation } from '../../engine/simulation.js';
 import { Slice } from '../../engine/slice.js';
-import type { Journal, JournalRecord, JournalRecords } from '../../store/journal.js';
+import type { JournalRecord, JournalRecords } from '../../store/journal.js';
+import type { PastSource } from '../../store/past.js';
 import { quotedOf, type QuoteQuestion } from './order-meter.js';
+import type { PastFeed, StudiedSimulation } from './study.js';
 
 const DAY_MS = 86_400_000;
 /** Without a question for so long, reading begins again at the next one. */
@@ -12,22 +13,30 @@ const LONGEST_GAP_MS = 4 * DAY_MS;
 /** How far before a question its quote may lie. */
 const LOOK_BACK_MS = 4 * DAY_MS;
 
+/** Questions that were answered and are not let go yet. */
+const MOST_ANSWERED = 1_000;
+
 export class MarketTape {
-  readonly #simulation: Simulation;
+  readonly #simulation: StudiedSimulation;
+  readonly #source: PastSource;
+  readonly #feed: PastFeed;
   readonly #slice = new Slice();
   readonly #symbols = new Set<string>();
-  /** In order of time. */
-  readonly #questions: QuoteQuestion[] = [];
+  /** In order of time, from `#answered` on. */
+  #questions: QuoteQuestion[] = [];
+  #answered = 0;
   readonly #quotes = new Map<string, Quote>();
   readonly #firsts = new Map<string, QuoteQuestion[]>();
-  #source: AsyncIterator<Quote> | undefined;
+  #reading: AsyncIterator<Quote> | undefined;
   #ahead: Quote | undefined;
   #at = -Infinity;
   /** Whether there are symbols that the reading leaves out. */
   #isStale = false;
 
-  constructor(simulation: Simulation) {
+  constructor(simulation: StudiedSimulation, source: PastSource, feed: PastFeed) {
     this.#simulation = simulation;
+    this.#source = source;
+    this.#feed = feed;
   }
 
   ask(question: QuoteQuestion): void {
@@ -36,15 +45,17 @@ export class MarketTape {
       this.#isStale = true;
     }
     let index = this.#questions.length;
-    while (index > 0 && (this.#questions[index - 1]?.at ?? 0) > question.at) index -= 1;
-    this.#questions.splice(index, 0, question);
+    while (index > this.#answered && (this.#questions[index - 1]?.at ?? 0) > question.at) index -= 1;
+    if (index === this.#questions.length) this.#questions.push(question);
+    else this.#questions.splice(index, 0, question);
   }
 
   /** Answers the questions about instants up to this one; no instant lies behind the one before. */
   async moveTo(at: number): Promise<void> {
-    while ((this.#questions[0]?.at ?? Infinity) <= at) {
-      const [question] = this.#questions.splice(0, 1);
-      if (question === undefined) break;
+    for (;;) {
+      const question = this.#questions[this.#answered];
+      if (question === undefined || question.at > at) break;
+      this.#passOne();
       if (question.isFirst) {
         await this.#readTo(question.at - 1);
         const waiting = this.#firsts.get(question.symbol) ?? [];
@@ -59,19 +70,26 @@ export class MarketTape {
     if (this.#firsts.size > 0) await this.#readTo(at);
   }
 
+  #passOne(): void {
+    this.#answered += 1;
+    if (this.#answered < MOST_ANSWERED) return;
+    this.#questions = this.#questions.slice(this.#answered);
+    this.#answered = 0;
+  }
+
   /** Ends the reading. Questions about what lies ahead stay without an answer. */
   async close(): Promise<void> {
-    const source = this.#source;
-    this.#source = undefined;
+    const reading = this.#reading;
+    this.#reading = undefined;
     this.#ahead = undefined;
-    await source?.return?.();
+    await reading?.return?.();
   }
 
   async #readTo(at: number): Promise<void> {
-    if (at <= this.#at && this.#source !== undefined && !this.#isStale) return;
+    if (at <= this.#at && this.#reading !== undefined && !this.#isStale) return;
     if (this.#isStale || (at - this.#at > LONGEST_GAP_MS && this.#firsts.size === 0)) await this.close();
     this.#isStale = false;
-    this.#source ??= this.#begin(at);
+    this.#reading ??= this.#begin(at);
     for (;;) {
       this.#ahead ??= await this.#next();
       const quote = this.#ahead;
@@ -97,33 +115,24 @@ export class MarketTape {
   }
 
   async #next(): Promise<Quote | undefined> {
-    const next = await this.#source?.next();
+    const next = await this.#reading?.next();
     return next?.done === false ? next.value : undefined;
   }
 
   #begin(at: number): AsyncIterator<Quote> {
-    const { feed, journal, market } = this.#simulation;
+    const { marketId, now } = this.#simulation;
     const from = at - LOOK_BACK_MS;
     const symbols = new Set(this.#symbols);
     const quotes =
-      pastQuotes(feed, from, this.#simulation.now(), symbols) ??
-      pushedQuotes(journal, market.id, from, symbols);
+      this.#feed.pastQuotes?.(Instant.ofMs(from), Instant.ofMs(now), symbols) ??
+      pushedQuotes(this.#source.journal, marketId, from, symbols);
     return quotes[Symbol.asyncIterator]();
   }
 }
 
-function pastQuotes(
-  feed: Simulation['feed'],
-  from: number,
-  until: Instant,
-  symbols: ReadonlySet<string>,
-): AsyncIterable<Quote> | undefined {
-  return feed.pastQuotes?.(Instant.ofMs(from), until, symbols);
-}
-
 /** Quotes that the journal of a market tells from an instant on. */
 async function* pushedQuotes(
-  journal: Journal,
+  journal: PastSource['journal'],
   marketId: string,
   from: number,
   symbols: ReadonlySet<string>,
@@ -140,7 +149,11 @@ async function* pushedQuotes(
 const quotesOf = (event: Event): readonly Quote[] => (event.type === 'QuotesPushed' ? event.quotes : []);
 
 /** The last record of a journal before an instant; 0 = there is none. */
-export async function lastSeqBefore(journal: Journal, simulationId: string, at: number): Promise<number> {
+export async function lastSeqBefore(
+  journal: PastSource['journal'],
+  simulationId: string,
+  at: number,
+): Promise<number> {
   let low = 0;
   let high = journal.lastSeq(simulationId);
   while (low < high) {

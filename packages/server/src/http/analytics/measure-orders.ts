@@ -1,46 +1,47 @@
 /** Reads the journal of a simulation for the orders that execution quality is measured of (D188). */
 import type { MeasuredOrder } from '@sandpit/analytics';
-import { calendarById, Instant, type OrderAccepted, type Quote } from '@sandpit/core';
-import { payloadOf } from '../../engine/record-text.js';
-import type { Simulation } from '../../engine/simulation.js';
+import { calendarById, hoursOf, Instant, marketHours, type OrderAccepted, tradableOf } from '@sandpit/core';
+import { type Payload, payloadOf } from '../../engine/record-text.js';
 import { Slice } from '../../engine/slice.js';
+import { KnownContracts } from './known-contracts.js';
 import { MarketTape } from './market-tape.js';
 import { OrderMeter, quotedOf } from './order-meter.js';
+import type { StudyContext } from './study-context.js';
 
 const NEW_YORK = calendarById('XNYS');
 
 /** Which orders are measured, and which part of the journal has to be read for it. */
 export interface MeasuredPart {
   readonly isWanted: (event: OrderAccepted, at: number) => boolean;
+  /** Text that every acceptance of a wanted order has in it. */
+  readonly mark: string;
   /** Quotes and orders before it are left out; 0 = none. */
   readonly afterSeq: number;
-  /** The last order that is wanted was accepted in this record; reading ends once it is measured. Absent = read all. */
+  /** Orders accepted in later records are not wanted; reading ends once those before are measured. Absent = read all. */
   readonly lastAcceptedIn?: number;
 }
 
-/**
- * Hands out every wanted order once it is measured. Others have the event loop in between. False = the quote that an order met lies
- * before the part that was read.
- */
+/** Hands out every wanted order once it is measured. False = the quote that an order met lies before the part that was read. */
 export async function measureOrders(
-  simulation: Simulation,
-  { isWanted, afterSeq, lastAcceptedIn = Infinity }: MeasuredPart,
-  quoteNow: (symbol: string) => Quote | undefined,
+  context: StudyContext,
+  { isWanted, mark, afterSeq, lastAcceptedIn = Infinity }: MeasuredPart,
   done: (order: MeasuredOrder) => void,
 ): Promise<boolean> {
-  const { brokerage, feed, journal } = simulation;
-  const { calendar } = brokerage.rules;
-  const now = simulation.now();
+  const { simulation, source, calendar, ids, ask } = context;
+  const now = Instant.ofMs(simulation.now);
+  const feed = await context.openFeed();
   const isComputed = feed.kind === 'synthetic';
-  const tape = new MarketTape(simulation);
+  const tape = new MarketTape(simulation, source, feed);
+  const contracts = new KnownContracts(ask);
   const meter: OrderMeter = new OrderMeter({
     isWanted,
-    orderId: (order) => brokerage.state.ids.idOf('ORDER', order),
-    instrument: (symbol, at) => brokerage.instrument(symbol, at),
+    orderId: (order) => ids.idOf('ORDER', order),
+    instrument: (symbol) => contracts.get(symbol),
     hourOf: (at) => Number(NEW_YORK.format(Instant.ofMs(at)).slice(11, 13)),
-    sessionEnd: (terms, at) => {
+    sessionEnd: ({ symbol, legs }, at) => {
       if (calendar.id === 'always-open') return Infinity;
-      const hours = brokerage.hours(terms);
+      const traded = legs?.[0]?.optionSymbol ?? symbol;
+      const hours = marketHours(calendar, hoursOf(tradableOf(traded, contracts.get(traded))));
       return hours.nextClose(hours.sessionAt(at) === 'REGULAR' ? 'REGULAR' : 'EXTENDED', at);
     },
     quoteAt: (symbol, at) => (isComputed ? feed.quoteAt(symbol, Instant.ofMs(at)) : undefined),
@@ -56,19 +57,48 @@ export async function measureOrders(
   });
   const slice = new Slice();
   try {
-    for await (const record of journal.read(simulation.id, afterSeq)) {
+    for await (const record of source.journal.read(simulation.id, afterSeq)) {
       const { at, seq } = record;
+      if (seq > simulation.upTo) break;
       await tape.moveTo(at - 1);
-      const { quotes = [], events } = payloadOf(record);
-      meter.record({ at, quotes, events });
-      if (meter.isAnyArrivalUnknown && afterSeq > 0) return false;
+      if (isOfUse(record.payload, mark, meter)) {
+        const { quotes = [], events } = payloadOf(record);
+        await contracts.learn(tradedIn(events, at, isWanted));
+        meter.record({ at, quotes, events });
+        if (meter.isAnyArrivalUnknown && afterSeq > 0) return false;
+      }
       if (seq >= lastAcceptedIn && meter.openOrders === 0) break;
       await slice.breathe();
     }
     await tape.moveTo(now);
-    meter.finish(quoteNow);
+    const symbols = meter.openSymbols();
+    const quotes = symbols.length === 0 ? [] : await ask.quotesNow(symbols);
+    meter.finish((symbol) => quotes[symbols.indexOf(symbol)]);
   } finally {
     await tape.close();
   }
   return true;
 }
+
+/** Parts of records that quote something. */
+const QUOTING = ['"quotes":[', '"market":{', '"markets":['] as const;
+const ORDER = /"order":(\d+)/g;
+
+/** Whether a record tells of a wanted order, or a quote. Most of the others need not be parsed. */
+function isOfUse(payload: string, mark: string, meter: OrderMeter): boolean {
+  if (payload.includes(mark) || QUOTING.some((part) => payload.includes(part))) return true;
+  if (meter.openOrders === 0) return false;
+  for (const [, number] of payload.matchAll(ORDER)) if (meter.measures(Number(number))) return true;
+  return false;
+}
+
+const tradedIn = (
+  events: Payload['events'],
+  at: number,
+  isWanted: MeasuredPart['isWanted'],
+): readonly (readonly [string, number])[] =>
+  events.flatMap((event) => {
+    if (event.type !== 'OrderAccepted' || !isWanted(event, at)) return [];
+    const { symbol, legs } = event.request;
+    return [symbol, ...(legs ?? []).map(({ optionSymbol }) => optionSymbol)].map((one) => [one, at] as const);
+  });

@@ -110,6 +110,19 @@ export class OrderMeter {
     return this.#drafts.size;
   }
 
+  /** Whether an order is being measured. */
+  measures(order: number): boolean {
+    return this.#drafts.has(order);
+  }
+
+  /** What the orders that are not over trade. */
+  openSymbols(): readonly string[] {
+    const symbols = new Set<string>();
+    for (const { legs, isOver } of this.#drafts.values())
+      if (!isOver) for (const { symbol } of legs) symbols.add(symbol);
+    return [...symbols];
+  }
+
   record({ at, quotes = [], events }: MeteredRecord): void {
     const fresh: Draft[] = [];
     for (const quote of quotes) this.#see(quote);

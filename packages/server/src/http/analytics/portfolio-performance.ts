@@ -1,33 +1,18 @@
-/** Performance of a portfolio over a period (D186): its record, valued at closes and flows, through the analytics package. */
-import {
-  type BenchmarkClose,
-  type EquityPoint,
-  type Performance,
-  performanceOf,
-  type RoundTrip,
-} from '@sandpit/analytics';
-import { type Calendar, canonicalSymbol, type CorporateAction, Instant } from '@sandpit/core';
+/** Periods of a portfolio, valued at their beginning, end and flows (D186): what a study of its performance is given. */
+import type { BenchmarkClose } from '@sandpit/analytics';
+import { type Calendar, canonicalSymbol, Instant } from '@sandpit/core';
 import { codedProblem, type PerformanceQuery } from '@sandpit/protocol';
-import { payloadOf } from '../../engine/record-text.js';
 import type { Simulation } from '../../engine/simulation.js';
-import { Slice } from '../../engine/slice.js';
 import type { History } from '../../store/history.js';
 import { Answer, refuse } from '../answer.js';
 import { equityAfterMinute } from '../routes/equity-curve.js';
 import { holdingsOf, ownPortfolio, type PortfolioRequest } from '../routes/owned.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { moneyNumber, priceNumber } from '../translate/numbers.js';
-import {
-  cents,
-  equityPoints,
-  laterInMinute,
-  minuteOf,
-  type Valued,
-  type ValuedFlow,
-} from './equity-points.js';
-import { lastSeqBefore } from './market-tape.js';
-import type { Close, Epoch, PortfolioRecord, ReportedAccount } from './portfolio-record.js';
-import { readRecord, roundTripsIn } from './read-record.js';
+import type { Analytics } from './analytics.js';
+import { cents, laterInMinute, minuteOf } from './equity-points.js';
+import type { Epoch } from './portfolio-record.js';
+import type { Outline, PeriodInput, Valued, ValuedFlow } from './study.js';
 
 const EPOCH_NOT_FOUND = refuse(404, 'Epoch not found');
 const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
@@ -35,95 +20,39 @@ const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
 /** A request about the performance of a portfolio. */
 export type PerformanceRequest = PortfolioRequest & { readonly query: PerformanceQuery };
 
-/** A record with the history that it was read from. */
-export interface RecordInHistory {
-  readonly record: PortfolioRecord;
-  readonly history: History;
-}
-
-/** The performance of a period, and what it was computed from. */
-export interface PortfolioPerformance {
-  readonly performance: Performance;
-  readonly from: number;
-  readonly to: number;
-  readonly epoch: Epoch;
-  readonly points: readonly EquityPoint[];
-  /** Round trips closed in the period. */
-  readonly trips: readonly RoundTrip[];
-  readonly periodsPerYear: number;
-}
-
-/** The record of a portfolio that is there, as far as it is durable. */
-export async function recordOf({
-  simulation,
-  principal,
-  params,
-}: PortfolioRequest): Promise<RecordInHistory> {
-  const history = await simulation.past(principal);
-  return { history, record: await readRecord(simulation, history, params.portfolioId) };
-}
-
-/** Computes the performance of a portfolio that is there, or says what of the query is wrong. */
-export async function portfolioPerformance(
+/** Values the period that a request asks for, of a portfolio that is there; or says what of the query is wrong. */
+export async function periodInput(
+  analytics: Analytics,
   call: PerformanceRequest,
-  { record, history }: RecordInHistory,
-): Promise<PortfolioPerformance | Answer> {
-  const { simulation, query } = call;
+): Promise<PeriodInput | Answer> {
+  const { simulation, query, params } = call;
   const { calendar } = simulation.brokerage.rules;
   const benchmark = query.benchmark === undefined ? undefined : canonicalSymbol(query.benchmark);
   if (benchmark !== undefined && simulation.brokerage.instrument(benchmark) === undefined)
     return unknownSymbol(benchmark);
-  const epoch = record.epochs[(query.epoch ?? record.epochs.length) - 1];
+  const outline = await analytics.study('outline', call, { portfolioId: params.portfolioId });
+  const epoch = outline.epochs[(query.epoch ?? outline.epochs.length) - 1];
   if (epoch === undefined) return EPOCH_NOT_FOUND;
-  const period = periodOf(call, record, epoch);
+  const period = periodOf(call, outline, epoch);
   if (period === undefined) return FROM_NOT_BEFORE_TO;
-  const { points, closes } = await pointsOf(call, record, history, epoch, period);
-  const periodsPerYear = query.periodsPerYear ?? (calendar.id === 'always-open' ? 365 : 252);
-  // What happens at the instant of the opening comes after it.
-  const isInside = (at: number): boolean =>
-    at <= period.to && (at > points.from || points.from === epoch.beganAt);
-  const sums = new Map<ReportedAccount, number>();
-  for (const { account, amount, epoch: number, at } of record.posted)
-    if (number === epoch.number && isInside(at)) sums.set(account, (sums.get(account) ?? 0) + amount);
-  const sum = (account: ReportedAccount): number => cents(sums.get(account) ?? 0);
-  const traded = { BUY: 0, SELL: 0 };
-  for (const event of record.events)
-    if (
-      event.type === 'TRADED' &&
-      event.orderId !== undefined &&
-      event.assetClass !== 'FUTURE' &&
-      event.epoch === epoch.number &&
-      isInside(event.at)
-    )
-      traded[event.side] += event.value;
-  const trips = (await roundTripsIn(record)).filter(
-    (trip) => trip.epoch === epoch.number && isInside(trip.closedAt),
-  );
-  const performance = performanceOf({
-    points: points.points,
-    exposures: closes,
-    ledger: {
-      commissions: sum('COMMISSIONS'),
-      fees: sum('FEES'),
-      interest: sum('INTEREST'),
-      dividends: sum('DIVIDENDS'),
-      bought: traded.BUY,
-      sold: traded.SELL,
-    },
-    trips,
-    periodsPerYear,
+  const { from, to } = period;
+  return {
+    portfolioId: params.portfolioId,
+    epoch: epoch.number,
+    from,
+    to,
+    ...(await valuedIn(call, outline, epoch, period)),
+    periodsPerYear: query.periodsPerYear ?? (calendar.id === 'always-open' ? 365 : 252),
     ...(query.riskFreeRate !== undefined && { riskFreeRate: query.riskFreeRate }),
     ...(benchmark !== undefined && {
       benchmark: {
         symbol: benchmark,
-        closes: await benchmarkCloses(simulation, benchmark, points.from, period.to),
+        closes: await benchmarkCloses(analytics, call, benchmark, from, to),
       },
     }),
-    endDate: calendar.dateOf(Instant.ofMs(period.to)),
-    partialMonths: partialMonths(calendar, points.from, period.to),
-  });
-  const { from } = points;
-  return { performance, from, to: period.to, epoch, points: points.points, trips, periodsPerYear };
+    endDate: calendar.dateOf(Instant.ofMs(to)),
+    partialMonths: [...partialMonths(calendar, from, to)],
+  };
 }
 
 function unknownSymbol(symbol: string): Answer {
@@ -141,7 +70,7 @@ interface Period {
 /** The part of an epoch that is asked for; undefined where there is none. */
 function periodOf(
   { simulation, query }: PerformanceRequest,
-  { closedAt }: PortfolioRecord,
+  { closedAt }: Outline,
   epoch: Epoch,
 ): Period | undefined {
   const { calendar } = simulation.brokerage.rules;
@@ -155,24 +84,20 @@ function periodOf(
   return { from, to, isToNow: to === end && epoch.endedAt === undefined && closedAt === undefined };
 }
 
-/** All valuations of a period; `from` is the instant of the first. */
-async function pointsOf(
+/** The valuations of a period beside its session closes. */
+async function valuedIn(
   call: PerformanceRequest,
-  record: PortfolioRecord,
-  history: History,
+  outline: Outline,
   epoch: Epoch,
   { from, to, isToNow }: Period,
-): Promise<{
-  readonly points: { readonly from: number; readonly points: readonly EquityPoint[] };
-  readonly closes: readonly Close[];
-}> {
+): Promise<Pick<PeriodInput, 'start' | 'flows' | 'end'>> {
   const { simulation } = call;
+  const { history } = simulation;
   const isInside = (one: { readonly at: number; readonly epoch: number }): boolean =>
     one.epoch === epoch.number && one.at <= to && (from === epoch.beganAt ? one.at >= from : one.at > from);
-  const closes = record.closes.filter(isInside);
   const latest = simulation.now();
   const flows: ValuedFlow[] = [];
-  for (const { later, ...flow } of laterInMinute(record.flows.filter(isInside))) {
+  for (const { later, ...flow } of laterInMinute(outline.flows.filter(isInside))) {
     const minute = minuteOf(flow.at);
     // Of the minute in which an epoch ends, nothing of it is left.
     const isLastMinute = epoch.endedAt !== undefined && minuteOf(epoch.endedAt) === minute;
@@ -184,10 +109,10 @@ async function pointsOf(
       ? { at: from, equity: epoch.initialCash }
       : { at: from, equity: (await valueBefore(call, history, from)) ?? epoch.initialCash };
   const end = await endValue();
-  return { points: { from, points: equityPoints(start, closes, flows, end) }, closes };
+  return { start, flows, ...(end !== undefined && { end }) };
 
   async function endValue(): Promise<Valued | undefined> {
-    if (record.closedAt !== undefined && to >= record.closedAt) {
+    if (outline.closedAt !== undefined && to >= outline.closedAt) {
       // The pay-out is the last point; a portfolio that had nothing to pay ends with nothing.
       return flows.some(({ at }) => at === to) ? undefined : { at: to, equity: 0 };
     }
@@ -229,12 +154,13 @@ const LOOK_BACK_MS = 7 * DAY_MS;
 
 /** Daily closes of a benchmark, with the splits and dividends that took effect; the prices of a synthetic feed ignore those. */
 async function benchmarkCloses(
-  simulation: Simulation,
+  analytics: Analytics,
+  call: PerformanceRequest,
   symbol: string,
   from: number,
   to: number,
 ): Promise<readonly BenchmarkClose[]> {
-  const { brokerage, feed } = simulation;
+  const { brokerage, feed }: Simulation = call.simulation;
   const { calendar } = brokerage.rules;
   const bars = await feed.bars({
     symbol,
@@ -243,7 +169,11 @@ async function benchmarkCloses(
     until: Instant.ofMs(to),
     limit: Number.MAX_SAFE_INTEGER,
   });
-  const actions = feed.kind === 'synthetic' ? [] : await actionsOn(simulation, symbol, from, to);
+  // The state forgets them, the journal of the market does not.
+  const actions =
+    feed.kind === 'synthetic'
+      ? []
+      : await analytics.study('actions', call, { symbol, from: from - LOOK_BACK_MS, to });
   return bars.map(({ at, close }) => {
     const date = calendar.dateOf(at);
     let splitFactor = 1;
@@ -255,26 +185,6 @@ async function benchmarkCloses(
     }
     return { date, close: priceNumber(close), splitFactor, cashDividend };
   });
-}
-
-/** The corporate actions on a symbol that took effect in a period: the state forgets them, the journal of the market does not. */
-async function actionsOn(
-  { journal, market }: Simulation,
-  symbol: string,
-  from: number,
-  to: number,
-): Promise<readonly CorporateAction[]> {
-  const slice = new Slice();
-  const actions: CorporateAction[] = [];
-  const before = await lastSeqBefore(journal, market.id, from - LOOK_BACK_MS);
-  for await (const record of journal.read(market.id, before)) {
-    if (record.at > to) break;
-    if (record.payload.includes('"ActionDone"'))
-      for (const event of payloadOf(record).events)
-        if (event.type === 'ActionDone' && event.action.symbol === symbol) actions.push(event.action);
-    await slice.breathe();
-  }
-  return actions;
 }
 
 /** Months of which a period lacks sessions at its beginning or end. */

@@ -7,7 +7,7 @@ import {
   rollingSharpeOf,
   type RoundTrip,
 } from '@sandpit/analytics';
-import type { PortfolioPerformance } from '../analytics/portfolio-performance.js';
+import type { PortfolioPerformance } from '../analytics/study.js';
 import { barChart, lineChart } from './charts.js';
 import { escaped } from './escape.js';
 import { REPORT_STYLE } from './report-style.js';

@@ -1,32 +1,23 @@
-/** What trading returned, trade by trade, and for taxes (D186, D187, D189): the history of a portfolio through the analytics package. */
-import {
-  gainTotals,
-  type performanceOf,
-  type RealizedGain,
-  type RoundTrip,
-  taxBooksOf,
-  type TaxBooks,
-  type YearEnd,
-} from '@sandpit/analytics';
+/** What trading returned, trade by trade, and for taxes (D186, D187, D189): studies of the history of a portfolio. */
+import { gainTotals, type Performance as Measured, type RealizedGain, type TaxBooks, type YearEnd } from '@sandpit/analytics';
 import { Instant } from '@sandpit/core';
 import type {
   Performance,
   RealizedGain as ShownGain,
-  RoundTrip as ShownTrip,
   TaxLot as ShownLot,
 } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
-import type { History } from '../../store/history.js';
 import { cents } from '../analytics/equity-points.js';
-import { portfolioPerformance, recordOf } from '../analytics/portfolio-performance.js';
-import type { Close, Epoch, PortfolioRecord, ReportedAccount } from '../analytics/portfolio-record.js';
-import { roundTripsIn } from '../analytics/read-record.js';
+import type { Analytics } from '../analytics/analytics.js';
+import { periodInput } from '../analytics/portfolio-performance.js';
+import type { ReportedAccount } from '../analytics/portfolio-record.js';
+import type { Outline, PeriodInput, TaxPosting } from '../analytics/study.js';
 import { Answer, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
 import { type Columns, sendCsv, wantsCsv } from '../csv.js';
 import { endOf, instantOf, isoOfMs } from '../translate/instants.js';
 import { moneyNumber } from '../translate/numbers.js';
-import { pageOfAll } from '../translate/pages.js';
+import { ALL_LINES, cursorKey, pageFound, pageOfAll } from '../translate/pages.js';
 import { contractValueAt } from './equity-curve.js';
 import { hasPortfolio, ownClosedPortfolio, ownPortfolio, type PortfolioRequest } from './owned.js';
 
@@ -37,36 +28,44 @@ type AnalyticsHandlers = Pick<
 
 const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
 
-export const analyticsHandlers: AnalyticsHandlers = {
+export const analyticsHandlers = (analytics: Analytics): AnalyticsHandlers => ({
   async listTrades(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
-    const { query } = call;
+    const { query, params } = call;
     const { calendar } = call.simulation.brokerage.rules;
     const from = query.from === undefined ? -Infinity : instantOf(query.from, calendar);
     const to = query.to === undefined ? Infinity : endOf(query.to, calendar);
     if (from >= to) return FROM_NOT_BEFORE_TO;
-    const { record } = await recordOf(call);
-    const trips = (await roundTripsIn(record))
-      .filter(
-        ({ closedAt, epoch }) =>
-          closedAt >= from && closedAt < to && (query.epoch === undefined || epoch === query.epoch),
-      )
-      .toReversed();
-    return pageOfAll(trips, query, ({ tradeId }) => tradeId, tradeOf);
+    const filter = {
+      portfolioId: params.portfolioId,
+      from,
+      to,
+      ...(query.epoch !== undefined && { epoch: query.epoch }),
+    };
+    const { page, limit, cursor } = query;
+    const before = cursor === undefined ? undefined : cursorKey(cursor);
+    const offset = cursor === undefined ? (page - 1) * limit : 0;
+    const window = { offset, limit, ...(before !== undefined && { before }) };
+    const { data, total, left } = await analytics.study('trades', call, { ...filter, ...window });
+    const found = pageFound([...data], total, left, query, ({ tradeId }) => tradeId);
+    found[ALL_LINES] = async (emit) => {
+      await analytics.study('rows', call, { operation: 'listTrades', ...filter }, emit);
+    };
+    return found;
   },
 
   async getPerformance(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
-    const found = await portfolioPerformance(call, await recordOf(call));
-    if (found instanceof Answer) return found;
-    const { performance, from, to, epoch } = found;
-    return shownPerformance(performance, from, to, epoch, call.query.series === true);
+    const input = await periodInput(analytics, call);
+    if (input instanceof Answer) return input;
+    const performance = await analytics.study('performance', call, input);
+    return shownPerformance(performance, input, call.query.series === true);
   },
 
   async listTaxLots(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
     const { method = 'FIFO' } = call.query;
-    const { books, isRetirement } = await taxesOf(call, method);
+    const { books, isRetirement } = await taxesOf(analytics, call, method, yearOf(call.simulation));
     return {
       method,
       lots: books.lots.map(({ washSaleDisallowed, orderIds, ...lot }): ShownLot => ({
@@ -81,11 +80,9 @@ export const analyticsHandlers: AnalyticsHandlers = {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
     const { simulation, query } = call;
     const { method = 'FIFO' } = query;
-    const today = simulation.brokerage.rules.calendar.dateOf(simulation.now());
-    const year = query.year ?? Number(today.slice(0, 4));
-    const { record, books, isRetirement } = await taxesOf(call, method);
-    const isOfYear = (date: string): boolean => Number(date.slice(0, 4)) === year;
-    const gains = books.gains.filter(({ soldAt }) => isOfYear(soldAt));
+    const year = query.year ?? yearOf(simulation);
+    const { books, isRetirement } = await taxesOf(analytics, call, method, year);
+    const gains = books.gains.filter(({ soldAt }) => Number(soldAt.slice(0, 4)) === year);
     const rows = gains.map((gain, index) => ({ gain, number: index + 1 })).reverse();
     if (wantsCsv(call.request)) {
       const is6781 = query.form === '6781';
@@ -105,22 +102,24 @@ export const analyticsHandlers: AnalyticsHandlers = {
       year,
       method,
       ...page,
-      ...(!isRetirement && { totals: gainTotals(gains), income: incomeOf(record, isOfYear) }),
+      ...(!isRetirement && { totals: gainTotals(gains), income: incomeOf(books.posted) }),
     };
   },
-};
+});
+
+/** The year of a simulation in New York. */
+const yearOf = (simulation: Simulation): number =>
+  Number(simulation.brokerage.rules.calendar.dateOf(simulation.now()).slice(0, 4));
 
 function shownPerformance(
-  { maxDrawdown, endedAt, monthly, series, ...rest }: ReturnType<typeof performanceOf>,
-  from: number,
-  to: number,
-  epoch: Epoch,
+  { maxDrawdown, endedAt, monthly, series, ...rest }: Measured,
+  { from, to, epoch }: PeriodInput,
   withSeries: boolean,
 ): Performance {
   return {
     from: isoOfMs(from),
     to: isoOfMs(to),
-    epoch: epoch.number,
+    epoch,
     ...rest,
     ...(maxDrawdown !== undefined && {
       maxDrawdown: {
@@ -137,57 +136,43 @@ function shownPerformance(
   };
 }
 
-const tradeOf = (trip: RoundTrip): ShownTrip => ({
-  ...trip,
-  openedAt: isoOfMs(trip.openedAt),
-  closedAt: isoOfMs(trip.closedAt),
-});
-
 interface Taxes {
-  readonly record: PortfolioRecord;
-  readonly books: TaxBooks;
+  readonly books: TaxBooks & { readonly posted: readonly TaxPosting[] };
   readonly isRetirement: boolean;
 }
 
-/** Tax books of the present epoch. */
-async function taxesOf(call: PortfolioRequest, method: 'FIFO' | 'LIFO' | 'HIFO'): Promise<Taxes> {
+/** Tax books of the present epoch, and what was posted in a year. */
+async function taxesOf(
+  analytics: Analytics,
+  call: PortfolioRequest,
+  method: 'FIFO' | 'LIFO' | 'HIFO',
+  year: number,
+): Promise<Taxes> {
   const { simulation, principal, params } = call;
-  const { record, history } = await recordOf(call);
-  const epoch = record.epochs.length;
+  const { portfolioId } = params;
   const terms =
-    ownPortfolio(simulation.brokerage, principal.tenantId, params.portfolioId)?.terms ??
-    (await ownClosedPortfolio(simulation, principal.tenantId, params.portfolioId))?.terms;
+    ownPortfolio(simulation.brokerage, principal.tenantId, portfolioId)?.terms ??
+    (await ownClosedPortfolio(simulation, principal.tenantId, portfolioId))?.terms;
   const isRetirement = terms?.accountType !== 'INDIVIDUAL';
-  const books = taxBooksOf({
-    events: record.events.filter((event) => event.epoch === epoch),
-    method,
-    yearEnds: isRetirement ? [] : await yearEnds(simulation, history, record, epoch),
-    washSales: !isRetirement,
-  });
-  return { record, books, isRetirement };
+  const marked = isRetirement
+    ? []
+    : await yearEnds(simulation, await analytics.study('outline', call, { portfolioId }));
+  const question = { portfolioId, method, yearEnds: marked, washSales: !isRetirement, year };
+  return { books: await analytics.study('taxes', call, question), isRetirement };
 }
 
 /** The last closes of the finished years, with marks of the Section 1256 contracts held then. */
-async function yearEnds(
-  simulation: Simulation,
-  history: History,
-  { closes }: PortfolioRecord,
-  epoch: number,
-): Promise<readonly YearEnd[]> {
-  const { calendar } = simulation.brokerage.rules;
-  const thisYear = calendar.dateOf(simulation.now()).slice(0, 4);
-  const lastOf = new Map<string, Close>();
-  for (const close of closes)
-    if (close.epoch === epoch && close.date.slice(0, 4) < thisYear) lastOf.set(close.date.slice(0, 4), close);
+async function yearEnds(simulation: Simulation, outline: Outline): Promise<readonly YearEnd[]> {
   const ends: YearEnd[] = [];
-  for (const { at, date, section1256 } of lastOf.values()) {
+  for (const { at, date, section1256 } of outline.yearEnds) {
     const marks: Record<string, number> = {};
     for (const { symbol, price } of section1256) {
       const contract = simulation.brokerage.instrument(symbol, Instant.ofMs(at));
       if (price !== undefined) marks[symbol] = price;
       else if (contract?.assetClass === 'OPTION')
         marks[symbol] =
-          moneyNumber(await contractValueAt(simulation, history, symbol, at)) / contract.multiplier;
+          moneyNumber(await contractValueAt(simulation, simulation.history, symbol, at)) /
+          contract.multiplier;
     }
     ends.push({ at, date, marks });
   }
@@ -205,14 +190,16 @@ function shownGain(
   };
 }
 
-function incomeOf(
-  { posted, epochs }: PortfolioRecord,
-  isOfYear: (date: string) => boolean,
-): { dividends: number; paymentsInLieu: number; marginInterest: number; borrowFees: number } {
+function incomeOf(posted: readonly TaxPosting[]): {
+  dividends: number;
+  paymentsInLieu: number;
+  marginInterest: number;
+  borrowFees: number;
+} {
   const sum = (account: ReportedAccount, sign: 1 | -1 = 1): number =>
     cents(
       posted
-        .filter((one) => one.account === account && one.epoch === epochs.length && isOfYear(one.date))
+        .filter((one) => one.account === account)
         .reduce(
           (total, { amount }) => total + (account === 'DIVIDENDS' ? Math.max(0, sign * amount) : amount),
           0,

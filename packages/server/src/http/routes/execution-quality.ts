@@ -1,17 +1,9 @@
 /** Transaction costs over the API (D188): orders of the journal through the analytics package. */
-import {
-  type ExecutionQuality as Measured,
-  ExecutionQualityTally,
-  GroupedQuality,
-  type MeasuredOrder,
-} from '@sandpit/analytics';
-import type { OrderAccepted, Quote } from '@sandpit/core';
+import type { ExecutionQuality as Measured } from '@sandpit/analytics';
 import type { OrderExecutionQuality } from '@sandpit/protocol';
-import type { Simulation } from '../../engine/simulation.js';
-import { measureOrders } from '../analytics/measure-orders.js';
+import type { Analytics } from '../analytics/analytics.js';
 import { ORDER_NOT_FOUND, PORTFOLIO_NOT_FOUND, refuse } from '../answer.js';
 import type { Handlers } from '../call.js';
-import { quoteIn } from '../listed.js';
 import { endOf, instantOf } from '../translate/instants.js';
 import { hasPortfolio, ownOrder } from './owned.js';
 
@@ -19,40 +11,32 @@ type ExecutionQualityHandlers = Pick<Handlers, 'getExecutionQuality' | 'getOrder
 
 const FROM_NOT_BEFORE_TO = refuse(400, ['from must be before to']);
 
-export const executionQualityHandlers: ExecutionQualityHandlers = {
+export const executionQualityHandlers = (analytics: Analytics): ExecutionQualityHandlers => ({
   async getExecutionQuality(call) {
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
-    const { simulation, principal, params, query } = call;
+    const { simulation, params, query } = call;
     const { calendar } = simulation.brokerage.rules;
     const from = query.from === undefined ? -Infinity : instantOf(query.from, calendar);
     const to = query.to === undefined ? Infinity : endOf(query.to, calendar);
     if (from >= to) return FROM_NOT_BEFORE_TO;
-    await simulation.read([principal], () => undefined);
-    const { portfolioId } = params;
-    const { groupBy } = query;
-    const tally = new ExecutionQualityTally();
-    const grouped = groupBy === undefined ? undefined : new GroupedQuality(groupBy);
-    await measureOrders(
-      simulation,
-      {
-        isWanted: ({ request }, at) => request.portfolioId === portfolioId && at >= from && at < to,
-        afterSeq: 0,
-      },
-      quotesNow(simulation),
-      (order) => {
-        tally.add(order);
-        grouped?.add(order);
-      },
-    );
+    const { quality, groups, slippages } = await analytics.study('quality', call, {
+      portfolioId: params.portfolioId,
+      from,
+      to,
+      ...(query.groupBy !== undefined && { groupBy: query.groupBy }),
+      withSlippages: query.slippages === true,
+    });
     return {
-      ...shown(tally.result()),
-      ...(grouped !== undefined && {
-        groups: grouped.result().map(({ key, ...quality }) => ({ key, ...shown(quality) })),
+      ...shown(quality),
+      ...(groups !== undefined && {
+        groups: groups.map(({ key, ...figures }) => ({ key, ...shown(figures) })),
       }),
+      ...(slippages !== undefined && { slippages: slippages.map(rounded) }),
     };
   },
 
-  async getOrderExecutionQuality({ simulation, principal, params }) {
+  async getOrderExecutionQuality(call) {
+    const { simulation, principal, params } = call;
     const history = await simulation.past(principal);
     const order = await ownOrder(simulation, principal.tenantId, params.orderId);
     if (order === undefined) return ORDER_NOT_FOUND;
@@ -61,41 +45,18 @@ export const executionQualityHandlers: ExecutionQualityHandlers = {
     const { total } = await history.list({ ...events, offset: 0, limit: 1 });
     const { items } = await history.list({ ...events, offset: total - 1, limit: 1 });
     const acceptedIn = items[0]?.seq ?? 1;
-    return shown(await qualityOfOrder(simulation, number, acceptedIn));
+    return shown(await analytics.study('orderQuality', call, { number, acceptedIn }));
   },
-};
-
-/** Records before its acceptance among which the quote of an order is looked for: more and more, then all. */
-const LOOK_BACKS = [0, 1_000, 30_000, Infinity];
-
-async function qualityOfOrder(simulation: Simulation, number: number, acceptedIn: number): Promise<Measured> {
-  const isWanted = (event: OrderAccepted): boolean => event.number === number;
-  for (const back of LOOK_BACKS) {
-    const measured: MeasuredOrder[] = [];
-    const part = { isWanted, afterSeq: Math.max(0, acceptedIn - 1 - back), lastAcceptedIn: acceptedIn };
-    const isComplete = await measureOrders(simulation, part, quotesNow(simulation), (order) => {
-      measured.push(order);
-    });
-    if (!isComplete) continue;
-    const tally = new ExecutionQualityTally();
-    for (const order of measured) tally.add(order);
-    return tally.result();
-  }
-  throw new Error(`The journal does not tell what order ${number} met`);
-}
-
-/** Finds quotes in force now. */
-export const quotesNow =
-  (simulation: Simulation) =>
-  (symbol: string): Quote | undefined =>
-    quoteIn(simulation, simulation.brokerage, symbol, simulation.now());
+});
 
 const DIGITS = 15;
+
+const rounded = (value: number): number => Number(value.toPrecision(DIGITS));
 
 /** Without the noise of binary fractions behind the digits that a double is sure of. */
 function shown(quality: Measured): OrderExecutionQuality {
   const figures: Record<string, number> = {};
   for (const [name, value] of Object.entries<number>({ ...quality }))
-    figures[name] = Number(value.toPrecision(DIGITS));
+    figures[name] = rounded(value);
   return figures as typeof figures & OrderExecutionQuality;
 }

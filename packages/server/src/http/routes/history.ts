@@ -1,8 +1,9 @@
-import { type Event, isOrderEvent, type OrderTerms } from '@sandpit/core';
+import { type Event, isOrderEvent } from '@sandpit/core';
 import type { PageQuery } from '@sandpit/protocol';
-import { PastOrders, termsOf } from '../../engine/past-orders.js';
+import { PastOrders, TermsOfItems } from '../../engine/past-orders.js';
 import type { ListItem, ListName, Page } from '../../store/history.js';
-import { type Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
+import type { Analytics } from '../analytics/analytics.js';
+import { Answer, PORTFOLIO_NOT_FOUND } from '../answer.js';
 import type { Call, Handlers } from '../call.js';
 import {
   toActivity,
@@ -14,7 +15,7 @@ import {
 } from '../translate/history.js';
 import { amountsDue } from '../translate/requirements.js';
 import { endOf, instantOf } from '../translate/instants.js';
-import { pageOfAll, type PageReply, pageReply, windowOf } from '../translate/pages.js';
+import { ALL_LINES, pageOfAll, type PageReply, pageReply, windowOf } from '../translate/pages.js';
 import { curveWithinTheDay } from './equity-curve.js';
 import { hasPortfolio, holdingsOf, ownPortfolio, type PortfolioRequest } from './owned.js';
 
@@ -23,12 +24,12 @@ type HistoryHandlers = Pick<
   'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'listMarginCalls' | 'listSma' | 'getEquityCurve'
 >;
 
-export const historyHandlers: HistoryHandlers = {
+export const historyHandlers = (analytics: Analytics): HistoryHandlers => ({
   async listActivities(call) {
     const { category } = call.query;
     const { simulation } = call;
     const orders = new PastOrders(simulation);
-    return listOf(
+    const found = await listOf(
       call,
       'activities',
       async (item) => {
@@ -37,17 +38,17 @@ export const historyHandlers: HistoryHandlers = {
       },
       category,
     );
+    return withLines(analytics, call, 'listActivities', 'activities', found, category);
   },
 
   async listLedgerEntries(call) {
     const { simulation } = call;
-    const found = new Map<number, OrderTerms>();
-    return listOf(call, 'ledger', async (item) => {
-      const event = item.data as Event;
-      if (event.type === 'OrderExecuted' && !found.has(event.order))
-        found.set(event.order, await termsOf(simulation, event.order));
-      return toLedgerEntry(simulation.brokerage.state.ids, item, (order) => known(found.get(order)));
-    });
+    const terms = new TermsOfItems(simulation);
+    const { ids } = simulation.brokerage.state;
+    const found = await listOf(call, 'ledger', async (item) =>
+      toLedgerEntry(ids, item, await terms.of(item)),
+    );
+    return withLines(analytics, call, 'listLedgerEntries', 'ledger', found);
   },
 
   listDayTrades: (call) => listOf(call, 'day-trades', toDayTrade),
@@ -64,14 +65,23 @@ export const historyHandlers: HistoryHandlers = {
     return listOf(call, 'margin-calls', (item) => toMarginCall(ids, item, due));
   },
 
-  listSma: (call) => listOf(call, 'sma', toSmaEntry),
+  async listSma(call) {
+    return withLines(analytics, call, 'listSma', 'sma', await listOf(call, 'sma', toSmaEntry));
+  },
 
   async getEquityCurve(call) {
     const { simulation, query } = call;
     const { interval = '1d' } = query;
     if (interval !== '1d')
       return (await hasPortfolio(call)) ? curveWithinTheDay(call, interval) : PORTFOLIO_NOT_FOUND;
-    if (query.from === undefined && query.to === undefined) return listOf(call, 'equity', toEquityPoint);
+    if (query.from === undefined && query.to === undefined)
+      return withLines(
+        analytics,
+        call,
+        'getEquityCurve',
+        'equity',
+        await listOf(call, 'equity', toEquityPoint),
+      );
     if (!(await hasPortfolio(call))) return PORTFOLIO_NOT_FOUND;
     const { calendar } = simulation.brokerage.rules;
     const from = query.from === undefined ? -Infinity : instantOf(query.from, calendar);
@@ -84,12 +94,16 @@ export const historyHandlers: HistoryHandlers = {
       toEquityPoint,
     );
   },
-};
+});
 
 type PortfolioCall = Call<'listActivities' | 'listLedgerEntries' | 'listDayTrades' | 'getEquityCurve'>;
 
+type ListCall = PortfolioRequest & {
+  readonly query: PageQuery & { readonly from?: string; readonly to?: string };
+};
+
 async function listOf<Item>(
-  call: PortfolioRequest & { readonly query: PageQuery & { readonly from?: string; readonly to?: string } },
+  call: ListCall,
   list: ListName,
   show: (item: ListItem) => Item | Promise<Item>,
   tag?: string,
@@ -114,6 +128,33 @@ async function listOf<Item>(
   return pageReply(shown, page, query);
 }
 
+/** Lets the lines of the whole list be made elsewhere, where CSV is asked for. */
+function withLines<Item>(
+  analytics: Analytics,
+  call: ListCall,
+  operation: 'listLedgerEntries' | 'listActivities' | 'listSma' | 'getEquityCurve',
+  list: ListName,
+  found: PageReply<Item> | Answer,
+  tag?: string,
+): PageReply<Item> | Answer {
+  if (found instanceof Answer) return found;
+  const { simulation, params, query } = call;
+  const { calendar } = simulation.brokerage.rules;
+  const { from, to } = query;
+  const question = {
+    operation,
+    list,
+    owner: params.portfolioId,
+    ...(tag !== undefined && { tag }),
+    ...(from !== undefined && { from: instantOf(from, calendar) }),
+    ...(to !== undefined && { to: endOf(to, calendar) }),
+  };
+  found[ALL_LINES] = async (emit) => {
+    await analytics.study('rows', call, question, emit);
+  };
+  return found;
+}
+
 const POINTS_AT_ONCE = 500;
 
 /** The points of an equity curve at or after an instant, newest first. There is one a day. */
@@ -136,9 +177,4 @@ async function pointsFrom(
     if (oldest === undefined || oldest.at < from || points.length >= page.total) break;
   }
   return points.filter(({ at }) => at >= from);
-}
-
-function known(terms: OrderTerms | undefined): OrderTerms {
-  if (terms === undefined) throw new Error('The terms of an order were not looked up');
-  return terms;
 }

@@ -7,6 +7,9 @@ export const NEXT_CURSOR = Symbol('X-Next-Cursor');
 /** The items behind a page, where the whole list is at hand. Copies of a page do not have it. */
 export const REST = Symbol('rest of the list');
 
+/** Emits the whole list as lines of CSV, where they are made elsewhere; false = nobody takes them any more. */
+export const ALL_LINES = Symbol('lines of the whole list');
+
 /** Says in a query that the total is not wanted. */
 export const UNCOUNTED = Symbol('uncounted');
 
@@ -15,6 +18,7 @@ export interface PageReply<Item> {
   pagination: Pagination;
   [NEXT_CURSOR]?: string;
   [REST]?: () => Iterable<Item>;
+  [ALL_LINES]?: (emit: (lines: string) => Promise<boolean>) => Promise<void>;
 }
 
 /** A cursor that no list gave: 400. */
@@ -74,6 +78,26 @@ export function pageOfAll<Stored, Item>(
   function* rest(): Iterable<Item> {
     for (let index = first + shown.length; index < all.length; index += 1) yield show(all[index] as Stored);
   }
+}
+
+/** The key of the last item that was shown, as a cursor of `pageFound` names it. Throws `BadCursor`. */
+export const cursorKey = (cursor: string): string => keyIn(cursor).key;
+
+/** One page of a list that was put together elsewhere, with so many items behind it. */
+export function pageFound<Item>(
+  data: Item[],
+  total: number,
+  left: number,
+  query: PageQuery,
+  keyOf: (item: Item) => string | number,
+): PageReply<Item> {
+  const last = data.at(-1);
+  return reply(
+    data,
+    total,
+    query,
+    last === undefined || left <= 0 ? undefined : cursorOf(String(keyOf(last)), left),
+  );
 }
 
 function reply<Item>(

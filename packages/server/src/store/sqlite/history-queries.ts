@@ -1,5 +1,6 @@
 import type {
   ClosedPortfolioRow,
+  ListItem,
   ListQuery,
   MinuteMark,
   OrderQuery,
@@ -231,15 +232,43 @@ export class HistoryQueries {
   }
 
   list(simulation: number, query: Omit<ListQuery, 'simulationId'>): Page<StoredItem> {
+    return this.#listed(simulation, query, (records, item) => records.stored(item));
+  }
+
+  /** The same with the events as they are, for readers in this thread. They keep `records` for a moment: one page follows the other. */
+  items(
+    simulation: number,
+    query: Omit<ListQuery, 'simulationId'>,
+    records: PastRecords,
+  ): Page<ListItem> {
+    return this.#listed(simulation, query, (_, item) => records.item(item), records);
+  }
+
+  /** Records of a simulation, for as long as a reader keeps them. */
+  records(simulation: number): PastRecords {
+    return new PastRecords(this.#journal, simulation, this.#large);
+  }
+
+  /** Orders with numbers in a range, in no order. */
+  ordersBetween(simulation: number, first: number, last: number): readonly OrderRow[] {
+    const sql = 'SELECT * FROM orders WHERE simulation = ? AND number BETWEEN ? AND ?';
+    return this.#all<StoredOrder>(sql, simulation, first, last).map((row) => orderRow(sound('order', row)));
+  }
+
+  #listed<Item>(
+    simulation: number,
+    query: Omit<ListQuery, 'simulationId'>,
+    show: (records: PastRecords, item: PlacedItem) => Item,
+    records = this.records(simulation),
+  ): Page<Item> {
     const placed = this.#placed(simulation, query);
     if (placed === undefined) return { items: [], total: 0 };
-    const records = new PastRecords(this.#journal, simulation, this.#large);
     const range = this.#rangeOf(placed, query, records);
     const { items, ...rest } =
       query.tag === undefined
         ? this.#page(placed, range, query)
         : this.#taggedPage(placed, range, query, query.tag);
-    return { ...rest, items: items.map((item) => records.stored(item)) };
+    return { ...rest, items: items.map((item) => show(records, item)) };
   }
 
   #rangeOf(placed: PlacedList, { from, to }: Pick<ListQuery, 'from' | 'to'>, records: PastRecords): Range {

@@ -1,4 +1,5 @@
 import { LRUCache } from 'lru-cache';
+import type { ListItem } from '../history.js';
 import type { Block, JournalBlocks, RecordLine } from './journal-blocks.js';
 
 const NEWLINE = 10;
@@ -38,7 +39,7 @@ export class PastRecords {
   readonly #journal: Pick<JournalBlocks, 'holding'>;
   readonly #simulation: number;
   readonly #large: LargeRecords;
-  #block: Block | undefined;
+  #block: BlockLines | undefined;
   #record: RecordLine | undefined;
 
   constructor(journal: Pick<JournalBlocks, 'holding'>, simulation: number, large: LargeRecords) {
@@ -53,6 +54,12 @@ export class PastRecords {
     return { seq, at, event, item, json: JSON.stringify(events[event]) };
   }
 
+  /** The same with the event itself. Throws `DamagedJournal`. */
+  item({ seq, event, item }: Pick<StoredItem, 'seq' | 'event' | 'item'>): ListItem {
+    const { at, events } = this.#find(seq);
+    return { seq, at, event, item, data: events[event] };
+  }
+
   /** When a record was made, simulated ms. Throws `DamagedJournal`. */
   at(seq: number): number {
     return this.#find(seq).at;
@@ -62,9 +69,9 @@ export class PastRecords {
     if (this.#record?.seq === seq) return this.#record;
     const large = this.#large.of(this.#simulation, seq);
     if (large === undefined) {
-      if (this.#block === undefined || seq < this.#block.first || seq > this.#block.last)
-        this.#block = this.#journal.holding(this.#simulation, seq);
-      const text = textOf(this.#block, seq);
+      if (this.#block === undefined || !this.#block.has(seq))
+        this.#block = new BlockLines(this.#journal.holding(this.#simulation, seq));
+      const text = this.#block.textOf(seq);
       this.#record = JSON.parse(text) as RecordLine;
       if (text.length >= LARGE_BYTES) this.#large.keep(this.#simulation, this.#record);
     } else this.#record = large;
@@ -72,10 +79,27 @@ export class PastRecords {
   }
 }
 
-/** One record of a block, without parsing the others. */
-function textOf({ first, data }: Block, seq: number): string {
-  const bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
-  let start = 0;
-  for (let line = first; line < seq; line += 1) start = bytes.indexOf(NEWLINE, start) + 1;
-  return bytes.toString('utf8', start, bytes.indexOf(NEWLINE, start));
+/** Records of a block one by one, without parsing the others. */
+class BlockLines {
+  readonly #block: Block;
+  readonly #bytes: Buffer;
+  /** Where the lines begin, as far as they were looked for. */
+  readonly #starts = [0];
+
+  constructor(block: Block) {
+    const { data } = block;
+    this.#block = block;
+    this.#bytes = Buffer.from(data.buffer, data.byteOffset, data.byteLength);
+  }
+
+  has(seq: number): boolean {
+    return seq >= this.#block.first && seq <= this.#block.last;
+  }
+
+  textOf(seq: number): string {
+    const line = seq - this.#block.first;
+    const starts = this.#starts;
+    while (starts.length < line + 2) starts.push(this.#bytes.indexOf(NEWLINE, starts.at(-1)) + 1);
+    return this.#bytes.toString('utf8', starts[line], (starts[line + 1] ?? 0) - 1);
+  }
 }

@@ -13,6 +13,7 @@ import type {
   SnapshotRow,
 } from '../history.js';
 import { DamagedJournal, StoreUnavailable } from '../journal.js';
+import type { PastAccess } from '../past.js';
 import { openConnection, Statements } from './connection.js';
 import type { Database } from './connection.js';
 import type { FromProjector } from './history-messages.js';
@@ -27,6 +28,7 @@ import type { ProjectingThread } from './projecting-thread.js';
 import { ReadingThread } from './reading-thread.js';
 import type { SimulationKeys } from './simulation-keys.js';
 import { ProjectionWaiters } from './projection-waiters.js';
+import { pastUrl } from './worker-url.js';
 
 type QuestionIn<Request> = Request extends unknown ? Omit<Request, 'id' | 'simulation'> : never;
 /** What the reader can be asked about a simulation. */
@@ -51,6 +53,7 @@ export class SqliteHistory implements History {
   readonly answersAtOnce = true;
   readonly #keys: SimulationKeys;
   readonly #journal: JournalBlocks;
+  readonly #directory: string;
   readonly #path: string;
   readonly #note: (text: string) => void;
   readonly #projector: ProjectingThread;
@@ -69,11 +72,13 @@ export class SqliteHistory implements History {
   #isLettingGo = false;
   #isClosed = false;
   #started: () => void = () => undefined;
+  readonly #readers: (() => Promise<void>)[] = [];
 
   private constructor({ directory, projector, keys, journal, note }: SqliteHistoryParts) {
     this.#keys = keys;
     this.#journal = journal;
     this.#note = note;
+    this.#directory = directory;
     this.#path = join(directory, HISTORY_FILE);
     this.#reader = new ReadingThread(directory, (trouble) => this.#errorOf(trouble));
     this.#projector = projector;
@@ -321,6 +326,16 @@ export class SqliteHistory implements History {
     }
   }
 
+  /** How other threads read the same tables. */
+  get past(): PastAccess {
+    return {
+      module: pastUrl().href,
+      data: { directory: this.#directory },
+      errorOf: (failure) => this.#errorOf(failure as HistoryFailure),
+      onReplace: (letGo) => void this.#readers.push(letGo),
+    };
+  }
+
   /** The tables are wrong: nobody reads them any more, then they are made anew. */
   #rebuild(reason: string): void {
     if (this.#isLettingGo || this.#isClosed) return;
@@ -340,6 +355,7 @@ export class SqliteHistory implements History {
     this.#database = undefined;
     // Not while it is being asked.
     await this.#reader.stop('The history is being derived anew');
+    await Promise.all(this.#readers.map((letGo) => letGo()));
     database?.close();
   }
 

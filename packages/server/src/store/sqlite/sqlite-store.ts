@@ -126,6 +126,7 @@ export async function openSqliteStore(options: SqliteStoreOptions): Promise<Stor
     history,
     registry,
     webhooks,
+    past: history.past,
     probe: () => queue.probe(),
     health: () => ({ ...queue.health(), ...(damage.length > 0 && { damage }) }),
     check: () => altered(database, statements),

@@ -13,6 +13,11 @@ export function projectionUrl(): URL {
   return new URL('../projection.js', workerUrl('journal-writer'));
 }
 
+/** What opens the past in another thread. */
+export function pastUrl(): URL {
+  return workerUrl('past-source');
+}
+
 /** Recovery, for the thread that makes checkpoints. */
 export function recoveryUrl(): URL {
   return new URL('../../engine/checkpoint.js', workerUrl('checkpoint-thread'));

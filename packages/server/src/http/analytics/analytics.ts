@@ -1,0 +1,200 @@
+/** Asks for studies: of the thread that reads the store by itself, or here where the store can be read by nobody else. */
+import { Worker } from 'node:worker_threads';
+import { Instant } from '@sandpit/core';
+import type { Simulation } from '../../engine/simulation.js';
+import { MAIN, type Simulations } from '../../engine/simulations.js';
+import { StoreUnavailable } from '../../store/journal.js';
+import type { Store } from '../../store/store.js';
+import { quoteIn } from '../listed.js';
+import { runStudy } from './run-study.js';
+import type { FromStudyThread, StudyThreadData, ToStudyThread } from './study-messages.js';
+import type {
+  AnswerOf,
+  QuestionOf,
+  StudiedSimulation,
+  StudyName,
+  StudyQuestions,
+} from './study.js';
+
+/** Studies that may wait for the thread; with more it does not keep up. */
+const MOST_WAITING = 200;
+
+type Emit = (text: string) => Promise<boolean>;
+
+interface Waiting {
+  readonly simulation: Simulation;
+  readonly emit: Emit;
+  readonly resolve: (answer: never) => void;
+  readonly reject: (error: Error) => void;
+}
+
+export class Analytics {
+  readonly #store: Store;
+  readonly #simulations: Simulations;
+  readonly #threadUrl: URL;
+  readonly #waiting = new Map<number, Waiting>();
+  #worker: Worker | undefined;
+  #studies = 0;
+
+  constructor(store: Store, simulations: Simulations, threadUrl = threadOf(import.meta.url)) {
+    this.#store = store;
+    this.#simulations = simulations;
+    this.#threadUrl = threadUrl;
+    store.past?.onReplace(() => this.#stop('The history is being derived anew'));
+  }
+
+  /** Answers a study of everything that this tenant may have been shown. `emit` takes what is sent piece by piece. */
+  async study<Name extends StudyName>(
+    name: Name,
+    { simulation, principal }: { readonly simulation: Simulation; readonly principal: { readonly tenantId: string } },
+    question: QuestionOf<Name>,
+    emit: Emit = () => Promise.resolve(false),
+  ): Promise<AnswerOf<Name>> {
+    await simulation.past(principal);
+    const upTo = simulation.published;
+    await simulation.history.reached(simulation.id, upTo);
+    const studied = this.#studied(simulation, upTo);
+    const { past } = this.#store;
+    if (past === undefined) return this.#here(name, simulation, studied, question, emit);
+    if (this.#waiting.size >= MOST_WAITING) throw new StoreUnavailable('Too many studies are waiting');
+    const worker = (this.#worker ??= this.#start({ module: past.module, data: past.data }));
+    const id = (this.#studies += 1);
+    return new Promise((resolve, reject) => {
+      this.#waiting.set(id, { simulation, emit, resolve, reject });
+      const task = { name, question } as never;
+      worker.postMessage({ id, type: 'study', simulation: studied, task } satisfies ToStudyThread);
+    });
+  }
+
+  #studied(simulation: Simulation, upTo: number): StudiedSimulation {
+    const { id, market, brokerage, feed, tenantId } = simulation;
+    const opening =
+      feed.kind === 'push' || feed.kind === 'live' || tenantId === null
+        ? undefined
+        : this.#simulations.comparedAs(market.id === id ? id : MAIN, tenantId);
+    return {
+      id,
+      marketId: market.id,
+      calendar: brokerage.rules.calendar.id,
+      idSecret: brokerage.state.idSecret,
+      now: simulation.now(),
+      upTo,
+      feed: feed.kind,
+      ...(opening !== undefined && {
+        opening: {
+          config: opening.feed,
+          riskFreeRate: opening.riskFreeRate,
+          ...(opening.recordings !== undefined && { recordings: opening.recordings }),
+        },
+      }),
+    };
+  }
+
+  #here<Name extends StudyName>(
+    name: Name,
+    simulation: Simulation,
+    studied: StudiedSimulation,
+    question: QuestionOf<Name>,
+    emit: Emit,
+  ): Promise<AnswerOf<Name>> {
+    const { history, journal } = this.#store;
+    const { brokerage, feed } = simulation;
+    return runStudy(
+      name,
+      {
+        simulation: studied,
+        source: { history, journal, nameOf: () => undefined },
+        calendar: brokerage.rules.calendar,
+        ids: brokerage.state.ids,
+        ask: answersOf(simulation),
+        books: undefined,
+        openFeed: () => Promise.resolve(feed),
+        emit,
+      },
+      question,
+    );
+  }
+
+  #start(workerData: StudyThreadData): Worker {
+    const worker = new Worker(this.#threadUrl, {
+      workerData,
+      name: 'analytics',
+      execArgv: [],
+      resourceLimits: { maxYoungGenerationSizeMb: 32 },
+    });
+    // It keeps nothing: the process may end while it works.
+    worker.unref();
+    worker.on('message', (message: FromStudyThread) => {
+      const waiting = this.#waiting.get(message.id);
+      if (waiting !== undefined) this.#receive(worker, waiting, message);
+    });
+    worker.on('error', (error) => this.#lost(worker, error instanceof Error ? error.message : String(error)));
+    worker.on('exit', () => this.#lost(worker, 'The thread of studies has ended'));
+    return worker;
+  }
+
+  #receive(worker: Worker, waiting: Waiting, message: FromStudyThread): void {
+    const { id } = message;
+    const send = (reply: ToStudyThread): void => worker.postMessage(reply);
+    switch (message.type) {
+      case 'ask': {
+        const { ask, asked } = message;
+        const { [asked.kind]: find } = answersOf(waiting.simulation);
+        find(asked.value as never).then(
+          (value) => send({ id, type: 'answer', ask, value }),
+          (error: unknown) =>
+            send({ id, type: 'answer', ask, failed: error instanceof Error ? error.message : String(error) }),
+        );
+        return;
+      }
+      case 'chunk':
+        waiting.emit(message.text).then(
+          (isWanted) => send({ id, type: isWanted ? 'taken' : 'stop' }),
+          () => send({ id, type: 'stop' }),
+        );
+        return;
+      case 'done':
+        this.#waiting.delete(id);
+        waiting.resolve(message.answer as never);
+        return;
+      case 'failed':
+        this.#waiting.delete(id);
+        waiting.reject(this.#store.past?.errorOf(message.failure) ?? new Error(message.failure.message));
+    }
+  }
+
+  #lost(worker: Worker, reason: string): void {
+    if (this.#worker !== worker) return;
+    this.#worker = undefined;
+    for (const { reject } of this.#waiting.values()) reject(new StoreUnavailable(reason));
+    this.#waiting.clear();
+  }
+
+  async #stop(reason: string): Promise<void> {
+    const worker = this.#worker;
+    if (worker === undefined) return;
+    this.#lost(worker, reason);
+    await worker.terminate();
+  }
+
+  /** Ends the thread. */
+  close(): Promise<void> {
+    return this.#stop('The server is stopping');
+  }
+}
+
+/** What the main thread tells a study. */
+const answersOf = (simulation: Simulation): StudyQuestions => ({
+  instruments: (wanted) =>
+    Promise.resolve(wanted.map(([symbol, at]) => simulation.brokerage.instrument(symbol, Instant.ofMs(at)))),
+  quotesNow: (symbols) =>
+    Promise.resolve(
+      symbols.map((symbol) => quoteIn(simulation, simulation.brokerage, symbol, simulation.now())),
+    ),
+});
+
+/** Threads run compiled code: beside sources the one of the last build. */
+const threadOf = (here: string): URL =>
+  here.endsWith('.ts')
+    ? new URL('../../../dist/analytics-thread.js', here)
+    : new URL('../../analytics-thread.js', here);

@@ -1,0 +1,39 @@
+/** Books that were read a while ago: the next question about a portfolio reads what came since. */
+import { PortfolioBook } from './portfolio-book.js';
+import type { StudyReading } from './study.js';
+
+/** Rows that all books together keep, at most: some 250 bytes each. */
+const MOST_ROWS = 1_000_000;
+
+export class BookCache {
+  /** The one that was asked last comes last. */
+  readonly #books = new Map<string, PortfolioBook>();
+
+  /** The book of a portfolio, read up to what its simulation tells of. */
+  async find(reading: StudyReading, portfolioId: string): Promise<PortfolioBook> {
+    const { source, simulation } = reading;
+    const name = source.nameOf(simulation.id);
+    const key = `${name ?? ''} ${portfolioId}`;
+    const book = this.#books.get(key) ?? new PortfolioBook(portfolioId, reading);
+    this.#books.delete(key);
+    this.#books.set(key, book);
+    try {
+      await book.readOn(reading);
+    } catch (error) {
+      this.#books.delete(key);
+      throw error;
+    }
+    if (name === undefined) this.#books.delete(key);
+    this.#shrink();
+    return book;
+  }
+
+  /** Lets go of those that were not asked for the longest; of one that is too large by itself, too. */
+  #shrink(): void {
+    let rows = 0;
+    for (const [key, book] of [...this.#books].reverse()) {
+      rows += book.size;
+      if (rows > MOST_ROWS) this.#books.delete(key);
+    }
+  }
+}

@@ -1,0 +1,99 @@
+/** Lists as lines of CSV, newest first, a page in memory at a time. */
+import type { Event } from '@sandpit/core';
+import { isOrderEvent } from '@sandpit/core';
+import { routes } from '@sandpit/protocol';
+import { PastOrders, TermsOfItems } from '../../engine/past-orders.js';
+import { Slice } from '../../engine/slice.js';
+import type { ListItem, OrderRow } from '../../store/history.js';
+import { CsvList } from '../csv-list.js';
+import { toActivity, toEquityPoint, toLedgerEntry, toSmaEntry } from '../translate/history.js';
+import type { RowsQuestion } from './study.js';
+import type { StudyContext } from './study-context.js';
+
+const ITEMS_AT_ONCE = 1_000;
+/** Characters that are sent at once. */
+const CHUNK_LENGTH = 262_144;
+
+type ListOperation = Exclude<RowsQuestion['operation'], 'listTrades'>;
+type Show = (item: ListItem) => unknown;
+
+/** How the items of a list are shown; made anew for each page, so that what is found for it is let go. */
+const SHOWN: {
+  readonly [Operation in ListOperation]: (context: StudyContext, items: readonly ListItem[]) => Show;
+} = {
+  listLedgerEntries({ ids, source, simulation }, items) {
+    const { id } = simulation;
+    const terms = new TermsOfItems({ id, history: source.history }, ordersOf(source, id, items));
+    return async (item) => toLedgerEntry(ids, item, await terms.of(item));
+  },
+  listActivities({ ids, source, simulation }) {
+    const orders = new PastOrders({ id: simulation.id, history: source.history });
+    return async (item) => {
+      const order = isOrderEvent(item.data as Event) ? await orders.after(item) : undefined;
+      return toActivity(ids, item, order);
+    };
+  },
+  listSma: () => toSmaEntry,
+  getEquityCurve: () => toEquityPoint,
+};
+
+/** Numbers in a range may be those of other portfolios: so many to one that is wanted. */
+const MOST_OTHERS = 4;
+
+/** The orders that executed in these items, where they are close to each other. */
+function ordersOf(
+  { ordersBetween }: StudyContext['source'],
+  id: string,
+  items: readonly ListItem[],
+): readonly OrderRow[] {
+  const numbers = new Set<number>();
+  for (const { data } of items) {
+    const event = data as Event;
+    if (event.type === 'OrderExecuted') numbers.add(event.order);
+  }
+  if (ordersBetween === undefined || numbers.size === 0) return [];
+  const first = Math.min(...numbers);
+  const last = Math.max(...numbers);
+  return last - first < numbers.size * MOST_OTHERS ? ordersBetween(id, first, last) : [];
+}
+
+/** Emits the lines of a list; `given`: of one that is at hand. */
+export async function emitRows(
+  context: StudyContext,
+  question: RowsQuestion,
+  given?: Iterable<unknown>,
+): Promise<undefined> {
+  const rows = new CsvList(routes[question.operation]);
+  const slice = new Slice();
+  let text = '';
+  for await (const item of given ?? itemsOf(context, question)) {
+    text += rows.linesOf(item);
+    if (text.length >= CHUNK_LENGTH) {
+      if (!(await context.emit(text))) return undefined;
+      text = '';
+    }
+    await slice.breathe();
+  }
+  if (text !== '') await context.emit(text);
+  return undefined;
+}
+
+async function* itemsOf(context: StudyContext, question: RowsQuestion): AsyncGenerator {
+  if (question.operation === 'listTrades') return;
+  const { operation, ...query } = question;
+  const { source, simulation } = context;
+  let before: number | undefined;
+  do {
+    const page = await source.history.list({
+      ...query,
+      simulationId: simulation.id,
+      offset: 0,
+      limit: ITEMS_AT_ONCE,
+      isUncounted: true,
+      ...(before !== undefined && { before }),
+    });
+    const show = SHOWN[operation](context, page.items);
+    for (const item of page.items) if (item.seq <= simulation.upTo) yield await show(item);
+    before = page.next;
+  } while (before !== undefined);
+}

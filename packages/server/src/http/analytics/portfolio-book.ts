@@ -1,0 +1,157 @@
+/** The history of a portfolio as far as it was read, with its round trips; read on from there when more is asked. */
+import { RoundTripBook } from '@sandpit/analytics';
+import type { Event } from '@sandpit/core';
+import { Slice } from '../../engine/slice.js';
+import type { ListItem, ListName } from '../../store/history.js';
+import { contractsIn, KnownContracts, namedAt } from './known-contracts.js';
+import { PortfolioRecorder, type PortfolioRecord } from './portfolio-record.js';
+import type { StudyReading } from './study.js';
+
+const ITEMS_AT_ONCE = 2_000;
+/** Items between two looks at the time. */
+const ITEMS_BETWEEN = 32;
+
+export class PortfolioBook {
+  readonly #portfolioId: string;
+  readonly #recorder: PortfolioRecorder;
+  readonly #contracts: KnownContracts;
+  readonly #trips = new RoundTripBook();
+  /** The one that asks is the request of the moment. */
+  #reading: StudyReading;
+  #activities = 0;
+  #closes = 0;
+  #applied = 0;
+  #failure: Error | undefined;
+  #last: Promise<void> = Promise.resolve();
+
+  constructor(portfolioId: string, reading: StudyReading) {
+    this.#portfolioId = portfolioId;
+    this.#reading = reading;
+    const { calendar, ids } = reading;
+    this.#contracts = new KnownContracts({
+      instruments: (wanted) => this.#reading.ask.instruments(wanted),
+      quotesNow: (symbols) => this.#reading.ask.quotesNow(symbols),
+    });
+    this.#recorder = new PortfolioRecorder({
+      calendar,
+      instrument: (symbol) => this.#contracts.get(symbol),
+      orderId: (order) => ids.idOf('ORDER', order),
+    });
+  }
+
+  get record(): PortfolioRecord {
+    return this.#recorder.result();
+  }
+
+  get trips(): RoundTripBook {
+    return this.#trips;
+  }
+
+  /** Rows that it keeps, about. */
+  get size(): number {
+    const { events, posted, closes } = this.record;
+    return events.length + posted.length + closes.length;
+  }
+
+  /** Reads on up to the record that the answer of a request tells of. One request after the other. */
+  readOn(reading: StudyReading): Promise<void> {
+    const done = this.#last.then(async () => {
+      if (this.#failure !== undefined) throw this.#failure;
+      this.#reading = reading;
+      try {
+        await this.#read();
+      } catch (error) {
+        // It may have taken in half of something.
+        this.#failure = error instanceof Error ? error : new Error(String(error));
+        throw error;
+      }
+    });
+    this.#last = done.catch(() => undefined);
+    return done;
+  }
+
+  async #read(): Promise<void> {
+    const slice = new Slice();
+    const closes = new ListReader(this.#reading, 'equity', this.#portfolioId, this.#closes);
+    const activities = new ListReader(this.#reading, 'activities', this.#portfolioId, this.#activities);
+    let close = await closes.next();
+    for (let page = await activities.page(); page.length > 0; page = await activities.page()) {
+      await this.#contracts.learn(
+        page.flatMap(({ data, at }) => namedAt(contractsIn(data as Event), at)),
+      );
+      for (const [index, item] of page.entries()) {
+        while (close !== undefined && close.seq < item.seq) {
+          this.#recorder.close(close);
+          this.#closes += 1;
+          close = await closes.next();
+        }
+        this.#recorder.add(item);
+        this.#activities += 1;
+        if (index % ITEMS_BETWEEN > 0) continue;
+        this.#settle();
+        await slice.breathe();
+      }
+    }
+    for (; close !== undefined; close = await closes.next()) {
+      this.#recorder.close(close);
+      this.#closes += 1;
+    }
+    this.#settle();
+  }
+
+  /** Works out the round trips of what was taken in. */
+  #settle(): void {
+    const { events } = this.record;
+    for (; this.#applied < events.length; this.#applied += 1) {
+      const event = events[this.#applied];
+      if (event !== undefined) this.#trips.apply(event);
+    }
+  }
+}
+
+/** A list from a place on, oldest first, up to a record. */
+class ListReader {
+  readonly #reading: StudyReading;
+  readonly #list: ListName;
+  readonly #owner: string;
+  #place: number;
+  #page: readonly ListItem[] = [];
+  #index = 0;
+
+  constructor(reading: StudyReading, list: ListName, owner: string, place: number) {
+    this.#reading = reading;
+    this.#list = list;
+    this.#owner = owner;
+    this.#place = place;
+  }
+
+  async next(): Promise<ListItem | undefined> {
+    if (this.#index >= this.#page.length) {
+      this.#page = await this.page();
+      this.#index = 0;
+    }
+    const item = this.#page[this.#index];
+    this.#index += 1;
+    return item;
+  }
+
+  /** Empty at the end. */
+  async page(): Promise<readonly ListItem[]> {
+    const { source, simulation } = this.#reading;
+    const before = this.#place + ITEMS_AT_ONCE;
+    const { items, total } = await source.history.list({
+      simulationId: simulation.id,
+      list: this.#list,
+      owner: this.#owner,
+      offset: 0,
+      limit: ITEMS_AT_ONCE,
+      before,
+    });
+    const count = Math.max(0, Math.min(before, total) - this.#place);
+    const page = items.slice(0, count).toReversed();
+    const told = page.findIndex(({ seq }) => seq > simulation.upTo);
+    const found = told === -1 ? page : page.slice(0, told);
+    this.#place += found.length;
+    return found;
+  }
+}

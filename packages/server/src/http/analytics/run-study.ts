@@ -1,0 +1,234 @@
+/** Answers studies: in a thread of their own, or on the main thread where the store has no other way. */
+import {
+  ExecutionQualityTally,
+  GroupedQuality,
+  performanceOf,
+  type RoundTrip,
+  taxBooksOf,
+} from '@sandpit/analytics';
+import { calendarById, type CorporateAction, Instant, type OrderAccepted } from '@sandpit/core';
+import type { RoundTrip as ShownTrip } from '@sandpit/protocol';
+import { payloadOf } from '../../engine/record-text.js';
+import { Slice } from '../../engine/slice.js';
+import { reportPage } from '../report/report.js';
+import { isoOfMs } from '../translate/instants.js';
+import { cents, equityPoints } from './equity-points.js';
+import { emitRows } from './emit-rows.js';
+import { lastSeqBefore } from './market-tape.js';
+import { measureOrders } from './measure-orders.js';
+import type { PortfolioBook } from './portfolio-book.js';
+import type { Close, ReportedAccount } from './portfolio-record.js';
+import type {
+  AnswerOf,
+  PeriodInput,
+  PortfolioPerformance,
+  QuestionOf,
+  StudyName,
+  TripFilter,
+} from './study.js';
+import { bookOf, type StudyContext } from './study-context.js';
+
+type Study<Name extends StudyName> = (
+  context: StudyContext,
+  question: QuestionOf<Name>,
+) => Promise<AnswerOf<Name>>;
+
+const STUDIES: { readonly [Name in StudyName]: Study<Name> } = {
+  async outline(context, { portfolioId }) {
+    const { record } = await bookOf(context, portfolioId);
+    const thisYear = context.calendar.dateOf(nowOf(context)).slice(0, 4);
+    const lastOf = new Map<string, Close>();
+    for (const close of record.closes) {
+      const year = close.date.slice(0, 4);
+      if (close.epoch === record.epochs.length && year < thisYear) lastOf.set(year, close);
+    }
+    return {
+      epochs: record.epochs,
+      flows: record.flows,
+      ...(record.closedAt !== undefined && { closedAt: record.closedAt }),
+      yearEnds: [...lastOf.values()].map(({ at, date, section1256 }) => ({ at, date, section1256 })),
+    };
+  },
+
+  async performance(context, input) {
+    const book = await bookOf(context, input.portfolioId);
+    return performanceIn(book, input).performance;
+  },
+
+  async report(context, input) {
+    const found = performanceIn(await bookOf(context, input.portfolioId), input);
+    const { portfolioId, from, to } = input;
+    const tally = new ExecutionQualityTally();
+    const slippages: number[] = [];
+    const isWanted = (event: OrderAccepted, at: number): boolean =>
+      event.request.portfolioId === portfolioId && at >= from && at <= to;
+    await measureOrders(context, { isWanted, mark: `"${portfolioId}"`, afterSeq: 0 }, (order) => {
+      const slippage = tally.add(order);
+      if (slippage !== undefined) slippages.push(slippage);
+    });
+    const { title, about, madeAt, riskFreeRate = 0 } = input;
+    return reportPage({
+      ...found,
+      title,
+      about,
+      madeAt,
+      quality: tally.result(),
+      slippages,
+      riskFreeRate,
+      newYork: (at) => NEW_YORK.format(Instant.ofMs(at)),
+    });
+  },
+
+  async trades(context, { offset, limit, before, ...filter }) {
+    const found = tripsIn(await bookOf(context, filter.portfolioId), filter).reverse();
+    const named = before === undefined ? -1 : found.findIndex(({ tradeId }) => tradeId === before);
+    const first = named + 1 + offset;
+    const data = found.slice(first, first + limit).map(shownTrip);
+    return { data, total: found.length, left: Math.max(0, found.length - first - data.length) };
+  },
+
+  async taxes(context, { portfolioId, method, yearEnds, washSales, year }) {
+    const { record } = await bookOf(context, portfolioId);
+    const epoch = record.epochs.length;
+    const events = record.events.filter((event) => event.epoch === epoch);
+    const isOfYear = (date: string): boolean => Number(date.slice(0, 4)) === year;
+    const posted = record.posted.filter((one) => one.epoch === epoch && isOfYear(one.date));
+    return {
+      ...taxBooksOf({ events, method, yearEnds, washSales }),
+      posted: posted.map(({ account, amount }) => ({ account, amount })),
+    };
+  },
+
+  async quality(context, { portfolioId, from, to, groupBy, withSlippages }) {
+    const tally = new ExecutionQualityTally();
+    const grouped = groupBy === undefined ? undefined : new GroupedQuality(groupBy);
+    const slippages: number[] = [];
+    const isWanted = ({ request }: OrderAccepted, at: number): boolean =>
+      request.portfolioId === portfolioId && at >= from && at < to;
+    await measureOrders(context, { isWanted, mark: `"${portfolioId}"`, afterSeq: 0 }, (order) => {
+      const slippage = tally.add(order);
+      grouped?.add(order);
+      if (withSlippages && order.isFilled && slippage !== undefined) slippages.push(slippage);
+    });
+    return {
+      quality: tally.result(),
+      ...(grouped !== undefined && { groups: grouped.result() }),
+      ...(withSlippages && { slippages: slippages.slice(-MOST_SLIPPAGES) }),
+    };
+  },
+
+  async orderQuality(context, { number, acceptedIn }) {
+    const isWanted = (event: OrderAccepted): boolean => event.number === number;
+    for (const back of LOOK_BACKS) {
+      const tally = new ExecutionQualityTally();
+      const part = {
+        isWanted,
+        mark: `"number":${number},`,
+        afterSeq: Math.max(0, acceptedIn - 1 - back),
+        lastAcceptedIn: acceptedIn,
+      };
+      if (await measureOrders(context, part, (order) => void tally.add(order))) return tally.result();
+    }
+    throw new Error(`The journal does not tell what order ${number} met`);
+  },
+
+  async actions({ source: { journal }, simulation }, { symbol, from, to }) {
+    const slice = new Slice();
+    const actions: CorporateAction[] = [];
+    const before = await lastSeqBefore(journal, simulation.marketId, from);
+    for await (const record of journal.read(simulation.marketId, before)) {
+      if (record.at > to) break;
+      if (record.payload.includes('"ActionDone"'))
+        for (const event of payloadOf(record).events)
+          if (event.type === 'ActionDone' && event.action.symbol === symbol) actions.push(event.action);
+      await slice.breathe();
+    }
+    return actions;
+  },
+
+  async rows(context, question) {
+    if (question.operation !== 'listTrades') return emitRows(context, question);
+    const found = tripsIn(await bookOf(context, question.portfolioId), question).reverse();
+    return emitRows(context, question, shownTrips(found));
+  },
+};
+
+/** Records before its acceptance among which the quote of an order is looked for: more and more, then all. */
+const LOOK_BACKS = [0, 1_000, 30_000, Infinity];
+
+/** Orders whose slippage is told one by one. */
+const MOST_SLIPPAGES = 1_000;
+
+const NEW_YORK = calendarById('XNYS');
+
+const nowOf = ({ simulation }: StudyContext): Instant => Instant.ofMs(simulation.now);
+
+/** Answers one study. */
+export const runStudy = <Name extends StudyName>(
+  name: Name,
+  context: StudyContext,
+  question: QuestionOf<Name>,
+): Promise<AnswerOf<Name>> => STUDIES[name](context, question);
+
+/** Round trips that a filter lets through, oldest first. */
+function tripsIn({ trips }: PortfolioBook, { from, to, epoch }: Omit<TripFilter, 'portfolioId'>): RoundTrip[] {
+  const found: RoundTrip[] = [];
+  for (const trip of trips.trips())
+    if (trip.closedAt >= from && trip.closedAt < to && (epoch === undefined || trip.epoch === epoch))
+      found.push(trip);
+  return found;
+}
+
+const shownTrip = (trip: RoundTrip): ShownTrip => ({
+  ...trip,
+  openedAt: isoOfMs(trip.openedAt),
+  closedAt: isoOfMs(trip.closedAt),
+});
+
+function* shownTrips(trips: Iterable<RoundTrip>): Generator<ShownTrip> {
+  for (const trip of trips) yield shownTrip(trip);
+}
+
+/** The performance of a period from the record of its portfolio, valued where the record does not say. */
+function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): PortfolioPerformance {
+  const { from, to, start, flows, end, periodsPerYear, riskFreeRate, benchmark, endDate } = input;
+  const beganAt = record.epochs[input.epoch - 1]?.beganAt;
+  // What happens at the instant of the opening comes after it.
+  const isInside = (one: { readonly at: number; readonly epoch: number }): boolean =>
+    one.epoch === input.epoch && one.at <= to && (one.at > from || from === beganAt);
+  const closes = record.closes.filter(isInside);
+  const points = equityPoints(start, closes, flows, end);
+  const sums: Record<ReportedAccount, number> = { COMMISSIONS: 0, FEES: 0, INTEREST: 0, BORROW_FEES: 0, DIVIDENDS: 0 };
+  for (const one of record.posted) if (isInside(one)) sums[one.account] += one.amount;
+  const traded = { BUY: 0, SELL: 0 };
+  for (const event of record.events)
+    if (
+      event.type === 'TRADED' &&
+      event.orderId !== undefined &&
+      event.assetClass !== 'FUTURE' &&
+      isInside(event)
+    )
+      traded[event.side] += event.value;
+  const closed: RoundTrip[] = [];
+  for (const trip of trips.trips())
+    if (isInside({ at: trip.closedAt, epoch: trip.epoch })) closed.push(trip);
+  const performance = performanceOf({
+    points,
+    exposures: closes,
+    ledger: {
+      commissions: cents(sums.COMMISSIONS),
+      fees: cents(sums.FEES),
+      interest: cents(sums.INTEREST),
+      dividends: cents(sums.DIVIDENDS),
+      bought: traded.BUY,
+      sold: traded.SELL,
+    },
+    trips: closed,
+    periodsPerYear,
+    ...(riskFreeRate !== undefined && { riskFreeRate }),
+    ...(benchmark !== undefined && { benchmark }),
+    endDate,
+    partialMonths: new Set(input.partialMonths),
+  });
+  return { performance, from, to, points, trips: closed, periodsPerYear };
+}

@@ -1,0 +1,20 @@
+import type { BookCache } from './book-cache.js';
+import { PortfolioBook } from './portfolio-book.js';
+import type { PastFeed, StudyReading } from './study.js';
+
+/** What a study works with. */
+export interface StudyContext extends StudyReading {
+  /** Books that were read before; absent = none is kept. */
+  readonly books: BookCache | undefined;
+  readonly openFeed: () => Promise<PastFeed>;
+  /** Sends some of the answer; resolves when more can be taken, with false where nobody wants it. */
+  readonly emit: (text: string) => Promise<boolean>;
+}
+
+/** The book of a portfolio, read up to what its simulation tells of. */
+export async function bookOf(context: StudyContext, portfolioId: string): Promise<PortfolioBook> {
+  if (context.books !== undefined) return context.books.find(context, portfolioId);
+  const book = new PortfolioBook(portfolioId, context);
+  await book.readOn(context);
+  return book;
+}

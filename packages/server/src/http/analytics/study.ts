@@ -1,0 +1,188 @@
+/** Studies: questions about the past that take a walk through it, in a thread of their own where the store can be read there. */
+import type {
+  BenchmarkClose,
+  EquityPoint,
+  ExecutionQuality,
+  LotMethod,
+  Performance,
+  RoundTrip,
+  TaxBooks,
+  YearEnd,
+} from '@sandpit/analytics';
+import type { Calendar, CorporateAction, Ids, Instrument, Quote } from '@sandpit/core';
+import type { ExecutionQualityQuery, RoundTrip as ShownTrip } from '@sandpit/protocol';
+import type { SimulationConfig } from '../../engine/simulation-config.js';
+import type { Feed } from '../../feeds/feed.js';
+import type { ListName } from '../../store/history.js';
+import type { PastSource } from '../../store/past.js';
+import type { Close, Epoch, Flow, ReportedAccount } from './portfolio-record.js';
+
+/** A simulation as a thread has to know it. Can be sent to one. */
+export interface StudiedSimulation {
+  readonly id: string;
+  /** Whose journal has pushed quotes and corporate actions. */
+  readonly marketId: string;
+  readonly calendar: Calendar['id'];
+  readonly idSecret: string;
+  readonly now: number;
+  /** The last record that the answer tells of. */
+  readonly upTo: number;
+  readonly feed: Feed['kind'];
+  /** How the feed is opened again, where it can be. */
+  readonly opening?: FeedOpening;
+}
+
+export interface FeedOpening {
+  readonly config: SimulationConfig;
+  readonly riskFreeRate: number;
+  readonly recordings?: string;
+}
+
+/** A feed, as far as the past is asked of it. */
+export type PastFeed = Pick<Feed, 'kind' | 'quoteAt' | 'pastQuotes'>;
+
+/** A portfolio in outline: what the main thread values. */
+export interface Outline {
+  readonly epochs: readonly Epoch[];
+  readonly flows: readonly Flow[];
+  readonly closedAt?: number;
+  /** The last close of each year but the present one, of the present epoch. */
+  readonly yearEnds: readonly Pick<Close, 'at' | 'date' | 'section1256'>[];
+}
+
+/** A period with its valuations beside those of session closes. Instants in ms. */
+export interface PeriodInput {
+  readonly portfolioId: string;
+  readonly epoch: number;
+  readonly from: number;
+  readonly to: number;
+  readonly start: Valued;
+  readonly flows: readonly ValuedFlow[];
+  readonly end?: Valued;
+  readonly periodsPerYear: number;
+  readonly riskFreeRate?: number;
+  readonly benchmark?: { readonly symbol: string; readonly closes: readonly BenchmarkClose[] };
+  readonly endDate: string;
+  readonly partialMonths: readonly string[];
+}
+
+/** A valuation that is not a session close. Dollars. */
+export interface Valued {
+  readonly at: number;
+  readonly equity: number;
+}
+
+/** A flow with the equity after it, dollars. */
+export interface ValuedFlow extends Flow {
+  readonly after: number;
+}
+
+/** The performance of a period, and what it was computed from. */
+export interface PortfolioPerformance {
+  readonly performance: Performance;
+  readonly from: number;
+  readonly to: number;
+  readonly points: readonly EquityPoint[];
+  /** Round trips closed in the period. */
+  readonly trips: readonly RoundTrip[];
+  readonly periodsPerYear: number;
+}
+
+export interface ReportWords {
+  readonly title: string;
+  readonly about: readonly string[];
+  readonly madeAt: string;
+}
+
+export interface TripFilter {
+  readonly portfolioId: string;
+  /** By `closedAt`. */
+  readonly from: number;
+  readonly to: number;
+  readonly epoch?: number;
+}
+
+/** What is asked and answered, by the name of the study. All of it can be sent between threads. */
+export interface Studies {
+  outline: { question: { readonly portfolioId: string }; answer: Outline };
+  performance: { question: PeriodInput; answer: Performance };
+  report: { question: PeriodInput & ReportWords; answer: string };
+  /** A page, newest first, behind the trip with the number `before`. */
+  trades: {
+    question: TripFilter & { readonly offset: number; readonly limit: number; readonly before?: string };
+    answer: { readonly data: readonly ShownTrip[]; readonly total: number; readonly left: number };
+  };
+  taxes: {
+    question: {
+      readonly portfolioId: string;
+      readonly method: LotMethod;
+      readonly yearEnds: readonly YearEnd[];
+      readonly washSales: boolean;
+      /** Sums by account are of this year. */
+      readonly year: number;
+    };
+    answer: TaxBooks & { readonly posted: readonly TaxPosting[] };
+  };
+  quality: {
+    question: {
+      readonly portfolioId: string;
+      readonly from: number;
+      readonly to: number;
+      readonly groupBy?: NonNullable<ExecutionQualityQuery['groupBy']>;
+      readonly withSlippages: boolean;
+    };
+    answer: {
+      readonly quality: ExecutionQuality;
+      readonly groups?: readonly (ExecutionQuality & { readonly key: string })[];
+      /** Of the latest filled orders, oldest first. */
+      readonly slippages?: readonly number[];
+    };
+  };
+  orderQuality: {
+    question: { readonly number: number; readonly acceptedIn: number };
+    answer: ExecutionQuality;
+  };
+  actions: {
+    question: { readonly symbol: string; readonly from: number; readonly to: number };
+    answer: readonly CorporateAction[];
+  };
+  /** Lines of CSV without the headings; they are emitted, newest first. */
+  rows: { question: RowsQuestion; answer: undefined };
+}
+
+export type RowsQuestion =
+  | {
+      readonly operation: 'listLedgerEntries' | 'listActivities' | 'listSma' | 'getEquityCurve';
+      readonly list: ListName;
+      readonly owner: string;
+      readonly tag?: string;
+      readonly from?: number;
+      readonly to?: number;
+    }
+  | ({ readonly operation: 'listTrades' } & TripFilter);
+
+/** What was posted to an account in a year, dollars. */
+export interface TaxPosting {
+  readonly account: ReportedAccount;
+  readonly amount: number;
+}
+
+export type StudyName = keyof Studies;
+export type QuestionOf<Name extends StudyName> = Studies[Name]['question'];
+export type AnswerOf<Name extends StudyName> = Studies[Name]['answer'];
+
+/** What a study asks the main thread back. */
+export interface StudyQuestions {
+  /** What symbols name, where they were listed by an instant. */
+  instruments(wanted: readonly (readonly [symbol: string, at: number])[]): Promise<readonly (Instrument | undefined)[]>;
+  quotesNow(symbols: readonly string[]): Promise<readonly (Quote | undefined)[]>;
+}
+
+/** What reading the past takes. */
+export interface StudyReading {
+  readonly simulation: StudiedSimulation;
+  readonly source: PastSource;
+  readonly calendar: Calendar;
+  readonly ids: Ids;
+  readonly ask: StudyQuestions;
+}

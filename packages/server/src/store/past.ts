@@ -1,0 +1,36 @@
+import type { History, OrderRow } from './history.js';
+import type { Journal } from './journal.js';
+
+/** What long walks through the past read, in whichever thread they run. */
+export interface PastSource {
+  readonly history: Pick<History, 'list' | 'order'>;
+  /** Orders with numbers in a range; absent = only one by one. */
+  readonly ordersBetween?: (simulationId: string, first: number, last: number) => readonly OrderRow[];
+  readonly journal: Pick<Journal, 'read' | 'lastSeq'>;
+  /** A name that no other simulation has, had or will have, even where one is made again under the same id; undefined = it is gone. */
+  nameOf(simulationId: string): string | undefined;
+}
+
+/** Why something could not be read, in a form that can be sent from one thread to another. */
+export interface PastFailure {
+  readonly kind: string;
+  readonly message: string;
+}
+
+/** A module that opens the past of a store in another thread. */
+export interface PastModule {
+  readonly openPast: (data: unknown) => PastSource;
+  readonly failureOf: (error: unknown) => PastFailure;
+}
+
+/** How another thread reads what a store keeps. */
+export interface PastAccess {
+  /** URL of a `PastModule`. */
+  readonly module: string;
+  /** For `openPast`; can be sent to a thread. */
+  readonly data: unknown;
+  /** What a failure in the thread means, as the store itself would say it. */
+  errorOf(failure: PastFailure): Error;
+  /** `letGo` is called before what the thread reads is replaced or closed; when it resolves, nothing there is open any more. */
+  onReplace(letGo: () => Promise<void>): void;
+}
