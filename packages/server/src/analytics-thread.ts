@@ -69,7 +69,10 @@ const tell = (message: FromStudyThread): void => port?.postMessage(message);
 const openers = new Map<string, ReturnType<typeof unconnectedFeedOpener>>();
 
 /** Recordings are opened once for all studies. */
-async function feedOf({ feed, calendar }: StudiedSimulation, opening: FeedOpening | undefined): Promise<PastFeed> {
+async function feedOf(
+  { feed, calendar }: StudiedSimulation,
+  opening: FeedOpening | undefined,
+): Promise<PastFeed> {
   if (opening === undefined) return { kind: feed, quoteAt: () => undefined };
   const { config, riskFreeRate, recordings } = opening;
   const key = JSON.stringify([riskFreeRate, recordings]);

@@ -30,7 +30,8 @@ export function ExecutionQualitySection({ portfolioId, query }: SectionProps) {
   const broker = useBroker();
   const groupBy = GROUPS.find(([name]) => name === query.get('by'))?.[0] ?? 'symbol';
   const found = useLoad(
-    () => broker.call('getExecutionQuality', { params: { portfolioId }, query: { groupBy, slippages: true } }),
+    () =>
+      broker.call('getExecutionQuality', { params: { portfolioId }, query: { groupBy, slippages: true } }),
     [portfolioId, groupBy],
   );
   useClockMoves(found.reload);

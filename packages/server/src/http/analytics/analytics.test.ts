@@ -48,7 +48,11 @@ const ok = async (reply: Promise<{ status: number; text: string; body: Body }>):
   return body;
 };
 const quote = (symbol: string, price: number) =>
-  ok(client.put('/v1/simulation/quotes', { quotes: [{ symbol, bid: price - 0.01, ask: price + 0.01, last: price }] }));
+  ok(
+    client.put('/v1/simulation/quotes', {
+      quotes: [{ symbol, bid: price - 0.01, ask: price + 0.01, last: price }],
+    }),
+  );
 const advance = (to: string) => ok(client.post('/v1/simulation/clock/advance', { to }));
 const order = (symbol: string, positionIntent: string, quantity: number, more: object = {}) =>
   ok(
@@ -71,8 +75,16 @@ async function trade(): Promise<void> {
       actions: [{ type: 'SPLIT', symbol: 'MSFT', exDate: '2026-01-07', ratio: { new: 3, old: 2 } }],
     }),
   );
-  await ok(client.put('/v1/simulation/instruments', { instruments: [{ symbol: 'ESH26', assetClass: 'FUTURE' }] }));
-  for (const [symbol, price] of [['AAPL', 155], ['MSFT', 400], ['TSLA', 50], [CALL, 5], ['ESH26', 6000]] as const)
+  await ok(
+    client.put('/v1/simulation/instruments', { instruments: [{ symbol: 'ESH26', assetClass: 'FUTURE' }] }),
+  );
+  for (const [symbol, price] of [
+    ['AAPL', 155],
+    ['MSFT', 400],
+    ['TSLA', 50],
+    [CALL, 5],
+    ['ESH26', 6000],
+  ] as const)
     await quote(symbol, price);
   await order('AAPL', 'BUY_TO_OPEN', 3);
   await ok(client.post(`/v1/accounts/portfolios/${portfolioId}/reset`));
@@ -129,7 +141,13 @@ describe('a study in a thread', () => {
     };
     const { answer: performance } = await both('performance', input);
     expect(performance.commissions + performance.fees).toBeGreaterThan(0);
-    const { answer: trades } = await both('trades', { portfolioId, from: 0, to: Infinity, offset: 0, limit: 50 });
+    const { answer: trades } = await both('trades', {
+      portfolioId,
+      from: 0,
+      to: Infinity,
+      offset: 0,
+      limit: 50,
+    });
     expect(new Set(trades.data.map(({ closedBy }) => closedBy))).toEqual(
       new Set(['RESET', 'EXERCISE', 'TRADE']),
     );
@@ -162,7 +180,8 @@ describe('a study in a thread', () => {
   });
 
   it('reads on from where the one before it ended', async () => {
-    const before = (await both('trades', { portfolioId, from: 0, to: Infinity, offset: 0, limit: 50 })).answer;
+    const before = (await both('trades', { portfolioId, from: 0, to: Infinity, offset: 0, limit: 50 }))
+      .answer;
     await quote('TSLA', 43);
     await order('TSLA', 'BUY_TO_CLOSE', 15);
     const { answer } = await both('trades', { portfolioId, from: 0, to: Infinity, offset: 0, limit: 50 });

@@ -8,13 +8,7 @@ import type { Store } from '../../store/store.js';
 import { quoteIn } from '../listed.js';
 import { runStudy } from './run-study.js';
 import type { FromStudyThread, StudyThreadData, ToStudyThread } from './study-messages.js';
-import type {
-  AnswerOf,
-  QuestionOf,
-  StudiedSimulation,
-  StudyName,
-  StudyQuestions,
-} from './study.js';
+import type { AnswerOf, QuestionOf, StudiedSimulation, StudyName, StudyQuestions } from './study.js';
 
 /** Studies that may wait for the thread; with more it does not keep up. */
 const MOST_WAITING = 200;
@@ -46,7 +40,10 @@ export class Analytics {
   /** Answers a study of everything that this tenant may have been shown. `emit` takes what is sent piece by piece. */
   async study<Name extends StudyName>(
     name: Name,
-    { simulation, principal }: { readonly simulation: Simulation; readonly principal: { readonly tenantId: string } },
+    {
+      simulation,
+      principal,
+    }: { readonly simulation: Simulation; readonly principal: { readonly tenantId: string } },
     question: QuestionOf<Name>,
     emit: Emit = () => Promise.resolve(false),
   ): Promise<AnswerOf<Name>> {

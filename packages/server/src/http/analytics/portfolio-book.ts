@@ -76,9 +76,7 @@ export class PortfolioBook {
     const activities = new ListReader(this.#reading, 'activities', this.#portfolioId, this.#activities);
     let close = await closes.next();
     for (let page = await activities.page(); page.length > 0; page = await activities.page()) {
-      await this.#contracts.learn(
-        page.flatMap(({ data, at }) => namedAt(contractsIn(data as Event), at)),
-      );
+      await this.#contracts.learn(page.flatMap(({ data, at }) => namedAt(contractsIn(data as Event), at)));
       for (const [index, item] of page.entries()) {
         while (close !== undefined && close.seq < item.seq) {
           this.#recorder.close(close);

@@ -171,7 +171,10 @@ export const runStudy = <Name extends StudyName>(
 ): Promise<AnswerOf<Name>> => STUDIES[name](context, question);
 
 /** Round trips that a filter lets through, oldest first. */
-function tripsIn({ trips }: PortfolioBook, { from, to, epoch }: Omit<TripFilter, 'portfolioId'>): RoundTrip[] {
+function tripsIn(
+  { trips }: PortfolioBook,
+  { from, to, epoch }: Omit<TripFilter, 'portfolioId'>,
+): RoundTrip[] {
   const found: RoundTrip[] = [];
   for (const trip of trips.trips())
     if (trip.closedAt >= from && trip.closedAt < to && (epoch === undefined || trip.epoch === epoch))
@@ -198,7 +201,13 @@ function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): Po
     one.epoch === input.epoch && one.at <= to && (one.at > from || from === beganAt);
   const closes = record.closes.filter(isInside);
   const points = equityPoints(start, closes, flows, end);
-  const sums: Record<ReportedAccount, number> = { COMMISSIONS: 0, FEES: 0, INTEREST: 0, BORROW_FEES: 0, DIVIDENDS: 0 };
+  const sums: Record<ReportedAccount, number> = {
+    COMMISSIONS: 0,
+    FEES: 0,
+    INTEREST: 0,
+    BORROW_FEES: 0,
+    DIVIDENDS: 0,
+  };
   for (const one of record.posted) if (isInside(one)) sums[one.account] += one.amount;
   const traded = { BUY: 0, SELL: 0 };
   for (const event of record.events)
@@ -210,8 +219,7 @@ function performanceIn({ record, trips }: PortfolioBook, input: PeriodInput): Po
     )
       traded[event.side] += event.value;
   const closed: RoundTrip[] = [];
-  for (const trip of trips.trips())
-    if (isInside({ at: trip.closedAt, epoch: trip.epoch })) closed.push(trip);
+  for (const trip of trips.trips()) if (isInside({ at: trip.closedAt, epoch: trip.epoch })) closed.push(trip);
   const performance = performanceOf({
     points,
     exposures: closes,

@@ -13,7 +13,10 @@ export type StudyTask = {
 }[StudyName];
 
 export type AskedBack = {
-  readonly [Kind in keyof StudyQuestions]: { readonly kind: Kind; readonly value: Parameters<StudyQuestions[Kind]>[0] };
+  readonly [Kind in keyof StudyQuestions]: {
+    readonly kind: Kind;
+    readonly value: Parameters<StudyQuestions[Kind]>[0];
+  };
 }[keyof StudyQuestions];
 
 export type ToStudyThread = { readonly id: number } & (

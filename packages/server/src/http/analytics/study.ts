@@ -174,7 +174,9 @@ export type AnswerOf<Name extends StudyName> = Studies[Name]['answer'];
 /** What a study asks the main thread back. */
 export interface StudyQuestions {
   /** What symbols name, where they were listed by an instant. */
-  instruments(wanted: readonly (readonly [symbol: string, at: number])[]): Promise<readonly (Instrument | undefined)[]>;
+  instruments(
+    wanted: readonly (readonly [symbol: string, at: number])[],
+  ): Promise<readonly (Instrument | undefined)[]>;
   quotesNow(symbols: readonly string[]): Promise<readonly (Quote | undefined)[]>;
 }
 

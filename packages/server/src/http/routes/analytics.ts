@@ -1,11 +1,13 @@
 /** What trading returned, trade by trade, and for taxes (D186, D187, D189): studies of the history of a portfolio. */
-import { gainTotals, type Performance as Measured, type RealizedGain, type TaxBooks, type YearEnd } from '@sandpit/analytics';
+import {
+  gainTotals,
+  type Performance as Measured,
+  type RealizedGain,
+  type TaxBooks,
+  type YearEnd,
+} from '@sandpit/analytics';
 import { Instant } from '@sandpit/core';
-import type {
-  Performance,
-  RealizedGain as ShownGain,
-  TaxLot as ShownLot,
-} from '@sandpit/protocol';
+import type { Performance, RealizedGain as ShownGain, TaxLot as ShownLot } from '@sandpit/protocol';
 import type { Simulation } from '../../engine/simulation.js';
 import { cents } from '../analytics/equity-points.js';
 import type { Analytics } from '../analytics/analytics.js';

@@ -56,7 +56,6 @@ const rounded = (value: number): number => Number(value.toPrecision(DIGITS));
 /** Without the noise of binary fractions behind the digits that a double is sure of. */
 function shown(quality: Measured): OrderExecutionQuality {
   const figures: Record<string, number> = {};
-  for (const [name, value] of Object.entries<number>({ ...quality }))
-    figures[name] = rounded(value);
+  for (const [name, value] of Object.entries<number>({ ...quality })) figures[name] = rounded(value);
   return figures as typeof figures & OrderExecutionQuality;
 }

@@ -236,11 +236,7 @@ export class HistoryQueries {
   }
 
   /** The same with the events as they are, for readers in this thread. They keep `records` for a moment: one page follows the other. */
-  items(
-    simulation: number,
-    query: Omit<ListQuery, 'simulationId'>,
-    records: PastRecords,
-  ): Page<ListItem> {
+  items(simulation: number, query: Omit<ListQuery, 'simulationId'>, records: PastRecords): Page<ListItem> {
     return this.#listed(simulation, query, (_, item) => records.item(item), records);
   }
 

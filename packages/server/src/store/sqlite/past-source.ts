@@ -23,10 +23,8 @@ export const openPast: PastModule['openPast'] = (data) => {
   const blocks = new JournalBlocks(statements);
   const queries = new HistoryQueries(new Statements(database), blocks);
   const keyOf = (id: string): number | undefined =>
-    one<{ key: number }>(
-      statements.of('SELECT key FROM simulation WHERE id = ? AND deleted_at IS NULL'),
-      id,
-    )?.key;
+    one<{ key: number }>(statements.of('SELECT key FROM simulation WHERE id = ? AND deleted_at IS NULL'), id)
+      ?.key;
   /** Several rows are read: they must be of the same moment. */
   const look = <Found>(id: string, read: (simulation: number) => Found): Found | undefined => {
     const simulation = keyOf(id);
@@ -38,7 +36,8 @@ export const openPast: PastModule['openPast'] = (data) => {
       database.exec('ROLLBACK');
     }
   };
-  let recent: { readonly simulation: number; readonly records: PastRecords; readonly until: number } | undefined;
+  let recent:
+    { readonly simulation: number; readonly records: PastRecords; readonly until: number } | undefined;
   const recordsOf = (simulation: number): PastRecords => {
     const now = performance.now();
     if (recent?.simulation !== simulation || now > recent.until)
